@@ -1,0 +1,236 @@
+/* engine.h - the engine, and the language-neutral turn on which every authoring API is built.
+ *
+ * A request becomes a row, a row becomes a turn, a turn becomes history.
+ *
+ * A *turn* is one claimed run carried forward.  The author's code is run from the top; at each durable call the binding
+ * asks the engine (pawl_recall_...), which answers from history, or says "run the body now", or says PAWL_SUSPENDED.
+ * A body's outcome is handed back with pawl_attempt_complete() or pawl_attempt_fail(), which make it durable; asking
+ * again then gives the answer.  The turn ends with pawl_turn_suspend(), pawl_turn_finish() or pawl_turn_fail().
+ *
+ * Promises:
+ *  1. A step that is answered as done was durable first, or becomes durable before the next body is handed out.
+ *  2. PAWL_SUSPENDED means: unwind, then call pawl_turn_suspend().  It is sticky for the lane: every later call there
+ *     says the same and does nothing.  The engine calls the turn function again when there is something to do, which
+ *     may be at once, in another thread or, years later, in another process.
+ *  3. After a lost lease, a terminate or a restart, the turn's calls say PAWL_SUSPENDED and nothing it does is recorded.
+ *  4. No callback is called while a lock is held; any call may be made from any callback.
+ *  5. Texts in answers are borrowed, valid until the turn function returns.
+ *
+ * A *lane* is one strand of a turn: the main one, and one for each parallel branch.  Calls on one lane follow one
+ * another; different lanes may be used by different threads at once. */
+#ifndef PAWL_ENGINE_H
+#define PAWL_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pawl_engine pawl_engine;
+typedef struct pawl_turn pawl_turn;
+typedef struct pawl_lane pawl_lane;
+typedef struct pawl_attempt pawl_attempt;
+
+/* ---- Opening ------------------------------------------------------------------------------------------------- */
+
+/* Zero means the default, given behind each. */
+struct pawl_limits {
+    int64_t steps_max;         /* 1024 a run; sleeps do not count */
+    int64_t payload_bytes_max; /* 1 MiB: params, step result, event payload, log data */
+};
+
+/* Time and chance, replaceable for tests.  Functions must be callable from any thread. */
+struct pawl_clock {
+    int64_t (*now_ms)(void *user); /* milliseconds since 1970, UTC */
+    void *user;
+};
+struct pawl_random {
+    void (*fill)(void *user, void *bytes, size_t size);
+    void *user;
+};
+
+struct pawl_options {
+    size_t struct_size;
+    /* "sqlite:path", "sqlite::memory:", with options behind a '?':
+     *   synchronous=full|normal   full (default) survives power loss; normal may lose the last commits at a power
+     *                             loss, never at a crash of the program, and never leaves a damaged file
+     *   busy_ms=n                 how long to wait for another process's transaction, 10000
+     * NULL is "sqlite:pawl.db".  Copied. */
+    const char *store_url;
+    struct pawl_limits limits;
+    struct pawl_clock clock;    /* now_ms NULL: the system's */
+    struct pawl_random random;  /* fill NULL: the system's */
+};
+#define PAWL_OPTIONS_INIT { sizeof(struct pawl_options), NULL, { 0, 0 }, { NULL, NULL }, { NULL, NULL } }
+
+/* Opens the store, creating or migrating it as needed.  options NULL means all defaults. */
+PAWL_API pawl_status pawl_open(const struct pawl_options *options, pawl_engine **out_engine,
+                               struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* Stop runners first.  Waits for nothing else; NULL is fine. */
+PAWL_API void pawl_close(pawl_engine *engine);
+
+/* The store's time, which is what every stored time and every comparison uses. */
+PAWL_API int64_t pawl_now_ms(pawl_engine *engine);
+
+/* ---- Defining workflows -------------------------------------------------------------------------------------- */
+
+enum pawl_backoff { PAWL_BACKOFF_EXPONENTIAL, PAWL_BACKOFF_LINEAR, PAWL_BACKOFF_CONSTANT };
+
+#define PAWL_RETRIES_UNLIMITED INT64_MAX
+
+/* How a step is tried.  The delay before attempt n+1 is delay_ms times 1, n or 2^(n-1), never above 365 days. */
+struct pawl_policy {
+    int64_t retries_max; /* attempts_max = retries_max + 1 */
+    int64_t delay_ms;
+    enum pawl_backoff backoff;
+    int64_t timeout_ms; /* per attempt */
+};
+/* 5 retries, 10 seconds, exponential, 10 minutes. */
+PAWL_API void pawl_policy_default(struct pawl_policy *out_policy);
+
+/* Carries a turn forward and ends it; see above.  Called from worker threads or from tick. */
+typedef void pawl_turn_fn(pawl_turn *turn, void *user);
+
+struct pawl_definition {
+    size_t struct_size;
+    const char *name;        /* 1-64 of [a-zA-Z0-9_-], no leading - or _ */
+    const char *description; /* or NULL */
+    const char *const *tags; /* or NULL; tag_count of them */
+    size_t tag_count;
+    struct pawl_limits limits; /* zero: the engine's */
+    pawl_turn_fn *advance;     /* NULL: turns are taken with pawl_turn_poll(), see runner.h */
+    void *user;                /* borrowed until the engine is closed */
+};
+
+/* Everything but `user` is copied.  Must come before the runner starts. */
+PAWL_API pawl_status pawl_define(pawl_engine *engine, const struct pawl_definition *definition,
+                                 struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* ---- The turn ------------------------------------------------------------------------------------------------ */
+
+struct pawl_turn_info {
+    const char *workflow;
+    const char *instance_id;
+    int64_t run_number;
+    int64_t created_at_ms;   /* of the instance; the same at every replay */
+    const char *params_json; /* NULL: none */
+    size_t params_size;
+    bool is_first; /* no earlier turn of this run got anywhere */
+    bool is_again; /* the turn function ran before in this same turn, and is run again after a commit */
+};
+PAWL_API void pawl_turn_describe(const pawl_turn *turn, struct pawl_turn_info *out_info);
+PAWL_API pawl_engine *pawl_turn_engine(const pawl_turn *turn);
+PAWL_API pawl_lane *pawl_turn_lane(pawl_turn *turn); /* the main lane */
+
+enum pawl_answer_kind {
+    PAWL_ANSWER_DONE,
+    PAWL_ANSWER_FAILED, /* for good */
+    PAWL_ANSWER_RUN     /* run the body, hand its outcome back, ask again */
+};
+
+struct pawl_answer {
+    enum pawl_answer_kind kind;
+    const char *result_json; /* DONE: NULL is "no result" */
+    size_t result_size;
+    int64_t event_at_ms;       /* DONE of a wait: when the event was sent */
+    const char *error_name;    /* FAILED */
+    const char *error_message; /* FAILED */
+    pawl_attempt *attempt;     /* RUN */
+    bool is_replay;            /* answered from an earlier turn */
+    bool is_new;               /* this answer is handed out for the first time */
+};
+
+/* Names are trimmed; 1-256 bytes of UTF-8.  Besides PAWL_OK and PAWL_SUSPENDED these say PAWL_INVALID_STEP_NAME,
+ * PAWL_DUPLICATE_STEP_KEY, PAWL_STEP_TYPE_MISMATCH, PAWL_MAX_STEPS_EXCEEDED, the range errors, and PAWL_NOMEM. */
+PAWL_API pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size,
+                                      const struct pawl_policy *policy, struct pawl_answer *out_answer) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_recall_sleep(pawl_lane *lane, const char *name, size_t name_size, int64_t duration_ms,
+                                       struct pawl_answer *out_answer) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_recall_sleep_until(pawl_lane *lane, const char *name, size_t name_size, int64_t wake_at_ms,
+                                             struct pawl_answer *out_answer) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_recall_event(pawl_lane *lane, const char *name, size_t name_size, const char *type,
+                                       int64_t timeout_ms, struct pawl_answer *out_answer) PAWL_MUST_CHECK;
+
+/* The text behind the last error that a call on this lane returned.  Never NULL. */
+PAWL_API const char *pawl_lane_error(const pawl_lane *lane);
+
+/* ---- One attempt at a step's body ---------------------------------------------------------------------------- */
+
+PAWL_API int64_t pawl_attempt_number(const pawl_attempt *attempt); /* from 1 */
+PAWL_API int64_t pawl_attempt_deadline_ms(const pawl_attempt *attempt);
+/* True once what the body does can no longer count: timed out, lost lease, terminated, restarted, branch lost. */
+PAWL_API bool pawl_attempt_cancelled(const pawl_attempt *attempt);
+
+enum pawl_mutation_when {
+    PAWL_WITH_SUCCESS, /* in the transaction that records the step as completed, before its row */
+    PAWL_WITH_FAILURE  /* in the transaction that records that the step failed for good */
+};
+
+/* Runs on the store's own connection (sqlite3 *, PGconn *) inside that transaction.  It must not begin or end one, and
+ * may not touch Pawl's own tables.  Non-PAWL_OK undoes the whole: PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION fails the step
+ * for good, anything else fails the attempt. */
+typedef pawl_status pawl_mutation_fn(void *connection, const void *data, size_t size);
+
+/* SQL with parameters $1, $2 ... taken from a JSON array (NULL: none).  All is copied.
+ * The attempt's mutations run in the order in which they were registered. */
+PAWL_API pawl_status pawl_attempt_sql(pawl_attempt *attempt, enum pawl_mutation_when when, const char *sql,
+                                      const char *parameters_json, size_t parameters_size) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_attempt_mutate(pawl_attempt *attempt, enum pawl_mutation_when when, pawl_mutation_fn *mutate,
+                                         const void *data, size_t size) PAWL_MUST_CHECK;
+/* Another instance created, or an event sent to one, in the transaction that records the step as completed. */
+PAWL_API pawl_status pawl_attempt_create(pawl_attempt *attempt, const char *workflow, const char *instance_id,
+                                         const char *params_json, size_t params_size) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_attempt_send_event(pawl_attempt *attempt, const char *workflow, const char *instance_id,
+                                             const char *type, const char *payload_json,
+                                             size_t payload_size) PAWL_MUST_CHECK;
+
+/* Both consume the attempt, whatever they answer; all is copied.  result_json NULL is "no result".
+ * PAWL_OK: taken.  Anything else: the turn is over, or memory is; say PAWL_SUSPENDED up. */
+PAWL_API pawl_status pawl_attempt_complete(pawl_attempt *attempt, const char *result_json,
+                                           size_t result_size) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_attempt_fail(pawl_attempt *attempt, const char *error_name, const char *error_message,
+                                       bool may_retry) PAWL_MUST_CHECK;
+
+/* ---- Logs ---------------------------------------------------------------------------------------------------- */
+
+enum pawl_log_level { PAWL_LOG_DEBUG, PAWL_LOG_INFO, PAWL_LOG_WARN, PAWL_LOG_ERROR };
+
+/* A durable line, flushed with the next step boundary.  attempt NULL: outside any step.  category NULL: "workflow". */
+PAWL_API pawl_status pawl_lane_log(pawl_lane *lane, pawl_attempt *attempt, enum pawl_log_level level,
+                                   const char *category, const char *message, const char *data_json,
+                                   size_t data_size) PAWL_MUST_CHECK;
+
+/* ---- Parallel lanes ------------------------------------------------------------------------------------------ */
+
+/* Carries one branch forward on its lane.  PAWL_SUSPENDED: not finished yet.  Anything else: finished. */
+typedef pawl_status pawl_lane_fn(pawl_lane *lane, size_t position, void *user);
+
+/* Calls `branch` for the positions 0 to count-1, on other worker threads too where there are any, and comes back when
+ * all calls have.  At most limit (0: no limit) branches are begun and unfinished; those beyond are not called.
+ * out_status[i] is what the branch answered, PAWL_SUSPENDED when it was not called. */
+PAWL_API pawl_status pawl_lane_all(pawl_lane *lane, size_t count, size_t limit, pawl_lane_fn *branch, void *user,
+                                   pawl_status *out_status) PAWL_MUST_CHECK;
+
+/* The same, until one branch has finished, success or failure: the first.  It is recorded under the name, so every
+ * replay takes the same one and calls only that.  The waits of the others are abandoned; bodies under way see
+ * pawl_attempt_cancelled() and are waited for. */
+PAWL_API pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size, size_t count,
+                                     pawl_lane_fn *branch, void *user, size_t *out_winner,
+                                     pawl_status *out_status) PAWL_MUST_CHECK;
+
+/* ---- Ending the turn: exactly one of these, as the last thing the turn function does -------------------------- */
+
+PAWL_API void pawl_turn_suspend(pawl_turn *turn);
+PAWL_API void pawl_turn_finish(pawl_turn *turn, const char *result_json, size_t result_size);
+PAWL_API void pawl_turn_fail(pawl_turn *turn, const char *error_name, const char *error_message);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

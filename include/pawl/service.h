@@ -1,0 +1,231 @@
+/* service.h - what a host may ask of the engine: create, look, control, send events, read history.  No HTTP needed.
+ *
+ * Every call is one unit of work: it happens wholly or not at all, and is durable when the call returns.  Calls may be
+ * made from any thread, also from step bodies.  Payloads are JSON text, NUL-terminated, stored as received; NULL is
+ * "none".  Answers live in the scope that is passed in (value.h) and are valid until it is freed. */
+#ifndef PAWL_SERVICE_H
+#define PAWL_SERVICE_H
+
+#include "engine.h"
+#include "value.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum pawl_instance_status {
+    PAWL_ACTIVE,  /* runs, or will at once */
+    PAWL_WAITING, /* sleeps, waits for an event or for a retry */
+    PAWL_PAUSED,
+    PAWL_COMPLETE,
+    PAWL_TERMINATED,
+    PAWL_ERRORED
+};
+PAWL_API const char *pawl_instance_status_name(enum pawl_instance_status status); /* "active" ... */
+/* PAWL_INVALID, naming the text, when there is no such status. */
+PAWL_API pawl_status pawl_instance_status_parse(const char *name, enum pawl_instance_status *out_status,
+                                                struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* For people: "queued" and "running" refine active, "waitingForPause" is a pause that a busy run has yet to reach. */
+enum pawl_phase {
+    PAWL_PHASE_QUEUED,
+    PAWL_PHASE_RUNNING,
+    PAWL_PHASE_WAITING_FOR_PAUSE,
+    PAWL_PHASE_WAITING,
+    PAWL_PHASE_PAUSED,
+    PAWL_PHASE_COMPLETE,
+    PAWL_PHASE_TERMINATED,
+    PAWL_PHASE_ERRORED
+};
+PAWL_API const char *pawl_phase_name(enum pawl_phase phase);
+
+enum pawl_step_kind { PAWL_STEP_DO, PAWL_STEP_SLEEP, PAWL_STEP_EVENT, PAWL_STEP_FIRST };
+PAWL_API const char *pawl_step_kind_name(enum pawl_step_kind kind); /* "do", "sleep", "waitForEvent", "first" */
+
+enum pawl_step_status { PAWL_STEP_WAITING, PAWL_STEP_COMPLETED, PAWL_STEP_ERRORED };
+PAWL_API const char *pawl_step_status_name(enum pawl_step_status status); /* "waiting" ... */
+
+/* A row of history.  Times are milliseconds since 1970; 0 where there is none. */
+struct pawl_step_record {
+    int64_t run_number;
+    const char *name; /* also its key */
+    enum pawl_step_kind kind;
+    enum pawl_step_status status;
+    int64_t attempts;
+    int64_t attempts_max; /* 0: unlimited, or not a body */
+    int64_t timeout_ms;   /* 0: none */
+    int64_t next_retry_at_ms;
+    int64_t wake_at_ms;
+    const char *wait_event_type; /* or NULL */
+    const char *result_json;     /* NULL: no result */
+    const char *error_name;      /* or NULL */
+    const char *error_message;   /* or NULL */
+    int64_t created_at_ms, updated_at_ms;
+};
+
+struct pawl_event_record {
+    const char *id;
+    int64_t run_number;
+    const char *type;
+    const char *payload_json; /* or NULL */
+    int64_t created_at_ms;
+    int64_t delivered_at_ms;      /* 0: not yet */
+    const char *consumed_by_step; /* or NULL */
+};
+
+struct pawl_log_record {
+    int64_t id; /* increases within the run */
+    int64_t run_number;
+    const char *step;  /* or NULL */
+    int64_t attempt;   /* 0: none */
+    enum pawl_log_level level;
+    const char *category;
+    const char *message;
+    const char *data_json; /* or NULL */
+    bool is_replay;
+    int64_t created_at_ms;
+};
+PAWL_API const char *pawl_log_level_name(enum pawl_log_level level); /* "debug" ... */
+
+struct pawl_instance {
+    const char *workflow;
+    const char *id;
+    int64_t run_number; /* from 1 */
+    enum pawl_instance_status status;
+    enum pawl_phase phase;
+    const char *params_json;   /* or NULL */
+    const char *output_json;   /* complete: NULL is "no result" */
+    const char *error_name;    /* errored */
+    const char *error_message; /* errored */
+    int64_t created_at_ms, updated_at_ms;
+    int64_t started_at_ms;                       /* of this run; 0: not yet */
+    int64_t completed_at_ms;                     /* of this run; 0: not yet */
+    const struct pawl_step_record *current_step; /* what it waits for, else its newest step; NULL: none.  Not in lists */
+};
+
+/* ---- Creating ------------------------------------------------------------------------------------------------ */
+
+struct pawl_create_options {
+    size_t struct_size;
+    const char *id;          /* NULL: generated */
+    const char *params_json; /* NULL: none */
+    bool return_existing;    /* answer the instance that has the id, instead of INSTANCE_ID_ALREADY_EXISTS */
+};
+#define PAWL_CREATE_OPTIONS_INIT { sizeof(struct pawl_create_options), NULL, NULL, false }
+
+/* options NULL: all defaults.  Returns once the row is durable; never waits for the run. */
+PAWL_API pawl_status pawl_create(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                                 const struct pawl_create_options *options, struct pawl_instance *out_instance,
+                                 struct pawl_error *error) PAWL_MUST_CHECK;
+
+struct pawl_batch_item {
+    const char *id;
+    const char *params_json; /* NULL: none */
+};
+
+/* Creates up to 100 in one unit of work.  Ids that exist are skipped and left out of the answer. */
+PAWL_API pawl_status pawl_create_batch(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                                       const struct pawl_batch_item *items, size_t count,
+                                       struct pawl_instance **out_instances, size_t *out_count,
+                                       struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* ---- Looking ------------------------------------------------------------------------------------------------- */
+
+struct pawl_workflow_info {
+    const char *name;
+    const char *description; /* or NULL */
+    const char *const *tags;
+    size_t tag_count;
+};
+/* In the order of their names.  Valid until the engine is closed, but for the array, which is the scope's. */
+PAWL_API pawl_status pawl_list_workflows(pawl_engine *engine, pawl_scope *scope,
+                                         const struct pawl_workflow_info **out_workflows,
+                                         size_t *out_count) PAWL_MUST_CHECK;
+
+PAWL_API pawl_status pawl_get(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
+                              struct pawl_instance *out_instance, struct pawl_error *error) PAWL_MUST_CHECK;
+
+enum pawl_order { PAWL_NEWEST_FIRST, PAWL_OLDEST_FIRST };
+
+struct pawl_list_options {
+    size_t struct_size;
+    bool has_status;
+    enum pawl_instance_status status;
+    int32_t page_size; /* 1-100; 0: 25 */
+    const char *cursor; /* from the page before; NULL: the first page.  Refused with other filters than it came from */
+    enum pawl_order order;
+};
+#define PAWL_LIST_OPTIONS_INIT { sizeof(struct pawl_list_options), false, PAWL_ACTIVE, 0, NULL, PAWL_NEWEST_FIRST }
+
+struct pawl_instance_page {
+    const struct pawl_instance *instances;
+    size_t count;
+    const char *cursor; /* NULL: this was the last page */
+};
+PAWL_API pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                               const struct pawl_list_options *options, struct pawl_instance_page *out_page,
+                               struct pawl_error *error) PAWL_MUST_CHECK;
+
+struct pawl_history_options {
+    size_t struct_size;
+    int64_t run_number; /* 0: the current run */
+    int32_t page_size;  /* 1-100; 0: 25; of steps, events and logs each */
+    enum pawl_order order; /* of the rows' creation */
+    const char *steps_cursor, *events_cursor, *logs_cursor;
+    bool include_logs;
+    bool has_log_level;
+    enum pawl_log_level log_level; /* lines of just this level */
+    const char *log_category;      /* NULL: all */
+};
+#define PAWL_HISTORY_OPTIONS_INIT \
+    { sizeof(struct pawl_history_options), 0, 0, PAWL_OLDEST_FIRST, NULL, NULL, NULL, false, false, PAWL_LOG_DEBUG, NULL }
+
+struct pawl_history {
+    int64_t run_number;
+    const struct pawl_step_record *steps;
+    size_t step_count;
+    const char *steps_cursor; /* NULL: no more */
+    const struct pawl_event_record *events;
+    size_t event_count;
+    const char *events_cursor;
+    const struct pawl_log_record *logs;
+    size_t log_count;
+    const char *logs_cursor;
+};
+/* A run that the instance has not had is PAWL_INVALID. */
+PAWL_API pawl_status pawl_get_history(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
+                                      const struct pawl_history_options *options, struct pawl_history *out_history,
+                                      struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* ---- Controlling --------------------------------------------------------------------------------------------- */
+
+/* At once when nobody holds the run, otherwise at its next step boundary.  Paused already: nothing happens. */
+PAWL_API pawl_status pawl_pause(pawl_engine *engine, const char *workflow, const char *id,
+                                struct pawl_error *error) PAWL_MUST_CHECK;
+/* Of a paused instance, or one that was asked to pause; otherwise nothing happens. */
+PAWL_API pawl_status pawl_resume(pawl_engine *engine, const char *workflow, const char *id,
+                                 struct pawl_error *error) PAWL_MUST_CHECK;
+/* A turn under way can commit nothing afterwards. */
+PAWL_API pawl_status pawl_terminate(pawl_engine *engine, const char *workflow, const char *id,
+                                    struct pawl_error *error) PAWL_MUST_CHECK;
+/* A new run from the top, from any state; the earlier runs' history stays. */
+PAWL_API pawl_status pawl_restart(pawl_engine *engine, const char *workflow, const char *id,
+                                  struct pawl_error *error) PAWL_MUST_CHECK;
+
+struct pawl_send_event_options {
+    size_t struct_size;
+    const char *type;         /* 1-100 of [a-zA-Z0-9_-], no leading - */
+    const char *payload_json; /* NULL: none */
+    const char *event_id;     /* NULL: generated.  Sending an id again to the same run changes nothing */
+};
+#define PAWL_SEND_EVENT_OPTIONS_INIT { sizeof(struct pawl_send_event_options), NULL, NULL, NULL }
+
+/* out_instance (or NULL): the instance as it stands after the event was recorded. */
+PAWL_API pawl_status pawl_send_event(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
+                                     const struct pawl_send_event_options *options, struct pawl_instance *out_instance,
+                                     struct pawl_error *error) PAWL_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,204 @@
+/* workflow.h - writing workflows and steps in C.
+ *
+ * A workflow is an ordinary function, run from the top each turn.  Its durable calls (pawl_do, pawl_sleep, ...) answer
+ * from history what happened before and go on from there.  So:
+ *   - effects belong into steps: code outside may run again at any time;
+ *   - give each step a name that is the same at every replay; in loops put the index into it (pawl_run_format);
+ *   - a step may be tried again: make what it does safe to repeat;
+ *   - when a durable call says anything but PAWL_OK, return it up.  PAWL_TRY does that.  PAWL_SUSPENDED means the run
+ *     is parked, and nothing is lost.  It is sticky, so forgetting to return is harmless.
+ *
+ * Values handed out live until the turn ends, values made in a step until the step ends: there is nothing to free.
+ * This layer is built on engine.h alone. */
+#ifndef PAWL_WORKFLOW_H
+#define PAWL_WORKFLOW_H
+
+#include "engine.h"
+#include "value.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pawl_run pawl_run;   /* a run, or one of its parallel branches */
+typedef struct pawl_step pawl_step; /* one attempt at a step's body */
+
+#define PAWL_TRY(call)                                                                                                 \
+    do {                                                                                                               \
+        pawl_status pawl_try_status_ = (call);                                                                         \
+        if (pawl_try_status_ != PAWL_OK)                                                                               \
+            return pawl_try_status_;                                                                                   \
+    } while (0)
+
+/* Also the type of a parallel branch.  *out_result is NULL ("no result") unless set. */
+typedef pawl_status pawl_workflow_fn(pawl_run *run, const pawl_value *params, pawl_value **out_result);
+typedef pawl_status pawl_step_fn(pawl_step *step, const pawl_value *input, pawl_value **out_result);
+
+#define PAWL_NO_RETRIES (-1)
+
+/* Zero and NULL mean the workflow's default, which means: 5 retries, 10 seconds, exponential, 10 minutes. */
+struct pawl_step_options {
+    int64_t retries;   /* 1 ... PAWL_RETRIES_UNLIMITED, or PAWL_NO_RETRIES */
+    const char *delay; /* before a retry: "10 seconds" */
+    enum pawl_backoff backoff;
+    const char *timeout; /* of one attempt: "10 minutes" */
+};
+
+struct pawl_workflow {
+    const char *name; /* 1-64 of [a-zA-Z0-9_-], no leading - or _ */
+    pawl_workflow_fn *run;
+    const char *description;               /* or NULL */
+    const char *const *tags;               /* or NULL; ends with a NULL */
+    const struct pawl_step_options *steps; /* defaults for its steps, or NULL */
+    struct pawl_limits limits;             /* zero: the engine's */
+    void *user;                            /* the host's: pawl_run_user() */
+};
+
+/* Copied, but for what `user` points at.  Before the runner starts. */
+PAWL_API pawl_status pawl_register(pawl_engine *engine, const struct pawl_workflow *workflow,
+                                   struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* ---- In a workflow ------------------------------------------------------------------------------------------- */
+
+/* Runs `body` once and for all under this name.  PAWL_OK: *out_result is its result, now and at every replay (out_result
+ * may be NULL).  PAWL_FAILED: it failed for good; pawl_run_failure() says with what.  options may be NULL.
+ * `input` is what the body gets; `body` may be called in another thread while branches run. */
+PAWL_API pawl_status pawl_do(pawl_run *run, const char *name, const struct pawl_step_options *options,
+                             pawl_step_fn *body, const pawl_value *input, pawl_value **out_result) PAWL_MUST_CHECK;
+
+/* "1 hour", "90 s", "250 ms"; a bare number is milliseconds.  At most 365 days. */
+PAWL_API pawl_status pawl_sleep(pawl_run *run, const char *name, const char *duration) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_sleep_ms(pawl_run *run, const char *name, int64_t duration_ms) PAWL_MUST_CHECK;
+/* Milliseconds since 1970.  A moment in the past is done at once. */
+PAWL_API pawl_status pawl_sleep_until(pawl_run *run, const char *name, int64_t wake_at_ms) PAWL_MUST_CHECK;
+
+struct pawl_event {
+    const char *type;
+    pawl_value *payload; /* NULL: none */
+    int64_t sent_at_ms;
+};
+
+/* Takes the oldest event of the type that nobody took yet.  timeout NULL: 24 hours.  PAWL_WAIT_FOR_EVENT_TIMEOUT: none
+ * came in time; the workflow may handle that and go on. */
+PAWL_API pawl_status pawl_wait_for_event(pawl_run *run, const char *name, const char *type, const char *timeout,
+                                         struct pawl_event *out_event) PAWL_MUST_CHECK;
+
+struct pawl_branch {
+    pawl_workflow_fn *run;
+    const pawl_value *input;
+    pawl_value *result; /* out: when status is PAWL_OK */
+    pawl_status status; /* out */
+};
+
+/* Runs the branches at once, at most `limit` (0: no limit) begun and unfinished.  Each has steps and waits of its own,
+ * named apart from the others'.  Comes back when all have finished: PAWL_OK, or the status of the first, by position,
+ * that failed; what each answered stands in it. */
+PAWL_API pawl_status pawl_all(pawl_run *run, struct pawl_branch *branches, size_t count, size_t limit) PAWL_MUST_CHECK;
+
+/* Runs the branches until one has finished, which is recorded under the name; the others are abandoned.  Answers that
+ * branch's status. */
+PAWL_API pawl_status pawl_first(pawl_run *run, const char *name, struct pawl_branch *branches, size_t count,
+                                size_t *out_winner) PAWL_MUST_CHECK;
+
+/* Builds the result (value.h: pawl_value_pack) and returns: `return pawl_return(run, out_result, "{s:i}", "n", 1);` */
+PAWL_API pawl_status pawl_return(pawl_run *run, pawl_value **out_result, const char *format, ...) PAWL_MUST_CHECK;
+
+/* Fails the run: `return pawl_run_fail(run, "NotApproved", "order %s was refused", id);` */
+PAWL_API pawl_status pawl_run_fail(pawl_run *run, const char *error_name, const char *format, ...) PAWL_MUST_CHECK
+    PAWL_PRINTF(3, 4);
+
+/* A durable log line.  category NULL: "workflow"; data may be NULL. */
+PAWL_API pawl_status pawl_log(pawl_run *run, enum pawl_log_level level, const char *category, const pawl_value *data,
+                              const char *format, ...) PAWL_MUST_CHECK PAWL_PRINTF(5, 6);
+
+struct pawl_failure {
+    const char *name;    /* "CardDeclined", "WAIT_FOR_EVENT_TIMEOUT"; "" when nothing failed yet */
+    const char *message; /* never NULL */
+};
+/* What the last durable call of this run or branch that did not succeed failed with.  Valid until the turn ends. */
+PAWL_API struct pawl_failure pawl_run_failure(const pawl_run *run);
+
+PAWL_API const char *pawl_run_workflow(const pawl_run *run);
+PAWL_API const char *pawl_run_id(const pawl_run *run);
+PAWL_API int64_t pawl_run_number(const pawl_run *run);
+PAWL_API int64_t pawl_run_created_at_ms(const pawl_run *run); /* the same at every replay */
+PAWL_API void *pawl_run_user(const pawl_run *run);
+PAWL_API pawl_scope *pawl_run_scope(pawl_run *run);
+PAWL_API pawl_engine *pawl_run_engine(const pawl_run *run);
+/* printf into the run's scope, for names with an index.  NULL when memory is out, which every call that takes a name
+ * answers with PAWL_NOMEM. */
+PAWL_API const char *pawl_run_format(pawl_run *run, const char *format, ...) PAWL_PRINTF(2, 3);
+
+/* ---- In a step ------------------------------------------------------------------------------------------------ */
+
+/* `return pawl_result(step, out_result, "{s:s}", "receipt", id);` */
+PAWL_API pawl_status pawl_result(pawl_step *step, pawl_value **out_result, const char *format, ...) PAWL_MUST_CHECK;
+
+/* The attempt failed; it is tried again as the options say.  Any other status that a body returns is one, too. */
+PAWL_API pawl_status pawl_fail(pawl_step *step, const char *error_name, const char *format, ...) PAWL_MUST_CHECK
+    PAWL_PRINTF(3, 4);
+/* The step failed for good. */
+PAWL_API pawl_status pawl_fail_for_good(pawl_step *step, const char *error_name, const char *format,
+                                        ...) PAWL_MUST_CHECK PAWL_PRINTF(3, 4);
+
+PAWL_API pawl_status pawl_step_log(pawl_step *step, enum pawl_log_level level, const char *category,
+                                   const pawl_value *data, const char *format, ...) PAWL_MUST_CHECK PAWL_PRINTF(5, 6);
+
+/* SQL that runs in the transaction that records this step as completed: with it or not at all, and only once.
+ * Parameters $1, $2 ... come from a pack format: pawl_step_sql(step, "INSERT INTO paid VALUES ($1, $2)", "[s, i]", id, 3).
+ * Format NULL: none.  _on_failure: in the transaction that records that the step failed for good. */
+PAWL_API pawl_status pawl_step_sql(pawl_step *step, const char *sql, const char *format, ...) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_step_sql_on_failure(pawl_step *step, const char *sql, const char *format,
+                                              ...) PAWL_MUST_CHECK;
+/* The same with a function on the store's own connection; data is copied. */
+PAWL_API pawl_status pawl_step_mutate(pawl_step *step, enum pawl_mutation_when when, pawl_mutation_fn *mutate,
+                                      const void *data, size_t size) PAWL_MUST_CHECK;
+/* Another instance, or an event to one, with this step's completion.  An id that exists fails the step for good.
+ * instance_id NULL: generated. */
+PAWL_API pawl_status pawl_step_create(pawl_step *step, const char *workflow, const char *instance_id,
+                                      const pawl_value *params) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_step_send_event(pawl_step *step, const char *workflow, const char *instance_id,
+                                          const char *type, const pawl_value *payload) PAWL_MUST_CHECK;
+
+PAWL_API int64_t pawl_step_attempt(const pawl_step *step); /* from 1 */
+PAWL_API int64_t pawl_step_deadline_ms(const pawl_step *step);
+/* True once what this attempt does can no longer count; long bodies should ask now and then. */
+PAWL_API bool pawl_step_cancelled(const pawl_step *step);
+PAWL_API void *pawl_step_user(const pawl_step *step);
+PAWL_API pawl_scope *pawl_step_scope(pawl_step *step);
+PAWL_API pawl_engine *pawl_step_engine(const pawl_step *step);
+
+/* ---- Modules: a file's workflows, loadable from a shared object ----------------------------------------------- */
+
+#define PAWL_MODULE_VERSION 1
+
+struct pawl_module {
+    int version;
+    size_t workflow_size;
+    size_t workflow_count;
+    const struct pawl_workflow *workflows;
+};
+
+/* PAWL_MODULE({ .name = "order", .run = order }, { .name = "refund", .run = refund }); exports a file's workflows,
+ * for pawl_register_module(engine, &pawl_module, &error) in the same program, or to be loaded from a shared object. */
+#ifdef __cplusplus
+#define PAWL_MODULE_EXPORT extern "C" __attribute__((visibility("default"), used))
+#else
+#define PAWL_MODULE_EXPORT __attribute__((visibility("default"), used))
+#endif
+#define PAWL_MODULE(...)                                                                                               \
+    static const struct pawl_workflow pawl_module_workflows_[] = { __VA_ARGS__ };                                      \
+    PAWL_MODULE_EXPORT extern const struct pawl_module pawl_module;                                                    \
+    const struct pawl_module pawl_module = { PAWL_MODULE_VERSION, sizeof(struct pawl_workflow),                        \
+                                             sizeof pawl_module_workflows_ / sizeof pawl_module_workflows_[0],         \
+                                             pawl_module_workflows_ }
+
+PAWL_API pawl_status pawl_register_module(pawl_engine *engine, const struct pawl_module *module,
+                                          struct pawl_error *error) PAWL_MUST_CHECK;
+/* Loads the shared object and registers what it exports.  It stays loaded until the engine is closed. */
+PAWL_API pawl_status pawl_load_module(pawl_engine *engine, const char *path, struct pawl_error *error) PAWL_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,47 @@
+/* limits.h - every limit, and the relations between them. */
+#ifndef PW_BASE_LIMITS_H
+#define PW_BASE_LIMITS_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define PW_DAY_MS (INT64_C(24) * 60 * 60 * 1000)
+#define PW_DELAY_MS_MAX (365 * PW_DAY_MS)
+#define PW_EVENT_TIMEOUT_MS_MIN INT64_C(1000)
+#define PW_EVENT_TIMEOUT_MS_DEFAULT PW_DAY_MS
+/* Times are kept within what ISO 8601 writes with four digits of a year. */
+#define PW_TIME_MS_MAX INT64_C(253402300799999)
+
+enum {
+    PW_WORKFLOW_NAME_MAX = 64,
+    PW_INSTANCE_ID_MAX = 100,
+    PW_EVENT_TYPE_MAX = 100,
+    PW_EVENT_ID_MAX = 100,
+    PW_STEP_NAME_MAX = 256,
+    PW_LOG_MESSAGE_MAX = 2048,
+    PW_LOG_CATEGORY_MAX = 64,
+    PW_LOG_LINES_PER_UNIT_MAX = 10000,
+    PW_ERROR_NAME_MAX = 256,
+    PW_ERROR_MESSAGE_MAX = 8192,
+    PW_JSON_DEPTH_MAX = 128,
+    PW_STEPS_MAX_DEFAULT = 1024,
+    PW_PAYLOAD_BYTES_MAX_DEFAULT = 1024 * 1024,
+    PW_BATCH_CREATE_MAX = 100,
+    PW_PAGE_SIZE_MAX = 100,
+    PW_PAGE_SIZE_DEFAULT = 25,
+    PW_UNITS_PER_COMMIT_MAX = 1024,
+    PW_CONFLICT_RETRIES_MAX = 100,
+    PW_BRANCHES_MAX = 100000,
+    PW_WORKERS_DEFAULT = 8,
+    PW_WORKERS_MAX = 1024,
+    PW_IN_FLIGHT_DEFAULT = 256,
+    PW_LEASE_MS_DEFAULT = 30000,
+    PW_LEASE_MS_MIN = 100,
+    PW_POLL_MS_DEFAULT = 200,
+    PW_BUSY_MS_DEFAULT = 10000,
+    PW_CACHE_BYTES_DEFAULT = 16 * 1024 * 1024,
+};
+
+static_assert(PW_UNITS_PER_COMMIT_MAX >= PW_IN_FLIGHT_DEFAULT, "one commit can carry a boundary of every run in flight");
+
+#endif

@@ -1,0 +1,34 @@
+/* text.h - a run of bytes that somebody else owns.  data NULL is "absent", which is not the same as empty.
+ * Texts made by this library are NUL-terminated as well (the NUL is not counted in size). */
+#ifndef PW_BASE_TEXT_H
+#define PW_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct pw_text {
+    const char *data;
+    size_t size;
+};
+
+static inline struct pw_text pw_text_of(const char *string)
+{
+    return (struct pw_text){ string, string != NULL ? strlen(string) : 0 };
+}
+
+static inline bool pw_text_equal(struct pw_text left, struct pw_text right)
+{
+    return left.size == right.size && (left.size == 0 || memcmp(left.data, right.data, left.size) == 0);
+}
+
+/* Without ASCII white space at both ends. */
+struct pw_text pw_text_trim(struct pw_text text);
+
+/* Well-formed UTF-8: no overlong forms, no surrogates, nothing past U+10FFFF. */
+bool pw_text_is_utf8(struct pw_text text);
+
+/* 1 to size_max of [a-zA-Z0-9_-], not starting with '-' (nor with '_' unless underscore_first). */
+bool pw_text_is_identifier(struct pw_text text, size_t size_max, bool underscore_first);
+
+#endif

@@ -1,0 +1,94 @@
+/* engine.h (internal) - what the layers above share: the store, the committer, the registered workflows, time, chance,
+ * and the runner of this process, if there is one, as services see it. */
+#ifndef PW_ENGINE_ENGINE_H
+#define PW_ENGINE_ENGINE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/table.h"
+#include "commit/commit.h"
+#include "pawl/engine.h"
+
+/* A registered workflow.  Lives until the engine is closed. */
+struct pw_definition {
+    struct pw_text name;
+    struct pw_text description; /* or absent */
+    const char *const *tags;
+    size_t tag_count;
+    struct pawl_limits limits; /* filled in: no zeroes */
+    pawl_turn_fn *advance;     /* NULL: polled */
+    void *user;
+};
+
+/* The started runner, as a service sees it.  Any function may be called from any thread. */
+struct pw_local {
+    void *runner;
+    /* Room for one more run of this workflow?  Reserves it: deliver() or cancel() must follow.  0: no room. */
+    int64_t (*reserve)(void *runner, struct pw_text workflow, int64_t *out_lease_ms);
+    void (*deliver)(void *runner, const struct pw_claim *claim); /* texts are copied */
+    void (*cancel)(void *runner);
+    void (*wake)(void *runner, int64_t due_at_ms);     /* something is due at that time; PW_NOW: now */
+    void (*revoke)(void *runner, int64_t instance);    /* a turn of it can commit nothing more */
+};
+
+/* What a test says about a step before its body would run: see testing.h. */
+enum pw_mock_kind { PW_MOCK_NONE, PW_MOCK_RESULT, PW_MOCK_FAILURE, PW_MOCK_TIMEOUT };
+struct pw_mock {
+    enum pw_mock_kind kind;
+    struct pw_text result, error_name, error_message;
+    bool may_retry;
+};
+struct pw_mocks {
+    void *user;
+    /* Texts are borrowed until the next call. */
+    struct pw_mock (*find)(void *user, struct pw_text workflow, struct pw_text step, int64_t attempt);
+    bool sleeps_disabled;
+    /* Told of every unit's answer; the world's trace. */
+    void (*trace)(void *user, const char *line);
+};
+
+struct pawl_engine {
+    struct pw_store *store;
+    struct pw_commit *commit;
+    struct pawl_clock clock;
+    struct pawl_random random;
+    struct pawl_limits limits; /* filled in */
+    const struct pw_mocks *mocks; /* or NULL; set before anything runs */
+
+    pthread_mutex_t lock; /* guards what follows */
+    struct pw_table definitions;
+    struct pw_definition **list; /* sorted by name */
+    size_t definition_count;
+    bool sealed; /* a runner has started: no more definitions */
+    const struct pw_local *local; /* or NULL */
+    struct pw_arena arena;   /* of the definitions */
+    struct pw_closer *closers; /* run at close, newest first: loaded modules */
+};
+
+/* NULL when there is none of that name. */
+struct pw_definition *pw_engine_find(pawl_engine *engine, struct pw_text name);
+/* The same with the error that services give. */
+pawl_status pw_engine_require(pawl_engine *engine, const char *name, struct pw_definition **out_definition,
+                              struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* A fresh id of 26 characters, [0-9a-z], from the engine's randomness, NUL-terminated. */
+enum { PW_ID_SIZE = 27 };
+void pw_engine_make_id(pawl_engine *engine, char out_id[PW_ID_SIZE]);
+/* A positive number for a runner. */
+int64_t pw_engine_make_owner(pawl_engine *engine);
+
+/* Only one runner can be local; false when there is one.  NULL takes it away, once no service is using it any more. */
+bool pw_engine_set_local(pawl_engine *engine, const struct pw_local *local);
+
+/* Calls into the local runner, if there is one; without one reserve answers 0 and the others do nothing. */
+int64_t pw_local_reserve(pawl_engine *engine, struct pw_text workflow, int64_t *out_lease_ms);
+void pw_local_deliver(pawl_engine *engine, const struct pw_claim *claim);
+void pw_local_cancel(pawl_engine *engine);
+void pw_local_wake(pawl_engine *engine, int64_t due_at_ms);
+void pw_local_revoke(pawl_engine *engine, int64_t instance);
+
+/* Calls `close` with user when the engine is closed. */
+pawl_status pw_engine_at_close(pawl_engine *engine, void (*close)(void *user), void *user) PAWL_MUST_CHECK;
+
+#endif

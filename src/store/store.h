@@ -1,0 +1,376 @@
+/* store.h - the store contract: rows, units of work, and the table of functions behind which a database stands.
+ *
+ * A store keeps rows and decides nothing.  It makes no ids but instance keys and the numbers of events and logs, reads
+ * no payload, and knows no rule about workflows; its only judgement is whether a unit's checks hold.
+ *
+ *  S1. A unit of work is applied wholly or not at all.
+ *  S2. All units of one apply() share one transaction, and each stands on its own terms: one that is refused changes
+ *      nothing and does not disturb its neighbours.  They are applied in order, each seeing the ones before.
+ *  S3. When apply() returns PAWL_OK every unit that says PAWL_OK is durable.  When it returns anything else, no unit is
+ *      known to be (it may be: a failure of the commit itself can be ambiguous), and fences find out.
+ *  S4. A fence (instance, run, epoch) holds while nobody else moved the task.  Every op that moves a task raises its
+ *      epoch by one; a task that is gone, or of another run, fails the fence.
+ *  S5. Times that ops do not carry are the `now_ms` that apply() is handed, read once for the whole transaction.
+ *  S6. Reads see every unit that was answered before the read began.
+ *
+ * The task row is the live state of an unfinished run (status, lease, when due); a finished run has none, and its
+ * instance row carries the outcome.  So parking and waking touch only small rows, and paused and finished runs are in
+ * no due index.
+ *
+ * Everything an op points at is borrowed until its unit is answered.  Rows read are allocated in the caller's arena. */
+#ifndef PW_STORE_STORE_H
+#define PW_STORE_STORE_H
+
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "pawl/service.h"
+
+struct pw_store;
+
+/* ---- Rows ---------------------------------------------------------------------------------------------------- */
+
+enum pw_task_status { PW_TASK_ACTIVE = 0, PW_TASK_WAITING = 1, PW_TASK_PAUSED = 2 };
+
+/* Why a task is due.  The first three go before the last. */
+enum pw_task_kind { PW_TASK_WAKE = 0, PW_TASK_RETRY = 1, PW_TASK_RESUME = 2, PW_TASK_RUN = 3 };
+
+/* How an instance ended; as stored.  NULL in the database while it has not. */
+enum pw_outcome { PW_OUTCOME_OPEN = 0, PW_OUTCOME_COMPLETE = 1, PW_OUTCOME_TERMINATED = 2, PW_OUTCOME_ERRORED = 3 };
+
+struct pw_fence {
+    int64_t instance; /* key of the instance row */
+    int64_t run;
+    int64_t epoch;
+};
+
+struct pw_task {
+    int64_t epoch;
+    enum pw_task_status status;
+    enum pw_task_kind kind;
+    int64_t due_at_ms;
+    bool processing;
+    int64_t owner;           /* runner, when processing */
+    int64_t locked_until_ms; /* when processing */
+    bool pause_requested;
+    int64_t started_at_ms; /* 0: not yet */
+    int64_t updated_at_ms;
+    int64_t event_seq; /* number of the newest event of the run */
+};
+
+struct pw_instance {
+    int64_t key;
+    struct pw_text workflow, id;
+    int64_t run;
+    enum pw_outcome outcome;
+    struct pw_text params, output, error_name, error_message;
+    int64_t created_at_ms, updated_at_ms, started_at_ms, completed_at_ms; /* 0: none.  Live ones merged from the task */
+    bool has_task;       /* exactly when outcome is OPEN */
+    struct pw_task task; /* when has_task */
+};
+
+/* seq numbers a run's steps from 1 in the order of their first record; the turn hands it out. */
+struct pw_step_row {
+    int64_t seq;
+    struct pw_text name;
+    enum pawl_step_kind kind;
+    enum pawl_step_status status;
+    int64_t attempts, attempts_max, timeout_ms;
+    int64_t next_retry_at_ms, wake_at_ms, event_at_ms; /* 0: none */
+    struct pw_text wait_event_type, result, error_name, error_message;
+    int64_t created_at_ms, updated_at_ms;
+};
+
+struct pw_event_row {
+    int64_t seq; /* order sent, from 1 within the run */
+    struct pw_text id, type, payload;
+    int64_t created_at_ms, delivered_at_ms;
+    struct pw_text consumed_by;
+};
+
+struct pw_log_row {
+    int64_t seq; /* from 1 within the run */
+    struct pw_text step;
+    int64_t attempt;
+    enum pawl_log_level level;
+    struct pw_text category, message, data;
+    bool is_replay;
+    int64_t created_at_ms; /* 0: the transaction's time */
+};
+
+/* A claimed task. */
+struct pw_claim {
+    struct pw_fence fence; /* epoch as raised by the claim */
+    struct pw_text workflow, id;
+    enum pw_task_kind kind;
+    int64_t event_seq;
+    bool is_first; /* started_at was not set before */
+};
+
+/* ---- Units of work ------------------------------------------------------------------------------------------- */
+
+enum pw_op_kind {
+    PW_OP_FENCE,   /* check.  Conflict: PAWL_CONFLICT.  Also renews the task's updated_at */
+    PW_OP_CREATE,  /* an instance and its task */
+    PW_OP_RESTART, /* a new run of an instance */
+    PW_OP_STEP,    /* insert or update a step row by (instance, run, seq) */
+    PW_OP_EVENT,   /* add an event to a run */
+    PW_OP_CONSUME, /* mark an event as delivered */
+    PW_OP_LOG,     /* add a log line */
+    PW_OP_PARK,    /* the task is nobody's: waiting, due, or paused */
+    PW_OP_HOLD,    /* the task becomes a runner's: the eager claim */
+    PW_OP_PAUSE,   /* set or clear the flag that asks for a pause */
+    PW_OP_FINISH,  /* outcome into the instance, task deleted */
+    PW_OP_CLAIM,   /* due tasks for a runner */
+    PW_OP_RENEW,   /* leases */
+    PW_OP_REAP,    /* leases of dead runners end now */
+    PW_OP_SQL,     /* the user's */
+    PW_OP_MUTATE   /* the user's */
+};
+
+/* PW_OP_FENCE.  Checks beyond the fence itself are asked for by the flags. */
+struct pw_op_fence {
+    struct pw_fence at;
+    bool unless_pause;      /* in: refuse with PAWL_STOPPED when a pause is requested */
+    bool unless_new_events; /* in: refuse with PAWL_BUSY when event_seq is past event_seq_seen */
+    int64_t event_seq_seen;
+    bool pause_requested; /* out */
+    int64_t event_seq;    /* out */
+};
+
+struct pw_op_create {
+    struct pw_text workflow, id, params;
+    bool skip_existing;   /* an existing id: leave it; otherwise the unit is refused, PAWL_INSTANCE_ID_ALREADY_EXISTS */
+    int64_t hold_owner;   /* not 0: claimed at once by this runner, until now + hold_lease_ms */
+    int64_t hold_lease_ms;
+    bool created;         /* out */
+    struct pw_fence fence; /* out, when created: run 1, epoch 0, or 1 when held */
+    int64_t created_at_ms; /* out */
+};
+
+/* Checks that the instance is in run `run`; refuses with PAWL_CONFLICT.  New run = run + 1, task active, due now, epoch 0
+ * (1 when held).  Outcome and times of the old run are cleared. */
+struct pw_op_restart {
+    int64_t instance, run;
+    int64_t hold_owner, hold_lease_ms;
+};
+
+struct pw_op_step {
+    int64_t instance, run;
+    bool is_new; /* insert; otherwise update of all but seq, name, kind, created_at */
+    struct pw_step_row row;
+};
+
+/* The number is the task's event_seq raised by one.  With a known id: nothing happens, `duplicate` is set. */
+struct pw_op_event {
+    int64_t instance, run;
+    struct pw_text id, type, payload;
+    bool duplicate; /* out */
+    int64_t seq;    /* out, when not duplicate */
+};
+
+struct pw_op_consume {
+    int64_t instance, run, seq;
+    struct pw_text step;
+    int64_t delivered_at_ms;
+};
+
+struct pw_op_log {
+    int64_t instance, run;
+    struct pw_log_row row; /* seq is the store's */
+};
+
+/* Raises the epoch.  With event_seq_seen >= 0 and the task's event_seq past it, due_at becomes now (an event came that
+ * the turn has not seen).  Status PAUSED clears the pause request.  due_at_ms 0 keeps the task's; PW_NOW is now. */
+#define PW_NOW (-1)
+struct pw_op_park {
+    int64_t instance;
+    enum pw_task_status status;
+    enum pw_task_kind kind;
+    int64_t due_at_ms;
+    int64_t event_seq_seen; /* -1: do not look */
+    int64_t due_at_ms_set;  /* out */
+};
+
+/* Raises the epoch, status active, processing, clears the pause request. */
+struct pw_op_hold {
+    int64_t instance, owner, lease_ms;
+    struct pw_claim claim; /* out; texts in the unit's arena */
+};
+
+struct pw_op_pause {
+    int64_t instance;
+    bool requested;
+};
+
+struct pw_op_finish {
+    int64_t instance;
+    enum pw_outcome outcome;
+    struct pw_text output, error_name, error_message;
+};
+
+/* Takes up to max tasks of the named workflows, wake/retry/resume before run, oldest due first; then expired leases'
+ * tasks count as due at their expiry, in the first group.  An expired one that was asked to pause becomes paused
+ * instead of claimed.  Claimed: epoch raised, status active, started_at set when it was not. */
+struct pw_op_claim {
+    const struct pw_text *workflows;
+    size_t workflow_count;
+    size_t max;
+    int64_t owner, lease_ms;
+    struct pw_claim *claims; /* out, in the unit's arena */
+    size_t claim_count;      /* out */
+};
+
+/* One entry per lease; only tasks still processing, still owned, at that epoch are renewed. */
+struct pw_lease {
+    struct pw_fence fence;
+    bool lost;            /* out */
+    bool pause_requested; /* out */
+};
+struct pw_op_renew {
+    int64_t owner, lease_ms;
+    struct pw_lease *leases;
+    size_t count;
+};
+
+/* Ends now every lease whose owner is known to be dead (where the store can tell; else nothing). */
+struct pw_op_reap {
+    int64_t reaped; /* out */
+};
+
+struct pw_op_sql {
+    struct pw_text sql, parameters; /* parameters: JSON array or absent; $1 is its first element */
+};
+
+struct pw_op_mutate {
+    pawl_mutation_fn *mutate;
+    const void *data;
+    size_t size;
+};
+
+struct pw_op {
+    enum pw_op_kind kind;
+    struct pw_op *next;
+    union {
+        struct pw_op_fence fence;
+        struct pw_op_create create;
+        struct pw_op_restart restart;
+        struct pw_op_step step;
+        struct pw_op_event event;
+        struct pw_op_consume consume;
+        struct pw_op_log log;
+        struct pw_op_park park;
+        struct pw_op_hold hold;
+        struct pw_op_pause pause;
+        struct pw_op_finish finish;
+        struct pw_op_claim claim;
+        struct pw_op_renew renew;
+        struct pw_op_reap reap;
+        struct pw_op_sql sql;
+        struct pw_op_mutate mutate;
+    } as;
+};
+
+/* What units of one turn have in common: once one of them was not applied, no later one may be. */
+struct pw_chain {
+    atomic_int broken; /* a pawl_status; PAWL_OK: whole */
+};
+
+struct pw_unit {
+    struct pw_arena arena; /* the ops', and what the store hands out */
+    struct pw_op *first, *last;
+    struct pw_chain *chain; /* or NULL */
+
+    /* The answer: PAWL_OK, or why nothing of it was applied.  A refusal: PAWL_CONFLICT, PAWL_STOPPED, PAWL_BUSY (see the
+     * fence), PAWL_INSTANCE_ID_ALREADY_EXISTS, PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION or PAWL_STEP_MUTATION_FAILED with
+     * text.  Otherwise the store's trouble. */
+    pawl_status status;
+    struct pawl_error error;
+
+    /* The committer's. */
+    struct pw_unit *next;
+    void (*done)(struct pw_unit *unit, void *user); /* or NULL; see commit.h */
+    void *user;
+    bool answered;
+};
+
+void pw_unit_init(struct pw_unit *unit);
+void pw_unit_clear(struct pw_unit *unit);
+/* Appends a zeroed op.  NULL when memory is out. */
+struct pw_op *pw_unit_add(struct pw_unit *unit, enum pw_op_kind kind);
+/* A unit that can be refused after its first write must be undone by the store; one whose checks all come first need
+ * not be. */
+bool pw_unit_needs_undo(const struct pw_unit *unit);
+
+/* ---- Reading ------------------------------------------------------------------------------------------------- */
+
+struct pw_instance_query {
+    struct pw_text workflow;
+    bool has_status;
+    enum pawl_instance_status status;
+    bool oldest_first;
+    int64_t after_key; /* 0: from the start; otherwise rows past this key in the order asked for */
+    size_t max;
+};
+
+struct pw_history_query {
+    int64_t instance, run;
+    bool newest_first;
+    int64_t after_seq; /* 0: from the start */
+    size_t max;
+    bool has_level; /* logs only */
+    enum pawl_log_level level;
+    struct pw_text category; /* logs only; absent: all */
+};
+
+/* ---- The table ----------------------------------------------------------------------------------------------- */
+
+struct pw_store_ops {
+    const char *name;
+    void (*close)(struct pw_store *store);
+    int64_t (*now_ms)(struct pw_store *store);
+
+    /* S1-S5.  Called by one thread at a time.  The error is filled when the whole fails. */
+    pawl_status (*apply)(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+                         struct pawl_error *error);
+
+    /* Any number of threads at once.  PAWL_INSTANCE_NOT_FOUND where there is no such row. */
+    pawl_status (*read_instance)(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                 struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error);
+    pawl_status (*read_instance_by_key)(struct pw_store *store, struct pw_arena *arena, int64_t key,
+                                        struct pw_instance *out_instance, struct pawl_error *error);
+    pawl_status (*list_instances)(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,
+                                  struct pw_instance **out_rows, size_t *out_count, struct pawl_error *error);
+    pawl_status (*read_steps)(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
+                              struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error);
+    pawl_status (*read_events)(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
+                               struct pw_event_row **out_rows, size_t *out_count, struct pawl_error *error);
+    pawl_status (*read_logs)(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
+                             struct pw_log_row **out_rows, size_t *out_count, struct pawl_error *error);
+    /* Undelivered events past after_seq, in order. */
+    pawl_status (*read_new_events)(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                   int64_t after_seq, struct pw_event_row **out_rows, size_t *out_count,
+                                   struct pawl_error *error);
+    /* The run's steps that wait, few as they are. */
+    pawl_status (*read_waiting_steps)(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                      struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error);
+    /* When the next task of these workflows is due or its lease expires; INT64_MAX: never. */
+    pawl_status (*next_due)(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t *out_at_ms,
+                            struct pawl_error *error);
+
+    /* Tells the store, for the life of this process, that the runner `owner` lives here; reap needs it. */
+    pawl_status (*announce)(struct pw_store *store, int64_t owner, struct pawl_error *error);
+    void (*withdraw)(struct pw_store *store, int64_t owner);
+};
+
+struct pw_store {
+    const struct pw_store_ops *ops;
+};
+
+/* Opens what the URL names.  `clock` is used by stores that have no clock of their own. */
+pawl_status pw_store_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
+                          struct pawl_error *error) PAWL_MUST_CHECK;
+pawl_status pw_sqlite_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
+                           struct pawl_error *error) PAWL_MUST_CHECK;
+
+#endif

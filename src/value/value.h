@@ -1,0 +1,26 @@
+/* value.h (internal) - what the rest of the library may do with scopes and JSON text besides the public calls.
+ *
+ * A scope is an arena behind a lock, plus the parsed trees that hang from its values.  A value made from stored text is
+ * parsed at its first read: replaying a thousand steps whose results nobody looks at parses nothing.  When memory runs
+ * out in such a read the reader answers "absent" and the scope remembers: pw_scope_failed() is then true, and whoever
+ * drives the code that read must give its outcome up. */
+#ifndef PW_VALUE_VALUE_H
+#define PW_VALUE_VALUE_H
+
+#include "base/text.h"
+#include "pawl/value.h"
+
+/* Memory of the scope's lifetime, NULL when out. */
+void *pw_scope_take(pawl_scope *scope, size_t size);
+bool pw_scope_text(pawl_scope *scope, struct pw_text text, struct pw_text *out);
+bool pw_scope_failed(const pawl_scope *scope);
+
+/* A value over text that is known to be valid JSON, copied into the scope; NULL text gives a NULL value. */
+pawl_status pw_value_of_text(pawl_scope *scope, struct pw_text text, pawl_value **out_value) PAWL_MUST_CHECK;
+
+/* Valid JSON of at most size_max bytes and 128 levels?  An absent text is fine.  `what` names it in the error:
+ * PAWL_INVALID_JSON or PAWL_PAYLOAD_TOO_LARGE. */
+pawl_status pw_json_check(struct pw_text text, int64_t size_max, const char *what,
+                          struct pawl_error *error) PAWL_MUST_CHECK;
+
+#endif
