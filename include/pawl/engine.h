@@ -63,10 +63,12 @@ struct pawl_options {
      * NULL is "sqlite:pawl.db".  Copied. */
     const char *store_url;
     struct pawl_limits limits;
-    struct pawl_clock clock;    /* now_ms NULL: the system's */
-    struct pawl_random random;  /* fill NULL: the system's */
+    struct pawl_clock clock;   /* now_ms NULL: the system's */
+    struct pawl_random random; /* fill NULL: the system's */
 };
+/* clang-format off */
 #define PAWL_OPTIONS_INIT { sizeof(struct pawl_options), NULL, { 0, 0 }, { NULL, NULL }, { NULL, NULL } }
+/* clang-format on */
 
 /* Opens the store, creating or migrating it as needed.  options NULL means all defaults. */
 PAWL_API pawl_status pawl_open(const struct pawl_options *options, pawl_engine **out_engine,
@@ -74,6 +76,9 @@ PAWL_API pawl_status pawl_open(const struct pawl_options *options, pawl_engine *
 
 /* Stop runners first.  Waits for nothing else; NULL is fine. */
 PAWL_API void pawl_close(pawl_engine *engine);
+
+/* Calls close(user) when the engine is closed, the newest first.  For what bindings keep beside an engine. */
+PAWL_API pawl_status pawl_at_close(pawl_engine *engine, void (*close)(void *user), void *user) PAWL_MUST_CHECK;
 
 /* The store's time, which is what every stored time and every comparison uses. */
 PAWL_API int64_t pawl_now_ms(pawl_engine *engine);

@@ -28,7 +28,10 @@ struct pawl_runner_options {
     int64_t cache_bytes;   /* 16 MiB: recent runs kept in memory; -1: none */
     bool always_replay;    /* forget the run after every turn and pass, so that nondeterminism shows */
 };
-#define PAWL_RUNNER_OPTIONS_INIT { sizeof(struct pawl_runner_options), 0, 0, 0, 0, 0, false }
+#define PAWL_RUNNER_OPTIONS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(struct pawl_runner_options), 0, 0, 0, 0, 0, false                                                       \
+    }
 
 /* options NULL: all defaults.  Takes part in nothing until started or ticked. */
 PAWL_API pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_options *options,
@@ -55,13 +58,13 @@ PAWL_API pawl_status pawl_runner_next_wake_at(pawl_runner *runner, int64_t *out_
 PAWL_API void pawl_runner_wake(pawl_runner *runner);
 
 struct pawl_runner_stats {
-    int64_t turns;         /* claimed and ended */
-    int64_t steps;         /* bodies run */
-    int64_t leases_lost;   /* turns that found their fence gone */
-    int64_t commits;       /* transactions of this engine */
-    int64_t units;         /* units of work in them */
-    int64_t in_flight;     /* runs held now */
-    int64_t cached_bytes;  /* of warm runs now */
+    int64_t turns;        /* claimed and ended */
+    int64_t steps;        /* bodies run */
+    int64_t leases_lost;  /* turns that found their fence gone */
+    int64_t commits;      /* transactions of this engine */
+    int64_t units;        /* units of work in them */
+    int64_t in_flight;    /* runs held now */
+    int64_t cached_bytes; /* of warm runs now */
 };
 PAWL_API void pawl_runner_stats_read(pawl_runner *runner, struct pawl_runner_stats *out_stats);
 
@@ -70,7 +73,8 @@ PAWL_API void pawl_runner_stats_read(pawl_runner *runner, struct pawl_runner_sta
 /* Claims the next due run whose workflow was defined without a turn function.  *out_turn is NULL when none is due.
  * Drive it as engine.h says, end it, then hand it back; until then the runner must be ticked or started elsewhere
  * only to renew its lease: pawl_runner_renew() does that alone. */
-PAWL_API pawl_status pawl_turn_poll(pawl_runner *runner, pawl_turn **out_turn, struct pawl_error *error) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_turn_poll(pawl_runner *runner, pawl_turn **out_turn,
+                                    struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* After the turn was ended.  *out_again: drive it once more from the top (it waited for a commit, which is done);
  * otherwise the turn is gone. */

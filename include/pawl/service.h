@@ -76,8 +76,8 @@ struct pawl_event_record {
 struct pawl_log_record {
     int64_t id; /* increases within the run */
     int64_t run_number;
-    const char *step;  /* or NULL */
-    int64_t attempt;   /* 0: none */
+    const char *step; /* or NULL */
+    int64_t attempt;  /* 0: none */
     enum pawl_log_level level;
     const char *category;
     const char *message;
@@ -98,9 +98,10 @@ struct pawl_instance {
     const char *error_name;    /* errored */
     const char *error_message; /* errored */
     int64_t created_at_ms, updated_at_ms;
-    int64_t started_at_ms;                       /* of this run; 0: not yet */
-    int64_t completed_at_ms;                     /* of this run; 0: not yet */
-    const struct pawl_step_record *current_step; /* what it waits for, else its newest step; NULL: none.  Not in lists */
+    int64_t started_at_ms;   /* of this run; 0: not yet */
+    int64_t completed_at_ms; /* of this run; 0: not yet */
+    /* What it waits for, else its newest step; NULL: none.  Not in lists. */
+    const struct pawl_step_record *current_step;
 };
 
 /* ---- Creating ------------------------------------------------------------------------------------------------ */
@@ -111,7 +112,10 @@ struct pawl_create_options {
     const char *params_json; /* NULL: none */
     bool return_existing;    /* answer the instance that has the id, instead of INSTANCE_ID_ALREADY_EXISTS */
 };
-#define PAWL_CREATE_OPTIONS_INIT { sizeof(struct pawl_create_options), NULL, NULL, false }
+#define PAWL_CREATE_OPTIONS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(struct pawl_create_options), NULL, NULL, false                                                          \
+    }
 
 /* options NULL: all defaults.  Returns once the row is durable; never waits for the run. */
 PAWL_API pawl_status pawl_create(pawl_engine *engine, pawl_scope *scope, const char *workflow,
@@ -142,6 +146,7 @@ PAWL_API pawl_status pawl_list_workflows(pawl_engine *engine, pawl_scope *scope,
                                          const struct pawl_workflow_info **out_workflows,
                                          size_t *out_count) PAWL_MUST_CHECK;
 
+/* One instance as it stands now, with its current step. */
 PAWL_API pawl_status pawl_get(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
                               struct pawl_instance *out_instance, struct pawl_error *error) PAWL_MUST_CHECK;
 
@@ -151,11 +156,14 @@ struct pawl_list_options {
     size_t struct_size;
     bool has_status;
     enum pawl_instance_status status;
-    int32_t page_size; /* 1-100; 0: 25 */
+    int32_t page_size;  /* 1-100; 0: 25 */
     const char *cursor; /* from the page before; NULL: the first page.  Refused with other filters than it came from */
     enum pawl_order order;
 };
-#define PAWL_LIST_OPTIONS_INIT { sizeof(struct pawl_list_options), false, PAWL_ACTIVE, 0, NULL, PAWL_NEWEST_FIRST }
+#define PAWL_LIST_OPTIONS_INIT                                                                                         \
+    {                                                                                                                  \
+        sizeof(struct pawl_list_options), false, PAWL_ACTIVE, 0, NULL, PAWL_NEWEST_FIRST                               \
+    }
 
 struct pawl_instance_page {
     const struct pawl_instance *instances;
@@ -168,8 +176,8 @@ PAWL_API pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const cha
 
 struct pawl_history_options {
     size_t struct_size;
-    int64_t run_number; /* 0: the current run */
-    int32_t page_size;  /* 1-100; 0: 25; of steps, events and logs each */
+    int64_t run_number;    /* 0: the current run */
+    int32_t page_size;     /* 1-100; 0: 25; of steps, events and logs each */
     enum pawl_order order; /* of the rows' creation */
     const char *steps_cursor, *events_cursor, *logs_cursor;
     bool include_logs;
@@ -177,8 +185,11 @@ struct pawl_history_options {
     enum pawl_log_level log_level; /* lines of just this level */
     const char *log_category;      /* NULL: all */
 };
-#define PAWL_HISTORY_OPTIONS_INIT \
-    { sizeof(struct pawl_history_options), 0, 0, PAWL_OLDEST_FIRST, NULL, NULL, NULL, false, false, PAWL_LOG_DEBUG, NULL }
+/* clang-format off */
+#define PAWL_HISTORY_OPTIONS_INIT                                                                                      \
+    { sizeof(struct pawl_history_options), 0, 0, PAWL_OLDEST_FIRST, NULL, NULL, NULL, false, false, PAWL_LOG_DEBUG,    \
+      NULL }
+/* clang-format on */
 
 struct pawl_history {
     int64_t run_number;
@@ -218,7 +229,10 @@ struct pawl_send_event_options {
     const char *payload_json; /* NULL: none */
     const char *event_id;     /* NULL: generated.  Sending an id again to the same run changes nothing */
 };
-#define PAWL_SEND_EVENT_OPTIONS_INIT { sizeof(struct pawl_send_event_options), NULL, NULL, NULL }
+#define PAWL_SEND_EVENT_OPTIONS_INIT                                                                                   \
+    {                                                                                                                  \
+        sizeof(struct pawl_send_event_options), NULL, NULL, NULL                                                       \
+    }
 
 /* out_instance (or NULL): the instance as it stands after the event was recorded. */
 PAWL_API pawl_status pawl_send_event(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,

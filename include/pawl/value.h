@@ -65,11 +65,13 @@ PAWL_API pawl_status pawl_value_text(pawl_scope *scope, const pawl_value *value,
 /* printf into the scope.  Returns NULL when memory is out. */
 PAWL_API const char *pawl_scope_format(pawl_scope *scope, const char *format, ...) PAWL_PRINTF(2, 3);
 
+/* What there is at the path. */
 PAWL_API enum pawl_kind pawl_value_kind(const pawl_value *value, const char *path);
 
 /* The value at the path, of the same lifetime; NULL when there is none. */
 PAWL_API const pawl_value *pawl_value_at(const pawl_value *value, const char *path);
 
+/* Of true and false only. */
 PAWL_API bool pawl_value_bool(const pawl_value *value, const char *path, bool otherwise);
 
 /* Of an integer, or of a real that is a whole number and fits. */

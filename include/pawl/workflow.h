@@ -118,6 +118,7 @@ struct pawl_failure {
 /* What the last durable call of this run or branch that did not succeed failed with.  Valid until the turn ends. */
 PAWL_API struct pawl_failure pawl_run_failure(const pawl_run *run);
 
+/* What a run knows about itself.  Texts are valid until the turn ends. */
 PAWL_API const char *pawl_run_workflow(const pawl_run *run);
 PAWL_API const char *pawl_run_id(const pawl_run *run);
 PAWL_API int64_t pawl_run_number(const pawl_run *run);
@@ -141,6 +142,7 @@ PAWL_API pawl_status pawl_fail(pawl_step *step, const char *error_name, const ch
 PAWL_API pawl_status pawl_fail_for_good(pawl_step *step, const char *error_name, const char *format,
                                         ...) PAWL_MUST_CHECK PAWL_PRINTF(3, 4);
 
+/* As pawl_log(); the line names the step and its attempt. */
 PAWL_API pawl_status pawl_step_log(pawl_step *step, enum pawl_log_level level, const char *category,
                                    const pawl_value *data, const char *format, ...) PAWL_MUST_CHECK PAWL_PRINTF(5, 6);
 
@@ -182,17 +184,18 @@ struct pawl_module {
 /* PAWL_MODULE({ .name = "order", .run = order }, { .name = "refund", .run = refund }); exports a file's workflows,
  * for pawl_register_module(engine, &pawl_module, &error) in the same program, or to be loaded from a shared object. */
 #ifdef __cplusplus
-#define PAWL_MODULE_EXPORT extern "C" __attribute__((visibility("default"), used))
+#define PAWL_MODULE_EXPORT extern "C" PAWL_API
 #else
-#define PAWL_MODULE_EXPORT __attribute__((visibility("default"), used))
+#define PAWL_MODULE_EXPORT extern PAWL_API
 #endif
 #define PAWL_MODULE(...)                                                                                               \
     static const struct pawl_workflow pawl_module_workflows_[] = { __VA_ARGS__ };                                      \
-    PAWL_MODULE_EXPORT extern const struct pawl_module pawl_module;                                                    \
+    PAWL_MODULE_EXPORT const struct pawl_module pawl_module;                                                           \
     const struct pawl_module pawl_module = { PAWL_MODULE_VERSION, sizeof(struct pawl_workflow),                        \
                                              sizeof pawl_module_workflows_ / sizeof pawl_module_workflows_[0],         \
                                              pawl_module_workflows_ }
 
+/* Registers the module's workflows.  PAWL_MODULE_INVALID: it was built for another version. */
 PAWL_API pawl_status pawl_register_module(pawl_engine *engine, const struct pawl_module *module,
                                           struct pawl_error *error) PAWL_MUST_CHECK;
 /* Loads the shared object and registers what it exports.  It stays loaded until the engine is closed. */

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-int64_t pw_system_now_ms(void *unused);                         /* wall time since 1970 */
-int64_t pw_system_monotonic_ms(void);                           /* for waits of this process */
-void pw_system_random(void *unused, void *bytes, size_t size);  /* getrandom(2) */
+int64_t pw_system_now_ms(void *unused);                        /* wall time since 1970 */
+int64_t pw_system_monotonic_ms(void);                          /* for waits of this process */
+void pw_system_random(void *unused, void *bytes, size_t size); /* getrandom(2) */
 
 #endif

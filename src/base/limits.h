@@ -31,7 +31,7 @@ enum {
     PW_PAGE_SIZE_DEFAULT = 25,
     PW_UNITS_PER_COMMIT_MAX = 1024,
     PW_CONFLICT_RETRIES_MAX = 100,
-    PW_BRANCHES_MAX = 100000,
+    PW_BRANCHES_MAX = 10000,
     PW_WORKERS_DEFAULT = 8,
     PW_WORKERS_MAX = 1024,
     PW_IN_FLIGHT_DEFAULT = 256,
@@ -42,6 +42,7 @@ enum {
     PW_CACHE_BYTES_DEFAULT = 16 * 1024 * 1024,
 };
 
-static_assert(PW_UNITS_PER_COMMIT_MAX >= PW_IN_FLIGHT_DEFAULT, "one commit can carry a boundary of every run in flight");
+static_assert(PW_UNITS_PER_COMMIT_MAX >= PW_IN_FLIGHT_DEFAULT,
+              "one commit can carry a boundary of every run in flight");
 
 #endif

@@ -25,6 +25,9 @@ static inline bool pw_text_equal(struct pw_text left, struct pw_text right)
 /* Without ASCII white space at both ends. */
 struct pw_text pw_text_trim(struct pw_text text);
 
+/* At most size_max bytes of it, cut between two characters; a text that is not UTF-8 becomes a note that says so. */
+struct pw_text pw_text_cut(struct pw_text text, size_t size_max);
+
 /* Well-formed UTF-8: no overlong forms, no surrogates, nothing past U+10FFFF. */
 bool pw_text_is_utf8(struct pw_text text);
 

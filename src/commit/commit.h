@@ -7,7 +7,7 @@
  *
  *  C1. Units are applied in the order in which they were submitted.
  *  C2. A unit of a broken chain is not applied; it is answered with what broke the chain.  A unit that is not applied
- *      breaks its chain, whatever the reason but two: a refusal that the turn can answer (PAWL_STOPPED, PAWL_BUSY,
+ *      breaks its chain, whatever the reason but one: a refusal that the turn can answer (PAWL_STOPPED, PAWL_BUSY,
  *      unique violation, failed mutation) leaves the chain whole.
  *  C3. When a transaction fails as a whole, passing trouble (a busy database) is tried again for a bounded time; then
  *      its units are applied one by one, so that one bad unit fails alone.
@@ -23,24 +23,21 @@ pawl_status pw_commit_new(struct pw_store *store, struct pw_commit **out_commit)
 /* Answers what is still queued with PAWL_STOPPED.  NULL is fine. */
 void pw_commit_free(struct pw_commit *commit);
 
-/* Queues the unit.  It must live, with all it borrows, until it is answered: until `done` was called or a wait for it
- * returned. */
+/* Queues a unit that has `done`.  It must live, with all it borrows, until `done` was called. */
 void pw_commit_submit(struct pw_commit *commit, struct pw_unit *unit);
 
-/* Waits until the unit is answered, leading if nobody does.  Returns unit->status.  Not for units with `done`. */
-pawl_status pw_commit_wait(struct pw_commit *commit, struct pw_unit *unit);
-
-/* submit and wait. */
+/* Queues a unit and waits until it is answered, leading if nobody does.  Returns unit->status. */
 pawl_status pw_commit_run(struct pw_commit *commit, struct pw_unit *unit);
 
-/* Leads until nothing is queued, unless another thread is leading. */
-void pw_commit_flush(struct pw_commit *commit);
+/* Leads one batch, and goes on while nobody else would.  False: nothing is queued, or another thread is leading. */
+bool pw_commit_lead(struct pw_commit *commit);
 
 /* Says that the caller is about to be busy with something else: what is queued must not wait for it. */
 void pw_commit_kick(struct pw_commit *commit);
 
-/* A thread's main function: leads whenever units are kicked, or have waited for some 2 ms.  Returns after
- * pw_commit_dismiss(). */
+/* engage, then serve as a thread's main function: leads whenever units are kicked, or have waited for some 2 ms.
+ * Returns after dismiss.  One such thread per committer. */
+void pw_commit_engage(struct pw_commit *commit);
 void pw_commit_serve(struct pw_commit *commit);
 void pw_commit_dismiss(struct pw_commit *commit);
 

@@ -28,8 +28,8 @@ struct pw_local {
     int64_t (*reserve)(void *runner, struct pw_text workflow, int64_t *out_lease_ms);
     void (*deliver)(void *runner, const struct pw_claim *claim); /* texts are copied */
     void (*cancel)(void *runner);
-    void (*wake)(void *runner, int64_t due_at_ms);     /* something is due at that time; PW_NOW: now */
-    void (*revoke)(void *runner, int64_t instance);    /* a turn of it can commit nothing more */
+    void (*wake)(void *runner, int64_t due_at_ms);  /* something is due at that time; PW_NOW: now */
+    void (*revoke)(void *runner, int64_t instance); /* a turn of it can commit nothing more */
 };
 
 /* What a test says about a step before its body would run: see testing.h. */
@@ -53,18 +53,23 @@ struct pawl_engine {
     struct pw_commit *commit;
     struct pawl_clock clock;
     struct pawl_random random;
-    struct pawl_limits limits; /* filled in */
+    struct pawl_limits limits;    /* filled in */
     const struct pw_mocks *mocks; /* or NULL; set before anything runs */
 
     pthread_mutex_t lock; /* guards what follows */
     struct pw_table definitions;
     struct pw_definition **list; /* sorted by name */
     size_t definition_count;
-    bool sealed; /* a runner has started: no more definitions */
+    bool sealed;                  /* a runner has started: no more definitions */
+    struct pw_arena arena;     /* of the definitions */
+    struct pw_closer *closers; /* run at close, newest first */
+
+    pthread_rwlock_t local_lock;  /* read while a service calls into the local runner */
     const struct pw_local *local; /* or NULL */
-    struct pw_arena arena;   /* of the definitions */
-    struct pw_closer *closers; /* run at close, newest first: loaded modules */
 };
+
+/* Its options: the caller's, as far as its header knew them, over the defaults.  False when made by a newer header. */
+bool pw_options_copy(void *known, size_t known_size, const void *given);
 
 /* NULL when there is none of that name. */
 struct pw_definition *pw_engine_find(pawl_engine *engine, struct pw_text name);
@@ -87,8 +92,5 @@ void pw_local_deliver(pawl_engine *engine, const struct pw_claim *claim);
 void pw_local_cancel(pawl_engine *engine);
 void pw_local_wake(pawl_engine *engine, int64_t due_at_ms);
 void pw_local_revoke(pawl_engine *engine, int64_t instance);
-
-/* Calls `close` with user when the engine is closed. */
-pawl_status pw_engine_at_close(pawl_engine *engine, void (*close)(void *user), void *user) PAWL_MUST_CHECK;
 
 #endif

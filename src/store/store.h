@@ -65,8 +65,8 @@ struct pw_instance {
     enum pw_outcome outcome;
     struct pw_text params, output, error_name, error_message;
     int64_t created_at_ms, updated_at_ms, started_at_ms, completed_at_ms; /* 0: none.  Live ones merged from the task */
-    bool has_task;       /* exactly when outcome is OPEN */
-    struct pw_task task; /* when has_task */
+    bool has_task;                                                        /* exactly when outcome is OPEN */
+    struct pw_task task;                                                  /* when has_task */
 };
 
 /* seq numbers a run's steps from 1 in the order of their first record; the turn hands it out. */
@@ -104,7 +104,12 @@ struct pw_claim {
     struct pw_text workflow, id;
     enum pw_task_kind kind;
     int64_t event_seq;
-    bool is_first; /* started_at was not set before */
+    bool is_first;   /* started_at was not set before */
+    bool taken_over; /* its former holder's lease had expired */
+    /* Filled where the claimer has them at hand, so that a first turn needs no read. */
+    bool has_instance;
+    struct pw_text params;
+    int64_t created_at_ms;
 };
 
 /* ---- Units of work ------------------------------------------------------------------------------------------- */
@@ -140,10 +145,10 @@ struct pw_op_fence {
 
 struct pw_op_create {
     struct pw_text workflow, id, params;
-    bool skip_existing;   /* an existing id: leave it; otherwise the unit is refused, PAWL_INSTANCE_ID_ALREADY_EXISTS */
-    int64_t hold_owner;   /* not 0: claimed at once by this runner, until now + hold_lease_ms */
+    bool skip_existing; /* an existing id: leave it; otherwise the unit is refused, PAWL_INSTANCE_ID_ALREADY_EXISTS */
+    int64_t hold_owner; /* not 0: claimed at once by this runner, until now + hold_lease_ms */
     int64_t hold_lease_ms;
-    bool created;         /* out */
+    bool created;          /* out */
     struct pw_fence fence; /* out, when created: run 1, epoch 0, or 1 when held */
     int64_t created_at_ms; /* out */
 };

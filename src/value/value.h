@@ -3,7 +3,11 @@
  * A scope is an arena behind a lock, plus the parsed trees that hang from its values.  A value made from stored text is
  * parsed at its first read: replaying a thousand steps whose results nobody looks at parses nothing.  When memory runs
  * out in such a read the reader answers "absent" and the scope remembers: pw_scope_failed() is then true, and whoever
- * drives the code that read must give its outcome up. */
+ * drives the code that read must give its outcome up.
+ *
+ * Trees are shared by reference count: what was packed from another scope's value stays valid when that scope is freed.
+ * A value made from stored text answers pawl_value_text() with that text as it is, read or not; others are written
+ * compactly. */
 #ifndef PW_VALUE_VALUE_H
 #define PW_VALUE_VALUE_H
 

@@ -1,0 +1,49 @@
+# A thin front: CMake does the building (CMakePresets.json), tools/ does the rest.  Packages that are missing are
+# installed first.
+
+PREFIX ?= /usr/local
+VARIANTS ?= # all
+
+BUILD_PACKAGES = gcc libc6-dev cmake ninja-build pkg-config libsqlite3-dev libjansson-dev
+# zlib1g-dev: `pkg-config --static` asks for it on SQLite's behalf, and SQLite's package does not bring it.
+TEST_PACKAGES = $(BUILD_PACKAGES) g++ clang clang-format libclang-rt-14-dev libcmocka-dev valgrind binutils python3 \
+	sqlite3 zlib1g-dev
+RELEASE = build/release
+
+.PHONY: help build run test bench install format clean asan tsan clang valgrind coverage
+
+build: ## build the library, the examples and the benchmarks (the default)
+	@tools/install-packages $(BUILD_PACKAGES)
+	@[ -f $(RELEASE)/build.ninja ] || cmake --preset release >/dev/null
+	@cmake --build --preset release
+
+run: build ## build, and run the demonstration
+	@$(RELEASE)/examples/demo
+
+test: ## build and test in all variants, or in those named: make test VARIANTS="gcc asan"
+	@tools/install-packages $(TEST_PACKAGES)
+	@tools/test $(VARIANTS)
+
+asan tsan clang valgrind: ## test in this variant alone
+	@$(MAKE) --no-print-directory test VARIANTS=$@
+
+bench: build ## run the benchmarks
+	@for program in $(RELEASE)/bench/bench_*; do [ ! -x "$$program" ] || "$$program" || exit 1; done
+
+install: build ## install into PREFIX (/usr/local), honouring DESTDIR
+	@cmake --install $(RELEASE) --prefix $(PREFIX)
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig
+
+coverage: ## run the tests once, and print which lines and branches of src/ they reach
+	@tools/install-packages $(TEST_PACKAGES) gcovr
+	@tools/coverage
+
+format: ## lay out the source as .clang-format says
+	@tools/install-packages clang-format
+	@tools/check_format --fix
+
+clean: ## remove what was built
+	@rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z][a-z ]*\):.*## /\1: /p' Makefile

@@ -1,0 +1,17 @@
+# Every examples/*.c and every bench/bench_*.c is a program.  They see what a user sees: the public headers and the
+# shared library.
+
+function(pawl_add_programs folder pattern)
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/${pattern})
+    foreach(source ${sources})
+        get_filename_component(name ${source} NAME_WE)
+        # Targets share one namespace; the file keeps the plain name.
+        add_executable(${folder}_${name} ${source})
+        set_target_properties(${folder}_${name} PROPERTIES
+            OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
+        target_link_libraries(${folder}_${name} PRIVATE pawl_flags pawl Threads::Threads)
+    endforeach()
+endfunction()
+
+pawl_add_programs(examples *.c)
+pawl_add_programs(bench bench_*.c)

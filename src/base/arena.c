@@ -1,0 +1,125 @@
+/* arena.c - blocks from malloc, handed out by bumping an offset.  The first block is small, so that the many arenas that
+ * hold next to nothing cost next to nothing; each further one is twice as large, up to a limit. */
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+enum {
+    BLOCK_SIZE_MIN = 512,
+    BLOCK_SIZE_MAX = 64 * 1024,
+    /* From here on a request gets a block of its own: sharing one would waste too much of it. */
+    SHARED_SIZE_MAX = BLOCK_SIZE_MAX / 4,
+    ALIGNMENT = _Alignof(max_align_t),
+};
+
+struct pw_arena_block {
+    struct pw_arena_block *older;
+    size_t size, taken;
+    _Alignas(max_align_t) unsigned char bytes[];
+};
+
+void pw_arena_init(struct pw_arena *arena)
+{
+    *arena = (struct pw_arena){ NULL, 0 };
+}
+
+void pw_arena_clear(struct pw_arena *arena)
+{
+    for (struct pw_arena_block *block = arena->blocks; block != NULL;) {
+        struct pw_arena_block *older = block->older;
+        free(block);
+        block = older;
+    }
+    pw_arena_init(arena);
+}
+
+static struct pw_arena_block *block_new(struct pw_arena *arena, size_t size)
+{
+    size_t whole = sizeof(struct pw_arena_block) + size;
+    struct pw_arena_block *block = malloc(whole);
+    if (block == NULL)
+        return NULL;
+    *block = (struct pw_arena_block){ .older = NULL, .size = size, .taken = 0 };
+    arena->used += whole;
+    return block;
+}
+
+static void *take_own_block(struct pw_arena *arena, size_t size)
+{
+    struct pw_arena_block *block = block_new(arena, size);
+    if (block == NULL)
+        return NULL;
+    block->taken = size;
+    /* Behind the newest, whose free space stays in use. */
+    struct pw_arena_block **place = arena->blocks != NULL ? &arena->blocks->older : &arena->blocks;
+    block->older = *place;
+    *place = block;
+    return block->bytes;
+}
+
+static void *take_from_new_block(struct pw_arena *arena, size_t size)
+{
+    size_t block_size = BLOCK_SIZE_MIN;
+    if (arena->blocks != NULL)
+        block_size = arena->blocks->size * 2;
+    while (block_size < size)
+        block_size *= 2;
+    if (block_size > BLOCK_SIZE_MAX)
+        block_size = BLOCK_SIZE_MAX;
+    struct pw_arena_block *block = block_new(arena, block_size);
+    if (block == NULL)
+        return NULL;
+    block->taken = size;
+    block->older = arena->blocks;
+    arena->blocks = block;
+    return block->bytes;
+}
+
+void *pw_arena_take(struct pw_arena *arena, size_t size)
+{
+    if (size > PTRDIFF_MAX - sizeof(struct pw_arena_block) - ALIGNMENT) /* no object is larger */
+        return NULL;
+    if (size == 0)
+        size = 1; /* so that every answer is a pointer of its own */
+    size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    struct pw_arena_block *block = arena->blocks;
+    if (block != NULL && block->size - block->taken >= size) {
+        void *memory = block->bytes + block->taken;
+        block->taken += size;
+        return memory;
+    }
+    return size > SHARED_SIZE_MAX ? take_own_block(arena, size) : take_from_new_block(arena, size);
+}
+
+void *pw_arena_zero(struct pw_arena *arena, size_t size)
+{
+    void *memory = pw_arena_take(arena, size);
+    return memory != NULL ? memset(memory, 0, size) : NULL;
+}
+
+bool pw_arena_text(struct pw_arena *arena, struct pw_text text, struct pw_text *out)
+{
+    if (text.data == NULL) {
+        *out = (struct pw_text){ NULL, 0 };
+        return true;
+    }
+    if (text.size == SIZE_MAX)
+        return false;
+    char *copy = pw_arena_take(arena, text.size + 1);
+    if (copy == NULL)
+        return false;
+    memcpy(copy, text.data, text.size);
+    copy[text.size] = '\0';
+    *out = (struct pw_text){ copy, text.size };
+    return true;
+}
+
+char *pw_arena_string(struct pw_arena *arena, const char *string)
+{
+    if (string == NULL)
+        return NULL;
+    size_t size = strlen(string) + 1;
+    char *copy = pw_arena_take(arena, size);
+    return copy != NULL ? memcpy(copy, string, size) : NULL;
+}

@@ -1,0 +1,299 @@
+/* engine.c - opening and closing, the registry of workflows, ids, and the way to the local runner. */
+#include "engine/engine.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "pawl/pawl.h"
+
+struct pw_closer {
+    void (*close)(void *user);
+    void *user;
+    struct pw_closer *next;
+};
+
+const char *pawl_version(void)
+{
+    return PAWL_VERSION;
+}
+
+/* ---- Opening and closing ------------------------------------------------------------------------------------- */
+
+bool pw_options_copy(void *known, size_t known_size, const void *given)
+{
+    size_t given_size;
+    if (given == NULL)
+        return true;
+    memcpy(&given_size, given, sizeof given_size);
+    if (given_size < sizeof given_size || given_size > known_size)
+        return false;
+    memcpy(known, given, given_size);
+    return true;
+}
+
+static bool limits_fill(struct pawl_limits *limits, const struct pawl_limits *otherwise)
+{
+    if (limits->steps_max < 0 || limits->payload_bytes_max < 0)
+        return false;
+    if (limits->steps_max == 0)
+        limits->steps_max = otherwise->steps_max;
+    if (limits->payload_bytes_max == 0)
+        limits->payload_bytes_max = otherwise->payload_bytes_max;
+    return true;
+}
+
+static pawl_status engine_open_store(pawl_engine *engine, const char *url, struct pawl_error *error)
+{
+    pawl_status status = pw_store_open(url, engine->clock, &engine->store, error);
+    if (status != PAWL_OK)
+        return status;
+    status = pw_commit_new(engine->store, &engine->commit);
+    return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
+}
+
+pawl_status pawl_open(const struct pawl_options *given, pawl_engine **out_engine, struct pawl_error *error)
+{
+    static const struct pawl_limits defaults = { PW_STEPS_MAX_DEFAULT, PW_PAYLOAD_BYTES_MAX_DEFAULT };
+    struct pawl_options options = PAWL_OPTIONS_INIT;
+    if (out_engine == NULL || !pw_options_copy(&options, sizeof options, given))
+        return pw_error(error, PAWL_INVALID, "pawl_open needs out_engine, and options made by PAWL_OPTIONS_INIT");
+    if (!limits_fill(&options.limits, &defaults))
+        return pw_error(error, PAWL_INVALID, "a limit is a positive number, or 0 for the default");
+    pawl_engine *engine = calloc(1, sizeof *engine);
+    if (engine == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+    pthread_mutex_init(&engine->lock, NULL);
+    pthread_rwlock_init(&engine->local_lock, NULL);
+    engine->limits = options.limits;
+    engine->clock = options.clock.now_ms != NULL ? options.clock : (struct pawl_clock){ pw_system_now_ms, NULL };
+    engine->random = options.random.fill != NULL ? options.random : (struct pawl_random){ pw_system_random, NULL };
+    pawl_status status = engine_open_store(engine, options.store_url, error);
+    if (status != PAWL_OK) {
+        pawl_close(engine);
+        return status;
+    }
+    *out_engine = engine;
+    return PAWL_OK;
+}
+
+void pawl_close(pawl_engine *engine)
+{
+    if (engine == NULL)
+        return;
+    pw_commit_free(engine->commit);
+    if (engine->store != NULL)
+        engine->store->ops->close(engine->store);
+    while (engine->closers != NULL) {
+        struct pw_closer *closer = engine->closers;
+        engine->closers = closer->next;
+        closer->close(closer->user);
+        free(closer);
+    }
+    pw_table_clear(&engine->definitions);
+    free(engine->list);
+    pw_arena_clear(&engine->arena);
+    pthread_rwlock_destroy(&engine->local_lock);
+    pthread_mutex_destroy(&engine->lock);
+    free(engine);
+}
+
+pawl_status pawl_at_close(pawl_engine *engine, void (*close)(void *user), void *user)
+{
+    struct pw_closer *closer = malloc(sizeof *closer);
+    if (closer == NULL)
+        return PAWL_NOMEM;
+    closer->close = close;
+    closer->user = user;
+    pthread_mutex_lock(&engine->lock);
+    closer->next = engine->closers;
+    engine->closers = closer;
+    pthread_mutex_unlock(&engine->lock);
+    return PAWL_OK;
+}
+
+int64_t pawl_now_ms(pawl_engine *engine)
+{
+    return engine->store->ops->now_ms(engine->store);
+}
+
+/* ---- The registry -------------------------------------------------------------------------------------------- */
+
+static bool copy_tags(pawl_engine *engine, const struct pawl_definition *from, struct pw_definition *to)
+{
+    const char **tags = pw_arena_take(&engine->arena, (from->tag_count + 1) * sizeof *tags);
+    if (tags == NULL)
+        return false;
+    for (size_t i = 0; i < from->tag_count; i++) {
+        tags[i] = pw_arena_string(&engine->arena, from->tags[i]);
+        if (tags[i] == NULL)
+            return false;
+    }
+    tags[from->tag_count] = NULL;
+    to->tags = tags;
+    to->tag_count = from->tag_count;
+    return true;
+}
+
+static struct pw_definition *copy_definition(pawl_engine *engine, const struct pawl_definition *from)
+{
+    struct pw_definition *to = pw_arena_zero(&engine->arena, sizeof *to);
+    if (to == NULL || !pw_arena_text(&engine->arena, pw_text_of(from->name), &to->name) ||
+        !pw_arena_text(&engine->arena, pw_text_of(from->description), &to->description) ||
+        !copy_tags(engine, from, to))
+        return NULL;
+    to->limits = from->limits;
+    to->advance = from->advance;
+    to->user = from->user;
+    return to;
+}
+
+static bool insert_sorted(pawl_engine *engine, struct pw_definition *definition)
+{
+    size_t count = engine->definition_count;
+    struct pw_definition **list = realloc(engine->list, (count + 1) * sizeof *list);
+    if (list == NULL)
+        return false;
+    engine->list = list;
+    if (!pw_table_add(&engine->definitions, definition->name, definition))
+        return false;
+    size_t at = count;
+    while (at > 0 && strcmp(list[at - 1]->name.data, definition->name.data) > 0) {
+        list[at] = list[at - 1];
+        at--;
+    }
+    list[at] = definition;
+    engine->definition_count = count + 1;
+    return true;
+}
+
+/* With the engine's lock held. */
+static pawl_status define(pawl_engine *engine, const struct pawl_definition *definition, struct pawl_error *error)
+{
+    if (engine->sealed)
+        return pw_error(error, PAWL_INVALID, "workflow \"%s\" must be registered before a runner starts",
+                        definition->name);
+    if (pw_table_find(&engine->definitions, pw_text_of(definition->name)) != NULL)
+        return pw_error(error, PAWL_DUPLICATE_WORKFLOW, "a workflow named \"%s\" is registered already",
+                        definition->name);
+    struct pw_definition *copy = copy_definition(engine, definition);
+    if (copy == NULL || !insert_sorted(engine, copy))
+        return pw_error_plain(error, PAWL_NOMEM);
+    return PAWL_OK;
+}
+
+pawl_status pawl_define(pawl_engine *engine, const struct pawl_definition *given, struct pawl_error *error)
+{
+    struct pawl_definition definition = { .struct_size = sizeof definition };
+    if (engine == NULL || given == NULL || !pw_options_copy(&definition, sizeof definition, given))
+        return pw_error(error, PAWL_INVALID, "a definition needs its struct_size, and an engine");
+    if (definition.name == NULL || !pw_text_is_identifier(pw_text_of(definition.name), PW_WORKFLOW_NAME_MAX, false))
+        return pw_error(error, PAWL_INVALID_WORKFLOW_NAME, "\"%.80s\" is not a workflow name: %s",
+                        definition.name != NULL ? definition.name : "", pawl_status_text(PAWL_INVALID_WORKFLOW_NAME));
+    if (definition.tag_count > 0 && definition.tags == NULL)
+        return pw_error(error, PAWL_INVALID, "workflow \"%s\" has a tag count but no tags", definition.name);
+    if (!limits_fill(&definition.limits, &engine->limits))
+        return pw_error(error, PAWL_INVALID, "workflow \"%s\": a limit is a positive number, or 0 for the default",
+                        definition.name);
+    pthread_mutex_lock(&engine->lock);
+    pawl_status status = define(engine, &definition, error);
+    pthread_mutex_unlock(&engine->lock);
+    return status;
+}
+
+struct pw_definition *pw_engine_find(pawl_engine *engine, struct pw_text name)
+{
+    pthread_mutex_lock(&engine->lock);
+    struct pw_definition *definition = pw_table_find(&engine->definitions, name);
+    pthread_mutex_unlock(&engine->lock);
+    return definition;
+}
+
+pawl_status pw_engine_require(pawl_engine *engine, const char *name, struct pw_definition **out_definition,
+                              struct pawl_error *error)
+{
+    if (name == NULL)
+        return pw_error(error, PAWL_INVALID, "the workflow's name is missing");
+    struct pw_definition *definition = pw_engine_find(engine, pw_text_of(name));
+    if (definition == NULL)
+        return pw_error(error, PAWL_WORKFLOW_NOT_FOUND, "no workflow named \"%.80s\" is registered", name);
+    *out_definition = definition;
+    return PAWL_OK;
+}
+
+/* ---- Ids ------------------------------------------------------------------------------------------------------ */
+
+void pw_engine_make_id(pawl_engine *engine, char out_id[PW_ID_SIZE])
+{
+    static const char alphabet[] = "0123456789abcdefghjkmnpqrstvwxyz"; /* 32 letters, none easily mistaken */
+    unsigned char bytes[PW_ID_SIZE - 1];
+    engine->random.fill(engine->random.user, bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        out_id[i] = alphabet[bytes[i] & 31];
+    out_id[PW_ID_SIZE - 1] = '\0';
+}
+
+int64_t pw_engine_make_owner(pawl_engine *engine)
+{
+    int64_t owner;
+    do {
+        engine->random.fill(engine->random.user, &owner, sizeof owner);
+        owner &= INT64_MAX;
+    } while (owner == 0 || owner == INT64_MAX); /* a byte at that place of a file can be locked */
+    return owner;
+}
+
+/* ---- The local runner ---------------------------------------------------------------------------------------- */
+
+bool pw_engine_set_local(pawl_engine *engine, const struct pw_local *local)
+{
+    pthread_rwlock_wrlock(&engine->local_lock);
+    bool free_or_leaving = engine->local == NULL || local == NULL;
+    if (free_or_leaving)
+        engine->local = local;
+    pthread_rwlock_unlock(&engine->local_lock);
+    return free_or_leaving;
+}
+
+int64_t pw_local_reserve(pawl_engine *engine, struct pw_text workflow, int64_t *out_lease_ms)
+{
+    int64_t owner = 0;
+    pthread_rwlock_rdlock(&engine->local_lock);
+    if (engine->local != NULL)
+        owner = engine->local->reserve(engine->local->runner, workflow, out_lease_ms);
+    pthread_rwlock_unlock(&engine->local_lock);
+    return owner;
+}
+
+void pw_local_deliver(pawl_engine *engine, const struct pw_claim *claim)
+{
+    pthread_rwlock_rdlock(&engine->local_lock);
+    if (engine->local != NULL)
+        engine->local->deliver(engine->local->runner, claim);
+    pthread_rwlock_unlock(&engine->local_lock);
+}
+
+void pw_local_cancel(pawl_engine *engine)
+{
+    pthread_rwlock_rdlock(&engine->local_lock);
+    if (engine->local != NULL)
+        engine->local->cancel(engine->local->runner);
+    pthread_rwlock_unlock(&engine->local_lock);
+}
+
+void pw_local_wake(pawl_engine *engine, int64_t due_at_ms)
+{
+    pthread_rwlock_rdlock(&engine->local_lock);
+    if (engine->local != NULL)
+        engine->local->wake(engine->local->runner, due_at_ms);
+    pthread_rwlock_unlock(&engine->local_lock);
+}
+
+void pw_local_revoke(pawl_engine *engine, int64_t instance)
+{
+    pthread_rwlock_rdlock(&engine->local_lock);
+    if (engine->local != NULL)
+        engine->local->revoke(engine->local->runner, instance);
+    pthread_rwlock_unlock(&engine->local_lock);
+}

@@ -1,0 +1,144 @@
+/* history.c - see history.h. */
+#include "history/history.h"
+
+#include <stdlib.h>
+
+struct pw_history *pw_history_new(void)
+{
+    return calloc(1, sizeof(struct pw_history));
+}
+
+void pw_history_free(struct pw_history *history)
+{
+    if (history == NULL)
+        return;
+    pw_table_clear(&history->by_name);
+    pw_arena_clear(&history->arena);
+    free(history);
+}
+
+size_t pw_history_bytes(const struct pw_history *history)
+{
+    return sizeof *history + history->arena.used + history->by_name.capacity * 4 * sizeof(void *);
+}
+
+bool pw_step_kind_counts(enum pawl_step_kind kind)
+{
+    return kind == PAWL_STEP_DO || kind == PAWL_STEP_EVENT;
+}
+
+bool pw_step_is_finished(const struct pw_step *step)
+{
+    return step->row.seq != 0 && step->row.status != PAWL_STEP_WAITING;
+}
+
+struct pw_step *pw_history_find(const struct pw_history *history, struct pw_text name)
+{
+    return pw_table_find(&history->by_name, name);
+}
+
+struct pw_step *pw_history_add(struct pw_history *history, struct pw_text name, enum pawl_step_kind kind)
+{
+    struct pw_step *step = pw_arena_zero(&history->arena, sizeof *step);
+    if (step == NULL || !pw_arena_text(&history->arena, name, &step->row.name))
+        return NULL;
+    step->row.kind = kind;
+    step->row.status = PAWL_STEP_WAITING;
+    if (!pw_table_add(&history->by_name, step->row.name, step))
+        return NULL;
+    if (history->last != NULL)
+        history->last->next = step;
+    else
+        history->first = step;
+    history->last = step;
+    if (pw_step_kind_counts(kind))
+        history->counted++;
+    return step;
+}
+
+static bool load_step(struct pw_history *history, const struct pw_step_row *row)
+{
+    struct pw_step *step = pw_history_add(history, row->name, row->kind);
+    if (step == NULL)
+        return false;
+    struct pw_text name = step->row.name;
+    step->row = *row;
+    step->row.name = name;
+    step->in_store = true;
+    if (row->seq > history->seq_last)
+        history->seq_last = row->seq;
+    struct pw_arena *arena = &history->arena;
+    return pw_arena_text(arena, row->result, &step->row.result) &&
+           pw_arena_text(arena, row->error_name, &step->row.error_name) &&
+           pw_arena_text(arena, row->error_message, &step->row.error_message) &&
+           pw_arena_text(arena, row->wait_event_type, &step->row.wait_event_type);
+}
+
+bool pw_history_load(struct pw_history *history, const struct pw_step_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!load_step(history, &rows[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool load_event(struct pw_history *history, const struct pw_event_row *row)
+{
+    struct pw_event *event = pw_arena_zero(&history->arena, sizeof *event);
+    if (event == NULL)
+        return false;
+    event->row = *row;
+    if (!pw_arena_text(&history->arena, row->id, &event->row.id) ||
+        !pw_arena_text(&history->arena, row->type, &event->row.type) ||
+        !pw_arena_text(&history->arena, row->payload, &event->row.payload))
+        return false;
+    if (history->last_event != NULL)
+        history->last_event->next = event;
+    else
+        history->first_event = event;
+    history->last_event = event;
+    if (row->seq > history->event_seq)
+        history->event_seq = row->seq;
+    return true;
+}
+
+bool pw_history_load_events(struct pw_history *history, const struct pw_event_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!load_event(history, &rows[i]))
+            return false;
+    }
+    return true;
+}
+
+void pw_history_begin_turn(struct pw_history *history)
+{
+    history->turn_pass = history->pass + 1;
+}
+
+void pw_history_begin_pass(struct pw_history *history)
+{
+    history->pass++;
+}
+
+bool pw_step_is_replay(const struct pw_history *history, const struct pw_step *step)
+{
+    return step->recorded_pass < history->turn_pass;
+}
+
+bool pw_step_note_answer(const struct pw_history *history, struct pw_step *step)
+{
+    if (step->answered_pass < history->turn_pass)
+        step->answered_pass = history->pass;
+    return step->answered_pass == history->pass;
+}
+
+struct pw_event *pw_history_event_for(const struct pw_history *history, struct pw_text type, int64_t wake_at_ms)
+{
+    for (struct pw_event *event = history->first_event; event != NULL; event = event->next) {
+        if (!event->taken && event->row.created_at_ms <= wake_at_ms && pw_text_equal(event->row.type, type))
+            return event;
+    }
+    return NULL;
+}

@@ -1,0 +1,83 @@
+/* history.h - what is known of one run while it is in memory: its steps by name, and the events nobody took yet.
+ *
+ *  H1. A step is found by its name, trimmed.  Its row is what the store holds, or will once what is queued is applied.
+ *  H2. seq numbers are given when a step is first recorded, from 1, without reuse.
+ *  H3. An event is taken once, the oldest first, and only by a wait that ends no earlier than the event was sent.
+ *
+ * Pure memory: no I/O, no clock, no lock.  A history outlives turns: a runner keeps recent ones warm. */
+#ifndef PW_HISTORY_HISTORY_H
+#define PW_HISTORY_HISTORY_H
+
+#include "base/table.h"
+#include "store/store.h"
+
+struct pawl_lane;
+struct pw_mutation;
+
+struct pw_step {
+    struct pw_step_row row; /* seq 0: not recorded yet */
+    uint64_t recorded_pass; /* when its row last changed; 0: it was read from the store */
+    uint64_t answered_pass; /* when its outcome was first handed out in this turn, or some time in an earlier one */
+    uint64_t reached_pass;  /* when a call last reached it, by this lane */
+    struct pawl_lane *lane; /* of reached_pass; of no meaning in another pass */
+    bool running; /* its body is under way */
+
+    /* The unit that must be answered before the outcome may be told: the store may still refuse it. */
+    int64_t unsettled; /* 0: settled */
+    bool in_store;        /* a row is there, or will be once what is queued is applied */
+    pawl_status rejected; /* PAWL_OK, or how that unit was refused */
+    struct pw_text rejected_text;
+    const struct pw_mutation *mutations; /* of the attempt that is unsettled */
+
+    struct pw_step *next; /* in the order of their appearance */
+};
+
+struct pw_event {
+    struct pw_event_row row;
+    bool taken;
+    struct pw_event *next;
+};
+
+struct pw_history {
+    struct pw_arena arena;
+    struct pw_text params;
+    int64_t created_at_ms;
+    struct pw_table by_name;
+    struct pw_step *first, *last;
+    int64_t seq_last;
+    int64_t counted; /* steps that count against the limit */
+    struct pw_event *first_event, *last_event;
+    /* Passes number the runs of the workflow function while this history is in memory.  What carries a number below
+     * turn_pass happened before this turn, so that no turn has to touch every step to begin. */
+    uint64_t pass, turn_pass;
+    int64_t event_seq; /* every event up to this number is known here */
+};
+
+struct pw_history *pw_history_new(void);
+void pw_history_free(struct pw_history *history); /* NULL is fine */
+size_t pw_history_bytes(const struct pw_history *history);
+
+/* Copies rows that were read.  False when memory is out; the history is then of no use. */
+bool pw_history_load(struct pw_history *history, const struct pw_step_row *rows, size_t count);
+bool pw_history_load_events(struct pw_history *history, const struct pw_event_row *rows, size_t count);
+
+void pw_history_begin_turn(struct pw_history *history);
+void pw_history_begin_pass(struct pw_history *history);
+
+/* Was the step's outcome known before this turn? */
+bool pw_step_is_replay(const struct pw_history *history, const struct pw_step *step);
+/* Notes that the outcome is handed out now.  True when this pass is the first of the turn that gets it. */
+bool pw_step_note_answer(const struct pw_history *history, struct pw_step *step);
+
+struct pw_step *pw_history_find(const struct pw_history *history, struct pw_text name);
+/* A new step that waits to be recorded.  The name is copied.  NULL when memory is out. */
+struct pw_step *pw_history_add(struct pw_history *history, struct pw_text name, enum pawl_step_kind kind);
+
+/* Sleeps and recorded choices do not count as steps. */
+bool pw_step_kind_counts(enum pawl_step_kind kind);
+bool pw_step_is_finished(const struct pw_step *step);
+
+/* The event a wait of this type that ends at wake_at_ms gets, or NULL. */
+struct pw_event *pw_history_event_for(const struct pw_history *history, struct pw_text type, int64_t wake_at_ms);
+
+#endif

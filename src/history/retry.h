@@ -1,0 +1,25 @@
+/* retry.h - when a failed attempt is tried again.  Pure. */
+#ifndef PW_HISTORY_RETRY_H
+#define PW_HISTORY_RETRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pawl/engine.h"
+
+/* Limits in range, nothing negative?  Text of what is wrong, or NULL. */
+const char *pw_policy_wrong(const struct pawl_policy *policy);
+
+/* retries_max + 1, or 0 for unlimited: as stored. */
+int64_t pw_policy_attempts_max(const struct pawl_policy *policy);
+
+/* May an attempt follow the `attempts` made so far? */
+bool pw_attempts_left(int64_t attempts, int64_t attempts_max);
+
+/* The wait after attempt number `attempt` (from 1) failed: d, d*n or d*2^(n-1), never above 365 days. */
+int64_t pw_retry_delay_ms(const struct pawl_policy *policy, int64_t attempt);
+
+/* now + delay, kept within the times that can be written. */
+int64_t pw_time_after(int64_t now_ms, int64_t delay_ms);
+
+#endif

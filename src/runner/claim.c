@@ -1,0 +1,104 @@
+/* claim.c - what a runner asks of the store: due tasks, when the next is due, longer leases. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "runner/runner.h"
+
+/* The names of the workflows to claim, malloc'd.  NULL when memory is out. */
+static struct pw_text *names_of(pawl_engine *engine, bool polled, size_t *out_count)
+{
+    pthread_mutex_lock(&engine->lock);
+    size_t count = 0;
+    struct pw_text *names = calloc(engine->definition_count + 1, sizeof *names);
+    for (size_t i = 0; names != NULL && i < engine->definition_count; i++) {
+        if ((engine->list[i]->advance == NULL) == polled)
+            names[count++] = engine->list[i]->name;
+    }
+    pthread_mutex_unlock(&engine->lock);
+    *out_count = count;
+    return names;
+}
+
+pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, bool polled, size_t max,
+                            struct pw_op_claim **out_claim, struct pawl_error *error)
+{
+    size_t count;
+    struct pw_text *names = names_of(runner->engine, polled, &count);
+    struct pw_op *reap = pw_unit_add(unit, PW_OP_REAP);
+    struct pw_op *op = pw_unit_add(unit, PW_OP_CLAIM);
+    pawl_status status = PAWL_NOMEM;
+    if (names != NULL && reap != NULL && op != NULL) {
+        op->as.claim = (struct pw_op_claim){ .workflows = names,
+                                             .workflow_count = count,
+                                             .max = max,
+                                             .owner = runner->owner,
+                                             .lease_ms = runner->options.lease_ms };
+        status = count > 0 ? pw_commit_run(runner->engine->commit, unit) : PAWL_OK;
+        *out_claim = &op->as.claim;
+    }
+    free(names);
+    if (status != PAWL_OK && unit->error.status == status)
+        return pw_error(error, status, "%s", unit->error.text);
+    return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
+}
+
+pawl_status pw_runner_next_due(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error)
+{
+    struct pw_store *store = runner->engine->store;
+    size_t count;
+    struct pw_text *names = names_of(runner->engine, false, &count);
+    if (names == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+    pawl_status status = store->ops->next_due(store, names, count, out_at_ms, error);
+    free(names);
+    return status;
+}
+
+static struct pw_lease *collect_leases(pawl_runner *runner, size_t *out_count)
+{
+    pthread_mutex_lock(&runner->lock);
+    size_t count = 0;
+    struct pw_lease *leases = calloc((size_t)runner->held_count + 1, sizeof *leases);
+    for (pawl_turn *turn = runner->held; leases != NULL && turn != NULL; turn = turn->held_next)
+        leases[count++].fence = turn->claim.fence;
+    pthread_mutex_unlock(&runner->lock);
+    *out_count = count;
+    return leases;
+}
+
+static void revoke_lost(pawl_runner *runner, const struct pw_lease *leases, size_t count)
+{
+    pthread_mutex_lock(&runner->lock);
+    for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->held_next) {
+        for (size_t i = 0; i < count; i++) {
+            const struct pw_fence *fence = &leases[i].fence;
+            if (leases[i].lost && fence->instance == turn->claim.fence.instance &&
+                fence->run == turn->claim.fence.run && fence->epoch == turn->claim.fence.epoch)
+                pw_turn_revoke(turn);
+        }
+    }
+    pthread_mutex_unlock(&runner->lock);
+}
+
+pawl_status pw_runner_renew_leases(pawl_runner *runner, struct pawl_error *error)
+{
+    size_t count, lost = 0;
+    struct pw_unit unit;
+    struct pw_lease *leases = collect_leases(runner, &count);
+    pawl_status status = leases != NULL ? PAWL_OK : PAWL_NOMEM;
+    pw_unit_init(&unit);
+    struct pw_op *op = status == PAWL_OK && count > 0 ? pw_unit_add(&unit, PW_OP_RENEW) : NULL;
+    if (op != NULL) {
+        op->as.renew = (struct pw_op_renew){
+            .owner = runner->owner, .lease_ms = runner->options.lease_ms, .leases = leases, .count = count
+        };
+        status = pw_commit_run(runner->engine->commit, &unit);
+        for (size_t i = 0; status == PAWL_OK && i < count; i++)
+            lost += leases[i].lost;
+        if (lost > 0)
+            revoke_lost(runner, leases, count);
+    }
+    pw_unit_clear(&unit);
+    free(leases);
+    return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
+}

@@ -1,0 +1,150 @@
+/* keeper.c - the thread that keeps a started runner's promises: work is claimed when due, leases are renewed, attempts
+ * do not outlive their timeouts.  It sleeps until the next of these, or until it is told of something earlier.
+ *
+ * Renewals and polls go by the monotonic clock, due times and deadlines by the store's: when wall time jumps, the next
+ * poll notices. */
+#include "base/clock.h"
+#include "base/thread.h"
+#include "runner/runner.h"
+
+enum { TROUBLE_MS = 1000 };
+
+static int64_t least(int64_t one, int64_t other)
+{
+    return one < other ? one : other;
+}
+
+/* With the lock held. */
+static int64_t room(const pawl_runner *runner)
+{
+    if (atomic_load(&runner->stopping))
+        return 0;
+    return least(runner->window - runner->fresh, runner->options.in_flight_max - runner->held_count) - runner->reserved;
+}
+
+/* ---- Attempts that take too long --------------------------------------------------------------------------------------- */
+
+/* With the lock held: an attempt past its deadline, its turn referenced.  Its lane tells whether one thread is blocked, or
+ * the one that opened the fork as well. */
+static pawl_attempt *find_expired(pawl_runner *runner, int64_t now_ms)
+{
+    for (pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
+        if (attempt->deadline_ms < now_ms && !attempt->expired)
+            return attempt;
+    }
+    return NULL;
+}
+
+/* The attempt is kept from ending while its turn is looked at: host_attempt_ends() needs the runner's lock. */
+static void expire_attempts(pawl_runner *runner, int64_t now_ms)
+{
+    pawl_attempt *attempt;
+    while ((attempt = find_expired(runner, now_ms)) != NULL) {
+        pawl_turn *turn = attempt->turn;
+        attempt->expired = true;
+        if (!pw_turn_expire(turn, attempt))
+            continue;
+        turn->spares = attempt->lane == &turn->main ? 1 : 2;
+        runner->spares += turn->spares;
+        for (int32_t i = 0; i < turn->spares; i++)
+            (void)pw_runner_spawn(runner);
+    }
+}
+
+static int64_t earliest_deadline(const pawl_runner *runner)
+{
+    int64_t at_ms = INT64_MAX;
+    for (const pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
+        if (!attempt->expired)
+            at_ms = least(at_ms, attempt->deadline_ms);
+    }
+    return at_ms;
+}
+
+/* ---- Work that is due ----------------------------------------------------------------------------------------------------- */
+
+/* Both with the lock held, which is let go of meanwhile. */
+static void claim_due(pawl_runner *runner, int64_t max)
+{
+    struct pw_unit unit;
+    struct pw_op_claim *claim = NULL;
+    runner->next_due_ms = INT64_MAX; /* hints that come meanwhile lower it again */
+    pthread_mutex_unlock(&runner->lock);
+    pw_unit_init(&unit);
+    pawl_status status = pw_runner_claim(runner, &unit, false, (size_t)max, &claim, NULL);
+    size_t count = status == PAWL_OK ? claim->claim_count : 0;
+    for (size_t i = 0; i < count; i++)
+        pw_runner_accept(runner, &claim->claims[i]);
+    pw_unit_clear(&unit);
+    int64_t now_ms = pawl_now_ms(runner->engine), due_at_ms = now_ms;
+    if (status == PAWL_OK && count < (size_t)max)
+        status = pw_runner_next_due(runner, &due_at_ms, NULL);
+    if (status != PAWL_OK)
+        due_at_ms = now_ms + TROUBLE_MS;
+    pthread_mutex_lock(&runner->lock);
+    runner->next_due_ms = least(runner->next_due_ms, due_at_ms);
+}
+
+static void poll(pawl_runner *runner)
+{
+    int64_t due_at_ms = INT64_MAX;
+    pthread_mutex_unlock(&runner->lock);
+    (void)pw_runner_next_due(runner, &due_at_ms, NULL);
+    pthread_mutex_lock(&runner->lock);
+    runner->next_due_ms = least(runner->next_due_ms, due_at_ms);
+    runner->poll_at_ms = pw_system_monotonic_ms() + runner->options.poll_ms;
+}
+
+/* A dead neighbour is noticed here too: a claim begins with reaping. */
+static void renew(pawl_runner *runner)
+{
+    pthread_mutex_unlock(&runner->lock);
+    (void)pw_runner_renew_leases(runner, NULL);
+    pthread_mutex_lock(&runner->lock);
+    runner->renew_at_ms = pw_system_monotonic_ms() + runner->options.lease_ms / 3;
+    if (room(runner) > 0)
+        claim_due(runner, room(runner));
+}
+
+/* ---- The loop --------------------------------------------------------------------------------------------------------------- */
+
+static void sleep_until_needed(pawl_runner *runner, int64_t now_ms, int64_t monotonic_ms)
+{
+    int64_t at_ms = earliest_deadline(runner);
+    if (at_ms < INT64_MAX)
+        at_ms++; /* past the deadline, not at it */
+    if (room(runner) > 0)
+        at_ms = least(at_ms, runner->next_due_ms);
+    int64_t wait_ms = least(runner->renew_at_ms, runner->poll_at_ms) - monotonic_ms;
+    if (at_ms < INT64_MAX)
+        wait_ms = least(wait_ms, at_ms - now_ms);
+    if (wait_ms <= 0)
+        return;
+    runner->keeper_until_ms = now_ms + wait_ms;
+    pw_cond_wait_ms(&runner->watch, &runner->lock, wait_ms);
+    runner->keeper_until_ms = INT64_MIN;
+}
+
+void *pw_keeper_main(void *user)
+{
+    pawl_runner *runner = user;
+    pthread_mutex_lock(&runner->lock);
+    runner->renew_at_ms = runner->poll_at_ms = 0; /* at once: what a dead runner left is taken up */
+    while (!atomic_load(&runner->stopping) || runner->held_count > 0) {
+        int64_t now_ms = pawl_now_ms(runner->engine), monotonic_ms = pw_system_monotonic_ms();
+        expire_attempts(runner, now_ms);
+        if (monotonic_ms >= runner->renew_at_ms)
+            renew(runner);
+        else if (room(runner) > 0 && runner->next_due_ms <= now_ms)
+            claim_due(runner, room(runner));
+        else if (monotonic_ms >= runner->poll_at_ms)
+            poll(runner);
+        else {
+            pw_runner_join_gone(runner, false);
+            sleep_until_needed(runner, now_ms, monotonic_ms);
+        }
+    }
+    pthread_cond_broadcast(&runner->work);
+    pthread_mutex_unlock(&runner->lock);
+    return NULL;
+}

@@ -1,0 +1,359 @@
+/* runner.c - opening, starting, stopping, ticking.  See include/pawl/runner.h. */
+#include "runner/runner.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/thread.h"
+
+enum { TICK_INSTANCES_DEFAULT = 100 };
+
+/* ---- Opening ----------------------------------------------------------------------------------------------------------- */
+
+static bool fill_options(struct pawl_runner_options *options)
+{
+    if (options->workers < 0 || options->workers > PW_WORKERS_MAX || options->in_flight_max < 0 ||
+        options->poll_ms < 0 || options->cache_bytes < -1 ||
+        (options->lease_ms != 0 && options->lease_ms < PW_LEASE_MS_MIN))
+        return false;
+    if (options->workers == 0)
+        options->workers = PW_WORKERS_DEFAULT;
+    if (options->in_flight_max == 0)
+        options->in_flight_max = PW_IN_FLIGHT_DEFAULT;
+    if (options->in_flight_max < options->workers)
+        options->in_flight_max = options->workers;
+    if (options->lease_ms == 0)
+        options->lease_ms = PW_LEASE_MS_DEFAULT;
+    if (options->poll_ms == 0)
+        options->poll_ms = PW_POLL_MS_DEFAULT;
+    if (options->cache_bytes == 0)
+        options->cache_bytes = PW_CACHE_BYTES_DEFAULT;
+    return true;
+}
+
+pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_options *given, pawl_runner **out_runner,
+                             struct pawl_error *error)
+{
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+    if (engine == NULL || out_runner == NULL || !pw_options_copy(&options, sizeof options, given))
+        return pw_error(error, PAWL_INVALID, "a runner needs an engine, and options made by PAWL_RUNNER_OPTIONS_INIT");
+    if (!fill_options(&options))
+        return pw_error(error, PAWL_INVALID,
+                        "runner options out of range: workers 1 to %d, lease_ms %d or more, the others not negative",
+                        PW_WORKERS_MAX, PW_LEASE_MS_MIN);
+    pawl_runner *runner = calloc(1, sizeof *runner);
+    if (runner == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+    runner->engine = engine;
+    runner->options = options;
+    runner->owner = pw_engine_make_owner(engine);
+    runner->cache.bytes_max = options.cache_bytes > 0 ? (size_t)options.cache_bytes : 0;
+    runner->window = options.workers;
+    runner->keeper_until_ms = INT64_MIN;
+    atomic_init(&runner->steps_left, -1);
+    pthread_mutex_init(&runner->lock, NULL);
+    pthread_mutex_init(&runner->tick_lock, NULL);
+    if (!pw_cond_init(&runner->work) || !pw_cond_init(&runner->watch) || !pw_cond_init(&runner->left)) {
+        free(runner);
+        return pw_error_plain(error, PAWL_NOMEM);
+    }
+    *out_runner = runner;
+    return PAWL_OK;
+}
+
+void pawl_runner_close(pawl_runner *runner)
+{
+    if (runner == NULL)
+        return;
+    pawl_runner_stop(runner);
+    if (runner->announced)
+        runner->engine->store->ops->withdraw(runner->engine->store, runner->owner);
+    pw_cache_clear(&runner->cache);
+    pthread_cond_destroy(&runner->left);
+    pthread_cond_destroy(&runner->watch);
+    pthread_cond_destroy(&runner->work);
+    pthread_mutex_destroy(&runner->tick_lock);
+    pthread_mutex_destroy(&runner->lock);
+    free(runner);
+}
+
+/* Lets other processes see that this one lives, and seals the registry. */
+static pawl_status join_in(pawl_runner *runner, struct pawl_error *error)
+{
+    pawl_engine *engine = runner->engine;
+    if (runner->announced)
+        return PAWL_OK;
+    pawl_status status = engine->store->ops->announce(engine->store, runner->owner, error);
+    if (status != PAWL_OK)
+        return status;
+    runner->announced = true;
+    pthread_mutex_lock(&engine->lock);
+    engine->sealed = true;
+    pthread_mutex_unlock(&engine->lock);
+    return PAWL_OK;
+}
+
+/* ---- As services see it: the eager hand-off ------------------------------------------------------------------------------ */
+
+static int64_t local_reserve(void *user, struct pw_text workflow, int64_t *out_lease_ms)
+{
+    pawl_runner *runner = user;
+    struct pw_definition *definition = pw_engine_find(runner->engine, workflow);
+    int64_t owner = 0;
+    pthread_mutex_lock(&runner->lock);
+    if (definition != NULL && definition->advance != NULL && !atomic_load(&runner->stopping) &&
+        runner->fresh + runner->reserved < runner->window &&
+        runner->held_count + runner->reserved < runner->options.in_flight_max) {
+        runner->reserved++;
+        owner = runner->owner;
+        *out_lease_ms = runner->options.lease_ms;
+    }
+    pthread_mutex_unlock(&runner->lock);
+    return owner;
+}
+
+static void local_cancel(void *user)
+{
+    pawl_runner *runner = user;
+    pthread_mutex_lock(&runner->lock);
+    runner->reserved--;
+    pthread_cond_broadcast(&runner->left);
+    pthread_mutex_unlock(&runner->lock);
+}
+
+static void local_deliver(void *user, const struct pw_claim *claim)
+{
+    pw_runner_accept(user, claim);
+    local_cancel(user);
+}
+
+static void local_wake(void *user, int64_t due_at_ms)
+{
+    pawl_runner *runner = user;
+    pthread_mutex_lock(&runner->lock);
+    pw_runner_wake_keeper(runner, due_at_ms);
+    pthread_mutex_unlock(&runner->lock);
+}
+
+static void local_revoke(void *user, int64_t instance)
+{
+    pawl_runner *runner = user;
+    pthread_mutex_lock(&runner->lock);
+    for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->held_next) {
+        if (turn->claim.fence.instance == instance)
+            pw_turn_revoke(turn);
+    }
+    pthread_mutex_unlock(&runner->lock);
+}
+
+/* ---- Starting and stopping ------------------------------------------------------------------------------------------------- */
+
+static void *committer_main(void *user)
+{
+    pw_commit_serve(((pawl_runner *)user)->engine->commit);
+    return NULL;
+}
+
+static bool start_threads(pawl_runner *runner)
+{
+    pw_commit_engage(runner->engine->commit);
+    if (pthread_create(&runner->committer, NULL, committer_main, runner) != 0)
+        return false;
+    if (pthread_create(&runner->keeper, NULL, pw_keeper_main, runner) != 0) {
+        pw_commit_dismiss(runner->engine->commit);
+        pthread_join(runner->committer, NULL);
+        return false;
+    }
+    runner->started = true;
+    bool ok = true;
+    pthread_mutex_lock(&runner->lock);
+    for (int32_t i = 0; ok && i < runner->options.workers; i++)
+        ok = pw_runner_spawn(runner);
+    pthread_mutex_unlock(&runner->lock);
+    return ok;
+}
+
+pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *error)
+{
+    if (runner == NULL || runner->threaded)
+        return pw_error(error, PAWL_INVALID, "the runner is started already");
+    pawl_status status = join_in(runner, error);
+    if (status != PAWL_OK)
+        return status;
+    runner->local = (struct pw_local){ .runner = runner,
+                                       .reserve = local_reserve,
+                                       .deliver = local_deliver,
+                                       .cancel = local_cancel,
+                                       .wake = local_wake,
+                                       .revoke = local_revoke };
+    if (!pw_engine_set_local(runner->engine, &runner->local))
+        return pw_error(error, PAWL_INVALID, "another runner of this engine is started; one engine has one");
+    runner->threaded = true;
+    atomic_store(&runner->stopping, false);
+    atomic_store(&runner->steps_left, -1);
+    if (!start_threads(runner)) {
+        pawl_runner_stop(runner);
+        return pw_error(error, PAWL_NOMEM, "the system refuses to start %d threads", runner->options.workers + 2);
+    }
+    return PAWL_OK;
+}
+
+/* Nothing new comes in, and what was promised to services has arrived. */
+static void close_doors(pawl_runner *runner)
+{
+    pthread_mutex_lock(&runner->lock);
+    atomic_store(&runner->stopping, true);
+    pthread_cond_broadcast(&runner->work);
+    pthread_cond_signal(&runner->watch);
+    while (runner->reserved > 0)
+        pthread_cond_wait(&runner->left, &runner->lock);
+    pthread_mutex_unlock(&runner->lock);
+    (void)pw_engine_set_local(runner->engine, NULL);
+}
+
+void pawl_runner_stop(pawl_runner *runner)
+{
+    if (runner == NULL || !runner->threaded)
+        return;
+    close_doors(runner);
+    if (runner->started) {
+        pthread_mutex_lock(&runner->lock);
+        while (runner->held_count > 0)
+            pthread_cond_wait(&runner->left, &runner->lock);
+        pthread_cond_broadcast(&runner->work);
+        pthread_cond_signal(&runner->watch);
+        pthread_mutex_unlock(&runner->lock);
+        pthread_join(runner->keeper, NULL);
+        pthread_mutex_lock(&runner->lock);
+        pw_runner_join_gone(runner, true);
+        pthread_mutex_unlock(&runner->lock);
+        pw_commit_dismiss(runner->engine->commit);
+        pthread_join(runner->committer, NULL);
+    }
+    runner->threaded = runner->started = false;
+    atomic_store(&runner->stopping, false);
+}
+
+/* ---- Ticking ------------------------------------------------------------------------------------------------------------------ */
+
+/* Claims one due run and makes it a turn; *out_turn is NULL when none is due. */
+static pawl_status claim_turn(pawl_runner *runner, bool polled, pawl_turn **out_turn, struct pawl_error *error)
+{
+    struct pw_unit unit;
+    struct pw_op_claim *claim = NULL;
+    *out_turn = NULL;
+    pw_unit_init(&unit);
+    pawl_status status = pw_runner_claim(runner, &unit, polled, 1, &claim, error);
+    if (status == PAWL_OK && claim->claim_count > 0) {
+        pawl_turn *turn = pw_runner_make_turn(runner, &claim->claims[0]);
+        status = turn != NULL ? pw_runner_load(runner, turn) : PAWL_NOMEM;
+        if (status == PAWL_OK)
+            *out_turn = turn;
+        else if (turn != NULL)
+            pw_runner_retire(runner, turn);
+        if (status != PAWL_OK)
+            pw_error_plain(error, status);
+    }
+    pw_unit_clear(&unit);
+    return status;
+}
+
+static void carry(pawl_runner *runner, pawl_turn *turn)
+{
+    while (pw_turn_next_blocking(turn) == PW_NEXT_PASS && pw_runner_load(runner, turn) == PAWL_OK)
+        (void)pw_turn_pass(turn);
+    pw_runner_retire(runner, turn);
+}
+
+static pawl_status tick(pawl_runner *runner, int64_t max_instances, int64_t *out_processed, struct pawl_error *error)
+{
+    pawl_status status = PAWL_OK;
+    while (*out_processed < max_instances && atomic_load(&runner->steps_left) != 0) {
+        pawl_turn *turn;
+        status = claim_turn(runner, false, &turn, error);
+        if (status != PAWL_OK || turn == NULL)
+            break;
+        carry(runner, turn);
+        ++*out_processed;
+    }
+    return status;
+}
+
+pawl_status pawl_runner_tick(pawl_runner *runner, int64_t max_instances, int64_t max_steps, int64_t *out_processed,
+                             struct pawl_error *error)
+{
+    int64_t processed = 0;
+    if (runner == NULL || max_instances < 0 || max_steps < 0)
+        return pw_error(error, PAWL_INVALID, "tick takes a runner and limits that are not negative");
+    if (runner->threaded)
+        return pw_error(error, PAWL_INVALID, "this runner is started; open another one to tick");
+    pawl_status status = join_in(runner, error);
+    if (status != PAWL_OK)
+        return status;
+    pthread_mutex_lock(&runner->tick_lock);
+    atomic_store(&runner->steps_left, max_steps > 0 ? max_steps : -1);
+    status = tick(runner, max_instances > 0 ? max_instances : TICK_INSTANCES_DEFAULT, &processed, error);
+    pthread_mutex_unlock(&runner->tick_lock);
+    if (out_processed != NULL)
+        *out_processed = processed;
+    return status;
+}
+
+pawl_status pawl_runner_next_wake_at(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error)
+{
+    if (runner == NULL || out_at_ms == NULL)
+        return pw_error_plain(error, PAWL_INVALID);
+    return pw_runner_next_due(runner, out_at_ms, error);
+}
+
+void pawl_runner_wake(pawl_runner *runner)
+{
+    local_wake(runner, PW_NOW);
+}
+
+void pawl_runner_stats_read(pawl_runner *runner, struct pawl_runner_stats *out_stats)
+{
+    *out_stats = (struct pawl_runner_stats){ .steps = atomic_load(&runner->steps_taken) };
+    pw_commit_stats(runner->engine->commit, &out_stats->commits, &out_stats->units);
+    pthread_mutex_lock(&runner->lock);
+    out_stats->turns = runner->turns;
+    out_stats->leases_lost = runner->leases_lost;
+    out_stats->in_flight = runner->held_count;
+    out_stats->cached_bytes = (int64_t)runner->cache.bytes;
+    pthread_mutex_unlock(&runner->lock);
+}
+
+/* ---- Turns driven by hand ------------------------------------------------------------------------------------------------------ */
+
+pawl_status pawl_turn_poll(pawl_runner *runner, pawl_turn **out_turn, struct pawl_error *error)
+{
+    if (runner == NULL || out_turn == NULL)
+        return pw_error_plain(error, PAWL_INVALID);
+    pawl_status status = join_in(runner, error);
+    if (status == PAWL_OK)
+        status = claim_turn(runner, true, out_turn, error);
+    if (status == PAWL_OK && *out_turn != NULL)
+        pw_turn_begin_pass(*out_turn);
+    return status;
+}
+
+pawl_status pawl_turn_done(pawl_runner *runner, pawl_turn *turn, bool *out_again, struct pawl_error *error)
+{
+    if (runner == NULL || turn == NULL || out_again == NULL)
+        return pw_error_plain(error, PAWL_INVALID);
+    (void)pw_turn_end_pass(turn);
+    *out_again = pw_turn_next_blocking(turn) == PW_NEXT_PASS && pw_runner_load(runner, turn) == PAWL_OK;
+    if (*out_again)
+        pw_turn_begin_pass(turn);
+    else
+        pw_runner_retire(runner, turn);
+    return PAWL_OK;
+}
+
+pawl_status pawl_runner_renew(pawl_runner *runner, struct pawl_error *error)
+{
+    if (runner == NULL)
+        return pw_error_plain(error, PAWL_INVALID);
+    return pw_runner_renew_leases(runner, error);
+}

@@ -1,0 +1,84 @@
+/* runner.h (internal) - one runner's state, shared by its threads.
+ *
+ *   workers   take ready turns and run their passes; help with the branches of forks; lead commits when idle
+ *   keeper    claims, renews leases, watches attempts, sleeps until the next of these is due
+ *   committer lends the committer a thread (commit.h)
+ *
+ * Locks: a turn's lock may be taken while the runner's is held, never the other way round; neither is held over a
+ * commit, a read or user code. */
+#ifndef PW_RUNNER_RUNNER_H
+#define PW_RUNNER_RUNNER_H
+
+#include "pawl/runner.h"
+#include "runner/cache.h"
+#include "turn/attempt.h"
+#include "turn/lanes.h"
+
+struct pw_worker {
+    pthread_t thread;
+    pawl_runner *runner;
+    bool gone; /* its function is about to return; to be joined */
+    struct pw_worker *next;
+};
+
+struct pawl_runner {
+    pawl_engine *engine;
+    struct pawl_runner_options options; /* filled in: no zeroes */
+    int64_t owner;
+    struct pw_local local; /* as services see it */
+    bool announced;
+
+    atomic_bool stopping;
+    atomic_int ready_count;    /* turns that wait for a worker */
+    atomic_llong steps_left;   /* tick's budget of bodies; negative: no limit */
+    atomic_llong steps_taken;
+    bool threaded;
+
+    pthread_mutex_t lock; /* guards all that follows */
+    pthread_cond_t work;  /* workers wait here */
+    pthread_cond_t watch; /* the keeper waits here */
+    pthread_cond_t left;  /* a thread or a helper left */
+    pawl_turn *ready_first, *ready_last;
+    pawl_turn *held; /* every turn that this runner holds a lease for */
+    int64_t held_count;
+    int64_t reserved; /* promised to services */
+    int64_t fresh;    /* held turns that no worker has begun */
+    int64_t window;   /* how many of these it may have: grows while they are begun soon */
+    struct pw_fork *forks;
+    pawl_attempt *attempts; /* under way */
+    struct pw_cache cache;
+    struct pw_worker *workers;
+    int32_t workers_alive, workers_idle;
+    int32_t spares; /* more than options.workers, while dead turns block some */
+    pthread_mutex_t tick_lock; /* one tick at a time */
+    pthread_t keeper, committer;
+    bool started, keeper_done;
+    int64_t next_due_ms;     /* nothing of ours is due before, as far as is known */
+    int64_t keeper_until_ms; /* it sleeps until then, by the store's clock */
+    int64_t renew_at_ms, poll_at_ms; /* by the monotonic clock */
+    int64_t turns, leases_lost;
+};
+
+extern const struct pw_turn_host pw_runner_host;
+
+/* work.c */
+bool pw_runner_spawn(pawl_runner *runner);  /* a worker; with the lock held */
+void pw_runner_join_gone(pawl_runner *runner, bool all); /* with the lock held, which is let go of meanwhile */
+/* A claimed run becomes a turn that waits for a worker.  Gives the lease back when memory is out. */
+void pw_runner_accept(pawl_runner *runner, const struct pw_claim *claim);
+pawl_turn *pw_runner_make_turn(pawl_runner *runner, const struct pw_claim *claim);
+pawl_status pw_runner_load(pawl_runner *runner, pawl_turn *turn);
+void pw_runner_retire(pawl_runner *runner, pawl_turn *turn);
+void pw_runner_wake_keeper(pawl_runner *runner, int64_t due_at_ms); /* with the lock held */
+
+/* claim.c */
+/* Claims up to max tasks, of workflows with a turn function or (polled) without one; in the unit's arena. */
+pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, bool polled, size_t max,
+                            struct pw_op_claim **out_claim, struct pawl_error *error);
+pawl_status pw_runner_next_due(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error);
+pawl_status pw_runner_renew_leases(pawl_runner *runner, struct pawl_error *error);
+
+/* keeper.c */
+void *pw_keeper_main(void *runner);
+
+#endif

@@ -1,0 +1,373 @@
+/* work.c - workers: ready turns, their passes, the branches of forks; and how a turn comes and goes. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "runner/runner.h"
+
+enum { BEGUN_SOON_MS = 20, BEGUN_LATE_MS = 200, LOST_DELAY_MS = 1000 };
+
+/* ---- Coming -------------------------------------------------------------------------------------------------------- */
+
+static void push_ready(pawl_runner *runner, pawl_turn *turn)
+{
+    turn->ready_next = NULL;
+    if (runner->ready_last != NULL)
+        runner->ready_last->ready_next = turn;
+    else
+        runner->ready_first = turn;
+    runner->ready_last = turn;
+    atomic_fetch_add(&runner->ready_count, 1);
+    if (runner->workers_idle > 0)
+        pthread_cond_signal(&runner->work);
+}
+
+static pawl_turn *pop_ready(pawl_runner *runner)
+{
+    pawl_turn *turn = runner->ready_first;
+    if (turn == NULL)
+        return NULL;
+    runner->ready_first = turn->ready_next;
+    if (runner->ready_first == NULL)
+        runner->ready_last = NULL;
+    atomic_fetch_sub(&runner->ready_count, 1);
+    return turn;
+}
+
+pawl_turn *pw_runner_make_turn(pawl_runner *runner, const struct pw_claim *claim)
+{
+    struct pw_definition *definition = pw_engine_find(runner->engine, claim->workflow);
+    pawl_turn *turn =
+        definition != NULL ? pw_turn_new(runner->engine, definition, claim, &pw_runner_host, runner) : NULL;
+    if (turn == NULL)
+        return NULL;
+    pthread_mutex_lock(&runner->lock);
+    turn->held_next = runner->held;
+    if (runner->held != NULL)
+        runner->held->held_previous = turn;
+    runner->held = turn;
+    runner->held_count++;
+    pthread_mutex_unlock(&runner->lock);
+    return turn;
+}
+
+void pw_runner_accept(pawl_runner *runner, const struct pw_claim *claim)
+{
+    pawl_turn *turn = pw_runner_make_turn(runner, claim);
+    if (turn == NULL)
+        return; /* memory is out: the lease will expire */
+    pthread_mutex_lock(&runner->lock);
+    turn->counted = true;
+    turn->ready_since_ms = pw_system_monotonic_ms();
+    runner->fresh++;
+    push_ready(runner, turn);
+    pthread_mutex_unlock(&runner->lock);
+}
+
+/* The first worker to touch a turn tells how long it had to wait: soon means that more can be taken on ahead, late means
+ * that other runners had better have them. */
+static void note_begun(pawl_runner *runner, pawl_turn *turn)
+{
+    if (!turn->counted)
+        return;
+    turn->counted = false;
+    runner->fresh--;
+    int64_t waited_ms = pw_system_monotonic_ms() - turn->ready_since_ms;
+    if (waited_ms <= BEGUN_SOON_MS && runner->window < runner->options.in_flight_max)
+        runner->window++;
+    else if (waited_ms > BEGUN_LATE_MS)
+        runner->window = runner->window / 2 > runner->options.workers ? runner->window / 2 : runner->options.workers;
+}
+
+/* ---- Going --------------------------------------------------------------------------------------------------------- */
+
+void pw_runner_wake_keeper(pawl_runner *runner, int64_t due_at_ms)
+{
+    if (due_at_ms < runner->next_due_ms)
+        runner->next_due_ms = due_at_ms;
+    if (runner->threaded && due_at_ms < runner->keeper_until_ms)
+        pthread_cond_signal(&runner->watch);
+}
+
+static void unhold(pawl_runner *runner, pawl_turn *turn)
+{
+    *(turn->held_previous != NULL ? &turn->held_previous->held_next : &runner->held) = turn->held_next;
+    if (turn->held_next != NULL)
+        turn->held_next->held_previous = turn->held_previous;
+    runner->held_count--;
+    runner->turns++;
+}
+
+void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
+{
+    struct pw_fence fence;
+    bool lost = !turn->ended;
+    struct pw_history *history = pw_turn_take_history(turn, &fence);
+    if (lost)
+        pw_turn_release(turn, LOST_DELAY_MS); /* refused when the fence is truly gone */
+    pthread_mutex_lock(&runner->lock);
+    unhold(runner, turn);
+    note_begun(runner, turn);
+    if (lost)
+        runner->leases_lost++;
+    if (history != NULL && runner->options.cache_bytes > 0 && !runner->options.always_replay) {
+        pw_cache_put(&runner->cache, &fence, history);
+        history = NULL;
+    }
+    if (turn->ended && !turn->finished)
+        pw_runner_wake_keeper(runner, turn->due_at_ms);
+    else if (runner->next_due_ms <= runner->keeper_until_ms)
+        pw_runner_wake_keeper(runner, runner->next_due_ms); /* there is room again */
+    if (atomic_load(&runner->stopping) && runner->held_count == 0)
+        pthread_cond_broadcast(&runner->left);
+    pthread_mutex_unlock(&runner->lock);
+    pw_history_free(history);
+    pw_turn_unref(turn);
+}
+
+/* ---- Carrying ------------------------------------------------------------------------------------------------------- */
+
+pawl_status pw_runner_load(pawl_runner *runner, pawl_turn *turn)
+{
+    struct pw_history *warm = NULL;
+    if (turn->history != NULL && !runner->options.always_replay)
+        return PAWL_OK;
+    if (turn->history == NULL) {
+        pthread_mutex_lock(&runner->lock);
+        warm = pw_cache_take(&runner->cache, &turn->claim.fence);
+        pthread_mutex_unlock(&runner->lock);
+    } else {
+        turn->claim.is_first = false; /* it has rows by now */
+        turn->claim.event_seq = INT64_MAX;
+    }
+    return pw_turn_load(turn, warm, NULL);
+}
+
+/* The threads that a dead turn blocked are back: as many others may go. */
+static void dismiss_spares(pawl_runner *runner, const pawl_turn *turn)
+{
+    pthread_mutex_lock(&runner->lock);
+    runner->spares -= turn->spares;
+    pthread_cond_broadcast(&runner->work);
+    pthread_mutex_unlock(&runner->lock);
+}
+
+/* Carries the turn as far as it goes without waiting. */
+static void drive(pawl_runner *runner, pawl_turn *turn)
+{
+    for (;;) {
+        enum pw_next next = pw_turn_next(turn);
+        if (next == PW_NEXT_WAIT)
+            return; /* it may be retired by another thread already */
+        if (next == PW_NEXT_PASS && pw_runner_load(runner, turn) == PAWL_OK) {
+            pw_turn_ref(turn); /* the watchdog may retire it meanwhile */
+            bool alive = pw_turn_pass(turn);
+            if (!alive)
+                dismiss_spares(runner, turn);
+            pw_turn_unref(turn);
+            if (alive)
+                continue;
+            return;
+        }
+        pw_runner_retire(runner, turn);
+        return;
+    }
+}
+
+/* With the lock held.  Only a fork that could use another hand costs a look. */
+static bool help_fork(pawl_runner *runner)
+{
+    for (struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next) {
+        if (fork->wants_no_help)
+            continue;
+        fork->helpers++;
+        pthread_mutex_unlock(&runner->lock);
+        bool helped = pw_fork_help(fork);
+        pthread_mutex_lock(&runner->lock);
+        fork->helpers--;
+        if (!helped)
+            fork->wants_no_help = true;
+        pthread_cond_broadcast(&runner->left);
+        return true;
+    }
+    return false;
+}
+
+static bool work_once(pawl_runner *runner)
+{
+    if (help_fork(runner))
+        return true;
+    pawl_turn *turn = pop_ready(runner);
+    if (turn == NULL)
+        return false;
+    note_begun(runner, turn);
+    pthread_mutex_unlock(&runner->lock);
+    drive(runner, turn);
+    pthread_mutex_lock(&runner->lock);
+    return true;
+}
+
+static void *worker_main(void *argument)
+{
+    struct pw_worker *worker = argument;
+    pawl_runner *runner = worker->runner;
+    pthread_mutex_lock(&runner->lock);
+    while (runner->workers_alive <= runner->options.workers + runner->spares) {
+        if (work_once(runner))
+            continue;
+        if (atomic_load(&runner->stopping) && runner->held_count == 0)
+            break;
+        pthread_mutex_unlock(&runner->lock);
+        bool led = pw_commit_lead(runner->engine->commit);
+        pthread_mutex_lock(&runner->lock);
+        if (led || runner->ready_first != NULL)
+            continue;
+        runner->workers_idle++;
+        pthread_cond_wait(&runner->work, &runner->lock);
+        runner->workers_idle--;
+    }
+    runner->workers_alive--;
+    worker->gone = true;
+    pthread_cond_broadcast(&runner->left);
+    pthread_mutex_unlock(&runner->lock);
+    return NULL;
+}
+
+bool pw_runner_spawn(pawl_runner *runner)
+{
+    struct pw_worker *worker = calloc(1, sizeof *worker);
+    if (worker == NULL)
+        return false;
+    worker->runner = runner;
+    if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0) {
+        free(worker);
+        return false;
+    }
+    worker->next = runner->workers;
+    runner->workers = worker;
+    runner->workers_alive++;
+    return true;
+}
+
+void pw_runner_join_gone(pawl_runner *runner, bool all)
+{
+    struct pw_worker **link = &runner->workers;
+    while (*link != NULL) {
+        struct pw_worker *worker = *link;
+        if (!worker->gone && !all) {
+            link = &worker->next;
+            continue;
+        }
+        *link = worker->next;
+        pthread_mutex_unlock(&runner->lock);
+        pthread_join(worker->thread, NULL);
+        free(worker);
+        pthread_mutex_lock(&runner->lock);
+        link = &runner->workers; /* it may have changed meanwhile */
+    }
+}
+
+/* ---- As the turn sees its runner -------------------------------------------------------------------------------------- */
+
+static bool host_should_yield(void *user)
+{
+    pawl_runner *runner = user;
+    return runner->threaded && atomic_load(&runner->ready_count) > 0;
+}
+
+static bool host_stopping(void *user)
+{
+    return atomic_load(&((pawl_runner *)user)->stopping);
+}
+
+static bool host_take_step(void *user)
+{
+    pawl_runner *runner = user;
+    atomic_fetch_add(&runner->steps_taken, 1);
+    if (atomic_load(&runner->steps_left) < 0)
+        return true;
+    return atomic_fetch_sub(&runner->steps_left, 1) > 0;
+}
+
+static void host_attempt_begins(void *user, pawl_attempt *attempt)
+{
+    pawl_runner *runner = user;
+    if (!runner->threaded)
+        return;
+    pthread_mutex_lock(&runner->lock);
+    attempt->begun = true;
+    attempt->next = runner->attempts;
+    if (runner->attempts != NULL)
+        runner->attempts->previous = attempt;
+    runner->attempts = attempt;
+    if (attempt->deadline_ms < runner->keeper_until_ms)
+        pthread_cond_signal(&runner->watch);
+    pthread_mutex_unlock(&runner->lock);
+}
+
+static void host_attempt_ends(void *user, pawl_attempt *attempt)
+{
+    pawl_runner *runner = user;
+    if (!attempt->begun)
+        return;
+    pthread_mutex_lock(&runner->lock);
+    *(attempt->previous != NULL ? &attempt->previous->next : &runner->attempts) = attempt->next;
+    if (attempt->next != NULL)
+        attempt->next->previous = attempt->previous;
+    pthread_mutex_unlock(&runner->lock);
+}
+
+static void host_fork_opens(void *user, struct pw_fork *fork)
+{
+    pawl_runner *runner = user;
+    if (!runner->threaded)
+        return;
+    pthread_mutex_lock(&runner->lock);
+    fork->next = runner->forks;
+    if (runner->forks != NULL)
+        runner->forks->previous = fork;
+    runner->forks = fork;
+    pthread_cond_broadcast(&runner->work);
+    pthread_mutex_unlock(&runner->lock);
+}
+
+static void host_fork_closes(void *user, struct pw_fork *fork)
+{
+    pawl_runner *runner = user;
+    if (!runner->threaded)
+        return;
+    pthread_mutex_lock(&runner->lock);
+    *(fork->previous != NULL ? &fork->previous->next : &runner->forks) = fork->next;
+    if (fork->next != NULL)
+        fork->next->previous = fork->previous;
+    while (fork->helpers > 0)
+        pthread_cond_wait(&runner->left, &runner->lock);
+    pthread_mutex_unlock(&runner->lock);
+}
+
+/* What needs no user code is done here and now, by the thread that answers commits. */
+static void host_ready(void *user, pawl_turn *turn)
+{
+    pawl_runner *runner = user;
+    enum pw_next next = pw_turn_next(turn);
+    if (next == PW_NEXT_WAIT)
+        return;
+    if (next == PW_NEXT_END && turn->ended) {
+        pw_runner_retire(runner, turn);
+        return;
+    }
+    pthread_mutex_lock(&runner->lock);
+    push_ready(runner, turn); /* a pass, or giving back a lost turn, which commits */
+    pthread_mutex_unlock(&runner->lock);
+}
+
+const struct pw_turn_host pw_runner_host = {
+    .should_yield = host_should_yield,
+    .stopping = host_stopping,
+    .take_step = host_take_step,
+    .attempt_begins = host_attempt_begins,
+    .attempt_ends = host_attempt_ends,
+    .fork_opens = host_fork_opens,
+    .fork_closes = host_fork_closes,
+    .ready = host_ready,
+};

@@ -1,0 +1,132 @@
+/* check.c - see check.h.  Texts go into an error only through pw_check_shown(). */
+#include "service/check.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+
+pawl_status pw_check_given(const void *argument, const char *name, struct pawl_error *error)
+{
+    return argument != NULL ? PAWL_OK : pw_error(error, PAWL_INVALID, "%s is missing (NULL)", name);
+}
+
+/* What a kind of identifier is refused with.  All share one alphabet. */
+struct identifier {
+    const char *what;
+    pawl_status refusal;
+    const char *rule;
+    size_t size_max;
+};
+
+const char *pw_check_shown(struct pw_text text, char out[PW_SHOWN_SIZE])
+{
+    const size_t size_max = PW_SHOWN_SIZE - sizeof "...";
+    size_t size = text.size < size_max ? text.size : size_max;
+    for (size_t i = 0; i < size; i++)
+        out[i] = text.data[i] >= ' ' && text.data[i] <= '~' ? text.data[i] : '?';
+    if (text.size > size)
+        memcpy(out + size, "...", sizeof "...");
+    else
+        out[size] = '\0';
+    return out;
+}
+
+static bool is_allowed(char letter)
+{
+    return pw_text_is_identifier((struct pw_text){ &letter, 1 }, 1, true) || letter == '-';
+}
+
+static pawl_status check_identifier(struct pw_text text, const struct identifier *kind, struct pawl_error *error)
+{
+    if (text.data != NULL && pw_text_is_identifier(text, kind->size_max, true))
+        return PAWL_OK;
+    if (text.data == NULL || text.size == 0)
+        return pw_error(error, kind->refusal, "%s is %s; %s", kind->what, text.data == NULL ? "missing" : "empty",
+                        kind->rule);
+    char buffer[PW_SHOWN_SIZE];
+    for (size_t i = 0; i < text.size; i++) {
+        if (!is_allowed(text.data[i]))
+            return pw_error(error, kind->refusal, "%s \"%s\" has a character that is not allowed at position %zu; %s",
+                            kind->what, pw_check_shown(text, buffer), i + 1, kind->rule);
+    }
+    if (text.size > kind->size_max)
+        return pw_error(error, kind->refusal, "%s \"%s\" has %zu characters; %s", kind->what,
+                        pw_check_shown(text, buffer), text.size, kind->rule);
+    return pw_error(error, kind->refusal, "%s \"%s\" starts with -; %s", kind->what, pw_check_shown(text, buffer),
+                    kind->rule);
+}
+
+pawl_status pw_check_instance_id(struct pw_text id, struct pawl_error *error)
+{
+    const struct identifier kind = { "instance id", PAWL_INVALID_INSTANCE_ID,
+                                     pawl_status_text(PAWL_INVALID_INSTANCE_ID), PW_INSTANCE_ID_MAX };
+    return check_identifier(id, &kind, error);
+}
+
+pawl_status pw_check_event_type(struct pw_text type, struct pawl_error *error)
+{
+    const struct identifier kind = { "event type", PAWL_INVALID_EVENT_TYPE, pawl_status_text(PAWL_INVALID_EVENT_TYPE),
+                                     PW_EVENT_TYPE_MAX };
+    return check_identifier(type, &kind, error);
+}
+
+pawl_status pw_check_event_id(struct pw_text id, struct pawl_error *error)
+{
+    const struct identifier kind = { "event id", PAWL_INVALID,
+                                     "an event id is 1 to 100 of [a-zA-Z0-9_-], not starting with -", PW_EVENT_ID_MAX };
+    return check_identifier(id, &kind, error);
+}
+
+pawl_status pw_check_workflow(pawl_engine *engine, const char *workflow, struct pw_definition **out_definition,
+                              struct pawl_error *error)
+{
+    pawl_status status = pw_check_given(engine, "engine", error);
+    if (status == PAWL_OK)
+        status = pw_check_given(workflow, "workflow", error);
+    if (status == PAWL_OK)
+        status = pw_engine_require(engine, workflow, out_definition, error);
+    return status;
+}
+
+pawl_status pw_check_target(pawl_engine *engine, const char *workflow, const char *id,
+                            struct pw_definition **out_definition, struct pawl_error *error)
+{
+    pawl_status status = pw_check_workflow(engine, workflow, out_definition, error);
+    if (status == PAWL_OK)
+        status = pw_check_given(id, "id", error);
+    if (status == PAWL_OK)
+        status = pw_check_instance_id(pw_text_of(id), error);
+    return status;
+}
+
+pawl_status pw_check_options(const void *given, void *options, size_t size, struct pawl_error *error)
+{
+    if (pw_options_copy(options, size, given))
+        return PAWL_OK;
+    size_t given_size;
+    memcpy(&given_size, given, sizeof given_size);
+    if (given_size > size)
+        return pw_error(error, PAWL_INVALID,
+                        "the options were made with a newer header: their struct_size is %zu, this library knows %zu",
+                        given_size, size);
+    return pw_error(error, PAWL_INVALID, "the options' struct_size is %zu; begin with their PAWL_..._OPTIONS_INIT",
+                    given_size);
+}
+
+pawl_status pw_check_page_size(int32_t page_size, size_t *out_size, struct pawl_error *error)
+{
+    if (page_size < 0 || page_size > PW_PAGE_SIZE_MAX)
+        return pw_error(error, PAWL_INVALID, "page size %d is out of range; it is 1 to %d, or 0 for %d", (int)page_size,
+                        PW_PAGE_SIZE_MAX, PW_PAGE_SIZE_DEFAULT);
+    *out_size = page_size == 0 ? PW_PAGE_SIZE_DEFAULT : (size_t)page_size;
+    return PAWL_OK;
+}
+
+pawl_status pw_check_order(enum pawl_order order, struct pawl_error *error)
+{
+    switch (order) {
+    case PAWL_NEWEST_FIRST:
+    case PAWL_OLDEST_FIRST:
+        return PAWL_OK;
+    }
+    return pw_error(error, PAWL_INVALID, "order %d is neither newest first nor oldest first", (int)order);
+}

@@ -1,0 +1,240 @@
+/* create.c - new instances, one or many in one unit of work.
+ *
+ * Where the local runner has room it is handed the run in the transaction that creates it, so that starting needs no
+ * second write; otherwise the task is due, for any runner.  The answer is made before the commit, so that nothing can
+ * fail after it. */
+#include "base/error.h"
+#include "base/limits.h"
+#include "service/check.h"
+#include "service/edit.h"
+#include "service/inspect.h"
+#include "service/rows.h"
+#include "service/service.h"
+#include "value/value.h"
+
+static pawl_status check_instance(const struct pw_definition *definition, struct pw_text id, struct pw_text params,
+                                  struct pawl_error *error)
+{
+    pawl_status status = pw_check_instance_id(id, error);
+    if (status == PAWL_OK)
+        status = pw_json_check(params, definition->limits.payload_bytes_max, "params", error);
+    return status;
+}
+
+static struct pw_op *add_create_op(struct pw_unit *unit, const struct pw_definition *definition, struct pw_text id,
+                                   struct pw_text params)
+{
+    struct pw_op *op = pw_unit_add(unit, PW_OP_CREATE);
+    if (op != NULL) {
+        op->as.create.workflow = definition->name;
+        op->as.create.id = id;
+        op->as.create.params = params;
+    }
+    return op;
+}
+
+static void reserve(pawl_engine *engine, struct pw_op_create *create)
+{
+    create->hold_owner = pw_local_reserve(engine, create->workflow, &create->hold_lease_ms);
+}
+
+/* What follows the commit, also a failed one: a place that was reserved is filled or given back. */
+static void hand_off(pawl_engine *engine, const struct pw_op_create *create, bool is_durable)
+{
+    bool created = is_durable && create->created;
+    if (created && create->hold_owner != 0) {
+        struct pw_claim claim = pw_edit_first_claim(create->fence, create->workflow, create->id);
+        pw_local_deliver(engine, &claim);
+    } else if (create->hold_owner != 0) {
+        pw_local_cancel(engine);
+    } else if (created) {
+        pw_local_wake(engine, PW_NOW);
+    }
+}
+
+/* The part of the answer that needs memory. */
+static bool prepare_answer(pawl_scope *scope, const struct pw_op_create *create, struct pawl_instance *out_instance)
+{
+    *out_instance = (struct pawl_instance){ .run_number = 1, .status = PAWL_ACTIVE };
+    return pw_rows_string(scope, create->workflow, &out_instance->workflow) &&
+           pw_rows_string(scope, create->id, &out_instance->id) &&
+           pw_rows_string(scope, create->params, &out_instance->params_json);
+}
+
+static void complete_answer(const struct pw_op_create *create, struct pawl_instance *instance)
+{
+    bool is_held = create->hold_owner != 0;
+    instance->phase = is_held ? PAWL_PHASE_RUNNING : PAWL_PHASE_QUEUED;
+    instance->created_at_ms = create->created_at_ms;
+    instance->updated_at_ms = create->created_at_ms;
+    instance->started_at_ms = is_held ? create->created_at_ms : 0;
+}
+
+static pawl_status create_one(pawl_engine *engine, pawl_scope *scope, const struct pw_definition *definition,
+                              struct pw_text id, struct pw_text params, struct pawl_instance *out_instance,
+                              struct pawl_error *error)
+{
+    struct pw_unit unit;
+    struct pawl_instance instance;
+    pw_unit_init(&unit);
+    struct pw_op *op = add_create_op(&unit, definition, id, params);
+    pawl_status status = PAWL_NOMEM;
+    if (op == NULL || !prepare_answer(scope, &op->as.create, &instance))
+        goto done;
+    reserve(engine, &op->as.create);
+    status = pw_edit_commit(engine, &unit, error);
+    hand_off(engine, &op->as.create, status == PAWL_OK);
+    if (status != PAWL_OK)
+        goto done;
+    complete_answer(&op->as.create, &instance);
+    *out_instance = instance;
+done:
+    pw_unit_clear(&unit);
+    return status;
+}
+
+pawl_status pawl_create(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                        const struct pawl_create_options *options, struct pawl_instance *out_instance,
+                        struct pawl_error *error)
+{
+    struct pawl_create_options known = PAWL_CREATE_OPTIONS_INIT;
+    struct pw_definition *definition;
+    char generated[PW_ID_SIZE];
+    pawl_status status = pw_check_workflow(engine, workflow, &definition, error);
+    if (status == PAWL_OK)
+        status = pw_check_given(scope, "scope", error);
+    if (status == PAWL_OK)
+        status = pw_check_given(out_instance, "out_instance", error);
+    if (status == PAWL_OK)
+        status = pw_check_options(options, &known, sizeof known, error);
+    if (status != PAWL_OK)
+        return status;
+
+    if (known.id == NULL) {
+        pw_engine_make_id(engine, generated);
+        known.id = generated;
+    }
+    struct pw_text id = pw_text_of(known.id), params = pw_text_of(known.params_json);
+    status = check_instance(definition, id, params, error);
+    if (status != PAWL_OK)
+        return status;
+    struct pawl_error inner = { PAWL_OK, "" };
+    status = create_one(engine, scope, definition, id, params, out_instance, &inner);
+    if (status == PAWL_INSTANCE_ID_ALREADY_EXISTS && known.return_existing)
+        return pw_inspect_instance(engine, scope, definition->name, id, out_instance, error);
+    if (status == PAWL_INSTANCE_ID_ALREADY_EXISTS)
+        return pw_error(error, status, "workflow \"%s\" has an instance \"%s\" already", workflow, known.id);
+    return status == PAWL_OK ? PAWL_OK : pw_edit_report(error, status, &inner);
+}
+
+static pawl_status check_batch(const struct pw_definition *definition, const struct pawl_batch_item *items,
+                               size_t count, struct pawl_error *error)
+{
+    if (count > PW_BATCH_CREATE_MAX)
+        return pw_error(error, PAWL_INVALID, "a batch has at most %d instances; this one has %zu", PW_BATCH_CREATE_MAX,
+                        count);
+    for (size_t i = 0; i < count; i++) {
+        struct pawl_error item;
+        pawl_status status =
+            check_instance(definition, pw_text_of(items[i].id), pw_text_of(items[i].params_json), &item);
+        if (status != PAWL_OK)
+            return pw_error(error, status, "instances[%zu]: %s", i, item.text);
+    }
+    return PAWL_OK;
+}
+
+static pawl_status build_batch(pawl_scope *scope, const struct pw_definition *definition,
+                               const struct pawl_batch_item *items, size_t count, struct pw_unit *unit,
+                               struct pawl_instance *instances)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct pw_op *op = add_create_op(unit, definition, pw_text_of(items[i].id), pw_text_of(items[i].params_json));
+        if (op == NULL || !prepare_answer(scope, &op->as.create, &instances[i]))
+            return PAWL_NOMEM;
+        op->as.create.skip_existing = true;
+    }
+    return PAWL_OK;
+}
+
+/* Leaves out the instances that were there before; returns how many remain. */
+static size_t complete_batch(const struct pw_unit *unit, struct pawl_instance *instances)
+{
+    size_t position = 0, created = 0;
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next, position++) {
+        if (!op->as.create.created)
+            continue;
+        instances[created] = instances[position];
+        complete_answer(&op->as.create, &instances[created++]);
+    }
+    return created;
+}
+
+static pawl_status commit_batch(pawl_engine *engine, struct pw_unit *unit, struct pawl_error *error)
+{
+    for (struct pw_op *op = unit->first; op != NULL; op = op->next)
+        reserve(engine, &op->as.create);
+    pawl_status status = pw_edit_commit(engine, unit, error);
+    for (struct pw_op *op = unit->first; op != NULL; op = op->next)
+        hand_off(engine, &op->as.create, status == PAWL_OK);
+    return status;
+}
+
+pawl_status pawl_create_batch(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                              const struct pawl_batch_item *items, size_t count, struct pawl_instance **out_instances,
+                              size_t *out_count, struct pawl_error *error)
+{
+    struct pw_definition *definition;
+    pawl_status status = pw_check_workflow(engine, workflow, &definition, error);
+    if (status == PAWL_OK)
+        status = pw_check_given(scope, "scope", error);
+    if (status == PAWL_OK && count > 0)
+        status = pw_check_given(items, "items", error);
+    if (status == PAWL_OK)
+        status = pw_check_given(out_instances, "out_instances", error);
+    if (status == PAWL_OK)
+        status = pw_check_given(out_count, "out_count", error);
+    if (status == PAWL_OK)
+        status = check_batch(definition, items, count, error);
+    if (status != PAWL_OK)
+        return status;
+    if (count == 0) {
+        *out_instances = NULL;
+        *out_count = 0;
+        return PAWL_OK;
+    }
+
+    struct pw_unit unit;
+    pw_unit_init(&unit);
+    struct pawl_instance *instances = pw_scope_take(scope, count * sizeof *instances);
+    status = instances != NULL ? build_batch(scope, definition, items, count, &unit, instances) : PAWL_NOMEM;
+    if (status == PAWL_NOMEM)
+        (void)pw_error_plain(error, status);
+    else
+        status = commit_batch(engine, &unit, error);
+    if (status == PAWL_OK) {
+        *out_count = complete_batch(&unit, instances);
+        *out_instances = instances;
+    }
+    pw_unit_clear(&unit);
+    return status;
+}
+
+pawl_status pw_service_add_create(pawl_engine *engine, struct pw_unit *unit, struct pw_text workflow, struct pw_text id,
+                                  struct pw_text params, struct pawl_error *error)
+{
+    struct pw_definition *definition;
+    pawl_status status = pw_check_workflow(engine, workflow.data, &definition, error);
+    if (status != PAWL_OK)
+        return status;
+    if (id.data == NULL) {
+        char *generated = pw_arena_take(&unit->arena, PW_ID_SIZE);
+        if (generated == NULL)
+            return pw_error_plain(error, PAWL_NOMEM);
+        pw_engine_make_id(engine, generated);
+        id = pw_text_of(generated);
+    }
+    status = check_instance(definition, id, params, error);
+    if (status == PAWL_OK && add_create_op(unit, definition, id, params) == NULL)
+        status = pw_error_plain(error, PAWL_NOMEM);
+    return status;
+}

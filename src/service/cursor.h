@@ -1,0 +1,33 @@
+/* cursor.h - where a page ended, as opaque text.
+ *
+ * A cursor holds the place of the last row given out, not a count, so pages are stable under inserts; and a hash of the
+ * filters it was made with, so it is refused with others instead of giving a wrong page.  It guards against mistakes,
+ * not against forgery: the worst a forged one does is to start elsewhere in what its user may read anyway. */
+#ifndef PW_SERVICE_CURSOR_H
+#define PW_SERVICE_CURSOR_H
+
+#include <stdint.h>
+
+#include "base/text.h"
+#include "pawl/value.h"
+
+/* Part of the cursor's text: never renumber. */
+enum pw_cursor_kind { PW_CURSOR_INSTANCES = 1, PW_CURSOR_STEPS = 2, PW_CURSOR_EVENTS = 3, PW_CURSOR_LOGS = 4 };
+
+/* What a listing is filtered by.  Begins at zero; add every filter, always in the same order. */
+struct pw_cursor_filter {
+    uint64_t hash;
+};
+void pw_cursor_filter_text(struct pw_cursor_filter *filter, struct pw_text text); /* absent differs from empty */
+void pw_cursor_filter_number(struct pw_cursor_filter *filter, int64_t number);
+
+/* The cursor behind the row at `position`, in the scope.  NULL when memory is out. */
+const char *pw_cursor_write(pawl_scope *scope, enum pw_cursor_kind kind, struct pw_cursor_filter filter,
+                            int64_t position);
+
+/* text NULL: position 0, the first page.  PAWL_INVALID_CURSOR for what pw_cursor_write() did not write, or wrote for
+ * another kind or with other filters; `name` names the cursor in the error. */
+pawl_status pw_cursor_read(const char *text, const char *name, enum pw_cursor_kind kind, struct pw_cursor_filter filter,
+                           int64_t *out_position, struct pawl_error *error) PAWL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,151 @@
+/* events.c - events to a run.
+ *
+ * An event is recorded under the fence of what was read, also while a turn is under way: a turn that suspends at the
+ * same instant either has the event counted before it parks, or makes the fence fail, and then the event is sent again
+ * to a run that is parked.  Either way somebody looks at it. */
+#include "base/error.h"
+#include "base/limits.h"
+#include "service/check.h"
+#include "service/edit.h"
+#include "service/inspect.h"
+#include "service/rows.h"
+#include "service/service.h"
+#include "value/value.h"
+
+struct event {
+    struct pw_text id, type, payload;
+};
+
+static pawl_status add_event_op(struct pw_unit *unit, const struct pw_instance *instance, const struct event *event)
+{
+    struct pw_op *op = pw_unit_add(unit, PW_OP_EVENT);
+    if (op == NULL)
+        return PAWL_NOMEM;
+    op->as.event = (struct pw_op_event){
+        .instance = instance->key,
+        .run = instance->run,
+        .id = event->id,
+        .type = event->type,
+        .payload = event->payload,
+    };
+    return PAWL_OK;
+}
+
+/* Is the run parked in a wait for this type that is not over yet?  A late event wakes nobody; it stays for a later
+ * wait.  A paused run is left alone, a queued or a running one will look by itself. */
+static pawl_status is_awaited(struct pw_edit *edit, struct pw_text type, bool *out_awaited, struct pawl_error *error)
+{
+    const struct pw_instance *instance = &edit->instance;
+    struct pw_store *store = edit->engine->store;
+    struct pw_step_row *steps = NULL;
+    size_t count = 0;
+    *out_awaited = false;
+    if (instance->task.status != PW_TASK_WAITING)
+        return PAWL_OK;
+    pawl_status status =
+        store->ops->read_waiting_steps(store, edit->arena, instance->key, instance->run, &steps, &count, error);
+    if (status != PAWL_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        *out_awaited |= steps[i].kind == PAWL_STEP_EVENT && steps[i].wake_at_ms > edit->now_ms &&
+                        pw_text_equal(steps[i].wait_event_type, type);
+    return PAWL_OK;
+}
+
+static pawl_status decide_event(struct pw_edit *edit, void *user, struct pawl_error *error)
+{
+    const struct event *event = user;
+    bool awaited;
+    pawl_status status = pw_edit_require_open(edit, error);
+    if (status == PAWL_OK)
+        status = is_awaited(edit, event->type, &awaited, error);
+    if (status == PAWL_OK)
+        status = add_event_op(edit->unit, &edit->instance, event);
+    if (status == PAWL_OK && awaited)
+        status = pw_edit_go_on(edit, PW_TASK_WAKE);
+    return status;
+}
+
+static pawl_status check_event(const struct pw_definition *definition, const struct event *event,
+                               struct pawl_error *error)
+{
+    pawl_status status = pw_check_event_type(event->type, error);
+    if (status == PAWL_OK)
+        status = pw_json_check(event->payload, definition->limits.payload_bytes_max, "payload", error);
+    return status;
+}
+
+pawl_status pawl_send_event(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
+                            const struct pawl_send_event_options *options, struct pawl_instance *out_instance,
+                            struct pawl_error *error)
+{
+    struct pawl_send_event_options known = PAWL_SEND_EVENT_OPTIONS_INIT;
+    struct pw_definition *definition;
+    char generated[PW_ID_SIZE];
+    pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
+    if (status == PAWL_OK && out_instance != NULL)
+        status = pw_check_given(scope, "scope", error);
+    if (status == PAWL_OK)
+        status = pw_check_options(options, &known, sizeof known, error);
+    if (status != PAWL_OK)
+        return status;
+
+    struct event event = { pw_text_of(known.event_id), pw_text_of(known.type), pw_text_of(known.payload_json) };
+    status = check_event(definition, &event, error);
+    if (status != PAWL_OK)
+        return status;
+    if (known.event_id == NULL) {
+        pw_engine_make_id(engine, generated);
+        event.id = pw_text_of(generated);
+    }
+    status = pw_check_event_id(event.id, error);
+    if (status == PAWL_OK)
+        status = pw_edit_run(engine, definition->name, pw_text_of(id), decide_event, &event, error);
+    if (status == PAWL_OK && out_instance != NULL)
+        status = pw_inspect_instance(engine, scope, definition->name, pw_text_of(id), out_instance, error);
+    return status;
+}
+
+/* The ops of an event to an instance that was read: never eager, because the unit is the caller's. */
+static pawl_status add_foreign_event(struct pw_edit *edit, const struct pw_fence *own, const struct event *event,
+                                     struct pawl_error *error)
+{
+    bool awaited;
+    pawl_status status = pw_edit_require_open(edit, error);
+    if (status == PAWL_OK && (own == NULL || own->instance != edit->instance.key))
+        status = pw_edit_fence(edit);
+    if (status == PAWL_OK)
+        status = is_awaited(edit, event->type, &awaited, error);
+    if (status == PAWL_OK)
+        status = add_event_op(edit->unit, &edit->instance, event);
+    if (status == PAWL_OK && awaited)
+        status = pw_edit_park(edit, PW_TASK_ACTIVE, PW_TASK_WAKE, PW_NOW);
+    return status == PAWL_NOMEM ? pw_error_plain(error, status) : status;
+}
+
+pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, const struct pw_fence *own,
+                                 struct pw_text workflow, struct pw_text id, struct pw_text type,
+                                 struct pw_text payload, struct pawl_error *error)
+{
+    struct pw_definition *definition;
+    pawl_status status = pw_check_target(engine, workflow.data, id.data, &definition, error);
+    if (status != PAWL_OK)
+        return status;
+    char *generated = pw_arena_take(&unit->arena, PW_ID_SIZE);
+    if (generated == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+    pw_engine_make_id(engine, generated);
+    struct event event = { pw_text_of(generated), type, payload };
+    status = check_event(definition, &event, error);
+    if (status != PAWL_OK)
+        return status;
+
+    struct pw_arena arena;
+    pw_arena_init(&arena);
+    struct pw_edit edit = { .engine = engine, .arena = &arena, .unit = unit };
+    status = pw_edit_read(&edit, definition->name, id, error);
+    if (status == PAWL_OK)
+        status = add_foreign_event(&edit, own, &event, error);
+    pw_arena_clear(&arena);
+    return status;
+}

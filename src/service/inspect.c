@@ -1,0 +1,185 @@
+/* inspect.c - looking: one instance with what it is at, a page of instances, the registered workflows. */
+#include "service/inspect.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "service/check.h"
+#include "service/cursor.h"
+#include "service/rows.h"
+#include "value/value.h"
+
+static const struct pw_step_row *newest_of(const struct pw_step_row *steps, size_t count)
+{
+    const struct pw_step_row *newest = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (newest == NULL || steps[i].seq > newest->seq)
+            newest = &steps[i];
+    }
+    return newest;
+}
+
+/* The newest of the steps that wait; when none does, the newest of all.  NULL: no step yet. */
+static pawl_status find_current_step(struct pw_store *store, struct pw_arena *arena, const struct pw_instance *row,
+                                     const struct pw_step_row **out_step, struct pawl_error *error)
+{
+    struct pw_step_row *steps = NULL;
+    size_t count = 0;
+    pawl_status status = PAWL_OK;
+    if (row->has_task)
+        status = store->ops->read_waiting_steps(store, arena, row->key, row->run, &steps, &count, error);
+    if (status == PAWL_OK && count == 0) {
+        const struct pw_history_query query = { .instance = row->key, .run = row->run, .newest_first = true, .max = 1 };
+        status = store->ops->read_steps(store, arena, &query, &steps, &count, error);
+    }
+    if (status == PAWL_OK)
+        *out_step = newest_of(steps, count);
+    return status;
+}
+
+static pawl_status answer(pawl_scope *scope, const struct pw_instance *row, const struct pw_step_row *step,
+                          struct pawl_instance *out_instance)
+{
+    struct pawl_instance instance;
+    pawl_status status = pw_rows_instance(scope, row, &instance);
+    if (status == PAWL_OK && step != NULL) {
+        struct pawl_step_record *current = pw_scope_take(scope, sizeof *current);
+        status = current != NULL ? pw_rows_step(scope, row->run, step, current) : PAWL_NOMEM;
+        instance.current_step = current;
+    }
+    if (status == PAWL_OK)
+        *out_instance = instance;
+    return status;
+}
+
+pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct pw_text workflow, struct pw_text id,
+                                struct pawl_instance *out_instance, struct pawl_error *error)
+{
+    struct pw_arena arena;
+    struct pw_instance row;
+    const struct pw_step_row *step;
+    pw_arena_init(&arena);
+    pawl_status status = pw_rows_read(engine, &arena, workflow, id, &row, error);
+    if (status == PAWL_OK)
+        status = find_current_step(engine->store, &arena, &row, &step, error);
+    if (status != PAWL_OK)
+        goto done;
+    status = answer(scope, &row, step, out_instance);
+    if (status != PAWL_OK)
+        (void)pw_error_plain(error, status);
+done:
+    pw_arena_clear(&arena);
+    return status;
+}
+
+pawl_status pawl_get(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
+                     struct pawl_instance *out_instance, struct pawl_error *error)
+{
+    struct pw_definition *definition;
+    pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
+    if (status == PAWL_OK)
+        status = pw_check_given(scope, "scope", error);
+    if (status == PAWL_OK)
+        status = pw_check_given(out_instance, "out_instance", error);
+    if (status != PAWL_OK)
+        return status;
+    return pw_inspect_instance(engine, scope, definition->name, pw_text_of(id), out_instance, error);
+}
+
+pawl_status pawl_list_workflows(pawl_engine *engine, pawl_scope *scope, const struct pawl_workflow_info **out_workflows,
+                                size_t *out_count)
+{
+    if (engine == NULL || scope == NULL || out_workflows == NULL || out_count == NULL)
+        return PAWL_INVALID;
+    (void)pthread_mutex_lock(&engine->lock);
+    size_t count = engine->definition_count;
+    struct pawl_workflow_info *workflows = pw_scope_take(scope, count * sizeof *workflows + 1); /* not NULL for none */
+    for (size_t i = 0; workflows != NULL && i < count; i++) {
+        const struct pw_definition *definition = engine->list[i];
+        workflows[i] = (struct pawl_workflow_info){
+            .name = definition->name.data,
+            .description = definition->description.data,
+            .tags = definition->tags,
+            .tag_count = definition->tag_count,
+        };
+    }
+    (void)pthread_mutex_unlock(&engine->lock);
+    if (workflows == NULL)
+        return PAWL_NOMEM;
+    *out_workflows = workflows;
+    *out_count = count;
+    return PAWL_OK;
+}
+
+static pawl_status check_list(const struct pawl_list_options *options, struct pw_instance_query *query,
+                              struct pw_cursor_filter *filter, struct pawl_error *error)
+{
+    size_t page_size;
+    pawl_status status = pw_check_page_size(options->page_size, &page_size, error);
+    if (status == PAWL_OK)
+        status = pw_check_order(options->order, error);
+    if (status != PAWL_OK)
+        return status;
+    if (options->has_status && (unsigned)options->status > PAWL_ERRORED)
+        return pw_error(error, PAWL_INVALID, "status %d is not an instance status", (int)options->status);
+
+    query->has_status = options->has_status;
+    query->status = options->status;
+    query->oldest_first = options->order == PAWL_OLDEST_FIRST;
+    query->max = page_size + 1;
+    pw_cursor_filter_text(filter, query->workflow);
+    pw_cursor_filter_number(filter, options->has_status ? (int64_t)options->status : -1);
+    pw_cursor_filter_number(filter, query->oldest_first);
+    return pw_cursor_read(options->cursor, "cursor", PW_CURSOR_INSTANCES, *filter, &query->after_key, error);
+}
+
+/* One row more than the page has was asked for, to know whether there is another page. */
+static pawl_status answer_page(pawl_scope *scope, const struct pw_instance *rows, size_t count, size_t page_size,
+                               struct pw_cursor_filter filter, struct pawl_instance_page *out_page)
+{
+    bool has_more = count > page_size;
+    size_t given = has_more ? page_size : count;
+    struct pawl_instance *instances = pw_scope_take(scope, given * sizeof *instances + 1); /* not NULL for none */
+    if (instances == NULL)
+        return PAWL_NOMEM;
+    for (size_t i = 0; i < given; i++) {
+        if (pw_rows_instance(scope, &rows[i], &instances[i]) != PAWL_OK)
+            return PAWL_NOMEM;
+    }
+    const char *cursor = has_more ? pw_cursor_write(scope, PW_CURSOR_INSTANCES, filter, rows[given - 1].key) : NULL;
+    if (has_more && cursor == NULL)
+        return PAWL_NOMEM;
+    *out_page = (struct pawl_instance_page){ instances, given, cursor };
+    return PAWL_OK;
+}
+
+pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                      const struct pawl_list_options *options, struct pawl_instance_page *out_page,
+                      struct pawl_error *error)
+{
+    struct pawl_list_options known = PAWL_LIST_OPTIONS_INIT;
+    struct pw_cursor_filter filter = { 0 };
+    struct pw_definition *definition;
+    pawl_status status = pw_check_workflow(engine, workflow, &definition, error);
+    if (status == PAWL_OK)
+        status = pw_check_given(scope, "scope", error);
+    if (status == PAWL_OK)
+        status = pw_check_given(out_page, "out_page", error);
+    if (status == PAWL_OK)
+        status = pw_check_options(options, &known, sizeof known, error);
+    if (status != PAWL_OK)
+        return status;
+    struct pw_instance_query query = { .workflow = definition->name };
+    status = check_list(&known, &query, &filter, error);
+    if (status != PAWL_OK)
+        return status;
+
+    struct pw_arena arena;
+    struct pw_instance *rows = NULL;
+    size_t count = 0;
+    pw_arena_init(&arena);
+    status = engine->store->ops->list_instances(engine->store, &arena, &query, &rows, &count, error);
+    if (status == PAWL_OK && answer_page(scope, rows, count, query.max - 1, filter, out_page) != PAWL_OK)
+        status = pw_error_plain(error, PAWL_NOMEM);
+    pw_arena_clear(&arena);
+    return status;
+}

@@ -1,0 +1,158 @@
+/* rows.c - see rows.h.  The only place where the live task and the ended instance become one status and phase. */
+#include "service/rows.h"
+
+#include "base/error.h"
+#include "value/value.h"
+
+pawl_status pw_rows_read(pawl_engine *engine, struct pw_arena *arena, struct pw_text workflow, struct pw_text id,
+                         struct pw_instance *out_row, struct pawl_error *error)
+{
+    struct pw_store *store = engine->store;
+    pawl_status status = store->ops->read_instance(store, arena, workflow, id, out_row, error);
+    if (status == PAWL_INSTANCE_NOT_FOUND)
+        return pw_error(error, status, "workflow \"%.*s\" has no instance \"%.*s\"", (int)workflow.size, workflow.data,
+                        (int)id.size, id.data);
+    return status;
+}
+
+static enum pawl_instance_status status_of_task(const struct pw_task *task)
+{
+    switch (task->status) {
+    case PW_TASK_ACTIVE:
+        return PAWL_ACTIVE;
+    case PW_TASK_WAITING:
+        return PAWL_WAITING;
+    case PW_TASK_PAUSED:
+        return PAWL_PAUSED;
+    }
+    return PAWL_ACTIVE;
+}
+
+enum pawl_instance_status pw_rows_status(const struct pw_instance *row)
+{
+    switch (row->outcome) {
+    case PW_OUTCOME_OPEN:
+        return status_of_task(&row->task);
+    case PW_OUTCOME_COMPLETE:
+        return PAWL_COMPLETE;
+    case PW_OUTCOME_TERMINATED:
+        return PAWL_TERMINATED;
+    case PW_OUTCOME_ERRORED:
+        return PAWL_ERRORED;
+    }
+    return PAWL_ACTIVE;
+}
+
+static enum pawl_phase phase_of_active(const struct pw_task *task)
+{
+    if (!task->processing)
+        return PAWL_PHASE_QUEUED;
+    return task->pause_requested ? PAWL_PHASE_WAITING_FOR_PAUSE : PAWL_PHASE_RUNNING;
+}
+
+static enum pawl_phase phase_of(const struct pw_instance *row)
+{
+    switch (pw_rows_status(row)) {
+    case PAWL_ACTIVE:
+        return phase_of_active(&row->task);
+    case PAWL_WAITING:
+        return PAWL_PHASE_WAITING;
+    case PAWL_PAUSED:
+        return PAWL_PHASE_PAUSED;
+    case PAWL_COMPLETE:
+        return PAWL_PHASE_COMPLETE;
+    case PAWL_TERMINATED:
+        return PAWL_PHASE_TERMINATED;
+    case PAWL_ERRORED:
+        return PAWL_PHASE_ERRORED;
+    }
+    return PAWL_PHASE_QUEUED;
+}
+
+bool pw_rows_string(pawl_scope *scope, struct pw_text text, const char **out_string)
+{
+    struct pw_text copy = { NULL, 0 };
+    if (text.data != NULL && !pw_scope_text(scope, text, &copy))
+        return false;
+    *out_string = copy.data;
+    return true;
+}
+
+pawl_status pw_rows_instance(pawl_scope *scope, const struct pw_instance *row, struct pawl_instance *out_instance)
+{
+    struct pawl_instance instance = {
+        .run_number = row->run,
+        .status = pw_rows_status(row),
+        .phase = phase_of(row),
+        .created_at_ms = row->created_at_ms,
+        .updated_at_ms = row->updated_at_ms,
+        .started_at_ms = row->started_at_ms,
+        .completed_at_ms = row->completed_at_ms,
+    };
+    if (!pw_rows_string(scope, row->workflow, &instance.workflow) || !pw_rows_string(scope, row->id, &instance.id) ||
+        !pw_rows_string(scope, row->params, &instance.params_json) ||
+        !pw_rows_string(scope, row->output, &instance.output_json) ||
+        !pw_rows_string(scope, row->error_name, &instance.error_name) ||
+        !pw_rows_string(scope, row->error_message, &instance.error_message))
+        return PAWL_NOMEM;
+    *out_instance = instance;
+    return PAWL_OK;
+}
+
+pawl_status pw_rows_step(pawl_scope *scope, int64_t run, const struct pw_step_row *row,
+                         struct pawl_step_record *out_step)
+{
+    struct pawl_step_record step = {
+        .run_number = run,
+        .kind = row->kind,
+        .status = row->status,
+        .attempts = row->attempts,
+        .attempts_max = row->attempts_max,
+        .timeout_ms = row->timeout_ms,
+        .next_retry_at_ms = row->next_retry_at_ms,
+        .wake_at_ms = row->wake_at_ms,
+        .created_at_ms = row->created_at_ms,
+        .updated_at_ms = row->updated_at_ms,
+    };
+    if (!pw_rows_string(scope, row->name, &step.name) ||
+        !pw_rows_string(scope, row->wait_event_type, &step.wait_event_type) ||
+        !pw_rows_string(scope, row->result, &step.result_json) ||
+        !pw_rows_string(scope, row->error_name, &step.error_name) ||
+        !pw_rows_string(scope, row->error_message, &step.error_message))
+        return PAWL_NOMEM;
+    *out_step = step;
+    return PAWL_OK;
+}
+
+pawl_status pw_rows_event(pawl_scope *scope, int64_t run, const struct pw_event_row *row,
+                          struct pawl_event_record *out_event)
+{
+    struct pawl_event_record event = {
+        .run_number = run,
+        .created_at_ms = row->created_at_ms,
+        .delivered_at_ms = row->delivered_at_ms,
+    };
+    if (!pw_rows_string(scope, row->id, &event.id) || !pw_rows_string(scope, row->type, &event.type) ||
+        !pw_rows_string(scope, row->payload, &event.payload_json) ||
+        !pw_rows_string(scope, row->consumed_by, &event.consumed_by_step))
+        return PAWL_NOMEM;
+    *out_event = event;
+    return PAWL_OK;
+}
+
+pawl_status pw_rows_log(pawl_scope *scope, int64_t run, const struct pw_log_row *row, struct pawl_log_record *out_log)
+{
+    struct pawl_log_record log = {
+        .id = row->seq,
+        .run_number = run,
+        .attempt = row->attempt,
+        .level = row->level,
+        .is_replay = row->is_replay,
+        .created_at_ms = row->created_at_ms,
+    };
+    if (!pw_rows_string(scope, row->step, &log.step) || !pw_rows_string(scope, row->category, &log.category) ||
+        !pw_rows_string(scope, row->message, &log.message) || !pw_rows_string(scope, row->data, &log.data_json))
+        return PAWL_NOMEM;
+    *out_log = log;
+    return PAWL_OK;
+}

@@ -1,0 +1,26 @@
+/* rows.h - from what the store keeps to what a caller sees.  Everything is copied into the caller's scope. */
+#ifndef PW_SERVICE_ROWS_H
+#define PW_SERVICE_ROWS_H
+
+#include "engine/engine.h"
+
+/* Reads an instance, and says which one when there is none. */
+pawl_status pw_rows_read(pawl_engine *engine, struct pw_arena *arena, struct pw_text workflow, struct pw_text id,
+                         struct pw_instance *out_row, struct pawl_error *error) PAWL_MUST_CHECK;
+
+enum pawl_instance_status pw_rows_status(const struct pw_instance *row);
+
+/* PAWL_OK or PAWL_NOMEM; current_step is left NULL. */
+pawl_status pw_rows_instance(pawl_scope *scope, const struct pw_instance *row,
+                             struct pawl_instance *out_instance) PAWL_MUST_CHECK;
+pawl_status pw_rows_step(pawl_scope *scope, int64_t run, const struct pw_step_row *row,
+                         struct pawl_step_record *out_step) PAWL_MUST_CHECK;
+pawl_status pw_rows_event(pawl_scope *scope, int64_t run, const struct pw_event_row *row,
+                          struct pawl_event_record *out_event) PAWL_MUST_CHECK;
+pawl_status pw_rows_log(pawl_scope *scope, int64_t run, const struct pw_log_row *row,
+                        struct pawl_log_record *out_log) PAWL_MUST_CHECK;
+
+/* A text as a C string of the scope: NULL for absent.  False when memory is out. */
+bool pw_rows_string(pawl_scope *scope, struct pw_text text, const char **out_string);
+
+#endif

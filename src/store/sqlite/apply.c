@@ -1,0 +1,145 @@
+/* apply.c - units of work, in order, in one transaction.
+ *
+ * A unit that may be refused after it has written runs inside a savepoint.  The others are refused before their first
+ * write, so there is nothing to undo; should one break that rule (an op on a task that no fence has looked at), the
+ * whole transaction is given up, because that is then the only way to apply it wholly or not at all. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "store/sqlite/batch.h"
+
+pawl_status pw_refuse(struct pw_batch *batch, pawl_status status, const char *format, ...)
+{
+    char text[sizeof batch->unit->error.text];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    batch->unit->status = pw_error(&batch->unit->error, status, "%s", text);
+    batch->refused = true;
+    return status;
+}
+
+static pawl_status apply_op(struct pw_batch *batch, struct pw_op *op)
+{
+    switch (op->kind) {
+    case PW_OP_FENCE:
+        return pw_apply_fence(batch, &op->as.fence);
+    case PW_OP_CREATE:
+        return pw_apply_create(batch, &op->as.create);
+    case PW_OP_RESTART:
+        return pw_apply_restart(batch, &op->as.restart);
+    case PW_OP_STEP:
+        return pw_apply_step(batch, &op->as.step);
+    case PW_OP_EVENT:
+        return pw_apply_event(batch, &op->as.event);
+    case PW_OP_CONSUME:
+        return pw_apply_consume(batch, &op->as.consume);
+    case PW_OP_LOG:
+        return pw_apply_log(batch, &op->as.log);
+    case PW_OP_PARK:
+        return pw_apply_park(batch, &op->as.park);
+    case PW_OP_HOLD:
+        return pw_apply_hold(batch, &op->as.hold);
+    case PW_OP_PAUSE:
+        return pw_apply_pause(batch, &op->as.pause);
+    case PW_OP_FINISH:
+        return pw_apply_finish(batch, &op->as.finish);
+    case PW_OP_CLAIM:
+        return pw_apply_claim(batch, &op->as.claim);
+    case PW_OP_RENEW:
+        return pw_apply_renew(batch, &op->as.renew);
+    case PW_OP_REAP:
+        return pw_apply_reap(batch, &op->as.reap);
+    case PW_OP_SQL:
+        return pw_apply_sql(batch, &op->as.sql);
+    case PW_OP_MUTATE:
+        return pw_apply_mutate(batch, &op->as.mutate);
+    }
+    return pw_error(batch->error, PAWL_INVALID, "a unit of work holds an op of unknown kind %d", (int)op->kind);
+}
+
+static pawl_status apply_ops(struct pw_batch *batch)
+{
+    pawl_status status = PAWL_OK;
+    for (struct pw_op *op = batch->unit->first; op != NULL && status == PAWL_OK; op = op->next)
+        status = apply_op(batch, op);
+    return status;
+}
+
+static pawl_status apply_undoable(struct pw_batch *batch)
+{
+    pawl_status status = pw_query_simple(batch->connection, PW_QUERY_UNIT_BEGIN, batch->error);
+    if (status != PAWL_OK)
+        return status;
+    status = apply_ops(batch);
+    if (status != PAWL_OK && !batch->refused)
+        return status;
+    status = PAWL_OK;
+    if (batch->refused)
+        status = pw_query_simple(batch->connection, PW_QUERY_UNIT_UNDO, batch->error);
+    if (status == PAWL_OK)
+        status = pw_query_simple(batch->connection, PW_QUERY_UNIT_END, batch->error);
+    return status;
+}
+
+static pawl_status apply_plain(struct pw_batch *batch)
+{
+    sqlite3_int64 changes = sqlite3_total_changes64(batch->connection->db);
+    pawl_status status = apply_ops(batch);
+    if (!batch->refused)
+        return status;
+    if (sqlite3_total_changes64(batch->connection->db) != changes)
+        return pw_error(batch->error, status, "%s", batch->unit->error.text);
+    return PAWL_OK;
+}
+
+/* A unit that is not refused keeps a status that is no answer until the commit. */
+static pawl_status apply_units(struct pw_batch *batch, struct pw_unit **units, size_t count)
+{
+    pawl_status status = PAWL_OK;
+    for (size_t position = 0; position < count && status == PAWL_OK; position++) {
+        batch->unit = units[position];
+        batch->unit->status = PAWL_STORE_UNAVAILABLE;
+        batch->refused = false;
+        status = pw_unit_needs_undo(batch->unit) ? apply_undoable(batch) : apply_plain(batch);
+    }
+    return status;
+}
+
+static void answer(struct pw_unit **units, size_t count, pawl_status status)
+{
+    for (size_t position = 0; position < count; position++)
+        if (status != PAWL_OK || units[position]->status == PAWL_STORE_UNAVAILABLE)
+            units[position]->status = status;
+}
+
+/* A busy database is told apart from other trouble: it has taken its time already, and may be better later. */
+static pawl_status begin_transaction(struct pw_sqlite_connection *connection, struct pawl_error *error)
+{
+    pawl_status status = pw_query_simple(connection, PW_QUERY_BEGIN, error);
+    if (status == PAWL_OK || (sqlite3_errcode(connection->db) & 0xff) != SQLITE_BUSY)
+        return status;
+    if (error != NULL)
+        error->status = PAWL_BUSY;
+    return PAWL_BUSY;
+}
+
+pawl_status pw_sqlite_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+                            struct pawl_error *error)
+{
+    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
+    struct pw_batch batch = { .sqlite = sqlite, .now_ms = now_ms, .error = error };
+    batch.connection = pw_sqlite_take_writer(sqlite);
+    pawl_status status = begin_transaction(batch.connection, error);
+    if (status == PAWL_OK)
+        status = apply_units(&batch, units, count);
+    if (status == PAWL_OK)
+        status = pw_query_simple(batch.connection, PW_QUERY_COMMIT, error);
+    if (status != PAWL_OK)
+        pw_sqlite_rollback(batch.connection);
+    pw_sqlite_give_writer(sqlite);
+    answer(units, count, status);
+    return status;
+}

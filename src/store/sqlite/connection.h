@@ -1,0 +1,30 @@
+/* connection.h - one SQLite connection as the store uses it: its settings, its patience with other processes, and its
+ * prepared statements.  Used by one thread at a time. */
+#ifndef PW_STORE_SQLITE_CONNECTION_H
+#define PW_STORE_SQLITE_CONNECTION_H
+
+#include <sqlite3.h>
+
+#include "store/sqlite/queries.h"
+#include "store/sqlite/url.h"
+
+struct pw_sqlite_connection {
+    sqlite3 *db;
+    const struct pw_sqlite_url *url; /* borrowed from the store */
+    int64_t busy_since_ms;           /* when the wait under way began, by the monotonic clock */
+    bool user_is_running;            /* the user's SQL or function: the guard is up, see guard.h */
+    sqlite3_stmt *statements[PW_QUERY_COUNT];
+};
+
+/* Both leave the connection closed when they fail.  The writer makes the file when there is none. */
+pawl_status pw_sqlite_open_writer(struct pw_sqlite_connection *connection, const struct pw_sqlite_url *url,
+                                  struct pawl_error *error) PAWL_MUST_CHECK;
+pawl_status pw_sqlite_open_reader(struct pw_sqlite_connection *connection, const struct pw_sqlite_url *url,
+                                  struct pawl_error *error) PAWL_MUST_CHECK;
+/* All zero is closed, too. */
+void pw_sqlite_close(struct pw_sqlite_connection *connection);
+
+/* Prepares at the first call.  Returns a SQLite code. */
+int pw_sqlite_statement(struct pw_sqlite_connection *connection, enum pw_query_name name, sqlite3_stmt **out_statement);
+
+#endif

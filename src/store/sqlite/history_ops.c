@@ -1,0 +1,98 @@
+/* history_ops.c - the ops that write history: steps, events, log lines. */
+#include "base/error.h"
+#include "store/sqlite/batch.h"
+
+/* Insert and update take the same parameters in the same order; what only the insert has comes last. */
+pawl_status pw_apply_step(struct pw_batch *batch, const struct pw_op_step *op)
+{
+    const struct pw_step_row *row = &op->row;
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, op->is_new ? PW_QUERY_STEP_INSERT : PW_QUERY_STEP_UPDATE);
+    pw_bind_integer(&query, op->instance);
+    pw_bind_integer(&query, op->run);
+    pw_bind_integer(&query, row->seq);
+    pw_bind_integer(&query, row->status);
+    pw_bind_integer(&query, row->attempts);
+    pw_bind_integer(&query, row->attempts_max);
+    pw_bind_integer(&query, row->timeout_ms);
+    pw_bind_time(&query, row->next_retry_at_ms);
+    pw_bind_time(&query, row->wake_at_ms);
+    pw_bind_time(&query, row->event_at_ms);
+    pw_bind_text(&query, row->wait_event_type);
+    pw_bind_text(&query, row->result);
+    pw_bind_text(&query, row->error_name);
+    pw_bind_text(&query, row->error_message);
+    pw_bind_integer(&query, pw_batch_time(batch, row->updated_at_ms));
+    if (op->is_new) {
+        pw_bind_text(&query, row->name);
+        pw_bind_integer(&query, row->kind);
+        pw_bind_integer(&query, pw_batch_time(batch, row->created_at_ms));
+    }
+    return pw_run_on_task(batch, &query);
+}
+
+static pawl_status count_event(struct pw_batch *batch, const struct pw_op_event *op)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_EVENT_COUNT);
+    pw_bind_integer(&query, op->instance);
+    pw_bind_integer(&query, op->seq);
+    pw_bind_integer(&query, batch->now_ms);
+    return pw_query_run(&query, batch->error);
+}
+
+pawl_status pw_apply_event(struct pw_batch *batch, struct pw_op_event *op)
+{
+    struct pw_look look;
+    pawl_status status = pw_look_at_task(batch, op->instance, &look);
+    if (status != PAWL_OK)
+        return status;
+    if (!look.found || look.run != op->run)
+        return pw_refuse_moved(batch);
+    op->seq = look.event_seq + 1;
+
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_EVENT_INSERT);
+    pw_bind_integer(&query, op->instance);
+    pw_bind_integer(&query, op->run);
+    pw_bind_integer(&query, op->seq);
+    pw_bind_text(&query, op->id);
+    pw_bind_text(&query, op->type);
+    pw_bind_text(&query, op->payload);
+    pw_bind_integer(&query, batch->now_ms);
+    status = pw_query_run(&query, batch->error);
+    if (status != PAWL_OK)
+        return status;
+    op->duplicate = sqlite3_changes64(batch->connection->db) == 0;
+    return op->duplicate ? PAWL_OK : count_event(batch, op);
+}
+
+pawl_status pw_apply_consume(struct pw_batch *batch, const struct pw_op_consume *op)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_EVENT_CONSUME);
+    pw_bind_integer(&query, op->instance);
+    pw_bind_integer(&query, op->run);
+    pw_bind_integer(&query, op->seq);
+    pw_bind_text(&query, op->step);
+    pw_bind_integer(&query, pw_batch_time(batch, op->delivered_at_ms));
+    return pw_run_on_task(batch, &query);
+}
+
+pawl_status pw_apply_log(struct pw_batch *batch, const struct pw_op_log *op)
+{
+    const struct pw_log_row *row = &op->row;
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_LOG_INSERT);
+    pw_bind_integer(&query, op->instance);
+    pw_bind_integer(&query, op->run);
+    pw_bind_text(&query, row->step);
+    pw_bind_integer(&query, row->attempt);
+    pw_bind_integer(&query, row->level);
+    pw_bind_text(&query, row->category);
+    pw_bind_text(&query, row->message);
+    pw_bind_text(&query, row->data);
+    pw_bind_integer(&query, row->is_replay);
+    pw_bind_integer(&query, pw_batch_time(batch, row->created_at_ms));
+    return pw_query_run(&query, batch->error);
+}

@@ -1,0 +1,87 @@
+/* instance_ops.c - the ops that begin and end runs.  While a run is open its task row lives; the instance row takes part
+ * only at both ends. */
+#include "base/error.h"
+#include "store/sqlite/batch.h"
+
+/* A task that is claimed at its birth has epoch 1 and has started; others have epoch 0. */
+static void bind_new_task(struct pw_batch *batch, struct pw_query *query, int64_t hold_owner, int64_t hold_lease_ms)
+{
+    bool held = hold_owner != 0;
+    pw_bind_integer(query, batch->now_ms);
+    pw_bind_integer(query, held);
+    pw_bind_time(query, hold_owner);
+    pw_bind_time(query, held ? batch->now_ms + hold_lease_ms : 0);
+    pw_bind_time(query, held ? batch->now_ms : 0);
+}
+
+static pawl_status insert_task(struct pw_batch *batch, struct pw_op_create *op)
+{
+    op->fence = (struct pw_fence){ .instance = sqlite3_last_insert_rowid(batch->connection->db),
+                                   .run = 1,
+                                   .epoch = op->hold_owner != 0 ? 1 : 0 };
+    op->created_at_ms = batch->now_ms;
+
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_INSERT);
+    pw_bind_integer(&query, op->fence.instance);
+    pw_bind_text(&query, op->workflow);
+    bind_new_task(batch, &query, op->hold_owner, op->hold_lease_ms);
+    return pw_query_run(&query, batch->error);
+}
+
+pawl_status pw_apply_create(struct pw_batch *batch, struct pw_op_create *op)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_INSERT);
+    pw_bind_text(&query, op->workflow);
+    pw_bind_text(&query, op->id);
+    pw_bind_text(&query, op->params);
+    pw_bind_integer(&query, batch->now_ms);
+    pawl_status status = pw_query_run(&query, batch->error);
+    if (status != PAWL_OK)
+        return status;
+
+    op->created = sqlite3_changes64(batch->connection->db) != 0;
+    if (op->created)
+        return insert_task(batch, op);
+    if (op->skip_existing)
+        return PAWL_OK;
+    return pw_refuse(batch, PAWL_INSTANCE_ID_ALREADY_EXISTS, "workflow %.*s has an instance %.*s already",
+                     (int)op->workflow.size, op->workflow.data, (int)op->id.size, op->id.data);
+}
+
+pawl_status pw_apply_restart(struct pw_batch *batch, const struct pw_op_restart *op)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_RESTART);
+    pw_bind_integer(&query, op->instance);
+    pw_bind_integer(&query, op->run);
+    pw_bind_integer(&query, batch->now_ms);
+    pawl_status status = pw_run_on_task(batch, &query);
+    if (status != PAWL_OK)
+        return status;
+
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_RENEW_RUN);
+    pw_bind_integer(&query, op->instance);
+    bind_new_task(batch, &query, op->hold_owner, op->hold_lease_ms);
+    return pw_query_run(&query, batch->error);
+}
+
+pawl_status pw_apply_finish(struct pw_batch *batch, const struct pw_op_finish *op)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_FINISH);
+    pw_bind_integer(&query, op->instance);
+    pw_bind_integer(&query, op->outcome);
+    pw_bind_text(&query, op->output);
+    pw_bind_text(&query, op->error_name);
+    pw_bind_text(&query, op->error_message);
+    pw_bind_integer(&query, batch->now_ms);
+    pawl_status status = pw_query_run(&query, batch->error);
+    if (status != PAWL_OK)
+        return status;
+
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_DELETE);
+    pw_bind_integer(&query, op->instance);
+    return pw_run_on_task(batch, &query);
+}

@@ -1,0 +1,241 @@
+/* lease_ops.c - who works on which task: holding, claiming, renewing, and ending the leases of the dead. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "store/sqlite/batch.h"
+#include "store/sqlite/rows.h"
+
+/* Of a task that is gone nothing is found. */
+static pawl_status read_claim(struct pw_batch *batch, int64_t instance, struct pw_claim *claim, bool *out_found)
+{
+    struct pw_arena *arena = &batch->unit->arena;
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_CLAIMABLE);
+    pw_bind_integer(&query, instance);
+    *out_found = pw_query_step(&query);
+    if (*out_found) {
+        claim->fence.instance = instance;
+        claim->fence.run = pw_column_integer(&query);
+        claim->fence.epoch = pw_column_integer(&query) + 1;
+        claim->workflow = pw_column_text(&query, arena);
+        claim->id = pw_column_text(&query, arena);
+        claim->kind = (enum pw_task_kind)pw_column_integer(&query);
+        claim->event_seq = pw_column_integer(&query);
+        claim->taken_over = pw_column_integer(&query) != 0;
+        claim->is_first = pw_column_integer(&query) != 0;
+        claim->has_instance = claim->is_first; /* later turns have more to read anyhow, and params can be large */
+        claim->created_at_ms = pw_column_integer(&query);
+        claim->params = pw_column_text(&query, arena);
+    }
+    return pw_query_end(&query, batch->error);
+}
+
+static pawl_status take_task(struct pw_batch *batch, int64_t instance, int64_t owner, int64_t lease_ms,
+                             bool keep_pause_request)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_TAKE);
+    pw_bind_integer(&query, instance);
+    pw_bind_integer(&query, owner);
+    pw_bind_integer(&query, batch->now_ms + lease_ms);
+    pw_bind_integer(&query, keep_pause_request);
+    pw_bind_integer(&query, batch->now_ms);
+    return pw_query_run(&query, batch->error);
+}
+
+pawl_status pw_apply_hold(struct pw_batch *batch, struct pw_op_hold *op)
+{
+    bool found = false;
+    pawl_status status = read_claim(batch, op->instance, &op->claim, &found);
+    if (status != PAWL_OK)
+        return status;
+    if (!found)
+        return pw_refuse_moved(batch);
+    return take_task(batch, op->instance, op->owner, op->lease_ms, false);
+}
+
+/* ---- Claiming ------------------------------------------------------------------------------------------------ */
+
+struct candidate {
+    int64_t instance, due_at_ms;
+};
+
+static int compare_candidates(const void *left, const void *right)
+{
+    const struct candidate *first = left, *second = right;
+    if (first->due_at_ms != second->due_at_ms)
+        return first->due_at_ms < second->due_at_ms ? -1 : 1;
+    return (first->instance > second->instance) - (first->instance < second->instance);
+}
+
+static pawl_status find_candidates(struct pw_batch *batch, enum pw_query_name name, struct pw_text workflow,
+                                   size_t max, struct pw_rows *candidates)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, name);
+    pw_bind_text(&query, workflow);
+    pw_bind_integer(&query, batch->now_ms);
+    pw_bind_size(&query, max);
+    while (pw_query_step(&query)) {
+        struct candidate *candidate = pw_rows_add(candidates);
+        if (candidate == NULL) {
+            query.code = SQLITE_NOMEM;
+            break;
+        }
+        candidate->instance = pw_column_integer(&query);
+        candidate->due_at_ms = pw_column_integer(&query);
+    }
+    return pw_query_end(&query, batch->error);
+}
+
+static pawl_status claim_candidates(struct pw_batch *batch, struct pw_op_claim *op, const struct pw_rows *found,
+                                    struct pw_rows *claims)
+{
+    struct candidate *candidates = found->rows;
+    if (found->count > 1)
+        qsort(candidates, found->count, sizeof *candidates, compare_candidates);
+
+    pawl_status status = PAWL_OK;
+    for (size_t position = 0; position < found->count && claims->count < op->max && status == PAWL_OK; position++) {
+        int64_t instance = candidates[position].instance;
+        bool exists = false;
+        struct pw_claim *claim = pw_rows_add(claims);
+        if (claim == NULL)
+            return pw_error_plain(batch->error, PAWL_NOMEM);
+        status = read_claim(batch, instance, claim, &exists);
+        if (status == PAWL_OK)
+            status = take_task(batch, instance, op->owner, op->lease_ms, true);
+    }
+    return status;
+}
+
+/* One group of C2: what the given queries find, of all workflows together, oldest first. */
+static pawl_status claim_group(struct pw_batch *batch, struct pw_op_claim *op, const enum pw_query_name *names,
+                               size_t name_count, struct pw_rows *claims)
+{
+    struct pw_rows candidates = { .arena = &batch->unit->arena, .row_size = sizeof(struct candidate) };
+    size_t room = op->max - claims->count;
+    for (size_t position = 0; position < op->workflow_count && room > 0; position++) {
+        for (size_t name = 0; name < name_count; name++) {
+            pawl_status status =
+                find_candidates(batch, names[name], op->workflows[position], room, &candidates);
+            if (status != PAWL_OK)
+                return status;
+        }
+    }
+    return claim_candidates(batch, op, &candidates, claims);
+}
+
+static pawl_status pause_expired(struct pw_batch *batch, const struct pw_op_claim *op)
+{
+    pawl_status status = PAWL_OK;
+    for (size_t position = 0; position < op->workflow_count && status == PAWL_OK; position++) {
+        struct pw_query query;
+        pw_query_start(&query, batch->connection, PW_QUERY_CLAIM_PAUSE_EXPIRED);
+        pw_bind_text(&query, op->workflows[position]);
+        pw_bind_integer(&query, batch->now_ms);
+        status = pw_query_run(&query, batch->error);
+    }
+    return status;
+}
+
+pawl_status pw_apply_claim(struct pw_batch *batch, struct pw_op_claim *op)
+{
+    static const enum pw_query_name before[] = { PW_QUERY_CLAIM_RESUMABLE, PW_QUERY_CLAIM_EXPIRED };
+    static const enum pw_query_name after[] = { PW_QUERY_CLAIM_STARTABLE };
+
+    struct pw_rows claims = { .arena = &batch->unit->arena, .row_size = sizeof(struct pw_claim) };
+    pawl_status status = pause_expired(batch, op);
+    if (status == PAWL_OK)
+        status = claim_group(batch, op, before, sizeof before / sizeof before[0], &claims);
+    if (status == PAWL_OK)
+        status = claim_group(batch, op, after, sizeof after / sizeof after[0], &claims);
+    if (status == PAWL_OK) {
+        op->claims = claims.rows;
+        op->claim_count = claims.count;
+    }
+    return status;
+}
+
+/* ---- Renewing and reaping ------------------------------------------------------------------------------------ */
+
+static pawl_status set_lease(struct pw_batch *batch, int64_t instance, int64_t locked_until_ms)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_LEASE);
+    pw_bind_integer(&query, instance);
+    pw_bind_integer(&query, locked_until_ms);
+    return pw_query_run(&query, batch->error);
+}
+
+static pawl_status renew_lease(struct pw_batch *batch, const struct pw_op_renew *op, struct pw_lease *lease)
+{
+    struct pw_look look;
+    pawl_status status = pw_look_at_task(batch, lease->fence.instance, &look);
+    if (status != PAWL_OK)
+        return status;
+    lease->lost = !look.found || !look.processing || look.owner != op->owner || look.run != lease->fence.run ||
+                  look.epoch != lease->fence.epoch;
+    lease->pause_requested = !lease->lost && look.pause_requested;
+    return lease->lost ? PAWL_OK : set_lease(batch, lease->fence.instance, batch->now_ms + op->lease_ms);
+}
+
+pawl_status pw_apply_renew(struct pw_batch *batch, struct pw_op_renew *op)
+{
+    pawl_status status = PAWL_OK;
+    for (size_t position = 0; position < op->count && status == PAWL_OK; position++)
+        status = renew_lease(batch, op, &op->leases[position]);
+    return status;
+}
+
+struct held {
+    int64_t instance, owner;
+};
+
+static int compare_held(const void *left, const void *right)
+{
+    const struct held *first = left, *second = right;
+    return (first->owner > second->owner) - (first->owner < second->owner);
+}
+
+static pawl_status find_leases(struct pw_batch *batch, struct pw_rows *leases)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_REAP_LEASES);
+    pw_bind_integer(&query, batch->now_ms);
+    while (pw_query_step(&query)) {
+        struct held *held = pw_rows_add(leases);
+        if (held == NULL) {
+            query.code = SQLITE_NOMEM;
+            break;
+        }
+        held->instance = pw_column_integer(&query);
+        held->owner = pw_column_integer(&query);
+    }
+    return pw_query_end(&query, batch->error);
+}
+
+pawl_status pw_apply_reap(struct pw_batch *batch, struct pw_op_reap *op)
+{
+    struct pw_rows leases = { .arena = &batch->unit->arena, .row_size = sizeof(struct held) };
+    op->reaped = 0;
+    if (batch->sqlite->url.in_memory)
+        return PAWL_OK;
+    pawl_status status = find_leases(batch, &leases);
+    if (status != PAWL_OK || leases.count == 0)
+        return status;
+
+    /* Sorted by owner, so that each is asked about once. */
+    struct held *held = leases.rows;
+    qsort(held, leases.count, sizeof *held, compare_held);
+    bool is_dead = false;
+    for (size_t position = 0; position < leases.count && status == PAWL_OK; position++) {
+        if (position == 0 || held[position].owner != held[position - 1].owner)
+            is_dead = pw_presence_is_dead(&batch->sqlite->presence, held[position].owner);
+        if (!is_dead)
+            continue;
+        status = set_lease(batch, held[position].instance, batch->now_ms);
+        op->reaped++;
+    }
+    return status;
+}

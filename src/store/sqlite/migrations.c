@@ -1,0 +1,164 @@
+/* migrations.c - the tables.  Rows hang from one integer key per instance and hold small integers instead of words, so
+ * that a step is one short row; the views at the end show the same with words and times, for people at a SQL prompt.
+ *
+ * Integers stand for the enums of store.h and service.h.  NULL is "none", for times as well.  The partial indexes on
+ * workflow_task hold just the tasks that a claim may look at: a paused task is in none of them.
+ *
+ * Steps and log lines lie in the order in which they were written, with a narrow index by run.  Lying by run instead
+ * (WITHOUT ROWID) each of 256 runs in a batch would dirty a page of its own; this way their rows share a few, and a
+ * batch of boundaries costs half as much once runs have more than some ten steps. */
+#include "store/sqlite/migrations.h"
+
+#define ISO_TIME(column) "strftime('%Y-%m-%dT%H:%M:%fZ', " column " / 1000.0, 'unixepoch')"
+
+static const char schema_table[] = "CREATE TABLE workflow_schema (version INTEGER NOT NULL);"
+                                   "INSERT INTO workflow_schema (version) VALUES (0);";
+
+static const char instance_table[] =
+    "CREATE TABLE workflow_instance ("
+    "  key INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  workflow TEXT NOT NULL,"
+    "  id TEXT NOT NULL,"
+    "  run INTEGER NOT NULL,"
+    "  outcome INTEGER," /* NULL while it has not ended */
+    "  params TEXT,"
+    "  output TEXT,"
+    "  error_name TEXT,"
+    "  error_message TEXT,"
+    "  created_at INTEGER NOT NULL,"
+    "  updated_at INTEGER NOT NULL,"
+    "  started_at INTEGER,"
+    "  completed_at INTEGER);"
+    "CREATE UNIQUE INDEX workflow_instance_id ON workflow_instance (workflow, id);"
+    "CREATE INDEX workflow_instance_order ON workflow_instance (workflow);" /* and, as in every index, the key */
+    "CREATE INDEX workflow_instance_ended ON workflow_instance (workflow, outcome) WHERE outcome IS NOT NULL;";
+
+static const char task_table[] =
+    "CREATE TABLE workflow_task ("
+    "  instance INTEGER PRIMARY KEY,"
+    "  workflow TEXT NOT NULL,"
+    "  run INTEGER NOT NULL,"
+    "  status INTEGER NOT NULL,"
+    "  kind INTEGER NOT NULL,"
+    "  due_at INTEGER NOT NULL,"
+    "  processing INTEGER NOT NULL,"
+    "  epoch INTEGER NOT NULL,"
+    "  owner INTEGER,"
+    "  locked_until INTEGER,"
+    "  pause_requested INTEGER NOT NULL,"
+    "  started_at INTEGER,"
+    "  updated_at INTEGER NOT NULL,"
+    "  event_seq INTEGER NOT NULL);"
+    "CREATE INDEX workflow_task_resumable ON workflow_task (workflow, due_at)"
+    "  WHERE kind < 3 AND processing = 0 AND status < 2;"
+    "CREATE INDEX workflow_task_startable ON workflow_task (workflow, due_at)"
+    "  WHERE kind = 3 AND processing = 0 AND status < 2;"
+    /* With all that reaping reads, because each claim looks at every lease. */
+    "CREATE INDEX workflow_task_leased ON workflow_task (workflow, locked_until, owner, processing)"
+    "  WHERE processing = 1;"
+    "CREATE INDEX workflow_task_status ON workflow_task (workflow, status);";
+
+static const char step_table[] =
+    "CREATE TABLE workflow_step ("
+    "  instance INTEGER NOT NULL,"
+    "  run INTEGER NOT NULL,"
+    "  seq INTEGER NOT NULL,"
+    "  name TEXT NOT NULL,"
+    "  kind INTEGER NOT NULL,"
+    "  status INTEGER NOT NULL,"
+    "  attempts INTEGER NOT NULL,"
+    "  attempts_max INTEGER NOT NULL,"
+    "  timeout INTEGER NOT NULL,"
+    "  next_retry_at INTEGER,"
+    "  wake_at INTEGER,"
+    "  event_at INTEGER,"
+    "  wait_event_type TEXT,"
+    "  result TEXT,"
+    "  error_name TEXT,"
+    "  error_message TEXT,"
+    "  created_at INTEGER NOT NULL,"
+    "  updated_at INTEGER NOT NULL);"
+    "CREATE UNIQUE INDEX workflow_step_order ON workflow_step (instance, run, seq);"
+    "CREATE INDEX workflow_step_waiting ON workflow_step (instance, run, seq) WHERE status = 0;";
+
+static const char event_table[] =
+    "CREATE TABLE workflow_event ("
+    "  instance INTEGER NOT NULL,"
+    "  run INTEGER NOT NULL,"
+    "  seq INTEGER NOT NULL,"
+    "  id TEXT,"
+    "  type TEXT NOT NULL,"
+    "  payload TEXT,"
+    "  created_at INTEGER NOT NULL,"
+    "  delivered_at INTEGER,"
+    "  consumed_by TEXT,"
+    "  PRIMARY KEY (instance, run, seq)) WITHOUT ROWID;"
+    "CREATE UNIQUE INDEX workflow_event_id ON workflow_event (instance, run, id);"
+    "CREATE INDEX workflow_event_new ON workflow_event (instance, run) WHERE delivered_at IS NULL;";
+
+static const char log_table[] = "CREATE TABLE workflow_log ("
+                                "  instance INTEGER NOT NULL,"
+                                "  run INTEGER NOT NULL,"
+                                "  seq INTEGER NOT NULL,"
+                                "  step TEXT,"
+                                "  attempt INTEGER NOT NULL,"
+                                "  level INTEGER NOT NULL,"
+                                "  category TEXT NOT NULL,"
+                                "  message TEXT NOT NULL,"
+                                "  data TEXT,"
+                                "  is_replay INTEGER NOT NULL,"
+                                "  created_at INTEGER NOT NULL);"
+                                "CREATE UNIQUE INDEX workflow_log_order ON workflow_log (instance, run, seq);";
+
+static const char instance_view[] =
+    "CREATE VIEW workflow_instances AS SELECT i.workflow, i.id, i.run,"
+    "  CASE coalesce(i.outcome, -1) WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' WHEN 3 THEN 'errored'"
+    "    ELSE CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END END AS status,"
+    "  i.params, i.output, i.error_name, i.error_message,"
+    "  " ISO_TIME("i.created_at") " AS created_at,"
+    "  " ISO_TIME("max(i.updated_at, coalesce(t.updated_at, 0))") " AS updated_at,"
+    "  " ISO_TIME("coalesce(t.started_at, i.started_at)") " AS started_at,"
+    "  " ISO_TIME("i.completed_at") " AS completed_at"
+    " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key;";
+
+static const char task_view[] =
+    "CREATE VIEW workflow_tasks AS SELECT i.workflow, i.id, t.run,"
+    "  CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END AS status,"
+    "  CASE t.kind WHEN 0 THEN 'wake' WHEN 1 THEN 'retry' WHEN 2 THEN 'resume' ELSE 'run' END AS kind,"
+    "  CASE t.processing WHEN 1 THEN 'processing' ELSE 'pending' END AS state,"
+    "  " ISO_TIME("t.due_at") " AS due_at, t.epoch, t.owner,"
+    "  " ISO_TIME("t.locked_until") " AS locked_until, t.pause_requested,"
+    "  " ISO_TIME("t.updated_at") " AS updated_at"
+    " FROM workflow_task t JOIN workflow_instance i ON i.key = t.instance;";
+
+static const char step_view[] =
+    "CREATE VIEW workflow_steps AS SELECT i.workflow, i.id, s.run, s.seq, s.name,"
+    "  CASE s.kind WHEN 0 THEN 'do' WHEN 1 THEN 'sleep' WHEN 2 THEN 'waitForEvent' ELSE 'first' END AS kind,"
+    "  CASE s.status WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' ELSE 'errored' END AS status,"
+    "  s.attempts, s.attempts_max, s.timeout AS timeout_ms,"
+    "  " ISO_TIME("s.next_retry_at") " AS next_retry_at,"
+    "  " ISO_TIME("s.wake_at") " AS wake_at,"
+    "  s.wait_event_type, s.result, s.error_name, s.error_message,"
+    "  " ISO_TIME("s.created_at") " AS created_at,"
+    "  " ISO_TIME("s.updated_at") " AS updated_at"
+    " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
+
+static const char event_view[] =
+    "CREATE VIEW workflow_events AS SELECT i.workflow, i.id AS instance_id, e.run, e.seq, e.id, e.type, e.payload,"
+    "  " ISO_TIME("e.created_at") " AS created_at,"
+    "  " ISO_TIME("e.delivered_at") " AS delivered_at, e.consumed_by"
+    " FROM workflow_event e JOIN workflow_instance i ON i.key = e.instance;";
+
+static const char log_view[] =
+    "CREATE VIEW workflow_logs AS SELECT i.workflow, i.id, l.run, l.seq, l.step, l.attempt,"
+    "  CASE l.level WHEN 0 THEN 'debug' WHEN 1 THEN 'info' WHEN 2 THEN 'warn' ELSE 'error' END AS level,"
+    "  l.category, l.message, l.data, l.is_replay,"
+    "  " ISO_TIME("l.created_at") " AS created_at"
+    " FROM workflow_log l JOIN workflow_instance i ON i.key = l.instance;";
+
+const struct pw_sqlite_migration pw_sqlite_migrations[] = {
+    { 1, schema_table }, { 1, instance_table }, { 1, task_table }, { 1, step_table }, { 1, event_table },
+    { 1, log_table },    { 1, instance_view },  { 1, task_view },  { 1, step_view },  { 1, event_view },
+    { 1, log_view },
+};
+const size_t pw_sqlite_migration_count = sizeof pw_sqlite_migrations / sizeof pw_sqlite_migrations[0];

@@ -1,0 +1,79 @@
+/* pool.c - who uses which connection; see sqlite.h. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "store/sqlite/sqlite.h"
+
+static pawl_status open_another(struct pw_sqlite *sqlite, struct pw_sqlite_connection **out_connection,
+                                struct pawl_error *error)
+{
+    struct pw_sqlite_connection *connection = calloc(1, sizeof *connection);
+    if (connection == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+    pawl_status status = pw_sqlite_open_reader(connection, &sqlite->url, error);
+    if (status != PAWL_OK)
+        free(connection);
+    else
+        *out_connection = connection;
+    return status;
+}
+
+pawl_status pw_sqlite_take_reader(struct pw_sqlite *sqlite, struct pw_sqlite_connection **out_connection,
+                                  struct pawl_error *error)
+{
+    (void)pthread_mutex_lock(&sqlite->lock);
+    if (sqlite->url.in_memory) { /* the lock is kept until it is given back */
+        *out_connection = &sqlite->writer;
+        return PAWL_OK;
+    }
+    while (sqlite->idle_count == 0 && sqlite->reader_count == PW_SQLITE_READERS_MAX)
+        (void)pthread_cond_wait(&sqlite->given_back, &sqlite->lock);
+    if (sqlite->idle_count > 0) {
+        *out_connection = sqlite->idle[--sqlite->idle_count];
+        (void)pthread_mutex_unlock(&sqlite->lock);
+        return PAWL_OK;
+    }
+    sqlite->reader_count++;
+    (void)pthread_mutex_unlock(&sqlite->lock);
+
+    pawl_status status = open_another(sqlite, out_connection, error);
+    if (status != PAWL_OK) {
+        (void)pthread_mutex_lock(&sqlite->lock);
+        sqlite->reader_count--;
+        (void)pthread_cond_signal(&sqlite->given_back);
+        (void)pthread_mutex_unlock(&sqlite->lock);
+    }
+    return status;
+}
+
+void pw_sqlite_give_reader(struct pw_sqlite *sqlite, struct pw_sqlite_connection *connection)
+{
+    if (!sqlite->url.in_memory) {
+        (void)pthread_mutex_lock(&sqlite->lock);
+        sqlite->idle[sqlite->idle_count++] = connection;
+        (void)pthread_cond_signal(&sqlite->given_back);
+    }
+    (void)pthread_mutex_unlock(&sqlite->lock);
+}
+
+struct pw_sqlite_connection *pw_sqlite_take_writer(struct pw_sqlite *sqlite)
+{
+    if (sqlite->url.in_memory)
+        (void)pthread_mutex_lock(&sqlite->lock);
+    return &sqlite->writer;
+}
+
+void pw_sqlite_give_writer(struct pw_sqlite *sqlite)
+{
+    if (sqlite->url.in_memory)
+        (void)pthread_mutex_unlock(&sqlite->lock);
+}
+
+void pw_sqlite_close_readers(struct pw_sqlite *sqlite)
+{
+    while (sqlite->idle_count > 0) {
+        struct pw_sqlite_connection *connection = sqlite->idle[--sqlite->idle_count];
+        pw_sqlite_close(connection);
+        free(connection);
+    }
+}

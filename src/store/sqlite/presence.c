@@ -1,0 +1,94 @@
+/* presence.c - see presence.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* F_OFD_SETLK */
+#endif
+#include "store/sqlite/presence.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+bool pw_presence_init(struct pw_presence *presence, const char *database)
+{
+    static const char suffix[] = "-runners";
+
+    *presence = (struct pw_presence){ .held_file = -1, .asking_file = -1 };
+    if (database != NULL) {
+        size_t size = strlen(database);
+        presence->path = malloc(size + sizeof suffix);
+        if (presence->path == NULL)
+            return false;
+        memcpy(presence->path, database, size);
+        memcpy(presence->path + size, suffix, sizeof suffix);
+    }
+    if (pthread_mutex_init(&presence->lock, NULL) != 0) {
+        free(presence->path);
+        return false;
+    }
+    return true;
+}
+
+static void close_file(int file)
+{
+    if (file >= 0)
+        (void)close(file);
+}
+
+void pw_presence_clear(struct pw_presence *presence)
+{
+    close_file(presence->held_file);
+    close_file(presence->asking_file);
+    free(presence->path);
+    (void)pthread_mutex_destroy(&presence->lock);
+}
+
+/* -1, with errno, when it cannot be opened. */
+static int open_once(struct pw_presence *presence, int *file)
+{
+    (void)pthread_mutex_lock(&presence->lock);
+    if (*file < 0)
+        *file = open(presence->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    int opened = *file;
+    (void)pthread_mutex_unlock(&presence->lock);
+    return opened;
+}
+
+static struct flock byte_of(int64_t owner, short type)
+{
+    return (struct flock){ .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)owner, .l_len = 1 };
+}
+
+pawl_status pw_presence_announce(struct pw_presence *presence, int64_t owner, struct pawl_error *error)
+{
+    if (presence->path == NULL)
+        return PAWL_OK;
+
+    struct flock byte = byte_of(owner, F_WRLCK);
+    int file = open_once(presence, &presence->held_file);
+    if (file >= 0 && fcntl(file, F_OFD_SETLK, &byte) == 0)
+        return PAWL_OK;
+    return pw_error(error, PAWL_STORE_UNAVAILABLE, "%s: cannot announce a runner there: %s", presence->path,
+                    errno == EAGAIN || errno == EACCES ? "another one has its number, or the file may not be written"
+                                                       : "the file cannot be opened or locked");
+}
+
+void pw_presence_withdraw(struct pw_presence *presence, int64_t owner)
+{
+    struct flock byte = byte_of(owner, F_UNLCK);
+    if (presence->held_file >= 0)
+        (void)fcntl(presence->held_file, F_OFD_SETLK, &byte);
+}
+
+bool pw_presence_is_dead(struct pw_presence *presence, int64_t owner)
+{
+    if (presence->path == NULL)
+        return false;
+
+    struct flock byte = byte_of(owner, F_WRLCK);
+    int file = open_once(presence, &presence->asking_file);
+    return file >= 0 && fcntl(file, F_OFD_GETLK, &byte) == 0 && byte.l_type == F_UNLCK;
+}

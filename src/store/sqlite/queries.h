@@ -1,0 +1,184 @@
+/* queries.h - all SQL of the store but the schema's: constant text with bound values, prepared once per connection.
+ *
+ * Parameters are numbered in the order in which the code binds them.  INDEXED BY stands where a plan that changes with
+ * the user's own ANALYZE would turn a due-query or a page into a scan. */
+#ifndef PW_STORE_SQLITE_QUERIES_H
+#define PW_STORE_SQLITE_QUERIES_H
+
+/* clang-format off */
+
+#define INSTANCE_COLUMNS                                                                                               \
+    "i.key, i.workflow, i.id, i.run, i.outcome, i.params, i.output, i.error_name, i.error_message, i.created_at,"      \
+    " max(i.updated_at, coalesce(t.updated_at, 0)), coalesce(t.started_at, i.started_at), i.completed_at,"             \
+    " t.instance, t.epoch, t.status, t.kind, t.due_at, t.processing, t.owner, t.locked_until, t.pause_requested,"      \
+    " t.started_at, t.updated_at, t.event_seq"
+
+#define STEP_COLUMNS                                                                                                   \
+    "seq, name, kind, status, attempts, attempts_max, timeout, next_retry_at, wake_at, event_at, wait_event_type,"     \
+    " result, error_name, error_message, created_at, updated_at"
+
+#define EVENT_COLUMNS "seq, id, type, payload, created_at, delivered_at, consumed_by"
+
+#define LOG_COLUMNS "seq, step, attempt, level, category, message, data, is_replay, created_at"
+
+#define PW_SQLITE_QUERIES(QUERY)                                                                                       \
+    QUERY(BEGIN, "BEGIN IMMEDIATE")                                                                                    \
+    QUERY(COMMIT, "COMMIT")                                                                                            \
+    QUERY(ROLLBACK, "ROLLBACK")                                                                                        \
+    QUERY(UNIT_BEGIN, "SAVEPOINT unit")                                                                                \
+    QUERY(UNIT_UNDO, "ROLLBACK TO unit")                                                                               \
+    QUERY(UNIT_END, "RELEASE unit")                                                                                    \
+                                                                                                                       \
+    QUERY(SCHEMA_TABLES,                                                                                               \
+        "SELECT count(*), coalesce(max(name = 'workflow_schema'), 0) FROM sqlite_schema WHERE name IN"                 \
+        " ('workflow_schema', 'workflow_instance', 'workflow_task', 'workflow_step', 'workflow_event', 'workflow_log',"\
+        " 'workflow_instances', 'workflow_tasks', 'workflow_steps', 'workflow_events', 'workflow_logs')")              \
+    QUERY(SCHEMA_VERSION, "SELECT version FROM workflow_schema")                                                       \
+    QUERY(SCHEMA_SET_VERSION, "UPDATE workflow_schema SET version = ?1")                                               \
+                                                                                                                       \
+    QUERY(TASK_LOOK,                                                                                                   \
+        "SELECT run, epoch, due_at, processing, owner, pause_requested, event_seq FROM workflow_task WHERE instance = ?1")\
+    QUERY(TASK_TOUCH, "UPDATE workflow_task SET updated_at = ?2 WHERE instance = ?1")                                  \
+    QUERY(TASK_INSERT,                                                                                                 \
+        "INSERT INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch, owner,"          \
+        " locked_until, pause_requested, started_at, updated_at, event_seq)"                                           \
+        " VALUES (?1, ?2, 1, 0, 3, ?3, ?4, ?4, ?5, ?6, 0, ?7, ?3, 0)")                                                 \
+    QUERY(TASK_RENEW_RUN,                                                                                              \
+        "INSERT OR REPLACE INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch, owner,"\
+        " locked_until, pause_requested, started_at, updated_at, event_seq)"                                           \
+        " SELECT key, workflow, run, 0, 3, ?2, ?3, ?3, ?4, ?5, 0, ?6, ?2, 0 FROM workflow_instance WHERE key = ?1")    \
+    QUERY(TASK_PARK,                                                                                                   \
+        "UPDATE workflow_task SET status = ?2, kind = ?3, due_at = ?4, processing = 0, epoch = epoch + 1, owner = NULL,"\
+        " locked_until = NULL, pause_requested = ?5, updated_at = ?6 WHERE instance = ?1")                             \
+    QUERY(TASK_PAUSE, "UPDATE workflow_task SET pause_requested = ?2, updated_at = ?3 WHERE instance = ?1")            \
+    QUERY(TASK_DELETE, "DELETE FROM workflow_task WHERE instance = ?1")                                                \
+    QUERY(TASK_CLAIMABLE,                                                                                              \
+        "SELECT t.run, t.epoch, t.workflow, i.id, t.kind, t.event_seq, t.processing, t.started_at IS NULL, i.created_at,"\
+        " CASE WHEN t.started_at IS NULL THEN i.params END"                                                            \
+        " FROM workflow_task t CROSS JOIN workflow_instance i ON i.key = t.instance WHERE t.instance = ?1")            \
+    QUERY(TASK_TAKE,                                                                                                   \
+        "UPDATE workflow_task SET status = 0, processing = 1, epoch = epoch + 1, owner = ?2, locked_until = ?3,"       \
+        " pause_requested = pause_requested & ?4, started_at = coalesce(started_at, ?5), updated_at = ?5"              \
+        " WHERE instance = ?1")                                                                                        \
+                                                                                                                       \
+    QUERY(CLAIM_PAUSE_EXPIRED,                                                                                         \
+        "UPDATE workflow_task INDEXED BY workflow_task_leased SET status = 2, processing = 0, epoch = epoch + 1,"      \
+        " owner = NULL, locked_until = NULL, pause_requested = 0, updated_at = ?2"                                     \
+        " WHERE processing = 1 AND workflow = ?1 AND locked_until <= ?2 AND pause_requested = 1")                      \
+    QUERY(CLAIM_EXPIRED,                                                                                               \
+        "SELECT instance, locked_until FROM workflow_task INDEXED BY workflow_task_leased"                             \
+        " WHERE processing = 1 AND workflow = ?1 AND locked_until <= ?2 ORDER BY locked_until LIMIT ?3")               \
+    QUERY(CLAIM_RESUMABLE,                                                                                             \
+        "SELECT instance, due_at FROM workflow_task INDEXED BY workflow_task_resumable WHERE kind < 3"                 \
+        " AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at <= ?2 ORDER BY due_at LIMIT ?3")              \
+    QUERY(CLAIM_STARTABLE,                                                                                             \
+        "SELECT instance, due_at FROM workflow_task INDEXED BY workflow_task_startable WHERE kind = 3"                 \
+        " AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at <= ?2 ORDER BY due_at LIMIT ?3")              \
+    QUERY(TASK_LEASE, "UPDATE workflow_task SET locked_until = ?2 WHERE instance = ?1")                                \
+    QUERY(REAP_LEASES,                                                                                                 \
+        "SELECT instance, owner FROM workflow_task INDEXED BY workflow_task_leased"                                    \
+        " WHERE processing = 1 AND locked_until > ?1")                                                                 \
+    QUERY(NEXT_DUE,                                                                                                    \
+        "SELECT (SELECT min(due_at) FROM workflow_task INDEXED BY workflow_task_resumable"                             \
+        "         WHERE kind < 3 AND processing = 0 AND status < 2 AND workflow = ?1),"                                \
+        "       (SELECT min(due_at) FROM workflow_task INDEXED BY workflow_task_startable"                             \
+        "         WHERE kind = 3 AND processing = 0 AND status < 2 AND workflow = ?1),"                                \
+        "       (SELECT min(locked_until) FROM workflow_task INDEXED BY workflow_task_leased"                          \
+        "         WHERE processing = 1 AND workflow = ?1)")                                                            \
+                                                                                                                       \
+    QUERY(INSTANCE_INSERT,                                                                                             \
+        "INSERT INTO workflow_instance (workflow, id, run, params, created_at, updated_at)"                            \
+        " VALUES (?1, ?2, 1, ?3, ?4, ?4) ON CONFLICT (workflow, id) DO NOTHING")                                       \
+    QUERY(INSTANCE_RESTART,                                                                                            \
+        "UPDATE workflow_instance SET run = run + 1, outcome = NULL, output = NULL, error_name = NULL,"                \
+        " error_message = NULL, updated_at = ?3, started_at = NULL, completed_at = NULL WHERE key = ?1 AND run = ?2")  \
+    QUERY(INSTANCE_FINISH,                                                                                             \
+        "UPDATE workflow_instance SET outcome = ?2, output = ?3, error_name = ?4, error_message = ?5, updated_at = ?6,"\
+        " completed_at = ?6, started_at = (SELECT started_at FROM workflow_task WHERE instance = ?1) WHERE key = ?1")  \
+    QUERY(INSTANCE_BY_ID,                                                                                              \
+        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"         \
+        " WHERE i.workflow = ?1 AND i.id = ?2")                                                                        \
+    QUERY(INSTANCE_BY_KEY,                                                                                             \
+        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"         \
+        " WHERE i.key = ?1")                                                                                           \
+    QUERY(LIST_OLDEST,                                                                                                 \
+        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY workflow_instance_order"                      \
+        " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
+        " WHERE i.workflow = ?1 AND i.key > ?2 ORDER BY i.key LIMIT ?3")                                               \
+    QUERY(LIST_NEWEST,                                                                                                 \
+        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY workflow_instance_order"                      \
+        " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
+        " WHERE i.workflow = ?1 AND i.key < ?2 ORDER BY i.key DESC LIMIT ?3")                                          \
+    QUERY(LIST_OPEN_OLDEST,                                                                                            \
+        "SELECT " INSTANCE_COLUMNS " FROM workflow_task t INDEXED BY workflow_task_status"                             \
+        " CROSS JOIN workflow_instance i ON i.key = t.instance"                                                        \
+        " WHERE t.workflow = ?1 AND t.instance > ?2 AND t.status = ?4 ORDER BY t.instance LIMIT ?3")                   \
+    QUERY(LIST_OPEN_NEWEST,                                                                                            \
+        "SELECT " INSTANCE_COLUMNS " FROM workflow_task t INDEXED BY workflow_task_status"                             \
+        " CROSS JOIN workflow_instance i ON i.key = t.instance"                                                        \
+        " WHERE t.workflow = ?1 AND t.instance < ?2 AND t.status = ?4 ORDER BY t.instance DESC LIMIT ?3")              \
+    QUERY(LIST_ENDED_OLDEST,                                                                                           \
+        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY workflow_instance_ended"                      \
+        " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
+        " WHERE i.workflow = ?1 AND i.key > ?2 AND i.outcome = ?4 ORDER BY i.key LIMIT ?3")                            \
+    QUERY(LIST_ENDED_NEWEST,                                                                                           \
+        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY workflow_instance_ended"                      \
+        " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
+        " WHERE i.workflow = ?1 AND i.key < ?2 AND i.outcome = ?4 ORDER BY i.key DESC LIMIT ?3")                       \
+                                                                                                                       \
+    QUERY(STEP_INSERT,                                                                                                 \
+        "INSERT INTO workflow_step (instance, run, seq, status, attempts, attempts_max, timeout, next_retry_at,"       \
+        " wake_at, event_at, wait_event_type, result, error_name, error_message, updated_at, name, kind, created_at)"  \
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)")                   \
+    QUERY(STEP_UPDATE,                                                                                                 \
+        "UPDATE workflow_step SET status = ?4, attempts = ?5, attempts_max = ?6, timeout = ?7, next_retry_at = ?8,"    \
+        " wake_at = ?9, event_at = ?10, wait_event_type = ?11, result = ?12, error_name = ?13, error_message = ?14,"   \
+        " updated_at = ?15 WHERE instance = ?1 AND run = ?2 AND seq = ?3")                                             \
+    QUERY(STEPS_OLDEST,                                                                                                \
+        "SELECT " STEP_COLUMNS " FROM workflow_step WHERE instance = ?1 AND run = ?2 AND seq > ?3"                     \
+        " ORDER BY seq LIMIT ?4")                                                                                      \
+    QUERY(STEPS_NEWEST,                                                                                                \
+        "SELECT " STEP_COLUMNS " FROM workflow_step WHERE instance = ?1 AND run = ?2 AND seq < ?3"                     \
+        " ORDER BY seq DESC LIMIT ?4")                                                                                 \
+    QUERY(STEPS_WAITING,                                                                                               \
+        "SELECT " STEP_COLUMNS " FROM workflow_step INDEXED BY workflow_step_waiting"                                  \
+        " WHERE instance = ?1 AND run = ?2 AND status = 0 ORDER BY seq")                                               \
+                                                                                                                       \
+    QUERY(EVENT_INSERT,                                                                                                \
+        "INSERT INTO workflow_event (instance, run, seq, id, type, payload, created_at)"                               \
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (instance, run, id) DO NOTHING")                             \
+    QUERY(EVENT_COUNT, "UPDATE workflow_task SET event_seq = ?2, updated_at = ?3 WHERE instance = ?1")                 \
+    QUERY(EVENT_CONSUME,                                                                                               \
+        "UPDATE workflow_event SET consumed_by = ?4, delivered_at = ?5"                                                \
+        " WHERE instance = ?1 AND run = ?2 AND seq = ?3")                                                              \
+    QUERY(EVENTS_OLDEST,                                                                                               \
+        "SELECT " EVENT_COLUMNS " FROM workflow_event WHERE instance = ?1 AND run = ?2 AND seq > ?3"                   \
+        " ORDER BY seq LIMIT ?4")                                                                                      \
+    QUERY(EVENTS_NEWEST,                                                                                               \
+        "SELECT " EVENT_COLUMNS " FROM workflow_event WHERE instance = ?1 AND run = ?2 AND seq < ?3"                   \
+        " ORDER BY seq DESC LIMIT ?4")                                                                                 \
+    QUERY(EVENTS_NEW,                                                                                                  \
+        "SELECT " EVENT_COLUMNS " FROM workflow_event INDEXED BY workflow_event_new"                                   \
+        " WHERE instance = ?1 AND run = ?2 AND seq > ?3 AND delivered_at IS NULL ORDER BY seq")                        \
+                                                                                                                       \
+    QUERY(LOG_INSERT,                                                                                                  \
+        "INSERT INTO workflow_log (instance, run, seq, step, attempt, level, category, message, data, is_replay,"      \
+        " created_at) VALUES (?1, ?2, 1 + coalesce((SELECT max(seq) FROM workflow_log WHERE instance = ?1"             \
+        " AND run = ?2), 0), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                                                        \
+    QUERY(LOGS_OLDEST,                                                                                                 \
+        "SELECT " LOG_COLUMNS " FROM workflow_log WHERE instance = ?1 AND run = ?2 AND seq > ?3"                       \
+        " AND (?5 < 0 OR level = ?5) AND (?6 IS NULL OR category = ?6) ORDER BY seq LIMIT ?4")                         \
+    QUERY(LOGS_NEWEST,                                                                                                 \
+        "SELECT " LOG_COLUMNS " FROM workflow_log WHERE instance = ?1 AND run = ?2 AND seq < ?3"                       \
+        " AND (?5 < 0 OR level = ?5) AND (?6 IS NULL OR category = ?6) ORDER BY seq DESC LIMIT ?4")
+
+/* clang-format on */
+
+enum pw_query_name {
+#define QUERY_NAME(name, text) PW_QUERY_##name,
+    PW_SQLITE_QUERIES(QUERY_NAME)
+#undef QUERY_NAME
+        PW_QUERY_COUNT
+};
+
+#endif

@@ -1,0 +1,114 @@
+/* query.c - see query.h. */
+#include "store/sqlite/query.h"
+
+#include "store/sqlite/errors.h"
+
+void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connection, enum pw_query_name name)
+{
+    *query = (struct pw_query){ .connection = connection };
+    query->code = pw_sqlite_statement(connection, name, &query->statement);
+}
+
+static void note(struct pw_query *query, int code)
+{
+    if (query->code == SQLITE_OK)
+        query->code = code;
+}
+
+void pw_bind_integer(struct pw_query *query, int64_t value)
+{
+    if (query->code == SQLITE_OK)
+        note(query, sqlite3_bind_int64(query->statement, ++query->parameter, value));
+}
+
+void pw_bind_time(struct pw_query *query, int64_t at_ms)
+{
+    if (at_ms != 0)
+        pw_bind_integer(query, at_ms);
+    else
+        pw_bind_text(query, (struct pw_text){ NULL, 0 });
+}
+
+void pw_bind_text(struct pw_query *query, struct pw_text text)
+{
+    if (query->code != SQLITE_OK)
+        return;
+    query->parameter++;
+    if (text.data == NULL)
+        note(query, sqlite3_bind_null(query->statement, query->parameter));
+    else
+        note(query, sqlite3_bind_text64(query->statement, query->parameter, text.data, text.size, SQLITE_STATIC,
+                                        SQLITE_UTF8));
+}
+
+void pw_bind_size(struct pw_query *query, size_t size)
+{
+    pw_bind_integer(query, size > INT64_MAX ? INT64_MAX : (int64_t)size);
+}
+
+bool pw_query_step(struct pw_query *query)
+{
+    if (query->code != SQLITE_OK)
+        return false;
+    query->column = 0;
+    int code = sqlite3_step(query->statement);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        note(query, code);
+    return code == SQLITE_ROW;
+}
+
+int64_t pw_column_integer(struct pw_query *query)
+{
+    return sqlite3_column_int64(query->statement, query->column++);
+}
+
+bool pw_column_is_null(struct pw_query *query)
+{
+    return sqlite3_column_type(query->statement, query->column) == SQLITE_NULL;
+}
+
+struct pw_text pw_column_text(struct pw_query *query, struct pw_arena *arena)
+{
+    struct pw_text copy = { NULL, 0 };
+    int column = query->column++;
+    if (sqlite3_column_type(query->statement, column) == SQLITE_NULL)
+        return copy;
+
+    const char *data = (const char *)sqlite3_column_text(query->statement, column);
+    struct pw_text text = { data, (size_t)sqlite3_column_bytes(query->statement, column) };
+    if (data == NULL || !pw_arena_text(arena, text, &copy))
+        note(query, SQLITE_NOMEM);
+    return copy;
+}
+
+pawl_status pw_query_end(struct pw_query *query, struct pawl_error *error)
+{
+    pawl_status status = PAWL_OK;
+    if (query->code != SQLITE_OK)
+        status = pw_sqlite_error(query->connection, query->code, error);
+    if (query->statement != NULL)
+        (void)sqlite3_reset(query->statement);
+    return status;
+}
+
+pawl_status pw_query_run(struct pw_query *query, struct pawl_error *error)
+{
+    (void)pw_query_step(query);
+    return pw_query_end(query, error);
+}
+
+pawl_status pw_query_simple(struct pw_sqlite_connection *connection, enum pw_query_name name, struct pawl_error *error)
+{
+    struct pw_query query;
+    pw_query_start(&query, connection, name);
+    return pw_query_run(&query, error);
+}
+
+/* A rollback that fails leaves a connection whose next BEGIN fails, and that is told then. */
+void pw_sqlite_rollback(struct pw_sqlite_connection *connection)
+{
+    if (!sqlite3_get_autocommit(connection->db)) {
+        pawl_status status = pw_query_simple(connection, PW_QUERY_ROLLBACK, NULL);
+        (void)status;
+    }
+}

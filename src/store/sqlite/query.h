@@ -1,0 +1,44 @@
+/* query.h - one use of a prepared statement: start, bind in order, step, read columns in order, end.
+ *
+ * The first thing that goes wrong is remembered, the calls after it do nothing, and pw_query_end() tells it; so only
+ * the end is checked.  Bound texts are borrowed until then.  A query that was started must be ended. */
+#ifndef PW_STORE_SQLITE_QUERY_H
+#define PW_STORE_SQLITE_QUERY_H
+
+#include "store/sqlite/connection.h"
+
+struct pw_query {
+    struct pw_sqlite_connection *connection;
+    sqlite3_stmt *statement;
+    int code;      /* SQLITE_OK, or the first trouble */
+    int parameter; /* bound last */
+    int column;    /* to be read next */
+};
+
+void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connection, enum pw_query_name name);
+
+void pw_bind_integer(struct pw_query *query, int64_t value);
+void pw_bind_time(struct pw_query *query, int64_t at_ms); /* 0 is NULL */
+void pw_bind_text(struct pw_query *query, struct pw_text text); /* absent is NULL */
+void pw_bind_size(struct pw_query *query, size_t size);
+
+/* True: there is a row.  False: no more, or trouble. */
+bool pw_query_step(struct pw_query *query);
+
+int64_t pw_column_integer(struct pw_query *query); /* NULL is 0 */
+bool pw_column_is_null(struct pw_query *query);
+struct pw_text pw_column_text(struct pw_query *query, struct pw_arena *arena); /* a copy; NULL is absent */
+
+pawl_status pw_query_end(struct pw_query *query, struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* For statements without rows: step, then end.  Rows changed can be asked for with sqlite3_changes(). */
+pawl_status pw_query_run(struct pw_query *query, struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* For those without parameters, too. */
+pawl_status pw_query_simple(struct pw_sqlite_connection *connection, enum pw_query_name name,
+                            struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* Ends the transaction, if it has not ended by itself, so that nothing of it remains. */
+void pw_sqlite_rollback(struct pw_sqlite_connection *connection);
+
+#endif

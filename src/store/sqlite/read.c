@@ -1,0 +1,363 @@
+/* read.c - reading rows.  Each call is one statement on a connection of its own, so it sees one state of the database,
+ * and every unit that was answered before it began. */
+#include "base/error.h"
+#include "store/sqlite/query.h"
+#include "store/sqlite/rows.h"
+#include "store/sqlite/sqlite.h"
+
+/* ---- Rows ---------------------------------------------------------------------------------------------------- */
+
+static void read_task(struct pw_query *query, struct pw_task *task)
+{
+    task->epoch = pw_column_integer(query);
+    task->status = (enum pw_task_status)pw_column_integer(query);
+    task->kind = (enum pw_task_kind)pw_column_integer(query);
+    task->due_at_ms = pw_column_integer(query);
+    task->processing = pw_column_integer(query) != 0;
+    task->owner = pw_column_integer(query);
+    task->locked_until_ms = pw_column_integer(query);
+    task->pause_requested = pw_column_integer(query) != 0;
+    task->started_at_ms = pw_column_integer(query);
+    task->updated_at_ms = pw_column_integer(query);
+    task->event_seq = pw_column_integer(query);
+}
+
+static void read_instance_row(struct pw_query *query, struct pw_arena *arena, void *row)
+{
+    struct pw_instance *instance = row;
+    instance->key = pw_column_integer(query);
+    instance->workflow = pw_column_text(query, arena);
+    instance->id = pw_column_text(query, arena);
+    instance->run = pw_column_integer(query);
+    instance->outcome = (enum pw_outcome)pw_column_integer(query);
+    instance->params = pw_column_text(query, arena);
+    instance->output = pw_column_text(query, arena);
+    instance->error_name = pw_column_text(query, arena);
+    instance->error_message = pw_column_text(query, arena);
+    instance->created_at_ms = pw_column_integer(query);
+    instance->updated_at_ms = pw_column_integer(query);
+    instance->started_at_ms = pw_column_integer(query);
+    instance->completed_at_ms = pw_column_integer(query);
+    instance->has_task = pw_column_integer(query) != 0; /* its key, which is never 0 */
+    read_task(query, &instance->task);
+}
+
+static void read_step_row(struct pw_query *query, struct pw_arena *arena, void *row)
+{
+    struct pw_step_row *step = row;
+    step->seq = pw_column_integer(query);
+    step->name = pw_column_text(query, arena);
+    step->kind = (enum pawl_step_kind)pw_column_integer(query);
+    step->status = (enum pawl_step_status)pw_column_integer(query);
+    step->attempts = pw_column_integer(query);
+    step->attempts_max = pw_column_integer(query);
+    step->timeout_ms = pw_column_integer(query);
+    step->next_retry_at_ms = pw_column_integer(query);
+    step->wake_at_ms = pw_column_integer(query);
+    step->event_at_ms = pw_column_integer(query);
+    step->wait_event_type = pw_column_text(query, arena);
+    step->result = pw_column_text(query, arena);
+    step->error_name = pw_column_text(query, arena);
+    step->error_message = pw_column_text(query, arena);
+    step->created_at_ms = pw_column_integer(query);
+    step->updated_at_ms = pw_column_integer(query);
+}
+
+static void read_event_row(struct pw_query *query, struct pw_arena *arena, void *row)
+{
+    struct pw_event_row *event = row;
+    event->seq = pw_column_integer(query);
+    event->id = pw_column_text(query, arena);
+    event->type = pw_column_text(query, arena);
+    event->payload = pw_column_text(query, arena);
+    event->created_at_ms = pw_column_integer(query);
+    event->delivered_at_ms = pw_column_integer(query);
+    event->consumed_by = pw_column_text(query, arena);
+}
+
+static void read_log_row(struct pw_query *query, struct pw_arena *arena, void *row)
+{
+    struct pw_log_row *log = row;
+    log->seq = pw_column_integer(query);
+    log->step = pw_column_text(query, arena);
+    log->attempt = pw_column_integer(query);
+    log->level = (enum pawl_log_level)pw_column_integer(query);
+    log->category = pw_column_text(query, arena);
+    log->message = pw_column_text(query, arena);
+    log->data = pw_column_text(query, arena);
+    log->is_replay = pw_column_integer(query) != 0;
+    log->created_at_ms = pw_column_integer(query);
+}
+
+/* ---- Reading as such ----------------------------------------------------------------------------------------- */
+
+typedef void read_row_fn(struct pw_query *query, struct pw_arena *arena, void *row);
+
+/* A query on a reader; begin, bind, then finish, which gives the reader back. */
+struct reading {
+    struct pw_sqlite *sqlite;
+    struct pw_query query;
+};
+
+static pawl_status begin(struct reading *reading, struct pw_store *store, enum pw_query_name name,
+                         struct pawl_error *error)
+{
+    struct pw_sqlite_connection *connection = NULL;
+    reading->sqlite = (struct pw_sqlite *)store;
+    pawl_status status = pw_sqlite_take_reader(reading->sqlite, &connection, error);
+    if (status == PAWL_OK)
+        pw_query_start(&reading->query, connection, name);
+    return status;
+}
+
+static pawl_status finish(struct reading *reading, struct pw_rows *rows, read_row_fn *read_row,
+                          struct pawl_error *error)
+{
+    struct pw_query *query = &reading->query;
+    while (pw_query_step(query)) {
+        void *row = pw_rows_add(rows);
+        if (row == NULL) {
+            query->code = SQLITE_NOMEM;
+            break;
+        }
+        read_row(query, rows->arena, row);
+    }
+    pawl_status status = pw_query_end(query, error);
+    pw_sqlite_give_reader(reading->sqlite, query->connection);
+    return status;
+}
+
+/* ---- Instances ----------------------------------------------------------------------------------------------- */
+
+static pawl_status finish_instance(struct reading *reading, struct pw_arena *arena, struct pw_instance *out_instance,
+                                   struct pawl_error *error)
+{
+    struct pw_rows rows = { .arena = arena, .row_size = sizeof *out_instance };
+    pawl_status status = finish(reading, &rows, read_instance_row, error);
+    if (status == PAWL_OK && rows.count == 0)
+        return pw_error_plain(error, PAWL_INSTANCE_NOT_FOUND);
+    if (status == PAWL_OK)
+        *out_instance = *(struct pw_instance *)rows.rows;
+    return status;
+}
+
+pawl_status pw_sqlite_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                    struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error)
+{
+    struct reading reading;
+    pawl_status status = begin(&reading, store, PW_QUERY_INSTANCE_BY_ID, error);
+    if (status != PAWL_OK)
+        return status;
+    pw_bind_text(&reading.query, workflow);
+    pw_bind_text(&reading.query, id);
+    return finish_instance(&reading, arena, out_instance, error);
+}
+
+pawl_status pw_sqlite_read_instance_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
+                                           struct pw_instance *out_instance, struct pawl_error *error)
+{
+    struct reading reading;
+    pawl_status status = begin(&reading, store, PW_QUERY_INSTANCE_BY_KEY, error);
+    if (status != PAWL_OK)
+        return status;
+    pw_bind_integer(&reading.query, key);
+    return finish_instance(&reading, arena, out_instance, error);
+}
+
+/* Which rows a status stands for: by the task while the run is open, by the outcome afterwards. */
+static enum pw_query_name list_query(const struct pw_instance_query *query, int64_t *out_value)
+{
+    bool oldest = query->oldest_first;
+    *out_value = -1;
+    if (!query->has_status)
+        return oldest ? PW_QUERY_LIST_OLDEST : PW_QUERY_LIST_NEWEST;
+    switch (query->status) {
+    case PAWL_ACTIVE:
+        *out_value = PW_TASK_ACTIVE;
+        break;
+    case PAWL_WAITING:
+        *out_value = PW_TASK_WAITING;
+        break;
+    case PAWL_PAUSED:
+        *out_value = PW_TASK_PAUSED;
+        break;
+    case PAWL_COMPLETE:
+        *out_value = PW_OUTCOME_COMPLETE;
+        return oldest ? PW_QUERY_LIST_ENDED_OLDEST : PW_QUERY_LIST_ENDED_NEWEST;
+    case PAWL_TERMINATED:
+        *out_value = PW_OUTCOME_TERMINATED;
+        return oldest ? PW_QUERY_LIST_ENDED_OLDEST : PW_QUERY_LIST_ENDED_NEWEST;
+    case PAWL_ERRORED:
+        *out_value = PW_OUTCOME_ERRORED;
+        return oldest ? PW_QUERY_LIST_ENDED_OLDEST : PW_QUERY_LIST_ENDED_NEWEST;
+    }
+    return oldest ? PW_QUERY_LIST_OPEN_OLDEST : PW_QUERY_LIST_OPEN_NEWEST;
+}
+
+/* Where a page begins: after 0 means from the start, which lies at either end. */
+static int64_t page_start(int64_t after, bool ascending)
+{
+    return after == 0 && !ascending ? INT64_MAX : after;
+}
+
+pawl_status pw_sqlite_list_instances(struct pw_store *store, struct pw_arena *arena,
+                                     const struct pw_instance_query *query, struct pw_instance **out_rows,
+                                     size_t *out_count, struct pawl_error *error)
+{
+    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
+    struct reading reading;
+    int64_t value = 0;
+    pawl_status status = begin(&reading, store, list_query(query, &value), error);
+    if (status != PAWL_OK)
+        return status;
+    pw_bind_text(&reading.query, query->workflow);
+    pw_bind_integer(&reading.query, page_start(query->after_key, query->oldest_first));
+    pw_bind_size(&reading.query, query->max);
+    if (query->has_status)
+        pw_bind_integer(&reading.query, value);
+    status = finish(&reading, &rows, read_instance_row, error);
+    if (status == PAWL_OK) {
+        *out_rows = rows.rows;
+        *out_count = rows.count;
+    }
+    return status;
+}
+
+/* ---- History ------------------------------------------------------------------------------------------------- */
+
+static pawl_status begin_history(struct reading *reading, struct pw_store *store, const struct pw_history_query *query,
+                                 enum pw_query_name oldest, enum pw_query_name newest, struct pawl_error *error)
+{
+    pawl_status status = begin(reading, store, query->newest_first ? newest : oldest, error);
+    if (status != PAWL_OK)
+        return status;
+    pw_bind_integer(&reading->query, query->instance);
+    pw_bind_integer(&reading->query, query->run);
+    pw_bind_integer(&reading->query, page_start(query->after_seq, !query->newest_first));
+    pw_bind_size(&reading->query, query->max);
+    return PAWL_OK;
+}
+
+pawl_status pw_sqlite_read_steps(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
+                                 struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
+    struct reading reading;
+    pawl_status status = begin_history(&reading, store, query, PW_QUERY_STEPS_OLDEST, PW_QUERY_STEPS_NEWEST, error);
+    if (status == PAWL_OK)
+        status = finish(&reading, &rows, read_step_row, error);
+    if (status == PAWL_OK) {
+        *out_rows = rows.rows;
+        *out_count = rows.count;
+    }
+    return status;
+}
+
+pawl_status pw_sqlite_read_events(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
+                                  struct pw_event_row **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
+    struct reading reading;
+    pawl_status status = begin_history(&reading, store, query, PW_QUERY_EVENTS_OLDEST, PW_QUERY_EVENTS_NEWEST, error);
+    if (status == PAWL_OK)
+        status = finish(&reading, &rows, read_event_row, error);
+    if (status == PAWL_OK) {
+        *out_rows = rows.rows;
+        *out_count = rows.count;
+    }
+    return status;
+}
+
+pawl_status pw_sqlite_read_logs(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
+                                struct pw_log_row **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
+    struct reading reading;
+    pawl_status status = begin_history(&reading, store, query, PW_QUERY_LOGS_OLDEST, PW_QUERY_LOGS_NEWEST, error);
+    if (status != PAWL_OK)
+        return status;
+    pw_bind_integer(&reading.query, query->has_level ? (int64_t)query->level : -1);
+    pw_bind_text(&reading.query, query->category);
+    status = finish(&reading, &rows, read_log_row, error);
+    if (status == PAWL_OK) {
+        *out_rows = rows.rows;
+        *out_count = rows.count;
+    }
+    return status;
+}
+
+pawl_status pw_sqlite_read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                      int64_t after_seq, struct pw_event_row **out_rows, size_t *out_count,
+                                      struct pawl_error *error)
+{
+    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
+    struct reading reading;
+    pawl_status status = begin(&reading, store, PW_QUERY_EVENTS_NEW, error);
+    if (status != PAWL_OK)
+        return status;
+    pw_bind_integer(&reading.query, instance);
+    pw_bind_integer(&reading.query, run);
+    pw_bind_integer(&reading.query, after_seq);
+    status = finish(&reading, &rows, read_event_row, error);
+    if (status == PAWL_OK) {
+        *out_rows = rows.rows;
+        *out_count = rows.count;
+    }
+    return status;
+}
+
+pawl_status pw_sqlite_read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                         struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
+    struct reading reading;
+    pawl_status status = begin(&reading, store, PW_QUERY_STEPS_WAITING, error);
+    if (status != PAWL_OK)
+        return status;
+    pw_bind_integer(&reading.query, instance);
+    pw_bind_integer(&reading.query, run);
+    status = finish(&reading, &rows, read_step_row, error);
+    if (status == PAWL_OK) {
+        *out_rows = rows.rows;
+        *out_count = rows.count;
+    }
+    return status;
+}
+
+/* ---- When next ----------------------------------------------------------------------------------------------- */
+
+static int64_t earliest_column(struct pw_query *query, int64_t earliest_ms)
+{
+    bool is_null = pw_column_is_null(query);
+    int64_t at_ms = pw_column_integer(query);
+    return !is_null && at_ms < earliest_ms ? at_ms : earliest_ms;
+}
+
+static pawl_status next_due_of(struct pw_sqlite_connection *connection, struct pw_text workflow, int64_t *earliest_ms,
+                               struct pawl_error *error)
+{
+    struct pw_query query;
+    pw_query_start(&query, connection, PW_QUERY_NEXT_DUE);
+    pw_bind_text(&query, workflow);
+    if (pw_query_step(&query))
+        for (int column = 0; column < 3; column++)
+            *earliest_ms = earliest_column(&query, *earliest_ms);
+    return pw_query_end(&query, error);
+}
+
+pawl_status pw_sqlite_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
+                               int64_t *out_at_ms, struct pawl_error *error)
+{
+    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
+    struct pw_sqlite_connection *connection = NULL;
+    int64_t earliest_ms = INT64_MAX;
+    pawl_status status = pw_sqlite_take_reader(sqlite, &connection, error);
+    if (status != PAWL_OK)
+        return status;
+    for (size_t position = 0; position < count && status == PAWL_OK; position++)
+        status = next_due_of(connection, workflows[position], &earliest_ms, error);
+    pw_sqlite_give_reader(sqlite, connection);
+    if (status == PAWL_OK)
+        *out_at_ms = earliest_ms;
+    return status;
+}

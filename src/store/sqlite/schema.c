@@ -1,0 +1,101 @@
+/* schema.c - see schema.h.  The version is read once without a lock, because nearly always nothing is to be done, and
+ * again under the write lock before anything is. */
+#include "store/sqlite/schema.h"
+
+#include "base/error.h"
+#include "store/sqlite/errors.h"
+#include "store/sqlite/migrations.h"
+#include "store/sqlite/query.h"
+
+static pawl_status refuse_foreign(const struct pw_sqlite_connection *connection, struct pawl_error *error)
+{
+    return pw_error(error, PAWL_STORE_CORRUPT,
+                    "%s: has a table or view with one of Pawl's names (workflow_instance, ...) that Pawl did not make; "
+                    "use another file",
+                    connection->url->path);
+}
+
+static pawl_status read_known_version(struct pw_sqlite_connection *connection, int64_t *out_version,
+                                      struct pawl_error *error)
+{
+    struct pw_query query;
+    pw_query_start(&query, connection, PW_QUERY_SCHEMA_VERSION);
+    bool found = pw_query_step(&query);
+    int64_t version = found ? pw_column_integer(&query) : 0;
+    bool foreign = (!found && query.code == SQLITE_OK) || (query.code & 0xff) == SQLITE_ERROR;
+    pawl_status status = pw_query_end(&query, error);
+    if (foreign)
+        return refuse_foreign(connection, error);
+    if (status == PAWL_OK)
+        *out_version = version;
+    return status;
+}
+
+/* 0: there is no schema of ours. */
+static pawl_status read_version(struct pw_sqlite_connection *connection, int64_t *out_version, struct pawl_error *error)
+{
+    struct pw_query query;
+    int64_t tables = 0;
+    bool has_version = false;
+    pw_query_start(&query, connection, PW_QUERY_SCHEMA_TABLES);
+    if (pw_query_step(&query)) {
+        tables = pw_column_integer(&query);
+        has_version = pw_column_integer(&query) != 0;
+    }
+    pawl_status status = pw_query_end(&query, error);
+    if (status != PAWL_OK)
+        return status;
+    if (has_version)
+        return read_known_version(connection, out_version, error);
+    if (tables > 0)
+        return refuse_foreign(connection, error);
+    *out_version = 0;
+    return PAWL_OK;
+}
+
+static pawl_status migrate_from(struct pw_sqlite_connection *connection, int64_t version, int64_t newest,
+                                struct pawl_error *error)
+{
+    for (size_t position = 0; position < pw_sqlite_migration_count; position++) {
+        const struct pw_sqlite_migration *migration = &pw_sqlite_migrations[position];
+        if (migration->version <= version)
+            continue;
+        int code = sqlite3_exec(connection->db, migration->sql, NULL, NULL, NULL);
+        if (code != SQLITE_OK)
+            return pw_sqlite_error(connection, code, error);
+    }
+    struct pw_query query;
+    pw_query_start(&query, connection, PW_QUERY_SCHEMA_SET_VERSION);
+    pw_bind_integer(&query, newest);
+    return pw_query_run(&query, error);
+}
+
+static pawl_status migrate_under_lock(struct pw_sqlite_connection *connection, int64_t newest, int64_t *out_version,
+                                      struct pawl_error *error)
+{
+    pawl_status status = pw_query_simple(connection, PW_QUERY_BEGIN, error);
+    if (status == PAWL_OK)
+        status = read_version(connection, out_version, error);
+    if (status == PAWL_OK && *out_version < newest) {
+        status = migrate_from(connection, *out_version, newest, error);
+        *out_version = newest;
+    }
+    if (status == PAWL_OK)
+        status = pw_query_simple(connection, PW_QUERY_COMMIT, error);
+    pw_sqlite_rollback(connection);
+    return status;
+}
+
+pawl_status pw_sqlite_migrate(struct pw_sqlite_connection *connection, struct pawl_error *error)
+{
+    int64_t newest = pw_sqlite_migrations[pw_sqlite_migration_count - 1].version;
+    int64_t version = 0;
+    pawl_status status = read_version(connection, &version, error);
+    if (status == PAWL_OK && version < newest)
+        status = migrate_under_lock(connection, newest, &version, error);
+    if (status == PAWL_OK && version > newest)
+        return pw_error(error, PAWL_STORE_TOO_NEW,
+                        "%s: has schema version %lld, this Pawl knows versions up to %lld; use a newer Pawl",
+                        connection->url->path, (long long)version, (long long)newest);
+    return status;
+}

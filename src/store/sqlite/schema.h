@@ -1,0 +1,12 @@
+/* schema.h - brings a database's schema up to date, whoever else is opening it at the same time.
+ *
+ * The file may be the application's, with tables of its own; so the version is kept in a table of ours, and only a table
+ * that has one of our names without being ours is refused. */
+#ifndef PW_STORE_SQLITE_SCHEMA_H
+#define PW_STORE_SQLITE_SCHEMA_H
+
+#include "store/sqlite/connection.h"
+
+pawl_status pw_sqlite_migrate(struct pw_sqlite_connection *connection, struct pawl_error *error) PAWL_MUST_CHECK;
+
+#endif

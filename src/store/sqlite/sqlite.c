@@ -1,0 +1,102 @@
+/* sqlite.c - opening and closing the SQLite store, and its table of functions. */
+#include "store/sqlite/sqlite.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "store/sqlite/schema.h"
+
+static int64_t now_ms(struct pw_store *store)
+{
+    const struct pw_sqlite *sqlite = (const struct pw_sqlite *)store;
+    return sqlite->clock.now_ms(sqlite->clock.user);
+}
+
+static pawl_status announce(struct pw_store *store, int64_t owner, struct pawl_error *error)
+{
+    return pw_presence_announce(&((struct pw_sqlite *)store)->presence, owner, error);
+}
+
+static void withdraw(struct pw_store *store, int64_t owner)
+{
+    pw_presence_withdraw(&((struct pw_sqlite *)store)->presence, owner);
+}
+
+/* The writer is closed last: the last one out folds the write-ahead log into the file. */
+static void close_store(struct pw_store *store)
+{
+    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
+    pw_sqlite_close_readers(sqlite);
+    pw_sqlite_close(&sqlite->writer);
+    pw_presence_clear(&sqlite->presence);
+    (void)pthread_cond_destroy(&sqlite->given_back);
+    (void)pthread_mutex_destroy(&sqlite->lock);
+    pw_arena_clear(&sqlite->arena);
+    free(sqlite);
+}
+
+static const struct pw_store_ops sqlite_ops = {
+    .name = "sqlite",
+    .close = close_store,
+    .now_ms = now_ms,
+    .apply = pw_sqlite_apply,
+    .read_instance = pw_sqlite_read_instance,
+    .read_instance_by_key = pw_sqlite_read_instance_by_key,
+    .list_instances = pw_sqlite_list_instances,
+    .read_steps = pw_sqlite_read_steps,
+    .read_events = pw_sqlite_read_events,
+    .read_logs = pw_sqlite_read_logs,
+    .read_new_events = pw_sqlite_read_new_events,
+    .read_waiting_steps = pw_sqlite_read_waiting_steps,
+    .next_due = pw_sqlite_next_due,
+    .announce = announce,
+    .withdraw = withdraw,
+};
+
+/* SQLite's own name of the file has no symbolic links in it, so every process finds the same runners beside it. */
+static pawl_status open_rest(struct pw_sqlite *sqlite, struct pawl_error *error)
+{
+    pawl_status status = pw_sqlite_migrate(&sqlite->writer, error);
+    if (status != PAWL_OK)
+        return status;
+    const char *database = sqlite->url.in_memory ? NULL : sqlite3_db_filename(sqlite->writer.db, "main");
+    if (!pw_presence_init(&sqlite->presence, database))
+        return pw_error_plain(error, PAWL_NOMEM);
+    if (pthread_mutex_init(&sqlite->lock, NULL) != 0) {
+        pw_presence_clear(&sqlite->presence);
+        return pw_error_plain(error, PAWL_NOMEM);
+    }
+    if (pthread_cond_init(&sqlite->given_back, NULL) != 0) {
+        (void)pthread_mutex_destroy(&sqlite->lock);
+        pw_presence_clear(&sqlite->presence);
+        return pw_error_plain(error, PAWL_NOMEM);
+    }
+    return PAWL_OK;
+}
+
+pawl_status pw_sqlite_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
+                           struct pawl_error *error)
+{
+    struct pw_sqlite *sqlite = calloc(1, sizeof *sqlite);
+    if (sqlite == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+    sqlite->store.ops = &sqlite_ops;
+    sqlite->clock = clock;
+    if (clock.now_ms == NULL)
+        sqlite->clock.now_ms = pw_system_now_ms;
+
+    pawl_status status = pw_sqlite_url_parse(url, &sqlite->arena, &sqlite->url, error);
+    if (status == PAWL_OK)
+        status = pw_sqlite_open_writer(&sqlite->writer, &sqlite->url, error);
+    if (status == PAWL_OK)
+        status = open_rest(sqlite, error);
+    if (status != PAWL_OK) {
+        pw_sqlite_close(&sqlite->writer);
+        pw_arena_clear(&sqlite->arena);
+        free(sqlite);
+        return status;
+    }
+    *out_store = &sqlite->store;
+    return PAWL_OK;
+}

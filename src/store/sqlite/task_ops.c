@@ -1,0 +1,94 @@
+/* task_ops.c - the ops on the task row: the fence, which goes before every write of a turn, parking and pausing. */
+#include "base/error.h"
+#include "store/sqlite/batch.h"
+
+pawl_status pw_refuse_moved(struct pw_batch *batch)
+{
+    return pw_refuse(batch, PAWL_CONFLICT, "the run has moved on");
+}
+
+pawl_status pw_run_on_task(struct pw_batch *batch, struct pw_query *query)
+{
+    pawl_status status = pw_query_run(query, batch->error);
+    if (status == PAWL_OK && sqlite3_changes64(batch->connection->db) == 0)
+        return pw_refuse_moved(batch);
+    return status;
+}
+
+pawl_status pw_look_at_task(struct pw_batch *batch, int64_t instance, struct pw_look *out_look)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_LOOK);
+    pw_bind_integer(&query, instance);
+    out_look->found = pw_query_step(&query);
+    if (out_look->found) {
+        out_look->run = pw_column_integer(&query);
+        out_look->epoch = pw_column_integer(&query);
+        out_look->due_at_ms = pw_column_integer(&query);
+        out_look->processing = pw_column_integer(&query) != 0;
+        out_look->owner = pw_column_integer(&query);
+        out_look->pause_requested = pw_column_integer(&query) != 0;
+        out_look->event_seq = pw_column_integer(&query);
+    }
+    return pw_query_end(&query, batch->error);
+}
+
+pawl_status pw_apply_fence(struct pw_batch *batch, struct pw_op_fence *op)
+{
+    struct pw_look look;
+    pawl_status status = pw_look_at_task(batch, op->at.instance, &look);
+    if (status != PAWL_OK)
+        return status;
+    if (!look.found || look.run != op->at.run || look.epoch != op->at.epoch)
+        return pw_refuse_moved(batch);
+    op->pause_requested = look.pause_requested;
+    op->event_seq = look.event_seq;
+    if (op->unless_pause && look.pause_requested)
+        return pw_refuse(batch, PAWL_STOPPED, "a pause is requested");
+    if (op->unless_new_events && look.event_seq > op->event_seq_seen)
+        return pw_refuse(batch, PAWL_BUSY, "an event came that the turn has not seen");
+
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_TOUCH);
+    pw_bind_integer(&query, op->at.instance);
+    pw_bind_integer(&query, batch->now_ms);
+    return pw_query_run(&query, batch->error);
+}
+
+static int64_t due_of_park(const struct pw_batch *batch, const struct pw_op_park *op, const struct pw_look *look)
+{
+    if (op->due_at_ms == PW_NOW || (op->event_seq_seen >= 0 && look->event_seq > op->event_seq_seen))
+        return batch->now_ms;
+    return op->due_at_ms != 0 ? op->due_at_ms : look->due_at_ms;
+}
+
+pawl_status pw_apply_park(struct pw_batch *batch, struct pw_op_park *op)
+{
+    struct pw_look look;
+    pawl_status status = pw_look_at_task(batch, op->instance, &look);
+    if (status != PAWL_OK)
+        return status;
+    if (!look.found)
+        return pw_refuse_moved(batch);
+    op->due_at_ms_set = due_of_park(batch, op, &look);
+
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_PARK);
+    pw_bind_integer(&query, op->instance);
+    pw_bind_integer(&query, op->status);
+    pw_bind_integer(&query, op->kind);
+    pw_bind_integer(&query, op->due_at_ms_set);
+    pw_bind_integer(&query, look.pause_requested && op->status != PW_TASK_PAUSED);
+    pw_bind_integer(&query, batch->now_ms);
+    return pw_query_run(&query, batch->error);
+}
+
+pawl_status pw_apply_pause(struct pw_batch *batch, const struct pw_op_pause *op)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_PAUSE);
+    pw_bind_integer(&query, op->instance);
+    pw_bind_integer(&query, op->requested);
+    pw_bind_integer(&query, batch->now_ms);
+    return pw_run_on_task(batch, &query);
+}

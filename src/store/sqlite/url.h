@@ -1,0 +1,22 @@
+/* url.h - "sqlite:path?synchronous=full|normal&busy_ms=n" taken apart. */
+#ifndef PW_STORE_SQLITE_URL_H
+#define PW_STORE_SQLITE_URL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "pawl/status.h"
+
+struct pw_sqlite_url {
+    const char *path; /* the arena's; ":memory:" for a database that dies with its connection */
+    bool in_memory;
+    bool synchronous_full;
+    int64_t busy_ms; /* how long to wait for another process's transaction */
+};
+
+/* PAWL_INVALID names the option that is not understood. */
+pawl_status pw_sqlite_url_parse(const char *url, struct pw_arena *arena, struct pw_sqlite_url *out_url,
+                                struct pawl_error *error) PAWL_MUST_CHECK;
+
+#endif

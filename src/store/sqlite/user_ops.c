@@ -1,0 +1,181 @@
+/* user_ops.c - the user's SQL and functions, inside the transaction that records a step.
+ *
+ * What goes wrong in them is the step's: the unit is refused and undone to its savepoint.  Only what speaks of the
+ * database as a whole, or has ended the transaction, is everybody's. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "store/sqlite/batch.h"
+#include "store/sqlite/errors.h"
+
+static pawl_status refuse_code(struct pw_batch *batch, int code)
+{
+    sqlite3 *db = batch->connection->db;
+    pawl_status status = PAWL_STEP_MUTATION_FAILED;
+    if (code == SQLITE_CONSTRAINT_UNIQUE || code == SQLITE_CONSTRAINT_PRIMARYKEY || code == SQLITE_CONSTRAINT_ROWID)
+        status = PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION;
+    if (pw_sqlite_is_trouble(code))
+        return pw_sqlite_error(batch->connection, code, batch->error);
+    if (sqlite3_get_autocommit(db))
+        return pw_error(batch->error, status, "%s, which ended the transaction", sqlite3_errmsg(db));
+    if ((code & 0xff) == SQLITE_AUTH)
+        return pw_refuse(batch, status,
+                         "%s: a mutation may not begin or end transactions, attach databases, use pragmas, or change "
+                         "Pawl's own tables",
+                         sqlite3_errmsg(db));
+    return pw_refuse(batch, status, "%s", sqlite3_errmsg(db));
+}
+
+/* ---- Parameters ---------------------------------------------------------------------------------------------- */
+
+static int bind_text_of(sqlite3_stmt *statement, int index, const json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT);
+    if (text == NULL)
+        return SQLITE_NOMEM;
+    int code = sqlite3_bind_text64(statement, index, text, strlen(text), SQLITE_TRANSIENT, SQLITE_UTF8);
+    free(text);
+    return code;
+}
+
+static int bind_value(sqlite3_stmt *statement, int index, const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_STRING:
+        return sqlite3_bind_text64(statement, index, json_string_value(value), json_string_length(value), SQLITE_STATIC,
+                                   SQLITE_UTF8);
+    case JSON_INTEGER:
+        return sqlite3_bind_int64(statement, index, json_integer_value(value));
+    case JSON_REAL:
+        return sqlite3_bind_double(statement, index, json_real_value(value));
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return sqlite3_bind_int(statement, index, json_is_true(value));
+    case JSON_NULL:
+        return sqlite3_bind_null(statement, index);
+    case JSON_OBJECT:
+    case JSON_ARRAY:
+        return bind_text_of(statement, index, value);
+    }
+    return SQLITE_MISUSE;
+}
+
+/* "$3" is a name to SQLite, "?3" a number, and a bare "?" the next number.  0: the statement has no such parameter. */
+static int parameter_index(sqlite3_stmt *statement, size_t number)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "$%zu", number);
+    int index = sqlite3_bind_parameter_index(statement, name);
+    if (index != 0)
+        return index;
+    if (number > (size_t)sqlite3_bind_parameter_count(statement))
+        return 0;
+    const char *other = sqlite3_bind_parameter_name(statement, (int)number);
+    return other == NULL || other[0] == '?' ? (int)number : 0;
+}
+
+static pawl_status bind_parameters(struct pw_batch *batch, sqlite3_stmt *statement, const json_t *parameters)
+{
+    size_t given = json_array_size(parameters); /* 0 of NULL */
+    size_t wanted = (size_t)sqlite3_bind_parameter_count(statement);
+    if (given != wanted)
+        return pw_refuse(batch, PAWL_STEP_MUTATION_FAILED, "the SQL has %zu parameters, %zu were given", wanted, given);
+
+    for (size_t position = 0; position < given; position++) {
+        int index = parameter_index(statement, position + 1);
+        if (index == 0)
+            return pw_refuse(batch, PAWL_STEP_MUTATION_FAILED, "the SQL has no parameter $%zu", position + 1);
+        int code = bind_value(statement, index, json_array_get(parameters, position));
+        if (code != SQLITE_OK)
+            return refuse_code(batch, code);
+    }
+    return PAWL_OK;
+}
+
+static pawl_status parse_parameters(struct pw_batch *batch, struct pw_text text, json_t **out_parameters)
+{
+    if (text.data == NULL)
+        return PAWL_OK;
+
+    json_error_t trouble;
+    *out_parameters = json_loadb(text.data, text.size, JSON_ALLOW_NUL, &trouble);
+    if (*out_parameters == NULL && json_error_code(&trouble) == json_error_out_of_memory)
+        return pw_error_plain(batch->error, PAWL_NOMEM);
+    if (!json_is_array(*out_parameters))
+        return pw_refuse(batch, PAWL_STEP_MUTATION_FAILED, "the parameters of SQL must be a JSON array");
+    return PAWL_OK;
+}
+
+/* ---- SQL ----------------------------------------------------------------------------------------------------- */
+
+static pawl_status prepare_one(struct pw_batch *batch, struct pw_text sql, sqlite3_stmt **out_statement)
+{
+    if (sql.size > INT32_MAX)
+        return pw_refuse(batch, PAWL_STEP_MUTATION_FAILED, "the SQL is too long");
+
+    sqlite3 *db = batch->connection->db;
+    const char *end = sql.data + sql.size, *tail = end;
+    int code = sqlite3_prepare_v2(db, sql.data, (int)sql.size, out_statement, &tail);
+    if (code != SQLITE_OK)
+        return refuse_code(batch, code);
+    if (*out_statement == NULL)
+        return pw_refuse(batch, PAWL_STEP_MUTATION_FAILED, "the SQL holds no statement");
+
+    /* What follows may be blanks and comments, which prepare to nothing. */
+    sqlite3_stmt *second = NULL;
+    code = tail < end ? sqlite3_prepare_v2(db, tail, (int)(end - tail), &second, NULL) : SQLITE_OK;
+    (void)sqlite3_finalize(second);
+    if (code != SQLITE_OK || second != NULL)
+        return pw_refuse(batch, PAWL_STEP_MUTATION_FAILED, "the SQL holds more than one statement; register each apart");
+    return PAWL_OK;
+}
+
+static pawl_status run_to_end(struct pw_batch *batch, sqlite3_stmt *statement)
+{
+    int code = SQLITE_ROW;
+    while (code == SQLITE_ROW)
+        code = sqlite3_step(statement);
+    return code == SQLITE_DONE ? PAWL_OK : refuse_code(batch, code);
+}
+
+pawl_status pw_apply_sql(struct pw_batch *batch, const struct pw_op_sql *op)
+{
+    sqlite3_stmt *statement = NULL;
+    json_t *parameters = NULL;
+    batch->connection->user_is_running = true;
+    pawl_status status = prepare_one(batch, op->sql, &statement);
+    if (status == PAWL_OK)
+        status = parse_parameters(batch, op->parameters, &parameters);
+    if (status == PAWL_OK)
+        status = bind_parameters(batch, statement, parameters);
+    if (status == PAWL_OK)
+        status = run_to_end(batch, statement);
+    (void)sqlite3_finalize(statement);
+    json_decref(parameters);
+    batch->connection->user_is_running = false;
+    return status;
+}
+
+/* ---- Functions ----------------------------------------------------------------------------------------------- */
+
+pawl_status pw_apply_mutate(struct pw_batch *batch, const struct pw_op_mutate *op)
+{
+    sqlite3 *db = batch->connection->db;
+    batch->connection->user_is_running = true;
+    pawl_status answer = op->mutate(db, op->data, op->size);
+    batch->connection->user_is_running = false;
+
+    if (sqlite3_get_autocommit(db))
+        return pw_error(batch->error, PAWL_STEP_MUTATION_FAILED, "the mutation ended the transaction (%s)",
+                        sqlite3_errmsg(db));
+    if (answer == PAWL_OK)
+        return PAWL_OK;
+    if (pw_sqlite_is_trouble(sqlite3_extended_errcode(db)))
+        return pw_sqlite_error(batch->connection, sqlite3_extended_errcode(db), batch->error);
+    if (answer == PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION)
+        return pw_refuse(batch, answer, "%s", sqlite3_errmsg(db));
+    return pw_refuse(batch, PAWL_STEP_MUTATION_FAILED, "the mutation answered %s (%s)", pawl_status_name(answer),
+                     sqlite3_errmsg(db));
+}

@@ -1,0 +1,50 @@
+/* unit.c - units of work as lists of ops in an arena of their own. */
+#include "store/store.h"
+
+void pw_unit_init(struct pw_unit *unit)
+{
+    *unit = (struct pw_unit){ .status = PAWL_OK };
+    pw_arena_init(&unit->arena);
+}
+
+void pw_unit_clear(struct pw_unit *unit)
+{
+    pw_arena_clear(&unit->arena);
+    unit->first = NULL;
+    unit->last = NULL;
+}
+
+struct pw_op *pw_unit_add(struct pw_unit *unit, enum pw_op_kind kind)
+{
+    struct pw_op *op = pw_arena_zero(&unit->arena, sizeof *op);
+    if (op == NULL)
+        return NULL;
+
+    op->kind = kind;
+    if (unit->last != NULL)
+        unit->last->next = op;
+    else
+        unit->first = op;
+    unit->last = op;
+    return op;
+}
+
+static bool is_users(const struct pw_op *op)
+{
+    return op->kind == PW_OP_SQL || op->kind == PW_OP_MUTATE;
+}
+
+static bool can_refuse(const struct pw_op *op)
+{
+    return op->kind == PW_OP_FENCE || op->kind == PW_OP_RESTART ||
+           (op->kind == PW_OP_CREATE && !op->as.create.skip_existing);
+}
+
+/* Every op may write, so a check is safe only in the first place.  What the user's code does is never known. */
+bool pw_unit_needs_undo(const struct pw_unit *unit)
+{
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
+        if (is_users(op) || (op != unit->first && can_refuse(op)))
+            return true;
+    return false;
+}

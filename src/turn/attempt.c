@@ -1,0 +1,267 @@
+/* attempt.c - one attempt at a step's body: what it may ask, what it registers, how it ends; and log lines. */
+#include "turn/attempt.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "history/retry.h"
+#include "value/value.h"
+
+pawl_attempt *pw_attempt_new(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy, int64_t now_ms)
+{
+    pawl_attempt *attempt = calloc(1, sizeof *attempt);
+    if (attempt == NULL)
+        return NULL;
+    attempt->turn = lane->turn;
+    attempt->lane = lane;
+    attempt->step = step;
+    attempt->number = step->row.attempts + 1;
+    attempt->deadline_ms = pw_time_after(now_ms, policy->timeout_ms);
+    attempt->policy = *policy;
+    step->running = true;
+    pw_turn_ref(lane->turn);
+    return attempt;
+}
+
+static void attempt_free(pawl_attempt *attempt)
+{
+    pw_turn_unref(attempt->turn);
+    free(attempt);
+}
+
+int64_t pawl_attempt_number(const pawl_attempt *attempt)
+{
+    return attempt->number;
+}
+
+int64_t pawl_attempt_deadline_ms(const pawl_attempt *attempt)
+{
+    return attempt->deadline_ms;
+}
+
+bool pawl_attempt_cancelled(const pawl_attempt *attempt)
+{
+    return atomic_load(&attempt->turn->cancelled) || pw_lane_is_abandoned(attempt->lane) ||
+           pawl_now_ms(attempt->turn->engine) > attempt->deadline_ms;
+}
+
+/* ---- Mutations --------------------------------------------------------------------------------------------------- */
+
+static bool copy(pawl_turn *turn, struct pw_text from, struct pw_text *to)
+{
+    return pw_arena_text(&turn->arena, from, to);
+}
+
+/* Copies it with all its texts. */
+static pawl_status register_mutation(pawl_attempt *attempt, const struct pw_mutation *given)
+{
+    pawl_turn *turn = attempt->turn;
+    pawl_status status = PAWL_OK;
+    pthread_mutex_lock(&turn->lock);
+    struct pw_mutation *mutation = pw_arena_take(&turn->arena, sizeof *mutation);
+    if (mutation != NULL) {
+        *mutation = *given;
+        mutation->next = NULL;
+    }
+    if (mutation == NULL || !copy(turn, given->sql, &mutation->sql) ||
+        !copy(turn, given->parameters, &mutation->parameters) || !copy(turn, given->data, &mutation->data) ||
+        !copy(turn, given->workflow, &mutation->workflow) || !copy(turn, given->id, &mutation->id) ||
+        !copy(turn, given->type, &mutation->type) || !copy(turn, given->payload, &mutation->payload)) {
+        status = pw_turn_out_of_memory(turn);
+    } else {
+        if (attempt->last_mutation != NULL)
+            attempt->last_mutation->next = mutation;
+        else
+            attempt->mutations = mutation;
+        attempt->last_mutation = mutation;
+    }
+    pthread_mutex_unlock(&turn->lock);
+    return status;
+}
+
+pawl_status pawl_attempt_sql(pawl_attempt *attempt, enum pawl_mutation_when when, const char *sql,
+                             const char *parameters_json, size_t parameters_size)
+{
+    if (sql == NULL)
+        return PAWL_INVALID;
+    return register_mutation(attempt, &(struct pw_mutation){ .kind = PW_MUTATION_SQL,
+                                                             .when = when,
+                                                             .sql = pw_text_of(sql),
+                                                             .parameters = { parameters_json, parameters_size } });
+}
+
+pawl_status pawl_attempt_mutate(pawl_attempt *attempt, enum pawl_mutation_when when, pawl_mutation_fn *mutate,
+                                const void *data, size_t size)
+{
+    if (mutate == NULL)
+        return PAWL_INVALID;
+    return register_mutation(
+        attempt,
+        &(struct pw_mutation){ .kind = PW_MUTATION_CALL, .when = when, .call = mutate, .data = { data, size } });
+}
+
+pawl_status pawl_attempt_create(pawl_attempt *attempt, const char *workflow, const char *instance_id,
+                                const char *params_json, size_t params_size)
+{
+    if (workflow == NULL)
+        return PAWL_INVALID;
+    return register_mutation(attempt, &(struct pw_mutation){ .kind = PW_MUTATION_CREATE,
+                                                             .when = PAWL_WITH_SUCCESS,
+                                                             .workflow = pw_text_of(workflow),
+                                                             .id = pw_text_of(instance_id),
+                                                             .payload = { params_json, params_size } });
+}
+
+pawl_status pawl_attempt_send_event(pawl_attempt *attempt, const char *workflow, const char *instance_id,
+                                    const char *type, const char *payload_json, size_t payload_size)
+{
+    if (workflow == NULL || instance_id == NULL || type == NULL)
+        return PAWL_INVALID;
+    return register_mutation(attempt, &(struct pw_mutation){ .kind = PW_MUTATION_EVENT,
+                                                             .when = PAWL_WITH_SUCCESS,
+                                                             .workflow = pw_text_of(workflow),
+                                                             .id = pw_text_of(instance_id),
+                                                             .type = pw_text_of(type),
+                                                             .payload = { payload_json, payload_size } });
+}
+
+/* ---- How it ends --------------------------------------------------------------------------------------------------- */
+
+/* With the lock held. */
+static pawl_status record_failure(pawl_attempt *attempt, const char *name, const char *message, bool may_retry)
+{
+    struct pw_attempt_failure failure = { .attempt = attempt->number,
+                                          .name = name,
+                                          .message = message,
+                                          .may_retry = may_retry,
+                                          .policy = &attempt->policy,
+                                          .mutations = attempt->mutations,
+                                          .logs = attempt->logs };
+    return pw_boundary_fail(attempt->lane, attempt->step, &failure);
+}
+
+/* With the lock held.  A mutation that cannot be (no such workflow, no such instance) fails the step for good. */
+static pawl_status record_success(pawl_attempt *attempt, struct pw_text result)
+{
+    pawl_turn *turn = attempt->turn;
+    struct pw_step *step = attempt->step;
+    if (!pw_arena_text(&turn->history->arena, result, &step->row.result))
+        return pw_turn_out_of_memory(turn);
+    step->row.status = PAWL_STEP_COMPLETED;
+    step->row.attempts = attempt->number;
+    step->row.next_retry_at_ms = 0;
+    step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
+    step->row.updated_at_ms = pawl_now_ms(turn->engine);
+    pawl_status status = pw_boundary_record(&(struct pw_boundary){ .lane = attempt->lane,
+                                                                   .step = step,
+                                                                   .mutations = attempt->mutations,
+                                                                   .when = PAWL_WITH_SUCCESS,
+                                                                   .logs = attempt->logs });
+    if (status == PAWL_OK || status == PAWL_NOMEM)
+        return status;
+    return record_failure(attempt, pawl_status_name(status), attempt->lane->error, false);
+}
+
+static pawl_status record_outcome(pawl_attempt *attempt, struct pw_text result, const char *name, const char *message,
+                                  bool may_retry)
+{
+    pawl_turn *turn = attempt->turn;
+    struct pawl_error error = { PAWL_OK, "" };
+    if (pawl_now_ms(turn->engine) > attempt->deadline_ms)
+        return record_failure(attempt, pawl_status_name(PAWL_STEP_TIMEOUT), pawl_status_text(PAWL_STEP_TIMEOUT), true);
+    if (name != NULL)
+        return record_failure(attempt, name, message, may_retry);
+    pawl_status status = pw_json_check(result, turn->definition->limits.payload_bytes_max, "the step's result", &error);
+    if (status == PAWL_NOMEM)
+        return pw_turn_out_of_memory(turn);
+    if (status != PAWL_OK)
+        return record_failure(attempt, pawl_status_name(status), error.text, false);
+    return record_success(attempt, result);
+}
+
+static pawl_status attempt_end(pawl_attempt *attempt, struct pw_text result, const char *name, const char *message,
+                               bool may_retry)
+{
+    pawl_turn *turn = attempt->turn;
+    pawl_status status = PAWL_SUSPENDED;
+    turn->host->attempt_ends(turn->runner, attempt); /* from here on the watchdog leaves it alone */
+    pthread_mutex_lock(&turn->lock);
+    attempt->step->running = false;
+    if (!turn->dead && !turn->closing && !pw_turn_is_over(turn))
+        status = record_outcome(attempt, result, name, message, may_retry);
+    pthread_mutex_unlock(&turn->lock);
+    attempt_free(attempt);
+    return status;
+}
+
+pawl_status pawl_attempt_complete(pawl_attempt *attempt, const char *result_json, size_t result_size)
+{
+    return attempt_end(attempt, (struct pw_text){ result_json, result_size }, NULL, NULL, false);
+}
+
+pawl_status pawl_attempt_fail(pawl_attempt *attempt, const char *error_name, const char *error_message, bool may_retry)
+{
+    return attempt_end(attempt, (struct pw_text){ NULL, 0 }, error_name != NULL ? error_name : "FAILED",
+                       error_message != NULL ? error_message : "", may_retry);
+}
+
+/* ---- Logs ------------------------------------------------------------------------------------------------------------ */
+
+static pawl_status check_line(pawl_lane *lane, enum pawl_log_level level, struct pw_text category,
+                              struct pw_text message, struct pw_text data)
+{
+    struct pawl_error error;
+    if (level != PAWL_LOG_DEBUG && level != PAWL_LOG_INFO && level != PAWL_LOG_WARN && level != PAWL_LOG_ERROR)
+        return pw_lane_error(lane, PAWL_INVALID_LOG, "a log level is debug, info, warn or error");
+    if (message.data == NULL || message.size > PW_LOG_MESSAGE_MAX || !pw_text_is_utf8(message))
+        return pw_lane_error(lane, PAWL_INVALID_LOG, "a log message is at most %d bytes of UTF-8, this one has %zu",
+                             PW_LOG_MESSAGE_MAX, message.size);
+    if (category.size == 0 || category.size > PW_LOG_CATEGORY_MAX || !pw_text_is_utf8(category))
+        return pw_lane_error(lane, PAWL_INVALID_LOG, "a log category is 1 to %d bytes of UTF-8", PW_LOG_CATEGORY_MAX);
+    if (pw_text_equal(category, pw_text_of("system")))
+        return pw_lane_error(lane, PAWL_INVALID_LOG, "the log category \"system\" is the engine's own");
+    pawl_status status =
+        pw_json_check(data, lane->turn->definition->limits.payload_bytes_max, "the log line's data", &error);
+    return status == PAWL_OK ? PAWL_OK : pw_lane_error(lane, status, "%s", error.text);
+}
+
+/* With the lock held. */
+static pawl_status append_line(pawl_lane *lane, pawl_attempt *attempt, const struct pw_log_row *row)
+{
+    pawl_turn *turn = lane->turn;
+    struct pw_log_line *line = pw_arena_zero(&turn->arena, sizeof *line);
+    if (line != NULL)
+        line->row = *row;
+    if (line == NULL || !pw_arena_text(&turn->arena, row->category, &line->row.category) ||
+        !pw_arena_text(&turn->arena, row->message, &line->row.message) ||
+        !pw_arena_text(&turn->arena, row->data, &line->row.data))
+        return pw_turn_out_of_memory(turn);
+    pw_log_append(attempt != NULL ? &attempt->logs : &turn->logs, line);
+    return PAWL_OK;
+}
+
+pawl_status pawl_lane_log(pawl_lane *lane, pawl_attempt *attempt, enum pawl_log_level level, const char *category,
+                          const char *message, const char *data_json, size_t data_size)
+{
+    pawl_turn *turn = lane->turn;
+    struct pw_log_row row = { .level = level,
+                              .category = pw_text_of(category != NULL ? category : "workflow"),
+                              .message = pw_text_of(message),
+                              .data = { data_json, data_size },
+                              .is_replay = attempt == NULL && lane->is_replay,
+                              .created_at_ms = pawl_now_ms(turn->engine) };
+    pawl_status status = check_line(lane, level, row.category, row.message, row.data);
+    if (status != PAWL_OK)
+        return status;
+    pthread_mutex_lock(&turn->lock);
+    if (attempt != NULL) {
+        row.step = attempt->step->row.name;
+        row.attempt = attempt->number;
+    }
+    if (attempt == NULL && lane->suspended)
+        status = PAWL_SUSPENDED;
+    else if (attempt != NULL || lane->is_fresh) /* otherwise an earlier pass of this turn wrote it */
+        status = append_line(lane, attempt, &row);
+    pthread_mutex_unlock(&turn->lock);
+    return status;
+}

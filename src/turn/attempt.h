@@ -1,0 +1,24 @@
+/* attempt.h (internal) - one attempt at a step's body. */
+#ifndef PW_TURN_ATTEMPT_H
+#define PW_TURN_ATTEMPT_H
+
+#include "turn/boundary.h"
+
+struct pawl_attempt {
+    pawl_turn *turn; /* referenced */
+    pawl_lane *lane;
+    struct pw_step *step;
+    int64_t number;
+    int64_t deadline_ms;
+    struct pawl_policy policy;
+    struct pw_mutation *mutations, *last_mutation;
+    struct pw_log_list logs;
+    bool begun;   /* the host was told */
+    bool expired; /* the host has given up on it */
+    pawl_attempt *previous, *next; /* the host's list of those under way */
+};
+
+/* With the turn's lock held.  NULL when memory is out. */
+pawl_attempt *pw_attempt_new(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy, int64_t now_ms);
+
+#endif

@@ -1,0 +1,394 @@
+/* boundary.c - see boundary.h.
+ *
+ * A unit borrows the rows' texts from the history and the log lines from the turn's arena; both outlive it, because a
+ * turn is not let go of before all its units are answered. */
+#include "turn/boundary.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "history/retry.h"
+#include "service/service.h"
+
+/* One submitted unit of a turn. */
+struct turn_unit {
+    struct pw_unit unit;
+    pawl_turn *turn; /* referenced */
+    int64_t number;
+    struct pw_op *fence;
+    struct pw_op *park;   /* or NULL */
+    struct pw_step *step; /* or NULL */
+    bool inserts_step;
+    bool closes, finishes, creates;
+};
+
+/* ---- Answers -------------------------------------------------------------------------------------------------- */
+
+/* A refusal that the step must live with: it is told at the next recall. */
+static void reject_step(pawl_turn *turn, struct turn_unit *own)
+{
+    struct pw_step *step = own->step;
+    step->rejected = own->unit.status;
+    step->rejected_text = (struct pw_text){ NULL, 0 };
+    (void)pw_arena_text(&turn->arena, pw_text_of(own->unit.error.text), &step->rejected_text);
+    if (own->inserts_step)
+        step->in_store = false;
+}
+
+static void note_answer(pawl_turn *turn, struct turn_unit *own)
+{
+    pawl_status status = own->unit.status;
+    turn->answered = own->number;
+    if (own->step != NULL && own->step->unsettled == own->number)
+        own->step->unsettled = 0;
+    if (status == PAWL_OK) {
+        if (own->fence->as.fence.pause_requested)
+            turn->pause_wanted = true;
+        if (own->closes) {
+            turn->ended = true;
+            turn->finished = own->finishes;
+            turn->due_at_ms = own->park != NULL ? own->park->as.park.due_at_ms_set : 0;
+        }
+    } else if (atomic_load(&turn->chain.broken) != PAWL_OK) {
+        atomic_store(&turn->cancelled, true);
+    } else if (own->closes) {
+        turn->closing = false;
+        turn->pause_wanted = true; /* the one reason for which a closing unit is refused */
+    } else if (own->step != NULL) {
+        reject_step(turn, own);
+    }
+}
+
+static void unit_done(struct pw_unit *unit, void *user)
+{
+    struct turn_unit *own = user;
+    pawl_turn *turn = own->turn;
+    pthread_mutex_lock(&turn->lock);
+    note_answer(turn, own);
+    bool wake_others = own->creates && unit->status == PAWL_OK;
+    bool ready = turn->waiting && turn->answered == turn->submitted;
+    if (ready)
+        turn->waiting = false;
+    pthread_cond_broadcast(&turn->changed);
+    pthread_mutex_unlock(&turn->lock);
+    if (wake_others)
+        pw_local_wake(turn->engine, PW_NOW);
+    pw_unit_clear(&own->unit);
+    free(own);
+    if (ready)
+        turn->host->ready(turn->runner, turn);
+    pw_turn_unref(turn);
+}
+
+/* ---- Building ------------------------------------------------------------------------------------------------- */
+
+static struct turn_unit *unit_new(pawl_turn *turn)
+{
+    struct turn_unit *own = calloc(1, sizeof *own);
+    if (own == NULL)
+        return NULL;
+    pw_unit_init(&own->unit);
+    own->fence = pw_unit_add(&own->unit, PW_OP_FENCE);
+    if (own->fence == NULL) {
+        free(own);
+        return NULL;
+    }
+    own->fence->as.fence.at = turn->claim.fence;
+    own->turn = turn;
+    own->unit.chain = &turn->chain;
+    own->unit.done = unit_done;
+    own->unit.user = own;
+    return own;
+}
+
+static void unit_drop(struct turn_unit *own)
+{
+    pw_unit_clear(&own->unit);
+    free(own);
+}
+
+static bool add_logs(struct turn_unit *own, const struct pw_log_list *logs)
+{
+    const struct pw_fence *fence = &own->turn->claim.fence;
+    for (const struct pw_log_line *line = logs->first; line != NULL; line = line->next) {
+        struct pw_op *op = pw_unit_add(&own->unit, PW_OP_LOG);
+        if (op == NULL)
+            return false;
+        op->as.log = (struct pw_op_log){ .instance = fence->instance, .run = fence->run, .row = line->row };
+    }
+    return true;
+}
+
+static bool add_step(struct turn_unit *own, struct pw_step *step)
+{
+    const struct pw_fence *fence = &own->turn->claim.fence;
+    struct pw_history *history = own->turn->history;
+    struct pw_op *op = pw_unit_add(&own->unit, PW_OP_STEP);
+    if (op == NULL)
+        return false;
+    if (step->row.seq == 0)
+        step->row.seq = ++history->seq_last;
+    own->inserts_step = !step->in_store;
+    step->in_store = true;
+    step->recorded_pass = history->pass;
+    op->as.step = (struct pw_op_step){
+        .instance = fence->instance, .run = fence->run, .is_new = own->inserts_step, .row = step->row
+    };
+    return true;
+}
+
+static pawl_status add_mutation(struct turn_unit *own, const struct pw_mutation *mutation, struct pawl_error *error)
+{
+    pawl_turn *turn = own->turn;
+    struct pw_op *op = NULL;
+    switch (mutation->kind) {
+    case PW_MUTATION_SQL:
+        op = pw_unit_add(&own->unit, PW_OP_SQL);
+        if (op != NULL)
+            op->as.sql = (struct pw_op_sql){ mutation->sql, mutation->parameters };
+        return op != NULL ? PAWL_OK : PAWL_NOMEM;
+    case PW_MUTATION_CALL:
+        op = pw_unit_add(&own->unit, PW_OP_MUTATE);
+        if (op != NULL)
+            op->as.mutate = (struct pw_op_mutate){ mutation->call, mutation->data.data, mutation->data.size };
+        return op != NULL ? PAWL_OK : PAWL_NOMEM;
+    case PW_MUTATION_CREATE:
+        own->creates = true;
+        return pw_service_add_create(turn->engine, &own->unit, mutation->workflow, mutation->id, mutation->payload,
+                                     error);
+    case PW_MUTATION_EVENT:
+        own->creates = true;
+        return pw_service_add_event(turn->engine, &own->unit, &turn->claim.fence, mutation->workflow, mutation->id,
+                                    mutation->type, mutation->payload, error);
+    }
+    return PAWL_INVALID;
+}
+
+/* Sets *out_any when there was one: the step is then unsettled. */
+static pawl_status add_mutations(struct turn_unit *own, const struct pw_mutation *mutations,
+                                 enum pawl_mutation_when when, bool *out_any, struct pawl_error *error)
+{
+    for (const struct pw_mutation *mutation = mutations; mutation != NULL; mutation = mutation->next) {
+        if (mutation->when != when)
+            continue;
+        pawl_status status = add_mutation(own, mutation, error);
+        if (status != PAWL_OK)
+            return status;
+        *out_any = true;
+    }
+    return PAWL_OK;
+}
+
+static int64_t unit_submit(struct turn_unit *own)
+{
+    pawl_turn *turn = own->turn;
+    turn->logs = (struct pw_log_list){ NULL, NULL };
+    own->number = ++turn->submitted;
+    int64_t number = own->number;
+    pw_turn_ref(turn);
+    pw_commit_submit(turn->engine->commit, &own->unit);
+    return number;
+}
+
+pawl_status pw_boundary_record(const struct pw_boundary *boundary)
+{
+    pawl_lane *lane = boundary->lane;
+    pawl_turn *turn = lane->turn;
+    struct pw_step *step = boundary->step;
+    struct pawl_error error = { PAWL_OK, "" };
+    bool unsettled = boundary->unless_new_events;
+    struct turn_unit *own = unit_new(turn);
+    if (own == NULL)
+        return pw_turn_out_of_memory(turn);
+    own->step = step;
+    own->fence->as.fence.unless_new_events = boundary->unless_new_events;
+    own->fence->as.fence.event_seq_seen = turn->history->event_seq;
+    pawl_status status = add_mutations(own, boundary->mutations, boundary->when, &unsettled, &error);
+    if (status != PAWL_OK && status != PAWL_NOMEM) {
+        unit_drop(own);
+        return pw_lane_error(lane, status, "%s", error.text);
+    }
+    bool complete = status == PAWL_OK && add_step(own, step);
+    if (complete && boundary->event != NULL) {
+        struct pw_op *op = pw_unit_add(&own->unit, PW_OP_CONSUME);
+        complete = op != NULL;
+        if (complete)
+            op->as.consume = (struct pw_op_consume){ turn->claim.fence.instance, turn->claim.fence.run,
+                                                     boundary->event->row.seq, step->row.name,
+                                                     step->row.updated_at_ms };
+    }
+    if (!complete || !add_logs(own, &turn->logs) || !add_logs(own, &boundary->logs)) {
+        unit_drop(own);
+        return pw_turn_out_of_memory(turn);
+    }
+    step->rejected = PAWL_OK;
+    step->mutations = boundary->mutations;
+    lane->after = unit_submit(own);
+    step->unsettled = unsettled ? lane->after : 0;
+    return PAWL_OK;
+}
+
+/* ---- Failures ------------------------------------------------------------------------------------------------- */
+
+static pawl_status fill_failure(pawl_turn *turn, struct pw_step *step, const struct pw_attempt_failure *failure,
+                                struct pw_log_list *logs)
+{
+    struct pw_step_row *row = &step->row;
+    struct pw_arena *arena = &turn->history->arena;
+    int64_t now_ms = pawl_now_ms(turn->engine);
+    struct pw_text name = pw_text_cut(pw_text_of(failure->name), PW_ERROR_NAME_MAX);
+    struct pw_text message = pw_text_cut(pw_text_of(failure->message), PW_ERROR_MESSAGE_MAX);
+    if (!pw_arena_text(arena, name, &row->error_name) || !pw_arena_text(arena, message, &row->error_message))
+        return pw_turn_out_of_memory(turn);
+    row->attempts = failure->attempt;
+    row->result = (struct pw_text){ NULL, 0 };
+    row->updated_at_ms = now_ms;
+    bool again = failure->may_retry && pw_attempts_left(failure->attempt, row->attempts_max);
+    row->status = again ? PAWL_STEP_WAITING : PAWL_STEP_ERRORED;
+    row->next_retry_at_ms = again ? pw_time_after(now_ms, pw_retry_delay_ms(failure->policy, failure->attempt)) : 0;
+    bool logged =
+        again ? pw_log_system(turn, logs, PAWL_LOG_WARN, row->name, failure->attempt,
+                              "attempt %lld failed, the next is in %lld ms: %s: %.512s", (long long)failure->attempt,
+                              (long long)(row->next_retry_at_ms - now_ms), row->error_name.data,
+                              row->error_message.data)
+              : pw_log_system(turn, logs, PAWL_LOG_ERROR, row->name, failure->attempt,
+                              "failed for good at attempt %lld: %s: %.512s", (long long)failure->attempt,
+                              row->error_name.data, row->error_message.data);
+    return logged ? PAWL_OK : pw_turn_out_of_memory(turn);
+}
+
+pawl_status pw_boundary_fail(pawl_lane *lane, struct pw_step *step, const struct pw_attempt_failure *failure)
+{
+    struct pw_boundary boundary = { .lane = lane, .step = step, .when = PAWL_WITH_FAILURE, .logs = failure->logs };
+    pawl_status status = fill_failure(lane->turn, step, failure, &boundary.logs);
+    if (status != PAWL_OK)
+        return status;
+    if (step->row.status == PAWL_STEP_ERRORED)
+        boundary.mutations = failure->mutations;
+    status = pw_boundary_record(&boundary);
+    if (status == PAWL_OK || status == PAWL_NOMEM)
+        return status;
+    if (!pw_log_system(lane->turn, &boundary.logs, PAWL_LOG_ERROR, step->row.name, failure->attempt,
+                       "a change registered for this failure was left out: %s", lane->error))
+        return pw_turn_out_of_memory(lane->turn);
+    boundary.mutations = NULL;
+    return pw_boundary_record(&boundary);
+}
+
+/* ---- Races ---------------------------------------------------------------------------------------------------- */
+
+static bool add_abandoned(struct turn_unit *own, int64_t now_ms)
+{
+    pawl_turn *turn = own->turn;
+    for (struct pw_step *step = turn->history->first; step != NULL; step = step->next) {
+        bool lost = step->in_store && step->row.status == PAWL_STEP_WAITING &&
+                    step->reached_pass == turn->history->pass && pw_lane_is_abandoned(step->lane);
+        if (!lost)
+            continue;
+        step->row.status = PAWL_STEP_ERRORED;
+        step->row.error_name = pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED));
+        step->row.error_message = pw_text_of(pawl_status_text(PAWL_STEP_ABANDONED));
+        step->row.next_retry_at_ms = 0;
+        step->row.updated_at_ms = now_ms;
+        if (!add_step(own, step))
+            return false;
+    }
+    return true;
+}
+
+pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t winner)
+{
+    pawl_turn *turn = lane->turn;
+    int64_t now_ms = pawl_now_ms(turn->engine);
+    char text[24];
+    snprintf(text, sizeof text, "%zu", winner);
+    struct turn_unit *own = unit_new(turn);
+    step->row.status = PAWL_STEP_COMPLETED;
+    step->row.created_at_ms = step->row.updated_at_ms = now_ms;
+    if (own == NULL)
+        return pw_turn_out_of_memory(turn);
+    if (!pw_arena_text(&turn->history->arena, pw_text_of(text), &step->row.result) || !add_step(own, step) ||
+        !add_abandoned(own, now_ms) || !add_logs(own, &turn->logs)) {
+        unit_drop(own);
+        return pw_turn_out_of_memory(turn);
+    }
+    lane->after = unit_submit(own);
+    return PAWL_OK;
+}
+
+/* ---- Closing -------------------------------------------------------------------------------------------------- */
+
+static bool add_closing_op(struct turn_unit *own, const struct pw_closing *closing)
+{
+    int64_t instance = own->turn->claim.fence.instance;
+    struct pw_op *op = pw_unit_add(&own->unit, closing->finish ? PW_OP_FINISH : PW_OP_PARK);
+    if (op == NULL)
+        return false;
+    if (closing->finish) {
+        op->as.finish = (struct pw_op_finish){ instance, closing->outcome, closing->output, closing->error_name,
+                                               closing->error_message };
+        return true;
+    }
+    bool paused = closing->status == PW_TASK_PAUSED;
+    op->as.park = (struct pw_op_park){
+        .instance = instance, .status = closing->status, .kind = closing->kind, .due_at_ms = closing->due_at_ms,
+        .event_seq_seen = paused ? -1 : own->turn->history != NULL ? own->turn->history->event_seq : -1
+    };
+    own->park = op;
+    return true;
+}
+
+pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing)
+{
+    struct turn_unit *own = unit_new(turn);
+    if (own == NULL)
+        return pw_turn_out_of_memory(turn);
+    own->closes = true;
+    own->finishes = closing->finish;
+    own->fence->as.fence.unless_pause = closing->finish || closing->status != PW_TASK_PAUSED;
+    if (!add_logs(own, &turn->logs) || !add_closing_op(own, closing)) {
+        unit_drop(own);
+        return pw_turn_out_of_memory(turn);
+    }
+    turn->closing = true;
+    unit_submit(own);
+    return PAWL_OK;
+}
+
+/* ---- The engine's own log lines ------------------------------------------------------------------------------- */
+
+void pw_log_append(struct pw_log_list *logs, struct pw_log_line *line)
+{
+    line->next = NULL;
+    if (logs->last != NULL)
+        logs->last->next = line;
+    else
+        logs->first = line;
+    logs->last = line;
+}
+
+bool pw_log_system(pawl_turn *turn, struct pw_log_list *logs, enum pawl_log_level level, struct pw_text step,
+                   int64_t attempt, const char *format, ...)
+{
+    char message[PW_LOG_MESSAGE_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    /* The formats here cut what they quote by bytes, maybe within a character. */
+    struct pw_text text = pw_text_of(message);
+    while (text.size > 0 && !pw_text_is_utf8(text))
+        text.size--;
+    struct pw_log_line *line = pw_arena_zero(&turn->arena, sizeof *line);
+    if (line == NULL || !pw_arena_text(&turn->arena, text, &line->row.message))
+        return false;
+    line->row.step = step;
+    line->row.attempt = attempt;
+    line->row.level = level;
+    line->row.category = pw_text_of("system");
+    line->row.created_at_ms = pawl_now_ms(turn->engine);
+    pw_log_append(logs, line);
+    return true;
+}

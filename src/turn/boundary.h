@@ -1,0 +1,66 @@
+/* boundary.h - turning what happened into units of work.  All with the turn's lock held. */
+#ifndef PW_TURN_BOUNDARY_H
+#define PW_TURN_BOUNDARY_H
+
+#include "turn/turn.h"
+
+enum pw_mutation_kind { PW_MUTATION_SQL, PW_MUTATION_CALL, PW_MUTATION_CREATE, PW_MUTATION_EVENT };
+
+/* Something registered in a step; in the turn's arena. */
+struct pw_mutation {
+    enum pw_mutation_kind kind;
+    enum pawl_mutation_when when;
+    struct pw_text sql, parameters;     /* SQL */
+    pawl_mutation_fn *call;             /* CALL */
+    struct pw_text data;                /* CALL */
+    struct pw_text workflow, id;        /* CREATE, EVENT */
+    struct pw_text type, payload;       /* EVENT; CREATE uses payload for its params */
+    struct pw_mutation *next;
+};
+
+struct pw_boundary {
+    pawl_lane *lane;
+    struct pw_step *step;
+    const struct pw_mutation *mutations; /* those of `when` are taken */
+    enum pawl_mutation_when when;
+    struct pw_event *event;  /* consumed by the step, or NULL */
+    bool unless_new_events;  /* the outcome holds only if no event came meanwhile */
+    struct pw_log_list logs; /* besides the turn's own */
+};
+
+/* Submits the step's row as it stands.  PAWL_OK, PAWL_NOMEM (the turn is over), or why a mutation cannot be: nothing was
+ * submitted then, and the lane's error says more. */
+pawl_status pw_boundary_record(const struct pw_boundary *boundary) PAWL_MUST_CHECK;
+
+/* A failed attempt: fills the step's row (retry or failed for good), logs it, and submits.  A mutation that cannot be is
+ * left out, and logged. */
+struct pw_attempt_failure {
+    int64_t attempt;
+    const char *name, *message;
+    bool may_retry;
+    const struct pawl_policy *policy;
+    const struct pw_mutation *mutations;
+    struct pw_log_list logs;
+};
+pawl_status pw_boundary_fail(pawl_lane *lane, struct pw_step *step,
+                             const struct pw_attempt_failure *failure) PAWL_MUST_CHECK;
+/* The winner of a race: its row, and those of the waits that are abandoned with the losers' lanes. */
+pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t winner) PAWL_MUST_CHECK;
+
+/* The closing unit (T4). */
+struct pw_closing {
+    bool finish;
+    enum pw_outcome outcome; /* finish */
+    struct pw_text output, error_name, error_message;
+    enum pw_task_status status; /* otherwise: how it is parked */
+    enum pw_task_kind kind;
+    int64_t due_at_ms;
+};
+pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing) PAWL_MUST_CHECK;
+
+/* Appends a line of the engine's own, category "system", to the list. */
+bool pw_log_system(pawl_turn *turn, struct pw_log_list *logs, enum pawl_log_level level, struct pw_text step,
+                   int64_t attempt, const char *format, ...) PAWL_PRINTF(6, 7);
+void pw_log_append(struct pw_log_list *logs, struct pw_log_line *line);
+
+#endif

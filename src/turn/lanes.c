@@ -1,0 +1,336 @@
+/* lanes.c - see lanes.h. */
+#include "turn/lanes.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/thread.h"
+#include "turn/boundary.h"
+
+enum branch_state { BRANCH_NEW, BRANCH_RUNNING, BRANCH_SUSPENDED, BRANCH_FINISHED };
+
+/* ---- Who may be under way at once -------------------------------------------------------------------------------- */
+
+static bool is_above(const pawl_lane *ancestor, const pawl_lane *lane)
+{
+    while (lane != NULL && lane != ancestor)
+        lane = lane->parent;
+    return lane == ancestor;
+}
+
+bool pw_lanes_are_concurrent(const pawl_lane *one, const pawl_lane *other)
+{
+    if (is_above(one, other))
+        return false;
+    for (; !is_above(one, other); one = one->parent) {
+        if (one->joined)
+            return false;
+    }
+    return true;
+}
+
+/* ---- Carrying branches -------------------------------------------------------------------------------------------- */
+
+static bool fork_is_over(const struct pw_fork *fork)
+{
+    const pawl_turn *turn = fork->turn;
+    return fork->has_winner || turn->pause_wanted || turn->dead || atomic_load(&turn->cancelled) ||
+           pw_turn_is_over(turn) || pw_lane_is_abandoned(fork->parent);
+}
+
+/* A suspended branch whose wait is over, or SIZE_MAX. */
+static size_t find_resumable(const struct pw_fork *fork, int64_t now_ms)
+{
+    for (size_t i = 0; i < fork->begun; i++) {
+        const pawl_lane *lane = &fork->lanes[i];
+        if (fork->states[i] != BRANCH_SUSPENDED)
+            continue;
+        bool committed = lane->commit_wanted != 0 && lane->commit_wanted <= fork->turn->answered;
+        if (committed || lane->wake_at_ms <= now_ms)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+/* With the lock held: the position to call next, or SIZE_MAX.  New branches go first, then those that can go on; the
+ * latter only while others run, else the whole turn may as well unwind (should_yield decides that elsewhere). */
+static size_t take_branch(struct pw_fork *fork)
+{
+    size_t position = SIZE_MAX;
+    if (fork_is_over(fork))
+        return SIZE_MAX;
+    if (fork->begun < fork->count && (fork->limit == 0 || fork->active < fork->limit)) {
+        position = fork->begun++;
+        fork->active++;
+    } else if (fork->running > 0 && fork->begun > 0) {
+        position = find_resumable(fork, pawl_now_ms(fork->turn->engine));
+        if (position == SIZE_MAX)
+            return SIZE_MAX;
+        pawl_lane *lane = &fork->lanes[position];
+        lane->suspended = false;
+        lane->commit_wanted = 0;
+        lane->wake_at_ms = INT64_MAX;
+    } else {
+        return SIZE_MAX;
+    }
+    fork->states[position] = BRANCH_RUNNING;
+    fork->running++;
+    return position;
+}
+
+static void abandon_others(struct pw_fork *fork)
+{
+    for (size_t i = 0; i < fork->count; i++) {
+        if (i != fork->winner)
+            atomic_store(&fork->lanes[i].abandoned, true);
+    }
+}
+
+static void note_branch(struct pw_fork *fork, size_t position, pawl_status status)
+{
+    pawl_lane *lane = &fork->lanes[position];
+    fork->running--;
+    if (lane->suspended)
+        status = PAWL_SUSPENDED; /* whatever the branch made of it */
+    fork->statuses[position] = status;
+    fork->states[position] = status == PAWL_SUSPENDED ? BRANCH_SUSPENDED : BRANCH_FINISHED;
+    if (status == PAWL_SUSPENDED)
+        return;
+    fork->active--;
+    if (fork->first_only && !fork->has_winner && !atomic_load(&lane->abandoned)) {
+        fork->has_winner = true;
+        fork->winner = position;
+        abandon_others(fork);
+    }
+}
+
+/* Calls one branch, with the lock let go of meanwhile. */
+static bool carry_one(struct pw_fork *fork)
+{
+    pawl_turn *turn = fork->turn;
+    size_t position = take_branch(fork);
+    if (position == SIZE_MAX)
+        return false;
+    pthread_mutex_unlock(&turn->lock);
+    pawl_status status = fork->branch(&fork->lanes[position], position, fork->user);
+    pthread_mutex_lock(&turn->lock);
+    note_branch(fork, position, status);
+    pthread_cond_broadcast(&turn->changed);
+    return true;
+}
+
+bool pw_fork_help(struct pw_fork *fork)
+{
+    pawl_turn *turn = fork->turn;
+    bool any = false;
+    pthread_mutex_lock(&turn->lock);
+    while (carry_one(fork))
+        any = true;
+    pthread_mutex_unlock(&turn->lock);
+    return any;
+}
+
+static int64_t earliest_wake(const struct pw_fork *fork)
+{
+    int64_t at_ms = INT64_MAX;
+    for (size_t i = 0; i < fork->begun; i++) {
+        if (fork->states[i] == BRANCH_SUSPENDED && fork->lanes[i].wake_at_ms < at_ms)
+            at_ms = fork->lanes[i].wake_at_ms;
+    }
+    return at_ms;
+}
+
+/* With the lock held: until no call is under way and none can be made. */
+static void carry_all(struct pw_fork *fork)
+{
+    pawl_turn *turn = fork->turn;
+    for (;;) {
+        if (carry_one(fork))
+            continue;
+        if (fork->running == 0)
+            return;
+        int64_t wake_at_ms = fork_is_over(fork) ? INT64_MAX : earliest_wake(fork);
+        if (wake_at_ms == INT64_MAX)
+            pthread_cond_wait(&turn->changed, &turn->lock);
+        else
+            pw_cond_wait_ms(&turn->changed, &turn->lock, wake_at_ms - pawl_now_ms(turn->engine));
+    }
+}
+
+/* What the branches wait for, the parent waits for; what they did, the parent comes after. */
+static void join(struct pw_fork *fork)
+{
+    pawl_lane *parent = fork->parent;
+    bool fresh = false, replay = true, any = false;
+    for (size_t i = 0; i < fork->begun; i++) {
+        pawl_lane *lane = &fork->lanes[i];
+        lane->joined = true;
+        if (lane->after > parent->after)
+            parent->after = lane->after;
+        if (fork->has_winner && i != fork->winner)
+            continue;
+        if (fork->states[i] == BRANCH_SUSPENDED) {
+            pw_lane_wait_until(parent, lane->wake_at_ms, lane->wake_kind);
+            if (lane->commit_wanted > parent->commit_wanted)
+                parent->commit_wanted = lane->commit_wanted;
+        }
+        any = true;
+        fresh = fresh || lane->is_fresh;
+        replay = replay && lane->is_replay;
+    }
+    if (any) {
+        parent->is_fresh = fresh;
+        parent->is_replay = replay;
+    }
+}
+
+/* ---- Opening a fork ------------------------------------------------------------------------------------------------ */
+
+static pawl_status fork_init(struct pw_fork *fork, pawl_lane *lane, size_t count)
+{
+    pawl_turn *turn = lane->turn;
+    fork->turn = turn;
+    fork->parent = lane;
+    fork->count = count;
+    fork->lanes = pw_arena_take(&turn->pass_arena, (count + 1) * sizeof *fork->lanes);
+    fork->states = pw_arena_zero(&turn->pass_arena, count + 1);
+    if (fork->lanes == NULL || fork->states == NULL)
+        return pw_turn_out_of_memory(turn);
+    for (size_t i = 0; i < count; i++) {
+        pw_lane_init(&fork->lanes[i], turn, lane);
+        fork->statuses[i] = PAWL_SUSPENDED;
+    }
+    return PAWL_OK;
+}
+
+/* With the lock held. */
+static pawl_status fork_run(struct pw_fork *fork, pawl_lane *lane, size_t count)
+{
+    pawl_turn *turn = lane->turn;
+    pawl_status status = fork_init(fork, lane, count);
+    if (status != PAWL_OK)
+        return status;
+    bool shared = count > 1 && fork->limit != 1;
+    pthread_mutex_unlock(&turn->lock);
+    if (shared)
+        turn->host->fork_opens(turn->runner, fork);
+    pthread_mutex_lock(&turn->lock);
+    carry_all(fork);
+    if (shared) {
+        pthread_mutex_unlock(&turn->lock);
+        turn->host->fork_closes(turn->runner, fork); /* waits for helpers to leave */
+        pthread_mutex_lock(&turn->lock);
+        carry_all(fork); /* what a helper left between the two */
+    }
+    join(fork);
+    return PAWL_OK;
+}
+
+static pawl_status check_count(pawl_lane *lane, size_t count)
+{
+    if (count > PW_BRANCHES_MAX)
+        return pw_lane_error(lane, PAWL_INVALID, "%zu branches are more than the %d allowed", count, PW_BRANCHES_MAX);
+    return PAWL_OK;
+}
+
+static bool any_unfinished(const struct pw_fork *fork)
+{
+    for (size_t i = 0; i < fork->count; i++) {
+        if (fork->statuses[i] == PAWL_SUSPENDED)
+            return true;
+    }
+    return false;
+}
+
+pawl_status pawl_lane_all(pawl_lane *lane, size_t count, size_t limit, pawl_lane_fn *branch, void *user,
+                          pawl_status *out_status)
+{
+    pawl_turn *turn = lane->turn;
+    struct pw_fork fork = { .limit = limit, .branch = branch, .user = user, .statuses = out_status };
+    pawl_status status = check_count(lane, count);
+    if (status != PAWL_OK)
+        return status;
+    pthread_mutex_lock(&turn->lock);
+    if (lane->suspended)
+        status = PAWL_SUSPENDED;
+    else
+        status = fork_run(&fork, lane, count);
+    if (status == PAWL_OK && any_unfinished(&fork))
+        status = pw_lane_suspend(lane);
+    pthread_mutex_unlock(&turn->lock);
+    return status;
+}
+
+/* ---- The first of several -------------------------------------------------------------------------------------------- */
+
+struct replayed_winner {
+    size_t position;
+    pawl_lane_fn *branch;
+    void *user;
+};
+
+static pawl_status call_winner(pawl_lane *lane, size_t position, void *user)
+{
+    const struct replayed_winner *winner = user;
+    (void)position;
+    return winner->branch(lane, winner->position, winner->user);
+}
+
+/* With the lock held: only the branch that was first then. */
+static pawl_status replay_winner(pawl_lane *lane, const struct pawl_answer *answer, size_t count, pawl_lane_fn *branch,
+                                 void *user, size_t *out_winner, pawl_status *out_status)
+{
+    struct replayed_winner winner = { strtoull(answer->result_json, NULL, 10), branch, user };
+    if (winner.position >= count)
+        return pw_lane_error(lane, PAWL_INVALID, "branch %zu was first once, but now there are only %zu branches",
+                             winner.position, count);
+    pawl_status answered = PAWL_SUSPENDED;
+    struct pw_fork fork = { .branch = call_winner, .user = &winner, .statuses = &answered };
+    pawl_status status = fork_run(&fork, lane, 1);
+    if (status == PAWL_OK && answered == PAWL_SUSPENDED)
+        status = pw_lane_suspend(lane);
+    *out_winner = winner.position;
+    out_status[winner.position] = answered;
+    return status;
+}
+
+static pawl_status run_race(pawl_lane *lane, struct pw_step *step, size_t count, pawl_lane_fn *branch, void *user,
+                            size_t *out_winner, pawl_status *out_status)
+{
+    struct pw_fork fork = { .branch = branch, .user = user, .statuses = out_status, .first_only = true };
+    pawl_status status = fork_run(&fork, lane, count);
+    if (status != PAWL_OK)
+        return status;
+    if (!fork.has_winner)
+        return pw_lane_suspend(lane);
+    if (lane->turn->dead || pw_turn_is_over(lane->turn))
+        return pw_lane_suspend(lane);
+    *out_winner = fork.winner;
+    return pw_boundary_choose(lane, step, fork.winner);
+}
+
+pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size, size_t count, pawl_lane_fn *branch,
+                            void *user, size_t *out_winner, pawl_status *out_status)
+{
+    pawl_turn *turn = lane->turn;
+    struct pw_step *step;
+    struct pawl_answer answer;
+    bool decided = false;
+    pawl_status status = check_count(lane, count);
+    if (status == PAWL_OK && count == 0)
+        status = pw_lane_error(lane, PAWL_INVALID, "the first of no branches never comes");
+    if (status != PAWL_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        out_status[i] = PAWL_SUSPENDED;
+    pthread_mutex_lock(&turn->lock);
+    status = pw_recall_reach(lane, name, name_size, PAWL_STEP_FIRST, &step);
+    if (status == PAWL_OK)
+        status = pw_recall_choice(lane, step, &answer, &decided);
+    if (status == PAWL_OK && decided)
+        status = replay_winner(lane, &answer, count, branch, user, out_winner, out_status);
+    else if (status == PAWL_OK)
+        status = run_race(lane, step, count, branch, user, out_winner, out_status);
+    pthread_mutex_unlock(&turn->lock);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* lanes.h (internal) - parallel lanes of one turn.
+ *
+ * A fork calls a function for each branch, in the calling thread and, through the host, in idle workers.  A branch that
+ * is suspended is called again while its siblings still run, when its wait is over: nobody is held up by a slow one.
+ * A fork lives on the stack of the thread that opened it, which leaves only when no call is under way. */
+#ifndef PW_TURN_LANES_H
+#define PW_TURN_LANES_H
+
+#include "turn/turn.h"
+
+struct pw_fork {
+    pawl_turn *turn;
+    pawl_lane *parent;
+    pawl_lane *lanes; /* count of them, in the pass's arena */
+    pawl_status *statuses;
+    unsigned char *states; /* enum branch_state */
+    size_t count, limit;
+    size_t begun;   /* branches ever called: positions 0 to begun-1 */
+    size_t active;  /* begun and not finished */
+    size_t running; /* calls under way */
+    bool first_only;
+    bool has_winner;
+    size_t winner;
+    pawl_lane_fn *branch;
+    void *user;
+
+    /* The host's. */
+    size_t helpers;
+    bool wants_no_help;
+    struct pw_fork *previous, *next;
+};
+
+/* Carries branches forward until none can be just now.  For idle workers; true when there was one. */
+bool pw_fork_help(struct pw_fork *fork);
+
+/* Could both be under way at once? */
+bool pw_lanes_are_concurrent(const pawl_lane *one, const pawl_lane *other);
+
+/* From recall.c, with the lock held. */
+pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size, enum pawl_step_kind kind,
+                            struct pw_step **out_step) PAWL_MUST_CHECK;
+pawl_status pw_recall_choice(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer,
+                             bool *out_decided) PAWL_MUST_CHECK;
+
+#endif

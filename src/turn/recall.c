@@ -1,0 +1,452 @@
+/* recall.c - answering durable calls: from history, with "run the body now", or with "suspended".
+ *
+ * Each call looks at the step as it stands, does the one thing that can be done about it, and looks again, until there
+ * is an answer.  What a step is allowed to do next is decided in this file only. */
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "history/retry.h"
+#include "turn/attempt.h"
+#include "turn/lanes.h"
+
+/* ---- Reaching a step -------------------------------------------------------------------------------------------- */
+
+/* Nothing new may happen on this lane any more; a pause counts before the next durable call. */
+static bool lane_is_over(const pawl_lane *lane)
+{
+    const pawl_turn *turn = lane->turn;
+    return lane->suspended || turn->pause_wanted || turn->dead || atomic_load(&turn->cancelled) ||
+           pw_turn_is_over(turn) || pw_lane_is_abandoned(lane);
+}
+
+static pawl_status find_or_add(pawl_lane *lane, struct pw_text name, enum pawl_step_kind kind,
+                               struct pw_step **out_step)
+{
+    pawl_turn *turn = lane->turn;
+    struct pw_step *step = pw_history_find(turn->history, name);
+    if (step == NULL) {
+        int64_t steps_max = turn->definition->limits.steps_max;
+        if (pw_step_kind_counts(kind) && turn->history->counted >= steps_max)
+            return pw_lane_error(lane, PAWL_MAX_STEPS_EXCEEDED, "step \"%.80s\" would be one more than the %lld allowed",
+                                 name.data, (long long)steps_max);
+        step = pw_history_add(turn->history, name, kind);
+        if (step == NULL)
+            return pw_turn_out_of_memory(turn);
+    }
+    if (step->row.kind != kind)
+        return pw_lane_error(lane, PAWL_STEP_TYPE_MISMATCH,
+                             "step \"%.80s\" is a %s in this run's history, and cannot be a %s as well", step->row.name.data,
+                             pawl_step_kind_name(step->row.kind), pawl_step_kind_name(kind));
+    *out_step = step;
+    return PAWL_OK;
+}
+
+/* With the lock held.  PAWL_SUSPENDED when the lane is over. */
+pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size, enum pawl_step_kind kind,
+                            struct pw_step **out_step)
+{
+    if (lane_is_over(lane))
+        return pw_lane_suspend(lane);
+    if (name == NULL)
+        return pw_lane_error(lane, PAWL_INVALID_STEP_NAME, "a step needs a name");
+    struct pw_text trimmed = pw_text_trim((struct pw_text){ name, name_size });
+    if (trimmed.size == 0 || trimmed.size > PW_STEP_NAME_MAX || !pw_text_is_utf8(trimmed) ||
+        memchr(trimmed.data, '\0', trimmed.size) != NULL)
+        return pw_lane_error(lane, PAWL_INVALID_STEP_NAME, "a step name is 1 to %d bytes of UTF-8, this one has %zu",
+                             PW_STEP_NAME_MAX, trimmed.size);
+    pawl_status status = find_or_add(lane, trimmed, kind, out_step);
+    if (status != PAWL_OK)
+        return status;
+    struct pw_step *step = *out_step;
+    uint64_t pass = lane->turn->history->pass;
+    if (step->reached_pass == pass && pw_lanes_are_concurrent(step->lane, lane))
+        return pw_lane_error(lane, PAWL_DUPLICATE_STEP_KEY, "two branches call a step named \"%.80s\"; name them apart",
+                             step->row.name.data);
+    step->reached_pass = pass;
+    step->lane = lane;
+    return PAWL_OK;
+}
+
+/* ---- Giving an answer ------------------------------------------------------------------------------------------- */
+
+static pawl_status answer_with(pawl_lane *lane, struct pw_step *step, enum pawl_answer_kind kind,
+                               struct pawl_answer *out_answer)
+{
+    const struct pw_history *history = lane->turn->history;
+    const struct pw_step_row *row = &step->row;
+    *out_answer = (struct pawl_answer){ .kind = kind,
+                                        .result_json = row->result.data,
+                                        .result_size = row->result.size,
+                                        .event_at_ms = row->event_at_ms,
+                                        .error_name = row->error_name.data,
+                                        .error_message = row->error_message.data,
+                                        .is_replay = pw_step_is_replay(history, step),
+                                        .is_new = pw_step_note_answer(history, step) };
+    lane->is_replay = out_answer->is_replay;
+    lane->is_fresh = out_answer->is_new;
+    return PAWL_OK;
+}
+
+/* True when the step's outcome is known and told. */
+static bool answer_if_finished(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer)
+{
+    if (!pw_step_is_finished(step))
+        return false;
+    (void)answer_with(lane, step,
+                      step->row.status == PAWL_STEP_COMPLETED ? PAWL_ANSWER_DONE : PAWL_ANSWER_FAILED, out_answer);
+    return true;
+}
+
+static pawl_status wait_on_lane(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kind)
+{
+    pw_lane_wait_until(lane, at_ms, kind);
+    return pw_lane_suspend(lane);
+}
+
+/* What every kind of step does first.  PAWL_OK with *out_decided false: the caller decides.  PAWL_CONFLICT never leaves
+ * this file: it says "look again". */
+static pawl_status settle(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer, bool *out_decided)
+{
+    *out_decided = false;
+    if (lane_is_over(lane))
+        return pw_lane_suspend(lane);
+    if (step->unsettled != 0) {
+        pawl_status status = pw_lane_await(lane, step->unsettled);
+        return status == PAWL_OK ? PAWL_CONFLICT : status;
+    }
+    if (step->rejected == PAWL_OK)
+        *out_decided = answer_if_finished(lane, step, out_answer);
+    return PAWL_OK;
+}
+
+static void row_begin(struct pw_step *step, int64_t now_ms)
+{
+    if (step->row.created_at_ms == 0)
+        step->row.created_at_ms = now_ms;
+    step->row.updated_at_ms = now_ms;
+}
+
+/* ---- Steps with a body ------------------------------------------------------------------------------------------ */
+
+/* The store refused what the attempt registered (T3). */
+static pawl_status tell_rejection(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
+{
+    pawl_status why = step->rejected;
+    bool unique = why == PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION || why == PAWL_INSTANCE_ID_ALREADY_EXISTS;
+    struct pw_attempt_failure failure = { .attempt = step->row.attempts,
+                                          .name = pawl_status_name(unique ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION : why),
+                                          .message = step->rejected_text.data != NULL ? step->rejected_text.data : "",
+                                          .may_retry = !unique,
+                                          .policy = policy,
+                                          .mutations = step->mutations };
+    if (step->row.status != PAWL_STEP_ERRORED)
+        return pw_boundary_fail(lane, step, &failure);
+    /* It was the changes for the failure that were refused: the failure stands, without them. */
+    struct pw_boundary boundary = { .lane = lane, .step = step, .when = PAWL_WITH_FAILURE };
+    if (!pw_log_system(lane->turn, &boundary.logs, PAWL_LOG_ERROR, step->row.name, step->row.attempts,
+                       "a change registered for this failure was refused: %.400s", failure.message))
+        return pw_turn_out_of_memory(lane->turn);
+    return pw_boundary_record(&boundary);
+}
+
+static pawl_status fail_attempt(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy, int64_t attempt,
+                                pawl_status why, bool may_retry)
+{
+    struct pw_attempt_failure failure = { .attempt = attempt,
+                                          .name = pawl_status_name(why),
+                                          .message = pawl_status_text(why),
+                                          .may_retry = may_retry,
+                                          .policy = policy };
+    return pw_boundary_fail(lane, step, &failure);
+}
+
+/* A test's word instead of the body.  PAWL_OK with *out_mocked false: there is none. */
+static pawl_status apply_mock(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy, bool *out_mocked)
+{
+    pawl_turn *turn = lane->turn;
+    const struct pw_mocks *mocks = turn->engine->mocks;
+    int64_t attempt = step->row.attempts + 1;
+    *out_mocked = false;
+    if (mocks == NULL || mocks->find == NULL)
+        return PAWL_OK;
+    struct pw_mock mock = mocks->find(mocks->user, turn->definition->name, step->row.name, attempt);
+    *out_mocked = mock.kind != PW_MOCK_NONE;
+    switch (mock.kind) {
+    case PW_MOCK_NONE:
+        return PAWL_OK;
+    case PW_MOCK_TIMEOUT:
+        return fail_attempt(lane, step, policy, attempt, PAWL_STEP_TIMEOUT, true);
+    case PW_MOCK_FAILURE: {
+        struct pw_attempt_failure failure = { .attempt = attempt,
+                                              .name = mock.error_name.data,
+                                              .message = mock.error_message.data,
+                                              .may_retry = mock.may_retry,
+                                              .policy = policy };
+        return pw_boundary_fail(lane, step, &failure);
+    }
+    case PW_MOCK_RESULT:
+        if (!pw_arena_text(&turn->history->arena, mock.result, &step->row.result))
+            return pw_turn_out_of_memory(turn);
+        step->row.attempts = attempt;
+        step->row.status = PAWL_STEP_COMPLETED;
+        return pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
+    }
+    return PAWL_OK;
+}
+
+/* The body's turn has come: hand it out.  PAWL_CONFLICT: look again. */
+static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy,
+                                 struct pawl_answer *out_answer)
+{
+    pawl_turn *turn = lane->turn;
+    bool mocked;
+    if (turn->answered < lane->after) {
+        pawl_status status = pw_lane_await(lane, lane->after);
+        return status == PAWL_OK ? PAWL_CONFLICT : status;
+    }
+    int64_t now_ms = pawl_now_ms(turn->engine);
+    row_begin(step, now_ms);
+    step->row.attempts_max = pw_policy_attempts_max(policy);
+    step->row.timeout_ms = policy->timeout_ms;
+    if (!pw_attempts_left(step->row.attempts, step->row.attempts_max)) {
+        pawl_status status = fail_attempt(lane, step, policy, step->row.attempts, PAWL_STEP_MAX_ATTEMPTS_EXCEEDED, false);
+        return status == PAWL_OK ? PAWL_CONFLICT : status;
+    }
+    if (turn->host->stopping(turn->runner))
+        return pw_lane_suspend(lane);
+    if (!turn->host->take_step(turn->runner)) {
+        turn->out_of_steps = true;
+        return pw_lane_suspend(lane);
+    }
+    pawl_status status = apply_mock(lane, step, policy, &mocked);
+    if (status != PAWL_OK)
+        return status;
+    if (mocked)
+        return PAWL_CONFLICT;
+    pawl_attempt *attempt = pw_attempt_new(lane, step, policy, now_ms);
+    if (attempt == NULL)
+        return pw_turn_out_of_memory(turn);
+    *out_answer = (struct pawl_answer){ .kind = PAWL_ANSWER_RUN, .attempt = attempt };
+    return PAWL_OK;
+}
+
+static pawl_status step_look(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy,
+                             struct pawl_answer *out_answer)
+{
+    bool decided;
+    pawl_status status = settle(lane, step, out_answer, &decided);
+    if (status != PAWL_OK || decided)
+        return status;
+    if (step->rejected != PAWL_OK) {
+        status = tell_rejection(lane, step, policy);
+        return status == PAWL_OK ? PAWL_CONFLICT : status;
+    }
+    if (step->row.next_retry_at_ms > 0 && pawl_now_ms(lane->turn->engine) < step->row.next_retry_at_ms)
+        return wait_on_lane(lane, step->row.next_retry_at_ms, PW_TASK_RETRY);
+    return begin_attempt(lane, step, policy, out_answer);
+}
+
+pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size, const struct pawl_policy *policy,
+                             struct pawl_answer *out_answer)
+{
+    pawl_turn *turn = lane->turn;
+    struct pw_step *step;
+    struct pawl_policy default_policy;
+    if (policy == NULL) {
+        pawl_policy_default(&default_policy);
+        policy = &default_policy;
+    }
+    const char *wrong = pw_policy_wrong(policy);
+    if (wrong != NULL)
+        return pw_lane_error(lane, PAWL_INVALID, "step \"%.*s\": %s", (int)(name_size < 80 ? name_size : 80), name, wrong);
+    pthread_mutex_lock(&turn->lock);
+    pawl_status status = pw_recall_reach(lane, name, name_size, PAWL_STEP_DO, &step);
+    if (status == PAWL_OK) {
+        do
+            status = step_look(lane, step, policy, out_answer);
+        while (status == PAWL_CONFLICT);
+    }
+    pthread_mutex_unlock(&turn->lock);
+    if (status == PAWL_OK && out_answer->kind == PAWL_ANSWER_RUN) {
+        pw_commit_kick(turn->engine->commit); /* a body may take long; nobody's commit shall wait for it */
+        turn->host->attempt_begins(turn->runner, out_answer->attempt);
+    }
+    return status;
+}
+
+/* ---- Sleeps ------------------------------------------------------------------------------------------------------- */
+
+static pawl_status sleep_look(pawl_lane *lane, struct pw_step *step, int64_t wake_at_ms, int64_t now_ms,
+                              struct pawl_answer *out_answer)
+{
+    bool decided;
+    pawl_status status = settle(lane, step, out_answer, &decided);
+    if (status != PAWL_OK || decided)
+        return status;
+    const struct pw_mocks *mocks = lane->turn->engine->mocks;
+    bool is_new = !step->in_store;
+    if (is_new)
+        step->row.wake_at_ms = wake_at_ms;
+    bool over = now_ms >= step->row.wake_at_ms || (mocks != NULL && mocks->sleeps_disabled);
+    if (is_new || over) {
+        row_begin(step, now_ms);
+        step->row.status = over ? PAWL_STEP_COMPLETED : PAWL_STEP_WAITING;
+        status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
+        if (status != PAWL_OK || over)
+            return status == PAWL_OK ? PAWL_CONFLICT : status;
+    }
+    return wait_on_lane(lane, step->row.wake_at_ms, PW_TASK_WAKE);
+}
+
+static pawl_status recall_sleep(pawl_lane *lane, const char *name, size_t name_size, bool relative, int64_t ms,
+                                struct pawl_answer *out_answer)
+{
+    pawl_turn *turn = lane->turn;
+    struct pw_step *step;
+    pthread_mutex_lock(&turn->lock);
+    pawl_status status = pw_recall_reach(lane, name, name_size, PAWL_STEP_SLEEP, &step);
+    if (status == PAWL_OK) {
+        int64_t now_ms = pw_step_is_finished(step) ? 0 : pawl_now_ms(turn->engine);
+        do
+            status = sleep_look(lane, step, relative ? pw_time_after(now_ms, ms) : ms, now_ms, out_answer);
+        while (status == PAWL_CONFLICT);
+    }
+    pthread_mutex_unlock(&turn->lock);
+    return status;
+}
+
+pawl_status pawl_recall_sleep(pawl_lane *lane, const char *name, size_t name_size, int64_t duration_ms,
+                              struct pawl_answer *out_answer)
+{
+    if (duration_ms < 0 || duration_ms > PW_DELAY_MS_MAX)
+        return pw_lane_error(lane, PAWL_SLEEP_RANGE, "a sleep lasts 0 ms to 365 days, not %lld ms",
+                             (long long)duration_ms);
+    return recall_sleep(lane, name, name_size, true, duration_ms, out_answer);
+}
+
+pawl_status pawl_recall_sleep_until(pawl_lane *lane, const char *name, size_t name_size, int64_t wake_at_ms,
+                                    struct pawl_answer *out_answer)
+{
+    if (wake_at_ms > PW_TIME_MS_MAX)
+        return pw_lane_error(lane, PAWL_SLEEP_RANGE, "%lld ms since 1970 is past the year 9999", (long long)wake_at_ms);
+    /* 0 is "none" in a row; a moment in the past is done at once whichever it is. */
+    return recall_sleep(lane, name, name_size, false, wake_at_ms > 0 ? wake_at_ms : 1, out_answer);
+}
+
+/* ---- Events --------------------------------------------------------------------------------------------------------- */
+
+/* Events came that this turn has not seen.  Lets go of the lock while it reads. */
+static pawl_status read_more_events(pawl_lane *lane)
+{
+    pawl_turn *turn = lane->turn;
+    struct pw_store *store = turn->engine->store;
+    const struct pw_fence *fence = &turn->claim.fence;
+    struct pw_arena arena = { 0 };
+    struct pw_event_row *rows = NULL;
+    size_t count = 0;
+    int64_t known = turn->history->event_seq;
+    pthread_mutex_unlock(&turn->lock);
+    pawl_status status =
+        store->ops->read_new_events(store, &arena, fence->instance, fence->run, known, &rows, &count, NULL);
+    pthread_mutex_lock(&turn->lock);
+    if (status != PAWL_OK) {
+        turn->trouble = status;
+        status = pw_lane_suspend(lane);
+    } else if (turn->history->event_seq == known && !pw_history_load_events(turn->history, rows, count)) {
+        status = pw_turn_out_of_memory(turn);
+    }
+    pw_arena_clear(&arena);
+    return status;
+}
+
+static pawl_status take_event(pawl_lane *lane, struct pw_step *step, struct pw_event *event, int64_t now_ms)
+{
+    struct pw_boundary boundary = { .lane = lane, .step = step, .event = event };
+    event->taken = true;
+    row_begin(step, now_ms);
+    step->row.status = PAWL_STEP_COMPLETED;
+    step->row.result = event->row.payload;
+    step->row.event_at_ms = event->row.created_at_ms;
+    return pw_boundary_record(&boundary);
+}
+
+/* Holds only if no event came that this turn has not seen (T3). */
+static pawl_status time_out(pawl_lane *lane, struct pw_step *step, int64_t now_ms)
+{
+    struct pw_boundary boundary = { .lane = lane, .step = step, .unless_new_events = true };
+    row_begin(step, now_ms);
+    step->row.status = PAWL_STEP_ERRORED;
+    step->row.error_name = pw_text_of(pawl_status_name(PAWL_WAIT_FOR_EVENT_TIMEOUT));
+    step->row.error_message = pw_text_of(pawl_status_text(PAWL_WAIT_FOR_EVENT_TIMEOUT));
+    if (!pw_log_system(lane->turn, &boundary.logs, PAWL_LOG_WARN, step->row.name, 0, "no event \"%s\" came in time",
+                       step->row.wait_event_type.data))
+        return pw_turn_out_of_memory(lane->turn);
+    return pw_boundary_record(&boundary);
+}
+
+static pawl_status event_look(pawl_lane *lane, struct pw_step *step, struct pw_text type, int64_t timeout_ms,
+                              struct pawl_answer *out_answer)
+{
+    pawl_turn *turn = lane->turn;
+    bool decided;
+    pawl_status status = settle(lane, step, out_answer, &decided);
+    if (status != PAWL_OK || decided)
+        return status;
+    int64_t now_ms = pawl_now_ms(turn->engine);
+    bool is_new = !step->in_store;
+    if (step->rejected != PAWL_OK) {
+        step->rejected = PAWL_OK;
+        step->row.status = PAWL_STEP_WAITING;
+        step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
+        status = read_more_events(lane);
+        return status == PAWL_OK ? PAWL_CONFLICT : status;
+    }
+    if (is_new) {
+        step->row.wake_at_ms = pw_time_after(now_ms, timeout_ms);
+        if (!pw_arena_text(&turn->history->arena, type, &step->row.wait_event_type))
+            return pw_turn_out_of_memory(turn);
+    }
+    struct pw_event *event = pw_history_event_for(turn->history, type, step->row.wake_at_ms);
+    if (event != NULL || now_ms >= step->row.wake_at_ms) {
+        status = event != NULL ? take_event(lane, step, event, now_ms) : time_out(lane, step, now_ms);
+        return status == PAWL_OK ? PAWL_CONFLICT : status;
+    }
+    if (is_new) {
+        row_begin(step, now_ms);
+        status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
+        if (status != PAWL_OK)
+            return status;
+    }
+    return wait_on_lane(lane, step->row.wake_at_ms, PW_TASK_WAKE);
+}
+
+pawl_status pawl_recall_event(pawl_lane *lane, const char *name, size_t name_size, const char *type, int64_t timeout_ms,
+                              struct pawl_answer *out_answer)
+{
+    pawl_turn *turn = lane->turn;
+    struct pw_step *step;
+    if (type == NULL || !pw_text_is_identifier(pw_text_of(type), PW_EVENT_TYPE_MAX, true))
+        return pw_lane_error(lane, PAWL_INVALID_EVENT_TYPE, "\"%.120s\" is not an event type: %s",
+                             type != NULL ? type : "", pawl_status_text(PAWL_INVALID_EVENT_TYPE));
+    if (timeout_ms < PW_EVENT_TIMEOUT_MS_MIN || timeout_ms > PW_DELAY_MS_MAX)
+        return pw_lane_error(lane, PAWL_WAIT_FOR_EVENT_TIMEOUT_RANGE,
+                             "a wait for an event lasts 1 second to 365 days, not %lld ms", (long long)timeout_ms);
+    pthread_mutex_lock(&turn->lock);
+    pawl_status status = pw_recall_reach(lane, name, name_size, PAWL_STEP_EVENT, &step);
+    if (status == PAWL_OK) {
+        do
+            status = event_look(lane, step, pw_text_of(type), timeout_ms, out_answer);
+        while (status == PAWL_CONFLICT);
+    }
+    pthread_mutex_unlock(&turn->lock);
+    return status;
+}
+
+pawl_status pw_recall_choice(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer, bool *out_decided)
+{
+    pawl_status status;
+    do
+        status = settle(lane, step, out_answer, out_decided);
+    while (status == PAWL_CONFLICT);
+    return status;
+}

@@ -1,0 +1,469 @@
+/* turn.c - a turn's life: made from a claim, loaded, run in passes, closed.  See turn.h. */
+#include "turn/turn.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/thread.h"
+#include "turn/attempt.h"
+#include "value/value.h"
+
+enum { TROUBLE_DELAY_MS = 1000 };
+
+/* ---- Made and let go of ---------------------------------------------------------------------------------------- */
+
+pawl_turn *pw_turn_new(pawl_engine *engine, const struct pw_definition *definition, const struct pw_claim *claim,
+                       const struct pw_turn_host *host, void *runner)
+{
+    pawl_turn *turn = calloc(1, sizeof *turn);
+    if (turn == NULL)
+        return NULL;
+    turn->engine = engine;
+    turn->definition = definition;
+    turn->host = host;
+    turn->runner = runner;
+    turn->claim = *claim;
+    atomic_init(&turn->references, 1);
+    atomic_init(&turn->chain.broken, PAWL_OK);
+    atomic_init(&turn->cancelled, false);
+    pthread_mutex_init(&turn->lock, NULL);
+    bool complete = pw_cond_init(&turn->changed) && pw_arena_text(&turn->arena, claim->id, &turn->claim.id) &&
+                    pw_arena_text(&turn->arena, claim->params, &turn->claim.params);
+    turn->claim.workflow = definition->name;
+    if (!complete) {
+        pw_turn_unref(turn);
+        return NULL;
+    }
+    return turn;
+}
+
+void pw_turn_ref(pawl_turn *turn)
+{
+    atomic_fetch_add(&turn->references, 1);
+}
+
+void pw_turn_unref(pawl_turn *turn)
+{
+    if (turn == NULL || atomic_fetch_sub(&turn->references, 1) > 1)
+        return;
+    pw_history_free(turn->history);
+    pw_arena_clear(&turn->pass_arena);
+    pw_arena_clear(&turn->arena);
+    pthread_cond_destroy(&turn->changed);
+    pthread_mutex_destroy(&turn->lock);
+    free(turn);
+}
+
+/* ---- Loading --------------------------------------------------------------------------------------------------- */
+
+static pawl_status load_events(pawl_turn *turn, struct pw_history *history, struct pawl_error *error)
+{
+    struct pw_store *store = turn->engine->store;
+    const struct pw_fence *fence = &turn->claim.fence;
+    struct pw_arena arena = { 0 };
+    struct pw_event_row *rows = NULL;
+    size_t count = 0;
+    pawl_status status = store->ops->read_new_events(store, &arena, fence->instance, fence->run, history->event_seq,
+                                                     &rows, &count, error);
+    if (status == PAWL_OK && !pw_history_load_events(history, rows, count))
+        status = pw_error_plain(error, PAWL_NOMEM);
+    pw_arena_clear(&arena);
+    return status;
+}
+
+static pawl_status load_steps(pawl_turn *turn, struct pw_history *history, struct pawl_error *error)
+{
+    struct pw_store *store = turn->engine->store;
+    struct pw_history_query query = {
+        .instance = turn->claim.fence.instance, .run = turn->claim.fence.run, .max = SIZE_MAX
+    };
+    struct pw_arena arena = { 0 };
+    struct pw_step_row *rows = NULL;
+    size_t count = 0;
+    pawl_status status = store->ops->read_steps(store, &arena, &query, &rows, &count, error);
+    if (status == PAWL_OK && !pw_history_load(history, rows, count))
+        status = pw_error_plain(error, PAWL_NOMEM);
+    pw_arena_clear(&arena);
+    return status;
+}
+
+static pawl_status load_instance(pawl_turn *turn, struct pw_history *history, struct pawl_error *error)
+{
+    struct pw_store *store = turn->engine->store;
+    struct pw_arena arena = { 0 };
+    struct pw_instance instance = { .params = turn->claim.params, .created_at_ms = turn->claim.created_at_ms };
+    pawl_status status = PAWL_OK;
+    if (!turn->claim.has_instance)
+        status = store->ops->read_instance_by_key(store, &arena, turn->claim.fence.instance, &instance, error);
+    history->created_at_ms = instance.created_at_ms;
+    if (status == PAWL_OK && !pw_arena_text(&history->arena, instance.params, &history->params))
+        status = pw_error_plain(error, PAWL_NOMEM);
+    pw_arena_clear(&arena);
+    return status;
+}
+
+pawl_status pw_turn_load(pawl_turn *turn, struct pw_history *warm, struct pawl_error *error)
+{
+    struct pw_history *history = warm != NULL ? warm : pw_history_new();
+    if (history == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+    pawl_status status = PAWL_OK;
+    if (warm == NULL) {
+        status = load_instance(turn, history, error);
+        if (status == PAWL_OK && !turn->claim.is_first)
+            status = load_steps(turn, history, error);
+    }
+    if (status == PAWL_OK && turn->claim.event_seq > history->event_seq)
+        status = load_events(turn, history, error);
+    if (status != PAWL_OK) {
+        pw_history_free(history);
+        return status;
+    }
+    pw_history_begin_turn(history);
+    pw_history_free(turn->history);
+    turn->history = history;
+    return PAWL_OK;
+}
+
+struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fence)
+{
+    struct pw_history *history = NULL;
+    pthread_mutex_lock(&turn->lock);
+    bool usable = turn->ended && !turn->finished && !turn->dead && atomic_load(&turn->chain.broken) == PAWL_OK;
+    if (usable) {
+        history = turn->history;
+        turn->history = NULL;
+        *out_fence = turn->claim.fence;
+        out_fence->epoch++; /* by the closing unit */
+    }
+    pthread_mutex_unlock(&turn->lock);
+    return history;
+}
+
+/* ---- Passes ---------------------------------------------------------------------------------------------------- */
+
+void pw_lane_init(pawl_lane *lane, pawl_turn *turn, pawl_lane *parent)
+{
+    memset(lane, 0, sizeof *lane);
+    atomic_init(&lane->abandoned, false);
+    lane->turn = turn;
+    lane->parent = parent;
+    lane->wake_at_ms = INT64_MAX;
+    lane->after = parent != NULL ? parent->after : 0;
+    lane->is_replay = parent != NULL ? parent->is_replay : !turn->claim.is_first;
+    lane->is_fresh = parent != NULL ? parent->is_fresh : turn->history->pass == turn->history->turn_pass;
+}
+
+void pw_turn_begin_pass(pawl_turn *turn)
+{
+    pthread_mutex_lock(&turn->lock);
+    pw_arena_clear(&turn->pass_arena);
+    pw_history_begin_pass(turn->history);
+    pw_lane_init(&turn->main, turn, NULL);
+    turn->outcome = PW_OUTCOME_NONE;
+    if (turn->claim.taken_over) {
+        turn->claim.taken_over = false;
+        (void)pw_log_system(turn, &turn->logs, PAWL_LOG_WARN, (struct pw_text){ NULL, 0 }, 0,
+                            "the lease of the runner that held this run expired; another runner goes on");
+    }
+    pthread_mutex_unlock(&turn->lock);
+}
+
+bool pw_turn_end_pass(pawl_turn *turn)
+{
+    pthread_mutex_lock(&turn->lock);
+    bool alive = !turn->dead;
+    if (turn->outcome == PW_OUTCOME_NONE) {
+        turn->outcome = PW_OUTCOME_FAIL;
+        turn->error_name = pw_text_of("TURN_NOT_ENDED");
+        turn->error_message = pw_text_of("the turn function returned without ending the turn");
+    }
+    pthread_mutex_unlock(&turn->lock);
+    return alive;
+}
+
+bool pw_turn_pass(pawl_turn *turn)
+{
+    pw_turn_begin_pass(turn);
+    turn->definition->advance(turn, turn->definition->user);
+    return pw_turn_end_pass(turn);
+}
+
+void pawl_turn_describe(const pawl_turn *turn, struct pawl_turn_info *out_info)
+{
+    *out_info = (struct pawl_turn_info){
+        .workflow = turn->definition->name.data,
+        .instance_id = turn->claim.id.data,
+        .run_number = turn->claim.fence.run,
+        .created_at_ms = turn->history->created_at_ms,
+        .params_json = turn->history->params.data,
+        .params_size = turn->history->params.size,
+        .is_first = turn->claim.is_first,
+        .is_again = turn->history->pass > turn->history->turn_pass,
+    };
+}
+
+pawl_engine *pawl_turn_engine(const pawl_turn *turn)
+{
+    return turn->engine;
+}
+
+pawl_lane *pawl_turn_lane(pawl_turn *turn)
+{
+    return &turn->main;
+}
+
+/* ---- How a pass ends --------------------------------------------------------------------------------------------- */
+
+void pawl_turn_suspend(pawl_turn *turn)
+{
+    pthread_mutex_lock(&turn->lock);
+    turn->outcome = PW_OUTCOME_SUSPEND;
+    pthread_mutex_unlock(&turn->lock);
+}
+
+static void end_with(pawl_turn *turn, enum pw_turn_outcome outcome, struct pw_text result, const char *name,
+                     const char *message)
+{
+    pthread_mutex_lock(&turn->lock);
+    struct pw_text error_name = pw_text_cut(pw_text_of(name), PW_ERROR_NAME_MAX);
+    struct pw_text error_message = pw_text_cut(pw_text_of(message), PW_ERROR_MESSAGE_MAX);
+    turn->outcome = turn->main.suspended ? PW_OUTCOME_SUSPEND : outcome;
+    if (!pw_arena_text(&turn->arena, result, &turn->result) ||
+        !pw_arena_text(&turn->arena, error_name, &turn->error_name) ||
+        !pw_arena_text(&turn->arena, error_message, &turn->error_message)) {
+        turn->outcome = PW_OUTCOME_SUSPEND;
+        turn->trouble = PAWL_NOMEM;
+    }
+    pthread_mutex_unlock(&turn->lock);
+}
+
+void pawl_turn_finish(pawl_turn *turn, const char *result_json, size_t result_size)
+{
+    struct pw_text result = { result_json, result_size };
+    struct pawl_error error = { PAWL_OK, "" };
+    pawl_status status = pw_json_check(result, turn->definition->limits.payload_bytes_max, "the run's result", &error);
+    if (status == PAWL_OK)
+        end_with(turn, PW_OUTCOME_FINISH, result, NULL, NULL);
+    else if (status == PAWL_NOMEM)
+        pawl_turn_suspend(turn);
+    else
+        pawl_turn_fail(turn, pawl_status_name(status), error.text);
+}
+
+void pawl_turn_fail(pawl_turn *turn, const char *error_name, const char *error_message)
+{
+    end_with(turn, PW_OUTCOME_FAIL, (struct pw_text){ NULL, 0 }, error_name != NULL ? error_name : "FAILED",
+             error_message != NULL ? error_message : "");
+}
+
+/* ---- What comes next ----------------------------------------------------------------------------------------------- */
+
+/* A pause wins over everything: what the pass found will be found again after the resume. */
+static struct pw_closing closing_of(pawl_turn *turn)
+{
+    struct pw_closing park = { .status = PW_TASK_ACTIVE, .kind = PW_TASK_RESUME, .due_at_ms = PW_NOW };
+    if (turn->pause_wanted) {
+        park.status = PW_TASK_PAUSED;
+        park.due_at_ms = turn->main.wake_at_ms < INT64_MAX ? turn->main.wake_at_ms : PW_NOW;
+    } else if (turn->outcome == PW_OUTCOME_FINISH || turn->outcome == PW_OUTCOME_FAIL) {
+        bool good = turn->outcome == PW_OUTCOME_FINISH;
+        return (struct pw_closing){ .finish = true,
+                                    .outcome = good ? PW_OUTCOME_COMPLETE : PW_OUTCOME_ERRORED,
+                                    .output = good ? turn->result : (struct pw_text){ NULL, 0 },
+                                    .error_name = good ? (struct pw_text){ NULL, 0 } : turn->error_name,
+                                    .error_message = good ? (struct pw_text){ NULL, 0 } : turn->error_message };
+    } else if (turn->trouble != PAWL_OK || (turn->outcome == PW_OUTCOME_SUSPEND && !turn->out_of_steps &&
+                                            !turn->host->stopping(turn->runner) && turn->main.wake_at_ms == INT64_MAX)) {
+        /* Nothing to wait for, yet suspended: memory ran out, or a binding gave up.  Not in a hot loop. */
+        park.due_at_ms = pawl_now_ms(turn->engine) + TROUBLE_DELAY_MS;
+    } else if (turn->main.wake_at_ms < INT64_MAX && !turn->out_of_steps && !turn->host->stopping(turn->runner)) {
+        park.status = PW_TASK_WAITING;
+        park.kind = turn->main.wake_kind;
+        park.due_at_ms = turn->main.wake_at_ms;
+    }
+    return park;
+}
+
+/* With the lock held. */
+static enum pw_next next(pawl_turn *turn)
+{
+    if (turn->answered < turn->submitted && (turn->closing || turn->main.commit_wanted != 0 || pw_turn_is_over(turn))) {
+        turn->waiting = true;
+        return PW_NEXT_WAIT;
+    }
+    if (turn->ended || pw_turn_is_over(turn))
+        return PW_NEXT_END;
+    bool stop = turn->pause_wanted || turn->host->stopping(turn->runner) || turn->dead;
+    bool wants_pass = turn->outcome == PW_OUTCOME_NONE ||
+                      (turn->outcome == PW_OUTCOME_SUSPEND && turn->main.commit_wanted != 0 && !turn->out_of_steps);
+    if (wants_pass && !stop)
+        return PW_NEXT_PASS;
+    if (turn->outcome == PW_OUTCOME_FAIL)
+        (void)pw_log_system(turn, &turn->logs, PAWL_LOG_ERROR, (struct pw_text){ NULL, 0 }, 0, "the run failed: %s: %.400s",
+                            turn->error_name.data, turn->error_message.data);
+    struct pw_closing closing = closing_of(turn);
+    if (pw_boundary_close(turn, &closing) != PAWL_OK)
+        return PW_NEXT_END;
+    turn->waiting = true;
+    return PW_NEXT_WAIT;
+}
+
+enum pw_next pw_turn_next(pawl_turn *turn)
+{
+    pthread_mutex_lock(&turn->lock);
+    enum pw_next what = next(turn);
+    pthread_mutex_unlock(&turn->lock);
+    return what;
+}
+
+/* Waits, leading commits meanwhile if nobody does, until the unit is answered.  Without the lock. */
+static void wait_for_unit(pawl_turn *turn, int64_t unit)
+{
+    pthread_mutex_lock(&turn->lock);
+    while (turn->answered < unit) {
+        pthread_mutex_unlock(&turn->lock);
+        bool led = pw_commit_lead(turn->engine->commit);
+        pthread_mutex_lock(&turn->lock);
+        if (!led && turn->answered < unit)
+            pthread_cond_wait(&turn->changed, &turn->lock);
+    }
+    pthread_mutex_unlock(&turn->lock);
+}
+
+enum pw_next pw_turn_next_blocking(pawl_turn *turn)
+{
+    for (;;) {
+        pthread_mutex_lock(&turn->lock);
+        enum pw_next what = next(turn);
+        turn->waiting = false; /* this thread waits itself: ready() is not owed */
+        int64_t unit = turn->submitted;
+        pthread_mutex_unlock(&turn->lock);
+        if (what != PW_NEXT_WAIT)
+            return what;
+        wait_for_unit(turn, unit);
+    }
+}
+
+/* ---- From outside -------------------------------------------------------------------------------------------------- */
+
+void pw_turn_revoke(pawl_turn *turn)
+{
+    atomic_store(&turn->cancelled, true);
+}
+
+void pw_turn_release(pawl_turn *turn, int64_t delay_ms)
+{
+    struct pw_unit unit;
+    pw_unit_init(&unit);
+    struct pw_op *fence = pw_unit_add(&unit, PW_OP_FENCE);
+    struct pw_op *park = fence != NULL ? pw_unit_add(&unit, PW_OP_PARK) : NULL;
+    if (park != NULL) {
+        fence->as.fence.at = turn->claim.fence;
+        park->as.park = (struct pw_op_park){
+            .instance = turn->claim.fence.instance, .status = PW_TASK_ACTIVE, .kind = PW_TASK_RESUME,
+            .due_at_ms = delay_ms > 0 ? pawl_now_ms(turn->engine) + delay_ms : PW_NOW, .event_seq_seen = -1
+        };
+        /* When it fails the lease runs out by itself. */
+        (void)pw_commit_run(turn->engine->commit, &unit);
+    }
+    pw_unit_clear(&unit);
+}
+
+bool pw_turn_expire(pawl_turn *turn, pawl_attempt *attempt)
+{
+    bool expired = false;
+    pthread_mutex_lock(&turn->lock);
+    if (attempt->step->running && !turn->dead && !turn->closing && !pw_turn_is_over(turn)) {
+        struct pw_attempt_failure failure = { .attempt = attempt->number,
+                                              .name = pawl_status_name(PAWL_STEP_TIMEOUT),
+                                              .message = pawl_status_text(PAWL_STEP_TIMEOUT),
+                                              .may_retry = true,
+                                              .policy = &attempt->policy,
+                                              .logs = attempt->logs };
+        const struct pw_step_row *row = &attempt->step->row;
+        if (pw_boundary_fail(attempt->lane, attempt->step, &failure) == PAWL_OK) {
+            /* Beside other lanes there may be work that was cut off; a new turn finds out at once. */
+            bool alone = attempt->lane == &turn->main && row->status == PAWL_STEP_WAITING;
+            struct pw_closing closing = { .status = alone ? PW_TASK_WAITING : PW_TASK_ACTIVE,
+                                          .kind = PW_TASK_RETRY,
+                                          .due_at_ms = alone ? row->next_retry_at_ms : PW_NOW };
+            expired = pw_boundary_close(turn, &closing) == PAWL_OK;
+        }
+        turn->dead = turn->waiting = expired;
+        atomic_store(&turn->cancelled, true);
+    }
+    pthread_mutex_unlock(&turn->lock);
+    return expired;
+}
+
+/* ---- Inside ---------------------------------------------------------------------------------------------------------- */
+
+bool pw_turn_is_over(const pawl_turn *turn)
+{
+    return turn->ended || atomic_load(&turn->chain.broken) != PAWL_OK;
+}
+
+pawl_status pw_turn_out_of_memory(pawl_turn *turn)
+{
+    int whole = PAWL_OK;
+    atomic_compare_exchange_strong(&turn->chain.broken, &whole, PAWL_NOMEM);
+    atomic_store(&turn->cancelled, true);
+    turn->trouble = PAWL_NOMEM;
+    return PAWL_NOMEM;
+}
+
+pawl_status pw_lane_suspend(pawl_lane *lane)
+{
+    lane->suspended = true;
+    return PAWL_SUSPENDED;
+}
+
+void pw_lane_wait_until(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kind)
+{
+    if (at_ms < lane->wake_at_ms) {
+        lane->wake_at_ms = at_ms;
+        lane->wake_kind = kind;
+    }
+}
+
+bool pw_lane_is_abandoned(const pawl_lane *lane)
+{
+    for (; lane != NULL; lane = lane->parent) {
+        if (atomic_load(&lane->abandoned))
+            return true;
+    }
+    return false;
+}
+
+pawl_status pw_lane_error(pawl_lane *lane, pawl_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(lane->error, sizeof lane->error, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+const char *pawl_lane_error(const pawl_lane *lane)
+{
+    return lane->error;
+}
+
+pawl_status pw_lane_await(pawl_lane *lane, int64_t unit)
+{
+    pawl_turn *turn = lane->turn;
+    if (turn->answered >= unit)
+        return PAWL_OK;
+    if (turn->host->should_yield(turn->runner)) {
+        lane->commit_wanted = unit;
+        return pw_lane_suspend(lane);
+    }
+    pthread_mutex_unlock(&turn->lock);
+    wait_for_unit(turn, unit);
+    pthread_mutex_lock(&turn->lock);
+    return PAWL_OK;
+}

@@ -1,0 +1,152 @@
+/* turn.h (internal) - one claimed run carried forward: load, recall, step boundary, suspend, finish.
+ *
+ * The workflow function is run in *passes*: once from the top, and again from the top after a wait for a commit, for
+ * as long as the turn lasts.  What a step boundary changes is one unit of work, submitted the moment the step ends; the
+ * turn waits for it only before the next effect.  While it waits its thread may carry another run (the pass is unwound
+ * with PAWL_SUSPENDED, and begun again when the commit is answered), or wait itself when there is nothing else to do.
+ *
+ *  T1. No body is handed out on a lane before every boundary that lane depends on is durable.
+ *  T2. All units of a turn carry its fence and its chain: once one was not applied, none after it is.
+ *  T3. A step whose boundary the store may refuse (mutations, a timeout racing an event) is not told before it is
+ *      durable ("unsettled").
+ *  T4. The turn ends with one closing unit, which parks or finishes the task.  It is refused when a pause was asked for;
+ *      the turn then closes as paused.
+ *  T5. When an attempt outlives its timeout the watchdog closes the turn in its stead; the turn is then dead: everything
+ *      the blocked code still does is dropped.
+ *  T6. `lock` guards all of the turn and its history; it is never held over a call into user code, a wait, or I/O.
+ *      (The one read of an event's target, registered in a step, is the exception.) */
+#ifndef PW_TURN_TURN_H
+#define PW_TURN_TURN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "engine/engine.h"
+#include "history/history.h"
+
+struct pw_fork;
+
+/* Who drives the turn, as the turn sees it. */
+struct pw_turn_host {
+    bool (*should_yield)(void *runner); /* is there other work, so that a wait should unwind instead of blocking? */
+    bool (*stopping)(void *runner);
+    bool (*take_step)(void *runner); /* false: the budget of bodies is used up */
+    void (*attempt_begins)(void *runner, pawl_attempt *attempt);
+    void (*attempt_ends)(void *runner, pawl_attempt *attempt);
+    void (*fork_opens)(void *runner, struct pw_fork *fork);
+    void (*fork_closes)(void *runner, struct pw_fork *fork);
+    void (*ready)(void *runner, pawl_turn *turn); /* a wait of pw_turn_next() is over; from any thread, no lock held */
+};
+
+struct pawl_lane {
+    pawl_turn *turn;
+    pawl_lane *parent;      /* NULL: the main lane */
+    bool suspended;         /* sticky */
+    bool joined;            /* its fork has come back: what follows comes after it */
+    atomic_bool abandoned;  /* another branch was first */
+    int64_t after;          /* the newest unit that what happens here depends on */
+    int64_t commit_wanted;  /* suspended until this unit is answered; 0: not for that reason */
+    int64_t wake_at_ms;     /* the earliest wait reached here; INT64_MAX: none */
+    enum pw_task_kind wake_kind;
+    bool is_replay, is_fresh; /* of what is logged here now */
+    char error[200];
+};
+
+enum pw_turn_outcome { PW_OUTCOME_NONE, PW_OUTCOME_SUSPEND, PW_OUTCOME_FINISH, PW_OUTCOME_FAIL };
+
+struct pw_log_line {
+    struct pw_log_row row;
+    struct pw_log_line *next;
+};
+struct pw_log_list {
+    struct pw_log_line *first, *last;
+};
+
+struct pawl_turn {
+    pawl_engine *engine;
+    const struct pw_definition *definition;
+    const struct pw_turn_host *host;
+    void *runner;
+    struct pw_claim claim;
+    struct pw_history *history; /* NULL until loaded */
+    atomic_int references;      /* the runner's, and one for each thread inside */
+
+    struct pw_chain chain;
+    atomic_bool cancelled; /* nothing it does can count any more */
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a unit was answered, or a branch came back */
+    struct pw_arena arena;      /* of the turn's life: logs, mutations */
+    struct pw_arena pass_arena; /* cleared when a pass begins */
+    struct pawl_lane main;
+    int32_t spares; /* workers that stand in for those that a dead turn blocks; the runner's */
+
+    enum pw_turn_outcome outcome;
+    struct pw_text result, error_name, error_message;
+    bool pause_wanted, out_of_steps, dead;
+    pawl_status trouble; /* memory ran out somewhere: close, and try again a little later */
+
+    int64_t submitted, answered; /* numbers of units */
+    bool waiting;                /* pw_turn_next() said so; host->ready is owed */
+    bool closing, ended, finished;
+    int64_t due_at_ms; /* ended and not finished: when the task is due again */
+    struct pw_log_list logs;
+
+    /* The runner's. */
+    pawl_turn *ready_next, *held_previous, *held_next;
+    int64_t ready_since_ms;
+    bool counted;
+};
+
+/* ---- Lifecycle, for runners ----------------------------------------------------------------------------------- */
+
+/* The claim's texts are copied.  NULL when memory is out. */
+pawl_turn *pw_turn_new(pawl_engine *engine, const struct pw_definition *definition, const struct pw_claim *claim,
+                       const struct pw_turn_host *host, void *runner);
+void pw_turn_ref(pawl_turn *turn);
+void pw_turn_unref(pawl_turn *turn);
+
+/* Reads the run from the store, or takes `warm` (owned from now on), a history of the run as the last turn left it. */
+pawl_status pw_turn_load(pawl_turn *turn, struct pw_history *warm, struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* Runs the turn function once.  The caller must hold a reference.  False when the turn died meanwhile (T5): it is then
+ * the watchdog's to retire. */
+bool pw_turn_pass(pawl_turn *turn);
+/* The two halves of it, for turns that are driven by hand. */
+void pw_turn_begin_pass(pawl_turn *turn);
+bool pw_turn_end_pass(pawl_turn *turn);
+
+enum pw_next {
+    PW_NEXT_PASS, /* run a pass */
+    PW_NEXT_WAIT, /* host->ready will be called; then ask again */
+    PW_NEXT_END   /* over: see ended, finished */
+};
+enum pw_next pw_turn_next(pawl_turn *turn);
+/* The same, waiting in this thread: PASS or END. */
+enum pw_next pw_turn_next_blocking(pawl_turn *turn);
+
+/* The watchdog: the attempt has outlived its timeout.  False when it has ended by itself meanwhile. */
+bool pw_turn_expire(pawl_turn *turn, pawl_attempt *attempt);
+/* The fence is known to be gone. */
+void pw_turn_revoke(pawl_turn *turn);
+/* The turn was lost for a reason that may have left its lease in place: gives it back, due after delay_ms. */
+void pw_turn_release(pawl_turn *turn, int64_t delay_ms);
+
+/* The history, for a cache: the caller's from now on.  NULL when the turn left none that can be used. */
+struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fence);
+
+/* ---- Inside the turn: with the lock held, but for pw_turn_await -------------------------------------------------- */
+
+bool pw_turn_is_over(const pawl_turn *turn);
+/* Ends the lane's part in this pass. */
+pawl_status pw_lane_suspend(pawl_lane *lane);
+void pw_lane_wait_until(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kind);
+bool pw_lane_is_abandoned(const pawl_lane *lane);
+void pw_lane_init(pawl_lane *lane, pawl_turn *turn, pawl_lane *parent);
+pawl_status pw_lane_error(pawl_lane *lane, pawl_status status, const char *format, ...) PAWL_PRINTF(3, 4);
+/* PAWL_OK once the unit is answered; PAWL_SUSPENDED when the lane is to unwind instead.  Lets go of the lock. */
+pawl_status pw_lane_await(pawl_lane *lane, int64_t unit);
+/* Memory ran out: nothing of this turn is recorded any more. */
+pawl_status pw_turn_out_of_memory(pawl_turn *turn);
+
+#endif

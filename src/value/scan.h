@@ -1,0 +1,19 @@
+/* scan.h - is a text JSON?  Needs no memory, so that "not JSON" and "out of memory" are never mixed up, which Jansson
+ * does.  What passes here is read by Jansson as well; tests compare the two.
+ *
+ * Beyond the grammar of RFC 8259: UTF-8 only, at most 128 levels, integers of 64 bits, reals that a double can hold,
+ * escaped surrogates in pairs only, no NUL in keys. */
+#ifndef PW_VALUE_SCAN_H
+#define PW_VALUE_SCAN_H
+
+#include "base/text.h"
+
+struct pw_json_flaw {
+    const char *what;    /* static */
+    size_t line, column; /* from 1; columns are characters */
+};
+
+/* out_flaw is written when the answer is false. */
+bool pw_json_scan(struct pw_text text, struct pw_json_flaw *out_flaw);
+
+#endif

@@ -1,0 +1,101 @@
+/* tree.c - how values come to be: from a tree, from text that is parsed only when somebody looks. */
+#include "value/tree.h"
+
+#include "base/error.h"
+
+json_t *pw_tree_share(json_t *tree)
+{
+    /* true, false and null are Jansson's own constants, marked by a count that is never touched. */
+    if (__atomic_load_n(&tree->refcount, __ATOMIC_RELAXED) != (size_t)-1)
+        (void)__atomic_add_fetch(&tree->refcount, 1, __ATOMIC_RELAXED);
+    return tree;
+}
+
+void pw_tree_release(json_t *tree)
+{
+    if (tree == NULL || __atomic_load_n(&tree->refcount, __ATOMIC_RELAXED) == (size_t)-1)
+        return;
+    if (__atomic_sub_fetch(&tree->refcount, 1, __ATOMIC_ACQ_REL) == 0)
+        json_delete(tree);
+}
+
+pawl_status pw_value_of_tree(pawl_scope *scope, json_t *tree, pawl_value **out_value)
+{
+    pthread_mutex_lock(&scope->lock);
+    pawl_value *value = pw_arena_zero(&scope->arena, sizeof *value);
+    if (value != NULL) {
+        value->scope = scope;
+        atomic_init(&value->tree, tree);
+        value->next_owner = scope->owners;
+        scope->owners = value;
+    }
+    pthread_mutex_unlock(&scope->lock);
+    if (value == NULL) {
+        pw_tree_release(tree);
+        return PAWL_NOMEM;
+    }
+    *out_value = value;
+    return PAWL_OK;
+}
+
+pawl_status pw_value_of_text(pawl_scope *scope, struct pw_text text, pawl_value **out_value)
+{
+    if (text.data == NULL) {
+        *out_value = NULL;
+        return PAWL_OK;
+    }
+    struct pw_text copy;
+    pthread_mutex_lock(&scope->lock);
+    pawl_value *value = pw_arena_zero(&scope->arena, sizeof *value);
+    bool is_copied = value != NULL && pw_arena_text(&scope->arena, text, &copy);
+    pthread_mutex_unlock(&scope->lock);
+    if (!is_copied)
+        return PAWL_NOMEM;
+    value->scope = scope;
+    value->text = copy;
+    *out_value = value;
+    return PAWL_OK;
+}
+
+/* Of text that is JSON.  NULL when memory is out. */
+static json_t *parse(struct pw_text text)
+{
+    return json_loadb(text.data, text.size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+}
+
+pawl_status pawl_value_parse(pawl_scope *scope, const char *text, size_t size, pawl_value **out_value,
+                             struct pawl_error *error)
+{
+    struct pw_text source = { text, size };
+    if (scope == NULL || text == NULL || out_value == NULL)
+        return pw_error_plain(error, PAWL_INVALID);
+    pawl_status status = pw_json_check(source, INT64_MAX, "JSON", error);
+    if (status != PAWL_OK)
+        return status;
+    json_t *tree = parse(source);
+    status = tree != NULL ? pw_value_of_tree(scope, tree, out_value) : PAWL_NOMEM;
+    return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
+}
+
+static json_t *parse_first(pawl_value *value)
+{
+    pawl_scope *scope = value->scope;
+    pthread_mutex_lock(&scope->lock);
+    json_t *tree = atomic_load_explicit(&value->tree, memory_order_relaxed);
+    if (tree == NULL && (tree = parse(value->text)) != NULL) {
+        value->next_owner = scope->owners;
+        scope->owners = value;
+        atomic_store_explicit(&value->tree, tree, memory_order_release);
+    }
+    pthread_mutex_unlock(&scope->lock);
+    if (tree == NULL)
+        atomic_store(&scope->failed, true);
+    return tree;
+}
+
+json_t *pw_value_tree(const pawl_value *value)
+{
+    json_t *tree = atomic_load_explicit(&value->tree, memory_order_acquire);
+    /* To its readers a value is constant; parsing it does not show. */
+    return tree != NULL ? tree : parse_first((pawl_value *)value);
+}

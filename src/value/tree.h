@@ -1,0 +1,48 @@
+/* tree.h - what scopes and values are made of.  Private to this folder: nobody else sees Jansson.
+ *
+ * 1. A tree is never changed once a value points at it, so trees and parts of trees are shared between scopes by
+ *    reference count, and stay valid when the scope they were parsed in is freed.
+ * 2. A value that holds a reference stands in its scope's list of owners; one that borrows a part of such a tree does
+ *    not.
+ * 3. `tree` and `members` are filled in at most once, under the scope's lock, and are read without it. */
+#ifndef PW_VALUE_TREE_H
+#define PW_VALUE_TREE_H
+
+#include <jansson.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "value/value.h"
+
+#ifndef JANSSON_THREAD_SAFE_REFCOUNT
+#error "values share trees between threads: Jansson must count references atomically"
+#endif
+
+struct pawl_scope {
+    pthread_mutex_t lock; /* guards what follows, but for `failed` */
+    struct pw_arena arena;
+    pawl_value *owners;
+    atomic_bool failed;
+};
+
+struct pawl_value {
+    pawl_scope *scope;
+    struct pw_text text;      /* as it was handed in; absent when the value was made from a tree */
+    _Atomic(json_t *) tree;   /* NULL: not parsed yet */
+    _Atomic(void **) members; /* Jansson's iterators, in the text's order; NULL: not an object or not asked for yet */
+    pawl_value *next_owner;
+};
+
+/* The parsed tree, borrowed.  NULL when memory is out; the scope then remembers. */
+json_t *pw_value_tree(const pawl_value *value);
+
+/* A value over the tree.  The reference is consumed, also on failure. */
+pawl_status pw_value_of_tree(pawl_scope *scope, json_t *tree, pawl_value **out_value) PAWL_MUST_CHECK;
+
+/* A further reference, and giving one up.  Jansson's own inline functions look at the count with a plain read first,
+ * which is a race when another thread does the same with the same tree. */
+json_t *pw_tree_share(json_t *tree);
+void pw_tree_release(json_t *tree);
+
+#endif

@@ -1,0 +1,81 @@
+/* branches.c - parallel branches: all of them, or the first. */
+#include <string.h>
+
+#include "value/value.h"
+#include "workflow/run.h"
+
+/* What the branches of one call have in common; in the run's scope. */
+struct branch_set {
+    pawl_run *run;
+    struct pawl_branch *branches;
+    struct pawl_failure *failures; /* of each, when its status says so */
+    pawl_status *failed;
+    pawl_status *statuses;
+};
+
+static pawl_status run_branch(pawl_lane *lane, size_t position, void *user)
+{
+    struct branch_set *set = user;
+    struct pawl_branch *branch = &set->branches[position];
+    pawl_run run = *set->run;
+    run.lane = lane;
+    run.failed = PAWL_OK;
+    branch->result = NULL;
+    pawl_status status = branch->run(&run, branch->input, &branch->result);
+    set->failed[position] = run.failed;
+    set->failures[position] = run.failure;
+    return status;
+}
+
+static bool set_init(struct branch_set *set, pawl_run *run, struct pawl_branch *branches, size_t count)
+{
+    set->run = run;
+    set->branches = branches;
+    set->failures = pw_scope_take(run->scope, (count + 1) * sizeof *set->failures);
+    set->failed = pw_scope_take(run->scope, (count + 1) * sizeof *set->failed);
+    set->statuses = pw_scope_take(run->scope, (count + 1) * sizeof *set->statuses);
+    return set->failures != NULL && set->failed != NULL && set->statuses != NULL;
+}
+
+/* The branch's failure becomes the run's. */
+static pawl_status adopt_failure(pawl_run *run, const struct branch_set *set, size_t position)
+{
+    pawl_status status = set->statuses[position];
+    if (set->failed[position] == status)
+        return pw_run_failed(run, status, set->failures[position].name, set->failures[position].message);
+    return pw_run_failed(run, status, pawl_status_name(status), pawl_status_text(status));
+}
+
+pawl_status pawl_all(pawl_run *run, struct pawl_branch *branches, size_t count, size_t limit)
+{
+    struct branch_set set;
+    if (!set_init(&set, run, branches, count))
+        return PAWL_NOMEM;
+    pawl_status status = pawl_lane_all(run->lane, count, limit, run_branch, &set, set.statuses);
+    if (status != PAWL_OK)
+        return pw_run_refused(run, status);
+    size_t failed = count;
+    for (size_t i = count; i-- > 0;) {
+        branches[i].status = set.statuses[i];
+        if (set.statuses[i] != PAWL_OK)
+            failed = i;
+    }
+    return failed == count ? PAWL_OK : adopt_failure(run, &set, failed);
+}
+
+pawl_status pawl_first(pawl_run *run, const char *name, struct pawl_branch *branches, size_t count, size_t *out_winner)
+{
+    struct branch_set set;
+    size_t winner;
+    if (name == NULL || !set_init(&set, run, branches, count))
+        return PAWL_NOMEM;
+    pawl_status status =
+        pawl_lane_first(run->lane, name, strlen(name), count, run_branch, &set, &winner, set.statuses);
+    if (status != PAWL_OK)
+        return pw_run_refused(run, status);
+    for (size_t i = 0; i < count; i++)
+        branches[i].status = i == winner ? set.statuses[i] : PAWL_STEP_ABANDONED;
+    if (out_winner != NULL)
+        *out_winner = winner;
+    return set.statuses[winner] == PAWL_OK ? PAWL_OK : adopt_failure(run, &set, winner);
+}

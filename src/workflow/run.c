@@ -1,0 +1,246 @@
+/* run.c - durable calls of a workflow: steps, sleeps, events, logs. */
+#include "workflow/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "value/value.h"
+
+/* ---- Failures ------------------------------------------------------------------------------------------------------ */
+
+pawl_status pw_run_failed(pawl_run *run, pawl_status status, const char *name, const char *message)
+{
+    run->failed = status;
+    run->failure = (struct pawl_failure){ name, message != NULL ? message : "" };
+    return status;
+}
+
+pawl_status pw_run_refused(pawl_run *run, pawl_status status)
+{
+    if (status == PAWL_SUSPENDED || status == PAWL_NOMEM)
+        return status;
+    const char *text = pawl_scope_format(run->scope, "%s", pawl_lane_error(run->lane));
+    return pw_run_failed(run, status, pawl_status_name(status), text != NULL ? text : pawl_status_text(status));
+}
+
+struct pawl_failure pawl_run_failure(const pawl_run *run)
+{
+    return run->failed != PAWL_OK ? run->failure : (struct pawl_failure){ "", "" };
+}
+
+pawl_status pawl_run_fail(pawl_run *run, const char *error_name, const char *format, ...)
+{
+    char message[PW_ERROR_MESSAGE_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    const char *name = pawl_scope_format(run->scope, "%s", error_name != NULL ? error_name : "FAILED");
+    const char *text = pawl_scope_format(run->scope, "%s", message);
+    if (name == NULL || text == NULL)
+        return PAWL_NOMEM;
+    return pw_run_failed(run, PAWL_FAILED, name, text);
+}
+
+/* ---- Steps ---------------------------------------------------------------------------------------------------------- */
+
+static pawl_status parse_duration(const char *text, const char *what, int64_t *out_ms, struct pawl_error *error)
+{
+    if (pw_duration_parse(text, out_ms))
+        return PAWL_OK;
+    return pw_error(error, PAWL_INVALID_DURATION,
+                    "\"%.80s\" is not a duration for %s: it is a number of milliseconds, or a number with ms, seconds, "
+                    "minutes, hours, days or weeks, as in \"10 minutes\"",
+                    text, what);
+}
+
+pawl_status pw_policy_merge(struct pawl_policy *policy, const struct pawl_step_options *options,
+                            struct pawl_error *error)
+{
+    pawl_status status = PAWL_OK;
+    if (options == NULL)
+        return PAWL_OK;
+    if (options->retries != 0)
+        policy->retries_max = options->retries == PAWL_NO_RETRIES ? 0 : options->retries;
+    if (options->delay != NULL)
+        status = parse_duration(options->delay, "the delay of a retry", &policy->delay_ms, error);
+    if (options->backoff != PAWL_BACKOFF_EXPONENTIAL)
+        policy->backoff = options->backoff;
+    if (status == PAWL_OK && options->timeout != NULL)
+        status = parse_duration(options->timeout, "a timeout", &policy->timeout_ms, error);
+    return status;
+}
+
+static pawl_status refuse_with(pawl_run *run, const struct pawl_error *error)
+{
+    const char *text = pawl_scope_format(run->scope, "%s", error->text);
+    return text != NULL ? pw_run_failed(run, error->status, pawl_status_name(error->status), text) : PAWL_NOMEM;
+}
+
+/* Reads that found memory gone answered "absent"; nothing that was decided on them may count. */
+static pawl_status ready_to_call(const pawl_run *run, const char *name)
+{
+    return name == NULL || pw_scope_failed(run->scope) ? PAWL_NOMEM : PAWL_OK;
+}
+
+static pawl_status give_value(pawl_run *run, const struct pawl_answer *answer, pawl_value **out_value)
+{
+    struct pw_text text = { answer->result_json, answer->result_size };
+    return out_value != NULL ? pw_value_of_text(run->scope, text, out_value) : PAWL_OK;
+}
+
+pawl_status pawl_do(pawl_run *run, const char *name, const struct pawl_step_options *options, pawl_step_fn *body,
+                    const pawl_value *input, pawl_value **out_result)
+{
+    struct pawl_policy policy = run->registration->policy;
+    struct pawl_answer answer;
+    struct pawl_error error;
+    PAWL_TRY(ready_to_call(run, name));
+    if (pw_policy_merge(&policy, options, &error) != PAWL_OK)
+        return refuse_with(run, &error);
+    for (;;) {
+        pawl_status status = pawl_recall_step(run->lane, name, strlen(name), &policy, &answer);
+        if (status != PAWL_OK)
+            return pw_run_refused(run, status);
+        switch (answer.kind) {
+        case PAWL_ANSWER_DONE:
+            return give_value(run, &answer, out_result);
+        case PAWL_ANSWER_FAILED:
+            return pw_run_failed(run, PAWL_FAILED, answer.error_name, answer.error_message);
+        case PAWL_ANSWER_RUN:
+            PAWL_TRY(pw_step_run(run, answer.attempt, body, input));
+        }
+    }
+}
+
+/* ---- Sleeps ----------------------------------------------------------------------------------------------------------- */
+
+pawl_status pawl_sleep_ms(pawl_run *run, const char *name, int64_t duration_ms)
+{
+    struct pawl_answer answer;
+    PAWL_TRY(ready_to_call(run, name));
+    pawl_status status = pawl_recall_sleep(run->lane, name, strlen(name), duration_ms, &answer);
+    return status == PAWL_OK ? PAWL_OK : pw_run_refused(run, status);
+}
+
+pawl_status pawl_sleep(pawl_run *run, const char *name, const char *duration)
+{
+    int64_t duration_ms;
+    struct pawl_error error;
+    if (parse_duration(duration != NULL ? duration : "", "a sleep", &duration_ms, &error) != PAWL_OK)
+        return refuse_with(run, &error);
+    return pawl_sleep_ms(run, name, duration_ms);
+}
+
+pawl_status pawl_sleep_until(pawl_run *run, const char *name, int64_t wake_at_ms)
+{
+    struct pawl_answer answer;
+    PAWL_TRY(ready_to_call(run, name));
+    pawl_status status = pawl_recall_sleep_until(run->lane, name, strlen(name), wake_at_ms, &answer);
+    return status == PAWL_OK ? PAWL_OK : pw_run_refused(run, status);
+}
+
+/* ---- Events ----------------------------------------------------------------------------------------------------------- */
+
+pawl_status pawl_wait_for_event(pawl_run *run, const char *name, const char *type, const char *timeout,
+                                struct pawl_event *out_event)
+{
+    int64_t timeout_ms = PW_EVENT_TIMEOUT_MS_DEFAULT;
+    struct pawl_answer answer;
+    struct pawl_error error;
+    PAWL_TRY(ready_to_call(run, name));
+    if (timeout != NULL && parse_duration(timeout, "the timeout of a wait", &timeout_ms, &error) != PAWL_OK)
+        return refuse_with(run, &error);
+    pawl_status status = pawl_recall_event(run->lane, name, strlen(name), type, timeout_ms, &answer);
+    if (status != PAWL_OK)
+        return pw_run_refused(run, status);
+    if (answer.kind == PAWL_ANSWER_FAILED) {
+        bool late = strcmp(answer.error_name, pawl_status_name(PAWL_WAIT_FOR_EVENT_TIMEOUT)) == 0;
+        return pw_run_failed(run, late ? PAWL_WAIT_FOR_EVENT_TIMEOUT : PAWL_FAILED, answer.error_name,
+                             answer.error_message);
+    }
+    if (out_event == NULL)
+        return PAWL_OK;
+    struct pawl_event event = { .type = pawl_scope_format(run->scope, "%s", type), .sent_at_ms = answer.event_at_ms };
+    PAWL_TRY(give_value(run, &answer, &event.payload));
+    if (event.type == NULL)
+        return PAWL_NOMEM;
+    *out_event = event;
+    return PAWL_OK;
+}
+
+/* ---- Results, logs, and what a run knows of itself ---------------------------------------------------------------------- */
+
+pawl_status pawl_return(pawl_run *run, pawl_value **out_result, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    pawl_status status = pawl_value_vpack(run->scope, out_result, format, arguments);
+    va_end(arguments);
+    if (status == PAWL_OK || status == PAWL_NOMEM)
+        return status;
+    return pw_run_failed(run, status, pawl_status_name(status), "the result's format or a text in it is not valid");
+}
+
+pawl_status pawl_log(pawl_run *run, enum pawl_log_level level, const char *category, const pawl_value *data,
+                     const char *format, ...)
+{
+    char message[PW_LOG_MESSAGE_MAX + 2]; /* room to see that it was too long */
+    const char *text;
+    size_t size;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    PAWL_TRY(pawl_value_text(run->scope, data, &text, &size));
+    pawl_status status = pawl_lane_log(run->lane, NULL, level, category, message, text, size);
+    return status == PAWL_OK ? PAWL_OK : pw_run_refused(run, status);
+}
+
+const char *pawl_run_format(pawl_run *run, const char *format, ...)
+{
+    char text[PW_STEP_NAME_MAX * 4];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return pawl_scope_format(run->scope, "%s", text);
+}
+
+const char *pawl_run_workflow(const pawl_run *run)
+{
+    return run->info.workflow;
+}
+
+const char *pawl_run_id(const pawl_run *run)
+{
+    return run->info.instance_id;
+}
+
+int64_t pawl_run_number(const pawl_run *run)
+{
+    return run->info.run_number;
+}
+
+int64_t pawl_run_created_at_ms(const pawl_run *run)
+{
+    return run->info.created_at_ms;
+}
+
+void *pawl_run_user(const pawl_run *run)
+{
+    return run->registration->user;
+}
+
+pawl_scope *pawl_run_scope(pawl_run *run)
+{
+    return run->scope;
+}
+
+pawl_engine *pawl_run_engine(const pawl_run *run)
+{
+    return pawl_turn_engine(run->turn);
+}

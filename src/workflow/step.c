@@ -1,0 +1,189 @@
+/* step.c - inside a step's body: its result or failure, what it registers, what it may ask. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "value/value.h"
+#include "workflow/run.h"
+
+/* ---- Running a body ------------------------------------------------------------------------------------------------- */
+
+static pawl_status hand_in_failure(const pawl_step *step, pawl_status status)
+{
+    bool said = step->failed == status;
+    const char *name = said ? step->failure.name : pawl_status_name(status);
+    const char *message = said ? step->failure.message : pawl_status_text(status);
+    return pawl_attempt_fail(step->attempt, name, message, status != PAWL_NON_RETRYABLE);
+}
+
+static pawl_status hand_in(const pawl_step *step, pawl_status status, const pawl_value *result)
+{
+    const char *text = NULL;
+    size_t size = 0;
+    if (status == PAWL_OK && pw_scope_failed(step->scope))
+        status = PAWL_NOMEM;
+    if (status == PAWL_OK)
+        status = pawl_value_text(step->scope, result, &text, &size);
+    return status == PAWL_OK ? pawl_attempt_complete(step->attempt, text, size) : hand_in_failure(step, status);
+}
+
+pawl_status pw_step_run(pawl_run *run, pawl_attempt *attempt, pawl_step_fn *body, const pawl_value *input)
+{
+    pawl_step step = { .run = run, .attempt = attempt, .scope = pawl_scope_new(), .failed = PAWL_OK };
+    pawl_value *result = NULL;
+    pawl_status status;
+    if (step.scope == NULL || body == NULL) {
+        status = hand_in_failure(&step, step.scope == NULL ? PAWL_NOMEM : PAWL_INVALID);
+    } else {
+        status = body(&step, input, &result);
+        status = hand_in(&step, status, result);
+    }
+    pawl_scope_free(step.scope);
+    return status;
+}
+
+/* ---- How it ends ------------------------------------------------------------------------------------------------------ */
+
+pawl_status pawl_result(pawl_step *step, pawl_value **out_result, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    pawl_status status = pawl_value_vpack(step->scope, out_result, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+static pawl_status note_failure(pawl_step *step, pawl_status status, const char *name, const char *format,
+                                va_list arguments)
+{
+    char message[PW_ERROR_MESSAGE_MAX];
+    vsnprintf(message, sizeof message, format, arguments);
+    const char *kept_name = pawl_scope_format(step->scope, "%s", name != NULL ? name : "FAILED");
+    const char *kept_message = pawl_scope_format(step->scope, "%s", message);
+    if (kept_name == NULL || kept_message == NULL)
+        return PAWL_NOMEM;
+    step->failed = status;
+    step->failure = (struct pawl_failure){ kept_name, kept_message };
+    return status;
+}
+
+pawl_status pawl_fail(pawl_step *step, const char *error_name, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    pawl_status status = note_failure(step, PAWL_FAILED, error_name, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+pawl_status pawl_fail_for_good(pawl_step *step, const char *error_name, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    pawl_status status = note_failure(step, PAWL_NON_RETRYABLE, error_name, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* ---- What it registers -------------------------------------------------------------------------------------------------- */
+
+static pawl_status register_sql(pawl_step *step, enum pawl_mutation_when when, const char *sql, const char *format,
+                                va_list arguments)
+{
+    pawl_value *parameters = NULL;
+    const char *text;
+    size_t size;
+    if (format != NULL)
+        PAWL_TRY(pawl_value_vpack(step->scope, &parameters, format, arguments));
+    if (parameters != NULL && pawl_value_kind(parameters, NULL) != PAWL_KIND_ARRAY)
+        return PAWL_INVALID;
+    PAWL_TRY(pawl_value_text(step->scope, parameters, &text, &size));
+    return pawl_attempt_sql(step->attempt, when, sql, text, size);
+}
+
+pawl_status pawl_step_sql(pawl_step *step, const char *sql, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    pawl_status status = register_sql(step, PAWL_WITH_SUCCESS, sql, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+pawl_status pawl_step_sql_on_failure(pawl_step *step, const char *sql, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    pawl_status status = register_sql(step, PAWL_WITH_FAILURE, sql, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+pawl_status pawl_step_mutate(pawl_step *step, enum pawl_mutation_when when, pawl_mutation_fn *mutate, const void *data,
+                             size_t size)
+{
+    return pawl_attempt_mutate(step->attempt, when, mutate, data, size);
+}
+
+pawl_status pawl_step_create(pawl_step *step, const char *workflow, const char *instance_id, const pawl_value *params)
+{
+    const char *text;
+    size_t size;
+    PAWL_TRY(pawl_value_text(step->scope, params, &text, &size));
+    return pawl_attempt_create(step->attempt, workflow, instance_id, text, size);
+}
+
+pawl_status pawl_step_send_event(pawl_step *step, const char *workflow, const char *instance_id, const char *type,
+                                 const pawl_value *payload)
+{
+    const char *text;
+    size_t size;
+    PAWL_TRY(pawl_value_text(step->scope, payload, &text, &size));
+    return pawl_attempt_send_event(step->attempt, workflow, instance_id, type, text, size);
+}
+
+pawl_status pawl_step_log(pawl_step *step, enum pawl_log_level level, const char *category, const pawl_value *data,
+                          const char *format, ...)
+{
+    char message[PW_LOG_MESSAGE_MAX + 2]; /* room to see that it was too long */
+    const char *text;
+    size_t size;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    PAWL_TRY(pawl_value_text(step->scope, data, &text, &size));
+    return pawl_lane_log(step->run->lane, step->attempt, level, category, message, text, size);
+}
+
+/* ---- What it may ask ------------------------------------------------------------------------------------------------------ */
+
+int64_t pawl_step_attempt(const pawl_step *step)
+{
+    return pawl_attempt_number(step->attempt);
+}
+
+int64_t pawl_step_deadline_ms(const pawl_step *step)
+{
+    return pawl_attempt_deadline_ms(step->attempt);
+}
+
+bool pawl_step_cancelled(const pawl_step *step)
+{
+    return pawl_attempt_cancelled(step->attempt);
+}
+
+void *pawl_step_user(const pawl_step *step)
+{
+    return pawl_run_user(step->run);
+}
+
+pawl_scope *pawl_step_scope(pawl_step *step)
+{
+    return step->scope;
+}
+
+pawl_engine *pawl_step_engine(const pawl_step *step)
+{
+    return pawl_run_engine(step->run);
+}

@@ -1,0 +1,78 @@
+/* service_world.h - an engine with simulated time and no runner, for tests of the services.  The test plays the runner:
+ * it claims tasks, records steps and parks runs with units of its own, and can pretend to be the local runner. */
+#ifndef TESTS_SERVICE_WORLD_H
+#define TESTS_SERVICE_WORLD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "engine/engine.h"
+#include "pawl/service.h"
+
+#define WORLD_START_MS INT64_C(1700000000000)
+enum { WORLD_CLAIMS_MAX = 8, WORLD_OWNER = 77, WORLD_LEASE_MS = 5000 };
+
+struct world {
+    int64_t now_ms;
+    pawl_engine *engine;
+    pawl_scope *scope;
+    struct pawl_error error;
+
+    /* The local runner, once world_start_local() was called. */
+    struct pw_local local;
+    int room; /* how many runs it would still take */
+    int reserved, cancelled, woken, revoked;
+    bool revoked_before_delivery; /* of the newest delivery */
+    struct pw_claim delivered[WORLD_CLAIMS_MAX];
+    char delivered_id[WORLD_CLAIMS_MAX][101];
+    size_t delivered_count;
+
+    /* Somebody who gets in between a read and the commit that rests on it. */
+    struct pw_store_ops ops;
+    const struct pw_store_ops *true_ops;
+    void (*meddle)(struct world *world, const struct pw_instance *instance);
+    int meddle_count; /* how many more times */
+};
+
+/* cmocka's fixtures.  The initial state is the store's URL.  The workflows "order" and "other" are registered. */
+int world_set_up(void **state);
+int world_tear_down(void **state);
+
+/* Runs the tests on a store in memory and on one in a file. */
+int world_run(const char *name, struct CMUnitTest *tests, size_t count);
+
+/* `status` with an error that says all of the words given, up to a NULL.  Clears the error for the next one. */
+void assert_refused(struct world *world, pawl_status status, pawl_status expected, ...);
+
+struct pawl_instance world_create(struct world *world, const char *id);
+struct pawl_instance world_get(struct world *world, const char *id);
+struct pw_instance world_row(struct world *world, const char *id); /* texts are freed already */
+void world_send(struct world *world, const char *id, const char *type, const char *event_id);
+size_t world_list_count(struct world *world);
+struct pawl_history world_history(struct world *world, const char *id, int64_t run);
+
+/* Claims the one task of "order" that is due. */
+struct pw_claim world_claim(struct world *world);
+/* Does a unit under this fence still go through? */
+bool world_fence_holds(struct world *world, struct pw_fence fence);
+/* Commits a unit, which must succeed, and clears it. */
+void world_commit(struct world *world, struct pw_unit *unit);
+
+/* Records a step of the current run and parks the run as waiting until it is due. */
+void world_wait(struct world *world, const char *id, int64_t seq, enum pawl_step_kind kind, const char *event_type,
+                int64_t wake_at_ms);
+void world_add_step(struct world *world, const char *id, int64_t seq, enum pawl_step_kind kind,
+                    enum pawl_step_status status);
+void world_add_log(struct world *world, const char *id, enum pawl_log_level level, const char *category,
+                   const char *message);
+void world_finish(struct world *world, const char *id, enum pw_outcome outcome);
+
+void world_start_local(struct world *world, int room);
+void world_start_meddling(struct world *world, int count,
+                          void (*meddle)(struct world *world, const struct pw_instance *instance));
+
+#endif

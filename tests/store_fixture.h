@@ -1,0 +1,328 @@
+/* store_fixture.h - a store to try, in memory or in a file of its own, and short ways to build units of work. */
+#ifndef PAWL_TESTS_STORE_FIXTURE_H
+#define PAWL_TESTS_STORE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "store/store.h"
+
+enum { FIXTURE_NOW_MS = 1700000000, FIXTURE_OWNER = 77, FIXTURE_LEASE_MS = 1000, FIXTURE_UNITS_MAX = 8 };
+
+struct fixture {
+    struct pw_store *store;
+    struct pw_arena arena; /* of what is read */
+    struct pawl_error error;
+    int64_t now_ms;
+    char directory[64]; /* "" in memory */
+    char url[128];
+    struct pw_unit units[FIXTURE_UNITS_MAX];
+    size_t unit_count;
+};
+
+static inline struct pw_text text(const char *string)
+{
+    return pw_text_of(string);
+}
+
+#define assert_text(actual, expected) assert_true(pw_text_equal((actual), pw_text_of(expected)))
+
+static inline int64_t fixture_now(void *user)
+{
+    return ((struct fixture *)user)->now_ms;
+}
+
+static inline struct pw_store *fixture_open_store(struct fixture *fixture)
+{
+    struct pw_store *store = NULL;
+    struct pawl_clock clock = { fixture_now, fixture };
+    pawl_status status = pw_store_open(fixture->url, clock, &store, &fixture->error);
+    if (status != PAWL_OK)
+        print_error("%s: %s\n", fixture->url, fixture->error.text);
+    assert_int_equal(status, PAWL_OK);
+    return store;
+}
+
+static inline void fixture_make_directory(struct fixture *fixture)
+{
+    (void)snprintf(fixture->directory, sizeof fixture->directory, "/tmp/pawl-store-XXXXXX");
+    assert_non_null(mkdtemp(fixture->directory));
+    (void)snprintf(fixture->url, sizeof fixture->url, "sqlite:%s/test.db", fixture->directory);
+}
+
+static inline void fixture_remove_directory(struct fixture *fixture)
+{
+    static const char *const names[] = { "test.db", "test.db-wal", "test.db-shm", "test.db-journal", "test.db-runners" };
+    char path[128];
+    for (size_t position = 0; position < sizeof names / sizeof names[0]; position++) {
+        (void)snprintf(path, sizeof path, "%s/%s", fixture->directory, names[position]);
+        (void)unlink(path);
+    }
+    assert_int_equal(rmdir(fixture->directory), 0);
+}
+
+static inline int fixture_set_up(void **state, bool in_file)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    assert_non_null(fixture);
+    fixture->now_ms = FIXTURE_NOW_MS;
+    if (in_file)
+        fixture_make_directory(fixture);
+    else
+        (void)snprintf(fixture->url, sizeof fixture->url, "sqlite::memory:");
+    fixture->store = fixture_open_store(fixture);
+    *state = fixture;
+    return 0;
+}
+
+static inline int fixture_set_up_memory(void **state)
+{
+    return fixture_set_up(state, false);
+}
+
+static inline int fixture_set_up_file(void **state)
+{
+    return fixture_set_up(state, true);
+}
+
+/* Forgets the units of the last apply. */
+static inline void fixture_clear_units(struct fixture *fixture)
+{
+    for (size_t position = 0; position < fixture->unit_count; position++)
+        pw_unit_clear(&fixture->units[position]);
+    fixture->unit_count = 0;
+}
+
+static inline int fixture_tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_clear_units(fixture);
+    pw_arena_clear(&fixture->arena);
+    if (fixture->store != NULL)
+        fixture->store->ops->close(fixture->store);
+    if (fixture->directory[0] != '\0')
+        fixture_remove_directory(fixture);
+    free(fixture);
+    return 0;
+}
+
+/* ---- Units --------------------------------------------------------------------------------------------------- */
+
+static inline struct pw_unit *fixture_unit(struct fixture *fixture)
+{
+    assert_true(fixture->unit_count < FIXTURE_UNITS_MAX);
+    struct pw_unit *unit = &fixture->units[fixture->unit_count++];
+    pw_unit_init(unit);
+    return unit;
+}
+
+static inline struct pw_op *add(struct pw_unit *unit, enum pw_op_kind kind)
+{
+    struct pw_op *op = pw_unit_add(unit, kind);
+    assert_non_null(op);
+    return op;
+}
+
+/* All units begun since the last call, in one transaction. */
+static inline pawl_status fixture_apply_on(struct fixture *fixture, struct pw_store *store)
+{
+    struct pw_unit *units[FIXTURE_UNITS_MAX];
+    for (size_t position = 0; position < fixture->unit_count; position++)
+        units[position] = &fixture->units[position];
+    return store->ops->apply(store, units, fixture->unit_count, fixture->now_ms, &fixture->error);
+}
+
+static inline void fixture_apply(struct fixture *fixture)
+{
+    pawl_status status = fixture_apply_on(fixture, fixture->store);
+    if (status != PAWL_OK)
+        print_error("apply: %s\n", fixture->error.text);
+    assert_int_equal(status, PAWL_OK);
+}
+
+/* For units that must be applied. */
+static inline void fixture_apply_all(struct fixture *fixture)
+{
+    fixture_apply(fixture);
+    for (size_t position = 0; position < fixture->unit_count; position++)
+        assert_int_equal(fixture->units[position].status, PAWL_OK);
+    fixture_clear_units(fixture);
+}
+
+static inline struct pw_op_create *add_create(struct pw_unit *unit, const char *workflow, const char *id)
+{
+    struct pw_op_create *op = &add(unit, PW_OP_CREATE)->as.create;
+    op->workflow = text(workflow);
+    op->id = text(id);
+    return op;
+}
+
+static inline struct pw_op_fence *add_fence(struct pw_unit *unit, struct pw_fence at)
+{
+    struct pw_op_fence *op = &add(unit, PW_OP_FENCE)->as.fence;
+    op->at = at;
+    return op;
+}
+
+static inline struct pw_step_row *add_step(struct pw_unit *unit, struct pw_fence at, int64_t seq, const char *name)
+{
+    struct pw_op_step *op = &add(unit, PW_OP_STEP)->as.step;
+    op->instance = at.instance;
+    op->run = at.run;
+    op->is_new = true;
+    op->row.seq = seq;
+    op->row.name = text(name);
+    op->row.status = PAWL_STEP_COMPLETED;
+    return &op->row;
+}
+
+static inline struct pw_op_park *add_park(struct pw_unit *unit, struct pw_fence at, enum pw_task_status status,
+                                          enum pw_task_kind kind, int64_t due_at_ms)
+{
+    struct pw_op_park *op = &add(unit, PW_OP_PARK)->as.park;
+    op->instance = at.instance;
+    op->status = status;
+    op->kind = kind;
+    op->due_at_ms = due_at_ms;
+    op->event_seq_seen = -1;
+    return op;
+}
+
+static inline struct pw_op_event *add_event(struct pw_unit *unit, struct pw_fence at, const char *id, const char *type)
+{
+    struct pw_op_event *op = &add(unit, PW_OP_EVENT)->as.event;
+    op->instance = at.instance;
+    op->run = at.run;
+    op->id = text(id);
+    op->type = text(type);
+    return op;
+}
+
+static inline void add_pause(struct pw_unit *unit, struct pw_fence at, bool requested)
+{
+    struct pw_op_pause *op = &add(unit, PW_OP_PAUSE)->as.pause;
+    op->instance = at.instance;
+    op->requested = requested;
+}
+
+static inline struct pw_op_finish *add_finish(struct pw_unit *unit, struct pw_fence at, enum pw_outcome outcome)
+{
+    struct pw_op_finish *op = &add(unit, PW_OP_FINISH)->as.finish;
+    op->instance = at.instance;
+    op->outcome = outcome;
+    return op;
+}
+
+static inline struct pw_op_hold *add_hold(struct pw_unit *unit, struct pw_fence at)
+{
+    struct pw_op_hold *op = &add(unit, PW_OP_HOLD)->as.hold;
+    op->instance = at.instance;
+    op->owner = FIXTURE_OWNER;
+    op->lease_ms = FIXTURE_LEASE_MS;
+    return op;
+}
+
+static inline struct pw_op_sql *add_sql(struct pw_unit *unit, const char *sql, const char *parameters)
+{
+    struct pw_op_sql *op = &add(unit, PW_OP_SQL)->as.sql;
+    op->sql = text(sql);
+    op->parameters = text(parameters);
+    return op;
+}
+
+/* Claims of one workflow; the answer lives until the units are cleared. */
+static inline struct pw_op_claim *fixture_claim(struct fixture *fixture, const struct pw_text *workflows, size_t count,
+                                                size_t max)
+{
+    fixture_clear_units(fixture);
+    struct pw_op_claim *op = &add(fixture_unit(fixture), PW_OP_CLAIM)->as.claim;
+    op->workflows = workflows;
+    op->workflow_count = count;
+    op->max = max;
+    op->owner = FIXTURE_OWNER;
+    op->lease_ms = FIXTURE_LEASE_MS;
+    fixture_apply(fixture);
+    assert_int_equal(fixture->units[0].status, PAWL_OK);
+    return op;
+}
+
+/* ---- One-op units that must succeed --------------------------------------------------------------------------- */
+
+static inline struct pw_fence create_instance(struct fixture *fixture, const char *workflow, const char *id)
+{
+    struct pw_op_create *op = add_create(fixture_unit(fixture), workflow, id);
+    fixture_apply(fixture);
+    assert_true(op->created);
+    struct pw_fence fence = op->fence;
+    fixture_clear_units(fixture);
+    return fence;
+}
+
+static inline struct pw_fence create_held(struct fixture *fixture, const char *workflow, const char *id)
+{
+    struct pw_op_create *op = add_create(fixture_unit(fixture), workflow, id);
+    op->hold_owner = FIXTURE_OWNER;
+    op->hold_lease_ms = FIXTURE_LEASE_MS;
+    fixture_apply(fixture);
+    assert_true(op->created);
+    struct pw_fence fence = op->fence;
+    fixture_clear_units(fixture);
+    return fence;
+}
+
+/* The fence after it. */
+static inline struct pw_fence park(struct fixture *fixture, struct pw_fence at, enum pw_task_status status,
+                                   enum pw_task_kind kind, int64_t due_at_ms)
+{
+    (void)add_park(fixture_unit(fixture), at, status, kind, due_at_ms);
+    fixture_apply_all(fixture);
+    at.epoch++;
+    return at;
+}
+
+static inline void run_sql(struct fixture *fixture, const char *sql)
+{
+    (void)add_sql(fixture_unit(fixture), sql, NULL);
+    fixture_apply_all(fixture);
+}
+
+static inline struct pw_instance read_key(struct fixture *fixture, int64_t key)
+{
+    struct pw_instance instance;
+    assert_int_equal(
+        fixture->store->ops->read_instance_by_key(fixture->store, &fixture->arena, key, &instance, &fixture->error),
+        PAWL_OK);
+    return instance;
+}
+
+static inline size_t step_count(struct fixture *fixture, struct pw_fence at)
+{
+    struct pw_history_query query = { .instance = at.instance, .run = at.run, .max = 1000 };
+    struct pw_step_row *rows = NULL;
+    size_t count = 0;
+    assert_int_equal(
+        fixture->store->ops->read_steps(fixture->store, &fixture->arena, &query, &rows, &count, &fixture->error),
+        PAWL_OK);
+    return count;
+}
+
+/* What a fence says now, alone in its unit. */
+static inline pawl_status try_fence(struct fixture *fixture, struct pw_fence at)
+{
+    fixture_clear_units(fixture);
+    struct pw_unit *unit = fixture_unit(fixture);
+    (void)add_fence(unit, at);
+    fixture_apply(fixture);
+    pawl_status status = unit->status;
+    fixture_clear_units(fixture);
+    return status;
+}
+
+#endif

@@ -1,0 +1,695 @@
+/* test_value.c - scopes and JSON values: reading, packing, text, and what happens at the bounds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <math.h>
+#include <pthread.h>
+
+#include "value/scan.h"
+#include "value/value.h"
+
+enum { THREAD_COUNT = 8, DEPTH_MAX = 128 };
+
+static int open_scope(void **state)
+{
+    *state = pawl_scope_new();
+    return *state != NULL ? 0 : -1;
+}
+
+static int close_scope(void **state)
+{
+    pawl_scope_free(*state);
+    return 0;
+}
+
+static pawl_value *parse(pawl_scope *scope, const char *text)
+{
+    pawl_value *value = NULL;
+    struct pawl_error error = { PAWL_OK, "" };
+    if (pawl_value_parse(scope, text, strlen(text), &value, &error) != PAWL_OK)
+        fail_msg("%s: %s", text, error.text);
+    return value;
+}
+
+static pawl_value *stored(pawl_scope *scope, const char *text)
+{
+    pawl_value *value = NULL;
+    assert_int_equal(pw_value_of_text(scope, pw_text_of(text), &value), PAWL_OK);
+    return value;
+}
+
+static const char *text_of(pawl_scope *scope, const pawl_value *value)
+{
+    const char *text = "unset";
+    size_t size = 0;
+    assert_int_equal(pawl_value_text(scope, value, &text, &size), PAWL_OK);
+    assert_int_equal(size, text != NULL ? strlen(text) : 0);
+    return text;
+}
+
+static void assert_refused(pawl_scope *scope, const char *text, size_t size, const char *expected)
+{
+    pawl_value *value = NULL;
+    struct pawl_error error = { PAWL_OK, "" };
+    assert_int_equal(pawl_value_parse(scope, text, size, &value, &error), PAWL_INVALID_JSON);
+    assert_null(value);
+    assert_int_equal(error.status, PAWL_INVALID_JSON);
+    if (strstr(error.text, expected) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.text, expected);
+}
+
+/* ---- Reading ---- */
+
+static void the_five_kinds_of_nothing_are_kept_apart(void **state)
+{
+    pawl_value *nothing[] = { parse(*state, "0"), parse(*state, "false"), parse(*state, "\"\""), parse(*state, "null"),
+                              NULL };
+    static const enum pawl_kind kinds[] = { PAWL_KIND_INT, PAWL_KIND_BOOL, PAWL_KIND_STRING, PAWL_KIND_NULL,
+                                            PAWL_KIND_NONE };
+    static const char *const texts[] = { "0", "false", "\"\"", "null" };
+
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(pawl_value_kind(nothing[i], NULL), kinds[i]);
+        for (size_t j = 0; j < 5; j++)
+            assert_int_equal(pawl_value_equal(nothing[i], nothing[j]), i == j);
+        if (i < 4)
+            assert_string_equal(text_of(*state, nothing[i]), texts[i]);
+    }
+    assert_null(text_of(*state, NULL));
+}
+
+static void readers_answer_by_path(void **state)
+{
+    const pawl_value *order =
+        parse(*state, "{\"name\":\"Ada\",\"lines\":[{\"price\":12.5},{\"price\":3}],\"paid\":true,"
+                      "\"note\":null,\"0\":\"zero\",\"\":{\"\":\"empty\"}}");
+
+    assert_string_equal(pawl_value_string(order, "name", "?"), "Ada");
+    assert_int_equal(pawl_value_size(order, "name"), 3);
+    assert_true(pawl_value_real(order, "lines.0.price", 0) == 12.5);
+    assert_int_equal(pawl_value_int(order, "lines.1.price", 0), 3);
+    assert_true(pawl_value_real(order, "lines.1.price", 0) == 3.0);
+    assert_int_equal(pawl_value_size(order, "lines"), 2);
+    assert_int_equal(pawl_value_size(order, ""), 6);
+    assert_true(pawl_value_bool(order, "paid", false));
+    assert_int_equal(pawl_value_kind(order, "note"), PAWL_KIND_NULL);
+    assert_string_equal(pawl_value_string(order, "0", "?"), "zero");
+    assert_string_equal(pawl_value_string(order, ".", "?"), "empty");
+    assert_int_equal(pawl_value_kind(order, "lines"), PAWL_KIND_ARRAY);
+    assert_int_equal(pawl_value_kind(order, NULL), PAWL_KIND_OBJECT);
+    assert_int_equal(pawl_value_kind(order, "lines.0.price"), PAWL_KIND_REAL);
+    assert_ptr_equal(pawl_value_at(order, ""), order);
+    assert_ptr_equal(pawl_value_at(order, NULL), order);
+    assert_int_equal(pawl_value_int(pawl_value_at(order, "lines.1"), "price", 0), 3);
+    assert_int_equal(pawl_value_int(pawl_value_at(pawl_value_at(order, "lines"), "1"), "price", 0), 3);
+}
+
+static void what_is_not_there_or_of_another_kind_is_otherwise(void **state)
+{
+    const pawl_value *value = parse(*state, "{\"a\":[1,\"x\"],\"s\":\"5\",\"n\":5}");
+    static const char *const absent[] = { "b",   "a.2", "a.-1",  "a.+1", "a.x",  "a.1x", "a.", "a.18446744073709551616",
+                                          "n.0", "s.0", "a.0.0", ".",    "a..0", " a",   "A",  "a.0x0" };
+
+    for (size_t i = 0; i < sizeof absent / sizeof absent[0]; i++) {
+        assert_int_equal(pawl_value_kind(value, absent[i]), PAWL_KIND_NONE);
+        assert_null(pawl_value_at(value, absent[i]));
+        assert_int_equal(pawl_value_size(value, absent[i]), 0);
+    }
+    assert_int_equal(pawl_value_int(value, "s", -7), -7);
+    assert_true(pawl_value_real(value, "s", -7) == -7);
+    assert_string_equal(pawl_value_string(value, "n", "?"), "?");
+    assert_null(pawl_value_string(value, "n", NULL));
+    assert_true(pawl_value_bool(value, "n", true));
+    assert_int_equal(pawl_value_size(value, "n"), 0);
+    assert_int_equal(pawl_value_int(NULL, "a", 9), 9);
+    assert_null(pawl_value_at(NULL, "a"));
+    assert_null(pawl_value_at(NULL, NULL));
+    assert_null(pawl_value_item(NULL, 0));
+    assert_null(pawl_value_key(NULL, 0));
+}
+
+static void a_dot_inside_a_key_is_escaped(void **state)
+{
+    const pawl_value *value =
+        parse(*state, "{\"a.b\":{\"c\":1},\"a\":{\"b\":2},\"x\\\\y\":3,\".\":4,\"d.\":{\"e.f\":5},"
+                      "\"z\\\\\":6}");
+
+    assert_int_equal(pawl_value_int(value, "a\\.b.c", 0), 1);
+    assert_int_equal(pawl_value_int(value, "a.b", 0), 2);
+    assert_int_equal(pawl_value_int(value, "x\\y", 0), 3);
+    assert_int_equal(pawl_value_int(value, "\\.", 0), 4);
+    assert_int_equal(pawl_value_int(value, "d\\..e\\.f", 0), 5);
+    assert_int_equal(pawl_value_int(value, "z\\", 0), 6);
+    assert_int_equal(pawl_value_kind(value, "a\\.bc"), PAWL_KIND_NONE);
+    assert_int_equal(pawl_value_kind(value, "a\\."), PAWL_KIND_NONE);
+}
+
+static void whole_reals_are_integers_when_they_fit(void **state)
+{
+    const pawl_value *value = parse(*state, "[3.0, 3.5, -9223372036854775808.0, 9223372036854775808.0, 1e300, -0.0,"
+                                            " 9223372036854775807, -9223372036854775808, 9007199254740993]");
+    static const int64_t expected[] = { 3, -1, INT64_MIN, -1, -1, 0, INT64_MAX, INT64_MIN, 9007199254740993 };
+
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+        assert_int_equal(pawl_value_int(pawl_value_item(value, i), NULL, -1), expected[i]);
+    assert_int_equal(pawl_value_kind(value, "0"), PAWL_KIND_REAL);
+    assert_int_equal(pawl_value_kind(value, "6"), PAWL_KIND_INT);
+}
+
+static void items_and_keys_come_in_the_order_of_the_text(void **state)
+{
+    const pawl_value *object = parse(*state, "{\"z\":1,\"a\":2,\"m\":3}"), *array = parse(*state, "[4,5]");
+    static const char *const keys[] = { "z", "a", "m" };
+
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(pawl_value_key(object, i), keys[i]);
+        assert_int_equal(pawl_value_int(pawl_value_item(object, i), NULL, 0), i + 1);
+    }
+    assert_null(pawl_value_key(object, 3));
+    assert_null(pawl_value_item(object, 3));
+    assert_null(pawl_value_item(object, SIZE_MAX));
+    assert_int_equal(pawl_value_int(pawl_value_item(array, 1), NULL, 0), 5);
+    assert_null(pawl_value_item(array, 2));
+    assert_null(pawl_value_key(array, 0));
+    assert_null(pawl_value_item(parse(*state, "{}"), 0));
+    assert_null(pawl_value_item(parse(*state, "\"text\""), 0));
+}
+
+static void strings_may_hold_nul_bytes(void **state)
+{
+    const pawl_value *value = parse(*state, "\"a\\u0000b\"");
+
+    assert_int_equal(pawl_value_size(value, NULL), 3);
+    assert_memory_equal(pawl_value_string(value, NULL, ""), "a\0b", 4);
+    assert_string_equal(text_of(*state, value), "\"a\\u0000b\"");
+}
+
+static void equality_ignores_the_order_of_members_and_nothing_else(void **state)
+{
+    const pawl_value *value = parse(*state, "{\"a\":[1,2],\"b\":null}");
+    static const char *const others[] = { "{\"a\":[2,1],\"b\":null}", "{\"a\":[1,2]}", "{\"a\":[1.0,2],\"b\":null}",
+                                          "{\"a\":[1,2],\"b\":null,\"c\":null}", "null" };
+
+    assert_true(pawl_value_equal(value, parse(*state, "{ \"b\": null, \"a\": [1, 2] }")));
+    assert_true(pawl_value_equal(value, stored(*state, "{\"b\":null,\"a\":[1,2]}")));
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_false(pawl_value_equal(value, parse(*state, others[i])));
+}
+
+/* ---- Parsing ---- */
+
+static void what_is_not_json_is_refused_with_line_and_column(void **state)
+{
+    assert_refused(*state, "{\"a\":1,\n  \"b\" 2}", 15, "':' is expected (line 2, column 7)");
+    assert_refused(*state, "", 0, "JSON: a value is expected (line 1, column 1)");
+    assert_refused(*state, "[\"\xc3\xa4\", x]", 9, "(line 1, column 7)");
+    static const char *const bad[] = { "nul",  "[1,]",     "{a:1}",  "'x'", "01",    "+1",          "1 2", "[1",
+                                       "\"a",  "\"\\x\"",  "NaN",    "1.",  "tru e", "{\"a\"}",     "//",  "[1]]",
+                                       "\xff", "\"\xff\"", "\"\n\"", "-",   "1e999", "\"\\ud800\"", "}" };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_refused(*state, bad[i], strlen(bad[i]), "column");
+    assert_refused(*state, "1\0", 2, "(line 1, column 2)");
+    assert_refused(*state, "[1,\n\0 2]", 8, "(line 2, column 1)");
+}
+
+static void numbers_must_fit(void **state)
+{
+    static const char *const bad[] = { "9223372036854775808",
+                                       "[-9223372036854775809]",
+                                       "1e309",
+                                       "-1e309",
+                                       "0.1e310",
+                                       "1.7976931348623159e308",
+                                       "17976931348623159e292",
+                                       "1e99999999999999999999999",
+                                       "100000e304",
+                                       "0.00002e314" };
+    static const char *const good[] = { "9223372036854775807",
+                                        "-9223372036854775808",
+                                        "1e308",
+                                        "-1e308",
+                                        "1.7976931348623157e308",
+                                        "17976931348623157e292",
+                                        "1.7e308",
+                                        "2e307",
+                                        "0.0001e312",
+                                        "0e999999",
+                                        "0.0E+99999999999999999999",
+                                        "1e-99999999999999999",
+                                        "1.79769313486231570814527423731704356798070e+308" };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_refused(*state, bad[i], strlen(bad[i]), "line 1");
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        (void)parse(*state, good[i]);
+}
+
+static unsigned next_random(unsigned *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 8;
+}
+
+/* Stored text has been scanned by us and will be read by Jansson: they must not disagree. */
+static void our_scan_and_jansson_agree_on_damaged_texts(void **state)
+{
+    (void)state;
+    static const char sample[] =
+        " {\"a\\n\\u00e4\":[1,-2.5e+3,0.1,\"\xc3\xa4\\ud83d\\ude00\\u0000\",true ,false,null,{}],"
+        "\t\"b\":{\"c\" : [ ],\"d\":-0,\"e\":1E5,\"\":\"\\\\/\\\"\"}}\r\n";
+    static const char spice[] = "{}[]:,\"\\0123456789eE+-. \n\tutfnrbdD8aA/\x01\x7f\xc3\xa4\xed\xff";
+    unsigned seed = 1, accepted = 0;
+
+    for (int round = 0; round < 100000; round++) {
+        char text[sizeof sample];
+        size_t from = round % 3 == 0 ? next_random(&seed) % 40 : 0, size = sizeof sample - 1 - from;
+        memcpy(text, sample + from, size);
+        for (unsigned changes = next_random(&seed) % 3; changes > 0; changes--)
+            text[next_random(&seed) % size] = spice[next_random(&seed) % (sizeof spice - 1)];
+        if (round % 5 == 0)
+            size = next_random(&seed) % size;
+        struct pw_json_flaw flaw;
+        json_error_t wrong;
+        bool is_json = pw_json_scan((struct pw_text){ text, size }, &flaw);
+        json_t *tree = json_loadb(text, size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &wrong);
+        if (is_json != (tree != NULL))
+            fail_msg("%.*s: %s, Jansson: %s", (int)size, text, is_json ? "good" : flaw.what,
+                     tree ? "good" : wrong.text);
+        accepted += is_json;
+        json_decref(tree);
+    }
+
+    assert_in_range(accepted, 1000, 99000);
+}
+
+/* "[[...]]" of that many levels, behind a string full of brackets that do not count. */
+static char *nested(size_t depth)
+{
+    static const char prefix[] = "[\"[[[[{{{{\\\"[[[\",\n";
+    size_t prefix_size = sizeof prefix - 1, size = prefix_size + 2 * (depth - 1) + 1;
+    char *text = malloc(size + 1);
+    assert_non_null(text);
+    memcpy(text, prefix, prefix_size);
+    memset(text + prefix_size, '[', depth - 1);
+    memset(text + prefix_size + depth - 1, ']', depth);
+    text[size] = '\0';
+    return text;
+}
+
+static void nesting_is_accepted_to_128_levels_and_no_further(void **state)
+{
+    char *good = nested(DEPTH_MAX), *bad = nested(DEPTH_MAX + 1);
+    pawl_value *value = NULL, *deeper = NULL;
+
+    assert_int_equal(pawl_value_parse(*state, good, strlen(good), &value, NULL), PAWL_OK);
+    assert_refused(*state, bad, strlen(bad), "nested too deep (line 2, column 128)");
+    assert_int_equal(pawl_value_pack(*state, &deeper, "[V]", value), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(*state, &deeper, "{s:V}", "x", pawl_value_at(value, "1")), PAWL_OK);
+    free(good);
+    free(bad);
+
+    char *endless = malloc(1000000);
+    assert_non_null(endless);
+    memset(endless, '[', 1000000);
+    assert_refused(*state, endless, 1000000, "nested too deep");
+    free(endless);
+}
+
+static void a_check_says_what_is_wrong_with_what(void **state)
+{
+    (void)state;
+    struct pawl_error error = { PAWL_OK, "" };
+
+    assert_int_equal(pw_json_check(pw_text_of("{\"a\":[1,2]}"), 11, "params", &error), PAWL_OK);
+    assert_int_equal(pw_json_check(pw_text_of(NULL), 0, "params", &error), PAWL_OK);
+    assert_int_equal(error.status, PAWL_OK);
+
+    assert_int_equal(pw_json_check(pw_text_of("{\"a\":[1,2]}"), 10, "params", &error), PAWL_PAYLOAD_TOO_LARGE);
+    assert_string_equal(error.text, "params: 11 bytes, at most 10 are allowed");
+
+    assert_int_equal(pw_json_check(pw_text_of("{\"a\":"), 10, "the payload", &error), PAWL_INVALID_JSON);
+    assert_int_equal(strncmp(error.text, "the payload: ", 13), 0);
+    assert_int_equal(pw_json_check(pw_text_of("{\"a\":"), 10, "the payload", NULL), PAWL_INVALID_JSON);
+}
+
+/* ---- Stored text ---- */
+
+static void stored_text_is_given_back_as_it_is_read_or_not(void **state)
+{
+    const char *original = "{ \"b\": 1.50, \"a\": [] }";
+    pawl_value *value = stored(*state, original);
+    const char *before = text_of(*state, value);
+
+    assert_int_equal(pawl_value_size(value, "a"), 0);
+    assert_true(pawl_value_real(value, "b", 0) == 1.5);
+
+    assert_string_equal(before, original);
+    assert_ptr_equal(text_of(*state, value), before); /* not even copied */
+    assert_string_equal(text_of(*state, pawl_value_at(value, "a")), "[]");
+    assert_null(stored(*state, NULL));
+    assert_false(pw_scope_failed(*state));
+}
+
+static void text_in_another_scope_outlives_the_first(void **state)
+{
+    pawl_scope *first = pawl_scope_new();
+    const char *lazy = text_of(*state, stored(first, "[1]"));
+    const char *parsed = text_of(*state, parse(first, "[ 2 ]"));
+
+    pawl_scope_free(first);
+
+    assert_string_equal(lazy, "[1]");
+    assert_string_equal(parsed, "[2]");
+}
+
+static void text_that_cannot_be_read_marks_the_scope(void **state)
+{
+    pawl_value *damaged = stored(*state, "{\"a\":"), *packed = NULL;
+
+    assert_int_equal(pawl_value_kind(damaged, NULL), PAWL_KIND_NONE);
+    assert_true(pw_scope_failed(*state));
+    assert_int_equal(pawl_value_pack(*state, &packed, "[V]", damaged), PAWL_NOMEM);
+}
+
+/* ---- Packing ---- */
+
+static void every_letter_packs_its_kind(void **state)
+{
+    pawl_value *value = NULL, *order = parse(*state, "{\"id\":7}");
+
+    assert_int_equal(pawl_value_pack(*state, &value, "{s:s, s:i, s:I, s:f, s:b, s:b, s:n, s:V, s:[i,i], s:{}, s:[]}",
+                                     "s", "\xc3\xa4\"", "i", -5, "I", (long long)INT64_MAX, "f", 0.5, "t", 2, "f2", 0,
+                                     "n", "V", order, "a", 1, 2, "o", "e"),
+                     PAWL_OK);
+
+    assert_string_equal(text_of(*state, value),
+                        "{\"s\":\"\xc3\xa4\\\"\",\"i\":-5,\"I\":9223372036854775807,\"f\":0.5,\"t\":true,\"f2\":false,"
+                        "\"n\":null,\"V\":{\"id\":7},\"a\":[1,2],\"o\":{},\"e\":[]}");
+}
+
+static void separators_are_optional_and_a_letter_may_stand_alone(void **state)
+{
+    pawl_value *value = NULL;
+
+    assert_int_equal(pawl_value_pack(*state, &value, " { ss\tsi,\n} ", "a", "b", "c", 1), PAWL_OK);
+    assert_string_equal(text_of(*state, value), "{\"a\":\"b\",\"c\":1}");
+    assert_int_equal(pawl_value_pack(*state, &value, "i", 0), PAWL_OK);
+    assert_string_equal(text_of(*state, value), "0");
+    assert_int_equal(pawl_value_pack(*state, &value, "n"), PAWL_OK);
+    assert_string_equal(text_of(*state, value), "null");
+    assert_int_equal(pawl_value_pack(*state, &value, "s", ""), PAWL_OK);
+    assert_string_equal(text_of(*state, value), "\"\"");
+    assert_int_equal(pawl_value_pack(*state, &value, "f", 0.1), PAWL_OK);
+    assert_true(pawl_value_real(parse(*state, text_of(*state, value)), NULL, 0) == 0.1);
+}
+
+static void a_value_that_is_null_is_left_out(void **state)
+{
+    pawl_value *value = NULL;
+
+    assert_int_equal(pawl_value_pack(*state, &value, "{s:V, s:[i,V,i], s:V}", "a", NULL, "b", 1, NULL, 2, "c", NULL),
+                     PAWL_OK);
+    assert_string_equal(text_of(*state, value), "{\"b\":[1,2]}");
+    assert_int_equal(pawl_value_pack(*state, &value, " V ", NULL), PAWL_OK);
+    assert_null(value);
+}
+
+static void a_value_alone_is_handed_on(void **state)
+{
+    pawl_scope *first = pawl_scope_new();
+    pawl_value *lazy = NULL, *parsed = NULL;
+
+    assert_int_equal(pawl_value_pack(*state, &lazy, "V", stored(first, "{ \"a\": 1 }")), PAWL_OK);
+    assert_int_equal(pawl_value_pack(*state, &parsed, "V", parse(first, "{ \"a\": 1 }")), PAWL_OK);
+    pawl_scope_free(first);
+
+    assert_string_equal(text_of(*state, lazy), "{ \"a\": 1 }");
+    assert_string_equal(text_of(*state, parsed), "{\"a\":1}");
+    assert_int_equal(pawl_value_int(lazy, "a", 0), 1);
+}
+
+static void wrong_formats_and_arguments_are_refused(void **state)
+{
+    pawl_value *value = NULL;
+    static const char *const formats[] = { "",   " ",    "x",    "{",    "[",   "}",     "]",     "{s",    "{s}",
+                                           "[}", "{]",   "n n",  "[n",   "{n}", "{s:n",  "[n]]",  "{i:n}", "s#",
+                                           "S",  "[nx]", "{s:}", "[[n]", "n]",  "{ssn}", "{s:n}n" };
+
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        assert_int_equal(pawl_value_pack(*state, &value, formats[i], "a", "b", "c"), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(*state, &value, "s", NULL), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(*state, &value, "{s:n}", NULL), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(*state, &value, "[i,s]", 1, "\xff"), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(*state, &value, "{s:n}", "\xff"), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(*state, &value, "f", (double)NAN), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(*state, &value, "f", (double)INFINITY), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(*state, &value, NULL), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(NULL, &value, "n"), PAWL_INVALID);
+    assert_null(value);
+}
+
+static void packing_is_refused_past_128_levels(void **state)
+{
+    char format[2 * (DEPTH_MAX + 1) + 1];
+    pawl_value *value = NULL, *deepest = NULL;
+
+    memset(format, '[', DEPTH_MAX + 1);
+    memset(format + DEPTH_MAX + 1, ']', DEPTH_MAX + 1);
+    format[sizeof format - 1] = '\0';
+    assert_int_equal(pawl_value_pack(*state, &value, format), PAWL_INVALID);
+    format[sizeof format - 2] = '\0';
+    assert_int_equal(pawl_value_pack(*state, &value, format + 1), PAWL_OK);
+
+    value = parse(*state, "1");
+    for (int depth = 0; depth < DEPTH_MAX; depth += 2)
+        assert_int_equal(pawl_value_pack(*state, &value, "[i,{s:V}]", depth, "in", value), PAWL_OK);
+    assert_int_equal(pawl_value_pack(*state, &deepest, "[V]", value), PAWL_INVALID);
+}
+
+/* The tree is shared by reference count: it stays valid when the scope it was made in is gone. */
+static void a_packed_value_outlives_the_scope_it_came_from(void **state)
+{
+    pawl_scope *first = pawl_scope_new();
+    const pawl_value *parsed = parse(first, "{\"lines\":[{\"price\":3}],\"name\":\"Ada\"}");
+    const pawl_value *lazy = stored(first, "[true,\"x\"]");
+    pawl_value *value = NULL;
+
+    assert_int_equal(pawl_value_pack(*state, &value, "[V,V,V]", parsed, pawl_value_at(parsed, "lines.0"), lazy),
+                     PAWL_OK);
+    const char *name = pawl_value_string(value, "0.name", "?");
+    pawl_scope_free(first);
+
+    assert_string_equal(name, "Ada");
+    assert_int_equal(pawl_value_int(value, "1.price", 0), 3);
+    assert_string_equal(text_of(*state, value),
+                        "[{\"lines\":[{\"price\":3}],\"name\":\"Ada\"},{\"price\":3},[true,\"x\"]]");
+}
+
+static void long_text_is_whole(void **state)
+{
+    pawl_value *value = NULL;
+    char long_string[10000];
+    memset(long_string, 'x', sizeof long_string - 1);
+    long_string[sizeof long_string - 1] = '\0';
+
+    /* Sizes around the buffer in which short texts are made. */
+    for (size_t size = 2040; size <= 2052; size++) {
+        const char *string = long_string + sizeof long_string - 1 - size;
+        assert_int_equal(pawl_value_pack(*state, &value, "s", string), PAWL_OK);
+        const char *text = text_of(*state, value);
+        assert_int_equal(strlen(text), size + 2);
+        assert_string_equal(pawl_value_string(parse(*state, text), NULL, ""), string);
+    }
+    assert_int_equal(pawl_value_pack(*state, &value, "[s]", long_string), PAWL_OK);
+    assert_int_equal(strlen(text_of(*state, value)), sizeof long_string - 1 + 4);
+}
+
+/* ---- Scopes ---- */
+
+static void scopes_format_and_copy(void **state)
+{
+    struct pw_text copy;
+
+    const char *name = pawl_scope_format(*state, "line-%d-%s", 7, "x");
+    assert_true(pw_scope_text(*state, pw_text_of("abc"), &copy));
+    assert_non_null(pw_scope_take(*state, 100000));
+
+    assert_string_equal(name, "line-7-x");
+    assert_string_equal(copy.data, "abc");
+    assert_string_equal(pawl_scope_format(*state, "%s", ""), "");
+    assert_int_equal(strlen(pawl_scope_format(*state, "%5000d", 1)), 5000);
+    assert_null(pawl_scope_format(NULL, "%d", 1));
+    pawl_scope_free(NULL);
+}
+
+struct reader {
+    pawl_scope *scope;
+    const pawl_value *lazy;
+    pthread_barrier_t *start;
+    bool is_right;
+};
+
+static void *read_everything(void *user)
+{
+    struct reader *reader = user;
+    pawl_value *packed = NULL;
+    const char *text = NULL;
+    size_t size = 0;
+    pthread_barrier_wait(reader->start);
+    /* A scope of its own shares the tree, and gives it up again while the others still do. */
+    pawl_scope *own = pawl_scope_new();
+    reader->is_right =
+        pawl_value_int(reader->lazy, "a.1", 0) == 2 && strcmp(pawl_value_key(reader->lazy, 1), "b") == 0 &&
+        pawl_value_bool(pawl_value_item(reader->lazy, 1), NULL, false) &&
+        pawl_value_pack(own, &packed, "[V,V]", reader->lazy, pawl_value_at(reader->lazy, "a")) == PAWL_OK &&
+        pawl_value_text(reader->scope, packed, &text, &size) == PAWL_OK &&
+        strcmp(text, "[{\"a\":[1,2],\"b\":true},[1,2]]") == 0;
+    pawl_scope_free(own);
+    return NULL;
+}
+
+static void the_first_reads_of_a_value_may_come_from_many_threads_at_once(void **state)
+{
+    for (int round = 0; round < 20; round++) {
+        struct reader readers[THREAD_COUNT];
+        pthread_t threads[THREAD_COUNT];
+        pthread_barrier_t start;
+        pawl_value *lazy = stored(*state, "{\"a\":[1,2],\"b\":true}");
+        assert_int_equal(pthread_barrier_init(&start, NULL, THREAD_COUNT), 0);
+
+        for (size_t i = 0; i < THREAD_COUNT; i++) {
+            readers[i] = (struct reader){ *state, lazy, &start, false };
+            assert_int_equal(pthread_create(&threads[i], NULL, read_everything, &readers[i]), 0);
+        }
+        for (size_t i = 0; i < THREAD_COUNT; i++)
+            assert_int_equal(pthread_join(threads[i], NULL), 0);
+
+        for (size_t i = 0; i < THREAD_COUNT; i++)
+            assert_true(readers[i].is_right);
+        pthread_barrier_destroy(&start);
+    }
+}
+
+/* ---- Want of memory ---- */
+
+/* How many more allocations Jansson is granted; all after them fail. */
+static size_t allocations_left;
+
+static void *scarce_malloc(size_t size)
+{
+    if (allocations_left == 0)
+        return NULL;
+    allocations_left--;
+    return malloc(size);
+}
+
+static int restore_memory(void **state)
+{
+    json_set_alloc_funcs(malloc, free);
+    return close_scope(state);
+}
+
+/* Runs `work` with ever more allocations granted, until it has what it needs. */
+static size_t starve(pawl_status (*work)(pawl_scope *scope))
+{
+    size_t granted = 0;
+    for (;; granted++) {
+        pawl_scope *scope = pawl_scope_new();
+        allocations_left = granted;
+        json_set_alloc_funcs(scarce_malloc, free);
+        pawl_status status = work(scope);
+        json_set_alloc_funcs(malloc, free);
+        pawl_scope_free(scope);
+        if (status == PAWL_OK)
+            return granted;
+        assert_int_equal(status, PAWL_NOMEM);
+        assert_true(granted < 1000);
+    }
+}
+
+static const char document[] = "{\"a\":[1,2.5,\"x\",{\"b\":null}],\"c\":\"long enough to leave the parser's buffer\"}";
+
+static pawl_status work_parse(pawl_scope *scope)
+{
+    pawl_value *value = NULL;
+    struct pawl_error error = { PAWL_OK, "" };
+    pawl_status status = pawl_value_parse(scope, document, sizeof document - 1, &value, &error);
+    assert_int_equal(error.status, status);
+    assert_int_equal(value != NULL, status == PAWL_OK);
+    return status;
+}
+
+static pawl_status work_read(pawl_scope *scope)
+{
+    pawl_value *value = stored(scope, document);
+    bool is_read = pawl_value_int(value, "a.0", -1) == 1;
+    assert_int_equal(pw_scope_failed(scope), !is_read);
+    return is_read ? PAWL_OK : PAWL_NOMEM;
+}
+
+static pawl_status work_pack(pawl_scope *scope)
+{
+    pawl_value *value = NULL;
+    return pawl_value_pack(scope, &value, "{s:[i,f,s,{s:n}],s:V}", "a", 1, 2.5, "x", "b", "c", stored(scope, "[1]"));
+}
+
+static pawl_status work_text(pawl_scope *scope)
+{
+    pawl_value *value = NULL;
+    const char *text = NULL;
+    size_t size = 0;
+    pawl_status status = pawl_value_pack(scope, &value, "[i,s]", 1, "x");
+    return status == PAWL_OK ? pawl_value_text(scope, value, &text, &size) : status;
+}
+
+static void want_of_memory_is_an_answer_wherever_it_strikes(void **state)
+{
+    (void)state;
+    assert_true(starve(work_parse) > 5);
+    assert_true(starve(work_read) > 5);
+    assert_true(starve(work_pack) > 5);
+    assert_true(starve(work_text) > 2);
+}
+
+#define WITH_SCOPE(test) cmocka_unit_test_setup_teardown(test, open_scope, close_scope)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_SCOPE(the_five_kinds_of_nothing_are_kept_apart),
+        WITH_SCOPE(readers_answer_by_path),
+        WITH_SCOPE(what_is_not_there_or_of_another_kind_is_otherwise),
+        WITH_SCOPE(a_dot_inside_a_key_is_escaped),
+        WITH_SCOPE(whole_reals_are_integers_when_they_fit),
+        WITH_SCOPE(items_and_keys_come_in_the_order_of_the_text),
+        WITH_SCOPE(strings_may_hold_nul_bytes),
+        WITH_SCOPE(equality_ignores_the_order_of_members_and_nothing_else),
+        WITH_SCOPE(what_is_not_json_is_refused_with_line_and_column),
+        WITH_SCOPE(numbers_must_fit),
+        WITH_SCOPE(our_scan_and_jansson_agree_on_damaged_texts),
+        WITH_SCOPE(nesting_is_accepted_to_128_levels_and_no_further),
+        WITH_SCOPE(a_check_says_what_is_wrong_with_what),
+        WITH_SCOPE(stored_text_is_given_back_as_it_is_read_or_not),
+        WITH_SCOPE(text_in_another_scope_outlives_the_first),
+        WITH_SCOPE(text_that_cannot_be_read_marks_the_scope),
+        WITH_SCOPE(every_letter_packs_its_kind),
+        WITH_SCOPE(separators_are_optional_and_a_letter_may_stand_alone),
+        WITH_SCOPE(a_value_that_is_null_is_left_out),
+        WITH_SCOPE(a_value_alone_is_handed_on),
+        WITH_SCOPE(wrong_formats_and_arguments_are_refused),
+        WITH_SCOPE(packing_is_refused_past_128_levels),
+        WITH_SCOPE(a_packed_value_outlives_the_scope_it_came_from),
+        WITH_SCOPE(long_text_is_whole),
+        WITH_SCOPE(scopes_format_and_copy),
+        WITH_SCOPE(the_first_reads_of_a_value_may_come_from_many_threads_at_once),
+        cmocka_unit_test_setup_teardown(want_of_memory_is_an_answer_wherever_it_strikes, open_scope, restore_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
