@@ -514,10 +514,9 @@ static void an_instance_that_never_stands_still_is_busy(void **state)
 
 /* ---- An event in somebody else's unit of work ----------------------------------------------------------------- */
 
-static pawl_status add_event(struct world *world, struct pw_unit *unit, const struct pw_fence *own, const char *id,
-                             const char *type)
+static pawl_status add_event(struct world *world, struct pw_unit *unit, const char *id, const char *type)
 {
-    return pw_service_add_event(world->engine, unit, own, pw_text_of("order"), pw_text_of(id), pw_text_of(type),
+    return pw_service_add_event(world->engine, unit, pw_text_of("order"), pw_text_of(id), pw_text_of(type),
                                 pw_text_of("1"), &world->error);
 }
 
@@ -530,14 +529,30 @@ static void an_event_in_another_unit_wakes_its_target(void **state)
     world_wait(world, "a", 1, PAWL_STEP_EVENT, "paid", WORLD_START_MS + 1000);
     world_create(world, "b");
 
-    assert_int_equal(add_event(world, &unit, NULL, "a", "paid"), PAWL_OK);
-    assert_int_equal(add_event(world, &unit, NULL, "b", "paid"), PAWL_OK);
+    assert_int_equal(add_event(world, &unit, "a", "paid"), PAWL_OK);
+    assert_int_equal(add_event(world, &unit, "b", "paid"), PAWL_OK);
     assert_int_equal(world_history(world, "a", 0).event_count, 0);
     world_commit(world, &unit);
 
     assert_int_equal(world_get(world, "a").phase, PAWL_PHASE_QUEUED);
     assert_int_equal(world_history(world, "a", 0).event_count, 1);
     assert_string_equal(world_history(world, "b", 0).events[0].payload_json, "1");
+}
+
+static void two_events_in_one_unit_reach_the_same_target(void **state)
+{
+    struct world *world = *state;
+    struct pw_unit unit;
+    pw_unit_init(&unit);
+    world_create(world, "a");
+    world_wait(world, "a", 1, PAWL_STEP_EVENT, "paid", WORLD_START_MS + 1000);
+
+    assert_int_equal(add_event(world, &unit, "a", "paid"), PAWL_OK);
+    assert_int_equal(add_event(world, &unit, "a", "paid"), PAWL_OK);
+    world_commit(world, &unit);
+
+    assert_int_equal(world_history(world, "a", 0).event_count, 2);
+    assert_int_equal(world_get(world, "a").phase, PAWL_PHASE_QUEUED);
 }
 
 static void an_event_to_the_own_run_needs_no_second_fence(void **state)
@@ -549,7 +564,7 @@ static void an_event_to_the_own_run_needs_no_second_fence(void **state)
     struct pw_claim claim = world_claim(world);
     pw_unit_add(&unit, PW_OP_FENCE)->as.fence.at = claim.fence;
 
-    assert_int_equal(add_event(world, &unit, &claim.fence, "a", "paid"), PAWL_OK);
+    assert_int_equal(add_event(world, &unit, "a", "paid"), PAWL_OK);
 
     assert_int_equal(unit.last->kind, PW_OP_EVENT);
     assert_ptr_equal(unit.first->next, unit.last);
@@ -563,12 +578,12 @@ static void a_target_that_moves_before_the_commit_refuses_the_whole_unit(void **
     struct pw_unit unit;
     pw_unit_init(&unit);
     world_create(world, "a");
-    assert_int_equal(add_event(world, &unit, NULL, "a", "paid"), PAWL_OK);
+    assert_int_equal(add_event(world, &unit, "a", "paid"), PAWL_OK);
     world_claim(world);
 
     pawl_status status = pw_commit_run(world->engine->commit, &unit);
 
-    assert_int_equal(status, PAWL_CONFLICT);
+    assert_int_equal(status, PAWL_BUSY);
     assert_int_equal(world_history(world, "a", 0).event_count, 0);
     pw_unit_clear(&unit);
 }
@@ -581,10 +596,10 @@ static void a_wrong_event_in_another_unit_is_refused_at_once(void **state)
     world_create(world, "ended");
     world_finish(world, "ended", PW_OUTCOME_COMPLETE);
 
-    assert_refused(world, add_event(world, &unit, NULL, "nobody", "paid"), PAWL_INSTANCE_NOT_FOUND, NULL);
-    assert_refused(world, add_event(world, &unit, NULL, "ended", "paid"), PAWL_INSTANCE_TERMINAL, NULL);
-    assert_refused(world, add_event(world, &unit, NULL, "ended", "pa id"), PAWL_INVALID_EVENT_TYPE, NULL);
-    assert_refused(world, add_event(world, &unit, NULL, "-", "paid"), PAWL_INVALID_INSTANCE_ID, NULL);
+    assert_refused(world, add_event(world, &unit, "nobody", "paid"), PAWL_INSTANCE_NOT_FOUND, NULL);
+    assert_refused(world, add_event(world, &unit, "ended", "paid"), PAWL_INSTANCE_TERMINAL, NULL);
+    assert_refused(world, add_event(world, &unit, "ended", "pa id"), PAWL_INVALID_EVENT_TYPE, NULL);
+    assert_refused(world, add_event(world, &unit, "-", "paid"), PAWL_INVALID_INSTANCE_ID, NULL);
 
     assert_null(unit.first);
     pw_unit_clear(&unit);
@@ -621,6 +636,7 @@ int main(void)
         TEST(an_event_to_a_run_that_suspends_in_between_wakes_it),
         TEST(an_instance_that_never_stands_still_is_busy),
         TEST(an_event_in_another_unit_wakes_its_target),
+        TEST(two_events_in_one_unit_reach_the_same_target),
         TEST(an_event_to_the_own_run_needs_no_second_fence),
         TEST(a_target_that_moves_before_the_commit_refuses_the_whole_unit),
         TEST(a_wrong_event_in_another_unit_is_refused_at_once),

@@ -44,16 +44,29 @@ static bool limits_fill(struct pawl_limits *limits, const struct pawl_limits *ot
     return true;
 }
 
-static pawl_status engine_open_store(pawl_engine *engine, const char *url, struct pawl_error *error)
+static pawl_status engine_open_store(pawl_engine *engine, const char *url, pw_store_wrap_fn *wrap, void *user,
+                                     struct pawl_error *error)
 {
     pawl_status status = pw_store_open(url, engine->clock, &engine->store, error);
     if (status != PAWL_OK)
         return status;
+    if (wrap != NULL) {
+        struct pw_store *outer = wrap(engine->store, user);
+        if (outer == NULL)
+            return pw_error_plain(error, PAWL_NOMEM);
+        engine->store = outer;
+    }
     status = pw_commit_new(engine->store, &engine->commit);
     return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
 }
 
-pawl_status pawl_open(const struct pawl_options *given, pawl_engine **out_engine, struct pawl_error *error)
+pawl_status pawl_open(const struct pawl_options *options, pawl_engine **out_engine, struct pawl_error *error)
+{
+    return pw_engine_open(options, NULL, NULL, out_engine, error);
+}
+
+pawl_status pw_engine_open(const struct pawl_options *given, pw_store_wrap_fn *wrap, void *user,
+                           pawl_engine **out_engine, struct pawl_error *error)
 {
     static const struct pawl_limits defaults = { PW_STEPS_MAX_DEFAULT, PW_PAYLOAD_BYTES_MAX_DEFAULT };
     struct pawl_options options = PAWL_OPTIONS_INIT;
@@ -69,7 +82,7 @@ pawl_status pawl_open(const struct pawl_options *given, pawl_engine **out_engine
     engine->limits = options.limits;
     engine->clock = options.clock.now_ms != NULL ? options.clock : (struct pawl_clock){ pw_system_now_ms, NULL };
     engine->random = options.random.fill != NULL ? options.random : (struct pawl_random){ pw_system_random, NULL };
-    pawl_status status = engine_open_store(engine, options.store_url, error);
+    pawl_status status = engine_open_store(engine, options.store_url, wrap, user, error);
     if (status != PAWL_OK) {
         pawl_close(engine);
         return status;

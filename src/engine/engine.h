@@ -44,8 +44,6 @@ struct pw_mocks {
     /* Texts are borrowed until the next call. */
     struct pw_mock (*find)(void *user, struct pw_text workflow, struct pw_text step, int64_t attempt);
     bool sleeps_disabled;
-    /* Told of every unit's answer; the world's trace. */
-    void (*trace)(void *user, const char *line);
 };
 
 struct pawl_engine {
@@ -67,6 +65,12 @@ struct pawl_engine {
     pthread_rwlock_t local_lock;  /* read while a service calls into the local runner */
     const struct pw_local *local; /* or NULL */
 };
+
+/* pawl_open(), with a store of one's own around the one that was opened, which it then owns.  wrap NULL: none.  It answers
+ * NULL when memory is out. */
+typedef struct pw_store *pw_store_wrap_fn(struct pw_store *inner, void *user);
+pawl_status pw_engine_open(const struct pawl_options *options, pw_store_wrap_fn *wrap, void *user,
+                           pawl_engine **out_engine, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* Its options: the caller's, as far as its header knew them, over the defaults.  False when made by a newer header. */
 bool pw_options_copy(void *known, size_t known_size, const void *given);

@@ -22,6 +22,13 @@ static int64_t room(const pawl_runner *runner)
     return least(runner->window - runner->fresh, runner->options.in_flight_max - runner->held_count) - runner->reserved;
 }
 
+/* Not one by one as each turn ends: when there is room for a good part of the window, or nobody has anything to begin. */
+static bool should_claim(const pawl_runner *runner)
+{
+    int64_t places = room(runner);
+    return places > 0 && (places * 4 >= runner->window || runner->fresh == 0);
+}
+
 /* ---- Attempts that take too long --------------------------------------------------------------------------------------- */
 
 /* With the lock held: an attempt past its deadline, its turn referenced.  Its lane tells whether one thread is blocked, or
@@ -113,7 +120,7 @@ static void sleep_until_needed(pawl_runner *runner, int64_t now_ms, int64_t mono
     int64_t at_ms = earliest_deadline(runner);
     if (at_ms < INT64_MAX)
         at_ms++; /* past the deadline, not at it */
-    if (room(runner) > 0)
+    if (should_claim(runner))
         at_ms = least(at_ms, runner->next_due_ms);
     int64_t wait_ms = least(runner->renew_at_ms, runner->poll_at_ms) - monotonic_ms;
     if (at_ms < INT64_MAX)
@@ -135,7 +142,7 @@ void *pw_keeper_main(void *user)
         expire_attempts(runner, now_ms);
         if (monotonic_ms >= runner->renew_at_ms)
             renew(runner);
-        else if (room(runner) > 0 && runner->next_due_ms <= now_ms)
+        else if (should_claim(runner) && runner->next_due_ms <= now_ms)
             claim_due(runner, room(runner));
         else if (monotonic_ms >= runner->poll_at_ms)
             poll(runner);

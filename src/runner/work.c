@@ -138,7 +138,7 @@ pawl_status pw_runner_load(pawl_runner *runner, pawl_turn *turn)
         pthread_mutex_unlock(&runner->lock);
     } else {
         turn->claim.is_first = false; /* it has rows by now */
-        turn->claim.event_seq = INT64_MAX;
+        turn->claim.event_seq = turn->history->event_seq;
     }
     return pw_turn_load(turn, warm, NULL);
 }

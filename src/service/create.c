@@ -44,6 +44,9 @@ static void hand_off(pawl_engine *engine, const struct pw_op_create *create, boo
     bool created = is_durable && create->created;
     if (created && create->hold_owner != 0) {
         struct pw_claim claim = pw_edit_first_claim(create->fence, create->workflow, create->id);
+        claim.has_instance = true;
+        claim.params = create->params;
+        claim.created_at_ms = create->created_at_ms;
         pw_local_deliver(engine, &claim);
     } else if (create->hold_owner != 0) {
         pw_local_cancel(engine);

@@ -20,6 +20,14 @@ pawl_status pw_edit_fence(struct pw_edit *edit)
     return PAWL_OK;
 }
 
+pawl_status pw_edit_foreign_fence(struct pw_edit *edit)
+{
+    pawl_status status = pw_edit_fence(edit);
+    if (status == PAWL_OK)
+        edit->unit->last->as.fence.is_foreign = true;
+    return status;
+}
+
 pawl_status pw_edit_require_open(const struct pw_edit *edit, struct pawl_error *error)
 {
     const struct pw_instance *instance = &edit->instance;

@@ -50,6 +50,8 @@ pawl_status pw_edit_read(struct pw_edit *edit, struct pw_text workflow, struct p
                          struct pawl_error *error) PAWL_MUST_CHECK;
 /* Adds the fence at what was read. */
 pawl_status pw_edit_fence(struct pw_edit *edit) PAWL_MUST_CHECK;
+/* The same in a unit that has a fence of its own: when it does not hold the unit is refused with PAWL_BUSY. */
+pawl_status pw_edit_foreign_fence(struct pw_edit *edit) PAWL_MUST_CHECK;
 
 /* The claim of a run that was handed off as it was made. */
 struct pw_claim pw_edit_first_claim(struct pw_fence fence, struct pw_text workflow, struct pw_text id);

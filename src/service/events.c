@@ -106,14 +106,23 @@ pawl_status pawl_send_event(pawl_engine *engine, pawl_scope *scope, const char *
     return status;
 }
 
+/* By the unit itself, or by an earlier event to the same instance. */
+static bool is_fenced(const struct pw_unit *unit, int64_t instance)
+{
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
+        if (op->kind == PW_OP_FENCE && op->as.fence.at.instance == instance)
+            return true;
+    }
+    return false;
+}
+
 /* The ops of an event to an instance that was read: never eager, because the unit is the caller's. */
-static pawl_status add_foreign_event(struct pw_edit *edit, const struct pw_fence *own, const struct event *event,
-                                     struct pawl_error *error)
+static pawl_status add_foreign_event(struct pw_edit *edit, const struct event *event, struct pawl_error *error)
 {
     bool awaited;
     pawl_status status = pw_edit_require_open(edit, error);
-    if (status == PAWL_OK && (own == NULL || own->instance != edit->instance.key))
-        status = pw_edit_fence(edit);
+    if (status == PAWL_OK && !is_fenced(edit->unit, edit->instance.key))
+        status = pw_edit_foreign_fence(edit);
     if (status == PAWL_OK)
         status = is_awaited(edit, event->type, &awaited, error);
     if (status == PAWL_OK)
@@ -123,9 +132,8 @@ static pawl_status add_foreign_event(struct pw_edit *edit, const struct pw_fence
     return status == PAWL_NOMEM ? pw_error_plain(error, status) : status;
 }
 
-pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, const struct pw_fence *own,
-                                 struct pw_text workflow, struct pw_text id, struct pw_text type,
-                                 struct pw_text payload, struct pawl_error *error)
+pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, struct pw_text workflow, struct pw_text id,
+                                 struct pw_text type, struct pw_text payload, struct pawl_error *error)
 {
     struct pw_definition *definition;
     pawl_status status = pw_check_target(engine, workflow.data, id.data, &definition, error);
@@ -145,7 +153,7 @@ pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, cons
     struct pw_edit edit = { .engine = engine, .arena = &arena, .unit = unit };
     status = pw_edit_read(&edit, definition->name, id, error);
     if (status == PAWL_OK)
-        status = add_foreign_event(&edit, own, &event, error);
+        status = add_foreign_event(&edit, &event, error);
     pw_arena_clear(&arena);
     return status;
 }

@@ -13,15 +13,11 @@
 pawl_status pw_service_add_create(pawl_engine *engine, struct pw_unit *unit, struct pw_text workflow, struct pw_text id,
                                   struct pw_text params, struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* Reads the target now and appends its fence and the event, and wakes it when it waits for the type.
- * PAWL_INSTANCE_NOT_FOUND, PAWL_INSTANCE_TERMINAL.  `own` (or NULL) is the fence that the unit carries already: an
- * event to that same instance needs no other.
+/* Reads the target now and appends its fence, unless the unit has one for it, and the event; wakes the target when it
+ * waits for the type.  PAWL_INSTANCE_NOT_FOUND, PAWL_INSTANCE_TERMINAL.
  *
- * The target may move before the unit is committed; then the whole unit is refused with PAWL_CONFLICT, as it is when
- * the unit's own fence is lost.  To tell the two apart commit a unit with the own fence alone: when it holds, it was
- * the target; build the unit again.  (Such a unit must not be in the turn's chain, which a conflict breaks.) */
-pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, const struct pw_fence *own,
-                                 struct pw_text workflow, struct pw_text id, struct pw_text type,
-                                 struct pw_text payload, struct pawl_error *error) PAWL_MUST_CHECK;
+ * The target may move before the unit is committed; then the whole unit is refused with PAWL_BUSY: build it again. */
+pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, struct pw_text workflow, struct pw_text id,
+                                 struct pw_text type, struct pw_text payload, struct pawl_error *error) PAWL_MUST_CHECK;
 
 #endif

@@ -136,6 +136,7 @@ enum pw_op_kind {
 /* PW_OP_FENCE.  Checks beyond the fence itself are asked for by the flags. */
 struct pw_op_fence {
     struct pw_fence at;
+    bool is_foreign;        /* in: not the run's own fence; when it does not hold: PAWL_BUSY, try again */
     bool unless_pause;      /* in: refuse with PAWL_STOPPED when a pause is requested */
     bool unless_new_events; /* in: refuse with PAWL_BUSY when event_seq is past event_seq_seen */
     int64_t event_seq_seen;
@@ -186,7 +187,8 @@ struct pw_op_log {
 };
 
 /* Raises the epoch.  With event_seq_seen >= 0 and the task's event_seq past it, due_at becomes now (an event came that
- * the turn has not seen).  Status PAUSED clears the pause request.  due_at_ms 0 keeps the task's; PW_NOW is now. */
+ * the turn has not seen).  A pause that was asked for takes effect: the status becomes PAUSED whatever was said.
+ * due_at_ms 0 keeps the task's; PW_NOW is now. */
 #define PW_NOW (-1)
 struct pw_op_park {
     int64_t instance;

@@ -22,7 +22,16 @@ struct turn_unit {
     struct pw_step *step; /* or NULL */
     bool inserts_step;
     bool closes, finishes, creates;
+    struct pw_log_list logs; /* handed back when the unit is refused: they belong to whatever is recorded instead */
 };
+
+static void concatenate(struct pw_log_list *logs, const struct pw_log_list *more)
+{
+    if (more->first == NULL)
+        return;
+    *(logs->last != NULL ? &logs->last->next : &logs->first) = more->first;
+    logs->last = more->last;
+}
 
 /* ---- Answers -------------------------------------------------------------------------------------------------- */
 
@@ -31,6 +40,7 @@ static void reject_step(pawl_turn *turn, struct turn_unit *own)
 {
     struct pw_step *step = own->step;
     step->rejected = own->unit.status;
+    turn->event_seq = own->fence->as.fence.event_seq;
     step->rejected_text = (struct pw_text){ NULL, 0 };
     (void)pw_arena_text(&turn->arena, pw_text_of(own->unit.error.text), &step->rejected_text);
     if (own->inserts_step)
@@ -53,11 +63,15 @@ static void note_answer(pawl_turn *turn, struct turn_unit *own)
         }
     } else if (atomic_load(&turn->chain.broken) != PAWL_OK) {
         atomic_store(&turn->cancelled, true);
-    } else if (own->closes) {
-        turn->closing = false;
-        turn->pause_wanted = true; /* the one reason for which a closing unit is refused */
-    } else if (own->step != NULL) {
-        reject_step(turn, own);
+    } else {
+        concatenate(&own->logs, &turn->logs);
+        turn->logs = own->logs;
+        if (own->closes) {
+            turn->closing = false;
+            turn->pause_wanted = true; /* the one reason for which a closing unit is refused */
+        } else if (own->step != NULL) {
+            reject_step(turn, own);
+        }
     }
 }
 
@@ -109,10 +123,14 @@ static void unit_drop(struct turn_unit *own)
     free(own);
 }
 
+/* The turn's lines, and then those of the boundary. */
 static bool add_logs(struct turn_unit *own, const struct pw_log_list *logs)
 {
     const struct pw_fence *fence = &own->turn->claim.fence;
-    for (const struct pw_log_line *line = logs->first; line != NULL; line = line->next) {
+    own->logs = own->turn->logs;
+    if (logs != NULL)
+        concatenate(&own->logs, logs);
+    for (const struct pw_log_line *line = own->logs.first; line != NULL; line = line->next) {
         struct pw_op *op = pw_unit_add(&own->unit, PW_OP_LOG);
         if (op == NULL)
             return false;
@@ -160,8 +178,8 @@ static pawl_status add_mutation(struct turn_unit *own, const struct pw_mutation 
                                      error);
     case PW_MUTATION_EVENT:
         own->creates = true;
-        return pw_service_add_event(turn->engine, &own->unit, &turn->claim.fence, mutation->workflow, mutation->id,
-                                    mutation->type, mutation->payload, error);
+        return pw_service_add_event(turn->engine, &own->unit, mutation->workflow, mutation->id, mutation->type,
+                                    mutation->payload, error);
     }
     return PAWL_INVALID;
 }
@@ -219,7 +237,7 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
                                                      boundary->event->row.seq, step->row.name,
                                                      step->row.updated_at_ms };
     }
-    if (!complete || !add_logs(own, &turn->logs) || !add_logs(own, &boundary->logs)) {
+    if (!complete || !add_logs(own, &boundary->logs)) {
         unit_drop(own);
         return pw_turn_out_of_memory(turn);
     }
@@ -310,7 +328,7 @@ pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t win
     if (own == NULL)
         return pw_turn_out_of_memory(turn);
     if (!pw_arena_text(&turn->history->arena, pw_text_of(text), &step->row.result) || !add_step(own, step) ||
-        !add_abandoned(own, now_ms) || !add_logs(own, &turn->logs)) {
+        !add_abandoned(own, now_ms) || !add_logs(own, NULL)) {
         unit_drop(own);
         return pw_turn_out_of_memory(turn);
     }
@@ -348,7 +366,7 @@ pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing)
     own->closes = true;
     own->finishes = closing->finish;
     own->fence->as.fence.unless_pause = closing->finish || closing->status != PW_TASK_PAUSED;
-    if (!add_logs(own, &turn->logs) || !add_closing_op(own, closing)) {
+    if (!add_logs(own, NULL) || !add_closing_op(own, closing)) {
         unit_drop(own);
         return pw_turn_out_of_memory(turn);
     }

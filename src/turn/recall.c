@@ -132,6 +132,12 @@ static void row_begin(struct pw_step *step, int64_t now_ms)
 static pawl_status tell_rejection(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
 {
     pawl_status why = step->rejected;
+    if (why == PAWL_BUSY) { /* the target of an event moved at the same instant: the same again, on what it is now */
+        struct pw_boundary again = {
+            .lane = lane, .step = step, .mutations = step->mutations, .when = PAWL_WITH_SUCCESS
+        };
+        return pw_boundary_record(&again);
+    }
     bool unique = why == PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION || why == PAWL_INSTANCE_ID_ALREADY_EXISTS;
     struct pw_attempt_failure failure = { .attempt = step->row.attempts,
                                           .name = pawl_status_name(unique ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION : why),
@@ -352,8 +358,11 @@ static pawl_status read_more_events(pawl_lane *lane)
     if (status != PAWL_OK) {
         turn->trouble = status;
         status = pw_lane_suspend(lane);
-    } else if (turn->history->event_seq == known && !pw_history_load_events(turn->history, rows, count)) {
-        status = pw_turn_out_of_memory(turn);
+    } else if (turn->history->event_seq == known) {
+        if (!pw_history_load_events(turn->history, rows, count))
+            status = pw_turn_out_of_memory(turn);
+        if (turn->history->event_seq < turn->event_seq)
+            turn->history->event_seq = turn->event_seq; /* those in between were taken */
     }
     pw_arena_clear(&arena);
     return status;

@@ -70,6 +70,8 @@ static pawl_status load_events(pawl_turn *turn, struct pw_history *history, stru
                                                      &rows, &count, error);
     if (status == PAWL_OK && !pw_history_load_events(history, rows, count))
         status = pw_error_plain(error, PAWL_NOMEM);
+    if (history->event_seq < turn->claim.event_seq)
+        history->event_seq = turn->claim.event_seq; /* those in between were taken */
     pw_arena_clear(&arena);
     return status;
 }

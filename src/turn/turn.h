@@ -91,6 +91,7 @@ struct pawl_turn {
     bool closing, ended, finished;
     int64_t due_at_ms; /* ended and not finished: when the task is due again */
     struct pw_log_list logs;
+    int64_t event_seq; /* the newest that a refused unit was told of */
 
     /* The runner's. */
     pawl_turn *ready_next, *held_previous, *held_next;

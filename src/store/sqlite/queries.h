@@ -49,7 +49,7 @@
         " SELECT key, workflow, run, 0, 3, ?2, ?3, ?3, ?4, ?5, 0, ?6, ?2, 0 FROM workflow_instance WHERE key = ?1")    \
     QUERY(TASK_PARK,                                                                                                   \
         "UPDATE workflow_task SET status = ?2, kind = ?3, due_at = ?4, processing = 0, epoch = epoch + 1, owner = NULL,"\
-        " locked_until = NULL, pause_requested = ?5, updated_at = ?6 WHERE instance = ?1")                             \
+        " locked_until = NULL, pause_requested = 0, updated_at = ?5 WHERE instance = ?1")                             \
     QUERY(TASK_PAUSE, "UPDATE workflow_task SET pause_requested = ?2, updated_at = ?3 WHERE instance = ?1")            \
     QUERY(TASK_DELETE, "DELETE FROM workflow_task WHERE instance = ?1")                                                \
     QUERY(TASK_CLAIMABLE,                                                                                              \

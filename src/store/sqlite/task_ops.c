@@ -40,7 +40,8 @@ pawl_status pw_apply_fence(struct pw_batch *batch, struct pw_op_fence *op)
     if (status != PAWL_OK)
         return status;
     if (!look.found || look.run != op->at.run || look.epoch != op->at.epoch)
-        return pw_refuse_moved(batch);
+        return op->is_foreign ? pw_refuse(batch, PAWL_BUSY, "another run that this concerns has moved on")
+                              : pw_refuse_moved(batch);
     op->pause_requested = look.pause_requested;
     op->event_seq = look.event_seq;
     if (op->unless_pause && look.pause_requested)
@@ -75,10 +76,9 @@ pawl_status pw_apply_park(struct pw_batch *batch, struct pw_op_park *op)
     struct pw_query query;
     pw_query_start(&query, batch->connection, PW_QUERY_TASK_PARK);
     pw_bind_integer(&query, op->instance);
-    pw_bind_integer(&query, op->status);
+    pw_bind_integer(&query, look.pause_requested ? PW_TASK_PAUSED : op->status);
     pw_bind_integer(&query, op->kind);
     pw_bind_integer(&query, op->due_at_ms_set);
-    pw_bind_integer(&query, look.pause_requested && op->status != PW_TASK_PAUSED);
     pw_bind_integer(&query, batch->now_ms);
     return pw_query_run(&query, batch->error);
 }

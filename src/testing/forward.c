@@ -1,0 +1,130 @@
+/* forward.c - see forward.h.  One function per entry of the table, each the same call on the inner store. */
+#include "testing/forward.h"
+
+static struct pw_store *inner_of(struct pw_store *store)
+{
+    return ((struct pw_forward *)store)->inner;
+}
+
+static void forward_close(struct pw_store *store)
+{
+    struct pw_store *inner = inner_of(store);
+    inner->ops->close(inner);
+}
+
+static int64_t forward_now_ms(struct pw_store *store)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->now_ms(inner);
+}
+
+static pawl_status forward_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+                                 struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->apply(inner, units, count, now_ms, error);
+}
+
+static pawl_status forward_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                         struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->read_instance(inner, arena, workflow, id, out_instance, error);
+}
+
+static pawl_status forward_read_instance_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
+                                                struct pw_instance *out_instance, struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->read_instance_by_key(inner, arena, key, out_instance, error);
+}
+
+static pawl_status forward_list_instances(struct pw_store *store, struct pw_arena *arena,
+                                          const struct pw_instance_query *query, struct pw_instance **out_rows,
+                                          size_t *out_count, struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->list_instances(inner, arena, query, out_rows, out_count, error);
+}
+
+static pawl_status forward_read_steps(struct pw_store *store, struct pw_arena *arena,
+                                      const struct pw_history_query *query, struct pw_step_row **out_rows,
+                                      size_t *out_count, struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->read_steps(inner, arena, query, out_rows, out_count, error);
+}
+
+static pawl_status forward_read_events(struct pw_store *store, struct pw_arena *arena,
+                                       const struct pw_history_query *query, struct pw_event_row **out_rows,
+                                       size_t *out_count, struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->read_events(inner, arena, query, out_rows, out_count, error);
+}
+
+static pawl_status forward_read_logs(struct pw_store *store, struct pw_arena *arena,
+                                     const struct pw_history_query *query, struct pw_log_row **out_rows,
+                                     size_t *out_count, struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->read_logs(inner, arena, query, out_rows, out_count, error);
+}
+
+static pawl_status forward_read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance,
+                                           int64_t run, int64_t after_seq, struct pw_event_row **out_rows,
+                                           size_t *out_count, struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->read_new_events(inner, arena, instance, run, after_seq, out_rows, out_count, error);
+}
+
+static pawl_status forward_read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance,
+                                              int64_t run, struct pw_step_row **out_rows, size_t *out_count,
+                                              struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->read_waiting_steps(inner, arena, instance, run, out_rows, out_count, error);
+}
+
+static pawl_status forward_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
+                                    int64_t *out_at_ms, struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->next_due(inner, workflows, count, out_at_ms, error);
+}
+
+static pawl_status forward_announce(struct pw_store *store, int64_t owner, struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->announce(inner, owner, error);
+}
+
+static void forward_withdraw(struct pw_store *store, int64_t owner)
+{
+    struct pw_store *inner = inner_of(store);
+    inner->ops->withdraw(inner, owner);
+}
+
+void pw_forward_init(struct pw_forward *forward, struct pw_store *inner)
+{
+    forward->inner = inner;
+    forward->ops = (struct pw_store_ops){
+        .name = inner->ops->name,
+        .close = forward_close,
+        .now_ms = forward_now_ms,
+        .apply = forward_apply,
+        .read_instance = forward_read_instance,
+        .read_instance_by_key = forward_read_instance_by_key,
+        .list_instances = forward_list_instances,
+        .read_steps = forward_read_steps,
+        .read_events = forward_read_events,
+        .read_logs = forward_read_logs,
+        .read_new_events = forward_read_new_events,
+        .read_waiting_steps = forward_read_waiting_steps,
+        .next_due = forward_next_due,
+        .announce = forward_announce,
+        .withdraw = forward_withdraw,
+    };
+    forward->store.ops = &forward->ops;
+}

@@ -1,0 +1,20 @@
+/* mocks.h - what a test said about steps, found again when a step's body would run.  Texts live in the scope, so what
+ * pw_mocks.find() answers outlives even pw_mock_list_clear(). */
+#ifndef PW_TESTING_MOCKS_H
+#define PW_TESTING_MOCKS_H
+
+#include "engine/engine.h"
+#include "pawl/value.h"
+
+struct pw_mock_entry;
+struct pw_mock_list {
+    struct pw_mocks hooks; /* as the engine sees them */
+    pawl_scope *scope;
+    pthread_mutex_t lock;         /* guards what follows */
+    struct pw_mock_entry *newest; /* or NULL */
+};
+
+void pw_mock_list_init(struct pw_mock_list *list, pawl_scope *scope, bool disable_sleeps);
+void pw_mock_list_clear(struct pw_mock_list *list);
+
+#endif

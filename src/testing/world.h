@@ -1,0 +1,24 @@
+/* world.h (internal) - a world: an engine on simulated time and seeded chance, with a runner that only ticks. */
+#ifndef PW_TESTING_WORLD_H
+#define PW_TESTING_WORLD_H
+
+#include <stdatomic.h>
+
+#include "pawl/testing.h"
+#include "testing/mocks.h"
+#include "testing/trace.h"
+
+enum { PW_WORLD_TURNS_MAX = 100000 };
+
+struct pawl_world {
+    _Atomic int64_t now_ms;
+    atomic_ullong chance; /* state of the generator */
+    int64_t turns_max;    /* of one call that runs: what has not ended by then never will */
+    struct pw_trace trace;
+    struct pw_mock_list mocks;
+    pawl_scope *scope;
+    pawl_engine *engine;
+    pawl_runner *runner;
+};
+
+#endif
