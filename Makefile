@@ -28,7 +28,7 @@ asan tsan clang valgrind: ## test in this variant alone
 	@$(MAKE) --no-print-directory test VARIANTS=$@
 
 bench: build ## run the benchmarks
-	@for program in $(RELEASE)/bench/bench_*; do [ ! -x "$$program" ] || "$$program" || exit 1; done
+	@tools/bench $(RELEASE)
 
 install: build ## install into PREFIX (/usr/local), honouring DESTDIR
 	@cmake --install $(RELEASE) --prefix $(PREFIX)

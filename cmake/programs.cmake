@@ -1,6 +1,7 @@
 # Every examples/*.c and every bench/bench_*.c is a program.  They see what a user sees: the public headers and the
-# shared library.
+# shared library.  The benchmarks share bench/bench.c and bench/limit.c, which writes to SQLite by itself.
 
+# pawl_add_programs(<folder> <pattern> [<library>...])
 function(pawl_add_programs folder pattern)
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/${pattern})
     foreach(source ${sources})
@@ -9,9 +10,12 @@ function(pawl_add_programs folder pattern)
         add_executable(${folder}_${name} ${source})
         set_target_properties(${folder}_${name} PROPERTIES
             OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
-        target_link_libraries(${folder}_${name} PRIVATE pawl_flags pawl Threads::Threads)
+        target_link_libraries(${folder}_${name} PRIVATE ${ARGN} pawl_flags pawl Threads::Threads)
     endforeach()
 endfunction()
 
 pawl_add_programs(examples *.c)
-pawl_add_programs(bench bench_*.c)
+
+add_library(pawl_bench OBJECT bench/bench.c bench/limit.c)
+target_link_libraries(pawl_bench PRIVATE pawl_flags pawl PUBLIC PkgConfig::PAWL_SQLITE3)
+pawl_add_programs(bench bench_*.c pawl_bench)

@@ -1,10 +1,10 @@
 /* order.c - the smallest real workflow: reserve, wait a while, wait for a human, charge.
  *
- * Run it:            ./order
- * The steps that are done stay done: stop it at any point, start it again, and it goes on. */
+ *     ./order            runs order-1 in order.db; a second start shows the same, finished run
+ *     ./order order-2    another one
+ *
+ * The steps that are done stay done: kill it at any point, start it again, and it goes on. */
 #include <pawl/pawl.h>
-#include <stdio.h>
-#include <unistd.h>
 
 static pawl_status reserve_stock(pawl_step *step, const pawl_value *params, pawl_value **out_result)
 {
@@ -36,56 +36,23 @@ static pawl_status order(pawl_run *run, const pawl_value *params, pawl_value **o
 PAWL_MODULE({ .name = "order", .run = order, .description = "Reserve, wait for approval, charge" });
 
 #ifndef PAWL_NO_MAIN
-static int fail(const struct pawl_error *error)
+#include "host.h"
+
+int main(int argc, char **argv)
 {
-    fprintf(stderr, "order: %s: %s\n", pawl_status_name(error->status), error->text);
-    return 1;
-}
+    const char *id = argc > 1 ? argv[1] : "order-1";
+    struct host host;
 
-int main(void)
-{
-    struct pawl_options options = PAWL_OPTIONS_INIT;
-    struct pawl_create_options create = PAWL_CREATE_OPTIONS_INIT;
-    struct pawl_send_event_options event = PAWL_SEND_EVENT_OPTIONS_INIT;
-    struct pawl_instance instance;
-    struct pawl_error error;
-    pawl_engine *engine = NULL;
-    pawl_runner *runner = NULL;
-    pawl_scope *scope = pawl_scope_new();
-    int exit_code = 1;
-
-    options.store_url = "sqlite:order.db";
-    create.id = "order-1";
-    create.params_json = "{\"sku\": \"teapot\", \"quantity\": 2}";
-    create.return_existing = true;
-    event.type = "approval";
-    event.payload_json = "{\"by\": \"Ada\"}";
-    event.event_id = "approval-1";
-
-    if (pawl_open(&options, &engine, &error) != PAWL_OK ||
-        pawl_register_module(engine, &pawl_module, &error) != PAWL_OK ||
-        pawl_runner_open(engine, NULL, &runner, &error) != PAWL_OK || pawl_runner_start(runner, &error) != PAWL_OK ||
-        pawl_create(engine, scope, "order", &create, &instance, &error) != PAWL_OK) {
-        exit_code = fail(&error);
-        goto done;
-    }
-    if (instance.status != PAWL_COMPLETE && pawl_send_event(engine, scope, "order", "order-1", &event, NULL, &error) != PAWL_OK) {
-        exit_code = fail(&error);
-        goto done;
-    }
-    while (instance.status < PAWL_COMPLETE) {
-        usleep(50000);
-        if (pawl_get(engine, scope, "order", "order-1", &instance, &error) != PAWL_OK) {
-            exit_code = fail(&error);
-            goto done;
-        }
-    }
-    printf("%s: %s\n", pawl_instance_status_name(instance.status), instance.output_json);
-    exit_code = 0;
-done:
-    pawl_runner_close(runner);
-    pawl_close(engine);
-    pawl_scope_free(scope);
-    return exit_code;
+    pawl_status status = host_open(&host, "sqlite:order.db", &pawl_module, NULL);
+    if (status == PAWL_OK)
+        status = host_create(&host, "order", id, "{\"sku\": \"teapot\", \"quantity\": 2}");
+    /* Sent before anybody waits for it: it is kept until the workflow gets there. */
+    if (status == PAWL_OK)
+        status = host_send_event(&host, "order", id, "approval", "approval-1", "{\"by\": \"Ada\"}");
+    if (status == PAWL_OK)
+        status = host_wait(&host, "order", id);
+    if (status == PAWL_OK)
+        status = host_show(&host, "order", id);
+    return host_close(&host, status);
 }
 #endif

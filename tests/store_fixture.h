@@ -71,7 +71,8 @@ static inline void fixture_make_directory(struct fixture *fixture)
 
 static inline void fixture_remove_directory(struct fixture *fixture)
 {
-    static const char *const names[] = { "test.db", "test.db-wal", "test.db-shm", "test.db-journal", "test.db-runners" };
+    static const char *const names[] = { "test.db", "test.db-wal", "test.db-shm", "test.db-journal",
+                                         "test.db-runners" };
     char path[128];
     for (size_t position = 0; position < sizeof names / sizeof names[0]; position++) {
         (void)snprintf(path, sizeof path, "%s/%s", fixture->directory, names[position]);

@@ -194,6 +194,17 @@ static void a_fence_holds_only_for_its_run_and_epoch(void **state) /* S4 */
     assert_int_equal(try_fence(fixture, (struct pw_fence){ at.instance + 1, at.run, at.epoch }), PAWL_CONFLICT);
 }
 
+static void a_fence_of_another_run_that_has_moved_asks_to_try_again(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    at.epoch--;
+    struct pw_unit *unit = fixture_unit(fixture);
+    add_fence(unit, at)->is_foreign = true;
+    fixture_apply(fixture);
+    assert_int_equal(unit->status, PAWL_BUSY);
+}
+
 static void a_fence_renews_updated_at(void **state)
 {
     struct fixture *fixture = *state;
@@ -242,8 +253,7 @@ static void parking_frees_the_task_and_raises_the_epoch(void **state) /* S4 */
 {
     struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
-    struct pw_op_park *op =
-        add_park(fixture_unit(fixture), at, PW_TASK_WAITING, PW_TASK_RETRY, FIXTURE_NOW_MS + 500);
+    struct pw_op_park *op = add_park(fixture_unit(fixture), at, PW_TASK_WAITING, PW_TASK_RETRY, FIXTURE_NOW_MS + 500);
     fixture_apply(fixture);
 
     assert_int_equal(op->due_at_ms_set, FIXTURE_NOW_MS + 500);
@@ -286,16 +296,18 @@ static void parking_with_unseen_events_is_due_now(void **state)
     assert_int_equal(blind->due_at_ms_set, FIXTURE_NOW_MS + 500);
 }
 
-static void only_parking_as_paused_clears_the_pause_request(void **state)
+static void parking_a_task_that_was_asked_to_pause_pauses_it(void **state) /* B4 */
 {
     struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     add_pause(fixture_unit(fixture), at, true);
     fixture_apply_all(fixture);
-    at = park(fixture, at, PW_TASK_WAITING, PW_TASK_WAKE, PW_NOW);
-    assert_true(read_key(fixture, at.instance).task.pause_requested);
-    at = park(fixture, at, PW_TASK_PAUSED, PW_TASK_WAKE, PW_NOW);
-    assert_false(read_key(fixture, at.instance).task.pause_requested);
+    at = park(fixture, at, PW_TASK_WAITING, PW_TASK_RETRY, FIXTURE_NOW_MS + 500);
+    struct pw_task task = read_key(fixture, at.instance).task;
+    assert_int_equal(task.status, PW_TASK_PAUSED);
+    assert_int_equal(task.kind, PW_TASK_RETRY);
+    assert_int_equal(task.due_at_ms, FIXTURE_NOW_MS + 500);
+    assert_false(task.pause_requested);
 }
 
 static void a_pause_request_is_set_and_cleared_without_moving_the_task(void **state)
@@ -436,13 +448,14 @@ static void restarting_another_run_than_the_current_is_refused(void **state)
     TEST(a_held_create_is_processing_at_once)                                                                          \
     TEST(an_existing_id_is_refused_or_skipped)                                                                         \
     TEST(a_fence_holds_only_for_its_run_and_epoch)                                                                     \
+    TEST(a_fence_of_another_run_that_has_moved_asks_to_try_again)                                                      \
     TEST(a_fence_renews_updated_at)                                                                                    \
     TEST(a_fence_tells_of_a_pause_and_refuses_when_asked_to)                                                           \
     TEST(a_fence_tells_of_events_and_refuses_unseen_ones_when_asked_to)                                                \
     TEST(parking_frees_the_task_and_raises_the_epoch)                                                                  \
     TEST(parking_keeps_or_sets_the_due_time_as_told)                                                                   \
     TEST(parking_with_unseen_events_is_due_now)                                                                        \
-    TEST(only_parking_as_paused_clears_the_pause_request)                                                              \
+    TEST(parking_a_task_that_was_asked_to_pause_pauses_it)                                                             \
     TEST(a_pause_request_is_set_and_cleared_without_moving_the_task)                                                   \
     TEST(holding_makes_the_task_a_runners)                                                                             \
     TEST(ops_on_a_finished_run_are_refused)                                                                            \

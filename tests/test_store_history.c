@@ -271,15 +271,15 @@ static void consumed_events_are_no_longer_new(void **state)
     struct pw_event_row *rows = NULL;
     size_t count = 0;
     const struct pw_store_ops *ops = fixture->store->ops;
-    assert_int_equal(ops->read_new_events(fixture->store, &fixture->arena, at.instance, at.run, 0, &rows, &count,
-                                          &fixture->error),
-                     PAWL_OK);
+    assert_int_equal(
+        ops->read_new_events(fixture->store, &fixture->arena, at.instance, at.run, 0, &rows, &count, &fixture->error),
+        PAWL_OK);
     assert_int_equal(count, 2);
     assert_int_equal(rows[0].seq, 1);
     assert_int_equal(rows[1].seq, 3);
-    assert_int_equal(ops->read_new_events(fixture->store, &fixture->arena, at.instance, at.run, 1, &rows, &count,
-                                          &fixture->error),
-                     PAWL_OK);
+    assert_int_equal(
+        ops->read_new_events(fixture->store, &fixture->arena, at.instance, at.run, 1, &rows, &count, &fixture->error),
+        PAWL_OK);
     assert_int_equal(count, 1);
     struct pw_history_query query = query_of(at);
     query.newest_first = true;
@@ -434,9 +434,9 @@ static void an_instance_that_is_not_there_is_not_found(void **state)
 {
     struct fixture *fixture = *state;
     struct pw_instance row;
-    assert_int_equal(fixture->store->ops->read_instance_by_key(fixture->store, &fixture->arena, 1, &row,
-                                                               &fixture->error),
-                     PAWL_INSTANCE_NOT_FOUND);
+    assert_int_equal(
+        fixture->store->ops->read_instance_by_key(fixture->store, &fixture->arena, 1, &row, &fixture->error),
+        PAWL_INSTANCE_NOT_FOUND);
 }
 
 /* clang-format off */

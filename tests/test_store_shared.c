@@ -55,8 +55,8 @@ static void two_stores_on_one_file_see_each_others_commits(void **state) /* S6 *
     struct pw_store *second = fixture_open_store(fixture);
     struct pw_fence at = create_instance(fixture, "order", "a");
     struct pw_instance row;
-    assert_int_equal(
-        second->ops->read_instance(second, &fixture->arena, order, text("a"), &row, &fixture->error), PAWL_OK);
+    assert_int_equal(second->ops->read_instance(second, &fixture->arena, order, text("a"), &row, &fixture->error),
+                     PAWL_OK);
 
     struct pw_op_claim *op = &add(fixture_unit(fixture), PW_OP_CLAIM)->as.claim;
     *op = (struct pw_op_claim){ .workflows = &order, .workflow_count = 1, .max = 1, .owner = 5, .lease_ms = 100 };
@@ -257,6 +257,7 @@ static void a_sleeping_run_takes_less_than_400_bytes(void **state)
     assert_true(bytes / RUN_COUNT < 400);
 }
 
+/* clang-format off */
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,3 +274,4 @@ int main(void)
     };
     return cmocka_run_group_tests_name("shared", tests, NULL, NULL);
 }
+/* clang-format on */

@@ -19,15 +19,16 @@ static struct pw_text *names_of(pawl_engine *engine, bool polled, size_t *out_co
     return names;
 }
 
-pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, bool polled, size_t max,
+pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_claim_of what, size_t max,
                             struct pw_op_claim **out_claim, struct pawl_error *error)
 {
     size_t count;
-    struct pw_text *names = names_of(runner->engine, polled, &count);
-    struct pw_op *reap = pw_unit_add(unit, PW_OP_REAP);
+    struct pw_text *names = names_of(runner->engine, what == PW_CLAIM_POLLED, &count);
+    bool reaping = what != PW_CLAIM_DUE;
+    bool complete = !reaping || pw_unit_add(unit, PW_OP_REAP) != NULL;
     struct pw_op *op = pw_unit_add(unit, PW_OP_CLAIM);
     pawl_status status = PAWL_NOMEM;
-    if (names != NULL && reap != NULL && op != NULL) {
+    if (names != NULL && complete && op != NULL) {
         op->as.claim = (struct pw_op_claim){ .workflows = names,
                                              .workflow_count = count,
                                              .max = max,

@@ -71,17 +71,17 @@ static int64_t earliest_deadline(const pawl_runner *runner)
 /* ---- Work that is due ----------------------------------------------------------------------------------------------------- */
 
 /* Both with the lock held, which is let go of meanwhile. */
-static void claim_due(pawl_runner *runner, int64_t max)
+static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
 {
     struct pw_unit unit;
-    struct pw_op_claim *claim = NULL;
+    struct pw_op_claim *found = NULL;
     runner->next_due_ms = INT64_MAX; /* hints that come meanwhile lower it again */
     pthread_mutex_unlock(&runner->lock);
     pw_unit_init(&unit);
-    pawl_status status = pw_runner_claim(runner, &unit, false, (size_t)max, &claim, NULL);
-    size_t count = status == PAWL_OK ? claim->claim_count : 0;
+    pawl_status status = pw_runner_claim(runner, &unit, what, (size_t)max, &found, NULL);
+    size_t count = status == PAWL_OK ? found->claim_count : 0;
     for (size_t i = 0; i < count; i++)
-        pw_runner_accept(runner, &claim->claims[i]);
+        pw_runner_accept(runner, &found->claims[i]);
     pw_unit_clear(&unit);
     int64_t now_ms = pawl_now_ms(runner->engine), due_at_ms = now_ms;
     if (status == PAWL_OK && count < (size_t)max)
@@ -102,7 +102,7 @@ static void poll(pawl_runner *runner)
     runner->poll_at_ms = pw_system_monotonic_ms() + runner->options.poll_ms;
 }
 
-/* A dead neighbour is noticed here too: a claim begins with reaping. */
+/* A dead neighbour is noticed here, too. */
 static void renew(pawl_runner *runner)
 {
     pthread_mutex_unlock(&runner->lock);
@@ -110,7 +110,7 @@ static void renew(pawl_runner *runner)
     pthread_mutex_lock(&runner->lock);
     runner->renew_at_ms = pw_system_monotonic_ms() + runner->options.lease_ms / 3;
     if (room(runner) > 0)
-        claim_due(runner, room(runner));
+        claim(runner, PW_CLAIM_ALL, room(runner));
 }
 
 /* ---- The loop --------------------------------------------------------------------------------------------------------------- */
@@ -143,7 +143,7 @@ void *pw_keeper_main(void *user)
         if (monotonic_ms >= runner->renew_at_ms)
             renew(runner);
         else if (should_claim(runner) && runner->next_due_ms <= now_ms)
-            claim_due(runner, room(runner));
+            claim(runner, PW_CLAIM_DUE, room(runner));
         else if (monotonic_ms >= runner->poll_at_ms)
             poll(runner);
         else {

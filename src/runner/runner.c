@@ -238,13 +238,14 @@ void pawl_runner_stop(pawl_runner *runner)
 /* ---- Ticking ------------------------------------------------------------------------------------------------------------------ */
 
 /* Claims one due run and makes it a turn; *out_turn is NULL when none is due. */
-static pawl_status claim_turn(pawl_runner *runner, bool polled, pawl_turn **out_turn, struct pawl_error *error)
+static pawl_status claim_turn(pawl_runner *runner, enum pw_claim_of what, pawl_turn **out_turn,
+                              struct pawl_error *error)
 {
     struct pw_unit unit;
     struct pw_op_claim *claim = NULL;
     *out_turn = NULL;
     pw_unit_init(&unit);
-    pawl_status status = pw_runner_claim(runner, &unit, polled, 1, &claim, error);
+    pawl_status status = pw_runner_claim(runner, &unit, what, 1, &claim, error);
     if (status == PAWL_OK && claim->claim_count > 0) {
         pawl_turn *turn = pw_runner_make_turn(runner, &claim->claims[0]);
         status = turn != NULL ? pw_runner_load(runner, turn) : PAWL_NOMEM;
@@ -271,7 +272,7 @@ static pawl_status tick(pawl_runner *runner, int64_t max_instances, int64_t *out
     pawl_status status = PAWL_OK;
     while (*out_processed < max_instances && atomic_load(&runner->steps_left) != 0) {
         pawl_turn *turn;
-        status = claim_turn(runner, false, &turn, error);
+        status = claim_turn(runner, *out_processed == 0 ? PW_CLAIM_ALL : PW_CLAIM_DUE, &turn, error);
         if (status != PAWL_OK || turn == NULL)
             break;
         carry(runner, turn);
@@ -332,7 +333,7 @@ pawl_status pawl_turn_poll(pawl_runner *runner, pawl_turn **out_turn, struct paw
         return pw_error_plain(error, PAWL_INVALID);
     pawl_status status = join_in(runner, error);
     if (status == PAWL_OK)
-        status = claim_turn(runner, true, out_turn, error);
+        status = claim_turn(runner, PW_CLAIM_POLLED, out_turn, error);
     if (status == PAWL_OK && *out_turn != NULL)
         pw_turn_begin_pass(*out_turn);
     return status;

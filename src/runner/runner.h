@@ -72,8 +72,13 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn);
 void pw_runner_wake_keeper(pawl_runner *runner, int64_t due_at_ms); /* with the lock held */
 
 /* claim.c */
-/* Claims up to max tasks, of workflows with a turn function or (polled) without one; in the unit's arena. */
-pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, bool polled, size_t max,
+enum pw_claim_of {
+    PW_CLAIM_DUE,   /* of workflows with a turn function */
+    PW_CLAIM_ALL,   /* and what dead runners left, which costs a look at every lease */
+    PW_CLAIM_POLLED /* the same of workflows without a turn function */
+};
+/* Claims up to max tasks; they are in the unit's arena. */
+pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_claim_of what, size_t max,
                             struct pw_op_claim **out_claim, struct pawl_error *error);
 pawl_status pw_runner_next_due(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error);
 pawl_status pw_runner_renew_leases(pawl_runner *runner, struct pawl_error *error);

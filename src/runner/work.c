@@ -181,6 +181,8 @@ static bool help_fork(pawl_runner *runner)
         if (fork->wants_no_help)
             continue;
         fork->helpers++;
+        if (runner->workers_idle > 0)
+            pthread_cond_signal(&runner->work);
         pthread_mutex_unlock(&runner->lock);
         bool helped = pw_fork_help(fork);
         pthread_mutex_lock(&runner->lock);
@@ -327,7 +329,7 @@ static void host_fork_opens(void *user, struct pw_fork *fork)
     if (runner->forks != NULL)
         runner->forks->previous = fork;
     runner->forks = fork;
-    pthread_cond_broadcast(&runner->work);
+    pthread_cond_signal(&runner->work); /* who comes to help calls the next: short branches are over before many wake */
     pthread_mutex_unlock(&runner->lock);
 }
 

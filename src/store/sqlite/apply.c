@@ -3,20 +3,12 @@
  * A unit that may be refused after it has written runs inside a savepoint.  The others are refused before their first
  * write, so there is nothing to undo; should one break that rule (an op on a task that no fence has looked at), the
  * whole transaction is given up, because that is then the only way to apply it wholly or not at all. */
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "base/error.h"
 #include "store/sqlite/batch.h"
 
-pawl_status pw_refuse(struct pw_batch *batch, pawl_status status, const char *format, ...)
+pawl_status pw_refuse(struct pw_batch *batch, pawl_status status)
 {
-    char text[sizeof batch->unit->error.text];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    batch->unit->status = pw_error(&batch->unit->error, status, "%s", text);
+    batch->unit->status = status;
     batch->refused = true;
     return status;
 }

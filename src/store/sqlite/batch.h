@@ -1,7 +1,7 @@
 /* batch.h - a transaction under way, as the ops see it.
  *
- * An op ends in one of three ways: PAWL_OK; a refusal, told with pw_refuse(), which concerns its unit alone; or trouble,
- * told in batch->error, which ends the transaction for all. */
+ * An op ends in one of three ways: PAWL_OK; a refusal, told with pw_refuse(), which concerns its unit alone; or
+ * trouble, told in batch->error, which ends the transaction for all. */
 #ifndef PW_STORE_SQLITE_BATCH_H
 #define PW_STORE_SQLITE_BATCH_H
 
@@ -17,8 +17,8 @@ struct pw_batch {
     struct pawl_error *error;
 };
 
-/* Notes why the unit is not applied, and returns the status. */
-pawl_status pw_refuse(struct pw_batch *batch, pawl_status status, const char *format, ...) PAWL_PRINTF(3, 4);
+/* The unit is not applied; why is in its error: `return pw_refuse(batch, pw_error(&batch->unit->error, ...))`. */
+pawl_status pw_refuse(struct pw_batch *batch, pawl_status status);
 
 /* Of statements that must have changed a row: PAWL_CONFLICT when they did not.  Runs and ends the query. */
 pawl_status pw_run_on_task(struct pw_batch *batch, struct pw_query *query);

@@ -86,9 +86,9 @@ static pawl_status enter_wal_mode(struct pw_sqlite_connection *connection, struc
     if (code != SQLITE_ROW)
         status = explain_cannot_open(connection, code, error);
     else if (sqlite3_stricmp((const char *)sqlite3_column_text(statement, 0), "wal") != 0)
-        status = pw_error(error, PAWL_STORE_UNAVAILABLE,
-                          "%s: cannot be kept with a write-ahead log here; use a local file system",
-                          connection->url->path);
+        status =
+            pw_error(error, PAWL_STORE_UNAVAILABLE,
+                     "%s: cannot be kept with a write-ahead log here; use a local file system", connection->url->path);
     (void)sqlite3_finalize(statement);
     return status;
 }

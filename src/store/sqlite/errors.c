@@ -1,26 +1,14 @@
 /* errors.c - see errors.h. */
 #include "store/sqlite/errors.h"
 
-#include <errno.h>
-
 #include "base/error.h"
-
-/* A file that may not grow is a full disk to whoever has to do something about it. */
-static bool is_out_of_space(const struct pw_sqlite_connection *connection, int code)
-{
-    if ((code & 0xff) == SQLITE_FULL)
-        return true;
-    int cause = sqlite3_system_errno(connection->db);
-    return (code & 0xff) == SQLITE_IOERR && (cause == ENOSPC || cause == EDQUOT || cause == EFBIG);
-}
 
 pawl_status pw_sqlite_error(const struct pw_sqlite_connection *connection, int code, struct pawl_error *error)
 {
     const char *path = connection->url->path;
-    if (is_out_of_space(connection, code))
-        return pw_error(error, PAWL_STORE_FULL, "%s: the disk or the database is full; make room", path);
-
     switch (code & 0xff) {
+    case SQLITE_FULL:
+        return pw_error(error, PAWL_STORE_FULL, "%s: the disk or the database is full; make room", path);
     case SQLITE_NOMEM:
         return pw_error_plain(error, PAWL_NOMEM);
     case SQLITE_READONLY:

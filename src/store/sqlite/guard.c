@@ -4,7 +4,7 @@
 static bool is_ours(const char *name)
 {
     static const char *const ours[] = {
-        "workflow_instance",  "workflow_task",  "workflow_step",  "workflow_event",  "workflow_log", "workflow_schema",
+        "workflow_instance",  "workflow_task",  "workflow_step",  "workflow_event",  "workflow_log",  "workflow_schema",
         "workflow_instances", "workflow_tasks", "workflow_steps", "workflow_events", "workflow_logs",
     };
 

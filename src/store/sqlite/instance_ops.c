@@ -1,5 +1,5 @@
-/* instance_ops.c - the ops that begin and end runs.  While a run is open its task row lives; the instance row takes part
- * only at both ends. */
+/* instance_ops.c - the ops that begin and end runs.  While a run is open its task row lives; the instance row takes
+ * part only at both ends. */
 #include "base/error.h"
 #include "store/sqlite/batch.h"
 
@@ -46,8 +46,9 @@ pawl_status pw_apply_create(struct pw_batch *batch, struct pw_op_create *op)
         return insert_task(batch, op);
     if (op->skip_existing)
         return PAWL_OK;
-    return pw_refuse(batch, PAWL_INSTANCE_ID_ALREADY_EXISTS, "workflow %.*s has an instance %.*s already",
-                     (int)op->workflow.size, op->workflow.data, (int)op->id.size, op->id.data);
+    return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_INSTANCE_ID_ALREADY_EXISTS,
+                                     "workflow %.*s has an instance %.*s already", (int)op->workflow.size,
+                                     op->workflow.data, (int)op->id.size, op->id.data));
 }
 
 pawl_status pw_apply_restart(struct pw_batch *batch, const struct pw_op_restart *op)

@@ -68,8 +68,8 @@ static int compare_candidates(const void *left, const void *right)
     return (first->instance > second->instance) - (first->instance < second->instance);
 }
 
-static pawl_status find_candidates(struct pw_batch *batch, enum pw_query_name name, struct pw_text workflow,
-                                   size_t max, struct pw_rows *candidates)
+static pawl_status find_candidates(struct pw_batch *batch, enum pw_query_name name, struct pw_text workflow, size_t max,
+                                   struct pw_rows *candidates)
 {
     struct pw_query query;
     pw_query_start(&query, batch->connection, name);
@@ -117,8 +117,7 @@ static pawl_status claim_group(struct pw_batch *batch, struct pw_op_claim *op, c
     size_t room = op->max - claims->count;
     for (size_t position = 0; position < op->workflow_count && room > 0; position++) {
         for (size_t name = 0; name < name_count; name++) {
-            pawl_status status =
-                find_candidates(batch, names[name], op->workflows[position], room, &candidates);
+            pawl_status status = find_candidates(batch, names[name], op->workflows[position], room, &candidates);
             if (status != PAWL_OK)
                 return status;
         }

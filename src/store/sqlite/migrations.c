@@ -9,6 +9,8 @@
  * batch of boundaries costs half as much once runs have more than some ten steps. */
 #include "store/sqlite/migrations.h"
 
+/* clang-format off */
+
 #define ISO_TIME(column) "strftime('%Y-%m-%dT%H:%M:%fZ', " column " / 1000.0, 'unixepoch')"
 
 static const char schema_table[] = "CREATE TABLE workflow_schema (version INTEGER NOT NULL);"
@@ -156,9 +158,11 @@ static const char log_view[] =
     "  " ISO_TIME("l.created_at") " AS created_at"
     " FROM workflow_log l JOIN workflow_instance i ON i.key = l.instance;";
 
+/* clang-format on */
+
 const struct pw_sqlite_migration pw_sqlite_migrations[] = {
-    { 1, schema_table }, { 1, instance_table }, { 1, task_table }, { 1, step_table }, { 1, event_table },
-    { 1, log_table },    { 1, instance_view },  { 1, task_view },  { 1, step_view },  { 1, event_view },
-    { 1, log_view },
+    { 1, schema_table }, { 1, instance_table }, { 1, task_table },    { 1, step_table },
+    { 1, event_table },  { 1, log_table },      { 1, instance_view }, { 1, task_view },
+    { 1, step_view },    { 1, event_view },     { 1, log_view },
 };
 const size_t pw_sqlite_migration_count = sizeof pw_sqlite_migrations / sizeof pw_sqlite_migrations[0];

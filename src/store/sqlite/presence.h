@@ -1,8 +1,8 @@
 /* presence.h - which runners live, told by locks that die with their process.
  *
- * A runner that is announced holds a lock on one byte, at the offset that is its number, of the file "<database>-runners".
- * The kernel drops the lock when the process ends, however it ends.  Locks belong to an open file description, so two
- * stores in one process are two runners to each other. */
+ * A runner that is announced holds a lock on one byte, at the offset that is its number, of the file
+ * "<database>-runners".  The kernel drops the lock when the process ends, however it ends.  Locks belong to an open
+ * file description, so two stores in one process are two runners to each other. */
 #ifndef PW_STORE_SQLITE_PRESENCE_H
 #define PW_STORE_SQLITE_PRESENCE_H
 

@@ -37,24 +37,25 @@
     QUERY(SCHEMA_SET_VERSION, "UPDATE workflow_schema SET version = ?1")                                               \
                                                                                                                        \
     QUERY(TASK_LOOK,                                                                                                   \
-        "SELECT run, epoch, due_at, processing, owner, pause_requested, event_seq FROM workflow_task WHERE instance = ?1")\
+        "SELECT run, epoch, due_at, processing, owner, pause_requested, event_seq"                                     \
+        " FROM workflow_task WHERE instance = ?1")                                                                     \
     QUERY(TASK_TOUCH, "UPDATE workflow_task SET updated_at = ?2 WHERE instance = ?1")                                  \
     QUERY(TASK_INSERT,                                                                                                 \
         "INSERT INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch, owner,"          \
         " locked_until, pause_requested, started_at, updated_at, event_seq)"                                           \
         " VALUES (?1, ?2, 1, 0, 3, ?3, ?4, ?4, ?5, ?6, 0, ?7, ?3, 0)")                                                 \
     QUERY(TASK_RENEW_RUN,                                                                                              \
-        "INSERT OR REPLACE INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch, owner,"\
-        " locked_until, pause_requested, started_at, updated_at, event_seq)"                                           \
+        "INSERT OR REPLACE INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch,"      \
+        " owner, locked_until, pause_requested, started_at, updated_at, event_seq)"                                    \
         " SELECT key, workflow, run, 0, 3, ?2, ?3, ?3, ?4, ?5, 0, ?6, ?2, 0 FROM workflow_instance WHERE key = ?1")    \
     QUERY(TASK_PARK,                                                                                                   \
-        "UPDATE workflow_task SET status = ?2, kind = ?3, due_at = ?4, processing = 0, epoch = epoch + 1, owner = NULL,"\
-        " locked_until = NULL, pause_requested = 0, updated_at = ?5 WHERE instance = ?1")                             \
+        "UPDATE workflow_task SET status = ?2, kind = ?3, due_at = ?4, processing = 0, epoch = epoch + 1,"             \
+        " owner = NULL, locked_until = NULL, pause_requested = 0, updated_at = ?5 WHERE instance = ?1")                \
     QUERY(TASK_PAUSE, "UPDATE workflow_task SET pause_requested = ?2, updated_at = ?3 WHERE instance = ?1")            \
     QUERY(TASK_DELETE, "DELETE FROM workflow_task WHERE instance = ?1")                                                \
     QUERY(TASK_CLAIMABLE,                                                                                              \
-        "SELECT t.run, t.epoch, t.workflow, i.id, t.kind, t.event_seq, t.processing, t.started_at IS NULL, i.created_at,"\
-        " CASE WHEN t.started_at IS NULL THEN i.params END"                                                            \
+        "SELECT t.run, t.epoch, t.workflow, i.id, t.kind, t.event_seq, t.processing, t.started_at IS NULL,"            \
+        " i.created_at, CASE WHEN t.started_at IS NULL THEN i.params END"                                              \
         " FROM workflow_task t CROSS JOIN workflow_instance i ON i.key = t.instance WHERE t.instance = ?1")            \
     QUERY(TASK_TAKE,                                                                                                   \
         "UPDATE workflow_task SET status = 0, processing = 1, epoch = epoch + 1, owner = ?2, locked_until = ?3,"       \

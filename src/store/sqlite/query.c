@@ -37,8 +37,8 @@ void pw_bind_text(struct pw_query *query, struct pw_text text)
     if (text.data == NULL)
         note(query, sqlite3_bind_null(query->statement, query->parameter));
     else
-        note(query, sqlite3_bind_text64(query->statement, query->parameter, text.data, text.size, SQLITE_STATIC,
-                                        SQLITE_UTF8));
+        note(query,
+             sqlite3_bind_text64(query->statement, query->parameter, text.data, text.size, SQLITE_STATIC, SQLITE_UTF8));
 }
 
 void pw_bind_size(struct pw_query *query, size_t size)

@@ -18,7 +18,7 @@ struct pw_query {
 void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connection, enum pw_query_name name);
 
 void pw_bind_integer(struct pw_query *query, int64_t value);
-void pw_bind_time(struct pw_query *query, int64_t at_ms); /* 0 is NULL */
+void pw_bind_time(struct pw_query *query, int64_t at_ms);       /* 0 is NULL */
 void pw_bind_text(struct pw_query *query, struct pw_text text); /* absent is NULL */
 void pw_bind_size(struct pw_query *query, size_t size);
 

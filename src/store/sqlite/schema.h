@@ -1,7 +1,7 @@
 /* schema.h - brings a database's schema up to date, whoever else is opening it at the same time.
  *
- * The file may be the application's, with tables of its own; so the version is kept in a table of ours, and only a table
- * that has one of our names without being ours is refused. */
+ * The file may be the application's, with tables of its own; so the version is kept in a table of ours, and only a
+ * table that has one of our names without being ours is refused. */
 #ifndef PW_STORE_SQLITE_SCHEMA_H
 #define PW_STORE_SQLITE_SCHEMA_H
 

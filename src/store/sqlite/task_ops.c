@@ -4,7 +4,7 @@
 
 pawl_status pw_refuse_moved(struct pw_batch *batch)
 {
-    return pw_refuse(batch, PAWL_CONFLICT, "the run has moved on");
+    return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_CONFLICT, "the run has moved on"));
 }
 
 pawl_status pw_run_on_task(struct pw_batch *batch, struct pw_query *query)
@@ -40,14 +40,15 @@ pawl_status pw_apply_fence(struct pw_batch *batch, struct pw_op_fence *op)
     if (status != PAWL_OK)
         return status;
     if (!look.found || look.run != op->at.run || look.epoch != op->at.epoch)
-        return op->is_foreign ? pw_refuse(batch, PAWL_BUSY, "another run that this concerns has moved on")
+        return op->is_foreign ? pw_refuse(batch, pw_error(&batch->unit->error, PAWL_BUSY,
+                                                          "another run that this concerns has moved on"))
                               : pw_refuse_moved(batch);
     op->pause_requested = look.pause_requested;
     op->event_seq = look.event_seq;
     if (op->unless_pause && look.pause_requested)
-        return pw_refuse(batch, PAWL_STOPPED, "a pause is requested");
+        return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_STOPPED, "a pause is requested"));
     if (op->unless_new_events && look.event_seq > op->event_seq_seen)
-        return pw_refuse(batch, PAWL_BUSY, "an event came that the turn has not seen");
+        return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_BUSY, "an event came that the turn has not seen"));
 
     struct pw_query query;
     pw_query_start(&query, batch->connection, PW_QUERY_TASK_TOUCH);

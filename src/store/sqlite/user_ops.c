@@ -3,7 +3,6 @@
  * What goes wrong in them is the step's: the unit is refused and undone to its savepoint.  Only what speaks of the
  * database as a whole, or has ended the transaction, is everybody's. */
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -21,11 +20,13 @@ static pawl_status refuse_code(struct pw_batch *batch, int code)
     if (sqlite3_get_autocommit(db))
         return pw_error(batch->error, status, "%s, which ended the transaction", sqlite3_errmsg(db));
     if ((code & 0xff) == SQLITE_AUTH)
-        return pw_refuse(batch, status,
-                         "%s: a mutation may not begin or end transactions, attach databases, use pragmas, or change "
-                         "Pawl's own tables",
-                         sqlite3_errmsg(db));
-    return pw_refuse(batch, status, "%s", sqlite3_errmsg(db));
+        return pw_refuse(
+            batch,
+            pw_error(&batch->unit->error, status,
+                     "%s: a mutation may not begin or end transactions, attach databases, use pragmas, or change "
+                     "Pawl's own tables",
+                     sqlite3_errmsg(db)));
+    return pw_refuse(batch, pw_error(&batch->unit->error, status, "%s", sqlite3_errmsg(db)));
 }
 
 /* ---- Parameters ---------------------------------------------------------------------------------------------- */
@@ -62,32 +63,32 @@ static int bind_value(sqlite3_stmt *statement, int index, const json_t *value)
     return SQLITE_MISUSE;
 }
 
-/* "$3" is a name to SQLite, "?3" a number, and a bare "?" the next number.  0: the statement has no such parameter. */
-static int parameter_index(sqlite3_stmt *statement, size_t number)
+/* "$3" is a name to SQLite, "?3" a number, and a bare "?" the next number.  0: it is none of these. */
+static size_t parameter_number(sqlite3_stmt *statement, int index)
 {
-    char name[32];
-    (void)snprintf(name, sizeof name, "$%zu", number);
-    int index = sqlite3_bind_parameter_index(statement, name);
-    if (index != 0)
-        return index;
-    if (number > (size_t)sqlite3_bind_parameter_count(statement))
-        return 0;
-    const char *other = sqlite3_bind_parameter_name(statement, (int)number);
-    return other == NULL || other[0] == '?' ? (int)number : 0;
+    const char *name = sqlite3_bind_parameter_name(statement, index);
+    if (name == NULL || name[0] == '?')
+        return (size_t)index;
+    char *end = NULL;
+    unsigned long number = name[0] == '$' ? strtoul(name + 1, &end, 10) : 0;
+    return end != NULL && *end == '\0' ? number : 0;
 }
 
 static pawl_status bind_parameters(struct pw_batch *batch, sqlite3_stmt *statement, const json_t *parameters)
 {
     size_t given = json_array_size(parameters); /* 0 of NULL */
-    size_t wanted = (size_t)sqlite3_bind_parameter_count(statement);
-    if (given != wanted)
-        return pw_refuse(batch, PAWL_STEP_MUTATION_FAILED, "the SQL has %zu parameters, %zu were given", wanted, given);
+    int wanted = sqlite3_bind_parameter_count(statement);
+    if (given != (size_t)wanted)
+        return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_STEP_MUTATION_FAILED,
+                                         "the SQL has %d parameters, %zu were given", wanted, given));
 
-    for (size_t position = 0; position < given; position++) {
-        int index = parameter_index(statement, position + 1);
-        if (index == 0)
-            return pw_refuse(batch, PAWL_STEP_MUTATION_FAILED, "the SQL has no parameter $%zu", position + 1);
-        int code = bind_value(statement, index, json_array_get(parameters, position));
+    for (int index = 1; index <= wanted; index++) {
+        size_t number = parameter_number(statement, index);
+        if (number == 0 || number > given)
+            return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_STEP_MUTATION_FAILED,
+                                             "the SQL's parameter %s is not one of $1 to $%zu",
+                                             sqlite3_bind_parameter_name(statement, index), given));
+        int code = bind_value(statement, index, json_array_get(parameters, number - 1));
         if (code != SQLITE_OK)
             return refuse_code(batch, code);
     }
@@ -104,7 +105,8 @@ static pawl_status parse_parameters(struct pw_batch *batch, struct pw_text text,
     if (*out_parameters == NULL && json_error_code(&trouble) == json_error_out_of_memory)
         return pw_error_plain(batch->error, PAWL_NOMEM);
     if (!json_is_array(*out_parameters))
-        return pw_refuse(batch, PAWL_STEP_MUTATION_FAILED, "the parameters of SQL must be a JSON array");
+        return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_STEP_MUTATION_FAILED,
+                                         "the parameters of SQL must be a JSON array"));
     return PAWL_OK;
 }
 
@@ -113,7 +115,7 @@ static pawl_status parse_parameters(struct pw_batch *batch, struct pw_text text,
 static pawl_status prepare_one(struct pw_batch *batch, struct pw_text sql, sqlite3_stmt **out_statement)
 {
     if (sql.size > INT32_MAX)
-        return pw_refuse(batch, PAWL_STEP_MUTATION_FAILED, "the SQL is too long");
+        return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_STEP_MUTATION_FAILED, "the SQL is too long"));
 
     sqlite3 *db = batch->connection->db;
     const char *end = sql.data + sql.size, *tail = end;
@@ -121,14 +123,15 @@ static pawl_status prepare_one(struct pw_batch *batch, struct pw_text sql, sqlit
     if (code != SQLITE_OK)
         return refuse_code(batch, code);
     if (*out_statement == NULL)
-        return pw_refuse(batch, PAWL_STEP_MUTATION_FAILED, "the SQL holds no statement");
+        return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_STEP_MUTATION_FAILED, "the SQL holds no statement"));
 
     /* What follows may be blanks and comments, which prepare to nothing. */
     sqlite3_stmt *second = NULL;
     code = tail < end ? sqlite3_prepare_v2(db, tail, (int)(end - tail), &second, NULL) : SQLITE_OK;
     (void)sqlite3_finalize(second);
     if (code != SQLITE_OK || second != NULL)
-        return pw_refuse(batch, PAWL_STEP_MUTATION_FAILED, "the SQL holds more than one statement; register each apart");
+        return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_STEP_MUTATION_FAILED,
+                                         "the SQL holds more than one statement; register each apart"));
     return PAWL_OK;
 }
 
@@ -175,7 +178,7 @@ pawl_status pw_apply_mutate(struct pw_batch *batch, const struct pw_op_mutate *o
     if (pw_sqlite_is_trouble(sqlite3_extended_errcode(db)))
         return pw_sqlite_error(batch->connection, sqlite3_extended_errcode(db), batch->error);
     if (answer == PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION)
-        return pw_refuse(batch, answer, "%s", sqlite3_errmsg(db));
-    return pw_refuse(batch, PAWL_STEP_MUTATION_FAILED, "the mutation answered %s (%s)", pawl_status_name(answer),
-                     sqlite3_errmsg(db));
+        return pw_refuse(batch, pw_error(&batch->unit->error, answer, "%s", sqlite3_errmsg(db)));
+    return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_STEP_MUTATION_FAILED, "the mutation answered %s (%s)",
+                                     pawl_status_name(answer), sqlite3_errmsg(db)));
 }

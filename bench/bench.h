@@ -1,0 +1,70 @@
+/* bench.h - what the benchmarks share: time, a scratch store, an engine with a started runner, the line of JSON.
+ *
+ * A benchmark measures the engine and, in the same process and in turns with it, the limit (limit.h), so that what else
+ * the machine does meets both.  It ends at the first error, with a message and exit code 1: there is nothing to save. */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include <pawl/pawl.h>
+
+/* Goes behind every call of the library: ends the program unless it said PAWL_OK. */
+void bench_check(pawl_status status, const struct pawl_error *error);
+/* The same for what is not the library's. */
+void bench_require(bool holds, const char *what);
+
+double bench_now_us(void);
+void bench_pause_us(long pause_us);
+
+/* Sorts the values.  share 0.5 is the median. */
+double bench_percentile(double *values, size_t count, double share);
+
+/* ---- A directory for one measurement, in $TMPDIR, else in the current one ---- */
+
+struct bench_place {
+    char directory[400];
+    char store_url[480];  /* of the engine */
+    char store_path[440]; /* the same, as a file */
+    char limit_path[440]; /* of the raw writer */
+};
+void bench_place_make(struct bench_place *place);
+void bench_place_remove(const struct bench_place *place);
+
+/* ---- An engine as a host has it: all options at their defaults, one workflow ---- */
+
+struct bench_host {
+    pawl_engine *engine;
+    pawl_runner *runner;
+    const char *workflow; /* its name */
+};
+void bench_host_open(struct bench_host *host, const struct bench_place *place, const struct pawl_workflow *workflow);
+void bench_host_close(struct bench_host *host);
+
+/* A step's body that does nothing. */
+pawl_step_fn bench_no_op;
+
+/* Creates a run; id is 1-100 of [a-zA-Z0-9_-]. */
+void bench_create(const struct bench_host *host, const char *id);
+/* Creates up to 100 in one call: run-<first> and so on. */
+enum { BENCH_BATCH_MAX = 100 };
+void bench_create_batch(const struct bench_host *host, int first, int count);
+/* Looks as a host would until the run is complete, or whatever else is wanted. */
+void bench_await(const struct bench_host *host, const char *id, enum pawl_instance_status wanted);
+/* Until no run is active: all have finished or wait. */
+void bench_await_idle(const struct bench_host *host);
+
+/* ---- The result ---- */
+
+enum bench_kind { BENCH_RATE, BENCH_TIME }; /* more is better, less is better */
+
+struct bench_result {
+    const char *name;
+    enum bench_kind kind;
+    double value;
+    const char *unit;
+    double limit; /* in the same unit */
+};
+
+/* One line of JSON.  more: further members, printf-style, without a leading comma; "" for none. */
+void bench_print(const struct bench_result *result, const char *more, ...) PAWL_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,86 @@
+/* bench_replay.c - whether a long history makes a step dear: a run of 1,000 steps with a sleep after each, which is 1,000
+ * turns that each begin at the top.  Time is simulated, so that no sleep is waited for, and the turns are ticked by this
+ * thread.  The value is the median of the last steps; `growth` is how many times that of the early ones.  The limit is one
+ * transaction. */
+#include "bench.h"
+#include "limit.h"
+
+enum { STEPS = 1000, ROUNDS = 3, WINDOW = 20, EARLY = 10 };
+
+static int64_t simulated_now(void *user)
+{
+    return *(int64_t *)user;
+}
+
+static pawl_status steps_and_sleeps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)out_result;
+    for (int i = 0; i < STEPS; i++) {
+        PAWL_TRY(pawl_do(run, pawl_run_format(run, "step %d", i), NULL, bench_no_op, params, NULL));
+        PAWL_TRY(pawl_sleep_ms(run, pawl_run_format(run, "sleep %d", i), 1));
+    }
+    return PAWL_OK;
+}
+
+/* Each turn takes one step and goes to sleep. */
+static void run_round(double turns_us[STEPS], double *limits_us)
+{
+    int64_t now_ms = INT64_C(1767225600000);
+    struct pawl_options options = PAWL_OPTIONS_INIT;
+    struct pawl_workflow workflow = { .name = "replay", .run = steps_and_sleeps };
+    struct pawl_error error;
+    struct bench_place place;
+    struct bench_host host = { .workflow = workflow.name };
+    bench_place_make(&place);
+    options.store_url = place.store_url;
+    options.clock = (struct pawl_clock){ .now_ms = simulated_now, .user = &now_ms };
+    bench_check(pawl_open(&options, &host.engine, &error), &error);
+    bench_check(pawl_register(host.engine, &workflow, &error), &error);
+    bench_check(pawl_runner_open(host.engine, NULL, &host.runner, &error), &error);
+    struct limit *limit = limit_open(place.limit_path);
+    bench_create(&host, "run");
+
+    for (int i = 0; i < STEPS; i++) {
+        int64_t turns;
+        double begun_us = bench_now_us();
+        bench_check(pawl_runner_tick(host.runner, 1, 0, &turns, &error), &error);
+        turns_us[i] = bench_now_us() - begun_us;
+        bench_require(turns == 1, "a turn was not due");
+        now_ms++;
+
+        begun_us = bench_now_us();
+        limit_transaction(limit, 1);
+        limits_us[i] = bench_now_us() - begun_us;
+    }
+
+    bench_check(pawl_runner_tick(host.runner, 1, 0, NULL, &error), &error);
+    bench_await(&host, "run", PAWL_COMPLETE);
+    limit_close(limit);
+    bench_host_close(&host);
+    bench_place_remove(&place);
+}
+
+/* Over all rounds, of the window that begins at the step. */
+static double median_at(double turns_us[ROUNDS][STEPS], int first)
+{
+    double values[ROUNDS * WINDOW];
+    size_t count = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < WINDOW; i++)
+            values[count++] = turns_us[round][first + i];
+    }
+    return bench_percentile(values, count, 0.5);
+}
+
+int main(void)
+{
+    static double turns_us[ROUNDS][STEPS], limits_us[ROUNDS * STEPS];
+    for (int round = 0; round < ROUNDS; round++)
+        run_round(turns_us[round], limits_us + round * STEPS);
+    double early_us = median_at(turns_us, EARLY - WINDOW / 2), late_us = median_at(turns_us, STEPS - WINDOW);
+    struct bench_result result = { .name = "replay", .kind = BENCH_TIME, .unit = "us/step", .value = late_us };
+    result.limit = bench_percentile(limits_us, (size_t)ROUNDS * STEPS, 0.5);
+    bench_print(&result, "\"step_10\": %.1f, \"step_1000\": %.1f, \"growth\": %.2f", early_us, late_us,
+                late_us / early_us);
+    return 0;
+}

@@ -1,0 +1,366 @@
+/* contract_world.c - see contract_world.h. */
+#include "contract_world.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+#include "value/value.h"
+
+/* ---- Opening and closing --------------------------------------------------------------------------------------- */
+
+static void remove_files(const struct contract *contract)
+{
+    static const char *const suffixes[] = { "", "-wal", "-shm", "-runners" };
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        char path[192];
+        snprintf(path, sizeof path, "%s%s", contract->path, suffixes[i]);
+        (void)unlink(path);
+    }
+}
+
+static void make_folder(struct contract *contract)
+{
+    const char *folder = getenv("TMPDIR");
+    snprintf(contract->folder, sizeof contract->folder, "%s/pawl-contract-XXXXXX", folder != NULL ? folder : P_tmpdir);
+    assert_non_null(mkdtemp(contract->folder));
+    snprintf(contract->path, sizeof contract->path, "%s/pawl.db", contract->folder);
+    snprintf(contract->url, sizeof contract->url, "sqlite:%s", contract->path);
+}
+
+static void open_world(struct contract *contract, struct pawl_limits limits, uint64_t seed, int64_t start_ms)
+{
+    struct pawl_world_options options = PAWL_WORLD_OPTIONS_INIT;
+    options.limits = limits;
+    options.seed = seed;
+    options.start_ms = start_ms;
+    options.store_url = contract->in_file ? contract->url : NULL;
+    options.always_replay = contract->in_file;
+    assert_ok(contract, pawl_world_open(&options, &contract->world, &contract->error));
+    contract->engine = pawl_world_engine(contract->world);
+}
+
+int contract_set_up(void **state)
+{
+    struct contract *contract = calloc(1, sizeof *contract);
+    assert_non_null(contract);
+    contract->in_file = *state != NULL;
+    contract->scope = pawl_scope_new();
+    assert_non_null(contract->scope);
+    if (contract->in_file)
+        make_folder(contract);
+    open_world(contract, (struct pawl_limits){ 0, 0 }, 1, 0);
+    *state = contract;
+    return 0;
+}
+
+int contract_tear_down(void **state)
+{
+    struct contract *contract = *state;
+    pawl_world_close(contract->world);
+    pawl_scope_free(contract->scope);
+    if (contract->in_file) {
+        remove_files(contract);
+        (void)rmdir(contract->folder);
+    }
+    free(contract);
+    return 0;
+}
+
+int contract_run_tests(const char *name, struct CMUnitTest *tests, size_t count)
+{
+    static char file[] = "file";
+    int failed = 0;
+    for (int store = 0; store < 2; store++) {
+        char group[96];
+        snprintf(group, sizeof group, "%s, %s", name, store == 0 ? "in memory and warm" : "in a file and replayed");
+        for (size_t i = 0; i < count; i++)
+            tests[i].initial_state = store == 0 ? NULL : file;
+        failed += _cmocka_run_group_tests(group, tests, count, NULL, NULL);
+    }
+    return failed;
+}
+
+/* ---- Preparing ------------------------------------------------------------------------------------------------- */
+
+void contract_open_with(struct contract *contract, struct pawl_limits limits, uint64_t seed)
+{
+    pawl_world_close(contract->world);
+    contract->world = NULL;
+    if (contract->in_file)
+        remove_files(contract);
+    open_world(contract, limits, seed, 0);
+}
+
+/* "w" as it is deployed now. */
+static pawl_status run_deployed(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    struct contract *contract = pawl_run_user(run);
+    contract->passes++;
+    return contract->run(run, params, out_result);
+}
+
+void contract_register_as(struct contract *contract, struct pawl_workflow workflow)
+{
+    workflow.user = contract;
+    assert_ok(contract, pawl_register(contract->engine, &workflow, &contract->error));
+}
+
+void contract_register(struct contract *contract, const char *name, pawl_workflow_fn *run)
+{
+    contract_register_as(contract, (struct pawl_workflow){ .name = name, .run = run });
+}
+
+void contract_create(struct contract *contract, pawl_workflow_fn *run, const char *params_json)
+{
+    contract->run = run;
+    contract_register(contract, "w", run_deployed);
+    assert_ok(contract, pawl_world_create(contract->world, "w", "i", params_json, &contract->error));
+}
+
+void contract_start(struct contract *contract, pawl_workflow_fn *run, const char *params_json)
+{
+    contract_create(contract, run, params_json);
+    contract_idle(contract);
+}
+
+void contract_deploy(struct contract *contract, pawl_workflow_fn *run)
+{
+    contract->run = run;
+    if (!contract->in_file)
+        return;
+    int64_t now_ms = contract_now(contract);
+    pawl_world_close(contract->world);
+    contract->world = NULL;
+    open_world(contract, (struct pawl_limits){ 0, 0 }, 2, now_ms);
+    contract_register(contract, "w", run_deployed);
+}
+
+/* ---- Acting ----------------------------------------------------------------------------------------------------- */
+
+void contract_idle(struct contract *contract)
+{
+    assert_ok(contract, pawl_world_run_until_idle(contract->world, &contract->error));
+}
+
+void contract_advance(struct contract *contract, const char *duration)
+{
+    assert_ok(contract, pawl_world_advance(contract->world, duration, &contract->error));
+}
+
+void contract_jump(struct contract *contract, int64_t by_ms)
+{
+    pawl_world_jump_ms(contract->world, by_ms);
+}
+
+int64_t contract_now(const struct contract *contract)
+{
+    return pawl_world_now_ms(contract->world);
+}
+
+int64_t contract_tick(struct contract *contract)
+{
+    int64_t processed = -1;
+    assert_ok(contract, pawl_world_tick(contract->world, &processed, &contract->error));
+    return processed;
+}
+
+void contract_send(struct contract *contract, const char *type, const char *payload_json)
+{
+    assert_ok(contract, pawl_world_send_event(contract->world, "w", "i", type, payload_json, &contract->error));
+}
+
+pawl_status contract_send_id(struct contract *contract, const char *type, const char *payload_json,
+                             const char *event_id)
+{
+    struct pawl_send_event_options options = PAWL_SEND_EVENT_OPTIONS_INIT;
+    options.type = type;
+    options.payload_json = payload_json;
+    options.event_id = event_id;
+    return pawl_send_event(contract->engine, contract->scope, "w", "i", &options, NULL, &contract->error);
+}
+
+void contract_control(struct contract *contract, contract_control_fn *control)
+{
+    assert_ok(contract, control(contract->engine, "w", "i", &contract->error));
+}
+
+/* ---- SQL -------------------------------------------------------------------------------------------------------- */
+
+struct sql_call {
+    const char *sql;
+    int64_t *number; /* the first column of the last row */
+};
+
+static pawl_status run_sql(void *connection, const void *data, size_t size)
+{
+    const struct sql_call *call = data;
+    sqlite3_stmt *statement = NULL;
+    (void)size;
+    if (sqlite3_prepare_v2(connection, call->sql, -1, &statement, NULL) != SQLITE_OK)
+        return PAWL_FAILED;
+    int code = sqlite3_step(statement);
+    while (code == SQLITE_ROW) {
+        *call->number = sqlite3_column_int64(statement, 0);
+        code = sqlite3_step(statement);
+    }
+    (void)sqlite3_finalize(statement);
+    return code == SQLITE_DONE ? PAWL_OK : PAWL_FAILED;
+}
+
+int64_t contract_query(struct contract *contract, const char *sql)
+{
+    int64_t number = INT64_MIN;
+    struct sql_call call = { sql, &number };
+    struct pw_unit unit;
+    pw_unit_init(&unit);
+    struct pw_op *op = pw_unit_add(&unit, PW_OP_MUTATE);
+    assert_non_null(op);
+    op->as.mutate = (struct pw_op_mutate){ run_sql, &call, sizeof call };
+    pawl_status status = pw_commit_run(contract->engine->commit, &unit);
+    contract->error = unit.error;
+    pw_unit_clear(&unit);
+    assert_ok(contract, status);
+    return number;
+}
+
+void contract_execute(struct contract *contract, const char *sql)
+{
+    (void)contract_query(contract, sql);
+}
+
+/* ---- In workflows and steps --------------------------------------------------------------------------------------- */
+
+void contract_trace(struct contract *contract, const char *format, ...)
+{
+    size_t used = strlen(contract->trace);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(contract->trace + used, sizeof contract->trace - used, format, arguments);
+    va_end(arguments);
+}
+
+pawl_status contract_body_ok(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    struct contract *contract = pawl_step_user(step);
+    contract->bodies++;
+    return input == NULL ? PAWL_OK : pawl_result(step, out_result, "V", input);
+}
+
+pawl_status contract_body_fails(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    struct contract *contract = pawl_step_user(step);
+    (void)input;
+    (void)out_result;
+    contract->bodies++;
+    return pawl_fail(step, "Broken", "attempt %lld", (long long)pawl_step_attempt(step));
+}
+
+char *contract_long_text(pawl_scope *scope, size_t size)
+{
+    char *text = pw_scope_take(scope, size + 1);
+    if (text == NULL)
+        return NULL;
+    memset(text, 'x', size);
+    text[size] = '\0';
+    return text;
+}
+
+/* ---- Checking ------------------------------------------------------------------------------------------------------- */
+
+void assert_ok_at(struct contract *contract, pawl_status status, const char *file, int line)
+{
+    if (status == PAWL_OK)
+        return;
+    print_error("%s: %s\n", pawl_status_name(status), contract->error.text);
+    _fail(file, line);
+}
+
+void assert_status_at(pawl_status status, pawl_status expected, const char *file, int line)
+{
+    if (status == expected)
+        return;
+    print_error("%s instead of %s\n", pawl_status_name(status), pawl_status_name(expected));
+    _fail(file, line);
+}
+
+struct pawl_instance contract_get(struct contract *contract)
+{
+    struct pawl_instance instance;
+    assert_ok(contract, pawl_world_get(contract->world, "w", "i", &instance, &contract->error));
+    return instance;
+}
+
+struct pawl_history contract_history(struct contract *contract, int64_t run_number)
+{
+    struct pawl_history history;
+    assert_ok(contract,
+              pawl_world_history(contract->world, "w", "i", run_number, &history, &contract->error));
+    return history;
+}
+
+bool contract_has_step(struct contract *contract, const char *name)
+{
+    return pawl_world_step(contract->world, "w", "i", name) != NULL;
+}
+
+struct pawl_step_record contract_step(struct contract *contract, const char *name)
+{
+    const struct pawl_step_record *step = pawl_world_step(contract->world, "w", "i", name);
+    if (step == NULL)
+        fail_msg("there is no step \"%s\"", name);
+    return *step;
+}
+
+int64_t contract_next_wake(struct contract *contract)
+{
+    int64_t at_ms = -1;
+    assert_ok(contract,
+              pawl_runner_next_wake_at(pawl_world_runner(contract->world), &at_ms, &contract->error));
+    return at_ms;
+}
+
+void assert_instance_at(struct contract *contract, enum pawl_instance_status expected, const char *file, int line)
+{
+    struct pawl_instance instance = contract_get(contract);
+    if (instance.status == expected)
+        return;
+    print_error("the instance is %s instead of %s (%s: %s)\n", pawl_instance_status_name(instance.status),
+                pawl_instance_status_name(expected), instance.error_name != NULL ? instance.error_name : "",
+                instance.error_message != NULL ? instance.error_message : "");
+    _fail(file, line);
+}
+
+void assert_text_at(const char *text, const char *expected, const char *file, int line)
+{
+    if (text == expected || (text != NULL && expected != NULL && strcmp(text, expected) == 0))
+        return;
+    print_error("\"%s\" instead of \"%s\"\n", text != NULL ? text : "(none)", expected != NULL ? expected : "(none)");
+    _fail(file, line);
+}
+
+void assert_says_at(const char *text, const char *word, const char *file, int line)
+{
+    if (text != NULL && strstr(text, word) != NULL)
+        return;
+    print_error("\"%s\" does not say \"%s\"\n", text != NULL ? text : "(none)", word);
+    _fail(file, line);
+}
+
+void assert_output_at(struct contract *contract, const char *output_json, const char *file, int line)
+{
+    assert_instance_at(contract, PAWL_COMPLETE, file, line);
+    assert_text_at(contract_get(contract).output_json, output_json, file, line);
+}
+
+void assert_errored_at(struct contract *contract, const char *name, const char *message, const char *file, int line)
+{
+    assert_instance_at(contract, PAWL_ERRORED, file, line);
+    struct pawl_instance instance = contract_get(contract);
+    assert_text_at(instance.error_name, name, file, line);
+    if (message != NULL)
+        assert_text_at(instance.error_message, message, file, line);
+}

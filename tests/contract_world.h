@@ -1,0 +1,123 @@
+/* contract_world.h - what the tests of the contract share: a simulated world, once on a store in memory whose runs are
+ * kept warm, once on a file that every turn is read from again.
+ *
+ * Workflows and steps find the fixture with pawl_run_user() and pawl_step_user().  They check nothing themselves, because
+ * a failed check leaves by a jump: they write what they see into the trace, which the test reads afterwards.
+ * Unless said otherwise the workflow is "w" and its instance "i". */
+#ifndef TESTS_CONTRACT_WORLD_H
+#define TESTS_CONTRACT_WORLD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pawl/testing.h"
+
+#define CONTRACT_START_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00.000Z */
+#define SECOND_MS INT64_C(1000)
+#define MINUTE_MS (60 * SECOND_MS)
+#define HOUR_MS (60 * MINUTE_MS)
+#define DAY_MS (24 * HOUR_MS)
+
+struct contract {
+    pawl_world *world;
+    pawl_engine *engine;
+    pawl_scope *scope; /* of the test: outlives every world */
+    bool in_file;
+    char folder[128], path[160], url[192];
+    pawl_workflow_fn *run; /* of "w", as it is deployed now */
+    struct pawl_error error;
+
+    char trace[8192];
+    /* For the workflows of a test to use as they like. */
+    int bodies, passes;
+    int64_t number, moments[64];
+    size_t moment_count;
+    const struct pawl_step_options *options;
+    const char *text;
+};
+
+/* A test that runs on both stores; see contract_run_tests(). */
+#define CONTRACT_TEST(function)                                                                                        \
+    {                                                                                                                  \
+        #function, function, contract_set_up, contract_tear_down, NULL                                                 \
+    }
+int contract_set_up(void **state);
+int contract_tear_down(void **state);
+int contract_run_tests(const char *name, struct CMUnitTest *tests, size_t count);
+
+/* ---- Preparing ------------------------------------------------------------------------------------------------- */
+
+/* Begins again with other options; nothing may have happened before. */
+void contract_open_with(struct contract *contract, struct pawl_limits limits, uint64_t seed);
+void contract_register(struct contract *contract, const char *name, pawl_workflow_fn *run);
+/* With `user` set to the fixture. */
+void contract_register_as(struct contract *contract, struct pawl_workflow workflow);
+/* Registers the function as "w" and creates "i". */
+void contract_create(struct contract *contract, pawl_workflow_fn *run, const char *params_json);
+/* The same, then runs until nothing is due. */
+void contract_start(struct contract *contract, pawl_workflow_fn *run, const char *params_json);
+/* From now on "w" is this function: a file is opened by a new engine, as after a deployment. */
+void contract_deploy(struct contract *contract, pawl_workflow_fn *run);
+
+/* ---- Acting ----------------------------------------------------------------------------------------------------- */
+
+void contract_idle(struct contract *contract);
+void contract_advance(struct contract *contract, const char *duration);
+void contract_jump(struct contract *contract, int64_t by_ms);
+int64_t contract_now(const struct contract *contract);
+/* How many turns one tick took: 0 or 1. */
+int64_t contract_tick(struct contract *contract);
+void contract_send(struct contract *contract, const char *type, const char *payload_json);
+pawl_status contract_send_id(struct contract *contract, const char *type, const char *payload_json,
+                             const char *event_id);
+
+typedef pawl_status contract_control_fn(pawl_engine *engine, const char *workflow, const char *id,
+                                        struct pawl_error *error);
+/* Of "i", which must succeed. */
+void contract_control(struct contract *contract, contract_control_fn *control);
+
+/* SQL on the store's own connection: of the user's tables, and reads of ours. */
+void contract_execute(struct contract *contract, const char *sql);
+int64_t contract_query(struct contract *contract, const char *sql);
+
+/* ---- In workflows and steps --------------------------------------------------------------------------------------- */
+
+void contract_trace(struct contract *contract, const char *format, ...) PAWL_PRINTF(2, 3);
+/* Bodies: both count themselves; the second fails with "Broken", "attempt <n>". */
+pawl_status contract_body_ok(pawl_step *step, const pawl_value *input, pawl_value **out_result); /* the input */
+pawl_status contract_body_fails(pawl_step *step, const pawl_value *input, pawl_value **out_result);
+/* A text of that many bytes, in the scope.  NULL when memory is out. */
+char *contract_long_text(pawl_scope *scope, size_t size);
+
+/* ---- Checking ------------------------------------------------------------------------------------------------------- */
+
+struct pawl_instance contract_get(struct contract *contract);
+/* The step must be there. */
+struct pawl_step_record contract_step(struct contract *contract, const char *name);
+bool contract_has_step(struct contract *contract, const char *name);
+struct pawl_history contract_history(struct contract *contract, int64_t run_number); /* 0: the current one */
+int64_t contract_next_wake(struct contract *contract);
+
+void assert_ok_at(struct contract *contract, pawl_status status, const char *file, int line);
+#define assert_ok(contract, call) assert_ok_at(contract, call, __FILE__, __LINE__)
+void assert_status_at(pawl_status status, pawl_status expected, const char *file, int line);
+#define assert_status(call, expected) assert_status_at(call, expected, __FILE__, __LINE__)
+void assert_instance_at(struct contract *contract, enum pawl_instance_status expected, const char *file, int line);
+#define assert_instance(contract, expected) assert_instance_at(contract, expected, __FILE__, __LINE__)
+/* Complete with this output; NULL: no result. */
+void assert_output_at(struct contract *contract, const char *output_json, const char *file, int line);
+#define assert_output(contract, output_json) assert_output_at(contract, output_json, __FILE__, __LINE__)
+/* message NULL: any. */
+void assert_errored_at(struct contract *contract, const char *name, const char *message, const char *file, int line);
+#define assert_errored(contract, name, message) assert_errored_at(contract, name, message, __FILE__, __LINE__)
+void assert_text_at(const char *text, const char *expected, const char *file, int line);
+/* Either may be NULL. */
+#define assert_text(text, expected) assert_text_at(text, expected, __FILE__, __LINE__)
+void assert_says_at(const char *text, const char *word, const char *file, int line);
+#define assert_says(text, word) assert_says_at(text, word, __FILE__, __LINE__)
+
+#endif

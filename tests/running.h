@@ -1,0 +1,112 @@
+/* running.h - for tests that run for real: threads, wall time, other processes.  Nothing here sleeps to prove something:
+ * bodies are met at gates, and a state is waited for with a limit that only a broken engine reaches. */
+#ifndef TESTS_RUNNING_H
+#define TESTS_RUNNING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <cmocka.h>
+
+#include "pawl/pawl.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RUNNING_SLOWLY 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define RUNNING_SLOWLY 1
+#endif
+#endif
+#ifndef RUNNING_SLOWLY
+#define RUNNING_SLOWLY 0
+#endif
+
+enum { PATIENCE_MS = 20000 };
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* With the text of the error when it is not PAWL_OK. */
+#define assert_ok(call, error)                                                                                         \
+    do {                                                                                                               \
+        pawl_status status_ = (call);                                                                                  \
+        if (status_ != PAWL_OK)                                                                                        \
+            fail_msg("%s: %s: %s", #call, pawl_status_name(status_), (error).text);                                    \
+    } while (0)
+
+int64_t monotonic_ms(void);
+void rest_a_little(void); /* 1 ms, between two looks */
+
+/* ---- Gates: where the test meets a body -------------------------------------------------------------------------- */
+
+struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int entered; /* how many came to the gate */
+    int inside;  /* how many stand at it now */
+    bool open;
+};
+
+void gate_init(struct gate *gate);
+void gate_clear(struct gate *gate);
+/* For bodies: notes that one came, and waits until the gate is opened.  False: nobody opened it in time. */
+bool gate_pass(struct gate *gate);
+void gate_open(struct gate *gate);
+/* Until so many came, ever.  Fails the test when they do not. */
+void gate_await(struct gate *gate, int entered);
+int gate_entered(struct gate *gate);
+
+/* ---- An engine with the real clock --------------------------------------------------------------------------------- */
+
+struct running {
+    pawl_engine *engine;
+    pawl_runner *runner;
+    pawl_scope *scope;
+    struct pawl_error error;
+    char path[64]; /* of the database; "" when it is in memory */
+    _Atomic int64_t skew_ms; /* added to the engine's clock */
+};
+
+/* A name for a database in the working folder, not used before; remove_database() takes all its files away. */
+void database_name(char *out_path, size_t size);
+void remove_database(const char *path);
+
+/* in_file: a database of its own in the working folder.  *running must stay where it is. */
+void running_open(struct running *running, bool in_file);
+void running_open_path(struct running *running, const char *path);
+void running_close(struct running *running); /* stops the runner, closes all, removes the database */
+
+void running_register(struct running *running, const char *name, pawl_workflow_fn *run, void *user);
+void running_start(struct running *running, const struct pawl_runner_options *options);
+void running_stop(struct running *running); /* and closes the runner */
+
+void running_create(struct running *running, const char *workflow, const char *id);
+struct pawl_instance running_get(struct running *running, const char *workflow, const char *id);
+struct pawl_history running_history(struct running *running, const char *workflow, const char *id, int64_t run_number);
+const struct pawl_step_record *running_step(struct running *running, const char *workflow, const char *id,
+                                            const char *step); /* NULL: none */
+void running_send(struct running *running, const char *workflow, const char *id, const char *type);
+
+/* Waits until the instance has the status; fails the test when it does not come. */
+struct pawl_instance running_await(struct running *running, const char *workflow, const char *id,
+                                   enum pawl_instance_status status);
+/* Until nothing of the workflow is unfinished; false when that does not come. */
+bool running_await_all(struct running *running, const char *workflow);
+size_t running_count(struct running *running, const char *workflow, enum pawl_instance_status status);
+
+/* ---- What the process holds ------------------------------------------------------------------------------------------ */
+
+int count_threads(void);
+int count_descriptors(void);
+/* Threads that were joined may be listed a moment longer. */
+bool await_threads(int expected);
+
+#endif
