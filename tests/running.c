@@ -189,9 +189,8 @@ struct pawl_history running_history(struct running *running, const char *workflo
     options.run_number = run_number;
     options.page_size = 100;
     options.include_logs = true;
-    assert_ok(
-        pawl_get_history(running->engine, running->scope, workflow, id, &options, &history, &running->error),
-        running->error);
+    assert_ok(pawl_get_history(running->engine, running->scope, workflow, id, &options, &history, &running->error),
+              running->error);
     return history;
 }
 

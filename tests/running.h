@@ -71,7 +71,7 @@ struct running {
     pawl_runner *runner;
     pawl_scope *scope;
     struct pawl_error error;
-    char path[64]; /* of the database; "" when it is in memory */
+    char path[64];           /* of the database; "" when it is in memory */
     _Atomic int64_t skew_ms; /* added to the engine's clock */
 };
 

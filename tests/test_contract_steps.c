@@ -1,4 +1,4 @@
-/* Contract A1 to A7: registering workflows, what a run sees, steps, their retries, failures and timeouts. */
+/* Contract A1 to A3: registering workflows, what a run sees and answers, the identity of steps. */
 #include "contract_world.h"
 
 #include <stdio.h>

@@ -162,6 +162,9 @@ PAWL_API pawl_status pawl_recall_sleep_until(pawl_lane *lane, const char *name, 
 PAWL_API pawl_status pawl_recall_event(pawl_lane *lane, const char *name, size_t name_size, const char *type,
                                        int64_t timeout_ms, struct pawl_answer *out_answer) PAWL_MUST_CHECK;
 
+/* Has a call on this lane said PAWL_SUSPENDED?  Then every later one does. */
+PAWL_API bool pawl_lane_suspended(const pawl_lane *lane);
+
 /* The text behind the last error that a call on this lane returned.  Never NULL. */
 PAWL_API const char *pawl_lane_error(const pawl_lane *lane);
 

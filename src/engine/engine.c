@@ -153,8 +153,7 @@ static struct pw_definition *copy_definition(pawl_engine *engine, const struct p
 {
     struct pw_definition *to = pw_arena_zero(&engine->arena, sizeof *to);
     if (to == NULL || !pw_arena_text(&engine->arena, pw_text_of(from->name), &to->name) ||
-        !pw_arena_text(&engine->arena, pw_text_of(from->description), &to->description) ||
-        !copy_tags(engine, from, to))
+        !pw_arena_text(&engine->arena, pw_text_of(from->description), &to->description) || !copy_tags(engine, from, to))
         return NULL;
     to->limits = from->limits;
     to->advance = from->advance;

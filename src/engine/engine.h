@@ -58,7 +58,7 @@ struct pawl_engine {
     struct pw_table definitions;
     struct pw_definition **list; /* sorted by name */
     size_t definition_count;
-    bool sealed;                  /* a runner has started: no more definitions */
+    bool sealed;               /* a runner has started: no more definitions */
     struct pw_arena arena;     /* of the definitions */
     struct pw_closer *closers; /* run at close, newest first */
 

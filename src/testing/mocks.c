@@ -64,8 +64,8 @@ static pawl_status add_mock(pawl_world *world, const char *workflow, const char 
     if (world == NULL || step == NULL)
         return pw_error(error, PAWL_INVALID, "a mock needs a world and the name of a step");
     if (times < 0)
-        return pw_error(error, PAWL_INVALID, "a mock of step \"%.80s\" is for 1 or more attempts, or for all of them (0)",
-                        step);
+        return pw_error(error, PAWL_INVALID,
+                        "a mock of step \"%.80s\" is for 1 or more attempts, or for all of them (0)", step);
     struct pw_mock_list *list = &world->mocks;
     struct pw_mock_entry *entry = pw_scope_take(list->scope, sizeof *entry);
     if (entry == NULL)

@@ -152,8 +152,12 @@ static void put_park(struct pw_trace *trace, const struct pw_op_park *park, bool
     static const char *const words[] = {
         [PW_TASK_ACTIVE] = "due", [PW_TASK_WAITING] = "wait until", [PW_TASK_PAUSED] = "pause, due"
     };
+    int64_t due_at_ms = applied ? park->due_at_ms_set : park->due_at_ms;
     put(trace, "%s ", words[park->status]);
-    put_time(trace, applied ? park->due_at_ms_set : park->due_at_ms);
+    if (due_at_ms == 0)
+        put(trace, "as before");
+    else
+        put_time(trace, due_at_ms);
 }
 
 static void put_finish(struct pw_trace *trace, const struct pw_op_finish *finish)

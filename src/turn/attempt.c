@@ -250,6 +250,8 @@ pawl_status pawl_lane_log(pawl_lane *lane, pawl_attempt *attempt, enum pawl_log_
                               .data = { data_json, data_size },
                               .is_replay = attempt == NULL && lane->is_replay,
                               .created_at_ms = pawl_now_ms(turn->engine) };
+    if (attempt == NULL && lane->suspended)
+        return PAWL_SUSPENDED;
     pawl_status status = check_line(lane, level, row.category, row.message, row.data);
     if (status != PAWL_OK)
         return status;
@@ -258,9 +260,7 @@ pawl_status pawl_lane_log(pawl_lane *lane, pawl_attempt *attempt, enum pawl_log_
         row.step = attempt->step->row.name;
         row.attempt = attempt->number;
     }
-    if (attempt == NULL && lane->suspended)
-        status = PAWL_SUSPENDED;
-    else if (attempt != NULL || lane->is_fresh) /* otherwise an earlier pass of this turn wrote it */
+    if (attempt != NULL || lane->is_fresh) /* otherwise an earlier pass of this turn wrote it */
         status = append_line(lane, attempt, &row);
     pthread_mutex_unlock(&turn->lock);
     return status;

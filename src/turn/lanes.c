@@ -20,13 +20,11 @@ static bool is_above(const pawl_lane *ancestor, const pawl_lane *lane)
 
 bool pw_lanes_are_concurrent(const pawl_lane *one, const pawl_lane *other)
 {
-    if (is_above(one, other))
+    if (is_above(one, other) || is_above(other, one))
         return false;
-    for (; !is_above(one, other); one = one->parent) {
-        if (one->joined)
-            return false;
-    }
-    return true;
+    while (!is_above(one->parent, other))
+        one = one->parent;
+    return !one->joined; /* a branch of the fork that both come from */
 }
 
 /* ---- Carrying branches -------------------------------------------------------------------------------------------- */
@@ -228,6 +226,8 @@ static pawl_status fork_run(struct pw_fork *fork, pawl_lane *lane, size_t count)
 
 static pawl_status check_count(pawl_lane *lane, size_t count)
 {
+    if (lane->suspended)
+        return PAWL_SUSPENDED;
     if (count > PW_BRANCHES_MAX)
         return pw_lane_error(lane, PAWL_INVALID, "%zu branches are more than the %d allowed", count, PW_BRANCHES_MAX);
     return PAWL_OK;
@@ -251,10 +251,7 @@ pawl_status pawl_lane_all(pawl_lane *lane, size_t count, size_t limit, pawl_lane
     if (status != PAWL_OK)
         return status;
     pthread_mutex_lock(&turn->lock);
-    if (lane->suspended)
-        status = PAWL_SUSPENDED;
-    else
-        status = fork_run(&fork, lane, count);
+    status = fork_run(&fork, lane, count);
     if (status == PAWL_OK && any_unfinished(&fork))
         status = pw_lane_suspend(lane);
     pthread_mutex_unlock(&turn->lock);

@@ -258,6 +258,8 @@ pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size
     pawl_turn *turn = lane->turn;
     struct pw_step *step;
     struct pawl_policy default_policy;
+    if (lane->suspended)
+        return PAWL_SUSPENDED;
     if (policy == NULL) {
         pawl_policy_default(&default_policy);
         policy = &default_policy;
@@ -324,6 +326,8 @@ static pawl_status recall_sleep(pawl_lane *lane, const char *name, size_t name_s
 pawl_status pawl_recall_sleep(pawl_lane *lane, const char *name, size_t name_size, int64_t duration_ms,
                               struct pawl_answer *out_answer)
 {
+    if (lane->suspended)
+        return PAWL_SUSPENDED;
     if (duration_ms < 0 || duration_ms > PW_DELAY_MS_MAX)
         return pw_lane_error(lane, PAWL_SLEEP_RANGE, "a sleep lasts 0 ms to 365 days, not %lld ms",
                              (long long)duration_ms);
@@ -333,6 +337,8 @@ pawl_status pawl_recall_sleep(pawl_lane *lane, const char *name, size_t name_siz
 pawl_status pawl_recall_sleep_until(pawl_lane *lane, const char *name, size_t name_size, int64_t wake_at_ms,
                                     struct pawl_answer *out_answer)
 {
+    if (lane->suspended)
+        return PAWL_SUSPENDED;
     if (wake_at_ms > PW_TIME_MS_MAX)
         return pw_lane_error(lane, PAWL_SLEEP_RANGE, "%lld ms since 1970 is past the year 9999", (long long)wake_at_ms);
     /* 0 is "none" in a row; a moment in the past is done at once whichever it is. */
@@ -434,6 +440,8 @@ pawl_status pawl_recall_event(pawl_lane *lane, const char *name, size_t name_siz
 {
     pawl_turn *turn = lane->turn;
     struct pw_step *step;
+    if (lane->suspended)
+        return PAWL_SUSPENDED;
     if (type == NULL || !pw_text_is_identifier(pw_text_of(type), PW_EVENT_TYPE_MAX, true))
         return pw_lane_error(lane, PAWL_INVALID_EVENT_TYPE, "\"%.120s\" is not an event type: %s",
                              type != NULL ? type : "", pawl_status_text(PAWL_INVALID_EVENT_TYPE));

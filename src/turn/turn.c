@@ -450,6 +450,11 @@ pawl_status pw_lane_error(pawl_lane *lane, pawl_status status, const char *forma
     return status;
 }
 
+bool pawl_lane_suspended(const pawl_lane *lane)
+{
+    return lane->suspended;
+}
+
 const char *pawl_lane_error(const pawl_lane *lane)
 {
     return lane->error;

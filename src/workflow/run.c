@@ -80,9 +80,12 @@ static pawl_status refuse_with(pawl_run *run, const struct pawl_error *error)
     return text != NULL ? pw_run_failed(run, error->status, pawl_status_name(error->status), text) : PAWL_NOMEM;
 }
 
-/* Reads that found memory gone answered "absent"; nothing that was decided on them may count. */
+/* Suspension is sticky and comes before every other complaint.  Reads that found memory gone answered "absent": nothing
+ * that was decided on them may count. */
 static pawl_status ready_to_call(const pawl_run *run, const char *name)
 {
+    if (pawl_lane_suspended(run->lane))
+        return PAWL_SUSPENDED;
     return name == NULL || pw_scope_failed(run->scope) ? PAWL_NOMEM : PAWL_OK;
 }
 
@@ -130,6 +133,7 @@ pawl_status pawl_sleep(pawl_run *run, const char *name, const char *duration)
 {
     int64_t duration_ms;
     struct pawl_error error;
+    PAWL_TRY(ready_to_call(run, name));
     if (parse_duration(duration != NULL ? duration : "", "a sleep", &duration_ms, &error) != PAWL_OK)
         return refuse_with(run, &error);
     return pawl_sleep_ms(run, name, duration_ms);
