@@ -7,10 +7,10 @@ VARIANTS ?= # all
 BUILD_PACKAGES = gcc libc6-dev cmake ninja-build pkg-config libsqlite3-dev libjansson-dev
 # zlib1g-dev: `pkg-config --static` asks for it on SQLite's behalf, and SQLite's package does not bring it.
 TEST_PACKAGES = $(BUILD_PACKAGES) g++ clang clang-format libclang-rt-14-dev libcmocka-dev valgrind binutils python3 \
-	sqlite3 zlib1g-dev
+	sqlite3 spin zlib1g-dev
 RELEASE = build/release
 
-.PHONY: help build run test bench install format clean asan tsan clang valgrind coverage
+.PHONY: help build run test bench fuzz install format clean asan tsan clang valgrind coverage
 
 build: ## build the library, the examples and the benchmarks (the default)
 	@tools/install-packages $(BUILD_PACKAGES)
@@ -29,6 +29,10 @@ asan tsan clang valgrind: ## test in this variant alone
 
 bench: build ## run the benchmarks
 	@tools/bench $(RELEASE)
+
+fuzz: ## fuzz every target of tests/fuzz for SECONDS (60): make fuzz SECONDS=600
+	@tools/install-packages $(TEST_PACKAGES)
+	@tools/fuzz $(or $(SECONDS),60)
 
 install: build ## install into PREFIX (/usr/local), honouring DESTDIR
 	@cmake --install $(RELEASE) --prefix $(PREFIX)

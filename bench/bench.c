@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define WARM_UP "warm-up"
+
 enum { LOOK_PAUSE_US = 20, IDLE_PAUSE_US = 1000 };
 
 void bench_check(pawl_status status, const struct pawl_error *error)
@@ -80,18 +82,36 @@ void bench_place_remove(const struct bench_place *place)
 
 /* ---- The host ---------------------------------------------------------------------------------------------------- */
 
-void bench_host_open(struct bench_host *host, const struct bench_place *place, const struct pawl_workflow *workflow)
+static pawl_status end_at_once(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
+    (void)run, (void)params, (void)out_result;
+    return PAWL_OK;
+}
+
+void bench_host_prepare(struct bench_host *host, const struct bench_place *place, const struct pawl_workflow *workflow,
+                        const struct pawl_clock *clock)
+{
+    static const struct pawl_workflow warm_up = { .name = WARM_UP, .run = end_at_once };
     struct pawl_options options = PAWL_OPTIONS_INIT;
     struct pawl_error error;
     *host = (struct bench_host){ .workflow = workflow->name };
     options.store_url = place->store_url;
+    if (clock != NULL)
+        options.clock = *clock;
     /* Or each short pause while looking for a finished run would last 50 us longer than it says. */
     (void)prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
     bench_check(pawl_open(&options, &host->engine, &error), &error);
     bench_check(pawl_register(host->engine, workflow, &error), &error);
+    bench_check(pawl_register(host->engine, &warm_up, &error), &error);
     bench_check(pawl_runner_open(host->engine, NULL, &host->runner, &error), &error);
+}
+
+void bench_host_open(struct bench_host *host, const struct bench_place *place, const struct pawl_workflow *workflow)
+{
+    struct pawl_error error;
+    bench_host_prepare(host, place, workflow, NULL);
     bench_check(pawl_runner_start(host->runner, &error), &error);
+    host->started = true;
 }
 
 void bench_host_close(struct bench_host *host)
@@ -156,6 +176,18 @@ void bench_await(const struct bench_host *host, const char *id, enum pawl_instan
         bench_pause_us(LOOK_PAUSE_US);
 }
 
+void bench_say_ready(sem_t *ready)
+{
+    bench_require(sem_post(ready) == 0, "the semaphore is full");
+}
+
+void bench_await_end(const struct bench_host *host, const char *id, sem_t *ready)
+{
+    while (sem_wait(ready) != 0) /* a signal came */
+        continue;
+    bench_await(host, id, PAWL_COMPLETE);
+}
+
 static bool any_active(const struct bench_host *host)
 {
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
@@ -175,6 +207,34 @@ void bench_await_idle(const struct bench_host *host)
 {
     while (any_active(host))
         bench_pause_us(IDLE_PAUSE_US);
+}
+
+/* One commit with more than the 4,000 pages after which the log is written back and begun anew. */
+void bench_warm_up(const struct bench_host *host)
+{
+    enum { RUNS = 20, PARAMS_BYTES = 1000000 };
+    char ids[RUNS][16];
+    struct pawl_batch_item items[RUNS];
+    struct pawl_instance *instances;
+    size_t created;
+    struct pawl_error error;
+    pawl_scope *scope = pawl_scope_new();
+    char *params = malloc(PARAMS_BYTES + 1);
+    bench_require(params != NULL, "out of memory");
+    memset(params, ' ', PARAMS_BYTES);
+    memcpy(params, "null", 4);
+    params[PARAMS_BYTES] = '\0';
+    for (int i = 0; i < RUNS; i++) {
+        snprintf(ids[i], sizeof ids[i], "run-%d", i);
+        items[i] = (struct pawl_batch_item){ .id = ids[i], .params_json = params };
+    }
+    bench_check(pawl_create_batch(host->engine, scope, WARM_UP, items, RUNS, &instances, &created, &error), &error);
+    free(params);
+    pawl_scope_free(scope);
+    if (host->started)
+        bench_await_idle(&(struct bench_host){ .engine = host->engine, .workflow = WARM_UP });
+    else
+        bench_check(pawl_runner_tick(host->runner, RUNS, 0, NULL, &error), &error);
 }
 
 /* ---- The result -------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #define BENCH_BENCH_H
 
 #include <pawl/pawl.h>
+#include <semaphore.h>
 
 /* Goes behind every call of the library: ends the program unless it said PAWL_OK. */
 void bench_check(pawl_status status, const struct pawl_error *error);
@@ -34,9 +35,16 @@ void bench_place_remove(const struct bench_place *place);
 struct bench_host {
     pawl_engine *engine;
     pawl_runner *runner;
+    bool started;
     const char *workflow; /* its name */
 };
 void bench_host_open(struct bench_host *host, const struct bench_place *place, const struct pawl_workflow *workflow);
+/* The same in two parts: clock NULL is the system's, and the runner is not started. */
+void bench_host_prepare(struct bench_host *host, const struct bench_place *place, const struct pawl_workflow *workflow,
+                        const struct pawl_clock *clock);
+/* Lets the store's write-ahead log grow to its full size, as long-lived stores have it, because a commit is then
+ * cheaper. */
+void bench_warm_up(const struct bench_host *host);
 void bench_host_close(struct bench_host *host);
 
 /* A step's body that does nothing. */
@@ -47,8 +55,12 @@ void bench_create(const struct bench_host *host, const char *id);
 /* Creates up to 100 in one call: run-<first> and so on. */
 enum { BENCH_BATCH_MAX = 100 };
 void bench_create_batch(const struct bench_host *host, int first, int count);
-/* Looks as a host would until the run is complete, or whatever else is wanted. */
+/* Looks as a host would, every 20 us, until the run is complete, or whatever else is wanted. */
 void bench_await(const struct bench_host *host, const char *id, enum pawl_instance_status wanted);
+/* Until the run is complete.  Looking costs the engine time, so this begins when the workflow has said that it is about
+ * to return, with bench_say_ready() on the same semaphore. */
+void bench_await_end(const struct bench_host *host, const char *id, sem_t *ready);
+void bench_say_ready(sem_t *ready);
 /* Until no run is active: all have finished or wait. */
 void bench_await_idle(const struct bench_host *host);
 

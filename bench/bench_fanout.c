@@ -23,26 +23,32 @@ static pawl_status fan_out(pawl_run *run, const pawl_value *params, pawl_value *
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &number, "i", i));
         branches[i] = (struct pawl_branch){ .run = branch, .input = number };
     }
-    return pawl_all(run, branches, BRANCHES, 0);
+    PAWL_TRY(pawl_all(run, branches, BRANCHES, 0));
+    bench_say_ready(pawl_run_user(run));
+    return PAWL_OK;
 }
 
 int main(void)
 {
     double runs_us[RUNS], limits_us[RUNS];
-    struct pawl_workflow workflow = { .name = "fanout", .run = fan_out };
+    sem_t ready;
+    struct pawl_workflow workflow = { .name = "fanout", .run = fan_out, .user = &ready };
     struct pawl_runner_stats stats;
     struct bench_place place;
     struct bench_host host;
+    sem_init(&ready, 0, 0);
     bench_place_make(&place);
     bench_host_open(&host, &place, &workflow);
+    bench_warm_up(&host);
     struct limit *limit = limit_open(place.limit_path);
+    limit_warm_up(limit);
 
     for (int i = 0; i < RUNS; i++) {
         char id[16];
         snprintf(id, sizeof id, "run-%d", i);
         double begun_us = bench_now_us();
         bench_create(&host, id);
-        bench_await(&host, id, PAWL_COMPLETE);
+        bench_await_end(&host, id, &ready);
         runs_us[i] = bench_now_us() - begun_us;
 
         begun_us = bench_now_us();

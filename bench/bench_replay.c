@@ -26,18 +26,16 @@ static pawl_status steps_and_sleeps(pawl_run *run, const pawl_value *params, paw
 static void run_round(double turns_us[STEPS], double *limits_us)
 {
     int64_t now_ms = INT64_C(1767225600000);
-    struct pawl_options options = PAWL_OPTIONS_INIT;
+    struct pawl_clock clock = { .now_ms = simulated_now, .user = &now_ms };
     struct pawl_workflow workflow = { .name = "replay", .run = steps_and_sleeps };
     struct pawl_error error;
     struct bench_place place;
-    struct bench_host host = { .workflow = workflow.name };
+    struct bench_host host;
     bench_place_make(&place);
-    options.store_url = place.store_url;
-    options.clock = (struct pawl_clock){ .now_ms = simulated_now, .user = &now_ms };
-    bench_check(pawl_open(&options, &host.engine, &error), &error);
-    bench_check(pawl_register(host.engine, &workflow, &error), &error);
-    bench_check(pawl_runner_open(host.engine, NULL, &host.runner, &error), &error);
+    bench_host_prepare(&host, &place, &workflow, &clock);
+    bench_warm_up(&host);
     struct limit *limit = limit_open(place.limit_path);
+    limit_warm_up(limit);
     bench_create(&host, "run");
 
     for (int i = 0; i < STEPS; i++) {

@@ -8,6 +8,7 @@
 enum { RUNS = 150, STEPS_A_RUN = 10 };
 
 struct watch {
+    sem_t ready;
     double at_us[STEPS_A_RUN]; /* when each body was run */
 };
 
@@ -27,6 +28,7 @@ static pawl_status ten_steps(pawl_run *run, const pawl_value *params, pawl_value
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &number, "i", i));
         PAWL_TRY(pawl_do(run, pawl_run_format(run, "step %d", i), NULL, note_time, number, NULL));
     }
+    bench_say_ready(&((struct watch *)pawl_run_user(run))->ready);
     return PAWL_OK;
 }
 
@@ -37,16 +39,19 @@ int main(void)
     struct pawl_workflow workflow = { .name = "single", .run = ten_steps, .user = &watch };
     struct bench_place place;
     struct bench_host host;
+    sem_init(&watch.ready, 0, 0);
     bench_place_make(&place);
     bench_host_open(&host, &place, &workflow);
+    bench_warm_up(&host);
     struct limit *limit = limit_open(place.limit_path);
+    limit_warm_up(limit);
 
     for (int i = 0; i < RUNS; i++) {
         char id[16];
         snprintf(id, sizeof id, "run-%d", i);
         double begun_us = bench_now_us();
         bench_create(&host, id);
-        bench_await(&host, id, PAWL_COMPLETE);
+        bench_await_end(&host, id, &watch.ready);
         whole_us[i] = (bench_now_us() - begun_us) / STEPS_A_RUN;
         between_us[i] = (watch.at_us[STEPS_A_RUN - 1] - watch.at_us[0]) / (STEPS_A_RUN - 1);
 

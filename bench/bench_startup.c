@@ -8,17 +8,21 @@ enum { ROUNDS = 25 };
 static pawl_status one_step(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
     (void)out_result;
-    return pawl_do(run, "step", NULL, bench_no_op, params, NULL);
+    PAWL_TRY(pawl_do(run, "step", NULL, bench_no_op, params, NULL));
+    bench_say_ready(pawl_run_user(run));
+    return PAWL_OK;
 }
 
 static double start_ms(const struct bench_place *place)
 {
-    struct pawl_workflow workflow = { .name = "startup", .run = one_step };
+    sem_t ready;
+    struct pawl_workflow workflow = { .name = "startup", .run = one_step, .user = &ready };
     struct bench_host host;
+    sem_init(&ready, 0, 0);
     double begun_us = bench_now_us();
     bench_host_open(&host, place, &workflow);
     bench_create(&host, "run");
-    bench_await(&host, "run", PAWL_COMPLETE);
+    bench_await_end(&host, "run", &ready);
     double us = bench_now_us() - begun_us;
     bench_host_close(&host);
     return us / 1e3;

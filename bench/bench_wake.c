@@ -11,10 +11,12 @@ static pawl_status wait(pawl_run *run, const pawl_value *params, pawl_value **ou
 {
     struct pawl_event event;
     (void)params, (void)out_result;
-    return pawl_wait_for_event(run, "wait", "go", NULL, &event);
+    PAWL_TRY(pawl_wait_for_event(run, "wait", "go", NULL, &event));
+    bench_say_ready(pawl_run_user(run));
+    return PAWL_OK;
 }
 
-static double wake_us(const struct bench_host *host, const char *id)
+static double wake_us(const struct bench_host *host, const char *id, sem_t *ready)
 {
     struct pawl_send_event_options options = PAWL_SEND_EVENT_OPTIONS_INIT;
     struct pawl_error error;
@@ -22,7 +24,7 @@ static double wake_us(const struct bench_host *host, const char *id)
     options.type = "go";
     double begun_us = bench_now_us();
     bench_check(pawl_send_event(host->engine, scope, host->workflow, id, &options, NULL, &error), &error);
-    bench_await(host, id, PAWL_COMPLETE);
+    bench_await_end(host, id, ready);
     double us = bench_now_us() - begun_us;
     pawl_scope_free(scope);
     return us;
@@ -31,19 +33,23 @@ static double wake_us(const struct bench_host *host, const char *id)
 int main(void)
 {
     double wakes_us[RUNS], limits_us[RUNS];
-    struct pawl_workflow workflow = { .name = "wake", .run = wait };
+    sem_t ready;
+    struct pawl_workflow workflow = { .name = "wake", .run = wait, .user = &ready };
     struct bench_place place;
     struct bench_host host;
+    sem_init(&ready, 0, 0);
     bench_place_make(&place);
     bench_host_open(&host, &place, &workflow);
+    bench_warm_up(&host);
     struct limit *limit = limit_open(place.limit_path);
+    limit_warm_up(limit);
 
     for (int i = 0; i < RUNS; i++) {
         char id[16];
         snprintf(id, sizeof id, "run-%d", i);
         bench_create(&host, id);
         bench_await(&host, id, PAWL_WAITING);
-        wakes_us[i] = wake_us(&host, id);
+        wakes_us[i] = wake_us(&host, id, &ready);
 
         double begun_us = bench_now_us();
         limit_transaction(limit, 1);

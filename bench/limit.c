@@ -62,6 +62,13 @@ void limit_close(struct limit *limit)
     free(limit);
 }
 
+void limit_warm_up(struct limit *limit)
+{
+    /* More than wal_autocheckpoint pages at once. */
+    check(limit, sqlite3_exec(limit->db, "INSERT INTO task (result) VALUES (zeroblob(20000000))", NULL, NULL, NULL) ==
+                     SQLITE_OK);
+}
+
 static void step_to_end(struct limit *limit, sqlite3_stmt *statement)
 {
     check(limit, sqlite3_step(statement) == SQLITE_DONE);
@@ -93,6 +100,7 @@ void limit_transaction(struct limit *limit, int64_t steps)
 double limit_rate(const char *path, int64_t steps, int64_t steps_a_transaction)
 {
     struct limit *limit = limit_open(path);
+    limit_warm_up(limit);
     double begun_us = bench_now_us();
     while (limit->written < steps)
         limit_transaction(limit, steps_a_transaction);

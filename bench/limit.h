@@ -14,10 +14,14 @@ struct limit;
 struct limit *limit_open(const char *path);
 void limit_close(struct limit *limit);
 
+/* A write-ahead log is cheaper to write to once it has its full size, which is how long-lived stores have it. */
+void limit_warm_up(struct limit *limit);
+
 /* One transaction of so many steps. */
 void limit_transaction(struct limit *limit, int64_t steps);
 
-/* Opens the file anew, writes the steps, so many in each transaction; answers steps per second and removes the file. */
+/* Opens the file anew, warms up, writes the steps, so many in each transaction; answers steps per second and removes the
+ * file. */
 double limit_rate(const char *path, int64_t steps, int64_t steps_a_transaction);
 
 #endif

@@ -1,5 +1,5 @@
-/* contract_world.h - what the tests of the contract share: a simulated world, once on a store in memory whose runs are
- * kept warm, once on a file that every turn is read from again.
+/* contract_world.h - what the tests of the contract share: a simulated world, on a store in memory, on a file, and on a
+ * file with every turn and pass replayed from it.
  *
  * Workflows and steps find the fixture with pawl_run_user() and pawl_step_user().  They check nothing themselves, because
  * a failed check leaves by a jump: they write what they see into the trace, which the test reads afterwards.
@@ -26,7 +26,7 @@ struct contract {
     pawl_world *world;
     pawl_engine *engine;
     pawl_scope *scope; /* of the test: outlives every world */
-    bool in_file;
+    bool in_file, replays;
     char folder[128], path[160], url[192];
     pawl_workflow_fn *run; /* of "w", as it is deployed now */
     struct pawl_error error;
@@ -40,12 +40,18 @@ struct contract {
     const char *text;
 };
 
-/* A test that runs on both stores; see contract_run_tests(). */
+/* A test that runs in all three; see contract_run_tests(). */
 #define CONTRACT_TEST(function)                                                                                        \
     {                                                                                                                  \
-        #function, function, contract_set_up, contract_tear_down, NULL                                                 \
+#function, function, contract_set_up, contract_tear_down, NULL                                                 \
+    }
+/* One that sees how often the workflow function is called, and so is not for the last of them. */
+#define CONTRACT_TEST_OF_PASSES(function)                                                                              \
+    {                                                                                                                  \
+#function, function, contract_set_up_for_passes, contract_tear_down, NULL                                      \
     }
 int contract_set_up(void **state);
+int contract_set_up_for_passes(void **state);
 int contract_tear_down(void **state);
 int contract_run_tests(const char *name, struct CMUnitTest *tests, size_t count);
 

@@ -50,6 +50,7 @@ int world_tear_down(void **state)
     if (world->true_ops != NULL)
         world->engine->store->ops = world->true_ops;
     (void)pw_engine_set_local(world->engine, NULL);
+    pw_engine_leave(world->engine, &world->peer);
     pawl_close(world->engine);
     pawl_scope_free(world->scope);
     free(world);
@@ -302,7 +303,7 @@ static void local_wake(void *runner, int64_t due_at_ms)
     ((struct world *)runner)->woken++;
 }
 
-static void local_revoke(void *runner, int64_t instance)
+static void peer_revoke(void *runner, int64_t instance)
 {
     assert_true(instance > 0);
     ((struct world *)runner)->revoked++;
@@ -310,9 +311,11 @@ static void local_revoke(void *runner, int64_t instance)
 
 void world_start_local(struct world *world, int room)
 {
-    world->local = (struct pw_local){ world, local_reserve, local_deliver, local_cancel, local_wake, local_revoke };
+    world->local = (struct pw_local){ world, local_reserve, local_deliver, local_cancel, local_wake };
+    world->peer = (struct pw_peer){ .runner = world, .revoke = peer_revoke };
     world->room = room;
     assert_true(pw_engine_set_local(world->engine, &world->local));
+    pw_engine_join(world->engine, &world->peer);
 }
 
 /* ---- Getting in between -------------------------------------------------------------------------------------- */

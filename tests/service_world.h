@@ -24,6 +24,7 @@ struct world {
 
     /* The local runner, once world_start_local() was called. */
     struct pw_local local;
+    struct pw_peer peer;
     int room; /* how many runs it would still take */
     int reserved, cancelled, woken, revoked;
     bool revoked_before_delivery; /* of the newest delivery */

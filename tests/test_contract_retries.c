@@ -105,9 +105,9 @@ static void A4_a_growing_delay_ends_at_365_days(void **state)
 static void A4_a_linear_delay_ends_at_365_days(void **state)
 {
     struct contract *contract = *state;
-    static const struct pawl_step_options linear = {
-        .retries = 3, .delay = "365 days", .backoff = PAWL_BACKOFF_LINEAR
-    };
+    static const struct pawl_step_options linear = { .retries = 3,
+                                                     .delay = "365 days",
+                                                     .backoff = PAWL_BACKOFF_LINEAR };
     static const int64_t delays_ms[] = { MAX_DELAY_MS, MAX_DELAY_MS, MAX_DELAY_MS };
     contract->options = &linear;
 
@@ -193,8 +193,8 @@ static void A4_options_that_make_no_sense_are_refused_by_name(void **state)
     contract_start(contract, run_refused, NULL);
 
     assert_text(contract->trace, "INVALID_DURATION: \"soon\" is not a dura; INVALID_DURATION: \"3 fortnights\" is no; "
-                                 "INVALID: step \"x\": retries a; INVALID: step \"x\": the timeo; "
-                                 "INVALID: step \"x\": the backo; ");
+                                 "INVALID: step \"x\": retries ar; INVALID: step \"x\": the timeou; "
+                                 "INVALID: step \"x\": the backof; ");
     assert_int_equal(contract->bodies, 0);
     assert_output(contract, NULL);
 }
@@ -417,8 +417,7 @@ static pawl_status run_handles_failures(pawl_run *run, const pawl_value *params,
 static void A6_a_handled_failure_is_the_same_at_every_replay(void **state)
 {
     struct contract *contract = *state;
-#define HANDLED                                                                                                        \
-    "()FAILED CardDeclined:no \"funds\" on \xe2\x82\xac, 100 %, FAILED Broken:attempt 2; "
+#define HANDLED "()FAILED CardDeclined:no \"funds\" on \xe2\x82\xac, 100 %, FAILED Broken:attempt 2; "
 
     contract_start(contract, run_handles_failures, NULL);
     contract_control(contract, pawl_pause);
@@ -636,7 +635,7 @@ int main(void)
         CONTRACT_TEST(A5_a_limit_that_was_raised_gives_more_attempts),
         CONTRACT_TEST(A5_two_runners_at_once_count_one_attempt),
         CONTRACT_TEST(A6_a_non_retryable_failure_is_not_retried_and_ends_the_run),
-        CONTRACT_TEST(A6_a_handled_failure_is_the_same_at_every_replay),
+        CONTRACT_TEST_OF_PASSES(A6_a_handled_failure_is_the_same_at_every_replay),
         CONTRACT_TEST(A6_a_bare_status_of_a_body_is_a_failed_attempt_of_that_name),
         CONTRACT_TEST(A6_a_long_failure_is_cut_between_characters_and_the_same_at_replay),
         CONTRACT_TEST(A7_a_timed_out_attempt_is_a_failed_attempt_whose_result_is_dropped),

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- Opening --------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static void a_world_without_options_has_the_defaults(void **state)
 {
@@ -104,7 +104,7 @@ static void an_engine_whose_store_cannot_be_wrapped_is_not_opened(void **state)
     assert_null(engine);
 }
 
-/* ---- H1: time --------------------------------------------------------------------------------------------------- */
+/* ---- H1: time ---------------------------------------------------------------------------------------------------- */
 
 static void H1_time_advances_only_when_told(void **state)
 {
@@ -419,7 +419,7 @@ static void H1_a_step_is_found_by_its_name_in_the_current_run(void **state)
     assert_null(pawl_world_step(kit->world, "nap", "n", "nap"));
 }
 
-/* ---- Stores -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Stores ------------------------------------------------------------------------------------------------------ */
 
 static void a_world_on_a_file_goes_on_where_another_stopped(void **state)
 {

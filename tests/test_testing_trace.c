@@ -1,12 +1,12 @@
-/* test_testing_trace.c - the same seed lives the same life, replay shows what is not repeatable (contract H2), and the trace
- * tells all of it. */
+/* test_testing_trace.c - the same seed lives the same life, replay shows what is not repeatable (contract H2), and the
+ * trace tells all of it. */
 #include "testing_kit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- H1: the seed ------------------------------------------------------------------------------------------------------ */
+/* ---- H1: the seed ------------------------------------------------------------------------------------------------ */
 
 /* A life with generated ids, all in the kit's world; its trace, to be freed. */
 static char *live_with_seed(struct kit *kit, uint64_t seed)
@@ -63,7 +63,7 @@ static void H1_different_seeds_differ(void **state)
     free(second);
 }
 
-/* ---- H2: always replay ---------------------------------------------------------------------------------------------------- */
+/* ---- H2: always replay ------------------------------------------------------------------------------------------- */
 
 static void open_replaying(struct kit *kit)
 {
@@ -125,6 +125,22 @@ static void H2_waits_and_retries_and_events_end_the_same_under_always_replay(voi
     assert_int_equal(kit->bodies, 3);
 }
 
+static void H2_branches_end_the_same_under_always_replay(void **state)
+{
+    struct kit *kit = *state;
+    for (int replaying = 0; replaying < 2; replaying++) {
+        if (replaying)
+            open_replaying(kit);
+        kit_create(kit, "forked", "f");
+
+        ok(pawl_world_run_to_end(kit->world, &kit->error));
+
+        assert_string_equal(kit_get(kit, "forked", "f").output_json, "[\"left\",\"right\",\"light\"]");
+        assert_int_equal(kit_get(kit, "forked", "f").completed_at_ms, START_MS + 3 * HOUR_MS);
+        assert_int_equal(kit->bodies, 7);
+    }
+}
+
 static void H2_a_refused_change_fails_its_step_under_always_replay_too(void **state)
 {
     struct kit *kit = *state;
@@ -137,7 +153,7 @@ static void H2_a_refused_change_fails_its_step_under_always_replay_too(void **st
     assert_string_equal(kit_get(kit, "colliding", "c").error_name, "STEP_UNIQUE_CONSTRAINT_VIOLATION");
 }
 
-/* ---- Trace ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Trace ------------------------------------------------------------------------------------------------------- */
 
 static void the_trace_tells_a_run_line_by_line(void **state)
 {
@@ -221,6 +237,7 @@ int main(void)
         TEST(H2_nondeterminism_shows_under_always_replay_and_not_without),
         TEST(H2_every_boundary_is_replayed_and_the_result_is_the_same),
         TEST(H2_waits_and_retries_and_events_end_the_same_under_always_replay),
+        TEST(H2_branches_end_the_same_under_always_replay),
         TEST(H2_a_refused_change_fails_its_step_under_always_replay_too),
         TEST(the_trace_tells_a_run_line_by_line),
         TEST(the_trace_tells_of_failures_events_and_control),

@@ -86,6 +86,33 @@ static pawl_status faithful(pawl_run *run, const pawl_value *params, pawl_value 
     return pawl_return(run, out_result, "s", "done");
 }
 
+static pawl_status branch(pawl_run *run, const pawl_value *name, pawl_value **out_result)
+{
+    const char *text = pawl_value_string(name, NULL, "");
+    PAWL_TRY(pawl_do(run, pawl_run_format(run, "%s begins", text), NULL, note_body, NULL, NULL));
+    PAWL_TRY(pawl_sleep(run, pawl_run_format(run, "%s naps", text), text[0] == 'l' ? "1 hour" : "2 hours"));
+    PAWL_TRY(pawl_do(run, pawl_run_format(run, "%s ends", text), NULL, note_body, NULL, NULL));
+    return pawl_return(run, out_result, "s", text);
+}
+
+/* Both branches, and then a race that the left one wins. */
+static pawl_status forked(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    static const char *const names[] = { "left", "right", "light", "heavy" };
+    struct pawl_branch branches[4];
+    size_t winner;
+    (void)params;
+    for (size_t i = 0; i < 4; i++) {
+        pawl_value *name;
+        PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &name, "s", names[i]));
+        branches[i] = (struct pawl_branch){ .run = branch, .input = name };
+    }
+    PAWL_TRY(pawl_all(run, branches, 2, 0));
+    PAWL_TRY(pawl_first(run, "race", branches + 2, 2, &winner));
+    return pawl_return(run, out_result, "[V, V, V]", branches[0].result, branches[1].result,
+                       branches[2 + winner].result);
+}
+
 static pawl_status create_next(pawl_step *step, const pawl_value *input, pawl_value **out_result)
 {
     (void)out_result;
@@ -108,10 +135,14 @@ static pawl_status watchman(pawl_run *run, const pawl_value *params, pawl_value 
         PAWL_TRY(pawl_sleep(run, pawl_run_format(run, "round %d", round), "1 hour"));
 }
 
+/* Refused by the database each time; somebody who forgets that would try forever. */
 static pawl_status insert_twice(pawl_step *step, const pawl_value *input, pawl_value **out_result)
 {
+    struct kit *kit = pawl_step_user(step);
     (void)input;
     (void)out_result;
+    if (++kit->bodies > 5)
+        return pawl_fail_for_good(step, "Forgotten", "the same attempt was made again and again");
     PAWL_TRY(pawl_step_sql(step, "CREATE TABLE IF NOT EXISTS paid (id TEXT PRIMARY KEY)", NULL));
     PAWL_TRY(pawl_step_sql(step, "INSERT INTO paid VALUES ($1)", "[s]", "same"));
     return pawl_step_sql(step, "INSERT INTO paid VALUES ($1)", "[s]", "same");
@@ -129,11 +160,17 @@ static pawl_status colliding(pawl_run *run, const pawl_value *params, pawl_value
 void kit_open(struct kit *kit, const struct pawl_world_options *options)
 {
     static const struct pawl_workflow workflows[] = {
-        { .name = "nap", .run = nap },           { .name = "single", .run = single },
-        { .name = "other", .run = single },      { .name = "awaiting", .run = awaiting },
-        { .name = "many", .run = many },         { .name = "fickle", .run = fickle },
-        { .name = "faithful", .run = faithful }, { .name = "endless", .run = endless },
-        { .name = "watchman", .run = watchman }, { .name = "colliding", .run = colliding },
+        { .name = "nap", .run = nap },
+        { .name = "single", .run = single },
+        { .name = "other", .run = single },
+        { .name = "awaiting", .run = awaiting },
+        { .name = "many", .run = many },
+        { .name = "fickle", .run = fickle },
+        { .name = "faithful", .run = faithful },
+        { .name = "endless", .run = endless },
+        { .name = "watchman", .run = watchman },
+        { .name = "forked", .run = forked },
+        { .name = "colliding", .run = colliding },
     };
     ok(pawl_world_open(options, &kit->world, &kit->error));
     for (size_t i = 0; i < sizeof workflows / sizeof workflows[0]; i++) {

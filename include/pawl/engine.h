@@ -85,7 +85,12 @@ PAWL_API int64_t pawl_now_ms(pawl_engine *engine);
 
 /* ---- Defining workflows -------------------------------------------------------------------------------------- */
 
-enum pawl_backoff { PAWL_BACKOFF_EXPONENTIAL, PAWL_BACKOFF_LINEAR, PAWL_BACKOFF_CONSTANT };
+enum pawl_backoff {
+    PAWL_BACKOFF_DEFAULT, /* the workflow's; exponential where there is none */
+    PAWL_BACKOFF_CONSTANT,
+    PAWL_BACKOFF_LINEAR,
+    PAWL_BACKOFF_EXPONENTIAL
+};
 
 #define PAWL_RETRIES_UNLIMITED INT64_MAX
 

@@ -45,7 +45,8 @@ PAWL_API pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *e
 /* No new claims; bodies under way are waited for and their boundaries committed; leases are released at once. */
 PAWL_API void pawl_runner_stop(pawl_runner *runner);
 
-/* Does what is due now in the calling thread: at most max_instances turns (0: 100) and max_steps bodies (0: no limit).
+/* Nothing watches over a tick: a body's timeout is noticed when it returns, and its lease is not renewed meanwhile.
+ * Does what is due now in the calling thread: at most max_instances turns (0: 100) and max_steps bodies (0: no limit).
  * out_processed (or NULL): turns taken. */
 PAWL_API pawl_status pawl_runner_tick(pawl_runner *runner, int64_t max_instances, int64_t max_steps,
                                       int64_t *out_processed, struct pawl_error *error) PAWL_MUST_CHECK;

@@ -26,13 +26,15 @@ typedef struct pawl_world pawl_world;
 struct pawl_world_options {
     size_t struct_size;
     uint64_t seed;
-    const char *store_url; /* NULL: "sqlite::memory:" */
-    int64_t start_ms;      /* 0: 2026-01-01T00:00:00.000Z */
-    bool always_replay;    /* every turn replays from the store, so that nondeterminism shows */
-    bool disable_sleeps;   /* sleeps are done at once */
+    const char *store_url;     /* NULL: "sqlite::memory:" */
+    int64_t start_ms;          /* 0: 2026-01-01T00:00:00.000Z */
+    bool always_replay;        /* every turn replays from the store, so that nondeterminism shows */
+    bool disable_sleeps;       /* sleeps are done at once */
     struct pawl_limits limits; /* zero: the defaults */
 };
+/* clang-format off */
 #define PAWL_WORLD_OPTIONS_INIT { sizeof(struct pawl_world_options), 0, NULL, 0, false, false, { 0, 0 } }
+/* clang-format on */
 
 /* options NULL: all defaults. */
 PAWL_API pawl_status pawl_world_open(const struct pawl_world_options *options, pawl_world **out_world,
@@ -60,7 +62,8 @@ PAWL_API void pawl_world_jump_ms(pawl_world *world, int64_t by_ms);
 /* ---- Running ------------------------------------------------------------------------------------------------------ */
 
 /* One due turn.  out_processed (or NULL): 0 when none was due. */
-PAWL_API pawl_status pawl_world_tick(pawl_world *world, int64_t *out_processed, struct pawl_error *error) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_world_tick(pawl_world *world, int64_t *out_processed,
+                                     struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* Until nothing is due now.  PAWL_BUSY when that does not come within 100,000 turns. */
 PAWL_API pawl_status pawl_world_run_until_idle(pawl_world *world, struct pawl_error *error) PAWL_MUST_CHECK;

@@ -91,7 +91,7 @@ struct pawl_branch {
 };
 
 /* Runs the branches at once, at most `limit` (0: no limit) begun and unfinished.  Each has steps and waits of its own,
- * named apart from the others'.  Comes back when all have finished: PAWL_OK, or the status of the first, by position,
+ * under names that the author keeps apart from the others'.  Comes back when all have finished: PAWL_OK, or the status of the first, by position,
  * that failed; what each answered stands in it. */
 PAWL_API pawl_status pawl_all(pawl_run *run, struct pawl_branch *branches, size_t count, size_t limit) PAWL_MUST_CHECK;
 

@@ -302,10 +302,29 @@ void pw_local_wake(pawl_engine *engine, int64_t due_at_ms)
     pthread_rwlock_unlock(&engine->local_lock);
 }
 
-void pw_local_revoke(pawl_engine *engine, int64_t instance)
+void pw_engine_join(pawl_engine *engine, struct pw_peer *peer)
+{
+    pthread_rwlock_wrlock(&engine->local_lock);
+    peer->next = engine->peers;
+    engine->peers = peer;
+    pthread_rwlock_unlock(&engine->local_lock);
+}
+
+void pw_engine_leave(pawl_engine *engine, struct pw_peer *peer)
+{
+    pthread_rwlock_wrlock(&engine->local_lock);
+    struct pw_peer **link = &engine->peers;
+    while (*link != NULL && *link != peer)
+        link = &(*link)->next;
+    if (*link != NULL)
+        *link = peer->next;
+    pthread_rwlock_unlock(&engine->local_lock);
+}
+
+void pw_engine_revoke(pawl_engine *engine, int64_t instance)
 {
     pthread_rwlock_rdlock(&engine->local_lock);
-    if (engine->local != NULL)
-        engine->local->revoke(engine->local->runner, instance);
+    for (struct pw_peer *peer = engine->peers; peer != NULL; peer = peer->next)
+        peer->revoke(peer->runner, instance);
     pthread_rwlock_unlock(&engine->local_lock);
 }

@@ -29,7 +29,13 @@ struct pw_local {
     void (*deliver)(void *runner, const struct pw_claim *claim); /* texts are copied */
     void (*cancel)(void *runner);
     void (*wake)(void *runner, int64_t due_at_ms);  /* something is due at that time; PW_NOW: now */
+};
+
+/* Any runner of this engine, started or not. */
+struct pw_peer {
+    void *runner;
     void (*revoke)(void *runner, int64_t instance); /* a turn of it can commit nothing more */
+    struct pw_peer *next;
 };
 
 /* What a test says about a step before its body would run: see testing.h. */
@@ -64,6 +70,7 @@ struct pawl_engine {
 
     pthread_rwlock_t local_lock;  /* read while a service calls into the local runner */
     const struct pw_local *local; /* or NULL */
+    struct pw_peer *peers;
 };
 
 /* pawl_open(), with a store of one's own around the one that was opened, which it then owns.  wrap NULL: none.  It answers
@@ -95,6 +102,10 @@ int64_t pw_local_reserve(pawl_engine *engine, struct pw_text workflow, int64_t *
 void pw_local_deliver(pawl_engine *engine, const struct pw_claim *claim);
 void pw_local_cancel(pawl_engine *engine);
 void pw_local_wake(pawl_engine *engine, int64_t due_at_ms);
-void pw_local_revoke(pawl_engine *engine, int64_t instance);
+
+/* The runners of this engine, and a word to all of them. */
+void pw_engine_join(pawl_engine *engine, struct pw_peer *peer);
+void pw_engine_leave(pawl_engine *engine, struct pw_peer *peer);
+void pw_engine_revoke(pawl_engine *engine, int64_t instance);
 
 #endif

@@ -18,8 +18,7 @@ const char *pw_policy_wrong(const struct pawl_policy *policy)
         return "the delay before a retry is 0 ms to 365 days";
     if (policy->timeout_ms <= 0 || policy->timeout_ms > PW_DELAY_MS_MAX)
         return "the timeout of an attempt is 1 ms to 365 days";
-    if (policy->backoff != PAWL_BACKOFF_EXPONENTIAL && policy->backoff != PAWL_BACKOFF_LINEAR &&
-        policy->backoff != PAWL_BACKOFF_CONSTANT)
+    if (policy->backoff < PAWL_BACKOFF_DEFAULT || policy->backoff > PAWL_BACKOFF_EXPONENTIAL)
         return "the backoff is constant, linear or exponential";
     return NULL;
 }
@@ -41,6 +40,7 @@ static int64_t backoff_factor(enum pawl_backoff backoff, int64_t attempt)
         return 1;
     case PAWL_BACKOFF_LINEAR:
         return attempt;
+    case PAWL_BACKOFF_DEFAULT:
     case PAWL_BACKOFF_EXPONENTIAL:
         return attempt <= 62 ? INT64_C(1) << (attempt - 1) : INT64_MAX;
     }

@@ -4,14 +4,17 @@
 #include "base/error.h"
 #include "runner/runner.h"
 
-/* The names of the workflows to claim, malloc'd.  NULL when memory is out. */
-static struct pw_text *names_of(pawl_engine *engine, bool polled, size_t *out_count)
+enum names { NAMES_DRIVEN, NAMES_POLLED, NAMES_ALL };
+
+/* The names of registered workflows, malloc'd.  NULL when memory is out. */
+static struct pw_text *names_of(pawl_engine *engine, enum names which, size_t *out_count)
 {
     pthread_mutex_lock(&engine->lock);
     size_t count = 0;
     struct pw_text *names = calloc(engine->definition_count + 1, sizeof *names);
     for (size_t i = 0; names != NULL && i < engine->definition_count; i++) {
-        if ((engine->list[i]->advance == NULL) == polled)
+        bool polled = engine->list[i]->advance == NULL;
+        if (which == NAMES_ALL || polled == (which == NAMES_POLLED))
             names[count++] = engine->list[i]->name;
     }
     pthread_mutex_unlock(&engine->lock);
@@ -23,7 +26,7 @@ pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_c
                             struct pw_op_claim **out_claim, struct pawl_error *error)
 {
     size_t count;
-    struct pw_text *names = names_of(runner->engine, what == PW_CLAIM_POLLED, &count);
+    struct pw_text *names = names_of(runner->engine, what == PW_CLAIM_POLLED ? NAMES_POLLED : NAMES_DRIVEN, &count);
     bool reaping = what != PW_CLAIM_DUE;
     bool complete = !reaping || pw_unit_add(unit, PW_OP_REAP) != NULL;
     struct pw_op *op = pw_unit_add(unit, PW_OP_CLAIM);
@@ -43,11 +46,11 @@ pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_c
     return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
 }
 
-pawl_status pw_runner_next_due(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error)
+pawl_status pw_runner_next_due(pawl_runner *runner, bool with_polled, int64_t *out_at_ms, struct pawl_error *error)
 {
     struct pw_store *store = runner->engine->store;
     size_t count;
-    struct pw_text *names = names_of(runner->engine, false, &count);
+    struct pw_text *names = names_of(runner->engine, with_polled ? NAMES_ALL : NAMES_DRIVEN, &count);
     if (names == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
     pawl_status status = store->ops->next_due(store, names, count, out_at_ms, error);

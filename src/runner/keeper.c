@@ -85,7 +85,7 @@ static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
     pw_unit_clear(&unit);
     int64_t now_ms = pawl_now_ms(runner->engine), due_at_ms = now_ms;
     if (status == PAWL_OK && count < (size_t)max)
-        status = pw_runner_next_due(runner, &due_at_ms, NULL);
+        status = pw_runner_next_due(runner, false, &due_at_ms, NULL);
     if (status != PAWL_OK)
         due_at_ms = now_ms + TROUBLE_MS;
     pthread_mutex_lock(&runner->lock);
@@ -96,7 +96,7 @@ static void poll(pawl_runner *runner)
 {
     int64_t due_at_ms = INT64_MAX;
     pthread_mutex_unlock(&runner->lock);
-    (void)pw_runner_next_due(runner, &due_at_ms, NULL);
+    (void)pw_runner_next_due(runner, false, &due_at_ms, NULL);
     pthread_mutex_lock(&runner->lock);
     runner->next_due_ms = least(runner->next_due_ms, due_at_ms);
     runner->poll_at_ms = pw_system_monotonic_ms() + runner->options.poll_ms;
@@ -109,8 +109,7 @@ static void renew(pawl_runner *runner)
     (void)pw_runner_renew_leases(runner, NULL);
     pthread_mutex_lock(&runner->lock);
     runner->renew_at_ms = pw_system_monotonic_ms() + runner->options.lease_ms / 3;
-    if (room(runner) > 0)
-        claim(runner, PW_CLAIM_ALL, room(runner));
+    claim(runner, PW_CLAIM_ALL, room(runner) > 0 ? room(runner) : 0); /* of none: only to reap */
 }
 
 /* ---- The loop --------------------------------------------------------------------------------------------------------------- */
@@ -151,7 +150,8 @@ void *pw_keeper_main(void *user)
             sleep_until_needed(runner, now_ms, monotonic_ms);
         }
     }
-    pthread_cond_broadcast(&runner->work);
+    runner->keeper_done = true;
+    pw_runner_call(runner, true);
     pthread_mutex_unlock(&runner->lock);
     return NULL;
 }

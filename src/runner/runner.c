@@ -9,6 +9,18 @@
 
 enum { TICK_INSTANCES_DEFAULT = 100 };
 
+/* A service ended or restarted the run: its turn, if it is here, can commit nothing more. */
+static void revoke(void *user, int64_t instance)
+{
+    pawl_runner *runner = user;
+    pthread_mutex_lock(&runner->lock);
+    for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->held_next) {
+        if (turn->claim.fence.instance == instance)
+            pw_turn_revoke(turn);
+    }
+    pthread_mutex_unlock(&runner->lock);
+}
+
 /* ---- Opening ----------------------------------------------------------------------------------------------------------- */
 
 static bool fill_options(struct pawl_runner_options *options)
@@ -58,6 +70,8 @@ pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_optio
         free(runner);
         return pw_error_plain(error, PAWL_NOMEM);
     }
+    runner->peer = (struct pw_peer){ .runner = runner, .revoke = revoke };
+    pw_engine_join(engine, &runner->peer);
     *out_runner = runner;
     return PAWL_OK;
 }
@@ -67,6 +81,7 @@ void pawl_runner_close(pawl_runner *runner)
     if (runner == NULL)
         return;
     pawl_runner_stop(runner);
+    pw_engine_leave(runner->engine, &runner->peer);
     if (runner->announced)
         runner->engine->store->ops->withdraw(runner->engine->store, runner->owner);
     pw_cache_clear(&runner->cache);
@@ -136,17 +151,6 @@ static void local_wake(void *user, int64_t due_at_ms)
     pthread_mutex_unlock(&runner->lock);
 }
 
-static void local_revoke(void *user, int64_t instance)
-{
-    pawl_runner *runner = user;
-    pthread_mutex_lock(&runner->lock);
-    for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->held_next) {
-        if (turn->claim.fence.instance == instance)
-            pw_turn_revoke(turn);
-    }
-    pthread_mutex_unlock(&runner->lock);
-}
-
 /* ---- Starting and stopping ------------------------------------------------------------------------------------------------- */
 
 static void *committer_main(void *user)
@@ -185,13 +189,13 @@ pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *error)
                                        .reserve = local_reserve,
                                        .deliver = local_deliver,
                                        .cancel = local_cancel,
-                                       .wake = local_wake,
-                                       .revoke = local_revoke };
+                                       .wake = local_wake };
     if (!pw_engine_set_local(runner->engine, &runner->local))
         return pw_error(error, PAWL_INVALID, "another runner of this engine is started; one engine has one");
     runner->threaded = true;
     atomic_store(&runner->stopping, false);
     atomic_store(&runner->steps_left, -1);
+    runner->keeper_done = false;
     if (!start_threads(runner)) {
         pawl_runner_stop(runner);
         return pw_error(error, PAWL_NOMEM, "the system refuses to start %d threads", runner->options.workers + 2);
@@ -204,7 +208,7 @@ static void close_doors(pawl_runner *runner)
 {
     pthread_mutex_lock(&runner->lock);
     atomic_store(&runner->stopping, true);
-    pthread_cond_broadcast(&runner->work);
+    pw_runner_call(runner, true);
     pthread_cond_signal(&runner->watch);
     while (runner->reserved > 0)
         pthread_cond_wait(&runner->left, &runner->lock);
@@ -218,13 +222,7 @@ void pawl_runner_stop(pawl_runner *runner)
         return;
     close_doors(runner);
     if (runner->started) {
-        pthread_mutex_lock(&runner->lock);
-        while (runner->held_count > 0)
-            pthread_cond_wait(&runner->left, &runner->lock);
-        pthread_cond_broadcast(&runner->work);
-        pthread_cond_signal(&runner->watch);
-        pthread_mutex_unlock(&runner->lock);
-        pthread_join(runner->keeper, NULL);
+        pthread_join(runner->keeper, NULL); /* it goes when no turn is held; then the workers do */
         pthread_mutex_lock(&runner->lock);
         pw_runner_join_gone(runner, true);
         pthread_mutex_unlock(&runner->lock);
@@ -305,7 +303,7 @@ pawl_status pawl_runner_next_wake_at(pawl_runner *runner, int64_t *out_at_ms, st
 {
     if (runner == NULL || out_at_ms == NULL)
         return pw_error_plain(error, PAWL_INVALID);
-    return pw_runner_next_due(runner, out_at_ms, error);
+    return pw_runner_next_due(runner, true, out_at_ms, error);
 }
 
 void pawl_runner_wake(pawl_runner *runner)
@@ -334,8 +332,10 @@ pawl_status pawl_turn_poll(pawl_runner *runner, pawl_turn **out_turn, struct paw
     pawl_status status = join_in(runner, error);
     if (status == PAWL_OK)
         status = claim_turn(runner, PW_CLAIM_POLLED, out_turn, error);
-    if (status == PAWL_OK && *out_turn != NULL)
+    if (status == PAWL_OK && *out_turn != NULL) {
+        pw_turn_ref(*out_turn); /* the caller's, whatever the watchdog does */
         pw_turn_begin_pass(*out_turn);
+    }
     return status;
 }
 
@@ -343,12 +343,15 @@ pawl_status pawl_turn_done(pawl_runner *runner, pawl_turn *turn, bool *out_again
 {
     if (runner == NULL || turn == NULL || out_again == NULL)
         return pw_error_plain(error, PAWL_INVALID);
-    (void)pw_turn_end_pass(turn);
-    *out_again = pw_turn_next_blocking(turn) == PW_NEXT_PASS && pw_runner_load(runner, turn) == PAWL_OK;
-    if (*out_again)
+    bool alive = pw_turn_end_pass(turn);
+    *out_again = alive && pw_turn_next_blocking(turn) == PW_NEXT_PASS && pw_runner_load(runner, turn) == PAWL_OK;
+    if (*out_again) {
         pw_turn_begin_pass(turn);
-    else
+        return PAWL_OK;
+    }
+    if (alive)
         pw_runner_retire(runner, turn);
+    pw_turn_unref(turn);
     return PAWL_OK;
 }
 

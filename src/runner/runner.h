@@ -25,7 +25,8 @@ struct pawl_runner {
     pawl_engine *engine;
     struct pawl_runner_options options; /* filled in: no zeroes */
     int64_t owner;
-    struct pw_local local; /* as services see it */
+    struct pw_local local; /* as services see it, when started */
+    struct pw_peer peer;
     bool announced;
 
     atomic_bool stopping;
@@ -49,6 +50,7 @@ struct pawl_runner {
     struct pw_cache cache;
     struct pw_worker *workers;
     int32_t workers_alive, workers_idle;
+    uint64_t calls; /* how often workers were called; one that was busy looks whether it missed any */
     int32_t spares; /* more than options.workers, while dead turns block some */
     pthread_mutex_t tick_lock; /* one tick at a time */
     pthread_t keeper, committer;
@@ -57,11 +59,13 @@ struct pawl_runner {
     int64_t keeper_until_ms; /* it sleeps until then, by the store's clock */
     int64_t renew_at_ms, poll_at_ms; /* by the monotonic clock */
     int64_t turns, leases_lost;
+    int64_t trouble_ms; /* how long turns that the store failed are put off */
 };
 
 extern const struct pw_turn_host pw_runner_host;
 
 /* work.c */
+void pw_runner_call(pawl_runner *runner, bool all); /* there is something for a worker; with the lock held */
 bool pw_runner_spawn(pawl_runner *runner);  /* a worker; with the lock held */
 void pw_runner_join_gone(pawl_runner *runner, bool all); /* with the lock held, which is let go of meanwhile */
 /* A claimed run becomes a turn that waits for a worker.  Gives the lease back when memory is out. */
@@ -80,7 +84,7 @@ enum pw_claim_of {
 /* Claims up to max tasks; they are in the unit's arena. */
 pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_claim_of what, size_t max,
                             struct pw_op_claim **out_claim, struct pawl_error *error);
-pawl_status pw_runner_next_due(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error);
+pawl_status pw_runner_next_due(pawl_runner *runner, bool with_polled, int64_t *out_at_ms, struct pawl_error *error);
 pawl_status pw_runner_renew_leases(pawl_runner *runner, struct pawl_error *error);
 
 /* keeper.c */

@@ -5,9 +5,20 @@
 #include "base/limits.h"
 #include "runner/runner.h"
 
-enum { BEGUN_SOON_MS = 20, BEGUN_LATE_MS = 200, LOST_DELAY_MS = 1000 };
+enum { BEGUN_SOON_MS = 20, BEGUN_LATE_MS = 200, TROUBLE_MS_MIN = 1000, TROUBLE_MS_MAX = 60000 };
 
 /* ---- Coming -------------------------------------------------------------------------------------------------------- */
+
+void pw_runner_call(pawl_runner *runner, bool all)
+{
+    runner->calls++;
+    if (runner->workers_idle == 0)
+        return;
+    if (all)
+        pthread_cond_broadcast(&runner->work);
+    else
+        pthread_cond_signal(&runner->work);
+}
 
 static void push_ready(pawl_runner *runner, pawl_turn *turn)
 {
@@ -18,8 +29,7 @@ static void push_ready(pawl_runner *runner, pawl_turn *turn)
         runner->ready_first = turn;
     runner->ready_last = turn;
     atomic_fetch_add(&runner->ready_count, 1);
-    if (runner->workers_idle > 0)
-        pthread_cond_signal(&runner->work);
+    pw_runner_call(runner, false);
 }
 
 static pawl_turn *pop_ready(pawl_runner *runner)
@@ -98,14 +108,31 @@ static void unhold(pawl_runner *runner, pawl_turn *turn)
     runner->turns++;
 }
 
+/* A store in trouble is left alone for longer each time: a body whose outcome cannot be recorded has run in vain. */
+static int64_t next_delay(pawl_runner *runner, const pawl_turn *turn)
+{
+    int broken = atomic_load(&turn->chain.broken);
+    if (broken == PAWL_CONFLICT)
+        return 0;
+    pthread_mutex_lock(&runner->lock);
+    runner->trouble_ms = runner->trouble_ms == 0 ? TROUBLE_MS_MIN : runner->trouble_ms * 2;
+    if (runner->trouble_ms > TROUBLE_MS_MAX)
+        runner->trouble_ms = TROUBLE_MS_MAX;
+    int64_t delay_ms = runner->trouble_ms;
+    pthread_mutex_unlock(&runner->lock);
+    return delay_ms;
+}
+
 void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
 {
     struct pw_fence fence;
     bool lost = !turn->ended;
     struct pw_history *history = pw_turn_take_history(turn, &fence);
     if (lost)
-        pw_turn_release(turn, LOST_DELAY_MS); /* refused when the fence is truly gone */
+        pw_turn_release(turn, next_delay(runner, turn)); /* refused when the fence is truly gone */
     pthread_mutex_lock(&runner->lock);
+    if (!lost)
+        runner->trouble_ms = 0;
     unhold(runner, turn);
     note_begun(runner, turn);
     if (lost)
@@ -118,8 +145,8 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
         pw_runner_wake_keeper(runner, turn->due_at_ms);
     else if (runner->next_due_ms <= runner->keeper_until_ms)
         pw_runner_wake_keeper(runner, runner->next_due_ms); /* there is room again */
-    if (atomic_load(&runner->stopping) && runner->held_count == 0)
-        pthread_cond_broadcast(&runner->left);
+    if (atomic_load(&runner->stopping))
+        pthread_cond_signal(&runner->watch); /* the keeper goes when the last turn has */
     pthread_mutex_unlock(&runner->lock);
     pw_history_free(history);
     pw_turn_unref(turn);
@@ -127,10 +154,20 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
 
 /* ---- Carrying ------------------------------------------------------------------------------------------------------- */
 
+/* That the store refused a step's changes stands nowhere but here: it must not be forgotten. */
+static bool has_rejection(const struct pw_history *history)
+{
+    const struct pw_step *step = history->first;
+    while (step != NULL && step->rejected == PAWL_OK)
+        step = step->next;
+    return step != NULL;
+}
+
 pawl_status pw_runner_load(pawl_runner *runner, pawl_turn *turn)
 {
     struct pw_history *warm = NULL;
-    if (turn->history != NULL && !runner->options.always_replay)
+    bool used = turn->history != NULL && turn->history->pass >= turn->history->turn_pass;
+    if (turn->history != NULL && (!used || !runner->options.always_replay || has_rejection(turn->history)))
         return PAWL_OK;
     if (turn->history == NULL) {
         pthread_mutex_lock(&runner->lock);
@@ -148,7 +185,7 @@ static void dismiss_spares(pawl_runner *runner, const pawl_turn *turn)
 {
     pthread_mutex_lock(&runner->lock);
     runner->spares -= turn->spares;
-    pthread_cond_broadcast(&runner->work);
+    pw_runner_call(runner, true);
     pthread_mutex_unlock(&runner->lock);
 }
 
@@ -181,8 +218,7 @@ static bool help_fork(pawl_runner *runner)
         if (fork->wants_no_help)
             continue;
         fork->helpers++;
-        if (runner->workers_idle > 0)
-            pthread_cond_signal(&runner->work);
+        pw_runner_call(runner, false);
         pthread_mutex_unlock(&runner->lock);
         bool helped = pw_fork_help(fork);
         pthread_mutex_lock(&runner->lock);
@@ -217,12 +253,13 @@ static void *worker_main(void *argument)
     while (runner->workers_alive <= runner->options.workers + runner->spares) {
         if (work_once(runner))
             continue;
-        if (atomic_load(&runner->stopping) && runner->held_count == 0)
+        if (runner->keeper_done)
             break;
+        uint64_t calls = runner->calls;
         pthread_mutex_unlock(&runner->lock);
         bool led = pw_commit_lead(runner->engine->commit);
         pthread_mutex_lock(&runner->lock);
-        if (led || runner->ready_first != NULL)
+        if (led || runner->calls != calls) /* what was called out meanwhile was not heard */
             continue;
         runner->workers_idle++;
         pthread_cond_wait(&runner->work, &runner->lock);
@@ -274,7 +311,7 @@ void pw_runner_join_gone(pawl_runner *runner, bool all)
 static bool host_should_yield(void *user)
 {
     pawl_runner *runner = user;
-    return runner->threaded && atomic_load(&runner->ready_count) > 0;
+    return runner->options.always_replay || (runner->threaded && atomic_load(&runner->ready_count) > 0);
 }
 
 static bool host_stopping(void *user)
@@ -285,10 +322,12 @@ static bool host_stopping(void *user)
 static bool host_take_step(void *user)
 {
     pawl_runner *runner = user;
-    atomic_fetch_add(&runner->steps_taken, 1);
-    if (atomic_load(&runner->steps_left) < 0)
-        return true;
-    return atomic_fetch_sub(&runner->steps_left, 1) > 0;
+    long long left = atomic_load(&runner->steps_left);
+    while (left > 0 && !atomic_compare_exchange_weak(&runner->steps_left, &left, left - 1))
+        ;
+    if (left != 0)
+        atomic_fetch_add(&runner->steps_taken, 1);
+    return left != 0;
 }
 
 static void host_attempt_begins(void *user, pawl_attempt *attempt)
@@ -329,7 +368,7 @@ static void host_fork_opens(void *user, struct pw_fork *fork)
     if (runner->forks != NULL)
         runner->forks->previous = fork;
     runner->forks = fork;
-    pthread_cond_signal(&runner->work); /* who comes to help calls the next: short branches are over before many wake */
+    pw_runner_call(runner, false); /* who comes to help calls the next: short branches are over before many wake */
     pthread_mutex_unlock(&runner->lock);
 }
 

@@ -116,7 +116,7 @@ static struct pw_claim claim_of(const struct pw_edit *edit)
 static void follow_up(const struct pw_edit *edit)
 {
     if (edit->revokes)
-        pw_local_revoke(edit->engine, edit->instance.key);
+        pw_engine_revoke(edit->engine, edit->instance.key);
     if (edit->held != NULL) {
         struct pw_claim claim = claim_of(edit);
         pw_local_deliver(edit->engine, &claim);

@@ -1,5 +1,6 @@
-/* forward.h - a store around another one.  By itself it hands every call on; a decorator puts it first in its own struct
- * and then replaces the entries of `ops` for what it does differently, calling the same entry of inner->ops in between.
+/* forward.h - a store around another one.  By itself it hands every call on; a decorator puts it first in its own
+ * struct and then replaces the entries of `ops` for what it does differently, calling the same entry of inner->ops in
+ * between.
  *
  * It owns the inner store.  It allocates nothing itself: a decorator that did must replace close(), and there close the
  * inner one and free what is its own. */

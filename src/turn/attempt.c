@@ -140,28 +140,7 @@ static pawl_status record_failure(pawl_attempt *attempt, const char *name, const
     return pw_boundary_fail(attempt->lane, attempt->step, &failure);
 }
 
-/* With the lock held.  A mutation that cannot be (no such workflow, no such instance) fails the step for good. */
-static pawl_status record_success(pawl_attempt *attempt, struct pw_text result)
-{
-    pawl_turn *turn = attempt->turn;
-    struct pw_step *step = attempt->step;
-    if (!pw_arena_text(&turn->history->arena, result, &step->row.result))
-        return pw_turn_out_of_memory(turn);
-    step->row.status = PAWL_STEP_COMPLETED;
-    step->row.attempts = attempt->number;
-    step->row.next_retry_at_ms = 0;
-    step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
-    step->row.updated_at_ms = pawl_now_ms(turn->engine);
-    pawl_status status = pw_boundary_record(&(struct pw_boundary){ .lane = attempt->lane,
-                                                                   .step = step,
-                                                                   .mutations = attempt->mutations,
-                                                                   .when = PAWL_WITH_SUCCESS,
-                                                                   .logs = attempt->logs });
-    if (status == PAWL_OK || status == PAWL_NOMEM)
-        return status;
-    return record_failure(attempt, pawl_status_name(status), attempt->lane->error, false);
-}
-
+/* With the lock held. */
 static pawl_status record_outcome(pawl_attempt *attempt, struct pw_text result, const char *name, const char *message,
                                   bool may_retry)
 {
@@ -176,7 +155,12 @@ static pawl_status record_outcome(pawl_attempt *attempt, struct pw_text result, 
         return pw_turn_out_of_memory(turn);
     if (status != PAWL_OK)
         return record_failure(attempt, pawl_status_name(status), error.text, false);
-    return record_success(attempt, result);
+    struct pw_attempt_success success = { .attempt = attempt->number,
+                                          .result = result,
+                                          .policy = &attempt->policy,
+                                          .mutations = attempt->mutations,
+                                          .logs = attempt->logs };
+    return pw_boundary_complete(attempt->lane, attempt->step, &success);
 }
 
 static pawl_status attempt_end(pawl_attempt *attempt, struct pw_text result, const char *name, const char *message,
@@ -214,8 +198,8 @@ static pawl_status check_line(pawl_lane *lane, enum pawl_log_level level, struct
     if (level != PAWL_LOG_DEBUG && level != PAWL_LOG_INFO && level != PAWL_LOG_WARN && level != PAWL_LOG_ERROR)
         return pw_lane_error(lane, PAWL_INVALID_LOG, "a log level is debug, info, warn or error");
     if (message.data == NULL || message.size > PW_LOG_MESSAGE_MAX || !pw_text_is_utf8(message))
-        return pw_lane_error(lane, PAWL_INVALID_LOG, "a log message is at most %d bytes of UTF-8, this one has %zu",
-                             PW_LOG_MESSAGE_MAX, message.size);
+        return pw_lane_error(lane, PAWL_INVALID_LOG, "a log message is at most %d bytes of UTF-8; this one is %s",
+                             PW_LOG_MESSAGE_MAX, message.size > PW_LOG_MESSAGE_MAX ? "longer" : "not");
     if (category.size == 0 || category.size > PW_LOG_CATEGORY_MAX || !pw_text_is_utf8(category))
         return pw_lane_error(lane, PAWL_INVALID_LOG, "a log category is 1 to %d bytes of UTF-8", PW_LOG_CATEGORY_MAX);
     if (pw_text_equal(category, pw_text_of("system")))
@@ -260,7 +244,8 @@ pawl_status pawl_lane_log(pawl_lane *lane, pawl_attempt *attempt, enum pawl_log_
         row.step = attempt->step->row.name;
         row.attempt = attempt->number;
     }
-    if (attempt != NULL || lane->is_fresh) /* otherwise an earlier pass of this turn wrote it */
+    /* Otherwise an earlier pass of this turn wrote it, or the branch only shows what it waits for. */
+    if (attempt != NULL || (lane->is_fresh && !pw_lane_is_abandoned(lane)))
         status = append_line(lane, attempt, &row);
     pthread_mutex_unlock(&turn->lock);
     return status;

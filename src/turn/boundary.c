@@ -295,6 +295,33 @@ pawl_status pw_boundary_fail(pawl_lane *lane, struct pw_step *step, const struct
     return pw_boundary_record(&boundary);
 }
 
+pawl_status pw_boundary_complete(pawl_lane *lane, struct pw_step *step, const struct pw_attempt_success *success)
+{
+    pawl_turn *turn = lane->turn;
+    struct pw_boundary boundary = { .lane = lane,
+                                    .step = step,
+                                    .mutations = success->mutations,
+                                    .when = PAWL_WITH_SUCCESS,
+                                    .logs = success->logs };
+    if (!pw_arena_text(&turn->history->arena, success->result, &step->row.result))
+        return pw_turn_out_of_memory(turn);
+    step->row.status = PAWL_STEP_COMPLETED;
+    step->row.attempts = success->attempt;
+    step->row.next_retry_at_ms = 0;
+    step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
+    step->row.updated_at_ms = pawl_now_ms(turn->engine);
+    pawl_status status = pw_boundary_record(&boundary);
+    if (status == PAWL_OK || status == PAWL_NOMEM)
+        return status;
+    struct pw_attempt_failure failure = { .attempt = success->attempt,
+                                          .name = pawl_status_name(status),
+                                          .message = lane->error,
+                                          .policy = success->policy,
+                                          .mutations = success->mutations,
+                                          .logs = success->logs };
+    return pw_boundary_fail(lane, step, &failure);
+}
+
 /* ---- Races ---------------------------------------------------------------------------------------------------- */
 
 static bool add_abandoned(struct turn_unit *own, int64_t now_ms)

@@ -32,6 +32,18 @@ struct pw_boundary {
  * submitted then, and the lane's error says more. */
 pawl_status pw_boundary_record(const struct pw_boundary *boundary) PAWL_MUST_CHECK;
 
+/* A successful attempt: fills the step's row and submits, with what was registered for success.  A mutation that cannot
+ * be (no such workflow, no such instance) fails the step for good. */
+struct pw_attempt_success {
+    int64_t attempt;
+    struct pw_text result;
+    const struct pawl_policy *policy;
+    const struct pw_mutation *mutations;
+    struct pw_log_list logs;
+};
+pawl_status pw_boundary_complete(pawl_lane *lane, struct pw_step *step,
+                                 const struct pw_attempt_success *success) PAWL_MUST_CHECK;
+
 /* A failed attempt: fills the step's row (retry or failed for good), logs it, and submits.  A mutation that cannot be is
  * left out, and logged. */
 struct pw_attempt_failure {

@@ -32,8 +32,7 @@ bool pw_lanes_are_concurrent(const pawl_lane *one, const pawl_lane *other)
 static bool fork_is_over(const struct pw_fork *fork)
 {
     const pawl_turn *turn = fork->turn;
-    return fork->has_winner || turn->pause_wanted || turn->dead || atomic_load(&turn->cancelled) ||
-           pw_turn_is_over(turn) || pw_lane_is_abandoned(fork->parent);
+    return turn->pause_wanted || turn->dead || atomic_load(&turn->cancelled) || pw_turn_is_over(turn);
 }
 
 /* A suspended branch whose wait is over, or SIZE_MAX. */
@@ -51,16 +50,19 @@ static size_t find_resumable(const struct pw_fork *fork, int64_t now_ms)
 }
 
 /* With the lock held: the position to call next, or SIZE_MAX.  New branches go first, then those that can go on; the
- * latter only while others run, else the whole turn may as well unwind (should_yield decides that elsewhere). */
+ * latter only while others run, else the whole turn may as well unwind (should_yield decides that elsewhere).  After a
+ * race is won those that were not called yet are called all the same: they are abandoned, and only show what they wait
+ * for. */
 static size_t take_branch(struct pw_fork *fork)
 {
     size_t position = SIZE_MAX;
     if (fork_is_over(fork))
         return SIZE_MAX;
+    bool abandoned = fork->has_winner || pw_lane_is_abandoned(fork->parent);
     if (fork->begun < fork->count && (fork->limit == 0 || fork->active < fork->limit)) {
         position = fork->begun++;
         fork->active++;
-    } else if (fork->running > 0 && fork->begun > 0) {
+    } else if (fork->running > 0 && !abandoned) {
         position = find_resumable(fork, pawl_now_ms(fork->turn->engine));
         if (position == SIZE_MAX)
             return SIZE_MAX;
@@ -147,7 +149,7 @@ static void carry_all(struct pw_fork *fork)
             continue;
         if (fork->running == 0)
             return;
-        int64_t wake_at_ms = fork_is_over(fork) ? INT64_MAX : earliest_wake(fork);
+        int64_t wake_at_ms = fork_is_over(fork) || fork->has_winner ? INT64_MAX : earliest_wake(fork);
         if (wake_at_ms == INT64_MAX)
             pthread_cond_wait(&turn->changed, &turn->lock);
         else

@@ -11,12 +11,13 @@
 
 /* ---- Reaching a step -------------------------------------------------------------------------------------------- */
 
-/* Nothing new may happen on this lane any more; a pause counts before the next durable call. */
+/* Nothing may happen on this lane any more; a pause counts before the next durable call.  A lane that lost a race is not
+ * over: it is walked up to its first unfinished step, so that what it waits for is found and abandoned. */
 static bool lane_is_over(const pawl_lane *lane)
 {
     const pawl_turn *turn = lane->turn;
     return lane->suspended || turn->pause_wanted || turn->dead || atomic_load(&turn->cancelled) ||
-           pw_turn_is_over(turn) || pw_lane_is_abandoned(lane);
+           pw_turn_is_over(turn);
 }
 
 static pawl_status find_or_add(pawl_lane *lane, struct pw_text name, enum pawl_step_kind kind,
@@ -24,6 +25,8 @@ static pawl_status find_or_add(pawl_lane *lane, struct pw_text name, enum pawl_s
 {
     pawl_turn *turn = lane->turn;
     struct pw_step *step = pw_history_find(turn->history, name);
+    if (step == NULL && pw_lane_is_abandoned(lane))
+        return pw_lane_suspend(lane);
     if (step == NULL) {
         int64_t steps_max = turn->definition->limits.steps_max;
         if (pw_step_kind_counts(kind) && turn->history->counted >= steps_max)
@@ -59,9 +62,9 @@ pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size,
         return status;
     struct pw_step *step = *out_step;
     uint64_t pass = lane->turn->history->pass;
-    if (step->reached_pass == pass && pw_lanes_are_concurrent(step->lane, lane))
-        return pw_lane_error(lane, PAWL_DUPLICATE_STEP_KEY, "two branches call a step named \"%.80s\"; name them apart",
-                             step->row.name.data);
+    if (step->running || (step->reached_pass == pass && pw_lanes_are_concurrent(step->lane, lane)))
+        return pw_lane_error(lane, PAWL_DUPLICATE_STEP_KEY,
+                             "step \"%.80s\" is called twice at once; give the two different names", step->row.name.data);
     step->reached_pass = pass;
     step->lane = lane;
     return PAWL_OK;
@@ -116,7 +119,7 @@ static pawl_status settle(pawl_lane *lane, struct pw_step *step, struct pawl_ans
     }
     if (step->rejected == PAWL_OK)
         *out_decided = answer_if_finished(lane, step, out_answer);
-    return PAWL_OK;
+    return !*out_decided && pw_lane_is_abandoned(lane) ? pw_lane_suspend(lane) : PAWL_OK;
 }
 
 static void row_begin(struct pw_step *step, int64_t now_ms)
@@ -190,12 +193,10 @@ static pawl_status apply_mock(pawl_lane *lane, struct pw_step *step, const struc
                                               .policy = policy };
         return pw_boundary_fail(lane, step, &failure);
     }
-    case PW_MOCK_RESULT:
-        if (!pw_arena_text(&turn->history->arena, mock.result, &step->row.result))
-            return pw_turn_out_of_memory(turn);
-        step->row.attempts = attempt;
-        step->row.status = PAWL_STEP_COMPLETED;
-        return pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
+    case PW_MOCK_RESULT: {
+        struct pw_attempt_success success = { .attempt = attempt, .result = mock.result, .policy = policy };
+        return pw_boundary_complete(lane, step, &success);
+    }
     }
     return PAWL_OK;
 }

@@ -169,7 +169,7 @@ void pw_turn_begin_pass(pawl_turn *turn)
     if (turn->claim.taken_over) {
         turn->claim.taken_over = false;
         (void)pw_log_system(turn, &turn->logs, PAWL_LOG_WARN, (struct pw_text){ NULL, 0 }, 0,
-                            "the lease of the runner that held this run expired; another runner goes on");
+                            "the runner that held this run is gone; another one goes on");
     }
     pthread_mutex_unlock(&turn->lock);
 }

@@ -71,14 +71,12 @@ pawl_status pawl_register(pawl_engine *engine, const struct pawl_workflow *workf
                                           .limits = workflow->limits,
                                           .advance = advance,
                                           .user = registration };
-    pawl_status status = pw_policy_merge(&registration->policy, workflow->steps, error);
-    if (status == PAWL_OK)
-        status = pawl_define(engine, &definition, error);
+    /* Kept until the engine is closed, also when it is refused: the engine must never hold what is gone. */
+    pawl_status status = pawl_at_close(engine, free, registration);
     if (status != PAWL_OK) {
         free(registration);
-        return status;
+        return pw_error_plain(error, status);
     }
-    /* When this fails the engine keeps a workflow whose memory is never freed, which is better than one that is gone. */
-    status = pawl_at_close(engine, free, registration);
-    return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
+    status = pw_policy_merge(&registration->policy, workflow->steps, error);
+    return status == PAWL_OK ? pawl_define(engine, &definition, error) : status;
 }

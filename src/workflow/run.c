@@ -28,7 +28,7 @@ pawl_status pw_run_refused(pawl_run *run, pawl_status status)
 
 struct pawl_failure pawl_run_failure(const pawl_run *run)
 {
-    return run->failed != PAWL_OK ? run->failure : (struct pawl_failure){ "", "" };
+    return run->failure.name != NULL ? run->failure : (struct pawl_failure){ "", "" };
 }
 
 pawl_status pawl_run_fail(pawl_run *run, const char *error_name, const char *format, ...)
@@ -67,7 +67,7 @@ pawl_status pw_policy_merge(struct pawl_policy *policy, const struct pawl_step_o
         policy->retries_max = options->retries == PAWL_NO_RETRIES ? 0 : options->retries;
     if (options->delay != NULL)
         status = parse_duration(options->delay, "the delay of a retry", &policy->delay_ms, error);
-    if (options->backoff != PAWL_BACKOFF_EXPONENTIAL)
+    if (options->backoff != PAWL_BACKOFF_DEFAULT)
         policy->backoff = options->backoff;
     if (status == PAWL_OK && options->timeout != NULL)
         status = parse_duration(options->timeout, "a timeout", &policy->timeout_ms, error);
@@ -82,16 +82,21 @@ static pawl_status refuse_with(pawl_run *run, const struct pawl_error *error)
 
 /* Suspension is sticky and comes before every other complaint.  Reads that found memory gone answered "absent": nothing
  * that was decided on them may count. */
-static pawl_status ready_to_call(const pawl_run *run, const char *name)
+static pawl_status ready_to_call(pawl_run *run, const char *name)
 {
     if (pawl_lane_suspended(run->lane))
         return PAWL_SUSPENDED;
-    return name == NULL || pw_scope_failed(run->scope) ? PAWL_NOMEM : PAWL_OK;
+    if (pw_scope_failed(run->scope))
+        return PAWL_NOMEM;
+    return name != NULL ? PAWL_OK
+                        : pw_run_failed(run, PAWL_INVALID_STEP_NAME, pawl_status_name(PAWL_INVALID_STEP_NAME),
+                                        "a step needs a name");
 }
 
 static pawl_status give_value(pawl_run *run, const struct pawl_answer *answer, pawl_value **out_value)
 {
     struct pw_text text = { answer->result_json, answer->result_size };
+    run->failed = PAWL_OK; /* what failed before was handled */
     return out_value != NULL ? pw_value_of_text(run->scope, text, out_value) : PAWL_OK;
 }
 
@@ -102,6 +107,8 @@ pawl_status pawl_do(pawl_run *run, const char *name, const struct pawl_step_opti
     struct pawl_answer answer;
     struct pawl_error error;
     PAWL_TRY(ready_to_call(run, name));
+    if (body == NULL)
+        return pw_run_failed(run, PAWL_INVALID, pawl_status_name(PAWL_INVALID), "a step needs a body");
     if (pw_policy_merge(&policy, options, &error) != PAWL_OK)
         return refuse_with(run, &error);
     for (;;) {

@@ -17,7 +17,7 @@ struct pawl_run {
     pawl_scope *scope; /* of the whole pass, branches included */
     const struct pw_registration *registration;
     struct pawl_turn_info info;
-    /* What the last failing call answered, and with what.  status PAWL_OK: nothing failed yet. */
+    /* What the last failing call answered, and with what.  PAWL_OK: a later call succeeded, or nothing failed yet. */
     pawl_status failed;
     struct pawl_failure failure;
 };

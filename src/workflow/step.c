@@ -8,12 +8,19 @@
 
 /* ---- Running a body ------------------------------------------------------------------------------------------------- */
 
+/* The same call would be refused again. */
+static bool is_misuse(pawl_status status)
+{
+    return status == PAWL_INVALID || status == PAWL_INVALID_JSON || status == PAWL_INVALID_LOG ||
+           status == PAWL_PAYLOAD_TOO_LARGE;
+}
+
 static pawl_status hand_in_failure(const pawl_step *step, pawl_status status)
 {
     bool said = step->failed == status;
     const char *name = said ? step->failure.name : pawl_status_name(status);
     const char *message = said ? step->failure.message : pawl_status_text(status);
-    return pawl_attempt_fail(step->attempt, name, message, status != PAWL_NON_RETRYABLE);
+    return pawl_attempt_fail(step->attempt, name, message, status != PAWL_NON_RETRYABLE && !is_misuse(status));
 }
 
 static pawl_status hand_in(const pawl_step *step, pawl_status status, const pawl_value *result)
@@ -32,8 +39,8 @@ pawl_status pw_step_run(pawl_run *run, pawl_attempt *attempt, pawl_step_fn *body
     pawl_step step = { .run = run, .attempt = attempt, .scope = pawl_scope_new(), .failed = PAWL_OK };
     pawl_value *result = NULL;
     pawl_status status;
-    if (step.scope == NULL || body == NULL) {
-        status = hand_in_failure(&step, step.scope == NULL ? PAWL_NOMEM : PAWL_INVALID);
+    if (step.scope == NULL) {
+        status = hand_in_failure(&step, PAWL_NOMEM);
     } else {
         status = body(&step, input, &result);
         status = hand_in(&step, status, result);
@@ -50,7 +57,9 @@ pawl_status pawl_result(pawl_step *step, pawl_value **out_result, const char *fo
     va_start(arguments, format);
     pawl_status status = pawl_value_vpack(step->scope, out_result, format, arguments);
     va_end(arguments);
-    return status;
+    if (status == PAWL_OK || status == PAWL_NOMEM)
+        return status;
+    return pawl_fail_for_good(step, pawl_status_name(status), "the result's format or a text in it is not valid");
 }
 
 static pawl_status note_failure(pawl_step *step, pawl_status status, const char *name, const char *format,

@@ -1,0 +1,330 @@
+/* fuzz_store.c - see fuzz_store.h. */
+#include "fuzz_store.h"
+
+#include "base/limits.h"
+#include "engine/engine.h"
+#include "store/sqlite/sqlite.h"
+
+/* ---- The workflow --------------------------------------------------------------------------------------------- */
+
+static pawl_status body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_step_log(step, PAWL_LOG_INFO, NULL, input, "attempt %lld", (long long)pawl_step_attempt(step)));
+    return pawl_result(step, out_result, "{s:V, s:i}", "input", input, "n", 1);
+}
+
+static pawl_status failing_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    (void)out_result;
+    return pawl_fail(step, "Broken", "attempt %lld", (long long)pawl_step_attempt(step));
+}
+
+static pawl_status do_d(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    return pawl_do(run, "d", NULL, body, input, out_result);
+}
+
+static pawl_status sleep_e(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    (void)out_result;
+    return pawl_sleep(run, "e", "1 minute");
+}
+
+static pawl_status wait_g(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    struct pawl_event event;
+    (void)input;
+    PAWL_TRY(pawl_wait_for_event(run, "g", "stop", "1 hour", &event));
+    return pawl_return(run, out_result, "V", event.payload);
+}
+
+static pawl_status sleep_h(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    PAWL_TRY(pawl_sleep(run, "h", "30 minutes"));
+    return pawl_return(run, out_result, "s", "slept");
+}
+
+static pawl_status flow(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    static const struct pawl_step_options twice = { .retries = 2, .delay = "1 minute", .timeout = "1 minute" };
+    struct pawl_branch both[] = { { .run = do_d, .input = params }, { .run = sleep_e } };
+    struct pawl_branch race[] = { { .run = wait_g }, { .run = sleep_h } };
+    struct pawl_event event = { NULL, NULL, 0 };
+    pawl_value *first = NULL;
+    size_t winner = 0;
+    PAWL_TRY(pawl_log(run, PAWL_LOG_DEBUG, NULL, params, "begins"));
+    PAWL_TRY(pawl_do(run, "a", NULL, body, params, &first));
+    PAWL_TRY(pawl_sleep(run, "b", "1 hour"));
+    pawl_status status = pawl_wait_for_event(run, "c", "go", "1 day", &event);
+    if (status != PAWL_OK && status != PAWL_WAIT_FOR_EVENT_TIMEOUT)
+        return status;
+    PAWL_TRY(pawl_all(run, both, 2, 0));
+    PAWL_TRY(pawl_first(run, "f", race, 2, &winner));
+    assert(winner < 2);
+    status = pawl_do(run, "i", &twice, failing_body, NULL, NULL);
+    if (status != PAWL_FAILED)
+        return status;
+    return pawl_return(run, out_result, "{s:V, s:V, s:V, s:s}", "a", first, "c", event.payload, "f",
+                       race[winner].result, "i", pawl_run_failure(run).message);
+}
+
+/* ---- Opening -------------------------------------------------------------------------------------------------- */
+
+static int64_t clock_now_ms(void *user)
+{
+    return *(const int64_t *)user;
+}
+
+static void fill_with_count(void *user, void *bytes, size_t size)
+{
+    static uint8_t count; /* the same ids in every process */
+    unsigned char *at = bytes;
+    (void)user;
+    while (size-- > 0)
+        *at++ = ++count;
+}
+
+pawl_status fuzz_store_open(struct fuzz_store *store, const char *url)
+{
+    struct pawl_options options = PAWL_OPTIONS_INIT;
+    const struct pawl_workflow workflow = { .name = "w", .run = flow };
+    *store = (struct fuzz_store){ .now_ms = FUZZ_START_MS };
+    options.store_url = url;
+    options.clock = (struct pawl_clock){ clock_now_ms, &store->now_ms };
+    options.random = (struct pawl_random){ fill_with_count, NULL };
+    pawl_status status = pawl_open(&options, &store->engine, NULL);
+    if (status != PAWL_OK)
+        return status;
+    store->db = ((struct pw_sqlite *)store->engine->store)->writer.db;
+    status = pawl_register(store->engine, &workflow, NULL);
+    assert(status == PAWL_OK);
+    return PAWL_OK;
+}
+
+void fuzz_store_close(struct fuzz_store *store)
+{
+    pawl_close(store->engine);
+    *store = (struct fuzz_store){ 0 };
+}
+
+/* ---- A life before the damage --------------------------------------------------------------------------------- */
+
+static void create(struct fuzz_store *store, const char *id)
+{
+    struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
+    struct pawl_instance instance;
+    pawl_scope *scope = pawl_scope_new();
+    options.id = id;
+    options.params_json = "{\"sku\": \"teapot\"}";
+    assert(scope != NULL);
+    pawl_status status = pawl_create(store->engine, scope, "w", &options, &instance, NULL);
+    assert(status == PAWL_OK);
+    pawl_scope_free(scope);
+}
+
+static pawl_status send(struct fuzz_store *store, const char *id, const char *type)
+{
+    struct pawl_send_event_options options = PAWL_SEND_EVENT_OPTIONS_INIT;
+    options.type = type;
+    options.payload_json = "[1]";
+    return pawl_send_event(store->engine, NULL, "w", id, &options, NULL, NULL);
+}
+
+/* Carries what is due, after moving the clock. */
+static void pass_ms(struct fuzz_store *store, int64_t ms)
+{
+    pawl_runner *runner = NULL;
+    store->now_ms += ms;
+    pawl_status status = pawl_runner_open(store->engine, NULL, &runner, NULL);
+    if (status == PAWL_OK)
+        status = pawl_runner_tick(runner, 0, 0, NULL, NULL);
+    assert(status == PAWL_OK);
+    pawl_runner_close(runner);
+}
+
+void fuzz_store_populate(struct fuzz_store *store)
+{
+    const int64_t hour_ms = INT64_C(3600000);
+    pawl_status status = PAWL_OK;
+    create(store, "complete");
+    pass_ms(store, 0);
+    status = send(store, "complete", "go");
+    assert(status == PAWL_OK);
+    for (int hours = 0; hours < 4; hours++)
+        pass_ms(store, hour_ms);
+    create(store, "racing");
+    pass_ms(store, 0);
+    status = send(store, "racing", "go");
+    assert(status == PAWL_OK);
+    pass_ms(store, hour_ms);
+    pass_ms(store, hour_ms / 60);
+    create(store, "paused");
+    create(store, "waiting");
+    pass_ms(store, 0);
+    status = pawl_pause(store->engine, "w", "paused", NULL);
+    assert(status == PAWL_OK);
+    status = send(store, "waiting", "stop");
+    assert(status == PAWL_OK);
+    create(store, "asleep");
+    pass_ms(store, 0);
+    create(store, "new");
+}
+
+/* Row by row into a schema of its own: the statements that the engine has prepared stay good. */
+static void copy_rows(struct fuzz_store *store, const char *sql)
+{
+    static const char *const tables[] = { "workflow_instance", "workflow_task", "workflow_step",
+                                          "workflow_event",    "workflow_log",  "sqlite_sequence" };
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        char *text = sqlite3_mprintf(sql, tables[i], tables[i], tables[i]);
+        int code = sqlite3_exec(store->db, text, NULL, NULL, NULL);
+        assert(code == SQLITE_OK);
+        sqlite3_free(text);
+    }
+}
+
+void fuzz_store_save(struct fuzz_store *store)
+{
+    int code = sqlite3_exec(store->db, "ATTACH ':memory:' AS saved", NULL, NULL, NULL);
+    assert(code == SQLITE_OK);
+    copy_rows(store, "CREATE TABLE saved.'kept_%q' AS SELECT * FROM main.%Q");
+    store->saved_ms = store->now_ms;
+}
+
+void fuzz_store_restore(struct fuzz_store *store)
+{
+    copy_rows(store, "DELETE FROM main.%Q; INSERT INTO main.%Q SELECT * FROM saved.'kept_%q'");
+    store->now_ms = store->saved_ms;
+}
+
+/* ---- Asking everything ---------------------------------------------------------------------------------------- */
+
+static void read_history(struct fuzz_store *store, pawl_scope *scope, const char *id, enum pawl_order order)
+{
+    struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
+    options.order = order;
+    options.page_size = 6;
+    options.include_logs = true;
+    for (int pages = 0; pages < 16; pages++) {
+        struct pawl_history history;
+        pawl_status status = pawl_get_history(store->engine, scope, "w", id, &options, &history, NULL);
+        if (status != PAWL_OK)
+            return;
+        for (size_t i = 0; i < history.step_count; i++) {
+            assert(history.steps[i].name != NULL);
+            assert(pawl_step_kind_name(history.steps[i].kind) != NULL);
+            assert(pawl_step_status_name(history.steps[i].status) != NULL);
+        }
+        for (size_t i = 0; i < history.log_count; i++)
+            assert(pawl_log_level_name(history.logs[i].level) != NULL);
+        if (history.steps_cursor == NULL && history.events_cursor == NULL && history.logs_cursor == NULL)
+            return;
+        options.steps_cursor = history.steps_cursor;
+        options.events_cursor = history.events_cursor;
+        options.logs_cursor = history.logs_cursor;
+    }
+}
+
+static void read_instance(struct fuzz_store *store, pawl_scope *scope, const char *id)
+{
+    struct pawl_instance instance;
+    (void)!pawl_get(store->engine, scope, "w", id, &instance, NULL);
+    read_history(store, scope, id, PAWL_OLDEST_FIRST);
+    read_history(store, scope, id, PAWL_NEWEST_FIRST);
+}
+
+static void read_pages(struct fuzz_store *store, struct pawl_list_options options, bool whole)
+{
+    struct pawl_instance_page page = { NULL, 0, NULL };
+    pawl_scope *scope = pawl_scope_new();
+    assert(scope != NULL);
+    options.page_size = 2;
+    for (int pages = 0; pages < 8; pages++) {
+        pawl_status status = pawl_list(store->engine, scope, "w", &options, &page, NULL);
+        if (status != PAWL_OK)
+            break;
+        for (size_t i = 0; i < page.count; i++) {
+            assert(page.instances[i].id != NULL && pawl_phase_name(page.instances[i].phase) != NULL);
+            if (whole)
+                read_instance(store, scope, page.instances[i].id);
+        }
+        options.cursor = page.cursor;
+        if (page.cursor == NULL)
+            break;
+    }
+    pawl_scope_free(scope);
+}
+
+void fuzz_store_read_all(struct fuzz_store *store)
+{
+    struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
+    read_pages(store, options, /* whole= */ true);
+    options.has_status = true;
+    for (int status = PAWL_ACTIVE; status <= PAWL_ERRORED; status++) {
+        options.status = (enum pawl_instance_status)status;
+        options.order = PAWL_NEWEST_FIRST;
+        read_pages(store, options, /* whole= */ false);
+        options.order = PAWL_OLDEST_FIRST;
+        read_pages(store, options, /* whole= */ false);
+    }
+}
+
+/* ---- Acting on it --------------------------------------------------------------------------------------------- */
+
+static void control_one(struct fuzz_store *store, const char *id, size_t which)
+{
+    pawl_status status = PAWL_OK;
+    switch (which) {
+    case 0:
+        status = send(store, id, "go");
+        break;
+    case 1:
+        status = send(store, id, "stop");
+        break;
+    case 2:
+        status = pawl_pause(store->engine, "w", id, NULL);
+        break;
+    case 3:
+        status = pawl_resume(store->engine, "w", id, NULL);
+        break;
+    case 4:
+        status = pawl_restart(store->engine, "w", id, NULL);
+        break;
+    default:
+        status = pawl_terminate(store->engine, "w", id, NULL);
+        break;
+    }
+    (void)status;
+}
+
+void fuzz_store_control(struct fuzz_store *store, size_t which)
+{
+    static const char *const ids[] = { "new", "asleep", "waiting", "racing", "paused", "complete" };
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
+        control_one(store, ids[i], which);
+}
+
+bool fuzz_store_run(struct fuzz_store *store, int rounds)
+{
+    pawl_runner *runner = NULL;
+    bool settled = false;
+    pawl_status status = pawl_runner_open(store->engine, NULL, &runner, NULL);
+    if (status != PAWL_OK)
+        return true; /* an answer, too */
+    for (int round = 0; round < rounds && !settled; round++) {
+        int64_t next_ms = INT64_MAX;
+        status = pawl_runner_tick(runner, 8, 0, NULL, NULL);
+        if (status == PAWL_OK)
+            status = pawl_runner_next_wake_at(runner, &next_ms, NULL);
+        settled = status == PAWL_STORE_CORRUPT || (status == PAWL_OK && next_ms > PW_TIME_MS_MAX);
+        if (next_ms > store->now_ms && !settled && status == PAWL_OK)
+            store->now_ms = next_ms;
+        else
+            store->now_ms += 1000;
+    }
+    pawl_runner_close(runner);
+    return settled;
+}

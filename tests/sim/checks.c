@@ -1,0 +1,371 @@
+/* checks.c - the invariants of single rows: steps, consumed events, parked and finished runs. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fail.h"
+#include "model.h"
+
+/* ---- Steps with a body ------------------------------------------------------------------------------------------- */
+
+static int64_t delay_of(const struct pawl_policy *policy, int64_t attempt)
+{
+    int64_t delay_ms = policy->delay_ms;
+    if (policy->backoff == PAWL_BACKOFF_LINEAR)
+        return delay_ms * attempt;
+    for (int64_t i = 1; i < attempt && policy->backoff != PAWL_BACKOFF_CONSTANT; i++)
+        delay_ms *= 2;
+    return delay_ms;
+}
+
+/* An execution of this attempt that ended so, in time. */
+static bool body_ended(const struct sim_model *model, const struct pw_op_step *op, int node, int number,
+                       enum sim_body_end end)
+{
+    if (number < 0 || number >= model->body_count)
+        return false;
+    const struct sim_body *body = &model->bodies[number];
+    return body->instance == op->instance && body->run == op->run && body->node == node &&
+           body->attempt == op->row.attempts && body->end == end && body->returned_at_ms <= body->deadline_ms;
+}
+
+/* Some execution of this attempt that was late. */
+static bool body_was_late(const struct sim_model *model, const struct pw_op_step *op, int node, int64_t now_ms)
+{
+    for (int i = 0; i < model->body_count; i++) {
+        const struct sim_body *body = &model->bodies[i];
+        int64_t at_ms = body->end == SIM_BODY_RUNNING ? now_ms : body->ended_at_ms;
+        if (body->instance == op->instance && body->run == op->run && body->node == node &&
+            body->attempt == op->row.attempts && at_ms > body->deadline_ms)
+            return true;
+    }
+    return false;
+}
+
+/* How often the unit carries this step's effect of that kind. */
+static int count_effects(const struct pw_unit *unit, const struct pw_op_step *op, int node, char when)
+{
+    char prefix[SIM_TEXT_MAX];
+    int count = 0;
+    int size = snprintf(prefix, sizeof prefix, "%lld.%lld.%d.%c.", (long long)op->instance, (long long)op->run, node, when);
+    for (const struct pw_op *other = unit->first; other != NULL; other = other->next) {
+        const char *tag = NULL;
+        if (other->kind == PW_OP_SQL)
+            tag = other->as.sql.parameters.data + 2;
+        else if (other->kind == PW_OP_MUTATE)
+            tag = ((const struct sim_mutation *)other->as.mutate.data)->tag;
+        count += tag != NULL && strncmp(tag, prefix, (size_t)size) == 0;
+    }
+    return count;
+}
+
+static int count_ops(const struct pw_unit *unit, enum pw_op_kind kind)
+{
+    int count = 0;
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
+        count += op->kind == kind;
+    return count;
+}
+
+static void check_effects(const struct pw_unit *unit, const struct pw_op_step *op, const struct sim_node *plan, int node,
+                          bool was_abandoned)
+{
+    bool completed = op->row.status == PAWL_STEP_COMPLETED, failed = op->row.status == PAWL_STEP_ERRORED;
+    int found = 0;
+    if (plan->effect == SIM_EFFECT_SQL || plan->effect == SIM_EFFECT_CALL)
+        found = count_effects(unit, op, node, 's');
+    else if (plan->effect == SIM_EFFECT_UNIQUE)
+        found = count_ops(unit, PW_OP_SQL) - count_effects(unit, op, node, 'f');
+    else if (plan->effect == SIM_EFFECT_CREATE)
+        found = count_ops(unit, PW_OP_CREATE);
+    else if (plan->effect == SIM_EFFECT_EVENT)
+        found = count_ops(unit, PW_OP_EVENT);
+    bool wanted = completed && plan->effect != SIM_EFFECT_NONE;
+    SIM_CHECK(SIM_RULE_EFFECT, found == wanted, "n%d became %s with %d effects", node,
+              pawl_step_status_name(op->row.status), found);
+    int on_failure = count_effects(unit, op, node, 'f');
+    bool wanted_on_failure = failed && plan->effect_on_failure && !was_abandoned;
+    SIM_CHECK(SIM_RULE_EFFECT_ON_FAILURE, on_failure == wanted_on_failure, "n%d became %s (%.*s) with %d effects", node,
+              pawl_step_status_name(op->row.status), (int)op->row.error_name.size,
+              op->row.error_name.data != NULL ? op->row.error_name.data : "", on_failure);
+}
+
+/* A failure that is not the body's own word. */
+static bool is_engines_failure(const struct sim_node *plan, struct pw_text name)
+{
+    static const char *const of_effects[] = { "STEP_UNIQUE_CONSTRAINT_VIOLATION", "STEP_MUTATION_FAILED",
+                                              "INSTANCE_TERMINAL", "INSTANCE_NOT_FOUND" };
+    for (size_t i = 0; i < sizeof of_effects / sizeof of_effects[0]; i++) {
+        if (plan->effect != SIM_EFFECT_NONE && pw_text_equal(name, pw_text_of(of_effects[i])))
+            return true;
+    }
+    return false;
+}
+
+static void check_failure(const struct sim_model *model, const struct pw_op_step *op, const struct sim_node *plan,
+                          int node, int64_t now_ms)
+{
+    const struct pw_step_row *row = &op->row;
+    bool again = row->status == PAWL_STEP_WAITING;
+    bool has_left = row->attempts_max == 0 || row->attempts < row->attempts_max;
+    if (pw_text_equal(row->error_name, pw_text_of("STEP_TIMEOUT"))) {
+        SIM_CHECK(SIM_RULE_RESULT, body_was_late(model, op, node, now_ms), "n%d: nobody was late", node);
+        SIM_CHECK(SIM_RULE_RETRY, again == has_left, "n%d: a timeout is followed by another attempt: %d", node, again);
+    } else if (is_engines_failure(plan, row->error_name)) {
+        bool may_retry = pw_text_equal(row->error_name, pw_text_of("STEP_MUTATION_FAILED"));
+        SIM_CHECK(SIM_RULE_RETRY, again == (may_retry && has_left), "n%d: a refused change is followed by another: %d",
+                  node, again);
+    } else {
+        int number = atoi(row->error_message.data);
+        bool for_good = body_ended(model, op, node, number, SIM_BODY_FAILED_FOR_GOOD);
+        SIM_CHECK(SIM_RULE_RESULT, for_good || body_ended(model, op, node, number, SIM_BODY_FAILED),
+                  "n%d: no body failed like that: %s", node, row->error_message.data);
+        SIM_CHECK(SIM_RULE_RETRY, again == (has_left && !for_good), "n%d: is followed by another attempt: %d", node,
+                  again);
+    }
+    int64_t delay_ms = again ? row->next_retry_at_ms - row->updated_at_ms : 0;
+    SIM_CHECK(SIM_RULE_RETRY, !again || delay_ms == delay_of(&plan->policy, row->attempts),
+              "n%d: attempt %lld is followed by another after %lld ms", node, (long long)row->attempts,
+              (long long)delay_ms);
+}
+
+static bool is_abandoned(const struct pw_step_row *row)
+{
+    return row->status == PAWL_STEP_ERRORED && pw_text_equal(row->error_name, pw_text_of("STEP_ABANDONED"));
+}
+
+static void check_do(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op,
+                     const struct sim_node *plan, const struct sim_step *step, int node, int64_t now_ms)
+{
+    const struct pw_step_row *row = &op->row;
+    bool was_abandoned = is_abandoned(row);
+    SIM_CHECK(SIM_RULE_ATTEMPTS, row->attempts == step->attempts + 1 || (was_abandoned && row->attempts == step->attempts),
+              "n%d: %lld attempts after %lld", node, (long long)row->attempts, (long long)step->attempts);
+    SIM_CHECK(SIM_RULE_ATTEMPTS, row->attempts_max == 0 || row->attempts <= row->attempts_max, "n%d: %lld attempts of %lld",
+              node, (long long)row->attempts, (long long)row->attempts_max);
+    if (row->status == PAWL_STEP_COMPLETED)
+        SIM_CHECK(SIM_RULE_RESULT, row->result.data != NULL && body_ended(model, op, node, atoi(row->result.data), SIM_BODY_OK),
+                  "n%d: no body returned %s at attempt %lld", node, row->result.data != NULL ? row->result.data : "nothing",
+                  (long long)row->attempts);
+    else if (!was_abandoned)
+        check_failure(model, op, plan, node, now_ms);
+    check_effects(unit, op, plan, node, was_abandoned);
+}
+
+/* ---- Sleeps, waits, races ---------------------------------------------------------------------------------------- */
+
+static void check_sleep(const struct sim_model *model, const struct pw_op_step *op, const struct sim_node *plan,
+                        const struct sim_step *step, int node, int64_t now_ms)
+{
+    const struct pw_step_row *row = &op->row;
+    int64_t wake_at_ms = plan->kind == SIM_SLEEP ? row->created_at_ms + plan->ms : model->start_ms + plan->ms;
+    SIM_CHECK(SIM_RULE_SLEEP, row->wake_at_ms == (step->exists ? step->wake_at_ms : wake_at_ms), "n%d: wakes at %lld",
+              node, (long long)row->wake_at_ms);
+    SIM_CHECK(SIM_RULE_SLEEP, row->status != PAWL_STEP_ERRORED || is_abandoned(row), "n%d: a sleep failed", node);
+    SIM_CHECK(SIM_RULE_SLEEP, row->status != PAWL_STEP_COMPLETED || now_ms >= row->wake_at_ms,
+              "n%d: completed at %lld, to be slept until %lld", node, (long long)now_ms, (long long)row->wake_at_ms);
+}
+
+/* The oldest event that a wait of this type and end gets; 0: none. */
+static int64_t oldest_event(const struct sim_run *run, const char *type, int64_t wake_at_ms)
+{
+    for (int i = 0; i < run->event_count; i++) {
+        const struct sim_event *event = &run->events[i];
+        if (event->delivered_at_ms == 0 && strcmp(event->type, type) == 0 && event->created_at_ms <= wake_at_ms)
+            return i + 1;
+    }
+    return 0;
+}
+
+static void check_taken(const struct pw_unit *unit, const struct pw_op_step *op, const struct sim_run *run, int node)
+{
+    const struct pw_step_row *row = &op->row;
+    const struct pw_op_consume *consume = NULL;
+    for (const struct pw_op *other = unit->first; other != NULL; other = other->next) {
+        if (other->kind == PW_OP_CONSUME && pw_text_equal(other->as.consume.step, row->name))
+            consume = &other->as.consume;
+    }
+    SIM_CHECK(SIM_RULE_CONSUME, consume != NULL && consume->seq >= 1 && consume->seq <= run->event_count,
+              "n%d completed without an event", node);
+    const struct sim_event *event = &run->events[consume->seq - 1];
+    SIM_CHECK(SIM_RULE_CONSUME, pw_text_equal(row->wait_event_type, pw_text_of(event->type)), "n%d took a %s", node,
+              event->type);
+    SIM_CHECK(SIM_RULE_CONSUME,
+              pw_text_equal(row->result, pw_text_of(event->payload)) && row->event_at_ms == event->created_at_ms,
+              "n%d was given %.*s", node, (int)row->result.size, row->result.data);
+    int64_t oldest = oldest_event(run, event->type, row->wake_at_ms);
+    SIM_CHECK(SIM_RULE_EVENT_ORDER, consume->seq == oldest, "n%d took event %lld, its own is %lld", node,
+              (long long)consume->seq, (long long)oldest);
+}
+
+static void check_wait(const struct pw_unit *unit, const struct pw_op_step *op, const struct sim_node *plan,
+                       const struct sim_run *run, const struct sim_step *step, int node, int64_t now_ms)
+{
+    const struct pw_step_row *row = &op->row;
+    char type[SIM_TEXT_MAX];
+    sim_text_copy(type, row->wait_event_type);
+    SIM_CHECK(SIM_RULE_WAIT_TIMEOUT,
+              row->wake_at_ms == (step->exists ? step->wake_at_ms : row->created_at_ms + plan->ms),
+              "n%d: waits until %lld", node, (long long)row->wake_at_ms);
+    if (row->status == PAWL_STEP_COMPLETED)
+        check_taken(unit, op, run, node);
+    if (row->status != PAWL_STEP_ERRORED || is_abandoned(row))
+        return;
+    SIM_CHECK(SIM_RULE_WAIT_TIMEOUT, now_ms >= row->wake_at_ms, "n%d: timed out at %lld, due at %lld", node,
+              (long long)now_ms, (long long)row->wake_at_ms);
+    int64_t there = oldest_event(run, type, row->wake_at_ms);
+    SIM_CHECK(SIM_RULE_WAIT_TIMEOUT, there == 0, "n%d: timed out beside event %lld", node, (long long)there);
+}
+
+static void check_choice(const struct sim_model *model, const struct sim_instance *instance, const struct sim_run *run,
+                         const struct pw_step_row *row, int node)
+{
+    const struct sim_node *nodes = instance->program->nodes;
+    uint64_t digest;
+    int child = nodes[node].first_child;
+    for (int winner = atoi(row->result.data); winner > 0 && child != SIM_NONE; winner--)
+        child = nodes[child].next_sibling;
+    SIM_CHECK(SIM_RULE_WINNER, row->status == PAWL_STEP_COMPLETED && child != SIM_NONE, "n%d: won by %s", node,
+              row->result.data);
+    SIM_CHECK(SIM_RULE_WINNER, sim_read_node(model, instance, run, child, &digest) != SIM_READ_UNFINISHED,
+              "n%d: won by n%d, which has not finished", node, child);
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
+
+static enum pawl_step_kind kind_of(const struct sim_node *plan)
+{
+    switch (plan->kind) {
+    case SIM_SLEEP:
+    case SIM_SLEEP_UNTIL:
+        return PAWL_STEP_SLEEP;
+    case SIM_WAIT:
+        return PAWL_STEP_EVENT;
+    case SIM_FIRST:
+        return PAWL_STEP_FIRST;
+    default:
+        return PAWL_STEP_DO;
+    }
+}
+
+void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op, int64_t now_ms)
+{
+    const struct pw_step_row *row = &op->row;
+    struct sim_instance *instance = sim_model_by_key(model, op->instance);
+    struct sim_run *run = sim_model_run(instance, op->run);
+    int node = sim_node_of(row->name);
+    SIM_CHECK(SIM_RULE_STORED, node != SIM_NONE && node < instance->program->count, "a step named %.*s",
+              (int)row->name.size, row->name.data);
+    const struct sim_node *plan = &instance->program->nodes[node];
+    const struct sim_step *step = &run->steps[node];
+    SIM_CHECK(SIM_RULE_FINISHED_ROW, !sim_step_is_finished(step), "n%d of %s, %s, becomes %s", node, instance->id,
+              pawl_step_status_name(step->status), pawl_step_status_name(row->status));
+    SIM_CHECK(SIM_RULE_STORED, row->kind == kind_of(plan) && op->is_new == !step->exists, "n%d of %s: kind %d, new %d",
+              node, instance->id, (int)row->kind, op->is_new);
+    for (int i = 0; i < SIM_NODES_MAX && op->is_new; i++)
+        SIM_CHECK(SIM_RULE_STORED, !run->steps[i].exists || run->steps[i].seq != row->seq, "n%d and n%d have number %lld",
+                  node, i, (long long)row->seq);
+    SIM_CHECK(SIM_RULE_STORED, op->is_new || row->seq == step->seq, "n%d changed its number", node);
+    if (row->kind == PAWL_STEP_DO)
+        check_do(model, unit, op, plan, step, node, now_ms);
+    else if (row->kind == PAWL_STEP_SLEEP)
+        check_sleep(model, op, plan, step, node, now_ms);
+    else if (row->kind == PAWL_STEP_EVENT)
+        check_wait(unit, op, plan, run, step, node, now_ms);
+    else
+        check_choice(model, instance, run, row, node);
+}
+
+void sim_check_consume(struct sim_model *model, const struct pw_op_consume *op)
+{
+    struct sim_run *run = sim_model_run(sim_model_by_key(model, op->instance), op->run);
+    SIM_CHECK(SIM_RULE_CONSUME, op->seq >= 1 && op->seq <= run->event_count, "event %lld", (long long)op->seq);
+    const struct sim_event *event = &run->events[op->seq - 1];
+    SIM_CHECK(SIM_RULE_CONSUME, event->delivered_at_ms == 0, "event %lld was taken by n%d already", (long long)op->seq,
+              event->consumed_by);
+}
+
+/* ---- Parked runs ------------------------------------------------------------------------------------------------- */
+
+static int winner_of(const struct sim_program *program, const struct sim_run *run, int node)
+{
+    int child = program->nodes[node].first_child;
+    for (int winner = atoi(run->steps[node].result); winner > 0; winner--)
+        child = program->nodes[child].next_sibling;
+    return child;
+}
+
+/* When the first step below the node that still waits may go on; those that lost a race do not count. */
+static int64_t earliest_below(const struct sim_program *program, const struct sim_run *run, int node)
+{
+    const struct sim_node *plan = &program->nodes[node];
+    const struct sim_step *step = &run->steps[node];
+    int64_t at_ms = INT64_MAX;
+    if (plan->kind == SIM_FIRST && sim_step_is_finished(step))
+        return earliest_below(program, run, winner_of(program, run, node));
+    if (step->exists && step->status == PAWL_STEP_WAITING)
+        at_ms = step->kind == PAWL_STEP_DO ? step->next_retry_at_ms : step->wake_at_ms;
+    for (int child = plan->first_child; child != SIM_NONE; child = program->nodes[child].next_sibling) {
+        int64_t below_ms = earliest_below(program, run, child);
+        at_ms = below_ms < at_ms ? below_ms : at_ms;
+    }
+    return at_ms;
+}
+
+/* The task is as it was left. */
+void sim_check_park(struct sim_model *model, const struct pw_op_park *op, int64_t now_ms)
+{
+    struct sim_instance *instance = sim_model_by_key(model, op->instance);
+    const struct sim_run *run = sim_model_run(instance, instance->run);
+    if (instance->task.status != PW_TASK_WAITING)
+        return;
+    int64_t at_ms = earliest_below(instance->program, run, 0);
+    SIM_CHECK(SIM_RULE_DUE, instance->task.due_at_ms <= (at_ms > now_ms ? at_ms : now_ms), "%s is due at %lld, not %lld",
+              instance->id, (long long)instance->task.due_at_ms, (long long)at_ms);
+}
+
+static void check_abandoned(const struct sim_model *model, const struct sim_instance *instance, const struct sim_run *run,
+                            int node)
+{
+    const struct sim_node *nodes = instance->program->nodes;
+    const struct sim_step *step = &run->steps[node];
+    SIM_CHECK(SIM_RULE_ABANDONED,
+              !step->exists || step->status != PAWL_STEP_WAITING || (step->refusals > 0 && !model->is_harsh),
+              "n%d of %s waits", node, instance->id);
+    if (nodes[node].kind == SIM_FIRST && !model->is_harsh)
+        return;
+    for (int child = nodes[node].first_child; child != SIM_NONE; child = nodes[child].next_sibling)
+        check_abandoned(model, instance, run, child);
+}
+
+void sim_check_races(struct sim_model *model, const struct pw_unit *unit)
+{
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
+        if (op->kind != PW_OP_STEP || op->as.step.row.kind != PAWL_STEP_FIRST)
+            continue;
+        struct sim_instance *instance = sim_model_by_key(model, op->as.step.instance);
+        const struct sim_run *run = sim_model_run(instance, op->as.step.run);
+        const struct sim_node *nodes = instance->program->nodes;
+        int node = sim_node_of(op->as.step.row.name), winner = winner_of(instance->program, run, node);
+        for (int child = nodes[node].first_child; child != SIM_NONE; child = nodes[child].next_sibling) {
+            if (child != winner)
+                check_abandoned(model, instance, run, child);
+        }
+    }
+}
+
+void sim_check_finish(struct sim_model *model, const struct pw_op_finish *op)
+{
+    struct sim_instance *instance = sim_model_by_key(model, op->instance);
+    uint64_t digest = 0;
+    char text[SIM_TEXT_MAX];
+    if (op->outcome == PW_OUTCOME_TERMINATED)
+        return;
+    enum sim_reading how = sim_read_node(model, instance, sim_model_run(instance, instance->run), 0, &digest);
+    (void)snprintf(text, sizeof text, "\"%016llx\"", (unsigned long long)digest);
+    enum sim_reading said = op->outcome == PW_OUTCOME_COMPLETE ? SIM_READ_OK : SIM_READ_FAILED;
+    struct pw_text told = op->outcome == PW_OUTCOME_COMPLETE ? op->output : op->error_message;
+    SIM_CHECK(SIM_RULE_OUTCOME, how == said && pw_text_equal(told, pw_text_of(text)),
+              "%s ended as %d with %.*s (%.*s); read: %d with %s", instance->id, (int)said, (int)told.size,
+              told.data != NULL ? told.data : "", (int)op->error_name.size,
+              op->error_name.data != NULL ? op->error_name.data : "", (int)how, text);
+}

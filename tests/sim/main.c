@@ -1,0 +1,291 @@
+/* main.c - the simulation's command line:
+ *
+ *   sim --seeds N [--from S] [--jobs J] [--keep-going]    many seeds, with progress and a closing line of counts
+ *   sim --seed N [-v]                                     one, with the end of its trace when it fails; -v: all of it
+ *   sim --self-test                                       planted violations, each of which must be found
+ *   sim --rules                                           the invariants
+ *
+ * Seeds run in children, so that whatever a seed does to its process is seen and told.  A seed that fails is run again
+ * alone and with a trace, which also proves that the seed is all there is to it. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fail.h"
+#include "world.h"
+
+enum { JOBS_MAX = 16, SECONDS_PER_SEED_MAX = 60, PLANTED_SEEDS = 3000, PROGRESS_MS = 2000 };
+
+static struct sim_world world;
+
+/* What a child tells its parent, in shared memory. */
+struct report {
+    volatile uint64_t seed; /* the one that is on */
+    struct sim_counts counts;
+};
+
+struct options {
+    uint64_t from, seeds, seed;
+    int jobs;
+    bool single, verbose, keep_going, self_test, quiet;
+    const char *program;
+};
+
+/* ---- Children ------------------------------------------------------------------------------------------------------------ */
+
+/* Every jobs-th seed from the first one on. */
+static _Noreturn void run_seeds(struct report *report, uint64_t first, uint64_t end, uint64_t stride, bool tracing,
+                                bool echo, enum sim_plant_kind plant)
+{
+    sim_world_open(&world, &report->counts);
+    world.plant.kind = plant;
+    for (uint64_t seed = first; seed < end; seed += stride) {
+        report->seed = seed;
+        (void)alarm(SECONDS_PER_SEED_MAX);
+        sim_fail_begin(seed, tracing, echo);
+        sim_world_run(&world, seed);
+    }
+    sim_world_close(&world);
+    (void)fflush(stdout);
+    exit(EXIT_SUCCESS); /* not _Exit: leaks are looked for here */
+}
+
+static pid_t start(struct report *report, uint64_t first, uint64_t end, uint64_t stride, bool tracing, bool echo,
+                   enum sim_plant_kind plant)
+{
+    (void)fflush(stdout);
+    pid_t child = fork();
+    if (child < 0)
+        sim_give_up("no process");
+    if (child == 0)
+        run_seeds(report, first, end, stride, tracing, echo, plant);
+    return child;
+}
+
+/* 0: all went well; otherwise how the child ended. */
+static int wait_for(pid_t child)
+{
+    int how = 0;
+    if (waitpid(child, &how, 0) != child)
+        sim_give_up("a lost process");
+    return how;
+}
+
+static int rule_of(int how)
+{
+    return WIFEXITED(how) && WEXITSTATUS(how) > SIM_EXIT_RULE ? WEXITSTATUS(how) - SIM_EXIT_RULE : 0;
+}
+
+static struct report *share_reports(void)
+{
+    struct report *reports =
+        mmap(NULL, JOBS_MAX * sizeof *reports, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (reports == MAP_FAILED)
+        sim_give_up("no shared memory");
+    return reports;
+}
+
+/* ---- One seed ------------------------------------------------------------------------------------------------------------ */
+
+static bool replay(const struct options *options, struct report *report, uint64_t seed, bool echo)
+{
+    int how = wait_for(start(report, seed, seed + 1, 1, true, echo, SIM_PLANT_NONE));
+    if (how == 0)
+        return true;
+    if (WIFSIGNALED(how))
+        printf("seed %llu: ended by signal %d (%s)\n", (unsigned long long)seed, WTERMSIG(how),
+               WTERMSIG(how) == SIGALRM ? "it takes for ever: a deadlock?" : strsignal(WTERMSIG(how)));
+    else if (rule_of(how) == 0)
+        printf("seed %llu: exit code %d\n", (unsigned long long)seed, WEXITSTATUS(how));
+    printf("replay: %s --seed %llu -v\n", options->program, (unsigned long long)seed);
+    return false;
+}
+
+/* ---- Many seeds ---------------------------------------------------------------------------------------------------------- */
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static struct sim_counts sum(const struct report *reports, int jobs)
+{
+    struct sim_counts total = { 0 };
+    for (int i = 0; i < jobs; i++) {
+#define ADD(name) total.name += reports[i].counts.name;
+        SIM_COUNTS(ADD)
+#undef ADD
+    }
+    return total;
+}
+
+static void print_counts(const struct sim_counts *counts, double seconds, uint64_t failures)
+{
+#define PRINT(name) printf("%llu %s, ", (unsigned long long)counts->name, #name);
+    SIM_COUNTS(PRINT)
+#undef PRINT
+    printf("%.0f s, %.0f seeds/s: %llu failed\n", seconds, (double)counts->seeds / seconds, (unsigned long long)failures);
+}
+
+static void print_progress(const struct report *reports, const struct options *options, double since)
+{
+    struct sim_counts counts = sum(reports, options->jobs);
+    double seconds = seconds_now() - since;
+    printf("%llu of %llu seeds, %.0f/s\n", (unsigned long long)counts.seeds, (unsigned long long)options->seeds,
+           (double)counts.seeds / seconds);
+    (void)fflush(stdout);
+}
+
+/* A failed job's seed is told, and the job goes on behind it when asked to. */
+static pid_t note_end(const struct options *options, struct report *reports, int job, int how, uint64_t *failures)
+{
+    uint64_t seed = reports[job].seed, end = options->from + options->seeds;
+    struct report *spare = &reports[JOBS_MAX - 1];
+    if (how == 0)
+        return 0;
+    ++*failures;
+    if (replay(options, spare, seed, false))
+        printf("seed %llu failed (%s %d), but not when it is run alone\n", (unsigned long long)seed,
+               WIFSIGNALED(how) ? "signal" : "exit code", WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
+    if (!options->keep_going)
+        return 0;
+    return start(&reports[job], seed + (uint64_t)options->jobs, end, (uint64_t)options->jobs, false, false, SIM_PLANT_NONE);
+}
+
+static bool run_many(const struct options *options, struct report *reports)
+{
+    pid_t children[JOBS_MAX] = { 0 };
+    uint64_t failures = 0;
+    int running = options->jobs;
+    double since = seconds_now(), told = since;
+    for (int i = 0; i < options->jobs; i++)
+        children[i] = start(&reports[i], options->from + (uint64_t)i, options->from + options->seeds,
+                            (uint64_t)options->jobs, false, false, SIM_PLANT_NONE);
+    while (running > 0) {
+        (void)usleep(20000);
+        for (int i = 0; i < options->jobs; i++) {
+            int how = 0;
+            if (children[i] == 0 || waitpid(children[i], &how, WNOHANG) != children[i])
+                continue;
+            children[i] = note_end(options, reports, i, how, &failures);
+            running -= children[i] == 0;
+        }
+        if (!options->quiet && seconds_now() - told > PROGRESS_MS / 1000.0) {
+            print_progress(reports, options, since);
+            told = seconds_now();
+        }
+    }
+    struct sim_counts counts = sum(reports, options->jobs);
+    print_counts(&counts, seconds_now() - since, failures);
+    return failures == 0;
+}
+
+/* ---- The self-test ------------------------------------------------------------------------------------------------------- */
+
+static bool find_plant(struct report *report, enum sim_plant_kind plant, bool verbose)
+{
+    int how = wait_for(start(report, 1, 1 + PLANTED_SEEDS, 1, verbose, false, plant));
+    int rule = rule_of(how);
+    bool found = sim_plant_is_found_by(plant, rule);
+    printf("%s: %s", found ? "found" : "NOT FOUND", sim_plant_text(plant));
+    if (rule > 0)
+        printf(" (seed %llu, invariant %d)\n", (unsigned long long)report->seed, rule);
+    else
+        printf(" (exit code %d)\n", how);
+    return found;
+}
+
+static bool self_test(struct report *reports, bool verbose)
+{
+    int missed = 0;
+    for (int plant = SIM_PLANT_NONE + 1; plant < SIM_PLANT_COUNT; plant++)
+        missed += !find_plant(&reports[0], (enum sim_plant_kind)plant, verbose);
+    printf("%d of %d planted violations were found\n", SIM_PLANT_COUNT - 1 - missed, SIM_PLANT_COUNT - 1);
+    return missed == 0;
+}
+
+/* ---- The command line ---------------------------------------------------------------------------------------------------- */
+
+static _Noreturn void usage(const char *program)
+{
+    (void)fprintf(stderr,
+                  "usage: %s --seeds N [--from S] [--jobs J] [--keep-going] [--quiet]\n"
+                  "       %s --seed N [-v]\n"
+                  "       %s --self-test [-v]\n"
+                  "       %s --rules\n",
+                  program, program, program, program);
+    exit(2);
+}
+
+static uint64_t number_of(const char *program, const char *text)
+{
+    char *end = NULL;
+    unsigned long long number = text != NULL ? strtoull(text, &end, 10) : 0;
+    if (end == NULL || end == text || *end != '\0')
+        usage(program);
+    return number;
+}
+
+static void print_rules(void)
+{
+#define PRINT_RULE(number, code, text) printf("%d. %s\n", number, text);
+    SIM_RULES(PRINT_RULE)
+#undef PRINT_RULE
+    exit(EXIT_SUCCESS);
+}
+
+static struct options parse(int count, char **arguments)
+{
+    struct options options = { .from = 1, .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN), .program = arguments[0] };
+    for (int i = 1; i < count; i++) {
+        const char *name = arguments[i], *value = arguments[i + 1];
+        if (strcmp(name, "-v") == 0)
+            options.verbose = true;
+        else if (strcmp(name, "--keep-going") == 0)
+            options.keep_going = true;
+        else if (strcmp(name, "--quiet") == 0)
+            options.quiet = true;
+        else if (strcmp(name, "--harsh") == 0)
+            world.is_harsh = true;
+        else if (strcmp(name, "--self-test") == 0)
+            options.self_test = true;
+        else if (strcmp(name, "--rules") == 0)
+            print_rules();
+        else if (strcmp(name, "--seeds") == 0)
+            options.seeds = number_of(options.program, value), i++;
+        else if (strcmp(name, "--from") == 0)
+            options.from = number_of(options.program, value), i++;
+        else if (strcmp(name, "--jobs") == 0)
+            options.jobs = (int)number_of(options.program, value), i++;
+        else if (strcmp(name, "--seed") == 0)
+            options.seed = number_of(options.program, value), options.single = true, i++;
+        else
+            usage(options.program);
+    }
+    if (options.jobs < 1 || options.jobs >= JOBS_MAX)
+        options.jobs = 1;
+    return options;
+}
+
+int main(int count, char **arguments)
+{
+    struct options options = parse(count, arguments);
+    struct report *reports = share_reports();
+    bool good;
+    if (options.self_test)
+        good = self_test(reports, options.verbose);
+    else if (options.single)
+        good = replay(&options, &reports[0], options.seed, options.verbose);
+    else if (options.seeds > 0)
+        good = run_many(&options, reports);
+    else
+        usage(options.program);
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,156 @@
+/* model.c - the arrays: finding, counting, digests.  See model.h. */
+#include "model.h"
+
+#include <stdlib.h>
+
+#include "fail.h"
+
+static void clear_logs(struct sim_model *model)
+{
+    for (int i = 0; i < model->instance_count; i++) {
+        for (int run = 0; run < SIM_RUNS_MAX; run++)
+            free(model->instances[i].runs[run].logs);
+    }
+}
+
+void sim_model_reset(struct sim_model *model, const struct sim_program *programs, int64_t start_ms)
+{
+    clear_logs(model);
+    model->programs = programs;
+    model->start_ms = start_ms;
+    model->instance_count = model->body_count = model->effect_count = model->unique_count = 0;
+}
+
+struct sim_instance *sim_model_find(struct sim_model *model, const char *workflow, const char *id)
+{
+    for (int i = 0; i < model->instance_count; i++) {
+        struct sim_instance *instance = &model->instances[i];
+        if (strcmp(instance->workflow, workflow) == 0 && strcmp(instance->id, id) == 0)
+            return instance;
+    }
+    return NULL;
+}
+
+struct sim_instance *sim_model_by_key(struct sim_model *model, int64_t key)
+{
+    for (int i = 0; i < model->instance_count; i++) {
+        if (model->instances[i].key == key)
+            return &model->instances[i];
+    }
+    return NULL;
+}
+
+struct sim_run *sim_model_run(struct sim_instance *instance, int64_t run)
+{
+    if (run < 1 || run > SIM_RUNS_MAX)
+        sim_give_up("run %lld of an instance", (long long)run);
+    return &instance->runs[run - 1];
+}
+
+bool sim_model_holds(struct sim_model *model, const struct pw_fence *fence)
+{
+    const struct sim_instance *instance = sim_model_by_key(model, fence->instance);
+    return instance != NULL && instance->task.exists && instance->run == fence->run &&
+           instance->task.epoch == fence->epoch;
+}
+
+int64_t sim_model_next_due(const struct sim_model *model)
+{
+    int64_t next_ms = INT64_MAX;
+    for (int i = 0; i < model->instance_count; i++) {
+        const struct sim_task *task = &model->instances[i].task;
+        if (!task->exists || (!task->processing && task->status == PW_TASK_PAUSED))
+            continue;
+        int64_t at_ms = task->processing ? task->locked_until_ms : task->due_at_ms;
+        next_ms = at_ms < next_ms ? at_ms : next_ms;
+    }
+    return next_ms;
+}
+
+bool sim_step_is_finished(const struct sim_step *step)
+{
+    return step->exists && step->status != PAWL_STEP_WAITING;
+}
+
+int sim_node_of(struct pw_text name)
+{
+    int node = 0;
+    if (name.size < 2 || name.size > 3 || name.data[0] != 'n')
+        return SIM_NONE;
+    for (size_t i = 1; i < name.size; i++)
+        node = node * 10 + (name.data[i] - '0');
+    return node >= 0 && node < SIM_NODES_MAX ? node : SIM_NONE;
+}
+
+/* "" stands for an absent text: the simulation uses no empty ones. */
+void sim_text_copy(char to[SIM_TEXT_MAX], struct pw_text from)
+{
+    if (from.size >= SIM_TEXT_MAX)
+        sim_give_up("a text of %zu bytes: %.*s", from.size, (int)from.size, from.data);
+    if (from.size > 0)
+        memcpy(to, from.data, from.size);
+    to[from.size] = '\0';
+}
+
+uint64_t sim_digest(uint64_t digest, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        digest = (digest ^ bytes[i]) * UINT64_C(0x100000001B3);
+    return sim_mix(digest + size);
+}
+
+uint64_t sim_digest_text(uint64_t digest, struct pw_text text)
+{
+    return sim_digest(digest + (text.data != NULL), text.data, text.size);
+}
+
+uint64_t sim_digest_log(const struct pw_log_row *row)
+{
+    int64_t numbers[] = { row->attempt, row->level, row->is_replay };
+    uint64_t digest = sim_digest(0, numbers, sizeof numbers);
+    digest = sim_digest_text(digest, row->step);
+    digest = sim_digest_text(digest, row->category);
+    digest = sim_digest_text(digest, row->message);
+    return sim_digest_text(digest, row->data);
+}
+
+/* ---- Bodies ---------------------------------------------------------------------------------------------------- */
+
+static void check_body(struct sim_model *model, const struct pw_fence *fence, int node, int64_t attempt, int64_t now_ms)
+{
+    struct sim_instance *instance = sim_model_by_key(model, fence->instance);
+    const struct sim_run *run = sim_model_run(instance, fence->run);
+    const struct sim_step *step = &run->steps[node];
+    int forgotten = model->is_harsh ? 0 : step->refusals;
+    SIM_CHECK(SIM_RULE_BODIES, step->bodies <= step->attempts + (run->claims - run->closings) + run->expiries + forgotten,
+              "n%d of %s, run %lld: %d bodies, %lld attempts, %d of %d turns were lost", node, instance->id,
+              (long long)fence->run, step->bodies, (long long)step->attempts, run->claims - run->closings, run->claims);
+    if (!sim_model_holds(model, fence))
+        return; /* a turn that lost its run cannot know that yet; it can record nothing */
+    SIM_CHECK(SIM_RULE_FINISHED_BODY, !sim_step_is_finished(step), "n%d of %s", node, instance->id);
+    SIM_CHECK(SIM_RULE_PAUSE, !run->pause_told && instance->task.status != PW_TASK_PAUSED, "n%d of %s", node,
+              instance->id);
+    SIM_CHECK(SIM_RULE_ATTEMPTS, attempt == step->attempts + 1, "n%d of %s: attempt %lld after %lld recorded", node,
+              instance->id, (long long)attempt, (long long)step->attempts);
+    SIM_CHECK(SIM_RULE_RETRY, now_ms >= step->next_retry_at_ms, "n%d of %s begins at %lld, before %lld", node,
+              instance->id, (long long)now_ms, (long long)step->next_retry_at_ms);
+}
+
+int sim_model_body_starts(struct sim_model *model, const struct pw_fence *fence, int node, int64_t attempt,
+                          int64_t deadline_ms, int64_t now_ms)
+{
+    if (model->body_count == SIM_BODIES_MAX)
+        sim_give_up("%d bodies", model->body_count);
+    struct sim_instance *instance = sim_model_by_key(model, fence->instance);
+    SIM_CHECK(SIM_RULE_STORED, instance != NULL, "a turn of an instance that nobody created");
+    sim_model_run(instance, fence->run)->steps[node].bodies++;
+    check_body(model, fence, node, attempt, now_ms);
+    int number = model->body_count++;
+    model->bodies[number] = (struct sim_body){ .instance = fence->instance,
+                                               .run = fence->run,
+                                               .node = node,
+                                               .attempt = attempt,
+                                               .deadline_ms = deadline_ms };
+    return number;
+}

@@ -1,0 +1,162 @@
+/* model.h - what the store should hold: plain arrays, changed by every unit of work that was really applied, by rules
+ * written down a second time and as simply as can be.
+ *
+ * sim_model_unit() is told of each unit after the store has answered it.  It says whether the store should have refused
+ * it, checks every change against the invariants (rules.h), and then changes the arrays likewise.
+ * A number past what the arrays hold ends the process: worlds are small by design. */
+#ifndef SIM_MODEL_H
+#define SIM_MODEL_H
+
+#include "program.h"
+#include "store/store.h"
+
+enum {
+    SIM_INSTANCES_MAX = 64,
+    SIM_RUNS_MAX = 6,
+    SIM_EVENTS_MAX = 96,
+    SIM_LOGS_MAX = 4096,
+    SIM_BODIES_MAX = 4096,
+    SIM_EFFECTS_MAX = 1024,
+    SIM_TEXT_MAX = 48
+};
+
+struct sim_step {
+    bool exists;
+    int64_t seq;
+    enum pawl_step_kind kind;
+    enum pawl_step_status status;
+    int64_t attempts, attempts_max, timeout_ms, next_retry_at_ms, wake_at_ms, event_at_ms;
+    int64_t created_at_ms, updated_at_ms;
+    char event_type[SIM_TEXT_MAX], result[SIM_TEXT_MAX], error_name[SIM_TEXT_MAX];
+    uint64_t error_message; /* its digest */
+    /* Not stored. */
+    int bodies;   /* started */
+    int refusals; /* of commits with its row */
+};
+
+struct sim_event {
+    char id[SIM_TEXT_MAX], type[SIM_TEXT_MAX], payload[SIM_TEXT_MAX];
+    int64_t created_at_ms, delivered_at_ms;
+    int consumed_by; /* node, or SIM_NONE */
+};
+
+struct sim_run {
+    struct sim_step steps[SIM_NODES_MAX]; /* by node */
+    int step_count;
+    struct sim_event events[SIM_EVENTS_MAX]; /* by seq - 1 */
+    int event_count;
+    uint64_t *logs; /* digests, by seq - 1; grows */
+    int log_count, log_room;
+    uint32_t logged; /* nodes whose line was recorded as new */
+    /* The turns of the run. */
+    int claims, closings, expiries;
+    bool pause_told;
+};
+
+struct sim_task {
+    bool exists;
+    int64_t epoch, due_at_ms, owner, locked_until_ms, started_at_ms, updated_at_ms, event_seq;
+    enum pw_task_status status;
+    enum pw_task_kind kind;
+    bool processing, pause_requested;
+};
+
+struct sim_instance {
+    int64_t key;
+    char workflow[SIM_TEXT_MAX], id[SIM_TEXT_MAX], params[SIM_TEXT_MAX], output[SIM_TEXT_MAX];
+    char error_name[SIM_TEXT_MAX], error_message[SIM_TEXT_MAX];
+    int64_t run;
+    enum pw_outcome outcome;
+    int64_t created_at_ms, completed_at_ms;
+    struct sim_task task;
+    const struct sim_program *program;
+    struct sim_run runs[SIM_RUNS_MAX]; /* by run - 1 */
+};
+
+/* One execution of a body.  Its number is its result, so a row says which execution it records. */
+enum sim_body_end { SIM_BODY_RUNNING, SIM_BODY_OK, SIM_BODY_FAILED, SIM_BODY_FAILED_FOR_GOOD, SIM_BODY_CUT_OFF };
+struct sim_body {
+    int64_t instance, run;
+    int node;
+    int64_t attempt;
+    enum sim_body_end end;
+    int64_t deadline_ms;
+    int64_t returned_at_ms; /* when it came back */
+    int64_t ended_at_ms;    /* when the engine had taken notice */
+};
+
+struct sim_model {
+    const struct sim_program *programs;
+    int64_t start_ms;
+    bool is_harsh; /* see world.h */
+    struct sim_instance instances[SIM_INSTANCES_MAX]; /* in the order of their keys, which have gaps */
+    int instance_count;
+    struct sim_body bodies[SIM_BODIES_MAX];
+    int body_count;
+    char effects[SIM_EFFECTS_MAX][SIM_TEXT_MAX]; /* rows of sim_effect, in order */
+    int effect_count;
+    char uniques[SIM_EFFECTS_MAX][SIM_TEXT_MAX]; /* rows of sim_unique */
+    int unique_count;
+};
+
+/* What a mutation of a body carries: the row to insert, and whether it is to fail. */
+struct sim_mutation {
+    char tag[SIM_TEXT_MAX];
+    bool fails;
+};
+
+void sim_model_reset(struct sim_model *model, const struct sim_program *programs, int64_t start_ms);
+
+struct sim_instance *sim_model_find(struct sim_model *model, const char *workflow, const char *id);
+struct sim_instance *sim_model_by_key(struct sim_model *model, int64_t key); /* or NULL */
+struct sim_run *sim_model_run(struct sim_instance *instance, int64_t run);
+/* The fence's task is as the fence says. */
+bool sim_model_holds(struct sim_model *model, const struct pw_fence *fence);
+
+/* owners: the runners of the process that committed the unit. */
+void sim_model_unit(struct sim_model *model, const struct pw_unit *unit, int64_t now_ms, const int64_t *owners,
+                    int owner_count);
+
+/* A body is about to start, or has ended; answers its number. */
+int sim_model_body_starts(struct sim_model *model, const struct pw_fence *fence, int node, int64_t attempt,
+                          int64_t deadline_ms, int64_t now_ms);
+
+/* When the first task is due or the first lease expires; INT64_MAX: never. */
+int64_t sim_model_next_due(const struct sim_model *model);
+
+bool sim_step_is_finished(const struct sim_step *step);
+/* "n7" is 7; SIM_NONE when it is no node's name. */
+int sim_node_of(struct pw_text name);
+void sim_text_copy(char to[SIM_TEXT_MAX], struct pw_text from);
+uint64_t sim_digest(uint64_t digest, const void *data, size_t size);
+uint64_t sim_digest_text(uint64_t digest, struct pw_text text);
+uint64_t sim_digest_log(const struct pw_log_row *row);
+
+/* ---- Checks of single rows: checks.c ---------------------------------------------------------------------------- */
+
+/* The step of the run is about to become `row`, in this unit. */
+void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op, int64_t now_ms);
+void sim_check_consume(struct sim_model *model, const struct pw_op_consume *op);
+void sim_check_park(struct sim_model *model, const struct pw_op_park *op, int64_t now_ms);
+/* After the unit was applied: of races that it decided. */
+void sim_check_races(struct sim_model *model, const struct pw_unit *unit);
+void sim_check_finish(struct sim_model *model, const struct pw_op_finish *op);
+
+/* ---- The pure reading of a program: reading.c -------------------------------------------------------------------- */
+
+enum sim_reading { SIM_READ_OK, SIM_READ_FAILED, SIM_READ_UNFINISHED };
+
+/* How the node ends, by the rows of the run.  The digest is of everything that the workflow was told on its way. */
+enum sim_reading sim_read_node(const struct sim_model *model, const struct sim_instance *instance,
+                               const struct sim_run *run, int node, uint64_t *digest);
+
+/* Both sides build digests with these. */
+uint64_t sim_digest_told(uint64_t digest, int node, bool done, const char *result, const char *error_name);
+uint64_t sim_digest_node(uint64_t digest, uint64_t of_node);
+
+/* ---- The database: compare.c -------------------------------------------------------------------------------------- */
+
+struct sqlite3;
+void sim_compare(struct sim_model *model, struct sqlite3 *db);
+
+#endif

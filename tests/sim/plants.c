@@ -1,0 +1,215 @@
+/* plants.c - see plants.h. */
+#include "plants.h"
+
+#include <string.h>
+
+enum { STRIKES_ONE_IN = 3, RULES_MAX = 5 };
+
+const char *sim_plant_text(enum sim_plant_kind kind)
+{
+    static const char *const texts[] = { "nothing",
+#define PLANT_TEXT(code, text, ...) text,
+                                         SIM_PLANTS(PLANT_TEXT)
+#undef PLANT_TEXT
+    };
+    return texts[kind];
+}
+
+bool sim_plant_is_found_by(enum sim_plant_kind kind, int rule)
+{
+    static const int rules[][RULES_MAX] = { { 0 },
+#define PLANT_RULES(code, text, ...) { __VA_ARGS__ },
+                                            SIM_PLANTS(PLANT_RULES)
+#undef PLANT_RULES
+    };
+    for (int i = 0; i < RULES_MAX && rule != 0; i++) {
+        if (rules[kind][i] == rule)
+            return true;
+    }
+    return false;
+}
+
+static bool strikes(struct sim_plant *plant, enum sim_plant_kind kind)
+{
+    return plant->kind == kind && ++plant->calls % STRIKES_ONE_IN == 0;
+}
+
+/* ---- Commits ----------------------------------------------------------------------------------------------------------- */
+
+static pawl_status plain_apply(struct pw_store *base, struct pw_unit **units, size_t count, int64_t now_ms,
+                               struct pawl_error *error)
+{
+    return base->ops->apply(base, units, count, now_ms, error);
+}
+
+static struct pw_op *find_op(const struct pw_unit *unit, enum pw_op_kind kind)
+{
+    for (struct pw_op *op = unit->first; op != NULL; op = op->next) {
+        if (op->kind == kind)
+            return op;
+    }
+    return NULL;
+}
+
+/* The op becomes one that does nothing for the time of the commit. */
+static pawl_status apply_without(struct pw_store *base, struct pw_unit **units, size_t count, int64_t now_ms,
+                                 struct pawl_error *error, struct pw_op *op)
+{
+    enum pw_op_kind kind = op->kind;
+    op->kind = PW_OP_RENEW;
+    struct pw_op saved = *op;
+    op->as.renew = (struct pw_op_renew){ 0 };
+    pawl_status status = plain_apply(base, units, count, now_ms, error);
+    *op = saved;
+    op->kind = kind;
+    return status;
+}
+
+static pawl_status apply_twice(struct pw_store *base, struct pw_unit **units, size_t count, int64_t now_ms,
+                               struct pawl_error *error, struct pw_op *op)
+{
+    struct pw_op again = *op;
+    op->next = &again;
+    pawl_status status = plain_apply(base, units, count, now_ms, error);
+    op->next = again.next;
+    return status;
+}
+
+static pawl_status apply_parked_otherwise(struct pw_store *base, struct pw_unit **units, size_t count, int64_t now_ms,
+                                          struct pawl_error *error, struct pw_op *op, bool is_lost)
+{
+    struct pw_op_park saved = op->as.park;
+    if (is_lost)
+        op->as.park.due_at_ms = INT64_C(253402300799999);
+    else
+        op->as.park.status = PW_TASK_ACTIVE;
+    pawl_status status = plain_apply(base, units, count, now_ms, error);
+    saved.due_at_ms_set = !is_lost ? op->as.park.due_at_ms_set : saved.due_at_ms > 0 ? saved.due_at_ms : now_ms;
+    op->as.park = saved;
+    return status;
+}
+
+/* A first try finds out whether the fence is lost; then it is taken as it stands in the store. */
+static pawl_status apply_without_fence(struct pw_store *base, struct pw_unit **units, int64_t now_ms,
+                                       struct pawl_error *error)
+{
+    struct pw_unit *unit = units[0];
+    pawl_status status = plain_apply(base, units, 1, now_ms, error);
+    if (status != PAWL_OK || unit->status != PAWL_CONFLICT || unit->chain == NULL)
+        return status;
+    struct pw_fence saved = unit->first->as.fence.at;
+    struct pw_arena arena = { 0 };
+    struct pw_instance instance;
+    if (base->ops->read_instance_by_key(base, &arena, saved.instance, &instance, error) == PAWL_OK && instance.has_task) {
+        unit->first->as.fence.at.epoch = instance.task.epoch;
+        unit->first->as.fence.at.run = instance.run;
+        if (plain_apply(base, units, 1, now_ms, error) != PAWL_OK)
+            unit->status = PAWL_CONFLICT; /* its rows were there already */
+        unit->first->as.fence.at = saved;
+    }
+    pw_arena_clear(&arena);
+    return PAWL_OK;
+}
+
+pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, struct pw_unit **units, size_t count,
+                            int64_t now_ms, struct pawl_error *error)
+{
+    struct pw_unit *unit = units[0];
+    struct pw_op *op;
+    switch (plant->kind) {
+    case SIM_PLANT_DROPPED_UNIT:
+        if (unit->chain == NULL || !strikes(plant, plant->kind) || count > 1)
+            break;
+        unit->status = PAWL_OK;
+        return PAWL_OK;
+    case SIM_PLANT_NO_FENCE:
+        if (count == 1)
+            return apply_without_fence(base, units, now_ms, error);
+        break;
+    case SIM_PLANT_EVENT_TWICE:
+        if ((op = find_op(unit, PW_OP_CONSUME)) != NULL)
+            return apply_without(base, units, count, now_ms, error, op);
+        break;
+    case SIM_PLANT_LOST_LOG:
+        if ((op = find_op(unit, PW_OP_LOG)) != NULL)
+            return apply_without(base, units, count, now_ms, error, op);
+        break;
+    case SIM_PLANT_EFFECT_TWICE:
+        if ((op = find_op(unit, PW_OP_SQL)) != NULL && strstr(op->as.sql.sql.data, "sim_effect") != NULL)
+            return apply_twice(base, units, count, now_ms, error, op);
+        break;
+    case SIM_PLANT_LOST_WAKE:
+    case SIM_PLANT_NO_PAUSE: {
+        bool is_lost = plant->kind == SIM_PLANT_LOST_WAKE;
+        op = find_op(unit, PW_OP_PARK);
+        if (op != NULL && (op->as.park.status == PW_TASK_PAUSED) == !is_lost && (!is_lost || op->as.park.due_at_ms != 0))
+            return apply_parked_otherwise(base, units, count, now_ms, error, op, is_lost);
+        break;
+    }
+    case SIM_PLANT_LATE_TASK:
+        if ((op = find_op(unit, PW_OP_FINISH)) != NULL)
+            return apply_without(base, units, count, now_ms, error, op);
+        break;
+    default:
+        break;
+    }
+    return plain_apply(base, units, count, now_ms, error);
+}
+
+/* ---- Reads ------------------------------------------------------------------------------------------------------------- */
+
+static bool tamper(struct sim_plant *plant, struct pw_step_row *row)
+{
+    bool completed = row->status == PAWL_STEP_COMPLETED, waiting = row->status == PAWL_STEP_WAITING;
+    switch (plant->kind) {
+    case SIM_PLANT_FORGOTTEN_ATTEMPT:
+        if (row->kind == PAWL_STEP_DO && waiting && row->attempts > 0)
+            row->attempts--;
+        break;
+    case SIM_PLANT_WRONG_ANSWER:
+        if (row->kind == PAWL_STEP_DO && completed)
+            row->result = pw_text_of("-1");
+        break;
+    case SIM_PLANT_OTHER_WINNER:
+        if (row->kind == PAWL_STEP_FIRST && completed)
+            row->result = pw_text_of(row->result.data[0] == '0' ? "1" : "0");
+        break;
+    case SIM_PLANT_EARLY_SLEEP:
+        if (row->kind == PAWL_STEP_SLEEP && waiting)
+            row->wake_at_ms -= 5000;
+        break;
+    case SIM_PLANT_EARLY_RETRY:
+        if (row->kind == PAWL_STEP_DO && waiting)
+            row->next_retry_at_ms -= 5000;
+        break;
+    case SIM_PLANT_EARLY_TIMEOUT:
+        if (row->kind == PAWL_STEP_EVENT && waiting)
+            row->wake_at_ms -= 900;
+        break;
+    case SIM_PLANT_FORGOTTEN_STEP:
+        return !(row->kind == PAWL_STEP_DO && completed);
+    default:
+        break;
+    }
+    return true;
+}
+
+void sim_plant_steps(struct sim_plant *plant, struct pw_step_row *rows, size_t *count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++) {
+        struct pw_step_row row = rows[i];
+        if (tamper(plant, &row))
+            rows[kept++] = row;
+    }
+    *count = kept;
+}
+
+void sim_plant_events(struct sim_plant *plant, struct pw_event_row *rows, size_t count)
+{
+    for (size_t i = 0; plant->kind == SIM_PLANT_EVENTS_REVERSED && i < count / 2; i++) {
+        struct pw_event_row row = rows[i];
+        rows[i] = rows[count - 1 - i];
+        rows[count - 1 - i] = row;
+    }
+}

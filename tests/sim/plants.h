@@ -1,0 +1,53 @@
+/* plants.h - known violations, planted to prove that the simulation finds them.  A plant sits between what the model is
+ * told and the real store, or in place of a body. */
+#ifndef SIM_PLANTS_H
+#define SIM_PLANTS_H
+
+#include "store/store.h"
+
+/* name, what it does, the rules that may find it */
+#define SIM_PLANTS(PLANT)                                                                                              \
+    PLANT(DROPPED_UNIT, "a unit is dropped, and reported as applied", 28, 8, 9)                                        \
+    PLANT(NO_FENCE, "a lost fence holds all the same", 6)                                                              \
+    PLANT(TWO_BODIES, "a body runs twice", 4)                                                                          \
+    PLANT(FORGOTTEN_STEP, "a finished step is not found in history", 2)                                                \
+    PLANT(FORGOTTEN_ATTEMPT, "a failed attempt is not found in history", 3)                                            \
+    PLANT(WRONG_ANSWER, "a finished step's result is another when it is read back", 5)                                 \
+    PLANT(OTHER_WINNER, "a race's winner is another when it is read back", 23)                                         \
+    PLANT(EARLY_SLEEP, "a sleep's end is read back as earlier", 16)                                                    \
+    PLANT(EARLY_RETRY, "a retry's time is read back as earlier", 17)                                                   \
+    PLANT(EARLY_TIMEOUT, "a wait's end is read back as earlier", 18)                                                   \
+    PLANT(EVENTS_REVERSED, "events are read newest first", 15)                                                         \
+    PLANT(EVENT_TWICE, "an event is not marked as consumed", 14, 28)                                                   \
+    PLANT(EFFECT_TWICE, "a step's SQL runs twice", 28)                                                                 \
+    PLANT(LOST_WAKE, "a parked run is due in the year 9999", 28, 30, 9)                                                \
+    PLANT(NO_PAUSE, "a paused run is left due", 9, 28, 30)                                                             \
+    PLANT(LOST_LOG, "a log line is not written", 28)                                                                   \
+    PLANT(LATE_TASK, "a finished run's task stays", 7, 9, 28, 30)                                                      \
+    PLANT(LATE_RESULT, "a body that outlived its timeout completes its step", 26)                                      \
+    PLANT(SILENT_REFUSAL, "a refused call is acknowledged", 19)
+
+enum sim_plant_kind {
+    SIM_PLANT_NONE,
+#define SIM_PLANT_CODE(code, ...) SIM_PLANT_##code,
+    SIM_PLANTS(SIM_PLANT_CODE)
+#undef SIM_PLANT_CODE
+        SIM_PLANT_COUNT
+};
+
+struct sim_plant {
+    enum sim_plant_kind kind;
+    uint64_t calls; /* so that it strikes now and then only */
+};
+
+const char *sim_plant_text(enum sim_plant_kind kind);
+/* Is this the rule by which it should be found? */
+bool sim_plant_is_found_by(enum sim_plant_kind kind, int rule);
+
+/* The store's apply, with the plant's changes to the units, which are undone afterwards. */
+pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, struct pw_unit **units, size_t count,
+                            int64_t now_ms, struct pawl_error *error);
+void sim_plant_steps(struct sim_plant *plant, struct pw_step_row *rows, size_t *count);
+void sim_plant_events(struct sim_plant *plant, struct pw_event_row *rows, size_t count);
+
+#endif

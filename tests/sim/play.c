@@ -1,0 +1,394 @@
+/* play.c - the workflow function of the simulation: it finds its program by its params and carries it out, call by call,
+ * through the language-neutral turn (engine.h).  What it is told goes into a digest, which becomes its result. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fail.h"
+#include "turn/turn.h"
+#include "world.h"
+
+enum { BRANCHES_MAX = 8, NAME_MAX_SIZE = 8, ATTEMPT_THAT_SUCCEEDS = 6 };
+
+/* One pass of one turn. */
+struct player {
+    struct sim_world *world;
+    struct sim_process *process;
+    pawl_turn *turn;
+    const struct sim_program *program;
+    const struct pw_fence *fence;
+};
+
+/* What one lane was told so far: a bit for each node. */
+static pawl_status play_node(struct player *player, pawl_lane *lane, int node, uint32_t *told, uint64_t *digest);
+
+static size_t name_of(int node, char name[NAME_MAX_SIZE])
+{
+    return (size_t)snprintf(name, NAME_MAX_SIZE, "n%d", node);
+}
+
+static const struct sim_step *row_of(const struct player *player, int node)
+{
+    struct sim_instance *instance = sim_model_by_key(&player->world->model, player->fence->instance);
+    return &sim_model_run(instance, player->fence->run)->steps[node];
+}
+
+static pawl_status refused(const struct player *player, pawl_lane *lane, int node, pawl_status status)
+{
+    SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_SUSPENDED, "n%d of %s is refused: %s: %s", node,
+              player->turn->claim.id.data, pawl_status_name(status), pawl_lane_error(lane));
+    return status;
+}
+
+/* ---- Answers ------------------------------------------------------------------------------------------------------- */
+
+/* Steps whose commit the store may refuse. */
+static bool must_be_settled(const struct sim_node *plan, bool done)
+{
+    if (plan->kind == SIM_WAIT)
+        return !done;
+    return plan->kind == SIM_DO && (done ? plan->effect != SIM_EFFECT_NONE : plan->effect_on_failure);
+}
+
+static pawl_status tell(const struct player *player, int node, const struct pawl_answer *answer, uint32_t *told,
+                        uint64_t *digest)
+{
+    bool done = answer->kind == PAWL_ANSWER_DONE;
+    const char *text = done ? answer->result_json : answer->error_name;
+    if (sim_model_holds(&player->world->model, player->fence)) {
+        const struct sim_step *row = row_of(player, node);
+        bool is_durable = sim_step_is_finished(row);
+        SIM_CHECK(SIM_RULE_SETTLED_FIRST, is_durable || !must_be_settled(&player->program->nodes[node], done),
+                  "n%d of %s", node, player->turn->claim.id.data);
+        const char *stored = row->status == PAWL_STEP_COMPLETED ? row->result : row->error_name;
+        SIM_CHECK(SIM_RULE_ANSWER,
+                  !is_durable || (done == (row->status == PAWL_STEP_COMPLETED) &&
+                                  strcmp(text != NULL ? text : "", stored) == 0),
+                  "n%d of %s was told %s, stored is %s", node, player->turn->claim.id.data, text != NULL ? text : "nothing",
+                  stored);
+    }
+    *told |= 1u << node;
+    *digest = sim_digest_told(0, node, done, answer->result_json, answer->error_name);
+    return done ? PAWL_OK : PAWL_FAILED;
+}
+
+/* ---- Bodies -------------------------------------------------------------------------------------------------------- */
+
+static pawl_status insert_tag(void *connection, const void *data, size_t size)
+{
+    const struct sim_mutation *mutation = data;
+    (void)size;
+    return mutation->fails ? PAWL_FAILED : sim_insert_effect(connection, mutation->tag);
+}
+
+static pawl_status register_sql(pawl_attempt *attempt, enum pawl_mutation_when when, const char *sql, const char *tag)
+{
+    char parameters[SIM_TEXT_MAX + 8];
+    int size = snprintf(parameters, sizeof parameters, "[\"%s\"]", tag);
+    return pawl_attempt_sql(attempt, when, sql, parameters, (size_t)size);
+}
+
+static pawl_status register_create(struct player *player, pawl_attempt *attempt, const struct sim_node *plan)
+{
+    struct sim_world *world = player->world;
+    char id[SIM_TEXT_MAX], params[SIM_TEXT_MAX];
+    bool is_fresh = sim_below(&world->chance, 3) > 0;
+    (void)snprintf(id, sizeof id, "kid%d", is_fresh ? 100 + world->names_made++ : sim_below(&world->chance, 2));
+    int size = snprintf(params, sizeof params, "%d", plan->child_program);
+    return pawl_attempt_create(attempt, "beta", id, params, (size_t)size);
+}
+
+static pawl_status register_event(struct player *player, pawl_attempt *attempt, const struct sim_node *plan)
+{
+    struct sim_world *world = player->world;
+    char payload[SIM_TEXT_MAX];
+    int target = sim_below(&world->chance, world->model.instance_count);
+    const struct sim_instance *instance = &world->model.instances[target];
+    int size = snprintf(payload, sizeof payload, "%d", world->events_sent++);
+    return pawl_attempt_send_event(attempt, instance->workflow, instance->id, plan->event_type == 0 ? "e0" : "e1",
+                                   payload, (size_t)size);
+}
+
+static pawl_status register_effect(struct player *player, pawl_attempt *attempt, const struct sim_node *plan, int node,
+                                   int number)
+{
+    static const char insert[] = "INSERT INTO sim_effect (tag) VALUES ($1)";
+    static const char insert_unique[] = "INSERT INTO sim_unique (tag) VALUES ($1)";
+    struct sim_mutation mutation = { .fails = sim_below(&player->world->chance, 4) == 0 };
+    const struct pw_fence *fence = player->fence;
+    (void)snprintf(mutation.tag, sizeof mutation.tag, "%lld.%lld.%d.s.%d", (long long)fence->instance,
+                   (long long)fence->run, node, number);
+    switch (plan->effect) {
+    case SIM_EFFECT_NONE:
+        return PAWL_OK;
+    case SIM_EFFECT_SQL:
+        return register_sql(attempt, PAWL_WITH_SUCCESS, insert, mutation.tag);
+    case SIM_EFFECT_CALL:
+        return pawl_attempt_mutate(attempt, PAWL_WITH_SUCCESS, insert_tag, &mutation, sizeof mutation);
+    case SIM_EFFECT_UNIQUE:
+        (void)snprintf(mutation.tag, sizeof mutation.tag, "u.%d", node);
+        return register_sql(attempt, PAWL_WITH_SUCCESS, insert_unique, mutation.tag);
+    case SIM_EFFECT_CREATE:
+        return register_create(player, attempt, plan);
+    case SIM_EFFECT_EVENT:
+        return register_event(player, attempt, plan);
+    }
+    return PAWL_OK;
+}
+
+static void prepare_body(struct player *player, pawl_lane *lane, pawl_attempt *attempt, int node, int number)
+{
+    const struct sim_node *plan = &player->program->nodes[node];
+    char text[SIM_TEXT_MAX];
+    pawl_status status = register_effect(player, attempt, plan, node, number);
+    if (status == PAWL_OK && plan->effect_on_failure) {
+        (void)snprintf(text, sizeof text, "%lld.%lld.%d.f.%d", (long long)player->fence->instance,
+                       (long long)player->fence->run, node, number);
+        status = register_sql(attempt, PAWL_WITH_FAILURE, "INSERT INTO sim_effect (tag) VALUES ($1)", text);
+    }
+    if (status == PAWL_OK && plan->logs) {
+        (void)snprintf(text, sizeof text, "body %d", number);
+        status = pawl_lane_log(lane, attempt, PAWL_LOG_INFO, NULL, text, NULL, 0);
+    }
+    SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_OK, "what n%d registers is refused: %s", node, pawl_status_name(status));
+}
+
+/* Everything that this lane was told is durable, unless the turn has lost its run. */
+static void check_durable(const struct player *player, int node, uint32_t told)
+{
+    if (!sim_model_holds(&player->world->model, player->fence))
+        return;
+    for (int other = 0; other < player->program->count; other++) {
+        if ((told & (1u << other)) != 0)
+            SIM_CHECK(SIM_RULE_DURABLE_FIRST, sim_step_is_finished(row_of(player, other)),
+                      "the body of n%d begins before n%d is durable", node, other);
+    }
+}
+
+static enum sim_body_end choose_end(struct player *player, int64_t attempt, int64_t deadline_ms)
+{
+    struct sim_world *world = player->world;
+    const struct sim_mood *mood = &world->mood;
+    if (sim_happens(&world->chance, mood->body_is_late) && attempt < ATTEMPT_THAT_SUCCEEDS)
+        world->now_ms = deadline_ms + sim_between(&world->chance, 0, 2);
+    if (!world->is_calm && sim_happens(&world->chance, mood->body_crashes))
+        sim_process_crash(world, player->process);
+    if (attempt >= ATTEMPT_THAT_SUCCEEDS)
+        return SIM_BODY_OK;
+    if (sim_happens(&world->chance, mood->body_fails_for_good))
+        return SIM_BODY_FAILED_FOR_GOOD;
+    return sim_happens(&world->chance, mood->body_fails) ? SIM_BODY_FAILED : SIM_BODY_OK;
+}
+
+static pawl_status end_body(struct sim_world *world, pawl_attempt *attempt, int number, enum sim_body_end end)
+{
+    struct sim_body *body = &world->model.bodies[number];
+    char text[SIM_TEXT_MAX];
+    pawl_status status;
+    int size = snprintf(text, sizeof text, "%d", number);
+    body->end = end;
+    body->returned_at_ms = world->now_ms;
+    if (world->plant.kind == SIM_PLANT_LATE_RESULT && world->now_ms > body->deadline_ms)
+        world->now_ms = body->deadline_ms; /* the engine's clock lags behind for a moment */
+    if (end == SIM_BODY_OK)
+        status = pawl_attempt_complete(attempt, text, (size_t)size);
+    else
+        status = pawl_attempt_fail(attempt, end == SIM_BODY_FAILED ? "Flaky" : "Broken", text, end == SIM_BODY_FAILED);
+    body->ended_at_ms = world->now_ms;
+    return status;
+}
+
+static pawl_status run_body(struct player *player, pawl_lane *lane, pawl_attempt *attempt, int node, uint32_t told)
+{
+    struct sim_world *world = player->world;
+    int64_t deadline_ms = pawl_attempt_deadline_ms(attempt), try = pawl_attempt_number(attempt);
+    if (player->process->is_dead) { /* its code does not run any more */
+        (void)!pawl_attempt_fail(attempt, "Dead", "", true);
+        return PAWL_SUSPENDED;
+    }
+    check_durable(player, node, told);
+    int number = sim_model_body_starts(&world->model, player->fence, node, try, deadline_ms, world->now_ms);
+    if (world->plant.kind == SIM_PLANT_TWO_BODIES)
+        number = sim_model_body_starts(&world->model, player->fence, node, try, deadline_ms, world->now_ms);
+    sim_trace("body %d: n%d of %s, run %lld, attempt %lld", number, node, player->turn->claim.id.data,
+              (long long)player->fence->run, (long long)try);
+    world->counts->bodies++;
+    prepare_body(player, lane, attempt, node, number);
+    sim_interlude(world);
+    enum sim_body_end end = choose_end(player, try, deadline_ms);
+    pawl_status status = end_body(world, attempt, number, end);
+    sim_trace("body %d ends: %s -> %s", number,
+              end == SIM_BODY_OK       ? "ok"
+              : end == SIM_BODY_FAILED ? "failed"
+                                       : "failed for good",
+              pawl_status_name(status));
+    return status == PAWL_OK ? PAWL_OK : PAWL_SUSPENDED;
+}
+
+/* ---- Nodes --------------------------------------------------------------------------------------------------------- */
+
+static pawl_status play_do(struct player *player, pawl_lane *lane, int node, uint32_t *told, uint64_t *digest)
+{
+    struct pawl_answer answer;
+    char name[NAME_MAX_SIZE];
+    size_t size = name_of(node, name);
+    for (;;) {
+        pawl_status status = pawl_recall_step(lane, name, size, &player->program->nodes[node].policy, &answer);
+        if (status != PAWL_OK)
+            return refused(player, lane, node, status);
+        if (answer.kind != PAWL_ANSWER_RUN)
+            return tell(player, node, &answer, told, digest);
+        if (run_body(player, lane, answer.attempt, node, *told) != PAWL_OK)
+            return PAWL_SUSPENDED;
+    }
+}
+
+static pawl_status play_timer(struct player *player, pawl_lane *lane, int node, uint32_t *told, uint64_t *digest)
+{
+    const struct sim_node *plan = &player->program->nodes[node];
+    struct pawl_answer answer;
+    char name[NAME_MAX_SIZE];
+    size_t size = name_of(node, name);
+    pawl_status status;
+    if (plan->kind == SIM_SLEEP)
+        status = pawl_recall_sleep(lane, name, size, plan->ms, &answer);
+    else if (plan->kind == SIM_SLEEP_UNTIL)
+        status = pawl_recall_sleep_until(lane, name, size, player->world->start_ms + plan->ms, &answer);
+    else
+        status = pawl_recall_event(lane, name, size, plan->event_type == 0 ? "e0" : "e1", plan->ms, &answer);
+    return status == PAWL_OK ? tell(player, node, &answer, told, digest) : refused(player, lane, node, status);
+}
+
+static pawl_status play_log(struct player *player, pawl_lane *lane, int node, uint64_t *digest)
+{
+    char name[NAME_MAX_SIZE];
+    (void)name_of(node, name);
+    *digest = (uint64_t)node;
+    pawl_status status = pawl_lane_log(lane, NULL, PAWL_LOG_INFO, NULL, name, NULL, 0);
+    return status == PAWL_OK ? PAWL_OK : refused(player, lane, node, status);
+}
+
+static pawl_status play_sequence(struct player *player, pawl_lane *lane, int node, uint32_t *told, uint64_t *digest)
+{
+    const struct sim_node *nodes = player->program->nodes;
+    *digest = (uint64_t)node;
+    for (int child = nodes[node].first_child; child != SIM_NONE; child = nodes[child].next_sibling) {
+        uint64_t of_child = 0;
+        pawl_status status = play_node(player, lane, child, told, &of_child);
+        if (status == PAWL_SUSPENDED)
+            return status;
+        *digest = sim_digest_node(*digest, of_child);
+        if (status == PAWL_FAILED && !nodes[child].is_tolerant)
+            return status;
+    }
+    return PAWL_OK;
+}
+
+struct branches {
+    struct player *player;
+    int nodes[BRANCHES_MAX];
+    uint32_t told[BRANCHES_MAX];
+    uint64_t digests[BRANCHES_MAX];
+    uint32_t told_before;
+};
+
+static pawl_status play_branch(pawl_lane *lane, size_t position, void *user)
+{
+    struct branches *branches = user;
+    branches->told[position] = branches->told_before;
+    return play_node(branches->player, lane, branches->nodes[position], &branches->told[position],
+                     &branches->digests[position]);
+}
+
+static size_t gather(struct player *player, int node, uint32_t told, struct branches *branches)
+{
+    const struct sim_node *nodes = player->program->nodes;
+    size_t count = 0;
+    branches->player = player;
+    branches->told_before = told;
+    for (int child = nodes[node].first_child; child != SIM_NONE; child = nodes[child].next_sibling)
+        branches->nodes[count++] = child;
+    return count;
+}
+
+static pawl_status play_all(struct player *player, pawl_lane *lane, int node, uint32_t *told, uint64_t *digest)
+{
+    struct branches branches;
+    pawl_status statuses[BRANCHES_MAX];
+    size_t count = gather(player, node, *told, &branches);
+    size_t limit = (size_t)player->program->nodes[node].limit;
+    pawl_status status = pawl_lane_all(lane, count, limit, play_branch, &branches, statuses);
+    if (status != PAWL_OK)
+        return refused(player, lane, node, status);
+    *digest = (uint64_t)node;
+    for (size_t i = 0; i < count; i++) {
+        *digest = sim_digest_node(*digest, branches.digests[i]);
+        *told |= branches.told[i];
+        if (statuses[i] != PAWL_OK)
+            status = PAWL_FAILED;
+    }
+    return status;
+}
+
+static pawl_status play_first(struct player *player, pawl_lane *lane, int node, uint32_t *told, uint64_t *digest)
+{
+    struct branches branches;
+    pawl_status statuses[BRANCHES_MAX];
+    char name[NAME_MAX_SIZE];
+    size_t winner = 0, count = gather(player, node, *told, &branches);
+    pawl_status status =
+        pawl_lane_first(lane, name, name_of(node, name), count, play_branch, &branches, &winner, statuses);
+    if (status != PAWL_OK)
+        return refused(player, lane, node, status);
+    const struct sim_step *row = row_of(player, node);
+    SIM_CHECK(SIM_RULE_WINNER,
+              !sim_model_holds(&player->world->model, player->fence) || !sim_step_is_finished(row) ||
+                  atoi(row->result) == (int)winner,
+              "n%d of %s: won by %zu, stored is %s", node, player->turn->claim.id.data, winner, row->result);
+    *told |= branches.told[winner] | 1u << node;
+    *digest = sim_digest_node((uint64_t)node, branches.digests[winner]);
+    return statuses[winner] == PAWL_OK ? PAWL_OK : PAWL_FAILED;
+}
+
+static pawl_status play_node(struct player *player, pawl_lane *lane, int node, uint32_t *told, uint64_t *digest)
+{
+    switch (player->program->nodes[node].kind) {
+    case SIM_SEQUENCE:
+        return play_sequence(player, lane, node, told, digest);
+    case SIM_DO:
+        return play_do(player, lane, node, told, digest);
+    case SIM_SLEEP:
+    case SIM_SLEEP_UNTIL:
+    case SIM_WAIT:
+        return play_timer(player, lane, node, told, digest);
+    case SIM_LOG:
+        return play_log(player, lane, node, digest);
+    case SIM_ALL:
+        return play_all(player, lane, node, told, digest);
+    case SIM_FIRST:
+        return play_first(player, lane, node, told, digest);
+    }
+    return PAWL_SUSPENDED;
+}
+
+void sim_play(pawl_turn *turn, void *user)
+{
+    struct sim_world *world = user;
+    struct pawl_turn_info info;
+    char text[SIM_TEXT_MAX];
+    uint32_t told = 0;
+    uint64_t digest = 0;
+    pawl_turn_describe(turn, &info);
+    struct player player = { .world = world,
+                             .process = sim_process_of(world, pawl_turn_engine(turn)),
+                             .turn = turn,
+                             .program = &world->programs[atoi(info.params_json)],
+                             .fence = &turn->claim.fence };
+    pawl_status status = play_node(&player, pawl_turn_lane(turn), 0, &told, &digest);
+    int size = snprintf(text, sizeof text, "\"%016llx\"", (unsigned long long)digest);
+    if (status == PAWL_OK)
+        pawl_turn_finish(turn, text, (size_t)size);
+    else if (status == PAWL_FAILED)
+        pawl_turn_fail(turn, "Program", text);
+    else
+        pawl_turn_suspend(turn);
+}

@@ -1,0 +1,232 @@
+/* port.c - a process's view of the store: the real one, with trouble by chance.  What was really applied is told to the
+ * model before the process learns of it, or learns something else. */
+#include <stdio.h>
+
+#include "fail.h"
+#include "world.h"
+
+/* ---- Trouble --------------------------------------------------------------------------------------------------------- */
+
+enum trouble { NO_TROUBLE, FAIL_BEFORE, FAIL_AFTER };
+
+static pawl_status unavailable(struct sim_world *world, struct pawl_error *error, const char *text)
+{
+    world->faults++;
+    world->counts->errors++;
+    if (error != NULL) {
+        error->status = PAWL_STORE_UNAVAILABLE;
+        (void)snprintf(error->text, sizeof error->text, "%s", text);
+    }
+    return PAWL_STORE_UNAVAILABLE;
+}
+
+static enum trouble draw_trouble(struct sim_world *world, struct sim_process *process, size_t count)
+{
+    const struct sim_mood *mood = &world->mood;
+    if (process->is_dead)
+        return FAIL_BEFORE;
+    if (world->is_calm)
+        return NO_TROUBLE;
+    int drawn = sim_below(&world->chance, 1000);
+    if ((drawn -= mood->fail_before) < 0)
+        return FAIL_BEFORE;
+    if ((drawn -= mood->fail_after) < 0)
+        return count == 1 || world->is_harsh ? FAIL_AFTER : FAIL_BEFORE;
+    if ((drawn -= mood->crash_before) < 0) {
+        sim_process_crash(world, process);
+        return FAIL_BEFORE;
+    }
+    if ((drawn -= mood->crash_after) < 0) {
+        sim_process_crash(world, process);
+        return FAIL_AFTER;
+    }
+    return NO_TROUBLE;
+}
+
+static bool read_fails(struct sim_port *port)
+{
+    struct sim_world *world = port->world;
+    return world->processes[port->process].is_dead ||
+           (!world->is_calm && sim_happens(&world->chance, world->mood.fail_read));
+}
+
+/* Of the instance that a step sends an event to. */
+static bool may_fail_target(const struct sim_port *port)
+{
+    const struct sim_world *world = port->world;
+    return world->is_harsh || world->context == SIM_CONTEXT_CLIENT;
+}
+
+/* ---- Telling ----------------------------------------------------------------------------------------------------------- */
+
+static int describe_op(const struct pw_op *op, char *text, size_t room)
+{
+    switch (op->kind) {
+    case PW_OP_FENCE:
+        return snprintf(text, room, "fence(%lld,%lld,%lld)%s%s ", (long long)op->as.fence.at.instance,
+                        (long long)op->as.fence.at.run, (long long)op->as.fence.at.epoch,
+                        op->as.fence.unless_pause ? "unless pause" : "",
+                        op->as.fence.unless_new_events ? "unless events" : "");
+    case PW_OP_STEP:
+        return snprintf(text, room, "step %.*s %s ", (int)op->as.step.row.name.size, op->as.step.row.name.data,
+                        pawl_step_status_name(op->as.step.row.status));
+    case PW_OP_PARK:
+        return snprintf(text, room, "park(%lld) %d at %lld ", (long long)op->as.park.instance, (int)op->as.park.status,
+                        (long long)op->as.park.due_at_ms_set);
+    case PW_OP_CLAIM:
+        return snprintf(text, room, "claim %zu of %zu, epoch %lld ", op->as.claim.claim_count, op->as.claim.max,
+                        op->as.claim.claim_count > 0 ? (long long)op->as.claim.claims[0].fence.epoch : 0);
+    case PW_OP_CREATE:
+        return snprintf(text, room, "create %.*s ", (int)op->as.create.id.size, op->as.create.id.data);
+    case PW_OP_EVENT:
+        return snprintf(text, room, "event(%lld) %.*s ", (long long)op->as.event.instance, (int)op->as.event.type.size,
+                        op->as.event.type.data);
+    case PW_OP_LOG:
+        return snprintf(text, room, "log%s \"%.*s\" ", op->as.log.row.is_replay ? " again" : "",
+                        (int)(op->as.log.row.message.size < 20 ? op->as.log.row.message.size : 20),
+                        op->as.log.row.message.data);
+    case PW_OP_CONSUME:
+        return snprintf(text, room, "consume %lld ", (long long)op->as.consume.seq);
+    default: {
+        static const char *const names[] = { "", "", "restart", "", "", "", "", "", "hold",
+                                             "pause", "finish", "", "renew", "reap", "sql", "call" };
+        return snprintf(text, room, "%s ", names[op->kind]);
+    }
+    }
+}
+
+static void trace_unit(const struct sim_port *port, const struct pw_unit *unit, const char *trouble)
+{
+    char text[300] = "";
+    int size = 0;
+    for (const struct pw_op *op = unit->first; op != NULL && size < 250; op = op->next)
+        size += describe_op(op, text + size, sizeof text - (size_t)size);
+    sim_trace("%lld process %d commits %s-> %s%s", (long long)port->world->now_ms, port->process, text,
+              pawl_status_name(unit->status), trouble);
+}
+
+static void tell_model(struct sim_port *port, struct pw_unit **units, size_t count, int64_t now_ms)
+{
+    struct sim_world *world = port->world;
+    const struct sim_process *process = &world->processes[port->process];
+    int64_t owners[SIM_RUNNERS_MAX];
+    for (int i = 0; i < process->runner_count; i++)
+        owners[i] = process->runners[i].owner;
+    for (size_t i = 0; i < count; i++) {
+        sim_model_unit(&world->model, units[i], now_ms, owners, process->runner_count);
+        world->applied++;
+        world->counts->units++;
+        if (units[i]->status != PAWL_OK)
+            world->counts->refused++;
+        if (units[i]->status == PAWL_CONFLICT && units[i]->chain != NULL)
+            world->counts->lost++;
+    }
+    world->counts->commits++;
+}
+
+static pawl_status port_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+                              struct pawl_error *error)
+{
+    struct sim_port *port = (struct sim_port *)store;
+    struct sim_world *world = port->world;
+    enum trouble trouble = draw_trouble(world, &world->processes[port->process], count);
+    if (trouble == FAIL_BEFORE) {
+        for (size_t i = 0; i < count; i++)
+            trace_unit(port, units[i], ", which never reached the store");
+        return unavailable(world, error, "it went wrong before the commit");
+    }
+    pawl_status status = sim_plant_apply(&world->plant, world->base, units, count, now_ms, error);
+    for (size_t i = 0; i < count; i++)
+        trace_unit(port, units[i], trouble == FAIL_AFTER ? ", which is not known" : "");
+    SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_OK, "the store refuses a commit: %s: %s", pawl_status_name(status),
+              error->text);
+    tell_model(port, units, count, now_ms);
+    if (trouble == NO_TROUBLE)
+        return PAWL_OK;
+    world->counts->ambiguous++;
+    return unavailable(world, error, "it went wrong after the commit");
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------------- */
+
+static pawl_status port_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                      struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error)
+{
+    struct sim_port *port = (struct sim_port *)store;
+    struct sim_world *world = port->world;
+    if (may_fail_target(port) && read_fails(port))
+        return unavailable(world, error, "it cannot be read now");
+    pawl_status status = world->base->ops->read_instance(world->base, arena, workflow, id, out_instance, error);
+    if (world->context == SIM_CONTEXT_CLIENT)
+        sim_interlude(world); /* between looking and changing */
+    return status;
+}
+
+static pawl_status port_read_instance_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
+                                             struct pw_instance *out_instance, struct pawl_error *error)
+{
+    struct sim_port *port = (struct sim_port *)store;
+    struct pw_store *base = port->world->base;
+    if (read_fails(port))
+        return unavailable(port->world, error, "it cannot be read now");
+    return base->ops->read_instance_by_key(base, arena, key, out_instance, error);
+}
+
+static pawl_status port_read_steps(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
+                                   struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    struct sim_port *port = (struct sim_port *)store;
+    struct pw_store *base = port->world->base;
+    if (read_fails(port))
+        return unavailable(port->world, error, "it cannot be read now");
+    pawl_status status = base->ops->read_steps(base, arena, query, out_rows, out_count, error);
+    if (status == PAWL_OK)
+        sim_plant_steps(&port->world->plant, *out_rows, out_count);
+    return status;
+}
+
+static pawl_status port_read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                        int64_t after_seq, struct pw_event_row **out_rows, size_t *out_count,
+                                        struct pawl_error *error)
+{
+    struct sim_port *port = (struct sim_port *)store;
+    struct pw_store *base = port->world->base;
+    if (read_fails(port))
+        return unavailable(port->world, error, "it cannot be read now");
+    pawl_status status =
+        base->ops->read_new_events(base, arena, instance, run, after_seq, out_rows, out_count, error);
+    if (status == PAWL_OK)
+        sim_plant_events(&port->world->plant, *out_rows, *out_count);
+    return status;
+}
+
+static pawl_status port_read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                           struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    struct sim_port *port = (struct sim_port *)store;
+    struct pw_store *base = port->world->base;
+    if (may_fail_target(port) && read_fails(port))
+        return unavailable(port->world, error, "it cannot be read now");
+    return base->ops->read_waiting_steps(base, arena, instance, run, out_rows, out_count, error);
+}
+
+/* The real store is the world's, not an engine's. */
+static void port_close(struct pw_store *store)
+{
+    (void)store;
+}
+
+struct pw_store *sim_port_wrap(struct pw_store *unwanted, void *user)
+{
+    struct sim_port *port = user;
+    unwanted->ops->close(unwanted);
+    pw_forward_init(&port->forward, port->world->base);
+    port->forward.ops.close = port_close;
+    port->forward.ops.apply = port_apply;
+    port->forward.ops.read_instance = port_read_instance;
+    port->forward.ops.read_instance_by_key = port_read_instance_by_key;
+    port->forward.ops.read_steps = port_read_steps;
+    port->forward.ops.read_new_events = port_read_new_events;
+    port->forward.ops.read_waiting_steps = port_read_waiting_steps;
+    return &port->forward.store;
+}

@@ -1,0 +1,68 @@
+/* program.h - a random workflow: a tree of durable calls, made from the seed and never changed afterwards.
+ *
+ * A node's name is "n<position>", so a step's name leads back to its node.  Which attempt at a body does what is not
+ * part of the program: that is chance's, each time a body runs. */
+#ifndef SIM_PROGRAM_H
+#define SIM_PROGRAM_H
+
+#include "chance.h"
+#include "pawl/engine.h"
+
+enum { SIM_NODES_MAX = 24, SIM_NONE = -1 };
+
+enum sim_node_kind {
+    SIM_SEQUENCE,
+    SIM_DO,
+    SIM_SLEEP,
+    SIM_SLEEP_UNTIL,
+    SIM_WAIT,
+    SIM_LOG,
+    SIM_ALL,
+    SIM_FIRST
+};
+
+/* What a body registers to come true with its success. */
+enum sim_effect {
+    SIM_EFFECT_NONE,
+    SIM_EFFECT_SQL,
+    SIM_EFFECT_CALL,   /* a function, which chance lets fail now and then */
+    SIM_EFFECT_UNIQUE, /* a row that only one step of the world can insert */
+    SIM_EFFECT_CREATE, /* another instance, which may exist already */
+    SIM_EFFECT_EVENT   /* to an instance that chance chooses when the body runs */
+};
+
+struct sim_node {
+    enum sim_node_kind kind;
+    int first_child, next_sibling; /* positions, or SIM_NONE */
+    int child_count;
+    int limit; /* ALL */
+    bool is_tolerant; /* its failure does not end the sequence that it stands in */
+    int64_t ms; /* SLEEP: duration; SLEEP_UNTIL: since the world's beginning; WAIT: timeout */
+    int event_type;
+    struct pawl_policy policy;
+    enum sim_effect effect;
+    bool effect_on_failure; /* besides: a row that says so when the step failed for good */
+    bool logs;
+    int child_program; /* SIM_EFFECT_CREATE */
+};
+
+struct sim_program {
+    struct sim_node nodes[SIM_NODES_MAX]; /* the first is the whole */
+    int count;
+};
+
+/* What the programs of a world are made of, so that some worlds are all about one thing. */
+struct sim_taste {
+    int weights[SIM_FIRST + 1];
+    int effects; /* of 1000 bodies */
+    int size;    /* nodes of a program, about */
+};
+
+void sim_taste_choose(struct sim_taste *taste, struct sim_chance *chance);
+
+/* child_program SIM_NONE: it creates no other instances. */
+void sim_program_make(struct sim_program *program, const struct sim_taste *taste, int child_program,
+                      struct sim_chance *chance);
+void sim_program_trace(const struct sim_program *program, int number);
+
+#endif

@@ -1,0 +1,101 @@
+/* reading.c - what a program comes to, read from the rows of a run.  The counterpart, play.c, gets there by running it
+ * on the engine; both must agree (invariant 21). */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model.h"
+
+uint64_t sim_digest_told(uint64_t digest, int node, bool done, const char *result, const char *error_name)
+{
+    const char *text = done ? result : error_name;
+    digest = sim_mix(digest + (uint64_t)node * 2 + done);
+    return sim_digest_text(digest, pw_text_of(text != NULL ? text : ""));
+}
+
+uint64_t sim_digest_node(uint64_t digest, uint64_t of_node)
+{
+    return sim_mix(digest * 31 + of_node);
+}
+
+static enum sim_reading read_step(const struct sim_run *run, int node, uint64_t *digest)
+{
+    const struct sim_step *step = &run->steps[node];
+    if (!sim_step_is_finished(step))
+        return SIM_READ_UNFINISHED;
+    bool done = step->status == PAWL_STEP_COMPLETED;
+    *digest = sim_digest_told(0, node, done, step->result, step->error_name);
+    return done ? SIM_READ_OK : SIM_READ_FAILED;
+}
+
+static enum sim_reading read_sequence(const struct sim_model *model, const struct sim_instance *instance,
+                                      const struct sim_run *run, int node, uint64_t *digest)
+{
+    const struct sim_node *nodes = instance->program->nodes;
+    *digest = (uint64_t)node;
+    for (int child = nodes[node].first_child; child != SIM_NONE; child = nodes[child].next_sibling) {
+        uint64_t of_child = 0;
+        enum sim_reading how = sim_read_node(model, instance, run, child, &of_child);
+        *digest = sim_digest_node(*digest, of_child);
+        if (how == SIM_READ_UNFINISHED || (how == SIM_READ_FAILED && !nodes[child].is_tolerant))
+            return how;
+    }
+    return SIM_READ_OK;
+}
+
+static enum sim_reading read_all(const struct sim_model *model, const struct sim_instance *instance,
+                                 const struct sim_run *run, int node, uint64_t *digest)
+{
+    const struct sim_node *nodes = instance->program->nodes;
+    enum sim_reading how = SIM_READ_OK;
+    *digest = (uint64_t)node;
+    for (int child = nodes[node].first_child; child != SIM_NONE; child = nodes[child].next_sibling) {
+        uint64_t of_child = 0;
+        enum sim_reading of_branch = sim_read_node(model, instance, run, child, &of_child);
+        *digest = sim_digest_node(*digest, of_child);
+        if (of_branch == SIM_READ_UNFINISHED)
+            return SIM_READ_UNFINISHED;
+        if (of_branch == SIM_READ_FAILED)
+            how = SIM_READ_FAILED;
+    }
+    return how;
+}
+
+static enum sim_reading read_first(const struct sim_model *model, const struct sim_instance *instance,
+                                   const struct sim_run *run, int node, uint64_t *digest)
+{
+    const struct sim_node *nodes = instance->program->nodes;
+    const struct sim_step *choice = &run->steps[node];
+    uint64_t of_child = 0;
+    if (!sim_step_is_finished(choice))
+        return SIM_READ_UNFINISHED;
+    int child = nodes[node].first_child;
+    for (int winner = atoi(choice->result); winner > 0 && child != SIM_NONE; winner--)
+        child = nodes[child].next_sibling;
+    if (child == SIM_NONE)
+        return SIM_READ_UNFINISHED;
+    enum sim_reading how = sim_read_node(model, instance, run, child, &of_child);
+    *digest = sim_digest_node((uint64_t)node, of_child);
+    return how;
+}
+
+enum sim_reading sim_read_node(const struct sim_model *model, const struct sim_instance *instance,
+                               const struct sim_run *run, int node, uint64_t *digest)
+{
+    switch (instance->program->nodes[node].kind) {
+    case SIM_SEQUENCE:
+        return read_sequence(model, instance, run, node, digest);
+    case SIM_DO:
+    case SIM_SLEEP:
+    case SIM_SLEEP_UNTIL:
+    case SIM_WAIT:
+        return read_step(run, node, digest);
+    case SIM_LOG:
+        *digest = (uint64_t)node;
+        return SIM_READ_OK;
+    case SIM_ALL:
+        return read_all(model, instance, run, node, digest);
+    case SIM_FIRST:
+        return read_first(model, instance, run, node, digest);
+    }
+    return SIM_READ_UNFINISHED;
+}

@@ -1,0 +1,48 @@
+/* rules.h - the invariants, numbered as in docs/invariants.md, which explains them; `sim --rules` prints this list. */
+#ifndef SIM_RULES_H
+#define SIM_RULES_H
+
+/* clang-format off */
+#define SIM_RULES(RULE)                                                                                                \
+    RULE(1, FINISHED_ROW, "the row of a finished step never changes")                                                  \
+    RULE(2, FINISHED_BODY, "no turn that holds its run starts the body of a finished step")                            \
+    RULE(3, ATTEMPTS, "recorded attempts grow one by one and never exceed attempts_max")                               \
+    RULE(4, BODIES, "a step's body starts at most once for each recorded attempt and each lost turn of its run")       \
+    RULE(5, ANSWER, "a workflow is told of a finished step what its row says")                                         \
+    RULE(6, FENCE, "a unit is applied just when its checks hold, and a turn's only under the task's current holder")   \
+    RULE(7, TASK, "an unfinished run has one task, a finished one has none")                                           \
+    RULE(8, EPOCH, "within a run the epoch rises by one with every move of the task and never falls")                  \
+    RULE(9, CLAIM, "a claim takes just what is due or expired, never what is paused, in the order of the contract")    \
+    RULE(10, PAUSE, "once a boundary has told a turn of a pause it starts no body")                                    \
+    RULE(11, OLD_RUN, "after a terminate or a restart nothing of the old run changes but the line that says so")       \
+    RULE(12, EFFECT, "what a step registered for its success happens once, in the commit that completes it")           \
+    RULE(13, EFFECT_ON_FAILURE, "what it registered for its failure happens once, in the commit that says for good")   \
+    RULE(14, CONSUME, "an event is consumed at most once, by a wait of its type in its own run, which gets its payload")\
+    RULE(15, EVENT_ORDER, "a wait takes the oldest event of its type that was sent no later than its wakeAt")          \
+    RULE(16, SLEEP, "a sleep's wakeAt is set once, and it completes only at or after it")                              \
+    RULE(17, RETRY, "nextRetryAt is what the policy says, and no body starts before it")                               \
+    RULE(18, WAIT_TIMEOUT, "a wait times out only at or after its wakeAt, and only with no event there for it")        \
+    RULE(19, ACKNOWLEDGED, "what a service call acknowledged is so when it returns")                                   \
+    RULE(20, LIVENESS, "once faults stop and time goes on, every run that is not paused ends in a bounded number of turns")\
+    RULE(21, OUTCOME, "a run ends with what a pure reading of its program over its rows says")                         \
+    RULE(22, LOGS, "log lines are numbered from 1 without a gap, and a line of the workflow is new at most once")      \
+    RULE(23, WINNER, "a race is won by a branch that has finished, and its winner never changes")                      \
+    RULE(24, DURABLE_FIRST, "no body starts before everything its lane was told is durable")                           \
+    RULE(25, SETTLED_FIRST, "a step whose commit may be refused is told only once it is durable")                      \
+    RULE(26, RESULT, "a step's outcome is what a body returned at that attempt, in time")                              \
+    RULE(27, DUE, "a waiting run is due no later than the first thing that it waits for")                              \
+    RULE(28, STORED, "the database holds what the commits said, row for row")                                          \
+    RULE(29, NO_SURPRISE, "no call fails without a cause, and no correct program is refused")                          \
+    RULE(30, NEXT_WAKE, "a runner's next wake time is when the first task is due or the first lease expires")          \
+    RULE(31, ABANDONED, "once a race is decided no step of its other branches is left waiting")
+/* clang-format on */
+
+enum sim_rule {
+#define SIM_RULE_CODE(number, code, text) SIM_RULE_##code = (number),
+    SIM_RULES(SIM_RULE_CODE)
+#undef SIM_RULE_CODE
+};
+
+const char *sim_rule_text(enum sim_rule rule);
+
+#endif

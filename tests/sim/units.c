@@ -1,0 +1,498 @@
+/* units.c - what a unit of work should do to the rows: whether it is to be refused, and what each op changes. */
+#include <stdlib.h>
+
+#include "fail.h"
+#include "model.h"
+
+/* ---- Should it have been refused? -------------------------------------------------------------------------------- */
+
+static bool has_tag(char (*tags)[SIM_TEXT_MAX], int count, struct pw_text tag)
+{
+    for (int i = 0; i < count; i++) {
+        if (pw_text_equal(pw_text_of(tags[i]), tag))
+            return true;
+    }
+    return false;
+}
+
+/* The one parameter of our SQL: ["tag"]. */
+static struct pw_text tag_of_sql(const struct pw_op_sql *op)
+{
+    return (struct pw_text){ op->parameters.data + 2, op->parameters.size - 4 };
+}
+
+static bool is_unique_sql(const struct pw_op_sql *op)
+{
+    return strstr(op->sql.data, "sim_unique") != NULL;
+}
+
+static pawl_status expect_fence(struct sim_model *model, const struct pw_op_fence *op)
+{
+    if (!sim_model_holds(model, &op->at))
+        return op->is_foreign ? PAWL_BUSY : PAWL_CONFLICT;
+    const struct sim_task *task = &sim_model_by_key(model, op->at.instance)->task;
+    if (op->unless_pause && task->pause_requested)
+        return PAWL_STOPPED;
+    if (op->unless_new_events && task->event_seq > op->event_seq_seen)
+        return PAWL_BUSY;
+    return PAWL_OK;
+}
+
+static pawl_status expect_create(struct sim_model *model, const struct pw_op_create *op)
+{
+    char workflow[SIM_TEXT_MAX], id[SIM_TEXT_MAX];
+    sim_text_copy(workflow, op->workflow);
+    sim_text_copy(id, op->id);
+    bool exists = sim_model_find(model, workflow, id) != NULL;
+    return exists && !op->skip_existing ? PAWL_INSTANCE_ID_ALREADY_EXISTS : PAWL_OK;
+}
+
+static pawl_status expect_task(struct sim_model *model, int64_t key)
+{
+    const struct sim_instance *instance = sim_model_by_key(model, key);
+    return instance != NULL && instance->task.exists ? PAWL_OK : PAWL_CONFLICT;
+}
+
+static pawl_status expect_op(struct sim_model *model, const struct pw_op *op)
+{
+    switch (op->kind) {
+    case PW_OP_FENCE:
+        return expect_fence(model, &op->as.fence);
+    case PW_OP_CREATE:
+        return expect_create(model, &op->as.create);
+    case PW_OP_RESTART: {
+        const struct sim_instance *instance = sim_model_by_key(model, op->as.restart.instance);
+        return instance != NULL && instance->run == op->as.restart.run ? PAWL_OK : PAWL_CONFLICT;
+    }
+    case PW_OP_EVENT:
+        return expect_task(model, op->as.event.instance);
+    case PW_OP_PARK:
+        return expect_task(model, op->as.park.instance);
+    case PW_OP_HOLD:
+        return expect_task(model, op->as.hold.instance);
+    case PW_OP_FINISH:
+        return expect_task(model, op->as.finish.instance);
+    case PW_OP_PAUSE:
+        return expect_task(model, op->as.pause.instance);
+    case PW_OP_SQL:
+        return is_unique_sql(&op->as.sql) && has_tag(model->uniques, model->unique_count, tag_of_sql(&op->as.sql))
+                   ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION
+                   : PAWL_OK;
+    case PW_OP_MUTATE:
+        return ((const struct sim_mutation *)op->as.mutate.data)->fails ? PAWL_STEP_MUTATION_FAILED : PAWL_OK;
+    case PW_OP_STEP:
+    case PW_OP_CONSUME:
+    case PW_OP_LOG:
+    case PW_OP_CLAIM:
+    case PW_OP_RENEW:
+    case PW_OP_REAP:
+        return PAWL_OK;
+    }
+    return PAWL_OK;
+}
+
+static void check_answer(struct sim_model *model, const struct pw_unit *unit)
+{
+    pawl_status expected = PAWL_OK;
+    for (const struct pw_op *op = unit->first; op != NULL && expected == PAWL_OK; op = op->next)
+        expected = expect_op(model, op);
+    SIM_CHECK(SIM_RULE_FENCE, unit->status == expected, "a unit was answered %s instead of %s",
+              pawl_status_name(unit->status), pawl_status_name(expected));
+}
+
+/* ---- Turns ------------------------------------------------------------------------------------------------------- */
+
+/* What a turn commits is under its fence, and the fence's holder lives where the commit came from. */
+static void check_turn(struct sim_model *model, const struct pw_unit *unit, const int64_t *owners, int owner_count)
+{
+    const struct pw_op *first = unit->first;
+    SIM_CHECK(SIM_RULE_FENCE, first->kind == PW_OP_FENCE, "a turn's unit begins without a fence");
+    struct sim_instance *instance = sim_model_by_key(model, first->as.fence.at.instance);
+    bool is_ours = false;
+    for (int i = 0; i < owner_count; i++)
+        is_ours |= owners[i] == instance->task.owner;
+    SIM_CHECK(SIM_RULE_FENCE, instance->task.processing && is_ours, "%s is not held by a runner of this process",
+              instance->id);
+    struct sim_run *run = sim_model_run(instance, instance->run);
+    run->pause_told |= instance->task.pause_requested;
+    for (const struct pw_op *op = first; op != NULL; op = op->next)
+        run->closings += (op->kind == PW_OP_PARK && op->as.park.instance == instance->key) || op->kind == PW_OP_FINISH;
+}
+
+/* The run that an op writes to: the current one, which is not over. */
+static struct sim_run *open_run(struct sim_model *model, int64_t key, int64_t run)
+{
+    struct sim_instance *instance = sim_model_by_key(model, key);
+    SIM_CHECK(SIM_RULE_OLD_RUN, instance != NULL && instance->task.exists && instance->run == run,
+              "a change of run %lld of %s", (long long)run, instance != NULL ? instance->id : "nobody");
+    return sim_model_run(instance, run);
+}
+
+/* ---- What each op changes ---------------------------------------------------------------------------------------- */
+
+static void begin_run(struct sim_instance *instance, int64_t now_ms, int64_t owner, int64_t lease_ms)
+{
+    struct sim_run *run = sim_model_run(instance, instance->run);
+    memset(run, 0, offsetof(struct sim_run, events));
+    run->event_count = run->log_count = run->log_room = 0;
+    run->logs = NULL;
+    run->logged = 0;
+    run->claims = owner != 0;
+    run->closings = run->expiries = 0;
+    run->pause_told = false;
+    instance->outcome = PW_OUTCOME_OPEN;
+    instance->completed_at_ms = 0;
+    instance->output[0] = instance->error_name[0] = instance->error_message[0] = '\0';
+    instance->task = (struct sim_task){ .exists = true, .due_at_ms = now_ms, .kind = PW_TASK_RUN };
+    if (owner != 0) {
+        instance->task.epoch = 1;
+        instance->task.processing = true;
+        instance->task.owner = owner;
+        instance->task.locked_until_ms = now_ms + lease_ms;
+        instance->task.started_at_ms = now_ms;
+    }
+}
+
+static void apply_create(struct sim_model *model, const struct pw_op_create *op, int64_t now_ms)
+{
+    char workflow[SIM_TEXT_MAX], id[SIM_TEXT_MAX];
+    sim_text_copy(workflow, op->workflow);
+    sim_text_copy(id, op->id);
+    bool exists = sim_model_find(model, workflow, id) != NULL;
+    SIM_CHECK(SIM_RULE_STORED, op->created == !exists, "creating %s: created %d", id, op->created);
+    if (exists)
+        return;
+    if (model->instance_count == SIM_INSTANCES_MAX)
+        sim_give_up("%d instances", model->instance_count);
+    struct sim_instance *instance = &model->instances[model->instance_count++];
+    int64_t key_before = model->instance_count > 1 ? instance[-1].key : 0;
+    SIM_CHECK(SIM_RULE_STORED, op->fence.instance > key_before, "key %lld", (long long)op->fence.instance);
+    for (int run = 0; run < SIM_RUNS_MAX; run++)
+        instance->runs[run].logs = NULL;
+    instance->key = op->fence.instance;
+    instance->run = 1;
+    instance->created_at_ms = now_ms;
+    memcpy(instance->workflow, workflow, sizeof workflow);
+    memcpy(instance->id, id, sizeof id);
+    sim_text_copy(instance->params, op->params);
+    instance->program = &model->programs[atoi(instance->params)];
+    begin_run(instance, now_ms, op->hold_owner, op->hold_lease_ms);
+}
+
+static void apply_restart(struct sim_model *model, const struct pw_op_restart *op, int64_t now_ms)
+{
+    struct sim_instance *instance = sim_model_by_key(model, op->instance);
+    instance->run++;
+    begin_run(instance, now_ms, op->hold_owner, op->hold_lease_ms);
+}
+
+static void apply_step(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op, int64_t now_ms)
+{
+    struct sim_run *run = open_run(model, op->instance, op->run);
+    const struct pw_step_row *row = &op->row;
+    sim_check_step(model, unit, op, now_ms);
+    struct sim_step *step = &run->steps[sim_node_of(row->name)];
+    if (!step->exists) {
+        step->exists = true;
+        step->seq = row->seq;
+        step->kind = row->kind;
+        step->created_at_ms = row->created_at_ms;
+        run->step_count++;
+    }
+    step->status = row->status;
+    step->attempts = row->attempts;
+    step->attempts_max = row->attempts_max;
+    step->timeout_ms = row->timeout_ms;
+    step->next_retry_at_ms = row->next_retry_at_ms;
+    step->wake_at_ms = row->wake_at_ms;
+    step->event_at_ms = row->event_at_ms;
+    step->updated_at_ms = row->updated_at_ms;
+    sim_text_copy(step->event_type, row->wait_event_type);
+    sim_text_copy(step->result, row->result);
+    sim_text_copy(step->error_name, row->error_name);
+    step->error_message = sim_digest_text(0, row->error_message);
+}
+
+static void apply_event(struct sim_model *model, const struct pw_op_event *op, int64_t now_ms)
+{
+    struct sim_run *run = open_run(model, op->instance, op->run);
+    struct sim_task *task = &sim_model_by_key(model, op->instance)->task;
+    bool known = false;
+    for (int i = 0; i < run->event_count; i++)
+        known |= pw_text_equal(op->id, pw_text_of(run->events[i].id));
+    SIM_CHECK(SIM_RULE_STORED, op->duplicate == known, "an event's duplicate is %d", op->duplicate);
+    if (known)
+        return;
+    if (run->event_count == SIM_EVENTS_MAX)
+        sim_give_up("%d events", run->event_count);
+    struct sim_event *event = &run->events[run->event_count++];
+    *event = (struct sim_event){ .created_at_ms = now_ms, .consumed_by = SIM_NONE };
+    sim_text_copy(event->id, op->id);
+    sim_text_copy(event->type, op->type);
+    sim_text_copy(event->payload, op->payload);
+    task->event_seq = run->event_count;
+    SIM_CHECK(SIM_RULE_STORED, op->seq == run->event_count, "an event's number is %lld", (long long)op->seq);
+}
+
+static void apply_consume(struct sim_model *model, const struct pw_op_consume *op)
+{
+    struct sim_run *run = open_run(model, op->instance, op->run);
+    sim_check_consume(model, op);
+    struct sim_event *event = &run->events[op->seq - 1];
+    event->delivered_at_ms = op->delivered_at_ms;
+    event->consumed_by = sim_node_of(op->step);
+}
+
+static void apply_log(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_log *op)
+{
+    bool restarts = false;
+    for (const struct pw_op *other = unit->first; other != NULL; other = other->next)
+        restarts |= other->kind == PW_OP_RESTART;
+    struct sim_instance *instance = sim_model_by_key(model, op->instance);
+    struct sim_run *run = restarts && op->run == instance->run - 1 ? sim_model_run(instance, op->run)
+                                                                  : open_run(model, op->instance, op->run);
+    if (run->log_count == run->log_room) {
+        run->log_room = run->log_room == 0 ? 32 : run->log_room * 2;
+        run->logs = run->log_room <= SIM_LOGS_MAX ? realloc(run->logs, (size_t)run->log_room * sizeof *run->logs) : NULL;
+        if (run->logs == NULL)
+            sim_give_up("%d log lines", run->log_count);
+    }
+    run->logs[run->log_count++] = sim_digest_log(&op->row);
+    int node = sim_node_of(op->row.message);
+    if (node == SIM_NONE || op->row.is_replay || op->row.step.data != NULL)
+        return;
+    SIM_CHECK(SIM_RULE_LOGS, (run->logged & (1u << node)) == 0 || !model->is_harsh, "the line of n%d of %s is new a second time", node,
+              instance->id);
+    run->logged |= 1u << node;
+}
+
+static void apply_park(struct sim_model *model, const struct pw_op_park *op, int64_t now_ms)
+{
+    struct sim_task *task = &sim_model_by_key(model, op->instance)->task;
+    bool unseen = op->event_seq_seen >= 0 && task->event_seq > op->event_seq_seen;
+    if (op->due_at_ms == PW_NOW || unseen)
+        task->due_at_ms = now_ms;
+    else if (op->due_at_ms != 0)
+        task->due_at_ms = op->due_at_ms;
+    SIM_CHECK(SIM_RULE_STORED, op->due_at_ms_set == task->due_at_ms, "parked until %lld", (long long)op->due_at_ms_set);
+    task->status = task->pause_requested ? PW_TASK_PAUSED : op->status;
+    task->kind = op->kind;
+    task->processing = task->pause_requested = false;
+    task->owner = task->locked_until_ms = 0;
+    task->epoch++;
+    sim_check_park(model, op, now_ms);
+}
+
+static void take_task(struct sim_instance *instance, int64_t owner, int64_t lease_ms, int64_t now_ms)
+{
+    struct sim_task *task = &instance->task;
+    struct sim_run *run = sim_model_run(instance, instance->run);
+    run->claims++;
+    run->pause_told = false;
+    task->status = PW_TASK_ACTIVE;
+    task->processing = true;
+    task->epoch++;
+    task->owner = owner;
+    task->locked_until_ms = now_ms + lease_ms;
+    if (task->started_at_ms == 0)
+        task->started_at_ms = now_ms;
+}
+
+static void apply_finish(struct sim_model *model, const struct pw_op_finish *op, int64_t now_ms)
+{
+    struct sim_instance *instance = sim_model_by_key(model, op->instance);
+    sim_check_finish(model, op);
+    instance->outcome = op->outcome;
+    instance->completed_at_ms = now_ms;
+    sim_text_copy(instance->output, op->output);
+    sim_text_copy(instance->error_name, op->error_name);
+    sim_text_copy(instance->error_message, op->error_message);
+    instance->task.exists = false;
+}
+
+/* ---- Claims ------------------------------------------------------------------------------------------------------ */
+
+struct candidate {
+    struct sim_instance *instance;
+    int group; /* 0 goes first */
+    int64_t due_at_ms;
+};
+
+static int compare_candidates(const void *left, const void *right)
+{
+    const struct candidate *one = left, *other = right;
+    if (one->group != other->group)
+        return one->group - other->group;
+    if (one->due_at_ms != other->due_at_ms)
+        return one->due_at_ms < other->due_at_ms ? -1 : 1;
+    return one->instance->key < other->instance->key ? -1 : 1;
+}
+
+static void pause_expired(struct sim_task *task)
+{
+    task->status = PW_TASK_PAUSED;
+    task->processing = task->pause_requested = false;
+    task->owner = task->locked_until_ms = 0;
+    task->epoch++;
+}
+
+static int find_candidates(struct sim_model *model, int64_t now_ms, struct candidate candidates[SIM_INSTANCES_MAX])
+{
+    int count = 0;
+    for (int i = 0; i < model->instance_count; i++) {
+        struct sim_instance *instance = &model->instances[i];
+        struct sim_task *task = &instance->task;
+        int64_t at_ms = task->processing ? task->locked_until_ms : task->due_at_ms;
+        if (!task->exists || at_ms > now_ms)
+            continue;
+        if (task->processing && task->pause_requested)
+            pause_expired(task);
+        if (task->status == PW_TASK_PAUSED)
+            continue;
+        int group = task->processing || task->kind != PW_TASK_RUN ? 0 : 1;
+        candidates[count++] = (struct candidate){ instance, group, at_ms };
+    }
+    qsort(candidates, (size_t)count, sizeof *candidates, compare_candidates);
+    return count;
+}
+
+/* The claimed one, which is as good as the first that is left: of those due at the same time any may be. */
+static struct sim_instance *take_candidate(struct candidate *candidates, size_t first, size_t count, int64_t key)
+{
+    size_t found = first;
+    while (found < count && candidates[found].instance->key != key)
+        found++;
+    SIM_CHECK(SIM_RULE_CLAIM,
+              found < count && candidates[found].group == candidates[first].group &&
+                  candidates[found].due_at_ms == candidates[first].due_at_ms,
+              "claimed instance %lld instead of %s", (long long)key, candidates[first].instance->id);
+    struct sim_instance *instance = candidates[found].instance;
+    candidates[found] = candidates[first];
+    return instance;
+}
+
+static void apply_claim(struct sim_model *model, const struct pw_op_claim *op, int64_t now_ms)
+{
+    struct candidate candidates[SIM_INSTANCES_MAX];
+    size_t all = (size_t)find_candidates(model, now_ms, candidates), count = all < op->max ? all : op->max;
+    SIM_CHECK(SIM_RULE_CLAIM, op->claim_count == count, "claimed %zu instead of %zu", op->claim_count, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct pw_claim *claim = &op->claims[i];
+        struct sim_instance *instance = take_candidate(candidates, i, all, claim->fence.instance);
+        SIM_CHECK(SIM_RULE_CLAIM, claim->taken_over == instance->task.processing, "taken over is %d of %s",
+                  claim->taken_over, instance->id);
+        SIM_CHECK(SIM_RULE_CLAIM, claim->is_first == (instance->task.started_at_ms == 0), "is first is %d of %s",
+                  claim->is_first, instance->id);
+        take_task(instance, op->owner, op->lease_ms, now_ms);
+        SIM_CHECK(SIM_RULE_EPOCH, claim->fence.epoch == instance->task.epoch && claim->fence.run == instance->run,
+                  "claimed %s, run %lld, epoch %lld", instance->id, (long long)claim->fence.run,
+                  (long long)claim->fence.epoch);
+    }
+}
+
+static void apply_renew(struct sim_model *model, const struct pw_op_renew *op, int64_t now_ms)
+{
+    for (size_t i = 0; i < op->count; i++) {
+        const struct pw_lease *lease = &op->leases[i];
+        struct sim_instance *instance = sim_model_by_key(model, lease->fence.instance);
+        bool held = sim_model_holds(model, &lease->fence) && instance->task.processing && instance->task.owner == op->owner;
+        SIM_CHECK(SIM_RULE_FENCE, lease->lost == !held, "a lease of %s is lost: %d", instance->id, lease->lost);
+        if (held)
+            instance->task.locked_until_ms = now_ms + op->lease_ms;
+    }
+}
+
+/* ---- A unit as a whole ------------------------------------------------------------------------------------------- */
+
+static void add_tag(char (*tags)[SIM_TEXT_MAX], int *count, struct pw_text tag)
+{
+    if (*count == SIM_EFFECTS_MAX)
+        sim_give_up("%d effects", *count);
+    sim_text_copy(tags[(*count)++], tag);
+}
+
+static void apply_sql(struct sim_model *model, const struct pw_op_sql *op)
+{
+    if (is_unique_sql(op))
+        add_tag(model->uniques, &model->unique_count, tag_of_sql(op));
+    else
+        add_tag(model->effects, &model->effect_count, tag_of_sql(op));
+}
+
+static void apply_op(struct sim_model *model, const struct pw_unit *unit, const struct pw_op *op, int64_t now_ms)
+{
+    switch (op->kind) {
+    case PW_OP_FENCE:
+    case PW_OP_REAP:
+        return;
+    case PW_OP_CREATE:
+        apply_create(model, &op->as.create, now_ms);
+        return;
+    case PW_OP_RESTART:
+        apply_restart(model, &op->as.restart, now_ms);
+        return;
+    case PW_OP_STEP:
+        apply_step(model, unit, &op->as.step, now_ms);
+        return;
+    case PW_OP_EVENT:
+        apply_event(model, &op->as.event, now_ms);
+        return;
+    case PW_OP_CONSUME:
+        apply_consume(model, &op->as.consume);
+        return;
+    case PW_OP_LOG:
+        apply_log(model, unit, &op->as.log);
+        return;
+    case PW_OP_PARK:
+        apply_park(model, &op->as.park, now_ms);
+        return;
+    case PW_OP_HOLD:
+        sim_model_by_key(model, op->as.hold.instance)->task.pause_requested = false;
+        take_task(sim_model_by_key(model, op->as.hold.instance), op->as.hold.owner, op->as.hold.lease_ms, now_ms);
+        return;
+    case PW_OP_PAUSE:
+        sim_model_by_key(model, op->as.pause.instance)->task.pause_requested = op->as.pause.requested;
+        return;
+    case PW_OP_FINISH:
+        apply_finish(model, &op->as.finish, now_ms);
+        return;
+    case PW_OP_CLAIM:
+        apply_claim(model, &op->as.claim, now_ms);
+        return;
+    case PW_OP_RENEW:
+        apply_renew(model, &op->as.renew, now_ms);
+        return;
+    case PW_OP_SQL:
+        apply_sql(model, &op->as.sql);
+        return;
+    case PW_OP_MUTATE:
+        add_tag(model->effects, &model->effect_count,
+                pw_text_of(((const struct sim_mutation *)op->as.mutate.data)->tag));
+        return;
+    }
+}
+
+static void note_refusal(struct sim_model *model, const struct pw_unit *unit)
+{
+    for (const struct pw_op *op = unit->first; op != NULL && unit->status != PAWL_CONFLICT; op = op->next) {
+        if (op->kind == PW_OP_STEP)
+            sim_model_run(sim_model_by_key(model, op->as.step.instance), op->as.step.run)
+                ->steps[sim_node_of(op->as.step.row.name)]
+                .refusals++;
+    }
+}
+
+void sim_model_unit(struct sim_model *model, const struct pw_unit *unit, int64_t now_ms, const int64_t *owners,
+                    int owner_count)
+{
+    check_answer(model, unit);
+    if (unit->status != PAWL_OK) {
+        note_refusal(model, unit);
+        return;
+    }
+    if (unit->chain != NULL)
+        check_turn(model, unit, owners, owner_count);
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
+        apply_op(model, unit, op, now_ms);
+    sim_check_races(model, unit);
+}

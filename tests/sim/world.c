@@ -1,0 +1,386 @@
+/* world.c - the life of a world: it is made from the seed, things happen, then calm comes and everything must end. */
+#include "world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/engine.h"
+#include "fail.h"
+#include "runner/runner.h"
+#include "store/sqlite/sqlite.h"
+
+#define BEGINNING_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00.000Z */
+
+enum { TICKS_UNTIL_END_MAX = 2000 };
+
+/* ---- Time and chance --------------------------------------------------------------------------------------------------- */
+
+static int64_t world_now_ms(void *user)
+{
+    struct sim_world *world = user;
+    if (!world->is_calm && world->mood.clock_creeps > 0 && sim_happens(&world->chance, world->mood.clock_creeps))
+        world->now_ms++;
+    return world->now_ms;
+}
+
+static void fill_by_chance(void *user, void *bytes, size_t size)
+{
+    struct sim_world *world = user;
+    for (size_t i = 0; i < size; i++)
+        ((unsigned char *)bytes)[i] = (unsigned char)sim_draw(&world->engines);
+}
+
+/* ---- Processes --------------------------------------------------------------------------------------------------------- */
+
+struct sim_process *sim_process_of(struct sim_world *world, const pawl_engine *engine)
+{
+    for (int i = 0; i < SIM_PROCESSES_MAX; i++) {
+        if (world->processes[i].engine == engine)
+            return &world->processes[i];
+    }
+    return NULL;
+}
+
+void sim_open_runners(struct sim_world *world, struct sim_process *process)
+{
+    struct pawl_error error;
+    for (int i = 0; i < process->runner_count; i++) {
+        struct sim_runner *runner = &process->runners[i];
+        struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+        options.lease_ms = world->mood.lease_ms;
+        options.always_replay = world->mood.always_replay;
+        options.cache_bytes = world->mood.no_cache ? -1 : 0;
+        if (pawl_runner_open(process->engine, &options, &runner->runner, &error) != PAWL_OK)
+            sim_give_up("no runner: %s", error.text);
+        runner->owner = runner->runner->owner;
+        runner->is_busy = false;
+    }
+}
+
+void sim_close_runners(struct sim_process *process)
+{
+    for (int i = 0; i < process->runner_count; i++) {
+        pawl_runner_close(process->runners[i].runner);
+        process->runners[i].runner = NULL;
+    }
+}
+
+void sim_process_crash(struct sim_world *world, struct sim_process *process)
+{
+    if (process->is_dead)
+        return;
+    sim_trace("process %d crashes", (int)(process - world->processes));
+    process->is_dead = true;
+    world->faults++;
+    world->counts->crashes++;
+}
+
+void sim_process_left(struct sim_world *world, struct sim_process *process)
+{
+    process->on_stack--;
+    if (!process->is_dead || process->on_stack > 0)
+        return;
+    sim_close_runners(process);
+    process->is_dead = false;
+    sim_open_runners(world, process);
+    sim_trace("process %d is there again", (int)(process - world->processes));
+}
+
+void sim_tick(struct sim_world *world, struct sim_process *process, struct sim_runner *runner, int64_t max_instances,
+              int64_t max_steps, int64_t *out_processed)
+{
+    struct pawl_error error = { PAWL_OK, "" };
+    enum sim_context context = world->context;
+    uint64_t faults = world->faults;
+    int64_t processed = 0;
+    world->context = SIM_CONTEXT_RUNNER;
+    runner->is_busy = true;
+    process->on_stack++;
+    sim_trace("%lld runner %d of process %d ticks", (long long)world->now_ms, (int)(runner - process->runners),
+              (int)(process - world->processes));
+    sim_trace_enter();
+    pawl_status status = pawl_runner_tick(runner->runner, max_instances, max_steps, &processed, &error);
+    sim_trace_leave();
+    runner->is_busy = false;
+    world->context = context;
+    world->counts->turns += (uint64_t)processed;
+    SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_OK || world->faults > faults, "a tick fails: %s: %s",
+              pawl_status_name(status), error.text);
+    if (out_processed != NULL)
+        *out_processed = processed;
+    sim_process_left(world, process);
+}
+
+/* ---- What may happen --------------------------------------------------------------------------------------------------- */
+
+static void act_tick(struct sim_world *world)
+{
+    struct sim_process *process = &world->processes[sim_below(&world->chance, world->process_count)];
+    struct sim_runner *runner = &process->runners[sim_below(&world->chance, process->runner_count)];
+    int64_t max_instances = 1 + sim_below(&world->chance, 3);
+    int64_t max_steps = sim_below(&world->chance, 4) == 0 ? 1 + sim_below(&world->chance, 3) : 0;
+    if (!runner->is_busy && !process->is_dead)
+        sim_tick(world, process, runner, max_instances, max_steps, NULL);
+}
+
+static void act_renew(struct sim_world *world)
+{
+    struct sim_process *process = &world->processes[sim_below(&world->chance, world->process_count)];
+    struct sim_runner *runner = &process->runners[sim_below(&world->chance, process->runner_count)];
+    uint64_t faults = world->faults;
+    if (process->is_dead)
+        return;
+    process->on_stack++;
+    pawl_status status = pawl_runner_renew(runner->runner, NULL);
+    SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_OK || world->faults > faults, "leases are not renewed: %s",
+              pawl_status_name(status));
+    sim_process_left(world, process);
+}
+
+static void act_crash(struct sim_world *world)
+{
+    struct sim_process *process = &world->processes[sim_below(&world->chance, world->process_count)];
+    sim_process_crash(world, process);
+    process->on_stack++;
+    sim_process_left(world, process);
+}
+
+static void act_wait(struct sim_world *world)
+{
+    struct sim_chance *chance = &world->chance;
+    int64_t next_ms = sim_model_next_due(&world->model);
+    int64_t to_ms = world->now_ms;
+    switch (sim_below(chance, 6)) {
+    case 0:
+        to_ms += sim_between(chance, 1, 50);
+        break;
+    case 1:
+        to_ms += sim_between(chance, 50, 5000);
+        break;
+    case 2:
+        to_ms += world->mood.lease_ms + sim_between(chance, -1, 1);
+        break;
+    case 3:
+        to_ms += sim_between(chance, 5000, 100000);
+        break;
+    default: /* just before, at, or just after the next timer */
+        to_ms = next_ms < INT64_MAX ? next_ms + sim_between(chance, -1, 1) : to_ms;
+        break;
+    }
+    if (to_ms > world->now_ms)
+        world->now_ms = to_ms;
+    sim_trace("%lld time goes on", (long long)world->now_ms);
+}
+
+static void act(struct sim_world *world)
+{
+    world->counts->actions++;
+    int drawn = sim_below(&world->chance, 100);
+    if (drawn < 42)
+        act_tick(world);
+    else if (drawn < 62)
+        act_wait(world);
+    else if (drawn < 68)
+        sim_client_create(world);
+    else if (drawn < 80)
+        sim_client_event(world);
+    else if (drawn < 92)
+        sim_client_control(world);
+    else if (drawn < 97)
+        act_renew(world);
+    else
+        act_crash(world);
+}
+
+void sim_interlude(struct sim_world *world)
+{
+    if (world->is_calm || world->depth >= SIM_DEPTH_MAX || !sim_happens(&world->chance, world->mood.interlude))
+        return;
+    enum sim_context context = world->context;
+    world->depth++;
+    world->interludes++;
+    sim_trace("meanwhile");
+    sim_trace_enter();
+    for (int i = 1 + sim_below(&world->chance, 3); i > 0; i--)
+        act(world);
+    sim_trace_leave();
+    world->depth--;
+    world->context = context;
+    world->applied_at_interlude = world->applied;
+}
+
+/* ---- From the seed to the end ------------------------------------------------------------------------------------------ */
+
+static int some(struct sim_chance *chance, int usual)
+{
+    int drawn = sim_below(chance, 4);
+    return drawn == 0 ? 0 : drawn == 1 ? usual * 3 : usual;
+}
+
+static void choose_mood(struct sim_world *world)
+{
+    static const int64_t leases_ms[] = { 100, 1000, 5000, 30000 };
+    struct sim_chance *chance = &world->chance;
+    world->mood = (struct sim_mood){ .fail_before = some(chance, 10),
+                                     .fail_after = some(chance, 10),
+                                     .crash_before = some(chance, 5),
+                                     .crash_after = some(chance, 5),
+                                     .fail_read = some(chance, 8),
+                                     .interlude = some(chance, 120),
+                                     .body_fails = some(chance, 150),
+                                     .body_fails_for_good = some(chance, 40),
+                                     .body_is_late = some(chance, 60),
+                                     .body_crashes = some(chance, 10),
+                                     .clock_creeps = some(chance, 60),
+                                     .lease_ms = leases_ms[sim_below(chance, 4)],
+                                     .always_replay = sim_below(chance, 4) == 0,
+                                     .no_cache = sim_below(chance, 4) == 0 };
+    if (sim_below(chance, 5) == 0) {
+        struct sim_mood *mood = &world->mood; /* nothing goes wrong but what runs wrong by itself */
+        mood->fail_before = mood->fail_after = mood->crash_before = mood->crash_after = 0;
+        mood->fail_read = mood->body_crashes = 0;
+    }
+}
+
+static void make_world(struct sim_world *world, uint64_t seed)
+{
+    struct sim_taste taste;
+    world->chance.state = sim_mix(seed);
+    world->engines.state = sim_mix(seed + UINT64_C(0x5851F42D4C957F2D));
+    world->now_ms = world->start_ms = BEGINNING_MS;
+    world->depth = 0;
+    world->is_calm = false;
+    world->context = SIM_CONTEXT_CLIENT;
+    world->interludes = world->faults = world->applied = world->applied_at_interlude = 0;
+    world->events_sent = world->names_made = 0;
+    world->plant.calls = 0;
+    choose_mood(world);
+    sim_taste_choose(&taste, &world->chance);
+    for (int i = 0; i < SIM_PROGRAMS_MAX; i++) {
+        sim_program_make(&world->programs[i], &taste, i < 2 ? 2 + i : SIM_NONE, &world->chance);
+        sim_program_trace(&world->programs[i], i);
+    }
+    sim_model_reset(&world->model, world->programs, world->start_ms);
+    world->model.is_harsh = world->is_harsh;
+    sim_tables_empty(world->db);
+    world->process_count = 1 + sim_below(&world->chance, SIM_PROCESSES_MAX);
+    for (int i = 0; i < world->process_count; i++) {
+        struct sim_process *process = &world->processes[i];
+        process->runner_count = 1 + sim_below(&world->chance, SIM_RUNNERS_MAX);
+        process->is_dead = false;
+        process->on_stack = 0;
+        sim_open_runners(world, process);
+    }
+}
+
+static void check_next_wake(struct sim_world *world)
+{
+    int64_t next_ms = 0, expected_ms = sim_model_next_due(&world->model);
+    pawl_status status = pawl_runner_next_wake_at(world->processes[0].runners[0].runner, &next_ms, NULL);
+    SIM_CHECK(SIM_RULE_NEXT_WAKE, status == PAWL_OK && next_ms == expected_ms, "%s, %lld instead of %lld",
+              pawl_status_name(status), (long long)next_ms, (long long)expected_ms);
+}
+
+/* Time goes on from one due task to the next, until there is none. */
+static void run_to_end(struct sim_world *world)
+{
+    world->is_calm = true;
+    sim_trace("calm");
+    if (sim_below(&world->chance, 2) == 0)
+        sim_client_resume_all(world);
+    for (int ticks = 0;; ticks++) {
+        struct sim_process *process = &world->processes[ticks % world->process_count];
+        int64_t next_ms = sim_model_next_due(&world->model), processed = 0;
+        check_next_wake(world);
+        if (next_ms == INT64_MAX)
+            return;
+        SIM_CHECK(SIM_RULE_LIVENESS, ticks < TICKS_UNTIL_END_MAX, "after %d ticks something is still due", ticks);
+        if (next_ms > world->now_ms)
+            world->now_ms = next_ms;
+        sim_tick(world, process, &process->runners[0], 1, 0, &processed);
+        SIM_CHECK(SIM_RULE_LIVENESS, processed > 0 || sim_model_next_due(&world->model) != next_ms,
+                  "something is due, and nobody takes it");
+    }
+}
+
+static void check_ends(struct sim_world *world)
+{
+    for (int i = 0; i < world->model.instance_count; i++) {
+        const struct sim_instance *instance = &world->model.instances[i];
+        bool paused = instance->task.exists && instance->task.status == PW_TASK_PAUSED;
+        SIM_CHECK(SIM_RULE_LIVENESS, !instance->task.exists || paused, "%s has not ended", instance->id);
+        world->counts->paused += paused;
+        world->counts->complete += instance->outcome == PW_OUTCOME_COMPLETE;
+        world->counts->errored += instance->outcome == PW_OUTCOME_ERRORED;
+        world->counts->terminated += instance->outcome == PW_OUTCOME_TERMINATED;
+        world->counts->restarts += (uint64_t)(instance->run - 1);
+    }
+}
+
+void sim_world_run(struct sim_world *world, uint64_t seed)
+{
+    make_world(world, seed);
+    sim_client_create(world);
+    for (int i = (int)sim_between(&world->chance, 15, 45); i > 0; i--) {
+        act(world);
+        if (sim_below(&world->chance, 16) == 0)
+            sim_compare(&world->model, world->db);
+    }
+    run_to_end(world);
+    check_ends(world);
+    sim_compare(&world->model, world->db);
+    for (int i = 0; i < world->process_count; i++)
+        sim_close_runners(&world->processes[i]);
+    world->counts->seeds++;
+}
+
+/* ---- Opening and closing ----------------------------------------------------------------------------------------------- */
+
+static void define_workflows(struct sim_world *world, pawl_engine *engine)
+{
+    static const char *const names[] = { "alpha", "beta" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct pawl_definition definition = {
+            .struct_size = sizeof definition, .name = names[i], .advance = sim_play, .user = world
+        };
+        if (pawl_define(engine, &definition, NULL) != PAWL_OK)
+            sim_give_up("no workflow %s", names[i]);
+    }
+}
+
+void sim_world_open(struct sim_world *world, struct sim_counts *counts)
+{
+    struct pawl_error error = { PAWL_OK, "" };
+    struct pawl_options options = PAWL_OPTIONS_INIT;
+    options.store_url = "sqlite::memory:";
+    options.clock = (struct pawl_clock){ world_now_ms, world };
+    options.random = (struct pawl_random){ fill_by_chance, world };
+    world->counts = counts;
+    world->now_ms = BEGINNING_MS;
+    if (pw_store_open(options.store_url, options.clock, &world->base, &error) != PAWL_OK)
+        sim_give_up("no store: %s", error.text);
+    world->db = ((struct pw_sqlite *)world->base)->writer.db;
+    sim_tables_make(world->db);
+    for (int i = 0; i < SIM_PROCESSES_MAX; i++) {
+        struct sim_process *process = &world->processes[i];
+        process->port = calloc(1, sizeof *process->port);
+        if (process->port == NULL)
+            sim_give_up("no memory");
+        process->port->world = world;
+        process->port->process = i;
+        if (pw_engine_open(&options, sim_port_wrap, process->port, &process->engine, &error) != PAWL_OK)
+            sim_give_up("no engine: %s", error.text);
+        define_workflows(world, process->engine);
+    }
+}
+
+void sim_world_close(struct sim_world *world)
+{
+    sim_model_reset(&world->model, world->programs, 0);
+    for (int i = 0; i < SIM_PROCESSES_MAX; i++) {
+        pawl_close(world->processes[i].engine);
+        free(world->processes[i].port);
+    }
+    sim_tables_close();
+    world->base->ops->close(world->base);
+}

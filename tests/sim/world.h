@@ -1,0 +1,121 @@
+/* world.h - a simulated world: processes with an engine and runners each, clients, one clock, one store in memory, all in
+ * one thread.  Who goes next, what fails and how time jumps comes from the seed alone.
+ *
+ * A process that crashes has every call on its store fail until nothing of it is left on the stack; then its runners are
+ * closed and new ones opened, with new names, while the leases of the old ones stay behind.
+ * A body runs other actors of the world before it returns (an interlude), so turns and calls overlap as they would in
+ * several threads. */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "model.h"
+#include "plants.h"
+#include "pawl/runner.h"
+#include "testing/forward.h"
+
+enum { SIM_PROCESSES_MAX = 3, SIM_RUNNERS_MAX = 2, SIM_PROGRAMS_MAX = 4, SIM_DEPTH_MAX = 3 };
+
+/* How wild a world is: in so many of a thousand cases. */
+struct sim_mood {
+    int fail_before, fail_after, crash_before, crash_after, fail_read; /* of the store's calls */
+    int interlude;                                                     /* of bodies, and of reads by clients */
+    int body_fails, body_fails_for_good, body_is_late, body_crashes;
+    int clock_creeps; /* of readings */
+    int64_t lease_ms;
+    bool always_replay, no_cache;
+};
+
+struct sim_runner {
+    pawl_runner *runner;
+    int64_t owner;
+    bool is_busy; /* ticking, somewhere below on the stack */
+};
+
+struct sim_process {
+    struct sim_port *port;
+    pawl_engine *engine;
+    struct sim_runner runners[SIM_RUNNERS_MAX];
+    int runner_count;
+    bool is_dead;
+    int on_stack; /* calls into its engine that have not returned */
+};
+
+/* What happened, over all seeds of a process. */
+#define SIM_COUNTS(COUNT)                                                                                              \
+    COUNT(seeds) COUNT(actions) COUNT(turns) COUNT(commits) COUNT(units) COUNT(bodies) COUNT(crashes) COUNT(errors)     \
+    COUNT(ambiguous) COUNT(lost) COUNT(refused) COUNT(calls) COUNT(complete) COUNT(errored) COUNT(terminated) \
+    COUNT(restarts) COUNT(paused)
+struct sim_counts {
+#define SIM_COUNT_FIELD(name) uint64_t name;
+    SIM_COUNTS(SIM_COUNT_FIELD)
+#undef SIM_COUNT_FIELD
+};
+
+enum sim_context { SIM_CONTEXT_RUNNER, SIM_CONTEXT_CLIENT };
+
+struct sim_world {
+    struct sim_chance chance;  /* of everything that happens */
+    struct sim_chance engines; /* what the engines draw themselves */
+    int64_t now_ms, start_ms;
+    struct sim_mood mood;
+    struct sim_program programs[SIM_PROGRAMS_MAX];
+    struct sim_model model;
+    struct pw_store *base; /* the real store */
+    struct sqlite3 *db;    /* its connection */
+    struct sim_process processes[SIM_PROCESSES_MAX];
+    int process_count;
+    int depth; /* of interludes */
+    bool is_calm;  /* no more faults, no more interludes */
+    bool is_harsh; /* an ambiguous commit may carry several units */
+    enum sim_context context;
+    uint64_t interludes, faults, applied; /* so far */
+    uint64_t applied_at_interlude;        /* when the last one ended */
+    int events_sent, names_made;
+    struct sim_plant plant;
+    struct sim_counts *counts;
+};
+
+/* Opens the store and the engines, once for all seeds. */
+void sim_world_open(struct sim_world *world, struct sim_counts *counts);
+void sim_world_close(struct sim_world *world);
+
+/* One life of the world.  Ends the process when an invariant does not hold. */
+void sim_world_run(struct sim_world *world, uint64_t seed);
+
+/* ---- Between the parts --------------------------------------------------------------------------------------------- */
+
+/* By chance, others go on before the caller does. */
+void sim_interlude(struct sim_world *world);
+void sim_tick(struct sim_world *world, struct sim_process *process, struct sim_runner *runner, int64_t max_instances,
+              int64_t max_steps, int64_t *out_processed);
+/* Something of the process has come back; if it is dead and this was the last, it rises again. */
+void sim_process_left(struct sim_world *world, struct sim_process *process);
+void sim_process_crash(struct sim_world *world, struct sim_process *process);
+void sim_open_runners(struct sim_world *world, struct sim_process *process);
+void sim_close_runners(struct sim_process *process);
+struct sim_process *sim_process_of(struct sim_world *world, const pawl_engine *engine);
+
+/* client.c: one call of a client, chosen by chance. */
+void sim_client_create(struct sim_world *world);
+void sim_client_event(struct sim_world *world);
+void sim_client_control(struct sim_world *world);
+void sim_client_resume_all(struct sim_world *world);
+
+/* play.c: the one workflow function; user is the world. */
+void sim_play(pawl_turn *turn, void *user);
+
+/* compare.c: the simulation's own tables; emptying is of all tables.  Once for the life of the process. */
+void sim_tables_make(struct sqlite3 *db);
+void sim_tables_empty(struct sqlite3 *db);
+void sim_tables_close(void);
+pawl_status sim_insert_effect(void *connection, const char *tag);
+
+/* port.c: a process's view of the store.  As pw_store_wrap_fn; user is the struct sim_port to fill. */
+struct sim_port {
+    struct pw_forward forward;
+    struct sim_world *world;
+    int process; /* position */
+};
+struct pw_store *sim_port_wrap(struct pw_store *unwanted, void *port);
+
+#endif
