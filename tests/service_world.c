@@ -303,6 +303,12 @@ static void local_wake(void *runner, int64_t due_at_ms)
     ((struct world *)runner)->woken++;
 }
 
+static void peer_pause(void *runner, int64_t instance)
+{
+    assert_true(instance > 0);
+    ((struct world *)runner)->asked_to_pause++;
+}
+
 static void peer_revoke(void *runner, int64_t instance)
 {
     assert_true(instance > 0);
@@ -312,7 +318,7 @@ static void peer_revoke(void *runner, int64_t instance)
 void world_start_local(struct world *world, int room)
 {
     world->local = (struct pw_local){ world, local_reserve, local_deliver, local_cancel, local_wake };
-    world->peer = (struct pw_peer){ .runner = world, .revoke = peer_revoke };
+    world->peer = (struct pw_peer){ .runner = world, .revoke = peer_revoke, .pause = peer_pause };
     world->room = room;
     assert_true(pw_engine_set_local(world->engine, &world->local));
     pw_engine_join(world->engine, &world->peer);

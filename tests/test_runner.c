@@ -1,6 +1,8 @@
 /* test_runner.c - a started runner: runs finish, creates are run at once, stopping is graceful, nothing is left behind. */
 #include "running.h"
 
+#include "runner/runner.h"
+
 enum { MANY = RUNNING_SLOWLY ? 100 : 200 };
 
 struct stage {
@@ -393,6 +395,67 @@ static void creates_of_many_threads_meet_a_runner_that_stops_and_starts(void **s
     running_close(&running);
 }
 
+/* ---- A create that is under way while the runner stops -------------------------------------------------------------------- */
+
+static struct pw_store_ops slow_ops;
+static const struct pw_store_ops *true_ops;
+static struct gate *slow_gate;
+
+/* Stands at the gate with the first create that hands its run to the runner. */
+static pawl_status apply_slowly(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+                                struct pawl_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (units[i]->first->kind == PW_OP_CREATE && units[i]->first->as.create.hold_owner != 0)
+            (void)gate_pass(slow_gate);
+    }
+    return true_ops->apply(store, units, count, now_ms, error);
+}
+
+static void await_stopping(pawl_runner *runner)
+{
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    while (!atomic_load(&runner->stopping) && monotonic_ms() < until_ms)
+        rest_a_little();
+    assert_true(atomic_load(&runner->stopping));
+    for (int i = 0; i < 50; i++)
+        rest_a_little(); /* gives its threads the time to leave too early in */
+}
+
+static void stopping_waits_for_a_run_that_was_promised_to_the_runner(void **state)
+{
+    struct stage *stage = *state;
+    struct running running;
+    struct pawl_runner_stats stats;
+    pthread_t stopper;
+    int64_t processed = 0;
+    running_open(&running, false);
+    running_register(&running, "count", count_up, stage);
+    true_ops = running.engine->store->ops;
+    slow_ops = *true_ops;
+    slow_ops.apply = apply_slowly;
+    slow_gate = &stage->gate;
+    running.engine->store->ops = &slow_ops;
+    running_start(&running, NULL);
+    struct creator creator = { .running = &running, .from = 0, .count = 1 };
+    pthread_create(&creator.thread, NULL, create_some, &creator);
+    gate_await(&stage->gate, 1);
+
+    pthread_create(&stopper, NULL, stop_runner, running.runner);
+    await_stopping(running.runner);
+    gate_open(&stage->gate);
+    pthread_join(creator.thread, NULL);
+    pthread_join(stopper, NULL);
+
+    running.engine->store->ops = true_ops;
+    pawl_runner_stats_read(running.runner, &stats);
+    assert_int_equal(creator.created, 1);
+    assert_int_equal(stats.in_flight, 0);
+    assert_ok(pawl_runner_tick(running.runner, 0, 0, &processed, &running.error), running.error);
+    assert_int_equal(processed, 1); /* its lease was given back */
+    running_close(&running);
+}
+
 /* ---- Workflows that nobody has ------------------------------------------------------------------------------------------- */
 
 static void A17_a_run_whose_workflow_nobody_has_stays_due_and_goes_on_when_it_is_back(void **state)
@@ -444,6 +507,7 @@ int main(void)
         TEST(an_engine_has_one_started_runner),
         TEST(a_runner_may_be_woken_while_it_starts_and_stops),
         TEST(creates_of_many_threads_meet_a_runner_that_stops_and_starts),
+        TEST(stopping_waits_for_a_run_that_was_promised_to_the_runner),
         TEST(A17_a_run_whose_workflow_nobody_has_stays_due_and_goes_on_when_it_is_back),
     };
     return cmocka_run_group_tests_name("runner", tests, NULL, NULL);

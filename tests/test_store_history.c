@@ -236,10 +236,10 @@ static void an_event_with_a_known_id_changes_nothing(void **state) /* B7 */
     struct pw_op_event *elsewhere = add_event(fixture_unit(fixture), other, "e1", "paid");
     struct pw_op_event *next = add_event(fixture_unit(fixture), at, "e2", "paid");
     fixture_apply(fixture);
-    assert_false(first->duplicate);
-    assert_true(again->duplicate);
-    assert_int_equal(fixture->units[1].status, PAWL_OK);
-    assert_false(elsewhere->duplicate);
+    assert_int_equal(first->seq, 1);
+    assert_int_equal(again->seq, 2); /* it would have been */
+    assert_int_equal(fixture->units[1].status, PAWL_INSTANCE_ID_ALREADY_EXISTS);
+    assert_int_equal(elsewhere->seq, 1);
     assert_int_equal(next->seq, 2);
     size_t count = 0;
     (void)read_events(fixture, query_of(at), &count);

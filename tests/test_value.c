@@ -310,7 +310,7 @@ static void nesting_is_accepted_to_128_levels_and_no_further(void **state)
 
     assert_int_equal(pawl_value_parse(*state, good, strlen(good), &value, NULL), PAWL_OK);
     assert_refused(*state, bad, strlen(bad), "nested too deep (line 2, column 128)");
-    assert_int_equal(pawl_value_pack(*state, &deeper, "[V]", value), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(*state, &deeper, "[V]", value), PAWL_INVALID_JSON);
     assert_int_equal(pawl_value_pack(*state, &deeper, "{s:V}", "x", pawl_value_at(value, "1")), PAWL_OK);
     free(good);
     free(bad);
@@ -470,7 +470,7 @@ static void packing_is_refused_past_128_levels(void **state)
     value = parse(*state, "1");
     for (int depth = 0; depth < DEPTH_MAX; depth += 2)
         assert_int_equal(pawl_value_pack(*state, &value, "[i,{s:V}]", depth, "in", value), PAWL_OK);
-    assert_int_equal(pawl_value_pack(*state, &deepest, "[V]", value), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(*state, &deepest, "[V]", value), PAWL_INVALID_JSON);
 }
 
 /* The tree is shared by reference count: it stays valid when the scope it was made in is gone. */

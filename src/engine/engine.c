@@ -328,3 +328,11 @@ void pw_engine_revoke(pawl_engine *engine, int64_t instance)
         peer->revoke(peer->runner, instance);
     pthread_rwlock_unlock(&engine->local_lock);
 }
+
+void pw_engine_pause(pawl_engine *engine, int64_t instance)
+{
+    pthread_rwlock_rdlock(&engine->local_lock);
+    for (struct pw_peer *peer = engine->peers; peer != NULL; peer = peer->next)
+        peer->pause(peer->runner, instance);
+    pthread_rwlock_unlock(&engine->local_lock);
+}

@@ -35,6 +35,7 @@ struct pw_local {
 struct pw_peer {
     void *runner;
     void (*revoke)(void *runner, int64_t instance); /* a turn of it can commit nothing more */
+    void (*pause)(void *runner, int64_t instance);  /* a turn of it is asked to pause */
     struct pw_peer *next;
 };
 
@@ -107,5 +108,6 @@ void pw_local_wake(pawl_engine *engine, int64_t due_at_ms);
 void pw_engine_join(pawl_engine *engine, struct pw_peer *peer);
 void pw_engine_leave(pawl_engine *engine, struct pw_peer *peer);
 void pw_engine_revoke(pawl_engine *engine, int64_t instance);
+void pw_engine_pause(pawl_engine *engine, int64_t instance);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/thread.h"
 #include "runner/runner.h"
 
-enum { TROUBLE_MS = 1000 };
+enum { TROUBLE_MS = 1000, REAP_MS = 1000 };
 
 static int64_t least(int64_t one, int64_t other)
 {
@@ -58,6 +58,18 @@ static void expire_attempts(pawl_runner *runner, int64_t now_ms)
     }
 }
 
+/* Branches whose wait is over while the thread that opened their fork is busy with another one. */
+static void wake_forks(pawl_runner *runner, int64_t now_ms)
+{
+    for (struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next) {
+        if (fork->wake_at_ms > now_ms)
+            continue;
+        fork->wake_at_ms = INT64_MAX;
+        fork->wants_no_help = false;
+        pw_runner_call(runner, false);
+    }
+}
+
 static int64_t earliest_deadline(const pawl_runner *runner)
 {
     int64_t at_ms = INT64_MAX;
@@ -102,13 +114,18 @@ static void poll(pawl_runner *runner)
     runner->poll_at_ms = pw_system_monotonic_ms() + runner->options.poll_ms;
 }
 
-/* A dead neighbour is noticed here, too. */
 static void renew(pawl_runner *runner)
 {
     pthread_mutex_unlock(&runner->lock);
     (void)pw_runner_renew_leases(runner, NULL);
     pthread_mutex_lock(&runner->lock);
     runner->renew_at_ms = pw_system_monotonic_ms() + runner->options.lease_ms / 3;
+}
+
+/* A dead neighbour's runs need not wait for its leases to expire. */
+static void reap(pawl_runner *runner)
+{
+    runner->reap_at_ms = pw_system_monotonic_ms() + REAP_MS;
     claim(runner, PW_CLAIM_ALL, room(runner) > 0 ? room(runner) : 0); /* of none: only to reap */
 }
 
@@ -119,9 +136,13 @@ static void sleep_until_needed(pawl_runner *runner, int64_t now_ms, int64_t mono
     int64_t at_ms = earliest_deadline(runner);
     if (at_ms < INT64_MAX)
         at_ms++; /* past the deadline, not at it */
+    for (const struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next)
+        at_ms = least(at_ms, fork->wake_at_ms);
     if (should_claim(runner))
         at_ms = least(at_ms, runner->next_due_ms);
-    int64_t wait_ms = least(runner->renew_at_ms, runner->poll_at_ms) - monotonic_ms;
+    int64_t wait_ms = least(least(runner->renew_at_ms, runner->reap_at_ms), runner->poll_at_ms) - monotonic_ms;
+    if (atomic_load(&runner->stopping))
+        wait_ms = runner->renew_at_ms - monotonic_ms;
     if (at_ms < INT64_MAX)
         wait_ms = least(wait_ms, at_ms - now_ms);
     if (wait_ms <= 0)
@@ -135,15 +156,18 @@ void *pw_keeper_main(void *user)
 {
     pawl_runner *runner = user;
     pthread_mutex_lock(&runner->lock);
-    runner->renew_at_ms = runner->poll_at_ms = 0; /* at once: what a dead runner left is taken up */
+    runner->renew_at_ms = runner->poll_at_ms = runner->reap_at_ms = 0; /* at once: what a dead runner left is taken up */
     while (!atomic_load(&runner->stopping) || runner->held_count > 0) {
         int64_t now_ms = pawl_now_ms(runner->engine), monotonic_ms = pw_system_monotonic_ms();
         expire_attempts(runner, now_ms);
+        wake_forks(runner, now_ms);
         if (monotonic_ms >= runner->renew_at_ms)
             renew(runner);
+        else if (monotonic_ms >= runner->reap_at_ms && !atomic_load(&runner->stopping))
+            reap(runner);
         else if (should_claim(runner) && runner->next_due_ms <= now_ms)
             claim(runner, PW_CLAIM_DUE, room(runner));
-        else if (monotonic_ms >= runner->poll_at_ms)
+        else if (monotonic_ms >= runner->poll_at_ms && !atomic_load(&runner->stopping))
             poll(runner);
         else {
             pw_runner_join_gone(runner, false);

@@ -21,6 +21,18 @@ static void revoke(void *user, int64_t instance)
     pthread_mutex_unlock(&runner->lock);
 }
 
+/* So that user code does not go on to learn of a pause from the next commit. */
+static void ask_to_pause(void *user, int64_t instance)
+{
+    pawl_runner *runner = user;
+    pthread_mutex_lock(&runner->lock);
+    for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->held_next) {
+        if (turn->claim.fence.instance == instance)
+            pw_turn_ask_to_pause(turn);
+    }
+    pthread_mutex_unlock(&runner->lock);
+}
+
 /* ---- Opening ----------------------------------------------------------------------------------------------------------- */
 
 static bool fill_options(struct pawl_runner_options *options)
@@ -70,7 +82,7 @@ pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_optio
         free(runner);
         return pw_error_plain(error, PAWL_NOMEM);
     }
-    runner->peer = (struct pw_peer){ .runner = runner, .revoke = revoke };
+    runner->peer = (struct pw_peer){ .runner = runner, .revoke = revoke, .pause = ask_to_pause };
     pw_engine_join(engine, &runner->peer);
     *out_runner = runner;
     return PAWL_OK;

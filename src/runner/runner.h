@@ -57,7 +57,7 @@ struct pawl_runner {
     bool started, keeper_done;
     int64_t next_due_ms;     /* nothing of ours is due before, as far as is known */
     int64_t keeper_until_ms; /* it sleeps until then, by the store's clock */
-    int64_t renew_at_ms, poll_at_ms; /* by the monotonic clock */
+    int64_t renew_at_ms, poll_at_ms, reap_at_ms; /* by the monotonic clock */
     int64_t turns, leases_lost;
     int64_t trouble_ms; /* how long turns that the store failed are put off */
 };

@@ -364,6 +364,7 @@ static void host_fork_opens(void *user, struct pw_fork *fork)
     if (!runner->threaded)
         return;
     pthread_mutex_lock(&runner->lock);
+    fork->wake_at_ms = INT64_MAX;
     fork->next = runner->forks;
     if (runner->forks != NULL)
         runner->forks->previous = fork;
@@ -383,6 +384,33 @@ static void host_fork_closes(void *user, struct pw_fork *fork)
         fork->next->previous = fork->previous;
     while (fork->helpers > 0)
         pthread_cond_wait(&runner->left, &runner->lock);
+    pthread_mutex_unlock(&runner->lock);
+}
+
+static void host_fork_sleeps(void *user, struct pw_fork *fork, int64_t until_ms)
+{
+    pawl_runner *runner = user;
+    if (!runner->threaded)
+        return;
+    pthread_mutex_lock(&runner->lock);
+    fork->wake_at_ms = until_ms;
+    if (until_ms < runner->keeper_until_ms)
+        pthread_cond_signal(&runner->watch);
+    pthread_mutex_unlock(&runner->lock);
+}
+
+static void host_fork_stirs(void *user, const pawl_turn *turn)
+{
+    pawl_runner *runner = user;
+    if (!runner->threaded)
+        return;
+    pthread_mutex_lock(&runner->lock);
+    for (struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next) {
+        if (fork->turn == turn && fork->wants_no_help) {
+            fork->wants_no_help = false;
+            pw_runner_call(runner, false);
+        }
+    }
     pthread_mutex_unlock(&runner->lock);
 }
 
@@ -410,5 +438,7 @@ const struct pw_turn_host pw_runner_host = {
     .attempt_ends = host_attempt_ends,
     .fork_opens = host_fork_opens,
     .fork_closes = host_fork_closes,
+    .fork_sleeps = host_fork_sleeps,
+    .fork_stirs = host_fork_stirs,
     .ready = host_ready,
 };

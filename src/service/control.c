@@ -30,6 +30,7 @@ static pawl_status ask_for_pause(struct pw_edit *edit, bool requested)
     if (op == NULL)
         return PAWL_NOMEM;
     op->as.pause = (struct pw_op_pause){ .instance = edit->instance.key, .requested = requested };
+    edit->asks_to_pause = requested;
     return PAWL_OK;
 }
 

@@ -117,6 +117,8 @@ static void follow_up(const struct pw_edit *edit)
 {
     if (edit->revokes)
         pw_engine_revoke(edit->engine, edit->instance.key);
+    if (edit->asks_to_pause)
+        pw_engine_pause(edit->engine, edit->instance.key);
     if (edit->held != NULL) {
         struct pw_claim claim = claim_of(edit);
         pw_local_deliver(edit->engine, &claim);

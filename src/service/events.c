@@ -75,6 +75,17 @@ static pawl_status check_event(const struct pw_definition *definition, const str
     return status;
 }
 
+/* Sending an id again is no error: nothing happens, and nobody is woken. */
+static pawl_status send(pawl_engine *engine, const struct pw_definition *definition, struct pw_text id,
+                        struct event *event, struct pawl_error *error)
+{
+    struct pawl_error inner = { PAWL_OK, "" };
+    pawl_status status = pw_edit_run(engine, definition->name, id, decide_event, event, &inner);
+    if (status == PAWL_OK || status == PAWL_INSTANCE_ID_ALREADY_EXISTS)
+        return PAWL_OK;
+    return pw_edit_report(error, status, &inner);
+}
+
 pawl_status pawl_send_event(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
                             const struct pawl_send_event_options *options, struct pawl_instance *out_instance,
                             struct pawl_error *error)
@@ -100,7 +111,7 @@ pawl_status pawl_send_event(pawl_engine *engine, pawl_scope *scope, const char *
     }
     status = pw_check_event_id(event.id, error);
     if (status == PAWL_OK)
-        status = pw_edit_run(engine, definition->name, pw_text_of(id), decide_event, &event, error);
+        status = send(engine, definition, pw_text_of(id), &event, error);
     if (status == PAWL_OK && out_instance != NULL)
         status = pw_inspect_instance(engine, scope, definition->name, pw_text_of(id), out_instance, error);
     return status;

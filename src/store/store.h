@@ -167,12 +167,12 @@ struct pw_op_step {
     struct pw_step_row row;
 };
 
-/* The number is the task's event_seq raised by one.  With a known id: nothing happens, `duplicate` is set. */
+/* The number is the task's event_seq raised by one.  With an id that the run has already the unit is refused,
+ * PAWL_INSTANCE_ID_ALREADY_EXISTS. */
 struct pw_op_event {
     int64_t instance, run;
     struct pw_text id, type, payload;
-    bool duplicate; /* out */
-    int64_t seq;    /* out, when not duplicate */
+    int64_t seq; /* out */
 };
 
 struct pw_op_consume {
@@ -196,6 +196,7 @@ struct pw_op_park {
     enum pw_task_kind kind;
     int64_t due_at_ms;
     int64_t event_seq_seen; /* -1: do not look */
+    bool if_requested;      /* PAUSED only if a pause is still asked for, otherwise active and due now */
     int64_t due_at_ms_set;  /* out */
 };
 

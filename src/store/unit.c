@@ -36,7 +36,7 @@ static bool is_users(const struct pw_op *op)
 
 static bool can_refuse(const struct pw_op *op)
 {
-    return op->kind == PW_OP_FENCE || op->kind == PW_OP_RESTART ||
+    return op->kind == PW_OP_FENCE || op->kind == PW_OP_RESTART || op->kind == PW_OP_EVENT ||
            (op->kind == PW_OP_CREATE && !op->as.create.skip_existing);
 }
 

@@ -141,9 +141,7 @@ static void put_event(struct pw_trace *trace, const struct pw_op_event *event, b
 {
     put(trace, "event ");
     put_quoted(trace, event->type);
-    if (applied && event->duplicate)
-        put(trace, " known already");
-    else if (applied)
+    if (applied)
         put(trace, " %lld", (long long)event->seq);
 }
 

@@ -82,6 +82,7 @@ static void unit_done(struct pw_unit *unit, void *user)
     pthread_mutex_lock(&turn->lock);
     note_answer(turn, own);
     bool wake_others = own->creates && unit->status == PAWL_OK;
+    bool stirs = turn->open_forks > 0;
     bool ready = turn->waiting && turn->answered == turn->submitted;
     if (ready)
         turn->waiting = false;
@@ -91,6 +92,8 @@ static void unit_done(struct pw_unit *unit, void *user)
         pw_local_wake(turn->engine, PW_NOW);
     pw_unit_clear(&own->unit);
     free(own);
+    if (stirs)
+        turn->host->fork_stirs(turn->runner, turn);
     if (ready)
         turn->host->ready(turn->runner, turn);
     pw_turn_unref(turn);
@@ -377,10 +380,13 @@ static bool add_closing_op(struct turn_unit *own, const struct pw_closing *closi
         return true;
     }
     bool paused = closing->status == PW_TASK_PAUSED;
-    op->as.park = (struct pw_op_park){
-        .instance = instance, .status = closing->status, .kind = closing->kind, .due_at_ms = closing->due_at_ms,
-        .event_seq_seen = paused ? -1 : own->turn->history != NULL ? own->turn->history->event_seq : -1
-    };
+    bool looks = !paused && own->turn->history != NULL;
+    op->as.park = (struct pw_op_park){ .instance = instance,
+                                       .status = closing->status,
+                                       .kind = closing->kind,
+                                       .due_at_ms = closing->due_at_ms,
+                                       .event_seq_seen = looks ? own->turn->history->event_seq : -1,
+                                       .if_requested = paused };
     own->park = op;
     return true;
 }

@@ -104,6 +104,16 @@ static void note_branch(struct pw_fork *fork, size_t position, pawl_status statu
     }
 }
 
+static int64_t earliest_wake(const struct pw_fork *fork)
+{
+    int64_t at_ms = INT64_MAX;
+    for (size_t i = 0; i < fork->begun; i++) {
+        if (fork->states[i] == BRANCH_SUSPENDED && fork->lanes[i].wake_at_ms < at_ms)
+            at_ms = fork->lanes[i].wake_at_ms;
+    }
+    return at_ms;
+}
+
 /* Calls one branch, with the lock let go of meanwhile. */
 static bool carry_one(struct pw_fork *fork)
 {
@@ -116,6 +126,12 @@ static bool carry_one(struct pw_fork *fork)
     pthread_mutex_lock(&turn->lock);
     note_branch(fork, position, status);
     pthread_cond_broadcast(&turn->changed);
+    int64_t wake_at_ms = fork->shared && fork->states[position] == BRANCH_SUSPENDED ? earliest_wake(fork) : INT64_MAX;
+    if (wake_at_ms < INT64_MAX) {
+        pthread_mutex_unlock(&turn->lock);
+        turn->host->fork_sleeps(turn->runner, fork, wake_at_ms);
+        pthread_mutex_lock(&turn->lock);
+    }
     return true;
 }
 
@@ -128,16 +144,6 @@ bool pw_fork_help(struct pw_fork *fork)
         any = true;
     pthread_mutex_unlock(&turn->lock);
     return any;
-}
-
-static int64_t earliest_wake(const struct pw_fork *fork)
-{
-    int64_t at_ms = INT64_MAX;
-    for (size_t i = 0; i < fork->begun; i++) {
-        if (fork->states[i] == BRANCH_SUSPENDED && fork->lanes[i].wake_at_ms < at_ms)
-            at_ms = fork->lanes[i].wake_at_ms;
-    }
-    return at_ms;
 }
 
 /* With the lock held: until no call is under way and none can be made. */
@@ -210,16 +216,19 @@ static pawl_status fork_run(struct pw_fork *fork, pawl_lane *lane, size_t count)
     pawl_status status = fork_init(fork, lane, count);
     if (status != PAWL_OK)
         return status;
-    bool shared = count > 1 && fork->limit != 1;
+    fork->shared = count > 1;
+    turn->open_forks += fork->shared;
     pthread_mutex_unlock(&turn->lock);
-    if (shared)
+    if (fork->shared)
         turn->host->fork_opens(turn->runner, fork);
     pthread_mutex_lock(&turn->lock);
     carry_all(fork);
-    if (shared) {
+    if (fork->shared) {
         pthread_mutex_unlock(&turn->lock);
         turn->host->fork_closes(turn->runner, fork); /* waits for helpers to leave */
         pthread_mutex_lock(&turn->lock);
+        fork->shared = false;
+        turn->open_forks--;
         carry_all(fork); /* what a helper left between the two */
     }
     join(fork);

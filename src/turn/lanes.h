@@ -18,6 +18,7 @@ struct pw_fork {
     size_t begun;   /* branches ever called: positions 0 to begun-1 */
     size_t active;  /* begun and not finished */
     size_t running; /* calls under way */
+    bool shared; /* the host knows of it */
     bool first_only;
     bool has_winner;
     size_t winner;
@@ -27,6 +28,7 @@ struct pw_fork {
     /* The host's. */
     size_t helpers;
     bool wants_no_help;
+    int64_t wake_at_ms; /* when it wants help again */
     struct pw_fork *previous, *next;
 };
 

@@ -417,17 +417,17 @@ static pawl_status event_look(pawl_lane *lane, struct pw_step *step, struct pw_t
         status = read_more_events(lane);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
-    if (is_new) {
+    if (is_new)
         step->row.wake_at_ms = pw_time_after(now_ms, timeout_ms);
-        if (!pw_arena_text(&turn->history->arena, type, &step->row.wait_event_type))
-            return pw_turn_out_of_memory(turn);
-    }
+    bool is_changed = !pw_text_equal(step->row.wait_event_type, type); /* new, or the code waits for another one now */
+    if (is_changed && !pw_arena_text(&turn->history->arena, type, &step->row.wait_event_type))
+        return pw_turn_out_of_memory(turn);
     struct pw_event *event = pw_history_event_for(turn->history, type, step->row.wake_at_ms);
     if (event != NULL || now_ms >= step->row.wake_at_ms) {
         status = event != NULL ? take_event(lane, step, event, now_ms) : time_out(lane, step, now_ms);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
-    if (is_new) {
+    if (is_changed) {
         row_begin(step, now_ms);
         status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
         if (status != PAWL_OK)

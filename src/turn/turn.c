@@ -169,7 +169,7 @@ void pw_turn_begin_pass(pawl_turn *turn)
     if (turn->claim.taken_over) {
         turn->claim.taken_over = false;
         (void)pw_log_system(turn, &turn->logs, PAWL_LOG_WARN, (struct pw_text){ NULL, 0 }, 0,
-                            "the runner that held this run is gone; another one goes on");
+                            "the lease of the runner that held this run has ended; another one goes on");
     }
     pthread_mutex_unlock(&turn->lock);
 }
@@ -351,6 +351,13 @@ enum pw_next pw_turn_next_blocking(pawl_turn *turn)
 }
 
 /* ---- From outside -------------------------------------------------------------------------------------------------- */
+
+void pw_turn_ask_to_pause(pawl_turn *turn)
+{
+    pthread_mutex_lock(&turn->lock);
+    turn->pause_wanted = true;
+    pthread_mutex_unlock(&turn->lock);
+}
 
 void pw_turn_revoke(pawl_turn *turn)
 {

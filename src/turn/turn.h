@@ -35,6 +35,8 @@ struct pw_turn_host {
     void (*attempt_ends)(void *runner, pawl_attempt *attempt);
     void (*fork_opens)(void *runner, struct pw_fork *fork);
     void (*fork_closes)(void *runner, struct pw_fork *fork);
+    void (*fork_sleeps)(void *runner, struct pw_fork *fork, int64_t until_ms); /* a branch can go on then */
+    void (*fork_stirs)(void *runner, const pawl_turn *turn);                   /* a branch may be able to go on now */
     void (*ready)(void *runner, pawl_turn *turn); /* a wait of pw_turn_next() is over; from any thread, no lock held */
 };
 
@@ -79,6 +81,7 @@ struct pawl_turn {
     struct pw_arena arena;      /* of the turn's life: logs, mutations */
     struct pw_arena pass_arena; /* cleared when a pass begins */
     struct pawl_lane main;
+    int32_t open_forks; /* that helpers know of */
     int32_t spares; /* workers that stand in for those that a dead turn blocks; the runner's */
 
     enum pw_turn_outcome outcome;
@@ -128,6 +131,8 @@ enum pw_next pw_turn_next_blocking(pawl_turn *turn);
 
 /* The watchdog: the attempt has outlived its timeout.  False when it has ended by itself meanwhile. */
 bool pw_turn_expire(pawl_turn *turn, pawl_attempt *attempt);
+/* A pause is asked for.  Should it be withdrawn meanwhile, the closing unit finds out. */
+void pw_turn_ask_to_pause(pawl_turn *turn);
 /* The fence is known to be gone. */
 void pw_turn_revoke(pawl_turn *turn);
 /* The turn was lost for a reason that may have left its lease in place: gives it back, due after delay_ms. */

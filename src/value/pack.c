@@ -74,7 +74,7 @@ static pawl_status pack_value(struct packer *packer, json_t **out_node)
     if (node == NULL)
         return PAWL_NOMEM;
     if (!is_within(node, PW_JSON_DEPTH_MAX - packer->depth))
-        return PAWL_INVALID;
+        return PAWL_INVALID_JSON;
     *out_node = pw_tree_share(node);
     return PAWL_OK;
 }

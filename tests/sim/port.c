@@ -31,7 +31,7 @@ static enum trouble draw_trouble(struct sim_world *world, struct sim_process *pr
     if ((drawn -= mood->fail_before) < 0)
         return FAIL_BEFORE;
     if ((drawn -= mood->fail_after) < 0)
-        return count == 1 || world->is_harsh ? FAIL_AFTER : FAIL_BEFORE;
+        return count > 1 && sim_looks_past(&world->model, SIM_KNOWN_AMBIGUOUS_BATCH) ? FAIL_BEFORE : FAIL_AFTER;
     if ((drawn -= mood->crash_before) < 0) {
         sim_process_crash(world, process);
         return FAIL_BEFORE;
@@ -54,7 +54,7 @@ static bool read_fails(struct sim_port *port)
 static bool may_fail_target(const struct sim_port *port)
 {
     const struct sim_world *world = port->world;
-    return world->is_harsh || world->context == SIM_CONTEXT_CLIENT;
+    return world->context == SIM_CONTEXT_CLIENT || !sim_looks_past(&world->model, SIM_KNOWN_TARGET_READ);
 }
 
 /* ---- Telling ----------------------------------------------------------------------------------------------------------- */

@@ -54,11 +54,15 @@ void sim_open_runners(struct sim_world *world, struct sim_process *process)
             sim_give_up("no runner: %s", error.text);
         runner->owner = runner->runner->owner;
         runner->is_busy = false;
+        if (process->is_loose)
+            sim_loose_open(world, process, runner);
     }
 }
 
-void sim_close_runners(struct sim_process *process)
+void sim_close_runners(struct sim_world *world, struct sim_process *process)
 {
+    for (int i = 0; i < process->runner_count && process->is_loose; i++)
+        sim_loose_stop(world, process, &process->runners[i]);
     for (int i = 0; i < process->runner_count; i++) {
         pawl_runner_close(process->runners[i].runner);
         process->runners[i].runner = NULL;
@@ -80,7 +84,7 @@ void sim_process_left(struct sim_world *world, struct sim_process *process)
     process->on_stack--;
     if (!process->is_dead || process->on_stack > 0)
         return;
-    sim_close_runners(process);
+    sim_close_runners(world, process);
     process->is_dead = false;
     sim_open_runners(world, process);
     sim_trace("process %d is there again", (int)(process - world->processes));
@@ -119,7 +123,9 @@ static void act_tick(struct sim_world *world)
     struct sim_runner *runner = &process->runners[sim_below(&world->chance, process->runner_count)];
     int64_t max_instances = 1 + sim_below(&world->chance, 3);
     int64_t max_steps = sim_below(&world->chance, 4) == 0 ? 1 + sim_below(&world->chance, 3) : 0;
-    if (!runner->is_busy && !process->is_dead)
+    if (process->is_loose && !process->is_dead)
+        sim_loose_act(world, process, runner);
+    else if (!runner->is_busy && !process->is_dead)
         sim_tick(world, process, runner, max_instances, max_steps, NULL);
 }
 
@@ -142,6 +148,19 @@ static void act_crash(struct sim_world *world)
     struct sim_process *process = &world->processes[sim_below(&world->chance, world->process_count)];
     sim_process_crash(world, process);
     process->on_stack++;
+    sim_process_left(world, process);
+}
+
+/* A clean stop, as before an update. */
+static void act_stop(struct sim_world *world)
+{
+    struct sim_process *process = &world->processes[sim_below(&world->chance, world->process_count)];
+    if (process->is_dead || process->on_stack > 0)
+        return;
+    sim_trace("process %d stops", (int)(process - world->processes));
+    process->on_stack++;
+    sim_close_runners(world, process);
+    sim_open_runners(world, process);
     sim_process_left(world, process);
 }
 
@@ -186,8 +205,10 @@ static void act(struct sim_world *world)
         sim_client_event(world);
     else if (drawn < 92)
         sim_client_control(world);
-    else if (drawn < 97)
+    else if (drawn < 96)
         act_renew(world);
+    else if (drawn < 97)
+        act_stop(world);
     else
         act_crash(world);
 }
@@ -232,6 +253,7 @@ static void choose_mood(struct sim_world *world)
                                      .body_is_late = some(chance, 60),
                                      .body_crashes = some(chance, 10),
                                      .clock_creeps = some(chance, 60),
+                                     .yields = some(chance, 300),
                                      .lease_ms = leases_ms[sim_below(chance, 4)],
                                      .always_replay = sim_below(chance, 4) == 0,
                                      .no_cache = sim_below(chance, 4) == 0 };
@@ -261,12 +283,12 @@ static void make_world(struct sim_world *world, uint64_t seed)
         sim_program_trace(&world->programs[i], i);
     }
     sim_model_reset(&world->model, world->programs, world->start_ms);
-    world->model.is_harsh = world->is_harsh;
     sim_tables_empty(world->db);
     world->process_count = 1 + sim_below(&world->chance, SIM_PROCESSES_MAX);
     for (int i = 0; i < world->process_count; i++) {
         struct sim_process *process = &world->processes[i];
         process->runner_count = 1 + sim_below(&world->chance, SIM_RUNNERS_MAX);
+        process->is_loose = sim_below(&world->chance, 2) == 0;
         process->is_dead = false;
         process->on_stack = 0;
         sim_open_runners(world, process);
@@ -286,6 +308,10 @@ static void run_to_end(struct sim_world *world)
 {
     world->is_calm = true;
     sim_trace("calm");
+    for (int i = 0; i < world->process_count; i++) {
+        for (int j = 0; j < world->processes[i].runner_count && world->processes[i].is_loose; j++)
+            sim_loose_finish(world, &world->processes[i], &world->processes[i].runners[j]);
+    }
     if (sim_below(&world->chance, 2) == 0)
         sim_client_resume_all(world);
     for (int ticks = 0;; ticks++) {
@@ -297,7 +323,10 @@ static void run_to_end(struct sim_world *world)
         SIM_CHECK(SIM_RULE_LIVENESS, ticks < TICKS_UNTIL_END_MAX, "after %d ticks something is still due", ticks);
         if (next_ms > world->now_ms)
             world->now_ms = next_ms;
-        sim_tick(world, process, &process->runners[0], 1, 0, &processed);
+        if (process->is_loose)
+            processed = sim_loose_tick(world, process, &process->runners[0]);
+        else
+            sim_tick(world, process, &process->runners[0], 1, 0, &processed);
         SIM_CHECK(SIM_RULE_LIVENESS, processed > 0 || sim_model_next_due(&world->model) != next_ms,
                   "something is due, and nobody takes it");
     }
@@ -330,7 +359,7 @@ void sim_world_run(struct sim_world *world, uint64_t seed)
     check_ends(world);
     sim_compare(&world->model, world->db);
     for (int i = 0; i < world->process_count; i++)
-        sim_close_runners(&world->processes[i]);
+        sim_close_runners(world, &world->processes[i]);
     world->counts->seeds++;
 }
 

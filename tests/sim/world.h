@@ -21,6 +21,7 @@ struct sim_mood {
     int interlude;                                                     /* of bodies, and of reads by clients */
     int body_fails, body_fails_for_good, body_is_late, body_crashes;
     int clock_creeps; /* of readings */
+    int yields;       /* of waits for a commit */
     int64_t lease_ms;
     bool always_replay, no_cache;
 };
@@ -36,6 +37,7 @@ struct sim_process {
     pawl_engine *engine;
     struct sim_runner runners[SIM_RUNNERS_MAX];
     int runner_count;
+    bool is_loose; /* its runners are as started ones, see loose.c; otherwise they tick */
     bool is_dead;
     int on_stack; /* calls into its engine that have not returned */
 };
@@ -66,7 +68,6 @@ struct sim_world {
     int process_count;
     int depth; /* of interludes */
     bool is_calm;  /* no more faults, no more interludes */
-    bool is_harsh; /* an ambiguous commit may carry several units */
     enum sim_context context;
     uint64_t interludes, faults, applied; /* so far */
     uint64_t applied_at_interlude;        /* when the last one ended */
@@ -92,8 +93,18 @@ void sim_tick(struct sim_world *world, struct sim_process *process, struct sim_r
 void sim_process_left(struct sim_world *world, struct sim_process *process);
 void sim_process_crash(struct sim_world *world, struct sim_process *process);
 void sim_open_runners(struct sim_world *world, struct sim_process *process);
-void sim_close_runners(struct sim_process *process);
+void sim_close_runners(struct sim_world *world, struct sim_process *process);
 struct sim_process *sim_process_of(struct sim_world *world, const pawl_engine *engine);
+
+/* loose.c: some of what the threads of a started runner do. */
+void sim_loose_open(struct sim_world *world, struct sim_process *process, struct sim_runner *runner);
+void sim_loose_act(struct sim_world *world, struct sim_process *process, struct sim_runner *runner);
+/* One claim, and everything that it held is carried to its turn's end; answers how many were claimed. */
+int64_t sim_loose_tick(struct sim_world *world, struct sim_process *process, struct sim_runner *runner);
+/* Until no turn is held: they end, or fail when the process is dead. */
+void sim_loose_finish(struct sim_world *world, struct sim_process *process, struct sim_runner *runner);
+/* No more bodies; what is held is given back, or lost when the process is dead. */
+void sim_loose_stop(struct sim_world *world, struct sim_process *process, struct sim_runner *runner);
 
 /* client.c: one call of a client, chosen by chance. */
 void sim_client_create(struct sim_world *world);

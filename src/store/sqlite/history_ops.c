@@ -63,8 +63,10 @@ pawl_status pw_apply_event(struct pw_batch *batch, struct pw_op_event *op)
     status = pw_query_run(&query, batch->error);
     if (status != PAWL_OK)
         return status;
-    op->duplicate = sqlite3_changes64(batch->connection->db) == 0;
-    return op->duplicate ? PAWL_OK : count_event(batch, op);
+    if (sqlite3_changes64(batch->connection->db) == 0)
+        return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_INSTANCE_ID_ALREADY_EXISTS,
+                                         "the run has an event of this id already"));
+    return count_event(batch, op);
 }
 
 pawl_status pw_apply_consume(struct pw_batch *batch, const struct pw_op_consume *op)

@@ -57,9 +57,15 @@ pawl_status pw_apply_fence(struct pw_batch *batch, struct pw_op_fence *op)
     return pw_query_run(&query, batch->error);
 }
 
+/* The request was withdrawn while the turn was on its way to pause. */
+static bool is_withdrawn(const struct pw_op_park *op, const struct pw_look *look)
+{
+    return op->if_requested && !look->pause_requested;
+}
+
 static int64_t due_of_park(const struct pw_batch *batch, const struct pw_op_park *op, const struct pw_look *look)
 {
-    if (op->due_at_ms == PW_NOW || (op->event_seq_seen >= 0 && look->event_seq > op->event_seq_seen))
+    if (op->due_at_ms == PW_NOW || is_withdrawn(op, look) || (op->event_seq_seen >= 0 && look->event_seq > op->event_seq_seen))
         return batch->now_ms;
     return op->due_at_ms != 0 ? op->due_at_ms : look->due_at_ms;
 }
@@ -77,7 +83,8 @@ pawl_status pw_apply_park(struct pw_batch *batch, struct pw_op_park *op)
     struct pw_query query;
     pw_query_start(&query, batch->connection, PW_QUERY_TASK_PARK);
     pw_bind_integer(&query, op->instance);
-    pw_bind_integer(&query, look.pause_requested ? PW_TASK_PAUSED : op->status);
+    enum pw_task_status status_set = is_withdrawn(op, &look) ? PW_TASK_ACTIVE : op->status;
+    pw_bind_integer(&query, look.pause_requested ? PW_TASK_PAUSED : status_set);
     pw_bind_integer(&query, op->kind);
     pw_bind_integer(&query, op->due_at_ms_set);
     pw_bind_integer(&query, batch->now_ms);

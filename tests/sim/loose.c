@@ -1,0 +1,212 @@
+/* loose.c - a started runner without its threads: what its keeper, its workers and its committer do, one thing at a time,
+ * in the order that chance chooses.
+ *
+ * The turns, their host and the committer are the real ones; only the loops around them (work.c, keeper.c) are replaced.
+ * So passes are unwound and begun again, several turns are in flight at once and share commits, bodies of one turn run
+ * inside those of another, branches are carried by helpers, and attempts are given up on while their bodies still run. */
+#include "engine/engine.h"
+#include "fail.h"
+#include "runner/runner.h"
+#include "world.h"
+
+enum { ROUNDS_MAX = 10000 };
+
+/* ---- As the turn sees its runner ----------------------------------------------------------------------------------------- */
+
+static struct sim_world *the_world; /* hosts are told of runners, not of worlds */
+
+static bool should_yield(void *runner)
+{
+    (void)runner;
+    return !the_world->is_calm && sim_happens(&the_world->chance, the_world->mood.yields);
+}
+
+static const struct pw_turn_host *loose_host(struct sim_world *world)
+{
+    static struct pw_turn_host host;
+    the_world = world;
+    host = pw_runner_host;
+    host.should_yield = should_yield;
+    return &host;
+}
+
+/* ---- As services see it ---------------------------------------------------------------------------------------------------- */
+
+static int64_t local_reserve(void *user, struct pw_text workflow, int64_t *out_lease_ms)
+{
+    pawl_runner *runner = user;
+    (void)workflow;
+    if (the_world->is_calm || sim_below(&the_world->chance, 2) == 0)
+        return 0;
+    *out_lease_ms = runner->options.lease_ms;
+    return runner->owner;
+}
+
+static void local_deliver(void *user, const struct pw_claim *claim)
+{
+    pw_runner_accept(user, claim);
+}
+
+static void local_cancel(void *user)
+{
+    (void)user;
+}
+
+static void local_wake(void *user, int64_t due_at_ms)
+{
+    (void)user;
+    (void)due_at_ms; /* every wake is lost: what is due is found all the same */
+}
+
+void sim_loose_open(struct sim_world *world, struct sim_process *process, struct sim_runner *runner)
+{
+    pawl_runner *inner = runner->runner;
+    (void)loose_host(world);
+    inner->threaded = true;
+    inner->local = (struct pw_local){ .runner = inner,
+                                      .reserve = local_reserve,
+                                      .deliver = local_deliver,
+                                      .cancel = local_cancel,
+                                      .wake = local_wake };
+    (void)pw_engine_set_local(process->engine, &inner->local); /* the first one's */
+}
+
+/* ---- What its threads do ------------------------------------------------------------------------------------------------- */
+
+static pawl_turn *pop_ready(pawl_runner *runner)
+{
+    pawl_turn *turn = runner->ready_first;
+    if (turn == NULL)
+        return NULL;
+    runner->ready_first = turn->ready_next;
+    if (runner->ready_first == NULL)
+        runner->ready_last = NULL;
+    atomic_fetch_sub(&runner->ready_count, 1);
+    return turn;
+}
+
+/* A worker: one ready turn, as far as it goes without waiting. */
+static bool work(struct sim_world *world, pawl_runner *runner)
+{
+    pawl_turn *turn = pop_ready(runner);
+    if (turn == NULL)
+        return false;
+    sim_trace("%lld a worker carries %s", (long long)world->now_ms, turn->claim.id.data);
+    turn->host = loose_host(world);
+    sim_trace_enter();
+    for (bool goes_on = true; goes_on;) {
+        enum pw_next next = pw_turn_next(turn);
+        if (next == PW_NEXT_WAIT)
+            break; /* the turn is not ours any more */
+        goes_on = next == PW_NEXT_PASS && pw_runner_load(runner, turn) == PAWL_OK;
+        if (!goes_on) {
+            pw_runner_retire(runner, turn);
+            break;
+        }
+        pw_turn_ref(turn);
+        goes_on = pw_turn_pass(turn);
+        pw_turn_unref(turn);
+    }
+    sim_trace_leave();
+    return true;
+}
+
+static int64_t claim(struct sim_world *world, pawl_runner *runner, int64_t max)
+{
+    struct pw_unit unit;
+    struct pw_op_claim *found = NULL;
+    uint64_t faults = world->faults;
+    enum pw_claim_of what = sim_below(&world->chance, 2) == 0 ? PW_CLAIM_DUE : PW_CLAIM_ALL;
+    pw_unit_init(&unit);
+    pawl_status status = pw_runner_claim(runner, &unit, what, (size_t)max, &found, NULL);
+    SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_OK || world->faults > faults, "a claim fails: %s",
+              pawl_status_name(status));
+    int64_t count = status == PAWL_OK ? (int64_t)found->claim_count : 0;
+    for (int64_t i = 0; i < count; i++)
+        pw_runner_accept(runner, &found->claims[i]);
+    pw_unit_clear(&unit);
+    world->counts->turns += (uint64_t)count;
+    return count;
+}
+
+/* The watchdog: the first attempt that is late. */
+static void expire(struct sim_world *world, pawl_runner *runner)
+{
+    pthread_mutex_lock(&runner->lock);
+    for (pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
+        if (attempt->deadline_ms >= world->now_ms || attempt->expired)
+            continue;
+        attempt->expired = true;
+        struct pw_fence fence = attempt->turn->claim.fence;
+        bool is_dead = pw_turn_expire(attempt->turn, attempt);
+        sim_trace("the watchdog gives up on %.*s of instance %lld: %d", (int)attempt->step->row.name.size,
+                  attempt->step->row.name.data, (long long)fence.instance, is_dead);
+        if (is_dead)
+            sim_model_run(sim_model_by_key(&world->model, fence.instance), fence.run)->expiries++;
+        break;
+    }
+    pthread_mutex_unlock(&runner->lock);
+}
+
+static void help(struct sim_world *world, pawl_runner *runner)
+{
+    if (runner->forks == NULL)
+        return;
+    sim_trace("%lld a worker helps with branches", (long long)world->now_ms);
+    sim_trace_enter();
+    (void)pw_fork_help(runner->forks);
+    sim_trace_leave();
+}
+
+static bool lead(struct sim_process *process)
+{
+    return pw_commit_lead(process->engine->commit);
+}
+
+void sim_loose_act(struct sim_world *world, struct sim_process *process, struct sim_runner *runner)
+{
+    enum sim_context context = world->context;
+    world->context = SIM_CONTEXT_RUNNER;
+    process->on_stack++;
+    for (int i = 1 + sim_below(&world->chance, 4); i > 0 && !process->is_dead; i--) {
+        int drawn = sim_below(&world->chance, 10);
+        if (drawn < 3)
+            (void)claim(world, runner->runner, 1 + sim_below(&world->chance, 3));
+        else if (drawn < 7)
+            (void)work(world, runner->runner);
+        else if (drawn < 8)
+            (void)lead(process);
+        else if (drawn < 9)
+            expire(world, runner->runner);
+        else
+            help(world, runner->runner);
+    }
+    world->context = context;
+    sim_process_left(world, process);
+}
+
+/* Until no turn is held: they end, or fail when the process is dead. */
+void sim_loose_finish(struct sim_world *world, struct sim_process *process, struct sim_runner *runner)
+{
+    for (int rounds = 0; runner->runner->held_count > 0; rounds++) {
+        SIM_CHECK(SIM_RULE_LIVENESS, rounds < ROUNDS_MAX, "a runner holds turns that nobody carries");
+        bool any = work(world, runner->runner);
+        SIM_CHECK(SIM_RULE_LIVENESS, lead(process) || any || runner->runner->held_count == 0,
+                  "a turn waits for a commit that is not there");
+    }
+}
+
+void sim_loose_stop(struct sim_world *world, struct sim_process *process, struct sim_runner *runner)
+{
+    atomic_store(&runner->runner->stopping, true);
+    sim_loose_finish(world, process, runner);
+}
+
+int64_t sim_loose_tick(struct sim_world *world, struct sim_process *process, struct sim_runner *runner)
+{
+    process->on_stack++;
+    int64_t count = claim(world, runner->runner, 1);
+    sim_loose_finish(world, process, runner);
+    sim_process_left(world, process);
+    return count;
+}
