@@ -87,11 +87,11 @@ static void a_policy_out_of_range_is_told_what_is_wrong(void **state)
     forever.timeout_ms = 0;
     odd.backoff = (enum pawl_backoff)17;
 
-    assert_null(pw_policy_wrong(&good));
-    assert_non_null(pw_policy_wrong(&negative));
-    assert_non_null(pw_policy_wrong(&slow));
-    assert_non_null(pw_policy_wrong(&forever));
-    assert_non_null(pw_policy_wrong(&odd));
+    assert_null(pawl_policy_wrong(&good));
+    assert_non_null(pawl_policy_wrong(&negative));
+    assert_non_null(pawl_policy_wrong(&slow));
+    assert_non_null(pawl_policy_wrong(&forever));
+    assert_non_null(pawl_policy_wrong(&odd));
 }
 
 static struct pw_event_row event_row(int64_t seq, const char *type, int64_t created_at_ms)

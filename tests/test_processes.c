@@ -98,6 +98,23 @@ static void open_child(struct running *running, struct child *child)
     (void)!read(child->begin[0], &byte, 1); /* until the parent closes its end */
 }
 
+/* On a machine that is busy with other things a process may not get at the file for ten seconds, which is told as an
+ * unavailable store: then it is tried again.  Whatever happened, an id is won once. */
+static pawl_status create_patiently(struct running *running, int number)
+{
+    struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
+    struct pawl_instance instance;
+    char id[16];
+    pawl_status status = PAWL_STORE_UNAVAILABLE;
+    pawl_scope *scope = pawl_scope_new();
+    snprintf(id, sizeof id, "run-%d", number);
+    options.id = id;
+    for (int tries = 0; status == PAWL_STORE_UNAVAILABLE && tries < 5; tries++)
+        status = pawl_create(running->engine, scope, "keyed", &options, &instance, &running->error);
+    pawl_scope_free(scope);
+    return status;
+}
+
 /* Creates all ids, as all others do; tells how many of them were its own. */
 static void create_and_run(struct child *child)
 {
@@ -105,14 +122,7 @@ static void create_and_run(struct child *child)
     int won = 0;
     open_child(&running, child);
     for (int i = 0; i < RUNS; i++) {
-        struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
-        struct pawl_instance instance;
-        char id[16];
-        pawl_scope *scope = pawl_scope_new();
-        snprintf(id, sizeof id, "run-%d", i);
-        options.id = id;
-        pawl_status status = pawl_create(running.engine, scope, "keyed", &options, &instance, &running.error);
-        pawl_scope_free(scope);
+        pawl_status status = create_patiently(&running, i);
         if (status != PAWL_OK && status != PAWL_INSTANCE_ID_ALREADY_EXISTS) {
             fprintf(stderr, "process %d: %s: %s\n", child->number, pawl_status_name(status), running.error.text);
             _exit(2);

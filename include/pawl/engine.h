@@ -104,6 +104,9 @@ struct pawl_policy {
 /* 5 retries, 10 seconds, exponential, 10 minutes. */
 PAWL_API void pawl_policy_default(struct pawl_policy *out_policy);
 
+/* What is wrong with a policy, as a static text; NULL when it is fine. */
+PAWL_API const char *pawl_policy_wrong(const struct pawl_policy *policy);
+
 /* Carries a turn forward and ends it; see above.  Called from worker threads or from tick. */
 typedef void pawl_turn_fn(pawl_turn *turn, void *user);
 

@@ -10,7 +10,7 @@ void pawl_policy_default(struct pawl_policy *out_policy)
     };
 }
 
-const char *pw_policy_wrong(const struct pawl_policy *policy)
+const char *pawl_policy_wrong(const struct pawl_policy *policy)
 {
     if (policy->retries_max < 0)
         return "retries are 0 or more";

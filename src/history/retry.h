@@ -7,9 +7,6 @@
 
 #include "pawl/engine.h"
 
-/* Limits in range, nothing negative?  Text of what is wrong, or NULL. */
-const char *pw_policy_wrong(const struct pawl_policy *policy);
-
 /* retries_max + 1, or 0 for unlimited: as stored. */
 int64_t pw_policy_attempts_max(const struct pawl_policy *policy);
 

@@ -33,7 +33,7 @@ struct pawl_runner {
     atomic_int ready_count;    /* turns that wait for a worker */
     atomic_llong steps_left;   /* tick's budget of bodies; negative: no limit */
     atomic_llong steps_taken;
-    bool threaded;
+    atomic_bool threaded; /* started */
 
     pthread_mutex_t lock; /* guards all that follows */
     pthread_cond_t work;  /* workers wait here */

@@ -265,7 +265,7 @@ pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size
         pawl_policy_default(&default_policy);
         policy = &default_policy;
     }
-    const char *wrong = pw_policy_wrong(policy);
+    const char *wrong = pawl_policy_wrong(policy);
     if (wrong != NULL)
         return pw_lane_error(lane, PAWL_INVALID, "step \"%.*s\": %s", (int)(name_size < 80 ? name_size : 80), name, wrong);
     pthread_mutex_lock(&turn->lock);

@@ -392,6 +392,7 @@ bool pw_turn_expire(pawl_turn *turn, pawl_attempt *attempt)
                                               .message = pawl_status_text(PAWL_STEP_TIMEOUT),
                                               .may_retry = true,
                                               .policy = &attempt->policy,
+                                              .mutations = attempt->mutations,
                                               .logs = attempt->logs };
         const struct pw_step_row *row = &attempt->step->row;
         if (pw_boundary_fail(attempt->lane, attempt->step, &failure) == PAWL_OK) {

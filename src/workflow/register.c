@@ -78,5 +78,9 @@ pawl_status pawl_register(pawl_engine *engine, const struct pawl_workflow *workf
         return pw_error_plain(error, status);
     }
     status = pw_policy_merge(&registration->policy, workflow->steps, error);
+    const char *wrong = pawl_policy_wrong(&registration->policy);
+    if (status == PAWL_OK && wrong != NULL)
+        status = pw_error(error, PAWL_INVALID, "the default step options of workflow \"%.80s\": %s",
+                          workflow->name != NULL ? workflow->name : "", wrong);
     return status == PAWL_OK ? pawl_define(engine, &definition, error) : status;
 }
