@@ -89,11 +89,12 @@ static void an_op_on_a_task_that_no_fence_has_looked_at_fails_the_whole(void **s
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *careless = fixture_unit(fixture);
     (void)add_fence(careless, at);
+    pw_unit_add(careless, PW_OP_PAUSE)->as.pause = (struct pw_op_pause){ at.instance, true };
     (void)add_park(careless, (struct pw_fence){ 999, 1, 0 }, PW_TASK_WAITING, PW_TASK_WAKE, 0);
     fixture->now_ms++;
     assert_int_equal(fixture_apply_on(fixture, fixture->store), PAWL_CONFLICT);
     assert_int_equal(careless->status, PAWL_CONFLICT);
-    assert_int_equal(read_key(fixture, at.instance).updated_at_ms, FIXTURE_NOW_MS);
+    assert_false(read_key(fixture, at.instance).task.pause_requested);
 }
 
 static void an_empty_batch_is_fine(void **state)
@@ -205,12 +206,17 @@ static void a_fence_of_another_run_that_has_moved_asks_to_try_again(void **state
     assert_int_equal(unit->status, PAWL_BUSY);
 }
 
-static void a_fence_renews_updated_at(void **state)
+static void a_step_renews_updated_at(void **state)
 {
     struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
-    fixture->now_ms += 5;
-    assert_int_equal(try_fence(fixture, at), PAWL_OK);
+    struct pw_unit *unit = fixture_unit(fixture);
+    (void)add_fence(unit, at);
+    pw_unit_add(unit, PW_OP_STEP)->as.step = (struct pw_op_step){
+        .instance = at.instance, .run = at.run, .is_new = true,
+        .row = { .seq = 1, .name = pw_text_of("s"), .created_at_ms = 1, .updated_at_ms = FIXTURE_NOW_MS + 5 }
+    };
+    fixture_apply(fixture);
     assert_int_equal(read_key(fixture, at.instance).updated_at_ms, FIXTURE_NOW_MS + 5);
 }
 
@@ -449,7 +455,7 @@ static void restarting_another_run_than_the_current_is_refused(void **state)
     TEST(an_existing_id_is_refused_or_skipped)                                                                         \
     TEST(a_fence_holds_only_for_its_run_and_epoch)                                                                     \
     TEST(a_fence_of_another_run_that_has_moved_asks_to_try_again)                                                      \
-    TEST(a_fence_renews_updated_at)                                                                                    \
+    TEST(a_step_renews_updated_at)                                                                                     \
     TEST(a_fence_tells_of_a_pause_and_refuses_when_asked_to)                                                           \
     TEST(a_fence_tells_of_events_and_refuses_unseen_ones_when_asked_to)                                                \
     TEST(parking_frees_the_task_and_raises_the_epoch)                                                                  \

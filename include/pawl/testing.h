@@ -105,6 +105,100 @@ PAWL_API void pawl_world_unmock(pawl_world *world);
  * call on the world. */
 PAWL_API const char *pawl_world_trace(pawl_world *world);
 
+/* ---- Tables of one's own, in the world's database -------------------------------------------------------------------------- */
+
+/* One statement, in a transaction of its own. */
+PAWL_API pawl_status pawl_world_sql(pawl_world *world, const char *sql, struct pawl_error *error) PAWL_MUST_CHECK;
+/* The same with a function, which may read, too. */
+PAWL_API pawl_status pawl_world_mutate(pawl_world *world, pawl_mutation_fn *mutate, const void *data, size_t size,
+                                       struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* ---- Crash sweeps ------------------------------------------------------------------------------------------------------------ */
+
+/* Runs a workflow undisturbed; then with every durable call replayed and the clock moving on in between; then once for
+ * every commit that the undisturbed run made, crashed just before it, and once more, crashed just after it: a fresh world
+ * each time, and a new runner on it after the crash.  Whoever created the instance or sent an event tries again, as a
+ * client would.  Found is when
+ *   - a crashed run ends otherwise than the undisturbed one, or with other steps;
+ *   - the body of a completed step is run again;
+ *   - a run, of this workflow or another, does not end;
+ *   - the function, run again, does not make the same durable calls in the same order up to where it was.
+ * The process stays the same, so what a workflow keeps in static variables stays, too: that is one of the mistakes. */
+
+struct pawl_sweep_event {
+    const char *type;
+    const char *payload_json; /* or NULL */
+    const char *after;        /* "1 hour" after the creation; NULL: at once */
+};
+
+/* Anything but PAWL_OK is what the sweep answers (setup), or a finding with the error's text (check). */
+typedef pawl_status pawl_sweep_fn(pawl_world *world, void *user, struct pawl_error *error);
+
+/* All is borrowed for the call. */
+struct pawl_sweep_options {
+    size_t struct_size;
+    const struct pawl_module *module;      /* what to register, or NULL */
+    const struct pawl_workflow *workflows; /* the same, by itself, or NULL; workflow_count of them */
+    size_t workflow_count;
+    const char *workflow;                  /* the one to run */
+    const char *params_json;               /* or NULL */
+    const struct pawl_sweep_event *events; /* for it, or NULL; event_count of them, in the order of their time */
+    size_t event_count;
+    pawl_sweep_fn *setup; /* or NULL: makes each fresh world ready: tables, mocks, the outside reset */
+    pawl_sweep_fn *check; /* or NULL: looks at each world at its end; the instance's id is "sweep" */
+    void *user;           /* for both */
+    uint64_t seed;
+    struct pawl_limits limits;
+    int64_t turns_max;     /* 0: 1000; a run that takes more is taken for one that does not end */
+    int64_t findings_max;  /* 0: 10; enough, the rest is left out */
+    bool outcome_may_vary; /* by nature, as where a body answers with a random number: do not compare it */
+};
+/* clang-format off */
+#define PAWL_SWEEP_OPTIONS_INIT                                                                                        \
+    { sizeof(struct pawl_sweep_options), NULL, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0, { 0, 0 }, 0, 0,      \
+      false }
+/* clang-format on */
+
+enum pawl_sweep_kind {
+    PAWL_SWEEP_OUTCOME,          /* another status, result or error, other steps, or another number of instances */
+    PAWL_SWEEP_RAN_TWICE,        /* the body of a completed step */
+    PAWL_SWEEP_UNFINISHED,       /* a run is not at its end, and nothing will move it */
+    PAWL_SWEEP_ENDLESS,          /* something is always due */
+    PAWL_SWEEP_NONDETERMINISTIC, /* another path at a replay */
+    PAWL_SWEEP_CHECK             /* the caller's */
+};
+
+/* A line of a comparison of two lists of steps: what was (-), what is instead (+), what is the same (blank). */
+struct pawl_sweep_line {
+    char sign;
+    const char *text;   /* "step 3: do \"charge\"" */
+    const char *object; /* where the call stands: the program or shared object, for addr2line; NULL: not known */
+    uint64_t offset;    /* in it */
+};
+
+struct pawl_sweep_finding {
+    enum pawl_sweep_kind kind;
+    const char *where; /* "crashed just before commit 5 (step \"charge\" completed)" */
+    const char *text;  /* what is wrong */
+    const struct pawl_sweep_line *lines;
+    size_t line_count;
+    int64_t times; /* in how many cases it was the same */
+};
+
+struct pawl_sweep_report {
+    const char *outcome;        /* of the undisturbed run: "complete {\"n\":1}"; NULL: it did not end */
+    const char *const *commits; /* of the undisturbed run: "step \"charge\" completed" */
+    size_t commit_count;
+    int64_t crashes; /* cases made */
+    const struct pawl_sweep_finding *findings;
+    size_t finding_count;
+    const char *text; /* all of this, for people */
+};
+
+/* The report lives in the scope.  PAWL_OK: the sweep was made; a good workflow has no findings. */
+PAWL_API pawl_status pawl_sweep(pawl_scope *scope, const struct pawl_sweep_options *options,
+                                struct pawl_sweep_report *out_report, struct pawl_error *error) PAWL_MUST_CHECK;
+
 #ifdef __cplusplus
 }
 #endif

@@ -223,7 +223,7 @@ void pw_commit_submit(struct pw_commit *commit, struct pw_unit *unit)
     else
         commit->first = unit;
     commit->last = unit;
-    if (commit->server_idle) {
+    if (commit->server_idle && unit->done != NULL) { /* a thread that waits for its unit leads by itself */
         commit->server_idle = false;
         pthread_cond_signal(&commit->server);
     }
@@ -255,9 +255,10 @@ pawl_status pw_commit_run(struct pw_commit *commit, struct pw_unit *unit)
 void pw_commit_kick(struct pw_commit *commit)
 {
     pthread_mutex_lock(&commit->lock);
-    if (commit->first != NULL && !commit->leading && commit->serving && !commit->kicked) {
+    if (commit->first != NULL && commit->serving && !commit->kicked) {
         commit->kicked = true;
-        pthread_cond_signal(&commit->server);
+        if (!commit->leading) /* else whoever leads sees to it afterwards */
+            pthread_cond_signal(&commit->server);
     }
     pthread_mutex_unlock(&commit->lock);
 }

@@ -50,6 +50,8 @@ struct pw_mocks {
     void *user;
     /* Texts are borrowed until the next call. */
     struct pw_mock (*find)(void *user, struct pw_text workflow, struct pw_text step, int64_t attempt);
+    /* Or NULL: the author's code has made a durable call.  With the turn's lock held. */
+    void (*reached)(void *user, const pawl_lane *lane, struct pw_text step, enum pawl_step_kind kind);
     bool sleeps_disabled;
 };
 

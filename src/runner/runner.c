@@ -146,6 +146,8 @@ static void local_cancel(void *user)
     pthread_mutex_lock(&runner->lock);
     runner->reserved--;
     pthread_cond_broadcast(&runner->left);
+    if (atomic_load(&runner->stopping))
+        pthread_cond_signal(&runner->watch);
     pthread_mutex_unlock(&runner->lock);
 }
 

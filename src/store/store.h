@@ -64,7 +64,7 @@ struct pw_instance {
     int64_t run;
     enum pw_outcome outcome;
     struct pw_text params, output, error_name, error_message;
-    int64_t created_at_ms, updated_at_ms, started_at_ms, completed_at_ms; /* 0: none.  Live ones merged from the task */
+    int64_t created_at_ms, updated_at_ms, started_at_ms, completed_at_ms; /* 0: none.  Live ones merged from the task and the newest step */
     bool has_task;                                                        /* exactly when outcome is OPEN */
     struct pw_task task;                                                  /* when has_task */
 };
@@ -115,7 +115,7 @@ struct pw_claim {
 /* ---- Units of work ------------------------------------------------------------------------------------------- */
 
 enum pw_op_kind {
-    PW_OP_FENCE,   /* check.  Conflict: PAWL_CONFLICT.  Also renews the task's updated_at */
+    PW_OP_FENCE,   /* check.  Conflict: PAWL_CONFLICT */
     PW_OP_CREATE,  /* an instance and its task */
     PW_OP_RESTART, /* a new run of an instance */
     PW_OP_STEP,    /* insert or update a step row by (instance, run, seq) */

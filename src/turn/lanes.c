@@ -202,8 +202,11 @@ static pawl_status fork_init(struct pw_fork *fork, pawl_lane *lane, size_t count
     fork->states = pw_arena_zero(&turn->pass_arena, count + 1);
     if (fork->lanes == NULL || fork->states == NULL)
         return pw_turn_out_of_memory(turn);
+    lane->forks++;
     for (size_t i = 0; i < count; i++) {
         pw_lane_init(&fork->lanes[i], turn, lane);
+        fork->lanes[i].fork = lane->forks;
+        fork->lanes[i].position = fork->position_first + i;
         fork->statuses[i] = PAWL_SUSPENDED;
     }
     return PAWL_OK;
@@ -293,7 +296,9 @@ static pawl_status replay_winner(pawl_lane *lane, const struct pawl_answer *answ
         return pw_lane_error(lane, PAWL_INVALID, "branch %zu was first once, but now there are only %zu branches",
                              winner.position, count);
     pawl_status answered = PAWL_SUSPENDED;
-    struct pw_fork fork = { .branch = call_winner, .user = &winner, .statuses = &answered };
+    struct pw_fork fork = {
+        .branch = call_winner, .user = &winner, .statuses = &answered, .position_first = winner.position
+    };
     pawl_status status = fork_run(&fork, lane, 1);
     if (status == PAWL_OK && answered == PAWL_SUSPENDED)
         status = pw_lane_suspend(lane);

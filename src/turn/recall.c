@@ -44,7 +44,14 @@ static pawl_status find_or_add(pawl_lane *lane, struct pw_text name, enum pawl_s
     return PAWL_OK;
 }
 
-/* With the lock held.  PAWL_SUSPENDED when the lane is over. */
+static bool is_step_name(struct pw_text text)
+{
+    return text.size > 0 && text.size <= PW_STEP_NAME_MAX && pw_text_is_utf8(text) &&
+           memchr(text.data, '\0', text.size) == NULL;
+}
+
+/* With the lock held.  PAWL_SUSPENDED when the lane is over.  Most replays take the steps in the order in which they were
+ * recorded: the one that comes next is known by its name alone, with no look-up and no check. */
 pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size, enum pawl_step_kind kind,
                             struct pw_step **out_step)
 {
@@ -52,15 +59,23 @@ pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size,
         return pw_lane_suspend(lane);
     if (name == NULL)
         return pw_lane_error(lane, PAWL_INVALID_STEP_NAME, "a step needs a name");
-    struct pw_text trimmed = pw_text_trim((struct pw_text){ name, name_size });
-    if (trimmed.size == 0 || trimmed.size > PW_STEP_NAME_MAX || !pw_text_is_utf8(trimmed) ||
-        memchr(trimmed.data, '\0', trimmed.size) != NULL)
+    struct pw_text given = { name, name_size };
+    struct pw_step *expected = lane->expected;
+    if (expected != NULL && !(expected->row.kind == kind && pw_text_equal(expected->row.name, given)))
+        expected = NULL;
+    struct pw_text trimmed = expected != NULL ? given : pw_text_trim(given);
+    if (expected == NULL && !is_step_name(trimmed))
         return pw_lane_error(lane, PAWL_INVALID_STEP_NAME, "a step name is 1 to %d bytes of UTF-8, this one has %zu",
                              PW_STEP_NAME_MAX, trimmed.size);
-    pawl_status status = find_or_add(lane, trimmed, kind, out_step);
+    const struct pw_mocks *mocks = lane->turn->engine->mocks;
+    if (mocks != NULL && mocks->reached != NULL)
+        mocks->reached(mocks->user, lane, trimmed, kind);
+    *out_step = expected;
+    pawl_status status = expected != NULL ? PAWL_OK : find_or_add(lane, trimmed, kind, out_step);
     if (status != PAWL_OK)
         return status;
     struct pw_step *step = *out_step;
+    lane->expected = step->next;
     uint64_t pass = lane->turn->history->pass;
     if (step->running || (step->reached_pass == pass && pw_lanes_are_concurrent(step->lane, lane)))
         return pw_lane_error(lane, PAWL_DUPLICATE_STEP_KEY,

@@ -154,6 +154,7 @@ void pw_lane_init(pawl_lane *lane, pawl_turn *turn, pawl_lane *parent)
     lane->turn = turn;
     lane->parent = parent;
     lane->wake_at_ms = INT64_MAX;
+    lane->expected = parent != NULL ? parent->expected : turn->history->first;
     lane->after = parent != NULL ? parent->after : 0;
     lane->is_replay = parent != NULL ? parent->is_replay : !turn->claim.is_first;
     lane->is_fresh = parent != NULL ? parent->is_fresh : turn->history->pass == turn->history->turn_pass;

@@ -46,11 +46,14 @@ struct pawl_lane {
     bool suspended;         /* sticky */
     bool joined;            /* its fork has come back: what follows comes after it */
     atomic_bool abandoned;  /* another branch was first */
+    struct pw_step *expected; /* the step recorded after the one reached last: most replays go that way */
     int64_t after;          /* the newest unit that what happens here depends on */
     int64_t commit_wanted;  /* suspended until this unit is answered; 0: not for that reason */
     int64_t wake_at_ms;     /* the earliest wait reached here; INT64_MAX: none */
     enum pw_task_kind wake_kind;
     bool is_replay, is_fresh; /* of what is logged here now */
+    size_t forks;             /* opened here in this pass */
+    size_t fork, position;    /* which of its parent's forks it comes from, and which branch of it it is */
     char error[200];
 };
 

@@ -11,7 +11,7 @@
 enum { ROUNDS_MAX = 4, CHANGES_MAX = 64 };
 
 struct scratch {
-    char folder[64], path[96], url[128];
+    char folder[64], path[96], url[160];
     uint8_t *bytes; /* of the undamaged file */
     size_t size;
 };

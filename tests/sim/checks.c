@@ -66,7 +66,7 @@ static int count_ops(const struct pw_unit *unit, enum pw_op_kind kind)
     return count;
 }
 
-static void check_effects(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op, const struct sim_node *plan, int node,
+static void check_effects(const struct pw_unit *unit, const struct pw_op_step *op, const struct sim_node *plan, int node,
                           bool was_abandoned)
 {
     bool completed = op->row.status == PAWL_STEP_COMPLETED, failed = op->row.status == PAWL_STEP_ERRORED;
@@ -84,9 +84,6 @@ static void check_effects(struct sim_model *model, const struct pw_unit *unit, c
               pawl_step_status_name(op->row.status), found);
     int on_failure = count_effects(unit, op, node, 'f');
     bool wanted_on_failure = failed && plan->effect_on_failure && !was_abandoned;
-    bool was_cut_off = sim_model_run(sim_model_by_key(model, op->instance), op->run)->expiries > 0;
-    if (was_cut_off && on_failure == 0 && sim_looks_past(model, SIM_KNOWN_WATCHDOG_EFFECT))
-        return;
     SIM_CHECK(SIM_RULE_EFFECT_ON_FAILURE, on_failure == wanted_on_failure, "n%d became %s (%.*s) with %d effects", node,
               pawl_step_status_name(op->row.status), (int)op->row.error_name.size,
               op->row.error_name.data != NULL ? op->row.error_name.data : "", on_failure);
@@ -151,7 +148,7 @@ static void check_do(struct sim_model *model, const struct pw_unit *unit, const 
                   (long long)row->attempts);
     else if (!was_abandoned)
         check_failure(model, op, plan, node, now_ms);
-    check_effects(model, unit, op, plan, node, was_abandoned);
+    check_effects(unit, op, plan, node, was_abandoned);
 }
 
 /* ---- Sleeps, waits, races ---------------------------------------------------------------------------------------- */

@@ -158,8 +158,7 @@ void sim_client_event(struct sim_world *world)
 enum control { PAUSE, RESUME, TERMINATE, RESTART };
 static const char *const control_names[] = { "pause", "resume", "terminate", "restart" };
 
-static void check_control(const struct sim_model *model, const struct sim_instance *instance, enum control what,
-                          int64_t run_before)
+static void check_control(const struct sim_instance *instance, enum control what, int64_t run_before)
 {
     const struct sim_task *task = &instance->task;
     bool asked = task->exists && (task->status == PW_TASK_PAUSED || task->pause_requested);
@@ -167,8 +166,6 @@ static void check_control(const struct sim_model *model, const struct sim_instan
                  : what == RESUME    ? task->exists && !asked
                  : what == TERMINATE ? instance->outcome == PW_OUTCOME_TERMINATED
                                      : task->exists && instance->run > run_before;
-    if (what == RESUME && sim_looks_past(model, SIM_KNOWN_LOST_RESUME))
-        return;
     SIM_CHECK(SIM_RULE_ACKNOWLEDGED, holds, "%s %s", control_names[what], instance->id);
 }
 
@@ -193,7 +190,7 @@ static void control(struct sim_world *world, struct sim_instance *instance, enum
     if (status != PAWL_OK)
         check_refusal(&call, instance, control_names[what], status);
     else if (call_is_fresh(&call))
-        check_control(&world->model, instance, what, run_before);
+        check_control(instance, what, run_before);
     call_ends(&call, status, control_names[what], instance->id);
 }
 

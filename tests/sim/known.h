@@ -9,9 +9,7 @@
     KNOWN(MOVED_TARGET, "when an event's target has moved and then ended, the durable call answers INSTANCE_TERMINAL") \
     KNOWN(NESTED_RACE, "waits in a race inside a losing branch are not abandoned")                                     \
     KNOWN(FORGOTTEN_REFUSAL, "a refused boundary is forgotten when the turn ends before its step is asked for again")   \
-    KNOWN(RACE_LOGS, "log lines of a race's winner are written twice when the race is replayed within its turn")       \
-    KNOWN(LOST_RESUME, "a resume that comes while a turn closes for a pause is acknowledged and lost")                 \
-    KNOWN(WATCHDOG_EFFECT, "what a step registered for its failure is dropped when the watchdog ends it for good")
+    KNOWN(RACE_LOGS, "log lines of a race's winner are written twice when the race is replayed within its turn")
 
 enum sim_known {
 #define SIM_KNOWN_CODE(code, text) SIM_KNOWN_##code,

@@ -35,8 +35,10 @@ static const struct sim_step *row_of(const struct player *player, int node)
 static pawl_status refused(const struct player *player, pawl_lane *lane, int node, pawl_status status)
 {
     if (player->program->nodes[node].effect == SIM_EFFECT_EVENT &&
-        sim_looks_past(&player->world->model, SIM_KNOWN_MOVED_TARGET))
+        status != PAWL_SUSPENDED && sim_looks_past(&player->world->model, SIM_KNOWN_MOVED_TARGET)) {
+        player->world->is_spoiled = true;
         return PAWL_SUSPENDED;
+    }
     SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_SUSPENDED, "n%d of %s is refused: %s: %s", node,
               player->turn->claim.id.data, pawl_status_name(status), pawl_lane_error(lane));
     return status;
@@ -172,7 +174,7 @@ static enum sim_body_end choose_end(struct player *player, int64_t attempt, int6
     struct sim_world *world = player->world;
     const struct sim_mood *mood = &world->mood;
     if (sim_happens(&world->chance, mood->body_is_late) && attempt < ATTEMPT_THAT_SUCCEEDS)
-        world->now_ms = deadline_ms + sim_between(&world->chance, 0, 2);
+        sim_clock_to(world, deadline_ms + sim_between(&world->chance, 0, 2));
     if (!world->is_calm && sim_happens(&world->chance, mood->body_crashes))
         sim_process_crash(world, player->process);
     if (attempt >= ATTEMPT_THAT_SUCCEEDS)

@@ -53,6 +53,22 @@ static pawl_status expect_task(struct sim_model *model, int64_t key)
     return instance != NULL && instance->task.exists ? PAWL_OK : PAWL_CONFLICT;
 }
 
+static bool has_event(struct sim_model *model, const struct pw_op_event *op)
+{
+    const struct sim_run *run = sim_model_run(sim_model_by_key(model, op->instance), op->run);
+    for (int i = 0; i < run->event_count; i++) {
+        if (pw_text_equal(op->id, pw_text_of(run->events[i].id)))
+            return true;
+    }
+    return false;
+}
+
+static pawl_status expect_event(struct sim_model *model, const struct pw_op_event *op)
+{
+    pawl_status status = expect_task(model, op->instance);
+    return status == PAWL_OK && has_event(model, op) ? PAWL_INSTANCE_ID_ALREADY_EXISTS : status;
+}
+
 static pawl_status expect_op(struct sim_model *model, const struct pw_op *op)
 {
     switch (op->kind) {
@@ -65,7 +81,7 @@ static pawl_status expect_op(struct sim_model *model, const struct pw_op *op)
         return instance != NULL && instance->run == op->as.restart.run ? PAWL_OK : PAWL_CONFLICT;
     }
     case PW_OP_EVENT:
-        return expect_task(model, op->as.event.instance);
+        return expect_event(model, &op->as.event);
     case PW_OP_PARK:
         return expect_task(model, op->as.park.instance);
     case PW_OP_HOLD:
@@ -269,12 +285,13 @@ static void apply_park(struct sim_model *model, const struct pw_op_park *op, int
 {
     struct sim_task *task = &sim_model_by_key(model, op->instance)->task;
     bool unseen = op->event_seq_seen >= 0 && task->event_seq > op->event_seq_seen;
-    if (op->due_at_ms == PW_NOW || unseen)
+    bool is_withdrawn = op->if_requested && !task->pause_requested;
+    if (op->due_at_ms == PW_NOW || unseen || is_withdrawn)
         task->due_at_ms = now_ms;
     else if (op->due_at_ms != 0)
         task->due_at_ms = op->due_at_ms;
     SIM_CHECK(SIM_RULE_STORED, op->due_at_ms_set == task->due_at_ms, "parked until %lld", (long long)op->due_at_ms_set);
-    task->status = task->pause_requested ? PW_TASK_PAUSED : op->status;
+    task->status = task->pause_requested ? PW_TASK_PAUSED : is_withdrawn ? PW_TASK_ACTIVE : op->status;
     task->kind = op->kind;
     task->processing = task->pause_requested = false;
     task->owner = task->locked_until_ms = 0;

@@ -67,7 +67,8 @@ struct sim_world {
     struct sim_process processes[SIM_PROCESSES_MAX];
     int process_count;
     int depth; /* of interludes */
-    bool is_calm;  /* no more faults, no more interludes */
+    bool is_calm;    /* no more faults, no more interludes */
+    bool is_spoiled; /* something of known.h happened after which runs need not end */
     enum sim_context context;
     uint64_t interludes, faults, applied; /* so far */
     uint64_t applied_at_interlude;        /* when the last one ended */
@@ -85,6 +86,8 @@ void sim_world_run(struct sim_world *world, uint64_t seed);
 
 /* ---- Between the parts --------------------------------------------------------------------------------------------- */
 
+/* Time never goes back. */
+void sim_clock_to(struct sim_world *world, int64_t at_ms);
 /* By chance, others go on before the caller does. */
 void sim_interlude(struct sim_world *world);
 void sim_tick(struct sim_world *world, struct sim_process *process, struct sim_runner *runner, int64_t max_instances,

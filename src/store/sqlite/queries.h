@@ -9,7 +9,9 @@
 
 #define INSTANCE_COLUMNS                                                                                               \
     "i.key, i.workflow, i.id, i.run, i.outcome, i.params, i.output, i.error_name, i.error_message, i.created_at,"      \
-    " max(i.updated_at, coalesce(t.updated_at, 0)), coalesce(t.started_at, i.started_at), i.completed_at,"             \
+    " max(i.updated_at, coalesce(t.updated_at, 0), coalesce((SELECT s.updated_at FROM workflow_step s"                 \
+    "  WHERE s.instance = t.instance AND s.run = t.run ORDER BY s.seq DESC LIMIT 1), 0)),"                             \
+    " coalesce(t.started_at, i.started_at), i.completed_at,"                                                           \
     " t.instance, t.epoch, t.status, t.kind, t.due_at, t.processing, t.owner, t.locked_until, t.pause_requested,"      \
     " t.started_at, t.updated_at, t.event_seq"
 
@@ -39,7 +41,6 @@
     QUERY(TASK_LOOK,                                                                                                   \
         "SELECT run, epoch, due_at, processing, owner, pause_requested, event_seq"                                     \
         " FROM workflow_task WHERE instance = ?1")                                                                     \
-    QUERY(TASK_TOUCH, "UPDATE workflow_task SET updated_at = ?2 WHERE instance = ?1")                                  \
     QUERY(TASK_INSERT,                                                                                                 \
         "INSERT INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch, owner,"          \
         " locked_until, pause_requested, started_at, updated_at, event_seq)"                                           \

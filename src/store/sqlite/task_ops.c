@@ -49,12 +49,7 @@ pawl_status pw_apply_fence(struct pw_batch *batch, struct pw_op_fence *op)
         return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_STOPPED, "a pause is requested"));
     if (op->unless_new_events && look.event_seq > op->event_seq_seen)
         return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_BUSY, "an event came that the turn has not seen"));
-
-    struct pw_query query;
-    pw_query_start(&query, batch->connection, PW_QUERY_TASK_TOUCH);
-    pw_bind_integer(&query, op->at.instance);
-    pw_bind_integer(&query, batch->now_ms);
-    return pw_query_run(&query, batch->error);
+    return PAWL_OK;
 }
 
 /* The request was withdrawn while the turn was on its way to pause. */

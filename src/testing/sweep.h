@@ -1,0 +1,169 @@
+/* sweep.h (internal) - the parts of a crash sweep (include/pawl/testing.h).
+ *
+ *   sweep_crash.c   a store that dies at a chosen commit
+ *   sweep_watch.c   what workflow functions do, pass by pass, and whether they do it again
+ *   sweep_place.c   where in the program a durable call stands
+ *   sweep_play.c    one run of the script, in a world of its own
+ *   sweep_report.c  the findings, and the text about them
+ *   sweep.c         which cases are played, and what is asked of each
+ *
+ * All of it is driven by the calling thread.  Memory that runs out in a callback is remembered in the watch, and answered
+ * when the play is over. */
+#ifndef PW_TESTING_SWEEP_H
+#define PW_TESTING_SWEEP_H
+
+#include "base/table.h"
+#include "testing/forward.h"
+#include "testing/world.h"
+#include "turn/turn.h"
+
+#define PW_SWEEP_ID "sweep" /* of the instance */
+
+/* ---- What was done ---------------------------------------------------------------------------------------------- */
+
+struct pw_sweep_step {
+    struct pw_text name;
+    bool recorded, finished; /* in the store */
+    const void *place;       /* of the newest call, or NULL */
+};
+
+struct pw_sweep_call {
+    struct pw_sweep_step *step;
+    enum pawl_step_kind kind;
+    const void *place; /* or NULL */
+    size_t order;      /* in the pass, from 0 */
+};
+
+struct pw_sweep_list {
+    struct pw_sweep_call *calls;
+    size_t count, capacity;
+};
+
+struct pw_sweep_lane {
+    const char *path; /* "" is the main lane, "2.0" branch 0 of its second fork, and so on */
+    struct pw_sweep_list list;
+    struct pw_sweep_lane *next;
+};
+
+struct pw_sweep_run {
+    int64_t instance, number;
+    bool is_main; /* the run that the sweep is about */
+    struct pw_table steps;
+    struct pw_sweep_list recorded; /* in the order of their first record */
+    struct pw_sweep_lane *former, *current; /* of the last pass, and of this one */
+    size_t order;                           /* of the next call */
+    size_t lost_at; /* the order of the first call whose outcome was told and then lost; SIZE_MAX: none was */
+    struct pw_sweep_run *next;
+};
+
+struct pw_sweep_watch {
+    struct pw_mocks hooks; /* as the engine sees them */
+    pawl_world *world;
+    const char *workflow; /* whose instance PW_SWEEP_ID the sweep is about */
+    bool moves_clock;     /* at every pass */
+    struct pw_arena arena;
+    struct pw_sweep_run *runs;
+    struct pw_sweep_run *running; /* whose function is being run; NULL: none */
+
+    bool out_of_memory;
+    struct pw_sweep_list looping;          /* one pass makes calls without end, this one among them */
+    const struct pw_sweep_step *ran_twice; /* the first completed step whose body was begun again */
+    struct pw_sweep_list expected, seen;   /* the first difference between two passes */
+    bool differs;
+};
+
+/* Watches over every workflow that the world's engine has. */
+void pw_sweep_watch_init(struct pw_sweep_watch *watch, pawl_world *world, const char *workflow, bool moves_clock);
+bool pw_sweep_watch_begin(struct pw_sweep_watch *watch);
+void pw_sweep_watch_free(struct pw_sweep_watch *watch);
+/* The step's row was written, or was lost in the crash. */
+void pw_sweep_note_recorded(struct pw_sweep_watch *watch, const struct pw_op_step *op);
+void pw_sweep_note_lost(struct pw_sweep_watch *watch, const struct pw_op_step *op);
+/* The newest run that the sweep is about; NULL: none began. */
+const struct pw_sweep_run *pw_sweep_main_run(const struct pw_sweep_watch *watch);
+
+/* The address of the author's call that led here, or NULL. */
+const void *pw_sweep_place_find(void);
+/* The object that the address is in, and the place in it.  False where there is none. */
+bool pw_sweep_place_tell(const void *place, const char **out_object, uint64_t *out_offset);
+
+/* ---- The store that dies ------------------------------------------------------------------------------------------- */
+
+struct pw_sweep_commit {
+    int64_t number;   /* of the apply, from 1 */
+    const char *text; /* in the arena of the watch */
+};
+
+struct pw_sweep_crash {
+    struct pw_forward forward;
+    struct pw_sweep_watch *watch;
+    bool counting; /* else it only hands on */
+    int64_t applied;
+    int64_t crash_at; /* the number of an apply; 0: never */
+    bool after;       /* it is applied, and its answer is lost */
+    bool dead;        /* everything fails, as nobody is there any more */
+    bool crashed;     /* was dead */
+    struct pw_fence held; /* the newest claim, and whose it is; owner 0: none */
+    int64_t owner;
+    struct pw_sweep_commit *commits; /* those that changed something */
+    size_t commit_count, commit_capacity;
+};
+
+/* Puts one between the world and its store; it goes with the world.  NULL when memory is out. */
+struct pw_sweep_crash *pw_sweep_crash_insert(pawl_world *world, struct pw_sweep_watch *watch);
+
+/* ---- One play ------------------------------------------------------------------------------------------------------ */
+
+struct pw_sweep_case {
+    int64_t crash_at; /* 0: never */
+    bool after;
+    bool replays; /* every durable call, with a clock that moves on in between */
+};
+
+struct pw_sweep_play {
+    const struct pawl_sweep_options *options;
+    struct pw_sweep_case of;
+    pawl_world *world;
+    struct pw_sweep_crash *crash;
+    struct pw_sweep_watch watch;
+    const char *endless; /* the world's words: something is always due */
+
+    /* What it came to, in the world's scope, when it ended. */
+    const char *outcome;
+    const char *error_name;
+    const char *unfinished; /* or NULL */
+    int64_t *instance_counts;
+    const char **workflows;
+    size_t workflow_count;
+};
+
+/* Free it also when this fails. */
+pawl_status pw_sweep_play_run(struct pw_sweep_play *play, struct pawl_error *error) PAWL_MUST_CHECK;
+void pw_sweep_play_free(struct pw_sweep_play *play);
+
+/* ---- Findings -------------------------------------------------------------------------------------------------------- */
+
+struct pw_sweep_findings {
+    pawl_scope *scope;
+    struct pawl_sweep_finding *rows;
+    size_t count, max;
+    bool out_of_memory;
+};
+
+bool pw_sweep_findings_init(struct pw_sweep_findings *findings, pawl_scope *scope, size_t max);
+
+/* The text and the lines are the scope's.  Of one that is there already, only `times` grows. */
+void pw_sweep_add_finding(struct pw_sweep_findings *findings, const struct pawl_sweep_finding *finding);
+
+/* The lists side by side, from a little before the first difference.  False when memory is out. */
+bool pw_sweep_compare(pawl_scope *scope, const struct pw_sweep_list *expected, const struct pw_sweep_list *seen,
+                      struct pawl_sweep_finding *finding);
+
+/* NULL when memory is out. */
+const char *pw_sweep_text(pawl_scope *scope, const char *workflow, const struct pawl_sweep_report *report,
+                          bool is_cut);
+
+/* Room for one more of these.  False when memory is out. */
+bool pw_sweep_grow(struct pw_arena *arena, void **rows, size_t row_size, size_t count, size_t *capacity);
+
+#endif

@@ -1,0 +1,85 @@
+/* sweep_place.c - where in the program a durable call stands: the first caller that is not of this library.
+ *
+ * The authoring calls are known by their addresses, so that it works for a program that holds the library in itself; a
+ * shared one is known as a whole.  The answer is an address; naming its file and line is left to who has a debugger's
+ * means. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <unwind.h>
+
+#include "testing/sweep.h"
+
+enum { FRAMES_MAX = 24 };
+
+typedef void any_function(void);
+
+static any_function *const authoring_calls[] = {
+    (any_function *)pawl_do,           (any_function *)pawl_sleep,
+    (any_function *)pawl_sleep_ms,     (any_function *)pawl_sleep_until,
+    (any_function *)pawl_first,        (any_function *)pawl_wait_for_event,
+    (any_function *)pawl_recall_step,  (any_function *)pawl_recall_sleep,
+    (any_function *)pawl_recall_event, (any_function *)pawl_recall_sleep_until,
+    (any_function *)pawl_lane_first,
+};
+
+static const struct link_map *object_of(const void *address, Dl_info *info)
+{
+    void *map = NULL;
+    return dladdr1(address, info, &map, RTLD_DL_LINKMAP) != 0 ? map : NULL;
+}
+
+static bool is_authoring_call(const void *function)
+{
+    for (size_t i = 0; i < sizeof authoring_calls / sizeof authoring_calls[0]; i++) {
+        if ((uintptr_t)authoring_calls[i] == (uintptr_t)function)
+            return true;
+    }
+    return false;
+}
+
+/* In libpawl.so; a program that holds the library in itself has no name there. */
+static bool is_in_library(const void *address)
+{
+    Dl_info info;
+    const struct link_map *own = object_of((const void *)(uintptr_t)is_in_library, &info);
+    return own != NULL && own->l_name[0] != '\0' && own == object_of(address, &info);
+}
+
+struct search {
+    int frames;
+    bool inside; /* an authoring call was met */
+    const void *found;
+};
+
+static _Unwind_Reason_Code look_at_frame(struct _Unwind_Context *context, void *user)
+{
+    struct search *search = user;
+    const char *address = (const char *)(uintptr_t)_Unwind_GetIP(context) - 1; /* in the call, not behind it */
+    if (++search->frames > FRAMES_MAX)
+        return _URC_END_OF_STACK;
+    bool is_one = is_authoring_call(_Unwind_FindEnclosingFunction((void *)(uintptr_t)address));
+    search->inside = search->inside || is_one;
+    if (!search->inside || is_one || is_in_library(address))
+        return _URC_NO_REASON;
+    search->found = address;
+    return _URC_END_OF_STACK;
+}
+
+const void *pw_sweep_place_find(void)
+{
+    struct search search = { 0 };
+    (void)_Unwind_Backtrace(look_at_frame, &search);
+    return search.found;
+}
+
+bool pw_sweep_place_tell(const void *place, const char **out_object, uint64_t *out_offset)
+{
+    Dl_info info;
+    const struct link_map *map = place != NULL ? object_of(place, &info) : NULL;
+    if (map == NULL || info.dli_fname == NULL)
+        return false;
+    *out_object = info.dli_fname;
+    *out_offset = (uint64_t)((uintptr_t)place - map->l_addr);
+    return true;
+}

@@ -1,0 +1,305 @@
+/* sweep_watch.c - what workflow functions do, pass by pass.
+ *
+ * Each pass of a run must make the durable calls that the pass before made, lane by lane and in that order, up to where
+ * that one came to.  One thing excuses another path: that a crash took the outcome of a call which had been told already.
+ * What came after that call is not asked for again. */
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "testing/sweep.h"
+
+enum { CALLS_MAX = 200000, CLOCK_MOVES_MS = 1001, PATH_SIZE = 200 };
+
+/* ---- Runs and steps --------------------------------------------------------------------------------------------------- */
+
+static struct pw_sweep_run *find_run(const struct pw_sweep_watch *watch, int64_t instance, int64_t number)
+{
+    struct pw_sweep_run *run = watch->runs;
+    while (run != NULL && (run->instance != instance || run->number != number))
+        run = run->next;
+    return run;
+}
+
+static struct pw_sweep_run *find_or_add_run(struct pw_sweep_watch *watch, const pawl_turn *turn)
+{
+    const struct pw_fence *fence = &turn->claim.fence;
+    struct pw_sweep_run *run = find_run(watch, fence->instance, fence->run);
+    if (run != NULL)
+        return run;
+    run = pw_arena_zero(&watch->arena, sizeof *run);
+    if (run == NULL) {
+        watch->out_of_memory = true;
+        return NULL;
+    }
+    run->instance = fence->instance;
+    run->number = fence->run;
+    run->lost_at = SIZE_MAX;
+    run->is_main = pw_text_equal(turn->definition->name, pw_text_of(watch->workflow)) &&
+                   pw_text_equal(turn->claim.id, pw_text_of(PW_SWEEP_ID));
+    run->next = watch->runs;
+    watch->runs = run;
+    return run;
+}
+
+static struct pw_sweep_step *find_or_add_step(struct pw_sweep_watch *watch, struct pw_sweep_run *run,
+                                              struct pw_text name)
+{
+    struct pw_sweep_step *step = pw_table_find(&run->steps, name);
+    if (step != NULL)
+        return step;
+    step = pw_arena_zero(&watch->arena, sizeof *step);
+    if (step == NULL || !pw_arena_text(&watch->arena, name, &step->name) ||
+        !pw_table_add(&run->steps, step->name, step)) {
+        watch->out_of_memory = true;
+        return NULL;
+    }
+    return step;
+}
+
+static void append(struct pw_sweep_watch *watch, struct pw_sweep_list *list, const struct pw_sweep_call *call)
+{
+    void *rows = list->calls;
+    if (!pw_sweep_grow(&watch->arena, &rows, sizeof *call, list->count, &list->capacity)) {
+        watch->out_of_memory = true;
+        return;
+    }
+    list->calls = rows;
+    list->calls[list->count++] = *call;
+}
+
+const struct pw_sweep_run *pw_sweep_main_run(const struct pw_sweep_watch *watch)
+{
+    const struct pw_sweep_run *found = NULL;
+    for (const struct pw_sweep_run *run = watch->runs; run != NULL; run = run->next) {
+        if (run->is_main && (found == NULL || run->number > found->number))
+            found = run;
+    }
+    return found;
+}
+
+/* ---- What the store was told ------------------------------------------------------------------------------------------- */
+
+void pw_sweep_note_recorded(struct pw_sweep_watch *watch, const struct pw_op_step *op)
+{
+    struct pw_sweep_run *run = find_run(watch, op->instance, op->run);
+    struct pw_sweep_step *step = run != NULL ? find_or_add_step(watch, run, op->row.name) : NULL;
+    if (step == NULL)
+        return;
+    step->finished = op->row.status != PAWL_STEP_WAITING;
+    if (step->recorded)
+        return;
+    step->recorded = true;
+    append(watch, &run->recorded, &(struct pw_sweep_call){ .step = step, .kind = op->row.kind, .place = step->place });
+}
+
+void pw_sweep_note_lost(struct pw_sweep_watch *watch, const struct pw_op_step *op)
+{
+    struct pw_sweep_run *run = find_run(watch, op->instance, op->run);
+    if (run == NULL || op->row.status == PAWL_STEP_WAITING)
+        return;
+    for (const struct pw_sweep_lane *lane = run->current; lane != NULL; lane = lane->next) {
+        for (size_t i = 0; i < lane->list.count; i++) {
+            const struct pw_sweep_call *call = &lane->list.calls[i];
+            if (pw_text_equal(call->step->name, op->row.name) && call->order < run->lost_at)
+                run->lost_at = call->order;
+        }
+    }
+}
+
+/* ---- What the author's code calls ---------------------------------------------------------------------------------------- */
+
+static struct pw_sweep_lane *find_lane(struct pw_sweep_lane *lanes, const char *path)
+{
+    while (lanes != NULL && strcmp(lanes->path, path) != 0)
+        lanes = lanes->next;
+    return lanes;
+}
+
+/* From the lane up to the main one; a path that is too long for the buffer loses its upper end. */
+static const char *path_of(const pawl_lane *lane, char buffer[PATH_SIZE])
+{
+    size_t at = PATH_SIZE - 1;
+    buffer[at] = '\0';
+    for (; lane->parent != NULL; lane = lane->parent) {
+        char part[48];
+        size_t size = (size_t)snprintf(part, sizeof part, "/%zu.%zu", lane->fork, lane->position);
+        if (size > at)
+            break;
+        at -= size;
+        memcpy(buffer + at, part, size);
+    }
+    return buffer + at;
+}
+
+static struct pw_sweep_lane *find_or_add_lane(struct pw_sweep_watch *watch, const pawl_lane *lane)
+{
+    char buffer[PATH_SIZE];
+    const char *path = path_of(lane, buffer);
+    struct pw_sweep_run *run = watch->running;
+    struct pw_sweep_lane *found = find_lane(run->current, path);
+    if (found != NULL)
+        return found;
+    found = pw_arena_zero(&watch->arena, sizeof *found);
+    if (found == NULL || (found->path = pw_arena_string(&watch->arena, path)) == NULL) {
+        watch->out_of_memory = true;
+        return NULL;
+    }
+    found->next = run->current;
+    run->current = found;
+    return found;
+}
+
+/* The code is sent home, and nothing more is heard of it. */
+static void stop_looping(struct pw_sweep_watch *watch, const pawl_lane *lane, const struct pw_sweep_call *call)
+{
+    if (watch->looping.count == 0)
+        append(watch, &watch->looping, call);
+    atomic_store(&lane->turn->cancelled, true);
+}
+
+static void reached(void *user, const pawl_lane *lane, struct pw_text name, enum pawl_step_kind kind)
+{
+    struct pw_sweep_watch *watch = user;
+    struct pw_sweep_run *run = watch->running;
+    struct pw_sweep_lane *at = run != NULL ? find_or_add_lane(watch, lane) : NULL;
+    struct pw_sweep_step *step = at != NULL ? find_or_add_step(watch, run, name) : NULL;
+    if (step == NULL)
+        return;
+    const struct pw_sweep_call *last = at->list.count > 0 ? &at->list.calls[at->list.count - 1] : NULL;
+    run->order++;
+    if (run->order > CALLS_MAX && last != NULL)
+        stop_looping(watch, lane, last);
+    /* A call asks again after its body ran; and the same name again is the same step. */
+    if (run->order > CALLS_MAX || (last != NULL && last->step == step && last->kind == kind))
+        return;
+    step->place = pw_sweep_place_find();
+    append(watch, &at->list,
+           &(struct pw_sweep_call){ .step = step, .kind = kind, .place = step->place, .order = run->order });
+}
+
+static struct pw_mock body_begins(void *user, struct pw_text workflow, struct pw_text name, int64_t attempt)
+{
+    struct pw_sweep_watch *watch = user;
+    const struct pw_mocks *inner = &watch->world->mocks.hooks;
+    const struct pw_sweep_step *step = watch->running != NULL ? pw_table_find(&watch->running->steps, name) : NULL;
+    if (step != NULL && step->finished && watch->ran_twice == NULL)
+        watch->ran_twice = step;
+    return inner->find(inner->user, workflow, name, attempt);
+}
+
+/* ---- Passes ----------------------------------------------------------------------------------------------------------------- */
+
+/* A workflow, with the watch around its turn function. */
+struct watched {
+    struct pw_sweep_watch *watch;
+    pawl_turn_fn *advance;
+    void *user;
+};
+
+static void forget_lost(struct pw_sweep_run *run)
+{
+    for (struct pw_sweep_lane *lane = run->former; lane != NULL; lane = lane->next) {
+        while (lane->list.count > 0 && lane->list.calls[lane->list.count - 1].order > run->lost_at)
+            lane->list.count--;
+    }
+    run->lost_at = SIZE_MAX;
+}
+
+/* The lanes of the pass before the last are used again. */
+static void begin_pass(struct pw_sweep_watch *watch, const pawl_turn *turn)
+{
+    struct pw_sweep_run *run = find_or_add_run(watch, turn);
+    if (watch->moves_clock)
+        pawl_world_jump_ms(watch->world, CLOCK_MOVES_MS);
+    watch->running = run;
+    if (run == NULL)
+        return;
+    struct pw_sweep_lane *spare = run->former;
+    run->former = run->current;
+    run->current = spare;
+    run->order = 0;
+    for (struct pw_sweep_lane *lane = run->current; lane != NULL; lane = lane->next)
+        lane->list.count = 0;
+    forget_lost(run);
+}
+
+static void note_difference(struct pw_sweep_watch *watch, const struct pw_sweep_list *expected,
+                            const struct pw_sweep_list *seen)
+{
+    for (size_t i = 0; i < expected->count; i++)
+        append(watch, &watch->expected, &expected->calls[i]);
+    for (size_t i = 0; i < seen->count; i++)
+        append(watch, &watch->seen, &seen->calls[i]);
+    watch->differs = true;
+}
+
+/* A list may be shorter: the pass ended early.  Only a function that came to its end must have been everywhere. */
+static bool lists_differ(const struct pw_sweep_list *expected, const struct pw_sweep_list *seen, bool at_end)
+{
+    for (size_t i = 0; i < expected->count && i < seen->count; i++) {
+        if (expected->calls[i].step != seen->calls[i].step || expected->calls[i].kind != seen->calls[i].kind)
+            return true;
+    }
+    return at_end && seen->count < expected->count;
+}
+
+static void end_pass(struct pw_sweep_watch *watch, const pawl_turn *turn)
+{
+    static const struct pw_sweep_list nothing = { 0 };
+    struct pw_sweep_run *run = watch->running;
+    bool at_end = turn->outcome == PW_OUTCOME_FINISH || turn->outcome == PW_OUTCOME_FAIL;
+    watch->running = NULL;
+    for (const struct pw_sweep_lane *lane = run != NULL ? run->former : NULL; lane != NULL; lane = lane->next) {
+        const struct pw_sweep_lane *again = find_lane(run->current, lane->path);
+        bool is_main = lane->path[0] == '\0'; /* branches that lost a race are not called again */
+        if (watch->differs || (again == NULL && !is_main))
+            continue;
+        const struct pw_sweep_list *seen = again != NULL ? &again->list : &nothing;
+        if (lists_differ(&lane->list, seen, is_main && at_end))
+            note_difference(watch, &lane->list, seen);
+    }
+}
+
+static void advance_watched(pawl_turn *turn, void *user)
+{
+    const struct watched *watched = user;
+    begin_pass(watched->watch, turn);
+    watched->advance(turn, watched->user);
+    end_pass(watched->watch, turn);
+}
+
+/* ---- Beginning and ending ------------------------------------------------------------------------------------------------------ */
+
+void pw_sweep_watch_init(struct pw_sweep_watch *watch, pawl_world *world, const char *workflow, bool moves_clock)
+{
+    *watch = (struct pw_sweep_watch){ .hooks = { .user = watch, .find = body_begins, .reached = reached },
+                                      .world = world,
+                                      .workflow = workflow,
+                                      .moves_clock = moves_clock };
+}
+
+bool pw_sweep_watch_begin(struct pw_sweep_watch *watch)
+{
+    pawl_engine *engine = watch->world->engine;
+    for (size_t i = 0; i < engine->definition_count; i++) {
+        struct pw_definition *definition = engine->list[i];
+        struct watched *watched = pw_arena_take(&watch->arena, sizeof *watched);
+        if (watched == NULL)
+            return false;
+        *watched = (struct watched){ watch, definition->advance, definition->user };
+        if (definition->advance == NULL)
+            continue; /* polled: nobody takes its turns here */
+        definition->advance = advance_watched;
+        definition->user = watched;
+    }
+    watch->hooks.sleeps_disabled = watch->world->mocks.hooks.sleeps_disabled;
+    engine->mocks = &watch->hooks;
+    return true;
+}
+
+void pw_sweep_watch_free(struct pw_sweep_watch *watch)
+{
+    for (struct pw_sweep_run *run = watch->runs; run != NULL; run = run->next)
+        pw_table_clear(&run->steps);
+    pw_arena_clear(&watch->arena);
+}

@@ -1,0 +1,52 @@
+/* ledger.h - what the store has said, kept outside of it.
+ *
+ * Every unit that was applied is noted: instances created, events added, steps finished.  The ledger says whether a body
+ * may run, and after a fault, a crash or a power cut what the database must still hold.  It has a fixed size and points
+ * nowhere, so that it can lie in memory shared with a process that gets killed.
+ *
+ *  L1. A step that is durable is never made durable again, and its row never changes.
+ *  L2. A body does not begin once its step is durable, whether or not that was acknowledged. */
+#ifndef FAULT_LEDGER_H
+#define FAULT_LEDGER_H
+
+#include "store/store.h"
+
+enum { LEDGER_MAX = 256, LEDGER_TEXT = 64, LEDGER_VIOLATION = 512 };
+
+enum ledger_kind { LEDGER_CREATE, LEDGER_STEP, LEDGER_EVENT };
+
+struct ledger_entry {
+    enum ledger_kind kind;
+    int64_t instance, run;
+    char name[LEDGER_TEXT]; /* the instance's id, the step's name, the event's id */
+    bool acknowledged;      /* the engine was told */
+    int status;             /* of a step, as are the rest */
+    int64_t attempts, updated_at_ms;
+    char result[LEDGER_TEXT]; /* its beginning */
+};
+
+struct ledger {
+    struct ledger_entry entries[LEDGER_MAX];
+    size_t count;
+    int64_t commits; /* transactions applied */
+    int64_t bodies;  /* begun */
+    char violation[LEDGER_VIOLATION]; /* the first one; "": none */
+};
+
+/* In memory that is shared with child processes; NULL when there is none. */
+struct ledger *ledger_new(void);
+void ledger_free(struct ledger *ledger);
+
+/* Keeps the first. */
+void ledger_violate(struct ledger *ledger, const char *format, ...) PAWL_PRINTF(2, 3);
+
+/* For bodies: this one begins. */
+void ledger_begin_body(struct ledger *ledger, const char *id, int64_t run, const char *step);
+
+/* For the store: this unit was applied; whether the engine was told. */
+void ledger_note(struct ledger *ledger, const struct pw_unit *unit, bool acknowledged);
+
+/* Only the first `count` entries are still expected: the power cut was allowed to take the others. */
+void ledger_cut(struct ledger *ledger, size_t count);
+
+#endif

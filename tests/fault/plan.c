@@ -1,0 +1,46 @@
+/* plan.c - see plan.h. */
+#include "plan.h"
+
+struct plan {
+    bool armed, for_ever;
+    enum fault_kind kind;
+    int64_t nth, seen, struck;
+};
+
+static _Thread_local struct plan plan;
+
+const char *fault_kind_name(enum fault_kind kind)
+{
+    static const char *const names[] = {
+#define FAULT_KIND_NAME(code, name) name,
+        FAULT_KINDS(FAULT_KIND_NAME)
+#undef FAULT_KIND_NAME
+    };
+    return names[kind];
+}
+
+void fault_arm(enum fault_kind kind, int64_t nth, bool for_ever)
+{
+    plan = (struct plan){ .armed = true, .for_ever = for_ever, .kind = kind, .nth = nth };
+}
+
+int64_t fault_disarm(void)
+{
+    plan.armed = false;
+    return plan.struck;
+}
+
+int64_t fault_struck(void)
+{
+    return plan.struck;
+}
+
+bool fault_strikes(enum fault_kind kind)
+{
+    if (!plan.armed || plan.kind != kind)
+        return false;
+    plan.seen++;
+    bool strikes = plan.for_ever ? plan.seen >= plan.nth : plan.seen == plan.nth;
+    plan.struck += strikes;
+    return strikes;
+}

@@ -1,0 +1,31 @@
+/* scenarios.h - small deterministic programs over the public API, as lists of acts.
+ *
+ * An act can be done again: when it failed, or when nobody knows whether it succeeded.  So a driver does the acts in order,
+ * and does one again after trouble, until all are done; what is then in the database is the same as without trouble. */
+#ifndef FAULT_SCENARIOS_H
+#define FAULT_SCENARIOS_H
+
+#include "world.h"
+
+typedef pawl_status scenario_act_fn(struct world *world, struct pawl_error *error);
+
+enum { SCENARIO_ACTS_MAX = 16 };
+
+struct scenario {
+    const char *name;
+    bool is_about_opening;    /* starts with no database, and opens it itself */
+    bool survives_beginning;  /* all its acts can be done again in order after any of them: for power cuts and kills */
+    scenario_act_fn *prepare; /* or NULL; before anything fails */
+    scenario_act_fn *acts[SCENARIO_ACTS_MAX];
+};
+
+extern const struct scenario scenarios[];
+extern const size_t scenario_count;
+
+/* NULL: there is none of that name. */
+const struct scenario *scenario_find(const char *name);
+
+/* The workflows of all scenarios.  Their bodies tell the world's ledger. */
+pawl_status scenario_register(struct world *world, struct pawl_error *error) PAWL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,161 @@
+/* world.c - see world.h. */
+#include "world.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "engine/engine.h"
+#include "scenarios.h"
+#include "shim.h"
+
+#define START_MS INT64_C(1767225600000)
+enum { DRIVE_MS = 180000, DRIVE_ROUNDS_MAX = 400, TEMPLATE_BYTES_MAX = 1 << 20 };
+
+static const char *const suffixes[] = { "", "-wal", "-shm", "-journal", "-runners" };
+
+/* ---- Time and chance ---------------------------------------------------------------------------------------------- */
+
+static int64_t world_now_ms(void *user)
+{
+    return ((struct world *)user)->now_ms;
+}
+
+static void world_chance(void *user, void *bytes, size_t size)
+{
+    struct world *world = user;
+    unsigned char *at = bytes;
+    for (size_t i = 0; i < size; i++) {
+        world->chance = world->chance * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        at[i] = (unsigned char)(world->chance >> 56);
+    }
+}
+
+/* ---- Files -------------------------------------------------------------------------------------------------------- */
+
+bool world_init(struct world *world, const char *name)
+{
+    *world = (struct world){ .synchronous = "full", .now_ms = START_MS, .chance = 1 };
+    snprintf(world->path, sizeof world->path, "fault_%s_%d.db", name, (int)getpid());
+    world->ledger = ledger_new();
+    world->store.ledger = world->ledger;
+    world_remove_files(world);
+    return world->ledger != NULL;
+}
+
+void world_remove_files(const struct world *world)
+{
+    char path[96];
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        snprintf(path, sizeof path, "%s%s", world->path, suffixes[i]);
+        (void)unlink(path);
+    }
+}
+
+void world_clear(struct world *world)
+{
+    world_close(world);
+    world_remove_files(world);
+    ledger_free(world->ledger);
+    world->ledger = NULL;
+}
+
+sqlite3 *world_open_plainly(const struct world *world)
+{
+    sqlite3 *db = NULL;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    if (sqlite3_open_v2(world->path, &db, flags, shim_plain_vfs_name()) != SQLITE_OK) {
+        (void)sqlite3_close(db);
+        return NULL;
+    }
+    return db;
+}
+
+static bool read_whole(const char *path, char *bytes, size_t *out_size)
+{
+    int file = open(path, O_RDONLY);
+    ssize_t size = file >= 0 ? read(file, bytes, TEMPLATE_BYTES_MAX) : -1;
+    if (file >= 0)
+        (void)close(file);
+    *out_size = size >= 0 ? (size_t)size : 0;
+    return size > 0 && size < TEMPLATE_BYTES_MAX;
+}
+
+static bool make_template(struct world *world, char *bytes, size_t *out_size)
+{
+    struct pawl_error error;
+    world_remove_files(world);
+    if (world_open(world, &error) != PAWL_OK)
+        return false;
+    world_close(world);
+    sqlite3 *db = world_open_plainly(world);
+    bool made = sqlite3_exec(db, "CREATE TABLE app (id TEXT, run INTEGER, step TEXT)", NULL, NULL, NULL) == SQLITE_OK;
+    (void)sqlite3_close(db);
+    return made && read_whole(world->path, bytes, out_size);
+}
+
+bool world_start_from_template(struct world *world)
+{
+    static char bytes[TEMPLATE_BYTES_MAX];
+    static size_t size;
+    if (size == 0 && !make_template(world, bytes, &size))
+        return false;
+    world_remove_files(world);
+    int file = open(world->path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    bool written = file >= 0 && write(file, bytes, size) == (ssize_t)size;
+    if (file >= 0)
+        (void)close(file);
+    world->has_app = written;
+    return written;
+}
+
+/* ---- Opening and driving -------------------------------------------------------------------------------------------- */
+
+pawl_status world_open(struct world *world, struct pawl_error *error)
+{
+    char url[160];
+    struct pawl_options options = PAWL_OPTIONS_INIT;
+    snprintf(url, sizeof url, "sqlite:%s?synchronous=%s&busy_ms=5", world->path, world->synchronous);
+    options.store_url = url;
+    options.clock = (struct pawl_clock){ world_now_ms, world };
+    options.random = (struct pawl_random){ world_chance, world };
+    pawl_status status = pw_engine_open(&options, fault_store_wrap, &world->store, &world->engine, error);
+    if (status == PAWL_OK)
+        status = scenario_register(world, error);
+    if (status == PAWL_OK)
+        status = pawl_runner_open(world->engine, NULL, &world->runner, error);
+    if (status != PAWL_OK)
+        world_close(world);
+    return status;
+}
+
+void world_close(struct world *world)
+{
+    pawl_runner_close(world->runner);
+    pawl_close(world->engine);
+    pawl_world_close(world->kit);
+    world->runner = NULL;
+    world->engine = NULL;
+    world->kit = NULL;
+}
+
+pawl_status world_drive(struct world *world, struct pawl_error *error)
+{
+    int64_t until_ms = world->now_ms + DRIVE_MS;
+    for (int round = 0; round < DRIVE_ROUNDS_MAX; round++) {
+        int64_t next_ms = INT64_MAX;
+        pawl_status status = pawl_runner_tick(world->runner, 0, 0, NULL, error);
+        if (status == PAWL_OK)
+            status = pawl_runner_next_wake_at(world->runner, &next_ms, error);
+        if (status != PAWL_OK || next_ms > until_ms)
+            return status;
+        if (next_ms > world->now_ms)
+            world->now_ms = next_ms;
+    }
+    *error = (struct pawl_error){ PAWL_BUSY, "there is always something due" };
+    return PAWL_BUSY;
+}
