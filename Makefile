@@ -10,7 +10,7 @@ TEST_PACKAGES = $(BUILD_PACKAGES) g++ clang clang-format libclang-rt-14-dev libc
 	sqlite3 spin zlib1g-dev
 RELEASE = build/release
 
-.PHONY: help build run test bench fuzz install format clean asan tsan clang valgrind coverage
+.PHONY: help build run test bench fuzz sim install format clean asan tsan clang valgrind coverage
 
 build: ## build the library, the examples and the benchmarks (the default)
 	@tools/install-packages $(BUILD_PACKAGES)
@@ -33,6 +33,10 @@ bench: build ## run the benchmarks
 fuzz: ## fuzz every target of tests/fuzz for SECONDS (60): make fuzz SECONDS=600
 	@tools/install-packages $(TEST_PACKAGES)
 	@tools/fuzz $(or $(SECONDS),60)
+
+sim: ## run the simulation with SEEDS (20000) seeds: make sim SEEDS=1000000
+	@tools/install-packages $(TEST_PACKAGES)
+	@tools/sim $(or $(SEEDS),20000)
 
 install: build ## install into PREFIX (/usr/local), honouring DESTDIR
 	@cmake --install $(RELEASE) --prefix $(PREFIX)

@@ -456,6 +456,54 @@ static void stopping_waits_for_a_run_that_was_promised_to_the_runner(void **stat
     running_close(&running);
 }
 
+/* ---- A store that fails for a moment ----------------------------------------------------------------------------------------- */
+
+/* No first turn gets a step recorded: one piece of trouble for all of them together. */
+static pawl_status apply_at_second_turns_only(struct pw_store *store, struct pw_unit **units, size_t count,
+                                              int64_t now_ms, struct pawl_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct pw_op *first = units[i]->first;
+        if (first->kind == PW_OP_FENCE && first->as.fence.at.epoch == 1 && first->next != NULL &&
+            first->next->kind == PW_OP_STEP) {
+            snprintf(error->text, sizeof error->text, "the disk is being looked at");
+            return PAWL_STORE_UNAVAILABLE;
+        }
+    }
+    return true_ops->apply(store, units, count, now_ms, error);
+}
+
+static void C8_runs_that_a_passing_trouble_of_the_store_hit_together_go_on_soon(void **state)
+{
+    struct stage *stage = *state;
+    struct running running;
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+    enum { HIT = 12 };
+    running_open(&running, false);
+    running_register(&running, "gated", gated, stage);
+    true_ops = running.engine->store->ops;
+    slow_ops = *true_ops;
+    slow_ops.apply = apply_at_second_turns_only;
+    running.engine->store->ops = &slow_ops;
+    options.workers = HIT;
+    running_start(&running, &options);
+    create_many(&running, "gated", HIT);
+    gate_await(&stage->gate, HIT);
+
+    int64_t begun_ms = monotonic_ms();
+    gate_open(&stage->gate);
+    bool all = running_await_all(&running, "gated");
+    int64_t took_ms = monotonic_ms() - begun_ms;
+
+    assert_true(all);
+    assert_int_equal(running_count(&running, "gated", PAWL_COMPLETE), HIT);
+    assert_int_equal(atomic_load(&stage->bodies), 2 * HIT); /* the step in flight again */
+    assert_true(took_ms < PATIENCE_MS);
+    running_stop(&running);
+    running.engine->store->ops = true_ops;
+    running_close(&running);
+}
+
 /* ---- Workflows that nobody has ------------------------------------------------------------------------------------------- */
 
 static void A17_a_run_whose_workflow_nobody_has_stays_due_and_goes_on_when_it_is_back(void **state)
@@ -508,6 +556,7 @@ int main(void)
         TEST(a_runner_may_be_woken_while_it_starts_and_stops),
         TEST(creates_of_many_threads_meet_a_runner_that_stops_and_starts),
         TEST(stopping_waits_for_a_run_that_was_promised_to_the_runner),
+        TEST(C8_runs_that_a_passing_trouble_of_the_store_hit_together_go_on_soon),
         TEST(A17_a_run_whose_workflow_nobody_has_stays_due_and_goes_on_when_it_is_back),
     };
     return cmocka_run_group_tests_name("runner", tests, NULL, NULL);

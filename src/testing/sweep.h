@@ -49,7 +49,7 @@ struct pw_sweep_run {
     int64_t instance, number;
     bool is_main; /* the run that the sweep is about */
     struct pw_table steps;
-    struct pw_sweep_list recorded; /* in the order of their first record */
+    struct pw_sweep_list recorded;          /* in the order of their first record */
     struct pw_sweep_lane *former, *current; /* of the last pass, and of this one */
     size_t order;                           /* of the next call */
     size_t lost_at; /* the order of the first call whose outcome was told and then lost; SIZE_MAX: none was */
@@ -99,10 +99,10 @@ struct pw_sweep_crash {
     struct pw_sweep_watch *watch;
     bool counting; /* else it only hands on */
     int64_t applied;
-    int64_t crash_at; /* the number of an apply; 0: never */
-    bool after;       /* it is applied, and its answer is lost */
-    bool dead;        /* everything fails, as nobody is there any more */
-    bool crashed;     /* was dead */
+    int64_t crash_at;     /* the number of an apply; 0: never */
+    bool after;           /* it is applied, and its answer is lost */
+    bool dead;            /* everything fails, as nobody is there any more */
+    bool crashed;         /* was dead */
     struct pw_fence held; /* the newest claim, and whose it is; owner 0: none */
     int64_t owner;
     struct pw_sweep_commit *commits; /* those that changed something */
@@ -160,8 +160,7 @@ bool pw_sweep_compare(pawl_scope *scope, const struct pw_sweep_list *expected, c
                       struct pawl_sweep_finding *finding);
 
 /* NULL when memory is out. */
-const char *pw_sweep_text(pawl_scope *scope, const char *workflow, const struct pawl_sweep_report *report,
-                          bool is_cut);
+const char *pw_sweep_text(pawl_scope *scope, const char *workflow, const struct pawl_sweep_report *report, bool is_cut);
 
 /* Room for one more of these.  False when memory is out. */
 bool pw_sweep_grow(struct pw_arena *arena, void **rows, size_t row_size, size_t count, size_t *capacity);

@@ -137,7 +137,7 @@ static pawl_status crash_apply(struct pw_store *store, struct pw_unit **units, s
     struct pw_store *inner = crash->forward.inner;
     if (!crash->counting)
         return inner->ops->apply(inner, units, count, now_ms, error);
-    if (crash->dead)
+    if (crash->dead || crash->watch->looping.count > 0)
         return die(crash, error);
     bool is_now = ++crash->applied == crash->crash_at;
     if (is_now && !crash->after) {

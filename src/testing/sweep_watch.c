@@ -131,22 +131,19 @@ static const char *path_of(const pawl_lane *lane, char buffer[PATH_SIZE])
     return buffer + at;
 }
 
-static struct pw_sweep_lane *find_or_add_lane(struct pw_sweep_watch *watch, const pawl_lane *lane)
+static struct pw_sweep_lane *find_or_add_lane(struct pw_sweep_watch *watch, struct pw_sweep_run *run, const char *path)
 {
-    char buffer[PATH_SIZE];
-    const char *path = path_of(lane, buffer);
-    struct pw_sweep_run *run = watch->running;
-    struct pw_sweep_lane *found = find_lane(run->current, path);
-    if (found != NULL)
-        return found;
-    found = pw_arena_zero(&watch->arena, sizeof *found);
-    if (found == NULL || (found->path = pw_arena_string(&watch->arena, path)) == NULL) {
+    struct pw_sweep_lane *lane = find_lane(run->current, path);
+    if (lane != NULL)
+        return lane;
+    lane = pw_arena_zero(&watch->arena, sizeof *lane);
+    if (lane == NULL || (lane->path = pw_arena_string(&watch->arena, path)) == NULL) {
         watch->out_of_memory = true;
         return NULL;
     }
-    found->next = run->current;
-    run->current = found;
-    return found;
+    lane->next = run->current;
+    run->current = lane;
+    return lane;
 }
 
 /* The code is sent home, and nothing more is heard of it. */
@@ -159,9 +156,10 @@ static void stop_looping(struct pw_sweep_watch *watch, const pawl_lane *lane, co
 
 static void reached(void *user, const pawl_lane *lane, struct pw_text name, enum pawl_step_kind kind)
 {
+    char buffer[PATH_SIZE];
     struct pw_sweep_watch *watch = user;
     struct pw_sweep_run *run = watch->running;
-    struct pw_sweep_lane *at = run != NULL ? find_or_add_lane(watch, lane) : NULL;
+    struct pw_sweep_lane *at = run != NULL ? find_or_add_lane(watch, run, path_of(lane, buffer)) : NULL;
     struct pw_sweep_step *step = at != NULL ? find_or_add_step(watch, run, name) : NULL;
     if (step == NULL)
         return;
@@ -243,20 +241,28 @@ static bool lists_differ(const struct pw_sweep_list *expected, const struct pw_s
     return at_end && seen->count < expected->count;
 }
 
+/* What a pass that was cut short did not come to is still asked of the next. */
+static void carry_over(struct pw_sweep_watch *watch, struct pw_sweep_run *run, const struct pw_sweep_lane *former)
+{
+    struct pw_sweep_lane *current = find_or_add_lane(watch, run, former->path);
+    for (size_t i = current != NULL ? current->list.count : SIZE_MAX; i < former->list.count; i++)
+        append(watch, &current->list, &former->list.calls[i]);
+}
+
 static void end_pass(struct pw_sweep_watch *watch, const pawl_turn *turn)
 {
-    static const struct pw_sweep_list nothing = { 0 };
     struct pw_sweep_run *run = watch->running;
     bool at_end = turn->outcome == PW_OUTCOME_FINISH || turn->outcome == PW_OUTCOME_FAIL;
     watch->running = NULL;
-    for (const struct pw_sweep_lane *lane = run != NULL ? run->former : NULL; lane != NULL; lane = lane->next) {
-        const struct pw_sweep_lane *again = find_lane(run->current, lane->path);
-        bool is_main = lane->path[0] == '\0'; /* branches that lost a race are not called again */
-        if (watch->differs || (again == NULL && !is_main))
-            continue;
-        const struct pw_sweep_list *seen = again != NULL ? &again->list : &nothing;
-        if (lists_differ(&lane->list, seen, is_main && at_end))
-            note_difference(watch, &lane->list, seen);
+    for (const struct pw_sweep_lane *former = run != NULL ? run->former : NULL; former != NULL; former = former->next) {
+        const struct pw_sweep_lane *current = find_lane(run->current, former->path);
+        struct pw_sweep_list seen = { 0 };
+        bool is_main = former->path[0] == '\0'; /* branches that lost a race are not called again */
+        if (current != NULL)
+            seen = current->list;
+        if (!watch->differs && lists_differ(&former->list, &seen, is_main && at_end))
+            note_difference(watch, &former->list, &seen);
+        carry_over(watch, run, former);
     }
 }
 

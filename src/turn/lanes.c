@@ -291,7 +291,9 @@ static pawl_status call_winner(pawl_lane *lane, size_t position, void *user)
 static pawl_status replay_winner(pawl_lane *lane, const struct pawl_answer *answer, size_t count, pawl_lane_fn *branch,
                                  void *user, size_t *out_winner, pawl_status *out_status)
 {
-    struct replayed_winner winner = { strtoull(answer->result_json, NULL, 10), branch, user };
+    struct pw_text chosen = { answer->result_json, answer->result_size };
+    bool is_number = chosen.size > 0 && chosen.data[0] >= '0' && chosen.data[0] <= '9';
+    struct replayed_winner winner = { is_number ? strtoull(chosen.data, NULL, 10) : SIZE_MAX, branch, user };
     if (winner.position >= count)
         return pw_lane_error(lane, PAWL_INVALID, "branch %zu was first once, but now there are only %zu branches",
                              winner.position, count);

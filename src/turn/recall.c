@@ -100,6 +100,8 @@ static pawl_status answer_with(pawl_lane *lane, struct pw_step *step, enum pawl_
                                         .error_message = row->error_message.data,
                                         .is_replay = pw_step_is_replay(history, step),
                                         .is_new = pw_step_note_answer(history, step) };
+    if (kind == PAWL_ANSWER_FAILED && out_answer->error_name == NULL) /* somebody wrote the row by hand */
+        out_answer->error_name = pawl_status_name(PAWL_FAILED);
     lane->is_replay = out_answer->is_replay;
     lane->is_fresh = out_answer->is_new;
     return PAWL_OK;

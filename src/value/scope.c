@@ -46,7 +46,12 @@ bool pw_scope_text(pawl_scope *scope, struct pw_text text, struct pw_text *out)
 
 bool pw_scope_failed(const pawl_scope *scope)
 {
-    return atomic_load(&scope->failed);
+    return atomic_load(&scope->failed) != PAWL_OK;
+}
+
+pawl_status pw_scope_status(const pawl_scope *scope)
+{
+    return (pawl_status)atomic_load(&scope->failed);
 }
 
 const char *pawl_scope_format(pawl_scope *scope, const char *format, ...)

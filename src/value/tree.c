@@ -2,6 +2,7 @@
 #include "value/tree.h"
 
 #include "base/error.h"
+#include "value/scan.h"
 
 json_t *pw_tree_share(json_t *tree)
 {
@@ -80,6 +81,7 @@ pawl_status pawl_value_parse(pawl_scope *scope, const char *text, size_t size, p
 static json_t *parse_first(pawl_value *value)
 {
     pawl_scope *scope = value->scope;
+    struct pw_json_flaw flaw;
     pthread_mutex_lock(&scope->lock);
     json_t *tree = atomic_load_explicit(&value->tree, memory_order_relaxed);
     if (tree == NULL && (tree = parse(value->text)) != NULL) {
@@ -89,7 +91,7 @@ static json_t *parse_first(pawl_value *value)
     }
     pthread_mutex_unlock(&scope->lock);
     if (tree == NULL)
-        atomic_store(&scope->failed, true);
+        atomic_store(&scope->failed, pw_json_scan(value->text, &flaw) ? PAWL_NOMEM : PAWL_STORE_CORRUPT);
     return tree;
 }
 

@@ -23,7 +23,7 @@ struct pawl_scope {
     pthread_mutex_t lock; /* guards what follows, but for `failed` */
     struct pw_arena arena;
     pawl_value *owners;
-    atomic_bool failed;
+    atomic_int failed; /* a pawl_status: PAWL_NOMEM, or PAWL_STORE_CORRUPT for stored text that is not JSON */
 };
 
 struct pawl_value {

@@ -104,7 +104,7 @@ static const pawl_value *part_of(const pawl_value *value, json_t *node)
         return NULL;
     pawl_value *part = pw_scope_take(value->scope, sizeof *part);
     if (part == NULL) {
-        atomic_store(&value->scope->failed, true);
+        atomic_store(&value->scope->failed, PAWL_NOMEM);
         return NULL;
     }
     *part = (pawl_value){ .scope = value->scope };
@@ -177,7 +177,7 @@ static void **list_members(pawl_value *value, json_t *object)
     }
     pthread_mutex_unlock(&scope->lock);
     if (members == NULL)
-        atomic_store(&scope->failed, true);
+        atomic_store(&scope->failed, PAWL_NOMEM);
     return members;
 }
 

@@ -18,6 +18,8 @@
 void *pw_scope_take(pawl_scope *scope, size_t size);
 bool pw_scope_text(pawl_scope *scope, struct pw_text text, struct pw_text *out);
 bool pw_scope_failed(const pawl_scope *scope);
+/* PAWL_OK, PAWL_NOMEM, or PAWL_STORE_CORRUPT: stored text turned out not to be JSON. */
+pawl_status pw_scope_status(const pawl_scope *scope);
 
 /* A value over text that is known to be valid JSON, copied into the scope; NULL text gives a NULL value. */
 pawl_status pw_value_of_text(pawl_scope *scope, struct pw_text text, pawl_value **out_value) PAWL_MUST_CHECK;

@@ -12,7 +12,7 @@ static void end_turn(pawl_run *run, pawl_status status, const pawl_value *result
     if (status == PAWL_OK)
         status = pawl_value_text(run->scope, result, &text, &size);
     if (pw_scope_failed(run->scope))
-        status = PAWL_NOMEM;
+        status = pw_scope_status(run->scope);
     if (status == PAWL_OK)
         pawl_turn_finish(run->turn, text, size);
     else if (status == PAWL_SUSPENDED || status == PAWL_NOMEM)

@@ -87,7 +87,7 @@ static pawl_status ready_to_call(pawl_run *run, const char *name)
     if (pawl_lane_suspended(run->lane))
         return PAWL_SUSPENDED;
     if (pw_scope_failed(run->scope))
-        return PAWL_NOMEM;
+        return pw_scope_status(run->scope);
     return name != NULL ? PAWL_OK
                         : pw_run_failed(run, PAWL_INVALID_STEP_NAME, pawl_status_name(PAWL_INVALID_STEP_NAME),
                                         "a step needs a name");

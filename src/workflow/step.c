@@ -27,8 +27,10 @@ static pawl_status hand_in(const pawl_step *step, pawl_status status, const pawl
 {
     const char *text = NULL;
     size_t size = 0;
-    if (status == PAWL_OK && pw_scope_failed(step->scope))
-        status = PAWL_NOMEM;
+    if (pw_scope_failed(step->run->scope)) /* the input is the run's */
+        status = pw_scope_status(step->run->scope);
+    else if (pw_scope_failed(step->scope))
+        status = pw_scope_status(step->scope);
     if (status == PAWL_OK)
         status = pawl_value_text(step->scope, result, &text, &size);
     return status == PAWL_OK ? pawl_attempt_complete(step->attempt, text, size) : hand_in_failure(step, status);

@@ -46,7 +46,8 @@ static int count_effects(const struct pw_unit *unit, const struct pw_op_step *op
 {
     char prefix[SIM_TEXT_MAX];
     int count = 0;
-    int size = snprintf(prefix, sizeof prefix, "%lld.%lld.%d.%c.", (long long)op->instance, (long long)op->run, node, when);
+    int size =
+        snprintf(prefix, sizeof prefix, "%lld.%lld.%d.%c.", (long long)op->instance, (long long)op->run, node, when);
     for (const struct pw_op *other = unit->first; other != NULL; other = other->next) {
         const char *tag = NULL;
         if (other->kind == PW_OP_SQL)
@@ -66,8 +67,8 @@ static int count_ops(const struct pw_unit *unit, enum pw_op_kind kind)
     return count;
 }
 
-static void check_effects(const struct pw_unit *unit, const struct pw_op_step *op, const struct sim_node *plan, int node,
-                          bool was_abandoned)
+static void check_effects(const struct pw_unit *unit, const struct pw_op_step *op, const struct sim_node *plan,
+                          int node, bool was_abandoned)
 {
     bool completed = op->row.status == PAWL_STEP_COMPLETED, failed = op->row.status == PAWL_STEP_ERRORED;
     int found = 0;
@@ -138,14 +139,16 @@ static void check_do(struct sim_model *model, const struct pw_unit *unit, const 
 {
     const struct pw_step_row *row = &op->row;
     bool was_abandoned = is_abandoned(row);
-    SIM_CHECK(SIM_RULE_ATTEMPTS, row->attempts == step->attempts + 1 || (was_abandoned && row->attempts == step->attempts),
+    SIM_CHECK(SIM_RULE_ATTEMPTS,
+              row->attempts == step->attempts + 1 || (was_abandoned && row->attempts == step->attempts),
               "n%d: %lld attempts after %lld", node, (long long)row->attempts, (long long)step->attempts);
-    SIM_CHECK(SIM_RULE_ATTEMPTS, row->attempts_max == 0 || row->attempts <= row->attempts_max, "n%d: %lld attempts of %lld",
-              node, (long long)row->attempts, (long long)row->attempts_max);
+    SIM_CHECK(SIM_RULE_ATTEMPTS, row->attempts_max == 0 || row->attempts <= row->attempts_max,
+              "n%d: %lld attempts of %lld", node, (long long)row->attempts, (long long)row->attempts_max);
     if (row->status == PAWL_STEP_COMPLETED)
-        SIM_CHECK(SIM_RULE_RESULT, row->result.data != NULL && body_ended(model, op, node, atoi(row->result.data), SIM_BODY_OK),
-                  "n%d: no body returned %s at attempt %lld", node, row->result.data != NULL ? row->result.data : "nothing",
-                  (long long)row->attempts);
+        SIM_CHECK(SIM_RULE_RESULT,
+                  row->result.data != NULL && body_ended(model, op, node, atoi(row->result.data), SIM_BODY_OK),
+                  "n%d: no body returned %s at attempt %lld", node,
+                  row->result.data != NULL ? row->result.data : "nothing", (long long)row->attempts);
     else if (!was_abandoned)
         check_failure(model, op, plan, node, now_ms);
     check_effects(unit, op, plan, node, was_abandoned);
@@ -262,8 +265,8 @@ void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const s
     SIM_CHECK(SIM_RULE_STORED, row->kind == kind_of(plan) && op->is_new == !step->exists, "n%d of %s: kind %d, new %d",
               node, instance->id, (int)row->kind, op->is_new);
     for (int i = 0; i < SIM_NODES_MAX && op->is_new; i++)
-        SIM_CHECK(SIM_RULE_STORED, !run->steps[i].exists || run->steps[i].seq != row->seq, "n%d and n%d have number %lld",
-                  node, i, (long long)row->seq);
+        SIM_CHECK(SIM_RULE_STORED, !run->steps[i].exists || run->steps[i].seq != row->seq,
+                  "n%d and n%d have number %lld", node, i, (long long)row->seq);
     SIM_CHECK(SIM_RULE_STORED, op->is_new || row->seq == step->seq, "n%d changed its number", node);
     if (row->kind == PAWL_STEP_DO)
         check_do(model, unit, op, plan, step, node, now_ms);
@@ -319,17 +322,18 @@ void sim_check_park(struct sim_model *model, const struct pw_op_park *op, int64_
     if (instance->task.status != PW_TASK_WAITING)
         return;
     int64_t at_ms = earliest_below(instance->program, run, 0);
-    SIM_CHECK(SIM_RULE_DUE, instance->task.due_at_ms <= (at_ms > now_ms ? at_ms : now_ms), "%s is due at %lld, not %lld",
-              instance->id, (long long)instance->task.due_at_ms, (long long)at_ms);
+    SIM_CHECK(SIM_RULE_DUE, instance->task.due_at_ms <= (at_ms > now_ms ? at_ms : now_ms),
+              "%s is due at %lld, not %lld", instance->id, (long long)instance->task.due_at_ms, (long long)at_ms);
 }
 
-static void check_abandoned(const struct sim_model *model, const struct sim_instance *instance, const struct sim_run *run,
-                            int node)
+static void check_abandoned(const struct sim_model *model, const struct sim_instance *instance,
+                            const struct sim_run *run, int node)
 {
     const struct sim_node *nodes = instance->program->nodes;
     const struct sim_step *step = &run->steps[node];
     SIM_CHECK(SIM_RULE_ABANDONED,
-              !step->exists || step->status != PAWL_STEP_WAITING || (step->refusals > 0 && sim_looks_past(model, SIM_KNOWN_FORGOTTEN_REFUSAL)),
+              !step->exists || step->status != PAWL_STEP_WAITING ||
+                  (step->refusals > 0 && sim_looks_past(model, SIM_KNOWN_FORGOTTEN_REFUSAL)),
               "n%d of %s waits", node, instance->id);
     if (nodes[node].kind == SIM_FIRST && sim_looks_past(model, SIM_KNOWN_NESTED_RACE))
         return;

@@ -37,23 +37,25 @@ static bool call_is_fresh(const struct call *call)
 static void call_ends(struct call *call, pawl_status status, const char *what, const char *id)
 {
     struct sim_world *world = call->world;
-    sim_trace("%lld process %d: %s %s -> %s", (long long)world->now_ms, (int)(call->process - world->processes), what, id,
-              pawl_status_name(status));
+    sim_trace("%lld process %d: %s %s -> %s", (long long)world->now_ms, (int)(call->process - world->processes), what,
+              id, pawl_status_name(status));
     world->context = call->context;
     bool is_trouble = status == PAWL_STORE_UNAVAILABLE;
-    SIM_CHECK(SIM_RULE_NO_SURPRISE, !is_trouble || world->faults > call->faults, "%s %s fails without a cause", what, id);
+    SIM_CHECK(SIM_RULE_NO_SURPRISE, !is_trouble || world->faults > call->faults, "%s %s fails without a cause", what,
+              id);
     sim_process_left(world, call->process);
 }
 
 /* ---- Creating ---------------------------------------------------------------------------------------------------------- */
 
-static void check_created(struct sim_world *world, const char *id, const char *params, bool existed, bool return_existing,
-                          pawl_status status)
+static void check_created(struct sim_world *world, const char *id, const char *params, bool existed,
+                          bool return_existing, pawl_status status)
 {
     const struct sim_instance *instance = sim_model_find(&world->model, "alpha", id);
     if (status == PAWL_OK)
         SIM_CHECK(SIM_RULE_ACKNOWLEDGED,
-                  instance != NULL && (existed || strcmp(instance->params, params) == 0) && (!existed || return_existing),
+                  instance != NULL && (existed || strcmp(instance->params, params) == 0) &&
+                      (!existed || return_existing),
                   "%s was created", id);
     else if (status != PAWL_STORE_UNAVAILABLE)
         SIM_CHECK(SIM_RULE_ACKNOWLEDGED, status == PAWL_INSTANCE_ID_ALREADY_EXISTS && existed, "%s was refused: %s", id,
@@ -68,11 +70,11 @@ static pawl_status create_batch(struct sim_world *world, const struct call *call
     size_t count = 0;
     bool existed = sim_model_find(&world->model, "alpha", id) != NULL;
     bool other_existed = sim_model_find(&world->model, "alpha", "batched") != NULL;
-    pawl_status status =
-        pawl_create_batch(call->process->engine, scope, "alpha", items, 2, &instances, &count, NULL);
+    pawl_status status = pawl_create_batch(call->process->engine, scope, "alpha", items, 2, &instances, &count, NULL);
     if (status == PAWL_OK)
         SIM_CHECK(SIM_RULE_ACKNOWLEDGED,
-                  count == (size_t)(!existed + !other_existed) && sim_model_find(&world->model, "alpha", "batched") != NULL &&
+                  count == (size_t)(!existed + !other_existed) &&
+                      sim_model_find(&world->model, "alpha", "batched") != NULL &&
                       sim_model_find(&world->model, "alpha", id) != NULL,
                   "a batch created %zu", count);
     return status;
@@ -212,4 +214,70 @@ void sim_client_resume_all(struct sim_world *world)
         if (instance->task.exists && instance->task.status == PW_TASK_PAUSED)
             control(world, instance, RESUME);
     }
+}
+
+/* ---- Looking ----------------------------------------------------------------------------------------------------------- */
+
+static enum pawl_instance_status status_of(const struct sim_instance *instance)
+{
+    switch (instance->outcome) {
+    case PW_OUTCOME_COMPLETE:
+        return PAWL_COMPLETE;
+    case PW_OUTCOME_TERMINATED:
+        return PAWL_TERMINATED;
+    case PW_OUTCOME_ERRORED:
+        return PAWL_ERRORED;
+    case PW_OUTCOME_OPEN:
+        break;
+    }
+    return instance->task.status == PW_TASK_PAUSED    ? PAWL_PAUSED
+           : instance->task.status == PW_TASK_WAITING ? PAWL_WAITING
+                                                      : PAWL_ACTIVE;
+}
+
+static bool is_same(const char *text, const char *stored)
+{
+    return strcmp(text != NULL ? text : "", stored) == 0;
+}
+
+static void look(struct sim_world *world, pawl_scope *scope, struct sim_instance *instance)
+{
+    pawl_engine *engine = world->processes[0].engine;
+    struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
+    struct pawl_instance seen;
+    struct pawl_history history;
+    options.page_size = 100;
+    options.run_number = sim_between(&world->chance, 1, instance->run);
+    const struct sim_run *run = &instance->runs[options.run_number - 1];
+    pawl_status status = pawl_get(engine, scope, instance->workflow, instance->id, &seen, NULL);
+    SIM_CHECK(SIM_RULE_LOOK,
+              status == PAWL_OK && seen.status == status_of(instance) && seen.run_number == instance->run,
+              "%s: %s, %s, run %lld", instance->id, pawl_status_name(status), pawl_instance_status_name(seen.status),
+              (long long)seen.run_number);
+    SIM_CHECK(SIM_RULE_LOOK,
+              is_same(seen.output_json, instance->output) && is_same(seen.error_name, instance->error_name) &&
+                  is_same(seen.error_message, instance->error_message),
+              "%s: output or error", instance->id);
+    status = pawl_get_history(engine, scope, instance->workflow, instance->id, &options, &history, NULL);
+    SIM_CHECK(SIM_RULE_LOOK,
+              status == PAWL_OK && history.step_count == (size_t)run->step_count &&
+                  history.event_count == (size_t)run->event_count,
+              "%s, run %lld: %zu steps, %zu events", instance->id, (long long)options.run_number, history.step_count,
+              history.event_count);
+    for (size_t i = 0; i < history.step_count; i++) {
+        const struct pawl_step_record *record = &history.steps[i];
+        const struct sim_step *step = &run->steps[sim_node_of(pw_text_of(record->name))];
+        SIM_CHECK(SIM_RULE_LOOK,
+                  record->status == step->status && record->attempts == step->attempts &&
+                      is_same(record->result_json, step->result) && is_same(record->error_name, step->error_name),
+                  "%s of %s, run %lld", record->name, instance->id, (long long)options.run_number);
+    }
+}
+
+void sim_client_look(struct sim_world *world)
+{
+    pawl_scope *scope = pawl_scope_new();
+    for (int i = 0; i < world->model.instance_count; i++)
+        look(world, scope, &world->model.instances[i]);
+    pawl_scope_free(scope);
 }

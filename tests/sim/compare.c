@@ -64,7 +64,8 @@ static void compare_instances(struct sim_model *model, sqlite3 *db)
     while (next(&reader)) {
         EXPECT(count < model->instance_count, "an instance that nobody created");
         const struct sim_instance *instance = &model->instances[count++];
-        EXPECT(number(&reader) == instance->key && is_text(&reader, instance->workflow) && is_text(&reader, instance->id),
+        EXPECT(number(&reader) == instance->key && is_text(&reader, instance->workflow) &&
+                   is_text(&reader, instance->id),
                "instance %d is not %s", count, instance->id);
         EXPECT(number(&reader) == instance->run && number(&reader) == (int64_t)instance->outcome,
                "run or outcome of %s is not %lld, %d", instance->id, (long long)instance->run, (int)instance->outcome);
@@ -112,10 +113,10 @@ static void compare_tasks(struct sim_model *model, sqlite3 *db)
 static void compare_steps(struct sim_model *model, sqlite3 *db)
 {
     static sqlite3_stmt *kept;
-    struct reader reader =
-        start(db, &kept,
-              "SELECT instance, run, name, seq, kind, status, attempts, attempts_max, timeout, next_retry_at, wake_at,"
-              " event_at, wait_event_type, result, error_name, error_message, created_at, updated_at FROM workflow_step");
+    struct reader reader = start(
+        db, &kept,
+        "SELECT instance, run, name, seq, kind, status, attempts, attempts_max, timeout, next_retry_at, wake_at,"
+        " event_at, wait_event_type, result, error_name, error_message, created_at, updated_at FROM workflow_step");
     int count = 0, expected = 0;
     while (next(&reader)) {
         struct sim_instance *instance = sim_model_by_key(model, number(&reader));

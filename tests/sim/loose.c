@@ -63,11 +63,9 @@ void sim_loose_open(struct sim_world *world, struct sim_process *process, struct
     pawl_runner *inner = runner->runner;
     (void)loose_host(world);
     inner->threaded = true;
-    inner->local = (struct pw_local){ .runner = inner,
-                                      .reserve = local_reserve,
-                                      .deliver = local_deliver,
-                                      .cancel = local_cancel,
-                                      .wake = local_wake };
+    inner->local = (struct pw_local){
+        .runner = inner, .reserve = local_reserve, .deliver = local_deliver, .cancel = local_cancel, .wake = local_wake
+    };
     (void)pw_engine_set_local(process->engine, &inner->local); /* the first one's */
 }
 

@@ -104,7 +104,13 @@ static bool replay(const struct options *options, struct report *report, uint64_
                WTERMSIG(how) == SIGALRM ? "it takes for ever: a deadlock?" : strsignal(WTERMSIG(how)));
     else if (rule_of(how) == 0)
         printf("seed %llu: exit code %d\n", (unsigned long long)seed, WEXITSTATUS(how));
-    printf("replay: %s --seed %llu -v\n", options->program, (unsigned long long)seed);
+    printf("replay: %s --seed %llu -v", options->program, (unsigned long long)seed);
+#define PRINT_STRICT(code, text)                                                                                       \
+    if (!sim_looks_past(&world.model, SIM_KNOWN_##code))                                                               \
+        printf(" --strict=%s", #code);
+    SIM_KNOWN(PRINT_STRICT)
+#undef PRINT_STRICT
+    puts("");
     return false;
 }
 
@@ -133,7 +139,8 @@ static void print_counts(const struct sim_counts *counts, double seconds, uint64
 #define PRINT(name) printf("%llu %s, ", (unsigned long long)counts->name, #name);
     SIM_COUNTS(PRINT)
 #undef PRINT
-    printf("%.0f s, %.0f seeds/s: %llu failed\n", seconds, (double)counts->seeds / seconds, (unsigned long long)failures);
+    printf("%.0f s, %.0f seeds/s: %llu failed\n", seconds, (double)counts->seeds / seconds,
+           (unsigned long long)failures);
 }
 
 static void print_progress(const struct report *reports, const struct options *options, double since)
@@ -158,7 +165,8 @@ static pid_t note_end(const struct options *options, struct report *reports, int
                WIFSIGNALED(how) ? "signal" : "exit code", WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
     if (!options->keep_going)
         return 0;
-    return start(&reports[job], seed + (uint64_t)options->jobs, end, (uint64_t)options->jobs, false, false, SIM_PLANT_NONE);
+    return start(&reports[job], seed + (uint64_t)options->jobs, end, (uint64_t)options->jobs, false, false,
+                 SIM_PLANT_NONE);
 }
 
 static bool run_many(const struct options *options, struct report *reports)

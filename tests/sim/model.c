@@ -128,7 +128,8 @@ static void check_body(struct sim_model *model, const struct pw_fence *fence, in
     const struct sim_run *run = sim_model_run(instance, fence->run);
     const struct sim_step *step = &run->steps[node];
     int forgotten = sim_looks_past(model, SIM_KNOWN_FORGOTTEN_REFUSAL) ? step->refusals : 0;
-    SIM_CHECK(SIM_RULE_BODIES, step->bodies <= step->attempts + (run->claims - run->closings) + run->expiries + forgotten,
+    SIM_CHECK(SIM_RULE_BODIES,
+              step->bodies <= step->attempts + (run->claims - run->closings) + run->expiries + forgotten,
               "n%d of %s, run %lld: %d bodies, %lld attempts, %d of %d turns were lost", node, instance->id,
               (long long)fence->run, step->bodies, (long long)step->attempts, run->claims - run->closings, run->claims);
     if (!sim_model_holds(model, fence))
@@ -152,10 +153,8 @@ int sim_model_body_starts(struct sim_model *model, const struct pw_fence *fence,
     sim_model_run(instance, fence->run)->steps[node].bodies++;
     check_body(model, fence, node, attempt, now_ms);
     int number = model->body_count++;
-    model->bodies[number] = (struct sim_body){ .instance = fence->instance,
-                                               .run = fence->run,
-                                               .node = node,
-                                               .attempt = attempt,
-                                               .deadline_ms = deadline_ms };
+    model->bodies[number] = (struct sim_body){
+        .instance = fence->instance, .run = fence->run, .node = node, .attempt = attempt, .deadline_ms = deadline_ms
+    };
     return number;
 }

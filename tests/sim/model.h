@@ -89,7 +89,7 @@ struct sim_body {
 struct sim_model {
     const struct sim_program *programs;
     int64_t start_ms;
-    unsigned strict; /* a bit for each of known.h that is not looked past */
+    unsigned strict;                                  /* a bit for each of known.h that is not looked past */
     struct sim_instance instances[SIM_INSTANCES_MAX]; /* in the order of their keys, which have gaps */
     int instance_count;
     struct sim_body bodies[SIM_BODIES_MAX];

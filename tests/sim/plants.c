@@ -100,7 +100,8 @@ static pawl_status apply_without_fence(struct pw_store *base, struct pw_unit **u
     struct pw_fence saved = unit->first->as.fence.at;
     struct pw_arena arena = { 0 };
     struct pw_instance instance;
-    if (base->ops->read_instance_by_key(base, &arena, saved.instance, &instance, error) == PAWL_OK && instance.has_task) {
+    if (base->ops->read_instance_by_key(base, &arena, saved.instance, &instance, error) == PAWL_OK &&
+        instance.has_task) {
         unit->first->as.fence.at.epoch = instance.task.epoch;
         unit->first->as.fence.at.run = instance.run;
         if (plain_apply(base, units, 1, now_ms, error) != PAWL_OK)
@@ -142,7 +143,8 @@ pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, stru
     case SIM_PLANT_NO_PAUSE: {
         bool is_lost = plant->kind == SIM_PLANT_LOST_WAKE;
         op = find_op(unit, PW_OP_PARK);
-        if (op != NULL && (op->as.park.status == PW_TASK_PAUSED) == !is_lost && (!is_lost || op->as.park.due_at_ms != 0))
+        if (op != NULL && (op->as.park.status == PW_TASK_PAUSED) == !is_lost &&
+            (!is_lost || op->as.park.due_at_ms != 0))
             return apply_parked_otherwise(base, units, count, now_ms, error, op, is_lost);
         break;
     }

@@ -34,8 +34,8 @@ static const struct sim_step *row_of(const struct player *player, int node)
 
 static pawl_status refused(const struct player *player, pawl_lane *lane, int node, pawl_status status)
 {
-    if (player->program->nodes[node].effect == SIM_EFFECT_EVENT &&
-        status != PAWL_SUSPENDED && sim_looks_past(&player->world->model, SIM_KNOWN_MOVED_TARGET)) {
+    if (player->program->nodes[node].effect == SIM_EFFECT_EVENT && status != PAWL_SUSPENDED &&
+        sim_looks_past(&player->world->model, SIM_KNOWN_MOVED_TARGET)) {
         player->world->is_spoiled = true;
         return PAWL_SUSPENDED;
     }
@@ -66,10 +66,10 @@ static pawl_status tell(const struct player *player, int node, const struct pawl
                   "n%d of %s", node, player->turn->claim.id.data);
         const char *stored = row->status == PAWL_STEP_COMPLETED ? row->result : row->error_name;
         SIM_CHECK(SIM_RULE_ANSWER,
-                  !is_durable || (done == (row->status == PAWL_STEP_COMPLETED) &&
-                                  strcmp(text != NULL ? text : "", stored) == 0),
-                  "n%d of %s was told %s, stored is %s", node, player->turn->claim.id.data, text != NULL ? text : "nothing",
-                  stored);
+                  !is_durable ||
+                      (done == (row->status == PAWL_STEP_COMPLETED) && strcmp(text != NULL ? text : "", stored) == 0),
+                  "n%d of %s was told %s, stored is %s", node, player->turn->claim.id.data,
+                  text != NULL ? text : "nothing", stored);
     }
     *told |= 1u << node;
     *digest = sim_digest_told(0, node, done, answer->result_json, answer->error_name);
@@ -154,7 +154,8 @@ static void prepare_body(struct player *player, pawl_lane *lane, pawl_attempt *a
         (void)snprintf(text, sizeof text, "body %d", number);
         status = pawl_lane_log(lane, attempt, PAWL_LOG_INFO, NULL, text, NULL, 0);
     }
-    SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_OK, "what n%d registers is refused: %s", node, pawl_status_name(status));
+    SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_OK, "what n%d registers is refused: %s", node,
+              pawl_status_name(status));
 }
 
 /* Everything that this lane was told is durable, unless the turn has lost its run. */

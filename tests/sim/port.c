@@ -88,8 +88,8 @@ static int describe_op(const struct pw_op *op, char *text, size_t room)
     case PW_OP_CONSUME:
         return snprintf(text, room, "consume %lld ", (long long)op->as.consume.seq);
     default: {
-        static const char *const names[] = { "", "", "restart", "", "", "", "", "", "hold",
-                                             "pause", "finish", "", "renew", "reap", "sql", "call" };
+        static const char *const names[] = { "",     "",      "restart", "", "",      "",     "",    "",
+                                             "hold", "pause", "finish",  "", "renew", "reap", "sql", "call" };
         return snprintf(text, room, "%s ", names[op->kind]);
     }
     }
@@ -193,15 +193,15 @@ static pawl_status port_read_new_events(struct pw_store *store, struct pw_arena 
     struct pw_store *base = port->world->base;
     if (read_fails(port))
         return unavailable(port->world, error, "it cannot be read now");
-    pawl_status status =
-        base->ops->read_new_events(base, arena, instance, run, after_seq, out_rows, out_count, error);
+    pawl_status status = base->ops->read_new_events(base, arena, instance, run, after_seq, out_rows, out_count, error);
     if (status == PAWL_OK)
         sim_plant_events(&port->world->plant, *out_rows, *out_count);
     return status;
 }
 
-static pawl_status port_read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                           struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+static pawl_status port_read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance,
+                                           int64_t run, struct pw_step_row **out_rows, size_t *out_count,
+                                           struct pawl_error *error)
 {
     struct sim_port *port = (struct sim_port *)store;
     struct pw_store *base = port->world->base;

@@ -10,16 +10,7 @@
 
 enum { SIM_NODES_MAX = 24, SIM_NONE = -1 };
 
-enum sim_node_kind {
-    SIM_SEQUENCE,
-    SIM_DO,
-    SIM_SLEEP,
-    SIM_SLEEP_UNTIL,
-    SIM_WAIT,
-    SIM_LOG,
-    SIM_ALL,
-    SIM_FIRST
-};
+enum sim_node_kind { SIM_SEQUENCE, SIM_DO, SIM_SLEEP, SIM_SLEEP_UNTIL, SIM_WAIT, SIM_LOG, SIM_ALL, SIM_FIRST };
 
 /* What a body registers to come true with its success. */
 enum sim_effect {
@@ -35,9 +26,9 @@ struct sim_node {
     enum sim_node_kind kind;
     int first_child, next_sibling; /* positions, or SIM_NONE */
     int child_count;
-    int limit; /* ALL */
+    int limit;        /* ALL */
     bool is_tolerant; /* its failure does not end the sequence that it stands in */
-    int64_t ms; /* SLEEP: duration; SLEEP_UNTIL: since the world's beginning; WAIT: timeout */
+    int64_t ms;       /* SLEEP: duration; SLEEP_UNTIL: since the world's beginning; WAIT: timeout */
     int event_type;
     struct pawl_policy policy;
     enum sim_effect effect;

@@ -34,7 +34,8 @@
     RULE(28, STORED, "the database holds what the commits said, row for row")                                          \
     RULE(29, NO_SURPRISE, "no call fails without a cause, and no correct program is refused")                          \
     RULE(30, NEXT_WAKE, "a runner's next wake time is when the first task is due or the first lease expires")          \
-    RULE(31, ABANDONED, "once a race is decided no step of its other branches is left waiting")
+    RULE(31, ABANDONED, "once a race is decided no step of its other branches is left waiting")                        \
+    RULE(32, LOOK, "a look at an instance and its history shows what the rows say")
 /* clang-format on */
 
 enum sim_rule {

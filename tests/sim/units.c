@@ -264,10 +264,11 @@ static void apply_log(struct sim_model *model, const struct pw_unit *unit, const
         restarts |= other->kind == PW_OP_RESTART;
     struct sim_instance *instance = sim_model_by_key(model, op->instance);
     struct sim_run *run = restarts && op->run == instance->run - 1 ? sim_model_run(instance, op->run)
-                                                                  : open_run(model, op->instance, op->run);
+                                                                   : open_run(model, op->instance, op->run);
     if (run->log_count == run->log_room) {
         run->log_room = run->log_room == 0 ? 32 : run->log_room * 2;
-        run->logs = run->log_room <= SIM_LOGS_MAX ? realloc(run->logs, (size_t)run->log_room * sizeof *run->logs) : NULL;
+        run->logs =
+            run->log_room <= SIM_LOGS_MAX ? realloc(run->logs, (size_t)run->log_room * sizeof *run->logs) : NULL;
         if (run->logs == NULL)
             sim_give_up("%d log lines", run->log_count);
     }
@@ -276,8 +277,7 @@ static void apply_log(struct sim_model *model, const struct pw_unit *unit, const
     if (node == SIM_NONE || op->row.is_replay || op->row.step.data != NULL)
         return;
     SIM_CHECK(SIM_RULE_LOGS, (run->logged & (1u << node)) == 0 || sim_looks_past(model, SIM_KNOWN_RACE_LOGS),
-              "the line of n%d of %s is new a second time", node,
-              instance->id);
+              "the line of n%d of %s is new a second time", node, instance->id);
     run->logged |= 1u << node;
 }
 
@@ -411,7 +411,8 @@ static void apply_renew(struct sim_model *model, const struct pw_op_renew *op, i
     for (size_t i = 0; i < op->count; i++) {
         const struct pw_lease *lease = &op->leases[i];
         struct sim_instance *instance = sim_model_by_key(model, lease->fence.instance);
-        bool held = sim_model_holds(model, &lease->fence) && instance->task.processing && instance->task.owner == op->owner;
+        bool held =
+            sim_model_holds(model, &lease->fence) && instance->task.processing && instance->task.owner == op->owner;
         SIM_CHECK(SIM_RULE_FENCE, lease->lost == !held, "a lease of %s is lost: %d", instance->id, lease->lost);
         if (held)
             instance->task.locked_until_ms = now_ms + op->lease_ms;

@@ -283,6 +283,8 @@ static void make_world(struct sim_world *world, uint64_t seed)
     world->plant.calls = 0;
     choose_mood(world);
     sim_taste_choose(&taste, &world->chance);
+    if (taste.effects > 0 && sim_looks_past(&world->model, SIM_KNOWN_FORGOTTEN_REFUSAL))
+        world->mood.no_cache = true; /* what is forgotten there is found again, freed */
     for (int i = 0; i < SIM_PROGRAMS_MAX; i++) {
         sim_program_make(&world->programs[i], &taste, i < 2 ? 2 + i : SIM_NONE, &world->chance);
         sim_program_trace(&world->programs[i], i);
@@ -341,7 +343,8 @@ static void check_ends(struct sim_world *world)
     for (int i = 0; i < world->model.instance_count; i++) {
         const struct sim_instance *instance = &world->model.instances[i];
         bool paused = instance->task.exists && instance->task.status == PW_TASK_PAUSED;
-        SIM_CHECK(SIM_RULE_LIVENESS, !instance->task.exists || paused || world->is_spoiled, "%s has not ended", instance->id);
+        SIM_CHECK(SIM_RULE_LIVENESS, !instance->task.exists || paused || world->is_spoiled, "%s has not ended",
+                  instance->id);
         world->counts->paused += paused;
         world->counts->complete += instance->outcome == PW_OUTCOME_COMPLETE;
         world->counts->errored += instance->outcome == PW_OUTCOME_ERRORED;
@@ -361,6 +364,7 @@ void sim_world_run(struct sim_world *world, uint64_t seed)
     }
     run_to_end(world);
     check_ends(world);
+    sim_client_look(world);
     sim_compare(&world->model, world->db);
     for (int i = 0; i < world->process_count; i++)
         sim_close_runners(world, &world->processes[i]);

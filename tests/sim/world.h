@@ -44,9 +44,10 @@ struct sim_process {
 
 /* What happened, over all seeds of a process. */
 #define SIM_COUNTS(COUNT)                                                                                              \
-    COUNT(seeds) COUNT(actions) COUNT(turns) COUNT(commits) COUNT(units) COUNT(bodies) COUNT(crashes) COUNT(errors)     \
-    COUNT(ambiguous) COUNT(lost) COUNT(refused) COUNT(calls) COUNT(complete) COUNT(errored) COUNT(terminated) \
-    COUNT(restarts) COUNT(paused)
+    COUNT(seeds)                                                                                                       \
+    COUNT(actions) COUNT(turns) COUNT(commits) COUNT(units) COUNT(bodies) COUNT(crashes) COUNT(errors)                 \
+        COUNT(ambiguous) COUNT(lost) COUNT(refused) COUNT(calls) COUNT(complete) COUNT(errored) COUNT(terminated)      \
+            COUNT(restarts) COUNT(paused)
 struct sim_counts {
 #define SIM_COUNT_FIELD(name) uint64_t name;
     SIM_COUNTS(SIM_COUNT_FIELD)
@@ -66,7 +67,7 @@ struct sim_world {
     struct sqlite3 *db;    /* its connection */
     struct sim_process processes[SIM_PROCESSES_MAX];
     int process_count;
-    int depth; /* of interludes */
+    int depth;       /* of interludes */
     bool is_calm;    /* no more faults, no more interludes */
     bool is_spoiled; /* something of known.h happened after which runs need not end */
     enum sim_context context;
@@ -114,6 +115,8 @@ void sim_client_create(struct sim_world *world);
 void sim_client_event(struct sim_world *world);
 void sim_client_control(struct sim_world *world);
 void sim_client_resume_all(struct sim_world *world);
+/* At every instance and its history, against the model. */
+void sim_client_look(struct sim_world *world);
 
 /* play.c: the one workflow function; user is the world. */
 void sim_play(pawl_turn *turn, void *user);

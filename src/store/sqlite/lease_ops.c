@@ -15,12 +15,12 @@ static pawl_status read_claim(struct pw_batch *batch, int64_t instance, struct p
     *out_found = pw_query_step(&query);
     if (*out_found) {
         claim->fence.instance = instance;
-        claim->fence.run = pw_column_integer(&query);
-        claim->fence.epoch = pw_column_integer(&query) + 1;
+        claim->fence.run = pw_column_count(&query);
+        claim->fence.epoch = pw_column_count(&query) + 1;
         claim->workflow = pw_column_text(&query, arena);
         claim->id = pw_column_text(&query, arena);
-        claim->kind = (enum pw_task_kind)pw_column_integer(&query);
-        claim->event_seq = pw_column_integer(&query);
+        claim->kind = (enum pw_task_kind)pw_column_choice(&query, PW_TASK_RUN);
+        claim->event_seq = pw_column_count(&query);
         claim->taken_over = pw_column_integer(&query) != 0;
         claim->is_first = pw_column_integer(&query) != 0;
         claim->has_instance = claim->is_first; /* later turns have more to read anyhow, and params can be large */
@@ -105,6 +105,8 @@ static pawl_status claim_candidates(struct pw_batch *batch, struct pw_op_claim *
         status = read_claim(batch, instance, claim, &exists);
         if (status == PAWL_OK)
             status = take_task(batch, instance, op->owner, op->lease_ms, true);
+        if (!exists)
+            claims->count--; /* a task without an instance: kept out of the way by the lease, given to nobody */
     }
     return status;
 }

@@ -1,6 +1,7 @@
 /* query.c - see query.h. */
 #include "store/sqlite/query.h"
 
+#include "base/limits.h"
 #include "store/sqlite/errors.h"
 
 void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connection, enum pw_query_name name)
@@ -60,6 +61,35 @@ bool pw_query_step(struct pw_query *query)
 int64_t pw_column_integer(struct pw_query *query)
 {
     return sqlite3_column_int64(query->statement, query->column++);
+}
+
+int64_t pw_column_count(struct pw_query *query)
+{
+    int64_t count = pw_column_integer(query);
+    return count < 0 ? 0 : count < PW_COUNT_MAX ? count : PW_COUNT_MAX;
+}
+
+int64_t pw_column_time(struct pw_query *query)
+{
+    int64_t at_ms = pw_column_integer(query);
+    return at_ms < 0 ? 0 : at_ms < PW_TIME_MS_MAX ? at_ms : PW_TIME_MS_MAX;
+}
+
+int64_t pw_column_place(struct pw_query *query)
+{
+    int64_t place = pw_column_integer(query);
+    if (place < 1 || place > PW_COUNT_MAX)
+        note(query, SQLITE_CORRUPT);
+    return place;
+}
+
+int pw_column_choice(struct pw_query *query, int most)
+{
+    int64_t choice = pw_column_integer(query);
+    if (choice >= 0 && choice <= most)
+        return (int)choice;
+    note(query, SQLITE_CORRUPT);
+    return 0;
 }
 
 bool pw_column_is_null(struct pw_query *query)

@@ -9,35 +9,35 @@
 
 static void read_task(struct pw_query *query, struct pw_task *task)
 {
-    task->epoch = pw_column_integer(query);
-    task->status = (enum pw_task_status)pw_column_integer(query);
-    task->kind = (enum pw_task_kind)pw_column_integer(query);
-    task->due_at_ms = pw_column_integer(query);
+    task->epoch = pw_column_count(query);
+    task->status = (enum pw_task_status)pw_column_choice(query, PW_TASK_PAUSED);
+    task->kind = (enum pw_task_kind)pw_column_choice(query, PW_TASK_RUN);
+    task->due_at_ms = pw_column_time(query);
     task->processing = pw_column_integer(query) != 0;
     task->owner = pw_column_integer(query);
-    task->locked_until_ms = pw_column_integer(query);
+    task->locked_until_ms = pw_column_time(query);
     task->pause_requested = pw_column_integer(query) != 0;
-    task->started_at_ms = pw_column_integer(query);
-    task->updated_at_ms = pw_column_integer(query);
-    task->event_seq = pw_column_integer(query);
+    task->started_at_ms = pw_column_time(query);
+    task->updated_at_ms = pw_column_time(query);
+    task->event_seq = pw_column_count(query);
 }
 
 static void read_instance_row(struct pw_query *query, struct pw_arena *arena, void *row)
 {
     struct pw_instance *instance = row;
-    instance->key = pw_column_integer(query);
+    instance->key = pw_column_place(query);
     instance->workflow = pw_column_text(query, arena);
     instance->id = pw_column_text(query, arena);
-    instance->run = pw_column_integer(query);
-    instance->outcome = (enum pw_outcome)pw_column_integer(query);
+    instance->run = pw_column_count(query);
+    instance->outcome = (enum pw_outcome)pw_column_choice(query, PW_OUTCOME_ERRORED);
     instance->params = pw_column_text(query, arena);
     instance->output = pw_column_text(query, arena);
     instance->error_name = pw_column_text(query, arena);
     instance->error_message = pw_column_text(query, arena);
-    instance->created_at_ms = pw_column_integer(query);
-    instance->updated_at_ms = pw_column_integer(query);
-    instance->started_at_ms = pw_column_integer(query);
-    instance->completed_at_ms = pw_column_integer(query);
+    instance->created_at_ms = pw_column_time(query);
+    instance->updated_at_ms = pw_column_time(query);
+    instance->started_at_ms = pw_column_time(query);
+    instance->completed_at_ms = pw_column_time(query);
     instance->has_task = pw_column_integer(query) != 0; /* its key, which is never 0 */
     read_task(query, &instance->task);
 }
@@ -45,48 +45,48 @@ static void read_instance_row(struct pw_query *query, struct pw_arena *arena, vo
 static void read_step_row(struct pw_query *query, struct pw_arena *arena, void *row)
 {
     struct pw_step_row *step = row;
-    step->seq = pw_column_integer(query);
+    step->seq = pw_column_place(query);
     step->name = pw_column_text(query, arena);
-    step->kind = (enum pawl_step_kind)pw_column_integer(query);
-    step->status = (enum pawl_step_status)pw_column_integer(query);
-    step->attempts = pw_column_integer(query);
-    step->attempts_max = pw_column_integer(query);
-    step->timeout_ms = pw_column_integer(query);
-    step->next_retry_at_ms = pw_column_integer(query);
-    step->wake_at_ms = pw_column_integer(query);
-    step->event_at_ms = pw_column_integer(query);
+    step->kind = (enum pawl_step_kind)pw_column_choice(query, PAWL_STEP_FIRST);
+    step->status = (enum pawl_step_status)pw_column_choice(query, PAWL_STEP_ERRORED);
+    step->attempts = pw_column_count(query);
+    step->attempts_max = pw_column_count(query);
+    step->timeout_ms = pw_column_count(query);
+    step->next_retry_at_ms = pw_column_time(query);
+    step->wake_at_ms = pw_column_time(query);
+    step->event_at_ms = pw_column_time(query);
     step->wait_event_type = pw_column_text(query, arena);
     step->result = pw_column_text(query, arena);
     step->error_name = pw_column_text(query, arena);
     step->error_message = pw_column_text(query, arena);
-    step->created_at_ms = pw_column_integer(query);
-    step->updated_at_ms = pw_column_integer(query);
+    step->created_at_ms = pw_column_time(query);
+    step->updated_at_ms = pw_column_time(query);
 }
 
 static void read_event_row(struct pw_query *query, struct pw_arena *arena, void *row)
 {
     struct pw_event_row *event = row;
-    event->seq = pw_column_integer(query);
+    event->seq = pw_column_place(query);
     event->id = pw_column_text(query, arena);
     event->type = pw_column_text(query, arena);
     event->payload = pw_column_text(query, arena);
-    event->created_at_ms = pw_column_integer(query);
-    event->delivered_at_ms = pw_column_integer(query);
+    event->created_at_ms = pw_column_time(query);
+    event->delivered_at_ms = pw_column_time(query);
     event->consumed_by = pw_column_text(query, arena);
 }
 
 static void read_log_row(struct pw_query *query, struct pw_arena *arena, void *row)
 {
     struct pw_log_row *log = row;
-    log->seq = pw_column_integer(query);
+    log->seq = pw_column_place(query);
     log->step = pw_column_text(query, arena);
-    log->attempt = pw_column_integer(query);
-    log->level = (enum pawl_log_level)pw_column_integer(query);
+    log->attempt = pw_column_count(query);
+    log->level = (enum pawl_log_level)pw_column_choice(query, PAWL_LOG_ERROR);
     log->category = pw_column_text(query, arena);
     log->message = pw_column_text(query, arena);
     log->data = pw_column_text(query, arena);
     log->is_replay = pw_column_integer(query) != 0;
-    log->created_at_ms = pw_column_integer(query);
+    log->created_at_ms = pw_column_time(query);
 }
 
 /* ---- Reading as such ----------------------------------------------------------------------------------------- */

@@ -22,13 +22,13 @@ pawl_status pw_look_at_task(struct pw_batch *batch, int64_t instance, struct pw_
     pw_bind_integer(&query, instance);
     out_look->found = pw_query_step(&query);
     if (out_look->found) {
-        out_look->run = pw_column_integer(&query);
-        out_look->epoch = pw_column_integer(&query);
+        out_look->run = pw_column_count(&query);
+        out_look->epoch = pw_column_count(&query);
         out_look->due_at_ms = pw_column_integer(&query);
         out_look->processing = pw_column_integer(&query) != 0;
         out_look->owner = pw_column_integer(&query);
         out_look->pause_requested = pw_column_integer(&query) != 0;
-        out_look->event_seq = pw_column_integer(&query);
+        out_look->event_seq = pw_column_count(&query);
     }
     return pw_query_end(&query, batch->error);
 }

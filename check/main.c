@@ -1,0 +1,156 @@
+/* main.c - pawl-check: crash sweeps of the workflows in a module.  Exits 0 when all are well, 1 when something was found,
+ * 2 when it was asked for something that makes no sense. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "place.h"
+
+enum { EXIT_WELL = 0, EXIT_FOUND = 1, EXIT_WRONG_USE = 2 };
+
+static const char help[] =
+    "pawl-check - run the workflows of a module once for every commit, crashed just before and just after it\n"
+    "\n"
+    "usage: pawl-check MODULE.so [options]\n"
+    "\n"
+    "  --workflow NAME        only this one; else all of the module, one after the other\n"
+    "  --params JSON | @FILE  what it is created with\n"
+    "  --event TYPE[=JSON][@OFFSET]\n"
+    "                         send it an event, so long after its creation (\"@1 hour\"; without: at once);\n"
+    "                         may be given more than once, in the order of time\n"
+    "  --seed N               another run of chance\n"
+    "  --any-outcome          results differ from run to run by nature: do not compare them\n"
+    "  -v, --verbose          name every commit\n"
+    "  -h, --help             this text\n"
+    "\n"
+    "Time is simulated: a wait for an event that never comes ends by its timeout at once.  Found is: another result\n"
+    "after a crash, other steps, a completed step that runs again, a run that does not end, and a function that, run\n"
+    "again, does not make the same durable calls.  Exit status: 0 well, 1 found something, 2 wrong use.\n"
+    "\n"
+    "examples:\n"
+    "  cc -shared -fPIC -g -o order.so order.c && pawl-check ./order.so\n"
+    "  pawl-check ./order.so --workflow order --params '{\"sku\": \"teapot\"}' --event 'approval={\"by\": \"Ada\"}@1 hour'\n";
+
+/* ---- Saying what was found ----------------------------------------------------------------------------------------------- */
+
+static void print_line(const struct pawl_sweep_line *line)
+{
+    char place[512];
+    if (line->object == NULL) {
+        printf("    %c %s\n", line->sign, line->text);
+        return;
+    }
+    place_tell(line->object, line->offset, place, sizeof place);
+    printf("    %c %-40s %s\n", line->sign, line->text, place);
+}
+
+static void print_finding(const struct pawl_sweep_finding *finding)
+{
+    printf("  %s: %s\n", finding->where, finding->text);
+    for (size_t i = 0; i < finding->line_count; i++)
+        print_line(&finding->lines[i]);
+    if (finding->times > 1)
+        printf("    and the same in %lld more case%s\n", (long long)finding->times - 1, finding->times == 2 ? "" : "s");
+}
+
+static void print_report(const char *workflow, const struct pawl_sweep_report *report, bool verbose)
+{
+    printf("%s: %s, %zu commits, %lld crashes: ", workflow, report->outcome != NULL ? report->outcome : "no end",
+           report->commit_count, (long long)report->crashes);
+    if (report->finding_count == 0)
+        printf("ok\n");
+    else
+        printf("%zu found\n", report->finding_count);
+    for (size_t i = 0; verbose && i < report->commit_count; i++)
+        printf("  commit %zu: %s\n", i + 1, report->commits[i]);
+    for (size_t i = 0; i < report->finding_count; i++)
+        print_finding(&report->findings[i]);
+}
+
+/* ---- Sweeping --------------------------------------------------------------------------------------------------------------- */
+
+static pawl_status load(pawl_world *world, void *user, struct pawl_error *error)
+{
+    return pawl_load_module(pawl_world_engine(world), user, error);
+}
+
+static pawl_status sweep_one(const struct arguments *arguments, const char *path, const char *workflow, int *exit_code,
+                             struct pawl_error *error)
+{
+    struct pawl_sweep_options options = PAWL_SWEEP_OPTIONS_INIT;
+    struct pawl_sweep_report report;
+    pawl_scope *scope = pawl_scope_new();
+    options.workflow = workflow;
+    options.params_json = arguments->params_json;
+    options.events = arguments->events;
+    options.event_count = arguments->event_count;
+    options.setup = load;
+    options.user = (void *)path;
+    options.seed = arguments->seed;
+    options.outcome_may_vary = arguments->outcome_may_vary;
+    pawl_status status = pawl_sweep(scope, &options, &report, error);
+    if (status == PAWL_OK) {
+        print_report(workflow, &report, arguments->verbose);
+        (void)fflush(stdout);
+        if (report.finding_count > 0)
+            *exit_code = EXIT_FOUND;
+    }
+    pawl_scope_free(scope);
+    return status;
+}
+
+/* The world keeps the module loaded, so that what it holds in static variables lasts from case to case. */
+static pawl_status sweep_all(const struct arguments *arguments, const char *path, pawl_world *world, int *exit_code,
+                             struct pawl_error *error)
+{
+    const struct pawl_workflow_info *workflows;
+    size_t count = 0;
+    pawl_status status = load(world, (void *)path, error);
+    if (status != PAWL_OK)
+        return status;
+    if (arguments->workflow != NULL)
+        return sweep_one(arguments, path, arguments->workflow, exit_code, error);
+    status = pawl_list_workflows(pawl_world_engine(world), pawl_world_scope(world), &workflows, &count);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++)
+        status = sweep_one(arguments, path, workflows[i].name, exit_code, error);
+    return status;
+}
+
+/* Without a slash in it the loader would look for the module among the system's libraries. */
+static const char *path_of(const char *given, char *buffer, size_t size)
+{
+    if (strchr(given, '/') != NULL)
+        return given;
+    snprintf(buffer, size, "./%s", given);
+    return buffer;
+}
+
+int main(int count, char **values)
+{
+    struct arguments arguments;
+    struct pawl_error error = { PAWL_OK, "" };
+    char wrong[512], path[4096];
+    pawl_world *world = NULL;
+    int exit_code = EXIT_WELL;
+    if (!arguments_parse(&arguments, count, values, wrong, sizeof wrong)) {
+        fprintf(stderr, "pawl-check: %s\n", wrong);
+        arguments_free(&arguments);
+        return EXIT_WRONG_USE;
+    }
+    if (arguments.help) {
+        fputs(help, stdout);
+        arguments_free(&arguments);
+        return EXIT_WELL;
+    }
+    pawl_status status = pawl_world_open(NULL, &world, &error);
+    if (status == PAWL_OK)
+        status = sweep_all(&arguments, path_of(arguments.path, path, sizeof path), world, &exit_code, &error);
+    if (status != PAWL_OK) {
+        fprintf(stderr, "pawl-check: %s\n", error.text[0] != '\0' ? error.text : pawl_status_text(status));
+        exit_code = EXIT_WRONG_USE;
+    }
+    pawl_world_close(world);
+    arguments_free(&arguments);
+    return exit_code;
+}

@@ -1,0 +1,245 @@
+/* sweep_play.c - the script of a sweep, played in a world of its own: create, run, send events at their times, run to the
+ * end.  When the process dies in between, the next one begins: it finds the dead one's lease ended, as it does where the
+ * store can tell who is dead, so that time goes as it does undisturbed; and whoever was refused asks again. */
+#include <stdio.h>
+
+#include "base/duration.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "testing/sweep.h"
+#include "value/value.h"
+
+/* ---- Opening ----------------------------------------------------------------------------------------------------------- */
+
+static pawl_status register_all(const struct pw_sweep_play *play, struct pawl_error *error)
+{
+    const struct pawl_sweep_options *options = play->options;
+    pawl_status status = PAWL_OK;
+    if (options->module != NULL)
+        status = pawl_register_module(play->world->engine, options->module, error);
+    for (size_t i = 0; status == PAWL_OK && i < options->workflow_count; i++)
+        status = pawl_register(play->world->engine, &options->workflows[i], error);
+    if (status == PAWL_OK && options->setup != NULL)
+        status = options->setup(play->world, options->user, error);
+    return status;
+}
+
+static pawl_status open_world(struct pw_sweep_play *play, struct pawl_error *error)
+{
+    struct pawl_world_options world = PAWL_WORLD_OPTIONS_INIT;
+    world.seed = play->options->seed;
+    world.limits = play->options->limits;
+    world.always_replay = play->of.replays;
+    pawl_status status = pawl_world_open(&world, &play->world, error);
+    if (status != PAWL_OK)
+        return status;
+    pw_sweep_watch_init(&play->watch, play->world, play->options->workflow, play->of.replays);
+    play->world->turns_max = play->options->turns_max;
+    play->crash = pw_sweep_crash_insert(play->world, &play->watch);
+    if (play->crash == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+    status = register_all(play, error);
+    if (status != PAWL_OK)
+        return status;
+    play->crash->crash_at = play->of.crash_at;
+    play->crash->after = play->of.after;
+    play->crash->counting = true;
+    return pw_sweep_watch_begin(&play->watch) ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
+}
+
+void pw_sweep_play_free(struct pw_sweep_play *play)
+{
+    if (play->world == NULL)
+        return;
+    pawl_world_close(play->world); /* its store knows the watch */
+    pw_sweep_watch_free(&play->watch);
+}
+
+/* ---- Dying and beginning again ---------------------------------------------------------------------------------------------- */
+
+static pawl_status end_lease(const struct pw_sweep_play *play, struct pawl_error *error)
+{
+    struct pw_lease lease = { .fence = play->crash->held };
+    struct pw_unit unit;
+    pw_unit_init(&unit);
+    struct pw_op *op = pw_unit_add(&unit, PW_OP_RENEW);
+    pawl_status status = PAWL_NOMEM;
+    if (op != NULL) {
+        op->as.renew = (struct pw_op_renew){ .owner = play->crash->owner, .leases = &lease, .count = 1 };
+        status = pw_commit_run(play->world->engine->commit, &unit);
+    }
+    pw_unit_clear(&unit);
+    return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
+}
+
+static pawl_status begin_again(struct pw_sweep_play *play, struct pawl_error *error)
+{
+    struct pawl_runner_options runner = PAWL_RUNNER_OPTIONS_INIT;
+    runner.always_replay = play->of.replays;
+    pawl_runner_close(play->world->runner);
+    play->world->runner = NULL;
+    play->crash->dead = false;
+    pawl_status status = play->crash->owner != 0 ? end_lease(play, error) : PAWL_OK;
+    return status == PAWL_OK ? pawl_runner_open(play->world->engine, &runner, &play->world->runner, error) : status;
+}
+
+/* ---- The script ---------------------------------------------------------------------------------------------------------------- */
+
+typedef pawl_status act(struct pw_sweep_play *play, size_t position, struct pawl_error *error);
+
+static pawl_status create(struct pw_sweep_play *play, size_t position, struct pawl_error *error)
+{
+    struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
+    struct pawl_instance instance;
+    (void)position;
+    options.id = PW_SWEEP_ID;
+    options.params_json = play->options->params_json;
+    options.return_existing = true;
+    return pawl_create(play->world->engine, play->world->scope, play->options->workflow, &options, &instance, error);
+}
+
+/* Up to the time of that event. */
+static pawl_status run_up_to(struct pw_sweep_play *play, size_t position, struct pawl_error *error)
+{
+    struct pawl_instance instance;
+    char duration[32];
+    int64_t after_ms = 0;
+    (void)pw_duration_parse(play->options->events[position].after, &after_ms); /* it was, before */
+    pawl_status status = pawl_world_get(play->world, play->options->workflow, PW_SWEEP_ID, &instance, error);
+    int64_t left_ms = instance.created_at_ms + after_ms - pawl_world_now_ms(play->world);
+    if (status != PAWL_OK || left_ms <= 0)
+        return status;
+    snprintf(duration, sizeof duration, "%lld ms", (long long)left_ms);
+    return pawl_world_advance(play->world, duration, error);
+}
+
+static pawl_status send(struct pw_sweep_play *play, size_t position, struct pawl_error *error)
+{
+    struct pawl_send_event_options options = PAWL_SEND_EVENT_OPTIONS_INIT;
+    char id[32];
+    snprintf(id, sizeof id, "sweep-%zu", position);
+    options.type = play->options->events[position].type;
+    options.payload_json = play->options->events[position].payload_json;
+    options.event_id = id;
+    pawl_status status = pawl_send_event(play->world->engine, play->world->scope, play->options->workflow, PW_SWEEP_ID,
+                                         &options, NULL, error);
+    return status == PAWL_INSTANCE_TERMINAL ? PAWL_OK : status; /* it came too late, as in life */
+}
+
+static pawl_status run_to_end(struct pw_sweep_play *play, size_t position, struct pawl_error *error)
+{
+    (void)position;
+    return pawl_world_run_to_end(play->world, error);
+}
+
+/* Until it is done, by this process or the next: there is one crash in a play. */
+static pawl_status insist(struct pw_sweep_play *play, act *what, size_t position, struct pawl_error *error)
+{
+    struct pawl_error told = { PAWL_OK, "" };
+    pawl_status status = what(play, position, &told);
+    if (play->crash->dead && play->watch.looping.count == 0) {
+        status = begin_again(play, &told);
+        if (status == PAWL_OK)
+            status = what(play, position, &told);
+    }
+    if (status == PAWL_BUSY && play->endless == NULL) {
+        play->endless = pawl_scope_format(play->world->scope, "%s", told.text);
+        return play->endless != NULL ? PAWL_BUSY : pw_error_plain(error, PAWL_NOMEM);
+    }
+    return status == PAWL_OK ? PAWL_OK : pw_error(error, status, "%s", told.text);
+}
+
+static pawl_status follow_script(struct pw_sweep_play *play, struct pawl_error *error)
+{
+    pawl_status status = insist(play, create, 0, error);
+    for (size_t i = 0; status == PAWL_OK && i < play->options->event_count; i++) {
+        if (play->options->events[i].after != NULL)
+            status = insist(play, run_up_to, i, error);
+        if (status == PAWL_OK)
+            status = insist(play, send, i, error);
+    }
+    return status == PAWL_OK ? insist(play, run_to_end, 0, error) : status;
+}
+
+/* ---- What it came to -------------------------------------------------------------------------------------------------------------- */
+
+static pawl_status read_outcome(struct pw_sweep_play *play, struct pawl_error *error)
+{
+    struct pawl_instance instance;
+    pawl_scope *scope = play->world->scope;
+    pawl_status status = pawl_world_get(play->world, play->options->workflow, PW_SWEEP_ID, &instance, error);
+    if (status != PAWL_OK)
+        return status;
+    const char *name = pawl_instance_status_name(instance.status);
+    play->error_name = instance.error_name;
+    if (instance.error_name != NULL)
+        play->outcome = pawl_scope_format(scope, "%s with %s", name, instance.error_name);
+    else if (instance.output_json != NULL)
+        play->outcome = pawl_scope_format(scope, "%s with %s", name, instance.output_json);
+    else
+        play->outcome = pawl_scope_format(scope, "%s", name);
+    return play->outcome != NULL ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
+}
+
+static bool is_finished(const struct pawl_instance *instance)
+{
+    return instance->status == PAWL_COMPLETE || instance->status == PAWL_TERMINATED || instance->status == PAWL_ERRORED;
+}
+
+/* The instances of one workflow: how many, and whether one of them is stuck. */
+static pawl_status count_instances(struct pw_sweep_play *play, size_t position, struct pawl_error *error)
+{
+    struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
+    struct pawl_instance_page page;
+    pawl_scope *scope = play->world->scope;
+    options.page_size = PW_PAGE_SIZE_MAX;
+    options.order = PAWL_OLDEST_FIRST;
+    do {
+        const char *name = play->workflows[position];
+        pawl_status status = pawl_list(play->world->engine, scope, name, &options, &page, error);
+        if (status != PAWL_OK)
+            return status;
+        for (size_t i = 0; i < page.count; i++) {
+            const struct pawl_instance *row = &page.instances[i];
+            if (play->unfinished == NULL && !is_finished(row))
+                play->unfinished = pawl_scope_format(scope, "instance \"%s\" of \"%s\" is left %s, and nothing is due",
+                                                     row->id, name, pawl_instance_status_name(row->status));
+        }
+        play->instance_counts[position] += (int64_t)page.count;
+        options.cursor = page.cursor;
+    } while (page.cursor != NULL);
+    return PAWL_OK;
+}
+
+static pawl_status read_instances(struct pw_sweep_play *play, struct pawl_error *error)
+{
+    const struct pawl_workflow_info *workflows;
+    pawl_scope *scope = play->world->scope;
+    pawl_status status = pawl_list_workflows(play->world->engine, scope, &workflows, &play->workflow_count);
+    if (status != PAWL_OK)
+        return pw_error_plain(error, status);
+    play->instance_counts = pw_scope_take(scope, play->workflow_count * sizeof *play->instance_counts);
+    play->workflows = pw_scope_take(scope, play->workflow_count * sizeof *play->workflows);
+    if (play->instance_counts == NULL || play->workflows == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+    for (size_t i = 0; status == PAWL_OK && i < play->workflow_count; i++) {
+        play->instance_counts[i] = 0;
+        play->workflows[i] = workflows[i].name;
+        status = count_instances(play, i, error);
+    }
+    return status;
+}
+
+pawl_status pw_sweep_play_run(struct pw_sweep_play *play, struct pawl_error *error)
+{
+    pawl_status status = open_world(play, error);
+    if (status == PAWL_OK)
+        status = follow_script(play, error);
+    if (play->watch.out_of_memory)
+        return pw_error_plain(error, PAWL_NOMEM);
+    if (play->endless != NULL || play->watch.looping.count > 0)
+        return PAWL_OK;
+    if (status == PAWL_OK)
+        status = read_outcome(play, error);
+    return status == PAWL_OK ? read_instances(play, error) : status;
+}

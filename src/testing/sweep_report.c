@@ -1,0 +1,134 @@
+/* sweep_report.c - findings, the comparison of two lists of steps, and the text for people. */
+#include <string.h>
+
+#include "testing/sweep.h"
+#include "value/value.h"
+
+enum { LINES_BEFORE = 3, LINES_AFTER = 5 };
+
+/* ---- Findings ------------------------------------------------------------------------------------------------------------- */
+
+bool pw_sweep_findings_init(struct pw_sweep_findings *findings, pawl_scope *scope, size_t max)
+{
+    *findings = (struct pw_sweep_findings){ .scope = scope, .max = max };
+    findings->rows = pw_scope_take(scope, max * sizeof *findings->rows);
+    return findings->rows != NULL;
+}
+
+static bool is_same(const struct pawl_sweep_finding *left, const struct pawl_sweep_finding *right)
+{
+    if (left->kind != right->kind || strcmp(left->text, right->text) != 0 || left->line_count != right->line_count)
+        return false;
+    for (size_t i = 0; i < left->line_count; i++) {
+        if (left->lines[i].sign != right->lines[i].sign || strcmp(left->lines[i].text, right->lines[i].text) != 0)
+            return false;
+    }
+    return true;
+}
+
+void pw_sweep_add_finding(struct pw_sweep_findings *findings, const struct pawl_sweep_finding *finding)
+{
+    if (finding->text == NULL || finding->where == NULL) {
+        findings->out_of_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < findings->count; i++) {
+        if (is_same(&findings->rows[i], finding)) {
+            findings->rows[i].times++;
+            return;
+        }
+    }
+    findings->rows[findings->count] = *finding; /* who is full stops looking */
+    findings->rows[findings->count++].times = 1;
+}
+
+/* ---- Two lists of steps --------------------------------------------------------------------------------------------------------- */
+
+static bool fill_line(pawl_scope *scope, char sign, size_t position, const struct pw_sweep_call *call,
+                      struct pawl_sweep_line *line)
+{
+    const char *object = NULL;
+    *line = (struct pawl_sweep_line){ .sign = sign };
+    line->text = pawl_scope_format(scope, "step %zu: %s \"%s\"", position + 1, pawl_step_kind_name(call->kind),
+                                   call->step->name.data);
+    if (line->text == NULL)
+        return false;
+    if (!pw_sweep_place_tell(call->place, &object, &line->offset))
+        return true;
+    line->object = pawl_scope_format(scope, "%s", object);
+    return line->object != NULL;
+}
+
+static bool is_same_call(const struct pw_sweep_call *left, const struct pw_sweep_call *right)
+{
+    return left->kind == right->kind && pw_text_equal(left->step->name, right->step->name);
+}
+
+static size_t min_of(size_t left, size_t right)
+{
+    return left < right ? left : right;
+}
+
+bool pw_sweep_compare(pawl_scope *scope, const struct pw_sweep_list *expected, const struct pw_sweep_list *seen,
+                      struct pawl_sweep_finding *finding)
+{
+    struct pawl_sweep_line *lines = pw_scope_take(scope, (LINES_BEFORE + 2 * LINES_AFTER) * sizeof *lines);
+    size_t count = 0, same = 0;
+    bool complete = lines != NULL;
+    while (same < expected->count && same < seen->count && is_same_call(&expected->calls[same], &seen->calls[same]))
+        same++;
+    for (size_t i = same > LINES_BEFORE ? same - LINES_BEFORE : 0; complete && i < same; i++)
+        complete = fill_line(scope, ' ', i, &seen->calls[i], &lines[count++]);
+    for (size_t i = same; complete && i < min_of(expected->count, same + LINES_AFTER); i++)
+        complete = fill_line(scope, '-', i, &expected->calls[i], &lines[count++]);
+    for (size_t i = same; complete && i < min_of(seen->count, same + LINES_AFTER); i++)
+        complete = fill_line(scope, '+', i, &seen->calls[i], &lines[count++]);
+    finding->lines = lines;
+    finding->line_count = count;
+    return complete;
+}
+
+/* ---- The text ------------------------------------------------------------------------------------------------------------------ */
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static const char *add_line(pawl_scope *scope, const char *text, const struct pawl_sweep_line *line)
+{
+    if (line->object == NULL)
+        return pawl_scope_format(scope, "%s    %c %s\n", text, line->sign, line->text);
+    const char *slash = strrchr(line->object, '/');
+    return pawl_scope_format(scope, "%s    %c %-40s %s+0x%llx\n", text, line->sign, line->text,
+                             slash != NULL ? slash + 1 : line->object, (unsigned long long)line->offset);
+}
+
+static const char *add_finding(pawl_scope *scope, const char *text, const struct pawl_sweep_finding *finding)
+{
+    text = pawl_scope_format(scope, "%s  %s: %s\n", text, finding->where, finding->text);
+    for (size_t i = 0; text != NULL && i < finding->line_count; i++)
+        text = add_line(scope, text, &finding->lines[i]);
+    if (text != NULL && finding->times > 1)
+        text = pawl_scope_format(scope, "%s    and the same in %lld more case%s\n", text, (long long)finding->times - 1,
+                                 plural((size_t)finding->times - 1));
+    return text;
+}
+
+const char *pw_sweep_text(pawl_scope *scope, const char *workflow, const struct pawl_sweep_report *report, bool is_cut)
+{
+    const char *text =
+        pawl_scope_format(scope, "%s: %s, %zu commit%s, %lld crash%s: ", workflow,
+                          report->outcome != NULL ? report->outcome : "no end", report->commit_count,
+                          plural(report->commit_count), (long long)report->crashes, report->crashes == 1 ? "" : "es");
+    if (text != NULL && report->finding_count == 0)
+        return pawl_scope_format(scope, "%sok\n", text);
+    if (text != NULL)
+        text =
+            pawl_scope_format(scope, "%s%zu finding%s\n", text, report->finding_count, plural(report->finding_count));
+    for (size_t i = 0; text != NULL && i < report->finding_count; i++)
+        text = add_finding(scope, text, &report->findings[i]);
+    if (text != NULL && is_cut)
+        text = pawl_scope_format(scope, "%s  and no further: that many are enough\n", text);
+    return text;
+}
