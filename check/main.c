@@ -32,42 +32,6 @@ static const char help[] =
     "  cc -shared -fPIC -g -o order.so order.c && pawl-check ./order.so\n"
     "  pawl-check ./order.so --workflow order --params '{\"sku\": \"teapot\"}' --event 'approval={\"by\": \"Ada\"}@1 hour'\n";
 
-/* ---- Saying what was found ----------------------------------------------------------------------------------------------- */
-
-static void print_line(const struct pawl_sweep_line *line)
-{
-    char place[512];
-    if (line->object == NULL) {
-        printf("    %c %s\n", line->sign, line->text);
-        return;
-    }
-    place_tell(line->object, line->offset, place, sizeof place);
-    printf("    %c %-40s %s\n", line->sign, line->text, place);
-}
-
-static void print_finding(const struct pawl_sweep_finding *finding)
-{
-    printf("  %s: %s\n", finding->where, finding->text);
-    for (size_t i = 0; i < finding->line_count; i++)
-        print_line(&finding->lines[i]);
-    if (finding->times > 1)
-        printf("    and the same in %lld more case%s\n", (long long)finding->times - 1, finding->times == 2 ? "" : "s");
-}
-
-static void print_report(const char *workflow, const struct pawl_sweep_report *report, bool verbose)
-{
-    printf("%s: %s, %zu commits, %lld crashes: ", workflow, report->outcome != NULL ? report->outcome : "no end",
-           report->commit_count, (long long)report->crashes);
-    if (report->finding_count == 0)
-        printf("ok\n");
-    else
-        printf("%zu found\n", report->finding_count);
-    for (size_t i = 0; verbose && i < report->commit_count; i++)
-        printf("  commit %zu: %s\n", i + 1, report->commits[i]);
-    for (size_t i = 0; i < report->finding_count; i++)
-        print_finding(&report->findings[i]);
-}
-
 /* ---- Sweeping --------------------------------------------------------------------------------------------------------------- */
 
 static pawl_status load(pawl_world *world, void *user, struct pawl_error *error)
@@ -89,9 +53,12 @@ static pawl_status sweep_one(const struct arguments *arguments, const char *path
     options.user = (void *)path;
     options.seed = arguments->seed;
     options.outcome_may_vary = arguments->outcome_may_vary;
+    options.place = place_tell;
     pawl_status status = pawl_sweep(scope, &options, &report, error);
     if (status == PAWL_OK) {
-        print_report(workflow, &report, arguments->verbose);
+        fputs(report.text, stdout);
+        for (size_t i = 0; arguments->verbose && i < report.commit_count; i++)
+            printf("  commit %zu: %s\n", i + 1, report.commits[i]);
         (void)fflush(stdout);
         if (report.finding_count > 0)
             *exit_code = EXIT_FOUND;

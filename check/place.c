@@ -2,7 +2,6 @@
 #include "place.h"
 
 #include <spawn.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -45,14 +44,12 @@ static bool ask_addr2line(const char *object, const char *offset, char *text, si
     return got && status == 0 && text[0] != '?';
 }
 
-void place_tell(const char *object, uint64_t offset, char *text, size_t size)
+bool place_tell(const char *object, uint64_t offset, char *text, size_t size)
 {
     char hexadecimal[32];
     snprintf(hexadecimal, sizeof hexadecimal, "0x%llx", (unsigned long long)offset);
-    if (ask_addr2line(object, hexadecimal, text, size)) {
-        text[strcspn(text, " \n")] = '\0'; /* behind it may stand "(discriminator 2)" */
-        return;
-    }
-    const char *slash = strrchr(object, '/');
-    snprintf(text, size, "%s+%s", slash != NULL ? slash + 1 : object, hexadecimal);
+    if (!ask_addr2line(object, hexadecimal, text, size))
+        return false;
+    text[strcspn(text, " \n")] = '\0'; /* behind it may stand "(discriminator 2)" */
+    return true;
 }

@@ -2,10 +2,11 @@
 #ifndef CHECK_PLACE_H
 #define CHECK_PLACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* "src/order.c:31" where addr2line is there and the object has debug information, else "order.so+0x12f4". */
-void place_tell(const char *object, uint64_t offset, char *text, size_t size);
+/* "src/order.c:31"; false where addr2line is not there, or the object has no debug information. */
+bool place_tell(const char *object, uint64_t offset, char *text, size_t size);
 
 #endif

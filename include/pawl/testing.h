@@ -134,6 +134,9 @@ struct pawl_sweep_event {
 /* Anything but PAWL_OK is what the sweep answers (setup), or a finding with the error's text (check). */
 typedef pawl_status pawl_sweep_fn(pawl_world *world, void *user, struct pawl_error *error);
 
+/* Writes where a call stands, as "order.c:31"; false: it cannot tell. */
+typedef bool pawl_sweep_place_fn(const char *object, uint64_t offset, char *text, size_t size);
+
 /* All is borrowed for the call. */
 struct pawl_sweep_options {
     size_t struct_size;
@@ -149,14 +152,15 @@ struct pawl_sweep_options {
     void *user;           /* for both */
     uint64_t seed;
     struct pawl_limits limits;
-    int64_t turns_max;     /* 0: 1000; a run that takes more is taken for one that does not end */
-    int64_t findings_max;  /* 0: 10; enough, the rest is left out */
-    bool outcome_may_vary; /* by nature, as where a body answers with a random number: do not compare it */
+    int64_t turns_max;          /* 0: 1000; a run that takes more is taken for one that does not end */
+    int64_t findings_max;       /* 0: 10; enough, the rest is left out */
+    bool outcome_may_vary;      /* by nature, as where a body answers with a random number: do not compare it */
+    pawl_sweep_place_fn *place; /* for the report's text; NULL, or where it cannot tell: "order.so+0x12f4" */
 };
 /* clang-format off */
 #define PAWL_SWEEP_OPTIONS_INIT                                                                                        \
     { sizeof(struct pawl_sweep_options), NULL, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0, { 0, 0 }, 0, 0,      \
-      false }
+      false, NULL }
 /* clang-format on */
 
 enum pawl_sweep_kind {

@@ -59,7 +59,8 @@ struct pawl_runner {
     int64_t keeper_until_ms; /* it sleeps until then, by the store's clock */
     int64_t renew_at_ms, poll_at_ms, reap_at_ms; /* by the monotonic clock */
     int64_t turns, leases_lost;
-    int64_t trouble_ms; /* how long turns that the store failed are put off */
+    int64_t trouble_ms;       /* how long turns that the store failed are put off */
+    int64_t trouble_until_ms; /* until then it is the same trouble; by the monotonic clock */
 };
 
 extern const struct pw_turn_host pw_runner_host;

@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "runner/runner.h"
 
-enum { BEGUN_SOON_MS = 20, BEGUN_LATE_MS = 200, TROUBLE_MS_MIN = 1000, TROUBLE_MS_MAX = 60000 };
+enum { BEGUN_SOON_MS = 20, BEGUN_LATE_MS = 200, TROUBLE_MS_MIN = 1000, TROUBLE_MS_MAX = 16000 };
 
 /* ---- Coming -------------------------------------------------------------------------------------------------------- */
 
@@ -108,16 +108,20 @@ static void unhold(pawl_runner *runner, pawl_turn *turn)
     runner->turns++;
 }
 
-/* A store in trouble is left alone for longer each time: a body whose outcome cannot be recorded has run in vain. */
+/* A store in trouble is left alone for longer each time: a body whose outcome cannot be recorded has run in vain.  Turns
+ * that the same trouble hit share one delay. */
 static int64_t next_delay(pawl_runner *runner, const pawl_turn *turn)
 {
-    int broken = atomic_load(&turn->chain.broken);
-    if (broken == PAWL_CONFLICT)
+    int64_t now_ms = pw_system_monotonic_ms();
+    if (atomic_load(&turn->chain.broken) == PAWL_CONFLICT)
         return 0;
     pthread_mutex_lock(&runner->lock);
-    runner->trouble_ms = runner->trouble_ms == 0 ? TROUBLE_MS_MIN : runner->trouble_ms * 2;
-    if (runner->trouble_ms > TROUBLE_MS_MAX)
-        runner->trouble_ms = TROUBLE_MS_MAX;
+    if (runner->trouble_ms == 0 || now_ms >= runner->trouble_until_ms) {
+        runner->trouble_ms = runner->trouble_ms == 0 ? TROUBLE_MS_MIN : runner->trouble_ms * 2;
+        if (runner->trouble_ms > TROUBLE_MS_MAX)
+            runner->trouble_ms = TROUBLE_MS_MAX;
+        runner->trouble_until_ms = now_ms + runner->trouble_ms;
+    }
     int64_t delay_ms = runner->trouble_ms;
     pthread_mutex_unlock(&runner->lock);
     return delay_ms;

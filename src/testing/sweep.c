@@ -209,8 +209,7 @@ static pawl_status write_report(const struct sweep *sweep, struct pawl_sweep_rep
                                         .finding_count = sweep->findings.count };
     if (play->outcome != NULL)
         report.outcome = pawl_scope_format(sweep->scope, "%s", play->outcome);
-    report.text =
-        pw_sweep_text(sweep->scope, sweep->options.workflow, &report, sweep->findings.count == sweep->findings.max);
+    report.text = pw_sweep_text(sweep->scope, &sweep->options, &report);
     if (report.text == NULL || (report.outcome == NULL && play->outcome != NULL))
         return pw_error_plain(error, PAWL_NOMEM);
     *out_report = report;

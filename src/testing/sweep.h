@@ -160,7 +160,8 @@ bool pw_sweep_compare(pawl_scope *scope, const struct pw_sweep_list *expected, c
                       struct pawl_sweep_finding *finding);
 
 /* NULL when memory is out. */
-const char *pw_sweep_text(pawl_scope *scope, const char *workflow, const struct pawl_sweep_report *report, bool is_cut);
+const char *pw_sweep_text(pawl_scope *scope, const struct pawl_sweep_options *options,
+                          const struct pawl_sweep_report *report);
 
 /* Room for one more of these.  False when memory is out. */
 bool pw_sweep_grow(struct pw_arena *arena, void **rows, size_t row_size, size_t count, size_t *capacity);

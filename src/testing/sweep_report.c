@@ -1,4 +1,5 @@
 /* sweep_report.c - findings, the comparison of two lists of steps, and the text for people. */
+#include <stdio.h>
 #include <string.h>
 
 #include "testing/sweep.h"
@@ -95,30 +96,37 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-static const char *add_line(pawl_scope *scope, const char *text, const struct pawl_sweep_line *line)
+static const char *add_line(pawl_scope *scope, const char *text, const struct pawl_sweep_line *line,
+                            pawl_sweep_place_fn *place)
 {
+    char told[400];
     if (line->object == NULL)
         return pawl_scope_format(scope, "%s    %c %s\n", text, line->sign, line->text);
-    const char *slash = strrchr(line->object, '/');
-    return pawl_scope_format(scope, "%s    %c %-40s %s+0x%llx\n", text, line->sign, line->text,
-                             slash != NULL ? slash + 1 : line->object, (unsigned long long)line->offset);
+    if (place == NULL || !place(line->object, line->offset, told, sizeof told)) {
+        const char *slash = strrchr(line->object, '/');
+        snprintf(told, sizeof told, "%s+0x%llx", slash != NULL ? slash + 1 : line->object,
+                 (unsigned long long)line->offset);
+    }
+    return pawl_scope_format(scope, "%s    %c %-40s %s\n", text, line->sign, line->text, told);
 }
 
-static const char *add_finding(pawl_scope *scope, const char *text, const struct pawl_sweep_finding *finding)
+static const char *add_finding(pawl_scope *scope, const char *text, const struct pawl_sweep_finding *finding,
+                               pawl_sweep_place_fn *place)
 {
     text = pawl_scope_format(scope, "%s  %s: %s\n", text, finding->where, finding->text);
     for (size_t i = 0; text != NULL && i < finding->line_count; i++)
-        text = add_line(scope, text, &finding->lines[i]);
+        text = add_line(scope, text, &finding->lines[i], place);
     if (text != NULL && finding->times > 1)
         text = pawl_scope_format(scope, "%s    and the same in %lld more case%s\n", text, (long long)finding->times - 1,
                                  plural((size_t)finding->times - 1));
     return text;
 }
 
-const char *pw_sweep_text(pawl_scope *scope, const char *workflow, const struct pawl_sweep_report *report, bool is_cut)
+const char *pw_sweep_text(pawl_scope *scope, const struct pawl_sweep_options *options,
+                          const struct pawl_sweep_report *report)
 {
     const char *text =
-        pawl_scope_format(scope, "%s: %s, %zu commit%s, %lld crash%s: ", workflow,
+        pawl_scope_format(scope, "%s: %s, %zu commit%s, %lld crash%s: ", options->workflow,
                           report->outcome != NULL ? report->outcome : "no end", report->commit_count,
                           plural(report->commit_count), (long long)report->crashes, report->crashes == 1 ? "" : "es");
     if (text != NULL && report->finding_count == 0)
@@ -127,8 +135,8 @@ const char *pw_sweep_text(pawl_scope *scope, const char *workflow, const struct 
         text =
             pawl_scope_format(scope, "%s%zu finding%s\n", text, report->finding_count, plural(report->finding_count));
     for (size_t i = 0; text != NULL && i < report->finding_count; i++)
-        text = add_finding(scope, text, &report->findings[i]);
-    if (text != NULL && is_cut)
+        text = add_finding(scope, text, &report->findings[i], options->place);
+    if (text != NULL && report->finding_count == (size_t)options->findings_max)
         text = pawl_scope_format(scope, "%s  and no further: that many are enough\n", text);
     return text;
 }

@@ -236,9 +236,7 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
         pawl_status status = fail_attempt(lane, step, policy, step->row.attempts, PAWL_STEP_MAX_ATTEMPTS_EXCEEDED, false);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
-    if (turn->host->stopping(turn->runner))
-        return pw_lane_suspend(lane);
-    if (!turn->host->take_step(turn->runner)) {
+    if (turn->host->stopping(turn->runner) || !turn->host->take_step(turn->runner)) {
         turn->out_of_steps = true;
         return pw_lane_suspend(lane);
     }

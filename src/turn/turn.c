@@ -265,6 +265,12 @@ void pawl_turn_fail(pawl_turn *turn, const char *error_name, const char *error_m
 
 /* ---- What comes next ----------------------------------------------------------------------------------------------- */
 
+/* There is more to do at once, only not in this turn: the runner stops, or a tick's budget is used up. */
+static bool is_cut_short(const pawl_turn *turn)
+{
+    return turn->outcome == PW_OUTCOME_NONE || turn->out_of_steps || turn->main.commit_wanted != 0;
+}
+
 /* A pause wins over everything: what the pass found will be found again after the resume. */
 static struct pw_closing closing_of(pawl_turn *turn)
 {
@@ -279,11 +285,12 @@ static struct pw_closing closing_of(pawl_turn *turn)
                                     .output = good ? turn->result : (struct pw_text){ NULL, 0 },
                                     .error_name = good ? (struct pw_text){ NULL, 0 } : turn->error_name,
                                     .error_message = good ? (struct pw_text){ NULL, 0 } : turn->error_message };
-    } else if (turn->trouble != PAWL_OK || (turn->outcome == PW_OUTCOME_SUSPEND && !turn->out_of_steps &&
-                                            !turn->host->stopping(turn->runner) && turn->main.wake_at_ms == INT64_MAX)) {
+    } else if (turn->trouble == PAWL_OK && is_cut_short(turn)) {
+        park.due_at_ms = PW_NOW;
+    } else if (turn->trouble != PAWL_OK || turn->main.wake_at_ms == INT64_MAX) {
         /* Nothing to wait for, yet suspended: memory ran out, or a binding gave up.  Not in a hot loop. */
         park.due_at_ms = pawl_now_ms(turn->engine) + TROUBLE_DELAY_MS;
-    } else if (turn->main.wake_at_ms < INT64_MAX && !turn->out_of_steps && !turn->host->stopping(turn->runner)) {
+    } else {
         park.status = PW_TASK_WAITING;
         park.kind = turn->main.wake_kind;
         park.due_at_ms = turn->main.wake_at_ms;

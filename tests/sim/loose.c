@@ -139,6 +139,7 @@ static void expire(struct sim_world *world, pawl_runner *runner)
         bool is_dead = pw_turn_expire(attempt->turn, attempt);
         sim_trace("the watchdog gives up on %.*s of instance %lld: %d", (int)attempt->step->row.name.size,
                   attempt->step->row.name.data, (long long)fence.instance, is_dead);
+        world->counts->expired += is_dead;
         if (is_dead)
             sim_model_run(sim_model_by_key(&world->model, fence.instance), fence.run)->expiries++;
         break;

@@ -134,6 +134,12 @@ uint64_t sim_digest(uint64_t digest, const void *data, size_t size);
 uint64_t sim_digest_text(uint64_t digest, struct pw_text text);
 uint64_t sim_digest_log(const struct pw_log_row *row);
 
+/* ---- Leases: claims.c --------------------------------------------------------------------------------------------- */
+
+void sim_take_task(struct sim_instance *instance, int64_t owner, int64_t lease_ms, int64_t now_ms);
+void sim_apply_claim(struct sim_model *model, const struct pw_op_claim *op, int64_t now_ms);
+void sim_apply_renew(struct sim_model *model, const struct pw_op_renew *op, int64_t now_ms);
+
 /* ---- Checks of single rows: checks.c ---------------------------------------------------------------------------- */
 
 /* The step of the run is about to become `row`, in this unit. */

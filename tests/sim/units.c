@@ -299,21 +299,6 @@ static void apply_park(struct sim_model *model, const struct pw_op_park *op, int
     sim_check_park(model, op, now_ms);
 }
 
-static void take_task(struct sim_instance *instance, int64_t owner, int64_t lease_ms, int64_t now_ms)
-{
-    struct sim_task *task = &instance->task;
-    struct sim_run *run = sim_model_run(instance, instance->run);
-    run->claims++;
-    run->pause_told = false;
-    task->status = PW_TASK_ACTIVE;
-    task->processing = true;
-    task->epoch++;
-    task->owner = owner;
-    task->locked_until_ms = now_ms + lease_ms;
-    if (task->started_at_ms == 0)
-        task->started_at_ms = now_ms;
-}
-
 static void apply_finish(struct sim_model *model, const struct pw_op_finish *op, int64_t now_ms)
 {
     struct sim_instance *instance = sim_model_by_key(model, op->instance);
@@ -324,99 +309,6 @@ static void apply_finish(struct sim_model *model, const struct pw_op_finish *op,
     sim_text_copy(instance->error_name, op->error_name);
     sim_text_copy(instance->error_message, op->error_message);
     instance->task.exists = false;
-}
-
-/* ---- Claims ------------------------------------------------------------------------------------------------------ */
-
-struct candidate {
-    struct sim_instance *instance;
-    int group; /* 0 goes first */
-    int64_t due_at_ms;
-};
-
-static int compare_candidates(const void *left, const void *right)
-{
-    const struct candidate *one = left, *other = right;
-    if (one->group != other->group)
-        return one->group - other->group;
-    if (one->due_at_ms != other->due_at_ms)
-        return one->due_at_ms < other->due_at_ms ? -1 : 1;
-    return one->instance->key < other->instance->key ? -1 : 1;
-}
-
-static void pause_expired(struct sim_task *task)
-{
-    task->status = PW_TASK_PAUSED;
-    task->processing = task->pause_requested = false;
-    task->owner = task->locked_until_ms = 0;
-    task->epoch++;
-}
-
-static int find_candidates(struct sim_model *model, int64_t now_ms, struct candidate candidates[SIM_INSTANCES_MAX])
-{
-    int count = 0;
-    for (int i = 0; i < model->instance_count; i++) {
-        struct sim_instance *instance = &model->instances[i];
-        struct sim_task *task = &instance->task;
-        int64_t at_ms = task->processing ? task->locked_until_ms : task->due_at_ms;
-        if (!task->exists || at_ms > now_ms)
-            continue;
-        if (task->processing && task->pause_requested)
-            pause_expired(task);
-        if (task->status == PW_TASK_PAUSED)
-            continue;
-        int group = task->processing || task->kind != PW_TASK_RUN ? 0 : 1;
-        candidates[count++] = (struct candidate){ instance, group, at_ms };
-    }
-    qsort(candidates, (size_t)count, sizeof *candidates, compare_candidates);
-    return count;
-}
-
-/* The claimed one, which is as good as the first that is left: of those due at the same time any may be. */
-static struct sim_instance *take_candidate(struct candidate *candidates, size_t first, size_t count, int64_t key)
-{
-    size_t found = first;
-    while (found < count && candidates[found].instance->key != key)
-        found++;
-    SIM_CHECK(SIM_RULE_CLAIM,
-              found < count && candidates[found].group == candidates[first].group &&
-                  candidates[found].due_at_ms == candidates[first].due_at_ms,
-              "claimed instance %lld instead of %s", (long long)key, candidates[first].instance->id);
-    struct sim_instance *instance = candidates[found].instance;
-    candidates[found] = candidates[first];
-    return instance;
-}
-
-static void apply_claim(struct sim_model *model, const struct pw_op_claim *op, int64_t now_ms)
-{
-    struct candidate candidates[SIM_INSTANCES_MAX];
-    size_t all = (size_t)find_candidates(model, now_ms, candidates), count = all < op->max ? all : op->max;
-    SIM_CHECK(SIM_RULE_CLAIM, op->claim_count == count, "claimed %zu instead of %zu", op->claim_count, count);
-    for (size_t i = 0; i < count; i++) {
-        const struct pw_claim *claim = &op->claims[i];
-        struct sim_instance *instance = take_candidate(candidates, i, all, claim->fence.instance);
-        SIM_CHECK(SIM_RULE_CLAIM, claim->taken_over == instance->task.processing, "taken over is %d of %s",
-                  claim->taken_over, instance->id);
-        SIM_CHECK(SIM_RULE_CLAIM, claim->is_first == (instance->task.started_at_ms == 0), "is first is %d of %s",
-                  claim->is_first, instance->id);
-        take_task(instance, op->owner, op->lease_ms, now_ms);
-        SIM_CHECK(SIM_RULE_EPOCH, claim->fence.epoch == instance->task.epoch && claim->fence.run == instance->run,
-                  "claimed %s, run %lld, epoch %lld", instance->id, (long long)claim->fence.run,
-                  (long long)claim->fence.epoch);
-    }
-}
-
-static void apply_renew(struct sim_model *model, const struct pw_op_renew *op, int64_t now_ms)
-{
-    for (size_t i = 0; i < op->count; i++) {
-        const struct pw_lease *lease = &op->leases[i];
-        struct sim_instance *instance = sim_model_by_key(model, lease->fence.instance);
-        bool held =
-            sim_model_holds(model, &lease->fence) && instance->task.processing && instance->task.owner == op->owner;
-        SIM_CHECK(SIM_RULE_FENCE, lease->lost == !held, "a lease of %s is lost: %d", instance->id, lease->lost);
-        if (held)
-            instance->task.locked_until_ms = now_ms + op->lease_ms;
-    }
 }
 
 /* ---- A unit as a whole ------------------------------------------------------------------------------------------- */
@@ -465,7 +357,7 @@ static void apply_op(struct sim_model *model, const struct pw_unit *unit, const 
         return;
     case PW_OP_HOLD:
         sim_model_by_key(model, op->as.hold.instance)->task.pause_requested = false;
-        take_task(sim_model_by_key(model, op->as.hold.instance), op->as.hold.owner, op->as.hold.lease_ms, now_ms);
+        sim_take_task(sim_model_by_key(model, op->as.hold.instance), op->as.hold.owner, op->as.hold.lease_ms, now_ms);
         return;
     case PW_OP_PAUSE:
         sim_model_by_key(model, op->as.pause.instance)->task.pause_requested = op->as.pause.requested;
@@ -474,10 +366,10 @@ static void apply_op(struct sim_model *model, const struct pw_unit *unit, const 
         apply_finish(model, &op->as.finish, now_ms);
         return;
     case PW_OP_CLAIM:
-        apply_claim(model, &op->as.claim, now_ms);
+        sim_apply_claim(model, &op->as.claim, now_ms);
         return;
     case PW_OP_RENEW:
-        apply_renew(model, &op->as.renew, now_ms);
+        sim_apply_renew(model, &op->as.renew, now_ms);
         return;
     case PW_OP_SQL:
         apply_sql(model, &op->as.sql);

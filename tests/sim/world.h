@@ -43,11 +43,12 @@ struct sim_process {
 };
 
 /* What happened, over all seeds of a process. */
+/* clang-format off */
 #define SIM_COUNTS(COUNT)                                                                                              \
-    COUNT(seeds)                                                                                                       \
-    COUNT(actions) COUNT(turns) COUNT(commits) COUNT(units) COUNT(bodies) COUNT(crashes) COUNT(errors)                 \
-        COUNT(ambiguous) COUNT(lost) COUNT(refused) COUNT(calls) COUNT(complete) COUNT(errored) COUNT(terminated)      \
-            COUNT(restarts) COUNT(paused)
+    COUNT(seeds) COUNT(actions) COUNT(turns) COUNT(commits) COUNT(units) COUNT(bodies) COUNT(crashes) COUNT(errors)     \
+    COUNT(ambiguous) COUNT(lost) COUNT(refused) COUNT(expired) COUNT(calls) COUNT(complete) COUNT(errored)             \
+    COUNT(terminated) COUNT(restarts) COUNT(paused)
+/* clang-format on */
 struct sim_counts {
 #define SIM_COUNT_FIELD(name) uint64_t name;
     SIM_COUNTS(SIM_COUNT_FIELD)
