@@ -90,19 +90,19 @@ bool pw_sweep_place_tell(const void *place, const char **out_object, uint64_t *o
 /* ---- The store that dies ------------------------------------------------------------------------------------------- */
 
 struct pw_sweep_commit {
-    int64_t number;   /* of the apply, from 1 */
+    int64_t number;   /* of the unit, from 1 */
     const char *text; /* in the arena of the watch */
 };
 
 struct pw_sweep_crash {
     struct pw_forward forward;
     struct pw_sweep_watch *watch;
-    bool counting; /* else it only hands on */
-    int64_t applied;
-    int64_t crash_at;     /* the number of an apply; 0: never */
+    bool counting;        /* else it only hands on */
+    int64_t applied;      /* units */
+    int64_t crash_at;     /* the number of a unit; 0: never */
     bool after;           /* it is applied, and its answer is lost */
     bool dead;            /* everything fails, as nobody is there any more */
-    bool crashed;         /* was dead */
+    bool crashed;         /* is, or was dead */
     struct pw_fence held; /* the newest claim, and whose it is; owner 0: none */
     int64_t owner;
     struct pw_sweep_commit *commits; /* those that changed something */

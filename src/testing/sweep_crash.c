@@ -83,13 +83,11 @@ bool pw_sweep_grow(struct pw_arena *arena, void **rows, size_t row_size, size_t 
     return true;
 }
 
-static void note_commit(struct pw_sweep_crash *crash, struct pw_unit **units, size_t count)
+static void note_commit(struct pw_sweep_crash *crash, const struct pw_unit *unit)
 {
     struct words words = { .size = 0 };
-    for (size_t i = 0; i < count; i++) {
-        for (const struct pw_op *op = units[i]->status == PAWL_OK ? units[i]->first : NULL; op != NULL; op = op->next)
-            describe_op(&words, op);
-    }
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
+        describe_op(&words, op);
     if (words.size == 0)
         return;
     struct pw_arena *arena = &crash->watch->arena;
@@ -106,30 +104,37 @@ static void note_commit(struct pw_sweep_crash *crash, struct pw_unit **units, si
 
 /* ---- What it does ------------------------------------------------------------------------------------------------------ */
 
-static void note_steps(struct pw_sweep_crash *crash, struct pw_unit **units, size_t count, bool applied)
+static void note_applied(struct pw_sweep_crash *crash, const struct pw_unit *unit)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (applied && units[i]->status != PAWL_OK)
-            continue;
-        for (const struct pw_op *op = units[i]->first; op != NULL; op = op->next) {
-            if (op->kind == PW_OP_STEP && applied)
-                pw_sweep_note_recorded(crash->watch, &op->as.step);
-            else if (op->kind == PW_OP_STEP)
-                pw_sweep_note_lost(crash->watch, &op->as.step);
-            else if (op->kind == PW_OP_CLAIM && applied && op->as.claim.claim_count > 0) {
-                crash->held = op->as.claim.claims[0].fence;
-                crash->owner = op->as.claim.owner;
-            }
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
+        if (op->kind == PW_OP_STEP) {
+            pw_sweep_note_recorded(crash->watch, &op->as.step);
+        } else if (op->kind == PW_OP_CLAIM && op->as.claim.claim_count > 0) {
+            crash->held = op->as.claim.claims[0].fence;
+            crash->owner = op->as.claim.owner;
         }
     }
+    note_commit(crash, unit);
 }
 
-static pawl_status die(struct pw_sweep_crash *crash, struct pawl_error *error)
+static pawl_status refuse_as_dead(struct pawl_error *error)
 {
-    crash->dead = crash->crashed = true;
     return pw_error(error, PAWL_STORE_UNAVAILABLE, "the process has died here, as the crash sweep wants it");
 }
 
+static pawl_status die(struct pw_sweep_crash *crash, struct pw_unit **lost, size_t count, struct pawl_error *error)
+{
+    crash->dead = crash->crashed = true;
+    for (size_t i = 0; i < count; i++) {
+        for (const struct pw_op *op = lost[i]->first; op != NULL; op = op->next) {
+            if (op->kind == PW_OP_STEP)
+                pw_sweep_note_lost(crash->watch, &op->as.step);
+        }
+    }
+    return refuse_as_dead(error);
+}
+
+/* Each unit in a transaction of its own: what happens to share one here may not elsewhere. */
 static pawl_status crash_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
                                struct pawl_error *error)
 {
@@ -138,18 +143,20 @@ static pawl_status crash_apply(struct pw_store *store, struct pw_unit **units, s
     if (!crash->counting)
         return inner->ops->apply(inner, units, count, now_ms, error);
     if (crash->dead || crash->watch->looping.count > 0)
-        return die(crash, error);
-    bool is_now = ++crash->applied == crash->crash_at;
-    if (is_now && !crash->after) {
-        note_steps(crash, units, count, false);
-        return die(crash, error);
+        return refuse_as_dead(error);
+    for (size_t i = 0; i < count; i++) {
+        bool is_now = ++crash->applied == crash->crash_at;
+        if (is_now && !crash->after)
+            return die(crash, units + i, count - i, error);
+        pawl_status status = inner->ops->apply(inner, units + i, 1, now_ms, error);
+        if (status != PAWL_OK)
+            return status;
+        if (units[i]->status == PAWL_OK)
+            note_applied(crash, units[i]);
+        if (is_now)
+            return die(crash, units + i + 1, count - i - 1, error);
     }
-    pawl_status status = inner->ops->apply(inner, units, count, now_ms, error);
-    if (status != PAWL_OK)
-        return status;
-    note_steps(crash, units, count, true);
-    note_commit(crash, units, count);
-    return is_now ? die(crash, error) : PAWL_OK;
+    return PAWL_OK;
 }
 
 static void crash_close(struct pw_store *store)

@@ -147,6 +147,12 @@ static void expire(struct sim_world *world, pawl_runner *runner)
     pthread_mutex_unlock(&runner->lock);
 }
 
+void sim_loose_watch(struct sim_world *world, struct sim_process *process)
+{
+    for (int i = 0; i < process->runner_count && process->is_loose && !process->is_dead; i++)
+        expire(world, process->runners[i].runner);
+}
+
 static void help(struct sim_world *world, pawl_runner *runner)
 {
     if (runner->forks == NULL)

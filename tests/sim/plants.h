@@ -7,7 +7,7 @@
 
 /* name, what it does, the rules that may find it */
 #define SIM_PLANTS(PLANT)                                                                                              \
-    PLANT(DROPPED_UNIT, "a unit is dropped, and reported as applied", 28, 8, 9)                                        \
+    PLANT(DROPPED_UNIT, "a unit is dropped, and reported as applied", 28, 6, 8, 9, 19)                                 \
     PLANT(NO_FENCE, "a lost fence holds all the same", 6)                                                              \
     PLANT(TWO_BODIES, "a body runs twice", 4)                                                                          \
     PLANT(FORGOTTEN_STEP, "a finished step is not found in history", 2)                                                \
@@ -18,12 +18,12 @@
     PLANT(EARLY_RETRY, "a retry's time is read back as earlier", 17)                                                   \
     PLANT(EARLY_TIMEOUT, "a wait's end is read back as earlier", 18)                                                   \
     PLANT(EVENTS_REVERSED, "events are read newest first", 15)                                                         \
-    PLANT(EVENT_TWICE, "an event is not marked as consumed", 14, 28)                                                   \
+    PLANT(EVENT_TWICE, "an event is not marked as consumed", 14, 15, 28)                                               \
     PLANT(EFFECT_TWICE, "a step's SQL runs twice", 28)                                                                 \
     PLANT(LOST_WAKE, "a parked run is due in the year 9999", 28, 30, 9)                                                \
-    PLANT(NO_PAUSE, "a paused run is left due", 9, 28, 30)                                                             \
+    PLANT(NO_PAUSE, "a paused run is left due", 9, 19, 28, 30)                                                         \
     PLANT(LOST_LOG, "a log line is not written", 28)                                                                   \
-    PLANT(LATE_TASK, "a finished run's task stays", 7, 9, 28, 30)                                                      \
+    PLANT(LATE_TASK, "a finished run's task stays", 7, 9, 19, 28, 30)                                                  \
     PLANT(LATE_RESULT, "a body that outlived its timeout completes its step", 26)                                      \
     PLANT(SILENT_REFUSAL, "a refused call is acknowledged", 19)
 

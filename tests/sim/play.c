@@ -176,6 +176,8 @@ static enum sim_body_end choose_end(struct player *player, int64_t attempt, int6
     const struct sim_mood *mood = &world->mood;
     if (sim_happens(&world->chance, mood->body_is_late) && attempt < ATTEMPT_THAT_SUCCEEDS)
         sim_clock_to(world, deadline_ms + sim_between(&world->chance, 0, 2));
+    if (sim_below(&world->chance, 2) == 0)
+        sim_loose_watch(world, player->process);
     if (!world->is_calm && sim_happens(&world->chance, mood->body_crashes))
         sim_process_crash(world, player->process);
     if (attempt >= ATTEMPT_THAT_SUCCEEDS)

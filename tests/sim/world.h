@@ -106,6 +106,8 @@ void sim_loose_open(struct sim_world *world, struct sim_process *process, struct
 void sim_loose_act(struct sim_world *world, struct sim_process *process, struct sim_runner *runner);
 /* One claim, and everything that it held is carried to its turn's end; answers how many were claimed. */
 int64_t sim_loose_tick(struct sim_world *world, struct sim_process *process, struct sim_runner *runner);
+/* What its watchdog does. */
+void sim_loose_watch(struct sim_world *world, struct sim_process *process);
 /* Until no turn is held: they end, or fail when the process is dead. */
 void sim_loose_finish(struct sim_world *world, struct sim_process *process, struct sim_runner *runner);
 /* No more bodies; what is held is given back, or lost when the process is dead. */
