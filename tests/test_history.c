@@ -79,7 +79,8 @@ static void A4_unlimited_retries_leave_attempts_for_ever(void **state)
 
 static void a_policy_out_of_range_is_told_what_is_wrong(void **state)
 {
-    struct pawl_policy good = policy_of(1, PAWL_BACKOFF_LINEAR), negative = good, slow = good, forever = good, odd = good;
+    struct pawl_policy good = policy_of(1, PAWL_BACKOFF_LINEAR), negative = good, slow = good, forever = good,
+                       odd = good;
     (void)state;
 
     negative.retries_max = -1;

@@ -213,7 +213,9 @@ static void a_step_renews_updated_at(void **state)
     struct pw_unit *unit = fixture_unit(fixture);
     (void)add_fence(unit, at);
     pw_unit_add(unit, PW_OP_STEP)->as.step = (struct pw_op_step){
-        .instance = at.instance, .run = at.run, .is_new = true,
+        .instance = at.instance,
+        .run = at.run,
+        .is_new = true,
         .row = { .seq = 1, .name = pw_text_of("s"), .created_at_ms = 1, .updated_at_ms = FIXTURE_NOW_MS + 5 }
     };
     fixture_apply(fixture);

@@ -28,7 +28,7 @@ struct pw_local {
     int64_t (*reserve)(void *runner, struct pw_text workflow, int64_t *out_lease_ms);
     void (*deliver)(void *runner, const struct pw_claim *claim); /* texts are copied */
     void (*cancel)(void *runner);
-    void (*wake)(void *runner, int64_t due_at_ms);  /* something is due at that time; PW_NOW: now */
+    void (*wake)(void *runner, int64_t due_at_ms); /* something is due at that time; PW_NOW: now */
 };
 
 /* Any runner of this engine, started or not. */

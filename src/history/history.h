@@ -20,10 +20,10 @@ struct pw_step {
     uint64_t answered_pass; /* when its outcome was first handed out in this turn, or some time in an earlier one */
     uint64_t reached_pass;  /* when a call last reached it, by this lane */
     struct pawl_lane *lane; /* of reached_pass; of no meaning in another pass */
-    bool running; /* its body is under way */
+    bool running;           /* its body is under way */
 
     /* The unit that must be answered before the outcome may be told: the store may still refuse it. */
-    int64_t unsettled; /* 0: settled */
+    int64_t unsettled;    /* 0: settled */
     bool in_store;        /* a row is there, or will be once what is queued is applied */
     pawl_status rejected; /* PAWL_OK, or how that unit was refused */
     struct pw_text rejected_text;

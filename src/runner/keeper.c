@@ -156,7 +156,8 @@ void *pw_keeper_main(void *user)
 {
     pawl_runner *runner = user;
     pthread_mutex_lock(&runner->lock);
-    runner->renew_at_ms = runner->poll_at_ms = runner->reap_at_ms = 0; /* at once: what a dead runner left is taken up */
+    runner->renew_at_ms = runner->poll_at_ms = runner->reap_at_ms =
+        0; /* at once: what a dead runner left is taken up */
     while (!atomic_load(&runner->stopping) || runner->held_count > 0 || runner->reserved > 0) {
         int64_t now_ms = pawl_now_ms(runner->engine), monotonic_ms = pw_system_monotonic_ms();
         expire_attempts(runner, now_ms);

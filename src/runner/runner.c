@@ -199,11 +199,9 @@ pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *error)
     pawl_status status = join_in(runner, error);
     if (status != PAWL_OK)
         return status;
-    runner->local = (struct pw_local){ .runner = runner,
-                                       .reserve = local_reserve,
-                                       .deliver = local_deliver,
-                                       .cancel = local_cancel,
-                                       .wake = local_wake };
+    runner->local = (struct pw_local){
+        .runner = runner, .reserve = local_reserve, .deliver = local_deliver, .cancel = local_cancel, .wake = local_wake
+    };
     if (!pw_engine_set_local(runner->engine, &runner->local))
         return pw_error(error, PAWL_INVALID, "another runner of this engine is started; one engine has one");
     runner->threaded = true;

@@ -30,8 +30,8 @@ struct pawl_runner {
     bool announced;
 
     atomic_bool stopping;
-    atomic_int ready_count;    /* turns that wait for a worker */
-    atomic_llong steps_left;   /* tick's budget of bodies; negative: no limit */
+    atomic_int ready_count;  /* turns that wait for a worker */
+    atomic_llong steps_left; /* tick's budget of bodies; negative: no limit */
     atomic_llong steps_taken;
     atomic_bool threaded; /* started */
 
@@ -50,13 +50,13 @@ struct pawl_runner {
     struct pw_cache cache;
     struct pw_worker *workers;
     int32_t workers_alive, workers_idle;
-    uint64_t calls; /* how often workers were called; one that was busy looks whether it missed any */
-    int32_t spares; /* more than options.workers, while dead turns block some */
+    uint64_t calls;            /* how often workers were called; one that was busy looks whether it missed any */
+    int32_t spares;            /* more than options.workers, while dead turns block some */
     pthread_mutex_t tick_lock; /* one tick at a time */
     pthread_t keeper, committer;
     bool started, keeper_done;
-    int64_t next_due_ms;     /* nothing of ours is due before, as far as is known */
-    int64_t keeper_until_ms; /* it sleeps until then, by the store's clock */
+    int64_t next_due_ms;                         /* nothing of ours is due before, as far as is known */
+    int64_t keeper_until_ms;                     /* it sleeps until then, by the store's clock */
     int64_t renew_at_ms, poll_at_ms, reap_at_ms; /* by the monotonic clock */
     int64_t turns, leases_lost;
     int64_t trouble_ms;       /* how long turns that the store failed are put off */
@@ -66,8 +66,8 @@ struct pawl_runner {
 extern const struct pw_turn_host pw_runner_host;
 
 /* work.c */
-void pw_runner_call(pawl_runner *runner, bool all); /* there is something for a worker; with the lock held */
-bool pw_runner_spawn(pawl_runner *runner);  /* a worker; with the lock held */
+void pw_runner_call(pawl_runner *runner, bool all);      /* there is something for a worker; with the lock held */
+bool pw_runner_spawn(pawl_runner *runner);               /* a worker; with the lock held */
 void pw_runner_join_gone(pawl_runner *runner, bool all); /* with the lock held, which is let go of meanwhile */
 /* A claimed run becomes a turn that waits for a worker.  Gives the lease back when memory is out. */
 void pw_runner_accept(pawl_runner *runner, const struct pw_claim *claim);

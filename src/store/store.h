@@ -64,9 +64,10 @@ struct pw_instance {
     int64_t run;
     enum pw_outcome outcome;
     struct pw_text params, output, error_name, error_message;
-    int64_t created_at_ms, updated_at_ms, started_at_ms, completed_at_ms; /* 0: none.  Live ones merged from the task and the newest step */
-    bool has_task;                                                        /* exactly when outcome is OPEN */
-    struct pw_task task;                                                  /* when has_task */
+    int64_t created_at_ms, updated_at_ms, started_at_ms,
+        completed_at_ms; /* 0: none.  Live ones merged from the task and the newest step */
+    bool has_task;       /* exactly when outcome is OPEN */
+    struct pw_task task; /* when has_task */
 };
 
 /* seq numbers a run's steps from 1 in the order of their first record; the turn hands it out. */

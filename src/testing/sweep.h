@@ -76,6 +76,8 @@ struct pw_sweep_watch {
 void pw_sweep_watch_init(struct pw_sweep_watch *watch, pawl_world *world, const char *workflow, bool moves_clock);
 bool pw_sweep_watch_begin(struct pw_sweep_watch *watch);
 void pw_sweep_watch_free(struct pw_sweep_watch *watch);
+/* Going on would only cost time: the store is to refuse everything, so that the play ends. */
+bool pw_sweep_has_seen_enough(const struct pw_sweep_watch *watch);
 /* The step's row was written, or was lost in the crash. */
 void pw_sweep_note_recorded(struct pw_sweep_watch *watch, const struct pw_op_step *op);
 void pw_sweep_note_lost(struct pw_sweep_watch *watch, const struct pw_op_step *op);

@@ -142,7 +142,7 @@ static pawl_status crash_apply(struct pw_store *store, struct pw_unit **units, s
     struct pw_store *inner = crash->forward.inner;
     if (!crash->counting)
         return inner->ops->apply(inner, units, count, now_ms, error);
-    if (crash->dead || crash->watch->looping.count > 0)
+    if (crash->dead || pw_sweep_has_seen_enough(crash->watch))
         return refuse_as_dead(error);
     for (size_t i = 0; i < count; i++) {
         bool is_now = ++crash->applied == crash->crash_at;

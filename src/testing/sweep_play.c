@@ -137,7 +137,7 @@ static pawl_status insist(struct pw_sweep_play *play, act *what, size_t position
 {
     struct pawl_error told = { PAWL_OK, "" };
     pawl_status status = what(play, position, &told);
-    if (play->crash->dead && play->watch.looping.count == 0) {
+    if (play->crash->dead && !pw_sweep_has_seen_enough(&play->watch)) {
         status = begin_again(play, &told);
         if (status == PAWL_OK)
             status = what(play, position, &told);
@@ -235,9 +235,11 @@ pawl_status pw_sweep_play_run(struct pw_sweep_play *play, struct pawl_error *err
     pawl_status status = open_world(play, error);
     if (status == PAWL_OK)
         status = follow_script(play, error);
+    if (play->crash != NULL)
+        play->crash->counting = false; /* what looks at it from now on is no part of it */
     if (play->watch.out_of_memory)
         return pw_error_plain(error, PAWL_NOMEM);
-    if (play->endless != NULL || play->watch.looping.count > 0)
+    if (play->endless != NULL || pw_sweep_has_seen_enough(&play->watch))
         return PAWL_OK;
     if (status == PAWL_OK)
         status = read_outcome(play, error);

@@ -77,6 +77,11 @@ const struct pw_sweep_run *pw_sweep_main_run(const struct pw_sweep_watch *watch)
     return found;
 }
 
+bool pw_sweep_has_seen_enough(const struct pw_sweep_watch *watch)
+{
+    return watch->looping.count > 0 || watch->differs;
+}
+
 /* ---- What the store was told ------------------------------------------------------------------------------------------- */
 
 void pw_sweep_note_recorded(struct pw_sweep_watch *watch, const struct pw_op_step *op)
@@ -85,7 +90,7 @@ void pw_sweep_note_recorded(struct pw_sweep_watch *watch, const struct pw_op_ste
     struct pw_sweep_step *step = run != NULL ? find_or_add_step(watch, run, op->row.name) : NULL;
     if (step == NULL)
         return;
-    step->finished = op->row.status != PAWL_STEP_WAITING;
+    step->finished = step->finished || op->row.status != PAWL_STEP_WAITING;
     if (step->recorded)
         return;
     step->recorded = true;

@@ -13,8 +13,8 @@ struct pawl_attempt {
     struct pawl_policy policy;
     struct pw_mutation *mutations, *last_mutation;
     struct pw_log_list logs;
-    bool begun;   /* the host was told */
-    bool expired; /* the host has given up on it */
+    bool begun;                    /* the host was told */
+    bool expired;                  /* the host has given up on it */
     pawl_attempt *previous, *next; /* the host's list of those under way */
 };
 

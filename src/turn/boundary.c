@@ -236,9 +236,9 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
         struct pw_op *op = pw_unit_add(&own->unit, PW_OP_CONSUME);
         complete = op != NULL;
         if (complete)
-            op->as.consume = (struct pw_op_consume){ turn->claim.fence.instance, turn->claim.fence.run,
-                                                     boundary->event->row.seq, step->row.name,
-                                                     step->row.updated_at_ms };
+            op->as.consume =
+                (struct pw_op_consume){ turn->claim.fence.instance, turn->claim.fence.run, boundary->event->row.seq,
+                                        step->row.name, step->row.updated_at_ms };
     }
     if (!complete || !add_logs(own, &boundary->logs)) {
         unit_drop(own);
@@ -269,14 +269,13 @@ static pawl_status fill_failure(pawl_turn *turn, struct pw_step *step, const str
     bool again = failure->may_retry && pw_attempts_left(failure->attempt, row->attempts_max);
     row->status = again ? PAWL_STEP_WAITING : PAWL_STEP_ERRORED;
     row->next_retry_at_ms = again ? pw_time_after(now_ms, pw_retry_delay_ms(failure->policy, failure->attempt)) : 0;
-    bool logged =
-        again ? pw_log_system(turn, logs, PAWL_LOG_WARN, row->name, failure->attempt,
-                              "attempt %lld failed, the next is in %lld ms: %s: %.512s", (long long)failure->attempt,
-                              (long long)(row->next_retry_at_ms - now_ms), row->error_name.data,
-                              row->error_message.data)
-              : pw_log_system(turn, logs, PAWL_LOG_ERROR, row->name, failure->attempt,
-                              "failed for good at attempt %lld: %s: %.512s", (long long)failure->attempt,
-                              row->error_name.data, row->error_message.data);
+    bool logged = again ? pw_log_system(turn, logs, PAWL_LOG_WARN, row->name, failure->attempt,
+                                        "attempt %lld failed, the next is in %lld ms: %s: %.512s",
+                                        (long long)failure->attempt, (long long)(row->next_retry_at_ms - now_ms),
+                                        row->error_name.data, row->error_message.data)
+                        : pw_log_system(turn, logs, PAWL_LOG_ERROR, row->name, failure->attempt,
+                                        "failed for good at attempt %lld: %s: %.512s", (long long)failure->attempt,
+                                        row->error_name.data, row->error_message.data);
     return logged ? PAWL_OK : pw_turn_out_of_memory(turn);
 }
 
@@ -301,11 +300,9 @@ pawl_status pw_boundary_fail(pawl_lane *lane, struct pw_step *step, const struct
 pawl_status pw_boundary_complete(pawl_lane *lane, struct pw_step *step, const struct pw_attempt_success *success)
 {
     pawl_turn *turn = lane->turn;
-    struct pw_boundary boundary = { .lane = lane,
-                                    .step = step,
-                                    .mutations = success->mutations,
-                                    .when = PAWL_WITH_SUCCESS,
-                                    .logs = success->logs };
+    struct pw_boundary boundary = {
+        .lane = lane, .step = step, .mutations = success->mutations, .when = PAWL_WITH_SUCCESS, .logs = success->logs
+    };
     if (!pw_arena_text(&turn->history->arena, success->result, &step->row.result))
         return pw_turn_out_of_memory(turn);
     step->row.status = PAWL_STEP_COMPLETED;

@@ -10,11 +10,11 @@ enum pw_mutation_kind { PW_MUTATION_SQL, PW_MUTATION_CALL, PW_MUTATION_CREATE, P
 struct pw_mutation {
     enum pw_mutation_kind kind;
     enum pawl_mutation_when when;
-    struct pw_text sql, parameters;     /* SQL */
-    pawl_mutation_fn *call;             /* CALL */
-    struct pw_text data;                /* CALL */
-    struct pw_text workflow, id;        /* CREATE, EVENT */
-    struct pw_text type, payload;       /* EVENT; CREATE uses payload for its params */
+    struct pw_text sql, parameters; /* SQL */
+    pawl_mutation_fn *call;         /* CALL */
+    struct pw_text data;            /* CALL */
+    struct pw_text workflow, id;    /* CREATE, EVENT */
+    struct pw_text type, payload;   /* EVENT; CREATE uses payload for its params */
     struct pw_mutation *next;
 };
 

@@ -16,10 +16,10 @@ struct pw_fork {
     unsigned char *states; /* enum branch_state */
     size_t count, limit;
     size_t position_first; /* of the branch that lanes[0] is */
-    size_t begun;   /* branches ever called: positions 0 to begun-1 */
-    size_t active;  /* begun and not finished */
-    size_t running; /* calls under way */
-    bool shared; /* the host knows of it */
+    size_t begun;          /* branches ever called: positions 0 to begun-1 */
+    size_t active;         /* begun and not finished */
+    size_t running;        /* calls under way */
+    bool shared;           /* the host knows of it */
     bool first_only;
     bool has_winner;
     size_t winner;

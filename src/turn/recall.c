@@ -30,16 +30,17 @@ static pawl_status find_or_add(pawl_lane *lane, struct pw_text name, enum pawl_s
     if (step == NULL) {
         int64_t steps_max = turn->definition->limits.steps_max;
         if (pw_step_kind_counts(kind) && turn->history->counted >= steps_max)
-            return pw_lane_error(lane, PAWL_MAX_STEPS_EXCEEDED, "step \"%.80s\" would be one more than the %lld allowed",
-                                 name.data, (long long)steps_max);
+            return pw_lane_error(lane, PAWL_MAX_STEPS_EXCEEDED,
+                                 "step \"%.80s\" would be one more than the %lld allowed", name.data,
+                                 (long long)steps_max);
         step = pw_history_add(turn->history, name, kind);
         if (step == NULL)
             return pw_turn_out_of_memory(turn);
     }
     if (step->row.kind != kind)
         return pw_lane_error(lane, PAWL_STEP_TYPE_MISMATCH,
-                             "step \"%.80s\" is a %s in this run's history, and cannot be a %s as well", step->row.name.data,
-                             pawl_step_kind_name(step->row.kind), pawl_step_kind_name(kind));
+                             "step \"%.80s\" is a %s in this run's history, and cannot be a %s as well",
+                             step->row.name.data, pawl_step_kind_name(step->row.kind), pawl_step_kind_name(kind));
     *out_step = step;
     return PAWL_OK;
 }
@@ -79,7 +80,8 @@ pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size,
     uint64_t pass = lane->turn->history->pass;
     if (step->running || (step->reached_pass == pass && pw_lanes_are_concurrent(step->lane, lane)))
         return pw_lane_error(lane, PAWL_DUPLICATE_STEP_KEY,
-                             "step \"%.80s\" is called twice at once; give the two different names", step->row.name.data);
+                             "step \"%.80s\" is called twice at once; give the two different names",
+                             step->row.name.data);
     step->reached_pass = pass;
     step->lane = lane;
     return PAWL_OK;
@@ -112,8 +114,8 @@ static bool answer_if_finished(pawl_lane *lane, struct pw_step *step, struct paw
 {
     if (!pw_step_is_finished(step))
         return false;
-    (void)answer_with(lane, step,
-                      step->row.status == PAWL_STEP_COMPLETED ? PAWL_ANSWER_DONE : PAWL_ANSWER_FAILED, out_answer);
+    (void)answer_with(lane, step, step->row.status == PAWL_STEP_COMPLETED ? PAWL_ANSWER_DONE : PAWL_ANSWER_FAILED,
+                      out_answer);
     return true;
 }
 
@@ -160,7 +162,8 @@ static pawl_status tell_rejection(pawl_lane *lane, struct pw_step *step, const s
     }
     bool unique = why == PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION || why == PAWL_INSTANCE_ID_ALREADY_EXISTS;
     struct pw_attempt_failure failure = { .attempt = step->row.attempts,
-                                          .name = pawl_status_name(unique ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION : why),
+                                          .name =
+                                              pawl_status_name(unique ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION : why),
                                           .message = step->rejected_text.data != NULL ? step->rejected_text.data : "",
                                           .may_retry = !unique,
                                           .policy = policy,
@@ -175,8 +178,8 @@ static pawl_status tell_rejection(pawl_lane *lane, struct pw_step *step, const s
     return pw_boundary_record(&boundary);
 }
 
-static pawl_status fail_attempt(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy, int64_t attempt,
-                                pawl_status why, bool may_retry)
+static pawl_status fail_attempt(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy,
+                                int64_t attempt, pawl_status why, bool may_retry)
 {
     struct pw_attempt_failure failure = { .attempt = attempt,
                                           .name = pawl_status_name(why),
@@ -233,7 +236,8 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
     step->row.attempts_max = pw_policy_attempts_max(policy);
     step->row.timeout_ms = policy->timeout_ms;
     if (!pw_attempts_left(step->row.attempts, step->row.attempts_max)) {
-        pawl_status status = fail_attempt(lane, step, policy, step->row.attempts, PAWL_STEP_MAX_ATTEMPTS_EXCEEDED, false);
+        pawl_status status =
+            fail_attempt(lane, step, policy, step->row.attempts, PAWL_STEP_MAX_ATTEMPTS_EXCEEDED, false);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
     if (turn->host->stopping(turn->runner) || !turn->host->take_step(turn->runner)) {
@@ -282,7 +286,8 @@ pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size
     }
     const char *wrong = pawl_policy_wrong(policy);
     if (wrong != NULL)
-        return pw_lane_error(lane, PAWL_INVALID, "step \"%.*s\": %s", (int)(name_size < 80 ? name_size : 80), name, wrong);
+        return pw_lane_error(lane, PAWL_INVALID, "step \"%.*s\": %s", (int)(name_size < 80 ? name_size : 80), name,
+                             wrong);
     pthread_mutex_lock(&turn->lock);
     pawl_status status = pw_recall_reach(lane, name, name_size, PAWL_STEP_DO, &step);
     if (status == PAWL_OK) {

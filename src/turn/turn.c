@@ -79,9 +79,9 @@ static pawl_status load_events(pawl_turn *turn, struct pw_history *history, stru
 static pawl_status load_steps(pawl_turn *turn, struct pw_history *history, struct pawl_error *error)
 {
     struct pw_store *store = turn->engine->store;
-    struct pw_history_query query = {
-        .instance = turn->claim.fence.instance, .run = turn->claim.fence.run, .max = SIZE_MAX
-    };
+    struct pw_history_query query = { .instance = turn->claim.fence.instance,
+                                      .run = turn->claim.fence.run,
+                                      .max = SIZE_MAX };
     struct pw_arena arena = { 0 };
     struct pw_step_row *rows = NULL;
     size_t count = 0;
@@ -313,8 +313,8 @@ static enum pw_next next(pawl_turn *turn)
     if (wants_pass && !stop)
         return PW_NEXT_PASS;
     if (turn->outcome == PW_OUTCOME_FAIL)
-        (void)pw_log_system(turn, &turn->logs, PAWL_LOG_ERROR, (struct pw_text){ NULL, 0 }, 0, "the run failed: %s: %.400s",
-                            turn->error_name.data, turn->error_message.data);
+        (void)pw_log_system(turn, &turn->logs, PAWL_LOG_ERROR, (struct pw_text){ NULL, 0 }, 0,
+                            "the run failed: %s: %.400s", turn->error_name.data, turn->error_message.data);
     struct pw_closing closing = closing_of(turn);
     if (pw_boundary_close(turn, &closing) != PAWL_OK)
         return PW_NEXT_END;
@@ -380,10 +380,11 @@ void pw_turn_release(pawl_turn *turn, int64_t delay_ms)
     struct pw_op *park = fence != NULL ? pw_unit_add(&unit, PW_OP_PARK) : NULL;
     if (park != NULL) {
         fence->as.fence.at = turn->claim.fence;
-        park->as.park = (struct pw_op_park){
-            .instance = turn->claim.fence.instance, .status = PW_TASK_ACTIVE, .kind = PW_TASK_RESUME,
-            .due_at_ms = delay_ms > 0 ? pawl_now_ms(turn->engine) + delay_ms : PW_NOW, .event_seq_seen = -1
-        };
+        park->as.park = (struct pw_op_park){ .instance = turn->claim.fence.instance,
+                                             .status = PW_TASK_ACTIVE,
+                                             .kind = PW_TASK_RESUME,
+                                             .due_at_ms = delay_ms > 0 ? pawl_now_ms(turn->engine) + delay_ms : PW_NOW,
+                                             .event_seq_seen = -1 };
         /* When it fails the lease runs out by itself. */
         (void)pw_commit_run(turn->engine->commit, &unit);
     }

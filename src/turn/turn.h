@@ -42,14 +42,14 @@ struct pw_turn_host {
 
 struct pawl_lane {
     pawl_turn *turn;
-    pawl_lane *parent;      /* NULL: the main lane */
-    bool suspended;         /* sticky */
-    bool joined;            /* its fork has come back: what follows comes after it */
-    atomic_bool abandoned;  /* another branch was first */
+    pawl_lane *parent;        /* NULL: the main lane */
+    bool suspended;           /* sticky */
+    bool joined;              /* its fork has come back: what follows comes after it */
+    atomic_bool abandoned;    /* another branch was first */
     struct pw_step *expected; /* the step recorded after the one reached last: most replays go that way */
-    int64_t after;          /* the newest unit that what happens here depends on */
-    int64_t commit_wanted;  /* suspended until this unit is answered; 0: not for that reason */
-    int64_t wake_at_ms;     /* the earliest wait reached here; INT64_MAX: none */
+    int64_t after;            /* the newest unit that what happens here depends on */
+    int64_t commit_wanted;    /* suspended until this unit is answered; 0: not for that reason */
+    int64_t wake_at_ms;       /* the earliest wait reached here; INT64_MAX: none */
     enum pw_task_kind wake_kind;
     bool is_replay, is_fresh; /* of what is logged here now */
     size_t forks;             /* opened here in this pass */
@@ -80,12 +80,12 @@ struct pawl_turn {
     atomic_bool cancelled; /* nothing it does can count any more */
 
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a unit was answered, or a branch came back */
+    pthread_cond_t changed;     /* a unit was answered, or a branch came back */
     struct pw_arena arena;      /* of the turn's life: logs, mutations */
     struct pw_arena pass_arena; /* cleared when a pass begins */
     struct pawl_lane main;
     int32_t open_forks; /* that helpers know of */
-    int32_t spares; /* workers that stand in for those that a dead turn blocks; the runner's */
+    int32_t spares;     /* workers that stand in for those that a dead turn blocks; the runner's */
 
     enum pw_turn_outcome outcome;
     struct pw_text result, error_name, error_message;

@@ -69,8 +69,7 @@ pawl_status pawl_first(pawl_run *run, const char *name, struct pawl_branch *bran
     size_t winner;
     if (name == NULL || !set_init(&set, run, branches, count))
         return PAWL_NOMEM;
-    pawl_status status =
-        pawl_lane_first(run->lane, name, strlen(name), count, run_branch, &set, &winner, set.statuses);
+    pawl_status status = pawl_lane_first(run->lane, name, strlen(name), count, run_branch, &set, &winner, set.statuses);
     if (status != PAWL_OK)
         return pw_run_refused(run, status);
     for (size_t i = 0; i < count; i++)

@@ -4,6 +4,7 @@
  *   sim --seed N [-v]                                     one, with the end of its trace when it fails; -v: all of it
  *   sim --self-test                                       planted violations, each of which must be found
  *   sim --rules                                           the invariants
+ *   sim --rules-in FILE                                   are they all written there, word for word?
  *
  * --strict looks past nothing, --strict=NAME past all but that one of known.h.
  *
@@ -253,6 +254,37 @@ static unsigned known_bit(const char *program, const char *name)
     usage(program);
 }
 
+/* As a line "7. **The rule.**". */
+static bool is_written(FILE *file, int number, const char *text)
+{
+    char line[400], expected[400];
+    int size = snprintf(expected, sizeof expected, "%d. **%c%s.**", number, text[0] - ('a' - 'A'), text + 1);
+    rewind(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, expected, (size_t)size) == 0)
+            return true;
+    }
+    return false;
+}
+
+static _Noreturn void check_rules(const char *path)
+{
+    FILE *file = path != NULL ? fopen(path, "r") : NULL;
+    bool good = file != NULL;
+    if (file == NULL)
+        perror(path);
+#define CHECK_RULE(number, code, text)                                                                                 \
+    if (file != NULL && !is_written(file, number, text)) {                                                             \
+        printf("%s does not say: %d. %s\n", path, number, text);                                                       \
+        good = false;                                                                                                  \
+    }
+    SIM_RULES(CHECK_RULE)
+#undef CHECK_RULE
+    if (file != NULL)
+        (void)fclose(file);
+    exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
 static void print_rules(void)
 {
 #define PRINT_RULE(number, code, text) printf("%d. %s\n", number, text);
@@ -280,6 +312,8 @@ static struct options parse(int count, char **arguments)
             options.self_test = true;
         else if (strcmp(name, "--rules") == 0)
             print_rules();
+        else if (strcmp(name, "--rules-in") == 0)
+            check_rules(value);
         else if (strcmp(name, "--seeds") == 0)
             options.seeds = number_of(options.program, value), i++;
         else if (strcmp(name, "--from") == 0)

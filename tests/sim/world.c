@@ -196,8 +196,20 @@ static void act_wait(struct sim_world *world)
     sim_trace("%lld time goes on", (long long)world->now_ms);
 }
 
+/* The runner's memory of store trouble goes by the real clock, which no seed decides. */
+static void forget_trouble(struct sim_world *world)
+{
+    for (int i = 0; i < world->process_count; i++) {
+        for (int j = 0; j < world->processes[i].runner_count; j++) {
+            pawl_runner *runner = world->processes[i].runners[j].runner;
+            runner->trouble_ms = runner->trouble_until_ms = 0;
+        }
+    }
+}
+
 static void act(struct sim_world *world)
 {
+    forget_trouble(world);
     world->counts->actions++;
     int drawn = sim_below(&world->chance, 100);
     if (drawn < 42)

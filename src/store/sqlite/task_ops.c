@@ -60,7 +60,8 @@ static bool is_withdrawn(const struct pw_op_park *op, const struct pw_look *look
 
 static int64_t due_of_park(const struct pw_batch *batch, const struct pw_op_park *op, const struct pw_look *look)
 {
-    if (op->due_at_ms == PW_NOW || is_withdrawn(op, look) || (op->event_seq_seen >= 0 && look->event_seq > op->event_seq_seen))
+    if (op->due_at_ms == PW_NOW || is_withdrawn(op, look) ||
+        (op->event_seq_seen >= 0 && look->event_seq > op->event_seq_seen))
         return batch->now_ms;
     return op->due_at_ms != 0 ? op->due_at_ms : look->due_at_ms;
 }

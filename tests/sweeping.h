@@ -1,0 +1,49 @@
+/* sweeping.h - what the tests of crash sweeps share: options, a world made ready, and workflows that both need. */
+#ifndef TESTS_SWEEPING_H
+#define TESTS_SWEEPING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pawl/testing.h"
+
+struct sweeping {
+    struct pawl_sweep_options options;
+    struct pawl_workflow workflows[3];
+    struct pawl_sweep_report report;
+    struct pawl_error error;
+    pawl_scope *scope;
+    int count;         /* for the workflows to use as they like; the setup resets it when told to */
+    bool count_resets; /* as the outside world does */
+    int setups, checks;
+};
+
+#define SWEEP_TEST(function) cmocka_unit_test_setup_teardown(function, sweeping_set_up, sweeping_tear_down)
+int sweeping_set_up(void **state);
+int sweeping_tear_down(void **state);
+
+/* The first one is the one that is run. */
+void sweeping_add(struct sweeping *sweeping, const char *name, pawl_workflow_fn *run);
+void sweeping_sweep(struct sweeping *sweeping);
+/* Adds it as "w", and sweeps. */
+void sweeping_sweep_workflow(struct sweeping *sweeping, pawl_workflow_fn *run);
+
+/* The report's text has this in it. */
+void sweeping_says(const struct sweeping *sweeping, const char *wanted);
+
+/* Gives back its input, or 7. */
+pawl_step_fn sweeping_plain;
+/* Begins, sleeps (1 hour when its input begins with "a", else 2), ends. */
+pawl_workflow_fn sweeping_branch;
+/* One plain step. */
+pawl_workflow_fn sweeping_leaf;
+/* The outside counts how often it was called, and the run believes it. */
+pawl_workflow_fn sweeping_result_by_calls;
+/* The same, but the path depends on it. */
+pawl_workflow_fn sweeping_steps_by_calls;
+
+#endif

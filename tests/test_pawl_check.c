@@ -1,0 +1,215 @@
+/* test_pawl_check.c - the program pawl-check, as a process: what it prints, and how it exits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PROGRAM PAWL_TEST_MODULE_DIR "/../check/pawl-check"
+#define GOOD PAWL_TEST_MODULE_DIR "/module_sweep_good.so"
+#define BAD PAWL_TEST_MODULE_DIR "/module_sweep_bad.so"
+
+struct program {
+    int exit_code;
+    char output[16384]; /* of both streams */
+};
+
+static void become_program(char *const *arguments, const int ends[2])
+{
+    if (dup2(ends[1], STDOUT_FILENO) < 0 || dup2(ends[1], STDERR_FILENO) < 0)
+        _exit(98);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    (void)execv(PROGRAM, arguments);
+    _exit(99);
+}
+
+static void read_all(int from, struct program *program)
+{
+    size_t size = 0;
+    ssize_t got;
+    while ((got = read(from, program->output + size, sizeof program->output - 1 - size)) > 0)
+        size += (size_t)got;
+    program->output[size] = '\0';
+}
+
+static struct program *run_program(char *const *arguments)
+{
+    static struct program program;
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t process = fork();
+    if (process == 0)
+        become_program(arguments, ends);
+    (void)close(ends[1]);
+    read_all(ends[0], &program);
+    (void)close(ends[0]);
+    assert_int_equal(waitpid(process, &status, 0), process);
+    program.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return &program;
+}
+
+#define RUN(...) run_program((char *const[]){ "pawl-check", __VA_ARGS__, NULL })
+
+static void assert_prints(const struct program *program, const char *wanted)
+{
+    if (strstr(program->output, wanted) == NULL)
+        fail_msg("\"%s\" is not in\n%s", wanted, program->output);
+}
+
+/* Wrong use: one line that says what is wrong. */
+static void assert_refuses(const struct program *program, const char *wanted)
+{
+    assert_prints(program, wanted);
+    assert_int_equal(program->exit_code, 2);
+    assert_memory_equal(program->output, "pawl-check: ", 12);
+    assert_ptr_equal(strchr(program->output, '\n'), program->output + strlen(program->output) - 1);
+}
+
+/* ---- Sweeping ----------------------------------------------------------------------------------------------------------- */
+
+static void every_workflow_of_a_good_module_is_ok(void **state)
+{
+    (void)state;
+
+    const struct program *program = RUN(GOOD);
+
+    assert_prints(program, "nap: complete with \"rested\", 7 commits, 14 crashes: ok\n");
+    assert_prints(program, "order: complete with {\"refused\":\"nobody answered\"}, 8 commits, 16 crashes: ok\n");
+    assert_int_equal(program->exit_code, 0);
+}
+
+static void one_workflow_is_swept_with_params_and_events(void **state)
+{
+    (void)state;
+
+    const struct program *program = RUN(GOOD, "--workflow", "order", "--params", "{\"sku\": \"tea@pot\"}", "--event",
+                                        "approval={\"by\": \"ada@home\"}@10 minutes", "--seed", "7", "--verbose");
+
+    assert_prints(program, "order: complete with "
+                           "{\"reservation\":{\"sku\":\"tea@pot\"},\"approval\":{\"by\":\"ada@home\"}}, ");
+    assert_prints(program, ": ok\n  commit 1: create \"order\"\n");
+    assert_prints(program, ": event \"approval\", park\n");
+    assert_null(strstr(program->output, "nap"));
+    assert_int_equal(program->exit_code, 0);
+}
+
+static void an_event_without_offset_or_payload_is_sent_at_once(void **state)
+{
+    (void)state;
+
+    const struct program *program = RUN("--event", "approval", "--workflow=order", GOOD);
+
+    assert_prints(program, "order: complete with {\"reservation\":{\"sku\":\"none\"}}, ");
+    assert_int_equal(program->exit_code, 0);
+}
+
+static void params_come_from_a_file(void **state)
+{
+    char argument[64];
+    (void)state;
+    snprintf(argument, sizeof argument, "@params_%d.json", (int)getpid());
+    FILE *file = fopen(argument + 1, "w");
+    assert_non_null(file);
+    fputs("{\"sku\": \"kettle\"}\n", file);
+    fclose(file);
+
+    const struct program *program = RUN(GOOD, "--workflow", "order", "--params", argument, "--event", "approval=1");
+
+    (void)unlink(argument + 1);
+    assert_prints(program, "{\"reservation\":{\"sku\":\"kettle\"},\"approval\":1}");
+    assert_int_equal(program->exit_code, 0);
+}
+
+static void a_mistake_is_told_with_its_line(void **state)
+{
+    (void)state;
+
+    const struct program *program = RUN(BAD);
+
+    assert_prints(program, "fickle: complete, 6 commits, 0 crashes: 1 finding\n");
+    assert_prints(program, "- step 2: do \"charge 1\"");
+    assert_prints(program, "+ step 2: do \"charge 2\"");
+    assert_prints(program, "module_sweep_bad.c:17");
+    assert_prints(program, "steady: complete, 4 commits, 8 crashes: ok\n"); /* and the next one is swept */
+    assert_int_equal(program->exit_code, 1);
+}
+
+static void without_addr2line_the_place_is_object_and_offset(void **state)
+{
+    const char *path = getenv("PATH");
+    (void)state;
+    char *kept = strdup(path != NULL ? path : "");
+    setenv("PATH", "/nonexistent", 1);
+
+    const struct program *program = RUN(BAD);
+
+    setenv("PATH", kept, 1);
+    free(kept);
+    assert_prints(program, "module_sweep_bad.so+0x");
+    assert_int_equal(program->exit_code, 1);
+}
+
+/* ---- Wrong use ------------------------------------------------------------------------------------------------------------- */
+
+static void help_comes_with_examples(void **state)
+{
+    (void)state;
+
+    const struct program *program = RUN("--help");
+
+    assert_prints(program, "usage: pawl-check MODULE.so");
+    assert_prints(program, "examples:\n");
+    assert_int_equal(program->exit_code, 0);
+}
+
+static void what_is_no_module_is_refused(void **state)
+{
+    (void)state;
+
+    assert_refuses(RUN("no_such_module.so"), "./no_such_module.so");
+    assert_refuses(RUN(__FILE__), "cannot load the module");
+    assert_refuses(RUN("libsqlite3.so.0"), "cannot load"); /* not looked for among the system's */
+    assert_refuses(RUN(PAWL_TEST_MODULE_DIR "/../libpawl.so"), "exports no pawl_module");
+}
+
+static void wrong_arguments_are_refused(void **state)
+{
+    (void)state;
+
+    assert_refuses(run_program((char *const[]){ "pawl-check", NULL }), "which module?");
+    assert_refuses(RUN(GOOD, BAD), "module_sweep_bad.so");
+    assert_refuses(RUN(GOOD, "--colour"), "there is no option --colour");
+    assert_refuses(RUN(GOOD, "-x"), "there is no option -x");
+    assert_refuses(RUN(GOOD, "--params"), "--params needs a value");
+    assert_refuses(RUN(GOOD, "--params", "{"), "params");
+    assert_refuses(RUN(GOOD, "--params", "@no_such_file"), "no_such_file");
+    assert_refuses(RUN(GOOD, "--seed", "-1"), "--seed is a number");
+    assert_refuses(RUN(GOOD, "--event", "approval@soon"), "soon");
+    assert_refuses(RUN(GOOD, "--event", "a b"), "a b");
+    assert_refuses(RUN(GOOD, "--workflow", "other"), "\"other\"");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_workflow_of_a_good_module_is_ok),
+        cmocka_unit_test(one_workflow_is_swept_with_params_and_events),
+        cmocka_unit_test(an_event_without_offset_or_payload_is_sent_at_once),
+        cmocka_unit_test(params_come_from_a_file),
+        cmocka_unit_test(a_mistake_is_told_with_its_line),
+        cmocka_unit_test(without_addr2line_the_place_is_object_and_offset),
+        cmocka_unit_test(help_comes_with_examples),
+        cmocka_unit_test(what_is_no_module_is_refused),
+        cmocka_unit_test(wrong_arguments_are_refused),
+    };
+    return cmocka_run_group_tests_name("pawl-check", tests, NULL, NULL);
+}

@@ -1,0 +1,395 @@
+/* test_sweep_findings.c - crash sweeps (contract H3): each kind of mistake is found and told. */
+#include "sweeping.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "testing/sweep.h"
+
+/* ---- Bad ones ---------------------------------------------------------------------------------------------------------------- */
+
+static struct sweeping *of_run(pawl_run *run)
+{
+    return pawl_run_user(run);
+}
+
+static pawl_status path_by_counter(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_do(run, "first", NULL, sweeping_plain, params, NULL));
+    if (of_run(run)->count++ % 2 == 0)
+        PAWL_TRY(pawl_do(run, "even", NULL, sweeping_plain, params, NULL));
+    else
+        PAWL_TRY(pawl_sleep(run, "odd", "1 hour"));
+    return pawl_do(run, "last", NULL, sweeping_plain, params, out_result);
+}
+
+static pawl_status name_by_counter(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_do(run, "first", NULL, sweeping_plain, params, NULL));
+    PAWL_TRY(pawl_do(run, pawl_run_format(run, "charge %d", of_run(run)->count++), NULL, sweeping_plain, params, NULL));
+    return pawl_do(run, "last", NULL, sweeping_plain, params, out_result);
+}
+
+static pawl_status name_by_time(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    long long second = (long long)(pawl_now_ms(pawl_run_engine(run)) / 1000);
+    PAWL_TRY(pawl_do(run, pawl_run_format(run, "report of %lld", second), NULL, sweeping_plain, params, NULL));
+    return pawl_do(run, "last", NULL, sweeping_plain, params, out_result);
+}
+
+static pawl_status kind_by_counter(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    if (of_run(run)->count++ == 0)
+        PAWL_TRY(pawl_sleep(run, "same", "1 hour"));
+    else
+        PAWL_TRY(pawl_do(run, "same", NULL, sweeping_plain, params, NULL));
+    return pawl_do(run, "last", NULL, sweeping_plain, params, out_result);
+}
+
+/* Skips on its second visit what it did on the first. */
+static pawl_status ends_early(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_do(run, "first", NULL, sweeping_plain, params, NULL));
+    if (of_run(run)->count++ > 0)
+        return PAWL_OK;
+    PAWL_TRY(pawl_do(run, "second", NULL, sweeping_plain, params, NULL));
+    return pawl_do(run, "third", NULL, sweeping_plain, params, out_result);
+}
+
+static pawl_status fickle_branch(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_do(run, pawl_run_format(run, "charge %d", of_run(run)->count++), NULL, sweeping_plain, input, NULL));
+    return pawl_do(run, "in a branch", NULL, sweeping_plain, input, out_result);
+}
+
+static pawl_status name_in_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    struct pawl_branch branches[2] = { { .run = sweeping_branch, .input = params },
+                                       { .run = fickle_branch, .input = params } };
+    (void)out_result;
+    return pawl_all(run, branches, 2, 0);
+}
+
+static pawl_status watchman(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)params;
+    (void)out_result;
+    for (int round = 0;; round++)
+        PAWL_TRY(pawl_sleep(run, pawl_run_format(run, "round %d", round), "1 hour"));
+}
+
+static pawl_status same_again(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)out_result;
+    for (;;)
+        PAWL_TRY(pawl_do(run, "again", NULL, sweeping_plain, params, NULL));
+}
+
+static pawl_status ever_new(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)out_result;
+    for (int round = 0;; round++)
+        PAWL_TRY(pawl_do(run, pawl_run_format(run, "round %d", round), NULL, sweeping_plain, params, NULL));
+}
+
+/* Not with the step's completion, but on its own, and so once more when the body is. */
+static pawl_status create_at_once(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    struct pawl_instance instance;
+    (void)input;
+    (void)out_result;
+    return pawl_create(pawl_step_engine(step), pawl_step_scope(step), "leaf", NULL, &instance, NULL);
+}
+
+static pawl_status begets_at_once(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)out_result;
+    return pawl_do(run, "beget", NULL, create_at_once, params, NULL);
+}
+
+static pawl_status pause_itself(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    (void)out_result;
+    return pawl_pause(pawl_step_engine(step), "w", "sweep", NULL);
+}
+
+static pawl_status stuck(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_do(run, "pause", NULL, pause_itself, params, NULL));
+    return pawl_do(run, "never", NULL, sweeping_plain, params, out_result);
+}
+
+/* No workflow can make the engine run a completed step again, so the watch is told that this one was completed. */
+static pawl_status fail_after_completion(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    const struct pw_sweep_watch *watch = pawl_step_engine(step)->mocks->user;
+    struct pw_sweep_step *seen = pw_table_find(&watch->running->steps, pw_text_of("work"));
+    if (pawl_step_attempt(step) > 1)
+        return sweeping_plain(step, input, out_result);
+    seen->finished = true;
+    return pawl_fail(step, "Broken", "on purpose");
+}
+
+static pawl_status runs_again(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_do(run, "work", NULL, fail_after_completion, params, out_result);
+}
+
+/* The first finding. */
+static void assert_finds(const struct sweeping *sweeping, enum pawl_sweep_kind kind, const char *where,
+                         const char *text)
+{
+    assert_true(sweeping->report.finding_count > 0);
+    assert_int_equal(sweeping->report.findings[0].kind, kind);
+    sweeping_says(sweeping, where);
+    sweeping_says(sweeping, text);
+}
+
+/* ---- Mistakes are found ------------------------------------------------------------------------------------------------------------ */
+
+static void a_path_chosen_by_a_counter_is_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+
+    sweeping_sweep_workflow(sweeping, path_by_counter);
+
+    assert_finds(sweeping, PAWL_SWEEP_NONDETERMINISTIC, "replayed at every step: run again, the function does not make",
+                 "step 1: do \"first\"");
+    sweeping_says(sweeping, "- step 2: sleep \"odd\"");
+    sweeping_says(sweeping, "+ step 2: do \"even\"");
+    assert_int_equal(sweeping->report.crashes, 0); /* it would only be found again and again */
+}
+
+static void a_name_from_a_counter_is_found_with_its_place(void **state)
+{
+    struct sweeping *sweeping = *state;
+
+    sweeping_sweep_workflow(sweeping, name_by_counter);
+
+    assert_finds(sweeping, PAWL_SWEEP_NONDETERMINISTIC, "- step 2: do \"charge 1\"", "+ step 2: do \"charge 2\"");
+    const struct pawl_sweep_line *lines = sweeping->report.findings[0].lines;
+    assert_int_equal(lines[0].sign, ' ');
+    assert_int_equal(lines[1].sign, '-');
+    assert_int_equal(lines[2].sign, '+');
+    assert_non_null(strstr(lines[1].object, "test_sweep"));
+    assert_true(lines[1].offset > lines[0].offset && lines[1].offset - lines[0].offset < 400); /* in one function */
+    assert_int_equal(lines[1].offset, lines[2].offset);
+    sweeping_says(sweeping, "test_sweep+0x");
+}
+
+static bool tell_place(const char *object, uint64_t offset, char *text, size_t size)
+{
+    snprintf(text, size, "somewhere in %s", strstr(object, "test_sweep"));
+    return offset != 0;
+}
+
+static void a_place_is_told_as_the_caller_tells_it(void **state)
+{
+    struct sweeping *sweeping = *state;
+    sweeping->options.place = tell_place;
+
+    sweeping_sweep_workflow(sweeping, name_by_counter);
+
+    sweeping_says(sweeping, "somewhere in test_sweep");
+}
+
+static void a_name_from_the_clock_is_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+
+    sweeping_sweep_workflow(sweeping, name_by_time);
+
+    assert_finds(sweeping, PAWL_SWEEP_NONDETERMINISTIC, "- step 1: do \"report of 17672",
+                 "+ step 1: do \"report of 17672");
+}
+
+static void another_kind_under_the_same_name_is_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+    sweeping->count_resets = true;
+
+    sweeping_sweep_workflow(sweeping, kind_by_counter);
+
+    assert_finds(sweeping, PAWL_SWEEP_NONDETERMINISTIC, "- step 1: sleep \"same\"", "+ step 1: do \"same\"");
+}
+
+static void a_function_that_ends_without_its_former_steps_is_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+    sweeping->count_resets = true;
+
+    sweeping_sweep_workflow(sweeping, ends_early);
+
+    assert_finds(sweeping, PAWL_SWEEP_NONDETERMINISTIC, "- step 2: do \"second\"", "step 1: do \"first\"");
+}
+
+static void a_name_in_a_branch_is_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+    sweeping->options.params_json = "\"b\"";
+
+    sweeping_sweep_workflow(sweeping, name_in_branch);
+
+    assert_finds(sweeping, PAWL_SWEEP_NONDETERMINISTIC, "- step 1: do \"charge ", "+ step 1: do \"charge ");
+}
+
+static void a_result_that_depends_on_how_often_the_body_ran_is_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+    sweeping->count_resets = true;
+
+    sweeping_sweep_workflow(sweeping, sweeping_result_by_calls);
+
+    assert_finds(sweeping, PAWL_SWEEP_OUTCOME, "crashed just before commit 3 (step \"call\" completed): ",
+                 "it ended complete with 2, undisturbed complete with 1");
+    assert_int_equal(sweeping->report.finding_count, 1); /* there only */
+    assert_int_equal(sweeping->report.crashes, 8);
+}
+
+static void other_steps_are_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+    sweeping->count_resets = true;
+
+    sweeping_sweep_workflow(sweeping, sweeping_steps_by_calls);
+
+    assert_finds(sweeping, PAWL_SWEEP_OUTCOME, "it took other steps than the undisturbed run",
+                 "- step 2: do \"after call 1\"");
+    sweeping_says(sweeping, "+ step 2: do \"after call 2\"");
+}
+
+static void a_run_that_is_always_due_again_is_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+    sweeping->options.turns_max = 50;
+
+    sweeping_sweep_workflow(sweeping, watchman);
+
+    assert_finds(sweeping, PAWL_SWEEP_ENDLESS, "w: no end, ",
+                 "undisturbed: after 50 turns there is still something due");
+    assert_null(sweeping->report.outcome);
+}
+
+static void a_function_that_loops_over_one_step_is_stopped_and_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+
+    sweeping_sweep_workflow(sweeping, same_again);
+
+    assert_finds(sweeping, PAWL_SWEEP_ENDLESS,
+                 "undisturbed: the function makes durable calls without end; does it loop?", "+ step 1: do \"again\"");
+}
+
+static void a_run_that_uses_up_its_steps_is_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+
+    sweeping_sweep_workflow(sweeping, ever_new);
+
+    assert_finds(sweeping, PAWL_SWEEP_ENDLESS, "undisturbed: the run used up its steps", "does it loop?");
+}
+
+static void an_instance_created_twice_is_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+    sweeping_add(sweeping, "w", begets_at_once);
+    sweeping_add(sweeping, "leaf", sweeping_leaf);
+
+    sweeping_sweep(sweeping);
+
+    assert_finds(sweeping, PAWL_SWEEP_OUTCOME, "(create \"leaf\"): ", "it left 2 instances of \"leaf\", undisturbed 1");
+    sweeping_says(sweeping, "and the same in 1 more case\n");
+}
+
+static void a_run_that_is_left_where_it_stands_is_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+
+    sweeping_sweep_workflow(sweeping, stuck);
+
+    assert_finds(sweeping, PAWL_SWEEP_UNFINISHED,
+                 "undisturbed: ", "instance \"sweep\" of \"w\" is left paused, and nothing is due");
+}
+
+static void a_completed_step_that_runs_again_is_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+
+    sweeping_sweep_workflow(sweeping, runs_again);
+
+    assert_finds(sweeping, PAWL_SWEEP_RAN_TWICE,
+                 "undisturbed: ", "the body of step \"work\" ran again although it was completed");
+}
+
+static pawl_status called_once(pawl_world *world, void *user, struct pawl_error *error)
+{
+    const struct sweeping *sweeping = user;
+    (void)world;
+    if (sweeping->count == 1)
+        return PAWL_OK;
+    error->status = PAWL_FAILED;
+    snprintf(error->text, sizeof error->text, "called %d times", sweeping->count);
+    return PAWL_FAILED;
+}
+
+static void what_the_caller_s_check_says_is_told(void **state)
+{
+    struct sweeping *sweeping = *state;
+    sweeping->count_resets = true;
+    sweeping->options.check = called_once;
+    sweeping->options.outcome_may_vary = true;
+
+    sweeping_sweep_workflow(sweeping, sweeping_result_by_calls);
+
+    /* Replayed, it is called once; crashed before its outcome is durable, again. */
+    assert_finds(sweeping, PAWL_SWEEP_CHECK,
+                 "crashed just before commit 3 (step \"call\" completed): ", "called 2 times");
+}
+
+static pawl_status always_wrong(pawl_world *world, void *user, struct pawl_error *error)
+{
+    struct sweeping *sweeping = user;
+    (void)world;
+    error->status = PAWL_FAILED;
+    if (sweeping->checks++ > 1)
+        snprintf(error->text, sizeof error->text, "wrong for the %dth time", sweeping->checks);
+    return sweeping->checks > 2 ? PAWL_FAILED : PAWL_OK;
+}
+
+static void no_more_is_told_than_was_asked_for(void **state)
+{
+    struct sweeping *sweeping = *state;
+    sweeping->options.check = always_wrong;
+    sweeping->options.findings_max = 3;
+
+    sweeping_sweep_workflow(sweeping, sweeping_leaf);
+
+    assert_int_equal(sweeping->report.finding_count, 3);
+    assert_int_equal(sweeping->report.crashes, 3);
+    sweeping_says(sweeping, "and no further");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SWEEP_TEST(a_path_chosen_by_a_counter_is_found),
+        SWEEP_TEST(a_name_from_a_counter_is_found_with_its_place),
+        SWEEP_TEST(a_place_is_told_as_the_caller_tells_it),
+        SWEEP_TEST(a_name_from_the_clock_is_found),
+        SWEEP_TEST(another_kind_under_the_same_name_is_found),
+        SWEEP_TEST(a_function_that_ends_without_its_former_steps_is_found),
+        SWEEP_TEST(a_name_in_a_branch_is_found),
+        SWEEP_TEST(a_result_that_depends_on_how_often_the_body_ran_is_found),
+        SWEEP_TEST(other_steps_are_found),
+        SWEEP_TEST(a_run_that_is_always_due_again_is_found),
+        SWEEP_TEST(a_function_that_loops_over_one_step_is_stopped_and_found),
+        SWEEP_TEST(a_run_that_uses_up_its_steps_is_found),
+        SWEEP_TEST(an_instance_created_twice_is_found),
+        SWEEP_TEST(a_run_that_is_left_where_it_stands_is_found),
+        SWEEP_TEST(a_completed_step_that_runs_again_is_found),
+        SWEEP_TEST(what_the_caller_s_check_says_is_told),
+        SWEEP_TEST(no_more_is_told_than_was_asked_for),
+    };
+    return cmocka_run_group_tests_name("sweep findings", tests, NULL, NULL);
+}
