@@ -175,7 +175,7 @@ static void a_name_from_a_counter_is_found_with_its_place(void **state)
     assert_non_null(strstr(lines[1].object, "test_sweep"));
     assert_true(lines[1].offset > lines[0].offset && lines[1].offset - lines[0].offset < 400); /* in one function */
     assert_int_equal(lines[1].offset, lines[2].offset);
-    sweeping_says(sweeping, "test_sweep+0x");
+    sweeping_says(sweeping, "test_sweep_findings+0x");
 }
 
 static bool tell_place(const char *object, uint64_t offset, char *text, size_t size)

@@ -93,8 +93,8 @@ void world_check(struct world *world)
         const struct ledger_entry *entry = &world->ledger->entries[i];
         const char *trouble = entry_trouble(&queries, entry);
         if (trouble != NULL)
-            ledger_violate(world->ledger, "\"%s\" of instance %lld, run %lld, which was durable and %s, %s", entry->name,
-                           (long long)entry->instance, (long long)entry->run,
+            ledger_violate(world->ledger, "\"%s\" of instance %lld, run %lld, which was durable and %s, %s",
+                           entry->name, (long long)entry->instance, (long long)entry->run,
                            entry->acknowledged ? "acknowledged" : "not acknowledged", trouble);
     }
     queries_close(&queries);
@@ -119,24 +119,31 @@ size_t world_entries_held(struct world *world, bool *out_beyond)
 
 void world_signature(struct world *world, char out_signature[WORLD_SIGNATURE])
 {
+    /* How far a run had come when it was ended or begun anew is a matter of luck. */
     static const char *const queries[] = {
         "SELECT workflow, id, run, status, output, error_name FROM workflow_instances ORDER BY 1, 2",
-        "SELECT id, run, name, kind, status, result, error_name FROM workflow_steps ORDER BY 1, 2, 3",
-        "SELECT instance_id, run, type, payload, consumed_by FROM workflow_events ORDER BY 1, 2, 3, 4",
-        "SELECT DISTINCT id, run, step, level, message FROM workflow_logs WHERE category <> 'system' ORDER BY 1, 2, 3, 5",
-        "SELECT id, run, step, 'app' FROM app ORDER BY 1, 2, 3",
+        "SELECT id, run, name, kind, status, result, error_name FROM workflow_steps WHERE (id, run) IN told ORDER BY 1, 3",
+        "SELECT instance_id, run, type, payload, consumed_by FROM workflow_events WHERE (instance_id, run) IN told"
+        " ORDER BY 1, 3, 4",
+        "SELECT DISTINCT id, run, step, level, message FROM workflow_logs"
+        " WHERE category <> 'system' AND (id, run) IN told ORDER BY 1, 3, 5",
+        "SELECT id, run, step, 'app' FROM app WHERE (id, run) IN told ORDER BY 1, 3",
         "SELECT id, run, status, state FROM workflow_tasks ORDER BY 1",
     };
     size_t used = 0;
     sqlite3 *db = world_open_plainly(world);
     out_signature[0] = '\0';
+    (void)sqlite3_exec(db,
+                       "CREATE TEMP VIEW told AS SELECT id, run FROM workflow_instances WHERE status <> 'terminated'",
+                       NULL, NULL, NULL);
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
         if (!world->has_app && strstr(queries[i], "FROM app") != NULL)
             continue;
         sqlite3_stmt *statement = prepare(world, db, queries[i]);
         while (sqlite3_step(statement) == SQLITE_ROW) {
             for (int column = 0; column < sqlite3_column_count(statement) && used < WORLD_SIGNATURE; column++)
-                used += (size_t)snprintf(out_signature + used, WORLD_SIGNATURE - used, "%s|", text_of(statement, column));
+                used +=
+                    (size_t)snprintf(out_signature + used, WORLD_SIGNATURE - used, "%s|", text_of(statement, column));
             if (used < WORLD_SIGNATURE)
                 used += (size_t)snprintf(out_signature + used, WORLD_SIGNATURE - used, "\n");
         }

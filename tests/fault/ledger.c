@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-
 struct ledger *ledger_new(void)
 {
     void *memory = mmap(NULL, sizeof(struct ledger), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -51,7 +50,7 @@ static void copy_text(char *to, struct pw_text from)
 static struct ledger_entry *add(struct ledger *ledger, enum ledger_kind kind, int64_t instance, int64_t run,
                                 struct pw_text name)
 {
-    struct ledger_entry entry = { .kind = kind, .instance = instance, .run = run };
+    struct ledger_entry entry = { .kind = kind, .instance = instance, .run = run, .commit = ledger->commits };
     copy_text(entry.name, name);
     if (find(ledger, kind, instance, run, entry.name) != NULL)
         ledger_violate(ledger, "\"%s\" of instance %lld, run %lld was made durable twice", entry.name,

@@ -11,7 +11,7 @@
 
 #include "store/store.h"
 
-enum { LEDGER_MAX = 256, LEDGER_TEXT = 64, LEDGER_VIOLATION = 512 };
+enum { LEDGER_MAX = 256, LEDGER_TEXT = 64, LEDGER_VIOLATION = 512, LEDGER_COMMITS_MAX = 128 };
 
 enum ledger_kind { LEDGER_CREATE, LEDGER_STEP, LEDGER_EVENT };
 
@@ -20,6 +20,7 @@ struct ledger_entry {
     int64_t instance, run;
     char name[LEDGER_TEXT]; /* the instance's id, the step's name, the event's id */
     bool acknowledged;      /* the engine was told */
+    int64_t commit;         /* which */
     int status;             /* of a step, as are the rest */
     int64_t attempts, updated_at_ms;
     char result[LEDGER_TEXT]; /* its beginning */
@@ -28,9 +29,11 @@ struct ledger_entry {
 struct ledger {
     struct ledger_entry entries[LEDGER_MAX];
     size_t count;
-    int64_t commits; /* transactions applied */
-    int64_t bodies;  /* begun */
-    char violation[LEDGER_VIOLATION]; /* the first one; "": none */
+    int64_t commits;                      /* transactions applied */
+    int64_t bodies;                       /* begun */
+    size_t act;                           /* of the scenario, that is under way: for who goes on after a crash */
+    int64_t log_ends[LEDGER_COMMITS_MAX]; /* size of the write-ahead log after each commit, where somebody notes it */
+    char violation[LEDGER_VIOLATION];     /* the first one; "": none */
 };
 
 /* In memory that is shared with child processes; NULL when there is none. */

@@ -4,7 +4,8 @@
 struct plan {
     bool armed, for_ever;
     enum fault_kind kind;
-    int64_t nth, seen, struck;
+    int64_t nth, struck;
+    int64_t calls[FAULT_KIND_COUNT];
 };
 
 static _Thread_local struct plan plan;
@@ -35,12 +36,19 @@ int64_t fault_struck(void)
     return plan.struck;
 }
 
+int64_t fault_calls(enum fault_kind kind)
+{
+    return plan.calls[kind];
+}
+
 bool fault_strikes(enum fault_kind kind)
 {
-    if (!plan.armed || plan.kind != kind)
+    if (!plan.armed)
         return false;
-    plan.seen++;
-    bool strikes = plan.for_ever ? plan.seen >= plan.nth : plan.seen == plan.nth;
+    int64_t call = ++plan.calls[kind];
+    if (plan.kind != kind)
+        return false;
+    bool strikes = plan.for_ever ? call >= plan.nth : call == plan.nth;
     plan.struck += strikes;
     return strikes;
 }

@@ -12,25 +12,25 @@
 #include <stdint.h>
 
 #define FAULT_KINDS(KIND)                                                                                              \
-    KIND(ALLOC, "alloc")                /* malloc, calloc, realloc of the engine */                                     \
-    KIND(ALLOC_SQLITE, "alloc-sqlite")  /* SQLite's memory */                                                           \
-    KIND(ALLOC_JANSSON, "alloc-jansson") /* Jansson's memory */                                                         \
-    KIND(APPLY_BEFORE, "apply-before")  /* the store refuses a commit */                                                \
-    KIND(APPLY_AFTER, "apply-after")    /* the store commits, and says that it could not: the ambiguous commit */       \
+    KIND(ALLOC, "alloc")                 /* malloc, calloc, realloc of the engine */                                   \
+    KIND(ALLOC_SQLITE, "alloc-sqlite")   /* SQLite's memory */                                                         \
+    KIND(ALLOC_JANSSON, "alloc-jansson") /* Jansson's memory */                                                        \
+    KIND(APPLY_BEFORE, "apply-before")   /* the store refuses a commit */                                              \
+    KIND(APPLY_AFTER, "apply-after")     /* the store commits, and says that it could not: the ambiguous commit */     \
     KIND(STORE_READ, "store-read")                                                                                     \
     KIND(ANNOUNCE, "announce")                                                                                         \
     KIND(IO_OPEN, "io-open")                                                                                           \
     KIND(IO_READ, "io-read")                                                                                           \
-    KIND(IO_WRITE, "io-write")          /* SQLITE_IOERR_WRITE, nothing written */                                       \
-    KIND(IO_SHORT, "io-short")          /* SQLITE_IOERR_WRITE, half of it written */                                    \
-    KIND(IO_FULL, "io-full")            /* SQLITE_FULL, half of it written */                                           \
+    KIND(IO_WRITE, "io-write") /* SQLITE_IOERR_WRITE, nothing written */                                               \
+    KIND(IO_SHORT, "io-short") /* SQLITE_IOERR_WRITE, half of it written */                                            \
+    KIND(IO_FULL, "io-full")   /* SQLITE_FULL, half of it written */                                                   \
     KIND(IO_SYNC, "io-sync")                                                                                           \
     KIND(IO_TRUNCATE, "io-truncate")                                                                                   \
     KIND(IO_SIZE, "io-size")                                                                                           \
     KIND(IO_DELETE, "io-delete")                                                                                       \
     KIND(IO_ACCESS, "io-access")                                                                                       \
-    KIND(IO_LOCK, "io-lock")            /* SQLITE_IOERR_LOCK of the file's lock */                                      \
-    KIND(IO_BUSY, "io-busy")            /* SQLITE_BUSY of a lock: another process has it */                             \
+    KIND(IO_LOCK, "io-lock") /* SQLITE_IOERR_LOCK of the file's lock */                                                \
+    KIND(IO_BUSY, "io-busy") /* SQLITE_BUSY of a lock: another process has it */                                       \
     KIND(IO_SHM_MAP, "io-shm-map")                                                                                     \
     KIND(IO_SHM_LOCK, "io-shm-lock")
 
@@ -49,6 +49,9 @@ void fault_arm(enum fault_kind kind, int64_t nth, bool for_ever);
 int64_t fault_disarm(void);
 /* How often it has struck so far since it was armed. */
 int64_t fault_struck(void);
+/* How many calls of a kind, any kind, there were since it was armed. */
+int64_t fault_calls(enum fault_kind kind);
+#define FAULT_NEVER INT64_MAX /* as nth: only counts */
 
 /* For the places that can fail: now? */
 bool fault_strikes(enum fault_kind kind);

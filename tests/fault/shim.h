@@ -26,10 +26,10 @@ enum shim_op {
 
 struct shim_call {
     enum shim_op op;
-    const char *path; /* NULL: a file without a name */
-    int flags;        /* OPEN: SQLITE_OPEN_...; DELETE: whether the directory is synced */
-    const void *data; /* WRITE */
-    int size;         /* WRITE, READ; the hook may lower it */
+    const char *path;     /* NULL: a file without a name */
+    int flags;            /* OPEN: SQLITE_OPEN_...; DELETE: whether the directory is synced */
+    const void *data;     /* WRITE */
+    int size;             /* WRITE, READ; the hook may lower it */
     sqlite3_int64 offset; /* WRITE, READ; TRUNCATE: the new size */
 
     /* The hook's answer. */

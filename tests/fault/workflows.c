@@ -6,9 +6,9 @@
 
 #include "scenarios.h"
 
-static const struct pawl_step_options patient = {
-    .retries = PAWL_RETRIES_UNLIMITED, .delay = "20 s", .backoff = PAWL_BACKOFF_CONSTANT
-};
+static const struct pawl_step_options patient = { .retries = PAWL_RETRIES_UNLIMITED,
+                                                  .delay = "20 s",
+                                                  .backoff = PAWL_BACKOFF_CONSTANT };
 
 /* ---- Bodies ------------------------------------------------------------------------------------------------------- */
 

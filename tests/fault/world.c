@@ -72,7 +72,8 @@ sqlite3 *world_open_plainly(const struct world *world)
         (void)sqlite3_close(db);
         return NULL;
     }
-    (void)sqlite3_exec(db, "PRAGMA synchronous = OFF", NULL, NULL, NULL); /* for speed: it only looks, and folds the log */
+    (void)sqlite3_exec(db, "PRAGMA synchronous = OFF", NULL, NULL,
+                       NULL); /* for speed: it only looks, and folds the log */
     return db;
 }
 
