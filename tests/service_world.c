@@ -309,16 +309,22 @@ static void peer_pause(void *runner, int64_t instance)
     ((struct world *)runner)->asked_to_pause++;
 }
 
-static void peer_revoke(void *runner, int64_t instance)
+static void peer_event(void *runner, int64_t instance, int64_t run, int64_t seq)
 {
-    assert_true(instance > 0);
+    assert_true(instance > 0 && run > 0 && seq > 0);
+    ((struct world *)runner)->told_of_events++;
+}
+
+static void peer_revoke(void *runner, int64_t instance, int64_t run)
+{
+    assert_true(instance > 0 && run > 0);
     ((struct world *)runner)->revoked++;
 }
 
 void world_start_local(struct world *world, int room)
 {
     world->local = (struct pw_local){ world, local_reserve, local_deliver, local_cancel, local_wake };
-    world->peer = (struct pw_peer){ .runner = world, .revoke = peer_revoke, .pause = peer_pause };
+    world->peer = (struct pw_peer){ .runner = world, .revoke = peer_revoke, .pause = peer_pause, .event = peer_event };
     world->room = room;
     assert_true(pw_engine_set_local(world->engine, &world->local));
     pw_engine_join(world->engine, &world->peer);

@@ -26,7 +26,7 @@ struct world {
     struct pw_local local;
     struct pw_peer peer;
     int room; /* how many runs it would still take */
-    int reserved, cancelled, woken, revoked, asked_to_pause;
+    int reserved, cancelled, woken, revoked, asked_to_pause, told_of_events;
     bool revoked_before_delivery; /* of the newest delivery */
     struct pw_claim delivered[WORLD_CLAIMS_MAX];
     char delivered_id[WORLD_CLAIMS_MAX][101];

@@ -143,15 +143,16 @@ static void an_answer_is_new_once_a_turn_and_replay_from_the_next_turn_on(void *
     struct pw_step *step = pw_history_add(history, pw_text_of("s"), PAWL_STEP_DO);
     step->recorded_pass = history->pass;
 
-    assert_true(pw_step_note_answer(history, step));
-    assert_true(pw_step_note_answer(history, step)); /* the same pass again */
+    uint64_t first_call = history->moment;
+    assert_true(pw_step_note_answer(history, step, first_call));
+    assert_true(pw_step_note_answer(history, step, first_call)); /* the same call again */
     assert_false(pw_step_is_replay(history, step));
     pw_history_begin_pass(history);
-    assert_false(pw_step_note_answer(history, step));
+    assert_false(pw_step_note_answer(history, step, history->moment));
     pw_history_begin_turn(history);
     pw_history_begin_pass(history);
     assert_true(pw_step_is_replay(history, step));
-    assert_true(pw_step_note_answer(history, step));
+    assert_true(pw_step_note_answer(history, step, history->moment));
     pw_history_free(history);
 }
 

@@ -107,6 +107,8 @@ static void answer_all(struct pw_commit *commit, struct pw_unit **units, size_t 
 static pawl_status apply_once(struct pw_commit *commit, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     const struct pw_store_ops *ops = commit->store->ops;
+    for (size_t i = 0; i < count; i++)
+        units[i]->undone = false;
     pawl_status status = ops->apply(commit->store, units, count, ops->now_ms(commit->store), error);
     if (status == PAWL_OK) {
         pthread_mutex_lock(&commit->lock);
@@ -128,6 +130,8 @@ static void apply_singly(struct pw_commit *commit, struct pw_unit **units, size_
                          const struct pawl_error *whole)
 {
     bool hopeless = count == 1 || why == PAWL_BUSY || why == PAWL_STORE_READ_ONLY || why == PAWL_STORE_CORRUPT;
+    for (size_t i = 0; i < count; i++)
+        hopeless = hopeless || !units[i]->undone; /* it may have happened: to do it again could do it twice */
     for (size_t i = 0; i < count; i++) {
         struct pawl_error error = *whole;
         if (chain_is_broken(units[i]))
@@ -272,6 +276,7 @@ void pw_commit_serve(struct pw_commit *commit)
         if (can_lead && (commit->kicked || commit->first == lingering)) {
             lingering = NULL;
             lead_once(commit);
+            (void)pass_baton(commit);
         } else if (commit->first != NULL) {
             lingering = commit->first;
             pw_cond_wait_ms(&commit->server, &commit->lock, LINGER_MS);
@@ -300,6 +305,7 @@ void pw_commit_dismiss(struct pw_commit *commit)
 {
     pthread_mutex_lock(&commit->lock);
     commit->dismissed = true;
+    commit->serving = false;
     pthread_cond_signal(&commit->server);
     pthread_mutex_unlock(&commit->lock);
 }

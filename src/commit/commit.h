@@ -9,8 +9,8 @@
  *  C2. A unit of a broken chain is not applied; it is answered with what broke the chain.  A unit that is not applied
  *      breaks its chain, whatever the reason but one: a refusal that the turn can answer (PAWL_STOPPED, PAWL_BUSY,
  *      unique violation, failed mutation) leaves the chain whole.
- *  C3. When a transaction fails as a whole, passing trouble (a busy database) is tried again for a bounded time; then
- *      its units are applied one by one, so that one bad unit fails alone.
+ *  C3. When a transaction fails as a whole, and the store knows that nothing of it was committed, its units are applied
+ *      one by one, so that one bad unit fails alone.  When it may have been committed, all are refused: fences find out.
  *  C4. `done` is called once for each unit, in order, by the leader, with no lock held; it may submit, not wait. */
 #ifndef PW_COMMIT_COMMIT_H
 #define PW_COMMIT_COMMIT_H

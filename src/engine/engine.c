@@ -321,11 +321,19 @@ void pw_engine_leave(pawl_engine *engine, struct pw_peer *peer)
     pthread_rwlock_unlock(&engine->local_lock);
 }
 
-void pw_engine_revoke(pawl_engine *engine, int64_t instance)
+void pw_engine_revoke(pawl_engine *engine, int64_t instance, int64_t run)
 {
     pthread_rwlock_rdlock(&engine->local_lock);
     for (struct pw_peer *peer = engine->peers; peer != NULL; peer = peer->next)
-        peer->revoke(peer->runner, instance);
+        peer->revoke(peer->runner, instance, run);
+    pthread_rwlock_unlock(&engine->local_lock);
+}
+
+void pw_engine_event(pawl_engine *engine, int64_t instance, int64_t run, int64_t seq)
+{
+    pthread_rwlock_rdlock(&engine->local_lock);
+    for (struct pw_peer *peer = engine->peers; peer != NULL; peer = peer->next)
+        peer->event(peer->runner, instance, run, seq);
     pthread_rwlock_unlock(&engine->local_lock);
 }
 

@@ -34,7 +34,9 @@ struct pw_local {
 /* Any runner of this engine, started or not. */
 struct pw_peer {
     void *runner;
-    void (*revoke)(void *runner, int64_t instance); /* a turn of it can commit nothing more */
+    /* A turn of that run, or of an earlier one, can commit nothing more. */
+    void (*revoke)(void *runner, int64_t instance, int64_t run);
+    void (*event)(void *runner, int64_t instance, int64_t run, int64_t seq); /* an event of that number came */
     void (*pause)(void *runner, int64_t instance);  /* a turn of it is asked to pause */
     struct pw_peer *next;
 };
@@ -109,7 +111,8 @@ void pw_local_wake(pawl_engine *engine, int64_t due_at_ms);
 /* The runners of this engine, and a word to all of them. */
 void pw_engine_join(pawl_engine *engine, struct pw_peer *peer);
 void pw_engine_leave(pawl_engine *engine, struct pw_peer *peer);
-void pw_engine_revoke(pawl_engine *engine, int64_t instance);
+void pw_engine_revoke(pawl_engine *engine, int64_t instance, int64_t run);
+void pw_engine_event(pawl_engine *engine, int64_t instance, int64_t run, int64_t seq);
 void pw_engine_pause(pawl_engine *engine, int64_t instance);
 
 #endif

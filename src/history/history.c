@@ -115,6 +115,7 @@ bool pw_history_load_events(struct pw_history *history, const struct pw_event_ro
 void pw_history_begin_turn(struct pw_history *history)
 {
     history->turn_pass = history->pass + 1;
+    history->turn_moment = history->moment;
 }
 
 void pw_history_begin_pass(struct pw_history *history)
@@ -127,11 +128,11 @@ bool pw_step_is_replay(const struct pw_history *history, const struct pw_step *s
     return step->recorded_pass < history->turn_pass;
 }
 
-bool pw_step_note_answer(const struct pw_history *history, struct pw_step *step)
+bool pw_step_note_answer(struct pw_history *history, struct pw_step *step, uint64_t since)
 {
-    if (step->answered_pass < history->turn_pass)
-        step->answered_pass = history->pass;
-    return step->answered_pass == history->pass;
+    if (step->answered_at <= history->turn_moment)
+        step->answered_at = ++history->moment;
+    return step->answered_at > since;
 }
 
 struct pw_event *pw_history_event_for(const struct pw_history *history, struct pw_text type, int64_t wake_at_ms)

@@ -17,7 +17,7 @@ struct pw_mutation;
 struct pw_step {
     struct pw_step_row row; /* seq 0: not recorded yet */
     uint64_t recorded_pass; /* when its row last changed; 0: it was read from the store */
-    uint64_t answered_pass; /* when its outcome was first handed out in this turn, or some time in an earlier one */
+    uint64_t answered_at;   /* the moment at which its outcome was first handed out in this turn, or in an earlier one */
     uint64_t reached_pass;  /* when a call last reached it, by this lane */
     struct pawl_lane *lane; /* of reached_pass; of no meaning in another pass */
     bool running;           /* its body is under way */
@@ -28,6 +28,7 @@ struct pw_step {
     pawl_status rejected; /* PAWL_OK, or how that unit was refused */
     struct pw_text rejected_text;
     const struct pw_mutation *mutations; /* of the attempt that is unsettled */
+    struct pawl_policy policy;           /* of that attempt */
 
     struct pw_step *next; /* in the order of their appearance */
 };
@@ -50,6 +51,7 @@ struct pw_history {
     /* Passes number the runs of the workflow function while this history is in memory.  What carries a number below
      * turn_pass happened before this turn, so that no turn has to touch every step to begin. */
     uint64_t pass, turn_pass;
+    uint64_t moment, turn_moment; /* answers handed out so far, and at the beginning of the turn */
     int64_t event_seq; /* every event up to this number is known here */
 };
 
@@ -66,8 +68,8 @@ void pw_history_begin_pass(struct pw_history *history);
 
 /* Was the step's outcome known before this turn? */
 bool pw_step_is_replay(const struct pw_history *history, const struct pw_step *step);
-/* Notes that the outcome is handed out now.  True when this pass is the first of the turn that gets it. */
-bool pw_step_note_answer(const struct pw_history *history, struct pw_step *step);
+/* Notes that the outcome is handed out now.  True when nobody had got it in this turn before the given moment. */
+bool pw_step_note_answer(struct pw_history *history, struct pw_step *step, uint64_t since);
 
 struct pw_step *pw_history_find(const struct pw_history *history, struct pw_text name);
 /* A new step that waits to be recorded.  The name is copied.  NULL when memory is out. */

@@ -31,29 +31,27 @@ static bool should_claim(const pawl_runner *runner)
 
 /* ---- Attempts that take too long --------------------------------------------------------------------------------------- */
 
-/* With the lock held: an attempt past its deadline, its turn referenced.  Its lane tells whether one thread is blocked, or
- * the one that opened the fork as well. */
-static pawl_attempt *find_expired(pawl_runner *runner, int64_t now_ms)
+/* With the lock held. */
+static pawl_turn *find_expired(const pawl_runner *runner, int64_t now_ms)
 {
-    for (pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
+    for (const pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
         if (attempt->deadline_ms < now_ms && !attempt->expired)
-            return attempt;
+            return attempt->turn;
     }
     return NULL;
 }
 
-/* The attempt is kept from ending while its turn is looked at: host_attempt_ends() needs the runner's lock. */
+/* Attempts are kept from ending meanwhile: host_attempt_ends() needs the runner's lock. */
 static void expire_attempts(pawl_runner *runner, int64_t now_ms)
 {
-    pawl_attempt *attempt;
-    while ((attempt = find_expired(runner, now_ms)) != NULL) {
-        pawl_turn *turn = attempt->turn;
-        attempt->expired = true;
-        if (!pw_turn_expire(turn, attempt))
-            continue;
-        turn->spares = attempt->lane == &turn->main ? 1 : 2;
-        runner->spares += turn->spares;
-        for (int32_t i = 0; i < turn->spares; i++)
+    pawl_turn *turn;
+    while ((turn = find_expired(runner, now_ms)) != NULL) {
+        int32_t blocked = pw_turn_expire(turn, runner->attempts, now_ms);
+        if (turn->definition->advance == NULL)
+            continue; /* driven by hand: no worker of ours is blocked */
+        turn->spares = blocked;
+        runner->spares += blocked;
+        for (int32_t i = 0; i < blocked; i++)
             (void)pw_runner_spawn(runner);
     }
 }
@@ -65,8 +63,7 @@ static void wake_forks(pawl_runner *runner, int64_t now_ms)
         if (fork->wake_at_ms > now_ms)
             continue;
         fork->wake_at_ms = INT64_MAX;
-        fork->wants_no_help = false;
-        pw_runner_call(runner, false);
+        pw_runner_stir(runner, fork);
     }
 }
 

@@ -9,13 +9,15 @@
 
 enum { TICK_INSTANCES_DEFAULT = 100 };
 
-/* A service ended or restarted the run: its turn, if it is here, can commit nothing more. */
-static void revoke(void *user, int64_t instance)
+/* ---- What services tell every runner ---------------------------------------------------------------------------------- */
+
+/* Ended or restarted: its turn, if it is here, can commit nothing more.  A turn of the new run may be here already. */
+static void revoke(void *user, int64_t instance, int64_t run)
 {
     pawl_runner *runner = user;
     pthread_mutex_lock(&runner->lock);
     for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->held_next) {
-        if (turn->claim.fence.instance == instance)
+        if (turn->claim.fence.instance == instance && turn->claim.fence.run <= run)
             pw_turn_revoke(turn);
     }
     pthread_mutex_unlock(&runner->lock);
@@ -33,12 +35,29 @@ static void ask_to_pause(void *user, int64_t instance)
     pthread_mutex_unlock(&runner->lock);
 }
 
+/* So that a branch that waits for it goes on while its siblings are busy. */
+static void tell_of_event(void *user, int64_t instance, int64_t run, int64_t seq)
+{
+    pawl_runner *runner = user;
+    pthread_mutex_lock(&runner->lock);
+    for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->held_next) {
+        if (turn->claim.fence.instance == instance && turn->claim.fence.run == run)
+            pw_turn_hear_of_event(turn, seq);
+    }
+    for (struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next) {
+        if (fork->turn->claim.fence.instance == instance)
+            pw_runner_stir(runner, fork);
+    }
+    pthread_mutex_unlock(&runner->lock);
+}
+
 /* ---- Opening ----------------------------------------------------------------------------------------------------------- */
 
 static bool fill_options(struct pawl_runner_options *options)
 {
     if (options->workers < 0 || options->workers > PW_WORKERS_MAX || options->in_flight_max < 0 ||
-        options->poll_ms < 0 || options->cache_bytes < -1 ||
+        options->poll_ms < 0 || options->poll_ms > PW_DELAY_MS_MAX || options->lease_ms > PW_DELAY_MS_MAX ||
+        options->cache_bytes < -1 ||
         (options->lease_ms != 0 && options->lease_ms < PW_LEASE_MS_MIN))
         return false;
     if (options->workers == 0)
@@ -82,7 +101,7 @@ pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_optio
         free(runner);
         return pw_error_plain(error, PAWL_NOMEM);
     }
-    runner->peer = (struct pw_peer){ .runner = runner, .revoke = revoke, .pause = ask_to_pause };
+    runner->peer = (struct pw_peer){ .runner = runner, .revoke = revoke, .pause = ask_to_pause, .event = tell_of_event };
     pw_engine_join(engine, &runner->peer);
     *out_runner = runner;
     return PAWL_OK;
@@ -109,12 +128,14 @@ void pawl_runner_close(pawl_runner *runner)
 static pawl_status join_in(pawl_runner *runner, struct pawl_error *error)
 {
     pawl_engine *engine = runner->engine;
-    if (runner->announced)
-        return PAWL_OK;
-    pawl_status status = engine->store->ops->announce(engine->store, runner->owner, error);
+    pawl_status status = PAWL_OK;
+    pthread_mutex_lock(&runner->lock);
+    if (!runner->announced)
+        status = engine->store->ops->announce(engine->store, runner->owner, error);
+    runner->announced = runner->announced || status == PAWL_OK;
+    pthread_mutex_unlock(&runner->lock);
     if (status != PAWL_OK)
         return status;
-    runner->announced = true;
     pthread_mutex_lock(&engine->lock);
     engine->sealed = true;
     pthread_mutex_unlock(&engine->lock);
@@ -176,8 +197,10 @@ static void *committer_main(void *user)
 static bool start_threads(pawl_runner *runner)
 {
     pw_commit_engage(runner->engine->commit);
-    if (pthread_create(&runner->committer, NULL, committer_main, runner) != 0)
+    if (pthread_create(&runner->committer, NULL, committer_main, runner) != 0) {
+        pw_commit_dismiss(runner->engine->commit);
         return false;
+    }
     if (pthread_create(&runner->keeper, NULL, pw_keeper_main, runner) != 0) {
         pw_commit_dismiss(runner->engine->commit);
         pthread_join(runner->committer, NULL);
@@ -305,6 +328,7 @@ pawl_status pawl_runner_tick(pawl_runner *runner, int64_t max_instances, int64_t
     pthread_mutex_lock(&runner->tick_lock);
     atomic_store(&runner->steps_left, max_steps > 0 ? max_steps : -1);
     status = tick(runner, max_instances > 0 ? max_instances : TICK_INSTANCES_DEFAULT, &processed, error);
+    atomic_store(&runner->steps_left, -1);
     pthread_mutex_unlock(&runner->tick_lock);
     if (out_processed != NULL)
         *out_processed = processed;

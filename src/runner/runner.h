@@ -60,12 +60,13 @@ struct pawl_runner {
     int64_t renew_at_ms, poll_at_ms, reap_at_ms; /* by the monotonic clock */
     int64_t turns, leases_lost;
     int64_t trouble_ms;       /* how long turns that the store failed are put off */
-    int64_t trouble_until_ms; /* until then it is the same trouble; by the monotonic clock */
+    int64_t trouble_until_ms; /* until then it is the same trouble */
 };
 
 extern const struct pw_turn_host pw_runner_host;
 
 /* work.c */
+void pw_runner_stir(pawl_runner *runner, struct pw_fork *fork); /* it may want help again; with the lock held */
 void pw_runner_call(pawl_runner *runner, bool all);      /* there is something for a worker; with the lock held */
 bool pw_runner_spawn(pawl_runner *runner);               /* a worker; with the lock held */
 void pw_runner_join_gone(pawl_runner *runner, bool all); /* with the lock held, which is let go of meanwhile */

@@ -112,7 +112,7 @@ static void unhold(pawl_runner *runner, pawl_turn *turn)
  * that the same trouble hit share one delay. */
 static int64_t next_delay(pawl_runner *runner, const pawl_turn *turn)
 {
-    int64_t now_ms = pw_system_monotonic_ms();
+    int64_t now_ms = pawl_now_ms(runner->engine);
     if (atomic_load(&turn->chain.broken) == PAWL_CONFLICT)
         return 0;
     pthread_mutex_lock(&runner->lock);
@@ -147,7 +147,7 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
     }
     if (turn->ended && !turn->finished)
         pw_runner_wake_keeper(runner, turn->due_at_ms);
-    else if (runner->next_due_ms <= runner->keeper_until_ms)
+    if (runner->next_due_ms <= runner->keeper_until_ms)
         pw_runner_wake_keeper(runner, runner->next_due_ms); /* there is room again */
     if (atomic_load(&runner->stopping))
         pthread_cond_signal(&runner->watch); /* the keeper goes when the last turn has */
@@ -222,12 +222,13 @@ static bool help_fork(pawl_runner *runner)
         if (fork->wants_no_help)
             continue;
         fork->helpers++;
+        uint64_t stirs = fork->stirs;
         pw_runner_call(runner, false);
         pthread_mutex_unlock(&runner->lock);
         bool helped = pw_fork_help(fork);
         pthread_mutex_lock(&runner->lock);
         fork->helpers--;
-        if (!helped)
+        if (!helped && fork->stirs == stirs)
             fork->wants_no_help = true;
         pthread_cond_broadcast(&runner->left);
         return true;
@@ -403,6 +404,15 @@ static void host_fork_sleeps(void *user, struct pw_fork *fork, int64_t until_ms)
     pthread_mutex_unlock(&runner->lock);
 }
 
+void pw_runner_stir(pawl_runner *runner, struct pw_fork *fork)
+{
+    fork->stirs++;
+    if (fork->wants_no_help) {
+        fork->wants_no_help = false;
+        pw_runner_call(runner, false);
+    }
+}
+
 static void host_fork_stirs(void *user, const pawl_turn *turn)
 {
     pawl_runner *runner = user;
@@ -410,10 +420,8 @@ static void host_fork_stirs(void *user, const pawl_turn *turn)
         return;
     pthread_mutex_lock(&runner->lock);
     for (struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next) {
-        if (fork->turn == turn && fork->wants_no_help) {
-            fork->wants_no_help = false;
-            pw_runner_call(runner, false);
-        }
+        if (fork->turn == turn)
+            pw_runner_stir(runner, fork);
     }
     pthread_mutex_unlock(&runner->lock);
 }

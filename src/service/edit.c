@@ -116,7 +116,9 @@ static struct pw_claim claim_of(const struct pw_edit *edit)
 static void follow_up(const struct pw_edit *edit)
 {
     if (edit->revokes)
-        pw_engine_revoke(edit->engine, edit->instance.key);
+        pw_engine_revoke(edit->engine, edit->instance.key, edit->instance.run);
+    if (edit->event != NULL)
+        pw_engine_event(edit->engine, edit->instance.key, edit->instance.run, edit->event->as.event.seq);
     if (edit->asks_to_pause)
         pw_engine_pause(edit->engine, edit->instance.key);
     if (edit->held != NULL) {

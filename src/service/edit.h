@@ -19,6 +19,7 @@ struct pw_edit {
     struct pw_op *held; /* a HOLD or RESTART whose run is handed to the local runner, or NULL */
     bool wakes;         /* the run is due now */
     bool revokes;       /* turns under way can commit nothing more */
+    struct pw_op *event; /* or NULL: a turn under way should hear of it */
     bool asks_to_pause; /* a turn under way should hear of it before its next commit does */
 };
 

@@ -61,6 +61,8 @@ static pawl_status decide_event(struct pw_edit *edit, void *user, struct pawl_er
         status = is_awaited(edit, event->type, &awaited, error);
     if (status == PAWL_OK)
         status = add_event_op(edit->unit, &edit->instance, event);
+    if (status == PAWL_OK)
+        edit->event = edit->unit->last;
     if (status == PAWL_OK && awaited)
         status = pw_edit_go_on(edit, PW_TASK_WAKE);
     return status;

@@ -296,6 +296,9 @@ struct pw_unit {
     pawl_status status;
     struct pawl_error error;
 
+    /* Out, when apply() as a whole failed: the store knows that nothing of it was committed. */
+    bool undone;
+
     /* The committer's. */
     struct pw_unit *next;
     void (*done)(struct pw_unit *unit, void *user); /* or NULL; see commit.h */

@@ -40,7 +40,7 @@ static void reject_step(pawl_turn *turn, struct turn_unit *own)
 {
     struct pw_step *step = own->step;
     step->rejected = own->unit.status;
-    turn->event_seq = own->fence->as.fence.event_seq;
+    turn->rejections++;
     step->rejected_text = (struct pw_text){ NULL, 0 };
     (void)pw_arena_text(&turn->arena, pw_text_of(own->unit.error.text), &step->rejected_text);
     if (own->inserts_step)
@@ -51,8 +51,12 @@ static void note_answer(pawl_turn *turn, struct turn_unit *own)
 {
     pawl_status status = own->unit.status;
     turn->answered = own->number;
-    if (own->step != NULL && own->step->unsettled == own->number)
+    if (own->step != NULL && own->step->unsettled == own->number) {
         own->step->unsettled = 0;
+        turn->unsettled--;
+    }
+    if (own->fence->as.fence.event_seq > turn->event_hint)
+        turn->event_hint = own->fence->as.fence.event_seq;
     if (status == PAWL_OK) {
         if (own->fence->as.fence.pause_requested)
             turn->pause_wanted = true;
@@ -126,20 +130,25 @@ static void unit_drop(struct turn_unit *own)
     free(own);
 }
 
-/* The turn's lines, and then those of the boundary. */
-static bool add_logs(struct turn_unit *own, const struct pw_log_list *logs)
+static bool add_lines(struct turn_unit *own, const struct pw_log_list *logs)
 {
     const struct pw_fence *fence = &own->turn->claim.fence;
-    own->logs = own->turn->logs;
-    if (logs != NULL)
-        concatenate(&own->logs, logs);
-    for (const struct pw_log_line *line = own->logs.first; line != NULL; line = line->next) {
+    for (const struct pw_log_line *line = logs->first; line != NULL; line = line->next) {
         struct pw_op *op = pw_unit_add(&own->unit, PW_OP_LOG);
         if (op == NULL)
             return false;
         op->as.log = (struct pw_op_log){ .instance = fence->instance, .run = fence->run, .row = line->row };
     }
     return true;
+}
+
+/* The turn's lines, and then those of the boundary. */
+static bool add_logs(struct turn_unit *own, const struct pw_log_list *logs)
+{
+    own->logs = own->turn->logs;
+    if (logs != NULL)
+        concatenate(&own->logs, logs);
+    return add_lines(own, &own->logs);
 }
 
 static bool add_step(struct turn_unit *own, struct pw_step *step)
@@ -240,14 +249,17 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
                 (struct pw_op_consume){ turn->claim.fence.instance, turn->claim.fence.run, boundary->event->row.seq,
                                         step->row.name, step->row.updated_at_ms };
     }
-    if (!complete || !add_logs(own, &boundary->logs)) {
+    if (!complete || !add_logs(own, &boundary->logs) || !add_lines(own, &boundary->verdict)) {
         unit_drop(own);
         return pw_turn_out_of_memory(turn);
     }
+    if (step->rejected != PAWL_OK)
+        turn->rejections--;
     step->rejected = PAWL_OK;
     step->mutations = boundary->mutations;
     lane->after = unit_submit(own);
     step->unsettled = unsettled ? lane->after : 0;
+    turn->unsettled += unsettled;
     return PAWL_OK;
 }
 
@@ -279,10 +291,17 @@ static pawl_status fill_failure(pawl_turn *turn, struct pw_step *step, const str
     return logged ? PAWL_OK : pw_turn_out_of_memory(turn);
 }
 
+/* The store could not be asked; it says nothing about what was asked. */
+static bool is_trouble(pawl_status status)
+{
+    return status == PAWL_NOMEM || status == PAWL_BUSY || status == PAWL_STORE_UNAVAILABLE ||
+           status == PAWL_STORE_FULL || status == PAWL_STORE_READ_ONLY || status == PAWL_STORE_CORRUPT;
+}
+
 pawl_status pw_boundary_fail(pawl_lane *lane, struct pw_step *step, const struct pw_attempt_failure *failure)
 {
     struct pw_boundary boundary = { .lane = lane, .step = step, .when = PAWL_WITH_FAILURE, .logs = failure->logs };
-    pawl_status status = fill_failure(lane->turn, step, failure, &boundary.logs);
+    pawl_status status = fill_failure(lane->turn, step, failure, &boundary.verdict);
     if (status != PAWL_OK)
         return status;
     if (step->row.status == PAWL_STEP_ERRORED)
@@ -290,7 +309,7 @@ pawl_status pw_boundary_fail(pawl_lane *lane, struct pw_step *step, const struct
     status = pw_boundary_record(&boundary);
     if (status == PAWL_OK || status == PAWL_NOMEM)
         return status;
-    if (!pw_log_system(lane->turn, &boundary.logs, PAWL_LOG_ERROR, step->row.name, failure->attempt,
+    if (!pw_log_system(lane->turn, &boundary.verdict, PAWL_LOG_ERROR, step->row.name, failure->attempt,
                        "a change registered for this failure was left out: %s", lane->error))
         return pw_turn_out_of_memory(lane->turn);
     boundary.mutations = NULL;
@@ -311,8 +330,10 @@ pawl_status pw_boundary_complete(pawl_lane *lane, struct pw_step *step, const st
     step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
     step->row.updated_at_ms = pawl_now_ms(turn->engine);
     pawl_status status = pw_boundary_record(&boundary);
-    if (status == PAWL_OK || status == PAWL_NOMEM)
-        return status;
+    if (status == PAWL_OK)
+        return PAWL_OK;
+    if (is_trouble(status))
+        return pw_turn_break(turn, status);
     struct pw_attempt_failure failure = { .attempt = success->attempt,
                                           .name = pawl_status_name(status),
                                           .message = lane->error,
@@ -360,6 +381,7 @@ pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t win
         return pw_turn_out_of_memory(turn);
     }
     lane->after = unit_submit(own);
+    (void)pw_step_note_answer(turn->history, step, lane->began);
     return PAWL_OK;
 }
 
@@ -396,7 +418,11 @@ pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing)
     own->closes = true;
     own->finishes = closing->finish;
     own->fence->as.fence.unless_pause = closing->finish || closing->status != PW_TASK_PAUSED;
-    if (!add_logs(own, NULL) || !add_closing_op(own, closing)) {
+    struct pw_log_list verdict = { NULL, NULL };
+    bool told = !closing->finish || closing->outcome != PW_OUTCOME_ERRORED ||
+                pw_log_system(turn, &verdict, PAWL_LOG_ERROR, (struct pw_text){ NULL, 0 }, 0,
+                              "the run failed: %s: %.400s", closing->error_name.data, closing->error_message.data);
+    if (!told || !add_logs(own, NULL) || !add_lines(own, &verdict) || !add_closing_op(own, closing)) {
         unit_drop(own);
         return pw_turn_out_of_memory(turn);
     }

@@ -25,7 +25,8 @@ struct pw_boundary {
     enum pawl_mutation_when when;
     struct pw_event *event;  /* consumed by the step, or NULL */
     bool unless_new_events;  /* the outcome holds only if no event came meanwhile */
-    struct pw_log_list logs; /* besides the turn's own */
+    struct pw_log_list logs;    /* besides the turn's own */
+    struct pw_log_list verdict; /* the engine's own lines about this outcome: true only with it */
 };
 
 /* Submits the step's row as it stands.  PAWL_OK, PAWL_NOMEM (the turn is over), or why a mutation cannot be: nothing was

@@ -35,6 +35,12 @@ static bool fork_is_over(const struct pw_fork *fork)
     return turn->pause_wanted || turn->dead || atomic_load(&turn->cancelled) || pw_turn_is_over(turn);
 }
 
+/* May a suspended branch be called again?  Not when the race is lost, or won by another. */
+static bool may_resume(const struct pw_fork *fork)
+{
+    return !fork_is_over(fork) && !fork->has_winner && !pw_lane_is_abandoned(fork->parent);
+}
+
 /* A suspended branch whose wait is over, or SIZE_MAX. */
 static size_t find_resumable(const struct pw_fork *fork, int64_t now_ms)
 {
@@ -43,7 +49,8 @@ static size_t find_resumable(const struct pw_fork *fork, int64_t now_ms)
         if (fork->states[i] != BRANCH_SUSPENDED)
             continue;
         bool committed = lane->commit_wanted != 0 && lane->commit_wanted <= fork->turn->answered;
-        if (committed || lane->wake_at_ms <= now_ms)
+        bool told = lane->waits_for_event && fork->turn->event_hint > fork->turn->history->event_seq;
+        if (committed || told || lane->wake_at_ms <= now_ms)
             return i;
     }
     return SIZE_MAX;
@@ -58,18 +65,16 @@ static size_t take_branch(struct pw_fork *fork)
     size_t position = SIZE_MAX;
     if (fork_is_over(fork))
         return SIZE_MAX;
-    bool abandoned = fork->has_winner || pw_lane_is_abandoned(fork->parent);
     if (fork->begun < fork->count && (fork->limit == 0 || fork->active < fork->limit)) {
         position = fork->begun++;
         fork->active++;
-    } else if (fork->running > 0 && !abandoned) {
+    } else if (fork->running > 0 && may_resume(fork)) {
         position = find_resumable(fork, pawl_now_ms(fork->turn->engine));
         if (position == SIZE_MAX)
             return SIZE_MAX;
         pawl_lane *lane = &fork->lanes[position];
-        lane->suspended = false;
-        lane->commit_wanted = 0;
-        lane->wake_at_ms = INT64_MAX;
+        pw_lane_begin(lane);
+        lane->is_fresh = false; /* what it logs before its first new answer it has logged before */
     } else {
         return SIZE_MAX;
     }
@@ -90,8 +95,8 @@ static void note_branch(struct pw_fork *fork, size_t position, pawl_status statu
 {
     pawl_lane *lane = &fork->lanes[position];
     fork->running--;
-    if (lane->suspended)
-        status = PAWL_SUSPENDED; /* whatever the branch made of it */
+    if (lane->suspended || status == PAWL_NOMEM)
+        status = PAWL_SUSPENDED; /* whatever the branch made of it; and a shortage decides nothing */
     fork->statuses[position] = status;
     fork->states[position] = status == PAWL_SUSPENDED ? BRANCH_SUSPENDED : BRANCH_FINISHED;
     if (status == PAWL_SUSPENDED)
@@ -155,7 +160,7 @@ static void carry_all(struct pw_fork *fork)
             continue;
         if (fork->running == 0)
             return;
-        int64_t wake_at_ms = fork_is_over(fork) || fork->has_winner ? INT64_MAX : earliest_wake(fork);
+        int64_t wake_at_ms = may_resume(fork) ? earliest_wake(fork) : INT64_MAX;
         if (wake_at_ms == INT64_MAX)
             pthread_cond_wait(&turn->changed, &turn->lock);
         else
@@ -179,6 +184,7 @@ static void join(struct pw_fork *fork)
             pw_lane_wait_until(parent, lane->wake_at_ms, lane->wake_kind);
             if (lane->commit_wanted > parent->commit_wanted)
                 parent->commit_wanted = lane->commit_wanted;
+            parent->waits_for_event = parent->waits_for_event || lane->waits_for_event;
         }
         any = true;
         fresh = fresh || lane->is_fresh;
@@ -324,6 +330,15 @@ static pawl_status run_race(pawl_lane *lane, struct pw_step *step, size_t count,
     return pw_boundary_choose(lane, step, fork.winner);
 }
 
+/* A race inside a branch that lost one: its branches only show what they wait for. */
+static pawl_status walk_lost_race(pawl_lane *lane, size_t count, pawl_lane_fn *branch, void *user,
+                                  pawl_status *out_status)
+{
+    struct pw_fork fork = { .branch = branch, .user = user, .statuses = out_status };
+    pawl_status status = fork_run(&fork, lane, count);
+    return status == PAWL_OK ? pw_lane_suspend(lane) : status;
+}
+
 pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size, size_t count, pawl_lane_fn *branch,
                             void *user, size_t *out_winner, pawl_status *out_status)
 {
@@ -342,7 +357,9 @@ pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size,
     status = pw_recall_reach(lane, name, name_size, PAWL_STEP_FIRST, &step);
     if (status == PAWL_OK)
         status = pw_recall_choice(lane, step, &answer, &decided);
-    if (status == PAWL_OK && decided)
+    if (status == PAWL_SUSPENDED && pw_lane_is_abandoned(lane))
+        status = walk_lost_race(lane, count, branch, user, out_status);
+    else if (status == PAWL_OK && decided)
         status = replay_winner(lane, &answer, count, branch, user, out_winner, out_status);
     else if (status == PAWL_OK)
         status = run_race(lane, step, count, branch, user, out_winner, out_status);

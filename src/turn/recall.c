@@ -92,7 +92,7 @@ pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size,
 static pawl_status answer_with(pawl_lane *lane, struct pw_step *step, enum pawl_answer_kind kind,
                                struct pawl_answer *out_answer)
 {
-    const struct pw_history *history = lane->turn->history;
+    struct pw_history *history = lane->turn->history;
     const struct pw_step_row *row = &step->row;
     *out_answer = (struct pawl_answer){ .kind = kind,
                                         .result_json = row->result.data,
@@ -101,7 +101,7 @@ static pawl_status answer_with(pawl_lane *lane, struct pw_step *step, enum pawl_
                                         .error_name = row->error_name.data,
                                         .error_message = row->error_message.data,
                                         .is_replay = pw_step_is_replay(history, step),
-                                        .is_new = pw_step_note_answer(history, step) };
+                                        .is_new = pw_step_note_answer(history, step, lane->began) };
     if (kind == PAWL_ANSWER_FAILED && out_answer->error_name == NULL) /* somebody wrote the row by hand */
         out_answer->error_name = pawl_status_name(PAWL_FAILED);
     lane->is_replay = out_answer->is_replay;
@@ -155,10 +155,11 @@ static pawl_status tell_rejection(pawl_lane *lane, struct pw_step *step, const s
 {
     pawl_status why = step->rejected;
     if (why == PAWL_BUSY) { /* the target of an event moved at the same instant: the same again, on what it is now */
-        struct pw_boundary again = {
-            .lane = lane, .step = step, .mutations = step->mutations, .when = PAWL_WITH_SUCCESS
-        };
-        return pw_boundary_record(&again);
+        struct pw_attempt_success again = { .attempt = step->row.attempts,
+                                            .result = step->row.result,
+                                            .policy = policy,
+                                            .mutations = step->mutations };
+        return pw_boundary_complete(lane, step, &again);
     }
     bool unique = why == PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION || why == PAWL_INSTANCE_ID_ALREADY_EXISTS;
     struct pw_attempt_failure failure = { .attempt = step->row.attempts,
@@ -172,7 +173,7 @@ static pawl_status tell_rejection(pawl_lane *lane, struct pw_step *step, const s
         return pw_boundary_fail(lane, step, &failure);
     /* It was the changes for the failure that were refused: the failure stands, without them. */
     struct pw_boundary boundary = { .lane = lane, .step = step, .when = PAWL_WITH_FAILURE };
-    if (!pw_log_system(lane->turn, &boundary.logs, PAWL_LOG_ERROR, step->row.name, step->row.attempts,
+    if (!pw_log_system(lane->turn, &boundary.verdict, PAWL_LOG_ERROR, step->row.name, step->row.attempts,
                        "a change registered for this failure was refused: %.400s", failure.message))
         return pw_turn_out_of_memory(lane->turn);
     return pw_boundary_record(&boundary);
@@ -240,7 +241,9 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
             fail_attempt(lane, step, policy, step->row.attempts, PAWL_STEP_MAX_ATTEMPTS_EXCEEDED, false);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
-    if (turn->host->stopping(turn->runner) || !turn->host->take_step(turn->runner)) {
+    /* Log lines and what attempts registered stay in memory until the turn ends; a long one goes on in a new turn. */
+    if (turn->host->stopping(turn->runner) || turn->arena.used > PW_TURN_BYTES_MAX ||
+        !turn->host->take_step(turn->runner)) {
         turn->out_of_steps = true;
         return pw_lane_suspend(lane);
     }
@@ -249,6 +252,7 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
         return status;
     if (mocked)
         return PAWL_CONFLICT;
+    step->policy = *policy;
     pawl_attempt *attempt = pw_attempt_new(lane, step, policy, now_ms);
     if (attempt == NULL)
         return pw_turn_out_of_memory(turn);
@@ -377,7 +381,7 @@ static pawl_status read_more_events(pawl_lane *lane)
     struct pw_arena arena = { 0 };
     struct pw_event_row *rows = NULL;
     size_t count = 0;
-    int64_t known = turn->history->event_seq;
+    int64_t known = turn->history->event_seq, hint = turn->event_hint;
     pthread_mutex_unlock(&turn->lock);
     pawl_status status =
         store->ops->read_new_events(store, &arena, fence->instance, fence->run, known, &rows, &count, NULL);
@@ -388,8 +392,8 @@ static pawl_status read_more_events(pawl_lane *lane)
     } else if (turn->history->event_seq == known) {
         if (!pw_history_load_events(turn->history, rows, count))
             status = pw_turn_out_of_memory(turn);
-        if (turn->history->event_seq < turn->event_seq)
-            turn->history->event_seq = turn->event_seq; /* those in between were taken */
+        if (turn->history->event_seq < hint)
+            turn->history->event_seq = hint; /* those in between were taken */
     }
     pw_arena_clear(&arena);
     return status;
@@ -414,10 +418,19 @@ static pawl_status time_out(pawl_lane *lane, struct pw_step *step, int64_t now_m
     step->row.status = PAWL_STEP_ERRORED;
     step->row.error_name = pw_text_of(pawl_status_name(PAWL_WAIT_FOR_EVENT_TIMEOUT));
     step->row.error_message = pw_text_of(pawl_status_text(PAWL_WAIT_FOR_EVENT_TIMEOUT));
-    if (!pw_log_system(lane->turn, &boundary.logs, PAWL_LOG_WARN, step->row.name, 0, "no event \"%s\" came in time",
+    if (!pw_log_system(lane->turn, &boundary.verdict, PAWL_LOG_WARN, step->row.name, 0, "no event \"%s\" came in time",
                        step->row.wait_event_type.data))
         return pw_turn_out_of_memory(lane->turn);
     return pw_boundary_record(&boundary);
+}
+
+/* An event came that the turn had not seen: the wait goes on, as its row in the store says. */
+static void take_back_timeout(pawl_turn *turn, struct pw_step *step)
+{
+    step->rejected = PAWL_OK;
+    turn->rejections--;
+    step->row.status = PAWL_STEP_WAITING;
+    step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
 }
 
 static pawl_status event_look(pawl_lane *lane, struct pw_step *step, struct pw_text type, int64_t timeout_ms,
@@ -430,10 +443,9 @@ static pawl_status event_look(pawl_lane *lane, struct pw_step *step, struct pw_t
         return status;
     int64_t now_ms = pawl_now_ms(turn->engine);
     bool is_new = !step->in_store;
-    if (step->rejected != PAWL_OK) {
-        step->rejected = PAWL_OK;
-        step->row.status = PAWL_STEP_WAITING;
-        step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
+    if (step->rejected != PAWL_OK)
+        take_back_timeout(turn, step);
+    if (turn->event_hint > turn->history->event_seq) {
         status = read_more_events(lane);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
@@ -453,6 +465,7 @@ static pawl_status event_look(pawl_lane *lane, struct pw_step *step, struct pw_t
         if (status != PAWL_OK)
             return status;
     }
+    lane->waits_for_event = true;
     return wait_on_lane(lane, step->row.wake_at_ms, PW_TASK_WAKE);
 }
 
@@ -486,5 +499,20 @@ pawl_status pw_recall_choice(pawl_lane *lane, struct pw_step *step, struct pawl_
     do
         status = settle(lane, step, out_answer, out_decided);
     while (status == PAWL_CONFLICT);
+    return status;
+}
+
+/* With the lock held.  The turn closes before the workflow asks for these steps again. */
+pawl_status pw_recall_record_rejections(pawl_turn *turn)
+{
+    pawl_status status = PAWL_OK;
+    for (struct pw_step *step = turn->history->first; step != NULL && status == PAWL_OK; step = step->next) {
+        if (step->rejected == PAWL_OK)
+            continue;
+        if (step->row.kind == PAWL_STEP_EVENT)
+            take_back_timeout(turn, step);
+        else
+            status = tell_rejection(&turn->main, step, &step->policy);
+    }
     return status;
 }

@@ -134,7 +134,8 @@ struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fe
 {
     struct pw_history *history = NULL;
     pthread_mutex_lock(&turn->lock);
-    bool usable = turn->ended && !turn->finished && !turn->dead && atomic_load(&turn->chain.broken) == PAWL_OK;
+    bool usable = turn->ended && !turn->finished && !turn->dead && turn->rejections == 0 &&
+                  atomic_load(&turn->chain.broken) == PAWL_OK;
     if (usable) {
         history = turn->history;
         turn->history = NULL;
@@ -147,14 +148,24 @@ struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fe
 
 /* ---- Passes ---------------------------------------------------------------------------------------------------- */
 
+void pw_lane_begin(pawl_lane *lane)
+{
+    lane->suspended = false;
+    lane->commit_wanted = 0;
+    lane->wake_at_ms = INT64_MAX;
+    lane->waits_for_event = false;
+    lane->forks = 0;
+    lane->began = lane->turn->history->moment;
+    lane->expected = lane->parent != NULL ? lane->parent->expected : lane->turn->history->first;
+}
+
 void pw_lane_init(pawl_lane *lane, pawl_turn *turn, pawl_lane *parent)
 {
     memset(lane, 0, sizeof *lane);
     atomic_init(&lane->abandoned, false);
     lane->turn = turn;
     lane->parent = parent;
-    lane->wake_at_ms = INT64_MAX;
-    lane->expected = parent != NULL ? parent->expected : turn->history->first;
+    pw_lane_begin(lane);
     lane->after = parent != NULL ? parent->after : 0;
     lane->is_replay = parent != NULL ? parent->is_replay : !turn->claim.is_first;
     lane->is_fresh = parent != NULL ? parent->is_fresh : turn->history->pass == turn->history->turn_pass;
@@ -301,7 +312,8 @@ static struct pw_closing closing_of(pawl_turn *turn)
 /* With the lock held. */
 static enum pw_next next(pawl_turn *turn)
 {
-    if (turn->answered < turn->submitted && (turn->closing || turn->main.commit_wanted != 0 || pw_turn_is_over(turn))) {
+    if (turn->answered < turn->submitted &&
+        (turn->closing || turn->main.commit_wanted != 0 || turn->unsettled > 0 || pw_turn_is_over(turn))) {
         turn->waiting = true;
         return PW_NEXT_WAIT;
     }
@@ -312,9 +324,12 @@ static enum pw_next next(pawl_turn *turn)
                       (turn->outcome == PW_OUTCOME_SUSPEND && turn->main.commit_wanted != 0 && !turn->out_of_steps);
     if (wants_pass && !stop)
         return PW_NEXT_PASS;
-    if (turn->outcome == PW_OUTCOME_FAIL)
-        (void)pw_log_system(turn, &turn->logs, PAWL_LOG_ERROR, (struct pw_text){ NULL, 0 }, 0,
-                            "the run failed: %s: %.400s", turn->error_name.data, turn->error_message.data);
+    if (turn->rejections > 0) { /* they must be recorded before anybody else can carry the run on */
+        if (pw_recall_record_rejections(turn) != PAWL_OK)
+            return PW_NEXT_END;
+        turn->waiting = true;
+        return PW_NEXT_WAIT;
+    }
     struct pw_closing closing = closing_of(turn);
     if (pw_boundary_close(turn, &closing) != PAWL_OK)
         return PW_NEXT_END;
@@ -367,6 +382,15 @@ void pw_turn_ask_to_pause(pawl_turn *turn)
     pthread_mutex_unlock(&turn->lock);
 }
 
+void pw_turn_hear_of_event(pawl_turn *turn, int64_t seq)
+{
+    pthread_mutex_lock(&turn->lock);
+    if (seq > turn->event_hint)
+        turn->event_hint = seq;
+    pthread_cond_broadcast(&turn->changed);
+    pthread_mutex_unlock(&turn->lock);
+}
+
 void pw_turn_revoke(pawl_turn *turn)
 {
     atomic_store(&turn->cancelled, true);
@@ -391,32 +415,53 @@ void pw_turn_release(pawl_turn *turn, int64_t delay_ms)
     pw_unit_clear(&unit);
 }
 
-bool pw_turn_expire(pawl_turn *turn, pawl_attempt *attempt)
+/* With the lock held.  How long the failed step waits, seen alone. */
+static pawl_status fail_expired(pawl_attempt *attempt)
 {
-    bool expired = false;
+    struct pw_attempt_failure failure = { .attempt = attempt->number,
+                                          .name = pawl_status_name(PAWL_STEP_TIMEOUT),
+                                          .message = pawl_status_text(PAWL_STEP_TIMEOUT),
+                                          .may_retry = true,
+                                          .policy = &attempt->policy,
+                                          .mutations = attempt->mutations,
+                                          .logs = attempt->logs };
+    attempt->expired = true;
+    return pw_boundary_fail(attempt->lane, attempt->step, &failure);
+}
+
+/* With the lock held.  Beside other lanes there may be work that was cut off; a new turn finds out at once. */
+static bool close_expired(pawl_turn *turn, const pawl_attempt *last, int32_t count)
+{
+    const struct pw_step_row *row = &last->step->row;
+    bool alone = count == 1 && last->lane == &turn->main && row->status == PAWL_STEP_WAITING;
+    struct pw_closing closing = { .status = alone ? PW_TASK_WAITING : PW_TASK_ACTIVE,
+                                  .kind = PW_TASK_RETRY,
+                                  .due_at_ms = alone ? row->next_retry_at_ms : PW_NOW };
+    return pw_boundary_close(turn, &closing) == PAWL_OK;
+}
+
+int32_t pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
+{
+    pawl_attempt *last = NULL;
+    int32_t count = 0, blocked = 0;
     pthread_mutex_lock(&turn->lock);
-    if (attempt->step->running && !turn->dead && !turn->closing && !pw_turn_is_over(turn)) {
-        struct pw_attempt_failure failure = { .attempt = attempt->number,
-                                              .name = pawl_status_name(PAWL_STEP_TIMEOUT),
-                                              .message = pawl_status_text(PAWL_STEP_TIMEOUT),
-                                              .may_retry = true,
-                                              .policy = &attempt->policy,
-                                              .mutations = attempt->mutations,
-                                              .logs = attempt->logs };
-        const struct pw_step_row *row = &attempt->step->row;
-        if (pw_boundary_fail(attempt->lane, attempt->step, &failure) == PAWL_OK) {
-            /* Beside other lanes there may be work that was cut off; a new turn finds out at once. */
-            bool alone = attempt->lane == &turn->main && row->status == PAWL_STEP_WAITING;
-            struct pw_closing closing = { .status = alone ? PW_TASK_WAITING : PW_TASK_ACTIVE,
-                                          .kind = PW_TASK_RETRY,
-                                          .due_at_ms = alone ? row->next_retry_at_ms : PW_NOW };
-            expired = pw_boundary_close(turn, &closing) == PAWL_OK;
-        }
-        turn->dead = turn->waiting = expired;
+    bool can = !turn->dead && !turn->closing && !pw_turn_is_over(turn);
+    for (pawl_attempt *attempt = attempts; attempt != NULL; attempt = attempt->next) {
+        if (attempt->turn != turn || attempt->deadline_ms >= now_ms || attempt->expired)
+            continue;
+        attempt->expired = true;
+        if (!can || !attempt->step->running || fail_expired(attempt) != PAWL_OK)
+            continue;
+        last = attempt;
+        count++;
+    }
+    if (last != NULL && close_expired(turn, last, count)) {
+        turn->dead = turn->waiting = true;
         atomic_store(&turn->cancelled, true);
+        blocked = count + (last->lane != &turn->main); /* and the one that waits for its branches */
     }
     pthread_mutex_unlock(&turn->lock);
-    return expired;
+    return blocked;
 }
 
 /* ---- Inside ---------------------------------------------------------------------------------------------------------- */
@@ -426,13 +471,18 @@ bool pw_turn_is_over(const pawl_turn *turn)
     return turn->ended || atomic_load(&turn->chain.broken) != PAWL_OK;
 }
 
-pawl_status pw_turn_out_of_memory(pawl_turn *turn)
+pawl_status pw_turn_break(pawl_turn *turn, pawl_status why)
 {
     int whole = PAWL_OK;
-    atomic_compare_exchange_strong(&turn->chain.broken, &whole, PAWL_NOMEM);
+    atomic_compare_exchange_strong(&turn->chain.broken, &whole, (int)why);
     atomic_store(&turn->cancelled, true);
-    turn->trouble = PAWL_NOMEM;
-    return PAWL_NOMEM;
+    turn->trouble = why;
+    return why;
+}
+
+pawl_status pw_turn_out_of_memory(pawl_turn *turn)
+{
+    return pw_turn_break(turn, PAWL_NOMEM);
 }
 
 pawl_status pw_lane_suspend(pawl_lane *lane)

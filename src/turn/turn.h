@@ -44,6 +44,8 @@ struct pawl_lane {
     pawl_turn *turn;
     pawl_lane *parent;        /* NULL: the main lane */
     bool suspended;           /* sticky */
+    bool waits_for_event;     /* among other things */
+    uint64_t began;           /* the moment at which its present call did */
     bool joined;              /* its fork has come back: what follows comes after it */
     atomic_bool abandoned;    /* another branch was first */
     struct pw_step *expected; /* the step recorded after the one reached last: most replays go that way */
@@ -97,7 +99,9 @@ struct pawl_turn {
     bool closing, ended, finished;
     int64_t due_at_ms; /* ended and not finished: when the task is due again */
     struct pw_log_list logs;
-    int64_t event_seq; /* the newest that a refused unit was told of */
+    int64_t event_hint;  /* the newest event of the run that anybody told of; it may not be known here yet */
+    int32_t unsettled;   /* steps of which the store may still refuse what they registered */
+    int32_t rejections;  /* steps of which it did, and that is not recorded yet */
 
     /* The runner's. */
     pawl_turn *ready_next, *held_previous, *held_next;
@@ -132,10 +136,13 @@ enum pw_next pw_turn_next(pawl_turn *turn);
 /* The same, waiting in this thread: PASS or END. */
 enum pw_next pw_turn_next_blocking(pawl_turn *turn);
 
-/* The watchdog: the attempt has outlived its timeout.  False when it has ended by itself meanwhile. */
-bool pw_turn_expire(pawl_turn *turn, pawl_attempt *attempt);
+/* The watchdog: fails every attempt of the turn in the host's list that has outlived its timeout, and closes the turn in
+ * its stead.  Answers how many threads are blocked by that; 0: nothing was to be done. */
+int32_t pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms);
 /* A pause is asked for.  Should it be withdrawn meanwhile, the closing unit finds out. */
 void pw_turn_ask_to_pause(pawl_turn *turn);
+/* An event of that number was sent to the run. */
+void pw_turn_hear_of_event(pawl_turn *turn, int64_t seq);
 /* The fence is known to be gone. */
 void pw_turn_revoke(pawl_turn *turn);
 /* The turn was lost for a reason that may have left its lease in place: gives it back, due after delay_ms. */
@@ -151,11 +158,16 @@ bool pw_turn_is_over(const pawl_turn *turn);
 pawl_status pw_lane_suspend(pawl_lane *lane);
 void pw_lane_wait_until(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kind);
 bool pw_lane_is_abandoned(const pawl_lane *lane);
+/* Begins a call on the lane: nothing is waited for yet. */
+void pw_lane_begin(pawl_lane *lane);
 void pw_lane_init(pawl_lane *lane, pawl_turn *turn, pawl_lane *parent);
 pawl_status pw_lane_error(pawl_lane *lane, pawl_status status, const char *format, ...) PAWL_PRINTF(3, 4);
 /* PAWL_OK once the unit is answered; PAWL_SUSPENDED when the lane is to unwind instead.  Lets go of the lock. */
 pawl_status pw_lane_await(pawl_lane *lane, int64_t unit);
-/* Memory ran out: nothing of this turn is recorded any more. */
+/* Nothing of this turn is recorded any more: memory ran out, or the store is in trouble.  Answers the status. */
+pawl_status pw_turn_break(pawl_turn *turn, pawl_status why);
 pawl_status pw_turn_out_of_memory(pawl_turn *turn);
+/* recall.c: records what the store refused of steps that nobody has asked for since. */
+pawl_status pw_recall_record_rejections(pawl_turn *turn) PAWL_MUST_CHECK;
 
 #endif

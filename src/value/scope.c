@@ -65,6 +65,8 @@ const char *pawl_scope_format(pawl_scope *scope, const char *format, ...)
     char *text = size >= 0 ? pw_scope_take(scope, (size_t)size + 1) : NULL;
     if (text != NULL)
         (void)vsnprintf(text, (size_t)size + 1, format, again);
+    else
+        atomic_store(&scope->failed, PAWL_NOMEM); /* who was handed NULL for a name need not tell why */
     va_end(again);
     va_end(arguments);
     return text;

@@ -63,7 +63,8 @@ static bool put(unsigned char **content, size_t *size, const struct disk_change 
         return resize(content, size, offset);
     if (offset + count > *size && !resize(content, size, offset + count))
         return false;
-    memcpy(*content + offset, change->data, count);
+    if (count > 0)
+        memcpy(*content + offset, change->data, count);
     return true;
 }
 

@@ -307,7 +307,7 @@ static void a_torn_tail_of_the_log_takes_only_whole_commits_from_the_end(void **
     assert_true(log.size > 0 && told.count > 5);
     int64_t left_at_ms = world.now_ms + 600000;
     for (uint64_t i = 0; i < TAILS; i++) {
-        size_t size = i < 40 ? (size_t)i * 13 + 1 : 1 + (size_t)(mix(i) % log.size);
+        size_t size = i < TAILS / 4 ? (size_t)i * 13 + 1 : 1 + (size_t)(mix(i) % log.size);
         memcpy(world.ledger, &told, sizeof told);
         torn = log;
         damage(&torn, size < log.size ? size : log.size, i);

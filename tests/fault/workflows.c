@@ -26,6 +26,12 @@ static pawl_status plain_body(pawl_step *step, const pawl_value *input, pawl_val
     return pawl_result(step, out_result, "{s:s, s:i}", "of", pawl_value_string(input, "id", "?"), "n", 7);
 }
 
+/* Its input is another step's result, which is parsed only when somebody reads it: here. */
+static pawl_status echoing_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    return pawl_result(step, out_result, "i", (int)pawl_value_int(input, "n", -1));
+}
+
 static pawl_status flaky_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
 {
     begin(step, input);
@@ -107,11 +113,13 @@ static pawl_status call(pawl_run *run, const char *name, pawl_step_fn *body, paw
 
 static pawl_status plain(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
-    pawl_value *first = NULL, *second = NULL;
+    pawl_value *first = NULL, *second = NULL, *echo = NULL;
     PAWL_TRY(call(run, "one", plain_body, &first));
+    PAWL_TRY(pawl_do(run, "echo", &patient, echoing_body, first, &echo));
     PAWL_TRY(pawl_sleep(run, "rest", "5 s"));
     PAWL_TRY(call(run, "two", inserting_body, &second));
-    return pawl_return(run, out_result, "{s:V, s:V, s:V}", "first", first, "second", second, "params", params);
+    return pawl_return(run, out_result, "{s:V, s:V, s:V, s:V}", "first", first, "echo", echo, "second", second,
+                       "params", params);
 }
 
 /* Everything that a step can register, one after the other. */

@@ -134,9 +134,8 @@ static void expire(struct sim_world *world, pawl_runner *runner)
     for (pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
         if (attempt->deadline_ms >= world->now_ms || attempt->expired)
             continue;
-        attempt->expired = true;
         struct pw_fence fence = attempt->turn->claim.fence;
-        bool is_dead = pw_turn_expire(attempt->turn, attempt);
+        bool is_dead = pw_turn_expire(attempt->turn, runner->attempts, world->now_ms) > 0;
         sim_trace("the watchdog gives up on %.*s of instance %lld: %d", (int)attempt->step->row.name.size,
                   attempt->step->row.name.data, (long long)fence.instance, is_dead);
         world->counts->expired += is_dead;

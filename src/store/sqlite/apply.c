@@ -105,6 +105,8 @@ static void answer(struct pw_unit **units, size_t count, pawl_status status)
     for (size_t position = 0; position < count; position++)
         if (status != PAWL_OK || units[position]->status == PAWL_STORE_UNAVAILABLE)
             units[position]->status = status;
+    for (size_t position = 0; position < count; position++)
+        units[position]->undone = status != PAWL_OK; /* a failed COMMIT was rolled back: readers never see it */
 }
 
 /* A busy database is told apart from other trouble: it has taken its time already, and may be better later. */
