@@ -19,6 +19,7 @@ struct numbered {
 /* The committer calls the store from one thread at a time; that is checked, too. */
 struct fake {
     struct pw_store store;
+    bool ambiguous; /* whether a failed batch was committed is not known */
     struct pw_commit *commit;
     struct gate *gate; /* apply stands at it, when there is one */
     atomic_int inside;
@@ -66,6 +67,8 @@ static pawl_status fake_apply(struct pw_store *store, struct pw_unit **units, si
         whole = ((struct numbered *)units[i])->poison;
     for (size_t i = 0; i < count && whole == PAWL_OK; i++)
         units[i]->status = ((struct numbered *)units[i])->refusal;
+    for (size_t i = 0; i < count; i++)
+        units[i]->undone = whole != PAWL_OK && !fake->ambiguous;
     if (whole != PAWL_OK)
         snprintf(error->text, sizeof error->text, "poisoned");
     atomic_fetch_sub(&fake->inside, 1);
@@ -362,6 +365,22 @@ static void C2_a_refusal_that_the_turn_can_answer_leaves_the_chain_whole(void **
     assert_int_equal(atomic_load(&chain.broken), PAWL_OK);
 }
 
+static void C3_a_batch_that_may_have_been_committed_is_not_applied_again(void **state)
+{
+    struct fake *fake = *state;
+    struct numbered units[3];
+    for (int i = 0; i < 3; i++)
+        submit(fake, &units[i], i);
+    units[1].poison = PAWL_STORE_UNAVAILABLE;
+    fake->ambiguous = true;
+
+    assert_true(pw_commit_lead(fake->commit));
+
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(fake->answers[i], PAWL_STORE_UNAVAILABLE);
+    assert_int_equal(fake->batch_count, 1);
+}
+
 static void C3_one_bad_unit_fails_alone(void **state)
 {
     struct fake *fake = *state;
@@ -646,6 +665,7 @@ int main(void)
         TEST(C2_a_unit_submitted_while_its_chain_breaks_is_not_applied),
         TEST(C2_trouble_breaks_the_chain_with_what_it_was),
         TEST(C2_a_refusal_that_the_turn_can_answer_leaves_the_chain_whole),
+        TEST(C3_a_batch_that_may_have_been_committed_is_not_applied_again),
         TEST(C3_one_bad_unit_fails_alone),
         TEST(C3_a_busy_database_is_told_to_units_as_an_unavailable_store),
         TEST(C4_done_is_called_once_for_each_unit_in_order),

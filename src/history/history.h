@@ -17,8 +17,8 @@ struct pw_mutation;
 struct pw_step {
     struct pw_step_row row; /* seq 0: not recorded yet */
     uint64_t recorded_pass; /* when its row last changed; 0: it was read from the store */
-    uint64_t answered_at;   /* the moment at which its outcome was first handed out in this turn, or in an earlier one */
-    uint64_t reached_pass;  /* when a call last reached it, by this lane */
+    uint64_t answered_at;  /* the moment at which its outcome was first handed out in this turn, or in an earlier one */
+    uint64_t reached_pass; /* when a call last reached it, by this lane */
     struct pawl_lane *lane; /* of reached_pass; of no meaning in another pass */
     bool running;           /* its body is under way */
 
@@ -52,7 +52,7 @@ struct pw_history {
      * turn_pass happened before this turn, so that no turn has to touch every step to begin. */
     uint64_t pass, turn_pass;
     uint64_t moment, turn_moment; /* answers handed out so far, and at the beginning of the turn */
-    int64_t event_seq; /* every event up to this number is known here */
+    int64_t event_seq;            /* every event up to this number is known here */
 };
 
 struct pw_history *pw_history_new(void);

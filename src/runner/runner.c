@@ -57,8 +57,7 @@ static bool fill_options(struct pawl_runner_options *options)
 {
     if (options->workers < 0 || options->workers > PW_WORKERS_MAX || options->in_flight_max < 0 ||
         options->poll_ms < 0 || options->poll_ms > PW_DELAY_MS_MAX || options->lease_ms > PW_DELAY_MS_MAX ||
-        options->cache_bytes < -1 ||
-        (options->lease_ms != 0 && options->lease_ms < PW_LEASE_MS_MIN))
+        options->cache_bytes < -1 || (options->lease_ms != 0 && options->lease_ms < PW_LEASE_MS_MIN))
         return false;
     if (options->workers == 0)
         options->workers = PW_WORKERS_DEFAULT;
@@ -101,7 +100,8 @@ pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_optio
         free(runner);
         return pw_error_plain(error, PAWL_NOMEM);
     }
-    runner->peer = (struct pw_peer){ .runner = runner, .revoke = revoke, .pause = ask_to_pause, .event = tell_of_event };
+    runner->peer =
+        (struct pw_peer){ .runner = runner, .revoke = revoke, .pause = ask_to_pause, .event = tell_of_event };
     pw_engine_join(engine, &runner->peer);
     *out_runner = runner;
     return PAWL_OK;

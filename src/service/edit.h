@@ -16,11 +16,11 @@ struct pw_edit {
     struct pw_instance instance; /* as read in this round */
 
     /* What to do once the unit is durable. */
-    struct pw_op *held; /* a HOLD or RESTART whose run is handed to the local runner, or NULL */
-    bool wakes;         /* the run is due now */
-    bool revokes;       /* turns under way can commit nothing more */
+    struct pw_op *held;  /* a HOLD or RESTART whose run is handed to the local runner, or NULL */
+    bool wakes;          /* the run is due now */
+    bool revokes;        /* turns under way can commit nothing more */
     struct pw_op *event; /* or NULL: a turn under way should hear of it */
-    bool asks_to_pause; /* a turn under way should hear of it before its next commit does */
+    bool asks_to_pause;  /* a turn under way should hear of it before its next commit does */
 };
 
 /* Adds ops to the unit, or nothing when there is nothing to do.  Anything but PAWL_OK ends the edit with that. */

@@ -349,9 +349,11 @@ static bool add_abandoned(struct turn_unit *own, int64_t now_ms)
 {
     pawl_turn *turn = own->turn;
     for (struct pw_step *step = turn->history->first; step != NULL; step = step->next) {
-        bool lost = step->in_store && step->row.status == PAWL_STEP_WAITING &&
-                    step->reached_pass == turn->history->pass && pw_lane_is_abandoned(step->lane);
-        if (!lost)
+        if (step->reached_pass != turn->history->pass || !pw_lane_is_abandoned(step->lane))
+            continue;
+        if (step->rejected != PAWL_OK && step->row.kind == PAWL_STEP_EVENT)
+            pw_recall_take_back_timeout(turn, step);
+        if (!step->in_store || step->row.status != PAWL_STEP_WAITING)
             continue;
         step->row.status = PAWL_STEP_ERRORED;
         step->row.error_name = pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED));

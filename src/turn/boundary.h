@@ -23,8 +23,8 @@ struct pw_boundary {
     struct pw_step *step;
     const struct pw_mutation *mutations; /* those of `when` are taken */
     enum pawl_mutation_when when;
-    struct pw_event *event;  /* consumed by the step, or NULL */
-    bool unless_new_events;  /* the outcome holds only if no event came meanwhile */
+    struct pw_event *event;     /* consumed by the step, or NULL */
+    bool unless_new_events;     /* the outcome holds only if no event came meanwhile */
     struct pw_log_list logs;    /* besides the turn's own */
     struct pw_log_list verdict; /* the engine's own lines about this outcome: true only with it */
 };

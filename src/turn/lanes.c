@@ -324,6 +324,9 @@ static pawl_status run_race(pawl_lane *lane, struct pw_step *step, size_t count,
         return status;
     if (!fork.has_winner)
         return pw_lane_suspend(lane);
+    /* What the losers wait for must be known for sure before it is abandoned. */
+    if (lane->turn->unsettled > 0 && pw_lane_await(lane, lane->turn->submitted) != PAWL_OK)
+        return PAWL_SUSPENDED;
     if (lane->turn->dead || pw_turn_is_over(lane->turn))
         return pw_lane_suspend(lane);
     *out_winner = fork.winner;

@@ -29,7 +29,7 @@ struct pw_fork {
     /* The host's. */
     size_t helpers;
     bool wants_no_help;
-    uint64_t stirs; /* how often it was said that it may want help again */
+    uint64_t stirs;     /* how often it was said that it may want help again */
     int64_t wake_at_ms; /* when it wants help again */
     struct pw_fork *previous, *next;
 };

@@ -155,10 +155,9 @@ static pawl_status tell_rejection(pawl_lane *lane, struct pw_step *step, const s
 {
     pawl_status why = step->rejected;
     if (why == PAWL_BUSY) { /* the target of an event moved at the same instant: the same again, on what it is now */
-        struct pw_attempt_success again = { .attempt = step->row.attempts,
-                                            .result = step->row.result,
-                                            .policy = policy,
-                                            .mutations = step->mutations };
+        struct pw_attempt_success again = {
+            .attempt = step->row.attempts, .result = step->row.result, .policy = policy, .mutations = step->mutations
+        };
         return pw_boundary_complete(lane, step, &again);
     }
     bool unique = why == PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION || why == PAWL_INSTANCE_ID_ALREADY_EXISTS;
@@ -425,7 +424,7 @@ static pawl_status time_out(pawl_lane *lane, struct pw_step *step, int64_t now_m
 }
 
 /* An event came that the turn had not seen: the wait goes on, as its row in the store says. */
-static void take_back_timeout(pawl_turn *turn, struct pw_step *step)
+void pw_recall_take_back_timeout(pawl_turn *turn, struct pw_step *step)
 {
     step->rejected = PAWL_OK;
     turn->rejections--;
@@ -444,7 +443,7 @@ static pawl_status event_look(pawl_lane *lane, struct pw_step *step, struct pw_t
     int64_t now_ms = pawl_now_ms(turn->engine);
     bool is_new = !step->in_store;
     if (step->rejected != PAWL_OK)
-        take_back_timeout(turn, step);
+        pw_recall_take_back_timeout(turn, step);
     if (turn->event_hint > turn->history->event_seq) {
         status = read_more_events(lane);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
@@ -510,7 +509,7 @@ pawl_status pw_recall_record_rejections(pawl_turn *turn)
         if (step->rejected == PAWL_OK)
             continue;
         if (step->row.kind == PAWL_STEP_EVENT)
-            take_back_timeout(turn, step);
+            pw_recall_take_back_timeout(turn, step);
         else
             status = tell_rejection(&turn->main, step, &step->policy);
     }

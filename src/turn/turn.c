@@ -327,8 +327,10 @@ static enum pw_next next(pawl_turn *turn)
     if (turn->rejections > 0) { /* they must be recorded before anybody else can carry the run on */
         if (pw_recall_record_rejections(turn) != PAWL_OK)
             return PW_NEXT_END;
-        turn->waiting = true;
-        return PW_NEXT_WAIT;
+        if (turn->answered < turn->submitted) {
+            turn->waiting = true;
+            return PW_NEXT_WAIT;
+        }
     }
     struct pw_closing closing = closing_of(turn);
     if (pw_boundary_close(turn, &closing) != PAWL_OK)

@@ -99,9 +99,9 @@ struct pawl_turn {
     bool closing, ended, finished;
     int64_t due_at_ms; /* ended and not finished: when the task is due again */
     struct pw_log_list logs;
-    int64_t event_hint;  /* the newest event of the run that anybody told of; it may not be known here yet */
-    int32_t unsettled;   /* steps of which the store may still refuse what they registered */
-    int32_t rejections;  /* steps of which it did, and that is not recorded yet */
+    int64_t event_hint; /* the newest event of the run that anybody told of; it may not be known here yet */
+    int32_t unsettled;  /* steps of which the store may still refuse what they registered */
+    int32_t rejections; /* steps of which it did, and that is not recorded yet */
 
     /* The runner's. */
     pawl_turn *ready_next, *held_previous, *held_next;
@@ -167,6 +167,8 @@ pawl_status pw_lane_await(pawl_lane *lane, int64_t unit);
 /* Nothing of this turn is recorded any more: memory ran out, or the store is in trouble.  Answers the status. */
 pawl_status pw_turn_break(pawl_turn *turn, pawl_status why);
 pawl_status pw_turn_out_of_memory(pawl_turn *turn);
+/* recall.c: a wait whose timeout the store refused goes on. */
+void pw_recall_take_back_timeout(pawl_turn *turn, struct pw_step *step);
 /* recall.c: records what the store refused of steps that nobody has asked for since. */
 pawl_status pw_recall_record_rejections(pawl_turn *turn) PAWL_MUST_CHECK;
 

@@ -331,12 +331,8 @@ static void check_abandoned(const struct sim_model *model, const struct sim_inst
 {
     const struct sim_node *nodes = instance->program->nodes;
     const struct sim_step *step = &run->steps[node];
-    SIM_CHECK(SIM_RULE_ABANDONED,
-              !step->exists || step->status != PAWL_STEP_WAITING ||
-                  (step->refusals > 0 && sim_looks_past(model, SIM_KNOWN_FORGOTTEN_REFUSAL)),
-              "n%d of %s waits", node, instance->id);
-    if (nodes[node].kind == SIM_FIRST && sim_looks_past(model, SIM_KNOWN_NESTED_RACE))
-        return;
+    SIM_CHECK(SIM_RULE_ABANDONED, !step->exists || step->status != PAWL_STEP_WAITING, "n%d of %s waits", node,
+              instance->id);
     for (int child = nodes[node].first_child; child != SIM_NONE; child = nodes[child].next_sibling)
         check_abandoned(model, instance, run, child);
 }

@@ -6,7 +6,6 @@
  *   sim --rules                                           the invariants
  *   sim --rules-in FILE                                   are they all written there, word for word?
  *
- * --strict looks past nothing, --strict=NAME past all but that one of known.h.
  *
  * Seeds run in children, so that whatever a seed does to its process is seen and told.  A seed that fails is run again
  * alone and with a trace, which also proves that the seed is all there is to it. */
@@ -106,11 +105,6 @@ static bool replay(const struct options *options, struct report *report, uint64_
     else if (rule_of(how) == 0)
         printf("seed %llu: exit code %d\n", (unsigned long long)seed, WEXITSTATUS(how));
     printf("replay: %s --seed %llu -v", options->program, (unsigned long long)seed);
-#define PRINT_STRICT(code, text)                                                                                       \
-    if (!sim_looks_past(&world.model, SIM_KNOWN_##code))                                                               \
-        printf(" --strict=%s", #code);
-    SIM_KNOWN(PRINT_STRICT)
-#undef PRINT_STRICT
     puts("");
     return false;
 }
@@ -227,8 +221,8 @@ static bool self_test(struct report *reports, bool verbose)
 static _Noreturn void usage(const char *program)
 {
     (void)fprintf(stderr,
-                  "usage: %s --seeds N [--from S] [--jobs J] [--keep-going] [--quiet] [--strict[=NAME]]\n"
-                  "       %s --seed N [-v] [--strict[=NAME]]\n"
+                  "usage: %s --seeds N [--from S] [--jobs J] [--keep-going] [--quiet]\n"
+                  "       %s --seed N [-v]\n"
                   "       %s --self-test [-v]\n"
                   "       %s --rules\n",
                   program, program, program, program);
@@ -242,16 +236,6 @@ static uint64_t number_of(const char *program, const char *text)
     if (end == NULL || end == text || *end != '\0')
         usage(program);
     return number;
-}
-
-static unsigned known_bit(const char *program, const char *name)
-{
-#define IS_KNOWN(code, text)                                                                                           \
-    if (strcmp(name, #code) == 0)                                                                                      \
-        return 1u << SIM_KNOWN_##code;
-    SIM_KNOWN(IS_KNOWN)
-#undef IS_KNOWN
-    usage(program);
 }
 
 /* As a line "7. **The rule.**". */
@@ -304,10 +288,6 @@ static struct options parse(int count, char **arguments)
             options.keep_going = true;
         else if (strcmp(name, "--quiet") == 0)
             options.quiet = true;
-        else if (strcmp(name, "--strict") == 0)
-            world.model.strict = ~0u;
-        else if (strncmp(name, "--strict=", 9) == 0)
-            world.model.strict |= known_bit(options.program, name + 9);
         else if (strcmp(name, "--self-test") == 0)
             options.self_test = true;
         else if (strcmp(name, "--rules") == 0)

@@ -67,11 +67,6 @@ int64_t sim_model_next_due(const struct sim_model *model)
     return next_ms;
 }
 
-bool sim_looks_past(const struct sim_model *model, enum sim_known known)
-{
-    return (model->strict & (1u << known)) == 0;
-}
-
 bool sim_step_is_finished(const struct sim_step *step)
 {
     return step->exists && step->status != PAWL_STEP_WAITING;
@@ -127,9 +122,7 @@ static void check_body(struct sim_model *model, const struct pw_fence *fence, in
     struct sim_instance *instance = sim_model_by_key(model, fence->instance);
     const struct sim_run *run = sim_model_run(instance, fence->run);
     const struct sim_step *step = &run->steps[node];
-    int forgotten = sim_looks_past(model, SIM_KNOWN_FORGOTTEN_REFUSAL) ? step->refusals : 0;
-    SIM_CHECK(SIM_RULE_BODIES,
-              step->bodies <= step->attempts + (run->claims - run->closings) + run->expiries + forgotten,
+    SIM_CHECK(SIM_RULE_BODIES, step->bodies <= step->attempts + (run->claims - run->closings) + run->expiries,
               "n%d of %s, run %lld: %d bodies, %lld attempts, %d of %d turns were lost", node, instance->id,
               (long long)fence->run, step->bodies, (long long)step->attempts, run->claims - run->closings, run->claims);
     if (!sim_model_holds(model, fence))

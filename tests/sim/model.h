@@ -7,7 +7,6 @@
 #ifndef SIM_MODEL_H
 #define SIM_MODEL_H
 
-#include "known.h"
 #include "program.h"
 #include "store/store.h"
 
@@ -31,8 +30,7 @@ struct sim_step {
     char event_type[SIM_TEXT_MAX], result[SIM_TEXT_MAX], error_name[SIM_TEXT_MAX];
     uint64_t error_message; /* its digest */
     /* Not stored. */
-    int bodies;   /* started */
-    int refusals; /* of commits with its row */
+    int bodies; /* started */
 };
 
 struct sim_event {
@@ -89,7 +87,6 @@ struct sim_body {
 struct sim_model {
     const struct sim_program *programs;
     int64_t start_ms;
-    unsigned strict;                                  /* a bit for each of known.h that is not looked past */
     struct sim_instance instances[SIM_INSTANCES_MAX]; /* in the order of their keys, which have gaps */
     int instance_count;
     struct sim_body bodies[SIM_BODIES_MAX];
@@ -125,7 +122,6 @@ int sim_model_body_starts(struct sim_model *model, const struct pw_fence *fence,
 /* When the first task is due or the first lease expires; INT64_MAX: never. */
 int64_t sim_model_next_due(const struct sim_model *model);
 
-bool sim_looks_past(const struct sim_model *model, enum sim_known known);
 bool sim_step_is_finished(const struct sim_step *step);
 /* "n7" is 7; SIM_NONE when it is no node's name. */
 int sim_node_of(struct pw_text name);

@@ -34,11 +34,6 @@ static const struct sim_step *row_of(const struct player *player, int node)
 
 static pawl_status refused(const struct player *player, pawl_lane *lane, int node, pawl_status status)
 {
-    if (player->program->nodes[node].effect == SIM_EFFECT_EVENT && status != PAWL_SUSPENDED &&
-        sim_looks_past(&player->world->model, SIM_KNOWN_MOVED_TARGET)) {
-        player->world->is_spoiled = true;
-        return PAWL_SUSPENDED;
-    }
     SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_SUSPENDED, "n%d of %s is refused: %s: %s", node,
               player->turn->claim.id.data, pawl_status_name(status), pawl_lane_error(lane));
     return status;

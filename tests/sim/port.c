@@ -20,7 +20,7 @@ static pawl_status unavailable(struct sim_world *world, struct pawl_error *error
     return PAWL_STORE_UNAVAILABLE;
 }
 
-static enum trouble draw_trouble(struct sim_world *world, struct sim_process *process, size_t count)
+static enum trouble draw_trouble(struct sim_world *world, struct sim_process *process)
 {
     const struct sim_mood *mood = &world->mood;
     if (process->is_dead)
@@ -31,7 +31,7 @@ static enum trouble draw_trouble(struct sim_world *world, struct sim_process *pr
     if ((drawn -= mood->fail_before) < 0)
         return FAIL_BEFORE;
     if ((drawn -= mood->fail_after) < 0)
-        return count > 1 && sim_looks_past(&world->model, SIM_KNOWN_AMBIGUOUS_BATCH) ? FAIL_BEFORE : FAIL_AFTER;
+        return FAIL_AFTER;
     if ((drawn -= mood->crash_before) < 0) {
         sim_process_crash(world, process);
         return FAIL_BEFORE;
@@ -48,13 +48,6 @@ static bool read_fails(struct sim_port *port)
     struct sim_world *world = port->world;
     return world->processes[port->process].is_dead ||
            (!world->is_calm && sim_happens(&world->chance, world->mood.fail_read));
-}
-
-/* Of the instance that a step sends an event to. */
-static bool may_fail_target(const struct sim_port *port)
-{
-    const struct sim_world *world = port->world;
-    return world->context == SIM_CONTEXT_CLIENT || !sim_looks_past(&world->model, SIM_KNOWN_TARGET_READ);
 }
 
 /* ---- Telling ----------------------------------------------------------------------------------------------------------- */
@@ -129,7 +122,7 @@ static pawl_status port_apply(struct pw_store *store, struct pw_unit **units, si
 {
     struct sim_port *port = (struct sim_port *)store;
     struct sim_world *world = port->world;
-    enum trouble trouble = draw_trouble(world, &world->processes[port->process], count);
+    enum trouble trouble = draw_trouble(world, &world->processes[port->process]);
     if (trouble == FAIL_BEFORE) {
         for (size_t i = 0; i < count; i++)
             trace_unit(port, units[i], ", which never reached the store");
@@ -154,7 +147,7 @@ static pawl_status port_read_instance(struct pw_store *store, struct pw_arena *a
 {
     struct sim_port *port = (struct sim_port *)store;
     struct sim_world *world = port->world;
-    if (may_fail_target(port) && read_fails(port))
+    if (read_fails(port))
         return unavailable(world, error, "it cannot be read now");
     pawl_status status = world->base->ops->read_instance(world->base, arena, workflow, id, out_instance, error);
     if (world->context == SIM_CONTEXT_CLIENT)
@@ -205,7 +198,7 @@ static pawl_status port_read_waiting_steps(struct pw_store *store, struct pw_are
 {
     struct sim_port *port = (struct sim_port *)store;
     struct pw_store *base = port->world->base;
-    if (may_fail_target(port) && read_fails(port))
+    if (read_fails(port))
         return unavailable(port->world, error, "it cannot be read now");
     return base->ops->read_waiting_steps(base, arena, instance, run, out_rows, out_count, error);
 }

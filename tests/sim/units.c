@@ -276,8 +276,8 @@ static void apply_log(struct sim_model *model, const struct pw_unit *unit, const
     int node = sim_node_of(op->row.message);
     if (node == SIM_NONE || op->row.is_replay || op->row.step.data != NULL)
         return;
-    SIM_CHECK(SIM_RULE_LOGS, (run->logged & (1u << node)) == 0 || sim_looks_past(model, SIM_KNOWN_RACE_LOGS),
-              "the line of n%d of %s is new a second time", node, instance->id);
+    SIM_CHECK(SIM_RULE_LOGS, (run->logged & (1u << node)) == 0, "the line of n%d of %s is new a second time", node,
+              instance->id);
     run->logged |= 1u << node;
 }
 
@@ -381,22 +381,11 @@ static void apply_op(struct sim_model *model, const struct pw_unit *unit, const 
     }
 }
 
-static void note_refusal(struct sim_model *model, const struct pw_unit *unit)
-{
-    for (const struct pw_op *op = unit->first; op != NULL && unit->status != PAWL_CONFLICT; op = op->next) {
-        if (op->kind == PW_OP_STEP)
-            sim_model_run(sim_model_by_key(model, op->as.step.instance), op->as.step.run)
-                ->steps[sim_node_of(op->as.step.row.name)]
-                .refusals++;
-    }
-}
-
 void sim_model_unit(struct sim_model *model, const struct pw_unit *unit, int64_t now_ms, const int64_t *owners,
                     int owner_count)
 {
     check_answer(model, unit);
     if (unit->status != PAWL_OK) {
-        note_refusal(model, unit);
         return;
     }
     if (unit->chain != NULL)

@@ -288,15 +288,13 @@ static void make_world(struct sim_world *world, uint64_t seed)
     world->engines.state = sim_mix(seed + UINT64_C(0x5851F42D4C957F2D));
     world->now_ms = world->start_ms = BEGINNING_MS;
     world->depth = 0;
-    world->is_calm = world->is_spoiled = false;
+    world->is_calm = false;
     world->context = SIM_CONTEXT_CLIENT;
     world->interludes = world->faults = world->applied = world->applied_at_interlude = 0;
     world->events_sent = world->names_made = 0;
     world->plant.calls = 0;
     choose_mood(world);
     sim_taste_choose(&taste, &world->chance);
-    if (taste.effects > 0 && sim_looks_past(&world->model, SIM_KNOWN_FORGOTTEN_REFUSAL))
-        world->mood.no_cache = true; /* what is forgotten there is found again, freed */
     for (int i = 0; i < SIM_PROGRAMS_MAX; i++) {
         sim_program_make(&world->programs[i], &taste, i < 2 ? 2 + i : SIM_NONE, &world->chance);
         sim_program_trace(&world->programs[i], i);
@@ -337,7 +335,7 @@ static void run_to_end(struct sim_world *world)
         struct sim_process *process = &world->processes[ticks % world->process_count];
         int64_t next_ms = sim_model_next_due(&world->model), processed = 0;
         check_next_wake(world);
-        if (next_ms == INT64_MAX || (world->is_spoiled && ticks == TICKS_UNTIL_END_MAX))
+        if (next_ms == INT64_MAX)
             return;
         SIM_CHECK(SIM_RULE_LIVENESS, ticks < TICKS_UNTIL_END_MAX, "after %d ticks something is still due", ticks);
         sim_clock_to(world, next_ms);
@@ -355,8 +353,7 @@ static void check_ends(struct sim_world *world)
     for (int i = 0; i < world->model.instance_count; i++) {
         const struct sim_instance *instance = &world->model.instances[i];
         bool paused = instance->task.exists && instance->task.status == PW_TASK_PAUSED;
-        SIM_CHECK(SIM_RULE_LIVENESS, !instance->task.exists || paused || world->is_spoiled, "%s has not ended",
-                  instance->id);
+        SIM_CHECK(SIM_RULE_LIVENESS, !instance->task.exists || paused, "%s has not ended", instance->id);
         world->counts->paused += paused;
         world->counts->complete += instance->outcome == PW_OUTCOME_COMPLETE;
         world->counts->errored += instance->outcome == PW_OUTCOME_ERRORED;

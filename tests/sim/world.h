@@ -68,9 +68,8 @@ struct sim_world {
     struct sqlite3 *db;    /* its connection */
     struct sim_process processes[SIM_PROCESSES_MAX];
     int process_count;
-    int depth;       /* of interludes */
-    bool is_calm;    /* no more faults, no more interludes */
-    bool is_spoiled; /* something of known.h happened after which runs need not end */
+    int depth;    /* of interludes */
+    bool is_calm; /* no more faults, no more interludes */
     enum sim_context context;
     uint64_t interludes, faults, applied; /* so far */
     uint64_t applied_at_interlude;        /* when the last one ended */
