@@ -11,7 +11,7 @@
 #include "turn/attempt.h"
 #include "value/value.h"
 
-enum { TROUBLE_DELAY_MS = 1000 };
+enum { TROUBLE_DELAY_MS = 1000, RELEASE_TRIES = 5 };
 
 /* ---- Made and let go of ---------------------------------------------------------------------------------------- */
 
@@ -411,8 +411,11 @@ void pw_turn_release(pawl_turn *turn, int64_t delay_ms)
                                              .kind = PW_TASK_RESUME,
                                              .due_at_ms = delay_ms > 0 ? pawl_now_ms(turn->engine) + delay_ms : PW_NOW,
                                              .event_seq_seen = -1 };
-        /* When it fails the lease runs out by itself. */
-        (void)pw_commit_run(turn->engine->commit, &unit);
+        /* The trouble that lost the turn may pass, and the fence keeps it from happening twice.  When it all fails the
+         * lease runs out by itself. */
+        pawl_status status = PAWL_BUSY;
+        for (int tries = 0; tries < RELEASE_TRIES && status != PAWL_OK && status != PAWL_CONFLICT; tries++)
+            status = pw_commit_run(turn->engine->commit, &unit);
     }
     pw_unit_clear(&unit);
 }
