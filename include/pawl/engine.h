@@ -74,7 +74,8 @@ struct pawl_options {
 PAWL_API pawl_status pawl_open(const struct pawl_options *options, pawl_engine **out_engine,
                                struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* Stop runners first.  Waits for nothing else; NULL is fine. */
+/* Stops the engine's runners, too, and waits for their bodies under way; closing them first is the better order, and
+ * after this they can only be closed.  NULL is fine. */
 PAWL_API void pawl_close(pawl_engine *engine);
 
 /* Calls close(user) when the engine is closed, the newest first.  For what bindings keep beside an engine. */

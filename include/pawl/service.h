@@ -213,7 +213,8 @@ PAWL_API pawl_status pawl_get_history(pawl_engine *engine, pawl_scope *scope, co
 /* At once when nobody holds the run, otherwise at its next step boundary.  Paused already: nothing happens. */
 PAWL_API pawl_status pawl_pause(pawl_engine *engine, const char *workflow, const char *id,
                                 struct pawl_error *error) PAWL_MUST_CHECK;
-/* Of a paused instance, or one that was asked to pause; otherwise nothing happens. */
+/* Of a paused instance, or one that was asked to pause; otherwise nothing happens.  Of a finished one pause, resume and
+ * terminate say PAWL_INSTANCE_TERMINAL. */
 PAWL_API pawl_status pawl_resume(pawl_engine *engine, const char *workflow, const char *id,
                                  struct pawl_error *error) PAWL_MUST_CHECK;
 /* A turn under way can commit nothing afterwards. */

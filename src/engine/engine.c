@@ -95,6 +95,11 @@ void pawl_close(pawl_engine *engine)
 {
     if (engine == NULL)
         return;
+    while (engine->peers != NULL) { /* its runners should be closed by now; those that are not, stop here */
+        struct pw_peer *peer = engine->peers;
+        engine->peers = peer->next;
+        peer->close(peer->runner);
+    }
     pw_commit_free(engine->commit);
     if (engine->store != NULL)
         engine->store->ops->close(engine->store);
@@ -128,6 +133,8 @@ pawl_status pawl_at_close(pawl_engine *engine, void (*close)(void *user), void *
 
 int64_t pawl_now_ms(pawl_engine *engine)
 {
+    if (engine == NULL)
+        return 0;
     return engine->store->ops->now_ms(engine->store);
 }
 

@@ -37,7 +37,8 @@ struct pw_peer {
     /* A turn of that run, or of an earlier one, can commit nothing more. */
     void (*revoke)(void *runner, int64_t instance, int64_t run);
     void (*event)(void *runner, int64_t instance, int64_t run, int64_t seq); /* an event of that number came */
-    void (*pause)(void *runner, int64_t instance);                           /* a turn of it is asked to pause */
+    void (*close)(void *runner);                   /* the engine is closed: stop, and let go of it */
+    void (*pause)(void *runner, int64_t instance); /* a turn of it is asked to pause */
     struct pw_peer *next;
 };
 

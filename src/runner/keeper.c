@@ -123,6 +123,9 @@ static void renew(pawl_runner *runner)
 static void reap(pawl_runner *runner)
 {
     runner->reap_at_ms = pw_system_monotonic_ms() + REAP_MS;
+    pthread_mutex_unlock(&runner->lock);
+    pw_runner_pay_owed(runner);
+    pthread_mutex_lock(&runner->lock);
     claim(runner, PW_CLAIM_ALL, room(runner) > 0 ? room(runner) : 0); /* of none: only to reap */
 }
 

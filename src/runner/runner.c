@@ -51,6 +51,22 @@ static void tell_of_event(void *user, int64_t instance, int64_t run, int64_t seq
     pthread_mutex_unlock(&runner->lock);
 }
 
+/* Stops, gives back what it still owes, and lets go of the engine. */
+static void detach(void *user)
+{
+    pawl_runner *runner = user;
+    pawl_runner_stop(runner);
+    pw_runner_pay_owed(runner);
+    while (runner->owed != NULL) {
+        struct pw_owed *owed = runner->owed;
+        runner->owed = owed->next;
+        free(owed);
+    }
+    if (runner->announced)
+        runner->engine->store->ops->withdraw(runner->engine->store, runner->owner);
+    runner->engine = NULL;
+}
+
 /* ---- Opening ----------------------------------------------------------------------------------------------------------- */
 
 static bool fill_options(struct pawl_runner_options *options)
@@ -100,8 +116,9 @@ pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_optio
         free(runner);
         return pw_error_plain(error, PAWL_NOMEM);
     }
-    runner->peer =
-        (struct pw_peer){ .runner = runner, .revoke = revoke, .pause = ask_to_pause, .event = tell_of_event };
+    runner->peer = (struct pw_peer){
+        .runner = runner, .revoke = revoke, .pause = ask_to_pause, .event = tell_of_event, .close = detach
+    };
     pw_engine_join(engine, &runner->peer);
     *out_runner = runner;
     return PAWL_OK;
@@ -111,10 +128,10 @@ void pawl_runner_close(pawl_runner *runner)
 {
     if (runner == NULL)
         return;
-    pawl_runner_stop(runner);
-    pw_engine_leave(runner->engine, &runner->peer);
-    if (runner->announced)
-        runner->engine->store->ops->withdraw(runner->engine->store, runner->owner);
+    if (runner->engine != NULL) {
+        pw_engine_leave(runner->engine, &runner->peer);
+        detach(runner);
+    }
     pw_cache_clear(&runner->cache);
     pthread_cond_destroy(&runner->left);
     pthread_cond_destroy(&runner->watch);
@@ -217,7 +234,9 @@ static bool start_threads(pawl_runner *runner)
 
 pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *error)
 {
-    if (runner == NULL || runner->threaded)
+    if (runner == NULL || runner->engine == NULL)
+        return pw_error(error, PAWL_INVALID, "a runner is needed, and its engine must be open");
+    if (runner->threaded)
         return pw_error(error, PAWL_INVALID, "the runner is started already");
     pawl_status status = join_in(runner, error);
     if (status != PAWL_OK)
@@ -303,6 +322,7 @@ static void carry(pawl_runner *runner, pawl_turn *turn)
 static pawl_status tick(pawl_runner *runner, int64_t max_instances, int64_t *out_processed, struct pawl_error *error)
 {
     pawl_status status = PAWL_OK;
+    pw_runner_pay_owed(runner);
     while (*out_processed < max_instances && atomic_load(&runner->steps_left) != 0) {
         pawl_turn *turn;
         status = claim_turn(runner, *out_processed == 0 ? PW_CLAIM_ALL : PW_CLAIM_DUE, &turn, error);
@@ -318,7 +338,7 @@ pawl_status pawl_runner_tick(pawl_runner *runner, int64_t max_instances, int64_t
                              struct pawl_error *error)
 {
     int64_t processed = 0;
-    if (runner == NULL || max_instances < 0 || max_steps < 0)
+    if (runner == NULL || runner->engine == NULL || max_instances < 0 || max_steps < 0)
         return pw_error(error, PAWL_INVALID, "tick takes a runner and limits that are not negative");
     if (runner->threaded)
         return pw_error(error, PAWL_INVALID, "this runner is started; open another one to tick");
@@ -337,19 +357,23 @@ pawl_status pawl_runner_tick(pawl_runner *runner, int64_t max_instances, int64_t
 
 pawl_status pawl_runner_next_wake_at(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error)
 {
-    if (runner == NULL || out_at_ms == NULL)
+    if (runner == NULL || runner->engine == NULL || out_at_ms == NULL)
         return pw_error_plain(error, PAWL_INVALID);
     return pw_runner_next_due(runner, true, out_at_ms, error);
 }
 
 void pawl_runner_wake(pawl_runner *runner)
 {
-    local_wake(runner, PW_NOW);
+    if (runner != NULL)
+        local_wake(runner, PW_NOW);
 }
 
 void pawl_runner_stats_read(pawl_runner *runner, struct pawl_runner_stats *out_stats)
 {
-    *out_stats = (struct pawl_runner_stats){ .steps = atomic_load(&runner->steps_taken) };
+    *out_stats = (struct pawl_runner_stats){ .steps = 0 };
+    if (runner == NULL || runner->engine == NULL)
+        return;
+    out_stats->steps = atomic_load(&runner->steps_taken);
     pw_commit_stats(runner->engine->commit, &out_stats->commits, &out_stats->units);
     pthread_mutex_lock(&runner->lock);
     out_stats->turns = runner->turns;
@@ -363,7 +387,7 @@ void pawl_runner_stats_read(pawl_runner *runner, struct pawl_runner_stats *out_s
 
 pawl_status pawl_turn_poll(pawl_runner *runner, pawl_turn **out_turn, struct pawl_error *error)
 {
-    if (runner == NULL || out_turn == NULL)
+    if (runner == NULL || runner->engine == NULL || out_turn == NULL)
         return pw_error_plain(error, PAWL_INVALID);
     pawl_status status = join_in(runner, error);
     if (status == PAWL_OK)

@@ -21,6 +21,12 @@ struct pw_worker {
     struct pw_worker *next;
 };
 
+/* A lease that the store did not take back while it was in trouble. */
+struct pw_owed {
+    struct pw_fence fence;
+    struct pw_owed *next;
+};
+
 struct pawl_runner {
     pawl_engine *engine;
     struct pawl_runner_options options; /* filled in: no zeroes */
@@ -59,6 +65,7 @@ struct pawl_runner {
     int64_t keeper_until_ms;                     /* it sleeps until then, by the store's clock */
     int64_t renew_at_ms, poll_at_ms, reap_at_ms; /* by the monotonic clock */
     int64_t turns, leases_lost;
+    struct pw_owed *owed;
     int64_t trouble_ms;       /* how long turns that the store failed are put off */
     int64_t trouble_until_ms; /* until then it is the same trouble */
 };
@@ -75,6 +82,7 @@ void pw_runner_accept(pawl_runner *runner, const struct pw_claim *claim);
 pawl_turn *pw_runner_make_turn(pawl_runner *runner, const struct pw_claim *claim);
 pawl_status pw_runner_load(pawl_runner *runner, pawl_turn *turn);
 void pw_runner_retire(pawl_runner *runner, pawl_turn *turn);
+void pw_runner_pay_owed(pawl_runner *runner);                       /* tries once more to give back what is owed */
 void pw_runner_wake_keeper(pawl_runner *runner, int64_t due_at_ms); /* with the lock held */
 
 /* claim.c */

@@ -127,20 +127,50 @@ static int64_t next_delay(pawl_runner *runner, const pawl_turn *turn)
     return delay_ms;
 }
 
+/* The store did not take the lease back; it is tried again, or runs out by itself when memory is out, too. */
+static void owe_release(pawl_runner *runner, const struct pw_fence *fence)
+{
+    struct pw_owed *owed = malloc(sizeof *owed);
+    if (owed == NULL)
+        return;
+    owed->fence = *fence;
+    owed->next = runner->owed;
+    runner->owed = owed;
+}
+
+void pw_runner_pay_owed(pawl_runner *runner)
+{
+    pthread_mutex_lock(&runner->lock);
+    struct pw_owed *list = runner->owed;
+    runner->owed = NULL;
+    pthread_mutex_unlock(&runner->lock);
+    while (list != NULL) {
+        struct pw_owed *owed = list;
+        list = owed->next;
+        if (pw_turn_release(runner->engine, &owed->fence, 0) != PAWL_OK) {
+            pthread_mutex_lock(&runner->lock);
+            owe_release(runner, &owed->fence);
+            pthread_mutex_unlock(&runner->lock);
+        }
+        free(owed);
+    }
+}
+
 void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
 {
     struct pw_fence fence;
     bool lost = !turn->ended;
     struct pw_history *history = pw_turn_take_history(turn, &fence);
-    if (lost)
-        pw_turn_release(turn, next_delay(runner, turn)); /* refused when the fence is truly gone */
+    bool owed = lost && pw_turn_release(runner->engine, &turn->claim.fence, next_delay(runner, turn)) != PAWL_OK;
     pthread_mutex_lock(&runner->lock);
     if (!lost)
         runner->trouble_ms = 0;
     unhold(runner, turn);
     note_begun(runner, turn);
-    if (lost)
+    if (lost && atomic_load(&turn->chain.broken) == PAWL_CONFLICT)
         runner->leases_lost++;
+    if (owed)
+        owe_release(runner, &turn->claim.fence);
     if (history != NULL && runner->options.cache_bytes > 0 && !runner->options.always_replay) {
         pw_cache_put(&runner->cache, &fence, history);
         history = NULL;

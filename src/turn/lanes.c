@@ -315,11 +315,37 @@ static pawl_status replay_winner(pawl_lane *lane, const struct pawl_answer *answ
     return status;
 }
 
+static void link_race(pawl_turn *turn, struct pw_fork *fork)
+{
+    fork->outer = turn->races;
+    turn->races = fork;
+}
+
+static void unlink_race(pawl_turn *turn, const struct pw_fork *fork)
+{
+    struct pw_fork **link = &turn->races;
+    while (*link != fork)
+        link = &(*link)->outer;
+    *link = fork->outer;
+}
+
+pawl_status pw_lanes_record_winners(pawl_turn *turn)
+{
+    pawl_status status = PAWL_OK;
+    for (struct pw_fork *fork = turn->races; fork != NULL && status == PAWL_OK; fork = fork->outer) {
+        if (fork->has_winner && !fork->race->in_store && !pw_lane_is_abandoned(fork->parent))
+            status = pw_boundary_choose(fork->parent, fork->race, fork->winner);
+    }
+    return status;
+}
+
 static pawl_status run_race(pawl_lane *lane, struct pw_step *step, size_t count, pawl_lane_fn *branch, void *user,
                             size_t *out_winner, pawl_status *out_status)
 {
-    struct pw_fork fork = { .branch = branch, .user = user, .statuses = out_status, .first_only = true };
+    struct pw_fork fork = { .branch = branch, .user = user, .statuses = out_status, .first_only = true, .race = step };
+    link_race(lane->turn, &fork);
     pawl_status status = fork_run(&fork, lane, count);
+    unlink_race(lane->turn, &fork);
     if (status != PAWL_OK)
         return status;
     if (!fork.has_winner)

@@ -20,6 +20,8 @@ struct pw_fork {
     size_t active;         /* begun and not finished */
     size_t running;        /* calls under way */
     bool shared;           /* the host knows of it */
+    struct pw_step *race;  /* of a race: where its winner is recorded */
+    struct pw_fork *outer; /* of a race: the one that was under way before, of the same turn */
     bool first_only;
     bool has_winner;
     size_t winner;

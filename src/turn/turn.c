@@ -11,7 +11,7 @@
 #include "turn/attempt.h"
 #include "value/value.h"
 
-enum { TROUBLE_DELAY_MS = 1000, RELEASE_TRIES = 5 };
+enum { TROUBLE_DELAY_MS = 1000 };
 
 /* ---- Made and let go of ---------------------------------------------------------------------------------------- */
 
@@ -398,26 +398,24 @@ void pw_turn_revoke(pawl_turn *turn)
     atomic_store(&turn->cancelled, true);
 }
 
-void pw_turn_release(pawl_turn *turn, int64_t delay_ms)
+pawl_status pw_turn_release(pawl_engine *engine, const struct pw_fence *at, int64_t delay_ms)
 {
     struct pw_unit unit;
+    pawl_status status = PAWL_NOMEM;
     pw_unit_init(&unit);
     struct pw_op *fence = pw_unit_add(&unit, PW_OP_FENCE);
     struct pw_op *park = fence != NULL ? pw_unit_add(&unit, PW_OP_PARK) : NULL;
     if (park != NULL) {
-        fence->as.fence.at = turn->claim.fence;
-        park->as.park = (struct pw_op_park){ .instance = turn->claim.fence.instance,
+        fence->as.fence.at = *at;
+        park->as.park = (struct pw_op_park){ .instance = at->instance,
                                              .status = PW_TASK_ACTIVE,
                                              .kind = PW_TASK_RESUME,
-                                             .due_at_ms = delay_ms > 0 ? pawl_now_ms(turn->engine) + delay_ms : PW_NOW,
+                                             .due_at_ms = delay_ms > 0 ? pawl_now_ms(engine) + delay_ms : PW_NOW,
                                              .event_seq_seen = -1 };
-        /* The trouble that lost the turn may pass, and the fence keeps it from happening twice.  When it all fails the
-         * lease runs out by itself. */
-        pawl_status status = PAWL_BUSY;
-        for (int tries = 0; tries < RELEASE_TRIES && status != PAWL_OK && status != PAWL_CONFLICT; tries++)
-            status = pw_commit_run(turn->engine->commit, &unit);
+        status = pw_commit_run(engine->commit, &unit);
     }
     pw_unit_clear(&unit);
+    return status == PAWL_CONFLICT ? PAWL_OK : status; /* it is somebody else's already */
 }
 
 /* With the lock held.  How long the failed step waits, seen alone. */
@@ -438,7 +436,7 @@ static pawl_status fail_expired(pawl_attempt *attempt)
 static bool close_expired(pawl_turn *turn, const pawl_attempt *last, int32_t count)
 {
     const struct pw_step_row *row = &last->step->row;
-    bool alone = count == 1 && last->lane == &turn->main && row->status == PAWL_STEP_WAITING;
+    bool alone = count == 1 && last->lane == &turn->main && row->status == PAWL_STEP_WAITING && row->seq != 0;
     struct pw_closing closing = { .status = alone ? PW_TASK_WAITING : PW_TASK_ACTIVE,
                                   .kind = PW_TASK_RETRY,
                                   .due_at_ms = alone ? row->next_retry_at_ms : PW_NOW };
@@ -455,7 +453,11 @@ int32_t pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
         if (attempt->turn != turn || attempt->deadline_ms >= now_ms || attempt->expired)
             continue;
         attempt->expired = true;
-        if (!can || !attempt->step->running || fail_expired(attempt) != PAWL_OK)
+        if (!can || !attempt->step->running)
+            continue;
+        /* What lost a race is not a failure; but the race must be recorded before its turn goes. */
+        bool lost = pw_lane_is_abandoned(attempt->lane);
+        if ((lost ? pw_lanes_record_winners(turn) : fail_expired(attempt)) != PAWL_OK)
             continue;
         last = attempt;
         count++;

@@ -86,8 +86,9 @@ struct pawl_turn {
     struct pw_arena arena;      /* of the turn's life: logs, mutations */
     struct pw_arena pass_arena; /* cleared when a pass begins */
     struct pawl_lane main;
-    int32_t open_forks; /* that helpers know of */
-    int32_t spares;     /* workers that stand in for those that a dead turn blocks; the runner's */
+    struct pw_fork *races; /* under way, the newest first */
+    int32_t open_forks;    /* that helpers know of */
+    int32_t spares;        /* workers that stand in for those that a dead turn blocks; the runner's */
 
     enum pw_turn_outcome outcome;
     struct pw_text result, error_name, error_message;
@@ -145,8 +146,8 @@ void pw_turn_ask_to_pause(pawl_turn *turn);
 void pw_turn_hear_of_event(pawl_turn *turn, int64_t seq);
 /* The fence is known to be gone. */
 void pw_turn_revoke(pawl_turn *turn);
-/* The turn was lost for a reason that may have left its lease in place: gives it back, due after delay_ms. */
-void pw_turn_release(pawl_turn *turn, int64_t delay_ms);
+/* Gives a lease back that a lost turn may have left in place, due after delay_ms.  PAWL_OK, too, when it is gone. */
+pawl_status pw_turn_release(pawl_engine *engine, const struct pw_fence *at, int64_t delay_ms) PAWL_MUST_CHECK;
 
 /* The history, for a cache: the caller's from now on.  NULL when the turn left none that can be used. */
 struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fence);
@@ -167,6 +168,8 @@ pawl_status pw_lane_await(pawl_lane *lane, int64_t unit);
 /* Nothing of this turn is recorded any more: memory ran out, or the store is in trouble.  Answers the status. */
 pawl_status pw_turn_break(pawl_turn *turn, pawl_status why);
 pawl_status pw_turn_out_of_memory(pawl_turn *turn);
+/* lanes.c: races that are decided while a loser's body is still awaited. */
+pawl_status pw_lanes_record_winners(pawl_turn *turn) PAWL_MUST_CHECK;
 /* recall.c: a wait whose timeout the store refused goes on. */
 void pw_recall_take_back_timeout(pawl_turn *turn, struct pw_step *step);
 /* recall.c: records what the store refused of steps that nobody has asked for since. */

@@ -46,9 +46,22 @@ static pawl_status adopt_failure(pawl_run *run, const struct branch_set *set, si
     return pw_run_failed(run, status, pawl_status_name(status), pawl_status_text(status));
 }
 
+/* A branch without a function would crash at every start. */
+static pawl_status check_branches(pawl_run *run, const struct pawl_branch *branches, size_t count)
+{
+    if (pawl_lane_suspended(run->lane))
+        return PAWL_SUSPENDED;
+    for (size_t i = 0; i < count; i++) {
+        if (branches == NULL || branches[i].run == NULL)
+            return pawl_run_fail(run, pawl_status_name(PAWL_INVALID), "branch %zu has no function", i);
+    }
+    return PAWL_OK;
+}
+
 pawl_status pawl_all(pawl_run *run, struct pawl_branch *branches, size_t count, size_t limit)
 {
     struct branch_set set;
+    PAWL_TRY(check_branches(run, branches, count));
     if (!set_init(&set, run, branches, count))
         return PAWL_NOMEM;
     pawl_status status = pawl_lane_all(run->lane, count, limit, run_branch, &set, set.statuses);
@@ -67,6 +80,7 @@ pawl_status pawl_first(pawl_run *run, const char *name, struct pawl_branch *bran
 {
     struct branch_set set;
     size_t winner;
+    PAWL_TRY(check_branches(run, branches, count));
     if (name == NULL || !set_init(&set, run, branches, count))
         return PAWL_NOMEM;
     pawl_status status = pawl_lane_first(run->lane, name, strlen(name), count, run_branch, &set, &winner, set.statuses);

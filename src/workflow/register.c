@@ -15,6 +15,9 @@ static void end_turn(pawl_run *run, pawl_status status, const pawl_value *result
         status = pw_scope_status(run->scope);
     if (status == PAWL_OK)
         pawl_turn_finish(run->turn, text, size);
+    else if (status == PAWL_SUSPENDED && !pawl_lane_suspended(run->lane))
+        pawl_turn_fail(run->turn, "SUSPENDED_FOR_NOTHING",
+                       "the workflow returned PAWL_SUSPENDED, but no durable call had said so");
     else if (status == PAWL_SUSPENDED || status == PAWL_NOMEM)
         pawl_turn_suspend(run->turn);
     else if (status == run->failed)
