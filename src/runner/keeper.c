@@ -31,11 +31,22 @@ static bool should_claim(const pawl_runner *runner)
 
 /* ---- Attempts that take too long --------------------------------------------------------------------------------------- */
 
-/* With the lock held. */
+/* With the lock held.  Bodies beside the late one may still come to something. */
+static bool has_live(const pawl_runner *runner, const pawl_turn *turn)
+{
+    for (const pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
+        if (attempt->turn == turn && !attempt->expired)
+            return true;
+    }
+    return false;
+}
+
+/* With the lock held: a turn with an attempt to fail, or one that only such attempts keep from going on. */
 static pawl_turn *find_expired(const pawl_runner *runner, int64_t now_ms)
 {
     for (const pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
-        if (attempt->deadline_ms < now_ms && !attempt->expired)
+        bool late = attempt->deadline_ms < now_ms;
+        if (late && (!attempt->expired || (!attempt->given_up && !has_live(runner, attempt->turn))))
             return attempt->turn;
     }
     return NULL;

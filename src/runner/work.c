@@ -390,6 +390,10 @@ static void host_attempt_ends(void *user, pawl_attempt *attempt)
     *(attempt->previous != NULL ? &attempt->previous->next : &runner->attempts) = attempt->next;
     if (attempt->next != NULL)
         attempt->next->previous = attempt->previous;
+    for (const pawl_attempt *other = runner->attempts; other != NULL; other = other->next) {
+        if (other->expired && !other->given_up)
+            pthread_cond_signal(&runner->watch); /* it may be the last that such a one's turn waited for */
+    }
     pthread_mutex_unlock(&runner->lock);
 }
 

@@ -171,8 +171,12 @@ static pawl_status attempt_end(pawl_attempt *attempt, struct pw_text result, con
     turn->host->attempt_ends(turn->runner, attempt); /* from here on the watchdog leaves it alone */
     pthread_mutex_lock(&turn->lock);
     attempt->step->running = false;
-    if (!turn->dead && !turn->closing && !pw_turn_is_over(turn))
+    if (attempt->expired && attempt->step->row.next_retry_at_ms > 0)
+        pw_lane_wait_until(attempt->lane, attempt->step->row.next_retry_at_ms, PW_TASK_RETRY);
+    if (!attempt->expired && !turn->dead && !turn->closing && !pw_turn_is_over(turn))
         status = record_outcome(attempt, result, name, message, may_retry);
+    if (status == PAWL_SUSPENDED)
+        attempt->lane->suspended = true;
     pthread_mutex_unlock(&turn->lock);
     attempt_free(attempt);
     return status;

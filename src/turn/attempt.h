@@ -14,7 +14,8 @@ struct pawl_attempt {
     struct pw_mutation *mutations, *last_mutation;
     struct pw_log_list logs;
     bool begun;                    /* the host was told */
-    bool expired;                  /* the host has given up on it */
+    bool expired;                  /* it outlived its timeout, which is recorded: what it returns is dropped */
+    bool given_up;                 /* its turn was closed without it */
     pawl_attempt *previous, *next; /* the host's list of those under way */
 };
 

@@ -443,30 +443,46 @@ static bool close_expired(pawl_turn *turn, const pawl_attempt *last, int32_t cou
     return pw_boundary_close(turn, &closing) == PAWL_OK;
 }
 
-int32_t pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
+/* With the lock held: records what became of every attempt of the turn that has outlived its timeout. */
+static void fail_late(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
 {
-    pawl_attempt *last = NULL;
-    int32_t count = 0, blocked = 0;
-    pthread_mutex_lock(&turn->lock);
-    bool can = !turn->dead && !turn->closing && !pw_turn_is_over(turn);
     for (pawl_attempt *attempt = attempts; attempt != NULL; attempt = attempt->next) {
         if (attempt->turn != turn || attempt->deadline_ms >= now_ms || attempt->expired)
             continue;
         attempt->expired = true;
-        if (!can || !attempt->step->running)
+        if (!attempt->step->running || turn->dead || turn->closing || pw_turn_is_over(turn))
             continue;
         /* What lost a race is not a failure; but the race must be recorded before its turn goes. */
         bool lost = pw_lane_is_abandoned(attempt->lane);
-        if ((lost ? pw_lanes_record_winners(turn) : fail_expired(attempt)) != PAWL_OK)
-            continue;
-        last = attempt;
-        count++;
+        pawl_status status = lost ? pw_lanes_record_winners(turn) : fail_expired(attempt);
+        if (status != PAWL_OK)
+            return; /* memory is out, and the turn is over */
     }
-    if (last != NULL && close_expired(turn, last, count)) {
+}
+
+int32_t pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
+{
+    const pawl_attempt *last = NULL;
+    int32_t count = 0, blocked = 0;
+    bool live = false;
+    pthread_mutex_lock(&turn->lock);
+    fail_late(turn, attempts, now_ms);
+    for (const pawl_attempt *attempt = attempts; attempt != NULL; attempt = attempt->next) {
+        if (attempt->turn != turn)
+            continue;
+        live = live || !attempt->expired;
+        if (attempt->expired)
+            last = attempt;
+        count += attempt->expired;
+    }
+    bool can = !live && last != NULL && !turn->dead && !turn->closing && !pw_turn_is_over(turn);
+    if (can && close_expired(turn, last, count)) {
         turn->dead = turn->waiting = true;
         atomic_store(&turn->cancelled, true);
         blocked = count + (last->lane != &turn->main); /* and the one that waits for its branches */
     }
+    for (pawl_attempt *attempt = attempts; attempt != NULL && !live; attempt = attempt->next)
+        attempt->given_up = attempt->given_up || attempt->turn == turn;
     pthread_mutex_unlock(&turn->lock);
     return blocked;
 }

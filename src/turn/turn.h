@@ -137,8 +137,8 @@ enum pw_next pw_turn_next(pawl_turn *turn);
 /* The same, waiting in this thread: PASS or END. */
 enum pw_next pw_turn_next_blocking(pawl_turn *turn);
 
-/* The watchdog: fails every attempt of the turn in the host's list that has outlived its timeout, and closes the turn in
- * its stead.  Answers how many threads are blocked by that; 0: nothing was to be done. */
+/* The watchdog: fails every attempt of the turn in the host's list that has outlived its timeout.  Once no other is under
+ * way it closes the turn in their stead, and answers how many threads they block; until then, 0. */
 int32_t pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms);
 /* A pause is asked for.  Should it be withdrawn meanwhile, the closing unit finds out. */
 void pw_turn_ask_to_pause(pawl_turn *turn);

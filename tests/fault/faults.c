@@ -1,8 +1,8 @@
 /* faults.c - every scenario with the nth allocation, store call or system call failing: once, and from there on.
  *
  * While it fails, an act says PAWL_OK or an honest error: a code that fits, with a text.  Afterwards the history is intact,
- * the engine goes on (after a lasting fault every other time a newly opened one), and the end is the same as without.
- * PAWL_FAULT_ONLY=scenario:kind:nth:once|ever plays one trial; PAWL_FAULT_EVERY=n plays each nth. */
+ * the engine goes on, the same one or one newly opened, and the end is the same as without.
+ * PAWL_FAULT_ONLY=scenario:kind:nth:once|ever|reopen plays one trial; PAWL_FAULT_EVERY=n plays each nth. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,13 +14,17 @@
 #include "plan.h"
 #include "play.h"
 
-enum { VIOLATIONS_SHOWN = 20, TRIALS_PER_LOOP = FAULT_SLOWLY ? 6 : 24 };
+enum { VIOLATIONS_SHOWN = 20, TRIALS_PER_LOOP = FAULT_SLOWLY ? 5 : 16 };
+
+/* How long it fails, and what goes on afterwards: the same engine, or after a lasting fault also a newly opened one. */
+enum mode { ONCE, EVER, EVER_REOPENED, MODE_COUNT };
+static const char *const mode_names[MODE_COUNT] = { "once", "ever", "reopen" };
 
 struct trial {
     const struct scenario *scenario;
     enum fault_kind kind;
     int64_t nth;
-    bool for_ever;
+    enum mode mode;
 };
 
 /* What is known and not mended yet: trials of the kind whose violation holds the text are looked past.  Whoever mends one
@@ -90,10 +94,10 @@ static void act_under_fault(struct world *world, const struct trial *trial, scen
     check_honest(world, trial, status, &error);
     if (status == PAWL_OK)
         return;
-    if (trial->for_ever) {
+    if (trial->mode != ONCE) {
         insist(world, trial, act);
         (void)fault_disarm();
-        if (trial->nth % 2 == 0 && !trial->scenario->is_about_opening)
+        if (trial->mode == EVER_REOPENED && !trial->scenario->is_about_opening)
             play_reopen(world);
     }
     play_act(world, act, "does not go on after the fault");
@@ -104,11 +108,11 @@ static int64_t play(struct world *world, const struct trial *trial, const char *
 {
     static char signature[WORLD_SIGNATURE];
     play_begin(world, trial->scenario);
-    fault_arm(trial->kind, trial->nth, trial->for_ever);
+    fault_arm(trial->kind, trial->nth, trial->mode != ONCE);
     for (size_t i = 0; i < SCENARIO_ACTS_MAX && trial->scenario->acts[i] != NULL; i++)
         act_under_fault(world, trial, trial->scenario->acts[i]);
     int64_t struck = fault_disarm();
-    if (trial->for_ever && trial->nth % 2 == 0 && !trial->scenario->is_about_opening)
+    if (trial->mode == EVER_REOPENED && !trial->scenario->is_about_opening)
         play_reopen(world);
     play_end(world, signature);
     play_compare(world, expected, signature);
@@ -139,7 +143,7 @@ static void judge(struct tally *tally, const struct trial *trial, const struct w
     }
     if (++tally->violations <= VIOLATIONS_SHOWN)
         printf("PAWL_FAULT_ONLY=%s:%s:%lld:%s %s\n", trial->scenario->name, fault_kind_name(trial->kind),
-               (long long)trial->nth, trial->for_ever ? "ever" : "once", violation);
+               (long long)trial->nth, mode_names[trial->mode], violation);
 }
 
 /* All of few calls, and an even choice of many. */
@@ -170,10 +174,10 @@ static void loop(struct world *world, struct tally *tally, const struct scenario
                  int64_t calls, const char *expected)
 {
     int64_t step = stride(calls);
-    for (int for_ever = 0; for_ever < 2; for_ever++) {
+    for (int mode = 0; mode < MODE_COUNT; mode++) {
         int64_t struck = 1;
-        for (int64_t nth = 1 + for_ever * (step / 2); struck > 0; nth += step) {
-            struct trial trial = { scenario, kind, nth, for_ever != 0 };
+        for (int64_t nth = 1 + mode * (step / MODE_COUNT); struck > 0; nth += step) {
+            struct trial trial = { scenario, kind, nth, (enum mode)mode };
             struck = play_and_judge(world, tally, &trial, expected);
         }
     }
@@ -192,6 +196,16 @@ static void report(const struct tally *tally)
         fail_msg("%d trials failed", tally->violations);
 }
 
+static enum mode mode_of(const char *name)
+{
+    for (int mode = 0; mode < MODE_COUNT; mode++) {
+        if (strcmp(mode_names[mode], name) == 0)
+            return (enum mode)mode;
+    }
+    fail_msg("there is no mode %s", name);
+    return ONCE;
+}
+
 /* The one trial that PAWL_FAULT_ONLY names, if it is about these kinds. */
 static void play_only(struct world *world, const char *only, enum fault_kind first, enum fault_kind last)
 {
@@ -201,11 +215,11 @@ static void play_only(struct world *world, const char *only, enum fault_kind fir
     long long nth;
     if (sscanf(only, "%31[^:]:%31[^:]:%lld:%7s", scenario, kind_name, &nth, mode) != 4 ||
         scenario_find(scenario) == NULL)
-        fail_msg("PAWL_FAULT_ONLY=scenario:kind:nth:once|ever");
+        fail_msg("PAWL_FAULT_ONLY=scenario:kind:nth:once|ever|reopen");
     for (int kind = (int)first; kind <= (int)last; kind++) {
         if (strcmp(fault_kind_name((enum fault_kind)kind), kind_name) != 0)
             continue;
-        struct trial trial = { scenario_find(scenario), (enum fault_kind)kind, nth, strcmp(mode, "ever") == 0 };
+        struct trial trial = { scenario_find(scenario), (enum fault_kind)kind, nth, mode_of(mode) };
         play_expect(world, trial.scenario, expected);
         (void)play_and_judge(world, &tally, &trial, expected);
     }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { STRIKES_ONE_IN = 3, RULES_MAX = 5 };
+enum { STRIKES_ONE_IN = 3, RULES_MAX = 6 };
 
 const char *sim_plant_text(enum sim_plant_kind kind)
 {

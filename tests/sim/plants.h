@@ -23,7 +23,7 @@
     PLANT(LOST_WAKE, "a parked run is due in the year 9999", 28, 30, 9)                                                \
     PLANT(NO_PAUSE, "a paused run is left due", 9, 19, 28, 30)                                                         \
     PLANT(LOST_LOG, "a log line is not written", 28)                                                                   \
-    PLANT(LATE_TASK, "a finished run's task stays", 7, 9, 19, 28, 30)                                                  \
+    PLANT(LATE_TASK, "a finished run's task stays", 6, 7, 9, 19, 28, 30)                                               \
     PLANT(LATE_RESULT, "a body that outlived its timeout completes its step", 26)                                      \
     PLANT(SILENT_REFUSAL, "a refused call is acknowledged", 19)
 
