@@ -95,6 +95,8 @@ static void note_branch(struct pw_fork *fork, size_t position, pawl_status statu
 {
     pawl_lane *lane = &fork->lanes[position];
     fork->running--;
+    if (status == PAWL_NOMEM && !lane->suspended)
+        fork->turn->trouble = PAWL_NOMEM; /* it came from outside the engine, and nothing else will wake the branch */
     if (lane->suspended || status == PAWL_NOMEM)
         status = PAWL_SUSPENDED; /* whatever the branch made of it; and a shortage decides nothing */
     fork->statuses[position] = status;

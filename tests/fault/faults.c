@@ -35,12 +35,6 @@ static const struct known {
     const char *violation; /* NULL: the end of the list */
     const char *reason;
 } known_open[] = {
-    { FAULT_ALLOC_SQLITE, "cannot start a transaction within a transaction",
-      "ROLLBACK is prepared when it is needed: without memory for that the transaction stays open, and the next one fails" },
-    { FAULT_ALLOC_JANSSON, "instead of o-1|1|hopeless|app|",
-      "Jansson seldom says json_error_out_of_memory: parameters that could not be parsed count as wrong, not as NOMEM" },
-    { ANY_KIND, "the end is another one: fan|f-1|1|waiting",
-      "PAWL_NOMEM that a branch got outside the engine is not the turn's trouble: it sleeps as long as the other branch" },
     { ANY_KIND, NULL, NULL },
 };
 

@@ -112,6 +112,7 @@ static void answer(struct pw_unit **units, size_t count, pawl_status status)
 /* A busy database is told apart from other trouble: it has taken its time already, and may be better later. */
 static pawl_status begin_transaction(struct pw_sqlite_connection *connection, struct pawl_error *error)
 {
+    pw_sqlite_rollback(connection); /* what could not be rolled back when it failed */
     pawl_status status = pw_query_simple(connection, PW_QUERY_BEGIN, error);
     if (status == PAWL_OK || (sqlite3_errcode(connection->db) & 0xff) != SQLITE_BUSY)
         return status;

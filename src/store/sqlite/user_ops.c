@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "store/sqlite/batch.h"
+#include "value/scan.h"
 #include "store/sqlite/errors.h"
 
 static pawl_status refuse_code(struct pw_batch *batch, int code)
@@ -100,9 +101,9 @@ static pawl_status parse_parameters(struct pw_batch *batch, struct pw_text text,
     if (text.data == NULL)
         return PAWL_OK;
 
-    json_error_t trouble;
-    *out_parameters = json_loadb(text.data, text.size, JSON_ALLOW_NUL, &trouble);
-    if (*out_parameters == NULL && json_error_code(&trouble) == json_error_out_of_memory)
+    *out_parameters = json_loadb(text.data, text.size, JSON_ALLOW_NUL, NULL);
+    struct pw_json_flaw flaw;
+    if (*out_parameters == NULL && pw_json_scan(text, &flaw))
         return pw_error_plain(batch->error, PAWL_NOMEM);
     if (!json_is_array(*out_parameters))
         return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_STEP_MUTATION_FAILED,
