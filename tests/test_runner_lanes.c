@@ -246,7 +246,8 @@ static void A11_branches_of_branches_run_at_once_on_several_workers(void **state
     struct stage *stage = *state;
     struct running running;
     stage->expected = BRANCHES;
-    start(&running, stage, nested, BRANCHES);
+    /* Whoever opened a fork may find its branches taken by others, and wait for them: a worker more for each of the three. */
+    start(&running, stage, nested, BRANCHES + 3);
 
     running_await(&running, "w", "r", PAWL_COMPLETE);
 

@@ -21,7 +21,7 @@ typedef struct pawl_runner pawl_runner;
 /* Zero means the default, given behind each. */
 struct pawl_runner_options {
     size_t struct_size;
-    int32_t workers;       /* 8: how many step bodies run at once */
+    int32_t workers;       /* 8: how many step bodies run at once, at most; one that waits for its branches runs none */
     int32_t in_flight_max; /* 256: runs claimed at once */
     int64_t lease_ms;      /* 30000; renewed at a third of it */
     int64_t poll_ms;       /* 200: how often to look for other processes' work */
