@@ -218,7 +218,10 @@ const char *pawl_run_format(pawl_run *run, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return pawl_scope_format(run->scope, "%s", text);
+    struct pw_text kept;
+    if (pw_scope_text(run->scope, pw_text_of(text), &kept))
+        return kept.data;
+    return pawl_scope_format(run->scope, "%s", text); /* which notes that memory is out */
 }
 
 const char *pawl_run_workflow(const pawl_run *run)
