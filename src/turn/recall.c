@@ -298,6 +298,8 @@ pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size
             status = step_look(lane, step, policy, out_answer);
         while (status == PAWL_CONFLICT);
     }
+    if (status != PAWL_OK && pw_turn_is_over(turn))
+        status = pw_lane_suspend(lane); /* the store's trouble ends the turn; it is no answer */
     pthread_mutex_unlock(&turn->lock);
     if (status == PAWL_OK && out_answer->kind == PAWL_ANSWER_RUN) {
         pw_commit_kick(turn->engine->commit); /* a body may take long; nobody's commit shall wait for it */
