@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "history/retry.h"
 #include "value/value.h"
@@ -18,6 +19,7 @@ pawl_attempt *pw_attempt_new(pawl_lane *lane, struct pw_step *step, const struct
     attempt->number = step->row.attempts + 1;
     attempt->deadline_ms = pw_time_after(now_ms, policy->timeout_ms);
     attempt->policy = *policy;
+    attempt->begun_us = pw_system_monotonic_us();
     step->running = true;
     pw_turn_ref(lane->turn);
     return attempt;
@@ -168,6 +170,7 @@ static pawl_status attempt_end(pawl_attempt *attempt, struct pw_text result, con
 {
     pawl_turn *turn = attempt->turn;
     pawl_status status = PAWL_SUSPENDED;
+    pw_stats_body(&turn->engine->stats, pw_system_monotonic_us() - attempt->begun_us);
     turn->host->attempt_ends(turn->runner, attempt); /* from here on the watchdog leaves it alone */
     pthread_mutex_lock(&turn->lock);
     attempt->step->running = false;

@@ -10,6 +10,7 @@ struct pawl_attempt {
     struct pw_step *step;
     int64_t number;
     int64_t deadline_ms;
+    int64_t begun_us; /* by the monotonic clock */
     struct pawl_policy policy;
     struct pw_mutation *mutations, *last_mutation;
     struct pw_log_list logs;

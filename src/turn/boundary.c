@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "engine/hooks.h"
 #include "history/retry.h"
 #include "service/service.h"
 
@@ -249,7 +250,8 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
                 (struct pw_op_consume){ turn->claim.fence.instance, turn->claim.fence.run, boundary->event->row.seq,
                                         step->row.name, step->row.updated_at_ms };
     }
-    if (!complete || !add_logs(own, &boundary->logs) || !add_lines(own, &boundary->verdict)) {
+    if (!complete || !add_logs(own, &boundary->logs) || !add_lines(own, &boundary->verdict) ||
+        pw_hooks_annotate(turn->engine, &own->unit) != PAWL_OK) {
         unit_drop(own);
         return pw_turn_out_of_memory(turn);
     }
@@ -345,17 +347,24 @@ pawl_status pw_boundary_complete(pawl_lane *lane, struct pw_step *step, const st
 
 /* ---- Races ---------------------------------------------------------------------------------------------------- */
 
+/* Is it a loser's, and not finished in the store?  It waits there, or the store refused the row that was to finish it. */
+static bool is_left_over(const pawl_turn *turn, const struct pw_step *step)
+{
+    if (step->reached_pass != turn->history->pass || !pw_lane_is_abandoned(step->lane))
+        return false;
+    return step->rejected != PAWL_OK || (step->in_store && step->row.status == PAWL_STEP_WAITING);
+}
+
 static bool add_abandoned(struct turn_unit *own, int64_t now_ms)
 {
     pawl_turn *turn = own->turn;
     for (struct pw_step *step = turn->history->first; step != NULL; step = step->next) {
-        if (step->reached_pass != turn->history->pass || !pw_lane_is_abandoned(step->lane))
+        if (!is_left_over(turn, step))
             continue;
-        if (step->rejected != PAWL_OK && step->row.kind == PAWL_STEP_EVENT)
-            pw_recall_take_back_timeout(turn, step);
-        if (!step->in_store || step->row.status != PAWL_STEP_WAITING)
-            continue;
+        turn->rejections -= step->rejected != PAWL_OK; /* nobody will ask what became of it */
+        step->rejected = PAWL_OK;
         step->row.status = PAWL_STEP_ERRORED;
+        step->row.result = (struct pw_text){ NULL, 0 };
         step->row.error_name = pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED));
         step->row.error_message = pw_text_of(pawl_status_text(PAWL_STEP_ABANDONED));
         step->row.next_retry_at_ms = 0;
@@ -396,8 +405,11 @@ static bool add_closing_op(struct turn_unit *own, const struct pw_closing *closi
     if (op == NULL)
         return false;
     if (closing->finish) {
-        op->as.finish = (struct pw_op_finish){ instance, closing->outcome, closing->output, closing->error_name,
-                                               closing->error_message };
+        op->as.finish = (struct pw_op_finish){ .instance = instance,
+                                               .outcome = closing->outcome,
+                                               .output = closing->output,
+                                               .error_name = closing->error_name,
+                                               .error_message = closing->error_message };
         return true;
     }
     bool paused = closing->status == PW_TASK_PAUSED;
@@ -424,7 +436,8 @@ pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing)
     bool told = !closing->finish || closing->outcome != PW_OUTCOME_ERRORED ||
                 pw_log_system(turn, &verdict, PAWL_LOG_ERROR, (struct pw_text){ NULL, 0 }, 0,
                               "the run failed: %s: %.400s", closing->error_name.data, closing->error_message.data);
-    if (!told || !add_logs(own, NULL) || !add_lines(own, &verdict) || !add_closing_op(own, closing)) {
+    if (!told || !add_logs(own, NULL) || !add_lines(own, &verdict) || !add_closing_op(own, closing) ||
+        pw_hooks_annotate(turn->engine, &own->unit) != PAWL_OK) {
         unit_drop(own);
         return pw_turn_out_of_memory(turn);
     }

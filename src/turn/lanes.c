@@ -335,7 +335,9 @@ pawl_status pw_lanes_record_winners(pawl_turn *turn)
 {
     pawl_status status = PAWL_OK;
     for (struct pw_fork *fork = turn->races; fork != NULL && status == PAWL_OK; fork = fork->outer) {
-        if (fork->has_winner && !fork->race->in_store && !pw_lane_is_abandoned(fork->parent))
+        /* As in run_race(), but nobody can wait here: the next turn decides what is not known for sure. */
+        bool known = turn->unsettled == 0 && !fork_is_over(fork);
+        if (known && fork->has_winner && !pw_lane_is_abandoned(fork->parent))
             status = pw_boundary_choose(fork->parent, fork->race, fork->winner);
     }
     return status;
@@ -355,7 +357,7 @@ static pawl_status run_race(pawl_lane *lane, struct pw_step *step, size_t count,
     /* What the losers wait for must be known for sure before it is abandoned. */
     if (lane->turn->unsettled > 0 && pw_lane_await(lane, lane->turn->submitted) != PAWL_OK)
         return PAWL_SUSPENDED;
-    if (lane->turn->dead || pw_turn_is_over(lane->turn))
+    if (fork_is_over(&fork)) /* a pause, too: it may have kept losers from being walked */
         return pw_lane_suspend(lane);
     *out_winner = fork.winner;
     return pw_boundary_choose(lane, step, fork.winner);

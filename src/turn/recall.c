@@ -426,7 +426,7 @@ static pawl_status time_out(pawl_lane *lane, struct pw_step *step, int64_t now_m
 }
 
 /* An event came that the turn had not seen: the wait goes on, as its row in the store says. */
-void pw_recall_take_back_timeout(pawl_turn *turn, struct pw_step *step)
+static void take_back_timeout(pawl_turn *turn, struct pw_step *step)
 {
     step->rejected = PAWL_OK;
     turn->rejections--;
@@ -445,7 +445,7 @@ static pawl_status event_look(pawl_lane *lane, struct pw_step *step, struct pw_t
     int64_t now_ms = pawl_now_ms(turn->engine);
     bool is_new = !step->in_store;
     if (step->rejected != PAWL_OK)
-        pw_recall_take_back_timeout(turn, step);
+        take_back_timeout(turn, step);
     if (turn->event_hint > turn->history->event_seq) {
         status = read_more_events(lane);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
@@ -511,7 +511,7 @@ pawl_status pw_recall_record_rejections(pawl_turn *turn)
         if (step->rejected == PAWL_OK)
             continue;
         if (step->row.kind == PAWL_STEP_EVENT)
-            pw_recall_take_back_timeout(turn, step);
+            take_back_timeout(turn, step);
         else
             status = tell_rejection(&turn->main, step, &step->policy);
     }

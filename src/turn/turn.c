@@ -412,7 +412,7 @@ pawl_status pw_turn_release(pawl_engine *engine, const struct pw_fence *at, int6
                                              .kind = PW_TASK_RESUME,
                                              .due_at_ms = delay_ms > 0 ? pawl_now_ms(engine) + delay_ms : PW_NOW,
                                              .event_seq_seen = -1 };
-        status = pw_commit_run(engine->commit, &unit);
+        status = pw_engine_run(engine, &unit);
     }
     pw_unit_clear(&unit);
     return status == PAWL_CONFLICT ? PAWL_OK : status; /* it is somebody else's already */
@@ -432,7 +432,8 @@ static pawl_status fail_expired(pawl_attempt *attempt)
     return pw_boundary_fail(attempt->lane, attempt->step, &failure);
 }
 
-/* With the lock held.  Beside other lanes there may be work that was cut off; a new turn finds out at once. */
+/* With the lock held.  Races that only these attempts hold up are decided.  Beside other lanes there may be work that was
+ * cut off; a new turn finds out at once. */
 static bool close_expired(pawl_turn *turn, const pawl_attempt *last, int32_t count)
 {
     const struct pw_step_row *row = &last->step->row;
@@ -440,7 +441,7 @@ static bool close_expired(pawl_turn *turn, const pawl_attempt *last, int32_t cou
     struct pw_closing closing = { .status = alone ? PW_TASK_WAITING : PW_TASK_ACTIVE,
                                   .kind = PW_TASK_RETRY,
                                   .due_at_ms = alone ? row->next_retry_at_ms : PW_NOW };
-    return pw_boundary_close(turn, &closing) == PAWL_OK;
+    return pw_lanes_record_winners(turn) == PAWL_OK && pw_boundary_close(turn, &closing) == PAWL_OK;
 }
 
 /* With the lock held: records what became of every attempt of the turn that has outlived its timeout. */
@@ -452,10 +453,8 @@ static void fail_late(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
         attempt->expired = true;
         if (!attempt->step->running || turn->dead || turn->closing || pw_turn_is_over(turn))
             continue;
-        /* What lost a race is not a failure; but the race must be recorded before its turn goes. */
-        bool lost = pw_lane_is_abandoned(attempt->lane);
-        pawl_status status = lost ? pw_lanes_record_winners(turn) : fail_expired(attempt);
-        if (status != PAWL_OK)
+        /* What lost a race is not a failure. */
+        if (!pw_lane_is_abandoned(attempt->lane) && fail_expired(attempt) != PAWL_OK)
             return; /* memory is out, and the turn is over */
     }
 }

@@ -170,8 +170,6 @@ pawl_status pw_turn_break(pawl_turn *turn, pawl_status why);
 pawl_status pw_turn_out_of_memory(pawl_turn *turn);
 /* lanes.c: races that are decided while a loser's body is still awaited. */
 pawl_status pw_lanes_record_winners(pawl_turn *turn) PAWL_MUST_CHECK;
-/* recall.c: a wait whose timeout the store refused goes on. */
-void pw_recall_take_back_timeout(pawl_turn *turn, struct pw_step *step);
 /* recall.c: records what the store refused of steps that nobody has asked for since. */
 pawl_status pw_recall_record_rejections(pawl_turn *turn) PAWL_MUST_CHECK;
 
