@@ -337,18 +337,28 @@ static void check_abandoned(const struct sim_model *model, const struct sim_inst
         check_abandoned(model, instance, run, child);
 }
 
+static void check_losers(const struct sim_model *model, const struct sim_instance *instance, const struct sim_run *run,
+                         int race)
+{
+    const struct sim_node *nodes = instance->program->nodes;
+    int winner = winner_of(instance->program, run, race);
+    for (int child = nodes[race].first_child; child != SIM_NONE; child = nodes[child].next_sibling) {
+        if (child != winner)
+            check_abandoned(model, instance, run, child);
+    }
+}
+
+/* Every decided race of the run, not only the one that the unit decides: a loser may be written later as well. */
 void sim_check_races(struct sim_model *model, const struct pw_unit *unit)
 {
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
-        if (op->kind != PW_OP_STEP || op->as.step.row.kind != PAWL_STEP_FIRST)
+        if (op->kind != PW_OP_STEP)
             continue;
         struct sim_instance *instance = sim_model_by_key(model, op->as.step.instance);
         const struct sim_run *run = sim_model_run(instance, op->as.step.run);
-        const struct sim_node *nodes = instance->program->nodes;
-        int node = sim_node_of(op->as.step.row.name), winner = winner_of(instance->program, run, node);
-        for (int child = nodes[node].first_child; child != SIM_NONE; child = nodes[child].next_sibling) {
-            if (child != winner)
-                check_abandoned(model, instance, run, child);
+        for (int node = 0; node < instance->program->count; node++) {
+            if (instance->program->nodes[node].kind == SIM_FIRST && sim_step_is_finished(&run->steps[node]))
+                check_losers(model, instance, run, node);
         }
     }
 }

@@ -196,13 +196,32 @@ static void control(struct sim_world *world, struct sim_instance *instance, enum
     call_ends(&call, status, control_names[what], instance->id);
 }
 
+/* One that is about to pause seldom is for long, and is where calls meet. */
+static struct sim_instance *choose_to_control(struct sim_world *world)
+{
+    struct sim_model *model = &world->model;
+    uint64_t drawn = sim_draw(&world->chance);
+    for (int i = 0; i < model->instance_count && drawn >> 63 == 0; i++) {
+        if (sim_is_pausing(&model->instances[i]))
+            return &model->instances[i];
+    }
+    return model->instance_count > 0 ? &model->instances[drawn % (uint64_t)model->instance_count] : NULL;
+}
+
+static enum control choose_control(const struct sim_instance *instance, int drawn)
+{
+    if (sim_is_pausing(instance))
+        return drawn < 3 ? PAUSE : drawn < 7 ? RESUME : drawn < 8 ? TERMINATE : RESTART;
+    return drawn < 4 ? PAUSE : drawn < 8 ? RESUME : drawn < 9 ? TERMINATE : RESTART;
+}
+
 void sim_client_control(struct sim_world *world)
 {
-    struct sim_instance *instance = choose(world);
+    struct sim_instance *instance = choose_to_control(world);
     int drawn = sim_below(&world->chance, 10);
     if (instance == NULL)
         return;
-    enum control what = drawn < 4 ? PAUSE : drawn < 8 ? RESUME : drawn < 9 ? TERMINATE : RESTART;
+    enum control what = choose_control(instance, drawn);
     if (what != RESTART || instance->run < RUNS_RESTARTED_MAX)
         control(world, instance, what);
 }
@@ -217,23 +236,6 @@ void sim_client_resume_all(struct sim_world *world)
 }
 
 /* ---- Looking ----------------------------------------------------------------------------------------------------------- */
-
-static enum pawl_instance_status status_of(const struct sim_instance *instance)
-{
-    switch (instance->outcome) {
-    case PW_OUTCOME_COMPLETE:
-        return PAWL_COMPLETE;
-    case PW_OUTCOME_TERMINATED:
-        return PAWL_TERMINATED;
-    case PW_OUTCOME_ERRORED:
-        return PAWL_ERRORED;
-    case PW_OUTCOME_OPEN:
-        break;
-    }
-    return instance->task.status == PW_TASK_PAUSED    ? PAWL_PAUSED
-           : instance->task.status == PW_TASK_WAITING ? PAWL_WAITING
-                                                      : PAWL_ACTIVE;
-}
 
 static bool is_same(const char *text, const char *stored)
 {
@@ -251,7 +253,7 @@ static void look(struct sim_world *world, pawl_scope *scope, struct sim_instance
     const struct sim_run *run = &instance->runs[options.run_number - 1];
     pawl_status status = pawl_get(engine, scope, instance->workflow, instance->id, &seen, NULL);
     SIM_CHECK(SIM_RULE_LOOK,
-              status == PAWL_OK && seen.status == status_of(instance) && seen.run_number == instance->run,
+              status == PAWL_OK && seen.status == sim_status_of(instance) && seen.run_number == instance->run,
               "%s: %s, %s, run %lld", instance->id, pawl_status_name(status), pawl_instance_status_name(seen.status),
               (long long)seen.run_number);
     SIM_CHECK(SIM_RULE_LOOK,

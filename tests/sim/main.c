@@ -2,13 +2,14 @@
  *
  *   sim --seeds N [--from S] [--jobs J] [--keep-going]    many seeds, with progress and a closing line of counts
  *   sim --seed N [-v]                                     one, with the end of its trace when it fails; -v: all of it
+ *   ... --transitions                                     and how often each transition of a state was seen
  *   sim --self-test                                       planted violations, each of which must be found
  *   sim --rules                                           the invariants
  *   sim --rules-in FILE                                   are they all written there, word for word?
  *
- *
  * Seeds run in children, so that whatever a seed does to its process is seen and told.  A seed that fails is run again
- * alone and with a trace, which also proves that the seed is all there is to it. */
+ * alone and with a trace, which also proves that the seed is all there is to it.  Enough seeds must reach every
+ * transition (transitions.h). */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,13 @@
 #include "fail.h"
 #include "world.h"
 
-enum { JOBS_MAX = 16, SECONDS_PER_SEED_MAX = 60, PLANTED_SEEDS = 3000, PROGRESS_MS = 2000 };
+enum {
+    JOBS_MAX = 16,
+    SECONDS_PER_SEED_MAX = 60,
+    PLANTED_SEEDS = 3000,
+    PROGRESS_MS = 2000,
+    SEEDS_THAT_REACH_ALL = 2000 /* transitions; as many as every test run has */
+};
 
 static struct sim_world world;
 
@@ -34,7 +41,7 @@ struct report {
 struct options {
     uint64_t from, seeds, seed;
     int jobs;
-    bool single, verbose, keep_going, self_test, quiet;
+    bool single, verbose, keep_going, self_test, quiet, transitions;
     const char *program;
 };
 
@@ -125,6 +132,8 @@ static struct sim_counts sum(const struct report *reports, int jobs)
 #define ADD(name) total.name += reports[i].counts.name;
         SIM_COUNTS(ADD)
 #undef ADD
+        for (int j = 0; j < SIM_TRANSITION_COUNT; j++)
+            total.transitions[j] += reports[i].counts.transitions[j];
     }
     return total;
 }
@@ -136,6 +145,17 @@ static void print_counts(const struct sim_counts *counts, double seconds, uint64
 #undef PRINT
     printf("%.0f s, %.0f seeds/s: %llu failed\n", seconds, (double)counts->seeds / seconds,
            (unsigned long long)failures);
+}
+
+/* False: there were enough seeds, and yet some transition was never seen. */
+static bool tell_transitions(const struct options *options, const struct sim_counts *counts)
+{
+    bool is_enough = counts->seeds >= SEEDS_THAT_REACH_ALL;
+    if (options->transitions)
+        sim_transitions_print(counts->transitions);
+    int unseen = sim_transitions_unseen(counts->transitions, is_enough);
+    printf("%d of %d transitions were seen\n", SIM_TRANSITION_COUNT - unseen, SIM_TRANSITION_COUNT);
+    return unseen == 0 || !is_enough;
 }
 
 static void print_progress(const struct report *reports, const struct options *options, double since)
@@ -188,8 +208,17 @@ static bool run_many(const struct options *options, struct report *reports)
         }
     }
     struct sim_counts counts = sum(reports, options->jobs);
+    bool reached = tell_transitions(options, &counts);
     print_counts(&counts, seconds_now() - since, failures);
-    return failures == 0;
+    return failures == 0 && reached;
+}
+
+static bool run_one(const struct options *options, struct report *report)
+{
+    bool good = replay(options, report, options->seed, options->verbose);
+    if (options->transitions)
+        sim_transitions_print(report->counts.transitions);
+    return good;
 }
 
 /* ---- The self-test ------------------------------------------------------------------------------------------------------- */
@@ -221,8 +250,8 @@ static bool self_test(struct report *reports, bool verbose)
 static _Noreturn void usage(const char *program)
 {
     (void)fprintf(stderr,
-                  "usage: %s --seeds N [--from S] [--jobs J] [--keep-going] [--quiet]\n"
-                  "       %s --seed N [-v]\n"
+                  "usage: %s --seeds N [--from S] [--jobs J] [--keep-going] [--quiet] [--transitions]\n"
+                  "       %s --seed N [-v] [--transitions]\n"
                   "       %s --self-test [-v]\n"
                   "       %s --rules\n",
                   program, program, program, program);
@@ -288,6 +317,8 @@ static struct options parse(int count, char **arguments)
             options.keep_going = true;
         else if (strcmp(name, "--quiet") == 0)
             options.quiet = true;
+        else if (strcmp(name, "--transitions") == 0)
+            options.transitions = true;
         else if (strcmp(name, "--self-test") == 0)
             options.self_test = true;
         else if (strcmp(name, "--rules") == 0)
@@ -318,7 +349,7 @@ int main(int count, char **arguments)
     if (options.self_test)
         good = self_test(reports, options.verbose);
     else if (options.single)
-        good = replay(&options, &reports[0], options.seed, options.verbose);
+        good = run_one(&options, &reports[0]);
     else if (options.seeds > 0)
         good = run_many(&options, reports);
     else

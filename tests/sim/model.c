@@ -67,6 +67,28 @@ int64_t sim_model_next_due(const struct sim_model *model)
     return next_ms;
 }
 
+bool sim_is_pausing(const struct sim_instance *instance)
+{
+    return instance->task.exists && instance->task.pause_requested;
+}
+
+enum pawl_instance_status sim_status_of(const struct sim_instance *instance)
+{
+    switch (instance->outcome) {
+    case PW_OUTCOME_COMPLETE:
+        return PAWL_COMPLETE;
+    case PW_OUTCOME_TERMINATED:
+        return PAWL_TERMINATED;
+    case PW_OUTCOME_ERRORED:
+        return PAWL_ERRORED;
+    case PW_OUTCOME_OPEN:
+        break;
+    }
+    return instance->task.status == PW_TASK_PAUSED    ? PAWL_PAUSED
+           : instance->task.status == PW_TASK_WAITING ? PAWL_WAITING
+                                                      : PAWL_ACTIVE;
+}
+
 bool sim_step_is_finished(const struct sim_step *step)
 {
     return step->exists && step->status != PAWL_STEP_WAITING;

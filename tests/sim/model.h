@@ -9,6 +9,7 @@
 
 #include "program.h"
 #include "store/store.h"
+#include "transitions.h"
 
 enum {
     SIM_INSTANCES_MAX = 64,
@@ -68,6 +69,7 @@ struct sim_instance {
     enum pw_outcome outcome;
     int64_t created_at_ms, completed_at_ms;
     struct sim_task task;
+    struct sim_standing standing; /* after the last unit that moved it */
     const struct sim_program *program;
     struct sim_run runs[SIM_RUNS_MAX]; /* by run - 1 */
 };
@@ -85,6 +87,7 @@ struct sim_body {
 };
 
 struct sim_model {
+    uint64_t *transitions; /* how often each was seen; the world's */
     const struct sim_program *programs;
     int64_t start_ms;
     struct sim_instance instances[SIM_INSTANCES_MAX]; /* in the order of their keys, which have gaps */
@@ -110,6 +113,11 @@ struct sim_instance *sim_model_by_key(struct sim_model *model, int64_t key); /* 
 struct sim_run *sim_model_run(struct sim_instance *instance, int64_t run);
 /* The fence's task is as the fence says. */
 bool sim_model_holds(struct sim_model *model, const struct pw_fence *fence);
+
+/* As a look at it would say. */
+enum pawl_instance_status sim_status_of(const struct sim_instance *instance);
+/* A pause is asked for, which its turn has yet to reach. */
+bool sim_is_pausing(const struct sim_instance *instance);
 
 /* owners: the runners of the process that committed the unit. */
 void sim_model_unit(struct sim_model *model, const struct pw_unit *unit, int64_t now_ms, const int64_t *owners,
@@ -142,7 +150,7 @@ void sim_apply_renew(struct sim_model *model, const struct pw_op_renew *op, int6
 void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op, int64_t now_ms);
 void sim_check_consume(struct sim_model *model, const struct pw_op_consume *op);
 void sim_check_park(struct sim_model *model, const struct pw_op_park *op, int64_t now_ms);
-/* After the unit was applied: of races that it decided. */
+/* After the unit was applied: of the decided races in the runs whose steps it changed. */
 void sim_check_races(struct sim_model *model, const struct pw_unit *unit);
 void sim_check_finish(struct sim_model *model, const struct pw_op_finish *op);
 

@@ -148,6 +148,11 @@ pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, stru
             return apply_parked_otherwise(base, units, count, now_ms, error, op, is_lost);
         break;
     }
+    case SIM_PLANT_RESUMED_TO_WAIT:
+        op = find_op(unit, PW_OP_PARK);
+        if (op != NULL && unit->chain == NULL && op->as.park.kind == PW_TASK_RESUME && op->as.park.due_at_ms == PW_NOW)
+            op->as.park.status = PW_TASK_WAITING;
+        break;
     case SIM_PLANT_LATE_TASK:
         if ((op = find_op(unit, PW_OP_FINISH)) != NULL)
             return apply_without(base, units, count, now_ms, error, op);

@@ -25,7 +25,8 @@
     PLANT(LOST_LOG, "a log line is not written", 28)                                                                   \
     PLANT(LATE_TASK, "a finished run's task stays", 6, 7, 9, 19, 28, 30)                                               \
     PLANT(LATE_RESULT, "a body that outlived its timeout completes its step", 26)                                      \
-    PLANT(SILENT_REFUSAL, "a refused call is acknowledged", 19)
+    PLANT(SILENT_REFUSAL, "a refused call is acknowledged", 19)                                                        \
+    PLANT(RESUMED_TO_WAIT, "a resumed run is made to wait instead of going on", 33)
 
 enum sim_plant_kind {
     SIM_PLANT_NONE,
@@ -44,7 +45,8 @@ const char *sim_plant_text(enum sim_plant_kind kind);
 /* Is this the rule by which it should be found? */
 bool sim_plant_is_found_by(enum sim_plant_kind kind, int rule);
 
-/* The store's apply, with the plant's changes to the units, which are undone afterwards. */
+/* The store's apply, with the plant's changes to the units, which are undone afterwards; but for RESUMED_TO_WAIT, which is
+ * a wrong decision of the engine's and not of the store's. */
 pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, struct pw_unit **units, size_t count,
                             int64_t now_ms, struct pawl_error *error);
 void sim_plant_steps(struct sim_plant *plant, struct pw_step_row *rows, size_t *count);

@@ -113,7 +113,7 @@ static pawl_status register_effect(struct player *player, pawl_attempt *attempt,
 {
     static const char insert[] = "INSERT INTO sim_effect (tag) VALUES ($1)";
     static const char insert_unique[] = "INSERT INTO sim_unique (tag) VALUES ($1)";
-    struct sim_mutation mutation = { .fails = sim_below(&player->world->chance, 4) == 0 };
+    struct sim_mutation mutation = { .fails = sim_below(&player->world->chance, 4) < (plan->in_race ? 3 : 1) };
     const struct pw_fence *fence = player->fence;
     (void)snprintf(mutation.tag, sizeof mutation.tag, "%lld.%lld.%d.s.%d", (long long)fence->instance,
                    (long long)fence->run, node, number);
@@ -380,6 +380,10 @@ void sim_play(pawl_turn *turn, void *user)
     char text[SIM_TEXT_MAX];
     uint32_t told = 0;
     uint64_t digest = 0;
+    if (!world->is_calm && world->mood.gives_up > 0 && sim_happens(&world->chance, world->mood.gives_up)) {
+        pawl_turn_suspend(turn);
+        return;
+    }
     pawl_turn_describe(turn, &info);
     struct player player = { .world = world,
                              .process = sim_process_of(world, pawl_turn_engine(turn)),

@@ -9,6 +9,9 @@
 
 enum trouble { NO_TROUBLE, FAIL_BEFORE, FAIL_AFTER };
 
+/* So many times as often as elsewhere. */
+enum { PAUSING_TIMES = 12, NEW_EVENTS_TIMES = 8 };
+
 static pawl_status unavailable(struct sim_world *world, struct pawl_error *error, const char *text)
 {
     world->faults++;
@@ -20,7 +23,20 @@ static pawl_status unavailable(struct sim_world *world, struct pawl_error *error
     return PAWL_STORE_UNAVAILABLE;
 }
 
-static enum trouble draw_trouble(struct sim_world *world, struct sim_process *process)
+/* Is it for a run that is asked to pause?  There trouble is more likely: it is where two ways of stopping meet. */
+static bool concerns_pausing(struct sim_world *world, struct pw_unit **units, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct pw_op *first = units[i]->first;
+        const struct sim_instance *instance =
+            first->kind == PW_OP_FENCE ? sim_model_by_key(&world->model, first->as.fence.at.instance) : NULL;
+        if (instance != NULL && sim_is_pausing(instance))
+            return true;
+    }
+    return false;
+}
+
+static enum trouble draw_trouble(struct sim_world *world, struct sim_process *process, bool is_pausing)
 {
     const struct sim_mood *mood = &world->mood;
     if (process->is_dead)
@@ -28,7 +44,7 @@ static enum trouble draw_trouble(struct sim_world *world, struct sim_process *pr
     if (world->is_calm)
         return NO_TROUBLE;
     int drawn = sim_below(&world->chance, 1000);
-    if ((drawn -= mood->fail_before) < 0)
+    if ((drawn -= mood->fail_before * (is_pausing ? PAUSING_TIMES : 1)) < 0)
         return FAIL_BEFORE;
     if ((drawn -= mood->fail_after) < 0)
         return FAIL_AFTER;
@@ -43,11 +59,11 @@ static enum trouble draw_trouble(struct sim_world *world, struct sim_process *pr
     return NO_TROUBLE;
 }
 
-static bool read_fails(struct sim_port *port)
+static bool read_fails(struct sim_port *port, int times)
 {
     struct sim_world *world = port->world;
     return world->processes[port->process].is_dead ||
-           (!world->is_calm && sim_happens(&world->chance, world->mood.fail_read));
+           (!world->is_calm && sim_happens(&world->chance, world->mood.fail_read * times));
 }
 
 /* ---- Telling ----------------------------------------------------------------------------------------------------------- */
@@ -83,7 +99,8 @@ static int describe_op(const struct pw_op *op, char *text, size_t room)
     default: {
         static const char *const names[] = { "",     "",      "restart", "", "",      "",     "",    "",
                                              "hold", "pause", "finish",  "", "renew", "reap", "sql", "call" };
-        return snprintf(text, room, "%s ", names[op->kind]);
+        bool is_named = (size_t)op->kind < sizeof names / sizeof names[0];
+        return snprintf(text, room, "%s ", is_named ? names[op->kind] : "hook");
     }
     }
 }
@@ -122,7 +139,7 @@ static pawl_status port_apply(struct pw_store *store, struct pw_unit **units, si
 {
     struct sim_port *port = (struct sim_port *)store;
     struct sim_world *world = port->world;
-    enum trouble trouble = draw_trouble(world, &world->processes[port->process]);
+    enum trouble trouble = draw_trouble(world, &world->processes[port->process], concerns_pausing(world, units, count));
     if (trouble == FAIL_BEFORE) {
         for (size_t i = 0; i < count; i++)
             trace_unit(port, units[i], ", which never reached the store");
@@ -147,7 +164,7 @@ static pawl_status port_read_instance(struct pw_store *store, struct pw_arena *a
 {
     struct sim_port *port = (struct sim_port *)store;
     struct sim_world *world = port->world;
-    if (read_fails(port))
+    if (read_fails(port, 1))
         return unavailable(world, error, "it cannot be read now");
     pawl_status status = world->base->ops->read_instance(world->base, arena, workflow, id, out_instance, error);
     if (world->context == SIM_CONTEXT_CLIENT)
@@ -160,7 +177,7 @@ static pawl_status port_read_instance_by_key(struct pw_store *store, struct pw_a
 {
     struct sim_port *port = (struct sim_port *)store;
     struct pw_store *base = port->world->base;
-    if (read_fails(port))
+    if (read_fails(port, 1))
         return unavailable(port->world, error, "it cannot be read now");
     return base->ops->read_instance_by_key(base, arena, key, out_instance, error);
 }
@@ -170,7 +187,7 @@ static pawl_status port_read_steps(struct pw_store *store, struct pw_arena *aren
 {
     struct sim_port *port = (struct sim_port *)store;
     struct pw_store *base = port->world->base;
-    if (read_fails(port))
+    if (read_fails(port, 1))
         return unavailable(port->world, error, "it cannot be read now");
     pawl_status status = base->ops->read_steps(base, arena, query, out_rows, out_count, error);
     if (status == PAWL_OK)
@@ -184,7 +201,7 @@ static pawl_status port_read_new_events(struct pw_store *store, struct pw_arena 
 {
     struct sim_port *port = (struct sim_port *)store;
     struct pw_store *base = port->world->base;
-    if (read_fails(port))
+    if (read_fails(port, NEW_EVENTS_TIMES))
         return unavailable(port->world, error, "it cannot be read now");
     pawl_status status = base->ops->read_new_events(base, arena, instance, run, after_seq, out_rows, out_count, error);
     if (status == PAWL_OK)
@@ -198,7 +215,7 @@ static pawl_status port_read_waiting_steps(struct pw_store *store, struct pw_are
 {
     struct sim_port *port = (struct sim_port *)store;
     struct pw_store *base = port->world->base;
-    if (read_fails(port))
+    if (read_fails(port, 1))
         return unavailable(port->world, error, "it cannot be read now");
     return base->ops->read_waiting_steps(base, arena, instance, run, out_rows, out_count, error);
 }

@@ -47,21 +47,24 @@ static void make_policy(struct pawl_policy *policy, struct sim_chance *chance)
         policy->retries_max = PAWL_RETRIES_UNLIMITED;
 }
 
-static void make_body(struct sim_node *node, const struct sim_taste *taste, int child_program,
+static void make_body(struct sim_node *node, const struct sim_taste *taste, int child_program, bool in_race,
                       struct sim_chance *chance)
 {
     make_policy(&node->policy, chance);
     node->logs = sim_below(chance, 4) == 0;
-    if (!sim_happens(chance, taste->effects))
+    node->in_race = in_race;
+    if (!sim_happens(chance, in_race ? taste->effects * 3 / 2 : taste->effects))
         return;
     node->effect = (enum sim_effect)sim_below(chance, SIM_EFFECT_EVENT + 1);
+    if (in_race && node->effect <= SIM_EFFECT_SQL)
+        node->effect = SIM_EFFECT_CALL;
     node->effect_on_failure = sim_below(chance, 2) == 0;
     node->child_program = child_program;
     if (node->effect == SIM_EFFECT_CREATE && child_program == SIM_NONE)
         node->effect = SIM_EFFECT_SQL;
 }
 
-static void make_leaf(struct sim_node *node, const struct sim_taste *taste, int child_program,
+static void make_leaf(struct sim_node *node, const struct sim_taste *taste, int child_program, bool in_race,
                       struct sim_chance *chance)
 {
     static const int64_t sleeps_ms[] = { 0, 1, 999, 8000, 90000 };
@@ -69,7 +72,7 @@ static void make_leaf(struct sim_node *node, const struct sim_taste *taste, int 
     node->is_tolerant = sim_below(chance, 2) == 0;
     node->event_type = sim_below(chance, 2);
     if (node->kind == SIM_DO)
-        make_body(node, taste, child_program, chance);
+        make_body(node, taste, child_program, in_race, chance);
     else if (node->kind == SIM_SLEEP)
         node->ms = sleeps_ms[sim_below(chance, 5)];
     else if (node->kind == SIM_SLEEP_UNTIL)
@@ -83,6 +86,7 @@ struct maker {
     const struct sim_taste *taste;
     struct sim_chance *chance;
     int child_program;
+    int races; /* that the node stands in */
 };
 
 static int make_node(struct maker *maker, enum sim_node_kind kind, int depth);
@@ -108,12 +112,14 @@ static int make_node(struct maker *maker, enum sim_node_kind kind, int depth)
     struct sim_node *node = &program->nodes[position];
     *node = (struct sim_node){ .kind = kind, .first_child = SIM_NONE, .next_sibling = SIM_NONE };
     if (kind != SIM_SEQUENCE && kind != SIM_ALL && kind != SIM_FIRST) {
-        make_leaf(node, maker->taste, maker->child_program, maker->chance);
+        make_leaf(node, maker->taste, maker->child_program, maker->races > 0, maker->chance);
         return position;
     }
     node->is_tolerant = sim_below(maker->chance, 2) == 0;
     int children = depth == 0 ? maker->taste->size : 1 + sim_below(maker->chance, CHILDREN_MAX);
+    maker->races += kind == SIM_FIRST;
     make_children(maker, position, children, depth);
+    maker->races -= kind == SIM_FIRST;
     node->limit = sim_below(maker->chance, 3) == 0 ? 1 + sim_below(maker->chance, 2) : 0;
     if (program->nodes[position].child_count == 0)
         node->kind = SIM_LOG; /* no room was left */
@@ -123,9 +129,17 @@ static int make_node(struct maker *maker, enum sim_node_kind kind, int depth)
 void sim_program_make(struct sim_program *program, const struct sim_taste *taste, int child_program,
                       struct sim_chance *chance)
 {
-    struct maker maker = { program, taste, chance, child_program };
+    struct maker maker = { program, taste, chance, child_program, 0 };
     program->count = 0;
     make_node(&maker, SIM_SEQUENCE, 0);
+}
+
+void sim_program_change(struct sim_program *program)
+{
+    for (int i = 0; i < program->count; i++) {
+        if (program->nodes[i].kind == SIM_WAIT)
+            program->nodes[i].event_type = 1 - program->nodes[i].event_type;
+    }
 }
 
 static void trace_node(const struct sim_program *program, int position)

@@ -33,6 +33,7 @@ struct sim_node {
     struct pawl_policy policy;
     enum sim_effect effect;
     bool effect_on_failure; /* besides: a row that says so when the step failed for good */
+    bool in_race; /* below a FIRST: what it registers is refused more often, also when its branch has lost already */
     bool logs;
     int child_program; /* SIM_EFFECT_CREATE */
 };
@@ -54,6 +55,8 @@ void sim_taste_choose(struct sim_taste *taste, struct sim_chance *chance);
 /* child_program SIM_NONE: it creates no other instances. */
 void sim_program_make(struct sim_program *program, const struct sim_taste *taste, int child_program,
                       struct sim_chance *chance);
+/* An update of the code, as the engine must bear it: each wait is for the other type of event from now on. */
+void sim_program_change(struct sim_program *program);
 void sim_program_trace(const struct sim_program *program, int number);
 
 #endif

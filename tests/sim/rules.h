@@ -35,7 +35,8 @@
     RULE(29, NO_SURPRISE, "no call fails without a cause, and no correct program is refused")                          \
     RULE(30, NEXT_WAKE, "a runner's next wake time is when the first task is due or the first lease expires")          \
     RULE(31, ABANDONED, "once a race is decided no step of its other branches is left waiting")                        \
-    RULE(32, LOOK, "a look at an instance and its history shows what the rows say")
+    RULE(32, LOOK, "a look at an instance and its history shows what the rows say")                                   \
+    RULE(33, TRANSITION, "instances, tasks and steps change only by the listed transitions")
 /* clang-format on */
 
 enum sim_rule {

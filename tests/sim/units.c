@@ -102,6 +102,10 @@ static pawl_status expect_op(struct sim_model *model, const struct pw_op *op)
     case PW_OP_CLAIM:
     case PW_OP_RENEW:
     case PW_OP_REAP:
+    case PW_OP_HOOK:
+    case PW_OP_HOOK_CLAIM:
+    case PW_OP_HOOK_SETTLE:
+    case PW_OP_HOOK_RESEND:
         return PAWL_OK;
     }
     return PAWL_OK;
@@ -188,6 +192,7 @@ static void apply_create(struct sim_model *model, const struct pw_op_create *op,
     instance->key = op->fence.instance;
     instance->run = 1;
     instance->created_at_ms = now_ms;
+    instance->standing = (struct sim_standing){ .status = SIM_STATE_ABSENT, .task = SIM_STATE_ABSENT };
     memcpy(instance->workflow, workflow, sizeof workflow);
     memcpy(instance->id, id, sizeof id);
     sim_text_copy(instance->params, op->params);
@@ -207,6 +212,7 @@ static void apply_step(struct sim_model *model, const struct pw_unit *unit, cons
     struct sim_run *run = open_run(model, op->instance, op->run);
     const struct pw_step_row *row = &op->row;
     sim_check_step(model, unit, op, now_ms);
+    sim_note_step(model, op);
     struct sim_step *step = &run->steps[sim_node_of(row->name)];
     if (!step->exists) {
         step->exists = true;
@@ -333,6 +339,10 @@ static void apply_op(struct sim_model *model, const struct pw_unit *unit, const 
     switch (op->kind) {
     case PW_OP_FENCE:
     case PW_OP_REAP:
+    case PW_OP_HOOK:
+    case PW_OP_HOOK_CLAIM:
+    case PW_OP_HOOK_SETTLE:
+    case PW_OP_HOOK_RESEND:
         return;
     case PW_OP_CREATE:
         apply_create(model, &op->as.create, now_ms);
@@ -393,4 +403,5 @@ void sim_model_unit(struct sim_model *model, const struct pw_unit *unit, int64_t
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
         apply_op(model, unit, op, now_ms);
     sim_check_races(model, unit);
+    sim_note_unit(model, unit);
 }

@@ -149,15 +149,24 @@ static void act_renew(struct sim_world *world)
     sim_process_left(world, process);
 }
 
+/* The new code waits for other events than the old. */
+static void change_code(struct sim_world *world)
+{
+    for (int i = 0; i < SIM_PROGRAMS_MAX; i++)
+        sim_program_change(&world->programs[i]);
+    sim_trace("the code has changed: every wait is for the other type");
+}
+
 static void act_crash(struct sim_world *world)
 {
     struct sim_process *process = &world->processes[sim_below(&world->chance, world->process_count)];
     sim_process_crash(world, process);
+    change_code(world);
     process->on_stack++;
     sim_process_left(world, process);
 }
 
-/* A clean stop, as before an update. */
+/* A clean stop, for an update. */
 static void act_stop(struct sim_world *world)
 {
     struct sim_process *process = &world->processes[sim_below(&world->chance, world->process_count)];
@@ -166,6 +175,7 @@ static void act_stop(struct sim_world *world)
     sim_trace("process %d stops", (int)(process - world->processes));
     process->on_stack++;
     sim_close_runners(world, process);
+    change_code(world);
     sim_open_runners(world, process);
     sim_process_left(world, process);
 }
@@ -281,6 +291,12 @@ static void choose_mood(struct sim_world *world)
     }
 }
 
+/* From the seed itself: what is added later leaves the draws of other worlds as they are. */
+static int of_some_worlds(uint64_t seed, uint64_t what, int of_1000)
+{
+    return sim_mix(seed + what * UINT64_C(0xD1B54A32D192ED03)) % 4 == 0 ? of_1000 : 0;
+}
+
 static void make_world(struct sim_world *world, uint64_t seed)
 {
     struct sim_taste taste;
@@ -294,6 +310,7 @@ static void make_world(struct sim_world *world, uint64_t seed)
     world->events_sent = world->names_made = 0;
     world->plant.calls = 0;
     choose_mood(world);
+    world->mood.gives_up = of_some_worlds(seed, 1, 40);
     sim_taste_choose(&taste, &world->chance);
     for (int i = 0; i < SIM_PROGRAMS_MAX; i++) {
         sim_program_make(&world->programs[i], &taste, i < 2 ? 2 + i : SIM_NONE, &world->chance);
@@ -402,6 +419,7 @@ void sim_world_open(struct sim_world *world, struct sim_counts *counts)
     options.clock = (struct pawl_clock){ world_now_ms, world };
     options.random = (struct pawl_random){ fill_by_chance, world };
     world->counts = counts;
+    world->model.transitions = counts->transitions;
     world->now_ms = BEGINNING_MS;
     if (pw_store_open(options.store_url, options.clock, &world->base, &error) != PAWL_OK)
         sim_give_up("no store: %s", error.text);

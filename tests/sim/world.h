@@ -22,6 +22,7 @@ struct sim_mood {
     int body_fails, body_fails_for_good, body_is_late, body_crashes;
     int clock_creeps; /* of readings */
     int yields;       /* of waits for a commit */
+    int gives_up;     /* of passes, before anything is asked for: as a binding without memory does */
     int64_t lease_ms;
     bool always_replay, no_cache;
 };
@@ -53,6 +54,7 @@ struct sim_counts {
 #define SIM_COUNT_FIELD(name) uint64_t name;
     SIM_COUNTS(SIM_COUNT_FIELD)
 #undef SIM_COUNT_FIELD
+    uint64_t transitions[SIM_TRANSITION_COUNT];
 };
 
 enum sim_context { SIM_CONTEXT_RUNNER, SIM_CONTEXT_CLIENT };

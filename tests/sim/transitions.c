@@ -1,0 +1,278 @@
+/* transitions.c - see transitions.h. */
+#include "transitions.h"
+
+#include <stdio.h>
+
+#include "fail.h"
+#include "model.h"
+
+enum machine {
+#define MACHINE_CODE(code, text) MACHINE_##code,
+    SIM_MACHINES(MACHINE_CODE)
+#undef MACHINE_CODE
+        MACHINE_COUNT
+};
+
+enum cause {
+#define CAUSE_CODE(code, text) CAUSE_##code,
+    SIM_CAUSES(CAUSE_CODE)
+#undef CAUSE_CODE
+        CAUSE_COUNT
+};
+
+#define TEXT_OF(code, text) text,
+static const char *const machine_texts[] = { SIM_MACHINES(TEXT_OF) };
+static const char *const state_texts[] = { SIM_STATES(TEXT_OF) };
+static const char *const cause_texts[] = { SIM_CAUSES(TEXT_OF) };
+#undef TEXT_OF
+
+/* ---- Counting ------------------------------------------------------------------------------------------------------ */
+
+static void count(struct sim_model *model, const char *whose, enum machine machine, enum sim_state from,
+                  enum sim_state to, enum cause cause)
+{
+    /* One more than its number; 0: there is no such transition. */
+    static const uint8_t numbers[MACHINE_COUNT][SIM_STATE_COUNT][SIM_STATE_COUNT][CAUSE_COUNT] = {
+#define NUMBER(machine, from, to, cause, reason)                                                                       \
+    [MACHINE_##machine][SIM_STATE_##from][SIM_STATE_##to][CAUSE_##cause] = SIM_##machine##_##from##_##to##_##cause + 1,
+        SIM_TRANSITIONS(NUMBER)
+#undef NUMBER
+    };
+    int number = numbers[machine][from][to][cause];
+    SIM_CHECK(SIM_RULE_TRANSITION, number > 0, "%s: %s, %s -> %s (%s)", whose, machine_texts[machine],
+              state_texts[from], state_texts[to], cause_texts[cause]);
+    model->transitions[number - 1]++;
+}
+
+/* ---- Instances and tasks --------------------------------------------------------------------------------------------- */
+
+static enum sim_state state_of(const struct sim_instance *instance)
+{
+    static const enum sim_state states[] = {
+        [PAWL_ACTIVE] = SIM_STATE_ACTIVE,         [PAWL_WAITING] = SIM_STATE_WAITING,
+        [PAWL_PAUSED] = SIM_STATE_PAUSED,         [PAWL_COMPLETE] = SIM_STATE_COMPLETE,
+        [PAWL_TERMINATED] = SIM_STATE_TERMINATED, [PAWL_ERRORED] = SIM_STATE_ERRORED
+    };
+    return states[sim_status_of(instance)];
+}
+
+static enum sim_state state_of_task(const struct sim_task *task)
+{
+    if (!task->exists)
+        return SIM_STATE_ABSENT;
+    if (task->processing)
+        return task->pause_requested ? SIM_STATE_PAUSING : SIM_STATE_HELD;
+    return task->status == PW_TASK_PAUSED    ? SIM_STATE_PAUSED
+           : task->status == PW_TASK_WAITING ? SIM_STATE_WAITING
+                                             : SIM_STATE_QUEUED;
+}
+
+/* The op that says what a unit does to tasks; an event goes before what it wakes.  NULL: none. */
+static const struct pw_op *find_move(const struct pw_unit *unit)
+{
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
+        switch (op->kind) {
+        case PW_OP_CREATE:
+        case PW_OP_RESTART:
+        case PW_OP_EVENT:
+        case PW_OP_PARK:
+        case PW_OP_HOLD:
+        case PW_OP_PAUSE:
+        case PW_OP_FINISH:
+        case PW_OP_CLAIM:
+            return op;
+        default:
+            break;
+        }
+    }
+    return NULL;
+}
+
+static enum cause cause_of_claim(enum sim_state from, enum pw_task_kind kind)
+{
+    if (from == SIM_STATE_HELD || from == SIM_STATE_PAUSING)
+        return CAUSE_CLAIM_EXPIRED;
+    return kind == PW_TASK_WAKE     ? CAUSE_CLAIM_WAKE
+           : kind == PW_TASK_RETRY  ? CAUSE_CLAIM_RETRY
+           : kind == PW_TASK_RESUME ? CAUSE_CLAIM_RESUME
+                                    : CAUSE_CLAIM_RUN;
+}
+
+/* The closing unit of a turn. */
+static enum cause cause_of_closing(const struct pw_op_park *park, enum sim_state to)
+{
+    if (to == SIM_STATE_PAUSED)
+        return CAUSE_TURN_PAUSES;
+    if (park->if_requested)
+        return CAUSE_TURN_UNPAUSED;
+    if (park->kind == PW_TASK_RETRY)
+        return CAUSE_TURN_RETRIES;
+    if (to == SIM_STATE_WAITING)
+        return CAUSE_TURN_WAITS;
+    return park->due_at_ms == PW_NOW ? CAUSE_TURN_STOPS : CAUSE_TURN_TROUBLE;
+}
+
+static enum cause cause_of_park(const struct pw_op_park *park, bool by_turn, enum sim_state from, enum sim_state to)
+{
+    if (by_turn)
+        return cause_of_closing(park, to);
+    if (park->status == PW_TASK_PAUSED)
+        return CAUSE_PAUSE;
+    return from == SIM_STATE_PAUSED ? CAUSE_RESUME : CAUSE_RELEASE;
+}
+
+static enum cause cause_of(const struct pw_unit *unit, const struct pw_op *op, const struct sim_instance *instance,
+                           enum sim_state from)
+{
+    bool by_turn = unit->chain != NULL;
+    switch (op->kind) {
+    case PW_OP_CREATE:
+        return by_turn ? CAUSE_CHILD : CAUSE_CREATE;
+    case PW_OP_RESTART:
+        return CAUSE_RESTART;
+    case PW_OP_EVENT:
+        return by_turn ? CAUSE_STEP_EVENT : CAUSE_EVENT;
+    case PW_OP_PARK:
+        return cause_of_park(&op->as.park, by_turn, from, state_of_task(&instance->task));
+    case PW_OP_PAUSE:
+        return op->as.pause.requested ? CAUSE_PAUSE : CAUSE_RESUME;
+    case PW_OP_FINISH:
+        return by_turn ? CAUSE_TURN_ENDS : CAUSE_TERMINATE;
+    case PW_OP_CLAIM:
+        return cause_of_claim(from, instance->task.kind);
+    default:
+        return CAUSE_RESUME; /* a hold without an event */
+    }
+}
+
+void sim_note_unit(struct sim_model *model, const struct pw_unit *unit)
+{
+    const struct pw_op *op = find_move(unit);
+    for (int i = 0; op != NULL && i < model->instance_count; i++) {
+        struct sim_instance *instance = &model->instances[i];
+        struct sim_standing before = instance->standing;
+        struct sim_standing now = { state_of(instance), state_of_task(&instance->task), instance->run,
+                                    instance->task.epoch };
+        bool is_new_run = now.run != before.run;
+        if (now.task == before.task && now.epoch == before.epoch && !is_new_run)
+            continue;
+        enum cause cause = cause_of(unit, op, instance, before.task);
+        count(model, instance->id, MACHINE_TASK, before.task, now.task, cause);
+        if (now.status != before.status || is_new_run)
+            count(model, instance->id, MACHINE_INSTANCE, before.status, now.status, cause);
+        instance->standing = now;
+    }
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------------------------------- */
+
+static enum machine machine_of(enum pawl_step_kind kind)
+{
+    switch (kind) {
+    case PAWL_STEP_DO:
+        return MACHINE_DO;
+    case PAWL_STEP_SLEEP:
+        return MACHINE_SLEEP;
+    case PAWL_STEP_EVENT:
+        return MACHINE_WAIT;
+    case PAWL_STEP_FIRST:
+        break;
+    }
+    return MACHINE_FIRST;
+}
+
+static enum sim_state state_of_step(enum pawl_step_status status)
+{
+    return status == PAWL_STEP_WAITING     ? SIM_STATE_WAITING
+           : status == PAWL_STEP_COMPLETED ? SIM_STATE_COMPLETED
+                                           : SIM_STATE_ERRORED;
+}
+
+static enum cause cause_of_failure(struct pw_text name)
+{
+    static const struct {
+        const char *name;
+        enum cause cause;
+    } known[] = { { "STEP_ABANDONED", CAUSE_ABANDONED },         { "STEP_TIMEOUT", CAUSE_TIMES_OUT },
+                  { "WAIT_FOR_EVENT_TIMEOUT", CAUSE_TIMES_OUT }, { "STEP_UNIQUE_CONSTRAINT_VIOLATION", CAUSE_REFUSED },
+                  { "STEP_MUTATION_FAILED", CAUSE_REFUSED },     { "INSTANCE_TERMINAL", CAUSE_REFUSED },
+                  { "INSTANCE_NOT_FOUND", CAUSE_REFUSED } };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (pw_text_equal(name, pw_text_of(known[i].name)))
+            return known[i].cause;
+    }
+    return CAUSE_FAILS;
+}
+
+static enum cause cause_of_success(enum pawl_step_kind kind)
+{
+    switch (kind) {
+    case PAWL_STEP_DO:
+        return CAUSE_SUCCEEDS;
+    case PAWL_STEP_SLEEP:
+        return CAUSE_OVER;
+    case PAWL_STEP_EVENT:
+        return CAUSE_TAKES;
+    case PAWL_STEP_FIRST:
+        break;
+    }
+    return CAUSE_WON;
+}
+
+void sim_note_step(struct sim_model *model, const struct pw_op_step *op)
+{
+    const struct pw_step_row *row = &op->row;
+    const struct sim_instance *instance = sim_model_by_key(model, op->instance);
+    const struct sim_step *step = &instance->runs[op->run - 1].steps[sim_node_of(row->name)];
+    enum cause cause = row->status == PAWL_STEP_COMPLETED ? cause_of_success(row->kind)
+                       : row->error_name.data != NULL     ? cause_of_failure(row->error_name)
+                       : step->exists                     ? CAUSE_CHANGES
+                                                          : CAUSE_BEGINS;
+    count(model, instance->id, machine_of(row->kind), step->exists ? state_of_step(step->status) : SIM_STATE_ABSENT,
+          state_of_step(row->status), cause);
+}
+
+/* ---- Telling --------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    enum machine machine;
+    enum sim_state from, to;
+    enum cause cause;
+    const char *reason;
+} transitions[] = {
+#define ROW(machine, from, to, cause, reason)                                                                          \
+    { MACHINE_##machine, SIM_STATE_##from, SIM_STATE_##to, CAUSE_##cause, reason },
+    SIM_TRANSITIONS(ROW)
+#undef ROW
+};
+
+static int format_name(char *text, size_t room, int number)
+{
+    return snprintf(text, room, "%s: %s -> %s (%s)", machine_texts[transitions[number].machine],
+                    state_texts[transitions[number].from], state_texts[transitions[number].to],
+                    cause_texts[transitions[number].cause]);
+}
+
+void sim_transitions_print(const uint64_t counts[SIM_TRANSITION_COUNT])
+{
+    char name[100];
+    for (int i = 0; i < SIM_TRANSITION_COUNT; i++) {
+        (void)format_name(name, sizeof name, i);
+        printf("%9llu  %-58s %s\n", (unsigned long long)counts[i], name, transitions[i].reason);
+    }
+}
+
+int sim_transitions_unseen(const uint64_t counts[SIM_TRANSITION_COUNT], bool name_them)
+{
+    char name[100];
+    int unseen = 0;
+    for (int i = 0; i < SIM_TRANSITION_COUNT; i++) {
+        if (counts[i] > 0)
+            continue;
+        unseen++;
+        (void)format_name(name, sizeof name, i);
+        if (name_them)
+            printf("never seen: %s, %s\n", name, transitions[i].reason);
+    }
+    return unseen;
+}

@@ -1,0 +1,180 @@
+/* transitions.h - every change of state that instances, tasks and steps can make, by name and with its reason.
+ *
+ * A transition is: what changes, from which state, to which, and by what.  The simulation looks at the states before and
+ * after every unit of work and counts each transition; one that is not in the list breaks invariant 33, and one that
+ * 2,000 seeds do not reach fails the run.
+ *
+ * Instances have the status that people see.  A task is pending (queued: due now or soon; waiting: until something is
+ * due), paused, or processing (held by a runner; pausing: held, and a pause is asked for); of a finished run it is absent.
+ * Each kind of step has its own transitions; the row of a race is written only when it is decided. */
+#ifndef SIM_TRANSITIONS_H
+#define SIM_TRANSITIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pw_op_step;
+struct pw_unit;
+struct sim_model;
+
+/* clang-format off */
+#define SIM_MACHINES(MACHINE)                                                                                          \
+    MACHINE(INSTANCE, "instance") MACHINE(TASK, "task")                                                                \
+    MACHINE(DO, "do") MACHINE(SLEEP, "sleep") MACHINE(WAIT, "wait") MACHINE(FIRST, "first")
+
+/* ABSENT is the first: what is not there yet. */
+#define SIM_STATES(STATE)                                                                                              \
+    STATE(ABSENT, "absent") STATE(ACTIVE, "active") STATE(WAITING, "waiting") STATE(PAUSED, "paused")                  \
+    STATE(COMPLETE, "complete") STATE(ERRORED, "errored") STATE(TERMINATED, "terminated")                              \
+    STATE(QUEUED, "queued") STATE(HELD, "held") STATE(PAUSING, "pausing") STATE(COMPLETED, "completed")
+
+#define SIM_CAUSES(CAUSE)                                                                                              \
+    CAUSE(CREATE, "create") CAUSE(CHILD, "create by a step") CAUSE(RESTART, "restart") CAUSE(TERMINATE, "terminate")   \
+    CAUSE(PAUSE, "pause") CAUSE(RESUME, "resume") CAUSE(EVENT, "event") CAUSE(STEP_EVENT, "event by a step")           \
+    CAUSE(CLAIM_RUN, "claim: run") CAUSE(CLAIM_WAKE, "claim: wake") CAUSE(CLAIM_RETRY, "claim: retry")                 \
+    CAUSE(CLAIM_RESUME, "claim: resume") CAUSE(CLAIM_EXPIRED, "claim: lease expired")                                  \
+    CAUSE(TURN_WAITS, "turn: waits") CAUSE(TURN_RETRIES, "turn: retries") CAUSE(TURN_STOPS, "turn: cut short")         \
+    CAUSE(TURN_TROUBLE, "turn: trouble") CAUSE(TURN_PAUSES, "turn: pauses")                                            \
+    CAUSE(TURN_UNPAUSED, "turn: pause withdrawn") CAUSE(TURN_ENDS, "turn: ends") CAUSE(RELEASE, "turn: lost")          \
+    CAUSE(BEGINS, "begins") CAUSE(SUCCEEDS, "succeeds") CAUSE(FAILS, "fails") CAUSE(TIMES_OUT, "times out")            \
+    CAUSE(REFUSED, "its changes are refused") CAUSE(ABANDONED, "abandoned") CAUSE(OVER, "is over")                     \
+    CAUSE(TAKES, "takes an event") CAUSE(CHANGES, "changes its type") CAUSE(WON, "is won")
+
+/* machine, from, to, cause, reason */
+#define SIM_TRANSITIONS(MOVE)                                                                                          \
+    MOVE(INSTANCE, ABSENT, ACTIVE, CREATE, "a client creates it, alone or in a batch")                                 \
+    MOVE(INSTANCE, ABSENT, ACTIVE, CHILD, "a step registered its creation, and completed")                             \
+    MOVE(INSTANCE, ACTIVE, WAITING, TURN_WAITS, "its turn ends at a sleep or a wait")                                  \
+    MOVE(INSTANCE, ACTIVE, WAITING, TURN_RETRIES, "its turn ends at a step that is to be tried again")                 \
+    MOVE(INSTANCE, WAITING, ACTIVE, CLAIM_WAKE, "its sleep or its wait is over")                                       \
+    MOVE(INSTANCE, WAITING, ACTIVE, CLAIM_RETRY, "the retry is due")                                                   \
+    MOVE(INSTANCE, WAITING, ACTIVE, EVENT, "a client sends what it waits for")                                         \
+    MOVE(INSTANCE, WAITING, ACTIVE, STEP_EVENT, "another run's step sends what it waits for")                          \
+    MOVE(INSTANCE, ACTIVE, PAUSED, PAUSE, "nobody holds it: at once")                                                  \
+    MOVE(INSTANCE, ACTIVE, PAUSED, TURN_PAUSES, "its turn was told of the pause, and stops at the boundary")           \
+    MOVE(INSTANCE, ACTIVE, PAUSED, CLAIM_EXPIRED, "its holder died before it heard of the pause")                      \
+    MOVE(INSTANCE, ACTIVE, PAUSED, RELEASE, "its turn was lost after the pause was asked for")                         \
+    MOVE(INSTANCE, WAITING, PAUSED, PAUSE, "nobody holds it: at once, and its timers go on")                           \
+    MOVE(INSTANCE, PAUSED, ACTIVE, RESUME, "it looks by itself what is due by now")                                    \
+    MOVE(INSTANCE, ACTIVE, COMPLETE, TURN_ENDS, "the workflow returned")                                               \
+    MOVE(INSTANCE, ACTIVE, ERRORED, TURN_ENDS, "the workflow failed")                                                  \
+    MOVE(INSTANCE, ACTIVE, TERMINATED, TERMINATE, "from any state that is not an end")                                 \
+    MOVE(INSTANCE, WAITING, TERMINATED, TERMINATE, "from any state that is not an end")                                \
+    MOVE(INSTANCE, PAUSED, TERMINATED, TERMINATE, "from any state that is not an end")                                 \
+    MOVE(INSTANCE, ACTIVE, ACTIVE, RESTART, "from any state: a new run")                                               \
+    MOVE(INSTANCE, WAITING, ACTIVE, RESTART, "from any state: a new run")                                              \
+    MOVE(INSTANCE, PAUSED, ACTIVE, RESTART, "from any state: a new run")                                               \
+    MOVE(INSTANCE, COMPLETE, ACTIVE, RESTART, "from any state: a new run")                                             \
+    MOVE(INSTANCE, ERRORED, ACTIVE, RESTART, "from any state: a new run")                                              \
+    MOVE(INSTANCE, TERMINATED, ACTIVE, RESTART, "from any state: a new run")                                           \
+                                                                                                                       \
+    MOVE(TASK, ABSENT, QUEUED, CREATE, "for any runner")                                                               \
+    MOVE(TASK, ABSENT, HELD, CREATE, "handed to the local runner as it is made")                                       \
+    MOVE(TASK, ABSENT, QUEUED, CHILD, "a step's unit hands nothing over")                                              \
+    MOVE(TASK, QUEUED, HELD, CLAIM_RUN, "a first run")                                                                 \
+    MOVE(TASK, QUEUED, HELD, CLAIM_WAKE, "an event woke it")                                                           \
+    MOVE(TASK, QUEUED, HELD, CLAIM_RETRY, "the watchdog gave up on bodies beside other branches")                      \
+    MOVE(TASK, QUEUED, HELD, CLAIM_RESUME, "resumed, or a turn that did not come to its end")                          \
+    MOVE(TASK, WAITING, HELD, CLAIM_WAKE, "a sleep or a wait is over")                                                 \
+    MOVE(TASK, WAITING, HELD, CLAIM_RETRY, "a retry is due")                                                           \
+    MOVE(TASK, HELD, HELD, CLAIM_EXPIRED, "its holder is dead or late: another one goes on")                           \
+    MOVE(TASK, PAUSING, PAUSED, CLAIM_EXPIRED, "its holder is dead or late: nobody goes on")                           \
+    MOVE(TASK, HELD, WAITING, TURN_WAITS, "until the earliest of its sleeps and waits")                                \
+    MOVE(TASK, HELD, WAITING, TURN_RETRIES, "until the retry, which is the earliest")                                  \
+    MOVE(TASK, HELD, QUEUED, TURN_RETRIES, "the watchdog closed the turn; other branches may go on at once")           \
+    MOVE(TASK, HELD, QUEUED, TURN_STOPS, "the runner stops, or its budget is used up")                                 \
+    MOVE(TASK, HELD, QUEUED, TURN_TROUBLE, "it could not read, or its code gave up: a little later")                   \
+    MOVE(TASK, HELD, QUEUED, TURN_UNPAUSED, "resumed while the turn was on its way to pause")                          \
+    MOVE(TASK, PAUSING, PAUSED, TURN_PAUSES, "at the boundary")                                                        \
+    MOVE(TASK, HELD, ABSENT, TURN_ENDS, "the run has finished")                                                        \
+    MOVE(TASK, HELD, QUEUED, RELEASE, "a turn that the store failed gives its lease back")                             \
+    MOVE(TASK, PAUSING, PAUSED, RELEASE, "a turn that the store failed gives its lease back")                          \
+    MOVE(TASK, WAITING, QUEUED, EVENT, "what it waits for is there")                                                   \
+    MOVE(TASK, WAITING, HELD, EVENT, "handed to the local runner with the event")                                      \
+    MOVE(TASK, WAITING, QUEUED, STEP_EVENT, "a step's unit hands nothing over")                                        \
+    MOVE(TASK, QUEUED, PAUSED, PAUSE, "at once")                                                                       \
+    MOVE(TASK, WAITING, PAUSED, PAUSE, "at once; it stays due when it was")                                            \
+    MOVE(TASK, HELD, PAUSING, PAUSE, "its turn is to stop at the next boundary")                                       \
+    MOVE(TASK, HELD, PAUSED, PAUSE, "its lease has expired: nobody is there to stop")                                  \
+    MOVE(TASK, PAUSING, PAUSED, PAUSE, "asked again, and its lease has expired by now")                                \
+    MOVE(TASK, PAUSED, QUEUED, RESUME, "for any runner")                                                               \
+    MOVE(TASK, PAUSED, HELD, RESUME, "handed to the local runner")                                                     \
+    MOVE(TASK, PAUSING, HELD, RESUME, "the pause is withdrawn before it was reached")                                  \
+    MOVE(TASK, QUEUED, ABSENT, TERMINATE, "the run is over")                                                           \
+    MOVE(TASK, WAITING, ABSENT, TERMINATE, "the run is over")                                                          \
+    MOVE(TASK, PAUSED, ABSENT, TERMINATE, "the run is over")                                                           \
+    MOVE(TASK, HELD, ABSENT, TERMINATE, "its turn can commit nothing more")                                            \
+    MOVE(TASK, PAUSING, ABSENT, TERMINATE, "its turn can commit nothing more")                                         \
+    MOVE(TASK, ABSENT, QUEUED, RESTART, "the last run had finished")                                                   \
+    MOVE(TASK, QUEUED, QUEUED, RESTART, "the new run's task takes its place")                                          \
+    MOVE(TASK, WAITING, QUEUED, RESTART, "the new run's task takes its place")                                         \
+    MOVE(TASK, PAUSED, QUEUED, RESTART, "the new run's task takes its place")                                          \
+    MOVE(TASK, HELD, QUEUED, RESTART, "the old run's turn can commit nothing more")                                    \
+    MOVE(TASK, PAUSING, QUEUED, RESTART, "the old run's turn can commit nothing more")                                 \
+    MOVE(TASK, ABSENT, HELD, RESTART, "handed to the local runner")                                                    \
+    MOVE(TASK, QUEUED, HELD, RESTART, "handed to the local runner")                                                    \
+    MOVE(TASK, WAITING, HELD, RESTART, "handed to the local runner")                                                   \
+    MOVE(TASK, PAUSED, HELD, RESTART, "handed to the local runner")                                                    \
+    MOVE(TASK, HELD, HELD, RESTART, "handed to the local runner, whose turn of the old run is revoked")                \
+    MOVE(TASK, PAUSING, HELD, RESTART, "handed to the local runner; the new run is not asked to pause")                \
+                                                                                                                       \
+    MOVE(DO, ABSENT, COMPLETED, SUCCEEDS, "at its first attempt")                                                      \
+    MOVE(DO, ABSENT, WAITING, FAILS, "the first attempt failed; another follows")                                      \
+    MOVE(DO, ABSENT, WAITING, TIMES_OUT, "the first attempt was late; another follows")                                \
+    MOVE(DO, ABSENT, WAITING, REFUSED, "what it registered failed; another attempt follows")                           \
+    MOVE(DO, ABSENT, ERRORED, FAILS, "for good, or it had one attempt")                                                \
+    MOVE(DO, ABSENT, ERRORED, TIMES_OUT, "it had one attempt")                                                         \
+    MOVE(DO, ABSENT, ERRORED, REFUSED, "a unique value that is taken, a target that is gone, or it had one attempt")   \
+    MOVE(DO, ABSENT, ERRORED, ABANDONED, "what it registered was refused, and its branch had lost a race by then")     \
+    MOVE(DO, WAITING, COMPLETED, SUCCEEDS, "at a later attempt")                                                       \
+    MOVE(DO, WAITING, WAITING, FAILS, "a later attempt failed; another follows")                                       \
+    MOVE(DO, WAITING, WAITING, TIMES_OUT, "a later attempt was late; another follows")                                 \
+    MOVE(DO, WAITING, WAITING, REFUSED, "what it registered failed again; another attempt follows")                    \
+    MOVE(DO, WAITING, ERRORED, FAILS, "for good, or it was the last attempt")                                          \
+    MOVE(DO, WAITING, ERRORED, TIMES_OUT, "it was the last attempt")                                                   \
+    MOVE(DO, WAITING, ERRORED, REFUSED, "for good, or it was the last attempt")                                        \
+    MOVE(DO, WAITING, ERRORED, ABANDONED, "its branch lost a race before the retry")                                   \
+    MOVE(SLEEP, ABSENT, WAITING, BEGINS, "until its wakeAt")                                                           \
+    MOVE(SLEEP, ABSENT, COMPLETED, OVER, "of no length, or until a moment in the past")                                \
+    MOVE(SLEEP, WAITING, COMPLETED, OVER, "at or after its wakeAt")                                                    \
+    MOVE(SLEEP, WAITING, ERRORED, ABANDONED, "its branch lost a race")                                                 \
+    MOVE(WAIT, ABSENT, WAITING, BEGINS, "nothing is there yet")                                                        \
+    MOVE(WAIT, ABSENT, COMPLETED, TAKES, "what it waits for is there already")                                         \
+    MOVE(WAIT, WAITING, WAITING, CHANGES, "the code has changed: it waits for another type now")                       \
+    MOVE(WAIT, WAITING, COMPLETED, TAKES, "what it waits for came")                                                    \
+    MOVE(WAIT, WAITING, ERRORED, TIMES_OUT, "nothing came until its wakeAt")                                           \
+    MOVE(WAIT, WAITING, ERRORED, ABANDONED, "its branch lost a race")                                                  \
+    MOVE(FIRST, ABSENT, COMPLETED, WON, "a branch has finished")
+/* clang-format on */
+
+enum sim_state {
+#define SIM_STATE_CODE(code, text) SIM_STATE_##code,
+    SIM_STATES(SIM_STATE_CODE)
+#undef SIM_STATE_CODE
+        SIM_STATE_COUNT
+};
+
+enum sim_transition {
+#define SIM_TRANSITION_CODE(machine, from, to, cause, reason) SIM_##machine##_##from##_##to##_##cause,
+    SIM_TRANSITIONS(SIM_TRANSITION_CODE)
+#undef SIM_TRANSITION_CODE
+        SIM_TRANSITION_COUNT
+};
+
+/* How an instance stood when it was looked at last. */
+struct sim_standing {
+    enum sim_state status, task;
+    int64_t run, epoch;
+};
+
+/* After a unit was applied: what became of instances and their tasks. */
+void sim_note_unit(struct sim_model *model, const struct pw_unit *unit);
+/* Before a step's row becomes what the op says. */
+void sim_note_step(struct sim_model *model, const struct pw_op_step *op);
+
+/* One line for each: how often it was seen, its name, its reason. */
+void sim_transitions_print(const uint64_t counts[SIM_TRANSITION_COUNT]);
+/* Answers how many were never seen, and names them when asked to. */
+int sim_transitions_unseen(const uint64_t counts[SIM_TRANSITION_COUNT], bool name_them);
+
+#endif
