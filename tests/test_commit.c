@@ -83,7 +83,7 @@ static int set_up(void **state)
     assert_non_null(fake);
     fake->store.ops = &fake_ops;
     pthread_mutex_init(&fake->lock, NULL);
-    assert_int_equal(pw_commit_new(&fake->store, &fake->commit), PAWL_OK);
+    assert_int_equal(pw_commit_new(&fake->store, (struct pw_commit_observer){ NULL, NULL }, &fake->commit), PAWL_OK);
     *state = fake;
     return 0;
 }

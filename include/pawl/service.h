@@ -240,6 +240,81 @@ PAWL_API pawl_status pawl_send_event(pawl_engine *engine, pawl_scope *scope, con
                                      const struct pawl_send_event_options *options, struct pawl_instance *out_instance,
                                      struct pawl_error *error) PAWL_MUST_CHECK;
 
+/* ---- Without waiting ----------------------------------------------------------------------------------------- */
+
+/* The calls that write, for a caller that must not block, such as a server with many connections on few threads.
+ * Each returns as soon as the change is queued; `answered` is then called exactly once, from inside the call or from
+ * another thread, when the change is durable or was refused.  Everything passed in, `error` and the answer included, is
+ * borrowed until then and must not be touched.  `answered` must be quick, and must not call into the engine, but for
+ * these calls. */
+typedef void pawl_answered_fn(void *user, pawl_status status);
+
+/* As pawl_create(). */
+PAWL_API void pawl_create_async(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                                const struct pawl_create_options *options, struct pawl_instance *out_instance,
+                                struct pawl_error *error, pawl_answered_fn *answered, void *user);
+/* As pawl_create_batch(). */
+PAWL_API void pawl_create_batch_async(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                                      const struct pawl_batch_item *items, size_t count,
+                                      struct pawl_instance **out_instances, size_t *out_count, struct pawl_error *error,
+                                      pawl_answered_fn *answered, void *user);
+
+enum pawl_control { PAWL_CONTROL_PAUSE, PAWL_CONTROL_RESUME, PAWL_CONTROL_TERMINATE, PAWL_CONTROL_RESTART };
+/* As pawl_pause(), pawl_resume(), pawl_terminate() or pawl_restart(). */
+PAWL_API void pawl_control_async(pawl_engine *engine, enum pawl_control control, const char *workflow, const char *id,
+                                 struct pawl_error *error, pawl_answered_fn *answered, void *user);
+
+/* Does not answer the instance: pawl_get() does, afterwards. */
+PAWL_API void pawl_send_event_async(pawl_engine *engine, const char *workflow, const char *id,
+                                    const struct pawl_send_event_options *options, struct pawl_error *error,
+                                    pawl_answered_fn *answered, void *user);
+
+/* ---- Following a run ----------------------------------------------------------------------------------------- */
+
+typedef struct pawl_watch pawl_watch;
+
+/* `changed` is called after every commit of this process that touched the instance: a hint to look again.  It is called
+ * by the committing thread, with a lock held: it must only note the fact, and call nothing of Pawl's.  What other
+ * processes do on the same store is not told; look every second or so as well. */
+PAWL_API pawl_status pawl_watch_open(pawl_engine *engine, const char *workflow, const char *id,
+                                     void (*changed)(void *user), void *user, pawl_watch **out_watch,
+                                     struct pawl_error *error) PAWL_MUST_CHECK;
+/* Once this has returned, `changed` is not called any more.  NULL is fine.  Before pawl_close(). */
+PAWL_API void pawl_watch_close(pawl_watch *watch);
+
+/* Waits until the instance has finished, or timeout_ms have passed: then the answer's status says so, it is no error.
+ * Told by push within this process; otherwise looked at every second. */
+PAWL_API pawl_status pawl_wait(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
+                               int64_t timeout_ms, struct pawl_instance *out_instance,
+                               struct pawl_error *error) PAWL_MUST_CHECK;
+
+typedef struct pawl_follow pawl_follow;
+
+enum pawl_change_kind {
+    PAWL_CHANGE_STATUS, /* the status, the phase or the run is another one */
+    PAWL_CHANGE_STEP,   /* a step was recorded, for the first time or again */
+    PAWL_CHANGE_LOG     /* a log line */
+};
+
+struct pawl_change {
+    enum pawl_change_kind kind;
+    const struct pawl_instance *instance; /* STATUS; without current_step */
+    const struct pawl_step_record *step;  /* STEP, as it stands now */
+    const struct pawl_log_record *log;    /* LOG */
+    const char *mark;                     /* following from here gives what comes behind this change */
+};
+
+/* Follows an instance, over restarts, too: from the beginning of its current run, or from a mark.  Every log line comes
+ * once.  A step comes each time its record has changed; changes that follow one another quickly may come as one.
+ * PAWL_INVALID_CURSOR: `since` is not a mark of this instance. */
+PAWL_API pawl_status pawl_follow_open(pawl_engine *engine, const char *workflow, const char *id, const char *since,
+                                      pawl_follow **out_follow, struct pawl_error *error) PAWL_MUST_CHECK;
+/* What is new since the last call, at most some hundred; none: there is nothing new now.  Never waits.  *out_ended: the
+ * instance has finished and all of it was told. */
+PAWL_API pawl_status pawl_follow_next(pawl_follow *follow, pawl_scope *scope, const struct pawl_change **out_changes,
+                                      size_t *out_count, bool *out_ended, struct pawl_error *error) PAWL_MUST_CHECK;
+PAWL_API void pawl_follow_close(pawl_follow *follow); /* NULL is fine */
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,22 +4,27 @@
 #include <sys/random.h>
 #include <time.h>
 
-static int64_t read_ms(clockid_t clock)
+static int64_t read_us(clockid_t clock)
 {
     struct timespec now = { 0, 0 };
     (void)clock_gettime(clock, &now); /* these two clocks always exist */
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
 int64_t pw_system_now_ms(void *unused)
 {
     (void)unused;
-    return read_ms(CLOCK_REALTIME);
+    return read_us(CLOCK_REALTIME) / 1000;
 }
 
 int64_t pw_system_monotonic_ms(void)
 {
-    return read_ms(CLOCK_MONOTONIC);
+    return read_us(CLOCK_MONOTONIC) / 1000;
+}
+
+int64_t pw_system_monotonic_us(void)
+{
+    return read_us(CLOCK_MONOTONIC);
 }
 
 void pw_system_random(void *unused, void *bytes, size_t size)

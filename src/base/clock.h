@@ -7,6 +7,7 @@
 
 int64_t pw_system_now_ms(void *unused);                        /* wall time since 1970 */
 int64_t pw_system_monotonic_ms(void);                          /* for waits of this process */
+int64_t pw_system_monotonic_us(void);                          /* for measuring how long something took */
 void pw_system_random(void *unused, void *bytes, size_t size); /* getrandom(2) */
 
 #endif

@@ -37,6 +37,7 @@ enum {
     PW_LEASE_MS_DEFAULT = 30000,
     PW_LEASE_MS_MIN = 100,
     PW_POLL_MS_DEFAULT = 200,
+    PW_LOOK_AGAIN_MS = 1000, /* at what another process may have changed */
     PW_BUSY_MS_DEFAULT = 10000,
     PW_TURN_BYTES_MAX = 4 * 1024 * 1024,
     PW_CACHE_BYTES_DEFAULT = 16 * 1024 * 1024,

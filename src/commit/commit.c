@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/thread.h"
@@ -17,6 +18,7 @@ enum { LINGER_MS = 2 };
 
 struct pw_commit {
     struct pw_store *store;
+    struct pw_commit_observer observer;
     pthread_mutex_t lock;
     pthread_cond_t server; /* the serving thread waits here */
     struct pw_unit *first, *last;
@@ -33,12 +35,13 @@ struct waiter {
     pthread_cond_t wake;
 };
 
-pawl_status pw_commit_new(struct pw_store *store, struct pw_commit **out_commit)
+pawl_status pw_commit_new(struct pw_store *store, struct pw_commit_observer observer, struct pw_commit **out_commit)
 {
     struct pw_commit *commit = calloc(1, sizeof *commit);
     if (commit == NULL)
         return PAWL_NOMEM;
     commit->store = store;
+    commit->observer = observer;
     if (pthread_mutex_init(&commit->lock, NULL) != 0)
         goto no_lock;
     if (!pw_cond_init(&commit->server))
@@ -109,7 +112,10 @@ static pawl_status apply_once(struct pw_commit *commit, struct pw_unit **units, 
     const struct pw_store_ops *ops = commit->store->ops;
     for (size_t i = 0; i < count; i++)
         units[i]->undone = false;
+    int64_t begun_us = pw_system_monotonic_us();
     pawl_status status = ops->apply(commit->store, units, count, ops->now_ms(commit->store), error);
+    if (commit->observer.applied != NULL)
+        commit->observer.applied(commit->observer.user, units, count, status, pw_system_monotonic_us() - begun_us);
     if (status == PAWL_OK) {
         pthread_mutex_lock(&commit->lock);
         commit->commits++;
@@ -265,6 +271,18 @@ void pw_commit_kick(struct pw_commit *commit)
             pthread_cond_signal(&commit->server);
     }
     pthread_mutex_unlock(&commit->lock);
+}
+
+void pw_commit_send(struct pw_commit *commit, struct pw_unit *unit)
+{
+    pw_commit_submit(commit, unit);
+    pthread_mutex_lock(&commit->lock);
+    bool serving = commit->serving;
+    pthread_mutex_unlock(&commit->lock);
+    if (serving)
+        pw_commit_kick(commit);
+    else
+        (void)pw_commit_lead(commit); /* false: whoever leads goes on until the queue is empty */
 }
 
 void pw_commit_serve(struct pw_commit *commit)

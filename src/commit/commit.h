@@ -19,12 +19,24 @@
 
 struct pw_commit;
 
-pawl_status pw_commit_new(struct pw_store *store, struct pw_commit **out_commit) PAWL_MUST_CHECK;
+/* Told of every transaction, by the leader, with no lock held, before its units are answered: those that say PAWL_OK are
+ * durable.  Must be quick. */
+struct pw_commit_observer {
+    void (*applied)(void *user, struct pw_unit **units, size_t count, pawl_status whole, int64_t took_us); /* or NULL */
+    void *user;
+};
+
+pawl_status pw_commit_new(struct pw_store *store, struct pw_commit_observer observer,
+                          struct pw_commit **out_commit) PAWL_MUST_CHECK;
 /* Answers what is still queued with PAWL_STOPPED.  NULL is fine. */
 void pw_commit_free(struct pw_commit *commit);
 
 /* Queues a unit that has `done`.  It must live, with all it borrows, until `done` was called. */
 void pw_commit_submit(struct pw_commit *commit, struct pw_unit *unit);
+
+/* The same for one who goes on to other things: the serving thread applies it at once or, where there is none, the
+ * caller, before this returns. */
+void pw_commit_send(struct pw_commit *commit, struct pw_unit *unit);
 
 /* Queues a unit and waits until it is answered, leading if nobody does.  Returns unit->status. */
 pawl_status pw_commit_run(struct pw_commit *commit, struct pw_unit *unit);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "engine/hooks.h"
 #include "pawl/pawl.h"
 
 struct pw_closer {
@@ -44,6 +45,44 @@ static bool limits_fill(struct pawl_limits *limits, const struct pawl_limits *ot
     return true;
 }
 
+/* After every transaction: see commit.h. */
+static void applied(void *user, struct pw_unit **units, size_t count, pawl_status whole, int64_t took_us)
+{
+    pawl_engine *engine = user;
+    pw_stats_batch(&engine->stats, units, count, whole, took_us);
+    if (whole != PAWL_OK)
+        return;
+    pw_watches_tell(&engine->watches, units, count);
+    for (size_t i = 0; i < count; i++) {
+        if (units[i]->status == PAWL_OK && pw_hooks_concerns(units[i])) {
+            pw_hooks_kick(engine);
+            break;
+        }
+    }
+}
+
+/* False: the unit is answered already. */
+static bool complete_unit(pawl_engine *engine, struct pw_unit *unit)
+{
+    if (pw_hooks_annotate(engine, unit) == PAWL_OK)
+        return true;
+    unit->status = pw_error_plain(&unit->error, PAWL_NOMEM);
+    return false;
+}
+
+pawl_status pw_engine_run(pawl_engine *engine, struct pw_unit *unit)
+{
+    return complete_unit(engine, unit) ? pw_commit_run(engine->commit, unit) : unit->status;
+}
+
+void pw_engine_send(pawl_engine *engine, struct pw_unit *unit)
+{
+    if (complete_unit(engine, unit))
+        pw_commit_send(engine->commit, unit);
+    else
+        unit->done(unit, unit->user);
+}
+
 static pawl_status engine_open_store(pawl_engine *engine, const char *url, pw_store_wrap_fn *wrap, void *user,
                                      struct pawl_error *error)
 {
@@ -56,7 +95,8 @@ static pawl_status engine_open_store(pawl_engine *engine, const char *url, pw_st
             return pw_error_plain(error, PAWL_NOMEM);
         engine->store = outer;
     }
-    status = pw_commit_new(engine->store, &engine->commit);
+    struct pw_commit_observer observer = { applied, engine };
+    status = pw_commit_new(engine->store, observer, &engine->commit);
     return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
 }
 
@@ -79,6 +119,7 @@ pawl_status pw_engine_open(const struct pawl_options *given, pw_store_wrap_fn *w
         return pw_error_plain(error, PAWL_NOMEM);
     pthread_mutex_init(&engine->lock, NULL);
     pthread_rwlock_init(&engine->local_lock, NULL);
+    pw_watches_init(&engine->watches);
     engine->limits = options.limits;
     engine->clock = options.clock.now_ms != NULL ? options.clock : (struct pawl_clock){ pw_system_now_ms, NULL };
     engine->random = options.random.fill != NULL ? options.random : (struct pawl_random){ pw_system_random, NULL };
@@ -112,6 +153,7 @@ void pawl_close(pawl_engine *engine)
     pw_table_clear(&engine->definitions);
     free(engine->list);
     pw_arena_clear(&engine->arena);
+    pw_watches_clear(&engine->watches);
     pthread_rwlock_destroy(&engine->local_lock);
     pthread_mutex_destroy(&engine->lock);
     free(engine);

@@ -8,6 +8,8 @@
 
 #include "base/table.h"
 #include "commit/commit.h"
+#include "engine/stats.h"
+#include "engine/watch.h"
 #include "pawl/engine.h"
 
 /* A registered workflow.  Lives until the engine is closed. */
@@ -65,6 +67,9 @@ struct pawl_engine {
     struct pawl_random random;
     struct pawl_limits limits;    /* filled in */
     const struct pw_mocks *mocks; /* or NULL; set before anything runs */
+    struct pw_watches watches;
+    struct pw_stats stats;
+    struct pw_hooks *_Atomic hooks; /* or NULL; see engine/hooks.h */
 
     pthread_mutex_t lock; /* guards what follows */
     struct pw_table definitions;
@@ -87,6 +92,11 @@ pawl_status pw_engine_open(const struct pawl_options *options, pw_store_wrap_fn 
 
 /* Its options: the caller's, as far as its header knew them, over the defaults.  False when made by a newer header. */
 bool pw_options_copy(void *known, size_t known_size, const void *given);
+
+/* Units go to the committer by these two: what else has to be recorded with them is added here.  A unit for which that
+ * fails is answered with PAWL_NOMEM, as if it had been refused.  See pw_commit_run() and pw_commit_send(). */
+pawl_status pw_engine_run(pawl_engine *engine, struct pw_unit *unit);
+void pw_engine_send(pawl_engine *engine, struct pw_unit *unit);
 
 /* NULL when there is none of that name. */
 struct pw_definition *pw_engine_find(pawl_engine *engine, struct pw_text name);

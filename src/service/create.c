@@ -3,6 +3,8 @@
  * Where the local runner has room it is handed the run in the transaction that creates it, so that starting needs no
  * second write; otherwise the task is due, for any runner.  The answer is made before the commit, so that nothing can
  * fail after it. */
+#include <stdlib.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "service/check.h"
@@ -73,36 +75,30 @@ static void complete_answer(const struct pw_op_create *create, struct pawl_insta
     instance->started_at_ms = is_held ? create->created_at_ms : 0;
 }
 
-static pawl_status create_one(pawl_engine *engine, pawl_scope *scope, const struct pw_definition *definition,
-                              struct pw_text id, struct pw_text params, struct pawl_instance *out_instance,
-                              struct pawl_error *error)
-{
+/* One create under way. */
+struct creation {
+    pawl_engine *engine;
+    pawl_scope *scope;
+    const struct pw_definition *definition;
+    struct pw_text id, params;
+    bool return_existing;
     struct pw_unit unit;
-    struct pawl_instance instance;
-    pw_unit_init(&unit);
-    struct pw_op *op = add_create_op(&unit, definition, id, params);
-    pawl_status status = PAWL_NOMEM;
-    if (op == NULL || !prepare_answer(scope, &op->as.create, &instance))
-        goto done;
-    reserve(engine, &op->as.create);
-    status = pw_edit_commit(engine, &unit, error);
-    hand_off(engine, &op->as.create, status == PAWL_OK);
-    if (status != PAWL_OK)
-        goto done;
-    complete_answer(&op->as.create, &instance);
-    *out_instance = instance;
-done:
-    pw_unit_clear(&unit);
-    return status;
-}
+    struct pw_op *op;
+    struct pawl_instance instance, *out_instance;
+    struct pawl_error *error;
+    pawl_answered_fn *answered; /* NULL: somebody waits */
+    void *user;
+    char generated[PW_ID_SIZE];
+};
 
-pawl_status pawl_create(pawl_engine *engine, pawl_scope *scope, const char *workflow,
-                        const struct pawl_create_options *options, struct pawl_instance *out_instance,
-                        struct pawl_error *error)
+/* Checks what was asked for and builds the unit. */
+static pawl_status creation_begin(struct creation *creation, pawl_engine *engine, pawl_scope *scope,
+                                  const char *workflow, const struct pawl_create_options *options,
+                                  struct pawl_instance *out_instance, struct pawl_error *error)
 {
     struct pawl_create_options known = PAWL_CREATE_OPTIONS_INIT;
     struct pw_definition *definition;
-    char generated[PW_ID_SIZE];
+    pw_unit_init(&creation->unit);
     pawl_status status = pw_check_workflow(engine, workflow, &definition, error);
     if (status == PAWL_OK)
         status = pw_check_given(scope, "scope", error);
@@ -114,20 +110,96 @@ pawl_status pawl_create(pawl_engine *engine, pawl_scope *scope, const char *work
         return status;
 
     if (known.id == NULL) {
-        pw_engine_make_id(engine, generated);
-        known.id = generated;
+        pw_engine_make_id(engine, creation->generated);
+        known.id = creation->generated;
     }
-    struct pw_text id = pw_text_of(known.id), params = pw_text_of(known.params_json);
-    status = check_instance(definition, id, params, error);
+    creation->engine = engine;
+    creation->scope = scope;
+    creation->definition = definition;
+    creation->id = pw_text_of(known.id);
+    creation->params = pw_text_of(known.params_json);
+    creation->return_existing = known.return_existing;
+    creation->out_instance = out_instance;
+    creation->error = error;
+    status = check_instance(definition, creation->id, creation->params, error);
     if (status != PAWL_OK)
         return status;
-    struct pawl_error inner = { PAWL_OK, "" };
-    status = create_one(engine, scope, definition, id, params, out_instance, &inner);
-    if (status == PAWL_INSTANCE_ID_ALREADY_EXISTS && known.return_existing)
-        return pw_inspect_instance(engine, scope, definition->name, id, out_instance, error);
+    creation->op = add_create_op(&creation->unit, definition, creation->id, creation->params);
+    if (creation->op == NULL || !prepare_answer(scope, &creation->op->as.create, &creation->instance))
+        return pw_error_plain(error, PAWL_NOMEM);
+    reserve(engine, &creation->op->as.create);
+    return PAWL_OK;
+}
+
+/* What the commit said becomes what the caller is told. */
+static pawl_status creation_end(struct creation *creation)
+{
+    pawl_status status = creation->unit.status;
+    hand_off(creation->engine, &creation->op->as.create, status == PAWL_OK);
+    if (status == PAWL_OK) {
+        complete_answer(&creation->op->as.create, &creation->instance);
+        *creation->out_instance = creation->instance;
+        return PAWL_OK;
+    }
+    struct pw_text workflow = creation->definition->name;
+    if (status == PAWL_INSTANCE_ID_ALREADY_EXISTS && creation->return_existing)
+        return pw_inspect_instance(creation->engine, creation->scope, workflow, creation->id, creation->out_instance,
+                                   creation->error);
     if (status == PAWL_INSTANCE_ID_ALREADY_EXISTS)
-        return pw_error(error, status, "workflow \"%s\" has an instance \"%s\" already", workflow, known.id);
-    return status == PAWL_OK ? PAWL_OK : pw_edit_report(error, status, &inner);
+        return pw_error(creation->error, status, "workflow \"%s\" has an instance \"%s\" already", workflow.data,
+                        creation->id.data);
+    return pw_edit_report(creation->error, status, &creation->unit.error);
+}
+
+pawl_status pawl_create(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                        const struct pawl_create_options *options, struct pawl_instance *out_instance,
+                        struct pawl_error *error)
+{
+    struct creation creation;
+    pawl_status status = creation_begin(&creation, engine, scope, workflow, options, out_instance, error);
+    if (status == PAWL_OK) {
+        (void)pw_engine_run(engine, &creation.unit);
+        status = creation_end(&creation);
+    }
+    pw_unit_clear(&creation.unit);
+    return status;
+}
+
+/* Freed before it is answered: the answer may be what lets go of all that it borrows. */
+static void creation_answer(struct creation *creation, pawl_status status)
+{
+    pawl_answered_fn *answered = creation->answered;
+    void *user = creation->user;
+    pw_unit_clear(&creation->unit);
+    free(creation);
+    answered(user, status);
+}
+
+static void creation_committed(struct pw_unit *unit, void *user)
+{
+    (void)unit;
+    creation_answer(user, creation_end(user));
+}
+
+void pawl_create_async(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                       const struct pawl_create_options *options, struct pawl_instance *out_instance,
+                       struct pawl_error *error, pawl_answered_fn *answered, void *user)
+{
+    struct creation *creation = malloc(sizeof *creation);
+    if (creation == NULL) {
+        answered(user, pw_error_plain(error, PAWL_NOMEM));
+        return;
+    }
+    creation->answered = answered;
+    creation->user = user;
+    pawl_status status = creation_begin(creation, engine, scope, workflow, options, out_instance, error);
+    if (status != PAWL_OK) {
+        creation_answer(creation, status);
+        return;
+    }
+    creation->unit.done = creation_committed;
+    creation->unit.user = creation;
+    pw_engine_send(engine, &creation->unit);
 }
 
 static pawl_status check_batch(const struct pw_definition *definition, const struct pawl_batch_item *items,
@@ -163,30 +235,35 @@ static pawl_status build_batch(pawl_scope *scope, const struct pw_definition *de
 static size_t complete_batch(const struct pw_unit *unit, struct pawl_instance *instances)
 {
     size_t position = 0, created = 0;
-    for (const struct pw_op *op = unit->first; op != NULL; op = op->next, position++) {
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
+        if (op->kind != PW_OP_CREATE) /* what else is recorded with it */
+            continue;
+        size_t at = position++;
         if (!op->as.create.created)
             continue;
-        instances[created] = instances[position];
+        instances[created] = instances[at];
         complete_answer(&op->as.create, &instances[created++]);
     }
     return created;
 }
 
-static pawl_status commit_batch(pawl_engine *engine, struct pw_unit *unit, struct pawl_error *error)
-{
-    for (struct pw_op *op = unit->first; op != NULL; op = op->next)
-        reserve(engine, &op->as.create);
-    pawl_status status = pw_edit_commit(engine, unit, error);
-    for (struct pw_op *op = unit->first; op != NULL; op = op->next)
-        hand_off(engine, &op->as.create, status == PAWL_OK);
-    return status;
-}
+/* A batch under way. */
+struct batch {
+    pawl_engine *engine;
+    struct pw_unit unit;
+    struct pawl_instance *instances, **out_instances;
+    size_t *out_count;
+    struct pawl_error *error;
+    pawl_answered_fn *answered;
+    void *user;
+};
 
-pawl_status pawl_create_batch(pawl_engine *engine, pawl_scope *scope, const char *workflow,
-                              const struct pawl_batch_item *items, size_t count, struct pawl_instance **out_instances,
-                              size_t *out_count, struct pawl_error *error)
+static pawl_status batch_begin(struct batch *batch, pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                               const struct pawl_batch_item *items, size_t count, struct pawl_instance **out_instances,
+                               size_t *out_count, struct pawl_error *error)
 {
     struct pw_definition *definition;
+    pw_unit_init(&batch->unit);
     pawl_status status = pw_check_workflow(engine, workflow, &definition, error);
     if (status == PAWL_OK)
         status = pw_check_given(scope, "scope", error);
@@ -200,26 +277,82 @@ pawl_status pawl_create_batch(pawl_engine *engine, pawl_scope *scope, const char
         status = check_batch(definition, items, count, error);
     if (status != PAWL_OK)
         return status;
-    if (count == 0) {
-        *out_instances = NULL;
-        *out_count = 0;
-        return PAWL_OK;
-    }
+    batch->engine = engine;
+    batch->out_instances = out_instances;
+    batch->out_count = out_count;
+    batch->error = error;
+    batch->instances = pw_scope_take(scope, count * sizeof *batch->instances + 1); /* not NULL for none */
+    status = batch->instances != NULL ? build_batch(scope, definition, items, count, &batch->unit, batch->instances)
+                                      : PAWL_NOMEM;
+    if (status != PAWL_OK)
+        return pw_error_plain(error, status);
+    for (struct pw_op *op = batch->unit.first; op != NULL; op = op->next)
+        reserve(engine, &op->as.create);
+    return PAWL_OK;
+}
 
-    struct pw_unit unit;
-    pw_unit_init(&unit);
-    struct pawl_instance *instances = pw_scope_take(scope, count * sizeof *instances);
-    status = instances != NULL ? build_batch(scope, definition, items, count, &unit, instances) : PAWL_NOMEM;
-    if (status == PAWL_NOMEM)
-        (void)pw_error_plain(error, status);
-    else
-        status = commit_batch(engine, &unit, error);
-    if (status == PAWL_OK) {
-        *out_count = complete_batch(&unit, instances);
-        *out_instances = instances;
+static pawl_status batch_end(struct batch *batch)
+{
+    pawl_status status = batch->unit.status;
+    for (struct pw_op *op = batch->unit.first; op != NULL; op = op->next) {
+        if (op->kind == PW_OP_CREATE)
+            hand_off(batch->engine, &op->as.create, status == PAWL_OK);
     }
-    pw_unit_clear(&unit);
+    if (status != PAWL_OK)
+        return pw_edit_report(batch->error, status, &batch->unit.error);
+    *batch->out_count = complete_batch(&batch->unit, batch->instances);
+    *batch->out_instances = batch->instances;
+    return PAWL_OK;
+}
+
+pawl_status pawl_create_batch(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                              const struct pawl_batch_item *items, size_t count, struct pawl_instance **out_instances,
+                              size_t *out_count, struct pawl_error *error)
+{
+    struct batch batch;
+    pawl_status status = batch_begin(&batch, engine, scope, workflow, items, count, out_instances, out_count, error);
+    if (status == PAWL_OK && count > 0)
+        (void)pw_engine_run(engine, &batch.unit);
+    if (status == PAWL_OK)
+        status = batch_end(&batch);
+    pw_unit_clear(&batch.unit);
     return status;
+}
+
+static void batch_answer(struct batch *batch, pawl_status status)
+{
+    pawl_answered_fn *answered = batch->answered;
+    void *user = batch->user;
+    pw_unit_clear(&batch->unit);
+    free(batch);
+    answered(user, status);
+}
+
+static void batch_committed(struct pw_unit *unit, void *user)
+{
+    (void)unit;
+    batch_answer(user, batch_end(user));
+}
+
+void pawl_create_batch_async(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                             const struct pawl_batch_item *items, size_t count, struct pawl_instance **out_instances,
+                             size_t *out_count, struct pawl_error *error, pawl_answered_fn *answered, void *user)
+{
+    struct batch *batch = malloc(sizeof *batch);
+    if (batch == NULL) {
+        answered(user, pw_error_plain(error, PAWL_NOMEM));
+        return;
+    }
+    batch->answered = answered;
+    batch->user = user;
+    pawl_status status = batch_begin(batch, engine, scope, workflow, items, count, out_instances, out_count, error);
+    if (status != PAWL_OK || count == 0) {
+        batch_answer(batch, status == PAWL_OK ? batch_end(batch) : status);
+        return;
+    }
+    batch->unit.done = batch_committed;
+    batch->unit.user = batch;
+    pw_engine_send(engine, &batch->unit);
 }
 
 pawl_status pw_service_add_create(pawl_engine *engine, struct pw_unit *unit, struct pw_text workflow, struct pw_text id,

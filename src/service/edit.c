@@ -1,6 +1,8 @@
 /* edit.c - see edit.h.  A place reserved in the local runner is given back on every way out but the durable one. */
 #include "service/edit.h"
 
+#include <stdlib.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "service/rows.h"
@@ -99,7 +101,7 @@ pawl_status pw_edit_report(struct pawl_error *error, pawl_status status, const s
 
 pawl_status pw_edit_commit(pawl_engine *engine, struct pw_unit *unit, struct pawl_error *error)
 {
-    pawl_status status = pw_commit_run(engine->commit, unit);
+    pawl_status status = pw_engine_run(engine, unit);
     return status == PAWL_OK ? PAWL_OK : pw_edit_report(error, status, &unit->error);
 }
 
@@ -129,10 +131,34 @@ static void follow_up(const struct pw_edit *edit)
     }
 }
 
-static pawl_status edit_once(struct pw_edit *edit, struct pw_text workflow, struct pw_text id, pw_edit_fn *decide,
-                             void *user, struct pawl_error *error)
+/* One go at an edit. */
+struct round {
+    struct pw_arena arena;
+    struct pw_unit unit;
+    struct pw_edit edit;
+    struct pawl_error error;
+};
+
+static void round_init(struct round *round, pawl_engine *engine)
 {
-    pawl_status status = pw_edit_read(edit, workflow, id, error);
+    pw_arena_init(&round->arena);
+    pw_unit_init(&round->unit);
+    round->edit = (struct pw_edit){ .engine = engine, .arena = &round->arena, .unit = &round->unit };
+    round->error = (struct pawl_error){ PAWL_OK, "" };
+}
+
+static void round_clear(struct round *round)
+{
+    pw_unit_clear(&round->unit);
+    pw_arena_clear(&round->arena);
+}
+
+/* Reads and decides.  *out_commits: there is something to commit. */
+static pawl_status round_begin(struct round *round, struct pw_text workflow, struct pw_text id, pw_edit_fn *decide,
+                               void *user, bool *out_commits)
+{
+    struct pw_edit *edit = &round->edit;
+    pawl_status status = pw_edit_read(edit, workflow, id, &round->error);
     if (status != PAWL_OK)
         return status;
     /* Without a task there is nothing to fence: the run has finished, and only a restart, which checks the run by
@@ -141,34 +167,121 @@ static pawl_status edit_once(struct pw_edit *edit, struct pw_text workflow, stru
         status = pw_edit_fence(edit);
     const struct pw_op *fence = edit->unit->last;
     if (status == PAWL_OK)
-        status = decide(edit, user, error);
-    if (status == PAWL_OK && edit->unit->last != fence)
-        status = pw_edit_commit(edit->engine, edit->unit, error);
-    if (status == PAWL_OK)
-        follow_up(edit);
-    else if (edit->held != NULL)
-        pw_local_cancel(edit->engine);
+        status = decide(edit, user, &round->error);
+    *out_commits = status == PAWL_OK && edit->unit->last != fence;
     return status;
+}
+
+/* What follows from how it went. */
+static void round_end(struct round *round, pawl_status status)
+{
+    if (status == PAWL_OK)
+        follow_up(&round->edit);
+    else if (round->edit.held != NULL)
+        pw_local_cancel(round->edit.engine);
+}
+
+static pawl_status report_busy(struct pw_text workflow, struct pw_text id, struct pawl_error *error)
+{
+    return pw_error(error, PAWL_BUSY, "instance \"%.*s\" of workflow \"%.*s\" kept changing, %d times; try again",
+                    (int)id.size, id.data, (int)workflow.size, workflow.data, PW_CONFLICT_RETRIES_MAX);
 }
 
 pawl_status pw_edit_run(pawl_engine *engine, struct pw_text workflow, struct pw_text id, pw_edit_fn *decide, void *user,
                         struct pawl_error *error)
 {
-    for (int round = 0; round < PW_CONFLICT_RETRIES_MAX; round++) {
-        struct pw_arena arena;
-        struct pw_unit unit;
-        struct pawl_error inner = { PAWL_OK, "" };
-        pw_arena_init(&arena);
-        pw_unit_init(&unit);
-        struct pw_edit edit = { .engine = engine, .arena = &arena, .unit = &unit };
-        pawl_status status = edit_once(&edit, workflow, id, decide, user, &inner);
-        pw_unit_clear(&unit);
-        pw_arena_clear(&arena);
+    for (int tried = 0; tried < PW_CONFLICT_RETRIES_MAX; tried++) {
+        struct round round;
+        bool commits = false;
+        round_init(&round, engine);
+        pawl_status status = round_begin(&round, workflow, id, decide, user, &commits);
+        if (commits)
+            status = pw_edit_commit(engine, &round.unit, &round.error);
+        round_end(&round, status);
+        round_clear(&round);
         if (status == PAWL_OK)
             return PAWL_OK;
         if (status != PAWL_CONFLICT)
-            return pw_edit_report(error, status, &inner);
+            return pw_edit_report(error, status, &round.error);
     }
-    return pw_error(error, PAWL_BUSY, "instance \"%.*s\" of workflow \"%.*s\" kept changing, %d times; try again",
-                    (int)id.size, id.data, (int)workflow.size, workflow.data, PW_CONFLICT_RETRIES_MAX);
+    return report_busy(workflow, id, error);
+}
+
+/* ---- Without waiting ----------------------------------------------------------------------------------------- */
+
+/* An edit under way.  Freed before it is answered: the answer may be what lets go of all that it borrows. */
+struct call {
+    pawl_engine *engine;
+    struct pw_text workflow, id;
+    pw_edit_fn *decide;
+    void *user;
+    struct pawl_error *error;
+    pawl_answered_fn *answered;
+    int tried;
+    struct round round;
+};
+
+static void call_answer(struct call *call, pawl_status status)
+{
+    pawl_answered_fn *answered = call->answered;
+    void *user = call->user;
+    free(call);
+    answered(user, status);
+}
+
+/* True: the round was refused by a conflict, and another one may begin. */
+static bool call_end_round(struct call *call, pawl_status status)
+{
+    round_end(&call->round, status);
+    round_clear(&call->round);
+    if (status == PAWL_CONFLICT && ++call->tried < PW_CONFLICT_RETRIES_MAX)
+        return true;
+    if (status == PAWL_CONFLICT)
+        status = report_busy(call->workflow, call->id, call->error);
+    else if (status != PAWL_OK)
+        status = pw_edit_report(call->error, status, &call->round.error);
+    call_answer(call, status);
+    return false;
+}
+
+static void call_committed(struct pw_unit *unit, void *user);
+
+static void call_go(struct call *call)
+{
+    bool commits = false;
+    pawl_status status;
+    do {
+        round_init(&call->round, call->engine);
+        status = round_begin(&call->round, call->workflow, call->id, call->decide, call->user, &commits);
+        if (commits) {
+            call->round.unit.done = call_committed;
+            call->round.unit.user = call;
+            pw_engine_send(call->engine, &call->round.unit);
+            return;
+        }
+    } while (call_end_round(call, status));
+}
+
+static void call_committed(struct pw_unit *unit, void *user)
+{
+    struct call *call = user;
+    pawl_status status = unit->status;
+    call->round.error = unit->error;
+    if (call_end_round(call, status))
+        call_go(call);
+}
+
+void pw_edit_start(pawl_engine *engine, struct pw_text workflow, struct pw_text id, pw_edit_fn *decide, void *user,
+                   struct pawl_error *error, pawl_answered_fn *answered)
+{
+    struct call *call = malloc(sizeof *call);
+    if (call == NULL) {
+        answered(user, pw_error_plain(error, PAWL_NOMEM));
+        return;
+    }
+    *call = (struct call){ .engine = engine, .workflow = workflow, .id = id, .decide = decide };
+    call->user = user;
+    call->error = error;
+    call->answered = answered;
+    call_go(call);
 }

@@ -3,6 +3,8 @@
  * An event is recorded under the fence of what was read, also while a turn is under way: a turn that suspends at the
  * same instant either has the event counted before it parks, or makes the fence fail, and then the event is sent again
  * to a run that is parked.  Either way somebody looks at it. */
+#include <stdlib.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "service/check.h"
@@ -52,9 +54,20 @@ static pawl_status is_awaited(struct pw_edit *edit, struct pw_text type, bool *o
     return PAWL_OK;
 }
 
+/* An event on its way: what decide_event() is handed, and what an answer needs. */
+struct sending {
+    struct event event;
+    const struct pw_definition *definition;
+    struct pawl_error inner;    /* of an attempt that may still be forgiven */
+    struct pawl_error *error;   /* the caller's, or NULL */
+    pawl_answered_fn *answered; /* or NULL */
+    void *user;
+    char generated[PW_ID_SIZE];
+};
+
 static pawl_status decide_event(struct pw_edit *edit, void *user, struct pawl_error *error)
 {
-    const struct event *event = user;
+    const struct event *event = &((const struct sending *)user)->event;
     bool awaited;
     pawl_status status = pw_edit_require_open(edit, error);
     if (status == PAWL_OK)
@@ -77,46 +90,81 @@ static pawl_status check_event(const struct pw_definition *definition, const str
     return status;
 }
 
-/* Sending an id again is no error: nothing happens, and nobody is woken. */
-static pawl_status send(pawl_engine *engine, const struct pw_definition *definition, struct pw_text id,
-                        struct event *event, struct pawl_error *error)
+static pawl_status sending_init(struct sending *sending, pawl_engine *engine, const char *workflow, const char *id,
+                                const struct pawl_send_event_options *options, struct pawl_error *error)
 {
-    struct pawl_error inner = { PAWL_OK, "" };
-    pawl_status status = pw_edit_run(engine, definition->name, id, decide_event, event, &inner);
-    if (status == PAWL_OK || status == PAWL_INSTANCE_ID_ALREADY_EXISTS)
-        return PAWL_OK;
-    return pw_edit_report(error, status, &inner);
+    struct pawl_send_event_options known = PAWL_SEND_EVENT_OPTIONS_INIT;
+    struct pw_definition *definition;
+    pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
+    if (status == PAWL_OK)
+        status = pw_check_options(options, &known, sizeof known, error);
+    if (status != PAWL_OK)
+        return status;
+    *sending = (struct sending){ .definition = definition };
+    sending->event =
+        (struct event){ pw_text_of(known.event_id), pw_text_of(known.type), pw_text_of(known.payload_json) };
+    status = check_event(definition, &sending->event, error);
+    if (status != PAWL_OK)
+        return status;
+    if (known.event_id == NULL) {
+        pw_engine_make_id(engine, sending->generated);
+        sending->event.id = pw_text_of(sending->generated);
+    }
+    return pw_check_event_id(sending->event.id, error);
+}
+
+/* Sending an id again is no error: nothing happens, and nobody is woken. */
+static pawl_status forgive_known_id(pawl_status status)
+{
+    return status == PAWL_INSTANCE_ID_ALREADY_EXISTS ? PAWL_OK : status;
 }
 
 pawl_status pawl_send_event(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
                             const struct pawl_send_event_options *options, struct pawl_instance *out_instance,
                             struct pawl_error *error)
 {
-    struct pawl_send_event_options known = PAWL_SEND_EVENT_OPTIONS_INIT;
-    struct pw_definition *definition;
-    char generated[PW_ID_SIZE];
-    pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
-    if (status == PAWL_OK && out_instance != NULL)
-        status = pw_check_given(scope, "scope", error);
+    struct sending sending;
+    pawl_status status = out_instance != NULL ? pw_check_given(scope, "scope", error) : PAWL_OK;
     if (status == PAWL_OK)
-        status = pw_check_options(options, &known, sizeof known, error);
+        status = sending_init(&sending, engine, workflow, id, options, error);
     if (status != PAWL_OK)
         return status;
+    struct pw_text name = sending.definition->name;
+    status = forgive_known_id(pw_edit_run(engine, name, pw_text_of(id), decide_event, &sending, &sending.inner));
+    if (status != PAWL_OK)
+        return pw_edit_report(error, status, &sending.inner);
+    return out_instance != NULL ? pw_inspect_instance(engine, scope, name, pw_text_of(id), out_instance, error)
+                                : PAWL_OK;
+}
 
-    struct event event = { pw_text_of(known.event_id), pw_text_of(known.type), pw_text_of(known.payload_json) };
-    status = check_event(definition, &event, error);
+static void sent(void *user, pawl_status status)
+{
+    struct sending *sending = user;
+    pawl_answered_fn *answered = sending->answered;
+    void *answered_user = sending->user;
+    status = forgive_known_id(status);
     if (status != PAWL_OK)
-        return status;
-    if (known.event_id == NULL) {
-        pw_engine_make_id(engine, generated);
-        event.id = pw_text_of(generated);
+        (void)pw_edit_report(sending->error, status, &sending->inner);
+    free(sending);
+    answered(answered_user, status);
+}
+
+void pawl_send_event_async(pawl_engine *engine, const char *workflow, const char *id,
+                           const struct pawl_send_event_options *options, struct pawl_error *error,
+                           pawl_answered_fn *answered, void *user)
+{
+    struct sending *sending = malloc(sizeof *sending);
+    pawl_status status = sending != NULL ? sending_init(sending, engine, workflow, id, options, error)
+                                         : pw_error_plain(error, PAWL_NOMEM);
+    if (status != PAWL_OK) {
+        free(sending);
+        answered(user, status);
+        return;
     }
-    status = pw_check_event_id(event.id, error);
-    if (status == PAWL_OK)
-        status = send(engine, definition, pw_text_of(id), &event, error);
-    if (status == PAWL_OK && out_instance != NULL)
-        status = pw_inspect_instance(engine, scope, definition->name, pw_text_of(id), out_instance, error);
-    return status;
+    sending->answered = answered;
+    sending->user = user;
+    sending->error = error;
+    pw_edit_start(engine, sending->definition->name, pw_text_of(id), decide_event, sending, &sending->inner, sent);
 }
 
 /* By the unit itself, or by an earlier event to the same instance. */
