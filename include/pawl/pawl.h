@@ -3,6 +3,7 @@
 #define PAWL_H
 
 #include "engine.h"
+#include "hooks.h"
 #include "runner.h"
 #include "service.h"
 #include "status.h"

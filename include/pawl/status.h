@@ -57,6 +57,7 @@ extern "C" {
     X(INSTANCE_TERMINAL, "the instance has finished")                                                          \
     X(INVALID_EVENT_TYPE, "an event type is 1 to 100 of [a-zA-Z0-9_-], not starting with -")                   \
     X(INVALID_CURSOR, "not a cursor of this listing")                                                          \
+    X(DELIVERY_NOT_FOUND, "no delivery of this id waits, or failed")                                           \
     X(MODULE_INVALID, "not a Pawl module, or one built for another version")                                   \
     /* Concurrency and the outside world. */                                                                   \
     X(CONFLICT, "somebody else moved the run on; nothing was changed")                                         \

@@ -24,6 +24,7 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "pawl/hooks.h"
 #include "pawl/service.h"
 
 struct pw_store;
@@ -99,6 +100,33 @@ struct pw_log_row {
     int64_t created_at_ms; /* 0: the transaction's time */
 };
 
+/* Why a run is due, as a hook is told; as stored. */
+enum pw_hook_reason {
+    PW_REASON_CREATE = 1,
+    PW_REASON_EVENT = 2,
+    PW_REASON_RESUME = 3,
+    PW_REASON_RETRY = 4,
+    PW_REASON_WAKE = 5
+};
+
+/* What a hook is still to be told, or could not be. */
+struct pw_hook_row {
+    int64_t key;
+    struct pw_text id, hook;
+    enum pawl_hook_event event;
+    enum pw_hook_reason reason; /* ENQUEUED */
+    int64_t due_at_ms;          /* ENQUEUED: of the run; 0: at once */
+    enum pw_outcome outcome;    /* FINISHED, as are the next two */
+    struct pw_text error_name, error_message;
+    struct pw_text workflow, instance_id;
+    int64_t run, created_at_ms;
+    int64_t attempts, attempts_max;
+    int64_t next_at_ms;      /* when an attempt is due, or the lease of the one under way ends; 0: failed for good */
+    int64_t locked_until_ms; /* 0: no attempt is under way */
+    int64_t epoch;           /* raised by every change of hands */
+    struct pw_text last_error;
+};
+
 /* A claimed task. */
 struct pw_claim {
     struct pw_fence fence; /* epoch as raised by the claim */
@@ -131,7 +159,12 @@ enum pw_op_kind {
     PW_OP_RENEW,   /* leases */
     PW_OP_REAP,    /* leases of dead runners end now */
     PW_OP_SQL,     /* the user's */
-    PW_OP_MUTATE   /* the user's */
+    PW_OP_MUTATE,  /* the user's */
+
+    PW_OP_HOOK,        /* what a hook is to be told of another op of the unit */
+    PW_OP_HOOK_CLAIM,  /* due ones, for an attempt each */
+    PW_OP_HOOK_SETTLE, /* how an attempt went */
+    PW_OP_HOOK_RESEND  /* due again, whatever became of it */
 };
 
 /* PW_OP_FENCE.  Checks beyond the fence itself are asked for by the flags. */
@@ -196,9 +229,10 @@ struct pw_op_park {
     enum pw_task_status status;
     enum pw_task_kind kind;
     int64_t due_at_ms;
-    int64_t event_seq_seen; /* -1: do not look */
-    bool if_requested;      /* PAUSED only if a pause is still asked for, otherwise active and due now */
-    int64_t due_at_ms_set;  /* out */
+    int64_t event_seq_seen;         /* -1: do not look */
+    bool if_requested;              /* PAUSED only if a pause is still asked for, otherwise active and due now */
+    int64_t due_at_ms_set;          /* out */
+    enum pw_task_status status_set; /* out */
 };
 
 /* Raises the epoch, status active, processing, clears the pause request. */
@@ -216,6 +250,7 @@ struct pw_op_finish {
     int64_t instance;
     enum pw_outcome outcome;
     struct pw_text output, error_name, error_message;
+    int64_t started_at_ms, completed_at_ms; /* out; started 0: it never was */
 };
 
 /* Takes up to max tasks of the named workflows, wake/retry/resume before run, oldest due first; then expired leases'
@@ -257,6 +292,45 @@ struct pw_op_mutate {
     size_t size;
 };
 
+/* Records a row of what `cause` did, with the run that its instance is in by then.  Where the cause did nothing that
+ * makes a run due (a CREATE that left an existing id alone, a PARK that paused) there is nothing to tell, and no row. */
+struct pw_op_hook {
+    const struct pw_op *cause; /* before it in the unit: CREATE, RESTART, HOLD, PARK; of FINISHED a FINISH */
+    struct pw_text id, hook;
+    enum pawl_hook_event event;
+    enum pw_hook_reason reason; /* ENQUEUED */
+    int64_t attempts_max;
+};
+
+/* Takes up to max rows of the named hooks, longest due first.  Claimed: an attempt is counted, the epoch raised, and
+ * nobody else's until the lease ends.  One whose lease ended with no attempt left has failed for good instead. */
+struct pw_hook_wanted {
+    struct pw_text hook;
+    int64_t lease_ms; /* at least 1 */
+};
+struct pw_op_hook_claim {
+    const struct pw_hook_wanted *wanted;
+    size_t wanted_count;
+    size_t max;
+    struct pw_hook_row *rows; /* out, in the unit's arena */
+    size_t row_count;         /* out */
+};
+
+struct pw_op_hook_settle {
+    int64_t key, epoch;
+    bool delivered;            /* the row is deleted; otherwise the rest holds */
+    bool untried;              /* the attempt was not made: it does not count */
+    int64_t next_at_ms;        /* when the next one is due; 0: it has failed for good */
+    struct pw_text last_error; /* why */
+    bool lost;                 /* out: it is somebody else's by now, and was left alone */
+};
+
+/* An attempt that is under way can settle nothing any more. */
+struct pw_op_hook_resend {
+    struct pw_text id;
+    bool found; /* out */
+};
+
 struct pw_op {
     enum pw_op_kind kind;
     struct pw_op *next;
@@ -277,6 +351,10 @@ struct pw_op {
         struct pw_op_reap reap;
         struct pw_op_sql sql;
         struct pw_op_mutate mutate;
+        struct pw_op_hook hook;
+        struct pw_op_hook_claim hook_claim;
+        struct pw_op_hook_settle hook_settle;
+        struct pw_op_hook_resend hook_resend;
     } as;
 };
 
@@ -335,6 +413,23 @@ struct pw_history_query {
     struct pw_text category; /* logs only; absent: all */
 };
 
+/* Oldest first. */
+struct pw_hook_query {
+    struct pw_text hook; /* absent: of all hooks */
+    bool has_status;
+    enum pawl_delivery_status status;
+    int64_t after_key; /* 0: from the start */
+    size_t max;
+};
+
+/* Of all workflows and all hooks. */
+struct pw_task_counts {
+    int64_t active, waiting, paused;
+    int64_t due;              /* of those, what could be claimed now */
+    int64_t oldest_due_at_ms; /* 0: nothing is due */
+    int64_t hooks_pending, hooks_failed;
+};
+
 /* ---- The table ----------------------------------------------------------------------------------------------- */
 
 struct pw_store_ops {
@@ -369,6 +464,14 @@ struct pw_store_ops {
     /* When the next task of these workflows is due or its lease expires; INT64_MAX: never. */
     pawl_status (*next_due)(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t *out_at_ms,
                             struct pawl_error *error);
+    pawl_status (*count_tasks)(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
+                               struct pawl_error *error);
+
+    pawl_status (*list_hooks)(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
+                              struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error);
+    /* When the next row of these hooks is due or the lease of an attempt ends; INT64_MAX: never. */
+    pawl_status (*next_hook)(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
+                             struct pawl_error *error);
 
     /* Tells the store, for the life of this process, that the runner `owner` lives here; reap needs it. */
     pawl_status (*announce)(struct pw_store *store, int64_t owner, struct pawl_error *error);

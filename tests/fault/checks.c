@@ -129,6 +129,7 @@ void world_signature(struct world *world, char out_signature[WORLD_SIGNATURE])
         " WHERE category <> 'system' AND (id, run) IN told ORDER BY 1, 3, 5",
         "SELECT id, run, step, 'app' FROM app WHERE (id, run) IN told ORDER BY 1, 3",
         "SELECT id, run, status, state FROM workflow_tasks ORDER BY 1",
+        "SELECT instance_id, run, event, reason, outcome, status, last_error FROM workflow_hooks ORDER BY 1, 2, 3, 4",
     };
     size_t used = 0;
     sqlite3 *db = world_open_plainly(world);
@@ -149,6 +150,8 @@ void world_signature(struct world *world, char out_signature[WORLD_SIGNATURE])
         }
         (void)sqlite3_finalize(statement);
     }
+    for (size_t i = 0; i < world->ledger->told_count && used < WORLD_SIGNATURE; i++)
+        used += (size_t)snprintf(out_signature + used, WORLD_SIGNATURE - used, "told %s\n", world->ledger->told[i]);
     if (used >= WORLD_SIGNATURE)
         ledger_violate(world->ledger, "the signature is too long");
     (void)sqlite3_close(db);

@@ -69,6 +69,22 @@ void ledger_cut(struct ledger *ledger, size_t count)
         ledger->count = count;
 }
 
+void ledger_tell(struct ledger *ledger, const char *what)
+{
+    size_t at = 0;
+    while (at < ledger->told_count && strcmp(ledger->told[at], what) < 0)
+        at++;
+    if (at < ledger->told_count && strcmp(ledger->told[at], what) == 0)
+        return;
+    if (ledger->told_count == LEDGER_TOLD_MAX) {
+        ledger_violate(ledger, "too much is told to fit the ledger");
+        return;
+    }
+    memmove(ledger->told[at + 1], ledger->told[at], (ledger->told_count - at) * LEDGER_TEXT);
+    snprintf(ledger->told[at], LEDGER_TEXT, "%s", what);
+    ledger->told_count++;
+}
+
 void ledger_begin_body(struct ledger *ledger, const char *id, int64_t run, const char *step)
 {
     ledger->bodies++;

@@ -11,7 +11,7 @@
 
 #include "store/store.h"
 
-enum { LEDGER_MAX = 256, LEDGER_TEXT = 64, LEDGER_VIOLATION = 512, LEDGER_COMMITS_MAX = 128 };
+enum { LEDGER_MAX = 256, LEDGER_TEXT = 64, LEDGER_VIOLATION = 512, LEDGER_COMMITS_MAX = 128, LEDGER_TOLD_MAX = 64 };
 
 enum ledger_kind { LEDGER_CREATE, LEDGER_STEP, LEDGER_EVENT };
 
@@ -33,7 +33,9 @@ struct ledger {
     int64_t bodies;                       /* begun */
     size_t act;                           /* of the scenario, that is under way: for who goes on after a crash */
     int64_t log_ends[LEDGER_COMMITS_MAX]; /* size of the write-ahead log after each commit, where somebody notes it */
-    char violation[LEDGER_VIOLATION];     /* the first one; "": none */
+    char told[LEDGER_TOLD_MAX][LEDGER_TEXT]; /* to hooks, each once, in the order of strcmp */
+    size_t told_count;
+    char violation[LEDGER_VIOLATION]; /* the first one; "": none */
 };
 
 /* In memory that is shared with child processes; NULL when there is none. */
@@ -48,6 +50,9 @@ void ledger_begin_body(struct ledger *ledger, const char *id, int64_t run, const
 
 /* For the store: this unit was applied; whether the engine was told. */
 void ledger_note(struct ledger *ledger, const struct pw_unit *unit, bool acknowledged);
+
+/* For hooks: this was told, for the first time or again. */
+void ledger_tell(struct ledger *ledger, const char *what);
 
 /* Only the first `count` entries are still expected: the power cut was allowed to take the others. */
 void ledger_cut(struct ledger *ledger, size_t count);

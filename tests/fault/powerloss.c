@@ -26,7 +26,7 @@ enum {
     VIOLATIONS_SHOWN = 10
 };
 
-static const char *const played[] = { "order", "fan", "batch", "open" };
+static const char *const played[] = { "order", "fan", "batch", "open", "hooks" };
 enum { PLAYED = sizeof played / sizeof played[0] };
 
 struct known_end {

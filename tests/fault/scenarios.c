@@ -207,6 +207,58 @@ static pawl_status page_through(struct world *world, struct pawl_error *error)
     return PAWL_OK;
 }
 
+/* ---- Hooks ---------------------------------------------------------------------------------------------------------------- */
+
+static pawl_status hear(const struct pawl_delivery *delivery, void *user, struct pawl_error *error)
+{
+    static const char *const certain[] = { "\"create\"", "\"status\"" };
+    char line[LEDGER_TEXT];
+    (void)error;
+    for (size_t i = 0; i < sizeof certain / sizeof certain[0]; i++) {
+        if (strstr(delivery->payload_json, certain[i]) == NULL)
+            continue;
+        snprintf(line, sizeof line, "%s/%d %s", delivery->instance_id, (int)delivery->run_number, certain[i]);
+        ledger_tell(user, line);
+    }
+    return PAWL_OK;
+}
+
+/* A fault may fail any attempt: their number must not end on that. */
+pawl_status scenario_register_hook(struct world *world, struct pawl_error *error)
+{
+    struct pawl_hook hook = PAWL_HOOK_INIT;
+    hook.name = "ledger";
+    hook.events = PAWL_HOOK_ENQUEUED | PAWL_HOOK_FINISHED;
+    hook.deliver = hear;
+    hook.user = world->ledger;
+    hook.attempts_max = 1000;
+    return pawl_hook_register(world->engine, &hook, error);
+}
+
+static pawl_status list_deliveries(struct world *world, pawl_scope *scope, struct pawl_error *error)
+{
+    struct pawl_delivery_list_options options = PAWL_DELIVERY_LIST_OPTIONS_INIT;
+    struct pawl_delivery_page page = { .cursor = NULL };
+    const char *id = NULL;
+    size_t seen = 0;
+    options.page_size = 2;
+    options.hook = "ledger";
+    do {
+        options.cursor = page.cursor;
+        PAWL_TRY(pawl_list_deliveries(world->engine, scope, &options, &page, error));
+        seen += page.count;
+        id = page.count > 0 ? page.deliveries[0].delivery.id : id;
+    } while (page.cursor != NULL);
+    if (seen < 3) /* a run that was taken up meanwhile is told of again */
+        ledger_violate(world->ledger, "%zu deliveries are listed, not 3", seen);
+    return id != NULL ? pawl_resend_delivery(world->engine, id, error) : PAWL_OK;
+}
+
+static pawl_status look_at_deliveries(struct world *world, struct pawl_error *error)
+{
+    return in_a_scope(world, error, list_deliveries);
+}
+
 /* ---- Opening ------------------------------------------------------------------------------------------------------------- */
 
 static pawl_status open_world(struct world *world, struct pawl_error *error)
@@ -309,6 +361,11 @@ const struct scenario scenarios[] = {
     { .name = "control",
       .acts = { create_three, tick_once, tick_once, pause_them, world_drive, terminate_one, resume_them, world_drive,
                 restart_one, world_drive, pay, world_drive } },
+    { .name = "hooks",
+      .has_hook = true,
+      .survives_beginning = true,
+      .acts = { create_order, world_drive, pay, world_drive, close_world, open_world, world_drive } },
+    { .name = "deliveries", .has_hook = true, .acts = { create_batch, look_at_deliveries, world_drive } },
     { .name = "pages", .prepare = fill, .acts = { page_through } },
     { .name = "kit", .acts = { use_a_kit } },
 };

@@ -14,6 +14,7 @@ enum { SCENARIO_ACTS_MAX = 16 };
 struct scenario {
     const char *name;
     bool is_about_opening;    /* starts with no database, and opens it itself */
+    bool has_hook;            /* a hook is registered, and told of everything */
     bool survives_beginning;  /* all its acts can be done again in order after any of them: for power cuts and kills */
     scenario_act_fn *prepare; /* or NULL; before anything fails */
     scenario_act_fn *acts[SCENARIO_ACTS_MAX];
@@ -27,5 +28,8 @@ const struct scenario *scenario_find(const char *name);
 
 /* The workflows of all scenarios.  Their bodies tell the world's ledger. */
 pawl_status scenario_register(struct world *world, struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* A hook that tells the ledger what does not depend on luck: that runs were created, and that they finished. */
+pawl_status scenario_register_hook(struct world *world, struct pawl_error *error) PAWL_MUST_CHECK;
 
 #endif

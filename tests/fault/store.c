@@ -129,6 +129,30 @@ static pawl_status next_due(struct pw_store *store, const struct pw_text *workfl
     return inner->ops->next_due(inner, workflows, count, out_at_ms, error);
 }
 
+static pawl_status count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
+                               struct pawl_error *error)
+{
+    struct pw_store *inner = ((struct fault_store *)store)->forward.inner;
+    FAIL_READ(error);
+    return inner->ops->count_tasks(inner, now_ms, out_counts, error);
+}
+
+static pawl_status list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
+                              struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    struct pw_store *inner = ((struct fault_store *)store)->forward.inner;
+    FAIL_READ(error);
+    return inner->ops->list_hooks(inner, arena, query, out_rows, out_count, error);
+}
+
+static pawl_status next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
+                             struct pawl_error *error)
+{
+    struct pw_store *inner = ((struct fault_store *)store)->forward.inner;
+    FAIL_READ(error);
+    return inner->ops->next_hook(inner, hooks, count, out_at_ms, error);
+}
+
 static pawl_status announce(struct pw_store *store, int64_t owner, struct pawl_error *error)
 {
     struct pw_store *inner = ((struct fault_store *)store)->forward.inner;
@@ -164,6 +188,9 @@ struct pw_store *fault_store_wrap(struct pw_store *inner, void *user)
     ops->read_new_events = read_new_events;
     ops->read_waiting_steps = read_waiting_steps;
     ops->next_due = next_due;
+    ops->count_tasks = count_tasks;
+    ops->list_hooks = list_hooks;
+    ops->next_hook = next_hook;
     ops->announce = announce;
     return &own->forward.store;
 }

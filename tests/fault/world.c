@@ -128,6 +128,8 @@ pawl_status world_open(struct world *world, struct pawl_error *error)
     pawl_status status = pw_engine_open(&options, fault_store_wrap, &world->store, &world->engine, error);
     if (status == PAWL_OK)
         status = scenario_register(world, error);
+    if (status == PAWL_OK && world->has_hook)
+        status = scenario_register_hook(world, error);
     if (status == PAWL_OK)
         status = pawl_runner_open(world->engine, NULL, &world->runner, error);
     if (status != PAWL_OK)
@@ -145,6 +147,16 @@ void world_close(struct world *world)
     world->kit = NULL;
 }
 
+/* Lowers *next_ms to when something is to be delivered. */
+static pawl_status deliver_due(struct world *world, int64_t *next_ms, struct pawl_error *error)
+{
+    int64_t delivery_ms = INT64_MAX;
+    pawl_status status = pawl_hooks_tick(world->engine, 0, NULL, &delivery_ms, error);
+    if (status == PAWL_OK && delivery_ms < *next_ms)
+        *next_ms = delivery_ms;
+    return status;
+}
+
 pawl_status world_drive(struct world *world, struct pawl_error *error)
 {
     int64_t until_ms = world->now_ms + DRIVE_MS;
@@ -153,6 +165,8 @@ pawl_status world_drive(struct world *world, struct pawl_error *error)
         pawl_status status = pawl_runner_tick(world->runner, 0, 0, NULL, error);
         if (status == PAWL_OK)
             status = pawl_runner_next_wake_at(world->runner, &next_ms, error);
+        if (status == PAWL_OK && world->has_hook)
+            status = deliver_due(world, &next_ms, error);
         if (status != PAWL_OK || next_ms > until_ms)
             return status;
         if (next_ms > world->now_ms)

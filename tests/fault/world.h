@@ -29,6 +29,7 @@ struct world {
     pawl_engine *engine;   /* NULL: closed */
     pawl_runner *runner;
     bool has_app;    /* the database was made from the template */
+    bool has_hook;   /* the engine has a hook, which tells the ledger */
     pawl_world *kit; /* of the scenario about testing.h */
 };
 
@@ -46,7 +47,7 @@ bool world_start_from_template(struct world *world);
 pawl_status world_open(struct world *world, struct pawl_error *error) PAWL_MUST_CHECK;
 void world_close(struct world *world);
 
-/* Runs what is due, and what gets due within the next minutes.  PAWL_BUSY: there is no end to it. */
+/* Runs and delivers what is due, and what gets due within the next minutes.  PAWL_BUSY: there is no end to it. */
 pawl_status world_drive(struct world *world, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* ---- Checks, with a connection that no fault reaches --------------------------------------------------------------- */

@@ -1,13 +1,14 @@
 /* fuzz_rows.c - a database whose columns hold anything: wrong types, NULLs, huge numbers, bytes that are no UTF-8.  Each
  * line is one change: table, column and instance, a character each, then the type of the value and the value.  A line
- * that begins with '!' is a call of the service.
+ * that begins with '!' is a call of the service; one that begins with '#' is about what hooks are to be told, and has no
+ * table.
  *
  * There must be an answer to every question and to every tick. */
 #include <stdio.h>
 
 #include "fuzz_store.h"
 
-enum { ROUNDS_MAX = 8, CHANGES_MAX = 32, COLUMNS_MAX = 18, INSTANCES = 6, LONG_TEXT = 5000 };
+enum { ROUNDS_MAX = 8, CHANGES_MAX = 32, COLUMNS_MAX = 18, INSTANCES = 6, LONG_TEXT = 5000, DAY_MS = 86400000 };
 
 struct table {
     const char *name, *key;
@@ -41,6 +42,13 @@ static const struct table tables[] = {
         "created_at" },
       11 },
 };
+
+static const struct table hook_table = { "workflow_hook",
+                                         "key",
+                                         { "key", "id", "hook", "event", "reason", "outcome", "instance", "run",
+                                           "due_at", "error_name", "error_message", "created_at", "attempts",
+                                           "attempts_max", "next_at", "locked_until", "epoch", "last_error" },
+                                         18 };
 
 static const int64_t numbers[] = { 0,         1,         2,        3,       -1,       INT64_MAX,    INT64_MIN,
                                    INT32_MAX, INT32_MIN, 1L << 32, 1000000, -1000000, FUZZ_START_MS };
@@ -81,9 +89,8 @@ static void bind_value(sqlite3_stmt *statement, int parameter, struct fuzz_input
 }
 
 /* What the schema refuses stays as it was. */
-static void change(struct fuzz_store *store, struct fuzz_input *line)
+static void change(struct fuzz_store *store, const struct table *table, struct fuzz_input *line)
 {
-    const struct table *table = &tables[fuzz_choice(line, sizeof tables / sizeof tables[0])];
     const char *column = table->columns[fuzz_choice(line, table->count)];
     sqlite3_stmt *statement = NULL;
     char sql[128];
@@ -96,6 +103,53 @@ static void change(struct fuzz_store *store, struct fuzz_input *line)
     (void)sqlite3_finalize(statement);
 }
 
+static pawl_status hear(const struct pawl_delivery *delivery, void *user, struct pawl_error *error)
+{
+    (void)user;
+    (void)error;
+    assert(delivery->payload_json != NULL && pawl_hook_event_name(delivery->event) != NULL);
+    return delivery->attempt % 2 == 0 ? PAWL_OK : PAWL_FAILED;
+}
+
+static void add_hook(struct fuzz_store *store)
+{
+    struct pawl_hook hook = PAWL_HOOK_INIT;
+    hook.name = "hook";
+    hook.events = PAWL_HOOK_ENQUEUED | PAWL_HOOK_FINISHED;
+    hook.deliver = hear;
+    pawl_status status = pawl_hook_register(store->engine, &hook, NULL);
+    assert(status == PAWL_OK);
+}
+
+static void list_deliveries(struct fuzz_store *store, struct pawl_delivery_list_options options)
+{
+    struct pawl_delivery_page page;
+    pawl_scope *scope = pawl_scope_new();
+    assert(scope != NULL);
+    pawl_status status = pawl_list_deliveries(store->engine, scope, &options, &page, NULL);
+    for (size_t i = 0; status == PAWL_OK && i < page.count; i++) {
+        assert(page.deliveries[i].delivery.payload_json != NULL);
+        (void)!pawl_resend_delivery(store->engine, page.deliveries[i].delivery.id, NULL);
+    }
+    pawl_scope_free(scope);
+}
+
+/* Lists of every kind, and deliveries as time goes on. */
+static void deliver(struct fuzz_store *store)
+{
+    struct pawl_delivery_list_options options = PAWL_DELIVERY_LIST_OPTIONS_INIT;
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        int64_t next_at_ms = INT64_MAX;
+        (void)!pawl_hooks_tick(store->engine, 0, NULL, &next_at_ms, NULL);
+        bool later = next_at_ms > store->now_ms && next_at_ms < store->now_ms + DAY_MS;
+        store->now_ms = later ? next_at_ms : store->now_ms + 1000;
+        options.hook = round % 2 == 0 ? NULL : "hook";
+        options.has_status = round / 2 % 3 > 0;
+        options.status = round / 2 % 3 == 1 ? PAWL_DELIVERY_PENDING : PAWL_DELIVERY_FAILED;
+        list_deliveries(store, options);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct fuzz_store store;
@@ -103,6 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (store.engine == NULL) {
         pawl_status status = fuzz_store_open(&store, "sqlite::memory:");
         assert(status == PAWL_OK);
+        add_hook(&store);
         fuzz_store_populate(&store);
         fuzz_store_save(&store);
     }
@@ -113,12 +168,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (line.left > 0 && line.at[0] == '!') {
             (void)fuzz_choice(&line, 1);
             fuzz_store_control(&store, fuzz_choice(&line, FUZZ_CONTROLS));
+        } else if (line.left > 0 && line.at[0] == '#') {
+            (void)fuzz_choice(&line, 1);
+            change(&store, &hook_table, &line);
         } else if (line.left > 0) {
-            change(&store, &line);
+            change(&store, &tables[fuzz_choice(&line, sizeof tables / sizeof tables[0])], &line);
         }
     }
     fuzz_store_read_all(&store);
     (void)fuzz_store_run(&store, ROUNDS_MAX);
     fuzz_store_read_all(&store);
+    deliver(&store);
     return 0;
 }

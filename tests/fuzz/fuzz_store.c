@@ -80,11 +80,11 @@ static int64_t clock_now_ms(void *user)
 
 static void fill_with_count(void *user, void *bytes, size_t size)
 {
-    static uint8_t count; /* the same ids in every process */
+    static uint64_t count; /* the same ids in every process, and each once */
     unsigned char *at = bytes;
     (void)user;
     while (size-- > 0)
-        *at++ = ++count;
+        *at++ = (unsigned char)(++count * UINT64_C(0x9E3779B97F4A7C15) >> 56);
 }
 
 pawl_status fuzz_store_open(struct fuzz_store *store, const char *url)
@@ -176,8 +176,8 @@ void fuzz_store_populate(struct fuzz_store *store)
 /* Row by row into a schema of its own: the statements that the engine has prepared stay good. */
 static void copy_rows(struct fuzz_store *store, const char *sql)
 {
-    static const char *const tables[] = { "workflow_instance", "workflow_task", "workflow_step",
-                                          "workflow_event",    "workflow_log",  "sqlite_sequence" };
+    static const char *const tables[] = { "workflow_instance", "workflow_task", "workflow_step",  "workflow_event",
+                                          "workflow_log",      "workflow_hook", "sqlite_sequence" };
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         char *text = sqlite3_mprintf(sql, tables[i], tables[i], tables[i]);
         int code = sqlite3_exec(store->db, text, NULL, NULL, NULL);

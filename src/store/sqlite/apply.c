@@ -48,6 +48,14 @@ static pawl_status apply_op(struct pw_batch *batch, struct pw_op *op)
         return pw_apply_sql(batch, &op->as.sql);
     case PW_OP_MUTATE:
         return pw_apply_mutate(batch, &op->as.mutate);
+    case PW_OP_HOOK:
+        return pw_apply_hook(batch, &op->as.hook);
+    case PW_OP_HOOK_CLAIM:
+        return pw_apply_hook_claim(batch, &op->as.hook_claim);
+    case PW_OP_HOOK_SETTLE:
+        return pw_apply_hook_settle(batch, &op->as.hook_settle);
+    case PW_OP_HOOK_RESEND:
+        return pw_apply_hook_resend(batch, &op->as.hook_resend);
     }
     return pw_error(batch->error, PAWL_INVALID, "a unit of work holds an op of unknown kind %d", (int)op->kind);
 }

@@ -6,6 +6,7 @@
 #define PW_STORE_SQLITE_BATCH_H
 
 #include "store/sqlite/query.h"
+#include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite.h"
 
 struct pw_batch {
@@ -30,12 +31,22 @@ struct pw_look {
     bool processing;
     int64_t owner;
     bool pause_requested;
+    int64_t started_at_ms; /* 0: not yet */
     int64_t event_seq;
 };
 pawl_status pw_look_at_task(struct pw_batch *batch, int64_t instance, struct pw_look *out_look);
 
 /* The run's task is gone, or somebody else's: PAWL_CONFLICT. */
 pawl_status pw_refuse_moved(struct pw_batch *batch);
+
+/* What is due of one name, at most max, longest due first. */
+struct pw_due {
+    int64_t key, due_at_ms;
+};
+pawl_status pw_find_due(struct pw_batch *batch, enum pw_query_name name, struct pw_text of, size_t max,
+                        struct pw_rows *dues);
+/* Of several names together. */
+void pw_sort_due(struct pw_rows *dues);
 
 /* The time an op carries, or the transaction's. */
 static inline int64_t pw_batch_time(const struct pw_batch *batch, int64_t at_ms)
@@ -51,7 +62,7 @@ pawl_status pw_apply_pause(struct pw_batch *batch, const struct pw_op_pause *op)
 /* instance_ops.c */
 pawl_status pw_apply_create(struct pw_batch *batch, struct pw_op_create *op);
 pawl_status pw_apply_restart(struct pw_batch *batch, const struct pw_op_restart *op);
-pawl_status pw_apply_finish(struct pw_batch *batch, const struct pw_op_finish *op);
+pawl_status pw_apply_finish(struct pw_batch *batch, struct pw_op_finish *op);
 
 /* history_ops.c */
 pawl_status pw_apply_step(struct pw_batch *batch, const struct pw_op_step *op);
@@ -68,5 +79,11 @@ pawl_status pw_apply_reap(struct pw_batch *batch, struct pw_op_reap *op);
 /* user_ops.c */
 pawl_status pw_apply_sql(struct pw_batch *batch, const struct pw_op_sql *op);
 pawl_status pw_apply_mutate(struct pw_batch *batch, const struct pw_op_mutate *op);
+
+/* hook_ops.c */
+pawl_status pw_apply_hook(struct pw_batch *batch, const struct pw_op_hook *op);
+pawl_status pw_apply_hook_claim(struct pw_batch *batch, struct pw_op_hook_claim *op);
+pawl_status pw_apply_hook_settle(struct pw_batch *batch, struct pw_op_hook_settle *op);
+pawl_status pw_apply_hook_resend(struct pw_batch *batch, struct pw_op_hook_resend *op);
 
 #endif

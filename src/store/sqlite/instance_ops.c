@@ -68,8 +68,17 @@ pawl_status pw_apply_restart(struct pw_batch *batch, const struct pw_op_restart 
     return pw_query_run(&query, batch->error);
 }
 
-pawl_status pw_apply_finish(struct pw_batch *batch, const struct pw_op_finish *op)
+pawl_status pw_apply_finish(struct pw_batch *batch, struct pw_op_finish *op)
 {
+    struct pw_look look;
+    pawl_status status = pw_look_at_task(batch, op->instance, &look);
+    if (status != PAWL_OK)
+        return status;
+    if (!look.found)
+        return pw_refuse_moved(batch);
+    op->started_at_ms = look.started_at_ms;
+    op->completed_at_ms = batch->now_ms;
+
     struct pw_query query;
     pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_FINISH);
     pw_bind_integer(&query, op->instance);
@@ -78,11 +87,12 @@ pawl_status pw_apply_finish(struct pw_batch *batch, const struct pw_op_finish *o
     pw_bind_text(&query, op->error_name);
     pw_bind_text(&query, op->error_message);
     pw_bind_integer(&query, batch->now_ms);
-    pawl_status status = pw_query_run(&query, batch->error);
+    pw_bind_time(&query, op->started_at_ms);
+    status = pw_query_run(&query, batch->error);
     if (status != PAWL_OK)
         return status;
 
     pw_query_start(&query, batch->connection, PW_QUERY_TASK_DELETE);
     pw_bind_integer(&query, op->instance);
-    return pw_run_on_task(batch, &query);
+    return pw_query_run(&query, batch->error);
 }

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "store/sqlite/batch.h"
-#include "store/sqlite/rows.h"
 
 /* Of a task that is gone nothing is found. */
 static pawl_status read_claim(struct pw_batch *batch, int64_t instance, struct pw_claim *claim, bool *out_found)
@@ -56,48 +55,48 @@ pawl_status pw_apply_hold(struct pw_batch *batch, struct pw_op_hold *op)
 
 /* ---- Claiming ------------------------------------------------------------------------------------------------ */
 
-struct candidate {
-    int64_t instance, due_at_ms;
-};
-
-static int compare_candidates(const void *left, const void *right)
+static int compare_due(const void *left, const void *right)
 {
-    const struct candidate *first = left, *second = right;
+    const struct pw_due *first = left, *second = right;
     if (first->due_at_ms != second->due_at_ms)
         return first->due_at_ms < second->due_at_ms ? -1 : 1;
-    return (first->instance > second->instance) - (first->instance < second->instance);
+    return (first->key > second->key) - (first->key < second->key);
 }
 
-static pawl_status find_candidates(struct pw_batch *batch, enum pw_query_name name, struct pw_text workflow, size_t max,
-                                   struct pw_rows *candidates)
+void pw_sort_due(struct pw_rows *dues)
+{
+    if (dues->count > 1)
+        qsort(dues->rows, dues->count, dues->row_size, compare_due);
+}
+
+pawl_status pw_find_due(struct pw_batch *batch, enum pw_query_name name, struct pw_text of, size_t max,
+                        struct pw_rows *dues)
 {
     struct pw_query query;
     pw_query_start(&query, batch->connection, name);
-    pw_bind_text(&query, workflow);
+    pw_bind_text(&query, of);
     pw_bind_integer(&query, batch->now_ms);
     pw_bind_size(&query, max);
     while (pw_query_step(&query)) {
-        struct candidate *candidate = pw_rows_add(candidates);
-        if (candidate == NULL) {
+        struct pw_due *due = pw_rows_add(dues);
+        if (due == NULL) {
             query.code = SQLITE_NOMEM;
             break;
         }
-        candidate->instance = pw_column_integer(&query);
-        candidate->due_at_ms = pw_column_integer(&query);
+        due->key = pw_column_integer(&query);
+        due->due_at_ms = pw_column_integer(&query);
     }
     return pw_query_end(&query, batch->error);
 }
 
-static pawl_status claim_candidates(struct pw_batch *batch, struct pw_op_claim *op, const struct pw_rows *found,
+static pawl_status claim_candidates(struct pw_batch *batch, struct pw_op_claim *op, struct pw_rows *candidates,
                                     struct pw_rows *claims)
 {
-    struct candidate *candidates = found->rows;
-    if (found->count > 1)
-        qsort(candidates, found->count, sizeof *candidates, compare_candidates);
-
     pawl_status status = PAWL_OK;
-    for (size_t position = 0; position < found->count && claims->count < op->max && status == PAWL_OK; position++) {
-        int64_t instance = candidates[position].instance;
+    pw_sort_due(candidates);
+    for (size_t position = 0; position < candidates->count && claims->count < op->max && status == PAWL_OK;
+         position++) {
+        int64_t instance = ((const struct pw_due *)candidates->rows)[position].key;
         bool exists = false;
         struct pw_claim *claim = pw_rows_add(claims);
         if (claim == NULL)
@@ -115,11 +114,11 @@ static pawl_status claim_candidates(struct pw_batch *batch, struct pw_op_claim *
 static pawl_status claim_group(struct pw_batch *batch, struct pw_op_claim *op, const enum pw_query_name *names,
                                size_t name_count, struct pw_rows *claims)
 {
-    struct pw_rows candidates = { .arena = &batch->unit->arena, .row_size = sizeof(struct candidate) };
+    struct pw_rows candidates = { .arena = &batch->unit->arena, .row_size = sizeof(struct pw_due) };
     size_t room = op->max - claims->count;
     for (size_t position = 0; position < op->workflow_count && room > 0; position++) {
         for (size_t name = 0; name < name_count; name++) {
-            pawl_status status = find_candidates(batch, names[name], op->workflows[position], room, &candidates);
+            pawl_status status = pw_find_due(batch, names[name], op->workflows[position], room, &candidates);
             if (status != PAWL_OK)
                 return status;
         }

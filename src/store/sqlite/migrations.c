@@ -158,11 +158,55 @@ static const char log_view[] =
     "  " ISO_TIME("l.created_at") " AS created_at"
     " FROM workflow_log l JOIN workflow_instance i ON i.key = l.instance;";
 
+/* Version 2.  A row is deleted once it is delivered; one without next_at has failed for good.  The indexes of lists are
+ * partial, so that the many of one status are not in the way of the few of the other; each ends, as every index does,
+ * with the key, which is the order of lists. */
+static const char hook_table[] =
+    "CREATE TABLE workflow_hook ("
+    "  key INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  id TEXT NOT NULL,"
+    "  hook TEXT NOT NULL,"
+    "  event INTEGER NOT NULL,"
+    "  reason INTEGER,"
+    "  outcome INTEGER,"
+    "  instance INTEGER NOT NULL,"
+    "  run INTEGER NOT NULL,"
+    "  due_at INTEGER,"
+    "  error_name TEXT,"
+    "  error_message TEXT,"
+    "  created_at INTEGER NOT NULL,"
+    "  attempts INTEGER NOT NULL,"
+    "  attempts_max INTEGER NOT NULL,"
+    "  next_at INTEGER,"
+    "  locked_until INTEGER,"
+    "  epoch INTEGER NOT NULL,"
+    "  last_error TEXT);"
+    "CREATE UNIQUE INDEX workflow_hook_id ON workflow_hook (id);"
+    "CREATE INDEX workflow_hook_due ON workflow_hook (hook, next_at) WHERE next_at IS NOT NULL;"
+    "CREATE INDEX workflow_hook_pending ON workflow_hook (hook) WHERE next_at IS NOT NULL;"
+    "CREATE INDEX workflow_hook_failed ON workflow_hook (hook) WHERE next_at IS NULL;"
+    "CREATE INDEX workflow_hook_all_pending ON workflow_hook (key) WHERE next_at IS NOT NULL;"
+    "CREATE INDEX workflow_hook_all_failed ON workflow_hook (key) WHERE next_at IS NULL;";
+
+static const char hook_view[] =
+    "CREATE VIEW workflow_hooks AS SELECT h.id, h.hook,"
+    "  CASE h.event WHEN 1 THEN 'onWorkflowEnqueued' ELSE 'onInstanceFinished' END AS event,"
+    "  i.workflow, i.id AS instance_id, h.run,"
+    "  CASE h.reason WHEN 1 THEN 'create' WHEN 2 THEN 'event' WHEN 3 THEN 'resume' WHEN 4 THEN 'retry'"
+    "    WHEN 5 THEN 'wake' END AS reason,"
+    "  CASE h.outcome WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' WHEN 3 THEN 'errored' END AS outcome,"
+    "  " ISO_TIME("h.due_at") " AS due_at, h.error_name, h.error_message,"
+    "  CASE WHEN h.next_at IS NULL THEN 'failed' ELSE 'pending' END AS status, h.attempts, h.attempts_max,"
+    "  " ISO_TIME("h.next_at") " AS next_at,"
+    "  " ISO_TIME("h.locked_until") " AS locked_until, h.last_error,"
+    "  " ISO_TIME("h.created_at") " AS created_at"
+    " FROM workflow_hook h JOIN workflow_instance i ON i.key = h.instance;";
+
 /* clang-format on */
 
 const struct pw_sqlite_migration pw_sqlite_migrations[] = {
-    { 1, schema_table }, { 1, instance_table }, { 1, task_table },    { 1, step_table },
-    { 1, event_table },  { 1, log_table },      { 1, instance_view }, { 1, task_view },
-    { 1, step_view },    { 1, event_view },     { 1, log_view },
+    { 1, schema_table }, { 1, instance_table }, { 1, task_table }, { 1, step_table }, { 1, event_table },
+    { 1, log_table },    { 1, instance_view },  { 1, task_view },  { 1, step_view },  { 1, event_view },
+    { 1, log_view },     { 2, hook_table },     { 2, hook_view },
 };
 const size_t pw_sqlite_migration_count = sizeof pw_sqlite_migrations / sizeof pw_sqlite_migrations[0];

@@ -23,6 +23,17 @@
 
 #define LOG_COLUMNS "seq, step, attempt, level, category, message, data, is_replay, created_at"
 
+#define HOOK_COLUMNS                                                                                                   \
+    "h.key, h.id, h.hook, h.event, h.reason, h.due_at, h.outcome, h.error_name, h.error_message, i.workflow, i.id,"    \
+    " h.run, h.created_at, h.attempts, h.attempts_max, h.next_at, h.locked_until, h.epoch, h.last_error"
+#define HOOK_INSTANCE " CROSS JOIN workflow_instance i ON i.key = h.instance"
+#define PENDING_OF_HOOK                                                                                                \
+    "SELECT " HOOK_COLUMNS " FROM workflow_hook h INDEXED BY workflow_hook_pending" HOOK_INSTANCE                      \
+    " WHERE h.next_at IS NOT NULL AND h.hook = ?3 AND h.key > ?1"
+#define FAILED_OF_HOOK                                                                                                 \
+    "SELECT " HOOK_COLUMNS " FROM workflow_hook h INDEXED BY workflow_hook_failed" HOOK_INSTANCE                       \
+    " WHERE h.next_at IS NULL AND h.hook = ?3 AND h.key > ?1"
+
 #define PW_SQLITE_QUERIES(QUERY)                                                                                       \
     QUERY(BEGIN, "BEGIN IMMEDIATE")                                                                                    \
     QUERY(COMMIT, "COMMIT")                                                                                            \
@@ -34,12 +45,13 @@
     QUERY(SCHEMA_TABLES,                                                                                               \
         "SELECT count(*), coalesce(max(name = 'workflow_schema'), 0) FROM sqlite_schema WHERE name IN"                 \
         " ('workflow_schema', 'workflow_instance', 'workflow_task', 'workflow_step', 'workflow_event', 'workflow_log',"\
-        " 'workflow_instances', 'workflow_tasks', 'workflow_steps', 'workflow_events', 'workflow_logs')")              \
+        " 'workflow_instances', 'workflow_tasks', 'workflow_steps', 'workflow_events', 'workflow_logs',"               \
+        " 'workflow_hook', 'workflow_hooks')")                                                                         \
     QUERY(SCHEMA_VERSION, "SELECT version FROM workflow_schema")                                                       \
     QUERY(SCHEMA_SET_VERSION, "UPDATE workflow_schema SET version = ?1")                                               \
                                                                                                                        \
     QUERY(TASK_LOOK,                                                                                                   \
-        "SELECT run, epoch, due_at, processing, owner, pause_requested, event_seq"                                     \
+        "SELECT run, epoch, due_at, processing, owner, pause_requested, started_at, event_seq"                         \
         " FROM workflow_task WHERE instance = ?1")                                                                     \
     QUERY(TASK_INSERT,                                                                                                 \
         "INSERT INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch, owner,"          \
@@ -87,6 +99,19 @@
         "         WHERE kind = 3 AND processing = 0 AND status < 2 AND workflow = ?1),"                                \
         "       (SELECT min(locked_until) FROM workflow_task INDEXED BY workflow_task_leased"                          \
         "         WHERE processing = 1 AND workflow = ?1)")                                                            \
+    QUERY(TASK_WORKFLOW_AFTER,                                                                                         \
+        "SELECT min(workflow) FROM workflow_task INDEXED BY workflow_task_status WHERE workflow > ?1")                 \
+    QUERY(TASK_COUNTS,                                                                                                 \
+        "SELECT"                                                                                                       \
+        " (SELECT count(*) FROM workflow_task INDEXED BY workflow_task_status WHERE workflow = ?1 AND status = 0),"    \
+        " (SELECT count(*) FROM workflow_task INDEXED BY workflow_task_status WHERE workflow = ?1 AND status = 1),"    \
+        " (SELECT count(*) FROM workflow_task INDEXED BY workflow_task_status WHERE workflow = ?1 AND status = 2),"    \
+        " (SELECT count(*) FROM workflow_task INDEXED BY workflow_task_resumable"                                      \
+        "   WHERE kind < 3 AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at <= ?2),"                     \
+        " (SELECT count(*) FROM workflow_task INDEXED BY workflow_task_startable"                                      \
+        "   WHERE kind = 3 AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at <= ?2),"                     \
+        " (SELECT count(*) FROM workflow_task INDEXED BY workflow_task_leased"                                         \
+        "   WHERE processing = 1 AND workflow = ?1 AND locked_until <= ?2)")                                           \
                                                                                                                        \
     QUERY(INSTANCE_INSERT,                                                                                             \
         "INSERT INTO workflow_instance (workflow, id, run, params, created_at, updated_at)"                            \
@@ -96,7 +121,7 @@
         " error_message = NULL, updated_at = ?3, started_at = NULL, completed_at = NULL WHERE key = ?1 AND run = ?2")  \
     QUERY(INSTANCE_FINISH,                                                                                             \
         "UPDATE workflow_instance SET outcome = ?2, output = ?3, error_name = ?4, error_message = ?5, updated_at = ?6,"\
-        " completed_at = ?6, started_at = (SELECT started_at FROM workflow_task WHERE instance = ?1) WHERE key = ?1")  \
+        " completed_at = ?6, started_at = ?7 WHERE key = ?1")                                                          \
     QUERY(INSTANCE_BY_ID,                                                                                              \
         "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"         \
         " WHERE i.workflow = ?1 AND i.id = ?2")                                                                        \
@@ -172,7 +197,47 @@
         " AND (?5 < 0 OR level = ?5) AND (?6 IS NULL OR category = ?6) ORDER BY seq LIMIT ?4")                         \
     QUERY(LOGS_NEWEST,                                                                                                 \
         "SELECT " LOG_COLUMNS " FROM workflow_log WHERE instance = ?1 AND run = ?2 AND seq < ?3"                       \
-        " AND (?5 < 0 OR level = ?5) AND (?6 IS NULL OR category = ?6) ORDER BY seq DESC LIMIT ?4")
+        " AND (?5 < 0 OR level = ?5) AND (?6 IS NULL OR category = ?6) ORDER BY seq DESC LIMIT ?4")                    \
+                                                                                                                       \
+    QUERY(HOOK_INSERT,                                                                                                 \
+        "INSERT INTO workflow_hook (id, hook, event, reason, outcome, instance, run, due_at, error_name,"              \
+        " error_message, attempts, attempts_max, created_at, next_at, epoch)"                                          \
+        " SELECT ?1, ?2, ?3, ?4, ?5, key, run, ?7, ?8, ?9, 0, ?10, ?11, ?11, 0 FROM workflow_instance WHERE key = ?6") \
+    QUERY(HOOK_DUE,                                                                                                    \
+        "SELECT key, next_at FROM workflow_hook INDEXED BY workflow_hook_due WHERE hook = ?1 AND next_at <= ?2"        \
+        " ORDER BY next_at LIMIT ?3")                                                                                  \
+    QUERY(HOOK_READ,                                                                                                   \
+        "SELECT " HOOK_COLUMNS " FROM workflow_hook h" HOOK_INSTANCE " WHERE h.key = ?1")                              \
+    QUERY(HOOK_TAKE,                                                                                                   \
+        "UPDATE workflow_hook SET attempts = attempts + 1, epoch = epoch + 1, next_at = ?2, locked_until = ?2"         \
+        " WHERE key = ?1")                                                                                             \
+    QUERY(HOOK_GIVE_UP,                                                                                                \
+        "UPDATE workflow_hook SET epoch = epoch + 1, next_at = NULL, locked_until = NULL, last_error = ?2"             \
+        " WHERE key = ?1")                                                                                             \
+    QUERY(HOOK_DELIVERED, "DELETE FROM workflow_hook WHERE key = ?1 AND epoch = ?2")                                   \
+    QUERY(HOOK_FAILED,                                                                                                 \
+        "UPDATE workflow_hook SET next_at = ?3, locked_until = NULL, last_error = ?4, attempts = attempts - ?5"        \
+        " WHERE key = ?1 AND epoch = ?2")                                                                              \
+    QUERY(HOOK_RESEND,                                                                                                 \
+        "UPDATE workflow_hook SET attempts = 0, epoch = epoch + 1, next_at = ?2, locked_until = NULL WHERE id = ?1")   \
+    QUERY(HOOK_NEXT,                                                                                                   \
+        "SELECT min(next_at) FROM workflow_hook INDEXED BY workflow_hook_due WHERE hook = ?1 AND next_at IS NOT NULL") \
+    QUERY(HOOK_COUNTS,                                                                                                 \
+        "SELECT (SELECT count(*) FROM workflow_hook INDEXED BY workflow_hook_all_pending"                              \
+        "         WHERE next_at IS NOT NULL AND key > 0),"                                                             \
+        "       (SELECT count(*) FROM workflow_hook INDEXED BY workflow_hook_all_failed"                               \
+        "         WHERE next_at IS NULL AND key > 0)")                                                                 \
+    QUERY(HOOKS,                                                                                                       \
+        "SELECT " HOOK_COLUMNS " FROM workflow_hook h" HOOK_INSTANCE " WHERE h.key > ?1 ORDER BY h.key LIMIT ?2")      \
+    QUERY(HOOKS_PENDING,                                                                                               \
+        "SELECT " HOOK_COLUMNS " FROM workflow_hook h INDEXED BY workflow_hook_all_pending" HOOK_INSTANCE              \
+        " WHERE h.next_at IS NOT NULL AND h.key > ?1 ORDER BY h.key LIMIT ?2")                                         \
+    QUERY(HOOKS_FAILED,                                                                                                \
+        "SELECT " HOOK_COLUMNS " FROM workflow_hook h INDEXED BY workflow_hook_all_failed" HOOK_INSTANCE               \
+        " WHERE h.next_at IS NULL AND h.key > ?1 ORDER BY h.key LIMIT ?2")                                             \
+    QUERY(HOOKS_OF, PENDING_OF_HOOK " UNION ALL " FAILED_OF_HOOK " ORDER BY 1 LIMIT ?2")                               \
+    QUERY(HOOKS_OF_PENDING, PENDING_OF_HOOK " ORDER BY h.key LIMIT ?2")                                                \
+    QUERY(HOOKS_OF_FAILED, FAILED_OF_HOOK " ORDER BY h.key LIMIT ?2")
 
 /* clang-format on */
 

@@ -1,7 +1,7 @@
 /* read.c - reading rows.  Each call is one statement on a connection of its own, so it sees one state of the database,
  * and every unit that was answered before it began. */
 #include "base/error.h"
-#include "store/sqlite/query.h"
+#include "store/sqlite/read.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite.h"
 
@@ -87,6 +87,30 @@ static void read_log_row(struct pw_query *query, struct pw_arena *arena, void *r
     log->data = pw_column_text(query, arena);
     log->is_replay = pw_column_integer(query) != 0;
     log->created_at_ms = pw_column_time(query);
+}
+
+void pw_read_hook_row(struct pw_query *query, struct pw_arena *arena, void *row)
+{
+    struct pw_hook_row *hook = row;
+    hook->key = pw_column_place(query);
+    hook->id = pw_column_text(query, arena);
+    hook->hook = pw_column_text(query, arena);
+    hook->event = (enum pawl_hook_event)pw_column_choice(query, PAWL_HOOK_FINISHED);
+    hook->reason = (enum pw_hook_reason)pw_column_choice(query, PW_REASON_WAKE);
+    hook->due_at_ms = pw_column_time(query);
+    hook->outcome = (enum pw_outcome)pw_column_choice(query, PW_OUTCOME_ERRORED);
+    hook->error_name = pw_column_text(query, arena);
+    hook->error_message = pw_column_text(query, arena);
+    hook->workflow = pw_column_text(query, arena);
+    hook->instance_id = pw_column_text(query, arena);
+    hook->run = pw_column_count(query);
+    hook->created_at_ms = pw_column_time(query);
+    hook->attempts = pw_column_count(query);
+    hook->attempts_max = pw_column_count(query);
+    hook->next_at_ms = pw_column_time(query);
+    hook->locked_until_ms = pw_column_time(query);
+    hook->epoch = pw_column_count(query);
+    hook->last_error = pw_column_text(query, arena);
 }
 
 /* ---- Reading as such ----------------------------------------------------------------------------------------- */
@@ -324,6 +348,38 @@ pawl_status pw_sqlite_read_waiting_steps(struct pw_store *store, struct pw_arena
     return status;
 }
 
+/* ---- Hooks ----------------------------------------------------------------------------------------------------- */
+
+static enum pw_query_name hooks_query(const struct pw_hook_query *query)
+{
+    bool of_one = query->hook.data != NULL;
+    if (!query->has_status)
+        return of_one ? PW_QUERY_HOOKS_OF : PW_QUERY_HOOKS;
+    if (query->status == PAWL_DELIVERY_FAILED)
+        return of_one ? PW_QUERY_HOOKS_OF_FAILED : PW_QUERY_HOOKS_FAILED;
+    return of_one ? PW_QUERY_HOOKS_OF_PENDING : PW_QUERY_HOOKS_PENDING;
+}
+
+pawl_status pw_sqlite_list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
+                                 struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
+    struct reading reading;
+    pawl_status status = begin(&reading, store, hooks_query(query), error);
+    if (status != PAWL_OK)
+        return status;
+    pw_bind_integer(&reading.query, query->after_key);
+    pw_bind_size(&reading.query, query->max);
+    if (query->hook.data != NULL)
+        pw_bind_text(&reading.query, query->hook);
+    status = finish(&reading, &rows, pw_read_hook_row, error);
+    if (status == PAWL_OK) {
+        *out_rows = rows.rows;
+        *out_count = rows.count;
+    }
+    return status;
+}
+
 /* ---- When next ----------------------------------------------------------------------------------------------- */
 
 static int64_t earliest_column(struct pw_query *query, int64_t earliest_ms)
@@ -333,20 +389,21 @@ static int64_t earliest_column(struct pw_query *query, int64_t earliest_ms)
     return !is_null && at_ms < earliest_ms ? at_ms : earliest_ms;
 }
 
-static pawl_status next_due_of(struct pw_sqlite_connection *connection, struct pw_text workflow, int64_t *earliest_ms,
-                               struct pawl_error *error)
+/* The earliest of the times in the columns of the query's one row, and of *earliest_ms. */
+static pawl_status earliest_of(struct pw_sqlite_connection *connection, enum pw_query_name name, struct pw_text of,
+                               int64_t *earliest_ms, struct pawl_error *error)
 {
     struct pw_query query;
-    pw_query_start(&query, connection, PW_QUERY_NEXT_DUE);
-    pw_bind_text(&query, workflow);
+    pw_query_start(&query, connection, name);
+    pw_bind_text(&query, of);
     if (pw_query_step(&query))
-        for (int column = 0; column < 3; column++)
+        for (int column = 0; column < sqlite3_column_count(query.statement); column++)
             *earliest_ms = earliest_column(&query, *earliest_ms);
     return pw_query_end(&query, error);
 }
 
-pawl_status pw_sqlite_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                               int64_t *out_at_ms, struct pawl_error *error)
+static pawl_status earliest_of_all(struct pw_store *store, enum pw_query_name name, const struct pw_text *names,
+                                   size_t count, int64_t *out_at_ms, struct pawl_error *error)
 {
     struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
     struct pw_sqlite_connection *connection = NULL;
@@ -355,9 +412,108 @@ pawl_status pw_sqlite_next_due(struct pw_store *store, const struct pw_text *wor
     if (status != PAWL_OK)
         return status;
     for (size_t position = 0; position < count && status == PAWL_OK; position++)
-        status = next_due_of(connection, workflows[position], &earliest_ms, error);
+        status = earliest_of(connection, name, names[position], &earliest_ms, error);
     pw_sqlite_give_reader(sqlite, connection);
     if (status == PAWL_OK)
         *out_at_ms = earliest_ms;
+    return status;
+}
+
+pawl_status pw_sqlite_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
+                               int64_t *out_at_ms, struct pawl_error *error)
+{
+    return earliest_of_all(store, PW_QUERY_NEXT_DUE, workflows, count, out_at_ms, error);
+}
+
+pawl_status pw_sqlite_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
+                                struct pawl_error *error)
+{
+    return earliest_of_all(store, PW_QUERY_HOOK_NEXT, hooks, count, out_at_ms, error);
+}
+
+/* ---- How many ------------------------------------------------------------------------------------------------- */
+
+static bool is_behind(struct pw_text text, struct pw_text other)
+{
+    size_t common = text.size < other.size ? text.size : other.size;
+    int order = memcmp(text.data, other.data, common);
+    return order != 0 ? order > 0 : text.size > other.size;
+}
+
+/* Absent behind the last.  There is no index that begins with anything else, so workflows are hopped over one by one;
+ * in a damaged index that might go in a circle. */
+static pawl_status workflow_after(struct pw_sqlite_connection *connection, struct pw_arena *arena,
+                                  struct pw_text *workflow, struct pawl_error *error)
+{
+    struct pw_query query;
+    struct pw_text next = { NULL, 0 };
+    pw_query_start(&query, connection, PW_QUERY_TASK_WORKFLOW_AFTER);
+    pw_bind_text(&query, *workflow);
+    if (pw_query_step(&query))
+        next = pw_column_text(&query, arena);
+    pawl_status status = pw_query_end(&query, error);
+    *workflow = next.data != NULL && is_behind(next, *workflow) ? next : (struct pw_text){ NULL, 0 };
+    return status;
+}
+
+static pawl_status count_tasks_of(struct pw_sqlite_connection *connection, struct pw_text workflow, int64_t now_ms,
+                                  struct pw_task_counts *counts, struct pawl_error *error)
+{
+    struct pw_query query;
+    int64_t due = 0;
+    pw_query_start(&query, connection, PW_QUERY_TASK_COUNTS);
+    pw_bind_text(&query, workflow);
+    pw_bind_integer(&query, now_ms);
+    if (pw_query_step(&query)) {
+        counts->active += pw_column_count(&query);
+        counts->waiting += pw_column_count(&query);
+        counts->paused += pw_column_count(&query);
+        for (int column = 0; column < 3; column++)
+            due += pw_column_count(&query);
+    }
+    counts->due += due;
+    pawl_status status = pw_query_end(&query, error);
+    if (status == PAWL_OK && due > 0)
+        status = earliest_of(connection, PW_QUERY_NEXT_DUE, workflow, &counts->oldest_due_at_ms, error);
+    return status;
+}
+
+static pawl_status count_hooks(struct pw_sqlite_connection *connection, struct pw_task_counts *counts,
+                               struct pawl_error *error)
+{
+    struct pw_query query;
+    pw_query_start(&query, connection, PW_QUERY_HOOK_COUNTS);
+    if (pw_query_step(&query)) {
+        counts->hooks_pending = pw_column_count(&query);
+        counts->hooks_failed = pw_column_count(&query);
+    }
+    return pw_query_end(&query, error);
+}
+
+pawl_status pw_sqlite_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
+                                  struct pawl_error *error)
+{
+    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
+    struct pw_sqlite_connection *connection = NULL;
+    struct pw_arena arena = { 0 };
+    struct pw_task_counts counts = { .oldest_due_at_ms = INT64_MAX };
+    struct pw_text workflow = { "", 0 }; /* before them all */
+    pawl_status status = pw_sqlite_take_reader(sqlite, &connection, error);
+    if (status != PAWL_OK)
+        return status;
+    status = workflow_after(connection, &arena, &workflow, error);
+    while (status == PAWL_OK && workflow.data != NULL) {
+        status = count_tasks_of(connection, workflow, now_ms, &counts, error);
+        if (status == PAWL_OK)
+            status = workflow_after(connection, &arena, &workflow, error);
+    }
+    if (status == PAWL_OK)
+        status = count_hooks(connection, &counts, error);
+    pw_sqlite_give_reader(sqlite, connection);
+    pw_arena_clear(&arena);
+    if (counts.due == 0)
+        counts.oldest_due_at_ms = 0;
+    if (status == PAWL_OK)
+        *out_counts = counts;
     return status;
 }

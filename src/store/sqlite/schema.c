@@ -61,6 +61,8 @@ static pawl_status migrate_from(struct pw_sqlite_connection *connection, int64_t
         if (migration->version <= version)
             continue;
         int code = sqlite3_exec(connection->db, migration->sql, NULL, NULL, NULL);
+        if ((code & 0xff) == SQLITE_ERROR) /* the SQL is right: a name in it must be taken */
+            return refuse_foreign(connection, error);
         if (code != SQLITE_OK)
             return pw_sqlite_error(connection, code, error);
     }

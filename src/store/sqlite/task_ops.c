@@ -28,6 +28,7 @@ pawl_status pw_look_at_task(struct pw_batch *batch, int64_t instance, struct pw_
         out_look->processing = pw_column_integer(&query) != 0;
         out_look->owner = pw_column_integer(&query);
         out_look->pause_requested = pw_column_integer(&query) != 0;
+        out_look->started_at_ms = pw_column_time(&query);
         out_look->event_seq = pw_column_count(&query);
     }
     return pw_query_end(&query, batch->error);
@@ -75,12 +76,12 @@ pawl_status pw_apply_park(struct pw_batch *batch, struct pw_op_park *op)
     if (!look.found)
         return pw_refuse_moved(batch);
     op->due_at_ms_set = due_of_park(batch, op, &look);
+    op->status_set = look.pause_requested ? PW_TASK_PAUSED : is_withdrawn(op, &look) ? PW_TASK_ACTIVE : op->status;
 
     struct pw_query query;
     pw_query_start(&query, batch->connection, PW_QUERY_TASK_PARK);
     pw_bind_integer(&query, op->instance);
-    enum pw_task_status status_set = is_withdrawn(op, &look) ? PW_TASK_ACTIVE : op->status;
-    pw_bind_integer(&query, look.pause_requested ? PW_TASK_PAUSED : status_set);
+    pw_bind_integer(&query, op->status_set);
     pw_bind_integer(&query, op->kind);
     pw_bind_integer(&query, op->due_at_ms_set);
     pw_bind_integer(&query, batch->now_ms);

@@ -1,0 +1,169 @@
+/* courier.c - threads that deliver.
+ *
+ * One of them at a time is the lookout: it waits until something is due, and claims it.  Then it leaves the lookout to
+ * the next, and delivers.  So a courier asks the store once, however many threads it has, and each delivery that is due
+ * finds a thread as long as one is free.  The lookout is woken by a kick when this process recorded something; what
+ * other processes recorded it finds by looking. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/thread.h"
+#include "hooks/hooks.h"
+#include "service/check.h"
+
+enum { THREADS_DEFAULT = 4, THREADS_MAX = 1024 };
+
+struct pawl_courier {
+    pawl_engine *engine;
+    struct pw_hooks *hooks; /* whose lock guards what follows */
+    pthread_cond_t free;    /* where those wait that are not the lookout */
+    bool has_lookout, stopping;
+    int32_t thread_count;
+    pthread_t threads[];
+};
+
+/* ---- The lookout --------------------------------------------------------------------------------------------- */
+
+/* Claims what is due.  Otherwise answers how long there is nothing to do, as far as is known.  What is wrong with the
+ * store is found out again at the next look. */
+static int64_t look(struct pawl_courier *courier, struct pw_errand *errand)
+{
+    int64_t at_ms = INT64_MAX, now_ms = pawl_now_ms(courier->engine);
+    pawl_status status = pw_errand_next_at(courier->engine, &at_ms, NULL);
+    if (status == PAWL_OK && at_ms <= now_ms)
+        status = pw_errand_exchange(courier->engine, errand, true, NULL);
+    if (status != PAWL_OK || at_ms <= now_ms || at_ms - now_ms > PW_POLL_MS_DEFAULT)
+        return PW_POLL_MS_DEFAULT;
+    return at_ms - now_ms;
+}
+
+/* With the lock held, which is let go of in between.  False: the courier stops, and nothing was claimed. */
+static bool watch(struct pawl_courier *courier, struct pw_errand *errand)
+{
+    struct pw_hooks *hooks = courier->hooks;
+    while (!courier->stopping) {
+        int64_t kicks = hooks->kicks;
+        pthread_mutex_unlock(&hooks->lock);
+        int64_t wait_ms = look(courier, errand);
+        pthread_mutex_lock(&hooks->lock);
+        if (errand->hook != NULL)
+            return true;
+        if (!courier->stopping && hooks->kicks == kicks)
+            pw_cond_wait_ms(&hooks->changed, &hooks->lock, wait_ms);
+    }
+    return false;
+}
+
+/* ---- Delivering ---------------------------------------------------------------------------------------------- */
+
+/* With the lock held. */
+static void rest(struct pawl_courier *courier)
+{
+    if (!courier->stopping)
+        pw_cond_wait_ms(&courier->hooks->changed, &courier->hooks->lock, PW_POLL_MS_DEFAULT);
+}
+
+/* Settles what was delivered, and claims more.  While the store is in trouble it is tried again for as long as the lease
+ * lasts: what is not settled is delivered again. */
+static void settle(struct pawl_courier *courier, struct pw_errand *errand)
+{
+    pthread_mutex_t *lock = &courier->hooks->lock;
+    for (;;) {
+        pthread_mutex_lock(lock);
+        bool stopping = courier->stopping;
+        pthread_mutex_unlock(lock);
+        if (pw_errand_exchange(courier->engine, errand, !stopping, NULL) == PAWL_OK)
+            return;
+        if (stopping || pawl_now_ms(courier->engine) >= errand->row.locked_until_ms) {
+            pw_errand_clear(errand);
+            return;
+        }
+        pthread_mutex_lock(lock);
+        rest(courier);
+        pthread_mutex_unlock(lock);
+    }
+}
+
+static void *run_courier(void *user)
+{
+    struct pawl_courier *courier = user;
+    struct pw_hooks *hooks = courier->hooks;
+    struct pw_errand errand = { .hook = NULL };
+    pthread_mutex_lock(&hooks->lock);
+    while (!courier->stopping) {
+        if (courier->has_lookout) {
+            pthread_cond_wait(&courier->free, &hooks->lock);
+            continue;
+        }
+        courier->has_lookout = true;
+        bool claimed = watch(courier, &errand);
+        courier->has_lookout = false;
+        pthread_cond_signal(&courier->free);
+        pthread_mutex_unlock(&hooks->lock);
+        while (claimed && errand.hook != NULL) {
+            pw_errand_call(courier->engine, &errand);
+            settle(courier, &errand);
+        }
+        pthread_mutex_lock(&hooks->lock);
+    }
+    pthread_mutex_unlock(&hooks->lock);
+    pw_errand_clear(&errand);
+    return NULL;
+}
+
+/* ---- Starting and stopping ----------------------------------------------------------------------------------- */
+
+static struct pawl_courier *courier_new(pawl_engine *engine, int32_t threads)
+{
+    struct pawl_courier *courier = calloc(1, sizeof *courier + (size_t)threads * sizeof courier->threads[0]);
+    struct pw_hooks *hooks = pw_hooks_of(engine);
+    if (courier == NULL || hooks == NULL || !pw_cond_init(&courier->free)) {
+        free(courier);
+        return NULL;
+    }
+    courier->engine = engine;
+    courier->hooks = hooks;
+    return courier;
+}
+
+pawl_status pawl_courier_start(pawl_engine *engine, int32_t threads, pawl_courier **out_courier,
+                               struct pawl_error *error)
+{
+    pawl_status status = pw_check_given(engine, "engine", error);
+    if (status == PAWL_OK)
+        status = pw_check_given(out_courier, "out_courier", error);
+    if (status != PAWL_OK)
+        return status;
+    if (threads < 0 || threads > THREADS_MAX)
+        return pw_error(error, PAWL_INVALID, "a courier has 1 to %d threads, or 0 for %d; not %d", THREADS_MAX,
+                        THREADS_DEFAULT, (int)threads);
+    int32_t wanted = threads != 0 ? threads : THREADS_DEFAULT;
+    struct pawl_courier *courier = courier_new(engine, wanted);
+    if (courier == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+    while (courier->thread_count < wanted) {
+        if (pthread_create(&courier->threads[courier->thread_count], NULL, run_courier, courier) != 0) {
+            pawl_courier_stop(courier);
+            return pw_error(error, PAWL_NOMEM, "the system gives no more threads: %d wanted", (int)wanted);
+        }
+        courier->thread_count++;
+    }
+    *out_courier = courier;
+    return PAWL_OK;
+}
+
+void pawl_courier_stop(pawl_courier *courier)
+{
+    if (courier == NULL)
+        return;
+    pthread_mutex_lock(&courier->hooks->lock);
+    courier->stopping = true;
+    pthread_cond_broadcast(&courier->free);
+    pthread_cond_broadcast(&courier->hooks->changed);
+    pthread_mutex_unlock(&courier->hooks->lock);
+    for (int32_t i = 0; i < courier->thread_count; i++)
+        (void)pthread_join(courier->threads[i], NULL);
+    pthread_cond_destroy(&courier->free);
+    free(courier);
+}

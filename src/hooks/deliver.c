@@ -1,0 +1,190 @@
+/* deliver.c - one delivery after the other: see hooks.h. */
+#include "base/error.h"
+#include "base/limits.h"
+#include "history/retry.h"
+#include "hooks/hooks.h"
+#include "service/check.h"
+#include "service/edit.h"
+
+enum { TICK_MAX_DEFAULT = 100 };
+
+void pw_errand_clear(struct pw_errand *errand)
+{
+    pw_arena_clear(&errand->arena);
+    *errand = (struct pw_errand){ .hook = NULL };
+}
+
+/* ---- Claiming and settling ----------------------------------------------------------------------------------- */
+
+/* The hooks that this engine delivers, in the arena. */
+static struct pw_hook_wanted *wanted_of(const struct pw_hooks *hooks, struct pw_arena *arena, size_t *out_count)
+{
+    size_t most = 1, count = 0;
+    for (const struct pw_hook *hook = atomic_load(&hooks->first); hook != NULL; hook = atomic_load(&hook->next))
+        most++;
+    struct pw_hook_wanted *wanted = pw_arena_take(arena, most * sizeof *wanted);
+    const struct pw_hook *hook = wanted != NULL ? atomic_load(&hooks->first) : NULL;
+    for (; hook != NULL && count < most; hook = atomic_load(&hook->next)) {
+        if (hook->deliver != NULL)
+            wanted[count++] = (struct pw_hook_wanted){ hook->name, hook->lease_ms };
+    }
+    *out_count = count;
+    return wanted;
+}
+
+static bool add_settle(struct pw_unit *unit, const struct pw_errand *errand)
+{
+    struct pw_op *op = pw_unit_add(unit, PW_OP_HOOK_SETTLE);
+    if (op == NULL)
+        return false;
+    op->as.hook_settle = (struct pw_op_hook_settle){ .key = errand->row.key,
+                                                     .epoch = errand->row.epoch,
+                                                     .delivered = errand->delivered,
+                                                     .untried = errand->untried,
+                                                     .next_at_ms = errand->next_at_ms,
+                                                     .last_error = pw_text_of(errand->failure.text) };
+    return true;
+}
+
+/* *out_claim stays NULL where no hook is delivered here. */
+static bool add_claim(struct pw_unit *unit, const struct pw_hooks *hooks, struct pw_op **out_claim)
+{
+    size_t count;
+    const struct pw_hook_wanted *wanted = wanted_of(hooks, &unit->arena, &count);
+    if (wanted == NULL || count == 0)
+        return wanted != NULL;
+    struct pw_op *op = pw_unit_add(unit, PW_OP_HOOK_CLAIM);
+    if (op == NULL)
+        return false;
+    op->as.hook_claim = (struct pw_op_hook_claim){ .wanted = wanted, .wanted_count = count, .max = 1 };
+    *out_claim = op;
+    return true;
+}
+
+/* Takes the unit's memory over: what was claimed lies in it. */
+static void take_over(struct pw_errand *errand, struct pw_unit *unit, const struct pw_op *claim,
+                      const struct pw_hooks *hooks)
+{
+    pw_errand_clear(errand);
+    errand->arena = unit->arena;
+    if (claim == NULL || claim->as.hook_claim.row_count == 0)
+        return;
+    errand->row = claim->as.hook_claim.rows[0];
+    errand->hook = pw_hooks_find(hooks, errand->row.hook);
+}
+
+pawl_status pw_errand_exchange(pawl_engine *engine, struct pw_errand *errand, bool claims, struct pawl_error *error)
+{
+    struct pw_hooks *hooks = pw_hooks_of(engine);
+    struct pw_unit unit;
+    struct pw_op *claim = NULL;
+    pw_unit_init(&unit);
+    bool complete = hooks != NULL && (errand->hook == NULL || add_settle(&unit, errand)) &&
+                    (!claims || add_claim(&unit, hooks, &claim));
+    pawl_status status = PAWL_NOMEM;
+    if (complete)
+        status = unit.first != NULL ? pw_engine_run(engine, &unit) : PAWL_OK;
+    if (status == PAWL_OK) {
+        take_over(errand, &unit, claim, hooks);
+        return PAWL_OK;
+    }
+    status = pw_edit_report(error, status, &unit.error);
+    pw_unit_clear(&unit);
+    return status;
+}
+
+/* ---- Calling ------------------------------------------------------------------------------------------------- */
+
+/* When an attempt that failed, or was not made, is followed by another; 0: never. */
+static int64_t next_attempt_at(pawl_engine *engine, const struct pw_errand *errand, pawl_status status)
+{
+    struct pawl_policy policy = { .delay_ms = errand->hook->delay_ms, .backoff = PAWL_BACKOFF_EXPONENTIAL };
+    if (errand->untried)
+        policy.backoff = PAWL_BACKOFF_CONSTANT;
+    else if (status == PAWL_NON_RETRYABLE || errand->row.attempts >= errand->row.attempts_max)
+        return 0;
+    return pw_time_after(pawl_now_ms(engine), pw_retry_delay_ms(&policy, errand->row.attempts));
+}
+
+/* What the hook said, fit to be stored and shown. */
+static void note_failure(struct pw_errand *errand, pawl_status status, struct pawl_error *said)
+{
+    said->text[sizeof said->text - 1] = '\0';
+    struct pw_text text = pw_text_cut(pw_text_of(said->text), sizeof said->text - 1);
+    (void)pw_error(&errand->failure, status, "%.*s", (int)text.size, text.data);
+    if (text.size == 0)
+        (void)pw_error_plain(&errand->failure, status);
+}
+
+void pw_errand_call(pawl_engine *engine, struct pw_errand *errand)
+{
+    struct pawl_error error = { PAWL_OK, "" };
+    struct pawl_delivery delivery;
+    pawl_scope *scope = pawl_scope_new();
+    pawl_status status = scope != NULL ? pw_delivery_of_row(scope, &errand->row, &delivery) : PAWL_NOMEM;
+    errand->untried = status == PAWL_NOMEM;
+    if (status == PAWL_OK)
+        status = errand->hook->deliver(&delivery, errand->hook->user, &error);
+    errand->delivered = status == PAWL_OK;
+    if (status != PAWL_OK) {
+        note_failure(errand, status, &error);
+        errand->next_at_ms = next_attempt_at(engine, errand, status);
+    }
+    pawl_scope_free(scope);
+}
+
+/* ---- Ticks --------------------------------------------------------------------------------------------------- */
+
+pawl_status pw_errand_next_at(pawl_engine *engine, int64_t *out_at_ms, struct pawl_error *error)
+{
+    struct pw_hooks *hooks = pw_hooks_of(engine);
+    struct pw_arena arena = { 0 };
+    size_t count = 0;
+    const struct pw_hook_wanted *wanted = hooks != NULL ? wanted_of(hooks, &arena, &count) : NULL;
+    struct pw_text *names = wanted != NULL ? pw_arena_take(&arena, (count + 1) * sizeof *names) : NULL;
+    for (size_t i = 0; names != NULL && i < count; i++)
+        names[i] = wanted[i].hook;
+    pawl_status status = names != NULL ? engine->store->ops->next_hook(engine->store, names, count, out_at_ms, error)
+                                       : pw_error_plain(error, PAWL_NOMEM);
+    pw_arena_clear(&arena);
+    return status;
+}
+
+static pawl_status deliver_due(pawl_engine *engine, int64_t max, int64_t *delivered, struct pawl_error *error)
+{
+    struct pw_errand errand = { .hook = NULL };
+    int64_t attempts = 0;
+    bool untried = false;
+    pawl_status status = pw_errand_exchange(engine, &errand, true, error);
+    while (status == PAWL_OK && errand.hook != NULL) {
+        pw_errand_call(engine, &errand);
+        *delivered += errand.delivered;
+        untried = errand.untried;
+        status = pw_errand_exchange(engine, &errand, ++attempts < max && !untried, error);
+    }
+    pw_errand_clear(&errand);
+    return status == PAWL_OK && untried ? pw_error_plain(error, PAWL_NOMEM) : status;
+}
+
+pawl_status pawl_hooks_tick(pawl_engine *engine, int64_t max, int64_t *out_delivered, int64_t *out_next_at_ms,
+                            struct pawl_error *error)
+{
+    int64_t delivered = 0, next_at_ms = INT64_MAX;
+    pawl_status status = pw_check_given(engine, "engine", error);
+    if (status == PAWL_OK && max < 0)
+        status = pw_error(error, PAWL_INVALID, "max is %lld; it is 1 or more, or 0 for 100", (long long)max);
+    if (status == PAWL_OK)
+        status = pw_errand_next_at(engine, &next_at_ms, error);
+    if (status == PAWL_OK && next_at_ms <= pawl_now_ms(engine)) {
+        status = deliver_due(engine, max != 0 ? max : TICK_MAX_DEFAULT, &delivered, error);
+        if (status == PAWL_OK)
+            status = pw_errand_next_at(engine, &next_at_ms, error);
+    }
+    if (status != PAWL_OK)
+        return status;
+    if (out_delivered != NULL)
+        *out_delivered = delivered;
+    if (out_next_at_ms != NULL)
+        *out_next_at_ms = next_at_ms;
+    return PAWL_OK;
+}

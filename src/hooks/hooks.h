@@ -1,0 +1,45 @@
+/* hooks.h (internal) - carrying deliveries out.
+ *
+ * An errand is one claimed delivery: claimed, called, settled.  Settling one and claiming the next is one unit of work,
+ * so a busy thread commits once for each delivery.  They are claimed one by one, because the lease of an attempt begins
+ * with its claim.
+ *
+ *  H1. An attempt is counted when it is claimed.  A crash, or a settling that did not succeed, is followed by another
+ *      attempt when the lease has ended, or, after the last one, by the row's failing for good.
+ *      What is claimed and then not even tried, because memory is out, is given back and not counted.
+ *  H2. A settling that comes after the lease was taken by somebody else changes nothing. */
+#ifndef PW_HOOKS_HOOKS_H
+#define PW_HOOKS_HOOKS_H
+
+#include "engine/hooks.h"
+#include "value/value.h"
+
+/* All zero is none. */
+struct pw_errand {
+    struct pw_arena arena; /* of the row */
+    struct pw_hook_row row;
+    const struct pw_hook *hook; /* NULL: none is held */
+
+    /* How it went, once it was called. */
+    bool delivered, untried;
+    int64_t next_at_ms; /* not delivered: as it is settled; 0: for good */
+    struct pawl_error failure;
+};
+void pw_errand_clear(struct pw_errand *errand);
+
+/* Settles the errand that was called, if one is held, and claims another, if that is wanted and one is due: then it is
+ * held afterwards.  When it fails the errand is held as before. */
+pawl_status pw_errand_exchange(pawl_engine *engine, struct pw_errand *errand, bool claims,
+                               struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* Calls the hook, if memory allows. */
+void pw_errand_call(pawl_engine *engine, struct pw_errand *errand);
+
+/* When something of the hooks that this engine delivers is due, or a lease ends; INT64_MAX: never. */
+pawl_status pw_errand_next_at(pawl_engine *engine, int64_t *out_at_ms, struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* What a hook is told of a row; everything lives in the scope.  PAWL_NOMEM, or PAWL_STORE_CORRUPT. */
+pawl_status pw_delivery_of_row(pawl_scope *scope, const struct pw_hook_row *row,
+                               struct pawl_delivery *out_delivery) PAWL_MUST_CHECK;
+
+#endif

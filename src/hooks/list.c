@@ -1,0 +1,135 @@
+/* list.c - looking at what is to be delivered, or could not be; and sending again. */
+#include "base/error.h"
+#include "hooks/hooks.h"
+#include "service/check.h"
+#include "service/cursor.h"
+#include "service/edit.h"
+#include "service/rows.h"
+
+/* Goes on from the kinds of cursor.h, and like them is part of the cursor's text. */
+static const enum pw_cursor_kind cursor_kind = (enum pw_cursor_kind)5;
+
+const char *pawl_delivery_status_name(enum pawl_delivery_status status)
+{
+    switch (status) {
+    case PAWL_DELIVERY_PENDING:
+        return "pending";
+    case PAWL_DELIVERY_FAILED:
+        return "failed";
+    }
+    return "unknown";
+}
+
+static pawl_status check_list(const struct pawl_delivery_list_options *options, struct pw_hook_query *query,
+                              struct pw_cursor_filter *filter, struct pawl_error *error)
+{
+    size_t page_size;
+    pawl_status status = pw_check_page_size(options->page_size, &page_size, error);
+    if (status != PAWL_OK)
+        return status;
+    if (options->has_status && (unsigned)options->status > PAWL_DELIVERY_FAILED)
+        return pw_error(error, PAWL_INVALID, "status %d is not a delivery's; they are pending and failed",
+                        (int)options->status);
+    query->hook = pw_text_of(options->hook);
+    query->has_status = options->has_status;
+    query->status = options->status;
+    query->max = page_size + 1; /* one more, to know whether there is another page */
+    pw_cursor_filter_text(filter, query->hook);
+    pw_cursor_filter_number(filter, options->has_status ? (int64_t)options->status : -1);
+    return pw_cursor_read(options->cursor, "cursor", cursor_kind, *filter, &query->after_key, error);
+}
+
+static pawl_status record_of_row(pawl_scope *scope, const struct pw_hook_row *row,
+                                 struct pawl_delivery_record *out_record)
+{
+    struct pawl_delivery_record record = {
+        .status = row->next_at_ms != 0 ? PAWL_DELIVERY_PENDING : PAWL_DELIVERY_FAILED,
+        .next_attempt_at_ms = row->next_at_ms,
+    };
+    pawl_status status = pw_delivery_of_row(scope, row, &record.delivery);
+    if (status == PAWL_OK && !pw_rows_string(scope, row->last_error, &record.last_error))
+        status = PAWL_NOMEM;
+    if (status == PAWL_OK)
+        *out_record = record;
+    return status;
+}
+
+static pawl_status answer_page(pawl_scope *scope, const struct pw_hook_row *rows, size_t count, size_t page_size,
+                               struct pw_cursor_filter filter, struct pawl_delivery_page *out_page)
+{
+    bool has_more = count > page_size;
+    size_t given = has_more ? page_size : count;
+    struct pawl_delivery_record *records = pw_scope_take(scope, given * sizeof *records + 1); /* not NULL for none */
+    if (records == NULL)
+        return PAWL_NOMEM;
+    for (size_t i = 0; i < given; i++) {
+        pawl_status status = record_of_row(scope, &rows[i], &records[i]);
+        if (status != PAWL_OK)
+            return status;
+    }
+    const char *cursor = has_more ? pw_cursor_write(scope, cursor_kind, filter, rows[given - 1].key) : NULL;
+    if (has_more && cursor == NULL)
+        return PAWL_NOMEM;
+    *out_page = (struct pawl_delivery_page){ records, given, cursor };
+    return PAWL_OK;
+}
+
+pawl_status pawl_list_deliveries(pawl_engine *engine, pawl_scope *scope,
+                                 const struct pawl_delivery_list_options *options, struct pawl_delivery_page *out_page,
+                                 struct pawl_error *error)
+{
+    struct pawl_delivery_list_options known = PAWL_DELIVERY_LIST_OPTIONS_INIT;
+    struct pw_cursor_filter filter = { 0 };
+    struct pw_hook_query query = { .after_key = 0 };
+    pawl_status status = pw_check_given(engine, "engine", error);
+    if (status == PAWL_OK)
+        status = pw_check_given(scope, "scope", error);
+    if (status == PAWL_OK)
+        status = pw_check_given(out_page, "out_page", error);
+    if (status == PAWL_OK)
+        status = pw_check_options(options, &known, sizeof known, error);
+    if (status == PAWL_OK)
+        status = check_list(&known, &query, &filter, error);
+    if (status != PAWL_OK)
+        return status;
+
+    struct pw_arena arena;
+    struct pw_hook_row *rows = NULL;
+    size_t count = 0;
+    pw_arena_init(&arena);
+    status = engine->store->ops->list_hooks(engine->store, &arena, &query, &rows, &count, error);
+    if (status == PAWL_OK) {
+        status = answer_page(scope, rows, count, query.max - 1, filter, out_page);
+        if (status != PAWL_OK)
+            (void)pw_error_plain(error, status);
+    }
+    pw_arena_clear(&arena);
+    return status;
+}
+
+pawl_status pawl_resend_delivery(pawl_engine *engine, const char *id, struct pawl_error *error)
+{
+    pawl_status status = pw_check_given(engine, "engine", error);
+    if (status == PAWL_OK)
+        status = pw_check_given(id, "id", error);
+    if (status != PAWL_OK)
+        return status;
+    struct pw_unit unit;
+    pw_unit_init(&unit);
+    struct pw_op *op = pw_unit_add(&unit, PW_OP_HOOK_RESEND);
+    if (op == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+    op->as.hook_resend.id = pw_text_of(id);
+    status = pw_edit_commit(engine, &unit, error);
+    bool found = op->as.hook_resend.found;
+    pw_unit_clear(&unit);
+    if (status != PAWL_OK)
+        return status;
+    if (!found) {
+        char shown[PW_SHOWN_SIZE];
+        return pw_error(error, PAWL_DELIVERY_NOT_FOUND, "no delivery \"%s\" waits or has failed",
+                        pw_check_shown(pw_text_of(id), shown));
+    }
+    pw_hooks_kick(engine);
+    return PAWL_OK;
+}

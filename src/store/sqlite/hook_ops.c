@@ -1,0 +1,186 @@
+/* hook_ops.c - what hooks are to be told: recorded beside what causes it, claimed for an attempt, settled.
+ *
+ * A row's next_at is all that a claim looks at.  While an attempt is under way it is the end of its lease, so one that
+ * never comes back is due again by itself. */
+#include "base/error.h"
+#include "store/sqlite/batch.h"
+#include "store/sqlite/read.h"
+
+/* A claim looks again for what it did not give out; but in a damaged file it could find the same for ever. */
+enum { ROUNDS_MAX = 100 };
+
+/* ---- Recording ----------------------------------------------------------------------------------------------- */
+
+/* 0: it did nothing that there is to tell of. */
+static int64_t instance_of(const struct pw_op *cause)
+{
+    switch (cause->kind) {
+    case PW_OP_CREATE:
+        return cause->as.create.created ? cause->as.create.fence.instance : 0;
+    case PW_OP_RESTART:
+        return cause->as.restart.instance;
+    case PW_OP_HOLD:
+        return cause->as.hold.instance;
+    case PW_OP_PARK:
+        return cause->as.park.status_set != PW_TASK_PAUSED ? cause->as.park.instance : 0;
+    case PW_OP_FINISH:
+        return cause->as.finish.instance;
+    default:
+        return 0;
+    }
+}
+
+/* 0: at once. */
+static int64_t due_of(const struct pw_op *cause)
+{
+    bool later = cause->kind == PW_OP_PARK && cause->as.park.due_at_ms != PW_NOW;
+    return later ? cause->as.park.due_at_ms_set : 0;
+}
+
+pawl_status pw_apply_hook(struct pw_batch *batch, const struct pw_op_hook *op)
+{
+    static const struct pw_op_finish unfinished = { .outcome = PW_OUTCOME_OPEN };
+    const struct pw_op_finish *finish = op->cause->kind == PW_OP_FINISH ? &op->cause->as.finish : &unfinished;
+    int64_t instance = instance_of(op->cause);
+    if (instance == 0)
+        return PAWL_OK;
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_HOOK_INSERT);
+    pw_bind_text(&query, op->id);
+    pw_bind_text(&query, op->hook);
+    pw_bind_integer(&query, op->event);
+    pw_bind_time(&query, op->reason); /* none is NULL */
+    pw_bind_time(&query, finish->outcome);
+    pw_bind_integer(&query, instance);
+    pw_bind_time(&query, due_of(op->cause));
+    pw_bind_text(&query, finish->error_name);
+    pw_bind_text(&query, finish->error_message);
+    pw_bind_integer(&query, op->attempts_max);
+    pw_bind_integer(&query, batch->now_ms);
+    return pw_query_run(&query, batch->error);
+}
+
+/* ---- Claiming ------------------------------------------------------------------------------------------------ */
+
+static pawl_status read_row(struct pw_batch *batch, int64_t key, struct pw_hook_row *row, bool *out_found)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_HOOK_READ);
+    pw_bind_integer(&query, key);
+    *out_found = pw_query_step(&query);
+    if (*out_found)
+        pw_read_hook_row(&query, &batch->unit->arena, row);
+    return pw_query_end(&query, batch->error);
+}
+
+static pawl_status give_up(struct pw_batch *batch, int64_t key)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_HOOK_GIVE_UP);
+    pw_bind_integer(&query, key);
+    pw_bind_text(&query, pw_text_of("the last attempt was not heard of again before its lease ended"));
+    return pw_query_run(&query, batch->error);
+}
+
+static pawl_status take(struct pw_batch *batch, int64_t key, int64_t lease_ms, struct pw_hook_row *row)
+{
+    struct pw_query query;
+    row->attempts++;
+    row->epoch++;
+    row->next_at_ms = row->locked_until_ms = batch->now_ms + lease_ms;
+    pw_query_start(&query, batch->connection, PW_QUERY_HOOK_TAKE);
+    pw_bind_integer(&query, key);
+    pw_bind_integer(&query, row->next_at_ms);
+    return pw_query_run(&query, batch->error);
+}
+
+static int64_t lease_of(const struct pw_op_hook_claim *op, struct pw_text hook)
+{
+    size_t position = 0;
+    while (position + 1 < op->wanted_count && !pw_text_equal(op->wanted[position].hook, hook))
+        position++; /* by one of them it was found */
+    return op->wanted[position].lease_ms;
+}
+
+/* A row of an instance that is gone has nothing to tell: it is kept out of the way, and given to nobody. */
+static pawl_status claim_row(struct pw_batch *batch, const struct pw_op_hook_claim *op, int64_t key,
+                             struct pw_rows *claimed)
+{
+    bool found = false;
+    struct pw_hook_row *row = pw_rows_add(claimed);
+    if (row == NULL)
+        return pw_error_plain(batch->error, PAWL_NOMEM);
+    pawl_status status = read_row(batch, key, row, &found);
+    if (status != PAWL_OK)
+        return status;
+    bool used_up = found && row->attempts >= row->attempts_max;
+    status = used_up || !found ? give_up(batch, key) : take(batch, key, lease_of(op, row->hook), row);
+    if (used_up || !found)
+        claimed->count--;
+    return status;
+}
+
+/* What is found is due no more afterwards, whatever became of it. */
+static pawl_status claim_round(struct pw_batch *batch, const struct pw_op_hook_claim *op, struct pw_rows *claimed,
+                               bool *out_found)
+{
+    struct pw_rows dues = { .arena = &batch->unit->arena, .row_size = sizeof(struct pw_due) };
+    pawl_status status = PAWL_OK;
+    size_t room = op->max - claimed->count;
+    for (size_t position = 0; position < op->wanted_count && status == PAWL_OK; position++)
+        status = pw_find_due(batch, PW_QUERY_HOOK_DUE, op->wanted[position].hook, room, &dues);
+    pw_sort_due(&dues);
+    for (size_t position = 0; position < dues.count && claimed->count < op->max && status == PAWL_OK; position++)
+        status = claim_row(batch, op, ((const struct pw_due *)dues.rows)[position].key, claimed);
+    *out_found = dues.count > 0;
+    return status;
+}
+
+pawl_status pw_apply_hook_claim(struct pw_batch *batch, struct pw_op_hook_claim *op)
+{
+    struct pw_rows claimed = { .arena = &batch->unit->arena, .row_size = sizeof(struct pw_hook_row) };
+    pawl_status status = PAWL_OK;
+    bool found = true;
+    for (int round = 0; round < ROUNDS_MAX && status == PAWL_OK && found && claimed.count < op->max; round++)
+        status = claim_round(batch, op, &claimed, &found);
+    if (status == PAWL_OK) {
+        op->rows = claimed.rows;
+        op->row_count = claimed.count;
+    }
+    return status;
+}
+
+/* ---- Settling ------------------------------------------------------------------------------------------------ */
+
+static pawl_status run_on_row(struct pw_batch *batch, struct pw_query *query, bool *out_found)
+{
+    pawl_status status = pw_query_run(query, batch->error);
+    *out_found = status == PAWL_OK && sqlite3_changes64(batch->connection->db) != 0;
+    return status;
+}
+
+pawl_status pw_apply_hook_settle(struct pw_batch *batch, struct pw_op_hook_settle *op)
+{
+    struct pw_query query;
+    bool found = false;
+    pw_query_start(&query, batch->connection, op->delivered ? PW_QUERY_HOOK_DELIVERED : PW_QUERY_HOOK_FAILED);
+    pw_bind_integer(&query, op->key);
+    pw_bind_integer(&query, op->epoch);
+    if (!op->delivered) {
+        pw_bind_time(&query, op->next_at_ms);
+        pw_bind_text(&query, op->last_error);
+        pw_bind_integer(&query, op->untried);
+    }
+    pawl_status status = run_on_row(batch, &query, &found);
+    op->lost = !found;
+    return status;
+}
+
+pawl_status pw_apply_hook_resend(struct pw_batch *batch, struct pw_op_hook_resend *op)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_HOOK_RESEND);
+    pw_bind_text(&query, op->id);
+    pw_bind_integer(&query, batch->now_ms);
+    return run_on_row(batch, &query, &op->found);
+}

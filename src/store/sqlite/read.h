@@ -1,0 +1,11 @@
+/* read.h - rows as statements give them out, for whoever reads them inside a transaction as well. */
+#ifndef PW_STORE_SQLITE_READ_H
+#define PW_STORE_SQLITE_READ_H
+
+#include "store/sqlite/query.h"
+#include "store/store.h"
+
+/* Of HOOK_COLUMNS, into a struct pw_hook_row. */
+void pw_read_hook_row(struct pw_query *query, struct pw_arena *arena, void *row);
+
+#endif
