@@ -183,6 +183,19 @@ static void a_damaged_file_is_told_as_such(void **state)
     assert_says(fixture, database_path(fixture));
 }
 
+/* Whatever is compared with it comes before it, so that it would be the next one for ever. */
+static void counting_ends_at_a_workflow_whose_name_is_no_text(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_task_counts counts;
+    (void)create_instance(fixture, "order", "a");
+    (void)create_instance(fixture, "other", "b");
+    run_raw_sql(fixture, "UPDATE workflow_task SET workflow = x'ff' WHERE workflow = 'other'");
+    assert_int_equal(fixture->store->ops->count_tasks(fixture->store, fixture->now_ms, &counts, &fixture->error),
+                     PAWL_OK);
+    assert_int_equal(counts.active, 1);
+}
+
 static void a_newer_schema_is_refused_with_both_numbers(void **state)
 {
     struct fixture *fixture = *state;
@@ -191,8 +204,8 @@ static void a_newer_schema_is_refused_with_both_numbers(void **state)
     change_file(fixture, "UPDATE workflow_schema SET version = 77");
     assert_int_equal(try_open(fixture, fixture->url), PAWL_STORE_TOO_NEW);
     assert_says(fixture, "77");
-    assert_says(fixture, "up to 1");
-    change_file(fixture, "UPDATE workflow_schema SET version = 1");
+    assert_says(fixture, "up to 2");
+    change_file(fixture, "UPDATE workflow_schema SET version = 2");
     fixture->store = fixture_open_store(fixture);
     assert_int_equal(try_fence(fixture, at), PAWL_OK);
 }
@@ -347,6 +360,7 @@ int main(void)
         ON_FILE(a_missing_directory_is_named)
         ON_FILE(a_file_that_is_no_database_is_refused_and_left_alone)
         ON_FILE(a_damaged_file_is_told_as_such)
+        ON_FILE(counting_ends_at_a_workflow_whose_name_is_no_text)
         ON_FILE(a_newer_schema_is_refused_with_both_numbers)
         ON_FILE(an_applications_own_database_is_shared)
         ON_FILE(somebody_elses_table_of_our_name_is_refused_and_left_alone)

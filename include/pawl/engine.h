@@ -84,6 +84,46 @@ PAWL_API pawl_status pawl_at_close(pawl_engine *engine, void (*close)(void *user
 /* The store's time, which is what every stored time and every comparison uses. */
 PAWL_API int64_t pawl_now_ms(pawl_engine *engine);
 
+/* ---- Figures --------------------------------------------------------------------------------------------------- */
+
+/* How many fell into each class: counts[i] those of at most limits[i], the last one the rest; and their sum. */
+enum { PAWL_CLASSES_MAX = 16 };
+struct pawl_distribution {
+    size_t class_count;
+    double limits[PAWL_CLASSES_MAX]; /* class_count - 1 of them */
+    int64_t counts[PAWL_CLASSES_MAX];
+    double sum;
+};
+
+/* Since this engine was opened, of what this engine committed. */
+struct pawl_stats {
+    size_t struct_size;
+    int64_t runs_created; /* restarts are new runs */
+    int64_t runs_complete, runs_errored, runs_terminated;
+    int64_t steps_completed, steps_errored; /* for good */
+    int64_t attempts_failed;                /* and tried again */
+    int64_t events_sent;
+    int64_t leases_lost;
+    int64_t commits, commits_failed;
+    struct pawl_distribution run_seconds;  /* from the run's start to its end */
+    struct pawl_distribution body_seconds; /* of step bodies */
+    struct pawl_distribution units;        /* in one commit */
+    struct pawl_distribution commit_seconds;
+};
+PAWL_API void pawl_stats_read(pawl_engine *engine, struct pawl_stats *out_stats); /* set struct_size first */
+
+/* What is in the store now.  Counts run over an index: milliseconds for a hundred thousand. */
+struct pawl_backlog {
+    size_t struct_size;
+    int64_t active, waiting, paused; /* unfinished instances */
+    int64_t due;                     /* of those, what a runner could take now */
+    int64_t oldest_due_at_ms;        /* 0: nothing is due */
+    int64_t deliveries_pending;      /* of hooks */
+    int64_t deliveries_failed;       /* for good */
+};
+PAWL_API pawl_status pawl_backlog_read(pawl_engine *engine, struct pawl_backlog *out_backlog,
+                                       struct pawl_error *error) PAWL_MUST_CHECK; /* set struct_size first */
+
 /* ---- Defining workflows -------------------------------------------------------------------------------------- */
 
 enum pawl_backoff {

@@ -62,6 +62,9 @@ PAWL_API pawl_status pawl_value_vpack(pawl_scope *scope, pawl_value **out_value,
 PAWL_API pawl_status pawl_value_text(pawl_scope *scope, const pawl_value *value, const char **out_text,
                                      size_t *out_size) PAWL_MUST_CHECK;
 
+/* Memory of the scope's lifetime, aligned for any type, not zeroed.  Returns NULL when memory is out. */
+PAWL_API void *pawl_scope_take(pawl_scope *scope, size_t size);
+
 /* printf into the scope.  Returns NULL when memory is out. */
 PAWL_API const char *pawl_scope_format(pawl_scope *scope, const char *format, ...) PAWL_PRINTF(2, 3);
 
@@ -91,6 +94,22 @@ PAWL_API const pawl_value *pawl_value_item(const pawl_value *value, size_t posit
 
 /* The key of an object's member; NULL past the end or when it is not an object. */
 PAWL_API const char *pawl_value_key(const pawl_value *value, size_t position);
+
+/* Walks the members of an object or the elements of an array without reading it: each is given as its text, as it was
+ * received, so that a part can be handed on unchanged.  `text` must be JSON: pawl_json_check() says so.  Begin with
+ * *position 0; false: there are no more, or it is neither.  A key comes with its quotes and escapes. */
+struct pawl_json_part {
+    const char *key; /* NULL in an array */
+    size_t key_size;
+    const char *text;
+    size_t size;
+};
+PAWL_API bool pawl_json_next(const char *text, size_t size, size_t *position, struct pawl_json_part *out_part);
+
+/* Is this JSON, as pawl_value_parse() takes it?  Builds nothing.  PAWL_INVALID_JSON says what is wrong, with line and
+ * column.  depth_max: how deep it may be nested, up to 1000; 0: 128. */
+PAWL_API pawl_status pawl_json_check(const char *text, size_t size, int depth_max,
+                                     struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* Same kind and same content; the order of an object's members does not matter.  NULL equals only NULL. */
 PAWL_API bool pawl_value_equal(const pawl_value *left, const pawl_value *right);

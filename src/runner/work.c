@@ -167,8 +167,10 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
         runner->trouble_ms = 0;
     unhold(runner, turn);
     note_begun(runner, turn);
-    if (lost && atomic_load(&turn->chain.broken) == PAWL_CONFLICT)
+    if (lost && atomic_load(&turn->chain.broken) == PAWL_CONFLICT) {
         runner->leases_lost++;
+        pw_stats_lease_lost(&runner->engine->stats);
+    }
     if (owed)
         owe_release(runner, &turn->claim.fence);
     if (history != NULL && runner->options.cache_bytes > 0 && !runner->options.always_replay) {

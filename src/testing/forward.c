@@ -94,6 +94,27 @@ static pawl_status forward_next_due(struct pw_store *store, const struct pw_text
     return inner->ops->next_due(inner, workflows, count, out_at_ms, error);
 }
 
+static pawl_status forward_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
+                                       struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->count_tasks(inner, now_ms, out_counts, error);
+}
+
+static pawl_status forward_list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
+                                      struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->list_hooks(inner, arena, query, out_rows, out_count, error);
+}
+
+static pawl_status forward_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count,
+                                     int64_t *out_at_ms, struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->next_hook(inner, hooks, count, out_at_ms, error);
+}
+
 static pawl_status forward_announce(struct pw_store *store, int64_t owner, struct pawl_error *error)
 {
     struct pw_store *inner = inner_of(store);
@@ -123,6 +144,9 @@ void pw_forward_init(struct pw_forward *forward, struct pw_store *inner)
         .read_new_events = forward_read_new_events,
         .read_waiting_steps = forward_read_waiting_steps,
         .next_due = forward_next_due,
+        .count_tasks = forward_count_tasks,
+        .list_hooks = forward_list_hooks,
+        .next_hook = forward_next_hook,
         .announce = forward_announce,
         .withdraw = forward_withdraw,
     };

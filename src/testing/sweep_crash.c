@@ -64,6 +64,10 @@ static void describe_op(struct words *words, const struct pw_op *op)
     case PW_OP_HOLD:
     case PW_OP_RENEW:
     case PW_OP_REAP:
+    case PW_OP_HOOK:
+    case PW_OP_HOOK_CLAIM:
+    case PW_OP_HOOK_SETTLE:
+    case PW_OP_HOOK_RESEND:
         return;
     }
 }

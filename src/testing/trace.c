@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/iso.h"
 #include "testing/forward.h"
 
 struct trace_store {
@@ -84,15 +84,13 @@ static void put_quoted(struct pw_trace *trace, struct pw_text text)
 
 static void put_time(struct pw_trace *trace, int64_t at_ms)
 {
-    time_t seconds = (time_t)(at_ms / 1000);
-    struct tm parts;
-    char text[32] = "";
+    char text[PW_ISO_SIZE];
     if (at_ms == PW_NOW)
         put(trace, "now");
-    else if (gmtime_r(&seconds, &parts) == NULL || strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts) == 0)
-        put(trace, "%lld ms", (long long)at_ms);
+    else if (pw_iso_time(at_ms, text))
+        put(trace, "%s", text);
     else
-        put(trace, "%s.%03dZ", text, (int)(at_ms % 1000));
+        put(trace, "%lld ms", (long long)at_ms);
 }
 
 static void put_fence(struct pw_trace *trace, const struct pw_fence *fence)
@@ -194,6 +192,13 @@ static void put_renew(struct pw_trace *trace, const struct pw_op_renew *renew)
     put(trace, "renew %zu leases, %zu lost", renew->count, lost);
 }
 
+static void put_hook_claim(struct pw_trace *trace, const struct pw_op_hook_claim *claim)
+{
+    put(trace, "hook claim");
+    for (size_t i = 0; i < claim->row_count; i++)
+        put(trace, " %s", claim->rows[i].id.data);
+}
+
 static void put_op(struct pw_trace *trace, const struct pw_op *op, bool applied)
 {
     switch (op->kind) {
@@ -247,6 +252,20 @@ static void put_op(struct pw_trace *trace, const struct pw_op *op, bool applied)
     case PW_OP_MUTATE:
         put(trace, "mutate");
         return;
+    case PW_OP_HOOK:
+        put(trace, "hook %s %s", op->as.hook.hook.data, pawl_hook_event_name(op->as.hook.event));
+        return;
+    case PW_OP_HOOK_CLAIM:
+        put_hook_claim(trace, &op->as.hook_claim);
+        return;
+    case PW_OP_HOOK_SETTLE:
+        put(trace, op->as.hook_settle.delivered ? "hook delivered" : "hook not delivered ");
+        if (!op->as.hook_settle.delivered)
+            put_quoted(trace, op->as.hook_settle.last_error);
+        return;
+    case PW_OP_HOOK_RESEND:
+        put(trace, "hook again %s", op->as.hook_resend.id.data);
+        return;
     }
 }
 
@@ -256,7 +275,8 @@ static void put_op(struct pw_trace *trace, const struct pw_op *op, bool applied)
 static bool did_nothing(const struct pw_op *op, bool applied)
 {
     return applied && ((op->kind == PW_OP_REAP && op->as.reap.reaped == 0) ||
-                       (op->kind == PW_OP_CLAIM && op->as.claim.claim_count == 0));
+                       (op->kind == PW_OP_CLAIM && op->as.claim.claim_count == 0) ||
+                       (op->kind == PW_OP_HOOK_CLAIM && op->as.hook_claim.row_count == 0));
 }
 
 static void put_answer(struct pw_trace *trace, pawl_status status, const struct pawl_error *error)

@@ -8,6 +8,7 @@
 struct scan {
     const char *begin, *at, *end;
     const char *flaw; /* what is wrong at `at` */
+    int depth_max;
 };
 
 static bool flawed(struct scan *scan, const char *flaw)
@@ -215,7 +216,7 @@ static bool scan_member(struct scan *scan, int depth)
 /* Behind the opening bracket; depth counts it. */
 static bool scan_container(struct scan *scan, char closing, int depth)
 {
-    if (depth > PW_JSON_DEPTH_MAX) {
+    if (depth > scan->depth_max) {
         scan->at--;
         return flawed(scan, "nested too deep");
     }
@@ -267,9 +268,9 @@ static void describe(const struct scan *scan, struct pw_json_flaw *out_flaw)
     }
 }
 
-bool pw_json_scan(struct pw_text text, struct pw_json_flaw *out_flaw)
+bool pw_json_scan_to(struct pw_text text, int depth_max, struct pw_json_flaw *out_flaw)
 {
-    struct scan scan = { text.data, text.data, text.data + text.size, NULL };
+    struct scan scan = { text.data, text.data, text.data + text.size, NULL, depth_max };
     bool is_json = scan_value(&scan, 0);
     if (is_json) {
         skip_blanks(&scan);
@@ -278,4 +279,9 @@ bool pw_json_scan(struct pw_text text, struct pw_json_flaw *out_flaw)
     if (!is_json)
         describe(&scan, out_flaw);
     return is_json;
+}
+
+bool pw_json_scan(struct pw_text text, struct pw_json_flaw *out_flaw)
+{
+    return pw_json_scan_to(text, PW_JSON_DEPTH_MAX, out_flaw);
 }

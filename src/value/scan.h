@@ -15,5 +15,7 @@ struct pw_json_flaw {
 
 /* out_flaw is written when the answer is false. */
 bool pw_json_scan(struct pw_text text, struct pw_json_flaw *out_flaw);
+/* With another limit than 128 levels, for what carries payloads inside. */
+bool pw_json_scan_to(struct pw_text text, int depth_max, struct pw_json_flaw *out_flaw);
 
 #endif

@@ -36,6 +36,11 @@ void *pw_scope_take(pawl_scope *scope, size_t size)
     return memory;
 }
 
+void *pawl_scope_take(pawl_scope *scope, size_t size)
+{
+    return scope != NULL ? pw_scope_take(scope, size) : NULL;
+}
+
 bool pw_scope_text(pawl_scope *scope, struct pw_text text, struct pw_text *out)
 {
     pthread_mutex_lock(&scope->lock);

@@ -1,0 +1,185 @@
+/* stats.c - see stats.h; and the figures of the public header. */
+#include "engine/stats.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "engine/engine.h"
+
+enum { MILLIONTHS = 1000000 };
+
+/* ---- Distributions --------------------------------------------------------------------------------------------- */
+
+/* The limits of the classes but the last, which has none. */
+struct classes {
+    size_t limit_count;
+    double limits[PAWL_CLASSES_MAX - 1];
+};
+
+static const struct classes run_classes = {
+    15, { 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 21600, 86400, 604800, 2592000 }
+};
+static const struct classes body_classes = {
+    14, { 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 600 }
+};
+static const struct classes unit_classes = { 11, { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, PW_UNITS_PER_COMMIT_MAX } };
+static const struct classes commit_classes = {
+    14, { 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 10 }
+};
+
+static void count(_Atomic int64_t *figure, int64_t by)
+{
+    atomic_fetch_add_explicit(figure, by, memory_order_relaxed);
+}
+
+static int64_t figure_of(const _Atomic int64_t *figure)
+{
+    return atomic_load_explicit(figure, memory_order_relaxed);
+}
+
+static void distribute(struct pw_distribution *distribution, const struct classes *classes, int64_t millionths)
+{
+    size_t at = 0;
+    while (at < classes->limit_count && (double)millionths > classes->limits[at] * MILLIONTHS)
+        at++;
+    count(&distribution->counts[at], 1);
+    count(&distribution->sum_millionths, millionths);
+}
+
+static void read_distribution(const struct pw_distribution *from, const struct classes *classes,
+                              struct pawl_distribution *to)
+{
+    to->class_count = classes->limit_count + 1;
+    for (size_t i = 0; i < to->class_count; i++) {
+        to->counts[i] = figure_of(&from->counts[i]);
+        to->limits[i] = i < classes->limit_count ? classes->limits[i] : 0;
+    }
+    to->sum = (double)figure_of(&from->sum_millionths) / MILLIONTHS;
+}
+
+/* ---- Counting -------------------------------------------------------------------------------------------------- */
+
+static void count_finish(struct pw_stats *stats, const struct pw_op_finish *finish)
+{
+    switch (finish->outcome) {
+    case PW_OUTCOME_OPEN:
+        break;
+    case PW_OUTCOME_COMPLETE:
+        count(&stats->runs_complete, 1);
+        break;
+    case PW_OUTCOME_TERMINATED:
+        count(&stats->runs_terminated, 1);
+        break;
+    case PW_OUTCOME_ERRORED:
+        count(&stats->runs_errored, 1);
+        break;
+    }
+    if (finish->started_at_ms > 0 && finish->completed_at_ms >= finish->started_at_ms) /* clocks are set back, too */
+        distribute(&stats->run_seconds, &run_classes, (finish->completed_at_ms - finish->started_at_ms) * 1000);
+}
+
+static void count_step(struct pw_stats *stats, const struct pw_step_row *row)
+{
+    switch (row->status) {
+    case PAWL_STEP_WAITING:
+        if (row->kind == PAWL_STEP_DO && row->attempts > 0)
+            count(&stats->attempts_failed, 1);
+        break;
+    case PAWL_STEP_COMPLETED:
+        count(&stats->steps_completed, 1);
+        break;
+    case PAWL_STEP_ERRORED:
+        count(&stats->steps_errored, 1);
+        break;
+    }
+}
+
+static void count_unit(struct pw_stats *stats, const struct pw_unit *unit)
+{
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
+        if (op->kind == PW_OP_STEP)
+            count_step(stats, &op->as.step.row);
+        else if (op->kind == PW_OP_FINISH)
+            count_finish(stats, &op->as.finish);
+        else if (op->kind == PW_OP_RESTART || (op->kind == PW_OP_CREATE && op->as.create.created))
+            count(&stats->runs_created, 1);
+        else if (op->kind == PW_OP_EVENT)
+            count(&stats->events_sent, 1);
+    }
+}
+
+void pw_stats_batch(struct pw_stats *stats, struct pw_unit **units, size_t unit_count, pawl_status whole,
+                    int64_t took_us)
+{
+    distribute(&stats->commit_seconds, &commit_classes, took_us);
+    if (whole != PAWL_OK) {
+        count(&stats->commits_failed, 1);
+        return;
+    }
+    count(&stats->commits, 1);
+    distribute(&stats->units, &unit_classes, (int64_t)unit_count * MILLIONTHS);
+    for (size_t i = 0; i < unit_count; i++) {
+        if (units[i]->status == PAWL_OK)
+            count_unit(stats, units[i]);
+    }
+}
+
+void pw_stats_body(struct pw_stats *stats, int64_t took_us)
+{
+    distribute(&stats->body_seconds, &body_classes, took_us);
+}
+
+void pw_stats_lease_lost(struct pw_stats *stats)
+{
+    count(&stats->leases_lost, 1);
+}
+
+/* ---- Reading --------------------------------------------------------------------------------------------------- */
+
+/* As much as the caller's header knew of it; what a newer header knows besides is nothing. */
+static void hand_out(void *out, size_t out_size, void *known, size_t known_size)
+{
+    memcpy(known, &out_size, sizeof out_size);
+    memset(out, 0, out_size);
+    memcpy(out, known, out_size < known_size ? out_size : known_size);
+}
+
+void pawl_stats_read(pawl_engine *engine, struct pawl_stats *out_stats)
+{
+    const struct pw_stats *from = &engine->stats;
+    struct pawl_stats stats = { .runs_created = figure_of(&from->runs_created),
+                                .runs_complete = figure_of(&from->runs_complete),
+                                .runs_errored = figure_of(&from->runs_errored),
+                                .runs_terminated = figure_of(&from->runs_terminated),
+                                .steps_completed = figure_of(&from->steps_completed),
+                                .steps_errored = figure_of(&from->steps_errored),
+                                .attempts_failed = figure_of(&from->attempts_failed),
+                                .events_sent = figure_of(&from->events_sent),
+                                .leases_lost = figure_of(&from->leases_lost),
+                                .commits = figure_of(&from->commits),
+                                .commits_failed = figure_of(&from->commits_failed) };
+    read_distribution(&from->run_seconds, &run_classes, &stats.run_seconds);
+    read_distribution(&from->body_seconds, &body_classes, &stats.body_seconds);
+    read_distribution(&from->units, &unit_classes, &stats.units);
+    read_distribution(&from->commit_seconds, &commit_classes, &stats.commit_seconds);
+    hand_out(out_stats, out_stats->struct_size, &stats, sizeof stats);
+}
+
+pawl_status pawl_backlog_read(pawl_engine *engine, struct pawl_backlog *out_backlog, struct pawl_error *error)
+{
+    if (engine == NULL || out_backlog == NULL || out_backlog->struct_size < sizeof out_backlog->struct_size)
+        return pw_error(error, PAWL_INVALID, "pawl_backlog_read needs an engine, and a backlog with its struct_size");
+    struct pw_store *store = engine->store;
+    struct pw_task_counts counts;
+    pawl_status status = store->ops->count_tasks(store, store->ops->now_ms(store), &counts, error);
+    if (status != PAWL_OK)
+        return status;
+    struct pawl_backlog backlog = { .active = counts.active,
+                                    .waiting = counts.waiting,
+                                    .paused = counts.paused,
+                                    .due = counts.due,
+                                    .oldest_due_at_ms = counts.oldest_due_at_ms,
+                                    .deliveries_pending = counts.hooks_pending,
+                                    .deliveries_failed = counts.hooks_failed };
+    hand_out(out_backlog, out_backlog->struct_size, &backlog, sizeof backlog);
+    return PAWL_OK;
+}
