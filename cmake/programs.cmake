@@ -16,6 +16,22 @@ endfunction()
 
 pawl_add_programs(examples *.c)
 
+# Those with a PAWL_MODULE are modules besides, <build>/examples/<name>.so: for pawld and pawl-check, from which a module
+# takes pawl_*.
+file(GLOB example_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.c)
+foreach(source ${example_sources})
+    file(STRINGS ${source} exports REGEX "^PAWL_MODULE\\(")
+    if(exports)
+        get_filename_component(name ${source} NAME_WE)
+        add_library(examples_${name}_module MODULE ${source})
+        set_target_properties(examples_${name}_module PROPERTIES
+            PREFIX "" SUFFIX .so OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+        target_compile_definitions(examples_${name}_module PRIVATE PAWL_NO_MAIN)
+        target_include_directories(examples_${name}_module PRIVATE ${PROJECT_SOURCE_DIR}/include)
+        target_link_libraries(examples_${name}_module PRIVATE pawl_flags)
+    endif()
+endforeach()
+
 add_library(pawl_bench OBJECT bench/bench.c bench/limit.c)
 target_link_libraries(pawl_bench PRIVATE pawl_flags pawl PUBLIC PkgConfig::PAWL_SQLITE3)
 pawl_add_programs(bench bench_*.c pawl_bench)

@@ -1,0 +1,33 @@
+/* answer.h - how a call is answered.  Each of these ends it, but for those that only add.  JSON that was written into
+ * call->out before is the body of pw_http_answer_json(), and is dropped by the others. */
+#ifndef HTTP_ANSWER_H
+#define HTTP_ANSWER_H
+
+#include "http/call.h"
+
+void pw_http_answer_json(pawl_http_call *call, int status);
+/* call->out, as it stands. */
+void pw_http_answer_text(pawl_http_call *call, const char *content_type);
+void pw_http_answer_empty(pawl_http_call *call); /* 204 */
+void pw_http_answer_ok(pawl_http_call *call);    /* {"ok":true} */
+/* A stream's head; call->out are its first bytes. */
+void pw_http_answer_stream(pawl_http_call *call);
+
+/* {"code", "message"}.  5xx other than 500 carry Retry-After. */
+void pw_http_fail(pawl_http_call *call, int status, const char *code, const char *format, ...) PAWL_PRINTF(4, 5);
+/* What a status of the engine is to a client; the text is call->error's, where it may be told. */
+void pw_http_fail_status(pawl_http_call *call, pawl_status status);
+/* Is it one that goes away by itself? */
+bool pw_http_is_passing(pawl_status status);
+
+/* Notes what is wrong with a part of the request, by its path: "instances[2].id". */
+void pw_http_issue(pawl_http_call *call, const char *path, const char *format, ...) PAWL_PRINTF(3, 4);
+/* 400 VALIDATION_FAILED with the issues noted; 503 when memory was out for them.  False: there are none, and nothing is
+ * answered. */
+bool pw_http_fail_issues(pawl_http_call *call);
+
+/* Both are borrowed until the call is freed. */
+void pw_http_add_header(pawl_http_call *call, const char *name, const char *value);
+void pw_http_add_retry_after(pawl_http_call *call, int32_t seconds);
+
+#endif

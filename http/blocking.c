@@ -1,0 +1,111 @@
+/* blocking.c - a call carried through in the calling thread, which sleeps where there is nothing to do. */
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "http/call.h"
+
+/* A wait is never longer, so that a clock that is simulated, or jumps, does no harm. */
+enum { WAIT_MS_MAX = 1000 };
+
+struct waiter {
+    pthread_mutex_t lock;
+    pthread_cond_t noted;
+    bool is_ready;
+};
+
+static bool waiter_init(struct waiter *waiter)
+{
+    pthread_condattr_t attributes;
+    waiter->is_ready = false;
+    if (pthread_condattr_init(&attributes) != 0)
+        return false;
+    bool is_done = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
+                   pthread_cond_init(&waiter->noted, &attributes) == 0;
+    (void)pthread_condattr_destroy(&attributes);
+    if (is_done && pthread_mutex_init(&waiter->lock, NULL) != 0) {
+        (void)pthread_cond_destroy(&waiter->noted);
+        is_done = false;
+    }
+    return is_done;
+}
+
+static void waiter_clear(struct waiter *waiter)
+{
+    (void)pthread_mutex_destroy(&waiter->lock);
+    (void)pthread_cond_destroy(&waiter->noted);
+}
+
+static void note(void *user)
+{
+    struct waiter *waiter = user;
+    (void)pthread_mutex_lock(&waiter->lock);
+    waiter->is_ready = true;
+    (void)pthread_cond_signal(&waiter->noted);
+    (void)pthread_mutex_unlock(&waiter->lock);
+}
+
+static void wait_ms(struct waiter *waiter, int64_t ms)
+{
+    int64_t until_ns = pw_http_nanoseconds() + (ms < WAIT_MS_MAX ? ms : WAIT_MS_MAX) * 1000000;
+    const struct timespec until = { (time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000) };
+    (void)pthread_mutex_lock(&waiter->lock);
+    if (!waiter->is_ready)
+        (void)pthread_cond_timedwait(&waiter->noted, &waiter->lock, &until);
+    waiter->is_ready = false;
+    (void)pthread_mutex_unlock(&waiter->lock);
+}
+
+static const char *copy_text(pawl_scope *scope, const char *text, size_t size)
+{
+    char *copy = pawl_scope_take(scope, size + 1);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    return copy;
+}
+
+static pawl_status copy_response(pawl_scope *scope, const struct pawl_http_response *response,
+                                 struct pawl_http_response *out_response)
+{
+    struct pawl_http_response copy = *response;
+    struct pawl_http_header *headers = pawl_scope_take(scope, response->header_count * sizeof *headers);
+    copy.headers = headers;
+    copy.body = copy_text(scope, response->body, response->body_size);
+    if (headers == NULL || copy.body == NULL)
+        return PAWL_NOMEM;
+    for (size_t i = 0; i < response->header_count; i++) {
+        const struct pawl_http_header *header = &response->headers[i];
+        headers[i].name = copy_text(scope, header->name, strlen(header->name));
+        headers[i].value = copy_text(scope, header->value, strlen(header->value));
+        if (headers[i].name == NULL || headers[i].value == NULL)
+            return PAWL_NOMEM;
+    }
+    *out_response = copy;
+    return PAWL_OK;
+}
+
+pawl_status pawl_http_answer(pawl_http *http, pawl_scope *scope, const struct pawl_http_request *request,
+                             struct pawl_http_response *out_response)
+{
+    const struct pawl_http_response *response;
+    struct waiter waiter;
+    int64_t again_at_ms;
+    if (!waiter_init(&waiter))
+        return PAWL_NOMEM;
+    pawl_http_call *call = pawl_http_call_new(http, request, note, &waiter);
+    pawl_status status = PAWL_NOMEM;
+    if (call == NULL)
+        goto done;
+    call->refuses_streams = true;
+    while (!pawl_http_call_answer(call, &response, &again_at_ms)) {
+        int64_t now_ms = pawl_now_ms(http->engine);
+        wait_ms(&waiter, again_at_ms > now_ms ? again_at_ms - now_ms : 0);
+    }
+    status = copy_response(scope, response, out_response);
+done:
+    pawl_http_call_free(call);
+    waiter_clear(&waiter);
+    return status;
+}

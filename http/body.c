@@ -1,0 +1,222 @@
+/* body.c - see body.h. */
+#include "http/body.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "http/answer.h"
+
+/* Payloads may be nested 128 deep, and stand in an object in a list in an object. */
+enum { DEPTH_MAX = 128 + 3, PATH_SIZE = 96 };
+
+/* ---- Headers --------------------------------------------------------------------------------------------------- */
+
+static bool is_utf8_charset(const char *parameters)
+{
+    for (; *parameters != '\0'; parameters++) {
+        if (strncasecmp(parameters, "charset=", 8) != 0)
+            continue;
+        const char *name = parameters + 8;
+        name += *name == '"';
+        return strncasecmp(name, "utf-8", 5) == 0 && strchr("; \t\"", name[5]) != NULL;
+    }
+    return true;
+}
+
+static bool is_json_type(const char *value)
+{
+    static const char json[] = "application/json";
+    value += strspn(value, " \t");
+    if (strncasecmp(value, json, sizeof json - 1) != 0)
+        return false;
+    value += sizeof json - 1;
+    value += strspn(value, " \t");
+    return *value == '\0' || (*value == ';' && is_utf8_charset(value));
+}
+
+/* However often the headers come. */
+static bool check_headers(pawl_http_call *call)
+{
+    for (size_t i = 0; i < call->request->header_count; i++) {
+        const struct pawl_http_header *header = &call->request->headers[i];
+        bool is_type = strcasecmp(header->name, "Content-Type") == 0;
+        bool is_encoding = strcasecmp(header->name, "Content-Encoding") == 0;
+        if (is_type && !is_json_type(header->value)) {
+            pw_http_fail(call, 415, "UNSUPPORTED_MEDIA_TYPE", "Content-Type is \"%.80s\"; bodies are application/json",
+                         header->value);
+            return false;
+        }
+        if (is_encoding && strcasecmp(header->value, "identity") != 0) {
+            pw_http_fail(call, 415, "UNSUPPORTED_MEDIA_TYPE",
+                         "Content-Encoding is \"%.80s\"; bodies come as they are, not compressed", header->value);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- Fields ---------------------------------------------------------------------------------------------------- */
+
+/* "instances[2]" and "id" make "instances[2].id". */
+static const char *join(const char *path, const char *name, char out_path[PATH_SIZE])
+{
+    (void)snprintf(out_path, PATH_SIZE, "%.40s%s%.50s", path, path[0] != '\0' ? "." : "", name);
+    return out_path;
+}
+
+/* Parses a part.  NULL: memory is out, which the answer will say. */
+static const pawl_value *value_of(pawl_http_call *call, const char *text, size_t size)
+{
+    pawl_value *value = NULL;
+    if (pawl_value_parse(call->scope, text, size, &value, NULL) == PAWL_NOMEM)
+        call->issues.failed = true;
+    return value;
+}
+
+/* The content of a JSON string, in its place.  NULL: it holds a NUL, or memory is out. */
+static char *content_of(pawl_http_call *call, char *text, size_t size)
+{
+    if (memchr(text, '\\', size) == NULL) {
+        text[size - 1] = '\0';
+        return text + 1;
+    }
+    const pawl_value *value = value_of(call, text, size);
+    const char *string = pawl_value_string(value, NULL, NULL);
+    size_t content_size = pawl_value_size(value, NULL);
+    if (string == NULL || memchr(string, '\0', content_size) != NULL)
+        return NULL;
+    memcpy(text, string, content_size + 1); /* escapes are longer than what they stand for */
+    return text;
+}
+
+static void read_string(pawl_http_call *call, struct pw_http_field *field, char *text, size_t size, const char *path)
+{
+    if (text[0] != '"') {
+        pw_http_issue(call, path, "is not a string");
+        return;
+    }
+    field->text = content_of(call, text, size);
+    if (field->text == NULL)
+        pw_http_issue(call, path, "holds a NUL");
+}
+
+static void read_count(pawl_http_call *call, struct pw_http_field *field, const char *text, size_t size,
+                       const char *path)
+{
+    field->number = pawl_value_int(value_of(call, text, size), NULL, 0);
+    if (field->number < 1)
+        pw_http_issue(call, path, "is not a whole number from 1 on");
+}
+
+/* The parts of an object are read once all of them are found: what ends one with NUL would stop the walk. */
+static void read_field(pawl_http_call *call, struct pw_http_field *field, const char *object_path)
+{
+    char buffer[PATH_SIZE], *text = field->text;
+    const char *path = join(object_path, field->name, buffer);
+    size_t size = field->size;
+    if (!field->is_given) {
+        if (field->is_required)
+            pw_http_issue(call, path, "is missing");
+        return;
+    }
+    switch (field->kind) {
+    case PW_HTTP_STRING:
+        field->text = NULL;
+        read_string(call, field, text, size, path);
+        break;
+    case PW_HTTP_COUNT:
+        read_count(call, field, text, size, path);
+        break;
+    case PW_HTTP_LIST:
+        if (text[0] != '[')
+            pw_http_issue(call, path, "is not a list");
+        break;
+    case PW_HTTP_ANY:
+        text[size] = '\0';
+        break;
+    }
+}
+
+static struct pw_http_field *find_field(struct pw_http_field *fields, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(fields[i].name, name) == 0)
+            return &fields[i];
+    return NULL;
+}
+
+/* "id, params, onConflict". */
+static void note_unknown(pawl_http_call *call, const char *path, const struct pw_http_field *fields, size_t count)
+{
+    char names[PATH_SIZE] = "";
+    size_t size = 0;
+    for (size_t i = 0; i < count && size < sizeof names; i++) {
+        int added = snprintf(names + size, sizeof names - size, "%s%s", i > 0 ? ", " : "", fields[i].name);
+        size += added > 0 ? (size_t)added : 0;
+    }
+    pw_http_issue(call, path, "there is no such field%s%s", count > 0 ? "; there are " : " here, nor any other", names);
+}
+
+void pw_http_object_read(pawl_http_call *call, char *text, size_t size, const char *path, struct pw_http_field *fields,
+                         size_t count)
+{
+    struct pawl_json_part part;
+    size_t position = 0;
+    char buffer[PATH_SIZE];
+    while (pawl_json_next(text, size, &position, &part)) {
+        const char *key = content_of(call, text + (part.key - text), part.key_size);
+        struct pw_http_field *field = key != NULL ? find_field(fields, count, key) : NULL;
+        if (field == NULL) {
+            note_unknown(call, join(path, key != NULL ? key : "", buffer), fields, count);
+        } else if (field->is_given) {
+            pw_http_issue(call, join(path, key, buffer), "is given more than once");
+        } else {
+            field->is_given = true;
+            field->text = text + (part.text - text);
+            field->size = part.size;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        read_field(call, &fields[i], path);
+}
+
+/* ---- The body -------------------------------------------------------------------------------------------------- */
+
+/* The call's own copy, without blanks around it.  NULL: answered. */
+static char *copy_body(pawl_http_call *call, size_t *out_size)
+{
+    const char *at = call->request->body, *end = at + call->request->body_size;
+    pawl_status status = pawl_json_check(at, call->request->body_size, DEPTH_MAX, &call->error);
+    if (status != PAWL_OK) {
+        pw_http_fail(call, 400, "INVALID_JSON", "the body is not JSON: %s", call->error.text);
+        return NULL;
+    }
+    while (strchr(" \n\r\t", *at) != NULL) /* JSON is not all blanks */
+        at++;
+    while (strchr(" \n\r\t", end[-1]) != NULL)
+        end--;
+    char *copy = pawl_scope_take(call->scope, (size_t)(end - at));
+    if (copy == NULL) {
+        pw_http_fail_status(call, PAWL_NOMEM);
+        return NULL;
+    }
+    memcpy(copy, at, (size_t)(end - at));
+    *out_size = (size_t)(end - at);
+    return copy;
+}
+
+bool pw_http_body_read(pawl_http_call *call, struct pw_http_field *fields, size_t count)
+{
+    char *text = NULL;
+    size_t size = 0;
+    if (call->request->body_size > 0) {
+        if (!check_headers(call) || (text = copy_body(call, &size)) == NULL)
+            return false;
+        if (text[0] != '{')
+            pw_http_issue(call, "", "the body is not an object");
+    }
+    if (call->issue_count == 0)
+        pw_http_object_read(call, text, size, "", fields, count);
+    return !pw_http_fail_issues(call);
+}

@@ -1,0 +1,293 @@
+/* call.c - see call.h. */
+#include "http/call.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "http/answer.h"
+#include "http/query.h"
+
+/* ---- News from other threads ----------------------------------------------------------------------------------- */
+
+void pw_http_call_answered(void *user, pawl_status status)
+{
+    pawl_http_call *call = user;
+    (void)pthread_mutex_lock(&call->lock);
+    call->answer = status;
+    call->is_answered = true;
+    if (call->ready != NULL)
+        call->ready(call->user); /* under the lock, so that the call is not freed meanwhile */
+    (void)pthread_cond_signal(&call->changed);
+    (void)pthread_mutex_unlock(&call->lock);
+}
+
+static void note_news(void *user)
+{
+    pawl_http_call *call = user;
+    (void)pthread_mutex_lock(&call->lock);
+    call->has_news = true;
+    if (call->ready != NULL)
+        call->ready(call->user);
+    (void)pthread_mutex_unlock(&call->lock);
+}
+
+bool pw_http_call_take_news(pawl_http_call *call)
+{
+    (void)pthread_mutex_lock(&call->lock);
+    bool has_news = call->has_news;
+    call->has_news = false;
+    (void)pthread_mutex_unlock(&call->lock);
+    return has_news;
+}
+
+static bool is_answered(pawl_http_call *call)
+{
+    (void)pthread_mutex_lock(&call->lock);
+    bool answered = call->is_answered;
+    (void)pthread_mutex_unlock(&call->lock);
+    return answered;
+}
+
+bool pw_http_is_draining(const pawl_http_call *call)
+{
+    return atomic_load(&call->http->is_draining);
+}
+
+/* ---- Waiting --------------------------------------------------------------------------------------------------- */
+
+void pw_http_call_submit(pawl_http_call *call)
+{
+    call->state = PW_HTTP_SUBMITTED;
+    call->is_submitted = true;
+}
+
+static void list(pawl_http_call *call)
+{
+    pawl_http *http = call->http;
+    (void)pthread_mutex_lock(&http->lock);
+    call->next = http->waiting;
+    if (call->next != NULL)
+        call->next->previous = call;
+    http->waiting = call;
+    call->is_listed = true;
+    (void)pthread_mutex_unlock(&http->lock);
+}
+
+static void unlist(pawl_http_call *call)
+{
+    pawl_http *http = call->http;
+    if (!call->is_listed)
+        return;
+    (void)pthread_mutex_lock(&http->lock);
+    if (call->previous != NULL)
+        call->previous->next = call->next;
+    else
+        http->waiting = call->next;
+    if (call->next != NULL)
+        call->next->previous = call->previous;
+    (void)pthread_mutex_unlock(&http->lock);
+}
+
+bool pw_http_call_watch(pawl_http_call *call)
+{
+    pawl_status status = pawl_watch_open(call->http->engine, call->match.workflow, call->match.id, note_news, call,
+                                         &call->watch, &call->error);
+    if (status != PAWL_OK) {
+        pw_http_fail_status(call, status);
+        return false;
+    }
+    list(call);
+    return true;
+}
+
+void pw_http_call_wait(pawl_http_call *call, int64_t again_at_ms)
+{
+    call->state = PW_HTTP_WAITING;
+    call->again_at_ms = again_at_ms;
+}
+
+/* ---- Taking a request up --------------------------------------------------------------------------------------- */
+
+const char *pw_http_call_header(const pawl_http_call *call, const char *name)
+{
+    for (size_t i = 0; i < call->request->header_count; i++)
+        if (strcasecmp(call->request->headers[i].name, name) == 0)
+            return call->request->headers[i].value;
+    return NULL;
+}
+
+static void refuse(pawl_http_call *call, struct pawl_http_refusal *refusal)
+{
+    bool is_refusal = refusal->status >= 400 && refusal->status <= 599;
+    refusal->code[sizeof refusal->code - 1] = '\0'; /* a host filled it in */
+    refusal->message[sizeof refusal->message - 1] = '\0';
+    if (refusal->status == 401)
+        pw_http_add_header(call, "WWW-Authenticate", "Bearer");
+    if (refusal->retry_after_s > 0)
+        pw_http_add_retry_after(call, refusal->retry_after_s);
+    pw_http_fail(call, is_refusal ? refusal->status : 403, refusal->code, "%s", refusal->message);
+}
+
+static bool authorize(pawl_http_call *call)
+{
+    const struct pawl_http_options *options = &call->http->options;
+    struct pawl_http_subject subject = { .request = call->request,
+                                         .scope = PAWL_HTTP_OPEN,
+                                         .workflow = call->match.workflow,
+                                         .instance_id = call->match.id };
+    if (call->match.route != NULL)
+        subject.scope = call->match.route->scope;
+    pawl_http_authorize_fn *const asked[] = { options->authorize, options->authorize_scope[subject.scope] };
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        struct pawl_http_refusal refusal = { 403, "FORBIDDEN", "this is not allowed", 0 };
+        if (asked[i] != NULL && !asked[i](options->authorize_user, &subject, &refusal)) {
+            refuse(call, &refusal);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void answer_options(pawl_http_call *call)
+{
+    const char *allow = pw_http_route_allow(call->target.segments, call->target.segment_count);
+    pw_http_add_header(call, "Allow", allow);
+    if (call->http->options.cors_origin != NULL) {
+        pw_http_add_header(call, "Access-Control-Allow-Methods", allow);
+        pw_http_add_header(call, "Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID");
+        pw_http_add_header(call, "Access-Control-Max-Age", "600");
+    }
+    pw_http_answer_empty(call);
+}
+
+/* The request is authorized, and its target could be read. */
+static void route(pawl_http_call *call)
+{
+    const struct pw_http_match *match = &call->match;
+    const char *method = call->request->method;
+    if (!match->is_path) {
+        pw_http_fail(call, 404, "ROUTE_NOT_FOUND", "there is no such route; see %s/openapi.json",
+                     call->http->options.mount);
+    } else if (match->route == NULL && strcmp(method, "OPTIONS") == 0) {
+        answer_options(call);
+    } else if (match->route == NULL) {
+        const char *allow = pw_http_route_allow(call->target.segments, call->target.segment_count);
+        pw_http_add_header(call, "Allow", allow);
+        pw_http_fail(call, 405, "METHOD_NOT_ALLOWED", "this route does not take %.20s, but %s", method, allow);
+    } else if (call->request->body_size > (uint64_t)call->http->options.body_bytes_max) {
+        pw_http_fail(call, 413, "PAYLOAD_TOO_LARGE", "the body has %zu bytes; at most %lld are taken",
+                     call->request->body_size, (long long)call->http->options.body_bytes_max);
+    } else {
+        pw_http_query_check(call, match->route->query);
+        if (!pw_http_fail_issues(call))
+            match->route->begin(call);
+    }
+}
+
+static void start(pawl_http_call *call)
+{
+    const struct pawl_http_request *request = call->request;
+    const struct pawl_http_options *options = &call->http->options;
+    const char *wrong = "the request has no method or no target";
+    call->scope = pawl_scope_new();
+    char *buffer = request->target != NULL ? pawl_scope_take(call->scope, strlen(request->target) + 1) : NULL;
+    if (call->scope == NULL || (buffer == NULL && request->target != NULL)) {
+        pw_http_fail_status(call, PAWL_NOMEM);
+        return;
+    }
+    if (request->method != NULL && request->target != NULL)
+        wrong = pw_http_target_parse(request->target, options->mount, call->http->mount_size, buffer, &call->target);
+    if (wrong == NULL)
+        call->match = pw_http_route_find(request->method, call->target.segments, call->target.segment_count);
+    if (!authorize(call))
+        return;
+    if (wrong != NULL)
+        pw_http_fail(call, 400, "VALIDATION_FAILED", "%s", wrong);
+    else
+        route(call);
+}
+
+/* ---- The public calls ------------------------------------------------------------------------------------------ */
+
+pawl_http_call *pawl_http_call_new(pawl_http *http, const struct pawl_http_request *request, void (*ready)(void *user),
+                                   void *user)
+{
+    pawl_http_call *call = calloc(1, sizeof *call);
+    if (call == NULL)
+        return NULL;
+    if (pthread_mutex_init(&call->lock, NULL) != 0) {
+        free(call);
+        return NULL;
+    }
+    if (pthread_cond_init(&call->changed, NULL) != 0) {
+        (void)pthread_mutex_destroy(&call->lock);
+        free(call);
+        return NULL;
+    }
+    call->http = http;
+    call->request = request;
+    call->ready = ready;
+    call->user = user;
+    call->is_head = request->method != NULL && strcmp(request->method, "HEAD") == 0;
+    call->began_ns = pw_http_nanoseconds();
+    return call;
+}
+
+void pawl_http_call_free(pawl_http_call *call)
+{
+    if (call == NULL)
+        return;
+    if (call->is_ticking)
+        pw_http_ticker_forget(&call->http->ticker, &call->work.tick);
+    (void)pthread_mutex_lock(&call->lock);
+    while (call->is_submitted && !call->is_answered && !call->is_ticking)
+        (void)pthread_cond_wait(&call->changed, &call->lock);
+    (void)pthread_mutex_unlock(&call->lock);
+    pawl_watch_close(call->watch);
+    unlist(call);
+    pw_http_stream_close(call);
+    pw_http_text_clear(&call->out);
+    pw_http_text_clear(&call->issues);
+    pawl_scope_free(call->scope);
+    (void)pthread_cond_destroy(&call->changed);
+    (void)pthread_mutex_destroy(&call->lock);
+    free(call);
+}
+
+/* False: there is nothing to do now. */
+static bool carry_on(pawl_http_call *call)
+{
+    switch (call->state) {
+    case PW_HTTP_NEW:
+        start(call);
+        return true;
+    case PW_HTTP_SUBMITTED:
+        if (!is_answered(call))
+            return false;
+        call->match.route->resume(call);
+        return true;
+    case PW_HTTP_WAITING:
+        if (!pw_http_call_take_news(call) && !pw_http_is_draining(call) &&
+            pawl_now_ms(call->http->engine) < call->again_at_ms)
+            return false;
+        call->match.route->resume(call);
+        return true;
+    case PW_HTTP_ANSWERED:
+        return false;
+    }
+    return false;
+}
+
+bool pawl_http_call_answer(pawl_http_call *call, const struct pawl_http_response **out_response,
+                           int64_t *out_again_at_ms)
+{
+    while (carry_on(call))
+        continue;
+    if (call->state == PW_HTTP_ANSWERED) {
+        *out_response = &call->response;
+        return true;
+    }
+    *out_again_at_ms = call->state == PW_HTTP_WAITING ? call->again_at_ms : INT64_MAX;
+    return false;
+}

@@ -1,0 +1,103 @@
+/* call.h - a request on its way: target, route, authorization, validation, work, answer.
+ *
+ * 1. A call is carried on by one thread at a time, in pawl_http_call_answer() and _read().  Other threads only note
+ *    news, under the call's lock.
+ * 2. An operation ends in exactly one of: an answer (answer.h), a submitted change, or a wait.  Its route's `resume`
+ *    is called when the change was answered, or when it is worth looking again.
+ * 3. What was submitted to the engine uses the call's memory, so the call outlives it: freeing waits. */
+#ifndef HTTP_CALL_H
+#define HTTP_CALL_H
+
+#include "http/handler.h"
+#include "http/target.h"
+#include "http/text.h"
+#include "pawl/service.h"
+
+enum { PW_HTTP_HEADERS_MAX = 12, PW_HTTP_ISSUES_MAX = 20, PW_HTTP_ISSUE_SIZE = 256 };
+
+enum pw_http_state {
+    PW_HTTP_NEW,
+    PW_HTTP_SUBMITTED, /* until the engine has answered */
+    PW_HTTP_WAITING,   /* until there is news, or it is again_at_ms */
+    PW_HTTP_ANSWERED
+};
+
+/* What the routes keep while they wait. */
+struct pw_http_create_work {
+    struct pawl_create_options options;
+    struct pawl_instance instance;
+};
+struct pw_http_batch_work {
+    struct pawl_batch_item *items;
+    size_t count;
+    struct pawl_instance *instances;
+    size_t created;
+};
+struct pw_http_stream_work {
+    pawl_follow *follow;
+    int64_t look_at_ms, heartbeat_at_ms;
+    bool is_ended, is_given;
+};
+
+struct pawl_http_call {
+    pawl_http *http;
+    const struct pawl_http_request *request;
+    void (*ready)(void *user);
+    void *user;
+    int64_t began_ns;
+    bool is_head, refuses_streams;
+
+    pawl_scope *scope;
+    struct pw_http_target target;
+    struct pw_http_match match;
+    struct pawl_error error; /* of the engine's calls */
+
+    enum pw_http_state state;
+    int64_t again_at_ms; /* WAITING */
+    union {
+        struct pw_http_create_work create;
+        struct pw_http_batch_work batch;
+        struct pawl_send_event_options event;
+        struct pw_http_tick tick;
+        struct pw_http_stream_work stream;
+        int64_t deadline_ms; /* of a result */
+    } work;
+    bool is_ticking; /* work.tick is with the ticker */
+    bool is_stream;  /* work.stream is open, and counted */
+
+    pthread_mutex_t lock; /* guards these four */
+    pthread_cond_t changed;
+    bool is_submitted, is_answered, has_news;
+    pawl_status answer; /* of what was submitted, once it is answered */
+
+    pawl_watch *watch;
+    bool is_listed; /* among the handler's waiting calls, under its lock */
+    pawl_http_call *previous, *next;
+
+    struct pw_http_text out, issues;
+    size_t issue_count;
+    char first_issue[PW_HTTP_ISSUE_SIZE];
+    struct pawl_http_response response;
+    struct pawl_http_header headers[PW_HTTP_HEADERS_MAX];
+    char retry_after[16];
+};
+
+/* ---- For operations -------------------------------------------------------------------------------------------- */
+
+/* A pawl_answered_fn; user: the call. */
+void pw_http_call_answered(void *call, pawl_status status);
+/* Call before handing the call to something that will call pw_http_call_answered(). */
+void pw_http_call_submit(pawl_http_call *call);
+/* Waits for news until then: opens the watch at the first time, and is told of a drain.  False: answered with an error. */
+bool pw_http_call_watch(pawl_http_call *call);
+void pw_http_call_wait(pawl_http_call *call, int64_t again_at_ms);
+bool pw_http_call_take_news(pawl_http_call *call);
+bool pw_http_is_draining(const pawl_http_call *call);
+
+/* The value of a header, however its name is written; NULL: it is not there. */
+const char *pw_http_call_header(const pawl_http_call *call, const char *name);
+
+/* stream.c: what a stream holds is given back. */
+void pw_http_stream_close(pawl_http_call *call);
+
+#endif

@@ -1,0 +1,94 @@
+/* connection.c - see connection.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* POLLRDHUP */
+#endif
+#include "http/connection.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "http/connection_exchange.h"
+
+static void open_connection(struct pw_worker *worker, struct MHD_Connection *mhd, void **context)
+{
+    struct pw_connection *connection = calloc(1, sizeof *connection);
+    *context = connection;
+    if (connection == NULL)
+        return; /* its requests are refused */
+    connection->worker = worker;
+    connection->mhd = mhd;
+    connection->awaits_request = true;
+    connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    pw_peer_text(MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr, connection->peer);
+    pw_connection_expect(connection, worker->server->options.request_ms_max);
+    connection->next = worker->connections;
+    if (connection->next != NULL)
+        connection->next->previous = connection;
+    worker->connections = connection;
+}
+
+/* The descriptor is closed behind this. */
+static void close_connection(struct pw_connection *connection)
+{
+    struct pw_worker *worker = connection->worker;
+    if (connection->exchange != NULL) /* libmicrohttpd does not always say that a request is over */
+        pw_exchange_end(connection->exchange);
+    if (connection->previous != NULL)
+        connection->previous->next = connection->next;
+    else
+        worker->connections = connection->next;
+    if (connection->next != NULL)
+        connection->next->previous = connection->previous;
+    if (connection->lingers)
+        pw_linger_add(&worker->linger, connection->fd, pw_server_now_ms());
+    free(connection);
+}
+
+void pw_connection_notify(void *user, struct MHD_Connection *mhd, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        open_connection(user, mhd, context);
+        return;
+    }
+    if (*context != NULL)
+        close_connection(*context);
+    pw_worker_leave(user);
+}
+
+struct pw_connection *pw_connection_of(struct MHD_Connection *mhd)
+{
+    return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+void pw_connection_wake(struct pw_sleeper *sleeper)
+{
+    MHD_resume_connection(((struct pw_connection *)sleeper)->mhd);
+}
+
+void pw_connection_expect(struct pw_connection *connection, int64_t within_ms)
+{
+    if (__builtin_add_overflow(pw_server_now_ms(), within_ms, &connection->late_at_ms))
+        connection->late_at_ms = INT64_MAX;
+}
+
+bool pw_connection_is_there(const struct pw_connection *connection)
+{
+    struct pollfd poll_one = { .fd = connection->fd, .events = POLLRDHUP };
+    return poll(&poll_one, 1, 0) <= 0;
+}
+
+/* libmicrohttpd is told by the socket: it finds it closed, and cleans up.  A client that sends a part of a request and
+ * closes in one go is not noticed by itself, because both are one event.  Where only reading is shut, a request that has
+ * come wholly is still answered. */
+void pw_connection_look(struct pw_connection *connection, bool is_draining, int64_t now_ms)
+{
+    bool is_idle = connection->exchange == NULL;
+    if (now_ms >= connection->late_at_ms) {
+        connection->late_at_ms = INT64_MAX;
+        (void)shutdown(connection->fd, SHUT_RDWR);
+    } else if ((is_draining && is_idle) || (connection->awaits_request && !pw_connection_is_there(connection))) {
+        (void)shutdown(connection->fd, SHUT_RD);
+    }
+}

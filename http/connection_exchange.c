@@ -1,0 +1,357 @@
+/* connection_exchange.c - see connection_exchange.h. */
+#include "http/connection_exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "http/connection.h"
+#include "http/handler.h"
+
+/* An answer of more is handed over in blocks, so that it can be seen whether the client takes them. */
+enum { WHOLE_BYTES_MAX = 128 * 1024, BLOCK_BYTES = 32 * 1024 };
+/* libmicrohttpd keeps so much for each header besides its text. */
+enum { HEADER_OVERHEAD_BYTES = 64 };
+/* Of a stream to clients of HTTP/1.0; others get what fits into the connection's memory. */
+enum { STREAM_BLOCK_BYTES = 512 };
+enum { BODY_BYTES_FIRST = 512 };
+
+enum stage { STAGE_HEADERS, STAGE_BODY };
+
+struct pw_exchange {
+    struct pw_connection *connection;
+    int holders; /* the request, and its answer */
+    enum stage stage;
+    bool is_too_large; /* the body: the rest of it is dropped */
+    pawl_http_call *call;
+    struct pawl_http_request request;
+    struct pawl_http_header *headers; /* texts are libmicrohttpd's, until the answer is gone */
+    char *body;
+    size_t body_size, body_room;
+    const char *unsent; /* of a stream: what did not fit the last time; of a large answer: its body */
+    size_t unsent_size;
+    char target[];
+};
+
+/* ---- Beginning and ending ------------------------------------------------------------------------------------------ */
+
+void *pw_exchange_begin(void *user, const char *target, struct MHD_Connection *mhd)
+{
+    struct pw_worker *worker = user;
+    struct pw_connection *connection = pw_connection_of(mhd);
+    if (target == NULL)
+        target = "";
+    size_t target_size = strlen(target);
+    struct pw_exchange *exchange = connection != NULL ? calloc(1, sizeof *exchange + target_size + 1) : NULL;
+    if (exchange == NULL)
+        return NULL; /* pw_exchange_handle() refuses it */
+    memcpy(exchange->target, target, target_size + 1);
+    exchange->connection = connection;
+    exchange->holders = 1;
+    exchange->request = (struct pawl_http_request)PAWL_HTTP_REQUEST_INIT;
+    exchange->request.target = exchange->target;
+    exchange->request.peer = connection->peer;
+    connection->exchange = exchange;
+    if (connection->has_asked) /* otherwise it has had its time since it was opened */
+        pw_connection_expect(connection, worker->server->options.request_ms_max);
+    return exchange;
+}
+
+size_t pw_exchange_unescape(void *user, struct MHD_Connection *mhd, char *text)
+{
+    (void)user, (void)mhd;
+    return strlen(text);
+}
+
+static void let_go(void *user)
+{
+    struct pw_exchange *exchange = user;
+    if (--exchange->holders > 0)
+        return;
+    if (exchange->call != NULL)
+        pawl_http_call_free(exchange->call);
+    free(exchange->headers);
+    free(exchange->body);
+    free(exchange);
+}
+
+void pw_exchange_end(struct pw_exchange *exchange)
+{
+    struct pw_connection *connection = exchange->connection;
+    connection->exchange = NULL;
+    connection->has_asked = true;
+    connection->awaits_request = true;
+    pw_connection_expect(connection, connection->worker->server->options.idle_ms_max);
+    let_go(exchange);
+}
+
+void pw_exchange_completed(void *user, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode code)
+{
+    (void)user, (void)mhd, (void)code;
+    if (*context != NULL)
+        pw_exchange_end(*context);
+    *context = NULL;
+}
+
+/* ---- Answering ----------------------------------------------------------------------------------------------------- */
+
+/* Puts the connection aside until its call has news, or the time has come. */
+static void put_aside(struct pw_connection *connection, int64_t wake_at_ms)
+{
+    MHD_suspend_connection(connection->mhd);
+    if (pw_waker_sleep(&connection->worker->waker, &connection->sleeper, wake_at_ms))
+        return;
+    MHD_resume_connection(connection->mhd);
+    connection->worker->must_run = true;
+}
+
+static ssize_t read_stream(void *user, uint64_t position, char *buffer, size_t size)
+{
+    struct pw_exchange *exchange = user;
+    struct pw_connection *connection = exchange->connection;
+    (void)position;
+    if (exchange->unsent_size == 0) {
+        int64_t again_at_ms = INT64_MAX;
+        pw_sleeper_begin(&connection->sleeper);
+        switch (pawl_http_call_read(exchange->call, &exchange->unsent, &exchange->unsent_size, &again_at_ms)) {
+        case PAWL_HTTP_READ_END:
+            pw_connection_expect(connection, connection->worker->server->options.request_ms_max);
+            return MHD_CONTENT_READER_END_OF_STREAM;
+        case PAWL_HTTP_READ_NOT_YET:
+            exchange->unsent_size = 0;
+            if (!pw_connection_is_there(connection)) /* libmicrohttpd would notice at the next write */
+                return MHD_CONTENT_READER_END_WITH_ERROR;
+            pw_connection_expect(connection, INT64_MAX);
+            put_aside(connection, again_at_ms);
+            return 0;
+        case PAWL_HTTP_READ_BYTES:
+            break;
+        }
+    }
+    size_t taken = exchange->unsent_size < size ? exchange->unsent_size : size;
+    memcpy(buffer, exchange->unsent, taken);
+    exchange->unsent += taken;
+    exchange->unsent_size -= taken;
+    /* This is called again when the client has taken them. */
+    pw_connection_expect(connection, connection->worker->server->options.request_ms_max);
+    return (ssize_t)taken;
+}
+
+/* Of a large answer. */
+static ssize_t read_body(void *user, uint64_t position, char *buffer, size_t size)
+{
+    struct pw_exchange *exchange = user;
+    size_t left = exchange->unsent_size - (size_t)position;
+    size_t taken = left < size ? left : size;
+    memcpy(buffer, exchange->unsent + position, taken);
+    pw_connection_expect(exchange->connection, exchange->connection->worker->server->options.request_ms_max);
+    return (ssize_t)taken;
+}
+
+/* Consumes the response, which may be NULL: memory was out. */
+static enum MHD_Result send_response(struct pw_connection *connection, int status, struct MHD_Response *response)
+{
+    if (response == NULL)
+        return MHD_NO;
+    if (atomic_load(&connection->worker->server->is_draining))
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    connection->awaits_request = false;
+    pw_connection_expect(connection, connection->worker->server->options.request_ms_max);
+    enum MHD_Result result = MHD_queue_response(connection->mhd, (unsigned)status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* The body is the call's: it is not copied, and the call goes with the response. */
+static struct MHD_Response *make_response(struct pw_exchange *exchange, const struct pawl_http_response *answer)
+{
+    bool is_head = strcmp(exchange->request.method, MHD_HTTP_METHOD_HEAD) == 0;
+    if (answer->is_stream || is_head) {
+        struct MHD_Response *response =
+            MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read_stream, exchange, let_go);
+        /* Of HEAD the handler gives no body, so there is no telling the length that GET would have.  Without a length
+         * libmicrohttpd would send the end of a chunked body, which HEAD has not: so the connection ends instead. */
+        if (response != NULL && is_head)
+            (void)MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+        return response;
+    }
+    if (answer->body_size <= WHOLE_BYTES_MAX)
+        return MHD_create_response_from_buffer_with_free_callback_cls(
+            answer->body_size, (void *)(uintptr_t)answer->body, let_go, exchange);
+    exchange->unsent = answer->body;
+    exchange->unsent_size = answer->body_size;
+    return MHD_create_response_from_callback(answer->body_size, BLOCK_BYTES, read_body, exchange, let_go);
+}
+
+static enum MHD_Result send_answer(struct pw_exchange *exchange, const struct pawl_http_response *answer)
+{
+    struct MHD_Response *response = make_response(exchange, answer);
+    if (response == NULL)
+        return MHD_NO;
+    exchange->holders++;
+    for (size_t i = 0; i < answer->header_count; i++)
+        (void)MHD_add_response_header(response, answer->headers[i].name, answer->headers[i].value);
+    return send_response(exchange->connection, answer->status, response);
+}
+
+/* What the handler does not get to see. */
+static enum MHD_Result refuse(struct pw_exchange *exchange, enum pw_refusal refusal)
+{
+    static const int statuses[PW_REFUSAL_COUNT] = {
+        [PW_REFUSE_BODY] = MHD_HTTP_CONTENT_TOO_LARGE,
+        [PW_REFUSE_HEADERS] = MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE,
+        [PW_REFUSE_FRAMING] = MHD_HTTP_BAD_REQUEST,
+        [PW_REFUSE_MEMORY] = MHD_HTTP_SERVICE_UNAVAILABLE,
+    };
+    struct pw_connection *connection = exchange->connection;
+    const char *origin = connection->worker->server->http->options.cors_origin;
+    const char *body = connection->worker->server->refusals[refusal];
+    if (exchange->stage == STAGE_HEADERS)
+        connection->lingers = true;
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(strlen(body), (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT);
+    if (response != NULL) {
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_X_CONTENT_TYPE_OPTIONS, "nosniff");
+        if (origin != NULL)
+            (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        if (refusal == PW_REFUSE_MEMORY)
+            (void)MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+    }
+    return send_response(connection, statuses[refusal], response);
+}
+
+/* ---- Asking -------------------------------------------------------------------------------------------------------- */
+
+/* Called by the engine's threads, with locks held. */
+static void note_news(void *user)
+{
+    struct pw_connection *connection = user;
+    pw_waker_tell(&connection->worker->waker, &connection->sleeper);
+}
+
+static enum MHD_Result ask(struct pw_exchange *exchange)
+{
+    struct pw_connection *connection = exchange->connection;
+    const struct pawl_http_response *answer;
+    int64_t again_at_ms = INT64_MAX;
+    connection->awaits_request = false;
+    pw_connection_expect(connection, INT64_MAX);
+    pw_sleeper_begin(&connection->sleeper);
+    if (exchange->call == NULL) {
+        exchange->request.body = exchange->body;
+        exchange->request.body_size = exchange->body_size;
+        exchange->call =
+            pawl_http_call_new(connection->worker->server->http, &exchange->request, note_news, connection);
+    }
+    if (exchange->call == NULL)
+        return refuse(exchange, PW_REFUSE_MEMORY);
+    if (pawl_http_call_answer(exchange->call, &answer, &again_at_ms))
+        return send_answer(exchange, answer);
+    put_aside(connection, again_at_ms);
+    return MHD_YES;
+}
+
+/* ---- Taking a request in ------------------------------------------------------------------------------------------- */
+
+/* How the body is framed: a request that can be understood in two ways is refused, since a proxy in front of us may have
+ * understood the other one. */
+struct framing {
+    int lengths, encodings;
+    bool is_chunked;
+    uint64_t length; /* libmicrohttpd has made sure that it is a number */
+};
+
+struct gathering {
+    struct pawl_http_header *headers;
+    size_t count;
+    struct framing framing;
+};
+
+static enum MHD_Result gather(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    struct gathering *gathering = user;
+    struct framing *framing = &gathering->framing;
+    (void)kind;
+    if (value == NULL)
+        value = "";
+    gathering->headers[gathering->count++] = (struct pawl_http_header){ name, value };
+    if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) {
+        framing->lengths++;
+        framing->length = strtoull(value, NULL, 10);
+    } else if (strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0) {
+        framing->encodings++;
+        framing->is_chunked = strcasecmp(value, "chunked") == 0;
+    }
+    return MHD_YES;
+}
+
+static enum MHD_Result take_headers(struct pw_exchange *exchange, const char *method)
+{
+    struct pw_connection *connection = exchange->connection;
+    pawl_http_server *server = connection->worker->server;
+    struct gathering gathering = { NULL, 0, { 0, 0, false, 0 } };
+    size_t count = (size_t)MHD_get_connection_values(connection->mhd, MHD_HEADER_KIND, NULL, NULL);
+    size_t size = MHD_get_connection_info(connection->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
+    if (size + count * HEADER_OVERHEAD_BYTES > (size_t)server->options.header_bytes_max)
+        return refuse(exchange, PW_REFUSE_HEADERS);
+    exchange->headers = gathering.headers = calloc(count + 1, sizeof gathering.headers[0]);
+    if (gathering.headers == NULL)
+        return refuse(exchange, PW_REFUSE_MEMORY);
+    (void)MHD_get_connection_values(connection->mhd, MHD_HEADER_KIND, gather, &gathering);
+    exchange->request.method = method;
+    exchange->request.headers = gathering.headers;
+    exchange->request.header_count = gathering.count;
+    const struct framing *framing = &gathering.framing;
+    if (framing->lengths + framing->encodings > 1 || (framing->encodings == 1 && !framing->is_chunked))
+        return refuse(exchange, PW_REFUSE_FRAMING);
+    if (framing->length > (uint64_t)server->http->options.body_bytes_max)
+        return refuse(exchange, PW_REFUSE_BODY);
+    exchange->stage = STAGE_BODY;
+    return MHD_YES;
+}
+
+/* False: memory is out. */
+static bool add_to_body(struct pw_exchange *exchange, const char *data, size_t size)
+{
+    if (exchange->is_too_large)
+        return true;
+    if (size > (size_t)exchange->connection->worker->server->http->options.body_bytes_max - exchange->body_size) {
+        free(exchange->body);
+        exchange->body = NULL;
+        exchange->is_too_large = true; /* libmicrohttpd takes no answer before the body's end */
+        return true;
+    }
+    if (exchange->body_size + size > exchange->body_room) {
+        size_t room = exchange->body_room > 0 ? exchange->body_room : BODY_BYTES_FIRST;
+        while (room < exchange->body_size + size)
+            room *= 2;
+        char *body = realloc(exchange->body, room);
+        if (body == NULL)
+            return false;
+        exchange->body = body;
+        exchange->body_room = room;
+    }
+    memcpy(exchange->body + exchange->body_size, data, size);
+    exchange->body_size += size;
+    return true;
+}
+
+enum MHD_Result pw_exchange_handle(void *user, struct MHD_Connection *mhd, const char *path, const char *method,
+                                   const char *version, const char *data, size_t *data_size, void **context)
+{
+    struct pw_exchange *exchange = *context;
+    (void)user, (void)mhd, (void)path, (void)version;
+    if (exchange == NULL)
+        return MHD_NO;
+    if (exchange->stage == STAGE_HEADERS)
+        return take_headers(exchange, method);
+    if (*data_size > 0) {
+        if (!add_to_body(exchange, data, *data_size))
+            return MHD_NO;
+        *data_size = 0;
+        return MHD_YES;
+    }
+    return exchange->is_too_large ? refuse(exchange, PW_REFUSE_BODY) : ask(exchange);
+}

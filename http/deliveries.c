@@ -1,0 +1,48 @@
+/* deliveries.c - hooks' deliveries that wait or failed. */
+#include "http/answer.h"
+#include "http/body.h"
+#include "http/operations.h"
+#include "http/query.h"
+#include "http/write.h"
+
+void pw_http_list_deliveries(pawl_http_call *call)
+{
+    static const char *const statuses[] = { "pending", "failed", NULL };
+    struct pawl_delivery_list_options options = PAWL_DELIVERY_LIST_OPTIONS_INIT;
+    struct pawl_delivery_page page;
+    size_t position;
+    options.has_status = pw_http_query_word(call, "status", statuses, &position);
+    if (options.has_status)
+        options.status = position == 0 ? PAWL_DELIVERY_PENDING : PAWL_DELIVERY_FAILED;
+    options.hook = pw_http_query(call, "hook");
+    options.cursor = pw_http_query(call, "cursor");
+    pw_http_query_page_size(call, &options.page_size);
+    if (pw_http_fail_issues(call))
+        return;
+    pawl_status status = pawl_list_deliveries(call->http->engine, call->scope, &options, &page, &call->error);
+    if (status != PAWL_OK) {
+        pw_http_fail_status(call, status);
+        return;
+    }
+    pw_http_json_open(&call->out, NULL, '{');
+    pw_http_json_open(&call->out, "deliveries", '[');
+    for (size_t i = 0; i < page.count; i++)
+        pw_http_write_delivery(&call->out, &page.deliveries[i]);
+    pw_http_json_close(&call->out, ']');
+    if (page.cursor != NULL)
+        pw_http_json_string(&call->out, "cursor", page.cursor);
+    pw_http_json_bool(&call->out, "hasNextPage", page.cursor != NULL);
+    pw_http_json_close(&call->out, '}');
+    pw_http_answer_json(call, 200);
+}
+
+void pw_http_resend(pawl_http_call *call)
+{
+    if (!pw_http_body_read(call, NULL, 0))
+        return;
+    pawl_status status = pawl_resend_delivery(call->http->engine, call->match.delivery, &call->error);
+    if (status == PAWL_OK)
+        pw_http_answer_ok(call);
+    else
+        pw_http_fail_status(call, status);
+}

@@ -1,0 +1,127 @@
+/* handler.c - the handler's life: options with their defaults, and the drain. */
+#include "http/handler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "http/call.h"
+
+enum {
+    BODY_BYTES_MAX = 4 * 1024 * 1024,
+    WAIT_MS_MAX = 60000,
+    STREAMS_MAX = 4096,
+    HEARTBEAT_MS = 15000,
+    LOOK_AGAIN_MS = 1000,
+};
+
+static pawl_status refuse(struct pawl_error *error, pawl_status status, const char *text)
+{
+    if (error != NULL) {
+        error->status = status;
+        (void)snprintf(error->text, sizeof error->text, "%s", text);
+    }
+    return status;
+}
+
+/* A mount begins with a slash, ends without one, and needs no decoding. */
+static bool is_mount(const char *mount)
+{
+    size_t size = strlen(mount);
+    return size == 0 || (mount[0] == '/' && mount[size - 1] != '/' && strpbrk(mount, "?#% ") == NULL);
+}
+
+static const char *wrong_with(const struct pawl_http_options *options)
+{
+    if (options->mount != NULL && !is_mount(options->mount))
+        return "the mount is a path such as \"/api\", without a slash at its end, or \"\"";
+    if (options->allow_tick && options->runner == NULL)
+        return "ticks are allowed, but there is no runner to tick";
+    if (options->body_bytes_max < 0 || options->wait_ms_max < 0 || options->streams_max < 0 ||
+        options->heartbeat_ms < 0 || options->look_again_ms < 0)
+        return "a limit of the handler is negative; 0 is its default";
+    if (options->cors_origin != NULL && strpbrk(options->cors_origin, "\r\n") != NULL)
+        return "the CORS origin holds a line's end";
+    return NULL;
+}
+
+static void fill_in(struct pawl_http_options *options)
+{
+    if (options->body_bytes_max == 0)
+        options->body_bytes_max = BODY_BYTES_MAX;
+    if (options->wait_ms_max == 0)
+        options->wait_ms_max = WAIT_MS_MAX;
+    if (options->streams_max == 0)
+        options->streams_max = STREAMS_MAX;
+    if (options->heartbeat_ms == 0)
+        options->heartbeat_ms = HEARTBEAT_MS;
+    if (options->look_again_ms == 0)
+        options->look_again_ms = LOOK_AGAIN_MS;
+}
+
+static bool set_up(pawl_http *http)
+{
+    struct pawl_http_options *options = &http->options;
+    const char *mount = options->mount != NULL ? options->mount : "/api", *origin = options->cors_origin;
+    options->mount = strdup(mount);
+    options->cors_origin = origin != NULL ? strdup(origin) : NULL;
+    if (options->mount != NULL && (origin == NULL || options->cors_origin != NULL) &&
+        pthread_mutex_init(&http->lock, NULL) == 0) {
+        http->mount_size = strlen(options->mount);
+        if (pw_http_ticker_init(&http->ticker, options->runner))
+            return true;
+        (void)pthread_mutex_destroy(&http->lock);
+    }
+    free((char *)options->mount);
+    free((char *)options->cors_origin);
+    return false;
+}
+
+pawl_status pawl_http_new(pawl_engine *engine, const struct pawl_http_options *options, pawl_http **out_http,
+                          struct pawl_error *error)
+{
+    struct pawl_http_options known = PAWL_HTTP_OPTIONS_INIT;
+    if (engine == NULL || out_http == NULL)
+        return refuse(error, PAWL_INVALID, "the engine or the place for the handler is missing (NULL)");
+    if (options != NULL) {
+        if (options->struct_size < sizeof options->struct_size || options->struct_size > sizeof known)
+            return refuse(error, PAWL_INVALID, "the options' struct_size is wrong; begin with PAWL_HTTP_OPTIONS_INIT");
+        memcpy(&known, options, options->struct_size);
+    }
+    const char *wrong = wrong_with(&known);
+    if (wrong != NULL)
+        return refuse(error, PAWL_INVALID, wrong);
+    fill_in(&known);
+    pawl_http *http = calloc(1, sizeof *http);
+    if (http == NULL)
+        return refuse(error, PAWL_NOMEM, pawl_status_text(PAWL_NOMEM));
+    http->engine = engine;
+    http->options = known;
+    if (!set_up(http)) {
+        free(http);
+        return refuse(error, PAWL_NOMEM, pawl_status_text(PAWL_NOMEM));
+    }
+    *out_http = http;
+    return PAWL_OK;
+}
+
+void pawl_http_free(pawl_http *http)
+{
+    if (http == NULL)
+        return;
+    pw_http_ticker_clear(&http->ticker);
+    (void)pthread_mutex_destroy(&http->lock);
+    free((char *)http->options.mount); /* ours */
+    free((char *)http->options.cors_origin);
+    free(http);
+}
+
+void pawl_http_drain(pawl_http *http)
+{
+    atomic_store(&http->is_draining, true);
+    (void)pthread_mutex_lock(&http->lock);
+    for (pawl_http_call *call = http->waiting; call != NULL; call = call->next)
+        if (call->ready != NULL)
+            call->ready(call->user);
+    (void)pthread_mutex_unlock(&http->lock);
+}

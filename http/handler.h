@@ -1,0 +1,51 @@
+/* handler.h - the handler itself: what calls share, and what it counts. */
+#ifndef HTTP_HANDLER_H
+#define HTTP_HANDLER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "http/routes.h"
+#include "http/ticker.h"
+#include "pawl/http.h"
+
+enum { PW_HTTP_STATUS_CLASSES = 6, PW_HTTP_DURATION_CLASSES = 14 };
+
+/* One for each route, and one for all that is no route. */
+struct pw_http_counter {
+    _Atomic int64_t responses[PW_HTTP_STATUS_CLASSES];
+    _Atomic int64_t durations[PW_HTTP_DURATION_CLASSES];
+    _Atomic int64_t nanoseconds;
+};
+
+struct pawl_http {
+    pawl_engine *engine;
+    struct pawl_http_options options; /* with the defaults filled in; its texts are ours */
+    size_t mount_size;
+    atomic_bool is_draining;
+    atomic_int streams; /* open now */
+    pthread_mutex_t lock;
+    pawl_http_call *waiting; /* who is told of a drain; under the lock */
+    struct pw_http_ticker ticker;
+    struct pw_http_counter counters[PW_HTTP_ROUTES_MAX + 1];
+};
+
+/* ---- For the metrics ------------------------------------------------------------------------------------------- */
+
+struct pw_http_figures {
+    const char *method, *pattern;              /* of the route; "" and "other" for what is no route */
+    int64_t responses[PW_HTTP_STATUS_CLASSES]; /* by the status's first digit: [2] are 2xx */
+    struct pawl_distribution seconds;          /* from taking a request up to its answer, or a stream's head */
+};
+
+size_t pw_http_figures_count(void);
+void pw_http_figures_read(const pawl_http *http, size_t position, struct pw_http_figures *out_figures);
+int64_t pw_http_streams_open(const pawl_http *http);
+
+/* ---- For calls ------------------------------------------------------------------------------------------------- */
+
+/* route NULL: none. */
+void pw_http_count(pawl_http *http, const struct pw_http_route *route, int status, int64_t nanoseconds);
+int64_t pw_http_nanoseconds(void); /* monotonic, for the figures alone */
+
+#endif

@@ -1,0 +1,29 @@
+/* openapi.c - fills in what the description leaves open.  pw_http_openapi() itself is generated from openapi.json by
+ * embed.cmake. */
+#include "http/openapi.h"
+
+#include <string.h>
+
+#include "pawl/pawl.h"
+
+/* Copies up to the place, puts the value as a JSON string instead of it, and answers what comes behind it. */
+static const char *fill_in(struct pw_http_text *out, const char *from, const char *place, const char *value)
+{
+    const char *at = strstr(from, place);
+    if (at == NULL)
+        return from;
+    pw_http_text_add(out, from, (size_t)(at - from));
+    out->needs_comma = false;
+    pw_http_json_string(out, NULL, value);
+    return at + strlen(place);
+}
+
+pawl_status pw_http_write_openapi(const char *mount, struct pw_http_text *out)
+{
+    size_t size;
+    const char *document = pw_http_openapi(&size), *rest = document;
+    rest = fill_in(out, rest, "\"{{version}}\"", pawl_version());
+    rest = fill_in(out, rest, "\"{{mount}}\"", mount[0] != '\0' ? mount : "/");
+    pw_http_text_add(out, rest, size - (size_t)(rest - document));
+    return out->failed ? PAWL_NOMEM : PAWL_OK;
+}

@@ -1,0 +1,32 @@
+/* operations.h - what the routes do.  Each begins once its request is authorized, its method and its query's keys are
+ * known to be right; those with a `done` or `look` leave the call waiting and are carried on there. */
+#ifndef HTTP_OPERATIONS_H
+#define HTTP_OPERATIONS_H
+
+#include "http/routes.h"
+
+/* create.c */
+pw_http_step_fn pw_http_create, pw_http_create_done;
+pw_http_step_fn pw_http_create_batch, pw_http_create_batch_done;
+
+/* instances.c */
+pw_http_step_fn pw_http_list_workflows, pw_http_list_instances, pw_http_get, pw_http_history;
+
+/* control.c */
+pw_http_step_fn pw_http_pause, pw_http_resume, pw_http_terminate, pw_http_restart, pw_http_control_done;
+pw_http_step_fn pw_http_send_event, pw_http_send_event_done;
+pw_http_step_fn pw_http_run_tick, pw_http_run_tick_done;
+
+/* result.c */
+pw_http_step_fn pw_http_result, pw_http_result_look;
+
+/* stream.c */
+pw_http_step_fn pw_http_stream;
+
+/* deliveries.c */
+pw_http_step_fn pw_http_list_deliveries, pw_http_resend;
+
+/* health.c */
+pw_http_step_fn pw_http_live, pw_http_ready, pw_http_version, pw_http_metrics, pw_http_describe;
+
+#endif

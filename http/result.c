@@ -1,0 +1,46 @@
+/* result.c - an instance's outcome, waited for.  Told by a watch within this process; other processes' commits are found
+ * by looking again now and then. */
+#include "http/answer.h"
+#include "http/operations.h"
+#include "http/query.h"
+#include "http/write.h"
+
+static bool is_finished(const struct pawl_instance *instance)
+{
+    return instance->status == PAWL_COMPLETE || instance->status == PAWL_TERMINATED || instance->status == PAWL_ERRORED;
+}
+
+void pw_http_result_look(pawl_http_call *call)
+{
+    const struct pawl_http_options *options = &call->http->options;
+    struct pawl_instance instance;
+    pawl_scope *scope = pawl_scope_new(); /* of this look: a long wait gathers nothing */
+    int64_t now_ms = pawl_now_ms(call->http->engine);
+    pawl_status status = PAWL_NOMEM;
+    if (scope != NULL)
+        status = pawl_get(call->http->engine, scope, call->match.workflow, call->match.id, &instance, &call->error);
+    if (status != PAWL_OK) {
+        pw_http_fail_status(call, status);
+    } else if (is_finished(&instance) || now_ms >= call->work.deadline_ms || pw_http_is_draining(call)) {
+        pw_http_write_outcome(&call->out, &instance);
+        pw_http_answer_json(call, is_finished(&instance) ? 200 : 202);
+    } else {
+        int64_t again_at_ms = now_ms + options->look_again_ms;
+        pw_http_call_wait(call, again_at_ms < call->work.deadline_ms ? again_at_ms : call->work.deadline_ms);
+    }
+    pawl_scope_free(scope);
+}
+
+void pw_http_result(pawl_http_call *call)
+{
+    int64_t wait_ms = 0, wait_ms_max = call->http->options.wait_ms_max;
+    (void)pw_http_query_integer(call, "waitMs", 0, INT64_MAX, &wait_ms);
+    if (pw_http_fail_issues(call))
+        return;
+    int64_t now_ms = pawl_now_ms(call->http->engine);
+    call->work.deadline_ms = now_ms + (wait_ms < wait_ms_max ? wait_ms : wait_ms_max);
+    pw_http_result_look(call);
+    /* What happened between the look and the watch would not be told: look once more. */
+    if (call->state == PW_HTTP_WAITING && pw_http_call_watch(call))
+        pw_http_result_look(call);
+}

@@ -1,0 +1,8 @@
+/* scopes.c - the names of what a request may want to do, as tokens and errors write them. */
+#include "pawl/http.h"
+
+const char *pawl_http_scope_name(enum pawl_http_scope scope)
+{
+    static const char *const names[PAWL_HTTP_SCOPE_COUNT] = { "open", "read", "create", "manage", "event", "tick" };
+    return (unsigned)scope < PAWL_HTTP_SCOPE_COUNT ? names[scope] : "unknown";
+}

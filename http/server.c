@@ -1,0 +1,259 @@
+/* server.c - starting and stopping the server.  See server.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* strerror_r as it is meant here */
+#endif
+#include "http/server.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    THREADS_MIN = 2,
+    THREADS_MAX = 8, /* by default */
+    CONNECTIONS_MAX = 8192,
+    REQUEST_MS_MAX = 30000,
+    IDLE_MS_MAX = 120000,
+    HEADER_BYTES_MAX = 16 * 1024,
+    HEADER_BYTES_MIN = 1024,
+    THREADS_MOST = 64
+};
+
+/* ---- What the parts share ------------------------------------------------------------------------------------------ */
+
+pawl_status pw_server_error(struct pawl_error *error, pawl_status status, const char *format, ...)
+{
+    if (error == NULL)
+        return status;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    error->status = status;
+    return status;
+}
+
+const char *pw_system_text(int reason, char *text, size_t size)
+{
+    return strerror_r(reason, text, size); /* GNU's: not always in `text` */
+}
+
+int64_t pw_server_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- Options ------------------------------------------------------------------------------------------------------- */
+
+static pawl_status check_range(const char *name, int64_t value, int64_t min, int64_t max, struct pawl_error *error)
+{
+    if (value >= min && value <= max)
+        return PAWL_OK;
+    return pw_server_error(error, PAWL_INVALID, "%s is %lld; it is %lld to %lld, or 0 for the default", name,
+                           (long long)value, (long long)min, (long long)max);
+}
+
+static int32_t default_threads(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < THREADS_MIN ? THREADS_MIN : processors > THREADS_MAX ? THREADS_MAX : (int32_t)processors;
+}
+
+static pawl_status take_options(const struct pawl_http_server_options *given, struct pawl_http_server_options *options,
+                                struct pawl_error *error)
+{
+    *options = (struct pawl_http_server_options)PAWL_HTTP_SERVER_OPTIONS_INIT;
+    if (given->struct_size > sizeof *options || given->struct_size < sizeof given->struct_size)
+        return pw_server_error(error, PAWL_INVALID,
+                               "the options' struct_size is %zu; begin with PAWL_HTTP_SERVER_OPTIONS_INIT of this "
+                               "version, which is %zu",
+                               given->struct_size, sizeof *options);
+    memcpy(options, given, given->struct_size);
+    options->struct_size = sizeof *options;
+    if (options->listen == NULL)
+        return pw_server_error(error, PAWL_INVALID, "say where to listen, such as 127.0.0.1:7295");
+    if ((options->tls_cert == NULL) != (options->tls_key == NULL))
+        return pw_server_error(error, PAWL_INVALID, "tls_cert and tls_key go together: give both, or neither");
+    options->threads = options->threads != 0 ? options->threads : default_threads();
+    options->connections_max = options->connections_max != 0 ? options->connections_max : CONNECTIONS_MAX;
+    options->request_ms_max = options->request_ms_max != 0 ? options->request_ms_max : REQUEST_MS_MAX;
+    options->idle_ms_max = options->idle_ms_max != 0 ? options->idle_ms_max : IDLE_MS_MAX;
+    options->header_bytes_max = options->header_bytes_max != 0 ? options->header_bytes_max : HEADER_BYTES_MAX;
+    pawl_status status = check_range("threads", options->threads, 1, THREADS_MOST, error);
+    if (status == PAWL_OK)
+        status = check_range("connections_max", options->connections_max, 1, INT32_MAX, error);
+    if (status == PAWL_OK)
+        status = check_range("request_ms_max", options->request_ms_max, 1, INT32_MAX, error);
+    if (status == PAWL_OK)
+        status = check_range("idle_ms_max", options->idle_ms_max, 1, INT32_MAX, error);
+    if (status == PAWL_OK)
+        status = check_range("header_bytes_max", options->header_bytes_max, HEADER_BYTES_MIN, INT32_MAX, error);
+    return status;
+}
+
+/* ---- Starting ------------------------------------------------------------------------------------------------------ */
+
+static bool write_refusals(pawl_http_server *server)
+{
+    static const struct {
+        const char *code, *message;
+    } texts[PW_REFUSAL_COUNT] = {
+        [PW_REFUSE_BODY] = { "PAYLOAD_TOO_LARGE", "the request's body is too large" },
+        [PW_REFUSE_HEADERS] = { "HEADERS_TOO_LARGE", "the request's headers are too large" },
+        [PW_REFUSE_FRAMING] = { "VALIDATION_FAILED", "a request's body comes with one Content-Length, or with "
+                                                     "Transfer-Encoding: chunked" },
+        [PW_REFUSE_MEMORY] = { "STORE_UNAVAILABLE", "out of memory; try again" },
+    };
+    server->scope = pawl_scope_new();
+    if (server->scope == NULL)
+        return false;
+    for (int i = 0; i < PW_REFUSAL_COUNT; i++)
+        server->refusals[i] = pawl_http_error_body(server->scope, texts[i].code, texts[i].message);
+    return true;
+}
+
+static bool init_drained(pthread_cond_t *drained)
+{
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0)
+        return false;
+    bool made =
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 && pthread_cond_init(drained, &attributes) == 0;
+    pthread_condattr_destroy(&attributes);
+    return made;
+}
+
+/* The first worker hands out connections, so it comes last. */
+static pawl_status start_workers(pawl_http_server *server, struct pawl_error *error)
+{
+    pawl_status status = PAWL_OK;
+    while (status == PAWL_OK && server->running < server->options.threads) {
+        status = pw_worker_start(&server->workers[server->options.threads - 1 - server->running], server, error);
+        if (status == PAWL_OK)
+            server->running++;
+    }
+    return status;
+}
+
+static void stop_workers(pawl_http_server *server)
+{
+    struct pw_worker *end = server->workers + server->options.threads;
+    atomic_store(&server->is_stopping, true);
+    for (struct pw_worker *worker = end - server->running; worker < end; worker++)
+        pw_worker_join(worker);
+    for (struct pw_worker *worker = end - server->running; worker < end; worker++)
+        pw_worker_clear(worker);
+}
+
+static void free_server(pawl_http_server *server)
+{
+    stop_workers(server);
+    pw_listener_close(&server->listener);
+    pw_server_tls_clear(&server->tls);
+    pthread_cond_destroy(&server->drained);
+    pthread_mutex_destroy(&server->lock);
+    pawl_scope_free(server->scope);
+    free(server->workers);
+    free(server);
+}
+
+/* NULL: memory is out. */
+static pawl_http_server *new_server(pawl_http *http, const struct pawl_http_server_options *options)
+{
+    pawl_http_server *server = calloc(1, sizeof *server);
+    struct pw_worker *workers = calloc((size_t)options->threads, sizeof *workers);
+    if (server == NULL || workers == NULL || pthread_mutex_init(&server->lock, NULL) != 0)
+        goto no_lock;
+    if (!init_drained(&server->drained))
+        goto no_condition;
+    server->http = http;
+    server->options = *options;
+    server->listener.fd = -1;
+    server->workers = workers;
+    if (write_refusals(server))
+        return server;
+    free_server(server);
+    return NULL;
+no_condition:
+    pthread_mutex_destroy(&server->lock);
+no_lock:
+    free(workers);
+    free(server);
+    return NULL;
+}
+
+pawl_status pawl_http_server_start(pawl_http *http, const struct pawl_http_server_options *options,
+                                   pawl_http_server **out_server, struct pawl_error *error)
+{
+    struct pawl_http_server_options filled;
+    if (http == NULL || options == NULL || out_server == NULL)
+        return pw_server_error(error, PAWL_INVALID, "a server needs a handler, options and a place for the answer");
+    pawl_status status = take_options(options, &filled, error);
+    if (status != PAWL_OK)
+        return status;
+    pawl_http_server *server = new_server(http, &filled);
+    if (server == NULL)
+        return pw_server_error(error, PAWL_NOMEM, "out of memory");
+    if (filled.tls_cert != NULL)
+        status = pw_server_tls_read(filled.tls_cert, filled.tls_key, &server->tls, error);
+    if (status == PAWL_OK)
+        status = pw_listen(filled.listen, &server->listener, error);
+    server->port = server->listener.port;
+    if (status == PAWL_OK)
+        status = start_workers(server, error);
+    if (status == PAWL_OK)
+        *out_server = server;
+    else
+        free_server(server);
+    return status;
+}
+
+int pawl_http_server_port(const pawl_http_server *server)
+{
+    return server != NULL ? server->port : 0;
+}
+
+/* ---- Stopping ------------------------------------------------------------------------------------------------------ */
+
+void pw_server_leave(pawl_http_server *server)
+{
+    if (atomic_fetch_sub(&server->connections, 1) > 1 || !atomic_load(&server->is_draining))
+        return;
+    pthread_mutex_lock(&server->lock);
+    pthread_cond_broadcast(&server->drained);
+    pthread_mutex_unlock(&server->lock);
+}
+
+/* Until every client has its answer, and its connection is closed. */
+static void drain(pawl_http_server *server, int64_t drain_ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ms = drain_ms < INT32_MAX ? drain_ms : INT32_MAX;
+    until.tv_sec += (time_t)(ms / 1000);
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000)
+        until.tv_sec++, until.tv_nsec -= 1000000000;
+    for (int i = 0; i < server->options.threads; i++)
+        pw_waker_signal(&server->workers[i].waker);
+    pthread_mutex_lock(&server->lock);
+    while (atomic_load(&server->connections) > 0 &&
+           pthread_cond_timedwait(&server->drained, &server->lock, &until) == 0)
+        continue;
+    pthread_mutex_unlock(&server->lock);
+}
+
+void pawl_http_server_stop(pawl_http_server *server, int64_t drain_ms)
+{
+    if (server == NULL)
+        return;
+    atomic_store(&server->is_draining, true);
+    if (drain_ms > 0)
+        drain(server, drain_ms);
+    free_server(server);
+}

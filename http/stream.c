@@ -1,0 +1,180 @@
+/* stream.c - an instance followed, as server-sent events.
+ *
+ * Events are `status`, `step` and `log`, each with a mark as its id: a client that comes back with it in Last-Event-ID
+ * gets what it has missed.  When the instance has finished and all was told, `end` is sent and the stream closes; whoever
+ * comes back after that is answered 204, which tells browsers to stop.  A quiet stream gets a comment line now and then,
+ * so that the connection is seen to live. */
+#include "http/answer.h"
+#include "http/operations.h"
+#include "http/write.h"
+
+enum { RETRY_MS = 1000 };
+
+void pw_http_stream_close(pawl_http_call *call)
+{
+    if (!call->is_stream)
+        return;
+    pawl_follow_close(call->work.stream.follow);
+    (void)atomic_fetch_sub(&call->http->streams, 1);
+    call->is_stream = false;
+}
+
+/* A payload may hold the line ends that JSON allows between its parts; here they would end the line. */
+static void put_on_one_line(struct pw_http_text *out, size_t from)
+{
+    for (size_t i = from; i < out->size; i++)
+        if (out->data[i] == '\n' || out->data[i] == '\r')
+            out->data[i] = ' ';
+}
+
+static const char *event_of(enum pawl_change_kind kind)
+{
+    switch (kind) {
+    case PAWL_CHANGE_STATUS:
+        return "status";
+    case PAWL_CHANGE_STEP:
+        return "step";
+    case PAWL_CHANGE_LOG:
+        return "log";
+    }
+    return "unknown";
+}
+
+static void write_change(struct pw_http_text *out, const struct pawl_change *change)
+{
+    pw_http_text_format(out, "id: %s\nevent: %s\ndata: ", change->mark, event_of(change->kind));
+    size_t from = out->size;
+    out->needs_comma = false;
+    switch (change->kind) {
+    case PAWL_CHANGE_STATUS:
+        pw_http_write_outcome(out, change->instance);
+        break;
+    case PAWL_CHANGE_STEP:
+        pw_http_write_step(out, change->step);
+        break;
+    case PAWL_CHANGE_LOG:
+        pw_http_write_log(out, change->log);
+        break;
+    }
+    if (!out->failed)
+        put_on_one_line(out, from);
+    pw_http_text_string(out, "\n\n");
+}
+
+/* Writes what is new into call->out. */
+static pawl_status look(pawl_http_call *call, size_t *out_count)
+{
+    struct pw_http_stream_work *stream = &call->work.stream;
+    const struct pawl_change *changes;
+    size_t count = 0;
+    pawl_scope *scope = pawl_scope_new(); /* of this look: a long stream gathers nothing */
+    pawl_status status = PAWL_NOMEM;
+    if (scope != NULL)
+        status = pawl_follow_next(stream->follow, scope, &changes, &count, &stream->is_ended, &call->error);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++)
+        write_change(&call->out, &changes[i]);
+    if (status == PAWL_OK && stream->is_ended)
+        pw_http_text_string(&call->out, "event: end\ndata: {}\n\n");
+    pawl_scope_free(scope);
+    *out_count = count;
+    int64_t now_ms = pawl_now_ms(call->http->engine);
+    /* Where something was new there may be more of it. */
+    stream->look_at_ms = status == PAWL_OK && count > 0 ? now_ms : now_ms + call->http->options.look_again_ms;
+    return status;
+}
+
+/* ---- The head -------------------------------------------------------------------------------------------------- */
+
+/* False: answered. */
+static bool open_stream(pawl_http_call *call, const char *since)
+{
+    pawl_http *http = call->http;
+    struct pw_http_stream_work *stream = &call->work.stream;
+    if (atomic_fetch_add(&http->streams, 1) >= http->options.streams_max) {
+        (void)atomic_fetch_sub(&http->streams, 1);
+        pw_http_fail(call, 503, "TOO_MANY_STREAMS", "%d streams are open, which is all that there may be",
+                     (int)http->options.streams_max);
+        return false;
+    }
+    *stream = (struct pw_http_stream_work){ 0 };
+    call->is_stream = true;
+    pawl_status status =
+        pawl_follow_open(http->engine, call->match.workflow, call->match.id, since, &stream->follow, &call->error);
+    if (status == PAWL_OK)
+        return true;
+    pw_http_stream_close(call);
+    pw_http_fail_status(call, status);
+    return false;
+}
+
+void pw_http_stream(pawl_http_call *call)
+{
+    const char *since = pw_http_call_header(call, "Last-Event-ID");
+    if (since != NULL && since[0] == '\0')
+        since = NULL;
+    if (pw_http_is_draining(call)) {
+        pw_http_fail(call, 503, "DRAINING", "this server is about to stop");
+        return;
+    }
+    /* The watch comes before the first look, so that nothing happens unseen between them. */
+    if (!open_stream(call, since) || (!call->is_head && !pw_http_call_watch(call)))
+        return;
+    size_t count;
+    pw_http_text_format(&call->out, "retry: %d\n\n", RETRY_MS);
+    pawl_status status = look(call, &count);
+    if (status != PAWL_OK)
+        pw_http_fail_status(call, status);
+    else if (since != NULL && count == 0 && call->work.stream.is_ended)
+        pw_http_answer_empty(call);
+    else if (call->refuses_streams)
+        pw_http_fail(call, 406, "NOT_ACCEPTABLE", "a stream cannot be answered here");
+    else
+        pw_http_answer_stream(call);
+    call->work.stream.heartbeat_at_ms = pawl_now_ms(call->http->engine) + call->http->options.heartbeat_ms;
+    if (!call->response.is_stream)
+        pw_http_stream_close(call);
+}
+
+/* ---- What follows ---------------------------------------------------------------------------------------------- */
+
+static void advance(pawl_http_call *call)
+{
+    struct pw_http_stream_work *stream = &call->work.stream;
+    int64_t now_ms = pawl_now_ms(call->http->engine);
+    if (pw_http_call_take_news(call) || now_ms >= stream->look_at_ms) {
+        size_t count;
+        pawl_status status = look(call, &count);
+        /* While the store cannot be read there is nothing to tell; the client need not be bothered with it. */
+        stream->is_ended = stream->is_ended || (status != PAWL_OK && !pw_http_is_passing(status));
+    }
+    if (call->out.size == 0 && now_ms >= stream->heartbeat_at_ms)
+        pw_http_text_string(&call->out, ":\n\n");
+    if (call->out.size > 0)
+        stream->heartbeat_at_ms = now_ms + call->http->options.heartbeat_ms;
+}
+
+enum pawl_http_read pawl_http_call_read(pawl_http_call *call, const char **out_bytes, size_t *out_size,
+                                        int64_t *out_again_at_ms)
+{
+    struct pw_http_stream_work *stream = &call->work.stream;
+    if (!call->is_stream)
+        return PAWL_HTTP_READ_END;
+    if (stream->is_given)
+        pw_http_text_reset(&call->out);
+    stream->is_given = false;
+    bool is_over = stream->is_ended || pw_http_is_draining(call);
+    if (call->out.size == 0 && !is_over)
+        advance(call);
+    if (call->out.failed || (call->out.size == 0 && (stream->is_ended || is_over))) {
+        pw_http_stream_close(call);
+        return PAWL_HTTP_READ_END;
+    }
+    if (call->out.size > 0) {
+        *out_bytes = call->out.data;
+        *out_size = call->out.size;
+        stream->is_given = true;
+        return PAWL_HTTP_READ_BYTES;
+    }
+    *out_again_at_ms = stream->look_at_ms < stream->heartbeat_at_ms ? stream->look_at_ms : stream->heartbeat_at_ms;
+    return PAWL_HTTP_READ_NOT_YET;
+}

@@ -1,0 +1,143 @@
+/* waker.c - see waker.h.
+ *
+ * A sleeper's state is two bits, so that telling is one atomic operation: whoever sets TOLD on a sleeper that was ASLEEP
+ * puts it into the list, and nobody else does until it was woken and has begun anew. */
+#include "http/waker.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { ASLEEP = 1, TOLD = 2 };
+
+/* Times are met up to this much later, so that those which are close to each other are looked for once. */
+enum { GRAIN_MS = 16 };
+/* The engine's clock may be a simulated one, which moves without our knowing. */
+enum { LOOK_AT_CLOCK_MS = 100 };
+
+bool pw_waker_init(struct pw_waker *waker, pawl_engine *engine, void (*wake)(struct pw_sleeper *sleeper))
+{
+    *waker = (struct pw_waker){ .engine = engine, .wake = wake, .wake_at_ms = INT64_MAX };
+    waker->signal_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return waker->signal_fd >= 0;
+}
+
+void pw_waker_clear(struct pw_waker *waker)
+{
+    close(waker->signal_fd);
+}
+
+/* ---- Telling ------------------------------------------------------------------------------------------------------- */
+
+void pw_waker_signal(struct pw_waker *waker)
+{
+    uint64_t one = 1;
+    ssize_t written = write(waker->signal_fd, &one, sizeof one);
+    (void)written; /* it can only fail when it is readable anyway */
+}
+
+void pw_waker_tell(struct pw_waker *waker, struct pw_sleeper *sleeper)
+{
+    if (atomic_fetch_or(&sleeper->state, TOLD) != ASLEEP)
+        return;
+    struct pw_sleeper *first = atomic_load(&waker->told);
+    do
+        sleeper->next_told = first;
+    while (!atomic_compare_exchange_weak(&waker->told, &first, sleeper));
+    if (first == NULL)
+        pw_waker_signal(waker);
+}
+
+/* ---- Times --------------------------------------------------------------------------------------------------------- */
+
+static void set_time(struct pw_waker *waker, struct pw_sleeper *sleeper, int64_t wake_at_ms)
+{
+    int64_t grains = wake_at_ms > 0 ? (wake_at_ms + GRAIN_MS - 1) / GRAIN_MS : 1;
+    sleeper->wake_at_ms = grains * GRAIN_MS;
+    sleeper->previous = NULL;
+    sleeper->next = waker->timed;
+    if (sleeper->next != NULL)
+        sleeper->next->previous = sleeper;
+    waker->timed = sleeper;
+    if (sleeper->wake_at_ms < waker->wake_at_ms)
+        waker->wake_at_ms = sleeper->wake_at_ms;
+}
+
+static void forget_time(struct pw_waker *waker, struct pw_sleeper *sleeper)
+{
+    if (sleeper->wake_at_ms == 0)
+        return;
+    if (sleeper->previous != NULL)
+        sleeper->previous->next = sleeper->next;
+    else
+        waker->timed = sleeper->next;
+    if (sleeper->next != NULL)
+        sleeper->next->previous = sleeper->previous;
+    sleeper->wake_at_ms = 0;
+}
+
+int pw_waker_due_ms(const struct pw_waker *waker)
+{
+    if (waker->wake_at_ms == INT64_MAX)
+        return -1;
+    int64_t ms = waker->wake_at_ms - pawl_now_ms(waker->engine);
+    return ms < LOOK_AT_CLOCK_MS ? (int)(ms > 0 ? ms : 0) : LOOK_AT_CLOCK_MS;
+}
+
+/* ---- Sleeping and waking ------------------------------------------------------------------------------------------- */
+
+void pw_sleeper_begin(struct pw_sleeper *sleeper)
+{
+    atomic_exchange(&sleeper->state, 0);
+}
+
+bool pw_waker_sleep(struct pw_waker *waker, struct pw_sleeper *sleeper, int64_t wake_at_ms)
+{
+    unsigned awake = 0;
+    if (!atomic_compare_exchange_strong(&sleeper->state, &awake, ASLEEP))
+        return false;
+    if (wake_at_ms <= INT64_MAX - GRAIN_MS)
+        set_time(waker, sleeper, wake_at_ms);
+    return true;
+}
+
+/* From now on telling it has no effect; if somebody was first, it is in the list of those that were told. */
+void pw_waker_rouse(struct pw_waker *waker, struct pw_sleeper *sleeper)
+{
+    if (atomic_fetch_or(&sleeper->state, TOLD) != ASLEEP)
+        return;
+    forget_time(waker, sleeper);
+    waker->wake(sleeper);
+}
+
+static void wake_due(struct pw_waker *waker)
+{
+    int64_t now_ms = pawl_now_ms(waker->engine);
+    if (now_ms < waker->wake_at_ms)
+        return;
+    waker->wake_at_ms = INT64_MAX;
+    struct pw_sleeper *next;
+    for (struct pw_sleeper *sleeper = waker->timed; sleeper != NULL; sleeper = next) {
+        next = sleeper->next;
+        if (sleeper->wake_at_ms <= now_ms)
+            pw_waker_rouse(waker, sleeper);
+        else if (sleeper->wake_at_ms < waker->wake_at_ms)
+            waker->wake_at_ms = sleeper->wake_at_ms;
+    }
+}
+
+void pw_waker_pass(struct pw_waker *waker, bool is_signalled)
+{
+    if (is_signalled) { /* silenced before the list is taken: who comes behind that signals again */
+        uint64_t count;
+        ssize_t got = read(waker->signal_fd, &count, sizeof count);
+        (void)got;
+    }
+    if (waker->wake_at_ms != INT64_MAX)
+        wake_due(waker);
+    struct pw_sleeper *next;
+    for (struct pw_sleeper *sleeper = atomic_exchange(&waker->told, NULL); sleeper != NULL; sleeper = next) {
+        next = sleeper->next_told;
+        forget_time(waker, sleeper);
+        waker->wake(sleeper);
+    }
+}

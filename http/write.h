@@ -1,0 +1,35 @@
+/* write.h - the engine's answers as JSON, in the one shape that every route shares.  `key` as in text.h.
+ *
+ * What an instance may lack is left out; what a step, an event or a log line may lack is null.  Payloads are written as
+ * they were received, and "no result" is not null: it is left out. */
+#ifndef HTTP_WRITE_H
+#define HTTP_WRITE_H
+
+#include "http/text.h"
+#include "pawl/hooks.h"
+#include "pawl/service.h"
+
+/* "error": {name, message}; nothing when there is none. */
+void pw_http_write_failure(struct pw_http_text *out, const char *name, const char *message);
+
+/* {status, phase, error?, output?} */
+void pw_http_write_details(struct pw_http_text *out, const char *key, const struct pawl_instance *instance);
+/* {id, details} */
+void pw_http_write_instance(struct pw_http_text *out, const struct pawl_instance *instance);
+/* {id, details, createdAt, updatedAt} */
+void pw_http_write_listed(struct pw_http_text *out, const struct pawl_instance *instance);
+/* {id, details, meta} */
+void pw_http_write_with_meta(struct pw_http_text *out, const struct pawl_instance *instance);
+/* {id, runNumber, details} */
+void pw_http_write_outcome(struct pw_http_text *out, const struct pawl_instance *instance);
+
+/* The members that a current step has, too, without brackets. */
+void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step_record *step);
+void pw_http_write_step(struct pw_http_text *out, const struct pawl_step_record *step);
+void pw_http_write_event(struct pw_http_text *out, const struct pawl_event_record *event);
+void pw_http_write_log(struct pw_http_text *out, const struct pawl_log_record *log);
+void pw_http_write_history(struct pw_http_text *out, const struct pawl_history *history, bool has_logs);
+
+void pw_http_write_delivery(struct pw_http_text *out, const struct pawl_delivery_record *record);
+
+#endif

@@ -1,0 +1,113 @@
+/* write_history.c - what a run did: steps, events, log lines. */
+#include "http/write.h"
+
+#include <stdio.h>
+
+void pw_http_write_failure(struct pw_http_text *out, const char *name, const char *message)
+{
+    if (name == NULL)
+        return;
+    pw_http_json_open(out, "error", '{');
+    pw_http_json_string(out, "name", name);
+    pw_http_json_string(out, "message", message != NULL ? message : "");
+    pw_http_json_close(out, '}');
+}
+
+/* 0 is "none". */
+static void write_number_or_null(struct pw_http_text *out, const char *key, int64_t number)
+{
+    if (number == 0)
+        pw_http_json_raw(out, key, NULL);
+    else
+        pw_http_json_integer(out, key, number);
+}
+
+void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step_record *step)
+{
+    pw_http_json_string(out, "stepKey", step->name);
+    pw_http_json_string(out, "name", step->name);
+    pw_http_json_string(out, "type", pawl_step_kind_name(step->kind));
+    pw_http_json_string(out, "status", pawl_step_status_name(step->status));
+    pw_http_json_integer(out, "attempts", step->attempts);
+    write_number_or_null(out, "maxAttempts", step->attempts_max);
+    write_number_or_null(out, "timeoutMs", step->timeout_ms);
+    pw_http_json_time_or_null(out, "nextRetryAt", step->next_retry_at_ms);
+    pw_http_json_time_or_null(out, "wakeAt", step->wake_at_ms);
+    pw_http_json_string(out, "waitEventType", step->wait_event_type);
+    pw_http_write_failure(out, step->error_name, step->error_message);
+}
+
+void pw_http_write_step(struct pw_http_text *out, const struct pawl_step_record *step)
+{
+    pw_http_json_open(out, NULL, '{');
+    pw_http_write_step_members(out, step);
+    pw_http_json_integer(out, "runNumber", step->run_number);
+    if (step->result_json != NULL)
+        pw_http_json_raw(out, "result", step->result_json);
+    pw_http_json_time(out, "createdAt", step->created_at_ms);
+    pw_http_json_time(out, "updatedAt", step->updated_at_ms);
+    pw_http_json_close(out, '}');
+}
+
+void pw_http_write_event(struct pw_http_text *out, const struct pawl_event_record *event)
+{
+    pw_http_json_open(out, NULL, '{');
+    pw_http_json_string(out, "id", event->id);
+    pw_http_json_integer(out, "runNumber", event->run_number);
+    pw_http_json_string(out, "type", event->type);
+    if (event->payload_json != NULL)
+        pw_http_json_raw(out, "payload", event->payload_json);
+    pw_http_json_time(out, "createdAt", event->created_at_ms);
+    pw_http_json_time_or_null(out, "deliveredAt", event->delivered_at_ms);
+    pw_http_json_string(out, "consumedByStepKey", event->consumed_by_step);
+    pw_http_json_close(out, '}');
+}
+
+void pw_http_write_log(struct pw_http_text *out, const struct pawl_log_record *log)
+{
+    char id[24];
+    (void)snprintf(id, sizeof id, "%lld", (long long)log->id);
+    pw_http_json_open(out, NULL, '{');
+    pw_http_json_string(out, "id", id);
+    pw_http_json_integer(out, "runNumber", log->run_number);
+    pw_http_json_string(out, "stepKey", log->step);
+    write_number_or_null(out, "attempt", log->attempt);
+    pw_http_json_string(out, "level", pawl_log_level_name(log->level));
+    pw_http_json_string(out, "category", log->category);
+    pw_http_json_string(out, "message", log->message);
+    pw_http_json_raw(out, "data", log->data_json);
+    pw_http_json_bool(out, "isReplay", log->is_replay);
+    pw_http_json_time(out, "createdAt", log->created_at_ms);
+    pw_http_json_close(out, '}');
+}
+
+static void write_cursor(struct pw_http_text *out, const char *cursor_key, const char *flag_key, const char *cursor)
+{
+    if (cursor != NULL)
+        pw_http_json_string(out, cursor_key, cursor);
+    pw_http_json_bool(out, flag_key, cursor != NULL);
+}
+
+void pw_http_write_history(struct pw_http_text *out, const struct pawl_history *history, bool has_logs)
+{
+    pw_http_json_open(out, NULL, '{');
+    pw_http_json_integer(out, "runNumber", history->run_number);
+    pw_http_json_open(out, "steps", '[');
+    for (size_t i = 0; i < history->step_count; i++)
+        pw_http_write_step(out, &history->steps[i]);
+    pw_http_json_close(out, ']');
+    write_cursor(out, "stepsCursor", "stepsHasNextPage", history->steps_cursor);
+    pw_http_json_open(out, "events", '[');
+    for (size_t i = 0; i < history->event_count; i++)
+        pw_http_write_event(out, &history->events[i]);
+    pw_http_json_close(out, ']');
+    write_cursor(out, "eventsCursor", "eventsHasNextPage", history->events_cursor);
+    if (has_logs) {
+        pw_http_json_open(out, "logs", '[');
+        for (size_t i = 0; i < history->log_count; i++)
+            pw_http_write_log(out, &history->logs[i]);
+        pw_http_json_close(out, ']');
+        write_cursor(out, "logsCursor", "logsHasNextPage", history->logs_cursor);
+    }
+    pw_http_json_close(out, '}');
+}

@@ -1,0 +1,68 @@
+/* write_instance.c - instances, alone and as the routes show them. */
+#include "http/write.h"
+
+void pw_http_write_details(struct pw_http_text *out, const char *key, const struct pawl_instance *instance)
+{
+    pw_http_json_open(out, key, '{');
+    pw_http_json_string(out, "status", pawl_instance_status_name(instance->status));
+    pw_http_json_string(out, "phase", pawl_phase_name(instance->phase));
+    pw_http_write_failure(out, instance->error_name, instance->error_message);
+    if (instance->output_json != NULL)
+        pw_http_json_raw(out, "output", instance->output_json);
+    pw_http_json_close(out, '}');
+}
+
+void pw_http_write_instance(struct pw_http_text *out, const struct pawl_instance *instance)
+{
+    pw_http_json_open(out, NULL, '{');
+    pw_http_json_string(out, "id", instance->id);
+    pw_http_write_details(out, "details", instance);
+    pw_http_json_close(out, '}');
+}
+
+void pw_http_write_listed(struct pw_http_text *out, const struct pawl_instance *instance)
+{
+    pw_http_json_open(out, NULL, '{');
+    pw_http_json_string(out, "id", instance->id);
+    pw_http_write_details(out, "details", instance);
+    pw_http_json_time(out, "createdAt", instance->created_at_ms);
+    pw_http_json_time(out, "updatedAt", instance->updated_at_ms);
+    pw_http_json_close(out, '}');
+}
+
+void pw_http_write_outcome(struct pw_http_text *out, const struct pawl_instance *instance)
+{
+    pw_http_json_open(out, NULL, '{');
+    pw_http_json_string(out, "id", instance->id);
+    pw_http_json_integer(out, "runNumber", instance->run_number);
+    pw_http_write_details(out, "details", instance);
+    pw_http_json_close(out, '}');
+}
+
+static void write_meta(struct pw_http_text *out, const struct pawl_instance *instance)
+{
+    pw_http_json_open(out, "meta", '{');
+    pw_http_json_string(out, "workflowName", instance->workflow);
+    pw_http_json_integer(out, "runNumber", instance->run_number);
+    if (instance->params_json != NULL)
+        pw_http_json_raw(out, "params", instance->params_json);
+    pw_http_json_time(out, "createdAt", instance->created_at_ms);
+    pw_http_json_time(out, "updatedAt", instance->updated_at_ms);
+    pw_http_json_time_or_null(out, "startedAt", instance->started_at_ms);
+    pw_http_json_time_or_null(out, "completedAt", instance->completed_at_ms);
+    if (instance->current_step != NULL) {
+        pw_http_json_open(out, "currentStep", '{');
+        pw_http_write_step_members(out, instance->current_step);
+        pw_http_json_close(out, '}');
+    }
+    pw_http_json_close(out, '}');
+}
+
+void pw_http_write_with_meta(struct pw_http_text *out, const struct pawl_instance *instance)
+{
+    pw_http_json_open(out, NULL, '{');
+    pw_http_json_string(out, "id", instance->id);
+    pw_http_write_details(out, "details", instance);
+    write_meta(out, instance);
+    pw_http_json_close(out, '}');
+}

@@ -1,0 +1,98 @@
+/* table.h - what the API answers, as tables of requests.
+ *
+ * The tables know neither the handler nor a server: they need a function that sends a request and brings the response.
+ * test_handler_table.c sends them to the handler itself; a test of a server sends the very same ones through sockets.
+ *
+ * Every section has a world of its own, with simulated time and seeded chance, so that bodies can be compared to the
+ * letter.  Whatever a table asks, every answer is checked: never 500, errors have a code and a message and are JSON, the
+ * headers that all answers have are there. */
+#ifndef TESTS_HTTP_TABLE_H
+#define TESTS_HTTP_TABLE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pawl/http.h"
+#include "pawl/testing.h"
+
+enum { TABLE_HEADERS_MAX = 3, TABLE_SAYS_MAX = 6 };
+
+enum table_before {
+    TABLE_NOTHING,
+    TABLE_RUN, /* until nothing is due now */
+    TABLE_HOUR /* an hour passes, and what is due in it runs */
+};
+
+struct table_case {
+    enum table_before before;
+    const char *method, *target; /* behind the mount: "/workflows" */
+    struct pawl_http_header headers[TABLE_HEADERS_MAX];
+    const char *body; /* or NULL */
+
+    int status;
+    const char *code;                 /* of an error; NULL: it is none */
+    const char *is;                   /* the whole body, or NULL */
+    const char *says[TABLE_SAYS_MAX]; /* parts of the body */
+    struct pawl_http_header has;      /* a header of the answer */
+    bool is_bare;                     /* the target is the whole one, without the mount */
+    bool not_by_client;               /* no HTTP client can send it: for the handler alone */
+};
+
+struct table_section {
+    const char *name;
+    void (*configure)(struct pawl_http_options *options); /* or NULL */
+    const struct table_case *cases;
+    size_t count;
+};
+extern const struct table_section *const table_sections[];
+extern const size_t table_section_count;
+
+/* Those are these. */
+extern const struct table_section table_of_instances, table_of_control, table_of_history, table_of_ticks,
+    table_of_no_ticks, table_of_operators, table_of_cors, table_of_targets, table_of_queries, table_of_bodies,
+    table_of_methods, table_of_refusals, table_of_root;
+
+/* ---- The world of a section ------------------------------------------------------------------------------------ */
+
+struct table_world {
+    pawl_world *world;
+    pawl_http *http;
+    const char *mount;
+};
+/* table_world.c says which workflows and instances there are.  section NULL: an ordinary one. */
+void table_world_open(struct table_world *world, const struct table_section *section);
+void table_world_close(struct table_world *world);
+
+/* ---- Sending --------------------------------------------------------------------------------------------------- */
+
+/* Fails the test when there is no response at all.  The response lives in the scope. */
+typedef void table_send_fn(void *user, pawl_scope *scope, const struct pawl_http_request *request,
+                           struct pawl_http_response *out_response);
+
+struct table_sender {
+    table_send_fn *send;
+    void *user;
+    bool is_client; /* a true HTTP client: leaves out what none can send */
+};
+
+/* All cases of a section, in their order, on the section's world. */
+void table_run(const struct table_section *section, struct table_world *world, const struct table_sender *sender);
+
+/* Hundreds of requests that are wrong: cut short, of wrong types, too large, too deep, badly encoded.  Each must be
+ * answered with a 4xx, and all together leave nothing behind.  Returns how many there were. */
+size_t table_run_malformed(struct table_world *world, const struct table_sender *sender);
+
+/* Requests damaged by chance, which may still be right.  Whatever they are, they must be answered well. */
+void table_run_damaged(struct table_world *world, const struct table_sender *sender, unsigned seed, size_t count);
+
+/* What is true of every answer; fails with the request's line. */
+void table_check_any(const struct pawl_http_request *request, const struct pawl_http_response *response);
+
+/* NULL: there is no such header. */
+const char *table_header(const struct pawl_http_response *response, const char *name);
+
+#endif

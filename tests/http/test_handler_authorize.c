@@ -1,0 +1,239 @@
+/* test_handler_authorize.c - D1: whoever authorizes is asked for every request, and then for what it wants to do, before
+ * anything of the engine is read or written. */
+#include "table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "http/routes.h"
+
+enum { ASKED_MAX = 8 };
+
+/* What the functions saw, and what they are to answer. */
+static struct {
+    size_t count;
+    char who[ASKED_MAX][16];
+    enum pawl_http_scope scopes[ASKED_MAX];
+    char workflow[64], instance_id[64], peer[64];
+    bool all_refuses, scope_refuses;
+} asked;
+static int store_reads; /* since the request was taken up */
+
+static void note(const char *who, const struct pawl_http_subject *subject)
+{
+    assert_true(asked.count < ASKED_MAX);
+    assert_int_equal(store_reads, 0);
+    asked.scopes[asked.count] = subject->scope;
+    snprintf(asked.who[asked.count++], sizeof asked.who[0], "%s", who);
+    snprintf(asked.workflow, sizeof asked.workflow, "%s", subject->workflow != NULL ? subject->workflow : "-");
+    snprintf(asked.instance_id, sizeof asked.instance_id, "%s",
+             subject->instance_id != NULL ? subject->instance_id : "-");
+    snprintf(asked.peer, sizeof asked.peer, "%s", subject->request->peer != NULL ? subject->request->peer : "-");
+}
+
+static bool authorize_all(void *user, const struct pawl_http_subject *subject, struct pawl_http_refusal *out_refusal)
+{
+    assert_ptr_equal(user, &asked);
+    assert_int_equal(out_refusal->status, 403);
+    assert_string_equal(out_refusal->code, "FORBIDDEN");
+    note("all", subject);
+    return !asked.all_refuses;
+}
+
+static bool authorize_scope(void *user, const struct pawl_http_subject *subject, struct pawl_http_refusal *out_refusal)
+{
+    (void)user;
+    note("scope", subject);
+    snprintf(out_refusal->code, sizeof out_refusal->code, "NOT_THIS");
+    out_refusal->status = 451;
+    return !asked.scope_refuses;
+}
+
+static void ask_both(struct pawl_http_options *options)
+{
+    options->authorize = authorize_all;
+    for (size_t i = 0; i < PAWL_HTTP_SCOPE_COUNT; i++)
+        options->authorize_scope[i] = authorize_scope;
+    options->authorize_user = &asked;
+}
+static const struct table_section both = { "both", ask_both, NULL, 0 };
+
+/* Every way into the store is counted. */
+static struct pw_store_ops counting;
+static const struct pw_store_ops *true_ops;
+
+static pawl_status count_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+                               struct pawl_error *error)
+{
+    store_reads++;
+    return true_ops->apply(store, units, count, now_ms, error);
+}
+
+static pawl_status count_read(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                              struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error)
+{
+    store_reads++;
+    return true_ops->read_instance(store, arena, workflow, id, out_instance, error);
+}
+
+static pawl_status count_list(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,
+                              struct pw_instance **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    store_reads++;
+    return true_ops->list_instances(store, arena, query, out_rows, out_count, error);
+}
+
+static struct table_world world;
+
+static int set_up(void **state)
+{
+    (void)state;
+    table_world_open(&world, &both);
+    struct pw_store *store = pawl_world_engine(world.world)->store;
+    true_ops = store->ops;
+    counting = *true_ops;
+    counting.apply = count_apply;
+    counting.read_instance = count_read;
+    counting.list_instances = count_list;
+    store->ops = &counting;
+    memset(&asked, 0, sizeof asked);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    pawl_world_engine(world.world)->store->ops = true_ops;
+    table_world_close(&world);
+    return 0;
+}
+
+static int ask(const char *method, const char *target, const char *body)
+{
+    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
+    struct pawl_http_response response;
+    pawl_scope *scope = pawl_scope_new();
+    request.method = method;
+    request.target = target;
+    request.body = body;
+    request.body_size = body != NULL ? strlen(body) : 0;
+    request.peer = "10.0.0.7";
+    asked.count = 0;
+    store_reads = 0;
+    assert_int_equal(pawl_http_answer(world.http, scope, &request, &response), PAWL_OK);
+    table_check_any(&request, &response);
+    int status = response.status;
+    pawl_scope_free(scope);
+    return status;
+}
+
+/* The path of a route, with something at every name. */
+static const char *path_of(const struct pw_http_route *route, char *out_path, size_t room)
+{
+    size_t size = (size_t)snprintf(out_path, room, "/api");
+    for (const char *at = route->pattern; *at != '\0';) {
+        const char *name = strncmp(at, "/:workflow", 10) == 0 ? "/order" : "/waits";
+        size_t part = 1 + strcspn(at + 1, "/");
+        bool is_name = at[1] == ':';
+        size += (size_t)snprintf(out_path + size, room - size, "%.*s", is_name ? (int)strlen(name) : (int)part,
+                                 is_name ? name : at);
+        at += part;
+    }
+    return out_path;
+}
+
+static void every_route_asks_twice_for_its_own_scope_and_a_refusal_reads_nothing(void **state)
+{
+    (void)state;
+    char path[256];
+    for (size_t i = 0; i < pw_http_route_count; i++) {
+        const struct pw_http_route *route = &pw_http_routes[i];
+        asked.all_refuses = true;
+        asked.scope_refuses = false;
+        assert_int_equal(ask(route->method, path_of(route, path, sizeof path), "{"), 403);
+        assert_int_equal(asked.count, 1);
+        assert_string_equal(asked.who[0], "all");
+        assert_int_equal(asked.scopes[0], route->scope);
+        assert_int_equal(store_reads, 0);
+
+        asked.all_refuses = false;
+        asked.scope_refuses = true;
+        assert_int_equal(ask(route->method, path, "{"), 451);
+        assert_int_equal(asked.count, 2);
+        assert_string_equal(asked.who[1], "scope");
+        assert_int_equal(asked.scopes[1], route->scope);
+        assert_int_equal(store_reads, 0);
+        assert_string_equal(asked.workflow, strstr(route->pattern, ":workflow") != NULL ? "order" : "-");
+        assert_string_equal(asked.instance_id, strstr(route->pattern, ":id") != NULL ? "waits" : "-");
+        assert_string_equal(asked.peer, "10.0.0.7");
+    }
+}
+
+static void the_scopes_of_the_routes_are_those_of_the_contract(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *method, *target;
+        enum pawl_http_scope scope;
+    } cases[] = {
+        { "GET", "/api/workflows", PAWL_HTTP_READ },
+        { "GET", "/api/workflows/order/instances", PAWL_HTTP_READ },
+        { "HEAD", "/api/workflows/order/instances", PAWL_HTTP_READ },
+        { "POST", "/api/workflows/order/instances", PAWL_HTTP_CREATE },
+        { "POST", "/api/workflows/order/instances/batch", PAWL_HTTP_CREATE },
+        { "GET", "/api/workflows/order/instances/a", PAWL_HTTP_READ },
+        { "POST", "/api/workflows/order/instances/a/pause", PAWL_HTTP_MANAGE },
+        { "POST", "/api/workflows/order/instances/a/resume", PAWL_HTTP_MANAGE },
+        { "POST", "/api/workflows/order/instances/a/terminate", PAWL_HTTP_MANAGE },
+        { "POST", "/api/workflows/order/instances/a/restart", PAWL_HTTP_MANAGE },
+        { "POST", "/api/workflows/order/instances/a/events", PAWL_HTTP_EVENT },
+        { "GET", "/api/workflows/order/instances/a/history", PAWL_HTTP_READ },
+        { "GET", "/api/workflows/order/instances/a/result", PAWL_HTTP_READ },
+        { "GET", "/api/workflows/order/instances/a/stream", PAWL_HTTP_READ },
+        { "POST", "/api/_runner/tick", PAWL_HTTP_TICK },
+        { "POST", "/api/workflows/_runner/tick", PAWL_HTTP_TICK },
+        { "GET", "/api/metrics", PAWL_HTTP_READ },
+        { "GET", "/api/hooks/deliveries", PAWL_HTTP_READ },
+        { "POST", "/api/hooks/deliveries/a/resend", PAWL_HTTP_MANAGE },
+        { "GET", "/api/health", PAWL_HTTP_OPEN },
+        { "GET", "/api/health/ready", PAWL_HTTP_OPEN },
+        { "GET", "/api/version", PAWL_HTTP_OPEN },
+        { "GET", "/api/openapi.json", PAWL_HTTP_OPEN },
+        { "OPTIONS", "/api/workflows", PAWL_HTTP_OPEN },
+        { "GET", "/api/nothing", PAWL_HTTP_OPEN },
+        { "DELETE", "/api/workflows", PAWL_HTTP_OPEN },
+        { "GET", "/api/%zz", PAWL_HTTP_OPEN },
+        { "GET", "/elsewhere", PAWL_HTTP_OPEN },
+    };
+    asked.scope_refuses = true;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(ask(cases[i].method, cases[i].target, NULL), 451);
+        if (asked.scopes[1] != cases[i].scope)
+            fail_msg("%s %s asks for %s", cases[i].method, cases[i].target, pawl_http_scope_name(asked.scopes[1]));
+    }
+}
+
+static void who_is_allowed_gets_through(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("GET", "/api/workflows/order/instances/waits", NULL), 200);
+    assert_int_equal(asked.count, 2);
+    assert_true(store_reads > 0);
+    assert_int_equal(ask("POST", "/api/workflows/order/instances/waits/terminate", NULL), 200);
+    assert_true(store_reads > 0);
+    assert_int_equal(ask("GET", "/api/%zz", NULL), 400);
+    assert_int_equal(asked.count, 2);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_route_asks_twice_for_its_own_scope_and_a_refusal_reads_nothing),
+        TEST(the_scopes_of_the_routes_are_those_of_the_contract),
+        TEST(who_is_allowed_gets_through),
+    };
+    return cmocka_run_group_tests_name("authorization (D1)", tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+/* test_handler_store.c - a store that fails: what a client is told, for every status and on every route, and that
+ * nothing of the inside is told. */
+#include "table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/engine.h"
+
+static const struct pw_store_ops *true_ops;
+static struct pw_store_ops failing;
+static pawl_status store_says;
+static struct table_world world;
+
+#define SECRET "/var/lib/secret.db: SELECT * FROM workflow_instance"
+
+static pawl_status refuse(struct pawl_error *error)
+{
+    if (error != NULL) {
+        error->status = store_says;
+        snprintf(error->text, sizeof error->text, "%s", SECRET);
+    }
+    return store_says;
+}
+
+static pawl_status fail_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+                              struct pawl_error *error)
+{
+    (void)store, (void)units, (void)count, (void)now_ms;
+    return refuse(error);
+}
+
+static pawl_status fail_read(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow, struct pw_text id,
+                             struct pw_instance *out_instance, struct pawl_error *error)
+{
+    (void)store, (void)arena, (void)workflow, (void)id, (void)out_instance;
+    return refuse(error);
+}
+
+static pawl_status fail_list(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,
+                             struct pw_instance **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    (void)store, (void)arena, (void)query, (void)out_rows, (void)out_count;
+    return refuse(error);
+}
+
+static pawl_status fail_steps(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
+                              struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    (void)store, (void)arena, (void)query, (void)out_rows, (void)out_count;
+    return refuse(error);
+}
+
+static pawl_status fail_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
+                              struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    (void)store, (void)arena, (void)query, (void)out_rows, (void)out_count;
+    return refuse(error);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    table_world_open(&world, NULL);
+    true_ops = pawl_world_engine(world.world)->store->ops;
+    failing = *true_ops;
+    pawl_world_engine(world.world)->store->ops = &failing;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    pawl_world_engine(world.world)->store->ops = true_ops;
+    table_world_close(&world);
+    return 0;
+}
+
+static void expect(const char *method, const char *target, const char *body, int status, const char *code)
+{
+    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
+    struct pawl_http_response response;
+    pawl_scope *scope = pawl_scope_new();
+    char start[80];
+    request.method = method;
+    request.target = target;
+    request.body = body;
+    request.body_size = body != NULL ? strlen(body) : 0;
+    assert_int_equal(pawl_http_answer(world.http, scope, &request, &response), PAWL_OK);
+    snprintf(start, sizeof start, "{\"code\":\"%s\",\"message\":\"", code);
+    if (response.status != status || strncmp(response.body, start, strlen(start)) != 0)
+        fail_msg("%s %s while the store says %s: %d %s", method, target, pawl_status_name(store_says), response.status,
+                 response.body);
+    if (strstr(response.body, "secret") != NULL || strstr(response.body, "SELECT") != NULL)
+        fail_msg("%s %s tells of the inside: %s", method, target, response.body);
+    if (status == 503)
+        assert_string_equal(table_header(&response, "Retry-After"), "1");
+    pawl_scope_free(scope);
+}
+
+static const struct {
+    const char *method, *target, *body;
+} routes[] = {
+    { "GET", "/api/workflows/order/instances", NULL },
+    { "POST", "/api/workflows/order/instances", "{\"id\":\"new\"}" },
+    { "POST", "/api/workflows/order/instances/batch", "{\"instances\":[{\"id\":\"new\"}]}" },
+    { "GET", "/api/workflows/order/instances/waits", NULL },
+    { "POST", "/api/workflows/order/instances/waits/pause", NULL },
+    { "POST", "/api/workflows/order/instances/waits/resume", NULL },
+    { "POST", "/api/workflows/order/instances/waits/terminate", NULL },
+    { "POST", "/api/workflows/order/instances/waits/restart", NULL },
+    { "POST", "/api/workflows/order/instances/waits/events", "{\"type\":\"paid\"}" },
+    { "GET", "/api/workflows/order/instances/waits/history", NULL },
+    { "GET", "/api/workflows/order/instances/waits/result", NULL },
+    { "GET", "/api/workflows/order/instances/waits/result?waitMs=100", NULL },
+    { "GET", "/api/workflows/order/instances/waits/stream", NULL },
+    { "GET", "/api/hooks/deliveries", NULL },
+    { "POST", "/api/hooks/deliveries/d-1/resend", NULL },
+    { "GET", "/api/health/ready", NULL },
+};
+
+static void fail_all_but_streams_reads(void)
+{
+    failing.apply = fail_apply;
+    failing.read_instance = fail_read;
+    failing.list_instances = fail_list;
+    failing.list_hooks = fail_hooks;
+}
+
+static void a_store_that_cannot_be_used_now_is_503_on_every_route(void **state)
+{
+    (void)state;
+    static const pawl_status statuses[] = { PAWL_STORE_UNAVAILABLE, PAWL_STORE_FULL,    PAWL_STORE_READ_ONLY,
+                                            PAWL_STORE_CORRUPT,     PAWL_STORE_TOO_NEW, PAWL_NOMEM };
+    fail_all_but_streams_reads();
+    for (size_t s = 0; s < sizeof statuses / sizeof statuses[0]; s++) {
+        store_says = statuses[s];
+        for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++)
+            expect(routes[i].method, routes[i].target, routes[i].body, 503, "STORE_UNAVAILABLE");
+    }
+}
+
+static void what_must_not_happen_inside_is_500_and_says_no_more(void **state)
+{
+    (void)state;
+    fail_all_but_streams_reads();
+    store_says = PAWL_STEP_TYPE_MISMATCH; /* nothing that a read can say */
+    expect("GET", "/api/workflows/order/instances", NULL, 500, "INTERNAL_SERVER_ERROR");
+    expect("GET", "/api/workflows/order/instances/waits", NULL, 500, "INTERNAL_SERVER_ERROR");
+    expect("GET", "/api/workflows/order/instances/waits/result", NULL, 500, "INTERNAL_SERVER_ERROR");
+    store_says = (pawl_status)12345;
+    expect("GET", "/api/workflows/order/instances/waits", NULL, 500, "INTERNAL_SERVER_ERROR");
+}
+
+static void a_commit_that_fails_is_503_and_nothing_was_changed(void **state)
+{
+    (void)state;
+    failing.apply = fail_apply;
+    store_says = PAWL_STORE_FULL;
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++)
+        if (strcmp(routes[i].method, "POST") == 0 && strstr(routes[i].target, "/resume") == NULL)
+            expect(routes[i].method, routes[i].target, routes[i].body, 503, "STORE_UNAVAILABLE");
+    failing.apply = true_ops->apply;
+    struct pawl_instance instance;
+    assert_int_equal(pawl_world_get(world.world, "order", "waits", &instance, NULL), PAWL_OK);
+    assert_int_equal(instance.status, PAWL_WAITING);
+    assert_int_equal(instance.run_number, 1);
+    assert_int_equal(pawl_world_get(world.world, "order", "new", &instance, NULL), PAWL_INSTANCE_NOT_FOUND);
+}
+
+static void metrics_and_liveness_answer_without_a_store(void **state)
+{
+    (void)state;
+    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
+    struct pawl_http_response response;
+    static const char *const targets[] = { "/api/health",  "/api/health/live",  "/api/version",
+                                           "/api/metrics", "/api/openapi.json", "/api/workflows" };
+    fail_all_but_streams_reads();
+    store_says = PAWL_STORE_UNAVAILABLE;
+    request.method = "GET";
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        pawl_scope *scope = pawl_scope_new();
+        request.target = targets[i];
+        assert_int_equal(pawl_http_answer(world.http, scope, &request, &response), PAWL_OK);
+        assert_int_equal(response.status, 200);
+        pawl_scope_free(scope);
+    }
+}
+
+static void steps_that_cannot_be_read_are_503_too(void **state)
+{
+    (void)state;
+    failing.read_steps = fail_steps;
+    store_says = PAWL_STORE_UNAVAILABLE;
+    expect("GET", "/api/workflows/order/instances/waits/history", NULL, 503, "STORE_UNAVAILABLE");
+    expect("GET", "/api/workflows/order/instances/waits/stream", NULL, 503, "STORE_UNAVAILABLE");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_store_that_cannot_be_used_now_is_503_on_every_route),
+        TEST(what_must_not_happen_inside_is_500_and_says_no_more),
+        TEST(a_commit_that_fails_is_503_and_nothing_was_changed),
+        TEST(metrics_and_liveness_answer_without_a_store),
+        TEST(steps_that_cannot_be_read_are_503_too),
+    };
+    return cmocka_run_group_tests_name("a failing store", tests, NULL, NULL);
+}

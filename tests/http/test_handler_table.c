@@ -1,0 +1,62 @@
+/* test_handler_table.c - the tables of table.h, sent to the handler itself. */
+#include "table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void ask_handler(void *user, pawl_scope *scope, const struct pawl_http_request *request,
+                        struct pawl_http_response *out_response)
+{
+    struct table_world *world = user;
+    assert_int_equal(pawl_http_answer(world->http, scope, request, out_response), PAWL_OK);
+}
+
+static void every_answer_of_a_section_is_as_its_table_says(void **state)
+{
+    const struct table_section *section = *state;
+    struct table_world world;
+    const struct table_sender sender = { ask_handler, &world, false };
+    assert_true(section->count > 0);
+    table_world_open(&world, section);
+    table_run(section, &world, &sender);
+    table_world_close(&world);
+}
+
+static void no_malformed_request_is_more_than_a_4xx(void **state)
+{
+    (void)state;
+    struct table_world world;
+    const struct table_sender sender = { ask_handler, &world, false };
+    table_world_open(&world, NULL);
+    assert_true(table_run_malformed(&world, &sender) > 1000);
+    table_world_close(&world);
+}
+
+static void no_damaged_request_is_a_500(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 4; seed++) {
+        struct table_world world;
+        const struct table_sender sender = { ask_handler, &world, false };
+        table_world_open(&world, NULL);
+        table_run_damaged(&world, &sender, seed, 3000);
+        table_world_close(&world);
+    }
+}
+
+enum { TESTS_MAX = 32 };
+
+int main(void)
+{
+    struct CMUnitTest tests[TESTS_MAX];
+    char names[TESTS_MAX][64];
+    size_t count = 0;
+    for (; count < table_section_count; count++) {
+        snprintf(names[count], sizeof names[count], "answers: %s", table_sections[count]->name);
+        tests[count] = (struct CMUnitTest){ names[count], every_answer_of_a_section_is_as_its_table_says, NULL, NULL,
+                                            (void *)table_sections[count] };
+    }
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(no_malformed_request_is_more_than_a_4xx);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(no_damaged_request_is_a_500);
+    return _cmocka_run_group_tests("the handler and its tables", tests, count, NULL, NULL);
+}

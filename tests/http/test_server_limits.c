@@ -1,0 +1,392 @@
+/* test_server_limits.c - what a client may cost: time, bytes, connections. */
+#include "serving.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { SHORT_MS = 300, BODY_BYTES = 5000 };
+
+/* Clients have 300 ms for everything, and bodies 5000 bytes. */
+static int set_up(void **state)
+{
+    struct serving *serving = calloc(1, sizeof *serving);
+    struct pawl_http_options http_options = PAWL_HTTP_OPTIONS_INIT;
+    struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
+    assert_non_null(serving);
+    http_options.body_bytes_max = BODY_BYTES;
+    options.request_ms_max = SHORT_MS;
+    options.idle_ms_max = SHORT_MS;
+    serving_open(serving, &http_options, &options);
+    *state = serving;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    serving_close(*state);
+    free(*state);
+    return 0;
+}
+
+/* Sends a byte every few milliseconds until the other side closes; answers how long it took. */
+static int64_t trickle_ms(struct client *client, char byte)
+{
+    int64_t begun_ms = monotonic_ms();
+    while (!client_is_cut(client, 20)) {
+        if (monotonic_ms() - begun_ms > PATIENCE_MS)
+            fail_msg("a client that trickles is served for ever");
+        (void)client_try_send(client, &byte, 1);
+    }
+    return monotonic_ms() - begun_ms;
+}
+
+/* ---- Time ------------------------------------------------------------------------------------------------------------ */
+
+static void a_client_that_trickles_its_request_is_cut_off(void **state)
+{
+    static const char *const beginnings[] = {
+        "",                                                      /* the request line */
+        "GET /api/workflows HTTP/1.1\r\nHost: test\r\nX-Slow: ", /* the headers */
+        "POST /api/workflows/quick/instances HTTP/1.1\r\nHost: test\r\nContent-Length: 4000\r\n\r\n", /* the body */
+        "POST /api/workflows/quick/instances HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n1000\r\n",
+    };
+    struct serving *serving = *state;
+    for (size_t i = 0; i < LENGTH(beginnings); i++) {
+        struct client client;
+        client_open(&client, serving);
+        client_send(&client, beginnings[i]);
+        assert_true(trickle_ms(&client, 'a') >= SHORT_MS / 2);
+        client_close(&client);
+    }
+}
+
+static void a_kept_connection_has_its_time_anew_for_each_request(void **state)
+{
+    struct client client;
+    struct answer answer = { 0 };
+    client_open(&client, *state);
+    int64_t until_ms = monotonic_ms() + 3 * SHORT_MS;
+    while (monotonic_ms() < until_ms) {
+        client_ask(&client, "/api/health", NULL);
+        client_take(&client, &answer);
+        assert_int_equal(answer.status, 200);
+        usleep(20000);
+    }
+    client_send(&client, "GET /api/workflows HTTP/1.1\r\nHost: test\r\nX-Slow: ");
+    (void)trickle_ms(&client, 'a');
+    answer_clear(&answer);
+    client_close(&client);
+}
+
+static void a_client_that_is_silent_is_let_go(void **state)
+{
+    struct client fresh, idle;
+    struct answer answer = { 0 };
+    client_open(&fresh, *state);
+    client_open(&idle, *state);
+    client_ask(&idle, "/api/health", NULL);
+    client_take(&idle, &answer);
+    assert_int_equal(answer.status, 200);
+    assert_true(client_is_cut(&idle, PATIENCE_MS));
+    assert_true(client_is_cut(&fresh, PATIENCE_MS));
+    answer_clear(&answer);
+    client_close(&idle);
+    client_close(&fresh);
+}
+
+static void a_client_that_waits_for_its_answer_is_not_late(void **state)
+{
+    struct serving *serving = *state;
+    struct client waiter, follower;
+    struct answer answer = { 0 };
+    assert_int_equal(ask_once(serving, "/api/workflows/waits/instances", "{\"id\":\"w\"}"), 200);
+    client_open(&waiter, serving);
+    client_open(&follower, serving);
+    client_ask(&waiter, "/api/workflows/waits/instances/w/result?waitMs=60000", NULL);
+    client_ask(&follower, "/api/workflows/waits/instances/w/stream", NULL);
+    client_await(&follower, "event: step");
+    usleep(4 * SHORT_MS * 1000);
+    running_send(&serving->running, "waits", "w", "go");
+    client_take(&waiter, &answer);
+    assert_int_equal(answer.status, 200);
+    client_await(&follower, "event: end");
+    answer_clear(&answer);
+    client_close(&waiter);
+    client_close(&follower);
+}
+
+/* A client with a small window asks for 16 MiB and does not read them. */
+static void check_that_not_reading_is_cut_off(struct serving *serving, const char *target)
+{
+    struct client client;
+    int window = 4096;
+    client_open(&client, serving);
+    assert_int_equal(setsockopt(client.fd, SOL_SOCKET, SO_RCVBUF, &window, sizeof window), 0);
+    client_ask(&client, target, NULL);
+    /* The server has closed when sending to it fails, and it does so although nothing of the answer was read. */
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    while (client_try_send(&client, "x", 1)) {
+        if (monotonic_ms() > until_ms)
+            fail_msg("%s: a client that does not read is served for ever", target);
+        usleep(20000);
+    }
+    client_close(&client);
+}
+
+static void a_client_that_does_not_read_is_cut_off(void **state)
+{
+    struct serving *serving = *state;
+    assert_int_equal(ask_once(serving, "/api/workflows/talks/instances", "{\"id\":\"t\",\"params\":256}"), 200);
+    (void)running_await(&serving->running, "talks", "t", PAWL_COMPLETE);
+    check_that_not_reading_is_cut_off(serving, "/api/workflows/talks/instances/t/stream");
+    check_that_not_reading_is_cut_off(serving,
+                                      "/api/workflows/talks/instances/t/history?includeLogs=true&pageSize=100");
+}
+
+static void a_slow_reader_gets_all_of_a_large_answer(void **state)
+{
+    struct serving *serving = *state;
+    struct client client;
+    struct answer answer = { 0 };
+    assert_int_equal(ask_once(serving, "/api/workflows/talks/instances", "{\"id\":\"t\",\"params\":100}"), 200);
+    (void)running_await(&serving->running, "talks", "t", PAWL_COMPLETE);
+    client_open(&client, serving);
+    client_ask(&client, "/api/workflows/talks/instances/t/history?includeLogs=true&pageSize=100", NULL);
+    client_take_head(&client, &answer);
+    assert_int_equal(answer.status, 200);
+    size_t size = strtoul(strstr(answer.head, "Content-Length: ") + 16, NULL, 10);
+    assert_true(size > 6000000);
+    char *block = malloc(size);
+    assert_non_null(block);
+    size_t had = client.size;
+    while (had < size) { /* some pauses, of which each is short */
+        ssize_t got = recv(client.fd, block, size / 12, MSG_WAITALL);
+        assert_true(got > 0);
+        had += (size_t)got;
+        usleep(SHORT_MS * 1000 / 3);
+    }
+    free(block);
+    answer_clear(&answer);
+    client_close(&client);
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------------------------------- */
+
+static void check_refusal(struct client *client, int status, const char *code)
+{
+    struct answer answer = { 0 };
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "{\"code\":\"%s\",\"message\":\"", code);
+    client_take(client, &answer);
+    assert_int_equal(answer.status, status);
+    assert_true(answer.is_json);
+    assert_memory_equal(answer.body, wanted, strlen(wanted));
+    answer_clear(&answer);
+}
+
+static void a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(void **state)
+{
+    struct client client;
+    client_open(&client, *state);
+    client_send(&client, "POST /api/workflows/quick/instances HTTP/1.1\r\nHost: test\r\nContent-Length: 5001\r\n\r\n");
+    check_refusal(&client, 413, "PAYLOAD_TOO_LARGE");
+    assert_true(client_is_cut(&client, PATIENCE_MS));
+    client_close(&client);
+}
+
+static void who_sends_a_body_that_is_too_large_all_the_same_gets_its_answer(void **state)
+{
+    enum { SIZE = 20000000 };
+    struct serving *serving = *state;
+    char *bytes = calloc(1, SIZE);
+    assert_non_null(bytes);
+    for (int round = 0; round < 5; round++) {
+        struct client client;
+        client_open(&client, serving);
+        client_send(&client, "POST /api/workflows/quick/instances HTTP/1.1\r\nHost: test\r\n"
+                             "Content-Length: 20000000\r\n\r\n");
+        (void)client_try_send(&client, bytes, SIZE);
+        check_refusal(&client, 413, "PAYLOAD_TOO_LARGE");
+        client_close(&client);
+    }
+    free(bytes);
+}
+
+static void a_chunked_body_that_grows_too_large_is_refused(void **state)
+{
+    struct client client;
+    struct answer answer = { 0 };
+    char chunk[1100];
+    int size = snprintf(chunk, sizeof chunk, "400\r\n");
+    memset(chunk + size, ' ', 1024);
+    snprintf(chunk + size + 1024, 3, "\r\n");
+    client_open(&client, *state);
+    client_send(&client,
+                "POST /api/workflows/quick/instances HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n");
+    for (int i = 0; i < 200; i++)
+        client_send(&client, chunk);
+    client_send(&client, "0\r\n\r\n");
+    check_refusal(&client, 413, "PAYLOAD_TOO_LARGE");
+    client_ask(&client, "/api/health", NULL); /* it was read to its end, so the connection is fit */
+    client_take(&client, &answer);
+    assert_int_equal(answer.status, 200);
+    answer_clear(&answer);
+    client_close(&client);
+}
+
+static void a_body_of_just_the_size_that_is_allowed_is_taken(void **state)
+{
+    struct client client;
+    struct answer answer = { 0 };
+    char body[BODY_BYTES + 1];
+    memset(body, ' ', BODY_BYTES);
+    memcpy(body, "{\"id\":\"just\"}", 13);
+    body[BODY_BYTES] = '\0';
+    client_open(&client, *state);
+    client_ask(&client, "/api/workflows/quick/instances", body);
+    client_take(&client, &answer);
+    assert_int_equal(answer.status, 200);
+    answer_clear(&answer);
+    client_close(&client);
+}
+
+/* A header of so many bytes, in a request. */
+static void send_header(struct client *client, size_t size)
+{
+    char *text = malloc(size + 1);
+    assert_non_null(text);
+    memset(text, 'h', size);
+    text[size] = '\0';
+    client_send(client, "GET /api/workflows HTTP/1.1\r\nHost: test\r\nX-Large: ");
+    (void)client_try_send(client, text, size);
+    (void)client_try_send(client, "\r\n\r\n", 4);
+    free(text);
+}
+
+static void headers_are_taken_up_to_their_limit(void **state)
+{
+    struct client client;
+    struct answer answer = { 0 };
+    client_open(&client, *state);
+    send_header(&client, 15 * 1024);
+    client_take(&client, &answer);
+    assert_int_equal(answer.status, 200);
+    send_header(&client, 16 * 1024);
+    check_refusal(&client, 431, "HEADERS_TOO_LARGE");
+    assert_true(client_is_cut(&client, PATIENCE_MS));
+    answer_clear(&answer);
+    client_close(&client);
+}
+
+static void headers_far_beyond_their_limit_are_refused(void **state)
+{
+    struct client client;
+    struct answer answer = { 0 };
+    client_open(&client, *state);
+    send_header(&client, 200 * 1024);
+    client_take_head(&client, &answer);
+    assert_int_equal(answer.status, 431);
+    client_close(&client);
+    client_open(&client, *state);
+    client_send(&client, "GET /");
+    for (int i = 0; i < 2000 && client_try_send(&client, "0123456789abcdef0123456789abcdef", 32); i++)
+        continue;
+    client_take_head(&client, &answer);
+    assert_int_equal(answer.status, 414);
+    answer_clear(&answer);
+    client_close(&client);
+}
+
+static void many_small_headers_are_refused_as_large_ones_are(void **state)
+{
+    struct client client;
+    struct answer answer = { 0 };
+    client_open(&client, *state);
+    client_send(&client, "GET /api/workflows HTTP/1.1\r\nHost: test\r\n");
+    for (int i = 0; i < 5000 && client_try_send(&client, "a: b\r\n", 6); i++)
+        continue;
+    (void)client_try_send(&client, "\r\n", 2);
+    client_take_head(&client, &answer);
+    assert_int_equal(answer.status, 431);
+    answer_clear(&answer);
+    client_close(&client);
+}
+
+/* What a proxy in front might read otherwise than we do. */
+static void a_body_with_two_lengths_is_refused_and_nothing_behind_it_is_read(void **state)
+{
+    static const char *const framings[] = {
+        "Content-Length: 2\r\nContent-Length: 3\r\n",
+        "Content-Length: 2\r\nContent-Length: 2\r\n",
+        "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: gzip, chunked\r\n",
+        "Transfer-Encoding: identity\r\n",
+    };
+    struct serving *serving = *state;
+    for (size_t i = 0; i < LENGTH(framings); i++) {
+        struct client client;
+        client_open(&client, serving);
+        client_send(&client, "POST /api/workflows/quick/instances HTTP/1.1\r\nHost: test\r\n");
+        client_send(&client, framings[i]);
+        client_send(&client, "\r\n{}0\r\n\r\nPOST /api/workflows/quick/instances HTTP/1.1\r\nContent-Length: 18\r\n\r\n"
+                             "{\"id\":\"smuggled\"}  ");
+        check_refusal(&client, 400, "VALIDATION_FAILED");
+        assert_true(client_is_cut(&client, PATIENCE_MS));
+        client_close(&client);
+    }
+    assert_int_equal(ask_once(serving, "/api/workflows/quick/instances/smuggled", NULL), 404);
+}
+
+/* ---- Connections ----------------------------------------------------------------------------------------------------- */
+
+static void who_comes_when_all_places_are_taken_waits_for_one(void **state)
+{
+    struct serving *serving = *state;
+    struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
+    struct client clients[4];
+    struct answer answer = { 0 };
+    serving_close(serving);
+    options.connections_max = 3;
+    serving_open(serving, NULL, &options);
+    for (size_t i = 0; i < LENGTH(clients); i++) {
+        client_open(&clients[i], serving);
+        client_ask(&clients[i], "/api/health", NULL);
+        if (i < 3)
+            client_take(&clients[i], &answer);
+    }
+    struct client *last = &clients[3];
+    char byte;
+    usleep(100000);
+    assert_true(recv(last->fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0); /* nobody has looked at it */
+    client_close(&clients[0]);
+    client_take(last, &answer);
+    assert_int_equal(answer.status, 200);
+    for (size_t i = 1; i < LENGTH(clients); i++)
+        client_close(&clients[i]);
+    answer_clear(&answer);
+}
+
+#define server_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        server_test(a_client_that_trickles_its_request_is_cut_off),
+        server_test(a_kept_connection_has_its_time_anew_for_each_request),
+        server_test(a_client_that_is_silent_is_let_go),
+        server_test(a_client_that_waits_for_its_answer_is_not_late),
+        server_test(a_client_that_does_not_read_is_cut_off),
+        server_test(a_slow_reader_gets_all_of_a_large_answer),
+        server_test(a_body_that_says_it_is_too_large_is_refused_before_it_is_sent),
+        server_test(who_sends_a_body_that_is_too_large_all_the_same_gets_its_answer),
+        server_test(a_chunked_body_that_grows_too_large_is_refused),
+        server_test(a_body_of_just_the_size_that_is_allowed_is_taken),
+        server_test(headers_are_taken_up_to_their_limit),
+        server_test(headers_far_beyond_their_limit_are_refused),
+        server_test(many_small_headers_are_refused_as_large_ones_are),
+        server_test(a_body_with_two_lengths_is_refused_and_nothing_behind_it_is_read),
+        server_test(who_comes_when_all_places_are_taken_waits_for_one),
+    };
+    return cmocka_run_group_tests_name("the server's limits", tests, NULL, NULL);
+}
