@@ -4,20 +4,24 @@
 PREFIX ?= /usr/local
 VARIANTS ?= # all
 
-BUILD_PACKAGES = gcc libc6-dev cmake ninja-build pkg-config libsqlite3-dev libjansson-dev
+BUILD_PACKAGES = gcc libc6-dev cmake ninja-build pkg-config libsqlite3-dev libjansson-dev \
+	libmicrohttpd-dev libgnutls28-dev libcurl4-openssl-dev
 # zlib1g-dev: `pkg-config --static` asks for it on SQLite's behalf, and SQLite's package does not bring it.
 TEST_PACKAGES = $(BUILD_PACKAGES) g++ clang clang-format libclang-rt-14-dev libcmocka-dev valgrind binutils python3 \
-	sqlite3 spin zlib1g-dev
+	sqlite3 spin zlib1g-dev curl openssl
 RELEASE = build/release
 
-.PHONY: help build run test bench fuzz sim install format clean asan tsan clang valgrind coverage
+.PHONY: help build run demo test bench fuzz sim install format clean asan tsan clang valgrind coverage
 
 build: ## build the library, the examples and the benchmarks (the default)
 	@tools/install-packages $(BUILD_PACKAGES)
 	@[ -f $(RELEASE)/build.ninja ] || cmake --preset release >/dev/null
 	@cmake --build --preset release
 
-run: build ## build, and run the demonstration
+run: build ## build, start pawld with the examples, and say what to try; LISTEN=127.0.0.1:8080 listens elsewhere
+	@tools/run $(RELEASE) $(LISTEN)
+
+demo: build ## build, and run the demonstration: orders that survive kill -9
 	@$(RELEASE)/examples/demo
 
 test: ## build and test in all variants, or in those named: make test VARIANTS="gcc asan"

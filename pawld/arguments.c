@@ -1,0 +1,131 @@
+/* arguments.c - see arguments.h. */
+#include "arguments.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "problem.h"
+
+static pawl_status unknown_flag(const char *argument, size_t name_size, struct pawl_error *error)
+{
+    const char *flags[SETTINGS_MAX + 1] = { NULL };
+    char name[40];
+    size_t count = 0;
+    for (size_t i = 0; i < settings_count; i++) {
+        if (settings_table[i].flag != NULL)
+            flags[count++] = settings_table[i].flag;
+    }
+    (void)snprintf(name, sizeof name, "%.*s", (int)name_size, argument + strspn(argument, "-"));
+    const char *nearest = nearest_word(name, flags);
+    if (nearest != NULL)
+        return problem(error, PAWL_INVALID, "there is no flag %.60s; did you mean --%s?", argument, nearest);
+    return problem(error, PAWL_INVALID, "there is no flag %.60s (see pawld --help)", argument);
+}
+
+/* "--name value" or "--name=value".  *position is at the flag, and afterwards at the last word of it. */
+static pawl_status parse_flag(struct settings *settings, int count, char **values, int *position,
+                              struct pawl_error *error)
+{
+    const char *argument = values[*position], *name = argument + 2, *equals = strchr(argument, '=');
+    size_t name_size = equals != NULL ? (size_t)(equals - name) : strlen(name);
+    const struct setting *setting = settings_flag(name, name_size);
+    char who[48];
+    if (setting == NULL)
+        return unknown_flag(argument, name_size, error);
+    (void)snprintf(who, sizeof who, "--%s", setting->flag);
+    if (setting->kind == SETTING_BOOL)
+        return equals == NULL ? settings_set_text(settings, setting, who, "", error)
+                              : problem(error, PAWL_INVALID, "%s takes no value", who);
+    if (equals != NULL)
+        return settings_set_text(settings, setting, who, equals + 1, error);
+    if (*position + 1 >= count)
+        return problem(error, PAWL_INVALID, "%s needs a value", who);
+    return settings_set_text(settings, setting, who, values[++*position], error);
+}
+
+static pawl_status parse_argument(struct settings *settings, int count, char **values, int *position,
+                                  struct pawl_error *error)
+{
+    const char *argument = values[*position];
+    if (strcmp(argument, "-h") == 0)
+        settings->help = true;
+    else if (strncmp(argument, "--", 2) == 0)
+        return parse_flag(settings, count, values, position, error);
+    else if (argument[0] == '-')
+        return unknown_flag(argument, strlen(argument + 1), error);
+    else
+        return settings_set_text(settings, settings_key("modules"), "the list of modules", argument, error);
+    return PAWL_OK;
+}
+
+pawl_status arguments_parse(struct settings *settings, int count, char **values, struct pawl_error *error)
+{
+    pawl_status status = PAWL_OK;
+    for (int i = 1; status == PAWL_OK && i < count; i++)
+        status = parse_argument(settings, count, values, &i, error);
+    return status;
+}
+
+const char arguments_help[] =
+    "usage: pawld [options] module.so ...\n"
+    "       pawld [options] --dev file.c ...\n"
+    "       pawld token new --scope read,create [--name NAME]\n"
+    "\n"
+    "Runs the workflows of the modules and serves them over HTTP, until SIGTERM or SIGINT: then it takes no new work,\n"
+    "answers the requests under way, lets step bodies finish and gives its leases back.  A second signal stops it at\n"
+    "once; nothing is lost but the bodies under way, which run again.\n"
+    "\n"
+    "where things are\n"
+    "  --store URL          the database: sqlite:path (sqlite:pawl.db)\n"
+    "  --listen ADDRESS     host:port, [address]:port, :port or unix:path; may be given more than once\n"
+    "                       (127.0.0.1:7295; port 0 takes a free one).  Anything but loopback and Unix sockets needs tokens\n"
+    "  --mount PATH         where the API begins (/api); \"\" for the root\n"
+    "  --config FILE        JSON; see below.  Flags win over it\n"
+    "\n"
+    "running\n"
+    "  --workers N          step bodies at once (8); 0: run nothing here, ticks and other processes on the store do\n"
+    "  --in-flight N        runs held at once (256)\n"
+    "  --drain-ms N         how long stopping may take, before it stops anyway (30000); 0: as long as it takes\n"
+    "  --allow-tick         POST /_runner/tick is answered\n"
+    "  --dev                the files are C source: compile them with $CC (cc), $CFLAGS and $LDLIBS, load them, and do so\n"
+    "                       again whenever they change\n"
+    "\n"
+    "who may\n"
+    "  --tokens FILE        lines that `pawld token new` printed; without tokens everybody who can connect may do all\n"
+    "  --rate-limit N       requests a second for each token, with bursts of as many; more are answered 429 (no limit)\n"
+    "  --tls-cert FILE      serve https: certificate (with its chain) and key, PEM\n"
+    "  --tls-key FILE\n"
+    "  --cors ORIGIN        let pages of this origin use the API: https://example.org, or * (nobody's)\n"
+    "\n"
+    "telling\n"
+    "  --log FORMAT         json: an object a line; plain; auto: plain on a terminal (auto).  To standard error\n"
+    "  --log-level LEVEL    debug, info, warn or error, and what is worse (info)\n"
+    "  --version            print the version\n"
+    "  -h, --help           this text\n"
+    "\n"
+    "pawld token new        makes a token and prints two things: the token, once, on standard error; and on standard\n"
+    "                       output the line to keep, which holds its hash.  Scopes: read, create, manage, event, tick\n"
+    "\n"
+    "The configuration file is one JSON object.  Every flag is a key of it, in this spelling:\n"
+    "  store, listen (a text or a list), mount, workers, inFlight, drainMs, allowTick, dev, tokensFile, rateLimit, cors,\n"
+    "  log, logLevel, tls {cert, key}\n"
+    "and besides:\n"
+    "  modules              a list of files\n"
+    "  tokens               a list of lines, as in the file that tokensFile names\n"
+    "  webhooks             a list of {name, url, events, secret or secretFile, timeoutMs, attempts, delayMs}; events are\n"
+    "                       onWorkflowEnqueued and onInstanceFinished, the secret signs each body (HMAC-SHA256)\n"
+    "  webhookParallelism   deliveries at once (4)\n"
+    "  limits               {steps, payloadBytes, bodyBytes, headerBytes, connections, streams, threads, waitMs, requestMs,\n"
+    "                       idleMs}\n"
+    "Paths are relative to the current directory.\n"
+    "\n"
+    "Exit status: 0 stopped as asked, 1 could not start or had to stop at once, 2 wrong use; stopped by a second signal:\n"
+    "128 and its number.\n"
+    "\n"
+    "examples:\n"
+    "  cc -shared -fPIC -g -o order.so order.c && pawld order.so\n"
+    "  pawld --dev order.c\n"
+    "  pawld token new --name ops --scope read,manage >>tokens\n"
+    "  pawld --listen :7295 --tokens tokens --tls-cert cert.pem --tls-key key.pem order.so refund.so\n"
+    "  pawld --listen unix:/run/pawl/pawl.sock --store sqlite:/var/lib/pawl/pawl.db order.so\n"
+    "  curl -s localhost:7295/api/workflows\n";

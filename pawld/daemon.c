@@ -1,0 +1,413 @@
+/* daemon.c - see daemon.h. */
+#include "daemon.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <pawl/hooks.h>
+#include <pawl/pawl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "address.h"
+#include "log.h"
+#include "notify.h"
+#include "problem.h"
+#include "signals.h"
+#include "tokens.h"
+#include "webhook.h"
+
+/* A signal that comes so shortly after the first is the same one: timeout(1) and others send it to the process, and to
+ * its group besides. */
+enum { SERVERS_MAX = 16, SAME_SIGNAL_MS = 100 };
+
+struct daemon {
+    const struct settings *settings;
+    struct log log;
+    pawl_engine *engine;
+    pawl_runner *runner; /* started, unless there are no workers */
+    pawl_runner *ticker; /* for ticks beside one that is started; or NULL */
+    pawl_courier *courier;
+    pawl_tokens *tokens; /* NULL: everybody may */
+    pawl_http *http;
+    pawl_http_server *servers[SERVERS_MAX];
+    size_t server_count;
+    struct webhook webhooks[WEBHOOKS_MAX];
+    int drained_fd; /* an eventfd: written when the drain is done */
+};
+
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+
+/* Of "scheme://user:password@host/..." the password is left out. */
+static const char *shown_store(const struct settings *settings)
+{
+    const char *store = settings->store, *authority = strstr(store, "://");
+    if (authority == NULL)
+        return store;
+    authority += 3;
+    const char *end = authority + strcspn(authority, "/?");
+    const char *at = memchr(authority, '@', (size_t)(end - authority));
+    const char *colon = at != NULL ? memchr(authority, ':', (size_t)(at - authority)) : NULL;
+    if (colon == NULL)
+        return store;
+    const char *shown = pawl_scope_format(settings->scope, "%.*s:***%s", (int)(colon - store), store, at);
+    return shown != NULL ? shown : "";
+}
+
+static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
+{
+    const struct settings *settings = daemon->settings;
+    struct pawl_options options = PAWL_OPTIONS_INIT;
+    struct pawl_error why = { PAWL_OK, "" };
+    options.store_url = settings->store;
+    options.limits.steps_max = settings->steps;
+    options.limits.payload_bytes_max = settings->payload_bytes;
+    pawl_status status = pawl_open(&options, &daemon->engine, &why);
+    if (status == PAWL_OK)
+        return PAWL_OK;
+    const char *shown = shown_store(settings);
+    /* Where the URL holds a password, what repeats the URL is not repeated. */
+    bool tells = why.text[0] != '\0' && (shown == settings->store || strstr(why.text, settings->store) == NULL);
+    return problem(error, status, "store %.200s: %.280s", shown, tells ? why.text : pawl_status_text(status));
+}
+
+/* Without a slash in it the loader would look for the module among the system's libraries. */
+static pawl_status load_module(struct daemon *daemon, const char *given, struct pawl_error *error)
+{
+    struct pawl_error why = { PAWL_OK, "" };
+    const char *path = strchr(given, '/') != NULL ? given : pawl_scope_format(daemon->settings->scope, "./%s", given);
+    if (path == NULL)
+        return problem(error, PAWL_NOMEM, "out of memory");
+    if (access(path, R_OK) != 0)
+        return problem(error, PAWL_MODULE_INVALID, "module %.300s: %s", given, strerror(errno));
+    pawl_status status = pawl_load_module(daemon->engine, path, &why);
+    return status == PAWL_OK ? PAWL_OK : problem(error, status, "module %.150s: %.340s", given, why.text);
+}
+
+static pawl_status load_all(struct daemon *daemon, struct pawl_error *error)
+{
+    const struct settings *settings = daemon->settings;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < settings->modules.count; i++)
+        status = load_module(daemon, settings->modules.items[i], error);
+    if (status == PAWL_OK && settings->webhook_count > 0 && curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        status = problem(error, PAWL_NOMEM, "libcurl, which webhooks need, cannot be used");
+    for (size_t i = 0; status == PAWL_OK && i < settings->webhook_count; i++)
+        status = webhook_register(&daemon->webhooks[i], &settings->webhooks[i], &daemon->log, daemon->engine, error);
+    return status;
+}
+
+/* ---- Who may ----------------------------------------------------------------------------------------------------- */
+
+static const char *listen_at(const struct settings *settings, size_t position)
+{
+    return settings->listen.count > 0 ? settings->listen.items[position] : ADDRESS_DEFAULT;
+}
+
+static size_t listen_count(const struct settings *settings)
+{
+    return settings->listen.count > 0 ? settings->listen.count : 1;
+}
+
+/* Contract D2: beyond this machine only with tokens. */
+static pawl_status load_tokens(struct daemon *daemon, struct pawl_error *error)
+{
+    const struct settings *settings = daemon->settings;
+    pawl_status status = tokens_load(settings, &daemon->tokens, error);
+    for (size_t i = 0; status == PAWL_OK && daemon->tokens == NULL && i < listen_count(settings); i++) {
+        struct address address;
+        status = address_parse(listen_at(settings, i), &address, error);
+        if (status == PAWL_OK && !address_is_local(&address))
+            status = problem(error, PAWL_INVALID,
+                             "will not listen on %.200s without tokens: everybody could use it.  Make one with `pawld "
+                             "token new` and pass --tokens FILE, or listen on 127.0.0.1",
+                             listen_at(settings, i));
+    }
+    if (status == PAWL_OK && daemon->tokens == NULL && settings->cors != NULL)
+        log_line(&daemon->log, PAWL_LOG_WARN,
+                 "without tokens every page of %s that a person on this machine opens can use the API", settings->cors);
+    return status;
+}
+
+/* What is told names no token and no path, which may hold what is secret. */
+static bool authorize(void *user, const struct pawl_http_subject *subject, struct pawl_http_refusal *out_refusal)
+{
+    struct daemon *daemon = user;
+    if (pawl_tokens_authorize(daemon->tokens, subject, out_refusal))
+        return true;
+    const struct log_field fields[] = { { "code", out_refusal->code },
+                                        { "scope", pawl_http_scope_name(subject->scope) },
+                                        { "workflow", subject->workflow },
+                                        { "peer", subject->request->peer } };
+    log_fields(&daemon->log, PAWL_LOG_DEBUG, fields, sizeof fields / sizeof fields[0], "request refused: %s",
+               out_refusal->message);
+    return false;
+}
+
+/* ---- Serving ----------------------------------------------------------------------------------------------------- */
+
+/* A runner is started or ticked, not both. */
+static pawl_status open_runners(struct daemon *daemon, struct pawl_error *error)
+{
+    const struct settings *settings = daemon->settings;
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+    options.workers = (int32_t)settings->workers;
+    options.in_flight_max = (int32_t)settings->in_flight;
+    pawl_status status = pawl_runner_open(daemon->engine, &options, &daemon->runner, error);
+    if (status == PAWL_OK && settings->allow_tick && settings->workers > 0)
+        status = pawl_runner_open(daemon->engine, &options, &daemon->ticker, error);
+    return status;
+}
+
+static pawl_status open_handler(struct daemon *daemon, struct pawl_error *error)
+{
+    const struct settings *settings = daemon->settings;
+    struct pawl_http_options options = PAWL_HTTP_OPTIONS_INIT;
+    options.mount = settings->mount;
+    options.runner = daemon->ticker != NULL ? daemon->ticker : daemon->runner;
+    options.allow_tick = settings->allow_tick;
+    options.authorize = daemon->tokens != NULL ? authorize : NULL;
+    options.authorize_user = daemon;
+    options.cors_origin = settings->cors;
+    options.body_bytes_max = settings->body_bytes;
+    options.wait_ms_max = settings->wait_ms;
+    options.streams_max = (int32_t)settings->streams;
+    return pawl_http_new(daemon->engine, &options, &daemon->http, error);
+}
+
+static pawl_status start_server(struct daemon *daemon, const char *listen, struct pawl_error *error)
+{
+    const struct settings *settings = daemon->settings;
+    struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
+    struct address address;
+    pawl_status status = address_parse(listen, &address, error);
+    if (status != PAWL_OK)
+        return status;
+    options.listen = listen;
+    options.tls_cert = address.is_unix ? NULL : settings->tls_cert; /* nobody listens in on a Unix socket */
+    options.tls_key = address.is_unix ? NULL : settings->tls_key;
+    options.threads = (int32_t)settings->threads;
+    options.connections_max = (int32_t)settings->connections;
+    options.request_ms_max = settings->request_ms;
+    options.idle_ms_max = settings->idle_ms;
+    options.header_bytes_max = settings->header_bytes;
+    status = pawl_http_server_start(daemon->http, &options, &daemon->servers[daemon->server_count], error);
+    if (status == PAWL_OK)
+        daemon->server_count++;
+    return status;
+}
+
+static pawl_status start_all(struct daemon *daemon, struct pawl_error *error)
+{
+    const struct settings *settings = daemon->settings;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < listen_count(settings); i++)
+        status = start_server(daemon, listen_at(settings, i), error);
+    if (status == PAWL_OK && settings->workers > 0)
+        status = pawl_runner_start(daemon->runner, error);
+    if (status == PAWL_OK && settings->webhook_count > 0)
+        status = pawl_courier_start(daemon->engine, (int32_t)settings->webhook_parallelism, &daemon->courier, error);
+    return status;
+}
+
+static pawl_status start(struct daemon *daemon, struct pawl_error *error)
+{
+    daemon->drained_fd = eventfd(0, EFD_CLOEXEC);
+    if (daemon->drained_fd < 0)
+        return problem(error, PAWL_NOMEM, "no more descriptors: %s", strerror(errno));
+    pawl_status status = open_store(daemon, error);
+    if (status == PAWL_OK)
+        status = load_all(daemon, error);
+    if (status == PAWL_OK)
+        status = load_tokens(daemon, error);
+    if (status == PAWL_OK)
+        status = open_runners(daemon, error);
+    if (status == PAWL_OK)
+        status = open_handler(daemon, error);
+    return status == PAWL_OK ? start_all(daemon, error) : status;
+}
+
+/* ---- Telling where ----------------------------------------------------------------------------------------------- */
+
+static void append(char *text, size_t size, const char *separator, const char *more)
+{
+    size_t used = strlen(text);
+    (void)snprintf(text + used, size - used, "%s%s", used > 0 ? separator : "", more);
+}
+
+static void write_addresses(const struct daemon *daemon, char *out_text, size_t size)
+{
+    const struct settings *settings = daemon->settings;
+    for (size_t i = 0; i < daemon->server_count; i++) {
+        const char *listen = listen_at(settings, i);
+        struct address address;
+        struct pawl_error unused;
+        char shown[512];
+        if (address_parse(listen, &address, &unused) != PAWL_OK)
+            continue;
+        bool is_six = strchr(address.host, ':') != NULL;
+        if (address.is_unix)
+            (void)snprintf(shown, sizeof shown, "%s", listen);
+        else
+            (void)snprintf(shown, sizeof shown, "%s://%s%s%s:%d%s", settings->tls_cert != NULL ? "https" : "http",
+                           is_six ? "[" : "", address.host[0] != '\0' ? address.host : "0.0.0.0", is_six ? "]" : "",
+                           pawl_http_server_port(daemon->servers[i]), settings->mount);
+        append(out_text, size, " and ", shown);
+    }
+}
+
+static size_t write_workflows(const struct daemon *daemon, char *out_text, size_t size)
+{
+    const struct pawl_workflow_info *workflows;
+    size_t count = 0;
+    pawl_scope *scope = pawl_scope_new();
+    if (scope == NULL || pawl_list_workflows(daemon->engine, scope, &workflows, &count) != PAWL_OK)
+        count = 0;
+    for (size_t i = 0; i < count; i++)
+        append(out_text, size, ", ", workflows[i].name);
+    pawl_scope_free(scope);
+    return count;
+}
+
+static void tell_start(const struct daemon *daemon)
+{
+    char addresses[1024] = "", workflows[600] = "";
+    write_addresses(daemon, addresses, sizeof addresses);
+    size_t count = write_workflows(daemon, workflows, sizeof workflows);
+    log_line(&daemon->log, PAWL_LOG_INFO, "pawld %s listening on %s, store %s, %zu workflow%s (%s)", pawl_version(),
+             addresses, shown_store(daemon->settings), count, count == 1 ? "" : "s", workflows);
+}
+
+/* ---- Stopping ---------------------------------------------------------------------------------------------------- */
+
+static void *stop_runner(void *user)
+{
+    pawl_runner_stop(((struct daemon *)user)->runner);
+    return NULL;
+}
+
+static void stop_servers(struct daemon *daemon)
+{
+    const int64_t limit_ms = daemon->settings->drain_ms > 0 ? daemon->settings->drain_ms : INT32_MAX;
+    for (size_t i = 0; i < daemon->server_count; i++)
+        pawl_http_server_stop(daemon->servers[i], limit_ms);
+    daemon->server_count = 0;
+}
+
+/* No new claims from the first moment, while requests are still being answered. */
+static void *drain(void *user)
+{
+    struct daemon *daemon = user;
+    pthread_t stopper;
+    pawl_http_drain(daemon->http);
+    bool apart = pthread_create(&stopper, NULL, stop_runner, daemon) == 0;
+    stop_servers(daemon);
+    if (apart)
+        (void)pthread_join(stopper, NULL);
+    else
+        (void)stop_runner(daemon);
+    pawl_courier_stop(daemon->courier);
+    daemon->courier = NULL;
+    (void)eventfd_write(daemon->drained_fd, 1);
+    return NULL;
+}
+
+static void close_all(struct daemon *daemon)
+{
+    stop_servers(daemon);
+    pawl_courier_stop(daemon->courier);
+    pawl_http_free(daemon->http);
+    pawl_runner_close(daemon->ticker);
+    pawl_runner_close(daemon->runner);
+    pawl_close(daemon->engine);
+    pawl_tokens_free(daemon->tokens);
+    if (daemon->drained_fd >= 0)
+        (void)close(daemon->drained_fd);
+    if (daemon->settings->webhook_count > 0)
+        curl_global_cleanup();
+}
+
+static int64_t monotonic_ms(void)
+{
+    struct timespec now = { 0, 0 };
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Until a signal came: its number; or until `other` can be read: 0; or until the time is over: -1.  limit_ms 0: no
+ * limit. Signals that come within deaf_ms are dropped. */
+static int await_signal(int signal_fd, int other, int64_t deaf_ms, int64_t limit_ms)
+{
+    struct pollfd watched[] = { { signal_fd, POLLIN, 0 }, { other, POLLIN, 0 } };
+    for (int64_t began_ms = monotonic_ms();;) {
+        int64_t left_ms = limit_ms > 0 ? began_ms + limit_ms - monotonic_ms() : -1;
+        if (limit_ms > 0 && left_ms <= 0)
+            return -1;
+        (void)poll(watched, 2, (int)left_ms);
+        int number = signals_next(signal_fd);
+        if (number != 0 && monotonic_ms() - began_ms >= deaf_ms)
+            return number;
+        if ((watched[1].revents & POLLIN) != 0)
+            return 0;
+    }
+}
+
+/* What the threads hold is not touched any more: the process ends here. */
+static _Noreturn void stop_at_once(const struct daemon *daemon, int number)
+{
+    if (number > 0)
+        log_line(&daemon->log, PAWL_LOG_WARN, "%s again: stopping at once; what is under way will run again",
+                 signals_name(number));
+    else
+        log_line(&daemon->log, PAWL_LOG_ERROR,
+                 "still busy after %lld ms: stopping at once; what is under way will run again",
+                 (long long)daemon->settings->drain_ms);
+    _exit(number > 0 ? 128 + number : EXIT_BROKEN);
+}
+
+static void serve(struct daemon *daemon, int signal_fd)
+{
+    pthread_t drainer;
+    int number = await_signal(signal_fd, -1, 0, 0);
+    int64_t began_ms = monotonic_ms();
+    notify("STOPPING=1");
+    log_line(&daemon->log, PAWL_LOG_INFO, "%s: draining; once more stops at once", signals_name(number));
+    if (pthread_create(&drainer, NULL, drain, daemon) != 0) {
+        (void)drain(daemon);
+        return;
+    }
+    number = await_signal(signal_fd, daemon->drained_fd, SAME_SIGNAL_MS, daemon->settings->drain_ms);
+    if (number != 0)
+        stop_at_once(daemon, number);
+    (void)pthread_join(drainer, NULL);
+    log_line(&daemon->log, PAWL_LOG_INFO, "stopped after %lld ms", (long long)(monotonic_ms() - began_ms));
+}
+
+int daemon_run(const struct settings *settings, int signal_fd)
+{
+    struct pawl_error error = { PAWL_OK, "" };
+    struct daemon *daemon = calloc(1, sizeof *daemon);
+    if (daemon == NULL) {
+        problem_print(PAWL_NOMEM, &error);
+        return EXIT_BROKEN;
+    }
+    daemon->settings = settings;
+    daemon->log = log_open(settings->log, settings->log_level);
+    daemon->drained_fd = -1;
+    pawl_status status = start(daemon, &error);
+    if (status == PAWL_OK) {
+        tell_start(daemon);
+        notify("READY=1");
+        serve(daemon, signal_fd);
+    } else {
+        problem_print(status, &error);
+    }
+    close_all(daemon);
+    free(daemon);
+    return status == PAWL_OK ? EXIT_WELL : EXIT_BROKEN;
+}

@@ -1,0 +1,64 @@
+/* main.c - pawld: runs the workflows of modules and serves them over HTTP. */
+#include <pawl/pawl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "config.h"
+#include "daemon.h"
+#include "dev.h"
+#include "problem.h"
+#include "signals.h"
+#include "tokens.h"
+
+static pawl_status read_settings(struct settings *settings, int count, char **values, struct pawl_error *error)
+{
+    pawl_status status = arguments_parse(settings, count, values, error);
+    if (status != PAWL_OK || settings->help || settings->version)
+        return status;
+    if (settings->config != NULL)
+        status = config_read(settings, settings->config, error);
+    return status == PAWL_OK ? settings_check(settings, error) : status;
+}
+
+static int run(const struct settings *settings)
+{
+    if (settings->help) {
+        fputs(arguments_help, stdout);
+        return EXIT_WELL;
+    }
+    if (settings->version) {
+        printf("pawld %s\n", pawl_version());
+        return EXIT_WELL;
+    }
+    (void)signal(SIGPIPE, SIG_IGN); /* a client that goes away is an error of a write, not the end */
+    if (settings->dev)
+        return dev_run(settings);
+    int signal_fd = signals_open(/* with_children= */ false);
+    if (signal_fd < 0) {
+        fprintf(stderr, "pawld: signals cannot be received\n");
+        return EXIT_BROKEN;
+    }
+    return daemon_run(settings, signal_fd);
+}
+
+int main(int count, char **values)
+{
+    struct settings settings;
+    struct pawl_error error = { PAWL_OK, "" };
+    if (count > 1 && strcmp(values[1], "token") == 0)
+        return tokens_command(count, values);
+    if (!settings_init(&settings)) {
+        problem_print(PAWL_NOMEM, &error);
+        return EXIT_BROKEN;
+    }
+    pawl_status status = read_settings(&settings, count, values, &error);
+    int exit_code = EXIT_WRONG_USE;
+    if (status == PAWL_OK)
+        exit_code = run(&settings);
+    else
+        problem_print(status, &error);
+    settings_free(&settings);
+    return exit_code;
+}

@@ -1,0 +1,19 @@
+/* problem.h - one line that says what is wrong and what would be right. */
+#ifndef PAWLD_PROBLEM_H
+#define PAWLD_PROBLEM_H
+
+#include <pawl/status.h>
+
+/* How pawld ends when it does not run, or was not let run to its end. */
+enum { EXIT_WELL = 0, EXIT_BROKEN = 1, EXIT_WRONG_USE = 2 };
+
+/* Writes the text and returns the status. */
+pawl_status problem(struct pawl_error *error, pawl_status status, const char *format, ...) PAWL_PRINTF(3, 4);
+
+/* "pawld: text", on standard error; the status's own text when the error has none. */
+void problem_print(pawl_status status, const struct pawl_error *error);
+
+/* Which of the candidates, up to a NULL, is a word most like this one; NULL: none is much like it. */
+const char *nearest_word(const char *word, const char *const *candidates);
+
+#endif

@@ -1,0 +1,197 @@
+/* test_pawld_dev.c - pawld --dev: compiles, tells what the compiler says, and takes up every change. */
+#include "kit.h"
+
+#include <glob.h>
+
+/* A workflow that waits for an event and then says `answer`; it takes a header along. */
+static const char *source_of(struct kit *kit, const char *answer)
+{
+    return pawl_scope_format(kit->scope,
+                             "#include <pawl/workflow.h>\n"
+                             "static pawl_status flow(pawl_run *run, const pawl_value *params, pawl_value **out)\n"
+                             "{\n"
+                             "    (void)params;\n"
+                             "    PAWL_TRY(pawl_wait_for_event(run, \"wait\", \"go\", \"1 hour\", NULL));\n"
+                             "    return pawl_return(run, out, \"s\", %s);\n"
+                             "}\n"
+                             "PAWL_MODULE({ .name = \"flow\", .run = flow });\n",
+                             answer);
+}
+
+/* What is compiled is kept in the test's own folder. */
+static struct pawld *start_dev(struct kit *kit, const char *source)
+{
+    setenv("TMPDIR", kit->folder, 1);
+    struct pawld *pawld =
+        PAWLD_START(kit, "--store", "sqlite:pawl.db", "--listen", "127.0.0.1:0", "--log", "plain", "--dev", source);
+    unsetenv("TMPDIR");
+    return pawld;
+}
+
+static void await_reload(struct pawld *pawld, int times)
+{
+    pawld_await_times(pawld, " workflow", times); /* the end of the line that says where it listens */
+    pawld_await_base(pawld);
+}
+
+static long send_go(struct kit *kit, const struct pawld *pawld, const char *id)
+{
+    const char *url = pawl_scope_format(kit->scope, "/workflows/flow/instances/%s/events", id);
+    return ask(kit, pawld, "POST", url, "{\"type\": \"go\"}", NULL).status;
+}
+
+static void assert_answers(struct kit *kit, const struct pawld *pawld, const char *id, const char *wanted)
+{
+    await_status(kit, pawld, "flow", id, "complete");
+    struct answer answer =
+        ask(kit, pawld, "GET", pawl_scope_format(kit->scope, "/workflows/flow/instances/%s", id), NULL, NULL);
+    assert_string_equal(pawl_value_string(answer.value, "details.output", ""), wanted);
+}
+
+static void stop(struct pawld *pawld)
+{
+    glob_t found;
+    pawld_kill(pawld, SIGTERM);
+    assert_int_equal(pawld_await_end(pawld), 0);
+    assert_int_equal(glob("pawld-*", 0, NULL, &found), GLOB_NOMATCH); /* nothing compiled is left behind */
+}
+
+static void what_does_not_compile_is_told_and_what_is_repaired_runs(void **state)
+{
+    struct kit *kit = *state;
+    write_file("flow.c", source_of(kit, "1 +"));
+    struct pawld *pawld = start_dev(kit, "flow.c");
+    pawld_await(pawld, "waiting for a change");
+    assert_non_null(strstr(pawld->errors, "flow.c:6:")); /* the compiler's own line, place and all */
+    assert_non_null(strstr(pawld->errors, "error:"));
+    assert_null(strstr(pawld->errors, "listening"));
+
+    replace_file("flow.c", source_of(kit, "\"one\""));
+
+    await_reload(pawld, 1);
+    create(kit, pawld, "flow", "a", NULL);
+    assert_int_equal(send_go(kit, pawld, "a"), 200);
+    assert_answers(kit, pawld, "a", "one");
+    stop(pawld);
+}
+
+static void a_change_is_taken_up_and_runs_that_wait_go_on_in_it(void **state)
+{
+    struct kit *kit = *state;
+    write_file("flow.c", source_of(kit, "\"one\""));
+    struct pawld *pawld = start_dev(kit, "./flow.c");
+    await_reload(pawld, 1);
+    create(kit, pawld, "flow", "a", NULL);
+    await_status(kit, pawld, "flow", "a", "waiting");
+
+    write_file("flow.c", source_of(kit, "\"two\"")); /* in place, as some editors do */
+
+    await_reload(pawld, 2);
+    assert_int_equal(send_go(kit, pawld, "a"), 200);
+    assert_answers(kit, pawld, "a", "two");
+    stop(pawld);
+}
+
+static void what_runs_goes_on_while_its_source_is_broken(void **state)
+{
+    struct kit *kit = *state;
+    write_file("flow.c", source_of(kit, "\"one\""));
+    struct pawld *pawld = start_dev(kit, "flow.c");
+    await_reload(pawld, 1);
+
+    replace_file("flow.c", source_of(kit, "no_such_function()"));
+    pawld_await(pawld, "what ran before goes on running");
+
+    assert_non_null(strstr(pawld->errors, "no_such_function"));
+    create(kit, pawld, "flow", "a", NULL);
+    assert_int_equal(send_go(kit, pawld, "a"), 200);
+    assert_answers(kit, pawld, "a", "one");
+    replace_file("flow.c", source_of(kit, "\"two\""));
+    await_reload(pawld, 2);
+    create(kit, pawld, "flow", "b", NULL);
+    assert_int_equal(send_go(kit, pawld, "b"), 200);
+    assert_answers(kit, pawld, "b", "two");
+    stop(pawld);
+}
+
+static void a_changed_header_is_a_change(void **state)
+{
+    struct kit *kit = *state;
+    write_file("answer.h", "#define ANSWER \"one\"\n");
+    write_file("flow.c", pawl_scope_format(kit->scope, "#include \"answer.h\"\n%s", source_of(kit, "ANSWER")));
+    struct pawld *pawld = start_dev(kit, "flow.c");
+    await_reload(pawld, 1);
+
+    replace_file("answer.h", "#define ANSWER \"two\"\n");
+
+    await_reload(pawld, 2);
+    create(kit, pawld, "flow", "a", NULL);
+    assert_int_equal(send_go(kit, pawld, "a"), 200);
+    assert_answers(kit, pawld, "a", "two");
+    stop(pawld);
+}
+
+static void workflows_that_crash_are_told_and_can_be_repaired(void **state)
+{
+    struct kit *kit = *state;
+    write_file("flow.c", pawl_scope_format(kit->scope, "#include <signal.h>\n#include <unistd.h>\n%s",
+                                           source_of(kit, "kill(getpid(), SIGKILL) ? \"\" : \"\"")));
+    struct pawld *pawld = start_dev(kit, "flow.c");
+    await_reload(pawld, 1);
+    create(kit, pawld, "flow", "a", NULL);
+    (void)send_go(kit, pawld, "a"); /* it may be gone before it has answered */
+    pawld_await(pawld, "crashed: Killed; waiting for a change");
+
+    replace_file("flow.c", source_of(kit, "\"well\""));
+
+    await_reload(pawld, 2);
+    assert_answers(kit, pawld, "a", "well");
+    stop(pawld);
+}
+
+static void a_first_start_that_fails_ends_with_its_reason(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld;
+    write_file("flow.c", source_of(kit, "\"one\""));
+
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--dev", "nowhere.c"), 1);
+    assert_one_line(pawld, "nowhere.c: No such file or directory");
+
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:nowhere/a.db", "--dev", "flow.c"), 1);
+    assert_one_line(pawld, "store sqlite:nowhere/a.db: ");
+
+    setenv("CC", "no-such-compiler", 1);
+    int code = PAWLD_RUN(kit, &pawld, "--dev", "flow.c");
+    unsetenv("CC");
+    assert_int_equal(code, 1);
+    assert_one_line(pawld, "no-such-compiler");
+}
+
+static void the_daemon_ends_with_the_process_that_watches(void **state)
+{
+    struct kit *kit = *state;
+    write_file("flow.c", source_of(kit, "\"one\""));
+    struct pawld *pawld = start_dev(kit, "flow.c");
+    await_reload(pawld, 1);
+
+    pawld_kill(pawld, SIGKILL);
+
+    (void)pawld_await_end(pawld);
+    pawld_await(pawld, "stopped after"); /* said by the daemon itself, which drained */
+    assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, NULL).status, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        KIT_TEST(what_does_not_compile_is_told_and_what_is_repaired_runs),
+        KIT_TEST(a_change_is_taken_up_and_runs_that_wait_go_on_in_it),
+        KIT_TEST(what_runs_goes_on_while_its_source_is_broken),
+        KIT_TEST(a_changed_header_is_a_change),
+        KIT_TEST(workflows_that_crash_are_told_and_can_be_repaired),
+        KIT_TEST(a_first_start_that_fails_ends_with_its_reason),
+        KIT_TEST(the_daemon_ends_with_the_process_that_watches),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,215 @@
+/* test_pawld_settings.c - flags and the configuration file: what is wrong is told in one line, with what would be
+ * right. */
+#include "kit.h"
+
+#define SECRET "0123456789abcdef"
+
+/* ---- Flags ------------------------------------------------------------------------------------------------------- */
+
+static void wrong_flags_are_told_in_one_line_and_end_with_2(void **state)
+{
+    struct kit *kit = *state;
+    static const struct {
+        const char *arguments[6], *wanted;
+    } cases[] = {
+        { { NULL }, "which modules?" },
+        { { "--stor", "sqlite:x.db", "a.so" }, "there is no flag --stor; did you mean --store?" },
+        { { "--worker=3", "a.so" }, "there is no flag --worker=3; did you mean --workers?" },
+        { { "--alow-tick", "a.so" }, "did you mean --allow-tick?" },
+        { { "--quantum", "a.so" }, "there is no flag --quantum (see pawld --help)" },
+        { { "-x", "a.so" }, "there is no flag -x" },
+        { { "a.so", "--store" }, "--store needs a value" },
+        { { "--store=", "a.so" }, "--store is a text of 1 to" },
+        { { "--allow-tick=yes", "a.so" }, "--allow-tick takes no value" },
+        { { "--workers", "many", "a.so" }, "--workers is a whole number from 0 to 1024, not \"many\"" },
+        { { "--workers", "-1", "a.so" }, "--workers is a whole number from 0 to 1024, not \"-1\"" },
+        { { "--workers", "1025", "a.so" }, "not \"1025\"" },
+        { { "--workers", "3x", "a.so" }, "not \"3x\"" },
+        { { "--workers", "99999999999999999999", "a.so" }, "not \"99999999999999999999\"" },
+        { { "--rate-limit", "-1", "a.so" }, "--rate-limit is a number from 0 to" },
+        { { "--rate-limit", "nan", "a.so" }, "not \"nan\"" },
+        { { "--drain-ms", "-1", "a.so" }, "--drain-ms is a whole number from 0 to" },
+        { { "--log", "xml", "a.so" }, "--log is one of auto, json, plain, not \"xml\"" },
+        { { "--log-level", "loud", "a.so" }, "--log-level is one of debug, info, warn, error" },
+        { { "--mount", "api", "a.so" }, "--mount is a path like \"/api\"" },
+        { { "--mount", "/api/", "a.so" }, "without a slash at its end" },
+        { { "--listen", "7295", "a.so" }, "--listen is \"host:port\"" },
+        { { "--listen", "localhost:http", "a.so" }, "not \"localhost:http\"" },
+        { { "--listen", "127.0.0.1:70000", "a.so" }, "not \"127.0.0.1:70000\"" },
+        { { "--listen", "::1:80", "a.so" }, "not \"::1:80\"" },
+        { { "--listen", "unix:", "a.so" }, "not \"unix:\"" },
+        { { "--tls-cert", "cert.pem", "a.so" }, "--tls-cert and --tls-key belong together" },
+        { { "--rate-limit", "10", "a.so" }, "--rate-limit is for each token, and there are no tokens" },
+        { { "--dev", "a.so" }, "--dev takes C source files" },
+        { { "a.c" }, "pawld --dev a.c compiles and runs it" },
+        { { "--config", "nowhere.json", "a.so" }, "cannot read nowhere.json: No such file or directory" },
+        { { "--config", "." }, "cannot read ." },
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct pawld *pawld;
+        int code = pawld_run(kit, cases[i].arguments, &pawld);
+        assert_one_line(pawld, cases[i].wanted);
+        assert_int_equal(code, 2);
+        pawld_forget(kit);
+    }
+}
+
+static void help_is_complete_and_version_is_told(void **state)
+{
+    struct kit *kit = *state;
+    static const char *const wanted[] = {
+        "--store",      "--listen",
+        "--mount",      "--workers",
+        "--in-flight",  "--config",
+        "--tokens",     "--tls-key",
+        "--tls-cert",   "--cors",
+        "--allow-tick", "--log",
+        "--log-level",  "--drain-ms",
+        "--dev",        "--help",
+        "--version",    "--rate-limit",
+        "token new",    "webhooks",
+        "secretFile",   "webhookParallelism",
+        "examples:",
+    };
+    struct pawld *pawld;
+
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--help"), 0);
+    for (size_t i = 0; i < LENGTH(wanted); i++)
+        assert_non_null(strstr(pawld->output, wanted[i]));
+    assert_string_equal(pawld->errors, "");
+    for (const char *line = pawld->output; *line != '\0'; line += strcspn(line, "\n") + 1)
+        assert_true(strcspn(line, "\n") <= 120);
+
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--version"), 0);
+    assert_string_equal(pawld->output, "pawld " PAWL_VERSION "\n");
+}
+
+/* ---- The file ---------------------------------------------------------------------------------------------------- */
+
+#define HOOK(more)                                                                                                     \
+    "{\"webhooks\": [{\"name\": \"a\", \"url\": \"http://x/\", \"events\": [\"onInstanceFinished\"]" more "}]}"
+
+static void wrong_configurations_are_told_with_file_and_key(void **state)
+{
+    struct kit *kit = *state;
+    static const struct {
+        const char *text, *wanted;
+    } cases[] = {
+        { "", "c.json: " },
+        { "{", "(line 1, column " },
+        { "[]", "c.json: a configuration is a JSON object" },
+        { "{\"stor\": \"x\"}", "c.json: there is no key \"stor\"; did you mean \"store\"?" },
+        { "{\"config\": \"x\"}", "there is no key \"config\"" },
+        { "{\"tls.cert\": \"x\"}", "there is no key \"tls.cert\"" },
+        { "{\"store\": 3}", "c.json: \"store\" is a text of 1 to 4096 bytes, not 3" },
+        { "{\"workers\": \"3\"}", "c.json: \"workers\" is a whole number from 0 to 1024, not \"3\"" },
+        { "{\"workers\": 2.5}", "c.json: \"workers\" is a whole number" },
+        { "{\"workers\": -1}", "not -1" },
+        { "{\"allowTick\": 1}", "c.json: \"allowTick\" is true or false" },
+        { "{\"rateLimit\": \"fast\"}", "\"rateLimit\" is a number" },
+        { "{\"listen\": []}", "\"listen\" is a text, or a list of 1 to 16 texts" },
+        { "{\"listen\": [1]}", "\"listen\" is a text, or a list" },
+        { "{\"modules\": {}}", "\"modules\" is a text, or a list of 1 to 256 texts" },
+        { "{\"log\": \"xml\"}", "\"log\" is one of auto, json, plain" },
+        { "{\"tls\": \"cert.pem\"}", "\"tls\" is an object" },
+        { "{\"tls\": {\"crt\": \"x\"}}", "there is no key \"tls.crt\"; did you mean \"tls.cert\"?" },
+        { "{\"limits\": {\"bodybytes\": 3}}", "did you mean \"limits.bodyBytes\"?" },
+        { "{\"limits\": {\"bodyBytes\": 0}}", "\"limits.bodyBytes\" is a whole number from 1" },
+        { "{\"tokens\": \"" SECRET "\"}", "\"tokens\" is a list of texts" },
+        { "{\"tokens\": [3]}", "\"tokens\" is a list of texts" },
+        { "{\"webhooks\": {}}", "\"webhooks\" is a list of at most 32 objects" },
+        { "{\"webhooks\": [3]}", "\"webhooks\" is a list of at most 32 objects" },
+        { "{\"webhooks\": [{}]}", "\"webhooks.0.name\" is missing" },
+        { "{\"webhooks\": [{\"nam\": \"a\"}]}",
+          "there is no key \"webhooks.0.nam\"; did you mean \"webhooks.0.name\"?" },
+        { "{\"webhooks\": [{\"name\": 3}]}", "\"webhooks.0.name\" is a text" },
+        { "{\"webhooks\": [{\"events\": [\"onFire\"]}]}", "there is no \"onFire\"" },
+        { "{\"webhooks\": [{\"events\": []}]}", "\"webhooks.0.events\" is a list" },
+        { "{\"webhooks\": [{\"secret\": \"short\"}]}", "\"webhooks.0.secret\" is too short to be secret" },
+        { "{\"webhooks\": [{\"secret\": \"" SECRET "\", \"secretFile\": \"s\"}]}", "a secret or a secretFile" },
+        { "{\"webhooks\": [{\"secretFile\": \"nowhere\"}]}", "cannot read nowhere" },
+        { "{\"webhooks\": [{\"timeoutMs\": 0}]}", "\"webhooks.0.timeoutMs\" is a whole number from 1" },
+        { HOOK(""), "\"webhooks.0.secret\" or \"secretFile\" is missing" },
+        { "{\"webhooks\": [{\"name\": \"a\", \"url\": \"file:///etc/passwd\", \"events\": [\"onInstanceFinished\"],"
+          " \"secret\": \"" SECRET "\"}]}",
+          "\"webhooks.0.url\" begins with http:// or https://" },
+        { "{\"webhookParallelism\": 65}", "\"webhookParallelism\" is a whole number from 1 to 64" },
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct pawld *pawld;
+        write_file("c.json", cases[i].text);
+        int code = PAWLD_RUN(kit, &pawld, "--config", "c.json", "a.so");
+        assert_one_line(pawld, cases[i].wanted);
+        assert_null(strstr(pawld->errors, SECRET));
+        assert_int_equal(code, 2);
+        pawld_forget(kit);
+    }
+}
+
+static void the_file_does_what_flags_do(void **state)
+{
+    struct kit *kit = *state;
+    write_file("c.json", pawl_scope_format(kit->scope,
+                                           "{\"store\": \"sqlite:other.db\", \"listen\": [\"127.0.0.1:0\", "
+                                           "\"unix:pawl.sock\"], \"mount\": \"/flows\", \"modules\": [\"%s\"], "
+                                           "\"workers\": 2, \"inFlight\": 10, \"allowTick\": true, \"log\": \"plain\", "
+                                           "\"limits\": {\"bodyBytes\": 1000, \"steps\": 100}}",
+                                           GATES));
+    struct pawld *pawld = PAWLD_START(kit, "--config", "c.json");
+    pawld_await_base(pawld);
+
+    assert_non_null(strstr(pawld->base, "/flows"));
+    assert_non_null(strstr(pawld->errors, "store sqlite:other.db, 3 workflows (echo, gated, nap)"));
+    assert_int_equal(access("other.db", F_OK), 0);
+    assert_int_equal(ask(kit, pawld, "POST", "/_runner/tick", "{}", NULL).status, 200);
+    assert_int_equal(ask_unix(kit, "pawl.sock", "/flows/workflows").status, 200);
+    const char *large = pawl_scope_format(kit->scope, "{\"id\": \"a\", \"params\": \"%01000d\"}", 0);
+    assert_int_equal(ask(kit, pawld, "POST", "/workflows/echo/instances", large, NULL).status, 413);
+}
+
+static void flags_win_over_the_file(void **state)
+{
+    struct kit *kit = *state;
+    write_file("c.json", "{\"store\": \"sqlite:other.db\", \"listen\": \"127.0.0.1:1\", \"mount\": \"/flows\","
+                         " \"modules\": [\"nowhere.so\"], \"log\": \"json\"}");
+    struct pawld *pawld = PAWLD_SERVE(kit, "--config", "c.json", "--mount=/mine", "--log", "plain", GATES);
+
+    assert_non_null(strstr(pawld->base, "/mine"));
+    assert_non_null(strstr(pawld->errors, "store sqlite:pawl.db"));
+    assert_int_equal(access("other.db", F_OK), -1);
+}
+
+/* With the secret's file in place of one that is not here.  It then fails for want of the module alone. */
+static void the_example_of_a_configuration_is_a_right_one(void **state)
+{
+    struct kit *kit = *state;
+    static const char secret[] = "/etc/pawl/billing.secret";
+    struct pawld *pawld;
+    char text[4096] = "";
+    FILE *file = fopen(PAWL_SOURCE_DIR "/pawld/pawld.example.json", "re");
+    assert_non_null(file);
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    (void)fclose(file);
+    char *at = strstr(text, secret);
+    assert_non_null(at);
+    write_file("secret", SECRET "\n");
+    write_file("c.json", pawl_scope_format(kit->scope, "%.*ssecret%s", (int)(at - text), text, at + strlen(secret)));
+
+    int code = PAWLD_RUN(kit, &pawld, "--config", "c.json", "nowhere.so");
+
+    assert_one_line(pawld, "module nowhere.so: No such file or directory");
+    assert_int_equal(code, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        KIT_TEST(wrong_flags_are_told_in_one_line_and_end_with_2),
+        KIT_TEST(help_is_complete_and_version_is_told),
+        KIT_TEST(wrong_configurations_are_told_with_file_and_key),
+        KIT_TEST(the_file_does_what_flags_do),
+        KIT_TEST(flags_win_over_the_file),
+        KIT_TEST(the_example_of_a_configuration_is_a_right_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

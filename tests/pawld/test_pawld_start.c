@@ -1,0 +1,335 @@
+/* test_pawld_start.c - pawld starts and says where, or in one line why not; and who may use it (D2). */
+#include "kit.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* ---- What it says ------------------------------------------------------------------------------------------------ */
+
+static void it_says_where_it_listens_and_what_it_has(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = PAWLD_SERVE(kit, "--log", "plain", GATES);
+    assert_non_null(strstr(pawld->errors, "pawld " PAWL_VERSION " listening on http://127.0.0.1:"));
+    assert_non_null(strstr(pawld->errors, "/api, store sqlite:pawl.db, 3 workflows (echo, gated, nap)\n"));
+
+    struct answer answer = ask(kit, pawld, "GET", "/workflows", NULL, NULL);
+    assert_int_equal(answer.status, 200);
+    assert_int_equal(pawl_value_size(answer.value, "workflows"), 3);
+    create(kit, pawld, "echo", "a", "{\"n\": 1}");
+    await_status(kit, pawld, "echo", "a", "complete");
+}
+
+/* Not a terminal, so by itself it writes JSON; every line of it is an object. */
+static void logs_are_one_json_object_a_line(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = PAWLD_SERVE(kit, GATES);
+    pawld_kill(pawld, SIGTERM);
+    assert_int_equal(pawld_await_end(pawld), 0);
+
+    int lines = 0;
+    for (char *line = pawld->errors; *line != '\0'; line += strcspn(line, "\n") + 1, lines++) {
+        pawl_value *value;
+        struct pawl_error error;
+        assert_ok(pawl_value_parse(kit->scope, line, strcspn(line, "\n"), &value, &error), error);
+        assert_int_equal(strlen(pawl_value_string(value, "time", "")), strlen("2026-01-01T00:00:00.000Z"));
+        assert_string_equal(pawl_value_string(value, "level", ""), "info");
+        assert_non_null(pawl_value_string(value, "message", NULL));
+    }
+    assert_int_equal(lines, 3); /* listening, draining, stopped */
+}
+
+static void lines_below_the_level_are_not_written(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = PAWLD_START(kit, "--log-level", "error", "--listen", "unix:pawl.sock", GATES);
+    for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; monotonic_ms() < until_ms; rest_a_little()) {
+        if (ask_unix(kit, "pawl.sock", "/api/workflows").status == 200)
+            break;
+    }
+    pawld_kill(pawld, SIGTERM);
+    assert_int_equal(pawld_await_end(pawld), 0);
+    assert_string_equal(pawld->errors, "");
+}
+
+static int open_notify_socket(void)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "notify.sock" };
+    int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const struct timeval patience = { PATIENCE_MS / 1000, 0 };
+    assert_int_equal(bind(descriptor, (const struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+    return descriptor;
+}
+
+static void assert_notified(int descriptor, const char *wanted)
+{
+    char text[64] = "";
+    assert_true(recv(descriptor, text, sizeof text - 1, 0) > 0);
+    assert_string_equal(text, wanted);
+}
+
+static void the_service_manager_is_told_when_it_is_ready_and_when_it_stops(void **state)
+{
+    struct kit *kit = *state;
+    int descriptor = open_notify_socket();
+    setenv("NOTIFY_SOCKET", pawl_scope_format(kit->scope, "%s/notify.sock", kit->folder), 1);
+    struct pawld *pawld = PAWLD_SERVE(kit, GATES);
+    unsetenv("NOTIFY_SOCKET");
+
+    assert_notified(descriptor, "READY=1");
+    assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, NULL).status, 200);
+    pawld_kill(pawld, SIGTERM);
+    assert_notified(descriptor, "STOPPING=1");
+    assert_int_equal(pawld_await_end(pawld), 0);
+    (void)close(descriptor);
+}
+
+static void it_listens_at_several_places(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld =
+        PAWLD_SERVE(kit, "--listen", "unix:pawl.sock", "--listen", "[::1]:0", "--log", "plain", GATES);
+    assert_non_null(strstr(pawld->errors, " and unix:pawl.sock and http://[::1]:"));
+    assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, NULL).status, 200);
+    assert_int_equal(ask_unix(kit, "pawl.sock", "/api/workflows").status, 200);
+}
+
+static void a_module_without_a_slash_is_looked_for_here(void **state)
+{
+    struct kit *kit = *state;
+    assert_int_equal(symlink(GATES, "gates.so"), 0);
+    struct pawld *pawld = PAWLD_SERVE(kit, "gates.so");
+    assert_non_null(strstr(pawld->errors, "3 workflows"));
+}
+
+/* ---- Why it does not start --------------------------------------------------------------------------------------- */
+
+static void what_cannot_be_used_is_told_in_one_line_and_ends_with_1(void **state)
+{
+    struct kit *kit = *state;
+    static const struct {
+        const char *arguments[8], *wanted;
+    } cases[] = {
+        { { "--store", "sqlite:a.db", "nowhere.so" }, "module nowhere.so: No such file or directory" },
+        { { "--store", "sqlite:a.db", "text.so" }, "module text.so: " },
+        { { "--store", "sqlite:a.db", OLD }, "built for version 99 of Pawl's module interface" },
+        { { "--store", "sqlite:a.db", GATES, GATES }, "module " GATES ": " },
+        { { "--store", "sqlite:nowhere/a.db", GATES }, "store sqlite:nowhere/a.db: " },
+        { { "--store", "sqlite:text.so", GATES }, "store sqlite:text.so: " },
+        { { "--store", "cassandra://ada:secret@x/y", GATES }, "store cassandra://ada:***@x/y: " },
+        { { "--store", "sqlite:a.db", "--tokens", "nowhere", GATES }, "cannot read nowhere: " },
+        { { "--store", "sqlite:a.db", "--tokens", "text.so", GATES }, "text.so, line 1: a token's line is" },
+        { { "--store", "sqlite:a.db", "--tokens", "empty", GATES }, "there is no token in empty" },
+        { { "--store", "sqlite:a.db", "--tls-cert", "x", "--tls-key", "y", GATES }, "x" },
+    };
+    write_file("text.so", "this is neither a module nor a database nor a token's line, although it is long enough\n");
+    write_file("empty", "# nothing\n\n");
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct pawld *pawld;
+        int code = pawld_run(kit, cases[i].arguments, &pawld);
+        assert_one_line(pawld, cases[i].wanted);
+        assert_null(strstr(pawld->errors, "secret"));
+        assert_int_equal(code, 1);
+        pawld_forget(kit);
+    }
+}
+
+static void a_taken_port_is_told_in_one_line_and_nothing_is_run(void **state)
+{
+    struct kit *kit = *state;
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+    socklen_t size = sizeof address;
+    int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct pawld *pawld;
+    assert_int_equal(bind(descriptor, (const struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(descriptor, 1), 0);
+    assert_int_equal(getsockname(descriptor, (struct sockaddr *)&address, &size), 0);
+    const char *listen_text = pawl_scope_format(kit->scope, "127.0.0.1:%d", ntohs(address.sin_port));
+
+    int code = PAWLD_RUN(kit, &pawld, "--listen", listen_text, GATES);
+
+    assert_int_equal(code, 1);
+    assert_one_line(pawld, listen_text);
+    (void)close(descriptor);
+}
+
+static void a_unix_socket_on_which_somebody_listens_is_not_taken_from_him(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *second;
+    (void)PAWLD_SERVE(kit, "--listen", "unix:pawl.sock", GATES);
+
+    int code = PAWLD_RUN(kit, &second, "--store", "sqlite:pawl.db", "--listen", "unix:pawl.sock", GATES);
+
+    assert_int_equal(code, 1);
+    assert_one_line(second, "pawl.sock");
+    assert_int_equal(ask_unix(kit, "pawl.sock", "/api/workflows").status, 200);
+}
+
+/* ---- Who may ----------------------------------------------------------------------------------------------------- */
+
+static void D2_it_does_not_listen_beyond_this_machine_without_tokens(void **state)
+{
+    struct kit *kit = *state;
+    static const char *const addresses[] = { ":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:0", "[::ffff:127.0.0.1]:0" };
+    for (size_t i = 0; i < LENGTH(addresses); i++) {
+        struct pawld *pawld;
+        int code = PAWLD_RUN(kit, &pawld, "--listen", "127.0.0.1:0", "--listen", addresses[i], GATES);
+        assert_int_equal(code, 1);
+        assert_one_line(pawld, pawl_scope_format(kit->scope, "will not listen on %s without tokens", addresses[i]));
+        pawld_forget(kit);
+    }
+}
+
+/* Makes a token with the program, appends its line to the file "tokens", and answers the token. */
+static const char *make_token(struct kit *kit, const char *name, const char *scopes)
+{
+    struct pawld *maker;
+    assert_int_equal(PAWLD_RUN(kit, &maker, "token", "new", "--name", name, "--scope", scopes), 0);
+    const char *at = strstr(maker->errors, "pawl_");
+    assert_non_null(at);
+    assert_null(strstr(maker->output, "pawl_")); /* what is kept is not the token */
+    FILE *file = fopen("tokens", "ae");
+    assert_non_null(file);
+    assert_true(fputs(maker->output, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    return pawl_scope_format(kit->scope, "%.*s", (int)strcspn(at, "\n"), at);
+}
+
+static void D2_a_token_that_was_made_here_opens_what_its_scopes_say(void **state)
+{
+    struct kit *kit = *state;
+    const char *reader = make_token(kit, "reader", "read");
+    const char *writer = make_token(kit, "writer", "create,read");
+    struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", "--listen", ":0", "--log-level", "debug", GATES);
+    static const char body[] = "{\"id\": \"a\"}", path[] = "/workflows/echo/instances";
+
+    struct answer unknown = ask(kit, pawld, "GET", "/workflows", NULL, NULL);
+    assert_int_equal(unknown.status, 401);
+    assert_memory_equal(unknown.challenge, "Bearer", 6);
+    assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, "pawl_nonsense").status, 401);
+    assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, reader).status, 200);
+    struct answer refused = ask(kit, pawld, "POST", path, body, reader);
+    assert_int_equal(refused.status, 403);
+    assert_string_equal(pawl_value_string(refused.value, "code", ""), "FORBIDDEN");
+    assert_non_null(strstr(pawl_value_string(refused.value, "message", ""), "create"));
+    assert_int_equal(ask(kit, pawld, "POST", path, body, writer).status, 200);
+    assert_int_equal(ask(kit, pawld, "POST", "/workflows/echo/instances/a/pause", "", writer).status, 403);
+    assert_int_equal(ask(kit, pawld, "GET", "/health", NULL, NULL).status, 200);
+
+    pawld_kill(pawld, SIGTERM);
+    assert_int_equal(pawld_await_end(pawld), 0);
+    assert_non_null(strstr(pawld->errors, "request refused"));
+    assert_null(strstr(pawld->errors, reader + 5)); /* no token is ever logged, not even a wrong one */
+    assert_null(strstr(pawld->errors, writer + 5));
+    assert_null(strstr(pawld->errors, "nonsense"));
+}
+
+static void tokens_may_stand_in_the_configuration_and_a_flag_wins_over_them(void **state)
+{
+    struct kit *kit = *state;
+    const char *in_file = make_token(kit, "a", "read");
+    struct pawld *maker = kit->processes[kit->count - 1];
+    maker->output[strcspn(maker->output, "\n")] = '\0';
+    write_file("c.json", pawl_scope_format(kit->scope, "{\"tokens\": [\"# mine\", \"%s\"]}", maker->output));
+    assert_int_equal(unlink("tokens"), 0);
+    const char *by_flag = make_token(kit, "b", "read");
+
+    struct pawld *pawld = PAWLD_SERVE(kit, "--config", "c.json", GATES);
+    assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, in_file).status, 200);
+    assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, by_flag).status, 401);
+
+    pawld = PAWLD_SERVE(kit, "--config", "c.json", "--tokens", "tokens", GATES);
+    assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, in_file).status, 401);
+    assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, by_flag).status, 200);
+}
+
+static void a_token_beyond_its_rate_is_answered_429_with_retry_after(void **state)
+{
+    struct kit *kit = *state;
+    const char *token = make_token(kit, "a", "read");
+    struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", "--rate-limit", "0.05", GATES);
+
+    assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, token).status, 200);
+    struct answer answer = ask(kit, pawld, "GET", "/workflows", NULL, token);
+
+    assert_int_equal(answer.status, 429);
+    assert_string_equal(pawl_value_string(answer.value, "code", ""), "RATE_LIMITED");
+    assert_in_range(answer.retry_after_s, 1, 21);
+}
+
+static void pages_of_other_origins_may_use_it_only_where_that_is_configured(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = PAWLD_SERVE(kit, GATES);
+    assert_string_equal(ask(kit, pawld, "GET", "/workflows", NULL, NULL).origin, "");
+
+    pawld = PAWLD_SERVE(kit, "--cors", "https://example.org", GATES);
+    assert_string_equal(ask(kit, pawld, "GET", "/workflows", NULL, NULL).origin, "https://example.org");
+    pawld_await(pawld, "without tokens every page of https://example.org");
+}
+
+static void with_a_certificate_it_speaks_https_alone(void **state)
+{
+    struct kit *kit = *state;
+    assert_int_equal(
+        system("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost "
+               "-keyout key.pem -out cert.pem 2>openssl.log"),
+        0);
+    struct pawld *pawld = PAWLD_SERVE(kit, "--tls-cert", "cert.pem", "--tls-key", "key.pem", GATES);
+
+    assert_memory_equal(pawld->base, "https://127.0.0.1:", 18);
+    assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, NULL).status, 200);
+    const char *plain = pawl_scope_format(kit->scope, "http%s/workflows", pawld->base + 5);
+    assert_int_not_equal(ask(kit, pawld, "GET", plain, NULL, NULL).status, 200);
+}
+
+static void making_a_token_wrongly_is_told_in_one_line(void **state)
+{
+    struct kit *kit = *state;
+    static const struct {
+        const char *arguments[8], *wanted;
+    } cases[] = {
+        { { "token" }, "pawld token new --scope" },
+        { { "token", "old" }, "pawld token new --scope" },
+        { { "token", "new" }, "--scope is read, create, manage, event, tick" },
+        { { "token", "new", "--scope" }, "--scope needs a value" },
+        { { "token", "new", "--scope", "write" }, "\"write\" is none of them" },
+        { { "token", "new", "--scope=read", "--name=two words" }, "a token's name is" },
+        { { "token", "new", "--scpe", "read" }, "what is \"--scpe\"?" },
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct pawld *pawld;
+        int code = pawld_run(kit, cases[i].arguments, &pawld);
+        assert_one_line(pawld, cases[i].wanted);
+        assert_int_equal(code, 2);
+        pawld_forget(kit);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        KIT_TEST(it_says_where_it_listens_and_what_it_has),
+        KIT_TEST(logs_are_one_json_object_a_line),
+        KIT_TEST(lines_below_the_level_are_not_written),
+        KIT_TEST(the_service_manager_is_told_when_it_is_ready_and_when_it_stops),
+        KIT_TEST(it_listens_at_several_places),
+        KIT_TEST(a_module_without_a_slash_is_looked_for_here),
+        KIT_TEST(what_cannot_be_used_is_told_in_one_line_and_ends_with_1),
+        KIT_TEST(a_taken_port_is_told_in_one_line_and_nothing_is_run),
+        KIT_TEST(a_unix_socket_on_which_somebody_listens_is_not_taken_from_him),
+        KIT_TEST(D2_it_does_not_listen_beyond_this_machine_without_tokens),
+        KIT_TEST(D2_a_token_that_was_made_here_opens_what_its_scopes_say),
+        KIT_TEST(tokens_may_stand_in_the_configuration_and_a_flag_wins_over_them),
+        KIT_TEST(a_token_beyond_its_rate_is_answered_429_with_retry_after),
+        KIT_TEST(pages_of_other_origins_may_use_it_only_where_that_is_configured),
+        KIT_TEST(with_a_certificate_it_speaks_https_alone),
+        KIT_TEST(making_a_token_wrongly_is_told_in_one_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
