@@ -129,6 +129,14 @@ static void refuse(pawl_http_call *call, struct pawl_http_refusal *refusal)
     pw_http_fail(call, is_refusal ? refusal->status : 403, refusal->code, "%s", refusal->message);
 }
 
+/* So that the trace of a simulated world says who was let in. */
+static void note_decision(pawl_http_call *call, const struct pawl_http_subject *subject, const char *decision)
+{
+    const struct pawl_http_request *request = call->request;
+    pawl_note(call->http->engine, "authorize %s: %.20s %.200s -> %s", pawl_http_scope_name(subject->scope),
+              request->method != NULL ? request->method : "", request->target != NULL ? request->target : "", decision);
+}
+
 static bool authorize(pawl_http_call *call)
 {
     const struct pawl_http_options *options = &call->http->options;
@@ -142,10 +150,12 @@ static bool authorize(pawl_http_call *call)
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
         struct pawl_http_refusal refusal = { 403, "FORBIDDEN", "this is not allowed", 0 };
         if (asked[i] != NULL && !asked[i](options->authorize_user, &subject, &refusal)) {
+            note_decision(call, &subject, "refused");
             refuse(call, &refusal);
             return false;
         }
     }
+    note_decision(call, &subject, "allowed");
     return true;
 }
 

@@ -164,6 +164,7 @@ static void the_trace_tells_a_run_line_by_line(void **state)
 
     assert_string_equal(pawl_world_trace(kit->world),
                         "2026-01-01T00:00:00.000Z commit create nap/n (1,1,0) -> ok\n"
+                        "2026-01-01T00:00:00.000Z wake\n"
                         "2026-01-01T00:00:00.000Z commit claim run nap/n (1,1,1) -> ok\n"
                         "2026-01-01T00:00:00.000Z commit fence(1,1,1) step \"before\" completed -> ok\n"
                         "2026-01-01T00:00:00.000Z commit fence(1,1,1) step \"nap\" waiting until "

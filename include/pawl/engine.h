@@ -84,6 +84,10 @@ PAWL_API pawl_status pawl_at_close(pawl_engine *engine, void (*close)(void *user
 /* The store's time, which is what every stored time and every comparison uses. */
 PAWL_API int64_t pawl_now_ms(pawl_engine *engine);
 
+/* A word to whoever records what this engine does, which is a test's trace (testing.h).  Where nobody does, it costs a
+ * look. */
+PAWL_API void pawl_note(pawl_engine *engine, const char *format, ...) PAWL_PRINTF(2, 3);
+
 /* ---- Figures --------------------------------------------------------------------------------------------------- */
 
 /* How many fell into each class: counts[i] those of at most limits[i], the last one the rest; and their sum. */

@@ -101,7 +101,8 @@ PAWL_API void pawl_world_unmock(pawl_world *world);
 
 /* ---- Trace --------------------------------------------------------------------------------------------------------------- */
 
-/* Everything that was committed, refused or woken, a line each with its time, to be read afterwards.  Valid until the next
+/* Everything that was committed, refused or woken, and who was allowed to do what over HTTP, a line each with its time, to
+ * be read afterwards.  Valid until the next
  * call on the world. */
 PAWL_API const char *pawl_world_trace(pawl_world *world);
 

@@ -1,6 +1,7 @@
 /* engine.c - opening and closing, the registry of workflows, ids, and the way to the local runner. */
 #include "engine/engine.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -171,6 +172,16 @@ pawl_status pawl_at_close(pawl_engine *engine, void (*close)(void *user), void *
     engine->closers = closer;
     pthread_mutex_unlock(&engine->lock);
     return PAWL_OK;
+}
+
+void pawl_note(pawl_engine *engine, const char *format, ...)
+{
+    if (engine == NULL || engine->recorder == NULL)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    engine->recorder->note(engine->recorder->user, pawl_now_ms(engine), format, arguments);
+    va_end(arguments);
 }
 
 int64_t pawl_now_ms(pawl_engine *engine)
@@ -345,6 +356,7 @@ void pw_local_cancel(pawl_engine *engine)
 
 void pw_local_wake(pawl_engine *engine, int64_t due_at_ms)
 {
+    pawl_note(engine, "wake");
     pthread_rwlock_rdlock(&engine->local_lock);
     if (engine->local != NULL)
         engine->local->wake(engine->local->runner, due_at_ms);

@@ -4,6 +4,7 @@
 #define PW_ENGINE_ENGINE_H
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 
 #include "base/table.h"
@@ -60,13 +61,20 @@ struct pw_mocks {
     bool sleeps_disabled;
 };
 
+/* Who records what is done besides commits: the test kit's trace. */
+struct pw_recorder {
+    void *user;
+    void (*note)(void *user, int64_t now_ms, const char *format, va_list arguments);
+};
+
 struct pawl_engine {
     struct pw_store *store;
     struct pw_commit *commit;
     struct pawl_clock clock;
     struct pawl_random random;
-    struct pawl_limits limits;    /* filled in */
-    const struct pw_mocks *mocks; /* or NULL; set before anything runs */
+    struct pawl_limits limits;          /* filled in */
+    const struct pw_mocks *mocks;       /* or NULL; set before anything runs */
+    const struct pw_recorder *recorder; /* or NULL; set before anything runs */
     struct pw_watches watches;
     struct pw_stats stats;
     struct pw_hooks *_Atomic hooks; /* or NULL; see engine/hooks.h */

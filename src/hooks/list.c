@@ -6,9 +6,6 @@
 #include "service/edit.h"
 #include "service/rows.h"
 
-/* Goes on from the kinds of cursor.h, and like them is part of the cursor's text. */
-static const enum pw_cursor_kind cursor_kind = (enum pw_cursor_kind)5;
-
 const char *pawl_delivery_status_name(enum pawl_delivery_status status)
 {
     switch (status) {
@@ -36,7 +33,7 @@ static pawl_status check_list(const struct pawl_delivery_list_options *options, 
     query->max = page_size + 1; /* one more, to know whether there is another page */
     pw_cursor_filter_text(filter, query->hook);
     pw_cursor_filter_number(filter, options->has_status ? (int64_t)options->status : -1);
-    return pw_cursor_read(options->cursor, "cursor", cursor_kind, *filter, &query->after_key, error);
+    return pw_cursor_read(options->cursor, "cursor", PW_CURSOR_DELIVERIES, *filter, &query->after_key, error);
 }
 
 static pawl_status record_of_row(pawl_scope *scope, const struct pw_hook_row *row,
@@ -67,7 +64,7 @@ static pawl_status answer_page(pawl_scope *scope, const struct pw_hook_row *rows
         if (status != PAWL_OK)
             return status;
     }
-    const char *cursor = has_more ? pw_cursor_write(scope, cursor_kind, filter, rows[given - 1].key) : NULL;
+    const char *cursor = has_more ? pw_cursor_write(scope, PW_CURSOR_DELIVERIES, filter, rows[given - 1].key) : NULL;
     if (has_more && cursor == NULL)
         return PAWL_NOMEM;
     *out_page = (struct pawl_delivery_page){ records, given, cursor };

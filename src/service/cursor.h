@@ -12,7 +12,13 @@
 #include "pawl/value.h"
 
 /* Part of the cursor's text: never renumber. */
-enum pw_cursor_kind { PW_CURSOR_INSTANCES = 1, PW_CURSOR_STEPS = 2, PW_CURSOR_EVENTS = 3, PW_CURSOR_LOGS = 4 };
+enum pw_cursor_kind {
+    PW_CURSOR_INSTANCES = 1,
+    PW_CURSOR_STEPS = 2,
+    PW_CURSOR_EVENTS = 3,
+    PW_CURSOR_LOGS = 4,
+    PW_CURSOR_DELIVERIES = 5
+};
 
 /* What a listing is filtered by.  Begins at zero; add every filter, always in the same order. */
 struct pw_cursor_filter {

@@ -50,20 +50,26 @@ static bool make_room(struct pw_trace *trace, size_t more)
     return true;
 }
 
+static void put_list(struct pw_trace *trace, const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int size = vsnprintf(NULL, 0, format, arguments);
+    if (size < 0 || trace->line_failed || !make_room(trace, (size_t)size)) {
+        trace->line_failed = true;
+    } else {
+        vsnprintf(trace->text + trace->size, (size_t)size + 1, format, again);
+        trace->size += (size_t)size;
+    }
+    va_end(again);
+}
+
 PAWL_PRINTF(2, 3) static void put(struct pw_trace *trace, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int size = vsnprintf(NULL, 0, format, arguments);
+    put_list(trace, format, arguments);
     va_end(arguments);
-    if (size < 0 || trace->line_failed || !make_room(trace, (size_t)size)) {
-        trace->line_failed = true;
-        return;
-    }
-    va_start(arguments, format);
-    vsnprintf(trace->text + trace->size, (size_t)size + 1, format, arguments);
-    va_end(arguments);
-    trace->size += (size_t)size;
 }
 
 /* The author's texts may hold anything; a line stays a line. */
@@ -290,6 +296,29 @@ static void put_answer(struct pw_trace *trace, pawl_status status, const struct 
     put(trace, "\n");
 }
 
+/* A line that could not be written wholly is taken back. */
+static void end_line(struct pw_trace *trace, size_t start, bool is_wanted)
+{
+    if (!is_wanted || trace->line_failed)
+        trace->size = start;
+    if (trace->text != NULL)
+        trace->text[trace->size] = '\0';
+}
+
+void pw_trace_note(void *user, int64_t now_ms, const char *format, va_list arguments)
+{
+    struct pw_trace *trace = user;
+    pthread_mutex_lock(&trace->lock);
+    size_t start = trace->size;
+    trace->line_failed = false;
+    put_time(trace, now_ms);
+    put(trace, " ");
+    put_list(trace, format, arguments);
+    put(trace, "\n");
+    end_line(trace, start, true);
+    pthread_mutex_unlock(&trace->lock);
+}
+
 static void put_line(struct pw_trace *trace, int64_t now_ms, const struct pw_unit *unit, pawl_status status,
                      const struct pawl_error *error)
 {
@@ -308,10 +337,7 @@ static void put_line(struct pw_trace *trace, int64_t now_ms, const struct pw_uni
         last = op;
     }
     put_answer(trace, status, error);
-    if (last == NULL || trace->line_failed)
-        trace->size = start;
-    if (trace->text != NULL)
-        trace->text[trace->size] = '\0';
+    end_line(trace, start, last != NULL);
 }
 
 static pawl_status trace_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,

@@ -53,6 +53,8 @@ static pawl_status open_engine(pawl_world *world, const struct pawl_world_option
     if (status != PAWL_OK)
         return status;
     world->engine->mocks = &world->mocks.hooks;
+    world->recorder = (struct pw_recorder){ &world->trace, pw_trace_note };
+    world->engine->recorder = &world->recorder;
     return pawl_runner_open(world->engine, &runner, &world->runner, error);
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "engine/engine.h"
 #include "pawl/testing.h"
 #include "testing/mocks.h"
 #include "testing/trace.h"
@@ -15,6 +16,7 @@ struct pawl_world {
     atomic_ullong chance; /* state of the generator */
     int64_t turns_max;    /* of one call that runs: what has not ended by then never will */
     struct pw_trace trace;
+    struct pw_recorder recorder; /* into the trace */
     struct pw_mock_list mocks;
     pawl_scope *scope;
     pawl_engine *engine;
