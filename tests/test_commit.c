@@ -525,7 +525,7 @@ static void every_one_of_many_waiting_threads_gets_its_own_answer(void **state)
 
 static void *serve(void *user)
 {
-    pw_commit_serve(user);
+    pw_commit_serve(user, 0);
     return NULL;
 }
 

@@ -16,9 +16,8 @@
 
 enum { LINGER_MS = 2 };
 
-struct pw_commit {
-    struct pw_store *store;
-    struct pw_commit_observer observer;
+struct lane {
+    struct pw_commit *commit;
     pthread_mutex_t lock;
     pthread_cond_t server; /* the serving thread waits here */
     struct pw_unit *first, *last;
@@ -30,29 +29,55 @@ struct pw_commit {
     int64_t commits, units;
 };
 
+struct pw_commit {
+    struct pw_store *store;
+    struct pw_commit_observer observer;
+    size_t lane_count;
+    struct lane lanes[];
+};
+
 /* A thread that blocks for its unit; on that thread's stack. */
 struct waiter {
     pthread_cond_t wake;
 };
 
+static bool lane_init(struct lane *lane, struct pw_commit *commit)
+{
+    lane->commit = commit;
+    if (pthread_mutex_init(&lane->lock, NULL) != 0)
+        return false;
+    if (pw_cond_init(&lane->server))
+        return true;
+    (void)pthread_mutex_destroy(&lane->lock);
+    return false;
+}
+
 pawl_status pw_commit_new(struct pw_store *store, struct pw_commit_observer observer, struct pw_commit **out_commit)
 {
-    struct pw_commit *commit = calloc(1, sizeof *commit);
+    size_t wanted = store->ops->lanes != NULL ? store->ops->lanes(store) : 1;
+    struct pw_commit *commit = calloc(1, sizeof *commit + wanted * sizeof commit->lanes[0]);
     if (commit == NULL)
         return PAWL_NOMEM;
     commit->store = store;
     commit->observer = observer;
-    if (pthread_mutex_init(&commit->lock, NULL) != 0)
-        goto no_lock;
-    if (!pw_cond_init(&commit->server))
-        goto no_cond;
+    while (commit->lane_count < wanted && lane_init(&commit->lanes[commit->lane_count], commit))
+        commit->lane_count++;
+    if (commit->lane_count < wanted) {
+        pw_commit_free(commit);
+        return PAWL_NOMEM;
+    }
     *out_commit = commit;
     return PAWL_OK;
-no_cond:
-    pthread_mutex_destroy(&commit->lock);
-no_lock:
-    free(commit);
-    return PAWL_NOMEM;
+}
+
+size_t pw_commit_lanes(const struct pw_commit *commit)
+{
+    return commit->lane_count;
+}
+
+static struct lane *lane_of(struct pw_commit *commit, const struct pw_unit *unit)
+{
+    return &commit->lanes[commit->lane_count > 1 ? pw_unit_key(unit) % commit->lane_count : 0];
 }
 
 /* ---- Answering ----------------------------------------------------------------------------------------------- */
@@ -88,7 +113,7 @@ static bool chain_is_broken(struct pw_unit *unit)
     return true;
 }
 
-static void answer_all(struct pw_commit *commit, struct pw_unit **units, size_t count)
+static void answer_all(struct lane *lane, struct pw_unit **units, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct pw_unit *unit = units[i];
@@ -97,30 +122,31 @@ static void answer_all(struct pw_commit *commit, struct pw_unit **units, size_t 
             unit->done(unit, unit->user); /* the unit may be gone now */
             continue;
         }
-        pthread_mutex_lock(&commit->lock);
+        pthread_mutex_lock(&lane->lock);
         unit->answered = true;
         if (unit->user != NULL)
             pthread_cond_signal(&((struct waiter *)unit->user)->wake);
-        pthread_mutex_unlock(&commit->lock);
+        pthread_mutex_unlock(&lane->lock);
     }
 }
 
 /* ---- Applying ------------------------------------------------------------------------------------------------ */
 
-static pawl_status apply_once(struct pw_commit *commit, struct pw_unit **units, size_t count, struct pawl_error *error)
+static pawl_status apply_once(struct lane *lane, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
-    const struct pw_store_ops *ops = commit->store->ops;
+    const struct pw_store_ops *ops = lane->commit->store->ops;
     for (size_t i = 0; i < count; i++)
         units[i]->undone = false;
     int64_t begun_us = pw_system_monotonic_us();
-    pawl_status status = ops->apply(commit->store, units, count, ops->now_ms(commit->store), error);
-    if (commit->observer.applied != NULL)
-        commit->observer.applied(commit->observer.user, units, count, status, pw_system_monotonic_us() - begun_us);
+    pawl_status status = ops->apply(lane->commit->store, units, count, ops->now_ms(lane->commit->store), error);
+    if (lane->commit->observer.applied != NULL)
+        lane->commit->observer.applied(lane->commit->observer.user, units, count, status,
+                                       pw_system_monotonic_us() - begun_us);
     if (status == PAWL_OK) {
-        pthread_mutex_lock(&commit->lock);
-        commit->commits++;
-        commit->units += (int64_t)count;
-        pthread_mutex_unlock(&commit->lock);
+        pthread_mutex_lock(&lane->lock);
+        lane->commits++;
+        lane->units += (int64_t)count;
+        pthread_mutex_unlock(&lane->lock);
         return PAWL_OK;
     }
     error->status = status;
@@ -132,7 +158,7 @@ static pawl_status apply_once(struct pw_commit *commit, struct pw_unit **units, 
 
 /* The whole failed.  Trouble that lies in one unit must not fail its neighbours, so each gets a transaction of its
  * own; but what has already taken its bounded time, or cannot be otherwise, is not tried a hundred times more. */
-static void apply_singly(struct pw_commit *commit, struct pw_unit **units, size_t count, pawl_status why,
+static void apply_singly(struct lane *lane, struct pw_unit **units, size_t count, pawl_status why,
                          const struct pawl_error *whole)
 {
     bool hopeless = count == 1 || why == PAWL_BUSY || why == PAWL_STORE_READ_ONLY || why == PAWL_STORE_CORRUPT;
@@ -142,13 +168,13 @@ static void apply_singly(struct pw_commit *commit, struct pw_unit **units, size_
         struct pawl_error error = *whole;
         if (chain_is_broken(units[i]))
             continue;
-        if (hopeless || apply_once(commit, &units[i], 1, &error) != PAWL_OK)
+        if (hopeless || apply_once(lane, &units[i], 1, &error) != PAWL_OK)
             refuse(units[i], &error);
         note_chain(units[i]);
     }
 }
 
-static void apply_batch(struct pw_commit *commit, struct pw_unit **units, size_t count)
+static void apply_batch(struct lane *lane, struct pw_unit **units, size_t count)
 {
     struct pw_unit *live[PW_UNITS_PER_COMMIT_MAX];
     size_t live_count = 0;
@@ -159,9 +185,9 @@ static void apply_batch(struct pw_commit *commit, struct pw_unit **units, size_t
     if (live_count == 0)
         return;
     struct pawl_error error = { PAWL_OK, "" };
-    pawl_status status = apply_once(commit, live, live_count, &error);
+    pawl_status status = apply_once(lane, live, live_count, &error);
     if (status != PAWL_OK) {
-        apply_singly(commit, live, live_count, status, &error);
+        apply_singly(lane, live, live_count, status, &error);
         return;
     }
     for (size_t i = 0; i < live_count; i++)
@@ -171,184 +197,228 @@ static void apply_batch(struct pw_commit *commit, struct pw_unit **units, size_t
 /* ---- Leading ------------------------------------------------------------------------------------------------- */
 
 /* With the lock held, and nobody leading: one batch.  The lock is let go of in between. */
-static void lead_once(struct pw_commit *commit)
+static void lead_once(struct lane *lane)
 {
     struct pw_unit *batch[PW_UNITS_PER_COMMIT_MAX];
     size_t count = 0;
-    commit->leading = true;
-    commit->kicked = false;
-    while (commit->first != NULL && count < PW_UNITS_PER_COMMIT_MAX) {
-        batch[count++] = commit->first;
-        commit->first = commit->first->next;
+    lane->leading = true;
+    lane->kicked = false;
+    while (lane->first != NULL && count < PW_UNITS_PER_COMMIT_MAX) {
+        batch[count++] = lane->first;
+        lane->first = lane->first->next;
     }
-    if (commit->first == NULL)
-        commit->last = NULL;
-    pthread_mutex_unlock(&commit->lock);
-    apply_batch(commit, batch, count);
-    answer_all(commit, batch, count);
-    pthread_mutex_lock(&commit->lock);
-    commit->leading = false;
+    if (lane->first == NULL)
+        lane->last = NULL;
+    pthread_mutex_unlock(&lane->lock);
+    apply_batch(lane, batch, count);
+    answer_all(lane, batch, count);
+    pthread_mutex_lock(&lane->lock);
+    lane->leading = false;
 }
 
 /* Somebody else who will lead what is left: a thread that waits for a queued unit, or the serving one. */
-static bool pass_baton(struct pw_commit *commit)
+static bool pass_baton(struct lane *lane)
 {
-    if (commit->first == NULL)
+    if (lane->first == NULL)
         return true;
-    if (commit->first->done == NULL && commit->first->user != NULL) {
-        pthread_cond_signal(&((struct waiter *)commit->first->user)->wake);
+    if (lane->first->done == NULL && lane->first->user != NULL) {
+        pthread_cond_signal(&((struct waiter *)lane->first->user)->wake);
         return true;
     }
-    if (!commit->serving)
+    if (!lane->serving)
         return false;
-    commit->kicked = true;
-    pthread_cond_signal(&commit->server);
+    lane->kicked = true;
+    pthread_cond_signal(&lane->server);
     return true;
 }
 
-static void lead(struct pw_commit *commit)
+static void lead(struct lane *lane)
 {
     do
-        lead_once(commit);
-    while (!pass_baton(commit));
+        lead_once(lane);
+    while (!pass_baton(lane));
 }
 
-bool pw_commit_lead(struct pw_commit *commit)
+static bool lane_lead(struct lane *lane)
 {
-    pthread_mutex_lock(&commit->lock);
-    bool can = !commit->leading && commit->first != NULL;
+    pthread_mutex_lock(&lane->lock);
+    bool can = !lane->leading && lane->first != NULL;
     if (can)
-        lead(commit);
-    pthread_mutex_unlock(&commit->lock);
+        lead(lane);
+    pthread_mutex_unlock(&lane->lock);
     return can;
 }
 
-void pw_commit_submit(struct pw_commit *commit, struct pw_unit *unit)
+static void lane_submit(struct lane *lane, struct pw_unit *unit)
 {
     unit->next = NULL;
     unit->answered = false;
-    pthread_mutex_lock(&commit->lock);
-    if (commit->last != NULL)
-        commit->last->next = unit;
+    pthread_mutex_lock(&lane->lock);
+    if (lane->last != NULL)
+        lane->last->next = unit;
     else
-        commit->first = unit;
-    commit->last = unit;
-    if (commit->server_idle && unit->done != NULL) { /* a thread that waits for its unit leads by itself */
-        commit->server_idle = false;
-        pthread_cond_signal(&commit->server);
+        lane->first = unit;
+    lane->last = unit;
+    if (lane->server_idle && unit->done != NULL) { /* a thread that waits for its unit leads by itself */
+        lane->server_idle = false;
+        pthread_cond_signal(&lane->server);
     }
-    pthread_mutex_unlock(&commit->lock);
+    pthread_mutex_unlock(&lane->lock);
 }
 
 pawl_status pw_commit_run(struct pw_commit *commit, struct pw_unit *unit)
 {
+    struct lane *lane = lane_of(commit, unit);
     struct waiter waiter;
     if (!pw_cond_init(&waiter.wake))
         return unit->status = PAWL_NOMEM;
     unit->done = NULL;
     unit->user = &waiter;
-    pw_commit_submit(commit, unit);
-    pthread_mutex_lock(&commit->lock);
+    lane_submit(lane, unit);
+    pthread_mutex_lock(&lane->lock);
     while (!unit->answered) {
-        if (!commit->leading)
-            lead(commit);
+        if (!lane->leading)
+            lead(lane);
         else
-            pthread_cond_wait(&waiter.wake, &commit->lock);
+            pthread_cond_wait(&waiter.wake, &lane->lock);
     }
-    pthread_mutex_unlock(&commit->lock);
+    pthread_mutex_unlock(&lane->lock);
     pthread_cond_destroy(&waiter.wake);
     return unit->status;
 }
 
 /* ---- The serving thread -------------------------------------------------------------------------------------- */
 
-void pw_commit_kick(struct pw_commit *commit)
+static void lane_kick(struct lane *lane)
 {
-    pthread_mutex_lock(&commit->lock);
-    if (commit->first != NULL && commit->serving && !commit->kicked) {
-        commit->kicked = true;
-        if (!commit->leading) /* else whoever leads sees to it afterwards */
-            pthread_cond_signal(&commit->server);
+    pthread_mutex_lock(&lane->lock);
+    if (lane->first != NULL && lane->serving && !lane->kicked) {
+        lane->kicked = true;
+        if (!lane->leading) /* else whoever leads sees to it afterwards */
+            pthread_cond_signal(&lane->server);
     }
-    pthread_mutex_unlock(&commit->lock);
+    pthread_mutex_unlock(&lane->lock);
 }
 
 void pw_commit_send(struct pw_commit *commit, struct pw_unit *unit)
 {
-    pw_commit_submit(commit, unit);
-    pthread_mutex_lock(&commit->lock);
-    bool serving = commit->serving;
-    pthread_mutex_unlock(&commit->lock);
+    struct lane *lane = lane_of(commit, unit);
+    lane_submit(lane, unit);
+    pthread_mutex_lock(&lane->lock);
+    bool serving = lane->serving;
+    pthread_mutex_unlock(&lane->lock);
     if (serving)
-        pw_commit_kick(commit);
+        lane_kick(lane);
     else
-        (void)pw_commit_lead(commit); /* false: whoever leads goes on until the queue is empty */
+        (void)lane_lead(lane); /* false: whoever leads goes on until the queue is empty */
 }
 
-void pw_commit_serve(struct pw_commit *commit)
+static void lane_serve(struct lane *lane)
 {
     struct pw_unit *lingering = NULL; /* compared only: it was first in the queue some milliseconds ago */
-    pthread_mutex_lock(&commit->lock);
-    while (!commit->dismissed) {
-        bool can_lead = commit->first != NULL && !commit->leading;
-        if (can_lead && (commit->kicked || commit->first == lingering)) {
+    pthread_mutex_lock(&lane->lock);
+    while (!lane->dismissed) {
+        bool can_lead = lane->first != NULL && !lane->leading;
+        if (can_lead && (lane->kicked || lane->first == lingering)) {
             lingering = NULL;
-            lead_once(commit);
-            (void)pass_baton(commit);
-        } else if (commit->first != NULL) {
-            lingering = commit->first;
-            pw_cond_wait_ms(&commit->server, &commit->lock, LINGER_MS);
+            lead_once(lane);
+            (void)pass_baton(lane);
+        } else if (lane->first != NULL) {
+            lingering = lane->first;
+            pw_cond_wait_ms(&lane->server, &lane->lock, LINGER_MS);
         } else {
             lingering = NULL;
-            commit->server_idle = true;
-            pthread_cond_wait(&commit->server, &commit->lock);
-            commit->server_idle = false;
+            lane->server_idle = true;
+            pthread_cond_wait(&lane->server, &lane->lock);
+            lane->server_idle = false;
         }
     }
-    commit->serving = false;
-    if (commit->first != NULL && !commit->leading)
-        lead(commit);
-    pthread_mutex_unlock(&commit->lock);
+    lane->serving = false;
+    if (lane->first != NULL && !lane->leading)
+        lead(lane);
+    pthread_mutex_unlock(&lane->lock);
+}
+
+void pw_commit_serve(struct pw_commit *commit, size_t lane)
+{
+    lane_serve(&commit->lanes[lane]);
+}
+
+/* ---- All lanes ----------------------------------------------------------------------------------------------- */
+
+void pw_commit_submit(struct pw_commit *commit, struct pw_unit *unit)
+{
+    lane_submit(lane_of(commit, unit), unit);
+}
+
+bool pw_commit_lead(struct pw_commit *commit)
+{
+    bool led = false;
+    for (size_t i = 0; i < commit->lane_count; i++)
+        led = lane_lead(&commit->lanes[i]) || led;
+    return led;
+}
+
+void pw_commit_kick(struct pw_commit *commit)
+{
+    for (size_t i = 0; i < commit->lane_count; i++)
+        lane_kick(&commit->lanes[i]);
 }
 
 void pw_commit_engage(struct pw_commit *commit)
 {
-    pthread_mutex_lock(&commit->lock);
-    commit->serving = true;
-    commit->dismissed = false;
-    pthread_mutex_unlock(&commit->lock);
+    for (size_t i = 0; i < commit->lane_count; i++) {
+        struct lane *lane = &commit->lanes[i];
+        pthread_mutex_lock(&lane->lock);
+        lane->serving = true;
+        lane->dismissed = false;
+        pthread_mutex_unlock(&lane->lock);
+    }
 }
 
 void pw_commit_dismiss(struct pw_commit *commit)
 {
-    pthread_mutex_lock(&commit->lock);
-    commit->dismissed = true;
-    commit->serving = false;
-    pthread_cond_signal(&commit->server);
-    pthread_mutex_unlock(&commit->lock);
+    for (size_t i = 0; i < commit->lane_count; i++) {
+        struct lane *lane = &commit->lanes[i];
+        pthread_mutex_lock(&lane->lock);
+        lane->dismissed = true;
+        lane->serving = false;
+        pthread_cond_signal(&lane->server);
+        pthread_mutex_unlock(&lane->lock);
+    }
 }
 
 void pw_commit_stats(struct pw_commit *commit, int64_t *out_commits, int64_t *out_units)
 {
-    pthread_mutex_lock(&commit->lock);
-    *out_commits = commit->commits;
-    *out_units = commit->units;
-    pthread_mutex_unlock(&commit->lock);
+    *out_commits = *out_units = 0;
+    for (size_t i = 0; i < commit->lane_count; i++) {
+        struct lane *lane = &commit->lanes[i];
+        pthread_mutex_lock(&lane->lock);
+        *out_commits += lane->commits;
+        *out_units += lane->units;
+        pthread_mutex_unlock(&lane->lock);
+    }
+}
+
+static void lane_clear(struct lane *lane)
+{
+    struct pawl_error stopped;
+    pw_error(&stopped, PAWL_STOPPED, "the engine was closed");
+    while (lane->first != NULL) {
+        struct pw_unit *unit = lane->first;
+        lane->first = unit->next;
+        refuse(unit, &stopped);
+        answer_all(lane, &unit, 1);
+    }
+    (void)pthread_cond_destroy(&lane->server);
+    (void)pthread_mutex_destroy(&lane->lock);
 }
 
 void pw_commit_free(struct pw_commit *commit)
 {
     if (commit == NULL)
         return;
-    struct pawl_error stopped;
-    pw_error(&stopped, PAWL_STOPPED, "the engine was closed");
-    while (commit->first != NULL) {
-        struct pw_unit *unit = commit->first;
-        commit->first = unit->next;
-        refuse(unit, &stopped);
-        answer_all(commit, &unit, 1);
-    }
-    pthread_cond_destroy(&commit->server);
-    pthread_mutex_destroy(&commit->lock);
+    for (size_t i = 0; i < commit->lane_count; i++)
+        lane_clear(&commit->lanes[i]);
     free(commit);
 }

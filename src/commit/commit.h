@@ -5,13 +5,17 @@
  * unit leads when nobody else does, so a lone run pays no hand-over between threads and the engine needs no thread
  * of its own.  A runner lends one (pw_commit_serve) so that a unit never depends on a busy worker.
  *
- *  C1. Units are applied in the order in which they were submitted.
+ * A store that can carry out several transactions at once has as many lanes.  Each is a queue with a leader of its own;
+ * units about one instance share one, so that whatever must follow one another does.
+ *
+ *  C1. Units of a lane are applied in the order in which they were submitted.
  *  C2. A unit of a broken chain is not applied; it is answered with what broke the chain.  A unit that is not applied
  *      breaks its chain, whatever the reason but one: a refusal that the turn can answer (PAWL_STOPPED, PAWL_BUSY,
  *      unique violation, failed mutation) leaves the chain whole.
  *  C3. When a transaction fails as a whole, and the store knows that nothing of it was committed, its units are applied
  *      one by one, so that one bad unit fails alone.  When it may have been committed, all are refused: fences find out.
- *  C4. `done` is called once for each unit, in order, by the leader, with no lock held; it may submit, not wait. */
+ *  C4. `done` is called once for each unit, in the lane's order, by its leader, with no lock held; it may submit, not
+ *      wait. */
 #ifndef PW_COMMIT_COMMIT_H
 #define PW_COMMIT_COMMIT_H
 
@@ -41,16 +45,17 @@ void pw_commit_send(struct pw_commit *commit, struct pw_unit *unit);
 /* Queues a unit and waits until it is answered, leading if nobody does.  Returns unit->status. */
 pawl_status pw_commit_run(struct pw_commit *commit, struct pw_unit *unit);
 
-/* Leads one batch, and goes on while nobody else would.  False: nothing is queued, or another thread is leading. */
+/* Leads one batch, and goes on while nobody else would.  False: nothing is queued that nobody leads. */
 bool pw_commit_lead(struct pw_commit *commit);
 
 /* Says that the caller is about to be busy with something else: what is queued must not wait for it. */
 void pw_commit_kick(struct pw_commit *commit);
 
 /* engage, then serve as a thread's main function: leads whenever units are kicked, or have waited for some 2 ms.
- * Returns after dismiss.  One such thread per committer. */
+ * Returns after dismiss.  One such thread for each lane, numbered from 0. */
+size_t pw_commit_lanes(const struct pw_commit *commit);
 void pw_commit_engage(struct pw_commit *commit);
-void pw_commit_serve(struct pw_commit *commit);
+void pw_commit_serve(struct pw_commit *commit, size_t lane);
 void pw_commit_dismiss(struct pw_commit *commit);
 
 void pw_commit_stats(struct pw_commit *commit, int64_t *out_commits, int64_t *out_units);

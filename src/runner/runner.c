@@ -205,22 +205,63 @@ static void local_wake(void *user, int64_t due_at_ms)
 
 /* ---- Starting and stopping ------------------------------------------------------------------------------------------------- */
 
+struct committer {
+    struct pw_commit *commit;
+    size_t lane;
+};
+
 static void *committer_main(void *user)
 {
-    pw_commit_serve(((pawl_runner *)user)->engine->commit);
+    struct committer committer = *(struct committer *)user;
+    free(user);
+    pw_commit_serve(committer.commit, committer.lane);
     return NULL;
+}
+
+static bool start_committer(pawl_runner *runner)
+{
+    struct committer *committer = malloc(sizeof *committer);
+    if (committer == NULL)
+        return false;
+    *committer = (struct committer){ runner->engine->commit, runner->committer_count };
+    if (pthread_create(&runner->committers[runner->committer_count], NULL, committer_main, committer) != 0) {
+        free(committer);
+        return false;
+    }
+    runner->committer_count++;
+    return true;
+}
+
+static void stop_committers(pawl_runner *runner)
+{
+    pw_commit_dismiss(runner->engine->commit);
+    while (runner->committer_count > 0)
+        pthread_join(runner->committers[--runner->committer_count], NULL);
+    free(runner->committers);
+    runner->committers = NULL;
+}
+
+static bool start_committers(pawl_runner *runner)
+{
+    size_t lanes = pw_commit_lanes(runner->engine->commit);
+    runner->committers = malloc(lanes * sizeof runner->committers[0]);
+    if (runner->committers == NULL)
+        return false;
+    pw_commit_engage(runner->engine->commit);
+    while (runner->committer_count < lanes && start_committer(runner))
+        continue;
+    if (runner->committer_count == lanes)
+        return true;
+    stop_committers(runner);
+    return false;
 }
 
 static bool start_threads(pawl_runner *runner)
 {
-    pw_commit_engage(runner->engine->commit);
-    if (pthread_create(&runner->committer, NULL, committer_main, runner) != 0) {
-        pw_commit_dismiss(runner->engine->commit);
+    if (!start_committers(runner))
         return false;
-    }
     if (pthread_create(&runner->keeper, NULL, pw_keeper_main, runner) != 0) {
-        pw_commit_dismiss(runner->engine->commit);
-        pthread_join(runner->committer, NULL);
+        stop_committers(runner);
         return false;
     }
     runner->started = true;
@@ -280,8 +321,7 @@ void pawl_runner_stop(pawl_runner *runner)
         pthread_mutex_lock(&runner->lock);
         pw_runner_join_gone(runner, true);
         pthread_mutex_unlock(&runner->lock);
-        pw_commit_dismiss(runner->engine->commit);
-        pthread_join(runner->committer, NULL);
+        stop_committers(runner);
     }
     runner->threaded = runner->started = false;
     atomic_store(&runner->stopping, false);

@@ -56,10 +56,11 @@ struct pawl_runner {
     struct pw_cache cache;
     struct pw_worker *workers;
     int32_t workers_alive, workers_idle;
-    uint64_t calls;            /* how often workers were called; one that was busy looks whether it missed any */
-    int32_t spares;            /* more than options.workers, while dead turns block some */
-    pthread_mutex_t tick_lock; /* one tick at a time */
-    pthread_t keeper, committer;
+    uint64_t calls;                /* how often workers were called; one that was busy looks whether it missed any */
+    int32_t spares;                /* more than options.workers, while dead turns block some */
+    pthread_mutex_t tick_lock;     /* one tick at a time */
+    pthread_t keeper, *committers; /* a committer for each lane */
+    size_t committer_count;
     bool started, keeper_done;
     int64_t next_due_ms;                         /* nothing of ours is due before, as far as is known */
     int64_t keeper_until_ms;                     /* it sleeps until then, by the store's clock */

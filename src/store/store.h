@@ -391,6 +391,8 @@ struct pw_op *pw_unit_add(struct pw_unit *unit, enum pw_op_kind kind);
 /* A unit that can be refused after its first write must be undone by the store; one whose checks all come first need
  * not be. */
 bool pw_unit_needs_undo(const struct pw_unit *unit);
+/* The same for all units about one instance, different for most others. */
+uint64_t pw_unit_key(const struct pw_unit *unit);
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
@@ -437,7 +439,10 @@ struct pw_store_ops {
     void (*close)(struct pw_store *store);
     int64_t (*now_ms)(struct pw_store *store);
 
-    /* S1-S5.  Called by one thread at a time.  The error is filled when the whole fails. */
+    /* How many apply() at once are worth while; NULL: one. */
+    size_t (*lanes)(struct pw_store *store);
+
+    /* S1-S5.  Called by as many threads at once as there are lanes.  The error is filled when the whole fails. */
     pawl_status (*apply)(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
                          struct pawl_error *error);
 

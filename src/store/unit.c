@@ -48,3 +48,29 @@ bool pw_unit_needs_undo(const struct pw_unit *unit)
             return true;
     return false;
 }
+
+static uint64_t hash_of(struct pw_text text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (size_t i = 0; i < text.size; i++)
+        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* What is about no instance comes after what it needs was answered, so any lane will do. */
+uint64_t pw_unit_key(const struct pw_unit *unit)
+{
+    const struct pw_op *op = unit->first;
+    if (op == NULL)
+        return 0;
+    switch (op->kind) { /* whatever is about an instance says so with its first op */
+    case PW_OP_FENCE:
+        return (uint64_t)op->as.fence.at.instance;
+    case PW_OP_RESTART:
+        return (uint64_t)op->as.restart.instance;
+    case PW_OP_CREATE:
+        return hash_of(op->as.create.id);
+    default:
+        return 0;
+    }
+}
