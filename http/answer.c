@@ -51,11 +51,13 @@ static void end(pawl_http_call *call, int status, const char *content_type, bool
     response->is_stream = is_stream;
     response->body = has_body ? call->out.data : "";
     response->body_size = has_body ? call->out.size : 0;
+    response->head_size = call->is_head && content_type != NULL ? call->out.size : 0;
     if (call->out.failed) {
         response->status = 503;
         response->is_stream = false;
         response->body = call->is_head ? "" : no_memory_body;
         response->body_size = strlen(response->body);
+        response->head_size = call->is_head ? strlen(no_memory_body) : 0;
         content_type = "application/json";
         if (call->retry_after[0] == '\0')
             pw_http_add_retry_after(call, RETRY_AFTER_S);
@@ -94,6 +96,7 @@ void pw_http_answer_stream(pawl_http_call *call)
 {
     pw_http_add_header(call, "X-Accel-Buffering", "no"); /* proxies that gather bytes would hold events up */
     end(call, 200, "text/event-stream", !call->is_head);
+    call->response.head_size = 0; /* nobody knows how long it would be */
 }
 
 /* ---- Errors ---------------------------------------------------------------------------------------------------- */

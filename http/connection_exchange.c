@@ -13,7 +13,7 @@ enum { WHOLE_BYTES_MAX = 128 * 1024, BLOCK_BYTES = 32 * 1024 };
 /* libmicrohttpd keeps so much for each header besides its text. */
 enum { HEADER_OVERHEAD_BYTES = 64 };
 /* Of a stream to clients of HTTP/1.0; others get what fits into the connection's memory. */
-enum { STREAM_BLOCK_BYTES = 512 };
+enum { STREAM_BLOCK_BYTES = 128 };
 enum { BODY_BYTES_FIRST = 512 };
 
 enum stage { STAGE_HEADERS, STAGE_BODY };
@@ -166,11 +166,13 @@ static enum MHD_Result send_response(struct pw_connection *connection, int statu
 static struct MHD_Response *make_response(struct pw_exchange *exchange, const struct pawl_http_response *answer)
 {
     bool is_head = strcmp(exchange->request.method, MHD_HTTP_METHOD_HEAD) == 0;
+    if (is_head && answer->head_size > 0) /* of which nothing is read */
+        return MHD_create_response_from_callback(answer->head_size, BLOCK_BYTES, read_body, exchange, let_go);
     if (answer->is_stream || is_head) {
         struct MHD_Response *response =
             MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read_stream, exchange, let_go);
-        /* Of HEAD the handler gives no body, so there is no telling the length that GET would have.  Without a length
-         * libmicrohttpd would send the end of a chunked body, which HEAD has not: so the connection ends instead. */
+        /* There is no telling the length that GET of a stream would have, and without a length libmicrohttpd would send
+         * the end of a chunked body, which HEAD has not: so the connection ends instead. */
         if (response != NULL && is_head)
             (void)MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
         return response;

@@ -40,9 +40,6 @@ void pw_http_resend(pawl_http_call *call)
 {
     if (!pw_http_body_read(call, NULL, 0))
         return;
-    pawl_status status = pawl_resend_delivery(call->http->engine, call->match.delivery, &call->error);
-    if (status == PAWL_OK)
-        pw_http_answer_ok(call);
-    else
-        pw_http_fail_status(call, status);
+    pw_http_call_submit(call);
+    pawl_resend_delivery_async(call->http->engine, call->match.delivery, &call->error, pw_http_call_answered, call);
 }

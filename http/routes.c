@@ -34,7 +34,7 @@ const struct pw_http_route pw_http_routes[] = {
     { "POST", "/_runner/tick", PAWL_HTTP_TICK, NULL, pw_http_run_tick, pw_http_run_tick_done },
     { "POST", "/workflows/_runner/tick", PAWL_HTTP_TICK, NULL, pw_http_run_tick, pw_http_run_tick_done },
     { "GET", "/hooks/deliveries", PAWL_HTTP_READ, deliveries_query, pw_http_list_deliveries, NULL },
-    { "POST", "/hooks/deliveries/:delivery/resend", PAWL_HTTP_MANAGE, NULL, pw_http_resend, NULL },
+    { "POST", "/hooks/deliveries/:delivery/resend", PAWL_HTTP_MANAGE, NULL, pw_http_resend, pw_http_control_done },
     { "GET", "/health", PAWL_HTTP_OPEN, NULL, pw_http_live, NULL },
     { "GET", "/health/live", PAWL_HTTP_OPEN, NULL, pw_http_live, NULL },
     { "GET", "/health/ready", PAWL_HTTP_OPEN, NULL, pw_http_ready, NULL },

@@ -20,7 +20,7 @@
 
 enum {
     /* Of a connection's memory, besides the request's headers: what the answer's headers need. */
-    ANSWER_HEADER_BYTES = 1536,
+    ANSWER_HEADER_BYTES = 1024,
     MEMORY_INCREMENT_BYTES = 1024,
     ACCEPTS_A_PASS = 64,
     NO_DESCRIPTORS_MS = 100, /* nobody is let in for so long when the process has no descriptors left */

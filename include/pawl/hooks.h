@@ -12,8 +12,7 @@
 #ifndef PAWL_HOOKS_H
 #define PAWL_HOOKS_H
 
-#include "engine.h"
-#include "value.h"
+#include "service.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -121,6 +120,9 @@ PAWL_API pawl_status pawl_list_deliveries(pawl_engine *engine, pawl_scope *scope
  * then.  PAWL_DELIVERY_NOT_FOUND: it was delivered, or never was. */
 PAWL_API pawl_status pawl_resend_delivery(pawl_engine *engine, const char *id,
                                           struct pawl_error *error) PAWL_MUST_CHECK;
+/* The same without waiting: see service.h. */
+PAWL_API void pawl_resend_delivery_async(pawl_engine *engine, const char *id, struct pawl_error *error,
+                                         pawl_answered_fn *answered, void *user);
 
 #ifdef __cplusplus
 }

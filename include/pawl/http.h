@@ -56,7 +56,8 @@ struct pawl_http_response {
     size_t header_count;
     const char *body; /* with a NUL behind it; of HEAD it is empty */
     size_t body_size;
-    bool is_stream; /* the body comes from pawl_http_call_read() */
+    bool is_stream;   /* the body comes from pawl_http_call_read() */
+    size_t head_size; /* of HEAD: the size of the body that GET would have; 0: not known, or none */
 };
 
 /* ---- Authorization --------------------------------------------------------------------------------------------- */

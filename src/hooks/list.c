@@ -1,4 +1,6 @@
 /* list.c - looking at what is to be delivered, or could not be; and sending again. */
+#include <stdlib.h>
+
 #include "base/error.h"
 #include "hooks/hooks.h"
 #include "service/check.h"
@@ -104,29 +106,90 @@ pawl_status pawl_list_deliveries(pawl_engine *engine, pawl_scope *scope,
     return status;
 }
 
-pawl_status pawl_resend_delivery(pawl_engine *engine, const char *id, struct pawl_error *error)
+/* A delivery that is being made due. */
+struct resending {
+    pawl_engine *engine;
+    struct pw_unit unit;
+    struct pw_op *op;
+    struct pawl_error *error;
+    pawl_answered_fn *answered; /* NULL: somebody waits */
+    void *user;
+};
+
+static pawl_status resending_begin(struct resending *resending, pawl_engine *engine, const char *id,
+                                   struct pawl_error *error)
 {
+    *resending = (struct resending){ .engine = engine, .error = error };
+    pw_unit_init(&resending->unit);
     pawl_status status = pw_check_given(engine, "engine", error);
     if (status == PAWL_OK)
         status = pw_check_given(id, "id", error);
     if (status != PAWL_OK)
         return status;
-    struct pw_unit unit;
-    pw_unit_init(&unit);
-    struct pw_op *op = pw_unit_add(&unit, PW_OP_HOOK_RESEND);
-    if (op == NULL)
+    resending->op = pw_unit_add(&resending->unit, PW_OP_HOOK_RESEND);
+    if (resending->op == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
-    op->as.hook_resend.id = pw_text_of(id);
-    status = pw_edit_commit(engine, &unit, error);
-    bool found = op->as.hook_resend.found;
-    pw_unit_clear(&unit);
-    if (status != PAWL_OK)
-        return status;
-    if (!found) {
-        char shown[PW_SHOWN_SIZE];
-        return pw_error(error, PAWL_DELIVERY_NOT_FOUND, "no delivery \"%s\" waits or has failed",
-                        pw_check_shown(pw_text_of(id), shown));
-    }
-    pw_hooks_kick(engine);
+    resending->op->as.hook_resend.id = pw_text_of(id);
     return PAWL_OK;
+}
+
+static pawl_status resending_end(struct resending *resending)
+{
+    const struct pw_unit *unit = &resending->unit;
+    if (unit->status != PAWL_OK)
+        return pw_edit_report(resending->error, unit->status, &unit->error);
+    if (!resending->op->as.hook_resend.found) {
+        char shown[PW_SHOWN_SIZE];
+        return pw_error(resending->error, PAWL_DELIVERY_NOT_FOUND, "no delivery \"%s\" waits or has failed",
+                        pw_check_shown(resending->op->as.hook_resend.id, shown));
+    }
+    pw_hooks_kick(resending->engine);
+    return PAWL_OK;
+}
+
+pawl_status pawl_resend_delivery(pawl_engine *engine, const char *id, struct pawl_error *error)
+{
+    struct resending resending;
+    pawl_status status = resending_begin(&resending, engine, id, error);
+    if (status == PAWL_OK) {
+        (void)pw_engine_run(engine, &resending.unit);
+        status = resending_end(&resending);
+    }
+    pw_unit_clear(&resending.unit);
+    return status;
+}
+
+static void resending_answer(struct resending *resending, pawl_status status)
+{
+    pawl_answered_fn *answered = resending->answered;
+    void *user = resending->user;
+    pw_unit_clear(&resending->unit);
+    free(resending);
+    answered(user, status);
+}
+
+static void resending_committed(struct pw_unit *unit, void *user)
+{
+    (void)unit;
+    resending_answer(user, resending_end(user));
+}
+
+void pawl_resend_delivery_async(pawl_engine *engine, const char *id, struct pawl_error *error,
+                                pawl_answered_fn *answered, void *user)
+{
+    struct resending *resending = malloc(sizeof *resending);
+    if (resending == NULL) {
+        answered(user, pw_error_plain(error, PAWL_NOMEM));
+        return;
+    }
+    pawl_status status = resending_begin(resending, engine, id, error);
+    resending->answered = answered;
+    resending->user = user;
+    if (status != PAWL_OK) {
+        resending_answer(resending, status);
+        return;
+    }
+    resending->unit.done = resending_committed;
+    resending->unit.user = resending;
+    pw_engine_send(engine, &resending->unit);
 }

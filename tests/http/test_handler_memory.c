@@ -65,6 +65,8 @@ static bool disarm(void)
 
 /* ---- Routes ---------------------------------------------------------------------------------------------------- */
 
+#define LONG_10(text) text text text text text text text text text text
+
 static const struct {
     const char *method, *target, *body;
     int status;
@@ -73,6 +75,7 @@ static const struct {
     { "GET", "/api/workflows/order/instances?pageSize=2", NULL, 200 },
     { "POST", "/api/workflows/echo/instances", "{\"id\":\"n\\u0065w\",\"params\":{\"a\":[1,2]}}", 200 },
     { "POST", "/api/workflows/echo/instances", "{\"id\":\"done\",\"onConflict\":\"return\"}", 200 },
+    { "POST", "/api/workflows/echo/instances", "{\"params\":\"" LONG_10(LONG_10("a long text ")) "\"}", 200 },
     { "POST", "/api/workflows/echo/instances", "{\"id\":\"done\"}", 409 },
     { "POST", "/api/workflows/echo/instances", "{\"id\":7,\"x\\u0078\":[{}]}", 400 },
     { "POST", "/api/workflows/echo/instances", "{\"id\":", 400 },

@@ -2,6 +2,7 @@
 #include "table.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void ask_handler(void *user, pawl_scope *scope, const struct pawl_http_request *request,
@@ -44,6 +45,45 @@ static void no_damaged_request_is_a_500(void **state)
     }
 }
 
+/* A16: 1 MiB and 128 levels, of the payload itself, whatever stands around it in the body. */
+static void payloads_are_taken_up_to_their_limits(void **state)
+{
+    (void)state;
+    enum { MIB = 1024 * 1024, LEVELS = 128 };
+    static const char before[] = "{\"instances\":[{\"id\":\"x\",\"params\":", after[] = "}]}";
+    const size_t start = sizeof before - 1;
+    char *body = malloc(MIB + 100);
+    struct table_world world;
+    struct pawl_instance instance;
+    assert_non_null(body);
+    for (int round = 0; round < 2; round++) {
+        struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
+        struct pawl_http_response response;
+        size_t size = round == 0 ? (size_t)MIB : 2 * LEVELS;
+        pawl_scope *scope = pawl_scope_new();
+        table_world_open(&world, NULL);
+        memcpy(body, before, start);
+        memset(body + start, round == 0 ? 'a' : '[', size);
+        if (round == 0)
+            body[start] = body[start + size - 1] = '"';
+        else
+            memset(body + start + LEVELS, ']', LEVELS);
+        memcpy(body + start + size, after, sizeof after);
+        request.method = "POST";
+        request.target = "/api/workflows/echo/instances/batch";
+        request.body = body;
+        request.body_size = strlen(body);
+        ask_handler(&world, scope, &request, &response);
+        assert_int_equal(response.status, 200);
+        assert_int_equal(pawl_world_get(world.world, "echo", "x", &instance, NULL), PAWL_OK);
+        assert_int_equal(strlen(instance.params_json), size);
+        assert_memory_equal(instance.params_json, body + start, size);
+        pawl_scope_free(scope);
+        table_world_close(&world);
+    }
+    free(body);
+}
+
 enum { TESTS_MAX = 32 };
 
 int main(void)
@@ -58,5 +98,6 @@ int main(void)
     }
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(no_malformed_request_is_more_than_a_4xx);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(no_damaged_request_is_a_500);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(payloads_are_taken_up_to_their_limits);
     return _cmocka_run_group_tests("the handler and its tables", tests, count, NULL, NULL);
 }
