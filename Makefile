@@ -9,6 +9,7 @@ BUILD_PACKAGES = gcc libc6-dev cmake ninja-build pkg-config libsqlite3-dev libja
 # zlib1g-dev: `pkg-config --static` asks for it on SQLite's behalf, and SQLite's package does not bring it.
 TEST_PACKAGES = $(BUILD_PACKAGES) g++ clang clang-format libclang-rt-14-dev libcmocka-dev valgrind binutils python3 \
 	sqlite3 spin zlib1g-dev curl openssl
+BENCH_PACKAGES = wrk
 RELEASE = build/release
 
 .PHONY: help build run demo test bench fuzz sim install format clean asan tsan clang valgrind coverage
@@ -32,6 +33,7 @@ asan tsan clang valgrind: ## test in this variant alone
 	@$(MAKE) --no-print-directory test VARIANTS=$@
 
 bench: build ## run the benchmarks
+	@tools/install-packages $(BENCH_PACKAGES)
 	@tools/bench $(RELEASE)
 
 fuzz: ## fuzz every target of tests/fuzz for SECONDS (60): make fuzz SECONDS=600

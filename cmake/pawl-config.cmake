@@ -1,6 +1,7 @@
-# find_package(pawl) gives pawl::pawl, the shared library, and pawl::static where the libraries that it needs are there
+# find_package(pawl) gives pawl::pawl, the shared library, pawl::http where it was built with it, and pawl::static where the libraries that it needs are there
 # for linking.
 include(${CMAKE_CURRENT_LIST_DIR}/pawl-shared.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/pawl-http.cmake OPTIONAL)
 
 find_package(Threads QUIET)
 find_package(PkgConfig QUIET)

@@ -35,7 +35,7 @@ static const char *wrong_with(const struct pawl_http_options *options)
 {
     if (options->mount != NULL && !is_mount(options->mount))
         return "the mount is a path such as \"/api\", without a slash at its end, or \"\"";
-    if (options->allow_tick && options->runner == NULL)
+    if (options->allow_tick && options->runner == NULL && options->tick_runner == NULL)
         return "ticks are allowed, but there is no runner to tick";
     if (options->body_bytes_max < 0 || options->wait_ms_max < 0 || options->streams_max < 0 ||
         options->heartbeat_ms < 0 || options->look_again_ms < 0)
@@ -68,7 +68,7 @@ static bool set_up(pawl_http *http)
     if (options->mount != NULL && (origin == NULL || options->cors_origin != NULL) &&
         pthread_mutex_init(&http->lock, NULL) == 0) {
         http->mount_size = strlen(options->mount);
-        if (pw_http_ticker_init(&http->ticker, options->runner))
+        if (pw_http_ticker_init(&http->ticker, options->tick_runner != NULL ? options->tick_runner : options->runner))
             return true;
         (void)pthread_mutex_destroy(&http->lock);
     }

@@ -169,7 +169,8 @@ static pawl_status open_handler(struct daemon *daemon, struct pawl_error *error)
     const struct settings *settings = daemon->settings;
     struct pawl_http_options options = PAWL_HTTP_OPTIONS_INIT;
     options.mount = settings->mount;
-    options.runner = daemon->ticker != NULL ? daemon->ticker : daemon->runner;
+    options.runner = daemon->runner;
+    options.tick_runner = daemon->ticker;
     options.allow_tick = settings->allow_tick;
     options.authorize = daemon->tokens != NULL ? authorize : NULL;
     options.authorize_user = daemon;

@@ -183,7 +183,7 @@ static int watch_and_run(struct dev *dev)
 {
     struct pollfd watched[] = { { dev->signal_fd, POLLIN, 0 }, { dev->watch_fd, POLLIN, 0 } };
     struct pawl_error error = { PAWL_OK, "" };
-    int code, number;
+    int code = EXIT_BROKEN, number;
     for (pawl_status status = rebuild(dev, &error);;) {
         if (status != PAWL_OK) {
             problem_print(status, &error);

@@ -117,22 +117,23 @@ PAWL_API bool pawl_tokens_authorize(void *tokens, const struct pawl_http_subject
 struct pawl_http_options {
     size_t struct_size;
     const char *mount;                 /* "/api"; "" for none.  Copied */
-    pawl_runner *runner;               /* or NULL.  For ticks and metrics; must outlive the handler */
+    pawl_runner *runner;               /* or NULL.  For metrics and ticks; must outlive the handler */
     bool allow_tick;                   /* otherwise 403 RUNNER_TICK_DISABLED */
     pawl_http_authorize_fn *authorize; /* every request; NULL: all are allowed */
     pawl_http_authorize_fn
         *authorize_scope[PAWL_HTTP_SCOPE_COUNT]; /* and then for what it wants to do; NULL: allowed */
     void *authorize_user;
-    const char *cors_origin; /* "https://example.org" or "*"; NULL: no CORS.  Copied */
-    int64_t body_bytes_max;  /* 0: 4 MiB */
-    int64_t wait_ms_max;     /* of `result`; longer waits are cut to it.  0: 60000 */
-    int32_t streams_max;     /* at once; more are answered 503.  0: 4096 */
-    int64_t heartbeat_ms;    /* a comment line on a quiet stream.  0: 15000 */
-    int64_t look_again_ms;   /* how often a waiting call looks for other processes' changes.  0: 1000 */
+    const char *cors_origin;  /* "https://example.org" or "*"; NULL: no CORS.  Copied */
+    int64_t body_bytes_max;   /* 0: 4 MiB */
+    int64_t wait_ms_max;      /* of `result`; longer waits are cut to it.  0: 60000 */
+    int32_t streams_max;      /* at once; more are answered 503.  0: 4096 */
+    int64_t heartbeat_ms;     /* a comment line on a quiet stream.  0: 15000 */
+    int64_t look_again_ms;    /* how often a waiting call looks for other processes' changes.  0: 1000 */
+    pawl_runner *tick_runner; /* who is ticked, because a runner that was started is not; NULL: the runner above */
 };
 /* clang-format off */
 #define PAWL_HTTP_OPTIONS_INIT { sizeof(struct pawl_http_options), NULL, NULL, false, NULL, \
-                                 { NULL, NULL, NULL, NULL, NULL, NULL }, NULL, NULL, 0, 0, 0, 0, 0 }
+                                 { NULL, NULL, NULL, NULL, NULL, NULL }, NULL, NULL, 0, 0, 0, 0, 0, NULL }
 /* clang-format on */
 
 PAWL_API pawl_status pawl_http_new(pawl_engine *engine, const struct pawl_http_options *options, pawl_http **out_http,

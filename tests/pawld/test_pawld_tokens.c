@@ -48,7 +48,7 @@ static bool authorize(struct fixture *fixture, const struct pawl_http_header *he
 static int ask_with(struct fixture *fixture, const char *token, enum pawl_http_scope scope,
                     struct pawl_http_refusal *out_refusal)
 {
-    char value[256];
+    char value[PAWL_TOKEN_LINE_SIZE + 8];
     (void)snprintf(value, sizeof value, "Bearer %s", token);
     const struct pawl_http_header header = { "Authorization", value };
     return authorize(fixture, &header, 1, scope, out_refusal) ? 0 : out_refusal->status;
