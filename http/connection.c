@@ -48,6 +48,7 @@ static void close_connection(struct pw_connection *connection)
 void pw_connection_notify(void *user, struct MHD_Connection *mhd, void **context,
                           enum MHD_ConnectionNotificationCode code)
 {
+    pw_worker_moved(user);
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         open_connection(user, mhd, context);
         return;

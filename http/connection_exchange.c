@@ -39,6 +39,7 @@ void *pw_exchange_begin(void *user, const char *target, struct MHD_Connection *m
 {
     struct pw_worker *worker = user;
     struct pw_connection *connection = pw_connection_of(mhd);
+    pw_worker_moved(worker);
     if (target == NULL)
         target = "";
     size_t target_size = strlen(target);
@@ -87,7 +88,8 @@ void pw_exchange_end(struct pw_exchange *exchange)
 
 void pw_exchange_completed(void *user, struct MHD_Connection *mhd, void **context, enum MHD_RequestTerminationCode code)
 {
-    (void)user, (void)mhd, (void)code;
+    (void)mhd, (void)code;
+    pw_worker_moved(user);
     if (*context != NULL)
         pw_exchange_end(*context);
     *context = NULL;
@@ -110,6 +112,7 @@ static ssize_t read_stream(void *user, uint64_t position, char *buffer, size_t s
     struct pw_exchange *exchange = user;
     struct pw_connection *connection = exchange->connection;
     (void)position;
+    pw_worker_moved(connection->worker);
     if (exchange->unsent_size == 0) {
         int64_t again_at_ms = INT64_MAX;
         pw_sleeper_begin(&connection->sleeper);
@@ -144,6 +147,7 @@ static ssize_t read_body(void *user, uint64_t position, char *buffer, size_t siz
     size_t left = exchange->unsent_size - (size_t)position;
     size_t taken = left < size ? left : size;
     memcpy(buffer, exchange->unsent + position, taken);
+    pw_worker_moved(exchange->connection->worker);
     pw_connection_expect(exchange->connection, exchange->connection->worker->server->options.request_ms_max);
     return (ssize_t)taken;
 }
@@ -344,7 +348,8 @@ enum MHD_Result pw_exchange_handle(void *user, struct MHD_Connection *mhd, const
                                    const char *version, const char *data, size_t *data_size, void **context)
 {
     struct pw_exchange *exchange = *context;
-    (void)user, (void)mhd, (void)path, (void)version;
+    (void)mhd, (void)path, (void)version;
+    pw_worker_moved(user);
     if (exchange == NULL)
         return MHD_NO;
     if (exchange->stage == STAGE_HEADERS)

@@ -27,7 +27,9 @@ enum {
     SWEEP_MS_MIN = 10,
     SWEEP_MS_MAX = 1000,
     DRAINING_SWEEP_MS = 20,
-    LINGER_LOOK_MS = 100
+    LINGER_LOOK_MS = 100,
+    VAIN_PASSES_MAX = 32,
+    VAIN_WAIT_MS = 10
 };
 
 /* ---- New connections ----------------------------------------------------------------------------------------------- */
@@ -135,13 +137,25 @@ static void sweep(struct pw_worker *worker, int64_t now_ms)
     worker->sweep_at_ms = now_ms + sweep_ms(worker->server);
 }
 
-/* How long to wait at most; 0: not at all. */
-static int wait_ms(const struct pw_worker *worker, int64_t now_ms)
+/* A client that fills its connection's memory with what is not yet a piece of the body, such as an endless extension of a
+ * chunk, is no reason to wait in libmicrohttpd's eyes, though nothing comes of running it.  It has its time, as every client,
+ * but not the processor. */
+static bool is_urgent(struct pw_worker *worker)
 {
     MHD_UNSIGNED_LONG_LONG daemon_ms;
-    if (worker->must_run || (MHD_get_timeout(worker->daemon, &daemon_ms) == MHD_YES && daemon_ms == 0))
+    bool wants_to_run = MHD_get_timeout(worker->daemon, &daemon_ms) == MHD_YES && daemon_ms == 0;
+    worker->vain_passes = wants_to_run ? worker->vain_passes + 1 : 0;
+    return worker->must_run || (wants_to_run && worker->vain_passes <= VAIN_PASSES_MAX);
+}
+
+/* How long to wait at most; 0: not at all. */
+static int wait_ms(struct pw_worker *worker, int64_t now_ms)
+{
+    if (is_urgent(worker))
         return 0;
     int64_t ms = worker->sweep_at_ms - now_ms;
+    if (worker->vain_passes > 0 && ms > VAIN_WAIT_MS)
+        ms = VAIN_WAIT_MS;
     int waker_ms = pw_waker_due_ms(&worker->waker);
     if (waker_ms >= 0 && waker_ms < ms)
         ms = waker_ms;

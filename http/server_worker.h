@@ -27,6 +27,7 @@ struct pw_worker {
     struct pw_linger linger;
     bool must_run;        /* libmicrohttpd has something to do that it does not know of */
     bool has_left;        /* a connection was closed */
+    int vain_passes;      /* in a row, that libmicrohttpd wanted and then called us for nothing */
     int64_t sweep_at_ms;  /* when to look for clients that are late */
     int64_t accept_at_ms; /* nobody is let in before */
 };
@@ -36,6 +37,11 @@ pawl_status pw_worker_start(struct pw_worker *worker, pawl_http_server *server,
                             struct pawl_error *error) PAWL_MUST_CHECK;
 /* After the server's is_stopping was set.  All connections are closed when this returns. */
 void pw_worker_join(struct pw_worker *worker);
+/* Something was done: to be called by all that libmicrohttpd calls. */
+static inline void pw_worker_moved(struct pw_worker *worker)
+{
+    worker->vain_passes = 0;
+}
 /* A connection of it was closed. */
 void pw_worker_leave(struct pw_worker *worker);
 /* After all were joined. */

@@ -184,7 +184,7 @@ struct pawl_http_server_options {
     int32_t connections_max;  /* 0: 8192 */
     int64_t request_ms_max;   /* to send a request, headers and body.  0: 30000 */
     int64_t idle_ms_max;      /* between requests.  0: 120000 */
-    int64_t header_bytes_max; /* request line and headers.  0: 16 KiB */
+    int64_t header_bytes_max; /* request line and headers; each connection may hold as much.  0: 8 KiB */
 };
 #define PAWL_HTTP_SERVER_OPTIONS_INIT                                                                                  \
     {                                                                                                                  \

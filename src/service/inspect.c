@@ -8,34 +8,6 @@
 #include "service/rows.h"
 #include "value/value.h"
 
-static const struct pw_step_row *newest_of(const struct pw_step_row *steps, size_t count)
-{
-    const struct pw_step_row *newest = NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (newest == NULL || steps[i].seq > newest->seq)
-            newest = &steps[i];
-    }
-    return newest;
-}
-
-/* The newest of the steps that wait; when none does, the newest of all.  NULL: no step yet. */
-static pawl_status find_current_step(struct pw_store *store, struct pw_arena *arena, const struct pw_instance *row,
-                                     const struct pw_step_row **out_step, struct pawl_error *error)
-{
-    struct pw_step_row *steps = NULL;
-    size_t count = 0;
-    pawl_status status = PAWL_OK;
-    if (row->has_task)
-        status = store->ops->read_waiting_steps(store, arena, row->key, row->run, &steps, &count, error);
-    if (status == PAWL_OK && count == 0) {
-        const struct pw_history_query query = { .instance = row->key, .run = row->run, .newest_first = true, .max = 1 };
-        status = store->ops->read_steps(store, arena, &query, &steps, &count, error);
-    }
-    if (status == PAWL_OK)
-        *out_step = newest_of(steps, count);
-    return status;
-}
-
 static pawl_status answer(pawl_scope *scope, const struct pw_instance *row, const struct pw_step_row *step,
                           struct pawl_instance *out_instance)
 {
@@ -54,16 +26,18 @@ static pawl_status answer(pawl_scope *scope, const struct pw_instance *row, cons
 pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct pw_text workflow, struct pw_text id,
                                 struct pawl_instance *out_instance, struct pawl_error *error)
 {
+    struct pw_store *store = engine->store;
     struct pw_arena arena;
     struct pw_instance row;
-    const struct pw_step_row *step;
+    struct pw_step_row step;
+    bool has_step;
     pw_arena_init(&arena);
-    pawl_status status = pw_rows_read(engine, &arena, workflow, id, &row, error);
-    if (status == PAWL_OK)
-        status = find_current_step(engine->store, &arena, &row, &step, error);
+    pawl_status status = store->ops->read_current(store, &arena, workflow, id, &row, &step, &has_step, error);
+    if (status == PAWL_INSTANCE_NOT_FOUND)
+        (void)pw_rows_not_found(workflow, id, error);
     if (status != PAWL_OK)
         goto done;
-    status = answer(scope, &row, step, out_instance);
+    status = answer(scope, &row, has_step ? &step : NULL, out_instance);
     if (status != PAWL_OK)
         (void)pw_error_plain(error, status);
 done:

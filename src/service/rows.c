@@ -4,14 +4,19 @@
 #include "base/error.h"
 #include "value/value.h"
 
+pawl_status pw_rows_not_found(struct pw_text workflow, struct pw_text id, struct pawl_error *error)
+{
+    return pw_error(error, PAWL_INSTANCE_NOT_FOUND, "workflow \"%.*s\" has no instance \"%.*s\"", (int)workflow.size,
+                    workflow.data, (int)id.size, id.data);
+}
+
 pawl_status pw_rows_read(pawl_engine *engine, struct pw_arena *arena, struct pw_text workflow, struct pw_text id,
                          struct pw_instance *out_row, struct pawl_error *error)
 {
     struct pw_store *store = engine->store;
     pawl_status status = store->ops->read_instance(store, arena, workflow, id, out_row, error);
     if (status == PAWL_INSTANCE_NOT_FOUND)
-        return pw_error(error, status, "workflow \"%.*s\" has no instance \"%.*s\"", (int)workflow.size, workflow.data,
-                        (int)id.size, id.data);
+        return pw_rows_not_found(workflow, id, error);
     return status;
 }
 

@@ -8,6 +8,9 @@
 pawl_status pw_rows_read(pawl_engine *engine, struct pw_arena *arena, struct pw_text workflow, struct pw_text id,
                          struct pw_instance *out_row, struct pawl_error *error) PAWL_MUST_CHECK;
 
+/* PAWL_INSTANCE_NOT_FOUND, saying which one. */
+pawl_status pw_rows_not_found(struct pw_text workflow, struct pw_text id, struct pawl_error *error);
+
 enum pawl_instance_status pw_rows_status(const struct pw_instance *row);
 
 /* PAWL_OK or PAWL_NOMEM; current_step is left NULL. */

@@ -451,6 +451,11 @@ struct pw_store_ops {
                                  struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error);
     pawl_status (*read_instance_by_key)(struct pw_store *store, struct pw_arena *arena, int64_t key,
                                         struct pw_instance *out_instance, struct pawl_error *error);
+    /* As read_instance, and with it, of the same state, the newest of the run's steps that wait or, when none does or the
+     * run has ended, the newest of all.  *out_has_step false: none yet. */
+    pawl_status (*read_current)(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
+                                bool *out_has_step, struct pawl_error *error);
     pawl_status (*list_instances)(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,
                                   struct pw_instance **out_rows, size_t *out_count, struct pawl_error *error);
     pawl_status (*read_steps)(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,

@@ -32,6 +32,14 @@ static pawl_status forward_read_instance(struct pw_store *store, struct pw_arena
     return inner->ops->read_instance(inner, arena, workflow, id, out_instance, error);
 }
 
+static pawl_status forward_read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                        struct pw_text id, struct pw_instance *out_instance,
+                                        struct pw_step_row *out_step, bool *out_has_step, struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->read_current(inner, arena, workflow, id, out_instance, out_step, out_has_step, error);
+}
+
 static pawl_status forward_read_instance_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
                                                 struct pw_instance *out_instance, struct pawl_error *error)
 {
@@ -137,6 +145,7 @@ void pw_forward_init(struct pw_forward *forward, struct pw_store *inner)
         .apply = forward_apply,
         .read_instance = forward_read_instance,
         .read_instance_by_key = forward_read_instance_by_key,
+        .read_current = forward_read_current,
         .list_instances = forward_list_instances,
         .read_steps = forward_read_steps,
         .read_events = forward_read_events,

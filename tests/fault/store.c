@@ -64,6 +64,15 @@ static pawl_status read_instance(struct pw_store *store, struct pw_arena *arena,
     return inner->ops->read_instance(inner, arena, workflow, id, out_instance, error);
 }
 
+static pawl_status read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
+                                bool *out_has_step, struct pawl_error *error)
+{
+    struct pw_store *inner = ((struct fault_store *)store)->forward.inner;
+    FAIL_READ(error);
+    return inner->ops->read_current(inner, arena, workflow, id, out_instance, out_step, out_has_step, error);
+}
+
 static pawl_status read_instance_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
                                         struct pw_instance *out_instance, struct pawl_error *error)
 {
@@ -181,6 +190,7 @@ struct pw_store *fault_store_wrap(struct pw_store *inner, void *user)
     ops->apply = apply;
     ops->read_instance = read_instance;
     ops->read_instance_by_key = read_instance_by_key;
+    ops->read_current = read_current;
     ops->list_instances = list_instances;
     ops->read_steps = read_steps;
     ops->read_events = read_events;

@@ -6,7 +6,7 @@
 #define PW_STORE_SQLITE_BATCH_H
 
 #include "store/sqlite/query.h"
-#include "store/sqlite/rows.h"
+#include "store/rows.h"
 #include "store/sqlite/sqlite.h"
 
 struct pw_batch {

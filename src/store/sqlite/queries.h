@@ -15,9 +15,11 @@
     " t.instance, t.epoch, t.status, t.kind, t.due_at, t.processing, t.owner, t.locked_until, t.pause_requested,"      \
     " t.started_at, t.updated_at, t.event_seq"
 
-#define STEP_COLUMNS                                                                                                   \
-    "seq, name, kind, status, attempts, attempts_max, timeout, next_retry_at, wake_at, event_at, wait_event_type,"     \
-    " result, error_name, error_message, created_at, updated_at"
+#define STEP_COLUMNS_OF(table)                                                                                         \
+    table "seq, " table "name, " table "kind, " table "status, " table "attempts, " table "attempts_max, "             \
+    table "timeout, " table "next_retry_at, " table "wake_at, " table "event_at, " table "wait_event_type, "           \
+    table "result, " table "error_name, " table "error_message, " table "created_at, " table "updated_at"
+#define STEP_COLUMNS STEP_COLUMNS_OF("")
 
 #define EVENT_COLUMNS "seq, id, type, payload, created_at, delivered_at, consumed_by"
 
@@ -124,6 +126,15 @@
         " completed_at = ?6, started_at = ?7 WHERE key = ?1")                                                          \
     QUERY(INSTANCE_BY_ID,                                                                                              \
         "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"         \
+        " WHERE i.workflow = ?1 AND i.id = ?2")                                                                        \
+    /* With the newest of the steps that wait or, when none does or the run has ended, the newest of all. */           \
+    QUERY(INSTANCE_CURRENT,                                                                                            \
+        "SELECT " INSTANCE_COLUMNS ", s.seq IS NOT NULL, " STEP_COLUMNS_OF("s.") " FROM workflow_instance i"           \
+        " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
+        " LEFT JOIN workflow_step s ON s.instance = i.key AND s.run = i.run AND s.seq = coalesce("                     \
+        "  (SELECT w.seq FROM workflow_step w INDEXED BY workflow_step_waiting"                                        \
+        "   WHERE w.instance = t.instance AND w.run = t.run AND w.status = 0 ORDER BY w.seq DESC LIMIT 1),"            \
+        "  (SELECT n.seq FROM workflow_step n WHERE n.instance = i.key AND n.run = i.run ORDER BY n.seq DESC LIMIT 1))"\
         " WHERE i.workflow = ?1 AND i.id = ?2")                                                                        \
     QUERY(INSTANCE_BY_KEY,                                                                                             \
         "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"         \

@@ -1,7 +1,7 @@
 /* query.c - see query.h. */
 #include "store/sqlite/query.h"
 
-#include "base/limits.h"
+#include "store/fields.h"
 #include "store/sqlite/errors.h"
 
 void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connection, enum pw_query_name name)
@@ -65,20 +65,18 @@ int64_t pw_column_integer(struct pw_query *query)
 
 int64_t pw_column_count(struct pw_query *query)
 {
-    int64_t count = pw_column_integer(query);
-    return count < 0 ? 0 : count < PW_COUNT_MAX ? count : PW_COUNT_MAX;
+    return pw_count_of(pw_column_integer(query));
 }
 
 int64_t pw_column_time(struct pw_query *query)
 {
-    int64_t at_ms = pw_column_integer(query);
-    return at_ms < 0 ? 0 : at_ms < PW_TIME_MS_MAX ? at_ms : PW_TIME_MS_MAX;
+    return pw_time_of(pw_column_integer(query));
 }
 
 int64_t pw_column_place(struct pw_query *query)
 {
     int64_t place = pw_column_integer(query);
-    if (place < 1 || place > PW_COUNT_MAX)
+    if (!pw_is_place(place))
         note(query, SQLITE_CORRUPT);
     return place;
 }

@@ -26,12 +26,9 @@ void pw_bind_size(struct pw_query *query, size_t size);
 bool pw_query_step(struct pw_query *query);
 
 int64_t pw_column_integer(struct pw_query *query); /* NULL is 0 */
-/* A number that is only ever counted up from 0; what no count can have reached is cut to PW_COUNT_MAX. */
-#define PW_COUNT_MAX (INT64_C(1) << 53)
-int64_t pw_column_count(struct pw_query *query);
-/* Milliseconds since 1970, within 0 and PW_TIME_MS_MAX: beyond both there is no time. */
+int64_t pw_column_count(struct pw_query *query);   /* see store/fields.h */
 int64_t pw_column_time(struct pw_query *query);
-/* A number that a row is found by, from 1; anything else is a damaged row. */
+/* A number that a row is found by; anything else is a damaged row. */
 int64_t pw_column_place(struct pw_query *query);
 /* One of the enumerators 0 to most; anything else is a damaged row. */
 int pw_column_choice(struct pw_query *query, int most);

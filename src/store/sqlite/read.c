@@ -2,7 +2,7 @@
  * and every unit that was answered before it began. */
 #include "base/error.h"
 #include "store/sqlite/read.h"
-#include "store/sqlite/rows.h"
+#include "store/rows.h"
 #include "store/sqlite/sqlite.h"
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------- */
@@ -186,6 +186,45 @@ pawl_status pw_sqlite_read_instance_by_key(struct pw_store *store, struct pw_are
         return status;
     pw_bind_integer(&reading.query, key);
     return finish_instance(&reading, arena, out_instance, error);
+}
+
+/* An instance and the step that it is at. */
+struct current {
+    struct pw_instance instance;
+    bool has_step;
+    struct pw_step_row step;
+};
+
+static void read_current_row(struct pw_query *query, struct pw_arena *arena, void *row)
+{
+    struct current *current = row;
+    read_instance_row(query, arena, &current->instance);
+    current->has_step = pw_column_integer(query) != 0;
+    if (current->has_step)
+        read_step_row(query, arena, &current->step);
+}
+
+pawl_status pw_sqlite_read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                   struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
+                                   bool *out_has_step, struct pawl_error *error)
+{
+    struct pw_rows rows = { .arena = arena, .row_size = sizeof(struct current) };
+    struct reading reading;
+    pawl_status status = begin(&reading, store, PW_QUERY_INSTANCE_CURRENT, error);
+    if (status != PAWL_OK)
+        return status;
+    pw_bind_text(&reading.query, workflow);
+    pw_bind_text(&reading.query, id);
+    status = finish(&reading, &rows, read_current_row, error);
+    if (status == PAWL_OK && rows.count == 0)
+        return pw_error_plain(error, PAWL_INSTANCE_NOT_FOUND);
+    if (status != PAWL_OK)
+        return status;
+    const struct current *current = rows.rows;
+    *out_instance = current->instance;
+    *out_step = current->step;
+    *out_has_step = current->has_step;
+    return PAWL_OK;
 }
 
 /* Which rows a status stands for: by the task while the run is open, by the outcome afterwards. */

@@ -43,6 +43,7 @@ static const struct pw_store_ops sqlite_ops = {
     .apply = pw_sqlite_apply,
     .read_instance = pw_sqlite_read_instance,
     .read_instance_by_key = pw_sqlite_read_instance_by_key,
+    .read_current = pw_sqlite_read_current,
     .list_instances = pw_sqlite_list_instances,
     .read_steps = pw_sqlite_read_steps,
     .read_events = pw_sqlite_read_events,

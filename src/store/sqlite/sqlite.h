@@ -43,6 +43,9 @@ pawl_status pw_sqlite_apply(struct pw_store *store, struct pw_unit **units, size
                             struct pawl_error *error);
 pawl_status pw_sqlite_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
                                     struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error);
+pawl_status pw_sqlite_read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                   struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
+                                   bool *out_has_step, struct pawl_error *error);
 pawl_status pw_sqlite_read_instance_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
                                            struct pw_instance *out_instance, struct pawl_error *error);
 pawl_status pw_sqlite_list_instances(struct pw_store *store, struct pw_arena *arena,
