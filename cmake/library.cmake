@@ -10,6 +10,9 @@ set(pawl_libraries PkgConfig::PAWL_SQLITE3 PkgConfig::PAWL_JANSSON Threads::Thre
 file(GLOB_RECURSE pawl_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
 file(GLOB pawl_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/pawl/*.h)
 
+if(NOT PAWL_BUILD_POSTGRES)
+    list(FILTER pawl_sources EXCLUDE REGEX "/src/store/postgres/")
+endif()
 add_library(pawl_objects OBJECT ${pawl_sources})
 target_include_directories(pawl_objects PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(pawl_objects PRIVATE pawl_flags ${pawl_libraries})

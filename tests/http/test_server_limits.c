@@ -268,10 +268,10 @@ static void headers_are_taken_up_to_their_limit(void **state)
     struct client client;
     struct answer answer = { 0 };
     client_open(&client, *state);
-    send_header(&client, 15 * 1024);
+    send_header(&client, 7 * 1024);
     client_take(&client, &answer);
     assert_int_equal(answer.status, 200);
-    send_header(&client, 16 * 1024);
+    send_header(&client, 8 * 1024);
     check_refusal(&client, 431, "HEADERS_TOO_LARGE");
     assert_true(client_is_cut(&client, PATIENCE_MS));
     answer_clear(&answer);
