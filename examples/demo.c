@@ -1,4 +1,4 @@
-/* demo.c - what `make run` shows: twenty orders of ten steps each, by two workers, that survive kill -9.
+/* demo.c - what `make demo` shows: twenty orders of ten steps each, by two workers, that survive kill -9.
  *
  *     ./demo       runs about 15 seconds, in pawl-demo.db.  Kill it in the middle, start it again, and it goes on.
  *

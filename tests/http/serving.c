@@ -73,8 +73,8 @@ static pawl_status talks(pawl_run *run, const pawl_value *params, pawl_value **o
 
 /* ---- The server ------------------------------------------------------------------------------------------------------ */
 
-void serving_open(struct serving *serving, const struct pawl_http_options *http_options,
-                  const struct pawl_http_server_options *options)
+void serving_open_with(struct serving *serving, const struct pawl_workflow *workflow,
+                       const struct pawl_http_options *http_options, const struct pawl_http_server_options *options)
 {
     struct pawl_http_options handler = PAWL_HTTP_OPTIONS_INIT;
     struct pawl_http_server_options server = PAWL_HTTP_SERVER_OPTIONS_INIT;
@@ -92,10 +92,18 @@ void serving_open(struct serving *serving, const struct pawl_http_options *http_
     running_register(running, "waits", waits, NULL);
     running_register(running, "steps", steps, NULL);
     running_register(running, "talks", talks, NULL);
+    if (workflow != NULL)
+        assert_ok(pawl_register(running->engine, workflow, &running->error), running->error);
     running_start(running, NULL);
     assert_ok(pawl_http_new(running->engine, &handler, &serving->http, &running->error), running->error);
     assert_ok(pawl_http_server_start(serving->http, &server, &serving->server, &running->error), running->error);
     serving->port = pawl_http_server_port(serving->server);
+}
+
+void serving_open(struct serving *serving, const struct pawl_http_options *http_options,
+                  const struct pawl_http_server_options *options)
+{
+    serving_open_with(serving, NULL, http_options, options);
 }
 
 void serving_stop(struct serving *serving, int64_t drain_ms)
@@ -177,8 +185,7 @@ void client_send(struct client *client, const char *text)
     client_send_bytes(client, text, strlen(text));
 }
 
-/* False: the other side has closed, or the time is over. */
-static bool receive(struct client *client, int64_t within_ms)
+bool client_receive(struct client *client, int64_t within_ms)
 {
     enum { BLOCK_BYTES = 65536 };
     struct pollfd poll_one = { .fd = client->fd, .events = POLLIN };
@@ -208,7 +215,7 @@ void client_await(struct client *client, const char *text)
 {
     char *found;
     while (client->size == 0 || (found = strstr(client->data, text)) == NULL)
-        if (!receive(client, PATIENCE_MS))
+        if (!client_receive(client, PATIENCE_MS))
             fail_msg("\"%s\" did not come, but: %s", text, client->size > 0 ? client->data : "nothing");
     drop(client, (size_t)(found - client->data) + strlen(text));
 }
@@ -223,7 +230,7 @@ void client_take_head(struct client *client, struct answer *answer)
     char *end;
     answer_clear(answer);
     while (client->size == 0 || (end = strstr(client->data, "\r\n\r\n")) == NULL)
-        if (!receive(client, PATIENCE_MS))
+        if (!client_receive(client, PATIENCE_MS))
             fail_msg("no answer came, but: %s", client->size > 0 ? client->data : "nothing");
     size_t size = (size_t)(end - client->data) + 4;
     assert_true(size < sizeof answer->head);
@@ -239,11 +246,11 @@ static void take_chunks(struct client *client, struct answer *answer)
     size_t size;
     do {
         while (client->size == 0 || strstr(client->data, "\r\n") == NULL)
-            assert_true(receive(client, PATIENCE_MS));
+            assert_true(client_receive(client, PATIENCE_MS));
         size = strtoul(client->data, NULL, 16);
         drop(client, (size_t)(strstr(client->data, "\r\n") - client->data) + 2);
         while (client->size < size + 2)
-            assert_true(receive(client, PATIENCE_MS));
+            assert_true(client_receive(client, PATIENCE_MS));
         answer->body = realloc(answer->body, answer->body_size + size + 1);
         assert_non_null(answer->body);
         memcpy(answer->body + answer->body_size, client->data, size);
@@ -263,7 +270,7 @@ void client_take(struct client *client, struct answer *answer)
     const char *length = strcasestr(answer->head, "\r\nContent-Length: ");
     answer->body_size = length != NULL ? strtoul(length + 18, NULL, 10) : 0;
     while (client->size < answer->body_size)
-        assert_true(receive(client, PATIENCE_MS));
+        assert_true(client_receive(client, PATIENCE_MS));
     answer->body = malloc(answer->body_size + 1);
     assert_non_null(answer->body);
     memcpy(answer->body, client->data, answer->body_size);

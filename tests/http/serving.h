@@ -20,6 +20,9 @@ struct serving {
 /* Either may be NULL.  Listens at a free port of 127.0.0.1 unless told otherwise; mounted at /api. */
 void serving_open(struct serving *serving, const struct pawl_http_options *http_options,
                   const struct pawl_http_server_options *options);
+/* The same with one workflow more. */
+void serving_open_with(struct serving *serving, const struct pawl_workflow *workflow,
+                       const struct pawl_http_options *http_options, const struct pawl_http_server_options *options);
 void serving_close(struct serving *serving);                  /* drains, stops, closes */
 void serving_stop(struct serving *serving, int64_t drain_ms); /* the server alone, as it stands */
 
@@ -49,6 +52,8 @@ void client_send_bytes(struct client *client, const char *bytes, size_t size);
 /* False: the other side has closed. */
 bool client_try_send(struct client *client, const char *bytes, size_t size);
 
+/* Waits for some bytes.  False: the other side has closed, or the time is over. */
+bool client_receive(struct client *client, int64_t within_ms);
 /* Fails the test when none comes.  Begin with an answer that is all zero. */
 void client_take(struct client *client, struct answer *answer);
 void client_take_head(struct client *client, struct answer *answer); /* the headers alone */

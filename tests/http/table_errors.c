@@ -9,7 +9,8 @@
 #define ECHO "/workflows/echo/instances"
 #define WAITS "/workflows/order/instances/waits"
 #define MISSING "/workflows/order/instances/missing"
-#define NINETY_NINE "a123456789b123456789c123456789d123456789e123456789f123456789g123456789h123456789i123456789j12345678"
+#define NINETY_NINE                                                                                                    \
+    "a123456789b123456789c123456789d123456789e123456789f123456789g123456789h123456789i123456789j12345678"
 
 /* ---- Targets --------------------------------------------------------------------------------------------------- */
 
@@ -149,6 +150,7 @@ static const struct table_case queries[] = {
     BAD_QUERY(ECHO "?pageSize=0", "from 1 to 100"),
     BAD_QUERY(ECHO "?pageSize=101", "\"path\":\"pageSize\""),
     BAD_QUERY(ECHO "?pageSize=-1", "from 1 to 100"),
+    BAD_QUERY(ECHO "?pageSize=-", "whole number"),
     BAD_QUERY(ECHO "?pageSize=1.0", "whole number"),
     BAD_QUERY(ECHO "?pageSize=1e1", "whole number"),
     BAD_QUERY(ECHO "?pageSize=+5", "whole number"),
@@ -278,6 +280,7 @@ static const struct table_case bodies[] = {
     { CREATE, .body = "{}", .headers = { { "Content-Encoding", "gzip" } }, .status = 415,
       .code = "UNSUPPORTED_MEDIA_TYPE", .says = { "gzip" } },
     { CREATE, .body = "{}", .headers = { { "Content-Encoding", "identity" } }, .status = 200 },
+    { CREATE, .body = "{}", .headers = { { "Content-Type", " application/json;v=1" } }, .status = 200 },
     { EVENT, .body = "{\"type\":\"t\"}", .headers = { { "Content-Type", "text/json" } }, .status = 415,
       .code = "UNSUPPORTED_MEDIA_TYPE" },
 
