@@ -14,6 +14,7 @@ enum {
     HEARTBEAT_MS = 15000,
     LOOK_AGAIN_MS = 1000,
 };
+#define TIME_MS_MAX (INT64_C(365) * 24 * 60 * 60 * 1000)
 
 static pawl_status refuse(struct pawl_error *error, pawl_status status, const char *text)
 {
@@ -40,6 +41,9 @@ static const char *wrong_with(const struct pawl_http_options *options)
     if (options->body_bytes_max < 0 || options->wait_ms_max < 0 || options->streams_max < 0 ||
         options->heartbeat_ms < 0 || options->look_again_ms < 0)
         return "a limit of the handler is negative; 0 is its default";
+    if (options->wait_ms_max > TIME_MS_MAX || options->heartbeat_ms > TIME_MS_MAX ||
+        options->look_again_ms > TIME_MS_MAX)
+        return "a time of the handler is at most 365 days";
     if (options->cors_origin != NULL && strpbrk(options->cors_origin, "\r\n") != NULL)
         return "the CORS origin holds a line's end";
     return NULL;

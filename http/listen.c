@@ -14,13 +14,14 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "http/server.h"
 
 static const char unix_prefix[] = "unix:";
 
-enum { HOST_SIZE = 256, PORT_SIZE = 6 };
+enum { HOST_SIZE = 256, PORT_SIZE = 6, LOCK_TRIES = 100, LOCK_PAUSE_NS = 20 * 1000 * 1000 };
 
 struct place {
     char host[HOST_SIZE]; /* "": all addresses */
@@ -92,9 +93,11 @@ static int lock_folder(const char *path)
     else if (slash != NULL)
         *slash = '\0';
     int fd = open(slash != NULL ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0)
-        (void)flock(fd, LOCK_EX); /* where folders cannot be locked, it goes without */
-    return fd;
+    struct timespec pause = { 0, LOCK_PAUSE_NS };
+    for (int tried = 0; fd >= 0 && tried < LOCK_TRIES && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+         tried++)
+        (void)nanosleep(&pause, NULL);
+    return fd; /* where folders cannot be locked, or somebody keeps one locked, it goes without */
 }
 
 static pawl_status listen_at_file(const char *whole, struct pw_listener *listener, struct pawl_error *error)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -18,6 +19,7 @@ enum {
     REQUEST_MS_MAX = 30000,
     IDLE_MS_MAX = 120000,
     HEADER_BYTES_MAX = 8 * 1024,
+    DESCRIPTORS_KEPT = 128,
     HEADER_BYTES_MIN = 1024,
     THREADS_MOST = 64
 };
@@ -64,6 +66,18 @@ static int32_t default_threads(void)
     return processors < THREADS_MIN ? THREADS_MIN : processors > THREADS_MAX ? THREADS_MAX : (int32_t)processors;
 }
 
+/* Connections leave descriptors to the rest of the process: the store opens some when it needs them. */
+static int32_t bound_connections(int32_t wanted)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return wanted;
+    int64_t most = (int64_t)limit.rlim_cur - DESCRIPTORS_KEPT;
+    int64_t least = (int64_t)limit.rlim_cur / 4; /* of a limit so low that there is not much to keep */
+    most = most > least ? most : least;
+    return wanted < most ? wanted : (int32_t)(most > 0 ? most : 1);
+}
+
 static pawl_status take_options(const struct pawl_http_server_options *given, struct pawl_http_server_options *options,
                                 struct pawl_error *error)
 {
@@ -93,6 +107,7 @@ static pawl_status take_options(const struct pawl_http_server_options *given, st
         status = check_range("idle_ms_max", options->idle_ms_max, 1, INT32_MAX, error);
     if (status == PAWL_OK)
         status = check_range("header_bytes_max", options->header_bytes_max, HEADER_BYTES_MIN, INT32_MAX, error);
+    options->connections_max = bound_connections(options->connections_max);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <microhttpd.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -207,7 +208,11 @@ static void *work(void *user)
     }
     for (struct pw_connection *connection = worker->connections; connection != NULL; connection = connection->next)
         pw_waker_rouse(&worker->waker, &connection->sleeper);
-    pw_waker_pass(&worker->waker, false);
+    while (worker->waker.sleeping >
+           0) { /* somebody is about to list one that was told: libmicrohttpd must not find it */
+        pw_waker_pass(&worker->waker, false);
+        (void)sched_yield();
+    }
     MHD_stop_daemon(worker->daemon);
     pw_linger_clear(&worker->linger);
     return NULL;

@@ -233,9 +233,12 @@ static pawl_status parse_line(const char *line, struct token *out_token, struct 
         return fail(error, PAWL_INVALID, "%s; its name is 1 to %d of [a-zA-Z0-9_.-]", wanted, NAME_SIZE_MAX);
     if (!parse_hash(hash, hash_size, out_token->hash))
         return fail(error, PAWL_INVALID, "%s; the hash is sha256: and %d hexadecimal digits", wanted, 2 * HASH_SIZE);
+    if (parse_scopes(scopes, scopes_size, &out_token->scopes, NULL) != PAWL_OK)
+        return fail(error, PAWL_INVALID, "%s; its scopes are read, create, manage, event, tick, joined by commas",
+                    wanted);
     memcpy(out_token->name, name, name_size);
     out_token->name[name_size] = '\0';
-    return parse_scopes(scopes, scopes_size, &out_token->scopes, error);
+    return PAWL_OK;
 }
 
 /* With the lock held. */

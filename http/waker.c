@@ -95,9 +95,17 @@ bool pw_waker_sleep(struct pw_waker *waker, struct pw_sleeper *sleeper, int64_t 
     unsigned awake = 0;
     if (!atomic_compare_exchange_strong(&sleeper->state, &awake, ASLEEP))
         return false;
+    waker->sleeping++;
     if (wake_at_ms <= INT64_MAX - GRAIN_MS)
         set_time(waker, sleeper, wake_at_ms);
     return true;
+}
+
+static void wake(struct pw_waker *waker, struct pw_sleeper *sleeper)
+{
+    forget_time(waker, sleeper);
+    waker->sleeping--;
+    waker->wake(sleeper);
 }
 
 /* From now on telling it has no effect; if somebody was first, it is in the list of those that were told. */
@@ -105,8 +113,7 @@ void pw_waker_rouse(struct pw_waker *waker, struct pw_sleeper *sleeper)
 {
     if (atomic_fetch_or(&sleeper->state, TOLD) != ASLEEP)
         return;
-    forget_time(waker, sleeper);
-    waker->wake(sleeper);
+    wake(waker, sleeper);
 }
 
 static void wake_due(struct pw_waker *waker)
@@ -137,7 +144,6 @@ void pw_waker_pass(struct pw_waker *waker, bool is_signalled)
     struct pw_sleeper *next;
     for (struct pw_sleeper *sleeper = atomic_exchange(&waker->told, NULL); sleeper != NULL; sleeper = next) {
         next = sleeper->next_told;
-        forget_time(waker, sleeper);
-        waker->wake(sleeper);
+        wake(waker, sleeper);
     }
 }

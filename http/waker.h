@@ -14,6 +14,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pawl/engine.h"
@@ -33,6 +34,7 @@ struct pw_waker {
     _Atomic(struct pw_sleeper *) told;
     struct pw_sleeper *timed;
     int64_t wake_at_ms; /* of the first of them, or earlier; INT64_MAX: none has a time */
+    size_t sleeping;    /* how many were put to sleep and not woken since */
 };
 
 /* False when the system refuses. */

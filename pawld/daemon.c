@@ -11,12 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "address.h"
 #include "log.h"
 #include "notify.h"
+#include "guard.h"
 #include "problem.h"
 #include "signals.h"
 #include "tokens.h"
@@ -33,7 +35,10 @@ struct daemon {
     pawl_runner *runner; /* started, unless there are no workers */
     pawl_runner *ticker; /* for ticks beside one that is started; or NULL */
     pawl_courier *courier;
-    pawl_tokens *tokens; /* NULL: everybody may */
+    pawl_tokens *tokens; /* NULL: everybody on this machine may */
+    struct guard guard;  /* where there are no tokens */
+    struct address addresses[SERVERS_MAX];
+    const char *hosts[SERVERS_MAX]; /* of them */
     pawl_http *http;
     pawl_http_server *servers[SERVERS_MAX];
     size_t server_count;
@@ -119,10 +124,12 @@ static pawl_status load_tokens(struct daemon *daemon, struct pawl_error *error)
 {
     const struct settings *settings = daemon->settings;
     pawl_status status = tokens_load(settings, &daemon->tokens, error);
+    daemon->guard = (struct guard){ .hosts = daemon->hosts, .cors = settings->cors };
     for (size_t i = 0; status == PAWL_OK && daemon->tokens == NULL && i < listen_count(settings); i++) {
-        struct address address;
-        status = address_parse(listen_at(settings, i), &address, error);
-        if (status == PAWL_OK && !address_is_local(&address))
+        struct address *address = &daemon->addresses[i];
+        status = address_parse(listen_at(settings, i), address, error);
+        daemon->hosts[daemon->guard.host_count++] = address->host;
+        if (status == PAWL_OK && !address_is_local(address))
             status = problem(error, PAWL_INVALID,
                              "will not listen on %.200s without tokens: everybody could use it.  Make one with `pawld "
                              "token new` and pass --tokens FILE, or listen on 127.0.0.1",
@@ -138,7 +145,9 @@ static pawl_status load_tokens(struct daemon *daemon, struct pawl_error *error)
 static bool authorize(void *user, const struct pawl_http_subject *subject, struct pawl_http_refusal *out_refusal)
 {
     struct daemon *daemon = user;
-    if (pawl_tokens_authorize(daemon->tokens, subject, out_refusal))
+    bool may = daemon->tokens != NULL ? pawl_tokens_authorize(daemon->tokens, subject, out_refusal)
+                                      : guard_allows(&daemon->guard, subject, out_refusal);
+    if (may)
         return true;
     const struct log_field fields[] = { { "code", out_refusal->code },
                                         { "scope", pawl_http_scope_name(subject->scope) },
@@ -172,7 +181,7 @@ static pawl_status open_handler(struct daemon *daemon, struct pawl_error *error)
     options.runner = daemon->runner;
     options.tick_runner = daemon->ticker;
     options.allow_tick = settings->allow_tick;
-    options.authorize = daemon->tokens != NULL ? authorize : NULL;
+    options.authorize = authorize;
     options.authorize_user = daemon;
     options.cors_origin = settings->cors;
     options.body_bytes_max = settings->body_bytes;
@@ -216,8 +225,19 @@ static pawl_status start_all(struct daemon *daemon, struct pawl_error *error)
     return status;
 }
 
+/* A connection is a descriptor, and the usual limit is made for programs that have few. */
+static void raise_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit); /* the server bounds its connections by what there is */
+}
+
 static pawl_status start(struct daemon *daemon, struct pawl_error *error)
 {
+    raise_descriptors();
     daemon->drained_fd = eventfd(0, EFD_CLOEXEC);
     if (daemon->drained_fd < 0)
         return problem(error, PAWL_NOMEM, "no more descriptors: %s", strerror(errno));
@@ -286,17 +306,28 @@ static void tell_start(const struct daemon *daemon)
 
 /* ---- Stopping ---------------------------------------------------------------------------------------------------- */
 
+static int64_t monotonic_ms(void)
+{
+    struct timespec now = { 0, 0 };
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 static void *stop_runner(void *user)
 {
     pawl_runner_stop(((struct daemon *)user)->runner);
     return NULL;
 }
 
+/* Slow clients have three quarters of the time, all listeners together: they shall not make stopping unclean. */
 static void stop_servers(struct daemon *daemon)
 {
-    const int64_t limit_ms = daemon->settings->drain_ms > 0 ? daemon->settings->drain_ms : INT32_MAX;
-    for (size_t i = 0; i < daemon->server_count; i++)
-        pawl_http_server_stop(daemon->servers[i], limit_ms);
+    const int64_t limit_ms = daemon->settings->drain_ms > 0 ? daemon->settings->drain_ms / 4 * 3 : INT32_MAX;
+    const int64_t end_ms = monotonic_ms() + limit_ms;
+    for (size_t i = 0; i < daemon->server_count; i++) {
+        int64_t left_ms = end_ms - monotonic_ms();
+        pawl_http_server_stop(daemon->servers[i], left_ms > 0 ? left_ms : 0);
+    }
     daemon->server_count = 0;
 }
 
@@ -331,13 +362,6 @@ static void close_all(struct daemon *daemon)
         (void)close(daemon->drained_fd);
     if (daemon->settings->webhook_count > 0)
         curl_global_cleanup();
-}
-
-static int64_t monotonic_ms(void)
-{
-    struct timespec now = { 0, 0 };
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* Until a signal came: its number; or until `other` can be read: 0; or until the time is over: -1.  limit_ms 0: no

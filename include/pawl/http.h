@@ -181,7 +181,7 @@ struct pawl_http_server_options {
     const char *tls_cert; /* files, PEM; both or neither */
     const char *tls_key;
     int32_t threads;          /* 0: one for each processor, 2 to 8 */
-    int32_t connections_max;  /* 0: 8192 */
+    int32_t connections_max;  /* 0: 8192.  Never more than the process's limit of descriptors, less 128 */
     int64_t request_ms_max;   /* to send a request, headers and body.  0: 30000 */
     int64_t idle_ms_max;      /* between requests.  0: 120000 */
     int64_t header_bytes_max; /* request line and headers; each connection may hold as much.  0: 8 KiB */

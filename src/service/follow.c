@@ -6,6 +6,7 @@
  *
  * A mark is a place as text.  It has room for some waiting steps; where there are more, it goes back to before the first
  * that it has no room for, and from there on steps are told again.  Never is one left out. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,7 +16,13 @@
 #include "service/rows.h"
 #include "value/value.h"
 
-enum { MARKED_OPEN_MAX = 32, MARK_SIZE = 128 + MARKED_OPEN_MAX * 32 };
+enum {
+    MARKED_OPEN_MAX = 32,
+    NUMBER_SIZE = 21, /* the longest 64-bit number, and a dot or colon */
+    MARK_SIZE = (6 + 2 * MARKED_OPEN_MAX) * NUMBER_SIZE + 1,
+    LOOK_ROWS_MAX = 32,          /* of each kind, because one may be large */
+    LOOK_BYTES_MAX = 256 * 1024, /* told in one look, more or less */
+};
 
 /* A step that was told while it waited. */
 struct open_step {
@@ -83,6 +90,7 @@ static const char *write_mark(pawl_scope *scope, int64_t instance, const struct 
     for (size_t i = 0; i < marked; i++)
         size += snprintf(text + size, sizeof text - (size_t)size, ".%lld:%lld", (long long)place->open[i].seq,
                          (long long)place->open[i].attempts);
+    assert((size_t)size < sizeof text);
     return pawl_scope_format(scope, "%s", text);
 }
 
@@ -113,7 +121,7 @@ static pawl_status read_open_steps(const char *at, struct place *place)
         int64_t seq, attempts;
         if (count == MARKED_OPEN_MAX || !read_number(&at, ':', &seq) || !read_number(&at, '.', &attempts))
             return PAWL_INVALID_CURSOR;
-        if (seq <= before || attempts < 0)
+        if (seq <= before || seq > place->step_seq || attempts < 0)
             return PAWL_INVALID_CURSOR;
         if (!place_add_open(place, seq, attempts))
             return PAWL_NOMEM;
@@ -212,6 +220,7 @@ struct look {
     size_t log_count;
     struct pawl_change *changes;
     size_t change_count;
+    size_t told_bytes; /* of payloads and messages */
     struct pawl_error *error;
 };
 
@@ -221,32 +230,48 @@ static struct pw_history_query query_behind(const struct look *look, int64_t seq
         struct pw_history_query){ .instance = look->instance, .run = look->place.run, .after_seq = seq, .max = max };
 }
 
+/* A step that does not wait any more. */
+static pawl_status read_ended_step(struct look *look, int64_t seq)
+{
+    const struct pw_history_query query = query_behind(look, seq - 1, 1);
+    struct pw_step_row *rows = NULL;
+    size_t count = 0;
+    pawl_status status = look->store->ops->read_steps(look->store, &look->arena, &query, &rows, &count, look->error);
+    if (status == PAWL_OK && count == 1 && rows[0].seq == seq)
+        look->changed[look->changed_count++] = rows[0];
+    return status;
+}
+
+/* Both lists are in the order of their numbers.  One that has ended, or was recorded again, has changed. */
 static pawl_status read_changed_steps(struct look *look)
 {
-    look->changed = pw_arena_take(&look->arena, look->place.open_count * sizeof *look->changed + 1);
+    const struct place *place = &look->place;
+    struct pw_step_row *waiting = NULL;
+    size_t count = 0, at = 0;
+    pawl_status status = PAWL_OK;
+    look->changed = pw_arena_take(&look->arena, place->open_count * sizeof *look->changed + 1);
     if (look->changed == NULL)
         return PAWL_NOMEM;
-    for (size_t i = 0; i < look->place.open_count && look->changed_count < PW_PAGE_SIZE_MAX; i++) {
-        const struct open_step *open = &look->place.open[i];
-        const struct pw_history_query query = query_behind(look, open->seq - 1, 1);
-        struct pw_step_row *rows = NULL;
-        size_t count = 0;
-        pawl_status status =
-            look->store->ops->read_steps(look->store, &look->arena, &query, &rows, &count, look->error);
-        if (status != PAWL_OK)
-            return status;
-        bool is_it = count == 1 && rows[0].seq == open->seq;
-        if (is_it && (rows[0].status != PAWL_STEP_WAITING || rows[0].attempts != open->attempts))
-            look->changed[look->changed_count++] = rows[0];
+    if (place->open_count > 0)
+        status = look->store->ops->read_waiting_steps(look->store, &look->arena, look->instance, place->run, &waiting,
+                                                      &count, look->error);
+    for (size_t i = 0; status == PAWL_OK && i < place->open_count && look->changed_count < LOOK_ROWS_MAX; i++) {
+        const struct open_step *open = &place->open[i];
+        while (at < count && waiting[at].seq < open->seq)
+            at++;
+        if (at == count || waiting[at].seq != open->seq)
+            status = read_ended_step(look, open->seq);
+        else if (waiting[at].attempts != open->attempts)
+            look->changed[look->changed_count++] = waiting[at];
     }
-    return PAWL_OK;
+    return status;
 }
 
 static pawl_status read_rows(struct look *look)
 {
     const struct pw_store_ops *ops = look->store->ops;
-    const struct pw_history_query steps = query_behind(look, look->place.step_seq, PW_PAGE_SIZE_MAX);
-    const struct pw_history_query logs = query_behind(look, look->place.log_seq, PW_PAGE_SIZE_MAX);
+    const struct pw_history_query steps = query_behind(look, look->place.step_seq, LOOK_ROWS_MAX);
+    const struct pw_history_query logs = query_behind(look, look->place.log_seq, LOOK_ROWS_MAX);
     pawl_status status = read_changed_steps(look);
     if (status == PAWL_OK)
         status = ops->read_steps(look->store, &look->arena, &steps, &look->steps, &look->step_count, look->error);
@@ -270,6 +295,7 @@ static pawl_status tell_step(struct look *look, const struct pw_step_row *row)
     struct pawl_step_record *step = pw_scope_take(look->scope, sizeof *step);
     if (step == NULL || pw_rows_step(look->scope, look->place.run, row, step) != PAWL_OK)
         return PAWL_NOMEM;
+    look->told_bytes += row->result.size + row->error_message.size;
     struct pawl_change *change = add_change(look, PAWL_CHANGE_STEP);
     if (change == NULL)
         return PAWL_NOMEM;
@@ -305,6 +331,7 @@ static pawl_status tell_log(struct look *look, const struct pw_log_row *row)
     if (log == NULL || pw_rows_log(look->scope, look->place.run, row, log) != PAWL_OK)
         return PAWL_NOMEM;
     look->place.log_seq = row->seq;
+    look->told_bytes += row->message.size + row->data.size;
     struct pawl_change *change = add_change(look, PAWL_CHANGE_LOG);
     if (change == NULL)
         return PAWL_NOMEM;
@@ -333,7 +360,8 @@ static pawl_status tell_rows(struct look *look)
 {
     size_t changed = 0, step = 0, log = 0;
     pawl_status status = PAWL_OK;
-    while (status == PAWL_OK && (changed < look->changed_count || step < look->step_count || log < look->log_count)) {
+    while (status == PAWL_OK && look->told_bytes < LOOK_BYTES_MAX &&
+           (changed < look->changed_count || step < look->step_count || log < look->log_count)) {
         int64_t changed_at = changed < look->changed_count ? look->changed[changed].updated_at_ms : INT64_MAX;
         int64_t step_at = step < look->step_count ? look->steps[step].updated_at_ms : INT64_MAX;
         int64_t log_at = log < look->log_count ? look->logs[log].created_at_ms : INT64_MAX;
@@ -349,8 +377,8 @@ static pawl_status tell_rows(struct look *look)
 
 static bool is_drained(const struct look *look)
 {
-    return look->step_count < PW_PAGE_SIZE_MAX && look->log_count < PW_PAGE_SIZE_MAX &&
-           look->changed_count < PW_PAGE_SIZE_MAX;
+    return look->step_count < LOOK_ROWS_MAX && look->log_count < LOOK_ROWS_MAX && look->changed_count < LOOK_ROWS_MAX &&
+           look->told_bytes < LOOK_BYTES_MAX;
 }
 
 /* The instance is read first: what ended a run, or began the next, is then durable, and so is all before it. */
@@ -360,9 +388,9 @@ static pawl_status look_at(struct look *look, bool *out_ended)
         look->store->ops->read_instance_by_key(look->store, &look->arena, look->instance, &look->row, look->error);
     if (status == PAWL_OK)
         status = read_rows(look);
-    if (status == PAWL_OK && look->place.run < look->row.run &&
-        look->changed_count + look->step_count + look->log_count == 0) {
-        place_begin(&look->place, look->row.run); /* the old run is told */
+    while (status == PAWL_OK && look->place.run < look->row.run &&
+           look->changed_count + look->step_count + look->log_count == 0) {
+        place_begin(&look->place, look->place.run + 1); /* the old run is told; no run is left out */
         status = read_rows(look);
     }
     bool is_current = look->place.run == look->row.run, has_ended = is_current && !look->row.has_task;

@@ -77,6 +77,14 @@ static pawl_status count_read(struct pw_store *store, struct pw_arena *arena, st
     return true_ops->read_instance(store, arena, workflow, id, out_instance, error);
 }
 
+static pawl_status count_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                 struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
+                                 bool *out_has_step, struct pawl_error *error)
+{
+    store_reads++;
+    return true_ops->read_current(store, arena, workflow, id, out_instance, out_step, out_has_step, error);
+}
+
 static pawl_status count_list(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,
                               struct pw_instance **out_rows, size_t *out_count, struct pawl_error *error)
 {
@@ -95,6 +103,7 @@ static int set_up(void **state)
     counting = *true_ops;
     counting.apply = count_apply;
     counting.read_instance = count_read;
+    counting.read_current = count_current;
     counting.list_instances = count_list;
     store->ops = &counting;
     memset(&asked, 0, sizeof asked);

@@ -37,6 +37,14 @@ static pawl_status fail_read(struct pw_store *store, struct pw_arena *arena, str
     return refuse(error);
 }
 
+static pawl_status fail_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
+                                bool *out_has_step, struct pawl_error *error)
+{
+    (void)store, (void)arena, (void)workflow, (void)id, (void)out_instance, (void)out_step, (void)out_has_step;
+    return refuse(error);
+}
+
 static pawl_status fail_list(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,
                              struct pw_instance **out_rows, size_t *out_count, struct pawl_error *error)
 {
@@ -123,6 +131,7 @@ static void fail_all_but_streams_reads(void)
 {
     failing.apply = fail_apply;
     failing.read_instance = fail_read;
+    failing.read_current = fail_current;
     failing.list_instances = fail_list;
     failing.list_hooks = fail_hooks;
 }

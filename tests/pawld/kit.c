@@ -219,7 +219,8 @@ static struct curl_slist *headers_of(struct kit *kit, const char *body, const ch
     struct curl_slist *headers = NULL;
     if (body != NULL)
         headers = curl_slist_append(headers, "Content-Type: application/json");
-    headers = curl_slist_append(headers, "Origin: https://example.org");
+    if (kit->origin != NULL)
+        headers = curl_slist_append(headers, pawl_scope_format(kit->scope, "Origin: %s", kit->origin));
     if (token != NULL)
         headers = curl_slist_append(headers, pawl_scope_format(kit->scope, "Authorization: Bearer %s", token));
     return headers;

@@ -29,6 +29,7 @@ struct kit {
     char folder[256]; /* a test's own, and the working directory while it runs */
     char before[256];
     pawl_scope *scope;
+    const char *origin; /* requests are those of a page of it; NULL: of a program */
     struct pawld *processes[PROCESSES_MAX];
     size_t count;
 };

@@ -1,0 +1,91 @@
+/* Without tokens pawld answers programs of this machine, and not every web page that somebody on it opens. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pawld/guard.h"
+
+static bool asks(const char *peer, const char *host, const char *origin, const char *cors)
+{
+    static const char *const hosts[] = { "pawl.example" };
+    const struct guard guard = { hosts, 1, cors };
+    struct pawl_http_header headers[2];
+    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
+    struct pawl_http_refusal refusal = { 0 };
+    request.headers = headers;
+    request.peer = peer;
+    if (host != NULL)
+        headers[request.header_count++] = (struct pawl_http_header){ "host", host };
+    if (origin != NULL)
+        headers[request.header_count++] = (struct pawl_http_header){ "Origin", origin };
+    struct pawl_http_subject subject = { .request = &request, .scope = PAWL_HTTP_MANAGE };
+    bool allowed = guard_allows(&guard, &subject, &refusal);
+    if (!allowed) {
+        assert_int_equal(refusal.status, 403);
+        assert_string_equal(refusal.code, "FORBIDDEN");
+        assert_true(strlen(refusal.message) > 0);
+    }
+    subject.scope = PAWL_HTTP_OPEN;
+    assert_true(guard_allows(&guard, &subject, &refusal));
+    return allowed;
+}
+
+static void programs_of_this_machine_may(void **state)
+{
+    (void)state;
+    static const char *const hosts[] = { NULL,         "localhost:7295", "LOCALHOST", "127.0.0.1:7295",   "127.9.9.9",
+                                         "[::1]:7295", "a.localhost:80", "[::1]",     "pawl.example:7295" };
+    for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++)
+        assert_true(asks("127.0.0.1:1", hosts[i], NULL, NULL));
+    assert_true(asks("unix", "pawl", NULL, NULL)); /* no browser gets there */
+}
+
+static void a_foreign_name_for_loopback_may_not(void **state)
+{
+    (void)state;
+    static const char *const hosts[] = { "evil.example:7295",
+                                         "evil.example",
+                                         "localhost.evil.example",
+                                         "10.0.0.1:7295",
+                                         "[::2]:7295",
+                                         "xlocalhost:7295",
+                                         ".localhost",
+                                         "" };
+    for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++)
+        assert_false(asks("127.0.0.1:1", hosts[i], NULL, NULL));
+    /* The page and the name that it is asked by are the same; still it is not ours. */
+    assert_false(asks("127.0.0.1:1", "evil.example:7295", "http://evil.example:7295", NULL));
+}
+
+static void a_foreign_page_may_not(void **state)
+{
+    (void)state;
+    assert_false(asks("127.0.0.1:1", "localhost:7295", "https://evil.example", NULL));
+    assert_false(asks("127.0.0.1:1", "localhost:7295", "null", NULL));
+    assert_false(asks("127.0.0.1:1", "localhost:7295", "http://localhost:3000", NULL));
+    assert_false(asks("127.0.0.1:1", NULL, "https://evil.example", NULL));
+    assert_false(asks("127.0.0.1:1", "localhost:7295", "https://evil.example", "https://good.example"));
+}
+
+static void its_own_pages_and_those_let_in_may(void **state)
+{
+    (void)state;
+    assert_true(asks("127.0.0.1:1", "localhost:7295", "http://localhost:7295", NULL));
+    assert_true(asks("127.0.0.1:1", "localhost:7295", "https://good.example", "https://good.example"));
+    assert_true(asks("127.0.0.1:1", "localhost:7295", "https://any.example", "*"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(programs_of_this_machine_may),
+        cmocka_unit_test(a_foreign_name_for_loopback_may_not),
+        cmocka_unit_test(a_foreign_page_may_not),
+        cmocka_unit_test(its_own_pages_and_those_let_in_may),
+    };
+    return cmocka_run_group_tests_name("guard", tests, NULL, NULL);
+}
