@@ -660,6 +660,28 @@ static void want_of_memory_is_an_answer_wherever_it_strikes(void **state)
 
 #define WITH_SCOPE(test) cmocka_unit_test_setup_teardown(test, open_scope, close_scope)
 
+static void reals_are_written_as_short_as_they_can_be(void **state)
+{
+    (void)state;
+    static const char *const texts[] = { "19.99",  "0.1",           "-0.1", "1000.0", "0.30000000000000004",    "1e300",
+                                         "1.5e-7", "123456789.125", "0.0",  "-0.0",   "2.2250738585072014e-308" };
+    pawl_scope *scope = pawl_scope_new();
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        pawl_value *value, *packed, *again;
+        const char *text;
+        size_t size;
+        assert_int_equal(pawl_value_parse(scope, texts[i], strlen(texts[i]), &value, NULL), PAWL_OK);
+        assert_int_equal(pawl_value_pack(scope, &packed, "{s:V, s:s}", "n", value, "0.10000000000000001", "\"1.10e1\\"),
+                         PAWL_OK);
+        assert_int_equal(pawl_value_text(scope, packed, &text, &size), PAWL_OK);
+        assert_int_equal(strlen(text), size);
+        assert_int_equal(pawl_value_parse(scope, text, size, &again, NULL), PAWL_OK);
+        assert_true(pawl_value_equal(packed, again)); /* the very same number, and texts that only look like one */
+        assert_true(size <= strlen(texts[i]) + strlen("{\"n\":,\"0.10000000000000001\":\"\\\"1.10e1\\\\\"}"));
+    }
+    pawl_scope_free(scope);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -689,6 +711,7 @@ int main(void)
         WITH_SCOPE(long_text_is_whole),
         WITH_SCOPE(scopes_format_and_copy),
         WITH_SCOPE(the_first_reads_of_a_value_may_come_from_many_threads_at_once),
+        cmocka_unit_test(reals_are_written_as_short_as_they_can_be),
         cmocka_unit_test_setup_teardown(want_of_memory_is_an_answer_wherever_it_strikes, open_scope, restore_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* value.c - reading values.  Readers never fail: what cannot be read is absent. */
 #include "value/value.h"
 
+#include "value/shorten.h"
 #include "value/tree.h"
 
 /* One key or position of a path; a backslash stands before each dot that belongs to it. */
@@ -228,6 +229,7 @@ static pawl_status dump(pawl_scope *scope, const json_t *tree, struct pw_text *o
         memcpy(text, buffer, size);
     else if (json_dumpb(tree, text, size, FLAGS) != size)
         return PAWL_NOMEM;
+    size = pw_json_shorten(text, size);
     text[size] = '\0';
     *out_text = (struct pw_text){ text, size };
     return PAWL_OK;
