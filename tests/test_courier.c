@@ -195,6 +195,35 @@ static void a_courier_delivers_as_many_at_once_as_it_has_threads_and_stopping_wa
     post_free(post);
 }
 
+/* The one's deliveries all hang, and there are more of them than threads; the other's go through all the same. */
+static void a_hook_that_hangs_does_not_hold_up_the_others(void **state)
+{
+    struct running running;
+    struct post *hanging = post_new(false), *healthy = post_new(true);
+    struct pawl_hook hook = PAWL_HOOK_INIT;
+    (void)state;
+    open_with_hook(&running, "", hanging, 0);
+    hook.name = "healthy";
+    hook.events = PAWL_HOOK_ENQUEUED;
+    hook.deliver = deliver;
+    hook.user = healthy;
+    assert_ok(pawl_hook_register(running.engine, &hook, &running.error), running.error);
+    pawl_courier *courier = start_courier(&running, 3);
+    create_runs(&running, 0, 10);
+    gate_await(&hanging->gate, 2); /* its share */
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    while (heard(healthy) < 10 && monotonic_ms() < until_ms)
+        rest_a_little();
+    assert_int_equal(heard(healthy), 10);
+    assert_int_equal(gate_entered(&hanging->gate), 2);
+    gate_open(&hanging->gate);
+    await_post(&running, hanging, 10);
+    pawl_courier_stop(courier);
+    running_close(&running);
+    post_free(hanging);
+    post_free(healthy);
+}
+
 static void two_engines_on_one_file_share_the_work_and_tell_nothing_twice(void **state)
 {
     struct running one, two;
@@ -310,6 +339,7 @@ int main(void)
         cmocka_unit_test(a_courier_delivers_everything_once_while_runs_go_on),
         cmocka_unit_test(a_courier_tries_again_by_itself),
         cmocka_unit_test(a_courier_delivers_as_many_at_once_as_it_has_threads_and_stopping_waits_for_them),
+        cmocka_unit_test(a_hook_that_hangs_does_not_hold_up_the_others),
         cmocka_unit_test(two_engines_on_one_file_share_the_work_and_tell_nothing_twice),
         cmocka_unit_test(a_courier_without_hooks_has_nothing_to_do),
         cmocka_unit_test(wrong_arguments_are_refused),

@@ -63,9 +63,9 @@ struct pw_hooks *pw_hooks_of(pawl_engine *engine)
     return atomic_compare_exchange_strong(&engine->hooks, &none, hooks) ? hooks : none;
 }
 
-const struct pw_hook *pw_hooks_find(const struct pw_hooks *hooks, struct pw_text name)
+struct pw_hook *pw_hooks_find(const struct pw_hooks *hooks, struct pw_text name)
 {
-    const struct pw_hook *hook = atomic_load(&hooks->first);
+    struct pw_hook *hook = atomic_load(&hooks->first);
     while (hook != NULL && !pw_text_equal(hook->name, name))
         hook = atomic_load(&hook->next);
     return hook;

@@ -16,6 +16,7 @@ struct pw_hook {
     pawl_deliver_fn *deliver; /* or NULL */
     void *user;
     int64_t attempts_max, delay_ms, lease_ms; /* filled in: no zeroes */
+    atomic_int under_way;                     /* deliveries by this process's couriers */
     struct pw_hook *_Atomic next;
 };
 
@@ -31,7 +32,7 @@ struct pw_hooks {
 struct pw_hooks *pw_hooks_of(pawl_engine *engine);
 
 /* NULL when there is none of that name. */
-const struct pw_hook *pw_hooks_find(const struct pw_hooks *hooks, struct pw_text name);
+struct pw_hook *pw_hooks_find(const struct pw_hooks *hooks, struct pw_text name);
 
 /* Adds what hooks are to be told of the unit's ops.  PAWL_NOMEM: the unit must not be committed.  Called once for a unit,
  * when it is complete. */

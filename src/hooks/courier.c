@@ -3,7 +3,10 @@
  * One of them at a time is the lookout: it waits until something is due, and claims it.  Then it leaves the lookout to
  * the next, and delivers.  So a courier asks the store once, however many threads it has, and each delivery that is due
  * finds a thread as long as one is free.  The lookout is woken by a kick when this process recorded something; what
- * other processes recorded it finds by looking. */
+ * other processes recorded it finds by looking.
+ *
+ * A hook whose deliveries hang takes no more than its share of the threads: one is left to each of the others, as long as
+ * there are so many. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -19,9 +22,18 @@ struct pawl_courier {
     struct pw_hooks *hooks; /* whose lock guards what follows */
     pthread_cond_t free;    /* where those wait that are not the lookout */
     bool has_lookout, stopping;
-    int32_t thread_count;
+    int32_t wanted, thread_count; /* threads: how many there shall be, how many there are */
     pthread_t threads[];
 };
+
+/* How many threads a single hook may have. */
+static int share(const struct pawl_courier *courier)
+{
+    int32_t others = -1;
+    for (struct pw_hook *hook = atomic_load(&courier->hooks->first); hook != NULL; hook = atomic_load(&hook->next))
+        others += hook->deliver != NULL;
+    return courier->wanted > others && others > 0 ? courier->wanted - others : others > 0 ? 1 : courier->wanted;
+}
 
 /* ---- The lookout --------------------------------------------------------------------------------------------- */
 
@@ -30,9 +42,9 @@ struct pawl_courier {
 static int64_t look(struct pawl_courier *courier, struct pw_errand *errand)
 {
     int64_t at_ms = INT64_MAX, now_ms = pawl_now_ms(courier->engine);
-    pawl_status status = pw_errand_next_at(courier->engine, &at_ms, NULL);
+    pawl_status status = pw_errand_next_at(courier->engine, share(courier), &at_ms, NULL);
     if (status == PAWL_OK && at_ms <= now_ms)
-        status = pw_errand_exchange(courier->engine, errand, true, NULL);
+        status = pw_errand_exchange(courier->engine, errand, share(courier), NULL);
     if (status != PAWL_OK || at_ms <= now_ms || at_ms - now_ms > PW_POLL_MS_DEFAULT)
         return PW_POLL_MS_DEFAULT;
     return at_ms - now_ms;
@@ -73,7 +85,7 @@ static void settle(struct pawl_courier *courier, struct pw_errand *errand)
         pthread_mutex_lock(lock);
         bool stopping = courier->stopping;
         pthread_mutex_unlock(lock);
-        if (pw_errand_exchange(courier->engine, errand, !stopping, NULL) == PAWL_OK)
+        if (pw_errand_exchange(courier->engine, errand, stopping ? 0 : share(courier), NULL) == PAWL_OK)
             return;
         if (stopping || pawl_now_ms(courier->engine) >= errand->row.locked_until_ms) {
             pw_errand_clear(errand);
@@ -106,6 +118,7 @@ static void *run_courier(void *user)
             settle(courier, &errand);
         }
         pthread_mutex_lock(&hooks->lock);
+        pthread_cond_broadcast(&hooks->changed); /* its hook may have room again */
     }
     pthread_mutex_unlock(&hooks->lock);
     pw_errand_clear(&errand);
@@ -124,6 +137,7 @@ static struct pawl_courier *courier_new(pawl_engine *engine, int32_t threads)
     }
     courier->engine = engine;
     courier->hooks = hooks;
+    courier->wanted = threads;
     return courier;
 }
 

@@ -1,4 +1,6 @@
 /* deliver.c - one delivery after the other: see hooks.h. */
+#include <limits.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "history/retry.h"
@@ -10,14 +12,17 @@ enum { TICK_MAX_DEFAULT = 100 };
 
 void pw_errand_clear(struct pw_errand *errand)
 {
+    if (errand->hook != NULL)
+        atomic_fetch_sub(&errand->hook->under_way, 1);
     pw_arena_clear(&errand->arena);
     *errand = (struct pw_errand){ .hook = NULL };
 }
 
 /* ---- Claiming and settling ----------------------------------------------------------------------------------- */
 
-/* The hooks that this engine delivers, in the arena. */
-static struct pw_hook_wanted *wanted_of(const struct pw_hooks *hooks, struct pw_arena *arena, size_t *out_count)
+/* The hooks that this engine delivers, and that have fewer than `limit` deliveries under way, in the arena. */
+static struct pw_hook_wanted *wanted_of(const struct pw_hooks *hooks, int limit, struct pw_arena *arena,
+                                        size_t *out_count)
 {
     size_t most = 1, count = 0;
     for (const struct pw_hook *hook = atomic_load(&hooks->first); hook != NULL; hook = atomic_load(&hook->next))
@@ -25,7 +30,7 @@ static struct pw_hook_wanted *wanted_of(const struct pw_hooks *hooks, struct pw_
     struct pw_hook_wanted *wanted = pw_arena_take(arena, most * sizeof *wanted);
     const struct pw_hook *hook = wanted != NULL ? atomic_load(&hooks->first) : NULL;
     for (; hook != NULL && count < most; hook = atomic_load(&hook->next)) {
-        if (hook->deliver != NULL)
+        if (hook->deliver != NULL && atomic_load(&hook->under_way) < limit)
             wanted[count++] = (struct pw_hook_wanted){ hook->name, hook->lease_ms };
     }
     *out_count = count;
@@ -47,10 +52,10 @@ static bool add_settle(struct pw_unit *unit, const struct pw_errand *errand)
 }
 
 /* *out_claim stays NULL where no hook is delivered here. */
-static bool add_claim(struct pw_unit *unit, const struct pw_hooks *hooks, struct pw_op **out_claim)
+static bool add_claim(struct pw_unit *unit, const struct pw_hooks *hooks, int most, struct pw_op **out_claim)
 {
     size_t count;
-    const struct pw_hook_wanted *wanted = wanted_of(hooks, &unit->arena, &count);
+    const struct pw_hook_wanted *wanted = wanted_of(hooks, most, &unit->arena, &count);
     if (wanted == NULL || count == 0)
         return wanted != NULL;
     struct pw_op *op = pw_unit_add(unit, PW_OP_HOOK_CLAIM);
@@ -71,16 +76,18 @@ static void take_over(struct pw_errand *errand, struct pw_unit *unit, const stru
         return;
     errand->row = claim->as.hook_claim.rows[0];
     errand->hook = pw_hooks_find(hooks, errand->row.hook);
+    if (errand->hook != NULL)
+        atomic_fetch_add(&errand->hook->under_way, 1);
 }
 
-pawl_status pw_errand_exchange(pawl_engine *engine, struct pw_errand *errand, bool claims, struct pawl_error *error)
+pawl_status pw_errand_exchange(pawl_engine *engine, struct pw_errand *errand, int most, struct pawl_error *error)
 {
     struct pw_hooks *hooks = pw_hooks_of(engine);
     struct pw_unit unit;
     struct pw_op *claim = NULL;
     pw_unit_init(&unit);
     bool complete = hooks != NULL && (errand->hook == NULL || add_settle(&unit, errand)) &&
-                    (!claims || add_claim(&unit, hooks, &claim));
+                    (most == 0 || add_claim(&unit, hooks, most, &claim));
     pawl_status status = PAWL_NOMEM;
     if (complete)
         status = unit.first != NULL ? pw_engine_run(engine, &unit) : PAWL_OK;
@@ -135,12 +142,12 @@ void pw_errand_call(pawl_engine *engine, struct pw_errand *errand)
 
 /* ---- Ticks --------------------------------------------------------------------------------------------------- */
 
-pawl_status pw_errand_next_at(pawl_engine *engine, int64_t *out_at_ms, struct pawl_error *error)
+pawl_status pw_errand_next_at(pawl_engine *engine, int most, int64_t *out_at_ms, struct pawl_error *error)
 {
     struct pw_hooks *hooks = pw_hooks_of(engine);
     struct pw_arena arena = { 0 };
     size_t count = 0;
-    const struct pw_hook_wanted *wanted = hooks != NULL ? wanted_of(hooks, &arena, &count) : NULL;
+    const struct pw_hook_wanted *wanted = hooks != NULL ? wanted_of(hooks, most, &arena, &count) : NULL;
     struct pw_text *names = wanted != NULL ? pw_arena_take(&arena, (count + 1) * sizeof *names) : NULL;
     for (size_t i = 0; names != NULL && i < count; i++)
         names[i] = wanted[i].hook;
@@ -155,12 +162,12 @@ static pawl_status deliver_due(pawl_engine *engine, int64_t max, int64_t *delive
     struct pw_errand errand = { .hook = NULL };
     int64_t attempts = 0;
     bool untried = false;
-    pawl_status status = pw_errand_exchange(engine, &errand, true, error);
+    pawl_status status = pw_errand_exchange(engine, &errand, INT_MAX, error);
     while (status == PAWL_OK && errand.hook != NULL) {
         pw_errand_call(engine, &errand);
         *delivered += errand.delivered;
         untried = errand.untried;
-        status = pw_errand_exchange(engine, &errand, ++attempts < max && !untried, error);
+        status = pw_errand_exchange(engine, &errand, ++attempts < max && !untried ? INT_MAX : 0, error);
     }
     pw_errand_clear(&errand);
     return status == PAWL_OK && untried ? pw_error_plain(error, PAWL_NOMEM) : status;
@@ -174,11 +181,11 @@ pawl_status pawl_hooks_tick(pawl_engine *engine, int64_t max, int64_t *out_deliv
     if (status == PAWL_OK && max < 0)
         status = pw_error(error, PAWL_INVALID, "max is %lld; it is 1 or more, or 0 for 100", (long long)max);
     if (status == PAWL_OK)
-        status = pw_errand_next_at(engine, &next_at_ms, error);
+        status = pw_errand_next_at(engine, INT_MAX, &next_at_ms, error);
     if (status == PAWL_OK && next_at_ms <= pawl_now_ms(engine)) {
         status = deliver_due(engine, max != 0 ? max : TICK_MAX_DEFAULT, &delivered, error);
         if (status == PAWL_OK)
-            status = pw_errand_next_at(engine, &next_at_ms, error);
+            status = pw_errand_next_at(engine, INT_MAX, &next_at_ms, error);
     }
     if (status != PAWL_OK)
         return status;

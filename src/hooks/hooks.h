@@ -18,7 +18,7 @@
 struct pw_errand {
     struct pw_arena arena; /* of the row */
     struct pw_hook_row row;
-    const struct pw_hook *hook; /* NULL: none is held */
+    struct pw_hook *hook; /* NULL: none is held; counts it as under way */
 
     /* How it went, once it was called. */
     bool delivered, untried;
@@ -28,15 +28,18 @@ struct pw_errand {
 void pw_errand_clear(struct pw_errand *errand);
 
 /* Settles the errand that was called, if one is held, and claims another, if that is wanted and one is due: then it is
- * held afterwards.  When it fails the errand is held as before. */
-pawl_status pw_errand_exchange(pawl_engine *engine, struct pw_errand *errand, bool claims,
+ * held afterwards.  When it fails the errand is held as before.  Of a hook that has `most` deliveries under way nothing is
+ * claimed; 0: nothing is claimed at all. */
+pawl_status pw_errand_exchange(pawl_engine *engine, struct pw_errand *errand, int most,
                                struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* Calls the hook, if memory allows. */
 void pw_errand_call(pawl_engine *engine, struct pw_errand *errand);
 
-/* When something of the hooks that this engine delivers is due, or a lease ends; INT64_MAX: never. */
-pawl_status pw_errand_next_at(pawl_engine *engine, int64_t *out_at_ms, struct pawl_error *error) PAWL_MUST_CHECK;
+/* When something of the hooks that this engine delivers is due, or a lease ends; INT64_MAX: never.  Of a hook that has
+ * `most` deliveries under way it does not count. */
+pawl_status pw_errand_next_at(pawl_engine *engine, int most, int64_t *out_at_ms,
+                              struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* What a hook is told of a row; everything lives in the scope.  PAWL_NOMEM, or PAWL_STORE_CORRUPT. */
 pawl_status pw_delivery_of_row(pawl_scope *scope, const struct pw_hook_row *row,
