@@ -26,7 +26,12 @@
 
 /* A signal that comes so shortly after the first is the same one: timeout(1) and others send it to the process, and to
  * its group besides. */
-enum { SERVERS_MAX = 16, SAME_SIGNAL_MS = 100 };
+enum { SERVERS_MAX = 16, SAME_SIGNAL_MS = 100, LOOK_MS = 1000, TROUBLE_MS = 10000 };
+
+/* What was told of failed commits. */
+struct trouble {
+    int64_t told, quiet_until_ms;
+};
 
 struct daemon {
     const struct settings *settings;
@@ -395,10 +400,27 @@ static _Noreturn void stop_at_once(const struct daemon *daemon, int number)
     _exit(number > 0 ? 128 + number : EXIT_BROKEN);
 }
 
+/* The library logs nothing, so what its figures say of the store's trouble is told here, now and then. */
+static void look_for_trouble(struct daemon *daemon, struct trouble *trouble)
+{
+    struct pawl_stats stats = { .struct_size = sizeof stats };
+    int64_t now_ms = monotonic_ms();
+    pawl_stats_read(daemon->engine, &stats);
+    if (stats.commits_failed == trouble->told || now_ms < trouble->quiet_until_ms)
+        return;
+    log_line(&daemon->log, PAWL_LOG_ERROR, "%lld commits failed: %s; requests that write are answered 503 meanwhile",
+             (long long)(stats.commits_failed - trouble->told), pawl_status_text(stats.last_commit_failure));
+    trouble->told = stats.commits_failed;
+    trouble->quiet_until_ms = now_ms + TROUBLE_MS;
+}
+
 static void serve(struct daemon *daemon, int signal_fd)
 {
+    struct trouble trouble = { 0, 0 };
     pthread_t drainer;
-    int number = await_signal(signal_fd, -1, 0, 0);
+    int number;
+    while ((number = await_signal(signal_fd, -1, 0, LOOK_MS)) < 0)
+        look_for_trouble(daemon, &trouble);
     int64_t began_ms = monotonic_ms();
     notify("STOPPING=1");
     log_line(&daemon->log, PAWL_LOG_INFO, "%s: draining; once more stops at once", signals_name(number));

@@ -32,7 +32,8 @@ static int run(const struct settings *settings)
         printf("pawld %s\n", pawl_version());
         return EXIT_WELL;
     }
-    (void)signal(SIGPIPE, SIG_IGN); /* a client that goes away is an error of a write, not the end */
+    (void)setvbuf(stdout, NULL, _IOLBF, 0); /* what modules print is seen when it is printed */
+    (void)signal(SIGPIPE, SIG_IGN);         /* a client that goes away is an error of a write, not the end */
     if (settings->dev)
         return dev_run(settings);
     int signal_fd = signals_open(/* with_children= */ false);

@@ -242,6 +242,7 @@ static void of_a_failed_commit_and_of_a_refused_unit_nothing_is_counted(void **s
     pw_stats_batch(&stats, units, 2, PAWL_STORE_UNAVAILABLE, 10);
     assert_int_equal(stats.events_sent, 0);
     assert_int_equal(stats.commits_failed, 1);
+    assert_int_not_equal(stats.last_commit_failure, PAWL_OK);
     assert_int_equal(stats.commits, 0);
     pw_stats_batch(&stats, units, 2, PAWL_OK, 10);
     assert_int_equal(stats.events_sent, 1);

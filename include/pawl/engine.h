@@ -113,6 +113,7 @@ struct pawl_stats {
     struct pawl_distribution body_seconds; /* of step bodies */
     struct pawl_distribution units;        /* in one commit */
     struct pawl_distribution commit_seconds;
+    pawl_status last_commit_failure; /* why the newest commit that failed did; PAWL_OK: none did */
 };
 PAWL_API void pawl_stats_read(pawl_engine *engine, struct pawl_stats *out_stats); /* set struct_size first */
 

@@ -113,6 +113,7 @@ void pw_stats_batch(struct pw_stats *stats, struct pw_unit **units, size_t unit_
     distribute(&stats->commit_seconds, &commit_classes, took_us);
     if (whole != PAWL_OK) {
         count(&stats->commits_failed, 1);
+        atomic_store_explicit(&stats->last_commit_failure, (int)whole, memory_order_relaxed);
         return;
     }
     count(&stats->commits, 1);
@@ -156,7 +157,9 @@ void pawl_stats_read(pawl_engine *engine, struct pawl_stats *out_stats)
                                 .events_sent = figure_of(&from->events_sent),
                                 .leases_lost = figure_of(&from->leases_lost),
                                 .commits = figure_of(&from->commits),
-                                .commits_failed = figure_of(&from->commits_failed) };
+                                .commits_failed = figure_of(&from->commits_failed),
+                                .last_commit_failure = (pawl_status)atomic_load_explicit(&from->last_commit_failure,
+                                                                                         memory_order_relaxed) };
     read_distribution(&from->run_seconds, &run_classes, &stats.run_seconds);
     read_distribution(&from->body_seconds, &body_classes, &stats.body_seconds);
     read_distribution(&from->units, &unit_classes, &stats.units);

@@ -19,6 +19,7 @@ struct pw_stats {
     _Atomic int64_t steps_completed, steps_errored, attempts_failed;
     _Atomic int64_t events_sent, leases_lost;
     _Atomic int64_t commits, commits_failed;
+    atomic_int last_commit_failure; /* a pawl_status */
     struct pw_distribution run_seconds, body_seconds, units, commit_seconds;
 };
 

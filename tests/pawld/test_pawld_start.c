@@ -1,6 +1,8 @@
 /* test_pawld_start.c - pawld starts and says where, or in one line why not; and who may use it (D2). */
 #include "kit.h"
 
+#include <sqlite3.h>
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -262,6 +264,21 @@ static void a_token_beyond_its_rate_is_answered_429_with_retry_after(void **stat
     assert_in_range(answer.retry_after_s, 1, 21);
 }
 
+static void a_store_that_cannot_be_written_is_told_in_the_log(void **state)
+{
+    struct kit *kit = *state;
+    sqlite3 *other = NULL;
+    struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:locked.db?busy_ms=50", GATES);
+    assert_int_equal(sqlite3_open("locked.db", &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+
+    assert_int_equal(ask(kit, pawld, "POST", "/workflows/echo/instances", "{}", NULL).status, 503);
+    pawld_await(pawld, "commits failed: ");
+
+    assert_int_equal(sqlite3_close(other), SQLITE_OK);
+    assert_int_equal(ask(kit, pawld, "POST", "/workflows/echo/instances", "{}", NULL).status, 200);
+}
+
 static void pages_of_other_origins_may_use_it_only_where_that_is_configured(void **state)
 {
     struct kit *kit = *state;
@@ -332,6 +349,7 @@ int main(void)
         KIT_TEST(D2_a_token_that_was_made_here_opens_what_its_scopes_say),
         KIT_TEST(tokens_may_stand_in_the_configuration_and_a_flag_wins_over_them),
         KIT_TEST(a_token_beyond_its_rate_is_answered_429_with_retry_after),
+        KIT_TEST(a_store_that_cannot_be_written_is_told_in_the_log),
         KIT_TEST(pages_of_other_origins_may_use_it_only_where_that_is_configured),
         KIT_TEST(with_a_certificate_it_speaks_https_alone),
         KIT_TEST(making_a_token_wrongly_is_told_in_one_line),
