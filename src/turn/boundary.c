@@ -159,9 +159,9 @@ static bool add_step(struct turn_unit *own, struct pw_step *step)
     struct pw_op *op = pw_unit_add(&own->unit, PW_OP_STEP);
     if (op == NULL)
         return false;
-    if (step->row.seq == 0)
-        step->row.seq = ++history->seq_last;
     own->inserts_step = !step->in_store;
+    if (own->inserts_step) /* again, when it was refused: rows come in the order of their numbers, for who follows them */
+        step->row.seq = ++history->seq_last;
     step->in_store = true;
     step->recorded_pass = history->pass;
     op->as.step = (struct pw_op_step){

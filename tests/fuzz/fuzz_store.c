@@ -78,13 +78,18 @@ static int64_t clock_now_ms(void *user)
     return *(const int64_t *)user;
 }
 
+/* The same ids in every process, and none twice, however many there are: SplitMix64 of a count. */
 static void fill_with_count(void *user, void *bytes, size_t size)
 {
-    static uint64_t count; /* the same ids in every process, and each once */
+    static uint64_t count;
     unsigned char *at = bytes;
     (void)user;
-    while (size-- > 0)
-        *at++ = (unsigned char)(++count * UINT64_C(0x9E3779B97F4A7C15) >> 56);
+    while (size-- > 0) {
+        uint64_t mixed = ++count * UINT64_C(0x9E3779B97F4A7C15);
+        mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+        mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94D049BB133111EB);
+        *at++ = (unsigned char)(mixed >> 56);
+    }
 }
 
 pawl_status fuzz_store_open(struct fuzz_store *store, const char *url)

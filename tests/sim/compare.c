@@ -221,6 +221,40 @@ static void compare_tags(sqlite3 *db, sqlite3_stmt **kept, const char *sql, char
     EXPECT(count == expected, "%d of %d effects are there", count, expected);
 }
 
+static void compare_deliveries(struct sim_model *model, sqlite3 *db)
+{
+    static sqlite3_stmt *kept;
+    struct reader reader =
+        start(db, &kept,
+              "SELECT key, id, hook, event, reason, outcome, instance, run, due_at, error_name, error_message,"
+              " created_at, attempts, attempts_max, next_at, locked_until, epoch, last_error IS NOT NULL"
+              " FROM workflow_hook ORDER BY key");
+    int at = 0;
+    while (next(&reader)) {
+        while (at < model->delivery_count && !model->deliveries[at].exists)
+            at++;
+        EXPECT(at < model->delivery_count, "a delivery that nobody recorded");
+        struct sim_delivery *delivery = &model->deliveries[at++];
+        int64_t key = number(&reader);
+        EXPECT((delivery->key == 0 || delivery->key == key) && is_text(&reader, delivery->id) &&
+                   is_text(&reader, sim_hooks[delivery->hook].name) && number(&reader) == (int64_t)delivery->event,
+               "delivery %s is another one", delivery->id);
+        delivery->key = key;
+        EXPECT(number(&reader) == (int64_t)delivery->reason && number(&reader) == (int64_t)delivery->outcome &&
+                   number(&reader) == delivery->instance && number(&reader) == delivery->run &&
+                   number(&reader) == delivery->due_at_ms && is_text(&reader, delivery->error_name) &&
+                   is_text(&reader, delivery->error_message) && number(&reader) == delivery->created_at_ms,
+               "what delivery %s tells", delivery->id);
+        EXPECT(number(&reader) == delivery->attempts && number(&reader) == sim_hooks[delivery->hook].attempts_max &&
+                   number(&reader) == delivery->next_at_ms && number(&reader) == delivery->locked_until_ms &&
+                   number(&reader) == delivery->epoch && number(&reader) == delivery->has_error,
+               "the attempts of delivery %s", delivery->id);
+    }
+    while (at < model->delivery_count && !model->deliveries[at].exists)
+        at++;
+    EXPECT(at == model->delivery_count, "delivery %s is not there", model->deliveries[at].id);
+}
+
 void sim_compare(struct sim_model *model, struct sqlite3 *db)
 {
     static sqlite3_stmt *effects, *uniques;
@@ -229,6 +263,7 @@ void sim_compare(struct sim_model *model, struct sqlite3 *db)
     compare_steps(model, db);
     compare_events(model, db);
     compare_logs(model, db);
+    compare_deliveries(model, db);
     compare_tags(db, &effects, "SELECT tag FROM sim_effect ORDER BY rowid", model->effects, model->effect_count);
     compare_tags(db, &uniques, "SELECT tag FROM sim_unique ORDER BY rowid", model->uniques, model->unique_count);
 }
@@ -253,6 +288,7 @@ void sim_tables_empty(struct sqlite3 *db)
         "DELETE FROM workflow_step",
         "DELETE FROM workflow_event",
         "DELETE FROM workflow_log",
+        "DELETE FROM workflow_hook",
         "DELETE FROM sqlite_sequence",
         "DELETE FROM sim_effect",
         "DELETE FROM sim_unique",

@@ -19,6 +19,9 @@ void sim_model_reset(struct sim_model *model, const struct sim_program *programs
     model->programs = programs;
     model->start_ms = start_ms;
     model->instance_count = model->body_count = model->effect_count = model->unique_count = 0;
+    model->delivery_count = 0;
+    model->units = 0;
+    model->has_hooks = false;
 }
 
 struct sim_instance *sim_model_find(struct sim_model *model, const char *workflow, const char *id)

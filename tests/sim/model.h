@@ -13,11 +13,13 @@
 
 enum {
     SIM_INSTANCES_MAX = 64,
-    SIM_RUNS_MAX = 6,
+    SIM_RUNS_MAX = 12,
     SIM_EVENTS_MAX = 96,
     SIM_LOGS_MAX = 4096,
     SIM_BODIES_MAX = 4096,
     SIM_EFFECTS_MAX = 1024,
+    SIM_DELIVERIES_MAX = 2048,
+    SIM_HOOKS_MAX = 2,
     SIM_TEXT_MAX = 48
 };
 
@@ -51,6 +53,7 @@ struct sim_run {
     /* The turns of the run. */
     int claims, closings, expiries;
     bool pause_told;
+    enum pw_outcome outcome; /* also when another run has followed */
 };
 
 struct sim_task {
@@ -61,6 +64,9 @@ struct sim_task {
     bool processing, pause_requested;
 };
 
+/* What may be so of an instance, and what clients are told to be. */
+enum sim_truth { SIM_TRUTH_PAUSED, SIM_TRUTH_RESUMED, SIM_TRUTH_TERMINATED, SIM_TRUTH_OVER, SIM_TRUTH_COUNT };
+
 struct sim_instance {
     int64_t key;
     char workflow[SIM_TEXT_MAX], id[SIM_TEXT_MAX], params[SIM_TEXT_MAX], output[SIM_TEXT_MAX];
@@ -69,7 +75,8 @@ struct sim_instance {
     enum pw_outcome outcome;
     int64_t created_at_ms, completed_at_ms;
     struct sim_task task;
-    struct sim_standing standing; /* after the last unit that moved it */
+    struct sim_standing standing;     /* after the last unit that moved it */
+    uint64_t truths[SIM_TRUTH_COUNT]; /* the newest unit after which it was so, counted from 1 */
     const struct sim_program *program;
     struct sim_run runs[SIM_RUNS_MAX]; /* by run - 1 */
 };
@@ -86,8 +93,39 @@ struct sim_body {
     int64_t ended_at_ms;    /* when the engine had taken notice */
 };
 
+/* A hook, as every process of a world with hooks registers it. */
+struct sim_hook {
+    const char *name;
+    unsigned events;
+    int64_t attempts_max, delay_ms, lease_ms;
+};
+
+/* What a hook said to an attempt. */
+enum sim_saying { SIM_SAYING_NONE, SIM_SAYING_YES, SIM_SAYING_NOT_NOW, SIM_SAYING_NEVER };
+
+struct sim_delivery {
+    bool exists; /* delivered ones stay in the model */
+    char id[SIM_TEXT_MAX];
+    int hook;
+    enum pawl_hook_event event;
+    enum pw_hook_reason reason;
+    enum pw_outcome outcome;
+    char error_name[SIM_TEXT_MAX], error_message[SIM_TEXT_MAX];
+    int64_t instance, run, due_at_ms, created_at_ms;
+    int64_t key; /* 0: not seen yet */
+    int64_t attempts, next_at_ms, locked_until_ms, epoch;
+    bool has_error;
+    /* Not stored: what was said to the attempt of that epoch. */
+    enum sim_saying saying;
+    int64_t said_epoch, said_at_ms;
+    bool was_told, was_refused; /* once or more; for good, by the hook */
+    uint64_t resent;            /* the unit that did it last, counted from 1 */
+};
+
 struct sim_model {
     uint64_t *transitions; /* how often each was seen; the world's */
+    uint64_t units;        /* that were applied so far */
+    bool has_hooks;
     const struct sim_program *programs;
     int64_t start_ms;
     struct sim_instance instances[SIM_INSTANCES_MAX]; /* in the order of their keys, which have gaps */
@@ -98,6 +136,8 @@ struct sim_model {
     int effect_count;
     char uniques[SIM_EFFECTS_MAX][SIM_TEXT_MAX]; /* rows of sim_unique */
     int unique_count;
+    struct sim_delivery deliveries[SIM_DELIVERIES_MAX]; /* in the order of their keys */
+    int delivery_count;
 };
 
 /* What a mutation of a body carries: the row to insert, and whether it is to fail. */
@@ -143,6 +183,20 @@ uint64_t sim_digest_log(const struct pw_log_row *row);
 void sim_take_task(struct sim_instance *instance, int64_t owner, int64_t lease_ms, int64_t now_ms);
 void sim_apply_claim(struct sim_model *model, const struct pw_op_claim *op, int64_t now_ms);
 void sim_apply_renew(struct sim_model *model, const struct pw_op_renew *op, int64_t now_ms);
+
+/* ---- What hooks are to be told: deliveries.c ------------------------------------------------------------------------- */
+
+extern const struct sim_hook sim_hooks[SIM_HOOKS_MAX];
+struct sim_delivery *sim_delivery_of(struct sim_model *model, const char *id);
+/* After the other ops of the unit: has it recorded what it should have?  Adds the rows. */
+void sim_apply_hooks(struct sim_model *model, const struct pw_unit *unit, int64_t now_ms);
+void sim_apply_hook_claim(struct sim_model *model, const struct pw_op_hook_claim *op, int64_t now_ms);
+void sim_apply_hook_settle(struct sim_model *model, const struct pw_op_hook_settle *op, int64_t now_ms);
+void sim_apply_hook_resend(struct sim_model *model, const struct pw_op_hook_resend *op, int64_t now_ms);
+/* When the first delivery of these hooks (a bit each) is due, or its lease ends; INT64_MAX: never. */
+int64_t sim_model_next_delivery(const struct sim_model *model, unsigned hooks);
+/* Every one was made, or has failed for good. */
+void sim_check_deliveries(const struct sim_model *model);
 
 /* ---- Checks of single rows: checks.c ---------------------------------------------------------------------------- */
 

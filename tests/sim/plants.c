@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { STRIKES_ONE_IN = 3, RULES_MAX = 6 };
+enum { STRIKES_ONE_IN = 3, RULES_MAX = 8 };
 
 const char *sim_plant_text(enum sim_plant_kind kind)
 {
@@ -112,6 +112,25 @@ static pawl_status apply_without_fence(struct pw_store *base, struct pw_unit **u
     return PAWL_OK;
 }
 
+/* What the engine would decide about hooks, were it wrong. */
+static void decide_otherwise(const struct sim_plant *plant, struct pw_unit *unit)
+{
+    struct pw_op *record = find_op(unit, PW_OP_HOOK), *settle = find_op(unit, PW_OP_HOOK_SETTLE);
+    if (plant->kind == SIM_PLANT_UNRECORDED && record != NULL) {
+        record->kind = PW_OP_RENEW; /* of no leases */
+        record->as.renew = (struct pw_op_renew){ 0 };
+    } else if (plant->kind == SIM_PLANT_TOLD_TWICE && record != NULL) {
+        struct pw_op *again = pw_unit_add(unit, PW_OP_HOOK);
+        again->as.hook = record->as.hook;
+        again->as.hook.id = pw_text_of("again");
+    } else if (plant->kind == SIM_PLANT_SETTLED_UNTOLD && settle != NULL) {
+        settle->as.hook_settle.delivered = true;
+    } else if (plant->kind == SIM_PLANT_ONE_MORE_ATTEMPT && settle != NULL && !settle->as.hook_settle.delivered &&
+               settle->as.hook_settle.next_at_ms == 0) {
+        settle->as.hook_settle.next_at_ms = 1;
+    }
+}
+
 pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, struct pw_unit **units, size_t count,
                             int64_t now_ms, struct pawl_error *error)
 {
@@ -158,6 +177,7 @@ pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, stru
             return apply_without(base, units, count, now_ms, error, op);
         break;
     default:
+        decide_otherwise(plant, unit);
         break;
     }
     return plain_apply(base, units, count, now_ms, error);
@@ -219,4 +239,22 @@ void sim_plant_events(struct sim_plant *plant, struct pw_event_row *rows, size_t
         rows[i] = rows[count - 1 - i];
         rows[count - 1 - i] = row;
     }
+}
+
+void sim_plant_logs(struct sim_plant *plant, struct pw_log_row *rows, size_t *count)
+{
+    if (plant->kind != SIM_PLANT_LOST_NEWS || *count < 2)
+        return;
+    for (size_t i = 1; i < *count; i++)
+        rows[i - 1] = rows[i];
+    --*count;
+}
+
+pawl_status sim_plant_instance(struct sim_plant *plant, bool is_result, struct pw_instance *row)
+{
+    if (plant->kind == SIM_PLANT_ODD_FAILURE && is_result)
+        return PAWL_FAILED;
+    if (plant->kind == SIM_PLANT_OTHER_OUTPUT && is_result && row->output.data != NULL)
+        row->output = pw_text_of("\"another\"");
+    return PAWL_OK;
 }

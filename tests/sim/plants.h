@@ -7,7 +7,7 @@
 
 /* name, what it does, the rules that may find it */
 #define SIM_PLANTS(PLANT)                                                                                              \
-    PLANT(DROPPED_UNIT, "a unit is dropped, and reported as applied", 28, 6, 8, 9, 19)                                 \
+    PLANT(DROPPED_UNIT, "a unit is dropped, and reported as applied", 28, 6, 8, 9, 19, 30, 36)                         \
     PLANT(NO_FENCE, "a lost fence holds all the same", 6)                                                              \
     PLANT(TWO_BODIES, "a body runs twice", 4)                                                                          \
     PLANT(FORGOTTEN_STEP, "a finished step is not found in history", 2)                                                \
@@ -22,11 +22,20 @@
     PLANT(EFFECT_TWICE, "a step's SQL runs twice", 28)                                                                 \
     PLANT(LOST_WAKE, "a parked run is due in the year 9999", 28, 30, 9)                                                \
     PLANT(NO_PAUSE, "a paused run is left due", 9, 19, 28, 30)                                                         \
-    PLANT(LOST_LOG, "a log line is not written", 28)                                                                   \
+    PLANT(LOST_LOG, "a log line is not written", 28, 36)                                                               \
     PLANT(LATE_TASK, "a finished run's task stays", 6, 7, 9, 19, 28, 30)                                               \
     PLANT(LATE_RESULT, "a body that outlived its timeout completes its step", 26)                                      \
     PLANT(SILENT_REFUSAL, "a refused call is acknowledged", 19)                                                        \
-    PLANT(RESUMED_TO_WAIT, "a resumed run is made to wait instead of going on", 33)
+    PLANT(RESUMED_TO_WAIT, "a resumed run is made to wait instead of going on", 33)                                    \
+    PLANT(ODD_FAILURE, "a read fails with what is no failure of reads", 34)                                            \
+    PLANT(OTHER_OUTPUT, "whoever waits for a result is shown another one", 35)                                         \
+    PLANT(LOST_NEWS, "a log line is left out when lines are read", 36)                                                 \
+    PLANT(FORGOTTEN_MARK, "a stream that is taken up again begins at the start", 36)                                   \
+    PLANT(UNRECORDED, "what a hook is to be told is not recorded", 37)                                                 \
+    PLANT(TOLD_TWICE, "what a hook is to be told is recorded for a second time", 37)                                   \
+    PLANT(SETTLED_UNTOLD, "a delivery that failed is settled as delivered", 38)                                        \
+    PLANT(ONE_MORE_ATTEMPT, "a delivery is tried once more than it may be", 38)                                        \
+    PLANT(NEVER_DUE, "nothing is ever due to be delivered", 39)
 
 enum sim_plant_kind {
     SIM_PLANT_NONE,
@@ -45,11 +54,14 @@ const char *sim_plant_text(enum sim_plant_kind kind);
 /* Is this the rule by which it should be found? */
 bool sim_plant_is_found_by(enum sim_plant_kind kind, int rule);
 
-/* The store's apply, with the plant's changes to the units, which are undone afterwards; but for RESUMED_TO_WAIT, which is
- * a wrong decision of the engine's and not of the store's. */
+/* The store's apply, with the plant's changes to the units, which are undone afterwards; but for wrong decisions of the
+ * engine's, not the store's: RESUMED_TO_WAIT and those about hooks. */
 pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, struct pw_unit **units, size_t count,
                             int64_t now_ms, struct pawl_error *error);
 void sim_plant_steps(struct sim_plant *plant, struct pw_step_row *rows, size_t *count);
 void sim_plant_events(struct sim_plant *plant, struct pw_event_row *rows, size_t count);
+void sim_plant_logs(struct sim_plant *plant, struct pw_log_row *rows, size_t *count);
+/* What the read answers. */
+pawl_status sim_plant_instance(struct sim_plant *plant, bool is_result, struct pw_instance *row);
 
 #endif

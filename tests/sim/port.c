@@ -59,11 +59,43 @@ static enum trouble draw_trouble(struct sim_world *world, struct sim_process *pr
     return NO_TROUBLE;
 }
 
-static bool read_fails(struct sim_port *port, int times)
+static bool read_fails(const struct sim_port *port, int times)
 {
     struct sim_world *world = port->world;
     return world->processes[port->process].is_dead ||
            (!world->is_calm && sim_happens(&world->chance, world->mood.fail_read * times));
+}
+
+/* ---- Answers ------------------------------------------------------------------------------------------------------------ */
+
+/* The committer gives answers out; whatever they lead to, others must not come in between and wait for it. */
+static void answer(struct pw_unit *unit, void *user)
+{
+    struct sim_answer *answer = user;
+    struct sim_world *world = answer->world;
+    unit->done = answer->done;
+    unit->user = answer->user;
+    answer->done = NULL;
+    world->answering++;
+    unit->done(unit, unit->user);
+    world->answering--;
+}
+
+/* Of calls that do not wait: a turn's units have a chain, and answers that call nobody. */
+static void watch_answers(struct sim_world *world, struct pw_unit **units, size_t count)
+{
+    int free_one = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (units[i]->done == NULL || units[i]->chain != NULL || units[i]->done == answer)
+            continue;
+        while (free_one < SIM_ANSWERS_MAX && world->answers[free_one].done != NULL)
+            free_one++;
+        if (free_one == SIM_ANSWERS_MAX)
+            sim_give_up("%d answers", free_one);
+        world->answers[free_one] = (struct sim_answer){ world, units[i]->done, units[i]->user };
+        units[i]->done = answer;
+        units[i]->user = &world->answers[free_one];
+    }
 }
 
 /* ---- Telling ----------------------------------------------------------------------------------------------------------- */
@@ -140,6 +172,7 @@ static pawl_status port_apply(struct pw_store *store, struct pw_unit **units, si
     struct sim_port *port = (struct sim_port *)store;
     struct sim_world *world = port->world;
     enum trouble trouble = draw_trouble(world, &world->processes[port->process], concerns_pausing(world, units, count));
+    watch_answers(world, units, count);
     if (trouble == FAIL_BEFORE) {
         for (size_t i = 0; i < count; i++)
             trace_unit(port, units[i], ", which never reached the store");
@@ -151,8 +184,10 @@ static pawl_status port_apply(struct pw_store *store, struct pw_unit **units, si
     SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_OK, "the store refuses a commit: %s: %s", pawl_status_name(status),
               error->text);
     tell_model(port, units, count, now_ms);
-    if (trouble == NO_TROUBLE)
+    if (trouble == NO_TROUBLE) {
+        sim_asks_news(world, &world->processes[port->process], units, count);
         return PAWL_OK;
+    }
     world->counts->ambiguous++;
     return unavailable(world, error, "it went wrong after the commit");
 }
@@ -167,8 +202,26 @@ static pawl_status port_read_instance(struct pw_store *store, struct pw_arena *a
     if (read_fails(port, 1))
         return unavailable(world, error, "it cannot be read now");
     pawl_status status = world->base->ops->read_instance(world->base, arena, workflow, id, out_instance, error);
-    if (world->context == SIM_CONTEXT_CLIENT)
-        sim_interlude(world); /* between looking and changing */
+    if (world->context >= SIM_CONTEXT_CLIENT)
+        sim_interlude(world); /* between looking and changing, or telling */
+    return status;
+}
+
+static pawl_status port_read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                     struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
+                                     bool *out_has_step, struct pawl_error *error)
+{
+    struct sim_port *port = (struct sim_port *)store;
+    struct sim_world *world = port->world;
+    struct pw_store *base = world->base;
+    if (read_fails(port, 1))
+        return unavailable(world, error, "it cannot be read now");
+    pawl_status status =
+        base->ops->read_current(base, arena, workflow, id, out_instance, out_step, out_has_step, error);
+    if (status == PAWL_OK)
+        status = sim_plant_instance(&world->plant, world->context == SIM_CONTEXT_RESULT, out_instance);
+    if (world->context >= SIM_CONTEXT_CLIENT)
+        sim_interlude(world); /* between looking and telling */
     return status;
 }
 
@@ -179,7 +232,10 @@ static pawl_status port_read_instance_by_key(struct pw_store *store, struct pw_a
     struct pw_store *base = port->world->base;
     if (read_fails(port, 1))
         return unavailable(port->world, error, "it cannot be read now");
-    return base->ops->read_instance_by_key(base, arena, key, out_instance, error);
+    pawl_status status = base->ops->read_instance_by_key(base, arena, key, out_instance, error);
+    if (port->world->context == SIM_CONTEXT_STREAM)
+        sim_interlude(port->world); /* its rows are read behind it */
+    return status;
 }
 
 static pawl_status port_read_steps(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
@@ -190,7 +246,7 @@ static pawl_status port_read_steps(struct pw_store *store, struct pw_arena *aren
     if (read_fails(port, 1))
         return unavailable(port->world, error, "it cannot be read now");
     pawl_status status = base->ops->read_steps(base, arena, query, out_rows, out_count, error);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && port->world->context == SIM_CONTEXT_RUNNER)
         sim_plant_steps(&port->world->plant, *out_rows, out_count);
     return status;
 }
@@ -220,6 +276,43 @@ static pawl_status port_read_waiting_steps(struct pw_store *store, struct pw_are
     return base->ops->read_waiting_steps(base, arena, instance, run, out_rows, out_count, error);
 }
 
+static pawl_status port_read_logs(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
+                                  struct pw_log_row **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    struct sim_port *port = (struct sim_port *)store;
+    struct pw_store *base = port->world->base;
+    if (read_fails(port, 1))
+        return unavailable(port->world, error, "it cannot be read now");
+    pawl_status status = base->ops->read_logs(base, arena, query, out_rows, out_count, error);
+    if (status == PAWL_OK)
+        sim_plant_logs(&port->world->plant, *out_rows, out_count);
+    return status;
+}
+
+static pawl_status port_list_instances(struct pw_store *store, struct pw_arena *arena,
+                                       const struct pw_instance_query *query, struct pw_instance **out_rows,
+                                       size_t *out_count, struct pawl_error *error)
+{
+    struct sim_port *port = (struct sim_port *)store;
+    struct pw_store *base = port->world->base;
+    if (read_fails(port, 1))
+        return unavailable(port->world, error, "it cannot be read now");
+    return base->ops->list_instances(base, arena, query, out_rows, out_count, error);
+}
+
+static pawl_status port_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
+                                  struct pawl_error *error)
+{
+    struct sim_port *port = (struct sim_port *)store;
+    struct pw_store *base = port->world->base;
+    if (read_fails(port, 1))
+        return unavailable(port->world, error, "it cannot be read now");
+    pawl_status status = base->ops->next_hook(base, hooks, count, out_at_ms, error);
+    if (port->world->plant.kind == SIM_PLANT_NEVER_DUE)
+        *out_at_ms = INT64_MAX;
+    return status;
+}
+
 /* The real store is the world's, not an engine's. */
 static void port_close(struct pw_store *store)
 {
@@ -234,9 +327,13 @@ struct pw_store *sim_port_wrap(struct pw_store *unwanted, void *user)
     port->forward.ops.close = port_close;
     port->forward.ops.apply = port_apply;
     port->forward.ops.read_instance = port_read_instance;
+    port->forward.ops.read_current = port_read_current;
     port->forward.ops.read_instance_by_key = port_read_instance_by_key;
     port->forward.ops.read_steps = port_read_steps;
     port->forward.ops.read_new_events = port_read_new_events;
     port->forward.ops.read_waiting_steps = port_read_waiting_steps;
+    port->forward.ops.read_logs = port_read_logs;
+    port->forward.ops.list_instances = port_list_instances;
+    port->forward.ops.next_hook = port_next_hook;
     return &port->forward.store;
 }

@@ -36,7 +36,13 @@
     RULE(30, NEXT_WAKE, "a runner's next wake time is when the first task is due or the first lease expires")          \
     RULE(31, ABANDONED, "once a race is decided no step of its other branches is left waiting")                        \
     RULE(32, LOOK, "a look at an instance and its history shows what the rows say")                                   \
-    RULE(33, TRANSITION, "instances, tasks and steps change only by the listed transitions")
+    RULE(33, TRANSITION, "instances, tasks and steps change only by the listed transitions")                           \
+    RULE(34, RESPONSE, "a request is answered as the API says: never with 500, with 503 only after the store failed")  \
+    RULE(35, RESULT_TOLD, "a result is the outcome that the run has, and whoever waits for it is told in time")        \
+    RULE(36, STREAM, "a stream tells each log line once and in order, over reconnects, and ends with the final status")\
+    RULE(37, RECORDED, "what a hook is to be told is recorded once, in the commit that causes it")                     \
+    RULE(38, ATTEMPTED, "a delivery is tried when it is due, at most attempts_max times, and ends as its hook said")   \
+    RULE(39, DELIVERED, "once faults stop and time goes on, every delivery is made or has failed for good")
 /* clang-format on */
 
 enum sim_rule {

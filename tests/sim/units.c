@@ -160,7 +160,7 @@ static void begin_run(struct sim_instance *instance, int64_t now_ms, int64_t own
     run->claims = owner != 0;
     run->closings = run->expiries = 0;
     run->pause_told = false;
-    instance->outcome = PW_OUTCOME_OPEN;
+    run->outcome = instance->outcome = PW_OUTCOME_OPEN;
     instance->completed_at_ms = 0;
     instance->output[0] = instance->error_name[0] = instance->error_message[0] = '\0';
     instance->task = (struct sim_task){ .exists = true, .due_at_ms = now_ms, .kind = PW_TASK_RUN };
@@ -193,6 +193,7 @@ static void apply_create(struct sim_model *model, const struct pw_op_create *op,
     instance->run = 1;
     instance->created_at_ms = now_ms;
     instance->standing = (struct sim_standing){ .status = SIM_STATE_ABSENT, .task = SIM_STATE_ABSENT };
+    memset(instance->truths, 0, sizeof instance->truths);
     memcpy(instance->workflow, workflow, sizeof workflow);
     memcpy(instance->id, id, sizeof id);
     sim_text_copy(instance->params, op->params);
@@ -309,7 +310,7 @@ static void apply_finish(struct sim_model *model, const struct pw_op_finish *op,
 {
     struct sim_instance *instance = sim_model_by_key(model, op->instance);
     sim_check_finish(model, op);
-    instance->outcome = op->outcome;
+    instance->outcome = sim_model_run(instance, instance->run)->outcome = op->outcome;
     instance->completed_at_ms = now_ms;
     sim_text_copy(instance->output, op->output);
     sim_text_copy(instance->error_name, op->error_name);
@@ -339,10 +340,16 @@ static void apply_op(struct sim_model *model, const struct pw_unit *unit, const 
     switch (op->kind) {
     case PW_OP_FENCE:
     case PW_OP_REAP:
-    case PW_OP_HOOK:
+    case PW_OP_HOOK: /* all of a unit at once: sim_apply_hooks() */
+        return;
     case PW_OP_HOOK_CLAIM:
+        sim_apply_hook_claim(model, &op->as.hook_claim, now_ms);
+        return;
     case PW_OP_HOOK_SETTLE:
+        sim_apply_hook_settle(model, &op->as.hook_settle, now_ms);
+        return;
     case PW_OP_HOOK_RESEND:
+        sim_apply_hook_resend(model, &op->as.hook_resend, now_ms);
         return;
     case PW_OP_CREATE:
         apply_create(model, &op->as.create, now_ms);
@@ -391,17 +398,38 @@ static void apply_op(struct sim_model *model, const struct pw_unit *unit, const 
     }
 }
 
+/* Also of instances that the unit does not concern: then it is so still. */
+static void note_truths(struct sim_model *model)
+{
+    for (int i = 0; i < model->instance_count; i++) {
+        struct sim_instance *instance = &model->instances[i];
+        const struct sim_task *task = &instance->task;
+        bool is_paused = task->exists && (task->status == PW_TASK_PAUSED || task->pause_requested);
+        const bool holds[] = { [SIM_TRUTH_PAUSED] = is_paused,
+                               [SIM_TRUTH_RESUMED] = task->exists && !is_paused,
+                               [SIM_TRUTH_TERMINATED] = instance->outcome == PW_OUTCOME_TERMINATED,
+                               [SIM_TRUTH_OVER] = instance->outcome != PW_OUTCOME_OPEN };
+        for (int truth = 0; truth < SIM_TRUTH_COUNT; truth++) {
+            if (holds[truth])
+                instance->truths[truth] = model->units;
+        }
+    }
+}
+
 void sim_model_unit(struct sim_model *model, const struct pw_unit *unit, int64_t now_ms, const int64_t *owners,
                     int owner_count)
 {
     check_answer(model, unit);
-    if (unit->status != PAWL_OK) {
+    if (unit->status != PAWL_OK)
         return;
-    }
     if (unit->chain != NULL)
         check_turn(model, unit, owners, owner_count);
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
         apply_op(model, unit, op, now_ms);
+    if (model->has_hooks)
+        sim_apply_hooks(model, unit, now_ms);
     sim_check_races(model, unit);
     sim_note_unit(model, unit);
+    model->units++;
+    note_truths(model);
 }

@@ -38,6 +38,18 @@ static void fill_by_chance(void *user, void *bytes, size_t size)
 
 /* ---- Processes --------------------------------------------------------------------------------------------------------- */
 
+struct sim_process *sim_process_choose(struct sim_world *world)
+{
+    struct sim_process *process = &world->processes[sim_below(&world->chance, world->process_count)];
+    return process->is_dead || process->is_draining ? NULL : process;
+}
+
+void sim_process_commit(struct sim_process *process)
+{
+    while (pw_commit_lead(process->engine->commit))
+        continue;
+}
+
 struct sim_process *sim_process_of(struct sim_world *world, const pawl_engine *engine)
 {
     for (int i = 0; i < SIM_PROCESSES_MAX; i++) {
@@ -47,7 +59,7 @@ struct sim_process *sim_process_of(struct sim_world *world, const pawl_engine *e
     return NULL;
 }
 
-void sim_open_runners(struct sim_world *world, struct sim_process *process)
+static void open_runners(struct sim_world *world, struct sim_process *process)
 {
     struct pawl_error error;
     for (int i = 0; i < process->runner_count; i++) {
@@ -65,7 +77,7 @@ void sim_open_runners(struct sim_world *world, struct sim_process *process)
     }
 }
 
-void sim_close_runners(struct sim_world *world, struct sim_process *process)
+static void close_runners(struct sim_world *world, struct sim_process *process)
 {
     for (int i = 0; i < process->runner_count && process->is_loose; i++)
         sim_loose_stop(world, process, &process->runners[i]);
@@ -73,6 +85,27 @@ void sim_close_runners(struct sim_world *world, struct sim_process *process)
         pawl_runner_close(process->runners[i].runner);
         process->runners[i].runner = NULL;
     }
+}
+
+/* The committer of started runners has a thread, which takes over what calls send: here somebody leads, some time. */
+static void open_process(struct sim_world *world, struct sim_process *process)
+{
+    struct pawl_error error;
+    process->is_draining = false;
+    if (process->is_loose)
+        pw_commit_engage(process->engine->commit);
+    else
+        pw_commit_dismiss(process->engine->commit);
+    if (pawl_http_new(process->engine, NULL, &process->http, &error) != PAWL_OK)
+        sim_give_up("no handler: %s", error.text);
+    open_runners(world, process);
+}
+
+static void close_process(struct sim_world *world, struct sim_process *process)
+{
+    sim_asks_crash(world, process);
+    pawl_http_free(process->http);
+    close_runners(world, process);
 }
 
 void sim_process_crash(struct sim_world *world, struct sim_process *process)
@@ -90,9 +123,9 @@ void sim_process_left(struct sim_world *world, struct sim_process *process)
     process->on_stack--;
     if (!process->is_dead || process->on_stack > 0)
         return;
-    sim_close_runners(world, process);
+    close_process(world, process);
     process->is_dead = false;
-    sim_open_runners(world, process);
+    open_process(world, process);
     sim_trace("process %d is there again", (int)(process - world->processes));
 }
 
@@ -174,9 +207,10 @@ static void act_stop(struct sim_world *world)
         return;
     sim_trace("process %d stops", (int)(process - world->processes));
     process->on_stack++;
-    sim_close_runners(world, process);
+    sim_asks_drain(world, process);
+    close_process(world, process);
     change_code(world);
-    sim_open_runners(world, process);
+    open_process(world, process);
     sim_process_left(world, process);
 }
 
@@ -217,12 +251,40 @@ static void forget_trouble(struct sim_world *world)
     }
 }
 
+static bool has_open_asks(const struct sim_world *world)
+{
+    for (int i = 0; i < SIM_ASKS_MAX; i++) {
+        if (world->asks[i].is_open)
+            return true;
+    }
+    return false;
+}
+
+/* Those that wait for something: open calls, followers, hooks.  False: it was the others' turn. */
+static bool act_of_waiting(struct sim_world *world)
+{
+    int drawn = sim_below(&world->chance, 12);
+    if (drawn < 3 && has_open_asks(world))
+        sim_ask_act(world);
+    else if (drawn < 6 && world->followers[0].instance != NULL)
+        sim_follow_act(world);
+    else if (drawn < 8 && world->model.has_hooks)
+        sim_courier_act(world);
+    else
+        return false;
+    return true;
+}
+
 static void act(struct sim_world *world)
 {
     forget_trouble(world);
     world->counts->actions++;
-    int drawn = sim_below(&world->chance, 100);
-    if (drawn < 42)
+    if (act_of_waiting(world))
+        return;
+    int drawn = sim_below(&world->chance, 103);
+    if (drawn >= 100)
+        sim_client_look(world);
+    else if (drawn < 42)
         act_tick(world);
     else if (drawn < 62)
         act_wait(world);
@@ -242,7 +304,8 @@ static void act(struct sim_world *world)
 
 void sim_interlude(struct sim_world *world)
 {
-    if (world->is_calm || world->depth >= SIM_DEPTH_MAX || !sim_happens(&world->chance, world->mood.interlude))
+    if (world->is_calm || world->answering > 0 || world->depth >= SIM_DEPTH_MAX ||
+        !sim_happens(&world->chance, world->mood.interlude))
         return;
     enum sim_context context = world->context;
     world->depth++;
@@ -281,13 +344,16 @@ static void choose_mood(struct sim_world *world)
                                      .body_crashes = some(chance, 10),
                                      .clock_creeps = some(chance, 60),
                                      .yields = some(chance, 300),
+                                     .hook_fails = some(chance, 200),
+                                     .hook_refuses = some(chance, 20),
+                                     .hook_crashes = some(chance, 30),
                                      .lease_ms = leases_ms[sim_below(chance, 4)],
                                      .always_replay = sim_below(chance, 4) == 0,
                                      .no_cache = sim_below(chance, 4) == 0 };
     if (sim_below(chance, 5) == 0) {
         struct sim_mood *mood = &world->mood; /* nothing goes wrong but what runs wrong by itself */
         mood->fail_before = mood->fail_after = mood->crash_before = mood->crash_after = 0;
-        mood->fail_read = mood->body_crashes = 0;
+        mood->fail_read = mood->body_crashes = mood->hook_crashes = 0;
     }
 }
 
@@ -309,6 +375,9 @@ static void make_world(struct sim_world *world, uint64_t seed)
     world->interludes = world->faults = world->applied = world->applied_at_interlude = 0;
     world->events_sent = world->names_made = 0;
     world->plant.calls = 0;
+    world->answering = 0;
+    for (int i = 0; i < SIM_FOLLOWERS_MAX; i++)
+        world->followers[i].instance = NULL;
     choose_mood(world);
     world->mood.gives_up = of_some_worlds(seed, 1, 40);
     sim_taste_choose(&taste, &world->chance);
@@ -317,6 +386,7 @@ static void make_world(struct sim_world *world, uint64_t seed)
         sim_program_trace(&world->programs[i], i);
     }
     sim_model_reset(&world->model, world->programs, world->start_ms);
+    world->model.has_hooks = sim_below(&world->chance, 5) == 0;
     sim_tables_empty(world->db);
     world->process_count = 1 + sim_below(&world->chance, SIM_PROCESSES_MAX);
     for (int i = 0; i < world->process_count; i++) {
@@ -325,7 +395,8 @@ static void make_world(struct sim_world *world, uint64_t seed)
         process->is_loose = sim_below(&world->chance, 2) == 0;
         process->is_dead = false;
         process->on_stack = 0;
-        sim_open_runners(world, process);
+        process->engine = process->engines[world->model.has_hooks];
+        open_process(world, process);
     }
 }
 
@@ -341,10 +412,12 @@ static void check_next_wake(struct sim_world *world)
 static void run_to_end(struct sim_world *world)
 {
     world->is_calm = true;
+    world->counts->actions++; /* what follows is not what open calls did */
     sim_trace("calm");
     for (int i = 0; i < world->process_count; i++) {
         for (int j = 0; j < world->processes[i].runner_count && world->processes[i].is_loose; j++)
             sim_loose_finish(world, &world->processes[i], &world->processes[i].runners[j]);
+        sim_process_commit(&world->processes[i]);
     }
     if (sim_below(&world->chance, 2) == 0)
         sim_client_resume_all(world);
@@ -390,10 +463,13 @@ void sim_world_run(struct sim_world *world, uint64_t seed)
     }
     run_to_end(world);
     check_ends(world);
-    sim_client_look(world);
+    sim_asks_finish(world);
+    sim_follow_finish(world);
+    sim_courier_finish(world);
+    sim_look_all(world);
     sim_compare(&world->model, world->db);
     for (int i = 0; i < world->process_count; i++)
-        sim_close_runners(world, &world->processes[i]);
+        close_process(world, &world->processes[i]);
     world->counts->seeds++;
 }
 
@@ -411,6 +487,23 @@ static void define_workflows(struct sim_world *world, pawl_engine *engine)
     }
 }
 
+static void open_engine(struct sim_world *world, const struct pawl_options *options, int position, bool has_hooks)
+{
+    struct pawl_error error = { PAWL_OK, "" };
+    struct sim_process *process = &world->processes[position];
+    struct sim_port *port = calloc(1, sizeof *port);
+    if (port == NULL)
+        sim_give_up("no memory");
+    port->world = world;
+    port->process = position;
+    process->ports[has_hooks] = port;
+    if (pw_engine_open(options, sim_port_wrap, port, &process->engines[has_hooks], &error) != PAWL_OK)
+        sim_give_up("no engine: %s", error.text);
+    define_workflows(world, process->engines[has_hooks]);
+    if (has_hooks)
+        sim_courier_register(process->engines[has_hooks], process, position);
+}
+
 void sim_world_open(struct sim_world *world, struct sim_counts *counts)
 {
     struct pawl_error error = { PAWL_OK, "" };
@@ -425,25 +518,18 @@ void sim_world_open(struct sim_world *world, struct sim_counts *counts)
         sim_give_up("no store: %s", error.text);
     world->db = ((struct pw_sqlite *)world->base)->writer.db;
     sim_tables_make(world->db);
-    for (int i = 0; i < SIM_PROCESSES_MAX; i++) {
-        struct sim_process *process = &world->processes[i];
-        process->port = calloc(1, sizeof *process->port);
-        if (process->port == NULL)
-            sim_give_up("no memory");
-        process->port->world = world;
-        process->port->process = i;
-        if (pw_engine_open(&options, sim_port_wrap, process->port, &process->engine, &error) != PAWL_OK)
-            sim_give_up("no engine: %s", error.text);
-        define_workflows(world, process->engine);
-    }
+    for (int i = 0; i < SIM_PROCESSES_MAX * 2; i++)
+        open_engine(world, &options, i / 2, i % 2 == 1);
 }
 
 void sim_world_close(struct sim_world *world)
 {
     sim_model_reset(&world->model, world->programs, 0);
     for (int i = 0; i < SIM_PROCESSES_MAX; i++) {
-        pawl_close(world->processes[i].engine);
-        free(world->processes[i].port);
+        for (int j = 0; j < 2; j++) {
+            pawl_close(world->processes[i].engines[j]);
+            free(world->processes[i].ports[j]);
+        }
     }
     sim_tables_close();
     world->base->ops->close(world->base);

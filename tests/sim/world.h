@@ -4,16 +4,17 @@
  * A process that crashes has every call on its store fail until nothing of it is left on the stack; then its runners are
  * closed and new ones opened, with new names, while the leases of the old ones stay behind.
  * A body runs other actors of the world before it returns (an interlude), so turns and calls overlap as they would in
- * several threads. */
+ * several threads.  Half of what clients do goes over HTTP (ask.h).  In some worlds hooks are registered: each process
+ * has two engines, of which a world uses the one with hooks or the one without. */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
-#include "model.h"
+#include "ask.h"
 #include "plants.h"
 #include "pawl/runner.h"
 #include "testing/forward.h"
 
-enum { SIM_PROCESSES_MAX = 3, SIM_RUNNERS_MAX = 2, SIM_PROGRAMS_MAX = 4, SIM_DEPTH_MAX = 3 };
+enum { SIM_PROCESSES_MAX = 3, SIM_RUNNERS_MAX = 2, SIM_PROGRAMS_MAX = 4, SIM_DEPTH_MAX = 3, SIM_ANSWERS_MAX = 256 };
 
 /* How wild a world is: in so many of a thousand cases. */
 struct sim_mood {
@@ -23,6 +24,7 @@ struct sim_mood {
     int clock_creeps; /* of readings */
     int yields;       /* of waits for a commit */
     int gives_up;     /* of passes, before anything is asked for: as a binding without memory does */
+    int hook_fails, hook_refuses, hook_crashes; /* of attempts to deliver */
     int64_t lease_ms;
     bool always_replay, no_cache;
 };
@@ -34,8 +36,12 @@ struct sim_runner {
 };
 
 struct sim_process {
-    struct sim_port *port;
-    pawl_engine *engine;
+    struct sim_port *ports[2]; /* of its engines: without hooks, and with them */
+    pawl_engine *engines[2];
+    pawl_engine *engine; /* the one of this world */
+    pawl_http *http;
+    bool is_draining;
+    unsigned hooks; /* that it delivers: a bit each */
     struct sim_runner runners[SIM_RUNNERS_MAX];
     int runner_count;
     bool is_loose; /* its runners are as started ones, see loose.c; otherwise they tick */
@@ -48,7 +54,8 @@ struct sim_process {
 #define SIM_COUNTS(COUNT)                                                                                              \
     COUNT(seeds) COUNT(actions) COUNT(turns) COUNT(commits) COUNT(units) COUNT(bodies) COUNT(crashes) COUNT(errors)     \
     COUNT(ambiguous) COUNT(lost) COUNT(refused) COUNT(expired) COUNT(calls) COUNT(complete) COUNT(errored)             \
-    COUNT(terminated) COUNT(restarts) COUNT(paused)
+    COUNT(terminated) COUNT(restarts) COUNT(paused) COUNT(requests) COUNT(waits) COUNT(told) COUNT(reconnects)         \
+    COUNT(deliveries) COUNT(attempts) COUNT(undelivered)
 /* clang-format on */
 struct sim_counts {
 #define SIM_COUNT_FIELD(name) uint64_t name;
@@ -57,7 +64,15 @@ struct sim_counts {
     uint64_t transitions[SIM_TRANSITION_COUNT];
 };
 
-enum sim_context { SIM_CONTEXT_RUNNER, SIM_CONTEXT_CLIENT };
+/* Who calls the store: where others may come in between. */
+enum sim_context { SIM_CONTEXT_RUNNER, SIM_CONTEXT_LOOK, SIM_CONTEXT_CLIENT, SIM_CONTEXT_RESULT, SIM_CONTEXT_STREAM };
+
+/* Whom a unit's answer is for; see port.c. */
+struct sim_answer {
+    struct sim_world *world;
+    void (*done)(struct pw_unit *unit, void *user); /* NULL: free */
+    void *user;
+};
 
 struct sim_world {
     struct sim_chance chance;  /* of everything that happens */
@@ -76,6 +91,10 @@ struct sim_world {
     uint64_t interludes, faults, applied; /* so far */
     uint64_t applied_at_interlude;        /* when the last one ended */
     int events_sent, names_made;
+    struct sim_ask asks[SIM_ASKS_MAX];
+    struct sim_follower followers[SIM_FOLLOWERS_MAX];
+    struct sim_answer answers[SIM_ANSWERS_MAX];
+    int answering; /* an answer is given out by the committer, which can be asked for nothing meanwhile */
     struct sim_plant plant;
     struct sim_counts *counts;
 };
@@ -98,9 +117,11 @@ void sim_tick(struct sim_world *world, struct sim_process *process, struct sim_r
 /* Something of the process has come back; if it is dead and this was the last, it rises again. */
 void sim_process_left(struct sim_world *world, struct sim_process *process);
 void sim_process_crash(struct sim_world *world, struct sim_process *process);
-void sim_open_runners(struct sim_world *world, struct sim_process *process);
-void sim_close_runners(struct sim_world *world, struct sim_process *process);
 struct sim_process *sim_process_of(struct sim_world *world, const pawl_engine *engine);
+/* By chance; NULL when it is dead, or about to stop. */
+struct sim_process *sim_process_choose(struct sim_world *world);
+/* All that is queued in its committer is answered. */
+void sim_process_commit(struct sim_process *process);
 
 /* loose.c: some of what the threads of a started runner do. */
 void sim_loose_open(struct sim_world *world, struct sim_process *process, struct sim_runner *runner);
@@ -118,9 +139,10 @@ void sim_loose_stop(struct sim_world *world, struct sim_process *process, struct
 void sim_client_create(struct sim_world *world);
 void sim_client_event(struct sim_world *world);
 void sim_client_control(struct sim_world *world);
-void sim_client_resume_all(struct sim_world *world);
-/* At every instance and its history, against the model. */
 void sim_client_look(struct sim_world *world);
+void sim_client_resume_all(struct sim_world *world);
+/* Directly or over HTTP, at any process that lives. */
+void sim_client_perform(struct sim_world *world, struct sim_deed *deed);
 
 /* play.c: the one workflow function; user is the world. */
 void sim_play(pawl_turn *turn, void *user);

@@ -1,0 +1,113 @@
+/* deeds.c - whether what a call acknowledged is so, and what it refused had its reason (invariant 19). */
+#include "ask.h"
+#include "fail.h"
+#include "world.h"
+
+const char *sim_deed_name(enum sim_deed_kind kind)
+{
+    static const char *const names[] = {
+        [SIM_DEED_CREATE] = "create",   [SIM_DEED_BATCH] = "batch",   [SIM_DEED_EVENT] = "events",
+        [SIM_DEED_PAUSE] = "pause",     [SIM_DEED_RESUME] = "resume", [SIM_DEED_TERMINATE] = "terminate",
+        [SIM_DEED_RESTART] = "restart", [SIM_DEED_RESEND] = "resend",
+    };
+    return names[kind];
+}
+
+void sim_deed_begin(struct sim_world *world, struct sim_deed *deed)
+{
+    deed->existed = sim_model_find(&world->model, "alpha", deed->id) != NULL;
+    deed->other_existed = sim_model_find(&world->model, "alpha", "batched") != NULL;
+    deed->run = deed->instance != NULL ? deed->instance->run : 0;
+    deed->units = world->model.units;
+    deed->applied = world->applied;
+    deed->faults = world->faults;
+    deed->actions = world->counts->actions;
+}
+
+/* Has nobody come in between?  What its process had queued before it may have been committed with it. */
+bool sim_deed_is_alone(const struct sim_world *world, const struct sim_deed *deed)
+{
+    return world->counts->actions == deed->actions && world->applied <= deed->applied + 1;
+}
+
+/* ---- What is so -------------------------------------------------------------------------------------------------------- */
+
+static bool is_created(struct sim_world *world, const struct sim_deed *deed, const char *id, bool existed)
+{
+    const struct sim_instance *instance = sim_model_find(&world->model, "alpha", id);
+    if (instance == NULL || (existed && deed->kind == SIM_DEED_CREATE && !deed->return_existing))
+        return false;
+    bool is_ours = sim_deed_is_alone(world, deed); /* otherwise somebody may have been faster */
+    return existed || !is_ours || strcmp(instance->params, deed->payload) == 0;
+}
+
+static bool is_sent(const struct sim_deed *deed)
+{
+    for (int64_t run = deed->run; run <= deed->instance->run; run++) {
+        const struct sim_run *events = sim_model_run(deed->instance, run);
+        for (int i = 0; i < events->event_count; i++) {
+            const struct sim_event *event = &events->events[i];
+            if (deed->has_id ? strcmp(event->id, deed->id) == 0 : strcmp(event->payload, deed->payload) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool was_so(const struct sim_world *world, const struct sim_deed *deed, enum sim_truth truth)
+{
+    uint64_t since = sim_deed_is_alone(world, deed) ? world->model.units : deed->units;
+    return deed->instance->truths[truth] >= since;
+}
+
+static bool is_so(struct sim_world *world, const struct sim_deed *deed)
+{
+    switch (deed->kind) {
+    case SIM_DEED_CREATE:
+        return is_created(world, deed, deed->id, deed->existed);
+    case SIM_DEED_BATCH:
+        return is_created(world, deed, deed->id, deed->existed) &&
+               is_created(world, deed, "batched", deed->other_existed);
+    case SIM_DEED_EVENT:
+        return is_sent(deed);
+    case SIM_DEED_PAUSE:
+        return was_so(world, deed, SIM_TRUTH_PAUSED);
+    case SIM_DEED_RESUME:
+        return was_so(world, deed, SIM_TRUTH_RESUMED);
+    case SIM_DEED_TERMINATE:
+        return was_so(world, deed, SIM_TRUTH_TERMINATED);
+    case SIM_DEED_RESTART:
+        return deed->instance->run > deed->run;
+    case SIM_DEED_RESEND:
+        return deed->delivery->resent > deed->units;
+    }
+    return false;
+}
+
+/* ---- What was refused -------------------------------------------------------------------------------------------------- */
+
+static bool has_reason(struct sim_world *world, const struct sim_deed *deed, pawl_status status)
+{
+    if (status == PAWL_INSTANCE_ID_ALREADY_EXISTS)
+        return deed->kind == SIM_DEED_CREATE && !deed->return_existing &&
+               sim_model_find(&world->model, "alpha", deed->id) != NULL;
+    if (status == PAWL_DELIVERY_NOT_FOUND)
+        return deed->kind == SIM_DEED_RESEND && !deed->delivery->exists;
+    return status == PAWL_INSTANCE_TERMINAL && deed->instance != NULL && deed->kind != SIM_DEED_RESTART &&
+           was_so(world, deed, SIM_TRUTH_OVER);
+}
+
+void sim_deed_check(struct sim_world *world, const struct sim_deed *deed, pawl_status status)
+{
+    const char *whose = deed->instance != NULL ? deed->instance->id : deed->id;
+    if (world->plant.kind == SIM_PLANT_SILENT_REFUSAL && status == PAWL_INSTANCE_TERMINAL)
+        status = PAWL_OK;
+    if (status == PAWL_STORE_UNAVAILABLE)
+        SIM_CHECK(SIM_RULE_NO_SURPRISE, world->faults > deed->faults, "%s of %s fails without a cause",
+                  sim_deed_name(deed->kind), whose);
+    else if (status == PAWL_OK)
+        SIM_CHECK(SIM_RULE_ACKNOWLEDGED, is_so(world, deed), "%s of %s", sim_deed_name(deed->kind), whose);
+    else
+        SIM_CHECK(SIM_RULE_ACKNOWLEDGED, has_reason(world, deed, status), "%s of %s was refused: %s",
+                  sim_deed_name(deed->kind), whose, pawl_status_name(status));
+}

@@ -1,0 +1,325 @@
+/* deliveries.c - what hooks are to be told: which rows a unit should record, and what claims and settlings make of them.
+ *
+ * Which rows, is read from what became of the instances, and not from which op did it: a run that is there and may go on
+ * after a unit that made, woke or parked it, was enqueued; one that the unit ended has finished. */
+#include "fail.h"
+#include "model.h"
+
+const struct sim_hook sim_hooks[SIM_HOOKS_MAX] = {
+    { "all", PAWL_HOOK_ENQUEUED | PAWL_HOOK_FINISHED, 3, 1000, 5000 },
+    { "ends", PAWL_HOOK_FINISHED, 5, 100, 400 },
+};
+
+struct sim_delivery *sim_delivery_of(struct sim_model *model, const char *id)
+{
+    for (int i = 0; i < model->delivery_count; i++) {
+        if (strcmp(model->deliveries[i].id, id) == 0)
+            return &model->deliveries[i];
+    }
+    return NULL;
+}
+
+static struct sim_delivery *find_by_key(struct sim_model *model, int64_t key)
+{
+    for (int i = 0; i < model->delivery_count; i++) {
+        if (model->deliveries[i].key == key)
+            return &model->deliveries[i];
+    }
+    return NULL;
+}
+
+/* ---- Recording --------------------------------------------------------------------------------------------------------- */
+
+/* What a unit did to one instance. */
+struct deeds {
+    bool is_made, is_sent_event, is_parked, is_held, is_ended;
+};
+
+static struct deeds deeds_of(const struct pw_unit *unit, int64_t instance)
+{
+    struct deeds deeds = { 0 };
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
+        deeds.is_made |= op->kind == PW_OP_CREATE && op->as.create.created && op->as.create.fence.instance == instance;
+        deeds.is_made |= op->kind == PW_OP_RESTART && op->as.restart.instance == instance;
+        deeds.is_sent_event |= op->kind == PW_OP_EVENT && op->as.event.instance == instance;
+        deeds.is_parked |= op->kind == PW_OP_PARK && op->as.park.instance == instance;
+        deeds.is_held |= op->kind == PW_OP_HOLD && op->as.hold.instance == instance;
+        deeds.is_ended |= op->kind == PW_OP_FINISH && op->as.finish.instance == instance;
+    }
+    return deeds;
+}
+
+/* Is the hook to be told this of the instance? */
+static bool is_to_be_told(const struct sim_instance *instance, struct deeds deeds, int hook, enum pawl_hook_event event)
+{
+    bool goes_on = instance->task.exists && instance->task.status != PW_TASK_PAUSED;
+    bool was_moved = deeds.is_made || deeds.is_parked || deeds.is_held;
+    if ((sim_hooks[hook].events & (unsigned)event) == 0)
+        return false;
+    return event == PAWL_HOOK_FINISHED ? deeds.is_ended : goes_on && was_moved;
+}
+
+/* 0: of none, or of one that was there before. */
+static int64_t instance_of(const struct pw_op *cause)
+{
+    switch (cause->kind) {
+    case PW_OP_CREATE:
+        return cause->as.create.created ? cause->as.create.fence.instance : 0;
+    case PW_OP_RESTART:
+        return cause->as.restart.instance;
+    case PW_OP_HOLD:
+        return cause->as.hold.instance;
+    case PW_OP_PARK:
+        return cause->as.park.instance;
+    case PW_OP_FINISH:
+        return cause->as.finish.instance;
+    default:
+        return 0;
+    }
+}
+
+static void check_told(const struct pw_unit *unit, const struct sim_instance *instance, int hook,
+                       enum pawl_hook_event event)
+{
+    int count = 0;
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
+        count += op->kind == PW_OP_HOOK && op->as.hook.event == event &&
+                 instance_of(op->as.hook.cause) == instance->key &&
+                 pw_text_equal(op->as.hook.hook, pw_text_of(sim_hooks[hook].name));
+    SIM_CHECK(SIM_RULE_RECORDED, count == 1, "%s is told %d times that %s %s", sim_hooks[hook].name, count,
+              instance->id, event == PAWL_HOOK_FINISHED ? "has finished" : "is due");
+}
+
+static enum pw_hook_reason reason_of(struct deeds deeds, const struct sim_task *task)
+{
+    if (deeds.is_made)
+        return PW_REASON_CREATE;
+    if (deeds.is_sent_event)
+        return PW_REASON_EVENT;
+    if (deeds.is_held)
+        return PW_REASON_RESUME;
+    return task->kind == PW_TASK_WAKE    ? PW_REASON_WAKE
+           : task->kind == PW_TASK_RETRY ? PW_REASON_RETRY
+                                         : PW_REASON_RESUME;
+}
+
+/* Where no time is told the run is due at once, otherwise when its task is. */
+static int64_t due_of(const struct pw_op *cause, const struct sim_instance *instance, int64_t now_ms)
+{
+    int64_t due_at_ms = instance->task.due_at_ms;
+    bool at_once = cause->kind != PW_OP_PARK || cause->as.park.due_at_ms == PW_NOW;
+    SIM_CHECK(SIM_RULE_RECORDED, !at_once || instance->task.processing || due_at_ms <= now_ms,
+              "%s is due at %lld, and not at once", instance->id, (long long)due_at_ms);
+    return at_once ? 0 : due_at_ms;
+}
+
+static struct sim_delivery *add_delivery(struct sim_model *model, const struct pw_op_hook *op, int hook,
+                                         const struct sim_instance *instance, int64_t now_ms)
+{
+    SIM_CHECK(SIM_RULE_RECORDED, op->attempts_max == sim_hooks[hook].attempts_max, "%lld attempts for %s",
+              (long long)op->attempts_max, sim_hooks[hook].name);
+    if (model->delivery_count == SIM_DELIVERIES_MAX)
+        sim_give_up("%d deliveries", model->delivery_count);
+    struct sim_delivery *delivery = &model->deliveries[model->delivery_count++];
+    *delivery = (struct sim_delivery){ .exists = true,
+                                       .hook = hook,
+                                       .event = op->event,
+                                       .instance = instance->key,
+                                       .run = instance->run,
+                                       .created_at_ms = now_ms,
+                                       .next_at_ms = now_ms };
+    sim_text_copy(delivery->id, op->id);
+    return delivery;
+}
+
+static int hook_of(struct pw_text name)
+{
+    int hook = 0;
+    while (hook < SIM_HOOKS_MAX && !pw_text_equal(name, pw_text_of(sim_hooks[hook].name)))
+        hook++;
+    SIM_CHECK(SIM_RULE_RECORDED, hook < SIM_HOOKS_MAX, "there is no hook %.*s", (int)name.size, name.data);
+    return hook;
+}
+
+static void record(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_hook *op, int64_t now_ms)
+{
+    const struct sim_instance *instance = sim_model_by_key(model, instance_of(op->cause));
+    int hook = hook_of(op->hook);
+    if (instance == NULL)
+        return;
+    struct deeds deeds = deeds_of(unit, instance->key);
+    if (!is_to_be_told(instance, deeds, hook, op->event))
+        return; /* of a run that was parked to pause: the store has seen it, and recorded nothing */
+    struct sim_delivery *delivery = add_delivery(model, op, hook, instance, now_ms);
+    if (op->event == PAWL_HOOK_FINISHED) {
+        delivery->outcome = instance->outcome;
+        memcpy(delivery->error_name, instance->error_name, sizeof delivery->error_name);
+        memcpy(delivery->error_message, instance->error_message, sizeof delivery->error_message);
+        return;
+    }
+    delivery->reason = reason_of(deeds, &instance->task);
+    delivery->due_at_ms = due_of(op->cause, instance, now_ms);
+    SIM_CHECK(SIM_RULE_RECORDED, op->reason == delivery->reason, "%s is due for reason %d, not %d", instance->id,
+              (int)delivery->reason, (int)op->reason);
+}
+
+void sim_apply_hooks(struct sim_model *model, const struct pw_unit *unit, int64_t now_ms)
+{
+    static const enum pawl_hook_event events[] = { PAWL_HOOK_ENQUEUED, PAWL_HOOK_FINISHED };
+    for (int i = 0; i < model->instance_count; i++) {
+        const struct sim_instance *instance = &model->instances[i];
+        struct deeds deeds = deeds_of(unit, instance->key);
+        for (int j = 0; j < SIM_HOOKS_MAX * 2; j++) {
+            if (is_to_be_told(instance, deeds, j / 2, events[j % 2]))
+                check_told(unit, instance, j / 2, events[j % 2]);
+        }
+    }
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
+        if (op->kind == PW_OP_HOOK)
+            record(model, unit, &op->as.hook, now_ms);
+    }
+}
+
+/* ---- Attempts ---------------------------------------------------------------------------------------------------------- */
+
+static const struct pw_hook_wanted *find_wanted(const struct pw_op_hook_claim *op, int hook)
+{
+    for (size_t i = 0; i < op->wanted_count; i++) {
+        if (pw_text_equal(op->wanted[i].hook, pw_text_of(sim_hooks[hook].name)))
+            return &op->wanted[i];
+    }
+    return NULL;
+}
+
+/* The longest due; of those of one moment the oldest. */
+static struct sim_delivery *find_due(struct sim_model *model, const struct pw_op_hook_claim *op, int64_t now_ms)
+{
+    struct sim_delivery *found = NULL;
+    for (int i = 0; i < model->delivery_count; i++) {
+        struct sim_delivery *delivery = &model->deliveries[i];
+        bool is_due = delivery->exists && delivery->next_at_ms != 0 && delivery->next_at_ms <= now_ms;
+        if (is_due && (found == NULL || delivery->next_at_ms < found->next_at_ms) &&
+            find_wanted(op, delivery->hook) != NULL)
+            found = delivery;
+    }
+    return found;
+}
+
+static void give_up(struct sim_delivery *delivery)
+{
+    delivery->next_at_ms = delivery->locked_until_ms = 0;
+    delivery->has_error = true;
+    delivery->epoch++;
+}
+
+static void take(struct sim_delivery *delivery, const struct pw_hook_row *row, int64_t lease_ms, int64_t now_ms)
+{
+    SIM_CHECK(SIM_RULE_ATTEMPTED, pw_text_equal(row->id, pw_text_of(delivery->id)), "claimed %s instead of %s",
+              row->id.data, delivery->id);
+    SIM_CHECK(SIM_RULE_STORED, delivery->key == 0 || delivery->key == row->key, "%s has another key", delivery->id);
+    delivery->key = row->key;
+    delivery->attempts++;
+    delivery->epoch++;
+    delivery->next_at_ms = delivery->locked_until_ms = now_ms + lease_ms;
+    SIM_CHECK(SIM_RULE_ATTEMPTED, row->attempts == delivery->attempts && row->epoch == delivery->epoch,
+              "%s: attempt %lld, epoch %lld; it should be %lld, %lld", delivery->id, (long long)row->attempts,
+              (long long)row->epoch, (long long)delivery->attempts, (long long)delivery->epoch);
+}
+
+void sim_apply_hook_claim(struct sim_model *model, const struct pw_op_hook_claim *op, int64_t now_ms)
+{
+    size_t claimed = 0;
+    while (claimed < op->max) {
+        struct sim_delivery *delivery = find_due(model, op, now_ms);
+        if (delivery == NULL)
+            break;
+        if (delivery->attempts >= sim_hooks[delivery->hook].attempts_max) {
+            give_up(delivery);
+            continue;
+        }
+        SIM_CHECK(SIM_RULE_ATTEMPTED, claimed < op->row_count, "%s is due, and not claimed", delivery->id);
+        take(delivery, &op->rows[claimed++], find_wanted(op, delivery->hook)->lease_ms, now_ms);
+    }
+    SIM_CHECK(SIM_RULE_ATTEMPTED, op->row_count == claimed, "claimed %zu instead of %zu", op->row_count, claimed);
+}
+
+/* An attempt that failed is followed by another when the policy says so, or not at all. */
+static void check_failure(const struct sim_delivery *delivery, const struct pw_op_hook_settle *op, int64_t now_ms)
+{
+    const struct sim_hook *hook = &sim_hooks[delivery->hook];
+    bool is_last = delivery->saying == SIM_SAYING_NEVER || delivery->attempts == hook->attempts_max;
+    int64_t delay_ms = hook->delay_ms;
+    for (int64_t i = 1; i < delivery->attempts; i++)
+        delay_ms *= 2;
+    if (is_last)
+        SIM_CHECK(SIM_RULE_ATTEMPTED, op->next_at_ms == 0, "%s is tried again after its last attempt", delivery->id);
+    else
+        SIM_CHECK(SIM_RULE_ATTEMPTED,
+                  op->next_at_ms >= delivery->said_at_ms + delay_ms && op->next_at_ms <= now_ms + delay_ms,
+                  "%s: the next attempt is at %lld, %lld ms after attempt %lld", delivery->id,
+                  (long long)op->next_at_ms, (long long)(op->next_at_ms - delivery->said_at_ms),
+                  (long long)delivery->attempts);
+}
+
+void sim_apply_hook_settle(struct sim_model *model, const struct pw_op_hook_settle *op, int64_t now_ms)
+{
+    struct sim_delivery *delivery = find_by_key(model, op->key);
+    SIM_CHECK(SIM_RULE_ATTEMPTED, delivery != NULL, "delivery %lld was never claimed", (long long)op->key);
+    bool is_lost = !delivery->exists || delivery->epoch != op->epoch;
+    SIM_CHECK(SIM_RULE_ATTEMPTED, op->lost == is_lost, "the lease of %s is lost: %d", delivery->id, op->lost);
+    if (is_lost)
+        return;
+    bool was_called = delivery->said_epoch == op->epoch && !op->untried;
+    SIM_CHECK(SIM_RULE_ATTEMPTED, was_called && op->delivered == (delivery->saying == SIM_SAYING_YES),
+              "%s is settled as delivered %d; said was %d", delivery->id, op->delivered, (int)delivery->saying);
+    delivery->locked_until_ms = 0;
+    delivery->exists = !op->delivered;
+    if (op->delivered)
+        return;
+    check_failure(delivery, op, now_ms);
+    delivery->next_at_ms = op->next_at_ms;
+    delivery->was_refused |= delivery->saying == SIM_SAYING_NEVER;
+    delivery->has_error = true;
+}
+
+void sim_apply_hook_resend(struct sim_model *model, const struct pw_op_hook_resend *op, int64_t now_ms)
+{
+    char id[SIM_TEXT_MAX];
+    sim_text_copy(id, op->id);
+    struct sim_delivery *delivery = sim_delivery_of(model, id);
+    bool exists = delivery != NULL && delivery->exists;
+    SIM_CHECK(SIM_RULE_STORED, op->found == exists, "sending %s again: found %d", id, op->found);
+    if (!exists)
+        return;
+    delivery->attempts = 0;
+    delivery->epoch++;
+    delivery->next_at_ms = now_ms;
+    delivery->locked_until_ms = 0;
+    delivery->was_refused = false;
+    delivery->resent = model->units + 1;
+}
+
+/* ---- Looking ----------------------------------------------------------------------------------------------------------- */
+
+int64_t sim_model_next_delivery(const struct sim_model *model, unsigned hooks)
+{
+    int64_t next_ms = INT64_MAX;
+    for (int i = 0; i < model->delivery_count; i++) {
+        const struct sim_delivery *delivery = &model->deliveries[i];
+        bool waits = delivery->exists && delivery->next_at_ms != 0 && (hooks & 1u << delivery->hook) != 0;
+        if (waits && delivery->next_at_ms < next_ms)
+            next_ms = delivery->next_at_ms;
+    }
+    return next_ms;
+}
+
+void sim_check_deliveries(const struct sim_model *model)
+{
+    for (int i = 0; i < model->delivery_count; i++) {
+        const struct sim_delivery *delivery = &model->deliveries[i];
+        bool has_failed = delivery->exists && delivery->next_at_ms == 0 &&
+                          (delivery->was_refused || delivery->attempts == sim_hooks[delivery->hook].attempts_max);
+        SIM_CHECK(SIM_RULE_DELIVERED, delivery->exists ? has_failed : delivery->was_told,
+                  "%s was neither made nor given up: %lld attempts", delivery->id, (long long)delivery->attempts);
+    }
+}

@@ -1,0 +1,198 @@
+/* looks.c - what a look at instances, lists, histories and deliveries shows, against the model (invariant 32): directly,
+ * and over HTTP. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fail.h"
+#include "pawl/service.h"
+#include "world.h"
+
+static bool is_same(const char *text, const char *stored)
+{
+    return strcmp(text != NULL ? text : "", stored) == 0;
+}
+
+/* ---- Directly ---------------------------------------------------------------------------------------------------------- */
+
+static void look(struct sim_world *world, pawl_scope *scope, struct sim_instance *instance)
+{
+    pawl_engine *engine = world->processes[0].engine;
+    struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
+    struct pawl_instance seen;
+    struct pawl_history history;
+    options.page_size = 100;
+    options.run_number = sim_between(&world->chance, 1, instance->run);
+    const struct sim_run *run = &instance->runs[options.run_number - 1];
+    pawl_status status = pawl_get(engine, scope, instance->workflow, instance->id, &seen, NULL);
+    SIM_CHECK(SIM_RULE_LOOK,
+              status == PAWL_OK && seen.status == sim_status_of(instance) && seen.run_number == instance->run,
+              "%s: %s, %s, run %lld", instance->id, pawl_status_name(status), pawl_instance_status_name(seen.status),
+              (long long)seen.run_number);
+    SIM_CHECK(SIM_RULE_LOOK,
+              is_same(seen.output_json, instance->output) && is_same(seen.error_name, instance->error_name) &&
+                  is_same(seen.error_message, instance->error_message),
+              "%s: output or error", instance->id);
+    status = pawl_get_history(engine, scope, instance->workflow, instance->id, &options, &history, NULL);
+    SIM_CHECK(SIM_RULE_LOOK,
+              status == PAWL_OK && history.step_count == (size_t)run->step_count &&
+                  history.event_count == (size_t)run->event_count,
+              "%s, run %lld: %zu steps, %zu events", instance->id, (long long)options.run_number, history.step_count,
+              history.event_count);
+    for (size_t i = 0; i < history.step_count; i++) {
+        const struct pawl_step_record *record = &history.steps[i];
+        const struct sim_step *step = &run->steps[sim_node_of(pw_text_of(record->name))];
+        SIM_CHECK(SIM_RULE_LOOK,
+                  record->status == step->status && record->attempts == step->attempts &&
+                      is_same(record->result_json, step->result) && is_same(record->error_name, step->error_name),
+                  "%s of %s, run %lld", record->name, instance->id, (long long)options.run_number);
+    }
+}
+
+void sim_look_all(struct sim_world *world)
+{
+    pawl_scope *scope = pawl_scope_new();
+    for (int i = 0; i < world->model.instance_count; i++)
+        look(world, scope, &world->model.instances[i]);
+    pawl_scope_free(scope);
+}
+
+/* ---- Over HTTP --------------------------------------------------------------------------------------------------------- */
+
+bool sim_shows_text(const pawl_value *shown, const char *path, const char *expected)
+{
+    return strcmp(pawl_value_string(shown, path, ""), expected) == 0;
+}
+
+/* What is stored here is compact JSON. */
+bool sim_shows_json(pawl_scope *scope, const pawl_value *shown, const char *path, const char *stored)
+{
+    const char *text = NULL;
+    size_t size;
+    return pawl_value_text(scope, pawl_value_at(shown, path), &text, &size) == PAWL_OK && is_same(text, stored);
+}
+
+static bool is_status_of(const pawl_value *shown, const struct sim_instance *instance)
+{
+    return sim_shows_text(shown, "details.status", pawl_instance_status_name(sim_status_of(instance)));
+}
+
+static void look_at_instance(struct sim_world *world, struct sim_process *process, pawl_scope *scope,
+                             const struct sim_instance *instance)
+{
+    char target[SIM_TARGET_MAX];
+    const pawl_value *shown;
+    (void)snprintf(target, sizeof target, "/api/workflows/%s/instances/%s", instance->workflow, instance->id);
+    if (sim_ask_now(world, process, scope, "GET", target, &shown) != PAWL_OK)
+        return;
+    SIM_CHECK(SIM_RULE_LOOK,
+              is_status_of(shown, instance) && sim_shows_text(shown, "id", instance->id) &&
+                  sim_shows_text(shown, "meta.workflowName", instance->workflow) &&
+                  pawl_value_int(shown, "meta.runNumber", 0) == instance->run,
+              "%s is shown otherwise", instance->id);
+    SIM_CHECK(SIM_RULE_LOOK,
+              sim_shows_json(scope, shown, "meta.params", instance->params) &&
+                  sim_shows_json(scope, shown, "details.output", instance->output) &&
+                  sim_shows_text(shown, "details.error.name", instance->error_name) &&
+                  sim_shows_text(shown, "details.error.message", instance->error_message),
+              "%s: params, output or error", instance->id);
+}
+
+static void check_shown_step(pawl_scope *scope, const pawl_value *shown, const struct sim_instance *instance,
+                             const struct sim_run *run)
+{
+    const char *name = pawl_value_string(shown, "stepKey", "");
+    int node = sim_node_of(pw_text_of(name));
+    SIM_CHECK(SIM_RULE_LOOK, node != SIM_NONE && run->steps[node].exists, "%s has a step %s", instance->id, name);
+    const struct sim_step *step = &run->steps[node];
+    SIM_CHECK(SIM_RULE_LOOK,
+              sim_shows_text(shown, "status", pawl_step_status_name(step->status)) &&
+                  sim_shows_text(shown, "type", pawl_step_kind_name(step->kind)) &&
+                  pawl_value_int(shown, "attempts", -1) == step->attempts &&
+                  sim_shows_json(scope, shown, "result", step->result) &&
+                  sim_shows_text(shown, "error.name", step->error_name) &&
+                  sim_shows_text(shown, "waitEventType", step->event_type),
+              "%s of %s is shown otherwise", name, instance->id);
+}
+
+static void check_shown_event(pawl_scope *scope, const pawl_value *shown, const struct sim_instance *instance,
+                              const struct sim_event *event)
+{
+    char step[SIM_TEXT_MAX] = "";
+    if (event->consumed_by != SIM_NONE)
+        (void)snprintf(step, sizeof step, "n%d", event->consumed_by);
+    SIM_CHECK(SIM_RULE_LOOK,
+              sim_shows_text(shown, "id", event->id) && sim_shows_text(shown, "type", event->type) &&
+                  sim_shows_json(scope, shown, "payload", event->payload) &&
+                  sim_shows_text(shown, "consumedByStepKey", step),
+              "event %s of %s is shown otherwise", event->id, instance->id);
+}
+
+static void look_at_history(struct sim_world *world, struct sim_process *process, pawl_scope *scope,
+                            struct sim_instance *instance)
+{
+    char target[SIM_TARGET_MAX];
+    int64_t number = sim_between(&world->chance, 1, instance->run);
+    const struct sim_run *run = sim_model_run(instance, number);
+    const pawl_value *shown;
+    (void)snprintf(target, sizeof target, "/api/workflows/%s/instances/%s/history?runNumber=%lld&pageSize=100",
+                   instance->workflow, instance->id, (long long)number);
+    if (sim_ask_now(world, process, scope, "GET", target, &shown) != PAWL_OK)
+        return;
+    size_t steps = pawl_value_size(shown, "steps"), events = pawl_value_size(shown, "events");
+    SIM_CHECK(SIM_RULE_LOOK,
+              steps == (size_t)run->step_count && events == (size_t)run->event_count &&
+                  pawl_value_int(shown, "runNumber", 0) == number,
+              "%s, run %lld: %zu steps, %zu events", instance->id, (long long)number, steps, events);
+    for (size_t i = 0; i < steps; i++)
+        check_shown_step(scope, pawl_value_item(pawl_value_at(shown, "steps"), i), instance, run);
+    for (size_t i = 0; i < events; i++)
+        check_shown_event(scope, pawl_value_item(pawl_value_at(shown, "events"), i), instance, &run->events[i]);
+}
+
+/* All pages, newest first. */
+static void look_at_list(struct sim_world *world, struct sim_process *process, pawl_scope *scope)
+{
+    char target[SIM_TARGET_MAX];
+    int left = world->model.instance_count, size = 1 + sim_below(&world->chance, 4);
+    uint64_t actions = world->counts->actions;
+    const pawl_value *shown;
+    const char *cursor = "";
+    while (cursor != NULL && !process->is_dead) {
+        (void)snprintf(target, sizeof target, "/api/workflows/alpha/instances?pageSize=%d%s%s", size,
+                       cursor[0] != '\0' ? "&cursor=" : "", cursor);
+        if (sim_ask_now(world, process, scope, "GET", target, &shown) != PAWL_OK || world->counts->actions != actions)
+            return;
+        for (size_t i = 0; i < pawl_value_size(shown, "instances"); i++) {
+            do
+                left--;
+            while (left >= 0 && strcmp(world->model.instances[left].workflow, "alpha") != 0);
+            const pawl_value *item = pawl_value_item(pawl_value_at(shown, "instances"), i);
+            SIM_CHECK(SIM_RULE_LOOK,
+                      left >= 0 && sim_shows_text(item, "id", world->model.instances[left].id) &&
+                          is_status_of(item, &world->model.instances[left]),
+                      "%s is listed otherwise", pawl_value_string(item, "id", "?"));
+        }
+        cursor = pawl_value_string(shown, "cursor", NULL);
+    }
+    while (--left >= 0)
+        SIM_CHECK(SIM_RULE_LOOK, strcmp(world->model.instances[left].workflow, "alpha") != 0, "%s is not listed",
+                  world->model.instances[left].id);
+}
+
+void sim_look_act(struct sim_world *world, struct sim_process *process)
+{
+    pawl_scope *scope = pawl_scope_new();
+    struct sim_instance *instance = &world->model.instances[sim_below(&world->chance, world->model.instance_count)];
+    switch (sim_below(&world->chance, 4)) {
+    case 0:
+        look_at_list(world, process, scope);
+        break;
+    case 1:
+        look_at_history(world, process, scope, instance);
+        break;
+    default:
+        look_at_instance(world, process, scope, instance);
+        break;
+    }
+    pawl_scope_free(scope);
+}
