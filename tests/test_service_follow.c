@@ -194,6 +194,22 @@ static void a_restart_is_followed_after_the_rest_of_the_old_run(void **state)
     pawl_follow_close(follow);
 }
 
+static void of_two_restarts_between_looks_no_run_is_left_out(void **state)
+{
+    struct world *world = *state;
+    world_create(world, "a");
+    pawl_follow *follow = follow_from(world, "a", NULL);
+    (void)next(world, follow, NULL, NULL);
+    assert_int_equal(pawl_restart(world->engine, "order", "a", &world->error), PAWL_OK);
+    log_line(world, "a", "between");
+    assert_int_equal(pawl_restart(world->engine, "order", "a", &world->error), PAWL_OK);
+
+    assert_string_equal(next(world, follow, NULL, NULL), "log:restarted as run 2");
+    assert_string_equal(next(world, follow, NULL, NULL), "log:between log:restarted as run 3");
+    assert_string_equal(next(world, follow, NULL, NULL), "status:queued#3");
+    pawl_follow_close(follow);
+}
+
 static void a_long_history_comes_in_pages(void **state)
 {
     struct world *world = *state;
@@ -345,6 +361,7 @@ int main(void)
         TEST(a_clock_that_goes_back_hides_nothing),
         TEST(every_mark_leads_to_what_comes_behind_it),
         TEST(a_restart_is_followed_after_the_rest_of_the_old_run),
+        TEST(of_two_restarts_between_looks_no_run_is_left_out),
         TEST(a_long_history_comes_in_pages),
         TEST(a_mark_of_many_waiting_steps_leaves_none_out),
         TEST(a_forged_mark_of_the_longest_numbers_does_no_harm),

@@ -285,8 +285,6 @@ struct pw_definition *pw_engine_find(pawl_engine *engine, struct pw_text name)
 pawl_status pw_engine_require(pawl_engine *engine, const char *name, struct pw_definition **out_definition,
                               struct pawl_error *error)
 {
-    if (name == NULL)
-        return pw_error(error, PAWL_INVALID, "the workflow's name is missing");
     struct pw_definition *definition = pw_engine_find(engine, pw_text_of(name));
     if (definition == NULL)
         return pw_error(error, PAWL_WORKFLOW_NOT_FOUND, "no workflow named \"%.80s\" is registered", name);

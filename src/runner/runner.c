@@ -203,6 +203,20 @@ static void local_wake(void *user, int64_t due_at_ms)
     pthread_mutex_unlock(&runner->lock);
 }
 
+/* Another process has made something due. */
+static void hear_of_due(void *user)
+{
+    local_wake(user, PW_NOW);
+}
+
+/* Where the store can tell. */
+static void listen_for_due(pawl_runner *runner, bool on)
+{
+    struct pw_store *store = runner->engine->store;
+    if (store->ops->listen != NULL)
+        store->ops->listen(store, on ? hear_of_due : NULL, runner);
+}
+
 /* ---- Starting and stopping ------------------------------------------------------------------------------------------------- */
 
 struct committer {
@@ -295,6 +309,7 @@ pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *error)
         pawl_runner_stop(runner);
         return pw_error(error, PAWL_NOMEM, "the system refuses to start %d threads", runner->options.workers + 2);
     }
+    listen_for_due(runner, true);
     return PAWL_OK;
 }
 
@@ -315,6 +330,7 @@ void pawl_runner_stop(pawl_runner *runner)
 {
     if (runner == NULL || !runner->threaded)
         return;
+    listen_for_due(runner, false);
     close_doors(runner);
     if (runner->started) {
         pthread_join(runner->keeper, NULL); /* it goes when no turn is held; then the workers do */

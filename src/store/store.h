@@ -302,6 +302,11 @@ struct pw_op_hook {
     int64_t attempts_max;
 };
 
+/* Of which instance, known once the cause was applied; 0: there is nothing to tell. */
+int64_t pw_hook_instance(const struct pw_op_hook *op);
+/* When its run is due; 0: at once. */
+int64_t pw_hook_due_at_ms(const struct pw_op_hook *op);
+
 /* Takes up to max rows of the named hooks, longest due first.  Claimed: an attempt is counted, the epoch raised, and
  * nobody else's until the lease ends.  One whose lease ended with no attempt left has failed for good instead. */
 struct pw_hook_wanted {
@@ -486,6 +491,11 @@ struct pw_store_ops {
     /* Tells the store, for the life of this process, that the runner `owner` lives here; reap needs it. */
     pawl_status (*announce)(struct pw_store *store, int64_t owner, struct pawl_error *error);
     void (*withdraw)(struct pw_store *store, int64_t owner);
+
+    /* Calls due(user), from a thread of the store's own, when another process may have made something due, while a
+     * runner is announced.  A hint, and not the only one.  due NULL: no more, and none is under way once this returns.
+     * NULL: the store cannot tell. */
+    void (*listen)(struct pw_store *store, void (*due)(void *user), void *user);
 };
 
 struct pw_store {
@@ -497,5 +507,8 @@ pawl_status pw_store_open(const char *url, struct pawl_clock clock, struct pw_st
                           struct pawl_error *error) PAWL_MUST_CHECK;
 pawl_status pw_sqlite_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
                            struct pawl_error *error) PAWL_MUST_CHECK;
+/* Only where the library is built with it (PAWL_HAS_POSTGRES). */
+pawl_status pw_postgres_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
+                             struct pawl_error *error) PAWL_MUST_CHECK;
 
 #endif

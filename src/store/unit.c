@@ -74,3 +74,28 @@ uint64_t pw_unit_key(const struct pw_unit *unit)
         return 0;
     }
 }
+
+int64_t pw_hook_instance(const struct pw_op_hook *op)
+{
+    const struct pw_op *cause = op->cause;
+    switch (cause->kind) {
+    case PW_OP_CREATE:
+        return cause->as.create.created ? cause->as.create.fence.instance : 0;
+    case PW_OP_RESTART:
+        return cause->as.restart.instance;
+    case PW_OP_HOLD:
+        return cause->as.hold.instance;
+    case PW_OP_PARK:
+        return cause->as.park.status_set != PW_TASK_PAUSED ? cause->as.park.instance : 0;
+    case PW_OP_FINISH:
+        return cause->as.finish.instance;
+    default:
+        return 0;
+    }
+}
+
+int64_t pw_hook_due_at_ms(const struct pw_op_hook *op)
+{
+    bool later = op->cause->kind == PW_OP_PARK && op->cause->as.park.due_at_ms != PW_NOW;
+    return later ? op->cause->as.park.due_at_ms_set : 0;
+}

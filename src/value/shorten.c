@@ -51,7 +51,7 @@ static size_t shorten_real(const char *token, size_t size, char out_short[NUMBER
         swap_point(out_short, point, '.');
         trim_exponent(out_short);
         if (strpbrk(out_short, ".e") == NULL)
-            strcat(out_short, ".0"); /* it stays a real */
+            memcpy(out_short + strlen(out_short), ".0", sizeof ".0"); /* it stays a real */
         return strlen(out_short) < size ? strlen(out_short) : 0;
     }
     return 0;

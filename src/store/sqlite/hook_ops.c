@@ -11,37 +11,11 @@ enum { ROUNDS_MAX = 100 };
 
 /* ---- Recording ----------------------------------------------------------------------------------------------- */
 
-/* 0: it did nothing that there is to tell of. */
-static int64_t instance_of(const struct pw_op *cause)
-{
-    switch (cause->kind) {
-    case PW_OP_CREATE:
-        return cause->as.create.created ? cause->as.create.fence.instance : 0;
-    case PW_OP_RESTART:
-        return cause->as.restart.instance;
-    case PW_OP_HOLD:
-        return cause->as.hold.instance;
-    case PW_OP_PARK:
-        return cause->as.park.status_set != PW_TASK_PAUSED ? cause->as.park.instance : 0;
-    case PW_OP_FINISH:
-        return cause->as.finish.instance;
-    default:
-        return 0;
-    }
-}
-
-/* 0: at once. */
-static int64_t due_of(const struct pw_op *cause)
-{
-    bool later = cause->kind == PW_OP_PARK && cause->as.park.due_at_ms != PW_NOW;
-    return later ? cause->as.park.due_at_ms_set : 0;
-}
-
 pawl_status pw_apply_hook(struct pw_batch *batch, const struct pw_op_hook *op)
 {
     static const struct pw_op_finish unfinished = { .outcome = PW_OUTCOME_OPEN };
     const struct pw_op_finish *finish = op->cause->kind == PW_OP_FINISH ? &op->cause->as.finish : &unfinished;
-    int64_t instance = instance_of(op->cause);
+    int64_t instance = pw_hook_instance(op);
     if (instance == 0)
         return PAWL_OK;
     struct pw_query query;
@@ -52,7 +26,7 @@ pawl_status pw_apply_hook(struct pw_batch *batch, const struct pw_op_hook *op)
     pw_bind_time(&query, op->reason); /* none is NULL */
     pw_bind_time(&query, finish->outcome);
     pw_bind_integer(&query, instance);
-    pw_bind_time(&query, due_of(op->cause));
+    pw_bind_time(&query, pw_hook_due_at_ms(op));
     pw_bind_text(&query, finish->error_name);
     pw_bind_text(&query, finish->error_message);
     pw_bind_integer(&query, op->attempts_max);
@@ -130,8 +104,13 @@ static pawl_status claim_round(struct pw_batch *batch, const struct pw_op_hook_c
     for (size_t position = 0; position < op->wanted_count && status == PAWL_OK; position++)
         status = pw_find_due(batch, PW_QUERY_HOOK_DUE, op->wanted[position].hook, room, &dues);
     pw_sort_due(&dues);
-    for (size_t position = 0; position < dues.count && claimed->count < op->max && status == PAWL_OK; position++)
+    bool all_taken = true; /* one that is given up leaves its place to the next of its hook: that needs another round */
+    for (size_t position = 0; position < dues.count && claimed->count < op->max && all_taken && status == PAWL_OK;
+         position++) {
+        size_t count = claimed->count;
         status = claim_row(batch, op, ((const struct pw_due *)dues.rows)[position].key, claimed);
+        all_taken = claimed->count > count;
+    }
     *out_found = dues.count > 0;
     return status;
 }

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "store/sqlite/schema.h"
 
@@ -87,8 +86,6 @@ pawl_status pw_sqlite_open(const char *url, struct pawl_clock clock, struct pw_s
         return pw_error_plain(error, PAWL_NOMEM);
     sqlite->store.ops = &sqlite_ops;
     sqlite->clock = clock;
-    if (clock.now_ms == NULL)
-        sqlite->clock.now_ms = pw_system_now_ms;
 
     pawl_status status = pw_sqlite_url_parse(url, &sqlite->arena, &sqlite->url, error);
     if (status == PAWL_OK)
