@@ -1,11 +1,9 @@
 /* contract_world.c - see contract_world.h. */
 #include "contract_world.h"
 
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "engine/engine.h"
 #include "value/value.h"
@@ -14,24 +12,12 @@ enum { CONTRACT_TESTS_MAX = 64 };
 
 /* ---- Opening and closing --------------------------------------------------------------------------------------- */
 
-static void remove_files(const struct contract *contract)
-{
-    static const char *const suffixes[] = { "", "-wal", "-shm", "-runners" };
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        char path[192];
-        snprintf(path, sizeof path, "%s%s", contract->path, suffixes[i]);
-        (void)unlink(path);
-    }
-}
-
-static void make_folder(struct contract *contract)
-{
-    const char *folder = getenv("TMPDIR");
-    snprintf(contract->folder, sizeof contract->folder, "%s/pawl-contract-XXXXXX", folder != NULL ? folder : P_tmpdir);
-    assert_non_null(mkdtemp(contract->folder));
-    snprintf(contract->path, sizeof contract->path, "%s/pawl.db", contract->folder);
-    snprintf(contract->url, sizeof contract->url, "sqlite:%s", contract->path);
-}
+/* Where a group of tests runs. */
+struct setting {
+    const char *name;
+    enum test_store store;
+    bool replays;
+};
 
 static void open_world(struct contract *contract, struct pawl_limits limits, uint64_t seed, int64_t start_ms)
 {
@@ -49,12 +35,13 @@ int contract_set_up(void **state)
 {
     struct contract *contract = calloc(1, sizeof *contract);
     assert_non_null(contract);
-    contract->in_file = *state != NULL;
-    contract->replays = contract->in_file && strcmp(*state, "replayed") == 0;
+    const struct setting *setting = *state;
+    contract->in_file = setting->store != STORE_IN_MEMORY;
+    contract->replays = setting->replays;
     contract->scope = pawl_scope_new();
     assert_non_null(contract->scope);
-    if (contract->in_file)
-        make_folder(contract);
+    store_place_make(&contract->place, setting->store);
+    contract->url = contract->place.url;
     open_world(contract, (struct pawl_limits){ 0, 0 }, 1, 0);
     *state = contract;
     return 0;
@@ -70,34 +57,35 @@ int contract_tear_down(void **state)
     struct contract *contract = *state;
     pawl_world_close(contract->world);
     pawl_scope_free(contract->scope);
-    if (contract->in_file) {
-        remove_files(contract);
-        (void)rmdir(contract->folder);
-    }
+    store_place_remove(&contract->place);
     free(contract);
     return 0;
 }
 
-static int run_group(const char *name, const char *where, const struct CMUnitTest *tests, size_t count, char *store)
+static int run_group(const char *name, const struct CMUnitTest *tests, size_t count, struct setting *setting)
 {
     struct CMUnitTest chosen[CONTRACT_TESTS_MAX];
     size_t chosen_count = 0;
     char group[96];
-    snprintf(group, sizeof group, "%s, %s", name, where);
+    snprintf(group, sizeof group, "%s, %s", name, setting->name);
     for (size_t i = 0; i < count && chosen_count < CONTRACT_TESTS_MAX; i++) {
-        if (tests[i].setup_func == contract_set_up_for_passes && strcmp(where, "replayed") == 0)
+        if (tests[i].setup_func == contract_set_up_for_passes && setting->replays)
             continue;
         chosen[chosen_count] = tests[i];
-        chosen[chosen_count++].initial_state = store;
+        chosen[chosen_count++].initial_state = setting;
     }
     return _cmocka_run_group_tests(group, chosen, chosen_count, NULL, NULL);
 }
 
 int contract_run_tests(const char *name, struct CMUnitTest *tests, size_t count)
 {
-    char file[] = "file", replayed[] = "replayed";
-    return run_group(name, "in memory", tests, count, NULL) + run_group(name, "in a file", tests, count, file) +
-           run_group(name, "replayed", tests, count, replayed);
+    struct setting replayed = { "replayed", STORE_IN_FILE, true };
+    int failed = run_group(name, tests, count, &replayed);
+    for (size_t i = 0; i < store_count(); i++) {
+        struct setting setting = { store_name((enum test_store)i), (enum test_store)i, false };
+        failed += run_group(name, tests, count, &setting);
+    }
+    return failed;
 }
 
 /* ---- Preparing ------------------------------------------------------------------------------------------------- */
@@ -106,8 +94,7 @@ void contract_open_with(struct contract *contract, struct pawl_limits limits, ui
 {
     pawl_world_close(contract->world);
     contract->world = NULL;
-    if (contract->in_file)
-        remove_files(contract);
+    store_place_empty(&contract->place, false);
     open_world(contract, limits, seed, 0);
 }
 
@@ -207,6 +194,7 @@ void contract_control(struct contract *contract, contract_control_fn *control)
 /* ---- SQL -------------------------------------------------------------------------------------------------------- */
 
 struct sql_call {
+    enum test_store store;
     const char *sql;
     int64_t *number; /* the first column of the last row */
 };
@@ -214,23 +202,14 @@ struct sql_call {
 static pawl_status run_sql(void *connection, const void *data, size_t size)
 {
     const struct sql_call *call = data;
-    sqlite3_stmt *statement = NULL;
     (void)size;
-    if (sqlite3_prepare_v2(connection, call->sql, -1, &statement, NULL) != SQLITE_OK)
-        return PAWL_FAILED;
-    int code = sqlite3_step(statement);
-    while (code == SQLITE_ROW) {
-        *call->number = sqlite3_column_int64(statement, 0);
-        code = sqlite3_step(statement);
-    }
-    (void)sqlite3_finalize(statement);
-    return code == SQLITE_DONE ? PAWL_OK : PAWL_FAILED;
+    return store_connection_number(call->store, connection, call->sql, call->number) ? PAWL_OK : PAWL_FAILED;
 }
 
 int64_t contract_query(struct contract *contract, const char *sql)
 {
     int64_t number = INT64_MIN;
-    struct sql_call call = { sql, &number };
+    struct sql_call call = { contract->place.store, sql, &number };
     struct pw_unit unit;
     pw_unit_init(&unit);
     struct pw_op *op = pw_unit_add(&unit, PW_OP_MUTATE);

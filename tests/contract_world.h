@@ -1,5 +1,5 @@
-/* contract_world.h - what the tests of the contract share: a simulated world, on a store in memory, on a file, and on a
- * file with every turn and pass replayed from it.
+/* contract_world.h - what the tests of the contract share: a simulated world, on every store, and on a file with every
+ * turn and pass replayed from it.
  *
  * Workflows and steps find the fixture with pawl_run_user() and pawl_step_user().  They check nothing themselves, because
  * a failed check leaves by a jump: they write what they see into the trace, which the test reads afterwards.
@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "pawl/testing.h"
+#include "stores.h"
 
 #define CONTRACT_START_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00.000Z */
 #define SECOND_MS INT64_C(1000)
@@ -26,8 +27,10 @@ struct contract {
     pawl_world *world;
     pawl_engine *engine;
     pawl_scope *scope; /* of the test: outlives every world */
-    bool in_file, replays;
-    char folder[128], path[160], url[192];
+    struct store_place place;
+    bool in_file; /* or a database: where it can be opened again */
+    bool replays;
+    const char *url;
     pawl_workflow_fn *run; /* of "w", as it is deployed now */
     struct pawl_error error;
 
@@ -40,7 +43,7 @@ struct contract {
     const char *text;
 };
 
-/* A test that runs in all three; see contract_run_tests(). */
+/* A test that runs in all of them; see contract_run_tests(). */
 #define CONTRACT_TEST(function)                                                                                        \
     {                                                                                                                  \
 #function, function, contract_set_up, contract_tear_down, NULL                                                 \
@@ -66,7 +69,7 @@ void contract_register_as(struct contract *contract, struct pawl_workflow workfl
 void contract_create(struct contract *contract, pawl_workflow_fn *run, const char *params_json);
 /* The same, then runs until nothing is due. */
 void contract_start(struct contract *contract, pawl_workflow_fn *run, const char *params_json);
-/* From now on "w" is this function: a file is opened by a new engine, as after a deployment. */
+/* From now on "w" is this function: a file or database is opened by a new engine, as after a deployment. */
 void contract_deploy(struct contract *contract, pawl_workflow_fn *run);
 
 /* ---- Acting ----------------------------------------------------------------------------------------------------- */

@@ -3,22 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static int64_t world_now(void *user)
 {
     return ((struct world *)user)->now_ms;
-}
-
-/* Test programs run beside each other in one folder. */
-static void remove_database(void)
-{
-    static const char *const suffixes[] = { "", "-wal", "-shm" };
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "test_service_%d.db%s", (int)getpid(), suffixes[i]);
-        (void)unlink(path);
-    }
 }
 
 int world_set_up(void **state)
@@ -31,9 +19,9 @@ int world_set_up(void **state)
     struct world *world = calloc(1, sizeof *world);
     assert_non_null(world);
     world->now_ms = WORLD_START_MS;
-    remove_database();
+    store_place_make(&world->place, *(const enum test_store *)*state);
     struct pawl_options options = PAWL_OPTIONS_INIT;
-    options.store_url = *state;
+    options.store_url = world->place.url;
     options.clock = (struct pawl_clock){ world_now, world };
     assert_int_equal(pawl_open(&options, &world->engine, &world->error), PAWL_OK);
     assert_int_equal(pawl_define(world->engine, &other, &world->error), PAWL_OK);
@@ -53,21 +41,20 @@ int world_tear_down(void **state)
     pw_engine_leave(world->engine, &world->peer);
     pawl_close(world->engine);
     pawl_scope_free(world->scope);
+    store_place_remove(&world->place);
     free(world);
-    remove_database();
     return 0;
 }
 
 int world_run(const char *name, struct CMUnitTest *tests, size_t count)
 {
-    char urls[2][64] = { "sqlite::memory:" };
+    enum test_store stores[] = { STORE_IN_MEMORY, STORE_IN_FILE, STORE_IN_POSTGRES };
     int failed = 0;
-    snprintf(urls[1], sizeof urls[1], "sqlite:test_service_%d.db", (int)getpid());
-    for (size_t u = 0; u < sizeof urls / sizeof urls[0]; u++) {
+    for (size_t s = 0; s < store_count(); s++) {
         char group[64];
-        snprintf(group, sizeof group, "%s on a store in %s", name, u == 0 ? "memory" : "a file");
+        snprintf(group, sizeof group, "%s %s", name, store_name(stores[s]));
         for (size_t i = 0; i < count; i++)
-            tests[i].initial_state = urls[u];
+            tests[i].initial_state = &stores[s];
         failed += _cmocka_run_group_tests(group, tests, count, NULL, NULL);
     }
     return failed;

@@ -12,11 +12,13 @@
 
 #include "engine/engine.h"
 #include "pawl/service.h"
+#include "stores.h"
 
 #define WORLD_START_MS INT64_C(1700000000000)
 enum { WORLD_CLAIMS_MAX = 8, WORLD_OWNER = 77, WORLD_LEASE_MS = 5000 };
 
 struct world {
+    struct store_place place;
     int64_t now_ms;
     pawl_engine *engine;
     pawl_scope *scope;
@@ -39,11 +41,11 @@ struct world {
     int meddle_count; /* how many more times */
 };
 
-/* cmocka's fixtures.  The initial state is the store's URL.  The workflows "order" and "other" are registered. */
+/* cmocka's fixtures.  The initial state is an enum test_store.  The workflows "order" and "other" are registered. */
 int world_set_up(void **state);
 int world_tear_down(void **state);
 
-/* Runs the tests on a store in memory and on one in a file. */
+/* Runs the tests on every store. */
 int world_run(const char *name, struct CMUnitTest *tests, size_t count);
 
 /* `status` with an error that says all of the words given, up to a NULL.  Clears the error for the next one. */

@@ -1,4 +1,5 @@
-/* store_fixture.h - a store to try, in memory or in a file of its own, and short ways to build units of work. */
+/* store_fixture.h - a store to try, in memory, in a file of its own or in PostgreSQL, and short ways to build units of
+ * work. */
 #ifndef PAWL_TESTS_STORE_FIXTURE_H
 #define PAWL_TESTS_STORE_FIXTURE_H
 
@@ -13,6 +14,7 @@
 #include <cmocka.h>
 
 #include "store/sqlite/sqlite.h"
+#include "stores.h"
 
 enum { FIXTURE_NOW_MS = 1700000000, FIXTURE_OWNER = 77, FIXTURE_LEASE_MS = 1000, FIXTURE_UNITS_MAX = 8 };
 
@@ -21,8 +23,9 @@ struct fixture {
     struct pw_arena arena; /* of what is read */
     struct pawl_error error;
     int64_t now_ms;
-    char directory[64]; /* "" in memory */
-    char url[128];
+    struct store_place place;
+    const char *directory; /* the place's, of a file */
+    char url[256];         /* the place's, until a test changes it */
     struct pw_unit units[FIXTURE_UNITS_MAX];
     size_t unit_count;
 };
@@ -32,17 +35,24 @@ static inline struct pw_text text(const char *string)
     return pw_text_of(string);
 }
 
-/* Runs every test of the list on both stores. */
+/* Runs every test of the list on the stores: SQLite's two, or all. */
 #define ON_MEMORY(test) cmocka_unit_test_setup_teardown(test, fixture_set_up_memory, fixture_tear_down),
 #define ON_FILE(test) cmocka_unit_test_setup_teardown(test, fixture_set_up_file, fixture_tear_down),
-#define RUN_ON_BOTH_STORES(LIST)                                                                                       \
+#define ON_POSTGRES(test) cmocka_unit_test_setup_teardown(test, fixture_set_up_postgres, fixture_tear_down),
+#define RUN_ON_STORES(LIST, count)                                                                                     \
     int main(void)                                                                                                     \
     {                                                                                                                  \
         const struct CMUnitTest in_memory[] = { LIST(ON_MEMORY) };                                                     \
         const struct CMUnitTest in_file[] = { LIST(ON_FILE) };                                                         \
+        const struct CMUnitTest in_postgres[] = { LIST(ON_POSTGRES) };                                                 \
         int failed = cmocka_run_group_tests_name("in memory", in_memory, NULL, NULL);                                  \
-        return failed + cmocka_run_group_tests_name("in a file", in_file, NULL, NULL);                                 \
+        failed += cmocka_run_group_tests_name("in a file", in_file, NULL, NULL);                                       \
+        if ((count) > STORE_IN_POSTGRES)                                                                               \
+            failed += cmocka_run_group_tests_name("in PostgreSQL", in_postgres, NULL, NULL);                           \
+        return failed;                                                                                                 \
     }
+#define RUN_ON_BOTH_STORES(LIST) RUN_ON_STORES(LIST, STORE_IN_POSTGRES)
+#define RUN_ON_ALL_STORES(LIST) RUN_ON_STORES(LIST, store_count())
 
 #define assert_text(actual, expected) assert_true(pw_text_equal((actual), pw_text_of(expected)))
 
@@ -62,34 +72,14 @@ static inline struct pw_store *fixture_open_store(struct fixture *fixture)
     return store;
 }
 
-static inline void fixture_make_directory(struct fixture *fixture)
-{
-    (void)snprintf(fixture->directory, sizeof fixture->directory, "/tmp/pawl-store-XXXXXX");
-    assert_non_null(mkdtemp(fixture->directory));
-    (void)snprintf(fixture->url, sizeof fixture->url, "sqlite:%s/test.db", fixture->directory);
-}
-
-static inline void fixture_remove_directory(struct fixture *fixture)
-{
-    static const char *const names[] = { "test.db", "test.db-wal", "test.db-shm", "test.db-journal",
-                                         "test.db-runners" };
-    char path[128];
-    for (size_t position = 0; position < sizeof names / sizeof names[0]; position++) {
-        (void)snprintf(path, sizeof path, "%s/%s", fixture->directory, names[position]);
-        (void)unlink(path);
-    }
-    assert_int_equal(rmdir(fixture->directory), 0);
-}
-
-static inline int fixture_set_up(void **state, bool in_file)
+static inline int fixture_set_up(void **state, enum test_store store)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
     assert_non_null(fixture);
     fixture->now_ms = FIXTURE_NOW_MS;
-    if (in_file)
-        fixture_make_directory(fixture);
-    else
-        (void)snprintf(fixture->url, sizeof fixture->url, "sqlite::memory:");
+    store_place_make(&fixture->place, store);
+    fixture->directory = fixture->place.folder;
+    (void)snprintf(fixture->url, sizeof fixture->url, "%s", fixture->place.url);
     fixture->store = fixture_open_store(fixture);
     *state = fixture;
     return 0;
@@ -97,12 +87,17 @@ static inline int fixture_set_up(void **state, bool in_file)
 
 static inline int fixture_set_up_memory(void **state)
 {
-    return fixture_set_up(state, false);
+    return fixture_set_up(state, STORE_IN_MEMORY);
 }
 
 static inline int fixture_set_up_file(void **state)
 {
-    return fixture_set_up(state, true);
+    return fixture_set_up(state, STORE_IN_FILE);
+}
+
+static inline int fixture_set_up_postgres(void **state)
+{
+    return fixture_set_up(state, STORE_IN_POSTGRES);
 }
 
 /* Forgets the units of the last apply. */
@@ -120,8 +115,7 @@ static inline int fixture_tear_down(void **state)
     pw_arena_clear(&fixture->arena);
     if (fixture->store != NULL)
         fixture->store->ops->close(fixture->store);
-    if (fixture->directory[0] != '\0')
-        fixture_remove_directory(fixture);
+    store_place_remove(&fixture->place);
     free(fixture);
     return 0;
 }
@@ -300,22 +294,24 @@ static inline struct pw_fence park(struct fixture *fixture, struct pw_fence at, 
     return at;
 }
 
-/* Past every guard, on the connection that writes. */
+/* Past every guard; of SQLite on the connection that writes. */
 static inline void run_raw_sql(struct fixture *fixture, const char *sql)
 {
-    sqlite3 *db = ((struct pw_sqlite *)fixture->store)->writer.db;
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    if (fixture->place.store == STORE_IN_POSTGRES)
+        store_place_execute(&fixture->place, sql);
+    else
+        assert_true(store_connection_execute(STORE_IN_MEMORY, ((struct pw_sqlite *)fixture->store)->writer.db, sql));
 }
 
 /* The first column of the first row; -1 when there is none. */
 static inline int64_t query_number(struct fixture *fixture, const char *sql)
 {
-    sqlite3 *db = ((struct pw_sqlite *)fixture->store)->writer.db;
-    sqlite3_stmt *statement = NULL;
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    int64_t number = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : -1;
-    assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
-    return number;
+    if (fixture->place.store == STORE_IN_POSTGRES)
+        return store_place_number(&fixture->place, sql);
+    int64_t number;
+    assert_true(
+        store_connection_number(STORE_IN_MEMORY, ((struct pw_sqlite *)fixture->store)->writer.db, sql, &number));
+    return number == INT64_MIN ? -1 : number;
 }
 
 static inline struct pw_instance read_key(struct fixture *fixture, int64_t key)

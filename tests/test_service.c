@@ -556,6 +556,18 @@ static void names_are_those_of_the_http_api(void **state)
     assert_string_equal(pawl_log_level_name(PAWL_LOG_WARN), "warn");
 }
 
+static void a_value_that_no_enum_has_is_unknown(void **state)
+{
+    struct world *world = *state;
+
+    assert_string_equal(pawl_instance_status_name((enum pawl_instance_status)99), "unknown");
+    assert_string_equal(pawl_phase_name((enum pawl_phase)99), "unknown");
+    assert_string_equal(pawl_step_kind_name((enum pawl_step_kind)99), "unknown");
+    assert_string_equal(pawl_step_status_name((enum pawl_step_status)99), "unknown");
+    assert_string_equal(pawl_log_level_name((enum pawl_log_level)99), "unknown");
+    assert_refused(world, pawl_instance_status_parse("active", NULL, &world->error), PAWL_INVALID, "out_status", NULL);
+}
+
 /* ---- Into somebody else's unit of work ------------------------------------------------------------------------ */
 
 static void an_instance_can_be_made_in_another_unit(void **state)
@@ -631,6 +643,7 @@ int main(void)
         TEST(missing_arguments_are_invalid),
         TEST(options_of_a_newer_header_are_refused_and_of_an_older_one_filled_up),
         TEST(names_are_those_of_the_http_api),
+        TEST(a_value_that_no_enum_has_is_unknown),
         TEST(an_instance_can_be_made_in_another_unit),
         TEST(an_instance_in_another_unit_is_checked_and_refuses_the_whole_when_it_exists),
     };

@@ -75,7 +75,7 @@ static void a_url_that_is_not_understood_is_refused_by_name(void **state)
     static const struct {
         const char *url, *part;
     } cases[] = {
-        { "postgres://localhost", "postgres://localhost" },
+        { "mysql://localhost", "mysql://localhost" },
         { "pawl.db", "sqlite:path" },
         { "", "sqlite:path" },
         { "sqlite:", "path" },
@@ -269,6 +269,54 @@ static void a_read_only_file_is_told_as_such(void **state)
     assert_int_equal(try_fence(fixture, at), PAWL_OK);
 }
 
+/* Byte 18 of the header says which version may write it; a version that SQLite does not know makes it read-only. */
+static void a_file_that_is_marked_as_written_by_a_newer_sqlite_is_read_only(void **state)
+{
+    struct fixture *fixture = *state;
+    close_store(fixture);
+    change_file(fixture, "PRAGMA journal_mode = DELETE");
+    int file = open(database_path(fixture), O_WRONLY);
+    assert_int_equal(pwrite(file, "\x03", 1, 18), 1);
+    assert_int_equal(close(file), 0);
+
+    assert_int_equal(try_open(fixture, fixture->url), PAWL_STORE_READ_ONLY);
+
+    assert_says(fixture, database_path(fixture));
+}
+
+static void a_file_system_that_cannot_share_memory_is_told_to_be_left(void **state)
+{
+    struct fixture *fixture = *state;
+    sqlite3_vfs *usual = sqlite3_vfs_find(NULL), *plain = sqlite3_vfs_find("unix-dotfile");
+    assert_non_null(plain);
+    close_store(fixture);
+    change_file(fixture, "PRAGMA journal_mode = DELETE");
+
+    assert_int_equal(sqlite3_vfs_register(plain, 1), SQLITE_OK);
+    pawl_status status = try_open(fixture, fixture->url);
+    assert_int_equal(sqlite3_vfs_register(usual, 1), SQLITE_OK);
+
+    assert_int_equal(status, PAWL_STORE_UNAVAILABLE);
+    assert_says(fixture, "local file system");
+    fixture->store = fixture_open_store(fixture);
+}
+
+static void a_runner_that_cannot_be_announced_is_told_the_file(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct pw_store_ops *ops = fixture->store->ops;
+    char path[160];
+    (void)snprintf(path, sizeof path, "%s-runners", database_path(fixture));
+    assert_int_equal(mkdir(path, 0755), 0);
+
+    assert_int_equal(ops->announce(fixture->store, FIXTURE_OWNER, &fixture->error), PAWL_STORE_UNAVAILABLE);
+    assert_says(fixture, "test.db-runners");
+    assert_says(fixture, "cannot be opened");
+
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(ops->announce(fixture->store, FIXTURE_OWNER, &fixture->error), PAWL_OK);
+}
+
 /* ---- Trouble while in use ------------------------------------------------------------------------------------ */
 
 static void a_full_database_fails_the_whole_and_harms_nothing(void **state) /* S3 */
@@ -348,6 +396,20 @@ static void a_busy_database_is_waited_for_and_then_told(void **state)
     assert_int_equal(sqlite3_close(other), SQLITE_OK);
 }
 
+static void an_op_of_no_kind_fails_the_whole_and_harms_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    (void)add_step(fixture_unit(fixture), at, 1, "neighbour");
+    (void)add(fixture_unit(fixture), (enum pw_op_kind)999);
+
+    assert_int_equal(fixture_apply_on(fixture, fixture->store), PAWL_INVALID);
+
+    assert_says(fixture, "999");
+    assert_int_equal(step_count(fixture, at), 0);
+    assert_int_equal(try_fence(fixture, at), PAWL_OK);
+}
+
 /* clang-format off */
 int main(void)
 {
@@ -365,9 +427,13 @@ int main(void)
         ON_FILE(an_applications_own_database_is_shared)
         ON_FILE(somebody_elses_table_of_our_name_is_refused_and_left_alone)
         ON_FILE(a_read_only_file_is_told_as_such)
+        ON_FILE(a_file_that_is_marked_as_written_by_a_newer_sqlite_is_read_only)
+        ON_FILE(a_file_system_that_cannot_share_memory_is_told_to_be_left)
+        ON_FILE(a_runner_that_cannot_be_announced_is_told_the_file)
         ON_FILE(a_full_database_fails_the_whole_and_harms_nothing)
         ON_FILE(a_write_that_fails_keeps_what_was_committed)
         ON_FILE(a_busy_database_is_waited_for_and_then_told)
+        ON_FILE(an_op_of_no_kind_fails_the_whole_and_harms_nothing)
     };
     return cmocka_run_group_tests_name("errors", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_store_history.c - steps, events, log lines, and every way to read, on both stores. */
+/* test_store_history.c - steps, events, log lines, and every way to read, on all stores. */
 #include "store_fixture.h"
 
 #include <limits.h>
@@ -458,4 +458,4 @@ static void an_instance_that_is_not_there_is_not_found(void **state)
     TEST(an_instance_that_is_not_there_is_not_found)
 /* clang-format on */
 
-RUN_ON_BOTH_STORES(TESTS)
+RUN_ON_ALL_STORES(TESTS)

@@ -629,6 +629,10 @@ int main(void)
         TESTS(ON_FILE) ON_FILE(a_file_of_version_1_is_migrated_and_keeps_what_it_has)
             ON_FILE(a_file_of_version_1_with_somebody_elses_table_of_the_name_is_refused_and_left_alone)
     };
+    const struct CMUnitTest in_postgres[] = { TESTS(ON_POSTGRES) };
     int failed = cmocka_run_group_tests_name("in memory", in_memory, NULL, NULL);
-    return failed + cmocka_run_group_tests_name("in a file", in_file, NULL, NULL);
+    failed += cmocka_run_group_tests_name("in a file", in_file, NULL, NULL);
+    if (store_count() > STORE_IN_POSTGRES)
+        failed += cmocka_run_group_tests_name("in PostgreSQL", in_postgres, NULL, NULL);
+    return failed;
 }

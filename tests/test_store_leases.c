@@ -1,4 +1,4 @@
-/* test_store_leases.c - claiming, renewing, and when the next task is due, on both stores. */
+/* test_store_leases.c - claiming, renewing, and when the next task is due, on all stores. */
 #include "store_fixture.h"
 
 static const struct pw_text order = { "order", 5 };
@@ -209,4 +209,4 @@ static void the_next_due_time_is_the_earliest_task_or_lease(void **state)
     TEST(the_next_due_time_is_the_earliest_task_or_lease)
 /* clang-format on */
 
-RUN_ON_BOTH_STORES(TESTS)
+RUN_ON_ALL_STORES(TESTS)

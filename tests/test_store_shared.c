@@ -1,4 +1,4 @@
-/* test_store_shared.c - one file, many users: threads, stores, processes that come, go and are killed. */
+/* test_store_shared.c - one file or database, many users: threads, stores, processes that come, go and are killed. */
 #include "store_fixture.h"
 
 #include <pthread.h>
@@ -49,7 +49,7 @@ static void more_threads_than_connections_can_read_while_one_writes(void **state
     }
 }
 
-static void two_stores_on_one_file_see_each_others_commits(void **state) /* S6 */
+static void two_stores_in_one_place_see_each_others_commits(void **state) /* S6 */
 {
     struct fixture *fixture = *state;
     struct pw_store *second = fixture_open_store(fixture);
@@ -86,14 +86,13 @@ static int open_and_create(const struct fixture *parent, int number)
     return done ? 0 : 2;
 }
 
-static void eight_processes_can_open_a_fresh_file_at_once(void **state)
+static void eight_processes_can_open_a_fresh_place_at_once(void **state)
 {
     struct fixture *fixture = *state;
     pid_t children[PROCESS_COUNT];
     fixture->store->ops->close(fixture->store);
     fixture->store = NULL;
-    fixture_remove_directory(fixture);
-    fixture_make_directory(fixture);
+    store_place_empty(&fixture->place, true);
     for (int number = 0; number < PROCESS_COUNT; number++) {
         children[number] = fork();
         if (children[number] == 0)
@@ -177,7 +176,8 @@ static void a_runner_that_is_withdrawn_is_dead_to_others(void **state)
     assert_int_equal(ops->announce(second, 5, &fixture->error), PAWL_OK);
     assert_int_equal(reap(fixture), 0);
     assert_int_equal(ops->announce(fixture->store, FIXTURE_OWNER, &fixture->error), PAWL_STORE_UNAVAILABLE);
-    assert_non_null(strstr(fixture->error.text, "test.db-runners"));
+    assert_non_null(
+        strstr(fixture->error.text, fixture->place.store == STORE_IN_FILE ? "test.db-runners" : "PostgreSQL"));
     ops->withdraw(second, FIXTURE_OWNER);
     assert_int_equal(reap(fixture), 1);
     second->ops->close(second);
@@ -195,7 +195,7 @@ static void in_memory_nothing_is_reaped(void **state)
 
 /* ---- The file ------------------------------------------------------------------------------------------------ */
 
-static void the_file_keeps_everything_when_it_is_opened_again(void **state)
+static void the_place_keeps_everything_when_it_is_opened_again(void **state)
 {
     struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
@@ -263,15 +263,26 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_MEMORY(more_threads_than_connections_can_read_while_one_writes)
         ON_FILE(more_threads_than_connections_can_read_while_one_writes)
-        ON_FILE(two_stores_on_one_file_see_each_others_commits)
-        ON_FILE(eight_processes_can_open_a_fresh_file_at_once)
+        ON_FILE(two_stores_in_one_place_see_each_others_commits)
+        ON_FILE(eight_processes_can_open_a_fresh_place_at_once)
         ON_FILE(the_leases_of_a_killed_process_end_at_the_next_reaping)
         ON_FILE(a_runner_that_is_withdrawn_is_dead_to_others)
         ON_MEMORY(in_memory_nothing_is_reaped)
-        ON_FILE(the_file_keeps_everything_when_it_is_opened_again)
+        ON_FILE(the_place_keeps_everything_when_it_is_opened_again)
         ON_FILE(the_views_show_words_and_times)
         ON_MEMORY(a_sleeping_run_takes_less_than_400_bytes)
     };
-    return cmocka_run_group_tests_name("shared", tests, NULL, NULL);
+    const struct CMUnitTest in_postgres[] = {
+        ON_POSTGRES(more_threads_than_connections_can_read_while_one_writes)
+        ON_POSTGRES(two_stores_in_one_place_see_each_others_commits)
+        ON_POSTGRES(eight_processes_can_open_a_fresh_place_at_once)
+        ON_POSTGRES(a_runner_that_is_withdrawn_is_dead_to_others)
+        ON_POSTGRES(the_place_keeps_everything_when_it_is_opened_again)
+        ON_POSTGRES(the_views_show_words_and_times)
+    };
+    int failed = cmocka_run_group_tests_name("shared", tests, NULL, NULL);
+    if (store_count() > STORE_IN_POSTGRES)
+        failed += cmocka_run_group_tests_name("shared in PostgreSQL", in_postgres, NULL, NULL);
+    return failed;
 }
 /* clang-format on */

@@ -173,6 +173,20 @@ static void sql_that_ends_the_transaction_fails_the_whole(void **state)
     assert_int_equal(try_fence(fixture, at), PAWL_OK);
 }
 
+static void a_row_number_that_is_taken_is_a_unique_violation_too(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    run_raw_sql(fixture, "CREATE TABLE numbered (a); INSERT INTO numbered (rowid, a) VALUES (1, false)");
+
+    assert_int_equal(apply_sql(fixture, at, "INSERT INTO numbered (rowid, a) VALUES ($1, $2)", "[1, false]"),
+                     PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION);
+    assert_int_equal(apply_sql(fixture, at, "INSERT INTO numbered (rowid, a) VALUES ($1, $2)", "[2, false]"), PAWL_OK);
+
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM numbered WHERE a = 0"), 2);
+    assert_int_equal(step_count(fixture, at), 1);
+}
+
 /* ---- Functions ----------------------------------------------------------------------------------------------- */
 
 static pawl_status insert_paid(void *connection, const void *data, size_t size)
@@ -240,6 +254,31 @@ static void a_function_may_not_end_the_transaction(void **state)
     assert_int_equal(try_fence(fixture, at), PAWL_OK);
 }
 
+static pawl_status insert_or_roll_back(void *connection, const void *data, size_t size)
+{
+    (void)data;
+    (void)size;
+    (void)sqlite3_exec(connection, "INSERT OR ROLLBACK INTO paid (id) VALUES ('a')", NULL, NULL, NULL);
+    return PAWL_OK;
+}
+
+static void a_function_that_ends_the_transaction_all_the_same_fails_the_whole(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    make_table(fixture);
+    run_raw_sql(fixture, "INSERT INTO paid (id) VALUES ('a')");
+    (void)add_step(fixture_unit(fixture), at, 1, "neighbour");
+    add(fixture_unit(fixture), PW_OP_MUTATE)->as.mutate = (struct pw_op_mutate){ insert_or_roll_back, NULL, 0 };
+
+    assert_int_equal(fixture_apply_on(fixture, fixture->store), PAWL_STEP_MUTATION_FAILED);
+
+    assert_non_null(strstr(fixture->error.text, "ended the transaction"));
+    assert_int_equal(step_count(fixture, at), 0);
+    fixture_clear_units(fixture);
+    assert_int_equal(try_fence(fixture, at), PAWL_OK);
+}
+
 /* clang-format off */
 #define TESTS(TEST)                                                                                                    \
     TEST(sql_is_applied_with_the_step)                                                                                 \
@@ -251,9 +290,11 @@ static void a_function_may_not_end_the_transaction(void **state)
     TEST(sql_may_not_touch_transactions_settings_or_the_stores_tables)                                                 \
     TEST(sql_may_change_the_users_own_schema)                                                                          \
     TEST(sql_that_ends_the_transaction_fails_the_whole)                                                                \
+    TEST(a_row_number_that_is_taken_is_a_unique_violation_too)                                                         \
     TEST(a_function_changes_rows_in_the_same_transaction)                                                              \
     TEST(a_function_that_fails_is_undone)                                                                              \
-    TEST(a_function_may_not_end_the_transaction)
+    TEST(a_function_may_not_end_the_transaction)                                                                       \
+    TEST(a_function_that_ends_the_transaction_all_the_same_fails_the_whole)
 /* clang-format on */
 
 RUN_ON_BOTH_STORES(TESTS)

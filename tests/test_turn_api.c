@@ -276,6 +276,32 @@ static void a_turn_suspended_for_nothing_comes_again_but_not_at_once(void **stat
     assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
 }
 
+/* A runner that replays after every commit asks for another pass where others would just go on. */
+static void a_turn_that_waited_for_a_commit_is_driven_once_more_from_the_top(void **state)
+{
+    struct hand *hand = *state;
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+    struct pawl_answer answer;
+    pawl_runner *runner;
+    bool again = false;
+    options.always_replay = true;
+    assert_ok(pawl_runner_open(hand->engine, &options, &runner, &hand->error), hand->error);
+    hand_create(hand, "r");
+    pawl_turn *turn = hand_poll_with(hand, runner);
+    assert_int_equal(pawl_attempt_complete(expect_run(pawl_turn_lane(turn), "one"), "1", 1), PAWL_OK);
+    assert_int_equal(recall(pawl_turn_lane(turn), "two", &answer), PAWL_SUSPENDED);
+    pawl_turn_suspend(turn);
+
+    assert_ok(pawl_turn_done(runner, turn, &again, &hand->error), hand->error);
+
+    assert_true(again);
+    (void)expect_done(pawl_turn_lane(turn), "one", "1");
+    pawl_turn_finish(turn, NULL, 0);
+    hand_done_with(hand, runner, turn);
+    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+    pawl_runner_close(runner);
+}
+
 static void an_attempt_that_outlives_its_turn_is_dropped(void **state)
 {
     struct hand *hand = *state;
@@ -383,6 +409,7 @@ int main(void)
         TEST(a_turn_that_is_not_ended_fails_its_run),
         TEST(a_turn_that_is_ended_twice_has_one_outcome),
         TEST(a_turn_suspended_for_nothing_comes_again_but_not_at_once),
+        TEST(a_turn_that_waited_for_a_commit_is_driven_once_more_from_the_top),
         TEST(an_attempt_that_outlives_its_turn_is_dropped),
         TEST(A13_changes_run_once_with_success_and_not_with_a_failed_attempt),
         TEST(A13_a_step_creates_a_run_and_sends_it_an_event_with_its_completion),

@@ -1,0 +1,248 @@
+/* test_runner_trouble.c - a runner that the system gives no threads, that the store refuses for a while, or whose bodies are
+ * late beside others: it says so or goes on, and loses nothing.
+ *
+ * The linker sends the library's calls of pthread_create() here. */
+#include "running.h"
+
+#include <errno.h>
+
+#include "engine/engine.h"
+
+/* ---- Threads that the system refuses ------------------------------------------------------------------------------- */
+
+static int refused_thread; /* how many more may be made, and one: 0 is all */
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+{
+    if (refused_thread > 0 && --refused_thread == 0)
+        return EAGAIN;
+    return __real_pthread_create(thread, attributes, run, argument);
+}
+
+static pawl_status count_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    return pawl_result(step, out_result, "i", atomic_fetch_add((atomic_int *)pawl_step_user(step), 1) + 1);
+}
+
+static pawl_status one_step(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_do(run, "count", NULL, count_body, params, out_result);
+}
+
+static void a_runner_that_gets_no_thread_says_so_and_can_be_started_later(void **state)
+{
+    enum { WORKERS = 2, OTHERS = 2 };
+    struct running running;
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+    atomic_int bodies = 0;
+    (void)state;
+    options.workers = WORKERS;
+    running_open(&running, false);
+    running_register(&running, "w", one_step, &bodies);
+    running_start(&running, &options);
+    pawl_runner_stop(running.runner);
+    int threads = count_threads(); /* a sanitizer's own is there once there was another */
+
+    for (int nth = 1; nth <= WORKERS + OTHERS; nth++) {
+        refused_thread = nth;
+        pawl_status status = pawl_runner_start(running.runner, &running.error);
+        assert_int_equal(refused_thread, 0);
+        assert_int_equal(status, PAWL_NOMEM);
+        assert_non_null(strstr(running.error.text, "refuses to start 4 threads"));
+        assert_true(await_threads(threads));
+    }
+
+    assert_ok(pawl_runner_start(running.runner, &running.error), running.error);
+    running_create(&running, "w", "i");
+    assert_string_equal(running_await(&running, "w", "i", PAWL_COMPLETE).output_json, "1");
+    running_close(&running);
+}
+
+/* ---- A store in trouble ------------------------------------------------------------------------------------------------ */
+
+static struct pw_store_ops ops;
+static const struct pw_store_ops *true_ops;
+static enum pw_op_kind refused_op;
+static atomic_int refusals_left;
+
+/* Refuses what holds such an op, as often as that. */
+static pawl_status apply_unless_refused(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+                                        struct pawl_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (const struct pw_op *op = units[i]->first; op != NULL; op = op->next) {
+            if (op->kind == refused_op && atomic_load(&refusals_left) > 0) {
+                atomic_fetch_sub(&refusals_left, 1);
+                *error = (struct pawl_error){ PAWL_STORE_UNAVAILABLE, "the disk is being looked at" };
+                return PAWL_STORE_UNAVAILABLE;
+            }
+        }
+    }
+    return true_ops->apply(store, units, count, now_ms, error);
+}
+
+static void refuse(struct pw_store *store, enum pw_op_kind kind, int times)
+{
+    true_ops = store->ops;
+    ops = *true_ops;
+    ops.apply = apply_unless_refused;
+    store->ops = &ops;
+    refused_op = kind;
+    atomic_store(&refusals_left, times);
+}
+
+static void C8_a_started_runner_that_cannot_claim_tries_again(void **state)
+{
+    struct running running;
+    atomic_int bodies = 0;
+    (void)state;
+    running_open(&running, false);
+    running_register(&running, "w", one_step, &bodies);
+    running_create(&running, "w", "i");
+
+    refuse(running.engine->store, PW_OP_CLAIM, 2);
+    running_start(&running, NULL);
+
+    (void)running_await(&running, "w", "i", PAWL_COMPLETE);
+    assert_int_equal(atomic_load(&refusals_left), 0);
+    assert_int_equal(atomic_load(&bodies), 1);
+    running_stop(&running);
+    running.engine->store->ops = true_ops;
+    running_close(&running);
+}
+
+static int64_t now_of(void *user)
+{
+    return *(int64_t *)user;
+}
+
+/* A body whose outcome cannot be recorded has run in vain, so the store is left alone for longer each time. */
+static void C8_a_run_that_the_store_fails_is_put_off_for_longer_up_to_16_seconds(void **state)
+{
+    static const int64_t delays_ms[] = { 1000, 2000, 4000, 8000, 16000, 16000 };
+    struct running running = { .engine = NULL };
+    struct pawl_options options = PAWL_OPTIONS_INIT;
+    atomic_int bodies = 0;
+    int64_t now_ms = INT64_C(1700000000000), next_ms;
+    (void)state;
+    options.store_url = "sqlite::memory:";
+    options.clock = (struct pawl_clock){ now_of, &now_ms };
+    assert_ok(pawl_open(&options, &running.engine, &running.error), running.error);
+    running.scope = pawl_scope_new();
+    running_register(&running, "w", one_step, &bodies);
+    running_create(&running, "w", "i");
+    assert_ok(pawl_runner_open(running.engine, NULL, &running.runner, &running.error), running.error);
+
+    refuse(running.engine->store, PW_OP_STEP, (int)LENGTH(delays_ms));
+    for (size_t i = 0; i < LENGTH(delays_ms); i++) {
+        assert_ok(pawl_runner_tick(running.runner, 1, 0, NULL, &running.error), running.error);
+        assert_ok(pawl_runner_next_wake_at(running.runner, &next_ms, &running.error), running.error);
+        assert_int_equal(next_ms - now_ms, delays_ms[i]);
+        now_ms = next_ms;
+    }
+
+    assert_ok(pawl_runner_tick(running.runner, 1, 0, NULL, &running.error), running.error);
+    assert_int_equal(running_get(&running, "w", "i").status, PAWL_COMPLETE);
+    assert_int_equal(atomic_load(&bodies), (int)LENGTH(delays_ms) + 1);
+    running.engine->store->ops = true_ops;
+    running_close(&running);
+}
+
+/* ---- A late body beside another ------------------------------------------------------------------------------------------ */
+
+struct pair {
+    struct gate late, live;
+};
+
+static pawl_status stand(pawl_step *step, struct gate *gate)
+{
+    return gate_pass(gate) ? PAWL_OK : pawl_fail_for_good(step, "GateStayedShut", "nobody opened it");
+}
+
+static pawl_status stand_late(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    (void)out_result;
+    return stand(step, &((struct pair *)pawl_step_user(step))->late);
+}
+
+static pawl_status stand_live(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    (void)out_result;
+    return stand(step, &((struct pair *)pawl_step_user(step))->live);
+}
+
+static pawl_status late_branch(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    const struct pawl_step_options options = { .retries = PAWL_NO_RETRIES, .timeout = "100 ms" };
+    return pawl_do(run, "late", &options, stand_late, input, out_result);
+}
+
+static pawl_status live_branch(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    return pawl_do(run, "live", NULL, stand_live, input, out_result);
+}
+
+static pawl_status both(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    struct pawl_branch branches[] = { { .run = late_branch }, { .run = live_branch } };
+    (void)params;
+    (void)out_result;
+    return pawl_all(run, branches, 2, 0);
+}
+
+static void await_recorded(struct running *running, const char *step)
+{
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    const struct pawl_step_record *record = NULL;
+    while ((record == NULL || record->status == PAWL_STEP_WAITING) && monotonic_ms() < until_ms) {
+        rest_a_little();
+        record = running_step(running, "both", "i", step);
+    }
+    assert_non_null(record);
+    assert_int_not_equal(record->status, PAWL_STEP_WAITING);
+}
+
+/* The turn waits for the live one; once that has ended nothing but the late body keeps it, and it goes on without. */
+static void A7_a_body_that_is_late_does_not_cut_short_the_one_beside_it(void **state)
+{
+    struct running running;
+    struct pair pair;
+    (void)state;
+    gate_init(&pair.late);
+    gate_init(&pair.live);
+    running_open(&running, false);
+    running_register(&running, "both", both, &pair);
+    running_start(&running, NULL);
+    running_create(&running, "both", "i");
+    gate_await(&pair.late, 1);
+    gate_await(&pair.live, 1);
+
+    await_recorded(&running, "late");
+    assert_int_equal(running_get(&running, "both", "i").status, PAWL_ACTIVE);
+    gate_open(&pair.live);
+    struct pawl_instance instance = running_await(&running, "both", "i", PAWL_ERRORED);
+
+    assert_string_equal(instance.error_name, "STEP_TIMEOUT");
+    assert_int_equal(running_step(&running, "both", "i", "live")->status, PAWL_STEP_COMPLETED);
+    gate_open(&pair.late);
+    running_close(&running);
+    gate_clear(&pair.late);
+    gate_clear(&pair.live);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_runner_that_gets_no_thread_says_so_and_can_be_started_later),
+        cmocka_unit_test(C8_a_started_runner_that_cannot_claim_tries_again),
+        cmocka_unit_test(C8_a_run_that_the_store_fails_is_put_off_for_longer_up_to_16_seconds),
+        cmocka_unit_test(A7_a_body_that_is_late_does_not_cut_short_the_one_beside_it),
+    };
+    return cmocka_run_group_tests_name("trouble", tests, NULL, NULL);
+}
