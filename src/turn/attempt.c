@@ -171,9 +171,9 @@ static pawl_status attempt_end(pawl_attempt *attempt, struct pw_text result, con
     pawl_turn *turn = attempt->turn;
     pawl_status status = PAWL_SUSPENDED;
     pw_stats_body(&turn->engine->stats, pw_system_monotonic_us() - attempt->begun_us);
-    turn->host->attempt_ends(turn->runner, attempt); /* from here on the watchdog leaves it alone */
     pthread_mutex_lock(&turn->lock);
     attempt->step->running = false;
+    attempt->settled = true; /* from here on the watchdog leaves it alone */
     if (attempt->expired && attempt->step->row.next_retry_at_ms > 0)
         pw_lane_wait_until(attempt->lane, attempt->step->row.next_retry_at_ms, PW_TASK_RETRY);
     if (!attempt->expired && !turn->dead && !turn->closing && !pw_turn_is_over(turn))
@@ -181,6 +181,8 @@ static pawl_status attempt_end(pawl_attempt *attempt, struct pw_text result, con
     if (status == PAWL_SUSPENDED)
         attempt->lane->suspended = true;
     pthread_mutex_unlock(&turn->lock);
+    /* Not before its outcome is recorded: a turn with no body under way may be closed. */
+    turn->host->attempt_ends(turn->runner, attempt);
     attempt_free(attempt);
     return status;
 }

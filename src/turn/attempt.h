@@ -17,6 +17,7 @@ struct pawl_attempt {
     bool begun;                    /* the host was told */
     bool expired;                  /* it outlived its timeout, which is recorded: what it returns is dropped */
     bool given_up;                 /* its turn was closed without it */
+    bool settled;                  /* its body has come back, and what came of it was taken or dropped */
     pawl_attempt *previous, *next; /* the host's list of those under way */
 };
 

@@ -467,7 +467,7 @@ int32_t pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
     pthread_mutex_lock(&turn->lock);
     fail_late(turn, attempts, now_ms);
     for (const pawl_attempt *attempt = attempts; attempt != NULL; attempt = attempt->next) {
-        if (attempt->turn != turn)
+        if (attempt->turn != turn || attempt->settled)
             continue;
         live = live || !attempt->expired;
         if (attempt->expired)
