@@ -274,16 +274,15 @@ static bool start_threads(pawl_runner *runner)
 {
     if (!start_committers(runner))
         return false;
-    if (pthread_create(&runner->keeper, NULL, pw_keeper_main, runner) != 0) {
-        stop_committers(runner);
-        return false;
-    }
-    runner->started = true;
-    bool ok = true;
-    pthread_mutex_lock(&runner->lock);
+    pthread_mutex_lock(&runner->lock); /* the keeper claims nothing before there are workers to carry it */
+    runner->started = pthread_create(&runner->keeper, NULL, pw_keeper_main, runner) == 0;
+    bool ok = runner->started;
     for (int32_t i = 0; ok && i < runner->options.workers; i++)
         ok = pw_runner_spawn(runner);
+    atomic_store(&runner->stopping, !ok);
     pthread_mutex_unlock(&runner->lock);
+    if (!runner->started)
+        stop_committers(runner);
     return ok;
 }
 
