@@ -270,6 +270,7 @@ static void a_store_that_cannot_be_written_is_told_in_the_log(void **state)
     sqlite3 *other = NULL;
     struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:locked.db?busy_ms=50", GATES);
     assert_int_equal(sqlite3_open("locked.db", &other), SQLITE_OK);
+    (void)sqlite3_busy_timeout(other, PATIENCE_MS); /* pawld may be at it */
     assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
 
     assert_int_equal(ask(kit, pawld, "POST", "/workflows/echo/instances", "{}", NULL).status, 503);
