@@ -7,6 +7,7 @@
  *
  * A hook whose deliveries hang takes no more than its share of the threads: one is left to each of the others, as long as
  * there are so many. */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -26,13 +27,15 @@ struct pawl_courier {
     pthread_t threads[];
 };
 
-/* How many threads a single hook may have. */
+/* How many threads a single hook may have: all, where it is the only one. */
 static int share(const struct pawl_courier *courier)
 {
     int32_t others = -1;
     for (struct pw_hook *hook = atomic_load(&courier->hooks->first); hook != NULL; hook = atomic_load(&hook->next))
         others += hook->deliver != NULL;
-    return courier->wanted > others && others > 0 ? courier->wanted - others : others > 0 ? 1 : courier->wanted;
+    if (others <= 0)
+        return INT_MAX;
+    return courier->wanted > others ? courier->wanted - others : 1;
 }
 
 /* ---- The lookout --------------------------------------------------------------------------------------------- */
@@ -76,7 +79,8 @@ static void rest(struct pawl_courier *courier)
         pw_cond_wait_ms(&courier->hooks->changed, &courier->hooks->lock, PW_POLL_MS_DEFAULT);
 }
 
-/* Settles what was delivered, and claims more.  While the store is in trouble it is tried again for as long as the lease
+/* Settles what was delivered, and claims more; where hooks have to share the threads the lookout does that, because two who
+ * claimed at once could take more than the share.  While the store is in trouble it is tried again for as long as the lease
  * lasts: what is not settled is delivered again. */
 static void settle(struct pawl_courier *courier, struct pw_errand *errand)
 {
@@ -85,7 +89,8 @@ static void settle(struct pawl_courier *courier, struct pw_errand *errand)
         pthread_mutex_lock(lock);
         bool stopping = courier->stopping;
         pthread_mutex_unlock(lock);
-        if (pw_errand_exchange(courier->engine, errand, stopping ? 0 : share(courier), NULL) == PAWL_OK)
+        int most = stopping || share(courier) != INT_MAX ? 0 : INT_MAX;
+        if (pw_errand_exchange(courier->engine, errand, most, NULL) == PAWL_OK)
             return;
         if (stopping || pawl_now_ms(courier->engine) >= errand->row.locked_until_ms) {
             pw_errand_clear(errand);
