@@ -68,7 +68,8 @@ PAWL_API pawl_status pawl_hook_register(pawl_engine *engine, const struct pawl_h
 
 typedef struct pawl_courier pawl_courier;
 
-/* Starts threads that deliver what is due, as many deliveries at once as there are threads (0: 4). */
+/* Starts threads that deliver what is due, as many deliveries at once as there are threads (0: 4).  Where there are several
+ * hooks, none takes the last thread of another. */
 PAWL_API pawl_status pawl_courier_start(pawl_engine *engine, int32_t threads, pawl_courier **out_courier,
                                         struct pawl_error *error) PAWL_MUST_CHECK;
 /* Waits for deliveries under way; the rest stays for later.  NULL is fine.  Before pawl_close(), and not from a hook. */
