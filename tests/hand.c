@@ -26,7 +26,8 @@ int hand_set_up(void **state)
     struct pawl_options options = PAWL_OPTIONS_INIT;
     struct pawl_runner_options runner_options = PAWL_RUNNER_OPTIONS_INIT;
     atomic_init(&hand->now_ms, START_MS);
-    options.store_url = "sqlite::memory:";
+    store_place_make(&hand->place, store_asked_for(STORE_IN_MEMORY));
+    options.store_url = hand->place.url;
     options.clock = (struct pawl_clock){ hand_now, hand };
     runner_options.lease_ms = 1000;
     assert_ok(pawl_open(&options, &hand->engine, &hand->error), hand->error);

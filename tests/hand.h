@@ -5,10 +5,12 @@
 #define TESTS_HAND_H
 
 #include "running.h"
+#include "stores.h"
 
 #define START_MS INT64_C(1700000000000)
 
 struct hand {
+    struct store_place place;
     pawl_engine *engine;
     pawl_runner *runner, *other;
     pawl_scope *scope;

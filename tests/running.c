@@ -1,6 +1,8 @@
 /* running.c - see running.h. */
 #include "running.h"
 
+#include "stores.h"
+
 #include <dirent.h>
 #include <time.h>
 #include <unistd.h>
@@ -115,15 +117,31 @@ void remove_database(const char *path)
     }
 }
 
+/* In PostgreSQL a path that was not opened before is an empty database. */
+static void make_url(char *url, size_t size, const char *path)
+{
+    static char opened[64];
+    static struct store_place place;
+    if (store_asked_for(STORE_IN_FILE) == STORE_IN_POSTGRES) {
+        if (path[0] == '\0' || strcmp(path, opened) != 0)
+            store_place_make(&place, STORE_IN_POSTGRES);
+        snprintf(opened, sizeof opened, "%s", path);
+        snprintf(url, size, "%s", place.url);
+    } else if (path[0] != '\0') {
+        snprintf(url, size, "sqlite:%s", path);
+    } else {
+        snprintf(url, size, "sqlite::memory:");
+    }
+}
+
 void running_open_path(struct running *running, const char *path)
 {
-    char url[96] = "sqlite::memory:";
+    char url[256];
     struct pawl_options options = PAWL_OPTIONS_INIT;
     memset(running, 0, sizeof *running);
     atomic_init(&running->skew_ms, 0);
     snprintf(running->path, sizeof running->path, "%s", path);
-    if (path[0] != '\0')
-        snprintf(url, sizeof url, "sqlite:%s", path);
+    make_url(url, sizeof url, path);
     options.store_url = url;
     options.clock = (struct pawl_clock){ skewed_now, running };
     assert_ok(pawl_open(&options, &running->engine, &running->error), running->error);

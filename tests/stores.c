@@ -39,6 +39,13 @@ const char *store_name(enum test_store store)
     return "nowhere";
 }
 
+enum test_store store_asked_for(enum test_store otherwise)
+{
+    const char *asked = getenv("PAWL_TEST_STORE");
+    return asked != NULL && strcmp(asked, "postgres") == 0 && store_count() > STORE_IN_POSTGRES ? STORE_IN_POSTGRES
+                                                                                                : otherwise;
+}
+
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 static void make_file_place(struct store_place *place)

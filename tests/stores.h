@@ -13,6 +13,9 @@ enum test_store { STORE_IN_MEMORY, STORE_IN_FILE, STORE_IN_POSTGRES };
 size_t store_count(void);
 const char *store_name(enum test_store store); /* "in memory", "in a file", "in PostgreSQL" */
 
+/* The one that PAWL_TEST_STORE=postgres asks for, for programs that are run once for each store; or the other. */
+enum test_store store_asked_for(enum test_store otherwise);
+
 /* A place for a store, empty at first. */
 struct store_place {
     enum test_store store;

@@ -1,0 +1,258 @@
+/* apply.c - units of work, in order, in one transaction; see transaction.h.
+ *
+ * A transaction that failed, and is known to be undone, is carried out again when somebody was in its way or the server
+ * went away, within busy_ms.  One whose COMMIT was not answered has left a receipt or not (receipt.h); only when not even
+ * that can be read may it have happened or not. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "store/postgres/errors.h"
+#include "store/postgres/receipt.h"
+#include "store/postgres/transaction.h"
+
+enum { REPEATS_MAX = 20, RACES_MAX = 3 };
+
+pawl_status pw_no_memory(struct pw_transaction *transaction)
+{
+    return pw_error_plain(transaction->error, PAWL_NOMEM);
+}
+
+pawl_status pw_settle(struct pw_transaction *transaction)
+{
+    struct pw_pg_connection *connection = transaction->connection;
+    if (!pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url)))
+        return pw_pg_error(connection, transaction->error);
+    transaction->is_behind = false;
+    transaction->answers_due = 0;
+    return PAWL_OK;
+}
+
+/* ---- Units --------------------------------------------------------------------------------------------------- */
+
+static bool runs_users_code(const struct pw_unit *unit)
+{
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
+        if (op->kind == PW_OP_SQL || op->kind == PW_OP_MUTATE)
+            return true;
+    return false;
+}
+
+/* A unit that is not refused keeps a status that is no answer until the commit. */
+static pawl_status decide_ops(struct pw_transaction *transaction, struct pw_unit *unit)
+{
+    pawl_status status = PAWL_OK;
+    pw_begin_unit(transaction, unit);
+    unit->status = PAWL_STORE_UNAVAILABLE;
+    for (struct pw_op *op = unit->first; op != NULL && status == PAWL_OK; op = op->next)
+        status = pw_decide(transaction, op);
+    return status;
+}
+
+static pawl_status decide_plain(struct pw_transaction *transaction, struct pw_unit *unit)
+{
+    pawl_status status = decide_ops(transaction, unit);
+    if (!transaction->refused)
+        return status;
+    if (transaction->has_acted) /* the only way to apply it wholly or not at all */
+        return pw_error(transaction->error, status, "%s", unit->error.text);
+    pw_undo_unit(transaction);
+    return PAWL_OK;
+}
+
+/* Around the user's code there is a savepoint; what came before must be in the database by then. */
+static pawl_status decide_users(struct pw_transaction *transaction, struct pw_unit *unit)
+{
+    struct pw_pg_connection *connection = transaction->connection;
+    pawl_status status = pw_write(transaction);
+    if (status != PAWL_OK)
+        return status;
+    pw_pg_send_simple(connection, PW_PG_UNIT_BEGIN);
+    status = decide_ops(transaction, unit);
+    if (status != PAWL_OK && !transaction->refused)
+        return status;
+    if (transaction->refused) {
+        pw_undo_unit(transaction);
+        pw_pg_send_simple(connection, PW_PG_UNIT_UNDO);
+    }
+    pw_pg_send_simple(connection, PW_PG_UNIT_END);
+    return PAWL_OK;
+}
+
+/* ---- The transaction ------------------------------------------------------------------------------------------ */
+
+static pawl_status take_commit(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    (void)of;
+    transaction->committed = strcmp(PQcmdStatus((PGresult *)result), "COMMIT") == 0;
+    if (!transaction->connection->failure.failed)
+        transaction->answers_due = 0; /* they came before this one */
+    return PAWL_OK;
+}
+
+/* With a test's own clock there is nobody else to beat. */
+static void send_beat(struct pw_transaction *transaction)
+{
+    struct pw_columns owners;
+    struct pw_call call;
+    struct pw_postgres *postgres = transaction->postgres;
+    if (!pw_pg_clock_is_ours(&postgres->clock) || !pw_pg_presence_has(&postgres->presence, transaction->beat_of))
+        return;
+    pw_columns_init(&owners, &transaction->arena);
+    pw_columns_row(&owners);
+    pw_put_integer(&owners, transaction->beat_of);
+    pw_call_init(&call, PW_PG_RUNNER_BEAT);
+    pw_call_columns(&call, &owners);
+    pw_call_integer(&call, transaction->now_ms);
+    pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
+}
+
+/* What a constraint says that is not checked before the commit is about the user's rows: ours have none such. */
+static pawl_status blame_user(struct pw_transaction *transaction, pawl_status status)
+{
+    const struct pw_pg_failure *failure = &transaction->connection->failure;
+    if (!failure->at_commit || failure->fatal || strncmp(failure->state, "23", 2) != 0)
+        return status;
+    return pw_error(transaction->error,
+                    pw_pg_failed_with(failure, "23505") ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION
+                                                        : PAWL_STEP_MUTATION_FAILED,
+                    "%s (SQLSTATE %s)", failure->text, failure->state);
+}
+
+/* The notification is a transaction of its own behind the commit, sent with it: inside, it would make every commit of
+ * the whole server wait for the one before, fsync and all.  It is a hint; who misses it looks again. */
+static pawl_status commit(struct pw_transaction *transaction)
+{
+    struct pw_pg_connection *connection = transaction->connection;
+    struct pw_call call;
+    if (connection->failure.failed)
+        return pw_settle(transaction);
+    pw_call_init(&call, PW_PG_COMMIT);
+    pw_pg_send(connection, &call, take_commit, transaction, NULL);
+    transaction->commit_sent = true;
+    if (transaction->makes_due) {
+        pw_pg_sync(connection);
+        pw_call_init(&call, PW_PG_NOTIFY);
+        pw_call_text(&call, pw_text_of(transaction->postgres->token));
+        pw_pg_send(connection, &call, NULL, NULL, NULL);
+    }
+    pawl_status status = pw_settle(transaction);
+    if (transaction->committed && transaction->answers_due == 0)
+        return PAWL_OK;
+    if (status == PAWL_OK)
+        return pw_error(transaction->error, PAWL_STORE_UNAVAILABLE, "%s: the server has rolled the transaction back",
+                        transaction->postgres->url.label);
+    return blame_user(transaction, status);
+}
+
+static pawl_status carry_out(struct pw_transaction *transaction, struct pw_unit **units, size_t count)
+{
+    struct pw_pg_connection *connection = transaction->connection;
+    bool sent = false;
+    if (!pw_pg_receipt_open(connection))
+        return pw_pg_error(connection, transaction->error);
+    pw_pg_send_simple(connection, PW_PG_BEGIN);
+    pw_pg_receipt_send(connection);
+    pawl_status status = pw_look(transaction, units, count, &sent);
+    pw_pg_ask_time(transaction->postgres, connection, &transaction->asked_us);
+    if (status == PAWL_OK && sent)
+        status = pw_settle(transaction);
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        status = runs_users_code(units[i]) ? decide_users(transaction, units[i]) : decide_plain(transaction, units[i]);
+    if (status == PAWL_OK)
+        status = pw_write(transaction);
+    if (status != PAWL_OK)
+        return status;
+    send_beat(transaction);
+    return commit(transaction);
+}
+
+/* ---- Again and again ------------------------------------------------------------------------------------------- */
+
+/* How one try went. */
+struct outcome {
+    pawl_status status;
+    bool undone; /* when it failed: nothing of it was committed */
+    enum pw_pg_cure cure;
+    bool is_race; /* for a name or a number that somebody else took first */
+};
+
+/* A server that reports an error has not carried out what was sent behind it; nor has one that ends the session while
+ * something before the COMMIT was its turn. */
+static enum pw_pg_fate fate_of(const struct pw_transaction *transaction)
+{
+    const struct pw_pg_failure *failure = &transaction->connection->failure;
+    if (transaction->committed)
+        return PW_PG_FATE_COMMITTED;
+    if (!transaction->commit_sent || (failure->by_server && !(failure->fatal && failure->at_commit)))
+        return PW_PG_FATE_UNDONE;
+    return PW_PG_FATE_UNKNOWN;
+}
+
+static struct outcome try_once(struct pw_postgres *postgres, struct pw_pg_connection *connection,
+                               struct pw_unit **units, size_t count, int64_t now_ms, struct pawl_error *error)
+{
+    struct pw_transaction transaction;
+    pw_transaction_init(&transaction, postgres, connection, now_ms, error);
+    struct outcome outcome = { .status = carry_out(&transaction, units, count) };
+    enum pw_pg_fate fate = outcome.status == PAWL_OK ? PW_PG_FATE_COMMITTED : fate_of(&transaction);
+    struct pw_pg_receipt receipt = connection->receipt;
+    outcome.cure = pw_pg_cure_of(connection);
+    outcome.is_race = pw_pg_failed_with(&connection->failure, "23505");
+    if (outcome.status != PAWL_OK && !connection->failure.failed)
+        connection->failure.failed = true; /* decided here: there is still a transaction to roll back */
+    pw_pg_give(postgres, connection);
+    if (fate == PW_PG_FATE_UNKNOWN)
+        fate = pw_pg_receipt_read(postgres, &receipt, pw_system_monotonic_ms() + postgres->url.busy_ms);
+    if (fate == PW_PG_FATE_COMMITTED && outcome.status != PAWL_OK && transaction.answers_due == 0)
+        outcome.status = PAWL_OK;
+    outcome.undone = fate == PW_PG_FATE_UNDONE;
+    pw_transaction_clear(&transaction);
+    return outcome;
+}
+
+static bool should_repeat(const struct outcome *outcome, int round, int64_t until_ms)
+{
+    return outcome->status != PAWL_OK && outcome->undone && outcome->cure != PW_PG_CURE_NONE &&
+           round < (outcome->is_race ? RACES_MAX : REPEATS_MAX) && pw_system_monotonic_ms() < until_ms;
+}
+
+/* Trouble that has taken its time already is told apart: it need not be tried with each unit again. */
+static pawl_status tell_busy(const struct outcome *outcome, struct pawl_error *error)
+{
+    if (outcome->status != PAWL_STORE_UNAVAILABLE || outcome->cure == PW_PG_CURE_NONE || outcome->is_race)
+        return outcome->status;
+    if (error != NULL)
+        error->status = PAWL_BUSY;
+    return PAWL_BUSY;
+}
+
+static void answer(struct pw_unit **units, size_t count, const struct outcome *outcome, pawl_status status)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (status != PAWL_OK || units[i]->status == PAWL_STORE_UNAVAILABLE)
+            units[i]->status = status;
+        units[i]->undone = status != PAWL_OK && outcome->undone;
+    }
+}
+
+pawl_status pw_postgres_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+                              struct pawl_error *error)
+{
+    struct pw_postgres *postgres = (struct pw_postgres *)store;
+    int64_t until_ms = pw_system_monotonic_ms() + postgres->url.busy_ms;
+    struct outcome outcome = { .status = PAWL_OK, .undone = true };
+    for (int round = 0; count > 0; round++) {
+        struct pw_pg_connection *connection = NULL;
+        outcome = (struct outcome){ .undone = true, .cure = PW_PG_CURE_RECONNECT };
+        outcome.status = pw_pg_take(postgres, PW_PG_WRITER, until_ms, &connection, error);
+        if (outcome.status != PAWL_OK)
+            break;
+        outcome = try_once(postgres, connection, units, count, now_ms, error);
+        if (!should_repeat(&outcome, round, until_ms))
+            break;
+        pw_pg_pause(outcome.is_race ? 0 : round);
+    }
+    pawl_status status = tell_busy(&outcome, error);
+    answer(units, count, &outcome, status);
+    return status;
+}

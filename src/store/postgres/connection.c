@@ -1,0 +1,368 @@
+/* connection.c - see connection.h.
+ *
+ * The socket does not block: libpq keeps what it cannot send yet, and we wait with poll(), which has an end.  So neither
+ * a server that is slow to read nor one that is gone can hold us, and a long pipeline cannot lock both sides up. */
+#include "store/postgres/connection.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "store/postgres/errors.h"
+
+enum {
+    REPLIES_MIN = 32,
+    PAUSE_MS_MIN = 2,
+    PAUSE_MS_MAX = 250,
+    PATIENCE_MS = 5000, /* beyond what busy_ms says, for statements that work and do not wait */
+};
+
+static const struct {
+    const char *name, *text;
+} queries[PW_PG_QUERY_COUNT] = {
+#define PG_QUERY_TEXT(name, text) [PW_PG_##name] = { "pawl_" #name, text },
+    PW_POSTGRES_QUERIES(PG_QUERY_TEXT)
+#undef PG_QUERY_TEXT
+};
+
+/* Our statements know their plans: by index, without sorting where an index has the order. */
+static const char session_plans[] = "SET client_min_messages TO warning;"
+                                    "SET default_transaction_isolation TO 'read committed';"
+                                    "SET plan_cache_mode TO force_generic_plan;"
+                                    "SET jit TO off;"
+                                    "SET max_parallel_workers_per_gather TO 0;"
+                                    "SET enable_seqscan TO off;"
+                                    "SET enable_bitmapscan TO off;"
+                                    "SET enable_sort TO off;"
+                                    "SET enable_hashjoin TO off;"
+                                    "SET enable_mergejoin TO off";
+
+static int64_t statement_ms(const struct pw_postgres_url *url)
+{
+    return 3 * url->busy_ms + PATIENCE_MS;
+}
+
+int64_t pw_pg_answer_ms(const struct pw_postgres_url *url)
+{
+    return statement_ms(url) + PATIENCE_MS;
+}
+
+void pw_pg_pause(int round)
+{
+    uint16_t chance = 0;
+    pw_system_random(NULL, &chance, sizeof chance);
+    long pause_ms = round < 7 ? PAUSE_MS_MIN << round : PAUSE_MS_MAX;
+    if (pause_ms > PAUSE_MS_MAX)
+        pause_ms = PAUSE_MS_MAX;
+    pause_ms = pause_ms / 2 + chance % pause_ms; /* so that two who collide part again */
+    struct timespec pause = { .tv_sec = pause_ms / 1000, .tv_nsec = pause_ms % 1000 * 1000000 };
+    (void)nanosleep(&pause, NULL);
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------------------- */
+
+static void ignore_notice(void *unused, const PGresult *notice)
+{
+    (void)unused;
+    (void)notice;
+}
+
+/* The URL's own settings win over those before "dbname". */
+static PGconn *connect_once(const struct pw_postgres_url *url)
+{
+    static const char *const names[] = { "fallback_application_name",
+                                         "connect_timeout",
+                                         "keepalives_idle",
+                                         "keepalives_interval",
+                                         "keepalives_count",
+                                         "tcp_user_timeout",
+                                         "dbname",
+                                         "client_encoding",
+                                         NULL };
+    const char *values[] = { "pawl", "5", "10", "5", "4", "30000", url->connection, "UTF8", NULL };
+    return PQconnectdbParams(names, values, 1);
+}
+
+bool pw_pg_enter_pipeline(struct pw_pg_connection *connection)
+{
+    if (PQsetnonblocking(connection->db, 1) == 0 && PQenterPipelineMode(connection->db) == 1)
+        return true;
+    pw_pg_note_lost(connection, NULL);
+    return false;
+}
+
+bool pw_pg_leave_pipeline(struct pw_pg_connection *connection)
+{
+    if (PQexitPipelineMode(connection->db) == 1 && PQsetnonblocking(connection->db, 0) == 0)
+        return true;
+    pw_pg_note_lost(connection, NULL);
+    return false;
+}
+
+static bool set_up(struct pw_pg_connection *connection)
+{
+    const struct pw_postgres_url *url = connection->url;
+    PGresult *result = PQexec(connection->db, session_plans);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        pw_pg_note_result(&connection->failure, result);
+    PQclear(result);
+    if (connection->failure.failed)
+        return false;
+    if (!pw_pg_enter_pipeline(connection))
+        return false;
+    struct pw_call call;
+    pw_call_init(&call, PW_PG_SESSION_SETTINGS);
+    pw_call_integer(&call, url->busy_ms > 0 ? url->busy_ms : 1);
+    pw_call_integer(&call, statement_ms(url));
+    pw_call_text(&call, pw_text_of(url->schema));
+    pw_pg_send(connection, &call, NULL, NULL, NULL);
+    return pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(url));
+}
+
+pawl_status pw_pg_open(struct pw_pg_connection *connection, const struct pw_postgres_url *url, enum pw_pg_role role,
+                       bool *out_hopeless, struct pawl_error *error)
+{
+    pawl_status status = PAWL_OK;
+    *connection = (struct pw_pg_connection){ .url = url, .role = role };
+    *out_hopeless = false;
+    connection->db = connect_once(url);
+    if (connection->db == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+    (void)PQsetNoticeReceiver(connection->db, ignore_notice, NULL);
+    const char *encoding = PQparameterStatus(connection->db, "server_encoding");
+    if (PQstatus(connection->db) != CONNECTION_OK) {
+        *out_hopeless = pw_pg_is_hopeless(PQerrorMessage(connection->db));
+        pw_pg_note_lost(connection, NULL);
+        status = pw_pg_error(connection, error);
+    } else if (encoding == NULL || strcmp(encoding, "UTF8") != 0) {
+        *out_hopeless = true;
+        status = pw_error(error, PAWL_STORE_UNAVAILABLE, "%s: its encoding is %s; create the database with UTF8",
+                          url->label, encoding != NULL ? encoding : "not known");
+    } else if (!set_up(connection)) {
+        status = pw_pg_error(connection, error);
+    }
+    if (status != PAWL_OK)
+        pw_pg_close(connection);
+    return status;
+}
+
+pawl_status pw_pg_open_until(struct pw_pg_connection *connection, const struct pw_postgres_url *url,
+                             enum pw_pg_role role, int64_t until_ms, struct pawl_error *error)
+{
+    bool hopeless = false;
+    pawl_status status = pw_pg_open(connection, url, role, &hopeless, error);
+    for (int round = 0; status != PAWL_OK && !hopeless && pw_system_monotonic_ms() < until_ms; round++) {
+        pw_pg_pause(round);
+        status = pw_pg_open(connection, url, role, &hopeless, error);
+    }
+    return status;
+}
+
+void pw_pg_close(struct pw_pg_connection *connection)
+{
+    PQfinish(connection->db); /* NULL is fine */
+    free(connection->replies);
+    connection->db = NULL;
+    connection->replies = NULL;
+    connection->reply_first = connection->reply_count = connection->reply_capacity = 0;
+}
+
+bool pw_pg_is_usable(struct pw_pg_connection *connection)
+{
+    if (connection->db == NULL || PQstatus(connection->db) != CONNECTION_OK)
+        return false;
+    struct pollfd waiting = { .fd = PQsocket(connection->db), .events = POLLIN };
+    if (poll(&waiting, 1, 0) <= 0)
+        return true;
+    /* A word nobody asked for: a notice, or that the server closes. */
+    return PQconsumeInput(connection->db) == 1 && PQstatus(connection->db) == CONNECTION_OK &&
+           poll(&waiting, 1, 0) <= 0;
+}
+
+/* ---- Sending ------------------------------------------------------------------------------------------------- */
+
+static bool push_reply(struct pw_pg_connection *connection, struct pw_pg_reply reply)
+{
+    if (connection->reply_first + connection->reply_count == connection->reply_capacity) {
+        size_t capacity = connection->reply_capacity < REPLIES_MIN ? REPLIES_MIN : connection->reply_capacity * 2;
+        struct pw_pg_reply *larger = realloc(connection->replies, capacity * sizeof *larger);
+        if (larger == NULL) {
+            pw_pg_note_no_memory(&connection->failure);
+            connection->failure.lost = true; /* an answer that we could not tell from the next */
+            return false;
+        }
+        connection->replies = larger;
+        connection->reply_capacity = capacity;
+    }
+    connection->replies[connection->reply_first + connection->reply_count++] = reply;
+    return true;
+}
+
+/* What follows something that failed must not be carried out as if it had not. */
+static bool may_send(struct pw_pg_connection *connection)
+{
+    if (connection->db == NULL && !connection->failure.failed)
+        pw_pg_note_lost(connection, "the connection is closed");
+    return !connection->failure.failed;
+}
+
+static void sent(struct pw_pg_connection *connection, int result, struct pw_pg_reply reply)
+{
+    if (result != 1)
+        pw_pg_note_lost(connection, NULL);
+    else
+        (void)push_reply(connection, reply);
+}
+
+static void prepare(struct pw_pg_connection *connection, enum pw_pg_query name)
+{
+    struct pw_pg_reply reply = { .kind = PW_PG_REPLY_PREPARED, .name = name };
+    sent(connection, PQsendPrepare(connection->db, queries[name].name, queries[name].text, 0, NULL), reply);
+    connection->prepared[name] = true; /* taken back when the answer is that it failed */
+}
+
+void pw_pg_send(struct pw_pg_connection *connection, const struct pw_call *call, pw_pg_take_fn *take, void *user,
+                void *of)
+{
+    static const int binary[PW_CALL_PARAMETERS_MAX] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+    if (!may_send(connection))
+        return;
+    if (call->no_memory || call->too_large) {
+        pw_pg_note_no_memory(&connection->failure);
+        return;
+    }
+    if (!connection->prepared[call->name])
+        prepare(connection, call->name);
+    if (!may_send(connection))
+        return;
+    struct pw_pg_reply reply = { .kind = PW_PG_REPLY_ROWS, .name = call->name, .take = take, .user = user, .of = of };
+    sent(connection,
+         PQsendQueryPrepared(connection->db, queries[call->name].name, call->count, call->values, call->sizes, binary,
+                             1),
+         reply);
+}
+
+void pw_pg_send_simple(struct pw_pg_connection *connection, enum pw_pg_query name)
+{
+    struct pw_call call;
+    pw_call_init(&call, name);
+    pw_pg_send(connection, &call, NULL, NULL, NULL);
+}
+
+void pw_pg_expect(struct pw_pg_connection *connection, pw_pg_take_fn *take, void *user, void *of)
+{
+    struct pw_pg_reply reply = {
+        .kind = PW_PG_REPLY_ROWS, .name = PW_PG_QUERY_COUNT, .take = take, .user = user, .of = of
+    };
+    (void)push_reply(connection, reply);
+}
+
+void pw_pg_sync(struct pw_pg_connection *connection)
+{
+    struct pw_pg_reply reply = { .kind = PW_PG_REPLY_SYNC };
+    if (may_send(connection) || !connection->failure.lost)
+        sent(connection, PQpipelineSync(connection->db), reply);
+}
+
+/* ---- Receiving ----------------------------------------------------------------------------------------------- */
+
+/* Until an answer can be fetched without waiting. */
+static bool wait_for_answer(struct pw_pg_connection *connection, int64_t until_ms)
+{
+    PGconn *db = connection->db;
+    for (;;) {
+        int left_to_send = PQflush(db);
+        if (left_to_send < 0) {
+            (void)PQconsumeInput(db); /* it may have said why before it hung up */
+            if (!PQisBusy(db))
+                return true;
+            pw_pg_note_lost(connection, NULL);
+            return false;
+        }
+        if (left_to_send == 0 && !PQisBusy(db))
+            return true;
+        int64_t wait_ms = until_ms - pw_system_monotonic_ms();
+        struct pollfd waiting = { .fd = PQsocket(db), .events = (short)(POLLIN | (left_to_send > 0 ? POLLOUT : 0)) };
+        int ready = wait_ms > 0 ? poll(&waiting, 1, (int)(wait_ms < 60000 ? wait_ms : 60000)) : 0;
+        if (ready == 0 && until_ms - pw_system_monotonic_ms() <= 0) {
+            pw_pg_note_lost(connection, "the server did not answer in time");
+            return false;
+        }
+        if (ready < 0 && errno != EINTR) {
+            pw_pg_note_lost(connection, "the connection cannot be waited for");
+            return false;
+        }
+        if (ready > 0 && (waiting.revents & ~POLLOUT) != 0 && PQconsumeInput(db) != 1 && PQisBusy(db)) {
+            pw_pg_note_lost(connection, NULL);
+            return false;
+        }
+    }
+}
+
+static void take_answer(struct pw_pg_connection *connection, const struct pw_pg_reply *reply, const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+    bool fine = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY;
+    if (reply->kind == PW_PG_REPLY_PREPARED && !fine)
+        connection->prepared[reply->name] = false;
+    if (fine && reply->take != NULL)
+        pw_pg_note_taken(&connection->failure, reply->take(reply->user, reply->of, result));
+    if (!fine && status != PGRES_PIPELINE_ABORTED && !connection->failure.failed) {
+        pw_pg_note_result(&connection->failure, result);
+        connection->failure.at_commit = reply->name == PW_PG_COMMIT;
+    }
+    if (PQstatus(connection->db) != CONNECTION_OK)
+        connection->failure.lost = true;
+}
+
+/* The next of the queue.  False: there is no more, or the connection is lost. */
+static bool receive(struct pw_pg_connection *connection, int64_t until_ms)
+{
+    if (connection->reply_count == 0 || connection->failure.lost || !wait_for_answer(connection, until_ms))
+        return false;
+    PGresult *result = PQgetResult(connection->db);
+    if (result == NULL) /* between two answers */
+        return true;
+    const struct pw_pg_reply *reply = &connection->replies[connection->reply_first];
+    bool is_sync = PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+    if (is_sync != (reply->kind == PW_PG_REPLY_SYNC)) {
+        pw_pg_note_result(&connection->failure, result);
+        pw_pg_note_lost(connection, "the server's answers are out of step");
+    } else if (!is_sync) {
+        take_answer(connection, reply, result);
+    }
+    connection->reply_first++;
+    connection->reply_count--;
+    PQclear(result);
+    return true;
+}
+
+bool pw_pg_finish(struct pw_pg_connection *connection, int64_t until_ms)
+{
+    pw_pg_sync(connection);
+    while (receive(connection, until_ms))
+        continue;
+    connection->reply_first = connection->reply_count = 0;
+    return !connection->failure.failed;
+}
+
+bool pw_pg_recover(struct pw_pg_connection *connection)
+{
+    int64_t until_ms = pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url);
+    if (connection->db != NULL && connection->reply_count > 0)
+        (void)pw_pg_finish(connection, until_ms);
+    bool usable = connection->db != NULL && !connection->failure.lost && !connection->failure.fatal;
+    connection->failure = (struct pw_pg_failure){ .failed = false };
+    if (usable && PQtransactionStatus(connection->db) != PQTRANS_IDLE) {
+        pw_pg_send_simple(connection, PW_PG_ROLLBACK);
+        usable = pw_pg_finish(connection, until_ms);
+    }
+    if (!usable)
+        pw_pg_close(connection);
+    connection->failure = (struct pw_pg_failure){ .failed = false };
+    return usable;
+}

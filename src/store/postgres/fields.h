@@ -1,0 +1,35 @@
+/* fields.h - the columns of an answer, row by row, read in order.  The first thing that is wrong is remembered, and
+ * pw_fields_end() tells it. */
+#ifndef PW_STORE_POSTGRES_FIELDS_H
+#define PW_STORE_POSTGRES_FIELDS_H
+
+#include <libpq-fe.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "pawl/status.h"
+
+struct pw_fields {
+    const PGresult *result;
+    struct pw_arena *arena; /* of the texts */
+    int row, column;
+    pawl_status status;
+};
+
+void pw_fields_init(struct pw_fields *fields, const PGresult *result, struct pw_arena *arena);
+/* True: there is another row. */
+bool pw_fields_next(struct pw_fields *fields);
+
+int64_t pw_field_integer(struct pw_fields *fields); /* NULL is 0 */
+int64_t pw_field_count(struct pw_fields *fields);   /* see store/fields.h */
+int64_t pw_field_time(struct pw_fields *fields);
+int64_t pw_field_place(struct pw_fields *fields);
+/* One of the enumerators 0 to most. */
+int pw_field_choice(struct pw_fields *fields, int most);
+bool pw_field_is_null(const struct pw_fields *fields);
+struct pw_text pw_field_text(struct pw_fields *fields); /* a copy; NULL is absent */
+
+/* PAWL_OK, PAWL_NOMEM or PAWL_STORE_CORRUPT. */
+pawl_status pw_fields_end(const struct pw_fields *fields);
+
+#endif

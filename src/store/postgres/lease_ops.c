@@ -1,0 +1,159 @@
+/* lease_ops.c - claiming what is due, and ending the leases of the dead: the database finds and takes in one statement,
+ * past what other runners are taking at the same moment. */
+#include "base/error.h"
+#include "store/postgres/fields.h"
+#include "store/postgres/transaction.h"
+
+enum { CLAIM_MAX = 100000, CANDIDATES_MORE = 64 };
+
+/* A claim whose answer is on its way. */
+struct claiming {
+    struct pw_op_claim *op;
+    struct pw_arena *arena; /* the unit's */
+};
+
+static void put_texts(struct pw_columns *columns, const struct pw_text *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        pw_columns_row(columns);
+        pw_put_text(columns, texts[i]);
+    }
+}
+
+/* ---- Claiming ------------------------------------------------------------------------------------------------ */
+
+static pawl_status take_paused(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    while (pw_fields_next(&fields)) {
+        struct pw_pg_run *run = pw_find_run(transaction, pw_field_integer(&fields));
+        if (run == NULL)
+            continue;
+        run->task.status = PW_TASK_PAUSED;
+        run->task.processing = run->task.pause_requested = false;
+        run->task.epoch++;
+        run->task.owner = run->task.locked_until_ms = 0;
+        run->task.updated_at_ms = transaction->now_ms;
+    }
+    return pw_fields_end(&fields);
+}
+
+/* Later units see it as it is now. */
+static void note_claimed(struct pw_transaction *transaction, const struct pw_op_claim *op, const struct pw_claim *claim,
+                         int64_t started_at_ms)
+{
+    struct pw_pg_run *run = pw_find_run(transaction, claim->fence.instance);
+    if (run == NULL)
+        return;
+    run->task.status = PW_TASK_ACTIVE;
+    run->task.processing = true;
+    run->task.epoch = claim->fence.epoch;
+    run->task.owner = op->owner;
+    run->task.locked_until_ms = transaction->now_ms + op->lease_ms;
+    run->task.started_at_ms = started_at_ms;
+    run->task.updated_at_ms = transaction->now_ms;
+}
+
+static pawl_status take_claims(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    const struct claiming *claiming = of;
+    struct pw_rows claims = { .arena = claiming->arena, .row_size = sizeof(struct pw_claim) };
+    struct pw_fields fields;
+    pw_fields_init(&fields, result, claiming->arena);
+    while (pw_fields_next(&fields)) {
+        struct pw_claim *claim = pw_rows_add(&claims);
+        if (claim == NULL)
+            return PAWL_NOMEM;
+        claim->fence.instance = pw_field_place(&fields);
+        claim->fence.run = pw_field_count(&fields);
+        claim->fence.epoch = pw_field_count(&fields);
+        claim->workflow = pw_field_text(&fields);
+        claim->id = pw_field_text(&fields);
+        claim->kind = (enum pw_task_kind)pw_field_choice(&fields, PW_TASK_RUN);
+        claim->event_seq = pw_field_count(&fields);
+        claim->taken_over = pw_field_integer(&fields) != 0;
+        claim->is_first = pw_field_integer(&fields) != 0;
+        claim->has_instance = claim->is_first;
+        claim->created_at_ms = pw_field_integer(&fields);
+        claim->params = pw_field_text(&fields);
+        note_claimed(transaction, claiming->op, claim, pw_field_time(&fields));
+        if (claim->id.data == NULL)
+            claims.count--; /* a task without an instance: kept out of the way by the lease, given to nobody */
+    }
+    claiming->op->claims = claims.rows;
+    claiming->op->claim_count = claims.count;
+    return pw_fields_end(&fields);
+}
+
+pawl_status pw_send_claim(struct pw_transaction *transaction, struct pw_op_claim *op)
+{
+    struct pw_columns workflows;
+    struct pw_call call;
+    struct claiming *claiming = pw_arena_take(&transaction->arena, sizeof *claiming);
+    if (claiming == NULL)
+        return pw_no_memory(transaction);
+    *claiming = (struct claiming){ op, &transaction->unit->arena };
+    op->claims = NULL;
+    op->claim_count = 0;
+    transaction->beat_of = op->owner;
+    if (op->workflow_count == 0)
+        return PAWL_OK;
+    pw_columns_init(&workflows, &transaction->arena);
+    put_texts(&workflows, op->workflows, op->workflow_count);
+    pw_call_init(&call, PW_PG_CLAIM_PAUSE_EXPIRED);
+    pw_call_columns(&call, &workflows);
+    pw_call_integer(&call, transaction->now_ms);
+    pw_pg_send(transaction->connection, &call, take_paused, transaction, NULL);
+    transaction->is_behind = true;
+    if (op->max == 0)
+        return PAWL_OK;
+    int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX;
+    pw_call_init(&call, PW_PG_CLAIM);
+    pw_call_columns(&call, &workflows);
+    pw_call_integer(&call, transaction->now_ms);
+    pw_call_integer(&call, max);
+    pw_call_integer(&call, op->owner);
+    pw_call_integer(&call, op->lease_ms);
+    pw_call_integer(&call, 2 * max + CANDIDATES_MORE);
+    pw_pg_send(transaction->connection, &call, take_claims, transaction, claiming);
+    return PAWL_OK;
+}
+
+/* ---- Reaping ------------------------------------------------------------------------------------------------- */
+
+static pawl_status take_reaped(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_op_reap *op = of;
+    struct pw_fields fields;
+    pw_fields_init(&fields, result, NULL);
+    op->reaped = 0;
+    while (pw_fields_next(&fields)) {
+        struct pw_pg_run *run = pw_find_run(transaction, pw_field_integer(&fields));
+        if (run != NULL)
+            run->task.locked_until_ms = transaction->now_ms;
+        op->reaped++;
+    }
+    return pw_fields_end(&fields);
+}
+
+/* Runners of this very store live, whatever their heartbeats say. */
+pawl_status pw_send_reap(struct pw_transaction *transaction, struct pw_op_reap *op)
+{
+    struct pw_columns owners;
+    struct pw_call call;
+    pw_columns_init(&owners, &transaction->arena);
+    pw_pg_presence_put_owners(&transaction->postgres->presence, &owners);
+    pw_call_init(&call, PW_PG_REAP);
+    pw_call_integer(&call, transaction->now_ms);
+    pw_call_columns(&call, &owners);
+    pw_pg_send(transaction->connection, &call, take_reaped, transaction, op);
+    call.name = PW_PG_REAP_RUNNERS;
+    pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
+    transaction->is_behind = true;
+    return PAWL_OK;
+}

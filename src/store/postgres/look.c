@@ -1,0 +1,364 @@
+/* look.c - what a transaction looks at before it decides: the tasks of all instances that its units speak of, locked, and
+ * whatever else their checks need.
+ *
+ * Tasks are locked first, in the order of their keys, then instances, in theirs; so two transactions cannot wait for each
+ * other.  The other statements come behind the locks and see what those who held them before have committed. */
+#include "base/error.h"
+#include "store/postgres/fields.h"
+#include "store/postgres/transaction.h"
+
+/* ---- What the units speak of --------------------------------------------------------------------------------- */
+
+static bool want_event(struct pw_transaction *transaction, const struct pw_op_event *op)
+{
+    return pw_want_run(transaction, op->instance) != NULL &&
+           (op->id.data == NULL || pw_want_event_id(transaction, op->instance, op->run, op->id) != NULL);
+}
+
+static bool want_restart(struct pw_transaction *transaction, const struct pw_op_restart *op)
+{
+    struct pw_pg_run *run = pw_want_run(transaction, op->instance);
+    if (run == NULL)
+        return false;
+    run->wants_lock = true;
+    run->wants_params = true; /* of a run that begins again, should it be held */
+    return true;
+}
+
+static bool want_hold(struct pw_transaction *transaction, const struct pw_op_hold *op)
+{
+    struct pw_pg_run *run = pw_want_run(transaction, op->instance);
+    if (run != NULL)
+        run->wants_facts = true;
+    return run != NULL;
+}
+
+static bool want_leases(struct pw_transaction *transaction, const struct pw_op_renew *op)
+{
+    for (size_t i = 0; i < op->count; i++)
+        if (pw_want_run(transaction, op->leases[i].fence.instance) == NULL)
+            return false;
+    return true;
+}
+
+static bool want_name(struct pw_transaction *transaction, const struct pw_op_create *op)
+{
+    transaction->keys_wanted++;
+    return pw_want_name(transaction, op->workflow, op->id) != NULL;
+}
+
+static bool want_op(struct pw_transaction *transaction, const struct pw_op *op)
+{
+    switch (op->kind) {
+    case PW_OP_FENCE:
+        return pw_want_run(transaction, op->as.fence.at.instance) != NULL;
+    case PW_OP_CREATE:
+        return want_name(transaction, &op->as.create);
+    case PW_OP_RESTART:
+        return want_restart(transaction, &op->as.restart);
+    case PW_OP_STEP:
+        return op->as.step.is_new ||
+               pw_want_step(transaction, op->as.step.instance, op->as.step.run, op->as.step.row.seq) != NULL;
+    case PW_OP_EVENT:
+        return want_event(transaction, &op->as.event);
+    case PW_OP_CONSUME:
+        return pw_want_event(transaction, op->as.consume.instance, op->as.consume.run, op->as.consume.seq) != NULL;
+    case PW_OP_LOG:
+        return pw_want_tail(transaction, op->as.log.instance, op->as.log.run) != NULL;
+    case PW_OP_PARK:
+        return pw_want_run(transaction, op->as.park.instance) != NULL;
+    case PW_OP_HOLD:
+        return want_hold(transaction, &op->as.hold);
+    case PW_OP_PAUSE:
+        return pw_want_run(transaction, op->as.pause.instance) != NULL;
+    case PW_OP_FINISH:
+        return pw_want_run(transaction, op->as.finish.instance) != NULL;
+    case PW_OP_RENEW:
+        return want_leases(transaction, &op->as.renew);
+    case PW_OP_CLAIM:
+    case PW_OP_REAP:
+    case PW_OP_SQL:
+    case PW_OP_MUTATE:
+    case PW_OP_HOOK:
+    case PW_OP_HOOK_CLAIM:
+    case PW_OP_HOOK_SETTLE:
+    case PW_OP_HOOK_RESEND:
+        return true;
+    }
+    return true;
+}
+
+/* ---- Answers ------------------------------------------------------------------------------------------------- */
+
+static pawl_status take_tasks(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, &transaction->arena);
+    while (pw_fields_next(&fields)) {
+        struct pw_pg_run *run = pw_find_run(transaction, pw_field_integer(&fields));
+        if (run == NULL)
+            continue;
+        run->has_task = run->is_stored = true;
+        run->run = pw_field_count(&fields);
+        run->task.epoch = pw_field_count(&fields);
+        run->task.due_at_ms = pw_field_integer(&fields);
+        run->task.owner = pw_field_integer(&fields);
+        run->task.locked_until_ms = pw_field_time(&fields);
+        run->task.started_at_ms = pw_field_time(&fields);
+        run->task.updated_at_ms = pw_field_time(&fields);
+        run->task.event_seq = pw_field_count(&fields);
+        run->task.status = (enum pw_task_status)pw_field_choice(&fields, PW_TASK_PAUSED);
+        run->task.kind = (enum pw_task_kind)pw_field_choice(&fields, PW_TASK_RUN);
+        run->task.processing = pw_field_integer(&fields) != 0;
+        run->task.pause_requested = pw_field_integer(&fields) != 0;
+    }
+    return pw_fields_end(&fields);
+}
+
+static pawl_status take_instances(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, &transaction->arena);
+    while (pw_fields_next(&fields)) {
+        struct pw_pg_run *run = pw_find_run(transaction, pw_field_integer(&fields));
+        if (run == NULL)
+            continue;
+        run->is_known = true;
+        run->workflow = pw_field_text(&fields);
+        run->instance_run = pw_field_count(&fields);
+    }
+    return pw_fields_end(&fields);
+}
+
+static pawl_status take_facts(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, &transaction->arena);
+    while (pw_fields_next(&fields)) {
+        struct pw_pg_run *run = pw_find_run(transaction, pw_field_integer(&fields));
+        if (run == NULL)
+            continue;
+        run->workflow = pw_field_text(&fields);
+        run->id = pw_field_text(&fields);
+        run->created_at_ms = pw_field_integer(&fields);
+        run->params = pw_field_text(&fields);
+    }
+    return pw_fields_end(&fields);
+}
+
+static pawl_status take_keys(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    while (pw_fields_next(&fields)) {
+        int64_t *key = pw_rows_add(&transaction->keys);
+        if (key == NULL)
+            return PAWL_NOMEM;
+        *key = pw_field_place(&fields);
+    }
+    return pw_fields_end(&fields);
+}
+
+/* The record at a place that the answer names, counted from 1. */
+static void *record_at(const struct pw_pg_set *set, struct pw_fields *fields)
+{
+    int64_t place = pw_field_place(fields);
+    return place >= 1 && (uint64_t)place <= set->list.count ? ((void **)set->list.rows)[place - 1] : NULL;
+}
+
+static pawl_status take_names(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    while (pw_fields_next(&fields)) {
+        struct pw_pg_name *name = record_at(&transaction->names, &fields);
+        if (name != NULL)
+            name->key = pw_field_place(&fields);
+    }
+    return pw_fields_end(&fields);
+}
+
+static pawl_status take_steps(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    while (pw_fields_next(&fields)) {
+        struct pw_pg_step *step = record_at(&transaction->steps, &fields);
+        if (step != NULL)
+            step->exists = true;
+    }
+    return pw_fields_end(&fields);
+}
+
+static pawl_status take_events(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    while (pw_fields_next(&fields)) {
+        struct pw_pg_event *event = record_at(&transaction->events, &fields);
+        if (event != NULL)
+            event->exists = true;
+    }
+    return pw_fields_end(&fields);
+}
+
+static pawl_status take_event_ids(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    while (pw_fields_next(&fields)) {
+        struct pw_pg_event_id *id = record_at(&transaction->event_ids, &fields);
+        if (id != NULL)
+            id->taken = true;
+    }
+    return pw_fields_end(&fields);
+}
+
+static pawl_status take_tails(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    while (pw_fields_next(&fields)) {
+        struct pw_pg_tail *tail = record_at(&transaction->tails, &fields);
+        if (tail != NULL)
+            tail->seq = pw_field_count(&fields);
+    }
+    return pw_fields_end(&fields);
+}
+
+/* ---- Questions ----------------------------------------------------------------------------------------------- */
+
+static void ask(struct pw_transaction *transaction, enum pw_pg_query name, struct pw_columns *columns,
+                pw_pg_take_fn *take)
+{
+    struct pw_call call;
+    if (columns->rows == 0 && !columns->no_memory)
+        return;
+    pw_call_init(&call, name);
+    pw_call_columns(&call, columns);
+    pw_pg_send(transaction->connection, &call, take, transaction, NULL);
+}
+
+static void ask_about_runs(struct pw_transaction *transaction)
+{
+    struct pw_columns tasks, instances, facts;
+    struct pw_pg_run **runs = transaction->runs.list.rows;
+    pw_columns_init(&tasks, &transaction->arena);
+    pw_columns_init(&instances, &transaction->arena);
+    pw_columns_init(&facts, &transaction->arena);
+    for (size_t i = 0; i < transaction->runs.list.count; i++) {
+        pw_columns_row(&tasks);
+        pw_put_integer(&tasks, runs[i]->key);
+        if (runs[i]->wants_lock) {
+            pw_columns_row(&instances);
+            pw_put_integer(&instances, runs[i]->key);
+        }
+        if (runs[i]->wants_facts) {
+            pw_columns_row(&facts);
+            pw_put_integer(&facts, runs[i]->key);
+            pw_put_integer(&facts, runs[i]->wants_params);
+        }
+    }
+    ask(transaction, PW_PG_TASK_LOCK, &tasks, take_tasks);
+    ask(transaction, PW_PG_INSTANCE_LOCK, &instances, take_instances);
+    ask(transaction, PW_PG_INSTANCE_FACTS, &facts, take_facts);
+}
+
+static void ask_about_names(struct pw_transaction *transaction)
+{
+    struct pw_columns columns;
+    struct pw_call call;
+    struct pw_pg_name **names = transaction->names.list.rows;
+    pw_columns_init(&columns, &transaction->arena);
+    for (size_t i = 0; i < transaction->names.list.count; i++) {
+        pw_columns_row(&columns);
+        pw_put_text(&columns, names[i]->workflow);
+        pw_put_text(&columns, names[i]->id);
+    }
+    ask(transaction, PW_PG_INSTANCE_FIND, &columns, take_names);
+    if (transaction->keys_wanted > 0) {
+        pw_call_init(&call, PW_PG_INSTANCE_KEYS);
+        pw_call_integer(&call, transaction->keys_wanted);
+        pw_pg_send(transaction->connection, &call, take_keys, transaction, NULL);
+    }
+}
+
+static void put_place(struct pw_columns *columns, const int64_t *place, size_t count)
+{
+    pw_columns_row(columns);
+    for (size_t i = 0; i < count; i++)
+        pw_put_integer(columns, place[i]);
+}
+
+static void ask_about_history(struct pw_transaction *transaction)
+{
+    struct pw_columns steps, events, ids, tails;
+    struct pw_pg_step **step = transaction->steps.list.rows;
+    struct pw_pg_event **event = transaction->events.list.rows;
+    struct pw_pg_event_id **id = transaction->event_ids.list.rows;
+    struct pw_pg_tail **tail = transaction->tails.list.rows;
+    pw_columns_init(&steps, &transaction->arena);
+    pw_columns_init(&events, &transaction->arena);
+    pw_columns_init(&ids, &transaction->arena);
+    pw_columns_init(&tails, &transaction->arena);
+    for (size_t i = 0; i < transaction->steps.list.count; i++)
+        put_place(&steps, step[i]->place, 3);
+    for (size_t i = 0; i < transaction->events.list.count; i++)
+        put_place(&events, event[i]->place, 3);
+    for (size_t i = 0; i < transaction->event_ids.list.count; i++) {
+        pw_columns_row(&ids);
+        pw_put_integer(&ids, id[i]->instance);
+        pw_put_integer(&ids, id[i]->run);
+        pw_put_text(&ids, id[i]->id);
+    }
+    for (size_t i = 0; i < transaction->tails.list.count; i++)
+        put_place(&tails, tail[i]->place, 2);
+    ask(transaction, PW_PG_STEP_FIND, &steps, take_steps);
+    ask(transaction, PW_PG_EVENT_FIND, &events, take_events);
+    ask(transaction, PW_PG_EVENT_FIND_ID, &ids, take_event_ids);
+    ask(transaction, PW_PG_LOG_TAIL, &tails, take_tails);
+}
+
+static bool has_user_op(const struct pw_unit *unit)
+{
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
+        if (op->kind == PW_OP_SQL || op->kind == PW_OP_MUTATE)
+            return true;
+    return false;
+}
+
+pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, size_t count, bool *out_sent)
+{
+    bool must_wait = false;
+    for (size_t i = 0; i < count; i++) {
+        must_wait = must_wait || has_user_op(units[i]);
+        for (const struct pw_op *op = units[i]->first; op != NULL; op = op->next)
+            if (!want_op(transaction, op))
+                return pw_no_memory(transaction);
+    }
+    ask_about_runs(transaction);
+    ask_about_names(transaction);
+    ask_about_history(transaction);
+    *out_sent = must_wait || transaction->runs.list.count > 0 || transaction->names.list.count > 0 ||
+                transaction->steps.list.count > 0 || transaction->events.list.count > 0 ||
+                transaction->event_ids.list.count > 0 || transaction->tails.list.count > 0;
+    return PAWL_OK;
+}

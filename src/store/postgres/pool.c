@@ -1,0 +1,164 @@
+/* pool.c - who uses which connection; see postgres.h. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/thread.h"
+#include "store/postgres/errors.h"
+#include "store/postgres/fields.h"
+#include "store/postgres/postgres.h"
+#include "store/postgres/receipt.h"
+
+/* ---- Taking and giving --------------------------------------------------------------------------------------- */
+
+static size_t most_of(const struct pw_postgres *postgres, enum pw_pg_role role)
+{
+    return role == PW_PG_READER ? postgres->url.pool_max : PW_POSTGRES_LANES_MAX + 1;
+}
+
+/* One that is idle or a new one, closed as yet.  NULL: all stayed in use. */
+static struct pw_pg_connection *take_one(struct pw_postgres *postgres, enum pw_pg_role role, int64_t until_ms,
+                                         bool *out_no_memory)
+{
+    struct pw_pg_connection *connection = NULL;
+    int64_t left_ms;
+    *out_no_memory = false;
+    (void)pthread_mutex_lock(&postgres->lock);
+    while (postgres->idle[role] == NULL && postgres->counts[role] >= most_of(postgres, role) &&
+           (left_ms = until_ms - pw_system_monotonic_ms()) > 0)
+        pw_cond_wait_ms(&postgres->given_back, &postgres->lock, left_ms);
+    if (postgres->idle[role] != NULL) {
+        connection = postgres->idle[role];
+        postgres->idle[role] = connection->next;
+    } else if (postgres->counts[role] < most_of(postgres, role)) {
+        connection = calloc(1, sizeof *connection);
+        *out_no_memory = connection == NULL;
+        if (connection != NULL)
+            postgres->counts[role]++;
+    }
+    (void)pthread_mutex_unlock(&postgres->lock);
+    return connection;
+}
+
+static void put_back(struct pw_postgres *postgres, enum pw_pg_role role, struct pw_pg_connection *connection)
+{
+    (void)pthread_mutex_lock(&postgres->lock);
+    connection->next = postgres->idle[role];
+    postgres->idle[role] = connection;
+    (void)pthread_cond_broadcast(&postgres->given_back);
+    (void)pthread_mutex_unlock(&postgres->lock);
+}
+
+pawl_status pw_pg_take(struct pw_postgres *postgres, enum pw_pg_role role, int64_t until_ms,
+                       struct pw_pg_connection **out_connection, struct pawl_error *error)
+{
+    bool no_memory;
+    struct pw_pg_connection *connection = take_one(postgres, role, until_ms, &no_memory);
+    if (no_memory)
+        return pw_error_plain(error, PAWL_NOMEM);
+    if (connection == NULL)
+        return pw_error(error, PAWL_STORE_UNAVAILABLE,
+                        "%s: all %zu connections were in use for %lld ms; give pawl_pool=<more>", postgres->url.label,
+                        most_of(postgres, role), (long long)postgres->url.busy_ms);
+    pawl_status status = PAWL_OK;
+    if (!pw_pg_is_usable(connection)) {
+        pw_pg_close(connection);
+        status = pw_pg_open_until(connection, &postgres->url, role, until_ms, error);
+    }
+    if (status != PAWL_OK)
+        put_back(postgres, role, connection);
+    else
+        *out_connection = connection;
+    return status;
+}
+
+struct pw_pg_connection *pw_pg_take_idle(struct pw_postgres *postgres, enum pw_pg_role role)
+{
+    (void)pthread_mutex_lock(&postgres->lock);
+    struct pw_pg_connection *connection = postgres->idle[role];
+    if (connection != NULL)
+        postgres->idle[role] = connection->next;
+    (void)pthread_mutex_unlock(&postgres->lock);
+    if (connection == NULL || pw_pg_is_usable(connection))
+        return connection;
+    put_back(postgres, role, connection);
+    return NULL;
+}
+
+void pw_pg_give(struct pw_postgres *postgres, struct pw_pg_connection *connection)
+{
+    enum pw_pg_role role = connection->role;
+    if (connection->failure.failed || connection->failure.lost)
+        (void)pw_pg_recover(connection);
+    put_back(postgres, role, connection);
+}
+
+void pw_pg_close_idle(struct pw_postgres *postgres)
+{
+    for (int role = 0; role < PW_PG_ROLE_COUNT; role++) {
+        while (postgres->idle[role] != NULL) {
+            struct pw_pg_connection *connection = postgres->idle[role];
+            postgres->idle[role] = connection->next;
+            pw_pg_receipt_close(connection);
+            pw_pg_close(connection);
+            free(connection);
+        }
+    }
+}
+
+/* ---- One statement ------------------------------------------------------------------------------------------- */
+
+static pawl_status take_time(void *user, void *of, const PGresult *result)
+{
+    struct pw_postgres *postgres = user;
+    const int64_t *sent_us = of;
+    struct pw_fields fields;
+    pw_fields_init(&fields, result, NULL);
+    if (pw_fields_next(&fields))
+        pw_pg_clock_correct(&postgres->clock, *sent_us, pw_system_monotonic_us(), pw_field_integer(&fields));
+    return PAWL_OK;
+}
+
+void pw_pg_ask_time(struct pw_postgres *postgres, struct pw_pg_connection *connection, int64_t *sent_us)
+{
+    struct pw_call call;
+    if (pw_pg_clock_is_ours(&postgres->clock))
+        return;
+    pw_call_init(&call, PW_PG_CLOCK);
+    *sent_us = pw_system_monotonic_us();
+    pw_pg_send(connection, &call, take_time, postgres, sent_us);
+}
+
+static pawl_status run_alone(struct pw_postgres *postgres, enum pw_pg_role role, const struct pw_call *call,
+                             int64_t patience_ms, pw_pg_take_fn *take, void *user, struct pawl_error *error)
+{
+    int64_t until_ms = pw_system_monotonic_ms() + patience_ms;
+    for (int round = 0;; round++) {
+        struct pw_pg_connection *connection = NULL;
+        enum pw_pg_cure cure = PW_PG_CURE_NONE;
+        pawl_status status = pw_pg_take(postgres, role, until_ms, &connection, error);
+        if (status != PAWL_OK)
+            return status;
+        pw_pg_send(connection, call, take, user, NULL);
+        if (!pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(&postgres->url))) {
+            status = pw_pg_error(connection, error);
+            cure = pw_pg_cure_of(connection);
+        }
+        pw_pg_give(postgres, connection);
+        if (cure == PW_PG_CURE_NONE || pw_system_monotonic_ms() >= until_ms)
+            return status;
+        pw_pg_pause(round);
+    }
+}
+
+pawl_status pw_pg_read(struct pw_postgres *postgres, const struct pw_call *call, pw_pg_take_fn *take, void *user,
+                       struct pawl_error *error)
+{
+    return run_alone(postgres, PW_PG_READER, call, postgres->url.busy_ms, take, user, error);
+}
+
+pawl_status pw_pg_write(struct pw_postgres *postgres, const struct pw_call *call, int64_t patience_ms,
+                        pw_pg_take_fn *take, void *user, struct pawl_error *error)
+{
+    return run_alone(postgres, PW_PG_WRITER, call, patience_ms, take, user, error);
+}

@@ -1,0 +1,151 @@
+/* postgres.c - opening and closing the PostgreSQL store, and its table of functions. */
+#include "store/postgres/postgres.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/thread.h"
+#include "store/postgres/errors.h"
+#include "store/postgres/schema.h"
+
+enum { ASKING_MS_MAX = 1000 };
+
+/* The clock runs on by itself; asking only keeps it from drifting, so nobody waits for a database in trouble. */
+static int64_t now_ms(struct pw_store *store)
+{
+    struct pw_postgres *postgres = (struct pw_postgres *)store;
+    if (pw_pg_clock_wants_reading(&postgres->clock)) {
+        int64_t sent_us = 0;
+        struct pw_pg_connection *connection = pw_pg_take_idle(postgres, PW_PG_READER);
+        if (connection != NULL) {
+            pw_pg_ask_time(postgres, connection, &sent_us);
+            (void)pw_pg_finish(connection, pw_system_monotonic_ms() + ASKING_MS_MAX);
+            pw_pg_give(postgres, connection);
+        }
+        pw_pg_clock_was_read(&postgres->clock);
+    }
+    return pw_pg_clock_now_ms(&postgres->clock);
+}
+
+/* Where a test makes time, its transactions follow one another. */
+static size_t lanes(struct pw_store *store)
+{
+    const struct pw_postgres *postgres = (const struct pw_postgres *)store;
+    return pw_pg_clock_is_ours(&postgres->clock) ? 1 : postgres->url.lane_count;
+}
+
+static void close_store(struct pw_store *store)
+{
+    struct pw_postgres *postgres = (struct pw_postgres *)store;
+    pw_pg_presence_clear(&postgres->presence);
+    pw_pg_close_idle(postgres);
+    (void)pthread_cond_destroy(&postgres->given_back);
+    (void)pthread_mutex_destroy(&postgres->lock);
+    pw_pg_clock_clear(&postgres->clock);
+    pw_arena_clear(&postgres->arena);
+    free(postgres);
+}
+
+static const struct pw_store_ops postgres_ops = {
+    .name = "postgres",
+    .close = close_store,
+    .now_ms = now_ms,
+    .lanes = lanes,
+    .apply = pw_postgres_apply,
+    .read_instance = pw_postgres_read_instance,
+    .read_instance_by_key = pw_postgres_read_instance_by_key,
+    .read_current = pw_postgres_read_current,
+    .list_instances = pw_postgres_list_instances,
+    .read_steps = pw_postgres_read_steps,
+    .read_events = pw_postgres_read_events,
+    .read_logs = pw_postgres_read_logs,
+    .read_new_events = pw_postgres_read_new_events,
+    .read_waiting_steps = pw_postgres_read_waiting_steps,
+    .next_due = pw_postgres_next_due,
+    .count_tasks = pw_postgres_count_tasks,
+    .list_hooks = pw_postgres_list_hooks,
+    .next_hook = pw_postgres_next_hook,
+    .announce = pw_postgres_announce,
+    .withdraw = pw_postgres_withdraw,
+    .listen = pw_postgres_listen,
+};
+
+static void make_token(char token[17])
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char bytes[8];
+    pw_system_random(NULL, bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        token[2 * i] = digits[bytes[i] >> 4];
+        token[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    token[16] = '\0';
+}
+
+static bool init_locks(struct pw_postgres *postgres, struct pawl_clock clock)
+{
+    if (!pw_pg_clock_init(&postgres->clock, clock))
+        return false;
+    if (pthread_mutex_init(&postgres->lock, NULL) != 0)
+        goto no_lock;
+    if (!pw_cond_init(&postgres->given_back))
+        goto no_cond;
+    if (!pw_pg_presence_init(&postgres->presence))
+        goto no_presence;
+    return true;
+no_presence:
+    (void)pthread_cond_destroy(&postgres->given_back);
+no_cond:
+    (void)pthread_mutex_destroy(&postgres->lock);
+no_lock:
+    pw_pg_clock_clear(&postgres->clock);
+    return false;
+}
+
+static pawl_status prepare_database(struct pw_postgres *postgres, struct pawl_error *error)
+{
+    struct pw_pg_connection *connection = NULL;
+    int64_t sent_us = 0;
+    pawl_status status =
+        pw_pg_take(postgres, PW_PG_WRITER, pw_system_monotonic_ms() + postgres->url.busy_ms, &connection, error);
+    if (status != PAWL_OK)
+        return status;
+    status = pw_postgres_migrate(connection, error);
+    if (status == PAWL_OK)
+        status = pw_postgres_read_relations(connection, &postgres->relations, &postgres->search_path, error);
+    if (status == PAWL_OK)
+        status = pw_postgres_read_row_types(connection, postgres->row_types, error);
+    if (status == PAWL_OK) {
+        pw_pg_ask_time(postgres, connection, &sent_us);
+        if (!pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(&postgres->url)))
+            status = pw_pg_error(connection, error);
+    }
+    pw_pg_give(postgres, connection);
+    return status;
+}
+
+pawl_status pw_postgres_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
+                             struct pawl_error *error)
+{
+    struct pw_postgres *postgres = calloc(1, sizeof *postgres);
+    if (postgres == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+    postgres->store.ops = &postgres_ops;
+    postgres->relations = (struct pw_rows){ .arena = &postgres->arena, .row_size = sizeof(int64_t) };
+    make_token(postgres->token);
+    pawl_status status = pw_postgres_url_parse(url, &postgres->arena, &postgres->url, error);
+    if (status == PAWL_OK && !init_locks(postgres, clock))
+        status = pw_error_plain(error, PAWL_NOMEM);
+    if (status != PAWL_OK) {
+        pw_arena_clear(&postgres->arena);
+        free(postgres);
+        return status;
+    }
+    status = prepare_database(postgres, error);
+    if (status != PAWL_OK)
+        close_store(&postgres->store);
+    else
+        *out_store = &postgres->store;
+    return status;
+}

@@ -1,0 +1,91 @@
+/* postgres.h - the PostgreSQL store's own body: connections that write, one for each transaction at once, connections
+ * that read, and one that listens.
+ *
+ * A connection that is lost is opened again by whoever needs it next, within busy_ms; only then is trouble told. */
+#ifndef PW_STORE_POSTGRES_POSTGRES_H
+#define PW_STORE_POSTGRES_POSTGRES_H
+
+#include <pthread.h>
+
+#include "store/postgres/clock.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/presence.h"
+#include "store/rows.h"
+#include "store/store.h"
+
+struct pw_postgres {
+    struct pw_store store;
+    struct pw_arena arena; /* of the URL, and of what follows up to the lock */
+    struct pw_postgres_url url;
+    struct pw_rows relations;   /* int64_t: what the user's code may not touch, see schema.h */
+    struct pw_text search_path; /* as it was */
+    int64_t row_types[PW_PG_ROW_TYPE_COUNT];
+    char token[17]; /* names this store in its notifications */
+    struct pw_pg_clock clock;
+    struct pw_pg_presence presence;
+
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t given_back;
+    struct pw_pg_connection *idle[PW_PG_ROLE_COUNT];
+    size_t counts[PW_PG_ROLE_COUNT];
+};
+
+/* Waits while all are in use.  The connection is open, or was within the time given.  What was taken must be given
+ * back. */
+pawl_status pw_pg_take(struct pw_postgres *postgres, enum pw_pg_role role, int64_t until_ms,
+                       struct pw_pg_connection **out_connection, struct pawl_error *error) PAWL_MUST_CHECK;
+/* One that is idle and open; NULL: there is none. */
+struct pw_pg_connection *pw_pg_take_idle(struct pw_postgres *postgres, enum pw_pg_role role);
+/* Recovers it first, if something failed. */
+void pw_pg_give(struct pw_postgres *postgres, struct pw_pg_connection *connection);
+void pw_pg_close_idle(struct pw_postgres *postgres);
+
+/* One statement that reads, on any reader; tried again, within busy_ms, when the connection is lost. */
+pawl_status pw_pg_read(struct pw_postgres *postgres, const struct pw_call *call, pw_pg_take_fn *take, void *user,
+                       struct pawl_error *error) PAWL_MUST_CHECK;
+/* The same for one that writes and may be repeated, on a writer, in a transaction of its own and with its own patience. */
+pawl_status pw_pg_write(struct pw_postgres *postgres, const struct pw_call *call, int64_t patience_ms,
+                        pw_pg_take_fn *take, void *user, struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* Sends the question; its answer corrects the clock. */
+void pw_pg_ask_time(struct pw_postgres *postgres, struct pw_pg_connection *connection, int64_t *sent_us);
+
+/* The store's functions, see store.h. */
+pawl_status pw_postgres_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+                              struct pawl_error *error);
+pawl_status pw_postgres_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                      struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error);
+pawl_status pw_postgres_read_instance_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
+                                             struct pw_instance *out_instance, struct pawl_error *error);
+pawl_status pw_postgres_read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                     struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
+                                     bool *out_has_step, struct pawl_error *error);
+pawl_status pw_postgres_list_instances(struct pw_store *store, struct pw_arena *arena,
+                                       const struct pw_instance_query *query, struct pw_instance **out_rows,
+                                       size_t *out_count, struct pawl_error *error);
+pawl_status pw_postgres_read_steps(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
+                                   struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error);
+pawl_status pw_postgres_read_events(struct pw_store *store, struct pw_arena *arena,
+                                    const struct pw_history_query *query, struct pw_event_row **out_rows,
+                                    size_t *out_count, struct pawl_error *error);
+pawl_status pw_postgres_read_logs(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
+                                  struct pw_log_row **out_rows, size_t *out_count, struct pawl_error *error);
+pawl_status pw_postgres_read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                        int64_t after_seq, struct pw_event_row **out_rows, size_t *out_count,
+                                        struct pawl_error *error);
+pawl_status pw_postgres_read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance,
+                                           int64_t run, struct pw_step_row **out_rows, size_t *out_count,
+                                           struct pawl_error *error);
+pawl_status pw_postgres_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
+                                 int64_t *out_at_ms, struct pawl_error *error);
+pawl_status pw_postgres_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
+                                    struct pawl_error *error);
+pawl_status pw_postgres_list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
+                                   struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error);
+pawl_status pw_postgres_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
+                                  struct pawl_error *error);
+pawl_status pw_postgres_announce(struct pw_store *store, int64_t owner, struct pawl_error *error);
+void pw_postgres_withdraw(struct pw_store *store, int64_t owner);
+void pw_postgres_listen(struct pw_store *store, void (*due)(void *user), void *user);
+
+#endif

@@ -1,0 +1,290 @@
+/* presence.c - see presence.h. */
+#include "store/postgres/presence.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "store/postgres/errors.h"
+#include "store/postgres/postgres.h"
+
+enum { BEAT_MS = 3000, OPEN_AGAIN_MS = 500, WITHDRAWING_MS = 1000 };
+
+/* ---- Who is here --------------------------------------------------------------------------------------------- */
+
+bool pw_pg_presence_init(struct pw_pg_presence *presence)
+{
+    *presence = (struct pw_pg_presence){ .wake = { -1, -1 } };
+    if (pipe(presence->wake) != 0)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        (void)fcntl(presence->wake[i], F_SETFD, FD_CLOEXEC);
+        (void)fcntl(presence->wake[i], F_SETFL, O_NONBLOCK);
+    }
+    if (pthread_mutex_init(&presence->lock, NULL) == 0) {
+        if (pthread_mutex_init(&presence->due_lock, NULL) == 0)
+            return true;
+        (void)pthread_mutex_destroy(&presence->lock);
+    }
+    (void)close(presence->wake[0]);
+    (void)close(presence->wake[1]);
+    return false;
+}
+
+static void wake_thread(struct pw_pg_presence *presence)
+{
+    char byte = 0;
+    ssize_t written = write(presence->wake[1], &byte, 1); /* a full pipe wakes as well */
+    (void)written;
+}
+
+static void end_thread(struct pw_pg_presence *presence)
+{
+    (void)pthread_mutex_lock(&presence->lock);
+    bool has_thread = presence->has_thread;
+    presence->stopping = true;
+    presence->has_thread = false;
+    (void)pthread_mutex_unlock(&presence->lock);
+    if (!has_thread)
+        return;
+    wake_thread(presence);
+    (void)pthread_join(presence->thread, NULL);
+}
+
+void pw_pg_presence_clear(struct pw_pg_presence *presence)
+{
+    end_thread(presence);
+    (void)close(presence->wake[0]);
+    (void)close(presence->wake[1]);
+    free(presence->owners);
+    (void)pthread_mutex_destroy(&presence->due_lock);
+    (void)pthread_mutex_destroy(&presence->lock);
+}
+
+void pw_pg_presence_put_owners(struct pw_pg_presence *presence, struct pw_columns *columns)
+{
+    pw_columns_row(columns);
+    pw_put_integer(columns, 0);
+    (void)pthread_mutex_lock(&presence->lock);
+    for (size_t i = 0; i < presence->owner_count; i++) {
+        pw_columns_row(columns);
+        pw_put_integer(columns, presence->owners[i]);
+    }
+    (void)pthread_mutex_unlock(&presence->lock);
+}
+
+static size_t place_of(const struct pw_pg_presence *presence, int64_t owner)
+{
+    size_t place = 0;
+    while (place < presence->owner_count && presence->owners[place] != owner)
+        place++;
+    return place;
+}
+
+bool pw_pg_presence_has(struct pw_pg_presence *presence, int64_t owner)
+{
+    (void)pthread_mutex_lock(&presence->lock);
+    bool has = place_of(presence, owner) < presence->owner_count;
+    (void)pthread_mutex_unlock(&presence->lock);
+    return has;
+}
+
+static bool add_owner(struct pw_pg_presence *presence, int64_t owner)
+{
+    (void)pthread_mutex_lock(&presence->lock);
+    int64_t *owners = realloc(presence->owners, (presence->owner_count + 1) * sizeof *owners);
+    if (owners != NULL) {
+        presence->owners = owners;
+        owners[presence->owner_count++] = owner;
+    }
+    (void)pthread_mutex_unlock(&presence->lock);
+    return owners != NULL;
+}
+
+/* How many are left. */
+static size_t remove_owner(struct pw_pg_presence *presence, int64_t owner)
+{
+    (void)pthread_mutex_lock(&presence->lock);
+    size_t place = place_of(presence, owner);
+    if (place < presence->owner_count)
+        presence->owners[place] = presence->owners[--presence->owner_count];
+    size_t left = presence->owner_count;
+    (void)pthread_mutex_unlock(&presence->lock);
+    return left;
+}
+
+/* ---- The thread ---------------------------------------------------------------------------------------------- */
+
+static void tell_due(struct pw_pg_presence *presence)
+{
+    (void)pthread_mutex_lock(&presence->due_lock);
+    if (presence->due != NULL)
+        presence->due(presence->due_user);
+    (void)pthread_mutex_unlock(&presence->due_lock);
+}
+
+/* Did another store say that something is due?  Our own runner knows already. */
+static bool fetch_notices(struct pw_postgres *postgres, PGconn *db)
+{
+    bool heard = false;
+    for (PGnotify *notice = PQnotifies(db); notice != NULL; notice = PQnotifies(db)) {
+        heard = heard || strcmp(notice->extra, postgres->token) != 0;
+        PQfreemem(notice);
+    }
+    return heard;
+}
+
+/* Between two tries there may have been something that nobody told us of. */
+static bool open_listener(struct pw_postgres *postgres, struct pw_pg_connection *connection)
+{
+    bool hopeless;
+    if (pw_pg_open(connection, &postgres->url, PW_PG_LISTENER, &hopeless, NULL) != PAWL_OK)
+        return false;
+    pw_pg_send_simple(connection, PW_PG_LISTEN);
+    if (pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(&postgres->url))) {
+        tell_due(&postgres->presence);
+        return true;
+    }
+    pw_pg_close(connection);
+    return false;
+}
+
+static void beat(struct pw_postgres *postgres, struct pw_pg_connection *connection)
+{
+    struct pw_arena arena = { 0 };
+    struct pw_columns owners;
+    struct pw_call call;
+    int64_t sent_us = 0;
+    pw_columns_init(&owners, &arena);
+    (void)pthread_mutex_lock(&postgres->presence.lock);
+    for (size_t i = 0; i < postgres->presence.owner_count; i++) {
+        pw_columns_row(&owners);
+        pw_put_integer(&owners, postgres->presence.owners[i]);
+    }
+    (void)pthread_mutex_unlock(&postgres->presence.lock);
+    if (owners.rows > 0) {
+        pw_call_init(&call, PW_PG_RUNNER_BEAT);
+        pw_call_columns(&call, &owners);
+        pw_call_integer(&call, pw_pg_clock_now_ms(&postgres->clock));
+        pw_pg_send(connection, &call, NULL, NULL, NULL);
+    }
+    pw_pg_ask_time(postgres, connection, &sent_us);
+    if (!pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(&postgres->url)))
+        (void)pw_pg_recover(connection);
+    pw_arena_clear(&arena);
+}
+
+/* Until a notification comes, somebody wakes us, or the time is over. */
+static void sleep_at(struct pw_pg_presence *presence, struct pw_pg_connection *connection, int64_t ms)
+{
+    char bytes[64];
+    struct pollfd waiting[2] = { { .fd = presence->wake[0], .events = POLLIN } };
+    nfds_t count = 1;
+    if (connection->db != NULL)
+        waiting[count++] = (struct pollfd){ .fd = PQsocket(connection->db), .events = POLLIN };
+    (void)poll(waiting, count, ms > 0 ? (int)ms : 0);
+    while (read(presence->wake[0], bytes, sizeof bytes) > 0)
+        continue;
+    if (count > 1 && waiting[1].revents != 0 &&
+        (PQconsumeInput(connection->db) != 1 || PQstatus(connection->db) != CONNECTION_OK))
+        pw_pg_close(connection);
+}
+
+static void *listener_main(void *user)
+{
+    struct pw_postgres *postgres = user;
+    struct pw_pg_presence *presence = &postgres->presence;
+    struct pw_pg_connection connection = { .db = NULL };
+    int64_t beat_at_ms = 0, now_ms;
+    for (;;) {
+        (void)pthread_mutex_lock(&presence->lock);
+        bool stopping = presence->stopping;
+        (void)pthread_mutex_unlock(&presence->lock);
+        if (stopping)
+            break;
+        if (connection.db == NULL && !open_listener(postgres, &connection)) {
+            sleep_at(presence, &connection, OPEN_AGAIN_MS);
+            continue;
+        }
+        now_ms = pw_system_monotonic_ms();
+        if (now_ms >= beat_at_ms) {
+            beat(postgres, &connection);
+            beat_at_ms = now_ms + BEAT_MS;
+        }
+        if (connection.db != NULL && fetch_notices(postgres, connection.db))
+            tell_due(presence);
+        if (connection.db != NULL)
+            sleep_at(presence, &connection, beat_at_ms - pw_system_monotonic_ms());
+    }
+    pw_pg_close(&connection);
+    return NULL;
+}
+
+/* False when the system refuses.  With a test's clock there is none. */
+static bool start_thread(struct pw_postgres *postgres)
+{
+    struct pw_pg_presence *presence = &postgres->presence;
+    bool fine = true;
+    (void)pthread_mutex_lock(&presence->lock);
+    if (!presence->has_thread && !pw_pg_clock_is_ours(&postgres->clock)) {
+        presence->stopping = false;
+        fine = pthread_create(&presence->thread, NULL, listener_main, postgres) == 0;
+        presence->has_thread = fine;
+    }
+    (void)pthread_mutex_unlock(&presence->lock);
+    return fine;
+}
+
+/* ---- The store's functions ------------------------------------------------------------------------------------- */
+
+static pawl_status take_announced(void *user, void *of, const PGresult *result)
+{
+    bool *announced = user;
+    (void)of;
+    *announced = PQntuples(result) > 0;
+    return PAWL_OK;
+}
+
+pawl_status pw_postgres_announce(struct pw_store *store, int64_t owner, struct pawl_error *error)
+{
+    struct pw_postgres *postgres = (struct pw_postgres *)store;
+    struct pw_call call;
+    bool announced = false;
+    pw_call_init(&call, PW_PG_RUNNER_ANNOUNCE);
+    pw_call_integer(&call, owner);
+    pw_call_integer(&call, pw_pg_clock_now_ms(&postgres->clock));
+    pawl_status status = pw_pg_write(postgres, &call, postgres->url.busy_ms, take_announced, &announced, error);
+    if (status != PAWL_OK)
+        return status;
+    if (!announced)
+        return pw_error(error, PAWL_STORE_UNAVAILABLE, "%s: cannot announce a runner there: another one has its number",
+                        postgres->url.label);
+    if (add_owner(&postgres->presence, owner) && start_thread(postgres))
+        return PAWL_OK;
+    pw_postgres_withdraw(store, owner);
+    return pw_error(error, PAWL_NOMEM, "the system refuses the store a thread to listen with");
+}
+
+void pw_postgres_withdraw(struct pw_store *store, int64_t owner)
+{
+    struct pw_postgres *postgres = (struct pw_postgres *)store;
+    struct pw_call call;
+    if (remove_owner(&postgres->presence, owner) == 0)
+        end_thread(&postgres->presence);
+    pw_call_init(&call, PW_PG_RUNNER_WITHDRAW);
+    pw_call_integer(&call, owner);
+    pawl_status status = pw_pg_write(postgres, &call, WITHDRAWING_MS, NULL, NULL, NULL);
+    (void)status; /* it will be missed soon enough */
+}
+
+void pw_postgres_listen(struct pw_store *store, void (*due)(void *user), void *user)
+{
+    struct pw_pg_presence *presence = &((struct pw_postgres *)store)->presence;
+    (void)pthread_mutex_lock(&presence->due_lock);
+    presence->due = due;
+    presence->due_user = user;
+    (void)pthread_mutex_unlock(&presence->due_lock);
+}

@@ -1,0 +1,427 @@
+/* queries.h - all SQL of the store but the schema's: constant text with bound values, prepared once per connection.
+ *
+ * Parameters are numbered in the order in which the code adds them, and say their type, because values travel in binary
+ * form.  Those that look for rows take one array for each column, those that write
+ * them one array of rows.  Plans are generic and never scan a table (connection.c
+ * says so to the planner), because a plan made while a table was small is kept while it grows. */
+#ifndef PW_STORE_POSTGRES_QUERIES_H
+#define PW_STORE_POSTGRES_QUERIES_H
+
+/* clang-format off */
+
+#define PG_INSTANCE_COLUMNS                                                                                            \
+    "i.key, i.workflow, i.id, i.run, i.outcome, i.params, i.output, i.error_name, i.error_message, i.created_at,"      \
+    " greatest(i.updated_at, t.updated_at, (SELECT s.updated_at FROM workflow_step s"                                  \
+    "  WHERE s.instance = t.instance AND s.run = t.run ORDER BY s.seq DESC LIMIT 1)),"                                 \
+    " coalesce(t.started_at, i.started_at), i.completed_at,"                                                           \
+    " t.instance, t.epoch, t.status, t.kind, t.due_at, t.processing, t.owner, t.locked_until, t.pause_requested,"      \
+    " t.started_at, t.updated_at, t.event_seq"
+/* A join that is looked up row by row, whatever the planner thinks of the table: behind LIMIT it cannot turn it round.
+ * And a row that is sought in the order of one index, because another would serve the condition as well, and badly.
+ * "key + 0" stands for the key in indexes that only lists use, so that nobody looks a key up there. */
+#define PG_TASK_OF_INSTANCE                                                                                            \
+    " LEFT JOIN LATERAL (SELECT * FROM workflow_task WHERE instance = i.key LIMIT 1) t ON true"
+#define PG_INSTANCE_OF(column)                                                                                         \
+    " JOIN LATERAL (SELECT * FROM workflow_instance WHERE key = " column " LIMIT 1) i ON true"
+#define PG_INSTANCE_NAMED                                                                                              \
+    " FROM (SELECT * FROM workflow_instance WHERE (workflow, id) >= ($1::text, $2::text)"                              \
+    "  ORDER BY workflow, id LIMIT 1) i"
+#define PG_IS_NAMED " WHERE i.workflow = $1::text AND i.id = $2::text"
+
+#define PG_STEP_COLUMNS                                                                                                \
+    "s.seq, s.name, s.kind, s.status, s.attempts, s.attempts_max, s.timeout, s.next_retry_at, s.wake_at, s.event_at,"  \
+    " s.wait_event_type, s.result, s.error_name, s.error_message, s.created_at, s.updated_at"
+#define PG_EVENT_COLUMNS "seq, id, type, payload, created_at, delivered_at, consumed_by"
+#define PG_LOG_COLUMNS "seq, step, attempt, level, category, message, data, is_replay, created_at"
+#define PG_LOG_FILTER                                                                                                  \
+    " AND ($5::bigint < 0 OR level = $5::bigint) AND ($6::text IS NULL OR category = $6::text)"
+
+#define PG_HOOK_COLUMNS                                                                                                \
+    "h.key, h.id, h.hook, h.event, h.reason, h.due_at, h.outcome, h.error_name, h.error_message, i.workflow, i.id,"    \
+    " h.run, h.created_at, h.attempts, h.attempts_max, h.next_at, h.locked_until, h.epoch, h.last_error"
+#define PG_HOOKS "SELECT " PG_HOOK_COLUMNS " FROM workflow_hook h" PG_INSTANCE_OF("h.instance")
+
+/* A task that may be claimed, in the three ways in which one can be; each has an index of its own. */
+#define PG_RESUMABLE "kind < 3 AND processing = 0 AND status < 2"
+#define PG_STARTABLE "kind = 3 AND processing = 0 AND status < 2"
+#define PG_LEASED "processing = 1"
+
+#define PG_NOW_MS "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+#define PG_DEAD_MS "10000" /* a runner that was not heard of for so long */
+
+#define PG_OUR_SCHEMA                                                                                                  \
+    " relnamespace = (SELECT oid FROM pg_namespace"                                                                    \
+    "  WHERE nspname = coalesce(nullif(current_setting('pawl.schema'), ''), current_schema()))"
+
+#define PW_POSTGRES_QUERIES(QUERY)                                                                                     \
+    QUERY(BEGIN, "BEGIN ISOLATION LEVEL READ COMMITTED")                                                               \
+    QUERY(COMMIT, "COMMIT")                                                                                            \
+    QUERY(ROLLBACK, "ROLLBACK")                                                                                        \
+    QUERY(UNIT_BEGIN, "SAVEPOINT pawl_unit")                                                                           \
+    QUERY(UNIT_UNDO, "ROLLBACK TO SAVEPOINT pawl_unit")                                                                \
+    QUERY(UNIT_END, "RELEASE SAVEPOINT pawl_unit")                                                                     \
+    QUERY(CLOCK, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")                                   \
+    QUERY(NOTIFY, "SELECT pg_notify('pawl', $1::text)")                                                                \
+    QUERY(LISTEN, "LISTEN pawl")                                                                                       \
+    QUERY(SESSION_SETTINGS,                                                                                            \
+        "SELECT set_config('lock_timeout', $1::bigint::text, false),"                                                  \
+        " set_config('statement_timeout', $2::bigint::text, false),"                                                   \
+        " set_config('idle_in_transaction_session_timeout', $2::bigint::text, false),"                                 \
+        " set_config('pawl.schema', coalesce($3::text, ''), false), set_config('search_path', concat_ws(', ',"         \
+        "  quote_ident($3::text), nullif(current_setting('search_path'), '')), false)")                                \
+                                                                                                                       \
+    QUERY(SCHEMA_TABLES,                                                                                               \
+        "SELECT count(*), count(*) FILTER (WHERE relname = 'workflow_schema') FROM pg_class WHERE" PG_OUR_SCHEMA       \
+        " AND relname IN ('workflow_schema', 'workflow_instance', 'workflow_task', 'workflow_step', 'workflow_event'," \
+        " 'workflow_log', 'workflow_hook', 'workflow_runner', 'workflow_receipt', 'workflow_guard',"                   \
+        " 'workflow_instances', 'workflow_tasks', 'workflow_steps', 'workflow_events', 'workflow_logs',"               \
+        " 'workflow_hooks', 'workflow_runners')")                                                                      \
+    QUERY(SCHEMA_VERSION, "SELECT version FROM workflow_schema")                                                       \
+    QUERY(SCHEMA_SET_VERSION, "UPDATE workflow_schema SET version = $1::bigint")                                       \
+    QUERY(SCHEMA_LOCK, "SELECT pg_advisory_xact_lock(7020602231954043168)")                                            \
+    QUERY(SCHEMA_ROW_TYPES,                                                                                            \
+        "SELECT 'workflow_instance_row'::regtype::oid::bigint, 'workflow_task_row'::regtype::oid::bigint,"             \
+        " 'workflow_step_row'::regtype::oid::bigint, 'workflow_event_row'::regtype::oid::bigint,"                      \
+        " 'workflow_log_row'::regtype::oid::bigint, 'workflow_hook_row'::regtype::oid::bigint")                        \
+    QUERY(SCHEMA_RELATIONS,                                                                                            \
+        "SELECT oid::bigint, current_setting('search_path') FROM pg_class WHERE" PG_OUR_SCHEMA                         \
+        " AND starts_with(relname::text, 'workflow_')")                                                                \
+                                                                                                                       \
+    /* ---- What a transaction looks at before it decides ---- */                                                      \
+    QUERY(TASK_LOCK,                                                                                                   \
+        "SELECT instance, run, epoch, due_at, owner, locked_until, started_at, updated_at, event_seq, status, kind,"   \
+        " processing, pause_requested FROM workflow_task WHERE instance = ANY($1::bigint[])"                           \
+        " ORDER BY instance FOR UPDATE")                                                                               \
+    QUERY(INSTANCE_LOCK,                                                                                               \
+        "SELECT key, workflow, run FROM workflow_instance WHERE key = ANY($1::bigint[]) ORDER BY key FOR UPDATE")      \
+    QUERY(INSTANCE_FACTS,                                                                                              \
+        "SELECT i.key, i.workflow, i.id, i.created_at,"                                                                \
+        " CASE WHEN u.whole = 1 OR t.started_at IS NULL THEN i.params END"                                             \
+        " FROM unnest($1::bigint[], $2::bigint[]) AS u (key, whole)" PG_INSTANCE_OF("u.key") PG_TASK_OF_INSTANCE)      \
+    QUERY(INSTANCE_FIND,                                                                                               \
+        "SELECT u.place, i.key FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS u (workflow, id, place)"         \
+        " CROSS JOIN LATERAL (SELECT key, workflow, id FROM workflow_instance"                                         \
+        "  WHERE (workflow, id) >= (u.workflow, u.id) ORDER BY workflow, id LIMIT 1) i"                                \
+        " WHERE i.workflow = u.workflow AND i.id = u.id")                                                              \
+    QUERY(INSTANCE_KEYS,                                                                                               \
+        "SELECT nextval('workflow_instance_key_seq') FROM generate_series(1, $1::bigint)")                             \
+    QUERY(STEP_FIND,                                                                                                   \
+        "SELECT u.place FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY"                         \
+        " AS u (instance, run, seq, place) CROSS JOIN LATERAL (SELECT instance, run, seq FROM workflow_step"           \
+        "  WHERE (instance, run, seq) >= (u.instance, u.run, u.seq) ORDER BY instance, run, seq LIMIT 1) f"            \
+        " WHERE f.instance = u.instance AND f.run = u.run AND f.seq = u.seq")                                          \
+    QUERY(EVENT_FIND,                                                                                                  \
+        "SELECT u.place FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY"                         \
+        " AS u (instance, run, seq, place) CROSS JOIN LATERAL (SELECT instance, run, seq FROM workflow_event"          \
+        "  WHERE (instance, run, seq) >= (u.instance, u.run, u.seq) ORDER BY instance, run, seq LIMIT 1) f"            \
+        " WHERE f.instance = u.instance AND f.run = u.run AND f.seq = u.seq")                                          \
+    QUERY(EVENT_FIND_ID,                                                                                               \
+        "SELECT u.place FROM unnest($1::bigint[], $2::bigint[], $3::text[]) WITH ORDINALITY"                           \
+        " AS u (instance, run, id, place) CROSS JOIN LATERAL (SELECT instance, run, id FROM workflow_event"            \
+        "  WHERE (instance, run, id) >= (u.instance, u.run, u.id) ORDER BY instance, run, id LIMIT 1) f"               \
+        " WHERE f.instance = u.instance AND f.run = u.run AND f.id = u.id")                                            \
+    QUERY(LOG_TAIL,                                                                                                    \
+        "SELECT u.place, l.seq FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS u (instance, run, place)"    \
+        " CROSS JOIN LATERAL (SELECT seq FROM workflow_log WHERE instance = u.instance AND run = u.run"                \
+        "  ORDER BY seq DESC LIMIT 1) l")                                                                              \
+                                                                                                                       \
+    /* ---- What it writes ---- */                                                                                     \
+    QUERY(INSTANCE_INSERT,                                                                                             \
+        "INSERT INTO workflow_instance (key, run, created_at, updated_at, started_at, completed_at, outcome, workflow,"\
+        " id, params, output, error_name, error_message) SELECT * FROM unnest($1::workflow_instance_row[])")           \
+    QUERY(INSTANCE_UPDATE,                                                                                             \
+        "INSERT INTO workflow_instance (key, run, created_at, updated_at, started_at, completed_at, outcome,"          \
+        " workflow, id,"                                                                                               \
+        " output, error_name, error_message)"                                                                          \
+        " SELECT key, run, created_at, updated_at, started_at, completed_at, outcome, '', '', output, error_name,"     \
+        " error_message FROM unnest($1::workflow_instance_row[])"                                                      \
+        " ON CONFLICT (key) DO UPDATE SET run = excluded.run, outcome = excluded.outcome, output = excluded.output,"   \
+        " error_name = excluded.error_name, error_message = excluded.error_message, updated_at = excluded.updated_at," \
+        " started_at = excluded.started_at, completed_at = excluded.completed_at")                                     \
+    QUERY(TASK_INSERT,                                                                                                 \
+        "INSERT INTO workflow_task (instance, run, epoch, due_at, owner, locked_until, started_at, updated_at,"        \
+        " event_seq, status, kind, processing, pause_requested, workflow)"                                             \
+        " SELECT * FROM unnest($1::workflow_task_row[])")                                                              \
+    QUERY(TASK_UPDATE,                                                                                                 \
+        "INSERT INTO workflow_task (instance, run, epoch, due_at, owner, locked_until, started_at, updated_at,"        \
+        " event_seq, status, kind, processing, pause_requested, workflow)"                                             \
+        " SELECT instance, run, epoch, due_at, owner, locked_until, started_at, updated_at, event_seq, status, kind,"  \
+        " processing, pause_requested, '' FROM unnest($1::workflow_task_row[])"                                        \
+        " ON CONFLICT (instance) DO UPDATE SET run = excluded.run, epoch = excluded.epoch, due_at = excluded.due_at,"  \
+        " owner = excluded.owner, locked_until = excluded.locked_until, started_at = excluded.started_at,"             \
+        " updated_at = excluded.updated_at, event_seq = excluded.event_seq, status = excluded.status,"                 \
+        " kind = excluded.kind, processing = excluded.processing, pause_requested = excluded.pause_requested")         \
+    QUERY(TASK_DELETE, "DELETE FROM workflow_task WHERE instance = ANY($1::bigint[])")                                 \
+    QUERY(STEP_INSERT,                                                                                                 \
+        "INSERT INTO workflow_step (instance, run, seq, attempts, attempts_max, timeout, created_at, updated_at,"      \
+        " next_retry_at, wake_at, event_at, kind, status, name, wait_event_type, result, error_name, error_message)"   \
+        " SELECT * FROM unnest($1::workflow_step_row[])")                                                              \
+    QUERY(STEP_UPDATE,                                                                                                 \
+        "INSERT INTO workflow_step (instance, run, seq, attempts, attempts_max, timeout, created_at, updated_at,"      \
+        " next_retry_at, wake_at, event_at, kind, status, name, wait_event_type, result, error_name, error_message)"   \
+        " SELECT instance, run, seq, attempts, attempts_max, timeout, created_at, updated_at, next_retry_at, wake_at," \
+        " event_at, kind, status, '', wait_event_type, result, error_name, error_message"                              \
+        " FROM unnest($1::workflow_step_row[])"                                                                        \
+        " ON CONFLICT (instance, run, seq) DO UPDATE SET status = excluded.status, attempts = excluded.attempts,"      \
+        " attempts_max = excluded.attempts_max, timeout = excluded.timeout, next_retry_at = excluded.next_retry_at,"   \
+        " wake_at = excluded.wake_at, event_at = excluded.event_at, wait_event_type = excluded.wait_event_type,"       \
+        " result = excluded.result, error_name = excluded.error_name, error_message = excluded.error_message,"         \
+        " updated_at = excluded.updated_at")                                                                           \
+    QUERY(EVENT_INSERT,                                                                                                \
+        "INSERT INTO workflow_event (instance, run, seq, created_at, delivered_at, id, type, payload, consumed_by)"    \
+        " SELECT * FROM unnest($1::workflow_event_row[])")                                                             \
+    QUERY(EVENT_CONSUME,                                                                                               \
+        "INSERT INTO workflow_event (instance, run, seq, created_at, delivered_at, type, consumed_by)"                 \
+        " SELECT instance, run, seq, created_at, delivered_at, '', consumed_by FROM unnest($1::workflow_event_row[])"  \
+        " ON CONFLICT (instance, run, seq) DO UPDATE SET delivered_at = excluded.delivered_at,"                        \
+        " consumed_by = excluded.consumed_by")                                                                         \
+    QUERY(LOG_INSERT,                                                                                                  \
+        "INSERT INTO workflow_log (instance, run, seq, attempt, created_at, level, is_replay, step, category,"         \
+        " message, data) SELECT * FROM unnest($1::workflow_log_row[])")                                                \
+    QUERY(HOOK_INSERT,                                                                                                 \
+        "INSERT INTO workflow_hook (instance, run, due_at, created_at, attempts_max, event, reason, outcome, id, hook,"\
+        " error_name, error_message, next_at, attempts, epoch)"                                                        \
+        " SELECT u.*, u.created_at, 0, 0 FROM unnest($1::workflow_hook_row[]) u")                                      \
+                                                                                                                       \
+    /* ---- Leases ---- */                                                                                             \
+    QUERY(CLAIM_PAUSE_EXPIRED,                                                                                         \
+        "UPDATE workflow_task SET status = 2, processing = 0, epoch = epoch + 1, owner = NULL, locked_until = NULL,"   \
+        " pause_requested = 0, updated_at = $2::bigint"                                                                \
+        " WHERE instance = ANY(ARRAY(SELECT e.instance FROM unnest($1::text[]) AS w (workflow) CROSS JOIN LATERAL ("   \
+        "  SELECT instance FROM workflow_task WHERE workflow = w.workflow AND " PG_LEASED                              \
+        "  AND locked_until <= $2::bigint AND pause_requested = 1"                                                     \
+        "  ORDER BY locked_until, instance FOR UPDATE SKIP LOCKED) e)) RETURNING instance")                            \
+    /* Candidates of every workflow and kind are put in order first; then they are locked one by one, past those that  \
+     * others have locked, until there are enough.  $6 is how many candidates of a kind are looked at. */              \
+    QUERY(CLAIM,                                                                                                       \
+        "WITH due AS MATERIALIZED (SELECT t.*, c.later, c.at FROM (SELECT d.* FROM unnest($1::text[]) AS w (workflow)" \
+        "   CROSS JOIN LATERAL ("                                                                                      \
+        "    (SELECT instance, 0 AS later, due_at AS at FROM workflow_task WHERE workflow = w.workflow"                \
+        "      AND " PG_RESUMABLE " AND due_at <= $2::bigint ORDER BY due_at, instance LIMIT $6::bigint)"              \
+        "    UNION ALL"                                                                                                \
+        "    (SELECT instance, 0, locked_until FROM workflow_task WHERE workflow = w.workflow AND " PG_LEASED          \
+        "      AND locked_until <= $2::bigint AND pause_requested = 0"                                                 \
+        "      ORDER BY locked_until, instance LIMIT $6::bigint)"                                                      \
+        "    UNION ALL"                                                                                                \
+        "    (SELECT instance, 1, due_at FROM workflow_task WHERE workflow = w.workflow"                               \
+        "      AND " PG_STARTABLE " AND due_at <= $2::bigint ORDER BY due_at, instance LIMIT $6::bigint)) d"           \
+        "   ORDER BY later, at, instance) c"                                                                           \
+        "  CROSS JOIN LATERAL (SELECT instance, run, epoch, workflow, kind, event_seq, processing, started_at"         \
+        "   FROM workflow_task WHERE instance = c.instance"                                                            \
+        "   AND ((processing = 0 AND status < 2 AND due_at <= $2::bigint)"                                             \
+        "    OR (processing = 1 AND locked_until <= $2::bigint AND pause_requested = 0))"                              \
+        "   LIMIT 1 FOR UPDATE SKIP LOCKED) t"                                                                         \
+        "  ORDER BY c.later, c.at, c.instance LIMIT $3::bigint),"                                                      \
+        " taken AS (UPDATE workflow_task SET status = 0, processing = 1, epoch = epoch + 1, owner = $4::bigint,"       \
+        "  locked_until = $2::bigint + $5::bigint, started_at = coalesce(started_at, $2::bigint),"                     \
+        "  updated_at = $2::bigint WHERE instance = ANY(ARRAY(SELECT instance FROM due)))"                             \
+        " SELECT due.instance, due.run, due.epoch + 1, due.workflow, i.id, due.kind, due.event_seq, due.processing,"   \
+        "  (due.started_at IS NULL)::int, i.created_at, CASE WHEN due.started_at IS NULL THEN i.params END,"           \
+        "  coalesce(due.started_at, $2::bigint) FROM due LEFT JOIN LATERAL ("                                          \
+        "   SELECT * FROM workflow_instance WHERE key = due.instance LIMIT 1) i ON true"                               \
+        " ORDER BY due.later, due.at, due.instance")                                                                   \
+    QUERY(REAP,                                                                                                        \
+        "UPDATE workflow_task SET locked_until = $1::bigint WHERE instance = ANY(ARRAY(SELECT instance"                \
+        "  FROM workflow_task WHERE " PG_LEASED " AND locked_until > $1::bigint AND owner = ANY(ARRAY(SELECT owner"    \
+        "   FROM workflow_runner WHERE heartbeat_at < $1::bigint - " PG_DEAD_MS " AND owner <> ALL($2::bigint[])))"    \
+        "  FOR UPDATE SKIP LOCKED)) RETURNING instance")                                                               \
+    QUERY(REAP_RUNNERS,                                                                                                \
+        "DELETE FROM workflow_runner r WHERE r.heartbeat_at < $1::bigint - 6 * " PG_DEAD_MS                            \
+        " AND r.owner <> ALL($2::bigint[]) AND (SELECT 1 FROM workflow_task t WHERE t.processing = 1"                  \
+        "  AND t.owner = r.owner AND t.locked_until > $1::bigint LIMIT 1) IS NULL")                                    \
+                                                                                                                       \
+    /* ---- Runners and receipts ---- */                                                                               \
+    QUERY(RUNNER_ANNOUNCE,                                                                                             \
+        "INSERT INTO workflow_runner AS r (owner, started_at, heartbeat_at) VALUES ($1::bigint, $2::bigint,"           \
+        " $2::bigint) ON CONFLICT (owner) DO UPDATE SET started_at = excluded.started_at,"                             \
+        " heartbeat_at = excluded.heartbeat_at WHERE r.heartbeat_at < $2::bigint - " PG_DEAD_MS " RETURNING owner")    \
+    QUERY(RUNNER_BEAT,                                                                                                 \
+        "INSERT INTO workflow_runner AS r (owner, started_at, heartbeat_at)"                                           \
+        " SELECT u.owner, $2::bigint, $2::bigint FROM unnest($1::bigint[]) AS u (owner)"                               \
+        " ON CONFLICT (owner) DO UPDATE SET heartbeat_at = greatest(r.heartbeat_at, excluded.heartbeat_at)")           \
+    QUERY(RUNNER_WITHDRAW, "UPDATE workflow_runner SET heartbeat_at = 0 WHERE owner = $1::bigint")                     \
+    QUERY(RECEIPT_WRITE,                                                                                               \
+        "UPDATE workflow_receipt SET number = $2::bigint, written_at = " PG_NOW_MS " WHERE lane = $1::bigint")         \
+    QUERY(RECEIPT_READ, "SELECT number FROM workflow_receipt WHERE lane = $1::bigint FOR UPDATE")                      \
+    QUERY(RECEIPT_OPEN,                                                                                                \
+        "INSERT INTO workflow_receipt (lane, number, written_at) VALUES ($1::bigint, 0, " PG_NOW_MS ")")               \
+    QUERY(RECEIPT_CLOSE, "DELETE FROM workflow_receipt WHERE lane = $1::bigint")                                       \
+    QUERY(RECEIPT_FORGET, "DELETE FROM workflow_receipt WHERE written_at < " PG_NOW_MS " - 30 * 86400000::bigint")     \
+    QUERY(SESSION_BEGUN,                                                                                               \
+        "SELECT pg_backend_pid(), backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()")             \
+    QUERY(SESSION_END,                                                                                                 \
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"                                                \
+        " WHERE pid = $1::bigint AND backend_start::text = $2::text")                                                  \
+                                                                                                                       \
+    /* ---- Hooks ---- */                                                                                              \
+    QUERY(HOOK_GIVE_UP,                                                                                                \
+        "UPDATE workflow_hook SET epoch = epoch + 1, next_at = NULL, locked_until = NULL, last_error = $3::text"       \
+        " WHERE key = ANY(ARRAY(SELECT d.key FROM unnest($1::text[]) AS w (hook) CROSS JOIN LATERAL ("                 \
+        "  SELECT key FROM workflow_hook h WHERE hook = w.hook AND next_at <= $2::bigint AND (attempts >="             \
+        " attempts_max"                                                                                                \
+        "   OR (SELECT 1 FROM workflow_instance i WHERE i.key = h.instance LIMIT 1) IS NULL)"                          \
+        "  ORDER BY next_at, key FOR UPDATE SKIP LOCKED) d))")                                                         \
+    QUERY(HOOK_CLAIM,                                                                                                  \
+        "WITH due AS MATERIALIZED (SELECT t.*, c.at, c.lease_ms FROM (SELECT d.*, w.lease_ms"                          \
+        "   FROM unnest($1::text[], $2::bigint[]) AS w (hook, lease_ms) CROSS JOIN LATERAL ("                          \
+        "    SELECT key, next_at AS at FROM workflow_hook WHERE hook = w.hook AND next_at <= $3::bigint"               \
+        "     AND attempts < attempts_max ORDER BY next_at, key LIMIT $5::bigint) d ORDER BY at, key) c"               \
+        "  CROSS JOIN LATERAL (SELECT * FROM workflow_hook WHERE key = c.key AND attempts < attempts_max"              \
+        "   AND coalesce(next_at <= $3::bigint, false) LIMIT 1 FOR UPDATE SKIP LOCKED) t"                              \
+        "  ORDER BY c.at, c.key LIMIT $4::bigint),"                                                                    \
+        " taken AS (UPDATE workflow_hook t SET attempts = attempts + 1, epoch = epoch + 1,"                            \
+        "  (next_at, locked_until) = (SELECT $3::bigint + w.lease_ms, $3::bigint + w.lease_ms"                         \
+        "   FROM unnest($1::text[], $2::bigint[]) AS w (hook, lease_ms) WHERE w.hook = t.hook LIMIT 1)"                \
+        "  WHERE key = ANY(ARRAY(SELECT key FROM due)))"                                                               \
+        " SELECT h.key, h.id, h.hook, h.event, h.reason, h.due_at, h.outcome, h.error_name, h.error_message,"          \
+        "  i.workflow, i.id, h.run, h.created_at, h.attempts + 1, h.attempts_max, $3::bigint + h.lease_ms,"            \
+        "  $3::bigint + h.lease_ms, h.epoch + 1, h.last_error FROM due h" PG_INSTANCE_OF("h.instance")                 \
+        " ORDER BY h.at, h.key")                                                                                       \
+    QUERY(HOOK_DELIVERED,                                                                                              \
+        "DELETE FROM workflow_hook WHERE key = $1::bigint AND epoch = $2::bigint RETURNING key")                       \
+    QUERY(HOOK_FAILED,                                                                                                 \
+        "UPDATE workflow_hook SET next_at = $3::bigint, locked_until = NULL, last_error = $4::text,"                   \
+        " attempts = attempts - $5::bigint WHERE key = $1::bigint AND epoch = $2::bigint RETURNING key")               \
+    QUERY(HOOK_RESEND,                                                                                                 \
+        "UPDATE workflow_hook SET attempts = 0, epoch = epoch + 1, next_at = $2::bigint, locked_until = NULL"          \
+        " WHERE id = $1::text RETURNING key")                                                                          \
+                                                                                                                       \
+    /* ---- The user's ---- */                                                                                         \
+    QUERY(USER_BEGIN,                                                                                                  \
+        "SELECT set_config('pawl.user', 'on', true), set_config('enable_seqscan', 'on', true),"                        \
+        " set_config('enable_bitmapscan', 'on', true), set_config('enable_sort', 'on', true),"                         \
+        " set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', true)")                      \
+    QUERY(USER_END,                                                                                                    \
+        "SELECT set_config('pawl.user', '', true), set_config('enable_seqscan', 'off', true),"                         \
+        " set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),"                       \
+        " set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)")                    \
+    QUERY(USER_GUARD, "INSERT INTO workflow_guard (at) VALUES (1)")                                                    \
+    QUERY(USER_UNGUARD, "DELETE FROM workflow_guard WHERE at = 1")                                                     \
+    /* Did it take a lock on one of our relations that no reading takes, or put something in front of them? */         \
+    QUERY(USER_CHECK,                                                                                                  \
+        "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'relation' AND pid = pg_backend_pid()"                 \
+        "  AND relation::bigint = ANY($1::bigint[]) AND mode NOT IN ('AccessShareLock', 'RowShareLock',"               \
+        "  'RowExclusiveLock'))::int,"                                                                                 \
+        " EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = pg_my_temp_schema()"                                     \
+        "  AND starts_with(relname::text, 'workflow_'))::int,"                                                         \
+        " (current_setting('search_path') <> $2::text)::int")                                                          \
+                                                                                                                       \
+    /* ---- Reading ---- */                                                                                            \
+    QUERY(INSTANCE_BY_ID, "SELECT " PG_INSTANCE_COLUMNS PG_INSTANCE_NAMED PG_TASK_OF_INSTANCE PG_IS_NAMED)             \
+    QUERY(INSTANCE_CURRENT,                                                                                            \
+        "SELECT " PG_INSTANCE_COLUMNS ", " PG_STEP_COLUMNS PG_INSTANCE_NAMED PG_TASK_OF_INSTANCE                       \
+        " LEFT JOIN LATERAL (SELECT * FROM workflow_step WHERE instance = i.key AND run = i.run AND seq = coalesce("   \
+        "  (SELECT w.seq FROM workflow_step w"                                                                         \
+        "   WHERE w.instance = t.instance AND w.run = t.run AND w.status = 0 ORDER BY w.seq DESC LIMIT 1),"            \
+        "  (SELECT n.seq FROM workflow_step n WHERE n.instance = i.key AND n.run = i.run"                              \
+        "   ORDER BY n.seq DESC LIMIT 1))"                                                                             \
+        "  LIMIT 1) s ON true" PG_IS_NAMED)                                                                            \
+    QUERY(INSTANCE_BY_KEY,                                                                                             \
+        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
+        " WHERE i.key = $1::bigint")                                                                                   \
+    QUERY(LIST_OLDEST,                                                                                                 \
+        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
+        " WHERE (i.workflow, i.key + 0) > ($1::text, $2::bigint) AND i.workflow <= $1::text"                           \
+        " ORDER BY i.workflow, i.key + 0 LIMIT $3::bigint")                                                            \
+    QUERY(LIST_NEWEST,                                                                                                 \
+        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
+        " WHERE (i.workflow, i.key + 0) < ($1::text, $2::bigint) AND i.workflow >= $1::text"                           \
+        " ORDER BY i.workflow DESC, i.key + 0 DESC LIMIT $3::bigint")                                                  \
+    QUERY(LIST_OPEN_OLDEST,                                                                                            \
+        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_task t" PG_INSTANCE_OF("t.instance")                             \
+        " WHERE (t.workflow, t.status, t.instance + 0) > ($1::text, $4::bigint::smallint, $2::bigint)"                 \
+        " AND (t.workflow, t.status) <= ($1::text, $4::bigint::smallint)"                                              \
+        " ORDER BY t.workflow, t.status, t.instance + 0 LIMIT $3::bigint")                                             \
+    QUERY(LIST_OPEN_NEWEST,                                                                                            \
+        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_task t" PG_INSTANCE_OF("t.instance")                             \
+        " WHERE (t.workflow, t.status, t.instance + 0) < ($1::text, $4::bigint::smallint, $2::bigint)"                 \
+        " AND (t.workflow, t.status) >= ($1::text, $4::bigint::smallint)"                                              \
+        " ORDER BY t.workflow DESC, t.status DESC, t.instance + 0 DESC LIMIT $3::bigint")                              \
+    QUERY(LIST_ENDED_OLDEST,                                                                                           \
+        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
+        " WHERE (i.workflow, i.outcome, i.key) > ($1::text, $4::bigint::smallint, $2::bigint)"                         \
+        " AND (i.workflow, i.outcome) <= ($1::text, $4::bigint::smallint) AND i.outcome IS NOT NULL"                   \
+        " ORDER BY i.workflow, i.outcome, i.key LIMIT $3::bigint")                                                     \
+    QUERY(LIST_ENDED_NEWEST,                                                                                           \
+        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
+        " WHERE (i.workflow, i.outcome, i.key) < ($1::text, $4::bigint::smallint, $2::bigint)"                         \
+        " AND (i.workflow, i.outcome) >= ($1::text, $4::bigint::smallint) AND i.outcome IS NOT NULL"                   \
+        " ORDER BY i.workflow DESC, i.outcome DESC, i.key DESC LIMIT $3::bigint")                                      \
+    QUERY(STEPS_OLDEST,                                                                                                \
+        "SELECT " PG_STEP_COLUMNS " FROM workflow_step s WHERE instance = $1::bigint AND run = $2::bigint"             \
+        " AND seq > $3::bigint ORDER BY seq LIMIT $4::bigint")                                                         \
+    QUERY(STEPS_NEWEST,                                                                                                \
+        "SELECT " PG_STEP_COLUMNS " FROM workflow_step s WHERE instance = $1::bigint AND run = $2::bigint"             \
+        " AND seq < $3::bigint ORDER BY seq DESC LIMIT $4::bigint")                                                    \
+    QUERY(STEPS_WAITING,                                                                                               \
+        "SELECT " PG_STEP_COLUMNS " FROM workflow_step s WHERE instance = $1::bigint AND run = $2::bigint"             \
+        " AND status = 0 ORDER BY seq")                                                                                \
+    QUERY(EVENTS_OLDEST,                                                                                               \
+        "SELECT " PG_EVENT_COLUMNS " FROM workflow_event WHERE instance = $1::bigint AND run = $2::bigint"             \
+        " AND seq > $3::bigint ORDER BY seq LIMIT $4::bigint")                                                         \
+    QUERY(EVENTS_NEWEST,                                                                                               \
+        "SELECT " PG_EVENT_COLUMNS " FROM workflow_event WHERE instance = $1::bigint AND run = $2::bigint"             \
+        " AND seq < $3::bigint ORDER BY seq DESC LIMIT $4::bigint")                                                    \
+    QUERY(EVENTS_NEW,                                                                                                  \
+        "SELECT " PG_EVENT_COLUMNS " FROM workflow_event WHERE instance = $1::bigint AND run = $2::bigint"             \
+        " AND seq > $3::bigint AND delivered_at IS NULL ORDER BY seq")                                                 \
+    QUERY(LOGS_OLDEST,                                                                                                 \
+        "SELECT " PG_LOG_COLUMNS " FROM workflow_log WHERE instance = $1::bigint AND run = $2::bigint"                 \
+        " AND seq > $3::bigint" PG_LOG_FILTER " ORDER BY seq LIMIT $4::bigint")                                        \
+    QUERY(LOGS_NEWEST,                                                                                                 \
+        "SELECT " PG_LOG_COLUMNS " FROM workflow_log WHERE instance = $1::bigint AND run = $2::bigint"                 \
+        " AND seq < $3::bigint" PG_LOG_FILTER " ORDER BY seq DESC LIMIT $4::bigint")                                   \
+    QUERY(NEXT_DUE,                                                                                                    \
+        "SELECT min(d.at) FROM unnest($1::text[]) AS w (workflow) CROSS JOIN LATERAL ("                                \
+        " (SELECT due_at AS at FROM workflow_task WHERE workflow = w.workflow AND " PG_RESUMABLE                       \
+        "   ORDER BY due_at LIMIT 1) UNION ALL"                                                                        \
+        " (SELECT due_at FROM workflow_task WHERE workflow = w.workflow AND " PG_STARTABLE                             \
+        "   ORDER BY due_at LIMIT 1) UNION ALL"                                                                        \
+        " (SELECT locked_until FROM workflow_task WHERE workflow = w.workflow AND " PG_LEASED                          \
+        "   ORDER BY locked_until LIMIT 1)) d")                                                                        \
+    QUERY(TASK_COUNTS,                                                                                                 \
+        "SELECT count(*) FILTER (WHERE status = 0), count(*) FILTER (WHERE status = 1),"                               \
+        " count(*) FILTER (WHERE status = 2), (SELECT count(*) FROM workflow_hook WHERE (next_at IS NULL, key) <"      \
+        " (true, 0)),"                                                                                                 \
+        " (SELECT count(*) FROM workflow_hook WHERE (next_at IS NULL, key + 0) >= (true, 0)) FROM workflow_task")      \
+    QUERY(DUE_COUNTS,                                                                                                  \
+        "SELECT count(*), min(at) FROM (SELECT due_at AS at FROM workflow_task WHERE " PG_RESUMABLE                    \
+        "  AND due_at <= $1::bigint UNION ALL SELECT due_at FROM workflow_task WHERE " PG_STARTABLE                    \
+        "  AND due_at <= $1::bigint UNION ALL SELECT locked_until FROM workflow_task WHERE " PG_LEASED                 \
+        "  AND locked_until <= $1::bigint) d")                                                                         \
+    QUERY(HOOK_NEXT,                                                                                                   \
+        "SELECT min(d.at) FROM unnest($1::text[]) AS w (hook) CROSS JOIN LATERAL (SELECT next_at AS at"                \
+        " FROM workflow_hook WHERE hook = w.hook AND next_at IS NOT NULL ORDER BY next_at LIMIT 1) d")                 \
+    QUERY(HOOKS, PG_HOOKS " WHERE h.key > $1::bigint ORDER BY h.key LIMIT $2::bigint")                                 \
+    QUERY(HOOKS_PENDING,                                                                                               \
+        PG_HOOKS " WHERE (h.next_at IS NULL, h.key + 0) > (false, $1::bigint) AND (h.next_at IS NULL) <= false"        \
+        " ORDER BY h.next_at IS NULL, h.key + 0 LIMIT $2::bigint")                                                     \
+    QUERY(HOOKS_FAILED,                                                                                                \
+        PG_HOOKS " WHERE (h.next_at IS NULL, h.key + 0) > (true, $1::bigint) AND (h.next_at IS NULL) <= true"          \
+        " ORDER BY h.next_at IS NULL, h.key + 0 LIMIT $2::bigint")                                                     \
+    QUERY(HOOKS_OF,                                                                                                    \
+        "(" PG_HOOKS " WHERE (h.hook, h.next_at IS NULL, h.key + 0) > ($3::text, false, $1::bigint)"                   \
+        " AND (h.hook, h.next_at IS NULL) <= ($3::text, false)"                                                        \
+        " ORDER BY h.hook, h.next_at IS NULL, h.key + 0 LIMIT $2::bigint) UNION ALL ("                                 \
+        PG_HOOKS " WHERE (h.hook, h.next_at IS NULL, h.key + 0) > ($3::text, true, $1::bigint)"                        \
+        " AND (h.hook, h.next_at IS NULL) <= ($3::text, true)"                                                         \
+        " ORDER BY h.hook, h.next_at IS NULL, h.key + 0 LIMIT $2::bigint) ORDER BY 1 LIMIT $2::bigint")                \
+    QUERY(HOOKS_OF_PENDING,                                                                                            \
+        PG_HOOKS " WHERE (h.hook, h.next_at IS NULL, h.key + 0) > ($3::text, false, $1::bigint)"                       \
+        " AND (h.hook, h.next_at IS NULL) <= ($3::text, false)"                                                        \
+        " ORDER BY h.hook, h.next_at IS NULL, h.key + 0 LIMIT $2::bigint")                                             \
+    QUERY(HOOKS_OF_FAILED,                                                                                             \
+        PG_HOOKS " WHERE (h.hook, h.next_at IS NULL, h.key + 0) > ($3::text, true, $1::bigint)"                        \
+        " AND (h.hook, h.next_at IS NULL) <= ($3::text, true)"                                                         \
+        " ORDER BY h.hook, h.next_at IS NULL, h.key + 0 LIMIT $2::bigint")
+
+/* clang-format on */
+
+enum pw_pg_query {
+#define PG_QUERY_NAME(name, text) PW_PG_##name,
+    PW_POSTGRES_QUERIES(PG_QUERY_NAME)
+#undef PG_QUERY_NAME
+        PW_PG_QUERY_COUNT
+};
+
+#endif

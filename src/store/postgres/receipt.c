@@ -1,0 +1,116 @@
+/* receipt.c - see receipt.h.
+ *
+ * A lost session may still be at work in the server, with our COMMIT yet to be read from its socket.  So it is ended
+ * first, and its row is read once it is gone. */
+#include "store/postgres/receipt.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "store/postgres/fields.h"
+#include "store/postgres/postgres.h"
+
+enum { CLOSING_MS_MAX = 500 };
+
+static pawl_status take_session(void *user, void *of, const PGresult *result)
+{
+    struct pw_pg_receipt *receipt = user;
+    struct pw_arena arena = { 0 };
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, &arena);
+    if (pw_fields_next(&fields)) {
+        receipt->process = pw_field_integer(&fields);
+        struct pw_text begun = pw_field_text(&fields);
+        if (begun.data != NULL && begun.size < sizeof receipt->begun)
+            memcpy(receipt->begun, begun.data, begun.size + 1);
+    }
+    pawl_status status = pw_fields_end(&fields);
+    pw_arena_clear(&arena);
+    return status;
+}
+
+bool pw_pg_receipt_open(struct pw_pg_connection *connection)
+{
+    struct pw_pg_receipt receipt = { .lane = 0 };
+    struct pw_call call;
+    if (connection->receipt.lane != 0)
+        return true;
+    pw_system_random(NULL, &receipt.lane, sizeof receipt.lane);
+    receipt.lane = (receipt.lane & INT64_MAX) | 1; /* positive, and not 0 */
+    pw_call_init(&call, PW_PG_RECEIPT_OPEN);
+    pw_call_integer(&call, receipt.lane);
+    pw_pg_send(connection, &call, NULL, NULL, NULL);
+    pw_pg_send_simple(connection, PW_PG_RECEIPT_FORGET); /* of sessions that ended without taking theirs away */
+    pw_call_init(&call, PW_PG_SESSION_BEGUN);
+    pw_pg_send(connection, &call, take_session, &receipt, NULL);
+    bool fine = pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url));
+    if (fine)
+        connection->receipt = receipt;
+    return fine;
+}
+
+void pw_pg_receipt_send(struct pw_pg_connection *connection)
+{
+    struct pw_call call;
+    pw_call_init(&call, PW_PG_RECEIPT_WRITE);
+    pw_call_integer(&call, connection->receipt.lane);
+    pw_call_integer(&call, ++connection->receipt.number);
+    pw_pg_send(connection, &call, NULL, NULL, NULL);
+}
+
+void pw_pg_receipt_close(struct pw_pg_connection *connection)
+{
+    struct pw_call call;
+    if (connection->receipt.lane == 0 || !pw_pg_is_usable(connection))
+        return;
+    pw_call_init(&call, PW_PG_RECEIPT_CLOSE);
+    pw_call_integer(&call, connection->receipt.lane);
+    pw_pg_send(connection, &call, NULL, NULL, NULL);
+    (void)pw_pg_finish(connection, pw_system_monotonic_ms() + CLOSING_MS_MAX);
+    connection->receipt.lane = 0;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------------- */
+
+static pawl_status take_number(void *user, void *of, const PGresult *result)
+{
+    int64_t *number = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    *number = pw_fields_next(&fields) ? pw_field_integer(&fields) : -1;
+    return PAWL_OK;
+}
+
+/* False: it may still be at work. */
+static bool end_session(struct pw_postgres *postgres, const struct pw_pg_receipt *receipt, int64_t until_ms)
+{
+    struct pw_call call;
+    int64_t still_there = 1;
+    pw_call_init(&call, PW_PG_SESSION_END);
+    pw_call_integer(&call, receipt->process);
+    pw_call_text(&call, pw_text_of(receipt->begun));
+    for (int round = 0; still_there != 0; round++) {
+        if (round > 0 && pw_system_monotonic_ms() >= until_ms)
+            return false;
+        if (round > 0)
+            pw_pg_pause(0);
+        if (pw_pg_write(postgres, &call, postgres->url.busy_ms, take_number, &still_there, NULL) != PAWL_OK)
+            return false;
+    }
+    return true;
+}
+
+enum pw_pg_fate pw_pg_receipt_read(struct pw_postgres *postgres, const struct pw_pg_receipt *receipt, int64_t until_ms)
+{
+    struct pw_call call;
+    int64_t number = -1;
+    if (receipt->lane == 0 || !end_session(postgres, receipt, until_ms))
+        return PW_PG_FATE_UNKNOWN;
+    pw_call_init(&call, PW_PG_RECEIPT_READ);
+    pw_call_integer(&call, receipt->lane);
+    if (pw_pg_write(postgres, &call, postgres->url.busy_ms, take_number, &number, NULL) != PAWL_OK || number < 0)
+        return PW_PG_FATE_UNKNOWN;
+    return number >= receipt->number ? PW_PG_FATE_COMMITTED : PW_PG_FATE_UNDONE;
+}

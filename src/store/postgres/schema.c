@@ -1,0 +1,210 @@
+/* schema.c - see schema.h.  The version is read once without a lock, because nearly always nothing is to be done, and
+ * again under an advisory lock before anything is. */
+#include "store/postgres/schema.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "store/postgres/errors.h"
+#include "store/postgres/fields.h"
+#include "store/postgres/migrations.h"
+
+static const char make_schema[] =
+    "DO $$ BEGIN"
+    "  IF current_setting('pawl.schema') <> '' THEN"
+    "    EXECUTE format('CREATE SCHEMA IF NOT EXISTS %I', current_setting('pawl.schema'));"
+    "  END IF;"
+    " END $$";
+
+static pawl_status refuse_foreign(const struct pw_pg_connection *connection, struct pawl_error *error)
+{
+    return pw_error(error, PAWL_STORE_CORRUPT,
+                    "%s: has a table or view with one of Pawl's names (workflow_instance, ...) that Pawl did not make; "
+                    "use another database, or a schema of its own with pawl_schema=<name>",
+                    connection->url->label);
+}
+
+static bool finish(struct pw_pg_connection *connection)
+{
+    return pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url));
+}
+
+/* ---- The version --------------------------------------------------------------------------------------------- */
+
+struct tables {
+    int64_t count, versions, version;
+    bool has_version;
+};
+
+static pawl_status take_tables(void *user, void *of, const PGresult *result)
+{
+    struct tables *tables = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    if (pw_fields_next(&fields)) {
+        tables->count = pw_field_integer(&fields);
+        tables->versions = pw_field_integer(&fields);
+    }
+    return pw_fields_end(&fields);
+}
+
+static pawl_status take_version(void *user, void *of, const PGresult *result)
+{
+    struct tables *tables = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    tables->has_version = pw_fields_next(&fields);
+    tables->version = tables->has_version ? pw_field_integer(&fields) : 0;
+    return pw_fields_end(&fields);
+}
+
+/* 0: there is no schema of ours. */
+static pawl_status read_version(struct pw_pg_connection *connection, int64_t *out_version, struct pawl_error *error)
+{
+    struct tables tables = { .count = 0 };
+    struct pw_call call;
+    pw_call_init(&call, PW_PG_SCHEMA_TABLES);
+    pw_pg_send(connection, &call, take_tables, &tables, NULL);
+    if (!finish(connection))
+        return pw_pg_error(connection, error);
+    if (tables.versions == 0 && tables.count > 0)
+        return refuse_foreign(connection, error);
+    if (tables.versions > 0) {
+        pw_call_init(&call, PW_PG_SCHEMA_VERSION);
+        pw_pg_send(connection, &call, take_version, &tables, NULL);
+        bool fine = finish(connection);
+        if (!fine && !pw_pg_failed_with(&connection->failure, "42703"))
+            return pw_pg_error(connection, error);
+        if (!fine || !tables.has_version)
+            return refuse_foreign(connection, error);
+    }
+    *out_version = tables.version;
+    return PAWL_OK;
+}
+
+/* ---- Migrating ----------------------------------------------------------------------------------------------- */
+
+/* Pieces hold several statements each, which a pipeline does not take. */
+static pawl_status run_piece(struct pw_pg_connection *connection, const char *sql, struct pawl_error *error)
+{
+    PGresult *result = PQexec(connection->db, sql);
+    pawl_status status = PAWL_OK;
+    if (PQresultStatus(result) != PGRES_COMMAND_OK) {
+        pw_pg_note_result(&connection->failure, result);
+        bool taken = pw_pg_failed_with(&connection->failure, "42P07") || /* a table, index or view of that name */
+                     pw_pg_failed_with(&connection->failure, "42723");   /* a function */
+        status = taken ? refuse_foreign(connection, error) : pw_pg_error(connection, error);
+    }
+    PQclear(result);
+    return status;
+}
+
+static pawl_status run_pieces(struct pw_pg_connection *connection, int64_t version, struct pawl_error *error)
+{
+    if (!pw_pg_leave_pipeline(connection))
+        return pw_pg_error(connection, error);
+    pawl_status status = run_piece(connection, make_schema, error);
+    for (size_t i = 0; i < pw_postgres_migration_count && status == PAWL_OK; i++)
+        if (pw_postgres_migrations[i].version > version)
+            status = run_piece(connection, pw_postgres_migrations[i].sql, error);
+    if (!pw_pg_enter_pipeline(connection) && status == PAWL_OK)
+        status = pw_pg_error(connection, error);
+    return status;
+}
+
+static pawl_status migrate_from(struct pw_pg_connection *connection, int64_t version, int64_t newest,
+                                struct pawl_error *error)
+{
+    pawl_status status = run_pieces(connection, version, error);
+    if (status != PAWL_OK)
+        return status;
+    struct pw_call call;
+    pw_call_init(&call, PW_PG_SCHEMA_SET_VERSION);
+    pw_call_integer(&call, newest);
+    pw_pg_send(connection, &call, NULL, NULL, NULL);
+    return finish(connection) ? PAWL_OK : pw_pg_error(connection, error);
+}
+
+static pawl_status migrate_under_lock(struct pw_pg_connection *connection, int64_t newest, int64_t *out_version,
+                                      struct pawl_error *error)
+{
+    pw_pg_send_simple(connection, PW_PG_BEGIN);
+    pw_pg_send_simple(connection, PW_PG_SCHEMA_LOCK);
+    pawl_status status = finish(connection) ? PAWL_OK : pw_pg_error(connection, error);
+    if (status == PAWL_OK)
+        status = read_version(connection, out_version, error);
+    if (status == PAWL_OK && *out_version < newest) {
+        status = migrate_from(connection, *out_version, newest, error);
+        *out_version = newest;
+    }
+    if (status == PAWL_OK) {
+        pw_pg_send_simple(connection, PW_PG_COMMIT);
+        status = finish(connection) ? PAWL_OK : pw_pg_error(connection, error);
+    }
+    if (status != PAWL_OK)
+        (void)pw_pg_recover(connection);
+    return status;
+}
+
+pawl_status pw_postgres_migrate(struct pw_pg_connection *connection, struct pawl_error *error)
+{
+    int64_t newest = pw_postgres_migrations[pw_postgres_migration_count - 1].version;
+    int64_t version = 0;
+    pawl_status status = read_version(connection, &version, error);
+    if (status == PAWL_OK && version < newest)
+        status = migrate_under_lock(connection, newest, &version, error);
+    if (status == PAWL_OK && version > newest)
+        return pw_error(error, PAWL_STORE_TOO_NEW,
+                        "%s: has schema version %lld, this Pawl knows versions up to %lld; use a newer Pawl",
+                        connection->url->label, (long long)version, (long long)newest);
+    return status;
+}
+
+/* ---- What is ours -------------------------------------------------------------------------------------------- */
+
+static pawl_status take_relations(void *user, void *of, const PGresult *result)
+{
+    struct pw_rows *relations = user;
+    struct pw_text *search_path = of;
+    struct pw_fields fields;
+    pw_fields_init(&fields, result, relations->arena);
+    while (pw_fields_next(&fields)) {
+        int64_t *relation = pw_rows_add(relations);
+        if (relation == NULL)
+            return PAWL_NOMEM;
+        *relation = pw_field_integer(&fields);
+        *search_path = pw_field_text(&fields);
+    }
+    return pw_fields_end(&fields);
+}
+
+pawl_status pw_postgres_read_relations(struct pw_pg_connection *connection, struct pw_rows *relations,
+                                       struct pw_text *out_search_path, struct pawl_error *error)
+{
+    struct pw_call call;
+    pw_call_init(&call, PW_PG_SCHEMA_RELATIONS);
+    pw_pg_send(connection, &call, take_relations, relations, out_search_path);
+    return finish(connection) ? PAWL_OK : pw_pg_error(connection, error);
+}
+
+static pawl_status take_row_types(void *user, void *of, const PGresult *result)
+{
+    int64_t *row_types = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    if (pw_fields_next(&fields))
+        for (int type = 0; type < PW_PG_ROW_TYPE_COUNT; type++)
+            row_types[type] = pw_field_integer(&fields);
+    return pw_fields_end(&fields);
+}
+
+pawl_status pw_postgres_read_row_types(struct pw_pg_connection *connection, int64_t row_types[PW_PG_ROW_TYPE_COUNT],
+                                       struct pawl_error *error)
+{
+    struct pw_call call;
+    pw_call_init(&call, PW_PG_SCHEMA_ROW_TYPES);
+    pw_pg_send(connection, &call, take_row_types, row_types, NULL);
+    return finish(connection) ? PAWL_OK : pw_pg_error(connection, error);
+}

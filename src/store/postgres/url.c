@@ -1,0 +1,160 @@
+/* url.c - see url.h. */
+#include "store/postgres/url.h"
+
+#include <errno.h>
+#include <libpq-fe.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+
+enum { SCHEMA_NAME_MAX = 63 };
+
+/* ---- Our own options ----------------------------------------------------------------------------------------- */
+
+static bool parse_number(const char *text, int64_t least, int64_t most, int64_t *out_number)
+{
+    if (text[0] < '0' || text[0] > '9')
+        return false;
+
+    char *end = NULL;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (errno != 0 || *end != '\0' || number < least || number > most)
+        return false;
+    *out_number = number;
+    return true;
+}
+
+/* The text behind "name=", or NULL. */
+static const char *value_of(const char *option, const char *name)
+{
+    size_t size = strlen(name);
+    return strncmp(option, name, size) == 0 && option[size] == '=' ? option + size + 1 : NULL;
+}
+
+static bool parse_option(const char *option, struct pw_postgres_url *url)
+{
+    const char *value;
+    int64_t number = 0;
+    if ((value = value_of(option, "pawl_pool")) != NULL && parse_number(value, 1, PW_POSTGRES_POOL_MAX, &number)) {
+        url->pool_max = (size_t)number;
+        return true;
+    }
+    if ((value = value_of(option, "pawl_lanes")) != NULL && parse_number(value, 1, PW_POSTGRES_LANES_MAX, &number)) {
+        url->lane_count = (size_t)number;
+        return true;
+    }
+    if ((value = value_of(option, "pawl_busy_ms")) != NULL && parse_number(value, 0, INT_MAX, &number)) {
+        url->busy_ms = number;
+        return true;
+    }
+    value = value_of(option, "pawl_schema");
+    url->schema = value;
+    return value != NULL && pw_text_is_identifier(pw_text_of(value), SCHEMA_NAME_MAX, true);
+}
+
+/* Moves what is libpq's to the front of the options; what is ours is taken in. */
+static pawl_status take_options(char *options, struct pw_arena *arena, struct pw_postgres_url *url,
+                                struct pawl_error *error)
+{
+    char *kept = options;
+    char *next;
+    for (char *option = options; option != NULL; option = next) {
+        next = strchr(option, '&');
+        if (next != NULL)
+            *next++ = '\0';
+        size_t size = strlen(option);
+        if (strncmp(option, "pawl_", strlen("pawl_")) == 0) {
+            char *copy = pw_arena_string(arena, option);
+            if (copy == NULL)
+                return pw_error_plain(error, PAWL_NOMEM);
+            if (!parse_option(copy, url))
+                return pw_error(error, PAWL_INVALID,
+                                "store option \"%s\": use pawl_pool=<1 to %d>, pawl_lanes=<1 to %d>, "
+                                "pawl_schema=<letters, digits, _ and -> or pawl_busy_ms=<milliseconds>",
+                                copy, PW_POSTGRES_POOL_MAX, PW_POSTGRES_LANES_MAX);
+        } else if (size > 0) {
+            if (kept != options)
+                *kept++ = '&';
+            memmove(kept, option, size);
+            kept += size;
+        }
+    }
+    *kept = '\0';
+    return PAWL_OK;
+}
+
+/* ---- What libpq makes of the rest ----------------------------------------------------------------------------- */
+
+static const char *setting(const PQconninfoOption *settings, const char *name)
+{
+    for (const PQconninfoOption *at = settings; at->keyword != NULL; at++)
+        if (strcmp(at->keyword, name) == 0 && at->val != NULL && at->val[0] != '\0')
+            return at->val;
+    return NULL;
+}
+
+static bool make_label(const PQconninfoOption *settings, struct pw_arena *arena, struct pw_postgres_url *url)
+{
+    const char *host = setting(settings, "host"), *address = setting(settings, "hostaddr");
+    const char *database = setting(settings, "dbname"), *port = setting(settings, "port");
+    if (host == NULL)
+        host = address != NULL ? address : "this machine";
+    if (database == NULL)
+        database = "(the user's)";
+    if (port == NULL)
+        port = "5432";
+    url->has_one_host = strchr(host, ',') == NULL && (address == NULL || strchr(address, ',') == NULL);
+
+    size_t size = strlen(host) + strlen(database) + strlen(port) + sizeof "PostgreSQL database  at , port ";
+    char *label = pw_arena_take(arena, size);
+    if (label == NULL)
+        return false;
+    (void)snprintf(label, size, "PostgreSQL database %s at %s, port %s", database, host, port);
+    url->label = label;
+    return true;
+}
+
+static pawl_status check_with_libpq(struct pw_arena *arena, struct pw_postgres_url *url, struct pawl_error *error)
+{
+    char *why = NULL;
+    PQconninfoOption *settings = PQconninfoParse(url->connection, &why);
+    pawl_status status = PAWL_OK;
+    if (settings == NULL && why == NULL)
+        status = pw_error_plain(error, PAWL_NOMEM);
+    else if (settings == NULL)
+        status = pw_error(error, PAWL_INVALID, "store URL: %.*s", (int)strcspn(why, "\n"), why);
+    else if (!make_label(settings, arena, url))
+        status = pw_error_plain(error, PAWL_NOMEM);
+    PQconninfoFree(settings);
+    PQfreemem(why);
+    return status;
+}
+
+pawl_status pw_postgres_url_parse(const char *url, struct pw_arena *arena, struct pw_postgres_url *out_url,
+                                  struct pawl_error *error)
+{
+    struct pw_postgres_url parsed = { .pool_max = PW_POSTGRES_POOL_DEFAULT,
+                                      .lane_count = PW_POSTGRES_LANES_DEFAULT,
+                                      .busy_ms = PW_BUSY_MS_DEFAULT };
+    char *connection = pw_arena_string(arena, url);
+    if (connection == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+
+    char *options = strchr(connection, '?');
+    pawl_status status = PAWL_OK;
+    if (options != NULL)
+        status = take_options(options + 1, arena, &parsed, error);
+    if (options != NULL && options[1] == '\0')
+        *options = '\0';
+    parsed.connection = connection;
+    if (status == PAWL_OK)
+        status = check_with_libpq(arena, &parsed, error);
+    if (status == PAWL_OK)
+        *out_url = parsed;
+    return status;
+}

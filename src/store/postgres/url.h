@@ -1,0 +1,34 @@
+/* url.h - "postgres://..." taken apart: our own options come out, the rest is libpq's. */
+#ifndef PW_STORE_POSTGRES_URL_H
+#define PW_STORE_POSTGRES_URL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "pawl/status.h"
+
+/* All texts are the arena's. */
+struct pw_postgres_url {
+    const char *connection; /* the URI for libpq */
+    const char *label;      /* host and database, for error texts; never a password */
+    const char *schema;     /* pawl_schema; NULL: whatever the search path begins with */
+    size_t pool_max;        /* pawl_pool: connections that read */
+    size_t lane_count;      /* pawl_lanes: transactions at once */
+    int64_t busy_ms;        /* pawl_busy_ms: how long trouble is waited out */
+    bool has_one_host;
+};
+
+enum {
+    PW_POSTGRES_POOL_DEFAULT = 8,
+    PW_POSTGRES_POOL_MAX = 1000,
+    PW_POSTGRES_LANES_DEFAULT = 4,
+    PW_POSTGRES_LANES_MAX = 64
+};
+
+/* PAWL_INVALID names what is not understood. */
+pawl_status pw_postgres_url_parse(const char *url, struct pw_arena *arena, struct pw_postgres_url *out_url,
+                                  struct pawl_error *error) PAWL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,332 @@
+/* user_ops.c - the user's SQL and functions, inside the transaction that records a step.
+ *
+ * What goes wrong in them is the step's: the unit is refused and undone to its savepoint.  Only what speaks of the
+ * database as a whole, or has ended the transaction, is everybody's.
+ *
+ * They may read everything and write everything but our own tables.  SQL that would end the transaction or change the
+ * session is known by its first word.  Statements that write our tables are stopped by triggers (migrations.c); those
+ * that change them by the locks they take, which are looked at afterwards; a function's COMMIT by a trigger, too. */
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "store/postgres/errors.h"
+#include "store/postgres/fields.h"
+#include "store/postgres/transaction.h"
+#include "value/scan.h"
+
+enum { LEFT_RESULTS_MAX = 1000 };
+
+static pawl_status refuse_with(struct pw_transaction *transaction, const char *why)
+{
+    return pw_pg_refuse(transaction, pw_error(&transaction->unit->error, PAWL_STEP_MUTATION_FAILED, "%s", why));
+}
+
+/* What the server said about the user's statement. */
+static pawl_status refuse_failure(struct pw_transaction *transaction)
+{
+    struct pw_pg_failure *failure = &transaction->connection->failure;
+    if (pw_pg_is_trouble(failure))
+        return pw_pg_error(transaction->connection, transaction->error);
+    pawl_status status =
+        pw_pg_failed_with(failure, "23505") ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION : PAWL_STEP_MUTATION_FAILED;
+    status = pw_error(&transaction->unit->error, status, "%s (SQLSTATE %s)", failure->text, failure->state);
+    *failure = (struct pw_pg_failure){ .failed = false }; /* the savepoint sees to the rest */
+    return pw_pg_refuse(transaction, status);
+}
+
+static bool finish(struct pw_transaction *transaction)
+{
+    struct pw_pg_connection *connection = transaction->connection;
+    return pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url));
+}
+
+/* ---- The guard ------------------------------------------------------------------------------------------------- */
+
+struct findings {
+    bool locked, shadowed, moved;
+};
+
+static pawl_status take_findings(void *user, void *of, const PGresult *result)
+{
+    struct findings *findings = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    if (pw_fields_next(&fields)) {
+        findings->locked = pw_field_integer(&fields) != 0;
+        findings->shadowed = pw_field_integer(&fields) != 0;
+        findings->moved = pw_field_integer(&fields) != 0;
+    }
+    return pw_fields_end(&fields);
+}
+
+static void send_end(struct pw_transaction *transaction, struct findings *findings)
+{
+    const struct pw_rows *relations = &transaction->postgres->relations;
+    struct pw_columns columns;
+    struct pw_call call;
+    pw_pg_send_simple(transaction->connection, PW_PG_USER_END);
+    pw_columns_init(&columns, &transaction->arena);
+    for (size_t i = 0; i < relations->count; i++) {
+        pw_columns_row(&columns);
+        pw_put_integer(&columns, ((const int64_t *)relations->rows)[i]);
+    }
+    pw_call_init(&call, PW_PG_USER_CHECK);
+    pw_call_columns(&call, &columns);
+    pw_call_text(&call, transaction->postgres->search_path);
+    pw_pg_send(transaction->connection, &call, take_findings, findings, NULL);
+}
+
+static pawl_status judge(struct pw_transaction *transaction, const struct findings *findings)
+{
+    if (findings->locked)
+        return refuse_with(transaction, "a mutation may not lock or change the structure of Pawl's own tables");
+    if (findings->shadowed)
+        return refuse_with(transaction, "a mutation may not make temporary tables with Pawl's names");
+    if (findings->moved)
+        return refuse_with(transaction, "a mutation may not change the search path");
+    return PAWL_OK;
+}
+
+/* ---- SQL: the first word ---------------------------------------------------------------------------------------- */
+
+/* Behind blanks and comments, which nest. */
+static struct pw_text skip_blanks(struct pw_text sql)
+{
+    const char *at = sql.data, *end = sql.data + sql.size;
+    for (;;) {
+        while (at < end && isspace((unsigned char)*at))
+            at++;
+        if (end - at >= 2 && at[0] == '-' && at[1] == '-') {
+            while (at < end && *at != '\n')
+                at++;
+        } else if (end - at >= 2 && at[0] == '/' && at[1] == '*') {
+            int depth = 0;
+            do {
+                bool opens = end - at >= 2 && at[0] == '/' && at[1] == '*';
+                bool closes = end - at >= 2 && at[0] == '*' && at[1] == '/';
+                depth += opens - closes;
+                at += opens || closes ? 2 : 1;
+            } while (depth > 0 && at < end);
+        } else {
+            return (struct pw_text){ at, (size_t)(end - at) };
+        }
+    }
+}
+
+static bool may_not_begin_with(struct pw_text sql)
+{
+    static const char *const words[] = { "abort",   "begin",    "close",     "commit",  "copy",    "deallocate",
+                                         "declare", "discard",  "end",       "execute", "fetch",   "listen",
+                                         "load",    "lock",     "move",      "notify",  "prepare", "release",
+                                         "reset",   "rollback", "savepoint", "set",     "start",   "unlisten" };
+    size_t size = 0;
+    while (size < sql.size && isalpha((unsigned char)sql.data[size]))
+        size++;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strlen(words[i]) == size && strncasecmp(words[i], sql.data, size) == 0)
+            return true;
+    return false;
+}
+
+/* ---- SQL: parameters -------------------------------------------------------------------------------------------- */
+
+/* They go as texts; the statement says what they are. */
+struct parameters {
+    size_t count;
+    const char **values;
+};
+
+static pawl_status copy_value(struct pw_transaction *transaction, const json_t *value, const char **out_text)
+{
+    *out_text = NULL;
+    if (json_is_null(value))
+        return PAWL_OK;
+    if (json_is_string(value)) {
+        if (strlen(json_string_value(value)) != json_string_length(value))
+            return refuse_with(transaction,
+                               "a text with \\u0000 in it cannot be a parameter: PostgreSQL has none such");
+        *out_text = pw_arena_string(&transaction->arena, json_string_value(value));
+    } else {
+        char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+        *out_text = pw_arena_string(&transaction->arena, text);
+        free(text);
+    }
+    return *out_text != NULL ? PAWL_OK : pw_no_memory(transaction);
+}
+
+static pawl_status copy_values(struct pw_transaction *transaction, const json_t *array, struct parameters *parameters)
+{
+    pawl_status status = PAWL_OK;
+    parameters->count = json_array_size(array);
+    parameters->values = pw_arena_zero(&transaction->arena, (parameters->count + 1) * sizeof *parameters->values);
+    if (parameters->values == NULL)
+        return pw_no_memory(transaction);
+    for (size_t i = 0; i < parameters->count && status == PAWL_OK; i++)
+        status = copy_value(transaction, json_array_get(array, i), &parameters->values[i]);
+    return status;
+}
+
+static pawl_status parse_parameters(struct pw_transaction *transaction, struct pw_text text,
+                                    struct parameters *parameters)
+{
+    *parameters = (struct parameters){ 0, NULL };
+    if (text.data == NULL)
+        return PAWL_OK;
+    json_t *array = json_loadb(text.data, text.size, JSON_ALLOW_NUL, NULL);
+    struct pw_json_flaw flaw;
+    pawl_status status;
+    if (array == NULL && pw_json_scan(text, &flaw))
+        status = pw_no_memory(transaction);
+    else if (!json_is_array(array))
+        status = refuse_with(transaction, "the parameters of SQL must be a JSON array");
+    else
+        status = copy_values(transaction, array, parameters);
+    json_decref(array);
+    return status;
+}
+
+/* ---- SQL --------------------------------------------------------------------------------------------------------- */
+
+static pawl_status take_description(void *user, void *of, const PGresult *result)
+{
+    int *wanted = user;
+    (void)of;
+    *wanted = PQnparams(result);
+    return PAWL_OK;
+}
+
+static pawl_status take_execution(void *user, void *of, const PGresult *result)
+{
+    bool *is_empty = user;
+    (void)of;
+    *is_empty = PQresultStatus(result) == PGRES_EMPTY_QUERY;
+    return PAWL_OK;
+}
+
+/* False: it could not be sent. */
+static bool sent(struct pw_transaction *transaction, int result)
+{
+    if (result != 1)
+        pw_pg_note_lost(transaction->connection, NULL);
+    return result == 1;
+}
+
+static pawl_status prepare(struct pw_transaction *transaction, const char *sql, const struct parameters *parameters)
+{
+    struct pw_pg_connection *connection = transaction->connection;
+    int wanted = 0;
+    pw_pg_send_simple(connection, PW_PG_USER_BEGIN);
+    if (sent(transaction, PQsendPrepare(connection->db, "", sql, 0, NULL)))
+        pw_pg_expect(connection, NULL, NULL, NULL);
+    if (sent(transaction, PQsendDescribePrepared(connection->db, "")))
+        pw_pg_expect(connection, take_description, &wanted, NULL);
+    if (!finish(transaction))
+        return refuse_failure(transaction);
+    if ((size_t)wanted != parameters->count)
+        return pw_pg_refuse(transaction,
+                            pw_error(&transaction->unit->error, PAWL_STEP_MUTATION_FAILED,
+                                     "the SQL has %d parameters, %zu were given", wanted, parameters->count));
+    return PAWL_OK;
+}
+
+static pawl_status execute(struct pw_transaction *transaction, const struct parameters *parameters)
+{
+    struct pw_pg_connection *connection = transaction->connection;
+    struct findings findings = { .locked = false };
+    bool is_empty = false;
+    if (sent(transaction,
+             PQsendQueryPrepared(connection->db, "", (int)parameters->count, parameters->values, NULL, NULL, 0)))
+        pw_pg_expect(connection, take_execution, &is_empty, NULL);
+    send_end(transaction, &findings);
+    if (!finish(transaction))
+        return refuse_failure(transaction);
+    if (is_empty)
+        return refuse_with(transaction, "the SQL holds no statement");
+    return judge(transaction, &findings);
+}
+
+pawl_status pw_run_sql(struct pw_transaction *transaction, const struct pw_op_sql *op)
+{
+    struct parameters parameters;
+    struct pw_text sql = { NULL, 0 };
+    if (memchr(op->sql.data, '\0', op->sql.size) != NULL)
+        return refuse_with(transaction, "the SQL has a NUL character in it");
+    if (may_not_begin_with(skip_blanks(op->sql)))
+        return refuse_with(transaction, "a mutation may not begin or end transactions, or change the session");
+    if (!pw_arena_text(&transaction->arena, op->sql, &sql))
+        return pw_no_memory(transaction);
+    pawl_status status = parse_parameters(transaction, op->parameters, &parameters);
+    if (status == PAWL_OK)
+        status = prepare(transaction, sql.data, &parameters);
+    if (status == PAWL_OK)
+        status = execute(transaction, &parameters);
+    return status;
+}
+
+/* ---- Functions ----------------------------------------------------------------------------------------------- */
+
+/* What the function did not fetch. */
+static void drain(PGconn *db)
+{
+    PGresult *result = NULL;
+    for (int i = 0; i < LEFT_RESULTS_MAX && (result = PQgetResult(db)) != NULL; i++)
+        PQclear(result);
+}
+
+/* Out of the pipeline, as its own connection, and in again. */
+static pawl_status call(struct pw_transaction *transaction, const struct pw_op_mutate *op, pawl_status *out_answer,
+                        struct pawl_error *why)
+{
+    struct pw_pg_connection *connection = transaction->connection;
+    if (!pw_pg_leave_pipeline(connection))
+        return pw_pg_error(connection, transaction->error);
+    *out_answer = op->mutate(connection->db, op->data, op->size);
+    const char *message = PQerrorMessage(connection->db);
+    pw_error(why, PAWL_STEP_MUTATION_FAILED, "%.*s", (int)strcspn(message, "\n"), message);
+    drain(connection->db);
+    PGTransactionStatusType state = PQtransactionStatus(connection->db);
+    if (PQstatus(connection->db) != CONNECTION_OK || state == PQTRANS_ACTIVE || state == PQTRANS_UNKNOWN) {
+        pw_pg_note_lost(connection, "the connection was lost, or left busy, in a mutation");
+        return pw_pg_error(connection, transaction->error);
+    }
+    if (!pw_pg_enter_pipeline(connection))
+        return pw_pg_error(connection, transaction->error);
+    if (state == PQTRANS_IDLE)
+        return pw_error(transaction->error, PAWL_STEP_MUTATION_FAILED,
+                        "a mutation may not end the transaction, and this one did (%s)", why->text);
+    if (state == PQTRANS_INERROR && *out_answer == PAWL_OK)
+        *out_answer = PAWL_FAILED;
+    return PAWL_OK;
+}
+
+pawl_status pw_run_mutation(struct pw_transaction *transaction, const struct pw_op_mutate *op)
+{
+    struct pw_pg_connection *connection = transaction->connection;
+    struct findings findings = { .locked = false };
+    pawl_status answer = PAWL_OK;
+    struct pawl_error why = { PAWL_OK, "" };
+    pw_pg_send_simple(connection, PW_PG_USER_GUARD);
+    pw_pg_send_simple(connection, PW_PG_USER_BEGIN);
+    if (!finish(transaction))
+        return pw_pg_error(connection, transaction->error);
+    pawl_status status = call(transaction, op, &answer, &why);
+    if (status != PAWL_OK)
+        return status;
+    if (answer == PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION)
+        return pw_pg_refuse(transaction, pw_error(&transaction->unit->error, answer, "%s", why.text));
+    if (answer != PAWL_OK)
+        return pw_pg_refuse(transaction, pw_error(&transaction->unit->error, PAWL_STEP_MUTATION_FAILED,
+                                                  "the mutation answered %s (%s)", pawl_status_name(answer), why.text));
+    send_end(transaction, &findings);
+    if (!finish(transaction))
+        return refuse_failure(transaction);
+    status = judge(transaction, &findings);
+    if (status == PAWL_OK)
+        pw_pg_send_simple(connection, PW_PG_USER_UNGUARD);
+    return status;
+}

@@ -1,0 +1,331 @@
+/* write.c - sends what was decided, as arrays of rows: a few statements, however many rows.
+ *
+ * A statement is cut when it grows too large; nothing else depends on how many rows share one.  New instances go in the
+ * order of their names, so that two transactions that create the same ones meet, and do not wait for each other. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "store/postgres/transaction.h"
+
+/* Rows of one statement. */
+struct writing {
+    struct pw_transaction *transaction;
+    enum pw_pg_query name;
+    enum pw_pg_row_type type;
+    struct pw_tuples tuples;
+};
+
+static void begin(struct writing *writing, struct pw_transaction *transaction, enum pw_pg_query name,
+                  enum pw_pg_row_type type)
+{
+    writing->transaction = transaction;
+    writing->name = name;
+    writing->type = type;
+    pw_tuples_init(&writing->tuples, &transaction->arena);
+}
+
+static void end(struct writing *writing)
+{
+    struct pw_call call;
+    if (writing->tuples.rows == 0 && !writing->tuples.no_memory)
+        return;
+    pw_call_init(&call, writing->name);
+    pw_call_tuples(&call, &writing->tuples, writing->transaction->postgres->row_types[writing->type]);
+    pw_pg_send(writing->transaction->connection, &call, NULL, NULL, NULL);
+    pw_tuples_init(&writing->tuples, &writing->transaction->arena);
+}
+
+static struct pw_tuples *next_row(struct writing *writing)
+{
+    if (pw_tuples_are_full(&writing->tuples))
+        end(writing);
+    pw_tuples_row(&writing->tuples);
+    return &writing->tuples;
+}
+
+/* ---- Instances ----------------------------------------------------------------------------------------------- */
+
+static void put_instance(struct pw_tuples *tuples, const struct pw_pg_run *run)
+{
+    struct pw_text unchanged = { NULL, 0 };
+    pw_field_put_integer(tuples, run->key);
+    pw_field_put_integer(tuples, run->instance_run);
+    pw_field_put_integer(tuples, run->created_at_ms);
+    pw_field_put_integer(tuples, run->updated_at_ms);
+    pw_field_put_time(tuples, run->started_at_ms);
+    pw_field_put_time(tuples, run->completed_at_ms);
+    pw_field_put_time(tuples, run->outcome); /* none is NULL */
+    pw_field_put_text(tuples, run->workflow);
+    pw_field_put_text(tuples, run->id);
+    pw_field_put_text(tuples, run->change == PW_PG_NEW ? run->params : unchanged);
+    pw_field_put_text(tuples, run->output);
+    pw_field_put_text(tuples, run->error_name);
+    pw_field_put_text(tuples, run->error_message);
+}
+
+static int compare_texts(struct pw_text left, struct pw_text right)
+{
+    size_t common = left.size < right.size ? left.size : right.size;
+    int order = common > 0 ? memcmp(left.data, right.data, common) : 0;
+    return order != 0 ? order : (left.size > right.size) - (left.size < right.size);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct pw_pg_run *first = *(struct pw_pg_run *const *)left, *second = *(struct pw_pg_run *const *)right;
+    int order = compare_texts(first->workflow, second->workflow);
+    return order != 0 ? order : compare_texts(first->id, second->id);
+}
+
+static bool write_instances(struct pw_transaction *transaction)
+{
+    struct pw_rows created = { .arena = &transaction->arena, .row_size = sizeof(void *) };
+    struct pw_pg_run **runs = transaction->runs.list.rows;
+    struct writing writing;
+    begin(&writing, transaction, PW_PG_INSTANCE_UPDATE, PW_PG_INSTANCE_ROW);
+    for (size_t i = 0; i < transaction->runs.list.count; i++) {
+        if (runs[i]->change == PW_PG_CHANGED)
+            put_instance(next_row(&writing), runs[i]);
+        if (runs[i]->change == PW_PG_NEW) {
+            struct pw_pg_run **place = pw_rows_add(&created);
+            if (place == NULL)
+                return false;
+            *place = runs[i];
+        }
+    }
+    end(&writing);
+    if (created.count > 1)
+        qsort(created.rows, created.count, created.row_size, compare_names);
+    begin(&writing, transaction, PW_PG_INSTANCE_INSERT, PW_PG_INSTANCE_ROW);
+    for (size_t i = 0; i < created.count; i++)
+        put_instance(next_row(&writing), ((struct pw_pg_run **)created.rows)[i]);
+    end(&writing);
+    return true;
+}
+
+/* ---- Tasks --------------------------------------------------------------------------------------------------- */
+
+static void put_task(struct pw_tuples *tuples, const struct pw_pg_run *run)
+{
+    const struct pw_task *task = &run->task;
+    pw_field_put_integer(tuples, run->key);
+    pw_field_put_integer(tuples, run->run);
+    pw_field_put_integer(tuples, task->epoch);
+    pw_field_put_integer(tuples, task->due_at_ms);
+    pw_field_put_time(tuples, task->owner); /* none is NULL */
+    pw_field_put_time(tuples, task->locked_until_ms);
+    pw_field_put_time(tuples, task->started_at_ms);
+    pw_field_put_integer(tuples, task->updated_at_ms);
+    pw_field_put_integer(tuples, task->event_seq);
+    pw_field_put_integer(tuples, task->status);
+    pw_field_put_integer(tuples, task->kind);
+    pw_field_put_integer(tuples, task->processing);
+    pw_field_put_integer(tuples, task->pause_requested);
+    pw_field_put_text(tuples, run->workflow);
+}
+
+static bool is_due(const struct pw_transaction *transaction, const struct pw_task *task)
+{
+    return !task->processing && task->status != PW_TASK_PAUSED && task->due_at_ms <= transaction->now_ms;
+}
+
+static void write_tasks(struct pw_transaction *transaction)
+{
+    struct pw_pg_run **runs = transaction->runs.list.rows;
+    struct writing inserting, updating;
+    struct pw_columns deleted;
+    begin(&inserting, transaction, PW_PG_TASK_INSERT, PW_PG_TASK_ROW);
+    begin(&updating, transaction, PW_PG_TASK_UPDATE, PW_PG_TASK_ROW);
+    pw_columns_init(&deleted, &transaction->arena);
+    for (size_t i = 0; i < transaction->runs.list.count; i++) {
+        struct pw_pg_run *run = runs[i];
+        if (!run->is_changed)
+            continue;
+        if (run->has_task && is_due(transaction, &run->task))
+            transaction->makes_due = true;
+        if (run->has_task) {
+            put_task(next_row(run->is_stored ? &updating : &inserting), run);
+        } else if (run->is_stored) {
+            pw_columns_row(&deleted);
+            pw_put_integer(&deleted, run->key);
+        }
+    }
+    if (deleted.rows > 0) {
+        struct pw_call call;
+        pw_call_init(&call, PW_PG_TASK_DELETE);
+        pw_call_columns(&call, &deleted);
+        pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
+    }
+    end(&updating);
+    end(&inserting);
+}
+
+/* ---- History ------------------------------------------------------------------------------------------------- */
+
+/* Of a step that is new, the name, kind and time of birth are the insert's, and the rest is what came last. */
+static void put_step(const struct pw_transaction *transaction, struct pw_tuples *tuples, const struct pw_pg_step *step)
+{
+    const struct pw_op_step *last = step->update != NULL ? step->update : step->insert;
+    const struct pw_op_step *first = step->insert != NULL ? step->insert : step->update;
+    const struct pw_step_row *row = &last->row;
+    pw_field_put_integer(tuples, last->instance);
+    pw_field_put_integer(tuples, last->run);
+    pw_field_put_integer(tuples, row->seq);
+    pw_field_put_integer(tuples, row->attempts);
+    pw_field_put_integer(tuples, row->attempts_max);
+    pw_field_put_integer(tuples, row->timeout_ms);
+    pw_field_put_integer(tuples, pw_time_or_now(transaction, first->row.created_at_ms));
+    pw_field_put_integer(tuples, pw_time_or_now(transaction, row->updated_at_ms));
+    pw_field_put_time(tuples, row->next_retry_at_ms);
+    pw_field_put_time(tuples, row->wake_at_ms);
+    pw_field_put_time(tuples, row->event_at_ms);
+    pw_field_put_integer(tuples, first->row.kind);
+    pw_field_put_integer(tuples, row->status);
+    pw_field_put_text(tuples, first->row.name);
+    pw_field_put_text(tuples, row->wait_event_type);
+    pw_field_put_text(tuples, row->result);
+    pw_field_put_text(tuples, row->error_name);
+    pw_field_put_text(tuples, row->error_message);
+}
+
+static void write_steps(struct pw_transaction *transaction)
+{
+    struct pw_pg_step **steps = transaction->steps.list.rows;
+    struct writing inserting, updating;
+    begin(&inserting, transaction, PW_PG_STEP_INSERT, PW_PG_STEP_ROW);
+    begin(&updating, transaction, PW_PG_STEP_UPDATE, PW_PG_STEP_ROW);
+    for (size_t i = 0; i < transaction->steps.list.count; i++)
+        if (steps[i]->insert != NULL || steps[i]->update != NULL)
+            put_step(transaction, next_row(steps[i]->insert != NULL ? &inserting : &updating), steps[i]);
+    end(&inserting);
+    end(&updating);
+}
+
+static void put_event(const struct pw_transaction *transaction, struct pw_tuples *tuples,
+                      const struct pw_pg_event *event)
+{
+    static const struct pw_op_event unchanged = { .id = { NULL, 0 } };
+    static const struct pw_op_consume unconsumed = { .step = { NULL, 0 } };
+    const struct pw_op_event *insert = event->insert != NULL ? event->insert : &unchanged;
+    const struct pw_op_consume *consume = event->consume != NULL ? event->consume : &unconsumed;
+    for (size_t part = 0; part < 3; part++)
+        pw_field_put_integer(tuples, event->place[part]);
+    pw_field_put_integer(tuples, transaction->now_ms);
+    pw_field_put_time(tuples, event->consume != NULL ? pw_time_or_now(transaction, consume->delivered_at_ms) : 0);
+    pw_field_put_text(tuples, insert->id);
+    pw_field_put_text(tuples, insert->type);
+    pw_field_put_text(tuples, insert->payload);
+    pw_field_put_text(tuples, consume->step);
+}
+
+static void write_events(struct pw_transaction *transaction)
+{
+    struct pw_pg_event **events = transaction->events.list.rows;
+    struct writing inserting, consuming;
+    begin(&inserting, transaction, PW_PG_EVENT_INSERT, PW_PG_EVENT_ROW);
+    begin(&consuming, transaction, PW_PG_EVENT_CONSUME, PW_PG_EVENT_ROW);
+    for (size_t i = 0; i < transaction->events.list.count; i++)
+        if (events[i]->insert != NULL || events[i]->consume != NULL)
+            put_event(transaction, next_row(events[i]->insert != NULL ? &inserting : &consuming), events[i]);
+    end(&inserting);
+    end(&consuming);
+}
+
+static void write_logs(struct pw_transaction *transaction)
+{
+    const struct pw_pg_log *logs = transaction->logs.rows;
+    struct writing writing;
+    begin(&writing, transaction, PW_PG_LOG_INSERT, PW_PG_LOG_ROW);
+    for (size_t i = 0; i < transaction->logs.count; i++) {
+        const struct pw_log_row *row = &logs[i].op->row;
+        struct pw_tuples *tuples = next_row(&writing);
+        pw_field_put_integer(tuples, logs[i].op->instance);
+        pw_field_put_integer(tuples, logs[i].op->run);
+        pw_field_put_integer(tuples, logs[i].seq);
+        pw_field_put_integer(tuples, row->attempt);
+        pw_field_put_integer(tuples, pw_time_or_now(transaction, row->created_at_ms));
+        pw_field_put_integer(tuples, row->level);
+        pw_field_put_integer(tuples, row->is_replay);
+        pw_field_put_text(tuples, row->step);
+        pw_field_put_text(tuples, row->category);
+        pw_field_put_text(tuples, row->message);
+        pw_field_put_text(tuples, row->data);
+    }
+    end(&writing);
+}
+
+static void write_hooks(struct pw_transaction *transaction)
+{
+    static const struct pw_op_finish unfinished = { .outcome = PW_OUTCOME_OPEN };
+    const struct pw_pg_hook *hooks = transaction->hooks.rows;
+    struct writing writing;
+    begin(&writing, transaction, PW_PG_HOOK_INSERT, PW_PG_HOOK_ROW);
+    for (size_t i = 0; i < transaction->hooks.count; i++) {
+        const struct pw_op_hook *op = hooks[i].op;
+        const struct pw_op_finish *finish = op->cause->kind == PW_OP_FINISH ? &op->cause->as.finish : &unfinished;
+        struct pw_tuples *tuples = next_row(&writing);
+        pw_field_put_integer(tuples, hooks[i].instance);
+        pw_field_put_integer(tuples, hooks[i].run);
+        pw_field_put_time(tuples, pw_hook_due_at_ms(op));
+        pw_field_put_integer(tuples, transaction->now_ms);
+        pw_field_put_integer(tuples, op->attempts_max);
+        pw_field_put_integer(tuples, op->event);
+        pw_field_put_time(tuples, op->reason); /* none is NULL */
+        pw_field_put_time(tuples, finish->outcome);
+        pw_field_put_text(tuples, op->id);
+        pw_field_put_text(tuples, op->hook);
+        pw_field_put_text(tuples, finish->error_name);
+        pw_field_put_text(tuples, finish->error_message);
+    }
+    end(&writing);
+}
+
+/* ---- All ------------------------------------------------------------------------------------------------------- */
+
+/* From here on the database has it.  Kept for a unit that may still be undone, as every change of a record is. */
+static bool mark_sent(struct pw_transaction *transaction)
+{
+    struct pw_pg_run **runs = transaction->runs.list.rows;
+    struct pw_pg_step **steps = transaction->steps.list.rows;
+    struct pw_pg_event **events = transaction->events.list.rows;
+    for (size_t i = 0; i < transaction->runs.list.count; i++) {
+        if (!runs[i]->is_changed && runs[i]->change == PW_PG_SAME)
+            continue;
+        if (!PW_SAVE(transaction, runs[i]))
+            return false;
+        runs[i]->is_stored = runs[i]->has_task;
+        runs[i]->is_changed = false;
+        runs[i]->change = PW_PG_SAME;
+    }
+    for (size_t i = 0; i < transaction->steps.list.count; i++) {
+        if (steps[i]->insert == NULL && steps[i]->update == NULL)
+            continue;
+        if (!PW_SAVE(transaction, steps[i]))
+            return false;
+        steps[i]->exists = true;
+        steps[i]->insert = steps[i]->update = NULL;
+    }
+    for (size_t i = 0; i < transaction->events.list.count; i++) {
+        if (events[i]->insert == NULL && events[i]->consume == NULL)
+            continue;
+        if (!PW_SAVE(transaction, events[i]))
+            return false;
+        events[i]->exists = true;
+        events[i]->insert = NULL;
+        events[i]->consume = NULL;
+    }
+    transaction->logs.count = transaction->hooks.count = 0;
+    return true;
+}
+
+pawl_status pw_write(struct pw_transaction *transaction)
+{
+    if (!write_instances(transaction))
+        return pw_no_memory(transaction);
+    write_tasks(transaction);
+    write_steps(transaction);
+    write_events(transaction);
+    write_logs(transaction);
+    write_hooks(transaction);
+    return mark_sent(transaction) ? PAWL_OK : pw_no_memory(transaction);
+}

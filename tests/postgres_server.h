@@ -1,0 +1,25 @@
+/* postgres_server.h - a PostgreSQL of the tests' own: in a temporary folder, on a socket there, run by somebody who is not
+ * root, gone when whoever asked for it is.
+ *
+ * Under ctest one server serves all programs (tests/postgres/fixture.c starts it); a program that is run by hand starts
+ * its own. */
+#ifndef TESTS_POSTGRES_SERVER_H
+#define TESTS_POSTGRES_SERVER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct postgres_server {
+    char folder[96]; /* data, socket and log are in it */
+    pid_t guardian;  /* ends it when told to, or when the one it serves is gone */
+};
+
+/* Starts a server that lives no longer than the process `served`.  durable: with fsync.  False: says why on stderr. */
+bool postgres_server_start(struct postgres_server *server, pid_t served, bool durable);
+/* Waits until it is gone, with its folder. */
+void postgres_server_stop(const struct postgres_server *server);
+
+/* The socket's folder of the server for this program, which is started if need be; NULL: there is none to be had. */
+const char *postgres_server_socket(void);
+
+#endif
