@@ -136,12 +136,18 @@ static pawl_status event_against_change(pawl_lane *lane, size_t position, void *
 }
 
 /* Each commit is waited for by unwinding, so that the store has refused the change before anybody asks for the step again. */
+static void open_unwinding_runner(struct story *story)
+{
+    struct hand *hand = story->hand;
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+    options.always_replay = true;
+    assert_ok(pawl_runner_open(hand->engine, &options, &story->runner, &hand->error), hand->error);
+}
+
 static void lose_with_refused_change(struct hand *hand, int64_t attempt, pawl_status refusal)
 {
-    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     struct story story = { .hand = hand, .refused_at = attempt, .refusal = refusal };
-    options.always_replay = true;
-    assert_ok(pawl_runner_open(hand->engine, &options, &story.runner, &hand->error), hand->error);
+    open_unwinding_runner(&story);
     hand_create(hand, "r");
     for (int64_t i = 1; i < attempt; i++) {
         assert_int_equal(carry(&story, 2, event_against_change), PAWL_SUSPENDED);
@@ -165,6 +171,72 @@ static void a_retry_whose_change_was_refused_is_abandoned_with_the_race_that_it_
 static void a_first_attempt_whose_change_was_refused_is_abandoned_with_the_race_that_it_lost(void **state)
 {
     lose_with_refused_change(*state, 1, PAWL_STEP_MUTATION_FAILED);
+}
+
+/* ---- Two races side by side ---------------------------------------------------------------------------------------------- */
+
+static pawl_status nap_of(pawl_lane *lane, const char *name)
+{
+    struct pawl_answer answer;
+    return pawl_recall_sleep(lane, name, strlen(name), 0, &answer);
+}
+
+static pawl_status change_against_nap(pawl_lane *lane, size_t position, void *user)
+{
+    struct story *story = user;
+    struct pawl_answer answer;
+    if (position == 1)
+        return nap_of(lane, "nap");
+    pawl_status status = recall_with(lane, "change", TIMEOUT_MS, &answer);
+    if (status != PAWL_OK || answer.kind != PAWL_ANSWER_RUN)
+        return status;
+    end_change(story, answer.attempt);
+    return PAWL_SUSPENDED; /* the store has not said yet what it makes of the change */
+}
+
+static pawl_status nap_against_nap(pawl_lane *lane, size_t position, void *user)
+{
+    (void)user;
+    return nap_of(lane, position == 0 ? "one" : "two");
+}
+
+/* The second race is decided when the store has refused a change of the first, whose winner is not recorded yet. */
+static pawl_status race_beside_race(pawl_lane *lane, size_t position, void *user)
+{
+    struct story *story = user;
+    pawl_status statuses[2];
+    size_t winner = SIZE_MAX;
+    if (position == 1) {
+        (void)pw_commit_lead(story->hand->engine->commit);
+        return pawl_lane_first(lane, "second", strlen("second"), 2, nap_against_nap, story, &winner, statuses);
+    }
+    pawl_status status =
+        pawl_lane_first(lane, "first", strlen("first"), 2, change_against_nap, story, &winner, statuses);
+    if (status == PAWL_OK)
+        assert_int_equal(winner, 1);
+    return status;
+}
+
+static pawl_status both_races(pawl_lane *lane, size_t position, void *user)
+{
+    pawl_status statuses[2];
+    (void)position;
+    return pawl_lane_all(lane, 2, 0, race_beside_race, user, statuses);
+}
+
+/* Seed 470781: the other race's commit abandoned the loser, which was then told to have failed and so came first. */
+static void a_race_abandons_no_step_of_another_that_is_not_decided_yet(void **state)
+{
+    struct hand *hand = *state;
+    struct story story = { .hand = hand, .refused_at = 1, .refusal = PAWL_STEP_MUTATION_FAILED };
+    open_unwinding_runner(&story);
+    hand_create(hand, "r");
+
+    assert_int_equal(carry(&story, 1, both_races), PAWL_OK);
+
+    expect_abandoned(hand, "change", 1);
+    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+    pawl_runner_close(story.runner);
 }
 
 /* ---- A pause while losers are walked ----------------------------------------------------------------------------------- */
@@ -317,6 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_retry_whose_change_was_refused_is_abandoned_with_the_race_that_it_lost),
         TEST(a_first_attempt_whose_change_was_refused_is_abandoned_with_the_race_that_it_lost),
+        TEST(a_race_abandons_no_step_of_another_that_is_not_decided_yet),
         TEST(a_race_is_not_decided_while_a_pause_keeps_its_losers_from_being_walked),
         TEST(a_race_with_a_late_loser_and_a_live_one_is_recorded_once),
         TEST(the_watchdog_decides_no_race_while_the_store_may_refuse_a_losers_change),

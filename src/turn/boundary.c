@@ -347,19 +347,22 @@ pawl_status pw_boundary_complete(pawl_lane *lane, struct pw_step *step, const st
 
 /* ---- Races ---------------------------------------------------------------------------------------------------- */
 
-/* Is it a loser's, and not finished in the store?  It waits there, or the store refused the row that was to finish it. */
-static bool is_left_over(const pawl_turn *turn, const struct pw_step *step)
+/* Is it of a loser of the race that the lane holds, and not finished in the store?  It waits there, or the store refused
+ * the row that was to finish it.  Losers elsewhere are left alone: their race may have a winner that is not recorded yet,
+ * and what is told of them then decides it. */
+static bool is_left_over(const pawl_lane *lane, const struct pw_step *step)
 {
-    if (step->reached_pass != turn->history->pass || !pw_lane_is_abandoned(step->lane))
+    if (step->reached_pass != lane->turn->history->pass || !pw_lane_is_within(step->lane, lane) ||
+        !pw_lane_is_abandoned(step->lane))
         return false;
     return step->rejected != PAWL_OK || (step->in_store && step->row.status == PAWL_STEP_WAITING);
 }
 
-static bool add_abandoned(struct turn_unit *own, int64_t now_ms)
+static bool add_abandoned(struct turn_unit *own, const pawl_lane *lane, int64_t now_ms)
 {
     pawl_turn *turn = own->turn;
     for (struct pw_step *step = turn->history->first; step != NULL; step = step->next) {
-        if (!is_left_over(turn, step))
+        if (!is_left_over(lane, step))
             continue;
         turn->rejections -= step->rejected != PAWL_OK; /* nobody will ask what became of it */
         step->rejected = PAWL_OK;
@@ -387,7 +390,7 @@ pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t win
     if (own == NULL)
         return pw_turn_out_of_memory(turn);
     if (!pw_arena_text(&turn->history->arena, pw_text_of(text), &step->row.result) || !add_step(own, step) ||
-        !add_abandoned(own, now_ms) || !add_logs(own, NULL)) {
+        !add_abandoned(own, lane, now_ms) || !add_logs(own, NULL)) {
         unit_drop(own);
         return pw_turn_out_of_memory(turn);
     }

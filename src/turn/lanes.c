@@ -11,18 +11,11 @@ enum branch_state { BRANCH_NEW, BRANCH_RUNNING, BRANCH_SUSPENDED, BRANCH_FINISHE
 
 /* ---- Who may be under way at once -------------------------------------------------------------------------------- */
 
-static bool is_above(const pawl_lane *ancestor, const pawl_lane *lane)
-{
-    while (lane != NULL && lane != ancestor)
-        lane = lane->parent;
-    return lane == ancestor;
-}
-
 bool pw_lanes_are_concurrent(const pawl_lane *one, const pawl_lane *other)
 {
-    if (is_above(one, other) || is_above(other, one))
+    if (pw_lane_is_within(other, one) || pw_lane_is_within(one, other))
         return false;
-    while (!is_above(one->parent, other))
+    while (!pw_lane_is_within(other, one->parent))
         one = one->parent;
     return !one->joined; /* a branch of the fork that both come from */
 }

@@ -530,6 +530,13 @@ bool pw_lane_is_abandoned(const pawl_lane *lane)
     return false;
 }
 
+bool pw_lane_is_within(const pawl_lane *lane, const pawl_lane *outer)
+{
+    while (lane != NULL && lane != outer)
+        lane = lane->parent;
+    return lane == outer;
+}
+
 pawl_status pw_lane_error(pawl_lane *lane, pawl_status status, const char *format, ...)
 {
     va_list arguments;

@@ -159,6 +159,8 @@ bool pw_turn_is_over(const pawl_turn *turn);
 pawl_status pw_lane_suspend(pawl_lane *lane);
 void pw_lane_wait_until(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kind);
 bool pw_lane_is_abandoned(const pawl_lane *lane);
+/* Is it that lane, or one of the forks that it or they opened? */
+bool pw_lane_is_within(const pawl_lane *lane, const pawl_lane *outer);
 /* Begins a call on the lane: nothing is waited for yet. */
 void pw_lane_begin(pawl_lane *lane);
 void pw_lane_init(pawl_lane *lane, pawl_turn *turn, pawl_lane *parent);
