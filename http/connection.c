@@ -4,6 +4,8 @@
 #endif
 #include "http/connection.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -28,12 +30,56 @@ static void open_connection(struct pw_worker *worker, struct MHD_Connection *mhd
     worker->connections = connection;
 }
 
+/* ---- Holding back -------------------------------------------------------------------------------------------------- */
+
+static void set_cork(const struct pw_connection *connection, int is_on)
+{
+    (void)setsockopt(connection->fd, IPPROTO_TCP, TCP_CORK, &is_on, sizeof is_on); /* a Unix socket has none */
+}
+
+void pw_connection_hold(struct pw_connection *connection)
+{
+    struct pw_worker *worker = connection->worker;
+    if (connection->is_held)
+        return;
+    set_cork(connection, 1);
+    connection->is_held = true;
+    connection->held_previous = NULL;
+    connection->held_next = worker->held;
+    if (connection->held_next != NULL)
+        connection->held_next->held_previous = connection;
+    worker->held = connection;
+}
+
+static void let_go(struct pw_connection *connection)
+{
+    if (!connection->is_held)
+        return;
+    connection->is_held = false;
+    if (connection->held_previous != NULL)
+        connection->held_previous->held_next = connection->held_next;
+    else
+        connection->worker->held = connection->held_next;
+    if (connection->held_next != NULL)
+        connection->held_next->held_previous = connection->held_previous;
+    set_cork(connection, 0);
+}
+
+void pw_connections_let_go(struct pw_worker *worker)
+{
+    while (worker->held != NULL)
+        let_go(worker->held);
+}
+
+/* ---- Opening and closing ------------------------------------------------------------------------------------------- */
+
 /* The descriptor is closed behind this. */
 static void close_connection(struct pw_connection *connection)
 {
     struct pw_worker *worker = connection->worker;
     if (connection->exchange != NULL) /* libmicrohttpd does not always say that a request is over */
         pw_exchange_end(connection->exchange);
+    let_go(connection);
     if (connection->previous != NULL)
         connection->previous->next = connection->next;
     else

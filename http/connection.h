@@ -12,7 +12,9 @@ struct pw_connection {
     struct pw_sleeper sleeper; /* first: the waker knows only it */
     struct pw_worker *worker;
     struct MHD_Connection *mhd;
-    struct pw_connection *previous, *next; /* of the worker's */
+    struct pw_connection *previous, *next;           /* of the worker's */
+    struct pw_connection *held_previous, *held_next; /* of those whose answers the worker holds back */
+    bool is_held;
     int fd;
     int64_t late_at_ms;           /* pw_server_now_ms(); INT64_MAX: nothing is expected of the client */
     bool has_asked;               /* there was a request before */
@@ -33,6 +35,11 @@ void pw_connection_wake(struct pw_sleeper *sleeper);
 
 /* The client has so long for what it has to do next; INT64_MAX: it is not its turn. */
 void pw_connection_expect(struct pw_connection *connection, int64_t within_ms);
+
+/* What is sent on it is kept back until the worker has been through all that is ready: then clients are woken once for many
+ * answers, not once for each while the next is being made. */
+void pw_connection_hold(struct pw_connection *connection);
+void pw_connections_let_go(struct pw_worker *worker);
 
 /* False: the client has closed its side. */
 bool pw_connection_is_there(const struct pw_connection *connection);

@@ -161,6 +161,7 @@ static enum MHD_Result send_response(struct pw_connection *connection, int statu
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     connection->awaits_request = false;
     pw_connection_expect(connection, connection->worker->server->options.request_ms_max);
+    pw_connection_hold(connection);
     enum MHD_Result result = MHD_queue_response(connection->mhd, (unsigned)status, response);
     MHD_destroy_response(response);
     return result;

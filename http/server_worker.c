@@ -186,6 +186,7 @@ static void wait_and_run(struct pw_worker *worker)
     pw_waker_pass(&worker->waker, polls[0].revents != 0);
     take_newcomers(worker);
     (void)MHD_run(worker->daemon);
+    pw_connections_let_go(worker);
 }
 
 static void *work(void *user)

@@ -24,6 +24,7 @@ struct pw_worker {
     struct MHD_Daemon *daemon;
     int daemon_fd; /* its epoll set */
     struct pw_connection *connections;
+    struct pw_connection *held; /* see pw_connection_hold() */
     struct pw_linger linger;
     bool must_run;        /* libmicrohttpd has something to do that it does not know of */
     bool has_left;        /* a connection was closed */
