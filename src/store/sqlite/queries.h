@@ -7,13 +7,16 @@
 
 /* clang-format off */
 
-#define INSTANCE_COLUMNS                                                                                               \
+/* The task and the newest step are changed more often than the instance, and say how new its state is. */
+#define INSTANCE_COLUMNS_WITH(step_updated_at)                                                                         \
     "i.key, i.workflow, i.id, i.run, i.outcome, i.params, i.output, i.error_name, i.error_message, i.created_at,"      \
-    " max(i.updated_at, coalesce(t.updated_at, 0), coalesce((SELECT s.updated_at FROM workflow_step s"                 \
-    "  WHERE s.instance = t.instance AND s.run = t.run ORDER BY s.seq DESC LIMIT 1), 0)),"                             \
+    " max(i.updated_at, coalesce(t.updated_at, 0), coalesce(" step_updated_at ", 0)),"                                 \
     " coalesce(t.started_at, i.started_at), i.completed_at,"                                                           \
     " t.instance, t.epoch, t.status, t.kind, t.due_at, t.processing, t.owner, t.locked_until, t.pause_requested,"      \
     " t.started_at, t.updated_at, t.event_seq"
+#define INSTANCE_COLUMNS                                                                                               \
+    INSTANCE_COLUMNS_WITH("(SELECT s.updated_at FROM workflow_step s"                                                  \
+                          "  WHERE s.instance = t.instance AND s.run = t.run ORDER BY s.seq DESC LIMIT 1)")
 
 #define STEP_COLUMNS_OF(table)                                                                                         \
     table "seq, " table "name, " table "kind, " table "status, " table "attempts, " table "attempts_max, "             \
@@ -127,15 +130,17 @@
     QUERY(INSTANCE_BY_ID,                                                                                              \
         "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"         \
         " WHERE i.workflow = ?1 AND i.id = ?2")                                                                        \
-    /* With the newest of the steps that wait or, when none does or the run has ended, the newest of all. */           \
+    /* With the newest of the steps that wait or, when none does or the run has ended, the newest of all (n).  Mostly  \
+     * the newest is the one that waits: then nothing else is looked for. */                                           \
     QUERY(INSTANCE_CURRENT,                                                                                            \
-        "SELECT " INSTANCE_COLUMNS ", s.seq IS NOT NULL, " STEP_COLUMNS_OF("s.") " FROM workflow_instance i"           \
-        " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
-        " LEFT JOIN workflow_step s ON s.instance = i.key AND s.run = i.run AND s.seq = coalesce("                     \
-        "  (SELECT w.seq FROM workflow_step w INDEXED BY workflow_step_waiting"                                        \
+        "SELECT " INSTANCE_COLUMNS_WITH("iif(t.instance IS NULL, 0, n.updated_at)") ", s.seq IS NOT NULL, "            \
+        STEP_COLUMNS_OF("s.") " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"              \
+        " LEFT JOIN workflow_step n ON n.rowid = (SELECT o.rowid FROM workflow_step o"                                 \
+        "  WHERE o.instance = i.key AND o.run = i.run ORDER BY o.seq DESC LIMIT 1)"                                    \
+        " LEFT JOIN workflow_step s ON s.rowid = CASE WHEN n.status = 0 OR t.instance IS NULL THEN n.rowid"            \
+        "  ELSE coalesce((SELECT w.rowid FROM workflow_step w INDEXED BY workflow_step_waiting"                        \
         "   WHERE w.instance = t.instance AND w.run = t.run AND w.status = 0 ORDER BY w.seq DESC LIMIT 1),"            \
-        "  (SELECT n.seq FROM workflow_step n WHERE n.instance = i.key AND n.run = i.run ORDER BY n.seq DESC LIMIT 1))"\
-        " WHERE i.workflow = ?1 AND i.id = ?2")                                                                        \
+        "  n.rowid) END WHERE i.workflow = ?1 AND i.id = ?2")                                                          \
     QUERY(INSTANCE_BY_KEY,                                                                                             \
         "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"         \
         " WHERE i.key = ?1")                                                                                           \
