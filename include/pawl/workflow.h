@@ -66,6 +66,24 @@ PAWL_API pawl_status pawl_register(pawl_engine *engine, const struct pawl_workfl
 PAWL_API pawl_status pawl_do(pawl_run *run, const char *name, const struct pawl_step_options *options,
                              pawl_step_fn *body, const pawl_value *input, pawl_value **out_result) PAWL_MUST_CHECK;
 
+/* A program as a step.  It reads the input as JSON from its standard input (nothing, when there is none) and writes its
+ * result as JSON to its standard output (nothing: no result).  Exit code 0 is success; anything else fails the attempt,
+ * with the code and the last of what it wrote to its standard error in the message (PROCESS_FAILED; PROCESS_NOT_STARTED;
+ * PROCESS_OUTPUT_INVALID).  Of one that succeeds, what it wrote there is logged.  It runs in a process group of its own,
+ * which is killed at the timeout, when the run is moved on by somebody else, and when the program ends: nothing of it
+ * stays, and its timeout is hard.  It finds PAWL_WORKFLOW, PAWL_INSTANCE_ID, PAWL_RUN_NUMBER, PAWL_STEP and PAWL_ATTEMPT
+ * in its environment. */
+struct pawl_process {
+    const char *const
+        *arguments; /* the program, by its path or as PATH finds it, and its arguments; ends with a NULL */
+    const char *const *environment; /* "NAME=value", besides the host's own; ends with a NULL; or NULL */
+    const char *directory;          /* where it runs; NULL: where the host does */
+    int exit_code_for_good;         /* an exit code after which trying again would not help; 0: there is none */
+};
+PAWL_API pawl_status pawl_do_process(pawl_run *run, const char *name, const struct pawl_step_options *options,
+                                     const struct pawl_process *process, const pawl_value *input,
+                                     pawl_value **out_result) PAWL_MUST_CHECK;
+
 /* "1 hour", "90 s", "250 ms"; a bare number is milliseconds.  At most 365 days. */
 PAWL_API pawl_status pawl_sleep(pawl_run *run, const char *name, const char *duration) PAWL_MUST_CHECK;
 PAWL_API pawl_status pawl_sleep_ms(pawl_run *run, const char *name, int64_t duration_ms) PAWL_MUST_CHECK;

@@ -100,19 +100,19 @@ static pawl_status give_value(pawl_run *run, const struct pawl_answer *answer, p
     return out_value != NULL ? pw_value_of_text(run->scope, text, out_value) : PAWL_OK;
 }
 
-pawl_status pawl_do(pawl_run *run, const char *name, const struct pawl_step_options *options, pawl_step_fn *body,
-                    const pawl_value *input, pawl_value **out_result)
+pawl_status pw_run_do(pawl_run *run, const struct pawl_step_options *options, const struct pw_body *body,
+                      const pawl_value *input, pawl_value **out_result)
 {
     struct pawl_policy policy = run->registration->policy;
     struct pawl_answer answer;
     struct pawl_error error;
-    PAWL_TRY(ready_to_call(run, name));
-    if (body == NULL)
+    PAWL_TRY(ready_to_call(run, body->name));
+    if (body->function == NULL && body->process == NULL)
         return pw_run_failed(run, PAWL_INVALID, pawl_status_name(PAWL_INVALID), "a step needs a body");
     if (pw_policy_merge(&policy, options, &error) != PAWL_OK)
         return refuse_with(run, &error);
     for (;;) {
-        pawl_status status = pawl_recall_step(run->lane, name, strlen(name), &policy, &answer);
+        pawl_status status = pawl_recall_step(run->lane, body->name, strlen(body->name), &policy, &answer);
         if (status != PAWL_OK)
             return pw_run_refused(run, status);
         switch (answer.kind) {
@@ -124,6 +124,12 @@ pawl_status pawl_do(pawl_run *run, const char *name, const struct pawl_step_opti
             PAWL_TRY(pw_step_run(run, answer.attempt, body, input));
         }
     }
+}
+
+pawl_status pawl_do(pawl_run *run, const char *name, const struct pawl_step_options *options, pawl_step_fn *body,
+                    const pawl_value *input, pawl_value **out_result)
+{
+    return pw_run_do(run, options, &(struct pw_body){ .function = body, .name = name }, input, out_result);
 }
 
 /* ---- Sleeps ----------------------------------------------------------------------------------------------------------- */

@@ -39,8 +39,21 @@ pawl_status pw_run_refused(pawl_run *run, pawl_status status);
 pawl_status pw_policy_merge(struct pawl_policy *policy, const struct pawl_step_options *options,
                             struct pawl_error *error) PAWL_MUST_CHECK;
 
+/* What a step does: a function, or a program. */
+struct pw_body {
+    pawl_step_fn *function;
+    const struct pawl_process *process; /* instead, or NULL */
+    const char *name;                   /* the step's */
+};
+
 /* Runs a step's body and hands its outcome to the engine. */
-pawl_status pw_step_run(pawl_run *run, pawl_attempt *attempt, pawl_step_fn *body,
+pawl_status pw_step_run(pawl_run *run, pawl_attempt *attempt, const struct pw_body *body,
                         const pawl_value *input) PAWL_MUST_CHECK;
+/* process.c: as a pawl_step_fn. */
+pawl_status pw_process_body(pawl_step *step, const struct pw_body *body, const pawl_value *input,
+                            pawl_value **out_result) PAWL_MUST_CHECK;
+/* The step, recalled or carried out. */
+pawl_status pw_run_do(pawl_run *run, const struct pawl_step_options *options, const struct pw_body *body,
+                      const pawl_value *input, pawl_value **out_result) PAWL_MUST_CHECK;
 
 #endif

@@ -36,7 +36,7 @@ static pawl_status hand_in(const pawl_step *step, pawl_status status, const pawl
     return status == PAWL_OK ? pawl_attempt_complete(step->attempt, text, size) : hand_in_failure(step, status);
 }
 
-pawl_status pw_step_run(pawl_run *run, pawl_attempt *attempt, pawl_step_fn *body, const pawl_value *input)
+pawl_status pw_step_run(pawl_run *run, pawl_attempt *attempt, const struct pw_body *body, const pawl_value *input)
 {
     pawl_step step = { .run = run, .attempt = attempt, .scope = pawl_scope_new(), .failed = PAWL_OK };
     pawl_value *result = NULL;
@@ -44,7 +44,8 @@ pawl_status pw_step_run(pawl_run *run, pawl_attempt *attempt, pawl_step_fn *body
     if (step.scope == NULL) {
         status = hand_in_failure(&step, PAWL_NOMEM);
     } else {
-        status = body(&step, input, &result);
+        status = body->process != NULL ? pw_process_body(&step, body, input, &result)
+                                       : body->function(&step, input, &result);
         status = hand_in(&step, status, result);
     }
     pawl_scope_free(step.scope);

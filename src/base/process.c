@@ -1,0 +1,350 @@
+/* process.c - see process.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pipe2, execvpe, close_range */
+#endif
+#include "base/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+enum {
+    OUTPUT_FIRST = 4096,
+    LOOK_MS_MIN = 1, /* whether it has ended, when its pipes say nothing */
+    LOOK_MS_MAX = 20,
+    EXIT_NOT_STARTED = 127
+};
+
+/* Ours are -1 once they are closed. */
+struct running {
+    const struct pw_process *process;
+    struct pw_process_outcome *outcome;
+    pid_t pid;
+    int input, output, complaints;
+    size_t sent, room, complained;
+    bool is_killed, is_gone, no_memory;
+};
+
+/* ---- Starting ------------------------------------------------------------------------------------------------------ */
+
+static void close_end(int *end)
+{
+    if (*end >= 0)
+        (void)close(*end);
+    *end = -1;
+}
+
+static void close_pipes(int pipes[4][2])
+{
+    for (int i = 0; i < 4; i++) {
+        close_end(&pipes[i][0]);
+        close_end(&pipes[i][1]);
+    }
+}
+
+/* Above the standard descriptors, which a host may have closed: the child puts its ends there. */
+static bool lift(int *end)
+{
+    if (*end > STDERR_FILENO)
+        return true;
+    int lifted = fcntl(*end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    (void)close(*end);
+    *end = lifted;
+    return lifted >= 0;
+}
+
+static bool open_pipes(int pipes[4][2])
+{
+    for (int i = 0; i < 4; i++)
+        pipes[i][0] = pipes[i][1] = -1;
+    for (int i = 0; i < 4; i++)
+        if (pipe2(pipes[i], O_CLOEXEC) != 0 || !lift(&pipes[i][0]) || !lift(&pipes[i][1]))
+            return false;
+    return true;
+}
+
+/* In the child, between fork and exec: only what is safe there. */
+static void become(const struct pw_process *process, int pipes[4][2], pid_t parent)
+{
+    struct sigaction as_usual = { .sa_handler = SIG_DFL };
+    sigset_t none;
+    int reason = 0;
+    (void)setpgid(0, 0);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it died before we asked for that */
+        _exit(EXIT_NOT_STARTED);
+    (void)sigaction(SIGPIPE, &as_usual, NULL);
+    (void)sigemptyset(&none);
+    if (dup2(pipes[0][0], STDIN_FILENO) < 0 || dup2(pipes[1][1], STDOUT_FILENO) < 0 ||
+        dup2(pipes[2][1], STDERR_FILENO) < 0 || (process->directory != NULL && chdir(process->directory) != 0))
+        reason = errno;
+    (void)close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    if (reason == 0) {
+        (void)execvpe(process->arguments[0], (char *const *)(uintptr_t)process->arguments,
+                      (char *const *)(uintptr_t)process->environment);
+        reason = errno;
+    }
+    ssize_t told = write(pipes[3][1], &reason, sizeof reason);
+    (void)told;
+    _exit(EXIT_NOT_STARTED);
+}
+
+/* 0, or why it could not be started. */
+static int start(struct running *running)
+{
+    int pipes[4][2]; /* input, output, complaints, and why exec failed */
+    sigset_t all, before;
+    int reason = 0;
+    if (!open_pipes(pipes)) {
+        reason = errno;
+        close_pipes(pipes);
+        return reason;
+    }
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of the host's runs in the child */
+    pid_t parent = getpid();
+    running->pid = fork();
+    if (running->pid == 0)
+        become(running->process, pipes, parent);
+    reason = running->pid < 0 ? errno : 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close_end(&pipes[3][1]);
+    while (reason == 0 && read(pipes[3][0], &reason, sizeof reason) < 0 && errno == EINTR)
+        continue; /* it comes to its end when the program has begun */
+    if (reason != 0) {
+        if (running->pid > 0)
+            (void)waitpid(running->pid, NULL, 0);
+    } else {
+        running->input = pipes[0][1];
+        running->output = pipes[1][0];
+        running->complaints = pipes[2][0];
+        pipes[0][1] = pipes[1][0] = pipes[2][0] = -1;
+        (void)fcntl(running->input, F_SETFL, O_NONBLOCK);
+        (void)fcntl(running->output, F_SETFL, O_NONBLOCK);
+        (void)fcntl(running->complaints, F_SETFL, O_NONBLOCK);
+    }
+    close_pipes(pipes);
+    return reason;
+}
+
+/* ---- While it runs -------------------------------------------------------------------------------------------------- */
+
+static void kill_group(struct running *running, enum pw_process_end why)
+{
+    if (running->is_killed)
+        return;
+    running->is_killed = true;
+    running->outcome->end = why;
+    (void)kill(-running->pid, SIGKILL);
+}
+
+/* SIGPIPE is blocked in this thread meanwhile. */
+static void feed(struct running *running)
+{
+    struct pw_text input = running->process->input;
+    while (running->input >= 0) {
+        if (running->sent == input.size) {
+            close_end(&running->input);
+            return;
+        }
+        ssize_t written = write(running->input, input.data + running->sent, input.size - running->sent);
+        if (written > 0)
+            running->sent += (size_t)written;
+        else if (errno == EAGAIN)
+            return;
+        else if (errno != EINTR) /* it does not want to know */
+            close_end(&running->input);
+    }
+}
+
+static bool make_room(struct running *running)
+{
+    struct pw_process_outcome *outcome = running->outcome;
+    if (outcome->output_size + 1 < running->room)
+        return true;
+    size_t room = running->room > 0 ? running->room * 2 : OUTPUT_FIRST;
+    char *larger = realloc(outcome->output, room);
+    if (larger == NULL) {
+        running->no_memory = true;
+        kill_group(running, PW_PROCESS_UNWANTED);
+        return false;
+    }
+    outcome->output = larger;
+    running->room = room;
+    return true;
+}
+
+static void listen_to_output(struct running *running)
+{
+    struct pw_process_outcome *outcome = running->outcome;
+    while (running->output >= 0 && make_room(running)) {
+        ssize_t got =
+            read(running->output, outcome->output + outcome->output_size, running->room - outcome->output_size - 1);
+        if (got > 0)
+            outcome->output_size += (size_t)got;
+        else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+            close_end(&running->output);
+        else if (errno == EAGAIN)
+            return;
+        if (outcome->output_size > running->process->output_max) {
+            kill_group(running, PW_PROCESS_OVERFLOWED);
+            close_end(&running->output);
+        }
+    }
+}
+
+/* Only the last of it is kept. */
+static void listen_to_complaints(struct running *running)
+{
+    char *text = running->outcome->complaints;
+    char more[512];
+    while (running->complaints >= 0) {
+        ssize_t got = read(running->complaints, more, sizeof more);
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+            close_end(&running->complaints);
+        if (got < 0 && errno == EAGAIN)
+            return;
+        if (got <= 0)
+            continue;
+        size_t kept = running->complained;
+        if (kept + (size_t)got > PW_COMPLAINTS_MAX)
+            kept = PW_COMPLAINTS_MAX - (size_t)got;
+        memmove(text, text + running->complained - kept, kept);
+        memcpy(text + kept, more, (size_t)got);
+        running->complained = kept + (size_t)got;
+    }
+}
+
+/* A host that ignores SIGCHLD, or waits for all its children, has it taken away: then its number may be another's. */
+static bool has_ended(struct running *running)
+{
+    siginfo_t info = { .si_pid = 0 };
+    int result = waitid(P_PID, (id_t)running->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    running->is_gone = result != 0 && errno == ECHILD;
+    return running->is_gone || info.si_pid != 0;
+}
+
+/* Something it started may keep the pipes open when it has long ended. */
+static void attend(struct running *running)
+{
+    int look_ms = LOOK_MS_MIN;
+    for (;;) {
+        feed(running);
+        listen_to_output(running);
+        listen_to_complaints(running);
+        if (has_ended(running))
+            return;
+        if (!running->process->is_wanted(running->process->user))
+            kill_group(running, PW_PROCESS_UNWANTED);
+        struct pollfd ends[] = { { .fd = running->input, .events = POLLOUT },
+                                 { .fd = running->output, .events = POLLIN },
+                                 { .fd = running->complaints, .events = POLLIN } };
+        if (poll(ends, 3, look_ms) == 0 && look_ms < LOOK_MS_MAX)
+            look_ms *= 2;
+        if (ends[1].revents != 0 || ends[2].revents != 0)
+            look_ms = LOOK_MS_MIN; /* closing them is often the last that it does */
+    }
+}
+
+/* ---- The end --------------------------------------------------------------------------------------------------------- */
+
+static void end(struct running *running)
+{
+    struct pw_process_outcome *outcome = running->outcome;
+    int status = 0;
+    if (!running->is_gone)
+        (void)kill(-running->pid, SIGKILL); /* what it left behind; the number is ours until the next call */
+    bool is_known = !running->is_gone && waitpid(running->pid, &status, 0) == running->pid;
+    listen_to_output(running); /* what it wrote last */
+    listen_to_complaints(running);
+    close_end(&running->input);
+    close_end(&running->output);
+    close_end(&running->complaints);
+    if (running->is_killed)
+        return;
+    outcome->end = !is_known ? PW_PROCESS_UNKNOWN : WIFEXITED(status) ? PW_PROCESS_EXITED : PW_PROCESS_SIGNALLED;
+    outcome->number = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+}
+
+/* What is written there may be anything, and was cut anywhere. */
+static void make_readable(char *text, size_t size)
+{
+    size_t begin = 0;
+    while (begin < size && begin < 3 && ((unsigned char)text[begin] & 0xC0) == 0x80)
+        begin++;
+    memmove(text, text + begin, size - begin);
+    size -= begin;
+    while (size > 0 && strchr(" \t\r\n", text[size - 1]) != NULL)
+        size--;
+    text[size] = '\0';
+    bool is_utf8 = pw_text_is_utf8((struct pw_text){ text, size });
+    for (size_t i = 0; i < size; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        if ((byte < ' ' && byte != '\n' && byte != '\t') || byte == 0x7F || (byte >= 0x80 && !is_utf8))
+            text[i] = '?';
+    }
+}
+
+/* A program that stops reading is no reason for the host to get a signal. */
+struct pipe_signal {
+    sigset_t only, before;
+    bool was_pending;
+};
+
+static void hold_pipe_signal(struct pipe_signal *held)
+{
+    sigset_t pending;
+    (void)sigemptyset(&held->only);
+    (void)sigaddset(&held->only, SIGPIPE);
+    (void)sigpending(&pending);
+    held->was_pending = sigismember(&pending, SIGPIPE) == 1;
+    (void)pthread_sigmask(SIG_BLOCK, &held->only, &held->before);
+}
+
+static void release_pipe_signal(const struct pipe_signal *held)
+{
+    const struct timespec now = { .tv_sec = 0 };
+    while (!held->was_pending && sigtimedwait(&held->only, NULL, &now) < 0 && errno == EINTR)
+        continue;
+    (void)pthread_sigmask(SIG_SETMASK, &held->before, NULL);
+}
+
+bool pw_process_run(const struct pw_process *process, struct pw_process_outcome *out_outcome)
+{
+    struct running running = {
+        .process = process, .outcome = out_outcome, .input = -1, .output = -1, .complaints = -1
+    };
+    struct pipe_signal held;
+    *out_outcome = (struct pw_process_outcome){ .end = PW_PROCESS_EXITED };
+    int reason = start(&running);
+    if (reason != 0) {
+        out_outcome->end = PW_PROCESS_NOT_STARTED;
+        out_outcome->number = reason;
+        return reason != ENOMEM;
+    }
+    hold_pipe_signal(&held);
+    attend(&running);
+    end(&running);
+    release_pipe_signal(&held);
+    make_readable(out_outcome->complaints, running.complained);
+    if (out_outcome->output != NULL)
+        out_outcome->output[out_outcome->output_size] = '\0';
+    if (running.no_memory)
+        pw_process_outcome_clear(out_outcome);
+    return !running.no_memory;
+}
+
+void pw_process_outcome_clear(struct pw_process_outcome *outcome)
+{
+    free(outcome->output);
+    outcome->output = NULL;
+    outcome->output_size = 0;
+}

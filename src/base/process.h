@@ -1,0 +1,48 @@
+/* process.h - runs a program to its end: bytes in, bytes out, and nothing of it left behind.
+ *
+ * The program is the leader of a process group of its own.  When it ends, when it is no longer wanted, or when it writes
+ * too much, the whole group is killed; when this process dies, the program is.  The calling thread waits. */
+#ifndef PW_BASE_PROCESS_H
+#define PW_BASE_PROCESS_H
+
+#include <stdbool.h>
+
+#include "base/text.h"
+
+enum { PW_COMPLAINTS_MAX = 2000 };
+
+struct pw_process {
+    const char *const
+        *arguments; /* the program, by its path or as PATH finds it, and what it is called with; NULL ends */
+    const char *const *environment; /* all of it; NULL ends */
+    const char *directory;          /* or NULL: ours */
+    struct pw_text input;           /* what it may read; then comes the end */
+    size_t output_max;
+    bool (*is_wanted)(void *user); /* asked many times a second */
+    void *user;
+};
+
+enum pw_process_end {
+    PW_PROCESS_EXITED,      /* number: its exit code */
+    PW_PROCESS_SIGNALLED,   /* number: the signal */
+    PW_PROCESS_UNWANTED,    /* killed, because is_wanted() said no */
+    PW_PROCESS_OVERFLOWED,  /* killed, because it wrote more than output_max */
+    PW_PROCESS_NOT_STARTED, /* number: an errno */
+    PW_PROCESS_UNKNOWN      /* it has ended, but somebody else in this process took its status away */
+};
+
+struct pw_process_outcome {
+    enum pw_process_end end;
+    int number;
+    char *output; /* NUL-terminated, malloc'd; NULL: nothing */
+    size_t output_size;
+    char
+        complaints[PW_COMPLAINTS_MAX + 1]; /* the last of what it wrote as errors; UTF-8, no control characters but line
+                                               ends and tabs */
+};
+
+/* False: memory is out, and the program is not running. */
+bool pw_process_run(const struct pw_process *process, struct pw_process_outcome *out_outcome);
+void pw_process_outcome_clear(struct pw_process_outcome *outcome);
+
+#endif
