@@ -32,6 +32,17 @@ static bool is_mount(const char *mount)
     return size == 0 || (mount[0] == '/' && mount[size - 1] != '/' && strpbrk(mount, "?#% ") == NULL);
 }
 
+/* As a browser sends it: no path, no slash at the end. */
+static bool is_origin(const char *text)
+{
+    if (strcmp(text, "*") == 0)
+        return true;
+    size_t scheme_size = strncmp(text, "https://", 8) == 0 ? 8 : strncmp(text, "http://", 7) == 0 ? 7 : 0;
+    const char *host = text + scheme_size;
+    return scheme_size > 0 && host[0] != '\0' &&
+           host[strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]")] == '\0';
+}
+
 static const char *wrong_with(const struct pawl_http_options *options)
 {
     if (options->mount != NULL && !is_mount(options->mount))
@@ -44,8 +55,8 @@ static const char *wrong_with(const struct pawl_http_options *options)
     if (options->wait_ms_max > TIME_MS_MAX || options->heartbeat_ms > TIME_MS_MAX ||
         options->look_again_ms > TIME_MS_MAX)
         return "a time of the handler is at most 365 days";
-    if (options->cors_origin != NULL && strpbrk(options->cors_origin, "\r\n") != NULL)
-        return "the CORS origin holds a line's end";
+    if (options->cors_origin != NULL && !is_origin(options->cors_origin))
+        return "the CORS origin is one such as \"https://example.org\", without a path, or \"*\"";
     return NULL;
 }
 

@@ -506,7 +506,11 @@ static void wrong_options_are_refused_with_what_would_be_right(void **state)
         { { .struct_size = sizeof(struct pawl_http_options), .mount = "/a?b" }, "mount" },
         { { .struct_size = sizeof(struct pawl_http_options), .allow_tick = true }, "runner" },
         { { .struct_size = sizeof(struct pawl_http_options), .streams_max = -1 }, "negative" },
-        { { .struct_size = sizeof(struct pawl_http_options), .cors_origin = "a\r\nX: y" }, "CORS" },
+        { { .struct_size = sizeof(struct pawl_http_options), .cors_origin = "https://a\r\nX: y" }, "CORS" },
+        { { .struct_size = sizeof(struct pawl_http_options), .cors_origin = "example.org" }, "CORS" },
+        { { .struct_size = sizeof(struct pawl_http_options), .cors_origin = "https://example.org/" }, "CORS" },
+        { { .struct_size = sizeof(struct pawl_http_options), .cors_origin = "https://" }, "CORS" },
+        { { .struct_size = sizeof(struct pawl_http_options), .cors_origin = "" }, "CORS" },
         { { .struct_size = 0 }, "struct_size" },
         { { .struct_size = sizeof(struct pawl_http_options) + 8 }, "struct_size" },
     };
