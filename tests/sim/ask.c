@@ -226,7 +226,7 @@ static void check_result(const struct sim_world *world, const struct sim_ask *as
         SIM_CHECK(SIM_RULE_RESULT_TOLD, ended.outcome != PW_OUTCOME_OPEN && is_same, "%s, run %lld: %s", instance->id,
                   (long long)run, response->body);
     else
-        SIM_CHECK(SIM_RULE_RESULT_TOLD, world->now_ms >= ask->until_ms || ask->process->is_draining,
+        SIM_CHECK(SIM_RULE_RESULT_TOLD, world->model.latest_ms >= ask->until_ms || ask->process->is_draining,
                   "the wait for %s ends too early", instance->id);
     if (world->counts->actions != actions)
         return; /* others came in between */

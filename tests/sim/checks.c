@@ -157,15 +157,16 @@ static void check_do(struct sim_model *model, const struct pw_unit *unit, const 
 /* ---- Sleeps, waits, races ---------------------------------------------------------------------------------------- */
 
 static void check_sleep(const struct sim_model *model, const struct pw_op_step *op, const struct sim_node *plan,
-                        const struct sim_step *step, int node, int64_t now_ms)
+                        const struct sim_step *step, int node)
 {
     const struct pw_step_row *row = &op->row;
     int64_t wake_at_ms = plan->kind == SIM_SLEEP ? row->created_at_ms + plan->ms : model->start_ms + plan->ms;
     SIM_CHECK(SIM_RULE_SLEEP, row->wake_at_ms == (step->exists ? step->wake_at_ms : wake_at_ms), "n%d: wakes at %lld",
               node, (long long)row->wake_at_ms);
     SIM_CHECK(SIM_RULE_SLEEP, row->status != PAWL_STEP_ERRORED || is_abandoned(row), "n%d: a sleep failed", node);
-    SIM_CHECK(SIM_RULE_SLEEP, row->status != PAWL_STEP_COMPLETED || now_ms >= row->wake_at_ms,
-              "n%d: completed at %lld, to be slept until %lld", node, (long long)now_ms, (long long)row->wake_at_ms);
+    SIM_CHECK(SIM_RULE_SLEEP, row->status != PAWL_STEP_COMPLETED || model->latest_ms >= row->wake_at_ms,
+              "n%d: completed by %lld, to be slept until %lld", node, (long long)model->latest_ms,
+              (long long)row->wake_at_ms);
 }
 
 /* The oldest event that a wait of this type and end gets; 0: none. */
@@ -201,7 +202,7 @@ static void check_taken(const struct pw_unit *unit, const struct pw_op_step *op,
 }
 
 static void check_wait(const struct pw_unit *unit, const struct pw_op_step *op, const struct sim_node *plan,
-                       const struct sim_run *run, const struct sim_step *step, int node, int64_t now_ms)
+                       const struct sim_run *run, const struct sim_step *step, int node, int64_t latest_ms)
 {
     const struct pw_step_row *row = &op->row;
     char type[SIM_TEXT_MAX];
@@ -213,8 +214,8 @@ static void check_wait(const struct pw_unit *unit, const struct pw_op_step *op, 
         check_taken(unit, op, run, node);
     if (row->status != PAWL_STEP_ERRORED || is_abandoned(row))
         return;
-    SIM_CHECK(SIM_RULE_WAIT_TIMEOUT, now_ms >= row->wake_at_ms, "n%d: timed out at %lld, due at %lld", node,
-              (long long)now_ms, (long long)row->wake_at_ms);
+    SIM_CHECK(SIM_RULE_WAIT_TIMEOUT, latest_ms >= row->wake_at_ms, "n%d: timed out by %lld, due at %lld", node,
+              (long long)latest_ms, (long long)row->wake_at_ms);
     int64_t there = oldest_event(run, type, row->wake_at_ms);
     SIM_CHECK(SIM_RULE_WAIT_TIMEOUT, there == 0, "n%d: timed out beside event %lld", node, (long long)there);
 }
@@ -271,9 +272,9 @@ void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const s
     if (row->kind == PAWL_STEP_DO)
         check_do(model, unit, op, plan, step, node, now_ms);
     else if (row->kind == PAWL_STEP_SLEEP)
-        check_sleep(model, op, plan, step, node, now_ms);
+        check_sleep(model, op, plan, step, node);
     else if (row->kind == PAWL_STEP_EVENT)
-        check_wait(unit, op, plan, run, step, node, now_ms);
+        check_wait(unit, op, plan, run, step, node, model->latest_ms);
     else
         check_choice(model, instance, run, row, node);
 }

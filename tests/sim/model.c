@@ -17,7 +17,7 @@ void sim_model_reset(struct sim_model *model, const struct sim_program *programs
 {
     clear_logs(model);
     model->programs = programs;
-    model->start_ms = start_ms;
+    model->start_ms = model->latest_ms = start_ms;
     model->instance_count = model->body_count = model->effect_count = model->unique_count = 0;
     model->delivery_count = 0;
     model->units = 0;

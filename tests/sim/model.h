@@ -128,6 +128,7 @@ struct sim_model {
     bool has_hooks;
     const struct sim_program *programs;
     int64_t start_ms;
+    int64_t latest_ms; /* that the clock has ever shown: what is decided may be committed when it was set back */
     struct sim_instance instances[SIM_INSTANCES_MAX]; /* in the order of their keys, which have gaps */
     int instance_count;
     struct sim_body bodies[SIM_BODIES_MAX];

@@ -15,11 +15,18 @@ enum { TICKS_UNTIL_END_MAX = 2000 };
 
 /* ---- Time and chance --------------------------------------------------------------------------------------------------- */
 
+static void note_time(struct sim_world *world)
+{
+    if (world->now_ms > world->model.latest_ms)
+        world->model.latest_ms = world->now_ms;
+}
+
 static int64_t world_now_ms(void *user)
 {
     struct sim_world *world = user;
     if (!world->is_calm && world->mood.clock_creeps > 0 && sim_happens(&world->chance, world->mood.clock_creeps))
         world->now_ms++;
+    note_time(world);
     return world->now_ms;
 }
 
@@ -214,9 +221,21 @@ static void act_stop(struct sim_world *world)
     sim_process_left(world, process);
 }
 
+/* Somebody sets the clock right that was wrong, or wrong that was right. */
+static void set_back(struct sim_world *world)
+{
+    world->now_ms -= sim_between(&world->chance, 1, 100000);
+    world->counts->set_back++;
+    sim_trace("%lld the clock is set back", (long long)world->now_ms);
+}
+
 static void act_wait(struct sim_world *world)
 {
     struct sim_chance *chance = &world->chance;
+    if (world->mood.sets_back > 0 && sim_happens(chance, world->mood.sets_back)) {
+        set_back(world);
+        return;
+    }
     int64_t next_ms = sim_model_next_due(&world->model);
     int64_t to_ms = world->now_ms;
     switch (sim_below(chance, 6)) {
@@ -380,6 +399,7 @@ static void make_world(struct sim_world *world, uint64_t seed)
         world->followers[i].instance = NULL;
     choose_mood(world);
     world->mood.gives_up = of_some_worlds(seed, 1, 40);
+    world->mood.sets_back = of_some_worlds(seed, 2, 100);
     sim_taste_choose(&taste, &world->chance);
     for (int i = 0; i < SIM_PROGRAMS_MAX; i++) {
         sim_program_make(&world->programs[i], &taste, i < 2 ? 2 + i : SIM_NONE, &world->chance);

@@ -22,6 +22,7 @@ struct sim_mood {
     int interlude;                                                     /* of bodies, and of reads by clients */
     int body_fails, body_fails_for_good, body_is_late, body_crashes;
     int clock_creeps; /* of readings */
+    int sets_back;    /* of waits: the clock */
     int yields;       /* of waits for a commit */
     int gives_up;     /* of passes, before anything is asked for: as a binding without memory does */
     int hook_fails, hook_refuses, hook_crashes; /* of attempts to deliver */
@@ -55,7 +56,7 @@ struct sim_process {
     COUNT(seeds) COUNT(actions) COUNT(turns) COUNT(commits) COUNT(units) COUNT(bodies) COUNT(crashes) COUNT(errors)     \
     COUNT(ambiguous) COUNT(lost) COUNT(refused) COUNT(expired) COUNT(calls) COUNT(complete) COUNT(errored)             \
     COUNT(terminated) COUNT(restarts) COUNT(paused) COUNT(requests) COUNT(waits) COUNT(told) COUNT(reconnects)         \
-    COUNT(deliveries) COUNT(attempts) COUNT(undelivered)
+    COUNT(deliveries) COUNT(attempts) COUNT(undelivered) COUNT(set_back)
 /* clang-format on */
 struct sim_counts {
 #define SIM_COUNT_FIELD(name) uint64_t name;
