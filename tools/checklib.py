@@ -4,7 +4,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("include", "src", "check", "http", "pawld", "tests", "examples", "bench")
+FOLDERS = ("include", "src", "check", "http", "pawld", "cli", "tests", "examples", "bench")
 
 
 def parse_arguments(description, *positional):

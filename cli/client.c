@@ -1,0 +1,271 @@
+/* client.c - see client.h. */
+#include "client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "moment.h"
+#include "session.h"
+
+enum { ANSWER_SIZE_MAX = 1 << 30, PAUSE_MS_MIN = 100 };
+
+/* ---- Paths ----------------------------------------------------------------------------------------------------------- */
+
+static void put_encoded(struct text *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        bool is_plain = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
+                        (*text >= '0' && *text <= '9') || strchr("-_.~", *text) != NULL;
+        if (is_plain)
+            text_put_size(out, text, 1);
+        else
+            text_format(out, "%%%02X", (unsigned)(unsigned char)*text);
+    }
+}
+
+void query_put(struct text *path, const char *key, const char *value)
+{
+    if (value == NULL)
+        return;
+    text_format(path, "%c%s=", strchr(text_string(path), '?') != NULL ? '&' : '?', key);
+    put_encoded(path, value);
+}
+
+void query_put_number(struct text *path, const char *key, int64_t value)
+{
+    char digits[24];
+    (void)snprintf(digits, sizeof digits, "%lld", (long long)value);
+    query_put(path, key, digits);
+}
+
+const char *path_segment(struct pool *pool, const char *text)
+{
+    struct text encoded = { NULL, 0, 0 };
+    put_encoded(&encoded, text);
+    const char *copy = pool_string(pool, text_string(&encoded));
+    text_free(&encoded);
+    return copy;
+}
+
+/* ---- The connection ------------------------------------------------------------------------------------------------------ */
+
+enum exit_code client_open(struct session *session)
+{
+    struct client *client = &session->client;
+    client->transfer = curl_easy_init();
+    if (client->transfer == NULL)
+        out_of_memory();
+    for (size_t i = 0; i < session->settings.header_count; i++) {
+        struct curl_slist *headers = curl_slist_append(client->headers, session->settings.headers[i]);
+        if (headers == NULL)
+            out_of_memory();
+        client->headers = headers;
+    }
+    struct curl_slist *headers = curl_slist_append(client->headers, "Content-Type: application/json");
+    if (headers == NULL)
+        out_of_memory();
+    client->headers = headers;
+    return EXIT_DONE;
+}
+
+void client_close(struct client *client)
+{
+    curl_slist_free_all(client->headers);
+    if (client->transfer != NULL)
+        curl_easy_cleanup(client->transfer);
+    *client = (struct client){ NULL, NULL };
+}
+
+void client_set_up(const struct session *session, CURL *transfer, const char *url)
+{
+    const struct settings *settings = &session->settings;
+    (void)curl_easy_setopt(transfer, CURLOPT_URL, url);
+    (void)curl_easy_setopt(transfer, CURLOPT_HTTPHEADER, session->client.headers);
+    (void)curl_easy_setopt(transfer, CURLOPT_USERAGENT, "pawl");
+    (void)curl_easy_setopt(transfer, CURLOPT_PROTOCOLS_STR, "http,https");
+    (void)curl_easy_setopt(transfer, CURLOPT_CONNECTTIMEOUT_MS, (long)settings->timeout_ms);
+    if (settings->unix_socket != NULL)
+        (void)curl_easy_setopt(transfer, CURLOPT_UNIX_SOCKET_PATH, settings->unix_socket);
+    if (settings->ca_file != NULL)
+        (void)curl_easy_setopt(transfer, CURLOPT_CAINFO, settings->ca_file);
+}
+
+static size_t receive(char *bytes, size_t size, size_t count, void *user)
+{
+    struct text *body = user;
+    if (body->size + size * count > ANSWER_SIZE_MAX)
+        return 0;
+    text_put_size(body, bytes, size * count);
+    return size * count;
+}
+
+/* ---- What went wrong ------------------------------------------------------------------------------------------------------- */
+
+static enum exit_code explain_time_out(struct session *session, CURL *transfer, const char *method, int64_t timeout_ms)
+{
+    const char *url = session->settings.shown_url, *limit = duration_show(&session->pool, timeout_ms);
+    curl_off_t connected = 0;
+    (void)curl_easy_getinfo(transfer, CURLINFO_PRETRANSFER_TIME_T, &connected);
+    if (connected == 0)
+        return problem_set(&session->problem, EXIT_UNREACHABLE, "TIMED_OUT",
+                           "no connection to %s within %s; is that where the server is? --timeout allows more time",
+                           url, limit);
+    return problem_set(&session->problem, EXIT_UNREACHABLE, "TIMED_OUT",
+                       "no answer from %s within %s%s; --timeout allows more time", url, limit,
+                       strcmp(method, "GET") == 0 ? "" : ", but what was asked for may have been done");
+}
+
+enum exit_code client_explain_failure(struct session *session, CURL *transfer, CURLcode failure, const char *method,
+                                      int64_t timeout_ms)
+{
+    const char *url = session->settings.shown_url;
+    if (failure == CURLE_OPERATION_TIMEDOUT)
+        return explain_time_out(session, transfer, method, timeout_ms);
+    if (failure == CURLE_COULDNT_CONNECT)
+        return problem_set(&session->problem, EXIT_UNREACHABLE, "UNREACHABLE",
+                           "nobody answers at %s; is pawld running there? --base-url or PAWL_BASE_URL says where it is",
+                           url);
+    if (failure == CURLE_COULDNT_RESOLVE_HOST)
+        return problem_set(&session->problem, EXIT_UNREACHABLE, "UNREACHABLE",
+                           "there is no host of that name: %s; --base-url or PAWL_BASE_URL says where the server is",
+                           url);
+    if (failure == CURLE_PEER_FAILED_VERIFICATION || failure == CURLE_SSL_CACERT_BADFILE)
+        return problem_set(&session->problem, EXIT_UNREACHABLE, "UNREACHABLE",
+                           "the certificate of %s is not trusted (%s); --ca-file names who signed it", url,
+                           curl_easy_strerror(failure));
+    if (failure == CURLE_URL_MALFORMAT)
+        return problem_use(&session->problem, "the base URL is not one: %s", url);
+    return problem_set(&session->problem, EXIT_UNREACHABLE, "UNREACHABLE", "no answer from %s: %s%s", url,
+                       curl_easy_strerror(failure),
+                       strcmp(method, "GET") == 0 ? "" : "; what was asked for may have been done");
+}
+
+/* What to do about it, where that is not in the server's message. */
+static const char *advice_for(long status, const char *code)
+{
+    static const struct {
+        const char *code, *advice;
+    } list[] = {
+        { "UNAUTHORIZED", "; --token-file, --token-command or PAWL_TOKEN says who you are" },
+        { "FORBIDDEN", "; another token may be allowed to (--token-file, --profile)" },
+        { "RUNNER_TICK_DISABLED", "; pawld --allow-tick enables them" },
+        { "INSTANCE_TERMINAL", "; only a restart is possible (pawl instances restart)" },
+        { "INSTANCE_ID_ALREADY_EXISTS", "; --return-existing answers the one that has it" },
+        { "ROUTE_NOT_FOUND", "; the base URL ends with the server's mount, which is /api unless told otherwise" },
+        { "STORE_UNAVAILABLE", "; it is passing, try again" },
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        if (strcmp(list[i].code, code) == 0)
+            return list[i].advice;
+    return status == 401 ? list[0].advice : "";
+}
+
+enum exit_code client_explain_refusal(struct session *session, const struct answer *answer)
+{
+    const char *code = json_text(answer->json, "code", NULL), *message = json_text(answer->json, "message", NULL);
+    if (code == NULL && answer->status == 401)
+        code = "UNAUTHORIZED";
+    if (code == NULL || message == NULL) {
+        (void)problem_set(&session->problem, EXIT_REFUSED, code != NULL ? code : "UNKNOWN_ANSWER",
+                          "%s answered %ld, but not as a Pawl server does; is this the base URL of one?%s",
+                          session->settings.shown_url, answer->status,
+                          code != NULL ? advice_for(answer->status, code) : "");
+    } else {
+        (void)problem_set(&session->problem, EXIT_REFUSED, code, "%s (%ld %s)%s", message, answer->status, code,
+                          advice_for(answer->status, code));
+    }
+    session->problem.http_status = answer->status;
+    return EXIT_REFUSED;
+}
+
+/* ---- Asking ------------------------------------------------------------------------------------------------------------------ */
+
+static void tell(const struct session *session, const char *method, const char *path, const struct answer *answer,
+                 CURLcode failure, int64_t took_ms)
+{
+    if (!session->settings.is_verbose)
+        return;
+    if (failure != CURLE_OK)
+        (void)fprintf(stderr, "%s %s%s: %s\n", method, session->settings.shown_url, path, curl_easy_strerror(failure));
+    else
+        (void)fprintf(stderr, "%s %s%s: %ld, %zu bytes, %lld ms\n", method, session->settings.shown_url, path,
+                      answer->status, answer->body.size, (long long)took_ms);
+}
+
+static enum exit_code ask_once(struct session *session, const char *method, const char *path, const char *body,
+                               int64_t timeout_ms, struct answer *out_answer)
+{
+    CURL *transfer = session->client.transfer;
+    int64_t began_ms = moment_monotonic_ms();
+    curl_off_t retry_after_s = 0;
+    curl_easy_reset(transfer);
+    *out_answer = (struct answer){ .status = 0 };
+    client_set_up(session, transfer, pool_format(&session->pool, "%s%s", session->settings.base_url, path));
+    (void)curl_easy_setopt(transfer, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
+    (void)curl_easy_setopt(transfer, CURLOPT_WRITEFUNCTION, receive);
+    (void)curl_easy_setopt(transfer, CURLOPT_WRITEDATA, &out_answer->body);
+    if (strcmp(method, "POST") == 0)
+        (void)curl_easy_setopt(transfer, CURLOPT_POSTFIELDS, body != NULL ? body : "{}");
+    CURLcode failure = curl_easy_perform(transfer);
+    (void)curl_easy_getinfo(transfer, CURLINFO_RESPONSE_CODE, &out_answer->status);
+    (void)curl_easy_getinfo(transfer, CURLINFO_RETRY_AFTER, &retry_after_s);
+    out_answer->retry_after_ms = (int64_t)retry_after_s * 1000;
+    tell(session, method, path, out_answer, failure, moment_monotonic_ms() - began_ms);
+    if (failure != CURLE_OK) {
+        answer_free(out_answer);
+        return client_explain_failure(session, transfer, failure, method, timeout_ms);
+    }
+    out_answer->json = json_read(text_string(&out_answer->body), out_answer->body.size);
+    return EXIT_DONE;
+}
+
+static bool is_worth_another_try(const char *method, const struct answer *answer)
+{
+    return answer->status == 429 || (answer->status == 503 && strcmp(method, "GET") == 0);
+}
+
+/* All but the figures are JSON. */
+static enum exit_code check_answer(struct session *session, const char *path, struct answer *answer)
+{
+    if (answer->json != NULL || strcmp(path, "/metrics") == 0)
+        return EXIT_DONE;
+    answer_free(answer);
+    return problem_set(&session->problem, EXIT_UNREACHABLE, "UNKNOWN_ANSWER",
+                       "%s answers, but not with JSON; is this the base URL of a Pawl server?",
+                       session->settings.shown_url);
+}
+
+enum exit_code client_ask_within(struct session *session, const char *method, const char *path, const char *body,
+                                 int64_t timeout_ms, struct answer *out_answer)
+{
+    int64_t until_ms = moment_monotonic_ms() + timeout_ms;
+    for (;;) {
+        enum exit_code code = ask_once(session, method, path, body, timeout_ms, out_answer);
+        if (code != EXIT_DONE)
+            return code;
+        if (out_answer->status >= 200 && out_answer->status < 300)
+            return check_answer(session, path, out_answer);
+        int64_t pause_ms = out_answer->retry_after_ms > PAUSE_MS_MIN ? out_answer->retry_after_ms : PAUSE_MS_MIN;
+        if (!is_worth_another_try(method, out_answer) || moment_monotonic_ms() + pause_ms > until_ms)
+            break;
+        answer_free(out_answer);
+        moment_rest_ms(pause_ms);
+    }
+    (void)client_explain_refusal(session, out_answer);
+    answer_free(out_answer);
+    return session->problem.exit_code;
+}
+
+enum exit_code client_ask(struct session *session, const char *method, const char *path, const char *body,
+                          struct answer *out_answer)
+{
+    return client_ask_within(session, method, path, body, session->settings.timeout_ms, out_answer);
+}
+
+void answer_free(struct answer *answer)
+{
+    text_free(&answer->body);
+    json_decref(answer->json);
+    *answer = (struct answer){ .status = 0 };
+}

@@ -1,0 +1,347 @@
+/* commands.c - the tree of commands; see commands.h. */
+#include "commands.h"
+
+#include <string.h>
+
+#include "run.h"
+
+#define OPTIONS(...) ((const enum option_id[]){ __VA_ARGS__, OPTION_NONE })
+#define EXAMPLES(...) ((const struct example[]){ __VA_ARGS__, { NULL, NULL } })
+
+enum { FORMATS = FORMAT_TEXT | FORMAT_JSON, FORMATS_WITH_IDS = FORMATS | FORMAT_IDS };
+
+static const struct command workflow_commands[] = {
+    { .name = "list",
+      .summary = "list the workflows that the server has",
+      .formats = FORMATS_WITH_IDS,
+      .examples =
+          EXAMPLES({ "pawl workflows list", "what there is" }, { "pawl workflows list -o ids", "only the names" }),
+      .run = run_workflows_list },
+    { .name = NULL },
+};
+
+static const struct command instance_commands[] = {
+    { .name = "list",
+      .summary = "list instances, newest first",
+      .description =
+          "Without a workflow, those of all workflows. The list is a page of 25 unless told otherwise; --all "
+          "follows the pages to the end.\n\n"
+          "With -o ids each line is WORKFLOW/ID, which all other commands take, also from standard input.",
+      .argument = ARGUMENT_WORKFLOW,
+      .argument_is_optional = true,
+      .formats = FORMATS_WITH_IDS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_STATUS, OPTION_LIMIT, OPTION_ALL, OPTION_ORDER, OPTION_CURSOR),
+      .examples = EXAMPLES(
+          { "pawl instances list", "the newest of all workflows" },
+          { "pawl instances list order --status errored --all", "all orders that failed" },
+          { "pawl instances list -s errored -a -o ids | pawl instances restart -", "start all that failed over" }),
+      .run = run_instances_list },
+    { .name = "get",
+      .summary = "one instance: how it stands, what it waits for, what its steps did",
+      .description = "The steps of the current run are drawn as bars on a common scale of time. The last 20 are shown; "
+                     "--full shows all of them, with their results.",
+      .argument = ARGUMENT_INSTANCE,
+      .formats = FORMATS_WITH_IDS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_FULL),
+      .examples = EXAMPLES({ "pawl instances get order/order-1", "the order order-1" },
+                           { "pawl instances get order/latest", "the newest order" },
+                           { "pawl instances get --workflow order --id order-1 --json", "the same, for a script" }),
+      .run = run_instances_get },
+    { .name = "why",
+      .summary = "why an instance does not move, and what would move it",
+      .description = "Answers with one paragraph, and the command to move it where there is one.",
+      .argument = ARGUMENT_INSTANCE,
+      .formats = FORMATS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID),
+      .examples = EXAMPLES({ "pawl instances why order/order-1", NULL }),
+      .run = run_instances_why },
+    { .name = "watch",
+      .summary = "follow an instance, or a list of them, as they change",
+      .description = "With an instance: its status, steps and log lines as they happen, until it has finished. A "
+                     "connection that breaks is made again, also when the server was restarted, and nothing is left "
+                     "out. On a terminal the steps are drawn in place and log lines scroll above them; elsewhere each "
+                     "change is a line.\n\n"
+                     "Without one: the list of instances, looked at every two seconds, until it is interrupted.",
+      .argument = ARGUMENT_INSTANCE,
+      .argument_is_optional = true,
+      .formats = FORMATS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_STATUS, OPTION_LIMIT, OPTION_INTERVAL),
+      .examples = EXAMPLES({ "pawl instances watch order/order-1", "until the order has finished" },
+                           { "pawl instances watch order/latest --json | jq .", "each change as a line of JSON" },
+                           { "pawl instances watch --status active", "what is being worked on" }),
+      .run = run_instances_watch },
+    { .name = "history",
+      .summary = "what a run did: its steps and events, and its log lines when asked for",
+      .argument = ARGUMENT_INSTANCE,
+      .formats = FORMATS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_RUN, OPTION_INCLUDE_LOGS, OPTION_LOG_LEVEL,
+                         OPTION_LOG_CATEGORY, OPTION_NO_REPLAY, OPTION_FULL, OPTION_ORDER),
+      .examples =
+          EXAMPLES({ "pawl instances history order/order-1", "steps and events of the current run" },
+                   { "pawl instances history order/order-1 --run 1 --include-logs", "of the first run, with logs" },
+                   { "pawl instances history order/order-1 -l --log-level error --json", "for a script" }),
+      .run = run_instances_history },
+    { .name = "logs",
+      .summary = "the log lines of a run",
+      .description =
+          "With --follow they are printed as they are written, until the instance has finished. A connection "
+          "that breaks is made again, also when the server was restarted; no line is lost or printed twice.",
+      .argument = ARGUMENT_INSTANCE,
+      .formats = FORMATS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_RUN, OPTION_FOLLOW, OPTION_NO_REPLAY, OPTION_LOG_LEVEL,
+                         OPTION_LOG_CATEGORY),
+      .examples = EXAMPLES({ "pawl instances logs order/order-1", NULL },
+                           { "pawl instances logs order/latest --follow", "as they come" },
+                           { "pawl instances logs order/order-1 --log-category system --log-level warn",
+                             "what the engine had to warn of" }),
+      .run = run_instances_logs },
+    { .name = "result",
+      .summary = "the result of a run",
+      .description = "Prints the output of a run that is complete. One that errored or was terminated ends the command "
+                     "with 4, one that has not finished with 5.",
+      .argument = ARGUMENT_INSTANCE,
+      .formats = FORMATS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_WAIT, OPTION_WAIT_FOR),
+      .examples = EXAMPLES({ "pawl instances result order/order-1 --wait", "as long as it takes" },
+                           { "pawl instances result order/order-1 --for 5min || echo not done", "in a script" }),
+      .run = run_instances_result },
+    { .name = "create",
+      .summary = "create an instance, or many",
+      .description =
+          "Answers when it is durable, without waiting for the run unless --wait is given. Without an id one "
+          "is made up.",
+      .argument = ARGUMENT_NEW,
+      .argument_is_optional = true,
+      .formats = FORMATS_WITH_IDS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_PARAMS, OPTION_RETURN_EXISTING, OPTION_BATCH, OPTION_WAIT,
+                         OPTION_WAIT_FOR),
+      .examples = EXAMPLES(
+          { "pawl instances create order --id order-1 --params '{\"sku\": \"teapot\"}'", NULL },
+          { "pawl instances create order/order-1 --params @order.json --return-existing",
+            "from a file; safe to repeat" },
+          { "pawl instances create order --params - --wait <order.json", "from standard input, and print the result" },
+          { "pawl instances create order --batch '[{\"id\": \"a\"}, {\"id\": \"b\"}]'", "two at once" }),
+      .run = run_instances_create },
+    { .name = "send-event",
+      .summary = "send an event to an instance, which keeps it until a step waits for its type",
+      .argument = ARGUMENT_INSTANCES,
+      .formats = FORMATS_WITH_IDS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_TYPE, OPTION_PAYLOAD, OPTION_EVENT_ID, OPTION_DRY_RUN),
+      .required = OPTIONS(OPTION_TYPE),
+      .examples =
+          EXAMPLES({ "pawl instances send-event order/order-1 --type approval --payload '{\"by\": \"Ada\"}'", NULL },
+                   { "pawl instances send-event order/order-1 --type paid --event-id payment-7",
+                     "not twice, however often sent" }),
+      .run = run_instances_send_event },
+    { .name = "pause",
+      .summary = "pause instances: at once where nobody works on them, else at their next step",
+      .description = "Timers go on counting, and events are kept.",
+      .argument = ARGUMENT_INSTANCES,
+      .formats = FORMATS_WITH_IDS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_DRY_RUN),
+      .examples = EXAMPLES(
+          { "pawl instances pause order/order-1 order/order-2", NULL },
+          { "pawl instances list order -s waiting -a -o ids | pawl instances pause -", "all orders that wait" }),
+      .run = run_instances_pause },
+    { .name = "resume",
+      .summary = "let paused instances go on",
+      .argument = ARGUMENT_INSTANCES,
+      .formats = FORMATS_WITH_IDS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_DRY_RUN),
+      .examples =
+          EXAMPLES({ "pawl instances resume order/order-1", NULL },
+                   { "pawl instances list -s paused -a -o ids | pawl instances resume -", "all that are paused" }),
+      .run = run_instances_resume },
+    { .name = "restart",
+      .summary = "start instances over: a new run from the top, from any status",
+      .description = "Earlier runs stay in the history; events of earlier runs are not delivered to the new one.",
+      .argument = ARGUMENT_INSTANCES,
+      .formats = FORMATS_WITH_IDS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_DRY_RUN),
+      .examples = EXAMPLES(
+          { "pawl instances restart order/order-1", NULL },
+          { "pawl instances list -s errored -o ids | pawl instances restart -", "those that failed" },
+          { "pawl instances list -s errored -o ids | pawl instances restart --dry-run -", "say which would be" }),
+      .run = run_instances_restart },
+    { .name = "terminate",
+      .summary = "end instances for good: they can record nothing afterwards",
+      .argument = ARGUMENT_INSTANCES,
+      .formats = FORMATS_WITH_IDS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_DRY_RUN),
+      .examples = EXAMPLES({ "pawl instances terminate order/order-1", NULL }),
+      .run = run_instances_terminate },
+    { .name = NULL },
+};
+
+static const struct command hook_commands[] = {
+    { .name = "list",
+      .summary = "deliveries of hooks that wait, or that have failed for good",
+      .formats = FORMATS_WITH_IDS,
+      .options = OPTIONS(OPTION_DELIVERY_STATUS, OPTION_HOOK, OPTION_LIMIT, OPTION_ALL, OPTION_CURSOR),
+      .examples = EXAMPLES({ "pawl hooks list --status failed", "what was not told to others" }),
+      .run = run_hooks_list },
+    { .name = "resend",
+      .summary = "make deliveries due at once, with their attempts counted from the start",
+      .argument = ARGUMENT_DELIVERIES,
+      .formats = FORMATS_WITH_IDS,
+      .examples = EXAMPLES({ "pawl hooks resend 3k9", NULL },
+                           { "pawl hooks list -s failed -a -o ids | pawl hooks resend -", "all that failed" }),
+      .run = run_hooks_resend },
+    { .name = NULL },
+};
+
+static const struct command top_commands[] = {
+    { .name = "status",
+      .summary = "the server, how many instances there are, and how long the oldest due one has waited",
+      .description = "Unfinished instances are counted in the whole store; finished runs since the server was started.",
+      .formats = FORMATS,
+      .examples = EXAMPLES({ "pawl status", NULL }, { "pawl status --json | jq .queue", "for a script" }),
+      .run = run_status },
+    { .name = "instances",
+      .summary = "create, look at, and control instances of workflows",
+      .description =
+          "An instance is named WORKFLOW/ID, or ID alone with --workflow; where neither says the workflow, the "
+          "one that has the id is looked for. The id \"latest\" is the newest instance: order/latest of one "
+          "workflow, latest of all.",
+      .children = instance_commands },
+    { .name = "cluster",
+      .summary = "the runners on the store, on all machines, and the shards that each of them owns",
+      .description = "With a workflow: who owns which of its shards.",
+      .argument = ARGUMENT_WORKFLOW,
+      .argument_is_optional = true,
+      .formats = FORMATS_WITH_IDS,
+      .options = OPTIONS(OPTION_WORKFLOW),
+      .examples = EXAMPLES({ "pawl cluster", "who is there" }, { "pawl cluster order", "who owns which orders" }),
+      .run = run_cluster },
+    { .name = "workflows", .summary = "what can be run", .children = workflow_commands },
+    { .name = "hooks", .summary = "what the server tells other systems", .children = hook_commands },
+    { .name = "tick",
+      .summary = "let the server do what is due now; it must allow that (pawld --allow-tick)",
+      .formats = FORMATS,
+      .options = OPTIONS(OPTION_MAX_INSTANCES, OPTION_MAX_STEPS),
+      .examples = EXAMPLES({ "pawl tick --max-instances 10", NULL }),
+      .run = run_tick },
+    { .name = "completion",
+      .summary = "print the script that completes commands in a shell",
+      .argument = ARGUMENT_SHELL,
+      .formats = FORMAT_TEXT,
+      .examples = EXAMPLES({ "source <(pawl completion bash)", "in this shell; in ~/.bashrc for all of them" },
+                           { "pawl completion zsh >~/.zfunc/_pawl", "with ~/.zfunc in $fpath" },
+                           { "pawl completion fish >~/.config/fish/completions/pawl.fish", NULL }),
+      .run = run_completion,
+      .is_offline = true },
+    { .name = "man",
+      .summary = "print the man page of a command",
+      .argument = ARGUMENT_COMMAND,
+      .argument_is_optional = true,
+      .formats = FORMAT_TEXT,
+      .options = OPTIONS(OPTION_DIRECTORY),
+      .examples = EXAMPLES({ "pawl man instances list | man -l -", NULL }),
+      .run = run_man,
+      .is_offline = true },
+    { .name = "help",
+      .summary = "print the help of a command",
+      .argument = ARGUMENT_COMMAND,
+      .argument_is_optional = true,
+      .formats = FORMAT_TEXT,
+      .examples = EXAMPLES({ "pawl help instances list", NULL }),
+      .run = run_help,
+      .is_offline = true },
+    { .name = "complete",
+      .summary = "print what the last of these words may become; for the scripts of completion",
+      .argument = ARGUMENT_COMMAND,
+      .argument_is_optional = true,
+      .formats = FORMAT_TEXT,
+      .run = run_complete,
+      .is_hidden = true,
+      .is_offline = true },
+    { .name = NULL },
+};
+
+const struct command root_command = {
+    .name = "pawl",
+    .summary = "look at and control a durable workflow engine, over HTTP",
+    .description = "Talks to pawld, or to any program that serves its API.",
+    .children = top_commands,
+    .options = (const enum option_id[]){ OPTION_VERSION, OPTION_NONE },
+    .examples =
+        (const struct example[]){
+            { "pawl status", "is it there, and what does it do?" },
+            { "pawl instances create order --id order-1 --params '{\"sku\": \"teapot\"}'", "begin something" },
+            { "pawl instances get order/order-1", "how does it stand?" },
+            { "pawl instances why order/order-1", "what is it waiting for?" },
+            { "pawl instances list -s errored -o ids | pawl instances restart -", "start all that failed over" },
+            { "pawl --base-url https://pawl.example.org/api --token-file ~/.pawl-token instances list", "elsewhere" },
+            { NULL, NULL } },
+};
+
+const struct command *command_child(const struct command *parent, const char *name)
+{
+    for (const struct command *child = parent->children; child != NULL && child->name != NULL; child++)
+        if (strcmp(child->name, name) == 0)
+            return child;
+    return NULL;
+}
+
+static bool is_among(const enum option_id *list, enum option_id id)
+{
+    for (; list != NULL && *list != OPTION_NONE; list++)
+        if (*list == id)
+            return true;
+    return false;
+}
+
+bool command_takes(const struct command *command, enum option_id id)
+{
+    return is_among(global_options, id) || is_among(command->options, id);
+}
+
+bool command_requires(const struct command *command, enum option_id id)
+{
+    return is_among(command->required, id);
+}
+
+const char *command_argument(const struct command *command)
+{
+    switch (command->argument) {
+    case ARGUMENT_NONE:
+        return "";
+    case ARGUMENT_WORKFLOW:
+        return "[WORKFLOW]";
+    case ARGUMENT_NEW:
+        return "WORKFLOW[/ID]";
+    case ARGUMENT_INSTANCE:
+        return command->argument_is_optional ? "[INSTANCE]" : "INSTANCE";
+    case ARGUMENT_INSTANCES:
+        return "INSTANCE ...";
+    case ARGUMENT_DELIVERIES:
+        return "DELIVERY ...";
+    case ARGUMENT_SHELL:
+        return "bash|zsh|fish";
+    case ARGUMENT_COMMAND:
+        return "[COMMAND ...]";
+    }
+    return "";
+}
+
+const char *command_argument_help(const struct command *command)
+{
+    switch (command->argument) {
+    case ARGUMENT_WORKFLOW:
+        return "WORKFLOW: its name; the same as --workflow";
+    case ARGUMENT_NEW:
+        return "WORKFLOW[/ID]: of which workflow, and with which id; the same as --workflow and --id";
+    case ARGUMENT_INSTANCE:
+        return "INSTANCE: WORKFLOW/ID, or ID alone; the id \"latest\" is the newest";
+    case ARGUMENT_INSTANCES:
+        return "INSTANCE: WORKFLOW/ID, or ID alone; the id \"latest\" is the newest; - reads them from standard input, "
+               "one on a line";
+    case ARGUMENT_DELIVERIES:
+        return "DELIVERY: its id; - reads them from standard input, one on a line";
+    case ARGUMENT_NONE:
+    case ARGUMENT_SHELL:
+    case ARGUMENT_COMMAND:
+        break;
+    }
+    return NULL;
+}

@@ -1,0 +1,156 @@
+/* commands.h - the one table of commands, options, examples and environment variables.
+ *
+ * The parser, the help, the man pages and the completion all read it; none of them knows a command or an option that is
+ * not here.  A command is added by a row here and a function. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "problem.h"
+
+struct session;
+
+/* ---- Options --------------------------------------------------------------------------------------------------------- */
+
+enum option_id {
+    OPTION_NONE, /* ends a list of them */
+    /* of every command */
+    OPTION_BASE_URL,
+    OPTION_PROFILE,
+    OPTION_CONFIG,
+    OPTION_HEADER,
+    OPTION_TOKEN_FILE,
+    OPTION_TOKEN_COMMAND,
+    OPTION_CA_FILE,
+    OPTION_TIMEOUT,
+    OPTION_JSON,
+    OPTION_OUTPUT,
+    OPTION_COLOR,
+    OPTION_VERBOSE,
+    OPTION_HELP,
+    OPTION_VERSION,
+    /* of some */
+    OPTION_WORKFLOW,
+    OPTION_ID,
+    OPTION_STATUS,
+    OPTION_RUN,
+    OPTION_INCLUDE_LOGS,
+    OPTION_LOG_LEVEL,
+    OPTION_LOG_CATEGORY,
+    OPTION_NO_REPLAY,
+    OPTION_FOLLOW,
+    OPTION_FULL,
+    OPTION_PARAMS,
+    OPTION_TYPE,
+    OPTION_PAYLOAD,
+    OPTION_EVENT_ID,
+    OPTION_ALL,
+    OPTION_LIMIT,
+    OPTION_CURSOR,
+    OPTION_ORDER,
+    OPTION_RETURN_EXISTING,
+    OPTION_BATCH,
+    OPTION_WAIT,
+    OPTION_WAIT_FOR,
+    OPTION_DRY_RUN,
+    OPTION_INTERVAL,
+    OPTION_DELIVERY_STATUS,
+    OPTION_HOOK,
+    OPTION_MAX_INSTANCES,
+    OPTION_MAX_STEPS,
+    OPTION_DIRECTORY,
+    OPTION_COUNT
+};
+
+enum value_kind {
+    VALUE_NONE, /* a flag */
+    VALUE_TEXT,
+    VALUE_NUMBER,
+    VALUE_DURATION,
+    VALUE_CHOICE,
+    VALUE_JSON,
+    VALUE_FILE,
+    VALUE_WORKFLOW,
+    VALUE_NAME /* 1 to 100 of [a-zA-Z0-9_-], not starting with -: an instance, an event type */
+};
+
+struct option {
+    const char *name;
+    char letter; /* or NUL */
+    enum value_kind kind;
+    const char *value;       /* what its value is called; NULL for a flag */
+    const char *choices;     /* of a VALUE_CHOICE, with a blank between them */
+    const char *environment; /* the variable that stands for it, or NULL */
+    const char *help;
+    bool repeats;
+    long min, max; /* of a VALUE_NUMBER */
+};
+
+extern const struct option option_table[OPTION_COUNT];
+/* Those that every command takes, up to OPTION_NONE. */
+extern const enum option_id global_options[];
+
+/* ---- Environment ------------------------------------------------------------------------------------------------------- */
+
+struct variable {
+    const char *name, *help;
+};
+
+/* All of them, up to a NULL name. */
+extern const struct variable variable_table[];
+
+/* ---- Commands ---------------------------------------------------------------------------------------------------------- */
+
+enum argument_kind {
+    ARGUMENT_NONE,
+    ARGUMENT_WORKFLOW,
+    ARGUMENT_NEW,       /* WORKFLOW or WORKFLOW/ID */
+    ARGUMENT_INSTANCE,  /* WORKFLOW/ID, or ID */
+    ARGUMENT_INSTANCES, /* the same, any number of them; - reads them from standard input */
+    ARGUMENT_DELIVERIES,
+    ARGUMENT_SHELL,
+    ARGUMENT_COMMAND
+};
+
+struct example {
+    const char *line, *meaning;
+};
+
+/* How a command may print. */
+enum { FORMAT_TEXT = 1, FORMAT_JSON = 2, FORMAT_IDS = 4 };
+
+struct command {
+    const char *name;
+    const char *summary;            /* one line, without a full stop */
+    const char *description;        /* paragraphs, with a blank line between them; NULL: the summary says it all */
+    const struct command *children; /* up to a NULL name; NULL: it runs */
+    enum argument_kind argument;
+    bool argument_is_optional;
+    int formats;
+    const enum option_id *options;  /* up to OPTION_NONE; or NULL */
+    const enum option_id *required; /* some of them; or NULL */
+    const struct example *examples; /* up to a NULL line; or NULL */
+    enum exit_code (*run)(struct session *session);
+    bool is_hidden;  /* for scripts of ours */
+    bool is_offline; /* needs no server and no configuration */
+};
+
+extern const struct command root_command;
+
+/* The child of that name; NULL: there is none. */
+const struct command *command_child(const struct command *parent, const char *name);
+/* Whether it takes the option. */
+bool command_takes(const struct command *command, enum option_id id);
+bool command_requires(const struct command *command, enum option_id id);
+/* "[WORKFLOW]", "INSTANCE ..."; "" when it takes none. */
+const char *command_argument(const struct command *command);
+/* What there is to say about the argument; NULL when it takes none. */
+const char *command_argument_help(const struct command *command);
+
+/* Sentences of the help and the man pages that belong to no command. */
+extern const char *const exit_codes_help[]; /* pairs of code and meaning, up to a NULL */
+extern const char configuration_help[];
+
+#endif

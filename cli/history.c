@@ -1,0 +1,123 @@
+/* history.c - see history.h. */
+#include "history.h"
+
+#include <string.h>
+
+#include "moment.h"
+
+enum { KIND_COUNT = 3, PAGE_SIZE = 100 };
+
+static const char *const kinds[KIND_COUNT] = { "steps", "events", "logs" };
+
+/* What is still to come of each kind. */
+struct walk {
+    const char *cursors[KIND_COUNT];
+    bool is_open[KIND_COUNT];
+};
+
+static const char *page_path(struct session *session, const struct reference *reference,
+                             const struct history_query *query, const struct walk *walk)
+{
+    struct text path = { NULL, 0, 0 };
+    text_format(&path, "%s/history", reference_path(&session->pool, reference));
+    query_put_number(&path, "pageSize", query->limit > 0 ? query->limit : PAGE_SIZE);
+    if (query->run > 0)
+        query_put_number(&path, "runNumber", query->run);
+    query_put(&path, "order", query->order);
+    if (query->with_logs) {
+        query_put(&path, "includeLogs", "true");
+        query_put(&path, "logLevel", query->log_level);
+        query_put(&path, "logCategory", query->log_category);
+    }
+    query_put(&path, "stepsCursor", walk->cursors[0]);
+    query_put(&path, "eventsCursor", walk->cursors[1]);
+    query_put(&path, "logsCursor", walk->cursors[2]);
+    const char *copy = pool_string(&session->pool, text_string(&path));
+    text_free(&path);
+    return copy;
+}
+
+/* Without the log lines that a replay wrote again. */
+static void drop_replays(json_t *page)
+{
+    json_t *logs = json_at(page, "logs");
+    for (size_t i = json_array_size(logs); i > 0; i--)
+        if (json_flag(json_array_get(logs, i - 1), "isReplay"))
+            (void)json_array_remove(logs, i - 1);
+}
+
+/* Adds the rows of a page; what has no next page is over, and is passed over when it comes again beside the others. */
+static bool add_page(struct session *session, json_t *whole, const json_t *page, struct walk *walk)
+{
+    char name[32];
+    bool has_more = false;
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        json_t *rows = json_at(page, kinds[i]);
+        if (!walk->is_open[i] || !json_is_array(rows))
+            continue;
+        if (json_array_extend(json_at(whole, kinds[i]), rows) != 0)
+            out_of_memory();
+        (void)snprintf(name, sizeof name, "%sHasNextPage", kinds[i]);
+        walk->is_open[i] = json_flag(page, name);
+        (void)json_object_set_new(whole, name, json_boolean(walk->is_open[i]));
+        (void)snprintf(name, sizeof name, "%sCursor", kinds[i]);
+        if (walk->is_open[i])
+            walk->cursors[i] = pool_string(&session->pool, json_text(page, name, ""));
+        has_more = has_more || walk->is_open[i];
+    }
+    return has_more;
+}
+
+enum exit_code history_fetch(struct session *session, const struct reference *reference,
+                             const struct history_query *query, json_t **out_history)
+{
+    struct walk walk = { .is_open = { true, true, query->with_logs } };
+    struct history_query asked = *query;
+    json_t *whole = query->with_logs
+                        ? json_pack("{s:i, s:[], s:[], s:[]}", "runNumber", 0, kinds[0], kinds[1], kinds[2])
+                        : json_pack("{s:i, s:[], s:[]}", "runNumber", 0, kinds[0], kinds[1]);
+    if (whole == NULL)
+        out_of_memory();
+    bool has_more = true;
+    while (has_more) {
+        struct answer answer;
+        enum exit_code code = client_get(session, page_path(session, reference, &asked, &walk), &answer);
+        if (code != EXIT_DONE) {
+            json_decref(whole);
+            return explain_workflow(session, code, reference->workflow);
+        }
+        /* A restart between two pages would mix two runs. */
+        asked.run = json_number(answer.json, "runNumber", asked.run);
+        (void)json_object_set_new(whole, "runNumber", json_integer(asked.run));
+        if (query->no_replay)
+            drop_replays(answer.json);
+        has_more = add_page(session, whole, answer.json, &walk) && query->limit == 0;
+        answer_free(&answer);
+    }
+    *out_history = whole;
+    return EXIT_DONE;
+}
+
+void log_print(struct session *session, struct pool *pool, struct text *out, const json_t *log)
+{
+    const struct screen *screen = &session->screen;
+    const char *level = json_text(log, "level", "?"), *step = json_text(log, "stepKey", NULL);
+    const json_t *data = json_at(log, "data");
+    int64_t attempt = json_number(log, "attempt", 0);
+    screen_put(screen, out, STYLE_DIM, moment_show_exact(pool, json_time_ms(log, "createdAt"), screen->now_ms));
+    text_put(out, "  ");
+    screen_put(screen, out, level_style(level), pool_format(pool, "%-5s", safe(pool, level)));
+    text_format(out, "  %-8s  ", safe(pool, json_text(log, "category", "")));
+    text_put_safe(out, json_text(log, "message", ""));
+    if (data != NULL && !json_is_null(data)) {
+        text_put(out, " ");
+        text_put_safe(out, json_show(pool, data));
+    }
+    if (step != NULL)
+        screen_put(screen, out, STYLE_DIM,
+                   attempt > 1 ? pool_format(pool, "  [%s, attempt %lld]", safe(pool, step), (long long)attempt)
+                               : pool_format(pool, "  [%s]", safe(pool, step)));
+    if (json_flag(log, "isReplay"))
+        screen_put(screen, out, STYLE_DIM, "  (replay)");
+    text_put(out, "\n");
+}

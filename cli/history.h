@@ -1,0 +1,23 @@
+/* history.h - a run's steps, events and log lines, gathered page by page. */
+#ifndef CLI_HISTORY_H
+#define CLI_HISTORY_H
+
+#include "reference.h"
+
+struct history_query {
+    int64_t run;       /* 0: the current one */
+    const char *order; /* NULL: as the server does it */
+    bool with_logs, no_replay;
+    const char *log_level, *log_category; /* or NULL */
+    int64_t limit;                        /* only the first page, with so many of each; 0: all pages */
+};
+
+/* {runNumber, steps, events, logs?, stepsHasNextPage, ...} as the API answers it, but whole.  The caller's, to
+ * json_decref(). */
+enum exit_code history_fetch(struct session *session, const struct reference *reference,
+                             const struct history_query *query, json_t **out_history);
+
+/* A line of a log, with a line end. */
+void log_print(struct session *session, struct pool *pool, struct text *out, const json_t *log);
+
+#endif

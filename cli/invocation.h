@@ -1,0 +1,42 @@
+/* invocation.h - the words of a command line, understood by the table of commands.
+ *
+ * Everything that can be known to be wrong without the server is found here: unknown commands and options (with the
+ * nearest that there is), values that an option does not take, arguments that are missing or too many. */
+#ifndef CLI_INVOCATION_H
+#define CLI_INVOCATION_H
+
+#include "commands.h"
+#include "pool.h"
+
+enum { HEADERS_MAX = 32, DEPTH_MAX = 4 };
+
+struct invocation {
+    const struct command *command;
+    const struct command *path[DEPTH_MAX]; /* from the root to the command */
+    size_t depth;
+    const char *values[OPTION_COUNT]; /* NULL: not given; "" for a flag */
+    const char *headers[HEADERS_MAX]; /* in the order given */
+    size_t header_count;
+    const char **arguments;
+    size_t argument_count;
+};
+
+/* Also when it fails, what was understood so far is in *out_invocation. */
+enum exit_code invocation_parse(struct pool *pool, struct problem *problem, int count, char **words,
+                                struct invocation *out_invocation);
+
+bool invocation_has(const struct invocation *invocation, enum option_id id);
+/* Of an option whose value was checked. */
+long invocation_number(const struct invocation *invocation, enum option_id id, long fallback);
+
+/* "pawl instances get" */
+const char *invocation_name(struct pool *pool, const struct invocation *invocation);
+
+/* Whether the value is one that the option takes; who is what it was given as: "--timeout", "PAWL_TIMEOUT". */
+enum exit_code option_check(struct problem *problem, enum option_id id, const char *who, const char *value);
+
+/* Names as the server takes them. */
+bool is_name(const char *text);
+bool is_workflow_name(const char *text);
+
+#endif

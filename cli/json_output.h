@@ -1,0 +1,29 @@
+/* json_output.h - JSON values looked into and written.
+ *
+ * Numbers are written with the digits that they need: 19.99 stays 19.99. */
+#ifndef CLI_JSON_OUTPUT_H
+#define CLI_JSON_OUTPUT_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "screen.h"
+
+/* Of what a server sent; NULL when it is not JSON. */
+json_t *json_read(const char *text, size_t size);
+
+/* What is at a path ("details.error.name"); NULL when it is not there. */
+json_t *json_at(const json_t *value, const char *path);
+/* Its text, or the fallback when it is none. */
+const char *json_text(const json_t *value, const char *path, const char *fallback);
+int64_t json_number(const json_t *value, const char *path, int64_t fallback);
+bool json_flag(const json_t *value, const char *path);
+/* A time; 0 when it is not there. */
+int64_t json_time_ms(const json_t *value, const char *path);
+
+/* indent 0: all on one line. */
+void json_write(struct text *out, const json_t *value, size_t indent);
+/* On one line, in the pool; "" for NULL. */
+const char *json_show(struct pool *pool, const json_t *value);
+
+#endif

@@ -1,0 +1,62 @@
+/* main.c - pawl: looks at and controls a Pawl server from a terminal, over HTTP alone. */
+#include <curl/curl.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "help.h"
+#include "session.h"
+
+#ifndef PAWL_CLI_VERSION
+#error "the build says which version this is"
+#endif
+
+static enum exit_code run(struct session *session)
+{
+    const struct invocation *invocation = &session->invocation;
+    const struct command *command = invocation->command;
+    if (invocation_has(invocation, OPTION_VERSION)) {
+        text_format(&session->out, "pawl %s\n", PAWL_CLI_VERSION);
+        return session_print(session);
+    }
+    if (invocation_has(invocation, OPTION_HELP)) {
+        help_print(&session->screen, invocation->path, invocation->depth, &session->out);
+        return session_print(session);
+    }
+    if (command->children != NULL) {
+        help_print(&session->screen, invocation->path, invocation->depth, &session->out);
+        (void)fputs(text_string(&session->out), stderr);
+        return EXIT_WRONG_USE; /* nothing was asked for */
+    }
+    if (!command->is_offline) {
+        enum exit_code code = settings_read(&session->pool, &session->problem, invocation, &session->settings);
+        if (code == EXIT_DONE)
+            code = client_open(session);
+        if (code != EXIT_DONE)
+            return code;
+        session->screen = screen_open(session->settings.colour);
+    }
+    return command->run(session);
+}
+
+int main(int count, char **words)
+{
+    struct session session = { .problem = { .exit_code = EXIT_DONE } };
+    (void)setlocale(LC_CTYPE, ""); /* widths of characters; numbers stay as JSON writes them */
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        (void)fputs("pawl: curl cannot be set up\n", stderr);
+        return EXIT_UNREACHABLE;
+    }
+    enum exit_code code = invocation_parse(&session.pool, &session.problem, count, words, &session.invocation);
+    settings_begin(&session.invocation, &session.settings);
+    session.screen = screen_open(session.settings.colour);
+    if (code == EXIT_DONE)
+        code = run(&session);
+    if (code != EXIT_DONE && session.problem.text[0] != '\0')
+        problem_print(&session.problem, session_is_json(&session));
+    client_close(&session.client);
+    text_free(&session.out);
+    pool_clear(&session.pool);
+    curl_global_cleanup();
+    return (int)code;
+}

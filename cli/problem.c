@@ -1,0 +1,56 @@
+/* problem.c - see problem.h. */
+#include "problem.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "text.h"
+
+enum exit_code problem_set(struct problem *problem, enum exit_code exit_code, const char *code, const char *format, ...)
+{
+    va_list arguments;
+    char text[sizeof problem->text]; /* the arguments may be the text that is replaced */
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    problem->exit_code = exit_code;
+    problem->http_status = 0;
+    (void)snprintf(problem->code, sizeof problem->code, "%s", code);
+    (void)snprintf(problem->text, sizeof problem->text, "%s", text);
+    return exit_code;
+}
+
+/* A text may have lines of its own: an excerpt with a mark below it.  Each of them is made safe. */
+static void print_text(const struct problem *problem)
+{
+    struct text out = { NULL, 0, 0 };
+    struct pool pool = { NULL };
+    text_put(&out, "pawl: ");
+    for (const char *line = problem->text, *end; *line != '\0'; line = end) {
+        end = line;
+        while (*end != '\0' && *end != '\n')
+            end++;
+        text_put_safe(&out, pool_copy(&pool, line, (size_t)(end - line)));
+        text_put(&out, "\n");
+        end += *end == '\n';
+    }
+    (void)fputs(text_string(&out), stderr);
+    text_free(&out);
+    pool_clear(&pool);
+}
+
+void problem_print(const struct problem *problem, bool as_json)
+{
+    if (!as_json) {
+        print_text(problem);
+        return;
+    }
+    json_t *value = json_pack("{s:s, s:s, s:i}", "code", problem->code, "message", problem->text, "exitCode",
+                              (int)problem->exit_code);
+    char *text = value != NULL ? json_dumps(value, JSON_COMPACT) : NULL;
+    (void)fprintf(stderr, "%s\n", text != NULL ? text : "{\"code\":\"UNKNOWN\"}"); /* not UTF-8: packed as nothing */
+    free(text);
+    json_decref(value);
+}

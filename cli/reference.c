@@ -1,0 +1,302 @@
+/* reference.c - see reference.h. */
+#include "reference.h"
+
+#include <string.h>
+
+#include "json_input.h"
+#include "suggest.h"
+
+const char *reference_path(struct pool *pool, const struct reference *reference)
+{
+    return pool_format(pool, "/workflows/%s/instances/%s", path_segment(pool, reference->workflow),
+                       path_segment(pool, reference->id));
+}
+
+const char *reference_name(struct pool *pool, const struct reference *reference)
+{
+    return pool_format(pool, "%s/%s", reference->workflow, safe(pool, reference->id));
+}
+
+/* ---- Words ----------------------------------------------------------------------------------------------------------- */
+
+static enum exit_code parse(struct session *session, const char *word, struct reference *out_reference)
+{
+    const char *slash = strrchr(word, '/');
+    const char *named = session_option(session, OPTION_WORKFLOW);
+    struct reference reference = { session->settings.workflow, slash != NULL ? slash + 1 : word };
+    if (slash != NULL) {
+        reference.workflow = pool_copy(&session->pool, word, (size_t)(slash - word));
+        if (!is_workflow_name(reference.workflow))
+            return problem_use(&session->problem, "\"%s\" is not WORKFLOW/ID: \"%s\" is not a workflow's name", word,
+                               reference.workflow);
+        if (named != NULL && strcmp(named, reference.workflow) != 0)
+            return problem_use(&session->problem, "is the workflow %s, or %s? --workflow and \"%s\" do not agree",
+                               named, reference.workflow, word);
+    }
+    if (!is_name(reference.id))
+        return problem_use(&session->problem,
+                           "\"%s\" is not an instance: an id is 1 to 100 of a-z A-Z 0-9 _ -, not starting with -",
+                           word);
+    *out_reference = reference;
+    return EXIT_DONE;
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t count = 1;
+    for (; *text != '\0'; text++)
+        count += *text == '\n';
+    return count;
+}
+
+/* The lines of standard input, without blanks around them and without empty ones. */
+static enum exit_code read_lines(struct session *session, const char ***out_lines, size_t *out_count)
+{
+    const char *text = "";
+    enum exit_code code = file_read(&session->pool, &session->problem, "-", "-", &text);
+    if (code != EXIT_DONE)
+        return code;
+    const char **lines = pool_take(&session->pool, sizeof *lines * count_lines(text));
+    size_t count = 0;
+    while (*text != '\0') {
+        size_t size = strcspn(text, "\n"), start = strspn(text, " \t\r"), end = size;
+        while (end > start && strchr(" \t\r", text[end - 1]) != NULL)
+            end--;
+        if (end > start)
+            lines[count++] = pool_copy(&session->pool, text + start, end - start);
+        text += size + (text[size] == '\n');
+    }
+    *out_lines = lines;
+    *out_count = count;
+    return EXIT_DONE;
+}
+
+static bool reads_json_from_input(const struct session *session)
+{
+    static const enum option_id options[] = { OPTION_PARAMS, OPTION_PAYLOAD, OPTION_BATCH };
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        const char *value = session_option(session, options[i]);
+        if (value != NULL && strcmp(value, "-") == 0)
+            return true;
+    }
+    return false;
+}
+
+enum exit_code words_check(struct session *session)
+{
+    const struct invocation *invocation = &session->invocation;
+    for (size_t i = 0; i < invocation->argument_count; i++) {
+        if (strcmp(invocation->arguments[i], "-") != 0)
+            continue;
+        if (invocation->argument_count > 1)
+            return problem_use(&session->problem, "- stands alone: all come from standard input, or none");
+        if (reads_json_from_input(session))
+            return problem_use(&session->problem, "standard input cannot be both the instances and the JSON");
+    }
+    return EXIT_DONE;
+}
+
+enum exit_code words_read(struct session *session, const char ***out_words, size_t *out_count)
+{
+    const struct invocation *invocation = &session->invocation;
+    enum exit_code code = words_check(session);
+    *out_words = invocation->arguments;
+    *out_count = invocation->argument_count;
+    if (code == EXIT_DONE && invocation->argument_count == 1 && strcmp(invocation->arguments[0], "-") == 0)
+        return read_lines(session, out_words, out_count);
+    return code;
+}
+
+enum exit_code reference_parse_all(struct session *session, struct reference **out_references, size_t *out_count)
+{
+    const char **words, *id = session_option(session, OPTION_ID);
+    size_t count;
+    enum exit_code code = words_read(session, &words, &count);
+    if (code != EXIT_DONE)
+        return code;
+    if (id != NULL && count > 0)
+        return problem_use(&session->problem, "instances are named by --id or by arguments, not by both");
+    if (id != NULL) {
+        words = &id;
+        count = 1;
+    }
+    struct reference *references = pool_take(&session->pool, sizeof *references * (count + 1));
+    for (size_t i = 0; i < count && code == EXIT_DONE; i++)
+        code = parse(session, words[i], &references[i]);
+    *out_references = references;
+    *out_count = count;
+    return code;
+}
+
+enum exit_code reference_parse_one(struct session *session, struct reference *out_reference)
+{
+    struct reference *references;
+    size_t count;
+    enum exit_code code = reference_parse_all(session, &references, &count);
+    if (code == EXIT_DONE && count != 1)
+        return problem_use(&session->problem, "which instance? WORKFLOW/ID, or --workflow and --id, names it");
+    if (code == EXIT_DONE)
+        *out_reference = references[0];
+    return code;
+}
+
+/* ---- Asking ------------------------------------------------------------------------------------------------------------ */
+
+enum exit_code workflow_names(struct session *session, const char ***out_names, size_t *out_count)
+{
+    struct answer answer;
+    enum exit_code code = client_get(session, "/workflows", &answer);
+    if (code != EXIT_DONE)
+        return code;
+    const json_t *list = json_at(answer.json, "workflows");
+    const char **names = pool_take(&session->pool, sizeof *names * (json_array_size(list) + 1));
+    size_t index, count = 0;
+    json_t *workflow;
+    json_array_foreach(list, index, workflow) {
+        const char *name = json_text(workflow, "name", "");
+        if (is_workflow_name(name))
+            names[count++] = pool_string(&session->pool, name);
+    }
+    answer_free(&answer);
+    *out_names = names;
+    *out_count = count;
+    return EXIT_DONE;
+}
+
+enum exit_code explain_workflow(struct session *session, enum exit_code code, const char *workflow)
+{
+    const char **names;
+    size_t count;
+    struct problem first = session->problem;
+    if (code != EXIT_REFUSED || strcmp(first.code, "WORKFLOW_NOT_FOUND") != 0)
+        return code;
+    enum exit_code asked = workflow_names(session, &names, &count);
+    session->problem = first;
+    if (asked != EXIT_DONE)
+        return code;
+    const char *nearest = suggest(workflow, names, count);
+    size_t size = strlen(session->problem.text), room = sizeof session->problem.text - size;
+    if (nearest != NULL)
+        (void)snprintf(session->problem.text + size, room, "; did you mean %s?", nearest);
+    else
+        (void)snprintf(session->problem.text + size, room, "; pawl workflows list shows those that are");
+    return code;
+}
+
+struct newest {
+    const char *id;
+    int64_t created_at_ms;
+};
+
+/* id NULL: there is none. */
+static enum exit_code find_newest(struct session *session, const char *workflow, struct newest *out_newest)
+{
+    struct answer answer;
+    const char *path =
+        pool_format(&session->pool, "/workflows/%s/instances?pageSize=1", path_segment(&session->pool, workflow));
+    enum exit_code code = client_get(session, path, &answer);
+    *out_newest = (struct newest){ NULL, 0 };
+    if (code != EXIT_DONE)
+        return explain_workflow(session, code, workflow);
+    const json_t *instance = json_array_get(json_at(answer.json, "instances"), 0);
+    if (instance != NULL && is_name(json_text(instance, "id", ""))) {
+        out_newest->id = pool_string(&session->pool, json_text(instance, "id", ""));
+        out_newest->created_at_ms = json_time_ms(instance, "createdAt");
+    }
+    answer_free(&answer);
+    return EXIT_DONE;
+}
+
+static enum exit_code resolve_latest(struct session *session, struct reference *reference, const char **names,
+                                     size_t count)
+{
+    struct newest best = { NULL, 0 };
+    const char *said = reference->workflow;
+    for (size_t i = 0; i < count; i++) {
+        struct newest newest;
+        enum exit_code code = find_newest(session, names[i], &newest);
+        if (code != EXIT_DONE)
+            return code;
+        if (newest.id != NULL && (best.id == NULL || newest.created_at_ms > best.created_at_ms)) {
+            best = newest;
+            reference->workflow = names[i];
+        }
+    }
+    if (best.id == NULL)
+        return problem_set(&session->problem, EXIT_REFUSED, "INSTANCE_NOT_FOUND", "there is no instance%s%s yet",
+                           said != NULL ? " of " : "", said != NULL ? said : "");
+    reference->id = best.id;
+    return EXIT_DONE;
+}
+
+/* *out_found: whether the workflow has an instance of that id. */
+static enum exit_code has_instance(struct session *session, const struct reference *reference, bool *out_found)
+{
+    struct answer answer;
+    enum exit_code code = client_get(session, reference_path(&session->pool, reference), &answer);
+    *out_found = code == EXIT_DONE;
+    if (code == EXIT_DONE)
+        answer_free(&answer);
+    if (code == EXIT_REFUSED && session->problem.http_status == 404)
+        return EXIT_DONE;
+    return code;
+}
+
+static enum exit_code search(struct session *session, struct reference *reference, const char **names, size_t count)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < count; i++) {
+        bool has = false;
+        enum exit_code code = has_instance(session, &(struct reference){ names[i], reference->id }, &has);
+        if (code != EXIT_DONE)
+            return code;
+        if (has && found != NULL)
+            return problem_use(&session->problem, "which %s is meant: %s/%s or %s/%s?", reference->id, found,
+                               reference->id, names[i], reference->id);
+        if (has)
+            found = names[i];
+    }
+    if (found == NULL)
+        return problem_set(&session->problem, EXIT_REFUSED, "INSTANCE_NOT_FOUND",
+                           "no workflow of this server has an instance \"%s\"", reference->id);
+    reference->workflow = found;
+    return EXIT_DONE;
+}
+
+enum exit_code reference_resolve(struct session *session, struct reference *reference)
+{
+    const char **names = &reference->workflow;
+    size_t count = 1;
+    bool is_latest = strcmp(reference->id, "latest") == 0;
+    const char *said = reference->workflow;
+    if (said == NULL) {
+        enum exit_code code = workflow_names(session, &names, &count);
+        if (code != EXIT_DONE)
+            return code;
+    } else {
+        names = &said;
+    }
+    if (is_latest)
+        return resolve_latest(session, reference, names, count);
+    return said == NULL ? search(session, reference, names, count) : EXIT_DONE;
+}
+
+enum exit_code reference_find(struct session *session, struct reference *out_reference)
+{
+    enum exit_code code = reference_parse_one(session, out_reference);
+    return code == EXIT_DONE ? reference_resolve(session, out_reference) : code;
+}
+
+enum exit_code workflow_meant(struct session *session, const char **out_workflow)
+{
+    const char *named = session_option(session, OPTION_WORKFLOW);
+    const char *word = session->invocation.argument_count > 0 ? session->invocation.arguments[0] : NULL;
+    *out_workflow = word != NULL ? word : session->settings.workflow;
+    if (word != NULL && !is_workflow_name(word))
+        return problem_use(&session->problem, "\"%s\" is not a workflow's name, which is 1 to 64 of a-z A-Z 0-9 _ -",
+                           word);
+    if (word != NULL && named != NULL && strcmp(word, named) != 0)
+        return problem_use(&session->problem, "is the workflow %s, or %s? --workflow and \"%s\" do not agree", named,
+                           word, word);
+    return EXIT_DONE;
+}

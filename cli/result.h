@@ -1,0 +1,13 @@
+/* result.h - the result of a run, waited for where that was asked: for `instances result` and `instances create`. */
+#ifndef CLI_RESULT_H
+#define CLI_RESULT_H
+
+#include "reference.h"
+
+/* Prints it as --wait, --for and the format say. */
+enum exit_code result_print(struct session *session, const struct reference *reference);
+
+/* Whether --wait or --for was given. */
+bool result_is_awaited(const struct session *session);
+
+#endif

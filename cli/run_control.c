@@ -1,0 +1,111 @@
+/* run_control.c - pawl instances pause, resume, restart, terminate, send-event: of one instance, or of many. */
+#include <string.h>
+
+#include "bulk.h"
+#include "json_input.h"
+#include "reference.h"
+#include "run.h"
+#include "view.h"
+
+struct action {
+    const char *route; /* "/pause" */
+    const char *done;  /* "paused" */
+    const char *body;  /* or NULL */
+};
+
+static enum exit_code apply(struct session *session, const struct action *action, struct reference *reference,
+                            const char **out_more)
+{
+    struct answer answer;
+    enum exit_code code = reference_resolve(session, reference);
+    if (code != EXIT_DONE)
+        return code;
+    const char *path = pool_format(&session->pool, "%s%s", reference_path(&session->pool, reference), action->route);
+    code = client_ask(session, "POST", path, action->body, &answer);
+    if (code != EXIT_DONE)
+        return explain_workflow(session, code, reference->workflow);
+    const json_t *details = json_at(answer.json, "status"); /* an event answers how the instance stands */
+    if (json_is_object(details))
+        *out_more = pool_format(&session->pool, "; it is %s", safe(&session->pool, phase_show(phase_of(details))));
+    answer_free(&answer);
+    return EXIT_DONE;
+}
+
+static json_t *describe(const struct reference *reference)
+{
+    json_t *json = reference->workflow != NULL
+                       ? json_pack("{s:s, s:s}", "workflowName", reference->workflow, "id", reference->id)
+                       : json_pack("{s:s}", "id", reference->id);
+    if (json == NULL)
+        out_of_memory();
+    return json;
+}
+
+static enum exit_code do_to_all(struct session *session, const struct action *action)
+{
+    struct reference *references;
+    size_t count;
+    struct bulk bulk;
+    bool is_dry = session_has(session, OPTION_DRY_RUN);
+    enum exit_code code = reference_parse_all(session, &references, &count);
+    if (code != EXIT_DONE)
+        return code;
+    bulk_begin(&bulk, session, is_dry ? pool_format(&session->pool, "would be %s", action->done) : action->done, count);
+    if (is_dry)
+        bulk.is_quiet = false; /* which ones is the question */
+    for (size_t i = 0; i < count; i++) {
+        const char *more = "";
+        code = is_dry ? reference_resolve(session, &references[i]) : apply(session, action, &references[i], &more);
+        const char *name =
+            references[i].workflow != NULL ? reference_name(&session->pool, &references[i]) : references[i].id;
+        if (!bulk_note(&bulk, name, more, describe(&references[i]), code))
+            break;
+    }
+    return bulk_end(&bulk);
+}
+
+enum exit_code run_instances_pause(struct session *session)
+{
+    return do_to_all(session, &(struct action){ "/pause", "paused", NULL });
+}
+
+enum exit_code run_instances_resume(struct session *session)
+{
+    return do_to_all(session, &(struct action){ "/resume", "resumed", NULL });
+}
+
+enum exit_code run_instances_restart(struct session *session)
+{
+    return do_to_all(session, &(struct action){ "/restart", "restarted", NULL });
+}
+
+enum exit_code run_instances_terminate(struct session *session)
+{
+    return do_to_all(session, &(struct action){ "/terminate", "terminated", NULL });
+}
+
+enum exit_code run_instances_send_event(struct session *session)
+{
+    const char *type = session_option(session, OPTION_TYPE), *id = session_option(session, OPTION_EVENT_ID);
+    const char *payload = NULL, *payload_part = "", *id_part = "";
+    enum exit_code code = words_check(session);
+    if (code != EXIT_DONE)
+        return code;
+    if (session_has(session, OPTION_PAYLOAD)) {
+        code = json_input_read(&session->pool, &session->problem, "--payload", session_option(session, OPTION_PAYLOAD),
+                               &payload);
+        if (code != EXIT_DONE)
+            return code;
+        payload_part = pool_format(&session->pool, ",\"payload\":%s", payload);
+    }
+    if (id != NULL) {
+        json_t *text = json_string(id);
+        if (text == NULL)
+            return problem_use(&session->problem, "--event-id is not UTF-8");
+        id_part = pool_format(&session->pool, ",\"id\":%s", json_show(&session->pool, text));
+        json_decref(text);
+    }
+    struct action action = { "/events", pool_format(&session->pool, "was sent %s", type),
+                             pool_format(&session->pool, "{\"type\":\"%s\"%s%s}", type, payload_part, id_part) };
+    return do_to_all(session, &action);
+}

@@ -1,0 +1,213 @@
+/* run_create.c - pawl instances create: one, or a batch. */
+#include <string.h>
+
+#include "json_input.h"
+#include "result.h"
+#include "run.h"
+#include "view.h"
+
+enum { BATCH_MAX = 100 };
+
+/* ---- Of what ------------------------------------------------------------------------------------------------------------ */
+
+/* The argument is WORKFLOW or WORKFLOW/ID; --workflow and --id say the same. */
+static enum exit_code parse_target(struct session *session, struct reference *out_target)
+{
+    const char *word = session->invocation.argument_count > 0 ? session->invocation.arguments[0] : NULL;
+    const char *id = session_option(session, OPTION_ID), *slash = word != NULL ? strchr(word, '/') : NULL;
+    struct reference target = { session->settings.workflow, id };
+    if (word != NULL) {
+        target.workflow = slash != NULL ? pool_copy(&session->pool, word, (size_t)(slash - word)) : word;
+        if (session_has(session, OPTION_WORKFLOW) &&
+            strcmp(session_option(session, OPTION_WORKFLOW), target.workflow) != 0)
+            return problem_use(&session->problem, "is the workflow %s, or %s?",
+                               session_option(session, OPTION_WORKFLOW), target.workflow);
+    }
+    if (slash != NULL && id != NULL)
+        return problem_use(&session->problem, "the id is named by --id or by \"%s\", not by both", word);
+    if (slash != NULL)
+        target.id = slash + 1;
+    if (target.workflow == NULL)
+        return problem_use(&session->problem, "of which workflow? pawl instances create WORKFLOW, or --workflow");
+    if (!is_workflow_name(target.workflow))
+        return problem_use(&session->problem, "\"%s\" is not a workflow's name, which is 1 to 64 of a-z A-Z 0-9 _ -",
+                           target.workflow);
+    if (target.id != NULL && !is_name(target.id))
+        return problem_use(&session->problem,
+                           "\"%s\" is not an id, which is 1 to 100 of a-z A-Z 0-9 _ -, not starting "
+                           "with -",
+                           target.id);
+    if (target.id != NULL && strcmp(target.id, "latest") == 0)
+        return problem_use(&session->problem, "an instance cannot be called latest: that is the newest one");
+    *out_target = target;
+    return EXIT_DONE;
+}
+
+static const char *collection(struct session *session, const struct reference *target)
+{
+    return pool_format(&session->pool, "/workflows/%s/instances", path_segment(&session->pool, target->workflow));
+}
+
+/* ---- One ------------------------------------------------------------------------------------------------------------------ */
+
+/* The parameters stand in it as they were given. */
+static const char *compose(struct session *session, const struct reference *target, const char *params)
+{
+    struct text body = { NULL, 0, 0 };
+    text_put(&body, "{");
+    if (target->id != NULL)
+        text_format(&body, "\"id\":\"%s\"", target->id);
+    if (params != NULL)
+        text_format(&body, "%s\"params\":%s", body.size > 1 ? "," : "", params);
+    if (session_has(session, OPTION_RETURN_EXISTING))
+        text_format(&body, "%s\"onConflict\":\"return\"", body.size > 1 ? "," : "");
+    text_put(&body, "}");
+    const char *copy = pool_string(&session->pool, text_string(&body));
+    text_free(&body);
+    return copy;
+}
+
+static enum exit_code create_one(struct session *session, struct reference *target)
+{
+    const char *params = NULL;
+    struct answer answer;
+    enum exit_code code = EXIT_DONE;
+    if (session_has(session, OPTION_PARAMS))
+        code = json_input_read(&session->pool, &session->problem, "--params", session_option(session, OPTION_PARAMS),
+                               &params);
+    if (code == EXIT_DONE)
+        code = client_ask(session, "POST", collection(session, target), compose(session, target, params), &answer);
+    if (code != EXIT_DONE)
+        return explain_workflow(session, code, target->workflow);
+    target->id = pool_string(&session->pool, json_text(answer.json, "id", ""));
+    if (!result_is_awaited(session)) {
+        const char *phase = phase_of(json_at(answer.json, "details"));
+        if (session_is_json(session)) {
+            session_put_json(session, answer.json);
+        } else {
+            text_put(&session->out, reference_name(&session->pool, target));
+            if (!session_is_ids(session)) {
+                text_put(&session->out, "  ");
+                screen_put(&session->screen, &session->out, status_style(phase),
+                           safe(&session->pool, phase_show(phase)));
+            }
+            text_put(&session->out, "\n");
+        }
+        code = session_print(session);
+    }
+    answer_free(&answer);
+    return code == EXIT_DONE && result_is_awaited(session) ? result_print(session, target) : code;
+}
+
+/* ---- Many ----------------------------------------------------------------------------------------------------------------- */
+
+static enum exit_code check_entry(struct session *session, const json_t *entry, size_t number)
+{
+    const char *key;
+    json_t *member;
+    if (!json_is_object(entry) || !is_name(json_text(entry, "id", "")))
+        return problem_use(&session->problem,
+                           "--batch: entry %zu is not {\"id\": ..., \"params\": ...} with an id of 1 to "
+                           "100 of a-z A-Z 0-9 _ -",
+                           number);
+    json_object_foreach((json_t *)entry, key, member)
+        if (strcmp(key, "id") != 0 && strcmp(key, "params") != 0)
+            return problem_use(&session->problem, "--batch: entry %zu has \"%s\"; there are only id and params", number,
+                               key);
+    return EXIT_DONE;
+}
+
+static enum exit_code read_batch(struct session *session, json_t **out_entries)
+{
+    const char *text;
+    size_t index;
+    json_t *entry;
+    enum exit_code code =
+        json_input_read(&session->pool, &session->problem, "--batch", session_option(session, OPTION_BATCH), &text);
+    if (code != EXIT_DONE)
+        return code;
+    json_t *entries = json_read(text, strlen(text));
+    if (!json_is_array(entries))
+        code = problem_use(&session->problem, "--batch is a list: [{\"id\": ..., \"params\": ...}, ...]");
+    json_array_foreach(entries, index, entry) {
+        code = check_entry(session, entry, index + 1);
+        if (code != EXIT_DONE)
+            break;
+    }
+    if (code == EXIT_DONE)
+        *out_entries = entries;
+    else
+        json_decref(entries);
+    return code;
+}
+
+static enum exit_code send_part(struct session *session, const struct reference *target, const json_t *entries,
+                                size_t from, json_t *created)
+{
+    struct text body = { NULL, 0, 0 };
+    struct answer answer;
+    text_put(&body, "{\"instances\":[");
+    for (size_t i = from; i < from + BATCH_MAX && i < json_array_size(entries); i++) {
+        text_put(&body, i > from ? "," : "");
+        json_write(&body, json_array_get(entries, i), 0);
+    }
+    text_put(&body, "]}");
+    const char *path = pool_format(&session->pool, "%s/batch", collection(session, target));
+    enum exit_code code = client_ask(session, "POST", path, text_string(&body), &answer);
+    text_free(&body);
+    if (code != EXIT_DONE)
+        return explain_workflow(session, code, target->workflow);
+    json_t *more = json_at(answer.json, "instances");
+    if (json_is_array(more) && json_array_extend(created, more) != 0)
+        out_of_memory();
+    answer_free(&answer);
+    return EXIT_DONE;
+}
+
+static void show_batch(struct session *session, const struct reference *target, const json_t *created, size_t asked)
+{
+    size_t index, count = json_array_size(created);
+    json_t *instance;
+    if (session_is_ids(session))
+        json_array_foreach(created, index, instance)
+            text_format(&session->out, "%s/%s\n", target->workflow,
+                        safe(&session->pool, json_text(instance, "id", "")));
+    else if (count == asked)
+        text_format(&session->out, "%zu created\n", count);
+    else
+        text_format(&session->out, "%zu created, %zu skipped, because their ids exist\n", count, asked - count);
+}
+
+static enum exit_code create_batch(struct session *session, const struct reference *target)
+{
+    static const enum option_id others[] = { OPTION_PARAMS, OPTION_ID, OPTION_RETURN_EXISTING, OPTION_WAIT,
+                                             OPTION_WAIT_FOR };
+    json_t *entries = NULL, *answer = json_pack("{s:[]}", "instances");
+    enum exit_code code = EXIT_DONE;
+    for (size_t i = 0; i < sizeof others / sizeof others[0] && code == EXIT_DONE; i++)
+        if (session_has(session, others[i]))
+            code = problem_use(&session->problem, "--batch and --%s do not go together", option_table[others[i]].name);
+    if (code == EXIT_DONE && target->id != NULL)
+        code = problem_use(&session->problem, "with --batch the ids are in the list");
+    if (code == EXIT_DONE)
+        code = read_batch(session, &entries);
+    json_t *created = json_at(answer, "instances");
+    for (size_t from = 0; code == EXIT_DONE && from < json_array_size(entries); from += BATCH_MAX)
+        code = send_part(session, target, entries, from, created);
+    if (code == EXIT_DONE && session_is_json(session))
+        session_put_json(session, answer);
+    else if (code == EXIT_DONE)
+        show_batch(session, target, created, json_array_size(entries));
+    json_decref(entries);
+    json_decref(answer);
+    return code == EXIT_DONE ? session_print(session) : code;
+}
+
+enum exit_code run_instances_create(struct session *session)
+{
+    struct reference target;
+    enum exit_code code = parse_target(session, &target);
+    if (code != EXIT_DONE)
+        return code;
+    return session_has(session, OPTION_BATCH) ? create_batch(session, &target) : create_one(session, &target);
+}

@@ -1,0 +1,90 @@
+/* run_logs.c - pawl instances logs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "history.h"
+#include "moment.h"
+#include "run.h"
+#include "stream.h"
+
+struct follower {
+    struct session *session;
+    const char *level, *category; /* or NULL */
+    enum exit_code code;
+};
+
+static bool is_wanted(const struct follower *follower, const json_t *log)
+{
+    return (follower->level == NULL || strcmp(json_text(log, "level", ""), follower->level) == 0) &&
+           !(session_has(follower->session, OPTION_NO_REPLAY) && json_flag(log, "isReplay")) &&
+           (follower->category == NULL || strcmp(json_text(log, "category", ""), follower->category) == 0);
+}
+
+static bool take_event(void *user, const char *event, const json_t *data)
+{
+    struct follower *follower = user;
+    struct session *session = follower->session;
+    struct pool pool = { NULL }; /* of this line: a long stream gathers nothing */
+    if (strcmp(event, "log") != 0 || !is_wanted(follower, data))
+        return true;
+    screen_refresh(&session->screen);
+    if (session_is_json(session)) {
+        json_write(&session->out, data, 0);
+        text_put(&session->out, "\n");
+    } else {
+        log_print(session, &pool, &session->out, data);
+    }
+    pool_clear(&pool);
+    follower->code = session_print(session);
+    return follower->code == EXIT_DONE;
+}
+
+static enum exit_code follow_logs(struct session *session, const struct reference *reference)
+{
+    struct follower follower = { session, session_option(session, OPTION_LOG_LEVEL),
+                                 session_option(session, OPTION_LOG_CATEGORY), EXIT_DONE };
+    const struct stream_handler handler = { .event = take_event, .user = &follower };
+    enum exit_code code = stream_follow(session, reference, &handler);
+    return code == EXIT_DONE ? follower.code : code;
+}
+
+static enum exit_code print_logs(struct session *session, const struct reference *reference)
+{
+    struct history_query query = {
+        .run = invocation_number(&session->invocation, OPTION_RUN, 0),
+        .with_logs = true,
+        .log_level = session_option(session, OPTION_LOG_LEVEL),
+        .log_category = session_option(session, OPTION_LOG_CATEGORY),
+        .no_replay = session_has(session, OPTION_NO_REPLAY),
+    };
+    json_t *history = NULL, *log;
+    size_t index;
+    enum exit_code code = history_fetch(session, reference, &query, &history);
+    if (code != EXIT_DONE)
+        return code;
+    const json_t *logs = json_at(history, "logs");
+    json_array_foreach(logs, index, log) {
+        if (session_is_json(session)) {
+            json_write(&session->out, log, 0);
+            text_put(&session->out, "\n");
+        } else {
+            log_print(session, &session->pool, &session->out, log);
+        }
+    }
+    if (json_array_size(logs) == 0 && session->screen.is_terminal && !session_is_json(session))
+        text_put(&session->out, "no log lines\n");
+    json_decref(history);
+    return session_print(session);
+}
+
+enum exit_code run_instances_logs(struct session *session)
+{
+    struct reference reference;
+    bool is_followed = session_has(session, OPTION_FOLLOW);
+    if (is_followed && session_has(session, OPTION_RUN))
+        return problem_use(&session->problem, "--follow is of the current run; --run is of one that is named");
+    enum exit_code code = reference_find(session, &reference);
+    if (code != EXIT_DONE)
+        return code;
+    return is_followed ? follow_logs(session, &reference) : print_logs(session, &reference);
+}

@@ -1,0 +1,271 @@
+/* run_watch.c - pawl instances watch: an instance change by change; a list is watched in watch_list.c.
+ *
+ * On a terminal the steps are drawn in place, with log lines above them, which stay; elsewhere each change is a line. */
+#include <string.h>
+
+#include "history.h"
+#include "moment.h"
+#include "picture.h"
+#include "run.h"
+#include "stream.h"
+#include "timeline.h"
+#include "view.h"
+#include "waiting.h"
+#include "watch_list.h"
+
+enum { INTERVAL_MS = 2000, LIMIT = 25, OTHER_ROWS = 8, STEPS_SHOWN_MIN = 4 };
+
+struct watched {
+    struct session *session;
+    const struct reference *reference;
+    json_t *details; /* as told last; owned */
+    json_t *steps;   /* of the run, in the order of their creation; owned */
+    int64_t run;
+    bool is_drawn; /* on a terminal; else each change is a line */
+    struct picture picture;
+    enum exit_code code;
+};
+
+static bool is_over(const json_t *details)
+{
+    const char *status = json_text(details, "status", "");
+    return strcmp(status, "complete") == 0 || strcmp(status, "errored") == 0 || strcmp(status, "terminated") == 0;
+}
+
+static void put_outcome(struct session *session, struct text *out, const json_t *details)
+{
+    const char *error = error_show(&session->pool, details, "error");
+    const json_t *output = json_at(details, "output");
+    if (error[0] != '\0')
+        screen_put(&session->screen, out, STYLE_RED, safe(&session->pool, error));
+    else if (output != NULL)
+        text_put_safe(out, json_show(&session->pool, output));
+}
+
+/* The newest steps that there is room for; a new reference. */
+static json_t *steps_that_fit(struct watched *watched, struct text *drawing)
+{
+    size_t count = json_array_size(watched->steps), room = terminal_rows();
+    room = room > STEPS_SHOWN_MIN + OTHER_ROWS ? room - OTHER_ROWS : STEPS_SHOWN_MIN;
+    if (count <= room)
+        return json_incref(watched->steps);
+    json_t *shown = json_array();
+    for (size_t i = count - room; i < count; i++)
+        if (json_array_append(shown, json_array_get(watched->steps, i)) != 0)
+            out_of_memory();
+    struct session *session = watched->session;
+    screen_note(
+        &session->screen, drawing,
+        pool_format(&session->pool, "%s before these", counted(&session->pool, (int64_t)(count - room), "step")));
+    return shown;
+}
+
+static void draw_steps(struct watched *watched, struct text *drawing)
+{
+    int64_t end_ms = watched->session->screen.now_ms;
+    if (is_over(watched->details)) { /* it stands still where its last step did */
+        const json_t *last = json_array_get(watched->steps, json_array_size(watched->steps) - 1);
+        end_ms = json_time_ms(last, "updatedAt");
+    }
+    json_t *shown = steps_that_fit(watched, drawing);
+    timeline_print(watched->session, drawing, shown, end_ms, false);
+    json_decref(shown);
+}
+
+static void draw(struct watched *watched)
+{
+    struct session *session = watched->session;
+    struct text drawing = { NULL, 0, 0 };
+    view_title(session, &drawing, watched->reference, phase_of(watched->details), watched->run);
+    view_waits(session, &drawing, watched->details, watched->steps);
+    if (json_array_size(watched->steps) > 0)
+        draw_steps(watched, &drawing);
+    picture_draw(&watched->picture, &session->screen, &session->out, &drawing);
+    text_free(&drawing);
+}
+
+/* Draws again, with these lines above it. */
+static void redraw(struct watched *watched, const char *above)
+{
+    struct session *session = watched->session;
+    screen_refresh(&session->screen);
+    picture_clear(&watched->picture, &session->out);
+    text_put(&session->out, above);
+    draw(watched);
+    watched->code = session_print(session);
+}
+
+static void keep_step(struct watched *watched, const json_t *step)
+{
+    const char *key = json_text(step, "stepKey", "");
+    size_t index;
+    json_t *known, *kept = (json_t *)step;
+    json_array_foreach(watched->steps, index, known) {
+        if (strcmp(json_text(known, "stepKey", ""), key) == 0) {
+            if (json_array_set(watched->steps, index, kept) != 0)
+                out_of_memory();
+            return;
+        }
+    }
+    if (json_array_append(watched->steps, kept) != 0)
+        out_of_memory();
+}
+
+static void keep_status(struct watched *watched, const json_t *data)
+{
+    int64_t run = json_number(data, "runNumber", watched->run);
+    if (run != watched->run)
+        (void)json_array_clear(watched->steps); /* it was restarted */
+    watched->run = run;
+    json_decref(watched->details);
+    watched->details = json_incref(json_at(data, "details"));
+}
+
+static void put_step_line(struct session *session, struct pool *pool, const json_t *step)
+{
+    const char *status = json_text(step, "status", ""), *error = error_show(pool, step, "error");
+    const char *waits = waiting_sentence(pool, step, session->screen.now_ms);
+    struct text *out = &session->out;
+    screen_put(&session->screen, out, STYLE_DIM,
+               moment_show_exact(pool, json_time_ms(step, "updatedAt"), session->screen.now_ms));
+    text_put(out, "  ");
+    screen_put(&session->screen, out, status_style(status), "step ");
+    text_format(out, "  %s: ", safe(pool, json_text(step, "name", "")));
+    if (waits != NULL)
+        text_put_safe(out, waits);
+    else
+        text_format(out, "%s after %s%s%s", safe(pool, status), duration_show(pool, step_took_ms(step, 0)),
+                    error[0] != '\0' ? ", " : "", safe(pool, error));
+    text_put(out, "\n");
+}
+
+static void put_status_line(struct session *session, struct pool *pool, const json_t *details, int64_t run)
+{
+    const char *phase = phase_of(details);
+    struct text *out = &session->out;
+    screen_put(&session->screen, out, STYLE_DIM,
+               moment_show_exact(pool, session->screen.now_ms, session->screen.now_ms));
+    text_put(out, "  ");
+    screen_put(&session->screen, out, status_style(phase), "run  ");
+    text_format(out, "  %s", safe(pool, phase_show(phase)));
+    if (run > 1)
+        text_format(out, ", run %lld", (long long)run);
+    if (is_over(details)) {
+        text_put(out, " ");
+        put_outcome(session, out, details);
+    }
+    text_put(out, "\n");
+}
+
+/* Each change is a line. */
+static void tell(struct watched *watched, const char *event, const json_t *data)
+{
+    struct session *session = watched->session;
+    struct pool pool = { NULL };
+    screen_refresh(&session->screen);
+    if (strcmp(event, "log") == 0)
+        log_print(session, &pool, &session->out, data);
+    else if (strcmp(event, "step") == 0)
+        put_step_line(session, &pool, data);
+    else
+        put_status_line(session, &pool, json_at(data, "details"), json_number(data, "runNumber", 1));
+    pool_clear(&pool);
+    watched->code = session_print(session);
+}
+
+static void tell_json(struct watched *watched, const char *event, const json_t *data)
+{
+    struct session *session = watched->session;
+    json_t *line = json_pack("{s:s, s:O}", "event", event, "data", data);
+    if (line == NULL)
+        out_of_memory();
+    json_write(&session->out, line, 0);
+    text_put(&session->out, "\n");
+    json_decref(line);
+    watched->code = session_print(session);
+}
+
+static bool take_event(void *user, const char *event, const json_t *data)
+{
+    struct watched *watched = user;
+    struct session *session = watched->session;
+    if (session_is_json(session)) {
+        tell_json(watched, event, data);
+    } else if (!watched->is_drawn) {
+        tell(watched, event, data);
+    } else {
+        struct text above = { NULL, 0, 0 };
+        if (strcmp(event, "step") == 0)
+            keep_step(watched, data);
+        else if (strcmp(event, "status") == 0)
+            keep_status(watched, data);
+        else
+            log_print(session, &session->pool, &above, data);
+        redraw(watched, text_string(&above));
+        text_free(&above);
+        pool_clear(&session->pool); /* settings and names live in another one, see watch_instance() */
+    }
+    return watched->code == EXIT_DONE;
+}
+
+static void look_again(void *user)
+{
+    struct watched *watched = user;
+    if (!watched->is_drawn || watched->details == NULL)
+        return;
+    redraw(watched, "");
+    pool_clear(&watched->session->pool);
+}
+
+/* What is written to standard error stays above the picture. */
+static void make_room(void *user)
+{
+    struct watched *watched = user;
+    if (!watched->is_drawn)
+        return;
+    picture_clear(&watched->picture, &watched->session->out);
+    (void)session_print(watched->session);
+}
+
+static enum exit_code watch_instance(struct session *session, const struct reference *reference)
+{
+    struct watched watched = { .session = session, .reference = reference, .run = 1 };
+    const struct stream_handler handler = { take_event, look_again, make_room, &watched };
+    struct pool kept = session->pool; /* what is drawn takes memory of its own, and gives it back at each turn */
+    watched.is_drawn = session->screen.is_terminal && session->settings.format == FORMAT_IS_TEXT;
+    watched.steps = json_array();
+    watched.details = NULL;
+    if (watched.steps == NULL)
+        out_of_memory();
+    session->pool = (struct pool){ NULL };
+    enum exit_code code = stream_follow(session, reference, &handler);
+    if (code == EXIT_DONE && watched.is_drawn && watched.details != NULL) {
+        redraw(&watched, "");
+        put_outcome(session, &session->out, watched.details);
+        if (session->out.size > 0)
+            text_put(&session->out, "\n");
+        watched.code = session_print(session);
+    }
+    pool_clear(&session->pool);
+    session->pool = kept;
+    json_decref(watched.steps);
+    json_decref(watched.details);
+    return code == EXIT_DONE ? watched.code : code;
+}
+
+enum exit_code run_instances_watch(struct session *session)
+{
+    struct reference reference;
+    int64_t interval_ms = INTERVAL_MS;
+    struct listing_query query = { .workflow = session->settings.workflow,
+                                   .status = session_option(session, OPTION_STATUS),
+                                   .limit = invocation_number(&session->invocation, OPTION_LIMIT, LIMIT) };
+    if (session_has(session, OPTION_INTERVAL))
+        (void)duration_parse(session_option(session, OPTION_INTERVAL), &interval_ms);
+    if (session->invocation.argument_count == 0 && !session_has(session, OPTION_ID))
+        return watch_list(session, &query, interval_ms);
+    if (query.status != NULL)
+        return problem_use(&session->problem, "--status is for a list; an instance is watched whatever its status is");
+    enum exit_code code = reference_find(session, &reference);
+    return code == EXIT_DONE ? watch_instance(session, &reference) : code;
+}

@@ -1,0 +1,312 @@
+/* run_why.c - pawl instances why: one paragraph that says why an instance does not move, and the command that would
+ * move it.
+ *
+ * The reason is found from the instance's phase, the steps that it waits in, and, where it is due and nobody takes it
+ * up, from the server's figures. */
+#include <string.h>
+
+#include "history.h"
+#include "metrics.h"
+#include "moment.h"
+#include "run.h"
+#include "view.h"
+#include "waiting.h"
+
+enum { STEPS_LOOKED_AT = 100, OVERDUE_MS = 2000 };
+
+struct why {
+    struct session *session;
+    struct pool *pool;
+    const struct reference *reference;
+    const char *name;
+    const json_t *details, *meta;
+    const json_t *steps; /* newest first */
+    int64_t now_ms;
+    /* the answer */
+    const char *reason; /* for programs: "waitingForEvent" */
+    const char *text;
+    const char *command; /* NULL: nothing moves it but time */
+};
+
+static const char *command_for(const struct why *why, const char *verb)
+{
+    return pool_format(why->pool, "pawl instances %s %s", verb, why->name);
+}
+
+/* ---- Finished, paused ---------------------------------------------------------------------------------------------------- */
+
+static const char *ended_when(const struct why *why)
+{
+    int64_t ms = json_time_ms(why->meta, "completedAt");
+    return ms != 0 ? pool_format(why->pool, " at %s, %s", moment_show(why->pool, ms, why->now_ms),
+                                 moment_relative(why->pool, ms, why->now_ms))
+                   : "";
+}
+
+static void explain_end(struct why *why, const char *status)
+{
+    const char *error = error_show(why->pool, why->details, "error");
+    why->reason = status;
+    why->command = command_for(why, "restart");
+    if (strcmp(status, "complete") == 0)
+        why->text =
+            pool_format(why->pool, "%s has finished: it completed%s. Only a new run, from the top, would do it again.",
+                        why->name, ended_when(why));
+    else if (strcmp(status, "errored") == 0)
+        why->text =
+            pool_format(why->pool,
+                        "%s has failed%s with %s, which its workflow did not handle. Once the cause is mended, a "
+                        "new run starts it over.",
+                        why->name, ended_when(why), error[0] != '\0' ? error : "an error");
+    else
+        why->text = pool_format(why->pool, "%s was terminated%s. Only a new run, from the top, would start it again.",
+                                why->name, ended_when(why));
+}
+
+/* ---- Waiting --------------------------------------------------------------------------------------------------------------- */
+
+/* The steps that wait, joined: "sleeping until ..., and waiting for event ...". */
+static const char *join_waits(const struct why *why, size_t *out_count, const json_t **out_event_step)
+{
+    const char *joined = "";
+    size_t index, count = 0;
+    json_t *step;
+    json_array_foreach(why->steps, index, step) {
+        const char *sentence = waiting_sentence(why->pool, step, why->now_ms);
+        if (sentence == NULL)
+            continue;
+        joined = pool_format(why->pool, "%s%s%s", joined, count > 0 ? "; and " : "", sentence);
+        if (json_text(step, "waitEventType", NULL) != NULL && json_time_ms(step, "nextRetryAt") == 0)
+            *out_event_step = step;
+        count++;
+    }
+    *out_count = count;
+    return joined;
+}
+
+static int64_t earliest_ms(const struct why *why)
+{
+    int64_t earliest = 0;
+    size_t index;
+    json_t *step;
+    json_array_foreach(why->steps, index, step) {
+        int64_t ms = strcmp(json_text(step, "status", ""), "waiting") == 0 ? waiting_until_ms(step) : 0;
+        if (ms != 0 && (earliest == 0 || ms < earliest))
+            earliest = ms;
+    }
+    return earliest;
+}
+
+/* ---- Due, and not taken up -------------------------------------------------------------------------------------------------- */
+
+/* How many runners carry the workflow and work by themselves, on all machines; -1: the server does not say. */
+static int count_runners(const struct why *why)
+{
+    struct answer answer;
+    size_t index, place;
+    json_t *runner, *workflow;
+    int count = 0;
+    if (client_get(why->session, "/cluster", &answer) != EXIT_DONE)
+        return -1;
+    json_array_foreach(json_at(answer.json, "runners"), index, runner)
+        json_array_foreach(json_at(runner, "workflows"), place, workflow)
+            count +=
+                json_flag(runner, "sharing") && strcmp(json_text(workflow, "name", ""), why->reference->workflow) == 0;
+    answer_free(&answer);
+    return count;
+}
+
+static void explain_queue(struct why *why, int64_t since_ms)
+{
+    struct metrics metrics;
+    const char *since = "";
+    if (since_ms != 0)
+        since = pool_format(why->pool, " since %s, %s,", moment_show(why->pool, since_ms, why->now_ms),
+                            moment_relative(why->pool, since_ms, why->now_ms));
+    why->reason = "queued";
+    if (count_runners(why) == 0) {
+        why->text =
+            pool_format(why->pool,
+                        "%s is due%s and nobody takes it up: no runner on this store carries \"%s\" by itself "
+                        "(pawl cluster). It goes on when a pawld that has it, with workers, is started; or at a "
+                        "tick, where the server allows that.",
+                        why->name, since, why->reference->workflow);
+        why->command = "pawl tick";
+        return;
+    }
+    const char *others = "";
+    if (metrics_read(why->session, &metrics) == EXIT_DONE) {
+        others = pool_format(why->pool, ": %.0f are due on the store, and the runner of this server holds %.0f",
+                             metrics_value(&metrics, "pawl_queue_depth", 0),
+                             metrics_value(&metrics, "pawl_runner_in_flight", 0));
+        metrics_free(&metrics);
+    }
+    why->text =
+        pool_format(why->pool,
+                    "%s is due%s and waits for its turn%s. It goes on by itself; more workers (pawld --workers), or "
+                    "another process on the same store, would get there sooner.",
+                    why->name, since, others);
+}
+
+static void explain_waiting(struct why *why)
+{
+    const json_t *event_step = NULL;
+    size_t count = 0;
+    const char *waits = join_waits(why, &count, &event_step);
+    int64_t until_ms = earliest_ms(why);
+    if (count == 0 || (until_ms != 0 && until_ms + OVERDUE_MS < why->now_ms)) {
+        explain_queue(why, until_ms);
+        return;
+    }
+    if (event_step != NULL) {
+        const char *type = json_text(event_step, "waitEventType", "?");
+        why->reason = "waitingForEvent";
+        why->command = pool_format(why->pool, "pawl instances send-event %s --type %s", why->name, type);
+        why->text = pool_format(why->pool, "%s is %s. Nobody has sent it such an event yet; sending one moves it.",
+                                why->name, waits);
+    } else if (strstr(waits, "trying ") == waits) {
+        why->reason = "waitingForRetry";
+        why->text =
+            pool_format(why->pool, "%s is %s. It goes on by itself; its log lines say more (pawl instances logs %s).",
+                        why->name, waits, why->name);
+    } else {
+        why->reason = "sleeping";
+        why->text = pool_format(why->pool, "%s is %s. Nothing but time moves it.", why->name, waits);
+    }
+}
+
+/* ---- Working ----------------------------------------------------------------------------------------------------------------- */
+
+static const char *last_step(const struct why *why)
+{
+    const json_t *step = json_array_get(why->steps, 0);
+    return step != NULL
+               ? pool_format(why->pool, "its last finished step is \"%s\", of %s", json_text(step, "name", "?"),
+                             moment_relative(why->pool, json_time_ms(step, "updatedAt"), why->now_ms))
+               : "no step has finished yet";
+}
+
+static void explain_paused(struct why *why)
+{
+    const json_t *event_step = NULL;
+    size_t count = 0;
+    const char *waits = join_waits(why, &count, &event_step);
+    why->reason = "paused";
+    why->command = command_for(why, "resume");
+    why->text = count > 0
+                    ? pool_format(why->pool,
+                                  "%s is paused: nothing of it runs until it is resumed. Beneath that it is %s; that "
+                                  "time goes on counting.",
+                                  why->name, waits)
+                    : pool_format(why->pool, "%s is paused: nothing of it runs until it is resumed.", why->name);
+}
+
+static void explain_moving(struct why *why, const char *phase)
+{
+    why->reason = phase;
+    if (strcmp(phase, "waitingForPause") == 0) {
+        why->command = command_for(why, "resume");
+        why->text =
+            pool_format(why->pool,
+                        "%s is about to pause: a runner still works on it, and it pauses when the step under way "
+                        "ends; %s. Resuming takes the pause back.",
+                        why->name, last_step(why));
+    } else {
+        why->text =
+            pool_format(why->pool,
+                        "%s does move: a runner works on it now; %s. What the step under way does, only its code "
+                        "knows; when it outlives its timeout it is tried again.",
+                        why->name, last_step(why));
+        why->command = command_for(why, "watch");
+    }
+}
+
+static void explain(struct why *why)
+{
+    const char *status = json_text(why->details, "status", ""), *phase = phase_of(why->details);
+    if (strcmp(status, "complete") == 0 || strcmp(status, "errored") == 0 || strcmp(status, "terminated") == 0)
+        explain_end(why, status);
+    else if (strcmp(phase, "waitingForPause") == 0 || strcmp(phase, "running") == 0)
+        explain_moving(why, phase);
+    else if (strcmp(status, "paused") == 0)
+        explain_paused(why);
+    else if (strcmp(status, "waiting") == 0)
+        explain_waiting(why);
+    else
+        explain_queue(why, json_time_ms(why->meta, "updatedAt"));
+}
+
+/* ---- All of it ----------------------------------------------------------------------------------------------------------------- */
+
+/* The paragraph, broken into lines where there is a width; elsewhere it is one, which tools for lines can take. */
+static void put_paragraph(struct session *session, const char *text)
+{
+    size_t width = session->screen.width > 0 ? session->screen.width : (size_t)-1, used = 0;
+    for (const char *word = safe(&session->pool, text); *word != '\0';) {
+        size_t size = strcspn(word, " "), columns = text_width(pool_copy(&session->pool, word, size));
+        if (used > 0 && used + 1 + columns > width) {
+            text_put(&session->out, "\n");
+            used = 0;
+        }
+        text_put(&session->out, used > 0 ? " " : "");
+        text_put_size(&session->out, word, size);
+        used += columns + (used > 0);
+        word += size + (word[size] == ' ');
+    }
+    text_put(&session->out, "\n");
+}
+
+static enum exit_code print(struct why *why)
+{
+    struct session *session = why->session;
+    if (session_is_json(session)) {
+        json_t *json =
+            json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s?}", "workflowName", why->reference->workflow, "id",
+                      why->reference->id, "status", json_text(why->details, "status", ""), "phase",
+                      phase_of(why->details), "reason", why->reason, "text", why->text, "command", why->command);
+        if (json == NULL)
+            out_of_memory();
+        session_put_json(session, json);
+        json_decref(json);
+        return session_print(session);
+    }
+    put_paragraph(session, why->text);
+    if (why->command != NULL) {
+        text_put(&session->out, "\n    ");
+        screen_put(&session->screen, &session->out, STYLE_BOLD, safe(&session->pool, why->command));
+        text_put(&session->out, "\n");
+    }
+    return session_print(session);
+}
+
+enum exit_code run_instances_why(struct session *session)
+{
+    struct reference reference;
+    struct answer answer;
+    json_t *history = NULL;
+    enum exit_code code = reference_find(session, &reference);
+    if (code == EXIT_DONE)
+        code = explain_workflow(session, client_get(session, reference_path(&session->pool, &reference), &answer),
+                                reference.workflow);
+    if (code != EXIT_DONE)
+        return code;
+    struct history_query query = { .run = json_number(answer.json, "meta.runNumber", 0),
+                                   .order = "desc",
+                                   .limit = STEPS_LOOKED_AT };
+    code = history_fetch(session, &reference, &query, &history);
+    if (code == EXIT_DONE) {
+        struct why why = { .session = session,
+                           .pool = &session->pool,
+                           .reference = &reference,
+                           .name = reference_name(&session->pool, &reference),
+                           .details = json_at(answer.json, "details"),
+                           .meta = json_at(answer.json, "meta"),
+                           .steps = json_at(history, "steps"),
+                           .now_ms = session->screen.now_ms };
+        explain(&why);
+        code = print(&why);
+    }
+    json_decref(history);
+    answer_free(&answer);
+    return code;
+}

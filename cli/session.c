@@ -1,0 +1,61 @@
+/* session.c - see session.h. */
+#include "session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Whoever read our output has had enough (`| head -1`).  Then a program ends by SIGPIPE, without a word; but curl takes
+ * that signal away while a transfer is under way, and what it hands on is printed from inside of it. */
+static void end_if_nobody_reads(void)
+{
+    if (errno != EPIPE)
+        return;
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)raise(SIGPIPE);
+}
+
+enum exit_code session_print(struct session *session)
+{
+    bool is_written =
+        session->out.size == 0 || fwrite(session->out.data, 1, session->out.size, stdout) == session->out.size;
+    is_written = fflush(stdout) == 0 && is_written;
+    if (!is_written)
+        end_if_nobody_reads();
+    text_reset(&session->out);
+    return is_written ? EXIT_DONE
+                      : problem_set(&session->problem, EXIT_UNREACHABLE, "OUTPUT_FAILED",
+                                    "the output cannot be written: %s", strerror(errno));
+}
+
+void session_put_json(struct session *session, const json_t *value)
+{
+    json_write(&session->out, value, session->screen.is_terminal ? 2 : 0);
+    text_put(&session->out, "\n");
+}
+
+bool session_is_json(const struct session *session)
+{
+    return session->settings.format == FORMAT_IS_JSON;
+}
+
+bool session_is_ids(const struct session *session)
+{
+    return session->settings.format == FORMAT_IS_IDS;
+}
+
+const char *session_option(const struct session *session, enum option_id id)
+{
+    return session->invocation.values[id];
+}
+
+bool session_has(const struct session *session, enum option_id id)
+{
+    return invocation_has(&session->invocation, id);
+}
+
+const char *counted(struct pool *pool, int64_t count, const char *thing)
+{
+    return pool_format(pool, "%lld %s%s", (long long)count, thing, count == 1 ? "" : "s");
+}

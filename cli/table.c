@@ -1,0 +1,116 @@
+/* table.c - see table.h. */
+#include "table.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { GAP = 2, FLEXIBLE_MIN = 8, BELOW_INDENT = 3 };
+
+void table_init(struct table *table, const struct column *columns, size_t column_count)
+{
+    assert(column_count <= TABLE_COLUMNS_MAX);
+    *table = (struct table){ .columns = columns, .column_count = column_count };
+}
+
+void table_row(struct table *table)
+{
+    struct row *row = pool_take(&table->pool, sizeof *row);
+    *(table->last != NULL ? &table->last->next : &table->first) = row;
+    table->last = row;
+    table->cell_count = 0;
+}
+
+void table_cell(struct table *table, enum style style, const char *text)
+{
+    assert(table->cell_count < table->column_count);
+    const char *shown = safe(&table->pool, text);
+    size_t width = text_width(shown), place = table->cell_count++;
+    table->last->cells[place] = (struct cell){ shown, style };
+    if (width > table->widths[place])
+        table->widths[place] = width;
+}
+
+void table_below(struct table *table, enum style style, const char *text)
+{
+    table->last->below = (struct cell){ safe(&table->pool, text), style };
+}
+
+/* What the flexible column may take on this screen. */
+static size_t flexible_width(const struct table *table, const struct screen *screen, size_t wanted)
+{
+    size_t others = table->indent;
+    if (screen->width == 0)
+        return wanted;
+    for (size_t i = 0; i < table->column_count; i++)
+        others += (i > 0 ? GAP : 0) + (table->columns[i].is_flexible ? 0 : table->widths[i]);
+    size_t left = screen->width > others + FLEXIBLE_MIN ? screen->width - others : FLEXIBLE_MIN;
+    return left < wanted ? left : wanted;
+}
+
+static void print_row(struct table *table, const struct screen *screen, const struct row *row, struct text *out)
+{
+    size_t owed = table->indent; /* blanks that are put only if something follows */
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct cell *cell = &row->cells[i];
+        size_t room = table->widths[i];
+        const char *text = cell->text != NULL ? cell->text : "";
+        if (table->columns[i].is_flexible) {
+            room = flexible_width(table, screen, room);
+            text = screen_cut(screen, &table->pool, text, room);
+        }
+        size_t width = text_width(text), blanks = room > width ? room - width : 0;
+        if (table->columns[i].is_right)
+            owed += blanks;
+        if (text[0] != '\0') {
+            text_repeat(out, " ", owed);
+            screen_put(screen, out, cell->style, text);
+            owed = 0;
+        } else {
+            owed += width;
+        }
+        owed += GAP + (table->columns[i].is_right ? 0 : blanks);
+    }
+    text_put(out, "\n");
+}
+
+static void print_below(struct table *table, const struct screen *screen, const struct cell *cell, struct text *out)
+{
+    size_t indent = table->indent + BELOW_INDENT;
+    size_t room = screen->width > indent ? screen->width - indent : text_width(cell->text);
+    text_repeat(out, " ", indent);
+    screen_put(screen, out, cell->style, screen_cut(screen, &table->pool, cell->text, room));
+    text_put(out, "\n");
+}
+
+static void print_heading(struct table *table, const struct screen *screen, struct text *out)
+{
+    struct row heading = { .next = NULL };
+    for (size_t i = 0; i < table->column_count; i++)
+        heading.cells[i] = (struct cell){ table->columns[i].heading, STYLE_BOLD };
+    print_row(table, screen, &heading, out);
+}
+
+void table_print(struct table *table, const struct screen *screen, struct text *out)
+{
+    if (!table->hides_heading && table->first != NULL) {
+        for (size_t i = 0; i < table->column_count; i++) {
+            size_t width = text_width(table->columns[i].heading);
+            if (width > table->widths[i])
+                table->widths[i] = width;
+        }
+        print_heading(table, screen, out);
+        table->hides_heading = true;
+    }
+    for (const struct row *row = table->first; row != NULL; row = row->next) {
+        print_row(table, screen, row, out);
+        if (row->below.text != NULL)
+            print_below(table, screen, &row->below, out);
+    }
+    pool_clear(&table->pool);
+    table->first = table->last = NULL;
+}
+
+void table_free(struct table *table)
+{
+    pool_clear(&table->pool);
+}

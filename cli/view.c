@@ -1,0 +1,138 @@
+/* view.c - see view.h. */
+#include "view.h"
+
+#include <string.h>
+
+#include "moment.h"
+#include "table.h"
+#include "timeline.h"
+#include "waiting.h"
+
+const char *phase_of(const json_t *details)
+{
+    return json_text(details, "phase", json_text(details, "status", "?"));
+}
+
+const char *phase_show(const char *phase)
+{
+    return strcmp(phase, "waitingForPause") == 0 ? "about to pause" : phase;
+}
+
+void view_title(struct session *session, struct text *out, const struct reference *reference, const char *phase,
+                int64_t run)
+{
+    const struct screen *screen = &session->screen;
+    screen_put(screen, out, STYLE_BOLD, reference_name(&session->pool, reference));
+    text_put(out, "  ");
+    screen_put(screen, out, status_style(phase), safe(&session->pool, phase_show(phase)));
+    if (run > 1)
+        screen_put(screen, out, STYLE_DIM, pool_format(&session->pool, "  run %lld", (long long)run));
+    text_put(out, "\n");
+}
+
+void view_waits(struct session *session, struct text *out, const json_t *details, const json_t *steps)
+{
+    const char *status = json_text(details, "status", "");
+    bool is_paused = strcmp(status, "paused") == 0;
+    size_t index;
+    json_t *step;
+    if (!is_paused && strcmp(status, "waiting") != 0)
+        return;
+    json_array_foreach(steps, index, step) {
+        const char *sentence = waiting_sentence(&session->pool, step, session->screen.now_ms);
+        if (sentence == NULL)
+            continue;
+        sentence =
+            safe(&session->pool, is_paused ? pool_format(&session->pool, "paused while %s", sentence) : sentence);
+        screen_put(&session->screen, out, status_style(status), sentence);
+        text_put(out, "\n");
+    }
+}
+
+/* ---- What is known about it -------------------------------------------------------------------------------------------- */
+
+static void put_fact(struct table *table, const char *name, const char *value)
+{
+    table_row(table);
+    table_cell(table, STYLE_DIM, name);
+    table_cell(table, STYLE_PLAIN, value);
+}
+
+static void put_time(struct session *session, struct table *table, const char *name, const json_t *meta,
+                     const char *key)
+{
+    int64_t ms = json_time_ms(meta, key), now_ms = session->screen.now_ms;
+    if (ms != 0)
+        put_fact(table, name,
+                 pool_format(&session->pool, "%s, %s", moment_show(&session->pool, ms, now_ms),
+                             moment_relative(&session->pool, ms, now_ms)));
+}
+
+static void put_end(struct session *session, struct table *table, const json_t *meta)
+{
+    int64_t started_ms = json_time_ms(meta, "startedAt"), ended_ms = json_time_ms(meta, "completedAt");
+    int64_t now_ms = session->screen.now_ms;
+    if (ended_ms != 0)
+        put_fact(table, "finished",
+                 pool_format(&session->pool, "%s, %s, after %s", moment_show(&session->pool, ended_ms, now_ms),
+                             moment_relative(&session->pool, ended_ms, now_ms),
+                             duration_show(&session->pool, started_ms != 0 ? ended_ms - started_ms : 0)));
+}
+
+static void put_facts(struct session *session, struct text *out, const json_t *instance, bool is_full)
+{
+    static const struct column columns[] = { { .heading = "" }, { .heading = "", .is_flexible = true } };
+    const json_t *meta = json_at(instance, "meta"), *params = json_at(meta, "params");
+    const json_t *output = json_at(instance, "details.output");
+    const char *error = error_show(&session->pool, instance, "details.error");
+    struct table table;
+    table_init(&table, columns, 2);
+    table.hides_heading = true;
+    put_time(session, &table, "created", meta, "createdAt");
+    put_time(session, &table, "started", meta, "startedAt");
+    if (json_time_ms(meta, "completedAt") == 0)
+        put_time(session, &table, "changed", meta, "updatedAt");
+    put_end(session, &table, meta);
+    if (params != NULL && !is_full)
+        put_fact(&table, "params", json_show(&session->pool, params));
+    if (output != NULL && !is_full)
+        put_fact(&table, "output", json_show(&session->pool, output));
+    if (error[0] != '\0' && !is_full)
+        put_fact(&table, "error", error);
+    table_print(&table, &session->screen, out);
+    table_free(&table);
+    if (error[0] != '\0' && is_full)
+        text_format(out, "error  %s\n", safe(&session->pool, error));
+}
+
+static void put_payload(struct text *out, const char *name, const json_t *value)
+{
+    if (value == NULL)
+        return;
+    text_format(out, "\n%s\n", name);
+    json_write(out, value, 2);
+    text_put(out, "\n");
+}
+
+/* ---- All of it ----------------------------------------------------------------------------------------------------------- */
+
+void view_print(struct session *session, struct text *out, const struct reference *reference, const json_t *instance,
+                const json_t *history, bool is_full)
+{
+    const json_t *details = json_at(instance, "details"), *steps = json_at(history, "steps");
+    int64_t ended_ms = json_time_ms(instance, "meta.completedAt");
+    view_title(session, out, reference, phase_of(details), json_number(instance, "meta.runNumber", 1));
+    view_waits(session, out, details, steps);
+    text_put(out, "\n");
+    put_facts(session, out, instance, is_full);
+    if (is_full) {
+        put_payload(out, "params", json_at(instance, "meta.params"));
+        put_payload(out, "output", json_at(details, "output"));
+    }
+    if (json_array_size(steps) == 0)
+        return;
+    text_put(out, "\n");
+    timeline_print(session, out, steps, ended_ms != 0 ? ended_ms : session->screen.now_ms, is_full);
+    if (json_flag(history, "stepsHasNextPage") && !is_full)
+        screen_note(&session->screen, out, "earlier steps are not shown; --full shows all");
+}

@@ -1,0 +1,22 @@
+/* view.h - an instance, drawn for people: how it stands, what it waits for, what its steps did. */
+#ifndef CLI_VIEW_H
+#define CLI_VIEW_H
+
+#include "reference.h"
+
+/* The line with its name, status and run. */
+void view_title(struct session *session, struct text *out, const struct reference *reference, const char *phase,
+                int64_t run);
+
+/* A line for each of the steps that the run waits in.  details: {status, phase}. */
+void view_waits(struct session *session, struct text *out, const json_t *details, const json_t *steps);
+
+/* instance: as GET answers it.  history: its steps, the newest last. */
+void view_print(struct session *session, struct text *out, const struct reference *reference, const json_t *instance,
+                const json_t *history, bool is_full);
+
+/* "running", "waitingForPause" as "waiting for pause"; what is shown of details. */
+const char *phase_of(const json_t *details);
+const char *phase_show(const char *phase);
+
+#endif

@@ -1,0 +1,11 @@
+/* watch_list.h - a list of instances, looked at again and again; the half of `instances watch` that names none. */
+#ifndef CLI_WATCH_LIST_H
+#define CLI_WATCH_LIST_H
+
+#include "listing.h"
+
+/* Until it is interrupted.  On a terminal the list is drawn in place; elsewhere each instance that has changed is a line.
+ * A server that goes away after it has answered once is waited for. */
+enum exit_code watch_list(struct session *session, const struct listing_query *query, int64_t interval_ms);
+
+#endif

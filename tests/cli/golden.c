@@ -1,0 +1,97 @@
+/* golden.c - see golden.h. */
+#define _GNU_SOURCE
+#include "golden.h"
+
+#include <regex.h>
+
+struct rule {
+    const char *pattern, *replacement;
+};
+
+static const struct rule rules[] = {
+    { "\r", "" },
+    { "\033", "^[" },
+    { "(tomorrow |yesterday |[0-9]{4}-[0-9]{2}-[0-9]{2}[ T])?[0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{3})?)?Z?", "TIME" },
+    { "[0-9]+(\\.[0-9])? (ms|s|min|h|d)( [0-9]+ (min|s|h))?([^a-z]|$)", "DURATION\\5" },
+    { "(just )?now", "DURATION ago" },
+    { "(▇|·)+", "BAR" },
+    { "(\\[2m|[^0-9a-z])[0-9a-z]{26}([^0-9a-z])", "\\1ID\\2" },
+    { "pawl [0-9]+\\.[0-9]+\\.[0-9]+", "pawl VERSION" },
+    { "\"(version)\":\"[0-9.]+\"", "\"\\1\":\"VERSION\"" },
+    { "\"roundTripMs\":[0-9]+", "\"roundTripMs\":N" },
+    { "\"oldestDueMs\":[0-9]+", "\"oldestDueMs\":N" },
+    { "(queued|running)", "MOVING" },
+    { " {3,}", "  " },
+    { " +\n", "\n" },
+};
+
+void golden_replace(char *text, size_t size, const char *wanted, const char *replacement)
+{
+    regex_t pattern;
+    regmatch_t groups[6];
+    char *made = NULL;
+    size_t made_size = 0;
+    assert_int_equal(regcomp(&pattern, wanted, REG_EXTENDED), 0);
+    FILE *out = open_memstream(&made, &made_size);
+    assert_non_null(out);
+    const char *at = text;
+    while (*at != '\0' && regexec(&pattern, at, LENGTH(groups), groups, at > text ? REG_NOTBOL : 0) == 0) {
+        (void)fwrite(at, 1, (size_t)groups[0].rm_so, out);
+        for (const char *letter = replacement; *letter != '\0'; letter++) {
+            if (*letter != '\\') {
+                (void)fputc(*letter, out);
+                continue;
+            }
+            const regmatch_t *group = &groups[*++letter - '0'];
+            (void)fwrite(at + group->rm_so, 1, (size_t)(group->rm_eo - group->rm_so), out);
+        }
+        at += groups[0].rm_eo;
+    }
+    (void)fputs(at, out);
+    assert_int_equal(fclose(out), 0);
+    assert_true(made_size < size);
+    memcpy(text, made, made_size + 1);
+    free(made);
+    regfree(&pattern);
+}
+
+static void replace_text(char *text, const char *old, const char *new)
+{
+    size_t old_size = strlen(old), new_size = strlen(new);
+    assert_true(new_size <= old_size);
+    for (char *at = text; (at = strstr(at, old)) != NULL; at += new_size) {
+        memcpy(at, new, new_size);
+        memmove(at + new_size, at + old_size, strlen(at + old_size) + 1);
+    }
+}
+
+void golden_normalise(char *text, size_t size, const char *base)
+{
+    if (base != NULL)
+        replace_text(text, base, "BASE");
+    for (size_t i = 0; i < LENGTH(rules); i++)
+        golden_replace(text, size, rules[i].pattern, rules[i].replacement);
+}
+
+void golden_compare(const char *name, const char *text)
+{
+    static char kept[1 << 20];
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/tests/cli/golden/%s.txt", PAWL_SOURCE_DIR, name);
+    FILE *file = fopen(path, getenv("PAWL_GOLDEN_WRITE") != NULL ? "we" : "re");
+    if (file == NULL)
+        fail_msg("there is no %s (PAWL_GOLDEN_WRITE=1 makes it)", path);
+    if (getenv("PAWL_GOLDEN_WRITE") != NULL) {
+        (void)fputs(text, file);
+        assert_int_equal(fclose(file), 0);
+        return;
+    }
+    size_t size = fread(kept, 1, sizeof kept - 1, file);
+    kept[size] = '\0';
+    (void)fclose(file);
+    size_t same = 0, line = 0; /* where they part */
+    for (; kept[same] != '\0' && kept[same] == text[same]; same++)
+        line = kept[same] == '\n' ? same + 1 : line;
+    if (kept[same] != text[same])
+        fail_msg("%s: kept is\n%.400s\nbut printed was\n%.400s", name, kept + line, text + line);
+}

@@ -1,0 +1,104 @@
+/* module_cli.c - workflows that stand still where the tests of pawl want to look at them. */
+#include <pawl/workflow.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOOKS_MAX = 12000, LOOK_MS = 5 };
+
+static pawl_status reserve(pawl_step *step, const pawl_value *params, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_step_log(step, PAWL_LOG_INFO, "shop", params, "reserving %s", pawl_value_string(params, "sku", "?")));
+    return pawl_result(step, out_result, "{s:s}", "sku", pawl_value_string(params, "sku", "?"));
+}
+
+static pawl_status charge(pawl_step *step, const pawl_value *unused, pawl_value **out_result)
+{
+    (void)unused;
+    return pawl_result(step, out_result, "{s:s}", "receipt", "r-1");
+}
+
+static pawl_status approve(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    struct pawl_event approval;
+    pawl_value *receipt;
+    PAWL_TRY(pawl_do(run, "reserve stock", NULL, reserve, params, NULL));
+    PAWL_TRY(pawl_wait_for_event(run, "await approval", "approval", "24 hours", &approval));
+    PAWL_TRY(pawl_do(run, "charge", NULL, charge, params, &receipt));
+    return pawl_return(run, out_result, "{s:V, s:V}", "paid", receipt, "approval", approval.payload);
+}
+
+static pawl_status call(pawl_step *step, const pawl_value *unused, pawl_value **out_result)
+{
+    (void)unused;
+    (void)out_result;
+    return pawl_fail(step, "HotelUnreachable", "connection refused");
+}
+
+static const struct pawl_step_options patient = { .retries = 3, .delay = "2 hours" };
+
+static pawl_status flaky(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_do(run, "call the hotel", &patient, call, params, out_result);
+}
+
+static pawl_status broken(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)params;
+    (void)out_result;
+    return pawl_run_fail(run, "Broken", "it cannot work \033[31mat all");
+}
+
+static pawl_status nap(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)params;
+    (void)out_result;
+    return pawl_sleep(run, "nap", "2 hours");
+}
+
+static pawl_status echo(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_return(run, out_result, "{s:V}", "echo", params);
+}
+
+static pawl_status say(pawl_step *step, const pawl_value *number, pawl_value **out_result)
+{
+    (void)out_result;
+    return pawl_step_log(step, PAWL_LOG_INFO, "talk", NULL, "line %d", (int)pawl_value_int(number, NULL, 0));
+}
+
+/* params: {"lines": 100}.  A line, a moment, a line; and one that every replay writes again. */
+static pawl_status talk(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    int64_t lines = pawl_value_int(params, "lines", 1);
+    if (lines < 10)
+        PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, "talk", NULL, "begun"));
+    for (int i = 1; i <= (int)lines; i++) {
+        pawl_value *number;
+        PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &number, "i", i));
+        PAWL_TRY(pawl_do(run, pawl_run_format(run, "say %d", i), NULL, say, number, NULL));
+        PAWL_TRY(pawl_sleep(run, pawl_run_format(run, "pause %d", i), "20 ms"));
+    }
+    return pawl_return(run, out_result, "i", (int)lines);
+}
+
+/* Until the file that params names is there. */
+static pawl_status stand(pawl_step *step, const pawl_value *params, pawl_value **out_result)
+{
+    const struct timespec moment = { 0, LOOK_MS * 1000000L };
+    for (int i = 0; i < LOOKS_MAX && access(pawl_value_string(params, "gate", ""), F_OK) != 0; i++)
+        (void)nanosleep(&moment, NULL);
+    return pawl_result(step, out_result, "s", "passed");
+}
+
+static pawl_status gated(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_do(run, "gate", NULL, stand, params, out_result);
+}
+
+static const char *const tags[] = { "shop", "demo", NULL };
+
+PAWL_MODULE({ .name = "approve", .run = approve, .description = "Reserve, wait for approval, charge", .tags = tags },
+            { .name = "broken", .run = broken, .description = "Fails" }, { .name = "echo", .run = echo },
+            { .name = "flaky", .run = flaky }, { .name = "gated", .run = gated }, { .name = "nap", .run = nap },
+            { .name = "talk", .run = talk });

@@ -1,0 +1,348 @@
+/* test_cli_commands.c - contract E: every command against a real pawld, in a pipe and on a terminal, compared with what is
+ * kept in golden/.  The scenario is one story; each mode has a server of its own. */
+#include "golden.h"
+#include "shell.h"
+
+#include <ctype.h>
+
+struct scene {
+    const char *name; /* of its golden file; NULL: it only prepares */
+    const char *words[12];
+    const char *input;
+    int code;
+    const char *then[3]; /* workflow, id, status: waited for afterwards */
+};
+
+static const struct scene scenes[] = {
+    { "status", { "status" }, NULL, 0, { NULL } },
+    { "workflows-list", { "workflows", "list" }, NULL, 0, { NULL } },
+    { "workflows-list-ids", { "workflows", "list", "-o", "ids" }, NULL, 0, { NULL } },
+    { "instances-list-empty", { "instances", "list" }, NULL, 0, { NULL } },
+    { "instances-create",
+      { "instances", "create", "approve", "--id", "a-1", "--params", "{\"sku\": \"teapot\", \"price\": 19.99}" },
+      NULL,
+      0,
+      { "approve", "a-1", "waiting" } },
+    { "instances-get", { "instances", "get", "approve/a-1" }, NULL, 0, { NULL } },
+    { "instances-get-full", { "instances", "get", "approve/latest", "--full" }, NULL, 0, { NULL } },
+    { "instances-why-event", { "instances", "why", "a-1" }, NULL, 0, { NULL } },
+    { "instances-pause", { "instances", "pause", "approve/a-1" }, NULL, 0, { "approve", "a-1", "paused" } },
+    { "instances-get-paused", { "instances", "get", "--workflow", "approve", "--id", "a-1" }, NULL, 0, { NULL } },
+    { "instances-why-paused", { "instances", "why", "approve/a-1" }, NULL, 0, { NULL } },
+    { "instances-resume", { "instances", "resume", "approve/a-1" }, NULL, 0, { "approve", "a-1", "waiting" } },
+    { NULL, { "instances", "create", "nap/n-1" }, NULL, 0, { "nap", "n-1", "waiting" } },
+    { "instances-why", { "instances", "why", "nap/n-1" }, NULL, 0, { NULL } },
+    { NULL, { "instances", "create", "flaky/f-1" }, NULL, 0, { "flaky", "f-1", "waiting" } },
+    { "instances-get-retry", { "instances", "get", "flaky/f-1" }, NULL, 0, { NULL } },
+    { "instances-why-retry", { "instances", "why", "flaky/f-1" }, NULL, 0, { NULL } },
+    { "instances-create-wait", { "instances", "create", "broken/b-1", "--wait" }, NULL, 4, { NULL } },
+    { "instances-get-errored", { "instances", "get", "broken/b-1" }, NULL, 0, { NULL } },
+    { "instances-why-errored", { "instances", "why", "broken/b-1" }, NULL, 0, { NULL } },
+    { "instances-list", { "instances", "list" }, NULL, 0, { NULL } },
+    { "instances-list-status", { "instances", "list", "--status", "errored" }, NULL, 0, { NULL } },
+    { "instances-list-ids", { "instances", "list", "--all", "-o", "ids" }, NULL, 0, { NULL } },
+    { "instances-result-not-yet", { "instances", "result", "approve/a-1" }, NULL, 5, { NULL } },
+    { "instances-send-event",
+      { "instances", "send-event", "approve/a-1", "--type", "approval", "--payload", "-" },
+      "{\"by\": \"Ada\"}",
+      0,
+      { "approve", "a-1", "complete" } },
+    { "instances-result", { "instances", "result", "approve/a-1", "--wait" }, NULL, 0, { NULL } },
+    { "instances-history", { "instances", "history", "approve/a-1", "--include-logs" }, NULL, 0, { NULL } },
+    { "instances-logs", { "instances", "logs", "approve/a-1" }, NULL, 0, { NULL } },
+    { "instances-logs-follow",
+      { "instances", "logs", "flaky/f-1", "--log-level", "warn", "--log-category", "system" },
+      NULL,
+      0,
+      { NULL } },
+    { "instances-restart", { "instances", "restart", "broken/b-1" }, NULL, 0, { "broken", "b-1", "errored" } },
+    { "instances-history-run", { "instances", "history", "broken/b-1", "--run", "1" }, NULL, 0, { NULL } },
+    { "instances-terminate",
+      { "instances", "terminate", "-" },
+      "nap/n-1\nnap/none\n\n  flaky/f-1  \n",
+      1,
+      { "flaky", "f-1", "terminated" } },
+    { "instances-why-terminated", { "instances", "why", "nap/n-1" }, NULL, 0, { NULL } },
+    { "instances-pause-terminal", { "instances", "pause", "nap/n-1" }, NULL, 1, { NULL } },
+    { "instances-restart-dry", { "instances", "restart", "--dry-run", "nap/n-1", "flaky/f-1" }, NULL, 0, { NULL } },
+    { "instances-create-batch",
+      { "instances", "create", "echo", "--batch", "[{\"id\": \"e-1\"}, {\"id\": \"e-2\", \"params\": 2}]" },
+      NULL,
+      0,
+      { "echo", "e-2", "complete" } },
+    { NULL, { "instances", "result", "echo/e-1", "--wait" }, NULL, 0, { NULL } },
+    { "tick", { "tick", "--max-instances", "10" }, NULL, 0, { NULL } },
+    { "hooks-list", { "hooks", "list" }, NULL, 0, { NULL } },
+    { "hooks-resend", { "hooks", "resend", "none" }, NULL, 1, { NULL } },
+    { "cluster", { "cluster" }, NULL, 0, { NULL } },
+    { "cluster-workflow", { "cluster", "echo" }, NULL, 0, { NULL } },
+    { "help", { "help", "instances", "send-event" }, NULL, 0, { NULL } },
+    { "man", { "man", "instances", "resume" }, NULL, 0, { NULL } },
+    { "completion", { "completion", "bash" }, NULL, 0, { NULL } },
+    { "status-after", { "status" }, NULL, 0, { NULL } },
+};
+
+static void compare(const struct scene *scene, enum mode mode, const struct outcome *outcome, const char *base)
+{
+    static char text[OUTPUT_SIZE * 3];
+    char name[128];
+    size_t size = (size_t)snprintf(text, sizeof text, "$ pawl");
+    for (size_t i = 0; i < LENGTH(scene->words) && scene->words[i] != NULL; i++)
+        size += (size_t)snprintf(text + size, sizeof text - size, " %s", scene->words[i]);
+    size += (size_t)snprintf(text + size, sizeof text - size, "\n%s", outcome->output);
+    if (outcome->errors[0] != '\0')
+        size += (size_t)snprintf(text + size, sizeof text - size, "-- standard error\n%s", outcome->errors);
+    (void)snprintf(text + size, sizeof text - size, "-- exit code %d\n", outcome->code);
+    if (strncmp(scene->name, "instances-why", 13) == 0) /* lines are broken where the times let them be */
+        golden_replace(text, sizeof text, "([^\r\n])\r?\n([^ \r\n-])", "\\1 \\2");
+    if (strncmp(scene->name, "cluster", 7) == 0) {
+        golden_replace(text, sizeof text, "[^ \r\n]+:[0-9]+ ", "HOST:PROCESS ");
+        golden_replace(text, sizeof text, "[0-9]{15,20}", "ID");
+    }
+    golden_normalise(text, sizeof text, base);
+    (void)snprintf(name, sizeof name, "%s.%s", scene->name, mode == IN_A_PIPE ? "pipe" : "terminal");
+    golden_compare(name, text);
+}
+
+static void play(struct kit *kit, enum mode mode)
+{
+    struct pawld *pawld = cli_serve(kit);
+    for (size_t i = 0; i < LENGTH(scenes); i++) {
+        const struct scene *scene = &scenes[i];
+        struct outcome *outcome = cli_run(mode, scene->input, scene->words);
+        if (outcome->code != scene->code)
+            fail_msg("pawl %s %s ...: exit code %d, not %d: %s%s", scene->words[0], scene->words[1], outcome->code,
+                     scene->code, outcome->output, outcome->errors);
+        if (scene->then[0] != NULL)
+            await_status(kit, pawld, scene->then[0], scene->then[1], scene->then[2]);
+        if (scene->name != NULL)
+            compare(scene, mode, outcome, pawld->base);
+        free(outcome);
+    }
+}
+
+static void E_every_command_reads_well_in_a_pipe(void **state)
+{
+    play(*state, IN_A_PIPE);
+}
+
+static void E_every_command_reads_well_on_a_terminal(void **state)
+{
+    play(*state, ON_A_TERMINAL);
+}
+
+/* The story is complete: what the help lists is in it. */
+static void E_every_command_of_the_help_is_in_the_story(void **state)
+{
+    struct outcome *help = CLI(IN_A_PIPE, "help");
+    char *line = strstr(help->output, "\ncommands\n");
+    int count = 0;
+    (void)state;
+    assert_non_null(line);
+    for (line += 10; line[0] == ' '; line = strchr(line, '\n') + 1) {
+        char name[32] = "";
+        if (line[2] == ' ')
+            continue; /* the description goes on */
+        (void)sscanf(line + 2, "%31[a-z -]", name);
+        *strstr(name, "  ") = '\0';
+        for (char *at = name; *at != '\0'; at++)
+            *at = *at == ' ' ? '-' : *at;
+        bool is_played = strcmp(name, "instances-watch") == 0; /* in test_cli_follow.c */
+        for (size_t i = 0; i < LENGTH(scenes); i++)
+            is_played = is_played || (scenes[i].name != NULL && strcmp(scenes[i].name, name) == 0);
+        if (!is_played)
+            fail_msg("%s is in no scene", name);
+        count++;
+    }
+    assert_true(count > 20);
+    free(help);
+}
+
+/* ---- JSON for scripts -------------------------------------------------------------------------------------------------- */
+
+static void E_json_has_the_same_fields_whatever_is_printed_for_people(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create(kit, pawld, "approve", "a-1", "{\"sku\": \"cup\", \"price\": 19.99}");
+    create(kit, pawld, "broken", "b-1", NULL);
+    await_status(kit, pawld, "approve", "a-1", "waiting");
+    await_status(kit, pawld, "broken", "b-1", "errored");
+    expect(CLI(IN_A_PIPE, "workflows", "list", "--json"), 0, "{\"workflows\":[{\"name\":\"approve\",", "");
+    expect(CLI(IN_A_PIPE, "instances", "list", "--json"), 0, "\"workflowName\":\"approve\"}", "");
+    expect(CLI(IN_A_PIPE, "instances", "list", "approve", "--json"), 0, "\"hasNextPage\":false", "");
+    expect(CLI(IN_A_PIPE, "instances", "list", "--all", "--json"), 0, "],\"hasNextPage\":false}", "");
+    expect(CLI(IN_A_PIPE, "instances", "get", "a-1", "--json"), 0, "\"params\":{\"sku\":\"cup\",\"price\":19.99}", "");
+    expect(CLI(IN_A_PIPE, "instances", "get", "a-1", "--full", "--json"), 0, "\"history\":{\"runNumber\":1,", "");
+    expect(CLI(IN_A_PIPE, "instances", "history", "a-1", "-l", "-o", "json"), 0, "\"logsHasNextPage\":false", "");
+    expect(CLI(IN_A_PIPE, "instances", "logs", "a-1", "--json"), 0, "\"message\":\"reserving cup\"", "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "a-1", "--json"), 0, "\"reason\":\"waitingForEvent\"", "");
+    expect(CLI(IN_A_PIPE, "instances", "result", "b-1", "--json"), 4, "\"status\":\"errored\"", "");
+    expect(CLI(IN_A_PIPE, "instances", "pause", "a-1", "--json"), 0,
+           "{\"workflowName\":\"approve\",\"id\":\"a-1\",\"ok\":true}\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "pause", "b-1", "--json"), 1,
+           "\"ok\":false,\"error\":{\"code\":\"INSTANCE_TERMINAL\"", "");
+    expect(CLI(IN_A_PIPE, "instances", "get", "none", "--json"), 1, "", "{\"code\":\"INSTANCE_NOT_FOUND\",");
+    expect(CLI(IN_A_PIPE, "status", "--json"), 0, "\"instances\":{\"active\":0,\"waiting\":0,\"paused\":1}", "");
+    expect(CLI(IN_A_PIPE, "tick", "--json"), 0, "{\"processed\":0}\n", "");
+    expect(CLI(IN_A_PIPE, "hooks", "list", "--json"), 0, "{\"deliveries\":[],\"hasNextPage\":false}\n", "");
+}
+
+/* On a terminal JSON is indented, and never coloured. */
+static void E_json_on_a_terminal_is_indented(void **state)
+{
+    (void)cli_serve(*state);
+    struct outcome *outcome = CLI(ON_A_TERMINAL, "hooks", "list", "--json");
+    assert_string_equal(outcome->output, "{\r\n  \"deliveries\": [],\r\n  \"hasNextPage\": false\r\n}\r\n");
+    free(outcome);
+}
+
+static void hooks_that_failed_are_listed_and_sent_again(void **state)
+{
+    struct kit *kit = *state;
+    write_file("config.json",
+               "{\"webhooks\": [{\"name\": \"billing\", \"url\": \"http://127.0.0.1:1/\", \"attempts\": 1, "
+               "\"events\": [\"onInstanceFinished\"], \"secret\": \"0123456789abcdef\"}]}");
+    struct pawld *pawld = PAWLD_SERVE(kit, "--config", "config.json", CLI_MODULE);
+    cli_use(pawld);
+    create(kit, pawld, "echo", "e-1", NULL);
+    await_status(kit, pawld, "echo", "e-1", "complete");
+    struct outcome *outcome = NULL;
+    for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; monotonic_ms() < until_ms; rest_a_little()) {
+        free(outcome);
+        outcome = CLI(IN_A_PIPE, "hooks", "list", "--status", "failed", "--hook", "billing");
+        if (strstr(outcome->output, " failed ") != NULL)
+            break;
+    }
+    golden_normalise(outcome->output, sizeof outcome->output, pawld->base);
+    golden_compare("hooks-list-failed", outcome->output);
+    free(outcome);
+    expect(cli_shell("pawl hooks list -s failed --all -o ids | pawl hooks resend - | wc -l"), 0, "1\n", "");
+}
+
+/* The engine keeps what a replay writes again, and marks it. */
+static void log_lines_of_a_replay_can_be_left_out(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create(kit, pawld, "talk", "t-1", "{\"lines\": 2}");
+    await_status(kit, pawld, "talk", "t-1", "complete");
+    expect(CLI(IN_A_PIPE, "instances", "logs", "talk/t-1"), 0, "begun  (replay)\n", "");
+    expect(cli_shell("pawl instances logs talk/t-1 --no-replay | grep -c begun"), 0, "1\n", "");
+    expect(cli_shell("pawl instances logs talk/t-1 --no-replay -f | grep -c begun"), 0, "1\n", "");
+    expect(cli_shell("pawl instances history talk/t-1 --no-replay -l | grep -c begun"), 0, "1\n", "");
+}
+
+/* ---- Colour ------------------------------------------------------------------------------------------------------------ */
+
+static void E_colour_is_for_terminals_and_can_be_refused(void **state)
+{
+    (void)cli_serve(*state);
+    struct outcome *outcome = CLI(ON_A_TERMINAL, "status");
+    assert_non_null(strstr(outcome->output, "\033[32mready"));
+    free(outcome);
+    outcome = CLI(ON_A_TERMINAL, "status", "--color", "never");
+    assert_null(strchr(outcome->output, '\033'));
+    free(outcome);
+    outcome = CLI(IN_A_PIPE, "status");
+    assert_null(strchr(outcome->output, '\033'));
+    free(outcome);
+    expect(CLI(IN_A_PIPE, "status", "--color=always"), 0, "\033[32mready", "");
+    assert_int_equal(setenv("NO_COLOR", "1", 1), 0);
+    outcome = CLI(ON_A_TERMINAL, "status");
+    assert_null(strchr(outcome->output, '\033'));
+    free(outcome);
+}
+
+/* ---- Many -------------------------------------------------------------------------------------------------------------- */
+
+static void E_lists_follow_their_pages_and_ids_are_piped(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    for (int i = 0; i < 130; i++) {
+        char id[16];
+        (void)snprintf(id, sizeof id, "b-%d", i);
+        create(kit, pawld, "broken", id, NULL);
+    }
+    create(kit, pawld, "echo", "e-1", NULL);
+    await_status(kit, pawld, "broken", "b-129", "errored");
+    await_status(kit, pawld, "broken", "b-0", "errored");
+    expect(cli_shell("pawl instances list -o ids | wc -l"), 0, "25\n", "");
+    expect(cli_shell("pawl instances list --all -o ids | sort -u | wc -l"), 0, "131\n", "");
+    expect(cli_shell("pawl instances list --all broken --limit 7 --order asc -o ids | head -1"), 0, "broken/b-0\n", "");
+    expect(cli_shell("pawl instances list --all --json | python3 -c 'import json, sys; "
+                     "print(len(json.load(sys.stdin)[\"instances\"]))'"),
+           0, "131\n", "");
+    expect(cli_shell("pawl instances list --status errored --all -o ids | pawl instances restart - | wc -l"), 0,
+           "130\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "history", "broken/b-129"), 0, "run 2", "");
+    /* The cursor of one page leads to the next. */
+    expect(
+        cli_shell("c=$(pawl instances list broken --limit 100 --json | sed 's/.*\"cursor\":\"\\([^\"]*\\)\".*/\\1/'); "
+                  "pawl instances list broken --limit 100 --cursor \"$c\" -o ids | wc -l"),
+        0, "30\n", "");
+}
+
+static void E_progress_of_many_is_shown_on_a_terminal(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create(kit, pawld, "nap", "n-1", NULL);
+    create(kit, pawld, "nap", "n-2", NULL);
+    struct outcome *outcome = CLI_INPUT(ON_A_TERMINAL, "nap/n-1\nnap/n-2\n", "instances", "terminate", "-");
+    assert_non_null(strstr(outcome->output, "\r\033[K1 of 2 terminated"));
+    assert_non_null(strstr(outcome->output, "2 terminated\r\n"));
+    free(outcome);
+}
+
+/* ---- Payloads ---------------------------------------------------------------------------------------------------------- */
+
+static void E_payloads_come_inline_from_a_file_and_from_standard_input(void **state)
+{
+    (void)cli_serve(*state);
+    write_file("order.json", "{\n  \"price\": 19.99,\n  \"big\": 9007199254740993\n}\n");
+    expect(CLI(IN_A_PIPE, "instances", "create", "echo", "--params", "@order.json", "--wait"), 0,
+           "{\"echo\":{\"price\":19.99,\"big\":9007199254740993}}\n", "");
+    expect(CLI_INPUT(IN_A_PIPE, "[1, 2.5, \"ä\"]", "instances", "create", "echo", "-p", "-", "--wait"), 0,
+           "{\"echo\":[1,2.5,\"ä\"]}\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "create", "echo", "-p", "null", "--for", "20s"), 0, "{\"echo\":null}\n", "");
+    write_file("batch.json", "[{\"id\": \"x\", \"params\": 0.1}, {\"id\": \"y\"}]");
+    expect(CLI(IN_A_PIPE, "instances", "create", "echo", "--batch", "@batch.json", "-o", "ids"), 0, "echo/x\necho/y\n",
+           "");
+    expect(CLI(IN_A_PIPE, "instances", "create", "echo", "--batch", "@batch.json"), 0, "0 created, 2 skipped", "");
+    expect(CLI(IN_A_PIPE, "instances", "result", "echo/x", "--wait"), 0, "{\"echo\":0.1}\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "create", "echo/x", "--return-existing", "-o", "ids"), 0, "echo/x\n", "");
+}
+
+/* What a workflow says cannot move the cursor of who looks at it. */
+static void text_of_strangers_is_shown_harmless(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create(kit, pawld, "broken", "b-1", NULL);
+    await_status(kit, pawld, "broken", "b-1", "errored");
+    struct outcome *outcome = CLI(ON_A_TERMINAL, "instances", "list", "--color", "never");
+    assert_null(strchr(outcome->output, '\033'));
+    assert_non_null(strstr(outcome->output, "it cannot work \\x1b[31mat all"));
+    free(outcome);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CLI_TEST(E_every_command_reads_well_in_a_pipe),
+        CLI_TEST(E_every_command_reads_well_on_a_terminal),
+        CLI_TEST(E_every_command_of_the_help_is_in_the_story),
+        CLI_TEST(E_json_has_the_same_fields_whatever_is_printed_for_people),
+        CLI_TEST(E_json_on_a_terminal_is_indented),
+        CLI_TEST(hooks_that_failed_are_listed_and_sent_again),
+        CLI_TEST(log_lines_of_a_replay_can_be_left_out),
+        CLI_TEST(E_colour_is_for_terminals_and_can_be_refused),
+        CLI_TEST(E_lists_follow_their_pages_and_ids_are_piped),
+        CLI_TEST(E_progress_of_many_is_shown_on_a_terminal),
+        CLI_TEST(E_payloads_come_inline_from_a_file_and_from_standard_input),
+        CLI_TEST(text_of_strangers_is_shown_harmless),
+    };
+    return cmocka_run_group_tests_name("pawl, command by command", tests, NULL, NULL);
+}

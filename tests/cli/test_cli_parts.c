@@ -1,0 +1,326 @@
+/* test_cli_parts.c - the parts of pawl by themselves, with the time given: durations, moments, widths, tables, bars. */
+#include "golden.h"
+
+#include "cli/history.h"
+#include "cli/json_output.h"
+#include "cli/list_table.h"
+#include "cli/moment.h"
+#include "cli/suggest.h"
+#include "cli/table.h"
+#include "cli/view.h"
+#include "cli/waiting.h"
+
+#include <locale.h>
+#include <time.h>
+
+static const int64_t NOON = 1767268800000; /* 2026-01-01T12:00:00.000Z */
+
+static int set_up(void **state)
+{
+    (void)state;
+    int failed = setenv("TZ", "UTC", 1);
+    tzset();
+    return failed | (setlocale(LC_CTYPE, "C.UTF-8") == NULL);
+}
+
+/* ---- Time ------------------------------------------------------------------------------------------------------------ */
+
+static void durations_are_read_as_the_engine_reads_them(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t ms; /* -1: not one */
+    } list[] = {
+        { "30", 30000 },
+        { "1.5s", 1500 },
+        { "500 ms", 500 },
+        { "500ms", 500 },
+        { "2 minutes", 120000 },
+        { "2m", 120000 },
+        { "1h", 3600000 },
+        { "1 hr", 3600000 },
+        { "1 day", 86400000 },
+        { "1w", 604800000 },
+        { "365 days", 31536000000 },
+        { "366 days", -1 },
+        { "", -1 },
+        { "s", -1 },
+        { "-1s", -1 },
+        { "1x", -1 },
+        { "0x10", -1 },
+        { "1 s s", -1 },
+        { "nan", -1 },
+        { "1e400", -1 },
+    };
+    (void)state;
+    for (size_t i = 0; i < LENGTH(list); i++) {
+        int64_t ms = -1;
+        if (duration_parse(list[i].text, &ms) != (list[i].ms >= 0) || ms != list[i].ms)
+            fail_msg("\"%s\" is %lld", list[i].text, (long long)ms);
+    }
+}
+
+static void durations_are_shown_in_two_units_at_most(void **state)
+{
+    static const struct {
+        int64_t ms;
+        const char *text;
+    } list[] = {
+        { 0, "0 ms" },       { 999, "999 ms" },        { 1000, "1.0 s" },  { 59999, "59.9 s" },
+        { 60000, "1 min" },  { 125000, "2 min 5 s" },  { 3600000, "1 h" }, { 11520000, "3 h 12 min" },
+        { 86400000, "1 d" }, { 183600000, "2 d 3 h" },
+    };
+    struct pool pool = { NULL };
+    (void)state;
+    for (size_t i = 0; i < LENGTH(list); i++)
+        assert_string_equal(duration_show(&pool, list[i].ms), list[i].text);
+    pool_clear(&pool);
+}
+
+static void moments_are_told_from_now(void **state)
+{
+    struct pool pool = { NULL };
+    int64_t ms;
+    (void)state;
+    assert_true(moment_parse("2026-01-01T12:00:00.000Z", &ms) && ms == NOON);
+    assert_false(moment_parse("2026-01-01T12:00:00Z", &ms) || moment_parse("", &ms) ||
+                 moment_parse("2026-01-01T12:00:00.000Zx", &ms));
+    assert_string_equal(moment_show(&pool, NOON - 1000, NOON), "11:59:59");
+    assert_string_equal(moment_show(&pool, NOON - 43201000, NOON), "yesterday 23:59:59");
+    assert_string_equal(moment_show_coarse(&pool, NOON + 43200000, NOON), "tomorrow 00:00");
+    assert_string_equal(moment_show_coarse(&pool, NOON + 30000, NOON), "12:00:30");
+    assert_string_equal(moment_show(&pool, NOON + 400000000000, NOON), "2038-09-05 03:06:40");
+    assert_string_equal(moment_show_exact(&pool, NOON + 123, NOON), "12:00:00.123");
+    assert_string_equal(moment_show_exact(&pool, NOON - 86400000, NOON), "2025-12-31 12:00:00.000");
+    assert_string_equal(moment_relative(&pool, NOON - 200000, NOON), "3 min ago");
+    assert_string_equal(moment_relative(&pool, NOON + 7200000, NOON), "in 2 h");
+    assert_string_equal(moment_relative(&pool, NOON - 10, NOON), "just now");
+    pool_clear(&pool);
+}
+
+/* ---- Text ------------------------------------------------------------------------------------------------------------ */
+
+static void words_that_are_nearly_right_are_found(void **state)
+{
+    static const char *const words[] = { "list", "get", "history", "restart", "resume", "errored", "send-event" };
+    static const struct {
+        const char *word, *nearest;
+    } list[] = {
+        { "lst", "list" },     { "lsit", "list" },
+        { "hist", "history" }, { "restrat", "restart" },
+        { "eror", "errored" }, { "sendevent", "send-event" },
+        { "x", NULL },         { "zebra", NULL },
+        { "", NULL },
+    };
+    (void)state;
+    for (size_t i = 0; i < LENGTH(list); i++) {
+        const char *found = suggest(list[i].word, words, LENGTH(words));
+        if (list[i].nearest == NULL ? found != NULL : found == NULL || strcmp(found, list[i].nearest) != 0)
+            fail_msg("\"%s\" is taken for %s", list[i].word, found != NULL ? found : "nothing");
+    }
+}
+
+static void text_is_made_safe_and_measured(void **state)
+{
+    struct pool pool = { NULL };
+    (void)state;
+    assert_string_equal(safe(&pool, "a\033[31m\tb\n\x7f"), "a\\x1b[31m\\tb\\n\\x7f");
+    assert_string_equal(safe(&pool, "ä€😀"), "ä€😀");
+    assert_string_equal(safe(&pool, "\xc3\x28\xff\xc0\xaf\xed\xa0\x80"), "\\xc3(\\xff\\xc0\\xaf\\xed\\xa0\\x80");
+    assert_string_equal(safe(&pool, "\xc2\x9b"
+                                    "31m"),
+                        "\\xc2\\x9b31m"); /* the same escape in one character */
+    assert_string_equal(safe(&pool, "\xe2\x80\xae"
+                                    "txt"),
+                        "\\xe2\\x80\\xaetxt"); /* turns the direction around */
+    assert_int_equal(text_width("ä€"), 2);
+    assert_int_equal(text_width("漢字"), 4);
+    assert_int_equal(text_fit("漢字", 3), 3);
+    pool_clear(&pool);
+}
+
+static void numbers_keep_their_digits(void **state)
+{
+    static const char text[] =
+        "{\"a\":19.99,\"b\":0.1,\"c\":1e300,\"d\":3.0,\"e\":-7,\"f\":[],\"g\":{},\"h\":\"\\u0000ä\"}";
+    struct pool pool = { NULL };
+    json_t *value = json_read(text, strlen(text));
+    (void)state;
+    assert_non_null(value);
+    assert_string_equal(json_show(&pool, value),
+                        "{\"a\":19.99,\"b\":0.1,\"c\":1e+300,\"d\":3.0,\"e\":-7,\"f\":[],\"g\":{},"
+                        "\"h\":\"\\u0000ä\"}");
+    json_decref(value);
+    pool_clear(&pool);
+}
+
+/* ---- Pictures -------------------------------------------------------------------------------------------------------- */
+
+static struct session session_of(size_t width, bool is_terminal)
+{
+    struct session session = { .screen = { .is_terminal = is_terminal,
+                                           .has_colour = is_terminal,
+                                           .has_utf8 = true,
+                                           .width = width,
+                                           .now_ms = NOON } };
+    return session;
+}
+
+static void session_clear(struct session *session)
+{
+    text_free(&session->out);
+    pool_clear(&session->pool);
+}
+
+static void columns_are_aligned_and_the_last_is_cut(void **state)
+{
+    static const struct column columns[] = { { .heading = "NAME" },
+                                             { .heading = "SIZE", .is_right = true },
+                                             { .heading = "NOTE", .is_flexible = true } };
+    struct session session = session_of(40, false);
+    struct table table;
+    (void)state;
+    table_init(&table, columns, 3);
+    table_row(&table);
+    table_cell(&table, STYLE_PLAIN, "漢字");
+    table_cell(&table, STYLE_PLAIN, "7");
+    table_cell(&table, STYLE_PLAIN, "a note that is much too long to fit into it");
+    table_row(&table);
+    table_cell(&table, STYLE_PLAIN, "plain text");
+    table_cell(&table, STYLE_PLAIN, "12345");
+    table_cell(&table, STYLE_PLAIN, "");
+    table_print(&table, &session.screen, &session.out);
+    assert_string_equal(text_string(&session.out), "NAME         SIZE  NOTE\n"
+                                                   "漢字            7  a note that is much …\n"
+                                                   "plain text  12345\n");
+    table_free(&table);
+    session_clear(&session);
+}
+
+static const char instance_text[] =
+    "{\"id\":\"a-1\",\"details\":{\"status\":\"waiting\",\"phase\":\"waiting\"},\"meta\":{\"workflowName\":\"order\","
+    "\"runNumber\":2,\"params\":{\"sku\":\"teapot\",\"price\":19.99},\"createdAt\":\"2026-01-01T11:00:00.000Z\","
+    "\"updatedAt\":\"2026-01-01T11:59:10.000Z\",\"startedAt\":\"2026-01-01T11:59:00.000Z\",\"completedAt\":null}}";
+
+static const char history_text[] =
+    "{\"runNumber\":2,\"stepsHasNextPage\":true,\"steps\":["
+    "{\"stepKey\":\"reserve\",\"name\":\"reserve\",\"type\":\"do\",\"status\":\"completed\",\"attempts\":2,\"maxAttempts\":6,"
+    "\"nextRetryAt\":null,\"wakeAt\":null,\"waitEventType\":null,\"result\":{\"ok\":true},"
+    "\"createdAt\":\"2026-01-01T11:59:00.000Z\",\"updatedAt\":\"2026-01-01T11:59:15.000Z\"},"
+    "{\"stepKey\":\"charge\",\"name\":\"charge\",\"type\":\"do\",\"status\":\"errored\",\"attempts\":1,\"maxAttempts\":1,"
+    "\"nextRetryAt\":null,\"wakeAt\":null,\"waitEventType\":null,\"error\":{\"name\":\"CardDeclined\",\"message\":\"no money\"},"
+    "\"createdAt\":\"2026-01-01T11:59:15.000Z\",\"updatedAt\":\"2026-01-01T11:59:30.000Z\"},"
+    "{\"stepKey\":\"ask\",\"name\":\"ask\",\"type\":\"waitForEvent\",\"status\":\"waiting\",\"attempts\":0,\"maxAttempts\":null,"
+    "\"nextRetryAt\":null,\"wakeAt\":\"2026-01-01T15:02:00.000Z\",\"waitEventType\":\"approval\","
+    "\"createdAt\":\"2026-01-01T11:59:30.000Z\",\"updatedAt\":\"2026-01-01T11:59:30.000Z\"},"
+    "{\"stepKey\":\"mail\",\"name\":\"mail\",\"type\":\"do\",\"status\":\"waiting\",\"attempts\":2,\"maxAttempts\":null,"
+    "\"nextRetryAt\":\"2026-01-01T12:00:05.000Z\",\"wakeAt\":null,\"waitEventType\":null,"
+    "\"error\":{\"name\":\"Refused\",\"message\":\"come again\"},"
+    "\"createdAt\":\"2026-01-01T11:59:45.000Z\",\"updatedAt\":\"2026-01-01T11:59:50.000Z\"}]}";
+
+static void draw(const char *name, size_t width, bool is_terminal, bool is_full)
+{
+    struct session session = session_of(width, is_terminal);
+    session.screen.has_utf8 = strstr(name, "ascii") == NULL;
+    json_t *instance = json_read(instance_text, strlen(instance_text));
+    json_t *history = json_read(history_text, strlen(history_text));
+    struct reference reference = { "order", "a-1" };
+    assert_true(instance != NULL && history != NULL);
+    view_print(&session, &session.out, &reference, instance, history, is_full);
+    for (char *at = session.out.data; (at = strchr(at, '\033')) != NULL;)
+        *at = '^';
+    golden_compare(name, text_string(&session.out));
+    json_decref(instance);
+    json_decref(history);
+    session_clear(&session);
+}
+
+/* To the letter: nothing is put aside here. */
+static void E_an_instance_is_drawn_with_bars_on_a_scale_and_what_it_waits_for(void **state)
+{
+    (void)state;
+    draw("exact-get-pipe", 0, false, false);
+    draw("exact-get-80", 80, true, false);
+    draw("exact-get-full", 0, false, true);
+    draw("exact-get-ascii", 60, false, false); /* in a locale without UTF-8 */
+}
+
+static void E_a_list_has_relative_times(void **state)
+{
+    static const char text[] =
+        "[{\"id\":\"a-1\",\"workflowName\":\"order\",\"details\":{\"status\":\"active\",\"phase\":\"waitingForPause\"},"
+        "\"createdAt\":\"2026-01-01T11:00:00.000Z\",\"updatedAt\":\"2026-01-01T11:59:59.900Z\"},"
+        "{\"id\":\"with-a-long-id\",\"workflowName\":\"refund\",\"details\":{\"status\":\"errored\",\"phase\":\"errored\","
+        "\"error\":{\"name\":\"Broken\",\"message\":\"it cannot work, and it never could, whatever one tries\"}},"
+        "\"createdAt\":\"2025-12-01T11:00:00.000Z\",\"updatedAt\":\"2025-12-31T11:00:00.000Z\"}]";
+    struct session session = session_of(80, false);
+    json_t *list = json_read(text, strlen(text));
+    struct table table;
+    (void)state;
+    list_table_init(&table);
+    list_table_add(&session, &table, list);
+    table_print(&table, &session.screen, &session.out);
+    assert_string_equal(text_string(&session.out),
+                        "INSTANCE               STATUS           CREATED   CHANGED  RESULT\n"
+                        "order/a-1              about to pause   1 h ago  just now\n"
+                        "refund/with-a-long-id  errored         31 d ago   1 d ago  Broken: it cannot wo…\n");
+    table_free(&table);
+    json_decref(list);
+    session_clear(&session);
+}
+
+static void what_a_run_waits_for_is_said_with_until_when(void **state)
+{
+    static const struct {
+        const char *step, *sentence;
+    } list[] = {
+        { "{\"type\":\"waitForEvent\",\"status\":\"waiting\",\"waitEventType\":\"approval\",\"wakeAt\":"
+          "\"2026-01-01T15:02:00.000Z\"}",
+          "waiting for event \"approval\" until 15:02, 3 h left" },
+        { "{\"type\":\"sleep\",\"status\":\"waiting\",\"wakeAt\":\"2026-01-01T11:58:00.000Z\"}",
+          "sleeping until 11:58, due since 2 min" },
+        { "{\"type\":\"do\",\"name\":\"mail\",\"status\":\"waiting\",\"attempts\":2,\"maxAttempts\":6,\"nextRetryAt\":"
+          "\"2026-01-01T12:00:05.000Z\",\"error\":{\"name\":\"Refused\",\"message\":\"\"}}",
+          "trying \"mail\" again at 12:00:05, in 5 s: attempt 2 of 6 failed (Refused)" },
+        { "{\"type\":\"sleep\",\"status\":\"completed\"}", NULL },
+    };
+    struct pool pool = { NULL };
+    (void)state;
+    for (size_t i = 0; i < LENGTH(list); i++) {
+        json_t *step = json_read(list[i].step, strlen(list[i].step));
+        const char *sentence = waiting_sentence(&pool, step, NOON);
+        if (list[i].sentence == NULL)
+            assert_null(sentence);
+        else
+            assert_string_equal(sentence, list[i].sentence);
+        json_decref(step);
+    }
+    pool_clear(&pool);
+}
+
+static void a_line_with_colour_is_cut_by_what_is_seen_of_it(void **state)
+{
+    struct session session = session_of(5, true);
+    (void)state;
+    screen_put_cut(&session.screen, &session.out, "ab\033[31mcdefg\033[0mh");
+    assert_string_equal(text_string(&session.out), "ab\033[31mcde\033[0m");
+    session_clear(&session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(durations_are_read_as_the_engine_reads_them),
+        cmocka_unit_test(durations_are_shown_in_two_units_at_most),
+        cmocka_unit_test(moments_are_told_from_now),
+        cmocka_unit_test(words_that_are_nearly_right_are_found),
+        cmocka_unit_test(text_is_made_safe_and_measured),
+        cmocka_unit_test(numbers_keep_their_digits),
+        cmocka_unit_test(columns_are_aligned_and_the_last_is_cut),
+        cmocka_unit_test(E_an_instance_is_drawn_with_bars_on_a_scale_and_what_it_waits_for),
+        cmocka_unit_test(E_a_list_has_relative_times),
+        cmocka_unit_test(what_a_run_waits_for_is_said_with_until_when),
+        cmocka_unit_test(a_line_with_colour_is_cut_by_what_is_seen_of_it),
+    };
+    return cmocka_run_group_tests_name("pawl, part by part", tests, set_up, NULL);
+}

@@ -1,0 +1,204 @@
+/* test_cli_trouble.c - an unreachable server, a 401, a 403, a 409, a time-out, a server that is none: each reads well, and
+ * ends with the exit code of contract E. */
+#include "../pawld/receiver.h"
+#include "shell.h"
+
+static void use_port(int port)
+{
+    char base[64];
+    (void)snprintf(base, sizeof base, "http://127.0.0.1:%d/api", port);
+    assert_int_equal(setenv("PAWL_BASE_URL", base, 1), 0);
+}
+
+static void E_a_server_that_is_not_there(void **state)
+{
+    (void)state;
+    use_port(1);
+    expect(CLI(IN_A_PIPE, "status"), 3, "",
+           "pawl: nobody answers at http://127.0.0.1:1/api; is pawld running there? --base-url or PAWL_BASE_URL says "
+           "where it is\n");
+    expect(CLI(IN_A_PIPE, "instances", "get", "a/b", "--json"), 3, "", "{\"code\":\"UNREACHABLE\",");
+    expect(CLI(IN_A_PIPE, "instances", "watch", "a/b"), 3, "", "nobody answers at");
+    expect(CLI(IN_A_PIPE, "instances", "logs", "a/b", "-f"), 3, "", "nobody answers at");
+    expect(CLI(IN_A_PIPE, "instances", "result", "a/b", "--wait"), 3, "", "nobody answers at");
+    expect(CLI_INPUT(IN_A_PIPE, "a/b\na/c\na/d\n", "instances", "pause", "-"), 3, "",
+           "0 paused, 1 refused, 2 not tried");
+    expect(CLI(IN_A_PIPE, "status", "-u", "http://nobody.invalid/api"), 3, "", "there is no host of that name");
+    expect(CLI(IN_A_PIPE, "status", "-u", "unix:/nonexistent"), 3, "", "nobody answers at unix:/nonexistent");
+}
+
+static void E_a_server_that_does_not_answer_in_time(void **state)
+{
+    static struct receiver receiver;
+    (void)state;
+    receiver_open(&receiver);
+    receiver_hold(&receiver, true);
+    use_port(receiver.port);
+    expect(CLI(IN_A_PIPE, "workflows", "list", "--timeout", "200ms"), 3, "",
+           "within 200 ms; --timeout allows more time\n");
+    expect(CLI(IN_A_PIPE, "instances", "pause", "a/b", "--timeout", "200ms"), 3, "",
+           "within 200 ms, but what was asked for may have been done; --timeout allows more time\n");
+    receiver_hold(&receiver, false);
+    receiver_close(&receiver);
+}
+
+static void a_server_that_is_another(void **state)
+{
+    static struct receiver receiver;
+    static const int statuses[] = { 200, 404, 302, 500, 200 };
+    (void)state;
+    receiver_open(&receiver);
+    receiver_answers(&receiver, statuses, LENGTH(statuses));
+    use_port(receiver.port);
+    expect(CLI(IN_A_PIPE, "workflows", "list"), 3, "",
+           "answers, but not with JSON; is this the base URL of a Pawl server?");
+    expect(CLI(IN_A_PIPE, "workflows", "list"), 1, "", "answered 404, but not as a Pawl server does");
+    expect(CLI(IN_A_PIPE, "workflows", "list"), 1, "", "answered 302, but not as a Pawl server does");
+    expect(CLI(IN_A_PIPE, "workflows", "list"), 1, "", "answered 500, but not as a Pawl server does");
+    expect(CLI(IN_A_PIPE, "instances", "watch", "a/b"), 1, "", "answered 200, but not as a Pawl server does");
+    receiver_close(&receiver);
+}
+
+static void make_token(const char *name, const char *scopes)
+{
+    char command[512];
+    (void)snprintf(command, sizeof command,
+                   PAWLD_PROGRAM
+                   " token new --name %s --scope %s >>tokens 2>said && grep -o 'pawl_[^ ]*' said >%s.token",
+                   name, scopes, name);
+    assert_int_equal(system(command), 0);
+}
+
+static void D2_who_may_not_is_told_what_would_help(void **state)
+{
+    make_token("reader", "read");
+    make_token("limited", "read,manage");
+    struct pawld *pawld = PAWLD_SERVE(*state, "--tokens", "tokens", CLI_MODULE);
+    cli_use(pawld);
+    expect(CLI(IN_A_PIPE, "workflows", "list"), 1, "",
+           "(401 UNAUTHORIZED); --token-file, --token-command or PAWL_TOKEN says who you are\n");
+    expect(CLI(IN_A_PIPE, "workflows", "list", "-H", "Authorization: Bearer pawl_guess"), 1, "", "(401 UNAUTHORIZED)");
+    expect(CLI(IN_A_PIPE, "instances", "watch", "nap/x"), 1, "", "(401 UNAUTHORIZED)");
+    expect(CLI(IN_A_PIPE, "workflows", "list", "--token-file", "reader.token"), 0, "approve", "");
+    expect(CLI(IN_A_PIPE, "instances", "create", "echo", "--token-file", "reader.token"), 1, "", "(403 FORBIDDEN)");
+    expect(CLI(IN_A_PIPE, "tick", "--token-command", "cat reader.token"), 1, "", "(403 FORBIDDEN)");
+    /* What is open to everybody is shown; the rest says why not. */
+    expect(CLI(IN_A_PIPE, "status"), 1, "ready", "");
+}
+
+static void E_what_does_not_fit_is_told_with_what_would(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = PAWLD_SERVE(kit, CLI_MODULE);
+    cli_use(pawld);
+    create(kit, pawld, "echo", "e-1", NULL);
+    await_status(kit, pawld, "echo", "e-1", "complete");
+    expect(CLI(IN_A_PIPE, "instances", "create", "echo/e-1"), 1, "",
+           "(409 INSTANCE_ID_ALREADY_EXISTS); --return-existing answers the one that has it\n");
+    expect(CLI(IN_A_PIPE, "instances", "pause", "echo/e-1"), 1, "",
+           "(409 INSTANCE_TERMINAL); only a restart is possible (pawl instances restart)\n");
+    expect(CLI(IN_A_PIPE, "instances", "create", "ecko"), 1, "", "(404 WORKFLOW_NOT_FOUND); did you mean echo?\n");
+    expect(CLI(IN_A_PIPE, "instances", "get", "zzz/e-1"), 1, "", "pawl workflows list shows those that are\n");
+    expect(CLI(IN_A_PIPE, "instances", "get", "echo/none"), 1, "", "(404 INSTANCE_NOT_FOUND)");
+    expect(CLI(IN_A_PIPE, "instances", "history", "echo/none"), 1, "", "(404 INSTANCE_NOT_FOUND)");
+    expect(CLI(IN_A_PIPE, "instances", "get", "nap/latest"), 1, "", "there is no instance of nap yet");
+    expect(CLI(IN_A_PIPE, "tick"), 1, "", "(403 RUNNER_TICK_DISABLED); pawld --allow-tick enables them");
+    create(kit, pawld, "nap", "e-1", NULL);
+    expect(CLI(IN_A_PIPE, "instances", "get", "e-1"), 2, "", "which e-1 is meant: echo/e-1 or nap/e-1?");
+    assert_int_equal(setenv("PAWL_WORKFLOW", "nap", 1), 0);
+    expect(CLI(IN_A_PIPE, "instances", "get", "e-1", "-o", "ids"), 0, "nap/e-1\n", "");
+}
+
+/* A limited token: the request is sent again when the server says. */
+static void too_many_requests_are_sent_again_when_the_server_says(void **state)
+{
+    make_token("reader", "read");
+    struct pawld *pawld = PAWLD_SERVE(*state, "--tokens", "tokens", "--rate-limit", "1", CLI_MODULE);
+    cli_use(pawld);
+    assert_int_equal(setenv("PAWL_TOKEN_FILE", "reader.token", 1), 0);
+    struct outcome *outcome = CLI(IN_A_PIPE, "instances", "list", "-v"); /* asks for each workflow */
+    assert_non_null(strstr(outcome->errors, ": 429, "));
+    expect(outcome, 0, "", NULL);
+    outcome = CLI(IN_A_PIPE, "instances", "list", "--timeout", "100ms");
+    expect(outcome, 1, "", "(429 RATE_LIMITED)");
+}
+
+/* ---- Why, when nobody works -------------------------------------------------------------------------------------------- */
+
+static void E_why_says_when_no_runner_takes_it_up(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = PAWLD_SERVE(kit, "--workers", "0", "--allow-tick", CLI_MODULE);
+    cli_use(pawld);
+    create(kit, pawld, "echo", "e-1", NULL);
+    expect(CLI(IN_A_PIPE, "instances", "why", "e-1"), 0, "    pawl tick\n", "");
+    expect(CLI(IN_A_PIPE, "status"), 0, "due       1, the oldest since ", "");
+    expect(CLI(IN_A_PIPE, "tick"), 0, "1 instance processed\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "result", "e-1"), 0, "{\"echo\":null}\n", "");
+}
+
+static void E_why_says_that_a_busy_run_moves_and_one_about_to_pause_will(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create(kit, pawld, "gated", "g-1", "{\"gate\": \"open\"}");
+    expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1", "--json"), 0, "\"reason\":\"running\"", "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "    pawl instances watch gated/g-1\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "pause", "gated/g-1"), 0, "gated/g-1 paused\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "gated/g-1 is about to pause:", "");
+    expect(CLI(IN_A_PIPE, "instances", "resume", "gated/g-1"), 0, NULL, "");
+    write_file("open", "");
+    expect(CLI(IN_A_PIPE, "instances", "result", "gated/g-1", "--wait"), 0, "\"passed\"\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "gated/g-1 has finished: it completed at ", "");
+}
+
+static void a_certificate_is_trusted_when_its_signer_is_named(void **state)
+{
+    char base[256];
+    assert_int_equal(
+        system("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "
+               "/CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out cert.pem 2>openssl.log"),
+        0);
+    struct pawld *pawld = PAWLD_SERVE(*state, "--tls-cert", "cert.pem", "--tls-key", "key.pem", CLI_MODULE);
+    cli_use(pawld);
+    expect(CLI(IN_A_PIPE, "workflows", "list"), 3, "", "is not trusted");
+    expect(CLI(IN_A_PIPE, "workflows", "list", "--ca-file", "cert.pem"), 0, "approve", "");
+    (void)snprintf(base, sizeof base, "http%s", pawld->base + strlen("https"));
+    expect(CLI(IN_A_PIPE, "workflows", "list", "-u", base), 3, "", "no answer from http://");
+}
+
+static void output_that_cannot_be_written_is_told(void **state)
+{
+    (void)cli_serve(*state);
+    expect(cli_shell("pawl workflows list >/dev/full"), 3, "", "the output cannot be written: No space left on device");
+}
+
+/* As with every filter: who reads no further ends it, without a word. */
+static void a_reader_who_has_had_enough_ends_it_quietly(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create(kit, pawld, "talk", "t-1", "{\"lines\": 60}");
+    expect(cli_shell("pawl instances logs talk/t-1 --follow | head -1 | grep -c 'line 1'"), 0, "1\n", "");
+    expect(cli_shell("pawl instances watch talk/t-1 --json | head -1 | wc -l"), 0, "1\n", "");
+    expect(cli_shell("(pawl instances watch talk/t-1 --json; echo $? >code) | head -1 >/dev/null; cat code"), 0,
+           "141\n", "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CLI_TEST(E_a_server_that_is_not_there),
+        CLI_TEST(E_a_server_that_does_not_answer_in_time),
+        CLI_TEST(a_server_that_is_another),
+        CLI_TEST(D2_who_may_not_is_told_what_would_help),
+        CLI_TEST(E_what_does_not_fit_is_told_with_what_would),
+        CLI_TEST(too_many_requests_are_sent_again_when_the_server_says),
+        CLI_TEST(E_why_says_when_no_runner_takes_it_up),
+        CLI_TEST(E_why_says_that_a_busy_run_moves_and_one_about_to_pause_will),
+        CLI_TEST(a_certificate_is_trusted_when_its_signer_is_named),
+        CLI_TEST(output_that_cannot_be_written_is_told),
+        CLI_TEST(a_reader_who_has_had_enough_ends_it_quietly),
+    };
+    return cmocka_run_group_tests_name("pawl, in trouble", tests, NULL, NULL);
+}
