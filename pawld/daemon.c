@@ -53,19 +53,25 @@ struct daemon {
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
-/* Of "scheme://user:password@host/..." the password is left out. */
-static const char *shown_store(const struct settings *settings)
+/* Of every "scheme://user:password@host/..." the password is left out.  The same pointer: there is none. */
+static const char *shown_store(const struct settings *settings, const char *store)
 {
-    const char *store = settings->store, *authority = strstr(store, "://");
-    if (authority == NULL)
+    const char *shown = "", *rest = store, *authority;
+    bool has_password = false;
+    while (shown != NULL && (authority = strstr(rest, "://")) != NULL) {
+        authority += 3;
+        const char *end = authority + strcspn(authority, "/? ");
+        const char *at = memchr(authority, '@', (size_t)(end - authority));
+        const char *colon = at != NULL ? memchr(authority, ':', (size_t)(at - authority)) : NULL;
+        const char *cut = colon != NULL ? colon : end;
+        shown =
+            pawl_scope_format(settings->scope, "%s%.*s%s", shown, (int)(cut - rest), rest, colon != NULL ? ":***" : "");
+        has_password = has_password || colon != NULL;
+        rest = colon != NULL ? at : end;
+    }
+    if (!has_password)
         return store;
-    authority += 3;
-    const char *end = authority + strcspn(authority, "/?");
-    const char *at = memchr(authority, '@', (size_t)(end - authority));
-    const char *colon = at != NULL ? memchr(authority, ':', (size_t)(at - authority)) : NULL;
-    if (colon == NULL)
-        return store;
-    const char *shown = pawl_scope_format(settings->scope, "%.*s:***%s", (int)(colon - store), store, at);
+    shown = shown != NULL ? pawl_scope_format(settings->scope, "%s%s", shown, rest) : NULL;
     return shown != NULL ? shown : "";
 }
 
@@ -74,15 +80,18 @@ static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
     const struct settings *settings = daemon->settings;
     struct pawl_options options = PAWL_OPTIONS_INIT;
     struct pawl_error why = { PAWL_OK, "" };
-    options.store_url = settings->store;
+    const char *store = settings_store(settings);
+    if (store == NULL)
+        return problem(error, PAWL_NOMEM, "out of memory");
+    options.store_url = store;
     options.limits.steps_max = settings->steps;
     options.limits.payload_bytes_max = settings->payload_bytes;
     pawl_status status = pawl_open(&options, &daemon->engine, &why);
     if (status == PAWL_OK)
         return PAWL_OK;
-    const char *shown = shown_store(settings);
-    /* Where the URL holds a password, what repeats the URL is not repeated. */
-    bool tells = why.text[0] != '\0' && (shown == settings->store || strstr(why.text, settings->store) == NULL);
+    const char *shown = shown_store(settings, store);
+    /* Where a URL holds a password, what repeats a URL is not repeated. */
+    bool tells = why.text[0] != '\0' && (shown == store || strstr(why.text, "://") == NULL);
     return problem(error, status, "store %.200s: %.280s", shown, tells ? why.text : pawl_status_text(status));
 }
 
@@ -303,10 +312,12 @@ static size_t write_workflows(const struct daemon *daemon, char *out_text, size_
 static void tell_start(const struct daemon *daemon)
 {
     char addresses[1024] = "", workflows[600] = "";
+    const char *store = settings_store(daemon->settings);
     write_addresses(daemon, addresses, sizeof addresses);
     size_t count = write_workflows(daemon, workflows, sizeof workflows);
     log_line(&daemon->log, PAWL_LOG_INFO, "pawld %s listening on %s, store %s, %zu workflow%s (%s)", pawl_version(),
-             addresses, shown_store(daemon->settings), count, count == 1 ? "" : "s", workflows);
+             addresses, store != NULL ? shown_store(daemon->settings, store) : "", count, count == 1 ? "" : "s",
+             workflows);
 }
 
 /* ---- Stopping ---------------------------------------------------------------------------------------------------- */

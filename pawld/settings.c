@@ -20,7 +20,7 @@ enum { PATH_SIZE_MAX = 4096, DAY_MS = 86400000, GIB = 1 << 30 };
 #define AT(field) offsetof(struct settings, field)
 const struct setting settings_table[] = {
     { "config", NULL, SETTING_TEXT, AT(config), 1, PATH_SIZE_MAX, NULL },
-    { "store", "store", SETTING_TEXT, AT(store), 1, PATH_SIZE_MAX, NULL },
+    { "store", "store", SETTING_LIST, AT(stores), 1, 16, NULL },
     { "listen", "listen", SETTING_LIST, AT(listen), 1, 16, NULL },
     { "mount", "mount", SETTING_TEXT, AT(mount), 0, 256, NULL },
     { "workers", "workers", SETTING_INT, AT(workers), 0, 1024, NULL },
@@ -286,19 +286,24 @@ pawl_status settings_set_value(struct settings *settings, const struct setting *
 
 bool settings_init(struct settings *settings)
 {
-    *settings = (struct settings){ .scope = pawl_scope_new(),
-                                   .store = "sqlite:pawl.db",
-                                   .mount = "/api",
-                                   .log = "auto",
-                                   .log_level = "info",
-                                   .workers = 8,
-                                   .drain_ms = 30000 };
+    *settings = (struct settings){
+        .scope = pawl_scope_new(), .mount = "/api", .log = "auto", .log_level = "info", .workers = 8, .drain_ms = 30000
+    };
     return settings->scope != NULL;
 }
 
 void settings_free(struct settings *settings)
 {
     pawl_scope_free(settings->scope);
+}
+
+const char *settings_store(const struct settings *settings)
+{
+    const struct texts *stores = &settings->stores;
+    const char *url = stores->count > 0 ? stores->items[0] : "sqlite:pawl.db";
+    for (size_t i = 1; url != NULL && i < stores->count; i++)
+        url = pawl_scope_format(settings->scope, "%s %s", url, stores->items[i]);
+    return url;
 }
 
 static pawl_status check_sources(const struct settings *settings, struct pawl_error *error)

@@ -23,8 +23,8 @@ struct webhook_settings {
 struct settings {
     pawl_scope *scope; /* where the texts live */
     const char *config;
-    const char *store, *mount, *tokens_file, *tls_cert, *tls_key, *cors, *log, *log_level;
-    struct texts listen, modules;
+    const char *mount, *tokens_file, *tls_cert, *tls_key, *cors, *log, *log_level;
+    struct texts stores, listen, modules;
     const pawl_value *tokens; /* lines of the configuration file; NULL: none */
     bool allow_tick, dev, help, version;
     int64_t workers; /* 0: none; ticks and other processes do the work */
@@ -40,6 +40,9 @@ struct settings {
 /* With the defaults.  False: memory is out. */
 bool settings_init(struct settings *settings);
 void settings_free(struct settings *settings);
+
+/* The store's URL, or all of them with spaces between.  NULL: memory is out. */
+const char *settings_store(const struct settings *settings);
 
 /* Sets what is wrong with the whole, once flags and file are read: what belongs together, what is missing. */
 pawl_status settings_check(const struct settings *settings, struct pawl_error *error);

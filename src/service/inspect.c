@@ -103,23 +103,26 @@ static pawl_status check_list(const struct pawl_list_options *options, struct pw
     pw_cursor_filter_text(filter, query->workflow);
     pw_cursor_filter_number(filter, options->has_status ? (int64_t)options->status : -1);
     pw_cursor_filter_number(filter, query->oldest_first);
-    return pw_cursor_read(options->cursor, "cursor", PW_CURSOR_INSTANCES, *filter, &query->after_key, error);
+    return pw_cursor_read_positions(options->cursor, "cursor", PW_CURSOR_INSTANCES, *filter, query->positions, error);
 }
 
 /* One row more than the page has was asked for, to know whether there is another page. */
-static pawl_status answer_page(pawl_scope *scope, const struct pw_instance *rows, size_t count, size_t page_size,
-                               struct pw_cursor_filter filter, struct pawl_instance_page *out_page)
+static pawl_status answer_page(pawl_scope *scope, const struct pw_instance *rows, size_t count,
+                               const struct pw_instance_query *query, struct pw_cursor_filter filter,
+                               struct pawl_instance_page *out_page)
 {
-    bool has_more = count > page_size;
-    size_t given = has_more ? page_size : count;
+    bool has_more = count == query->max;
+    size_t given = has_more ? query->max - 1 : count;
     struct pawl_instance *instances = pw_scope_take(scope, given * sizeof *instances + 1); /* not NULL for none */
     if (instances == NULL)
         return PAWL_NOMEM;
     for (size_t i = 0; i < given; i++) {
         if (pw_rows_instance(scope, &rows[i], &instances[i]) != PAWL_OK)
             return PAWL_NOMEM;
+        pw_positions_pass(query->positions, rows[i].key);
     }
-    const char *cursor = has_more ? pw_cursor_write(scope, PW_CURSOR_INSTANCES, filter, rows[given - 1].key) : NULL;
+    const char *cursor =
+        has_more ? pw_cursor_write_positions(scope, PW_CURSOR_INSTANCES, filter, query->positions) : NULL;
     if (has_more && cursor == NULL)
         return PAWL_NOMEM;
     *out_page = (struct pawl_instance_page){ instances, given, cursor };
@@ -142,7 +145,9 @@ pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const char *workfl
         status = pw_check_options(options, &known, sizeof known, error);
     if (status != PAWL_OK)
         return status;
-    struct pw_instance_query query = { .workflow = definition->name };
+    struct pw_positions positions;
+    struct pw_instance_query query = { .workflow = definition->name, .positions = &positions };
+    pw_positions_init(&positions, engine->store);
     status = check_list(&known, &query, &filter, error);
     if (status != PAWL_OK)
         return status;
@@ -152,7 +157,7 @@ pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const char *workfl
     size_t count = 0;
     pw_arena_init(&arena);
     status = engine->store->ops->list_instances(engine->store, &arena, &query, &rows, &count, error);
-    if (status == PAWL_OK && answer_page(scope, rows, count, query.max - 1, filter, out_page) != PAWL_OK)
+    if (status == PAWL_OK && answer_page(scope, rows, count, &query, filter, out_page) != PAWL_OK)
         status = pw_error_plain(error, PAWL_NOMEM);
     pw_arena_clear(&arena);
     return status;

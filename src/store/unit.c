@@ -49,14 +49,6 @@ bool pw_unit_needs_undo(const struct pw_unit *unit)
     return false;
 }
 
-static uint64_t hash_of(struct pw_text text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (size_t i = 0; i < text.size; i++)
-        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* What is about no instance comes after what it needs was answered, so any lane will do. */
 uint64_t pw_unit_key(const struct pw_unit *unit)
 {
@@ -69,7 +61,7 @@ uint64_t pw_unit_key(const struct pw_unit *unit)
     case PW_OP_RESTART:
         return (uint64_t)op->as.restart.instance;
     case PW_OP_CREATE:
-        return hash_of(op->as.create.id);
+        return pw_stable_hash(0, op->as.create.id);
     default:
         return 0;
     }

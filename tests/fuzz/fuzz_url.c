@@ -6,14 +6,16 @@
 #include "store/sqlite/url.h"
 #include "store/store.h"
 
-/* pw_store_open() of another scheme must refuse without touching anything. */
+/* pw_store_open() of another scheme must refuse without touching anything, also when it is the first of several. */
 static void check_other_scheme(const char *url)
 {
     struct pawl_error error = { PAWL_OK, "" };
     struct pawl_clock clock = { NULL, NULL };
     struct pw_store *store = NULL;
-    if (strncmp(url, "sqlite:", strlen("sqlite:")) == 0)
-        return;
+    static const char *const known[] = { "sqlite:", "postgres://", "postgresql://" };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strncmp(url, known[i], strlen(known[i])) == 0)
+            return;
     assert(pw_store_open(url, clock, &store, &error) == PAWL_INVALID);
     assert(store == NULL && error.status == PAWL_INVALID && error.text[0] != '\0');
 }

@@ -143,10 +143,17 @@ void pawld_await_base(struct pawld *pawld)
                        at + sizeof mark - 1);
 }
 
+static bool names_a_store(const char *const *arguments)
+{
+    while (*arguments != NULL && strcmp(*arguments, "--store") != 0)
+        arguments++;
+    return *arguments != NULL;
+}
+
 struct pawld *pawld_serve(struct kit *kit, const char *const *arguments)
 {
-    const char *words[64] = { "--store", "sqlite:pawl.db", "--listen", "127.0.0.1:0" };
-    size_t count = 4;
+    const char *words[64] = { "--listen", "127.0.0.1:0", "--store", "sqlite:pawl.db" };
+    size_t count = names_a_store(arguments) ? 2 : 4;
     while (*arguments != NULL && count < 63)
         words[count++] = *arguments++;
     struct pawld *pawld = pawld_start(kit, words);

@@ -44,7 +44,7 @@ int kit_tear_down(void **state); /* kills what still runs */
 struct pawld *pawld_start(struct kit *kit, const char *const *arguments);
 #define PAWLD_START(kit, ...) pawld_start(kit, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* The same, in the folder's pawl.db and at a free port, and waits until it listens. */
+/* The same, in the folder's pawl.db unless a store is named, and at a free port; waits until it listens. */
 struct pawld *pawld_serve(struct kit *kit, const char *const *arguments);
 #define PAWLD_SERVE(kit, ...) pawld_serve(kit, (const char *const[]){ __VA_ARGS__, NULL })
 
