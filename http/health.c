@@ -19,13 +19,18 @@ void pw_http_live(pawl_http_call *call)
     answer_status(call, "ok");
 }
 
-/* One row of an index is the least that shows that the store can be read. */
+/* One row of an index is the least that shows that the store can be read.  Of a store of several databases a list needs
+ * them all; one of them that is down is no reason to serve nobody, and figures come from those that answer. */
 static pawl_status read_store(pawl_http_call *call)
 {
     struct pawl_delivery_list_options options = PAWL_DELIVERY_LIST_OPTIONS_INIT;
+    struct pawl_backlog backlog = { .struct_size = sizeof backlog };
     struct pawl_delivery_page page;
     options.page_size = 1;
-    return pawl_list_deliveries(call->http->engine, call->scope, &options, &page, &call->error);
+    pawl_status status = pawl_list_deliveries(call->http->engine, call->scope, &options, &page, &call->error);
+    if (status == PAWL_STORE_UNAVAILABLE && pawl_backlog_read(call->http->engine, &backlog, NULL) == PAWL_OK)
+        status = PAWL_OK;
+    return status;
 }
 
 void pw_http_ready(pawl_http_call *call)

@@ -173,6 +173,17 @@ static void add_store(struct pw_http_text *out, pawl_engine *engine)
     add_figure(out, "pawl_queue_oldest_age_seconds", "", none, age_ms > 0 ? (double)age_ms / 1000 : 0);
 }
 
+/* Left out when they cannot be asked for. */
+static void add_runners(struct pw_http_text *out, pawl_engine *engine)
+{
+    const struct pawl_runner_info *runners;
+    size_t count;
+    pawl_scope *scope = pawl_scope_new();
+    if (scope != NULL && pawl_list_runners(engine, scope, &runners, &count, NULL) == PAWL_OK)
+        add_single(out, "pawl_runners", "gauge", "Runners on the store that live, on all machines.", (int64_t)count);
+    pawl_scope_free(scope);
+}
+
 static void add_runner(struct pw_http_text *out, pawl_runner *runner)
 {
     struct pawl_runner_stats stats;
@@ -230,6 +241,7 @@ pawl_status pw_http_write_metrics(pawl_http *http, struct pw_http_text *out)
     add_build(out);
     add_engine(out, &stats);
     add_store(out, http->engine);
+    add_runners(out, http->engine);
     if (http->options.runner != NULL)
         add_runner(out, http->options.runner);
     add_requests(out, http);

@@ -19,6 +19,7 @@ static const char *const deliveries_query[] = { "status", "hook", "pageSize", "c
 const struct pw_http_route pw_http_routes[] = {
     { "GET", "/workflows", PAWL_HTTP_READ, NULL, pw_http_list_workflows, NULL },
     { "GET", "/workflows/", PAWL_HTTP_READ, NULL, pw_http_list_workflows, NULL },
+    { "GET", "/workflows/:workflow/shards", PAWL_HTTP_READ, NULL, pw_http_list_shards, NULL },
     { "GET", INSTANCES, PAWL_HTTP_READ, list_query, pw_http_list_instances, NULL },
     { "POST", INSTANCES, PAWL_HTTP_CREATE, NULL, pw_http_create, pw_http_create_done },
     { "POST", INSTANCES "/batch", PAWL_HTTP_CREATE, NULL, pw_http_create_batch, pw_http_create_batch_done },
@@ -35,6 +36,7 @@ const struct pw_http_route pw_http_routes[] = {
     { "POST", "/workflows/_runner/tick", PAWL_HTTP_TICK, NULL, pw_http_run_tick, pw_http_run_tick_done },
     { "GET", "/hooks/deliveries", PAWL_HTTP_READ, deliveries_query, pw_http_list_deliveries, NULL },
     { "POST", "/hooks/deliveries/:delivery/resend", PAWL_HTTP_MANAGE, NULL, pw_http_resend, pw_http_control_done },
+    { "GET", "/cluster", PAWL_HTTP_READ, NULL, pw_http_cluster, NULL },
     { "GET", "/health", PAWL_HTTP_OPEN, NULL, pw_http_live, NULL },
     { "GET", "/health/live", PAWL_HTTP_OPEN, NULL, pw_http_live, NULL },
     { "GET", "/health/ready", PAWL_HTTP_OPEN, NULL, pw_http_ready, NULL },

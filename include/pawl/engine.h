@@ -60,6 +60,15 @@ struct pawl_options {
      *   synchronous=full|normal   full (default) survives power loss; normal may lose the last commits at a power
      *                             loss, never at a crash of the program, and never leaves a damaged file
      *   busy_ms=n                 how long to wait for another process's transaction, 10000
+     * "postgres://user@host/database", for runners on many machines (where the library was built with it): a URI as libpq
+     * takes it, with its options and ours behind a '?':
+     *   pawl_schema=name          the tables are in this schema, which is made when it is not there
+     *   pawl_pool=n               connections for reading, 8
+     *   pawl_lanes=n              transactions at once, each on a connection of its own, 2
+     *   pawl_busy_ms=n            how long a lock, a lost connection or a restart is waited out, 10000
+     *   pawl_pooler=transaction   there is a pooler in between that lends sessions for a transaction
+     * Several of these, of one kind, with white space between them: one store made of 2 to 16 databases, among which an
+     * instance's workflow and id choose its home.  Always the same ones in the same order (docs/operating.md).
      * NULL is "sqlite:pawl.db".  Copied. */
     const char *store_url;
     struct pawl_limits limits;

@@ -27,10 +27,11 @@ struct pawl_runner_options {
     int64_t poll_ms;       /* 200: how often to look for other processes' work */
     int64_t cache_bytes;   /* 16 MiB: recent runs kept in memory; -1: none */
     bool always_replay;    /* forget the run after every turn and pass, so that nondeterminism shows */
+    const char *name;      /* host and process: how people know it among others (pawl_list_runners); up to 255 bytes */
 };
 #define PAWL_RUNNER_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(struct pawl_runner_options), 0, 0, 0, 0, 0, false                                                       \
+        sizeof(struct pawl_runner_options), 0, 0, 0, 0, 0, false, NULL                                                 \
     }
 
 /* options NULL: all defaults.  Takes part in nothing until started or ticked. */

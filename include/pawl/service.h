@@ -127,7 +127,8 @@ struct pawl_batch_item {
     const char *params_json; /* NULL: none */
 };
 
-/* Creates up to 100 in one unit of work.  Ids that exist are skipped and left out of the answer. */
+/* Creates up to 100 in one unit of work.  Ids that exist are skipped and left out of the answer.  In a store made of
+ * several databases it is one in each; when one of them fails the others' may have been created: repeat it. */
 PAWL_API pawl_status pawl_create_batch(pawl_engine *engine, pawl_scope *scope, const char *workflow,
                                        const struct pawl_batch_item *items, size_t count,
                                        struct pawl_instance **out_instances, size_t *out_count,
@@ -268,6 +269,38 @@ PAWL_API void pawl_control_async(pawl_engine *engine, enum pawl_control control,
 PAWL_API void pawl_send_event_async(pawl_engine *engine, const char *workflow, const char *id,
                                     const struct pawl_send_event_options *options, struct pawl_error *error,
                                     pawl_answered_fn *answered, void *user);
+
+/* ---- Runners ------------------------------------------------------------------------------------------------- */
+
+/* Every instance is in one of so many shards, by its workflow and its id.  Of the runners that are started, live, and have
+ * registered a workflow, each owns some of its shards: what is due there it takes at once, what is due elsewhere only when
+ * nobody else has, for a second.  Shards change hands when a runner comes or goes.  They say where a run is likely to be
+ * found, and nothing about who may advance it: that is the lease's to say. */
+enum { PAWL_SHARD_COUNT = 256 };
+
+struct pawl_served_workflow {
+    const char *name;
+    int32_t shards; /* of the workflow that the runner owns */
+};
+
+struct pawl_runner_info {
+    const char *id;   /* a number, unlike any other runner's */
+    const char *name; /* see pawl_runner_options */
+    bool is_sharing;  /* it is started, and owns shards; one that is ticked takes what is due when it is */
+    int64_t started_at_ms;
+    int64_t seen_at_ms; /* when it was last known to live */
+    const struct pawl_served_workflow *workflows;
+    size_t workflow_count;
+};
+/* Those on the store that live, on all machines, in the order of their numbers.  A runner whose process has died is listed
+ * no more within seconds. */
+PAWL_API pawl_status pawl_list_runners(pawl_engine *engine, pawl_scope *scope,
+                                       const struct pawl_runner_info **out_runners, size_t *out_count,
+                                       struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* Who owns which shard of a workflow: PAWL_SHARD_COUNT ids of runners; NULL where nobody shares the workflow. */
+PAWL_API pawl_status pawl_list_shards(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                                      const char *const **out_runner_ids, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* ---- Following a run ----------------------------------------------------------------------------------------- */
 

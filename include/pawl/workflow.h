@@ -174,7 +174,8 @@ PAWL_API pawl_status pawl_step_sql_on_failure(pawl_step *step, const char *sql, 
 PAWL_API pawl_status pawl_step_mutate(pawl_step *step, enum pawl_mutation_when when, pawl_mutation_fn *mutate,
                                       const void *data, size_t size) PAWL_MUST_CHECK;
 /* Another instance, or an event to one, with this step's completion.  An id that exists fails the step for good.
- * instance_id NULL: generated. */
+ * instance_id NULL: generated.  In a store made of several databases the other instance must live in the same one as this
+ * run, as one without an id always does; otherwise the step fails for good, PAWL_INVALID. */
 PAWL_API pawl_status pawl_step_create(pawl_step *step, const char *workflow, const char *instance_id,
                                       const pawl_value *params) PAWL_MUST_CHECK;
 PAWL_API pawl_status pawl_step_send_event(pawl_step *step, const char *workflow, const char *instance_id,

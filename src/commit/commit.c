@@ -55,6 +55,8 @@ static bool lane_init(struct lane *lane, struct pw_commit *commit)
 pawl_status pw_commit_new(struct pw_store *store, struct pw_commit_observer observer, struct pw_commit **out_commit)
 {
     size_t wanted = store->ops->lanes != NULL ? store->ops->lanes(store) : 1;
+    if (wanted == 0)
+        wanted = 1;
     struct pw_commit *commit = calloc(1, sizeof *commit + wanted * sizeof commit->lanes[0]);
     if (commit == NULL)
         return PAWL_NOMEM;
@@ -77,7 +79,11 @@ size_t pw_commit_lanes(const struct pw_commit *commit)
 
 static struct lane *lane_of(struct pw_commit *commit, const struct pw_unit *unit)
 {
-    return &commit->lanes[commit->lane_count > 1 ? pw_unit_key(unit) % commit->lane_count : 0];
+    struct pw_store *store = commit->store;
+    if (commit->lane_count == 1)
+        return &commit->lanes[0];
+    return &commit->lanes[store->ops->lane_of != NULL ? store->ops->lane_of(store, unit)
+                                                      : pw_unit_key(unit) % commit->lane_count];
 }
 
 /* ---- Answering ----------------------------------------------------------------------------------------------- */

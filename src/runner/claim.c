@@ -2,19 +2,17 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "engine/shards.h"
 #include "runner/runner.h"
 
-enum names { NAMES_DRIVEN, NAMES_POLLED, NAMES_ALL };
-
-/* The names of registered workflows, malloc'd.  NULL when memory is out. */
-static struct pw_text *names_of(pawl_engine *engine, enum names which, size_t *out_count)
+struct pw_text *pw_runner_names(pawl_engine *engine, enum pw_names which, size_t *out_count)
 {
     pthread_mutex_lock(&engine->lock);
     size_t count = 0;
     struct pw_text *names = calloc(engine->definition_count + 1, sizeof *names);
     for (size_t i = 0; names != NULL && i < engine->definition_count; i++) {
         bool polled = engine->list[i]->advance == NULL;
-        if (which == NAMES_ALL || polled == (which == NAMES_POLLED))
+        if (which == PW_NAMES_ALL || polled == (which == PW_NAMES_POLLED))
             names[count++] = engine->list[i]->name;
     }
     pthread_mutex_unlock(&engine->lock);
@@ -22,12 +20,20 @@ static struct pw_text *names_of(pawl_engine *engine, enum names which, size_t *o
     return names;
 }
 
+/* Workflows cannot come any more once a runner was started, so the view is of the same ones. */
+static struct pw_share share_of(const pawl_runner *runner, size_t count)
+{
+    const struct pw_view *view = &runner->view;
+    return (struct pw_share){ .owned = view->count == count ? view->owned : NULL, .grace_ms = PW_SHARD_GRACE_MS };
+}
+
 pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_claim_of what, size_t max,
                             struct pw_op_claim **out_claim, struct pawl_error *error)
 {
     size_t count;
-    struct pw_text *names = names_of(runner->engine, what == PW_CLAIM_POLLED ? NAMES_POLLED : NAMES_DRIVEN, &count);
-    bool reaping = what != PW_CLAIM_DUE;
+    struct pw_text *names =
+        pw_runner_names(runner->engine, what == PW_CLAIM_POLLED ? PW_NAMES_POLLED : PW_NAMES_DRIVEN, &count);
+    bool reaping = what == PW_CLAIM_ALL || what == PW_CLAIM_POLLED;
     bool complete = !reaping || pw_unit_add(unit, PW_OP_REAP) != NULL;
     struct pw_op *op = pw_unit_add(unit, PW_OP_CLAIM);
     pawl_status status = PAWL_NOMEM;
@@ -37,6 +43,8 @@ pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_c
                                              .max = max,
                                              .owner = runner->owner,
                                              .lease_ms = runner->options.lease_ms };
+        if (what == PW_CLAIM_DUE || what == PW_CLAIM_ALL)
+            op->as.claim.share = share_of(runner, count);
         status = count > 0 ? pw_commit_run(runner->engine->commit, unit) : PAWL_OK;
         *out_claim = &op->as.claim;
     }
@@ -50,10 +58,11 @@ pawl_status pw_runner_next_due(pawl_runner *runner, bool with_polled, int64_t *o
 {
     struct pw_store *store = runner->engine->store;
     size_t count;
-    struct pw_text *names = names_of(runner->engine, with_polled ? NAMES_ALL : NAMES_DRIVEN, &count);
+    struct pw_text *names = pw_runner_names(runner->engine, with_polled ? PW_NAMES_ALL : PW_NAMES_DRIVEN, &count);
     if (names == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
-    pawl_status status = store->ops->next_due(store, names, count, out_at_ms, error);
+    struct pw_share share = with_polled ? (struct pw_share){ .owned = NULL } : share_of(runner, count);
+    pawl_status status = store->ops->next_due(store, names, count, &share, out_at_ms, error);
     free(names);
     return status;
 }

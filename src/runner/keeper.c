@@ -90,12 +90,21 @@ static int64_t earliest_deadline(const pawl_runner *runner)
 
 /* ---- Work that is due ----------------------------------------------------------------------------------------------------- */
 
-/* Both with the lock held, which is let go of meanwhile. */
+/* The store has said when the next one is due. */
+static void note_due(pawl_runner *runner, int64_t due_at_ms)
+{
+    runner->seen_due_ms = due_at_ms;
+    runner->next_due_ms = least(least(runner->next_due_ms, due_at_ms), runner->parked_due_ms);
+}
+
+/* These with the lock held, which is let go of meanwhile. */
 static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
 {
     struct pw_unit unit;
     struct pw_op_claim *found = NULL;
     runner->next_due_ms = INT64_MAX; /* hints that come meanwhile lower it again */
+    if (what == PW_CLAIM_PARKED)
+        runner->parked_due_ms = INT64_MAX;
     pthread_mutex_unlock(&runner->lock);
     pw_unit_init(&unit);
     pawl_status status = pw_runner_claim(runner, &unit, what, (size_t)max, &found, NULL);
@@ -109,17 +118,32 @@ static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
     if (status != PAWL_OK)
         due_at_ms = now_ms + TROUBLE_MS;
     pthread_mutex_lock(&runner->lock);
-    runner->next_due_ms = least(runner->next_due_ms, due_at_ms);
+    note_due(runner, due_at_ms);
 }
 
 static void poll(pawl_runner *runner)
 {
     int64_t due_at_ms = INT64_MAX;
     pthread_mutex_unlock(&runner->lock);
-    (void)pw_runner_next_due(runner, false, &due_at_ms, NULL);
+    pawl_status status = pw_runner_next_due(runner, false, &due_at_ms, NULL);
     pthread_mutex_lock(&runner->lock);
-    runner->next_due_ms = least(runner->next_due_ms, due_at_ms);
+    if (status == PAWL_OK)
+        note_due(runner, due_at_ms);
     runner->poll_at_ms = pw_system_monotonic_ms() + runner->options.poll_ms;
+}
+
+/* Alone, what we are told of is ours, and claimed at once.  Among others a hint may be of anybody's run; then we look
+ * before we claim, because a look writes nothing. */
+static void take_due(pawl_runner *runner, int64_t now_ms)
+{
+    if (!atomic_load(&runner->has_others) || runner->seen_due_ms <= now_ms) {
+        claim(runner, PW_CLAIM_DUE, room(runner));
+    } else if (runner->parked_due_ms <= now_ms) {
+        claim(runner, PW_CLAIM_PARKED, room(runner));
+    } else {
+        runner->next_due_ms = INT64_MAX;
+        poll(runner);
+    }
 }
 
 static void renew(pawl_runner *runner)
@@ -136,6 +160,7 @@ static void reap(pawl_runner *runner)
     runner->reap_at_ms = pw_system_monotonic_ms() + REAP_MS;
     pthread_mutex_unlock(&runner->lock);
     pw_runner_pay_owed(runner);
+    pw_runner_look_around(runner); /* first: what the dead left is everybody's by then */
     pthread_mutex_lock(&runner->lock);
     claim(runner, PW_CLAIM_ALL, room(runner) > 0 ? room(runner) : 0); /* of none: only to reap */
 }
@@ -163,13 +188,26 @@ static void sleep_until_needed(pawl_runner *runner, int64_t now_ms, int64_t mono
     runner->keeper_until_ms = INT64_MIN;
 }
 
+/* What we do not claim any more others need not wait for. */
+static void leave_share(pawl_runner *runner)
+{
+    pthread_mutex_unlock(&runner->lock);
+    pw_runner_leave_share(runner);
+    pthread_mutex_lock(&runner->lock);
+}
+
 void *pw_keeper_main(void *user)
 {
     pawl_runner *runner = user;
     pthread_mutex_lock(&runner->lock);
     runner->renew_at_ms = runner->poll_at_ms = runner->reap_at_ms =
         0; /* at once: what a dead runner left is taken up */
+    runner->seen_due_ms = runner->parked_due_ms = INT64_MAX;
     while (!atomic_load(&runner->stopping) || runner->held_count > 0 || runner->reserved > 0) {
+        if (atomic_load(&runner->stopping) && runner->view.told) {
+            leave_share(runner);
+            continue; /* the last turn may have gone meanwhile */
+        }
         int64_t now_ms = pawl_now_ms(runner->engine), monotonic_ms = pw_system_monotonic_ms();
         expire_attempts(runner, now_ms);
         wake_forks(runner, now_ms);
@@ -178,14 +216,14 @@ void *pw_keeper_main(void *user)
         else if (monotonic_ms >= runner->reap_at_ms && !atomic_load(&runner->stopping))
             reap(runner);
         else if (should_claim(runner) && runner->next_due_ms <= now_ms)
-            claim(runner, PW_CLAIM_DUE, room(runner));
+            take_due(runner, now_ms);
         else if (monotonic_ms >= runner->poll_at_ms && !atomic_load(&runner->stopping))
             poll(runner);
-        else {
-            pw_runner_join_gone(runner, false);
+        else if (!pw_runner_join_gone(runner, false)) /* otherwise we may have missed a signal */
             sleep_until_needed(runner, now_ms, monotonic_ms);
-        }
     }
+    if (runner->view.told)
+        leave_share(runner);
     runner->keeper_done = true;
     pw_runner_call(runner, true);
     pthread_mutex_unlock(&runner->lock);

@@ -69,11 +69,18 @@ static void detach(void *user)
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------------- */
 
+static bool is_fit_name(const char *name)
+{
+    struct pw_text text = pw_text_of(name);
+    return name == NULL || (text.size > 0 && text.size < PW_RUNNER_NAME_SIZE && pw_text_is_utf8(text));
+}
+
 static bool fill_options(struct pawl_runner_options *options)
 {
     if (options->workers < 0 || options->workers > PW_WORKERS_MAX || options->in_flight_max < 0 ||
         options->poll_ms < 0 || options->poll_ms > PW_DELAY_MS_MAX || options->lease_ms > PW_DELAY_MS_MAX ||
-        options->cache_bytes < -1 || (options->lease_ms != 0 && options->lease_ms < PW_LEASE_MS_MIN))
+        options->cache_bytes < -1 || !is_fit_name(options->name) ||
+        (options->lease_ms != 0 && options->lease_ms < PW_LEASE_MS_MIN))
         return false;
     if (options->workers == 0)
         options->workers = PW_WORKERS_DEFAULT;
@@ -98,8 +105,9 @@ pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_optio
         return pw_error(error, PAWL_INVALID, "a runner needs an engine, and options made by PAWL_RUNNER_OPTIONS_INIT");
     if (!fill_options(&options))
         return pw_error(error, PAWL_INVALID,
-                        "runner options out of range: workers 1 to %d, lease_ms %d or more, the others not negative",
-                        PW_WORKERS_MAX, PW_LEASE_MS_MIN);
+                        "runner options out of range: workers 1 to %d, lease_ms %d or more, the other numbers not"
+                        " negative, name 1 to %d bytes of UTF-8",
+                        PW_WORKERS_MAX, PW_LEASE_MS_MIN, PW_RUNNER_NAME_SIZE - 1);
     pawl_runner *runner = calloc(1, sizeof *runner);
     if (runner == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
@@ -109,6 +117,10 @@ pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_optio
     runner->cache.bytes_max = options.cache_bytes > 0 ? (size_t)options.cache_bytes : 0;
     runner->window = options.workers;
     runner->keeper_until_ms = INT64_MIN;
+    runner->parked_due_ms = INT64_MAX;
+    runner->started_at_ms = pawl_now_ms(engine);
+    pw_runner_make_name(runner->name, options.name);
+    runner->options.name = runner->name;
     atomic_init(&runner->steps_left, -1);
     pthread_mutex_init(&runner->lock, NULL);
     pthread_mutex_init(&runner->tick_lock, NULL);
@@ -133,6 +145,7 @@ void pawl_runner_close(pawl_runner *runner)
         detach(runner);
     }
     pw_cache_clear(&runner->cache);
+    pw_view_clear(&runner->view);
     pthread_cond_destroy(&runner->left);
     pthread_cond_destroy(&runner->watch);
     pthread_cond_destroy(&runner->work);
@@ -142,11 +155,12 @@ void pawl_runner_close(pawl_runner *runner)
 }
 
 /* Lets other processes see that this one lives, and seals the registry. */
-static pawl_status join_in(pawl_runner *runner, struct pawl_error *error)
+static pawl_status join_in(pawl_runner *runner, bool *out_is_new, struct pawl_error *error)
 {
     pawl_engine *engine = runner->engine;
     pawl_status status = PAWL_OK;
     pthread_mutex_lock(&runner->lock);
+    *out_is_new = !runner->announced;
     if (!runner->announced)
         status = engine->store->ops->announce(engine->store, runner->owner, error);
     runner->announced = runner->announced || status == PAWL_OK;
@@ -157,6 +171,16 @@ static pawl_status join_in(pawl_runner *runner, struct pawl_error *error)
     engine->sealed = true;
     pthread_mutex_unlock(&engine->lock);
     return PAWL_OK;
+}
+
+/* A runner that was not started, by now at least, and takes what its host asks for, whoever's share it is. */
+static pawl_status join_in_unstarted(pawl_runner *runner, struct pawl_error *error)
+{
+    bool is_new;
+    pawl_status status = join_in(runner, &is_new, error);
+    if (status == PAWL_OK && is_new)
+        pw_runner_describe(runner, false);
+    return status;
 }
 
 /* ---- As services see it: the eager hand-off ------------------------------------------------------------------------------ */
@@ -292,7 +316,8 @@ pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *error)
         return pw_error(error, PAWL_INVALID, "a runner is needed, and its engine must be open");
     if (runner->threaded)
         return pw_error(error, PAWL_INVALID, "the runner is started already");
-    pawl_status status = join_in(runner, error);
+    bool is_new;
+    pawl_status status = join_in(runner, &is_new, error); /* the keeper describes it */
     if (status != PAWL_OK)
         return status;
     runner->local = (struct pw_local){
@@ -334,10 +359,12 @@ void pawl_runner_stop(pawl_runner *runner)
     if (runner->started) {
         pthread_join(runner->keeper, NULL); /* it goes when no turn is held; then the workers do */
         pthread_mutex_lock(&runner->lock);
-        pw_runner_join_gone(runner, true);
+        (void)pw_runner_join_gone(runner, true);
         pthread_mutex_unlock(&runner->lock);
         stop_committers(runner);
     }
+    pw_view_clear(&runner->view);
+    atomic_store(&runner->has_others, false);
     runner->threaded = runner->started = false;
     atomic_store(&runner->stopping, false);
 }
@@ -397,7 +424,7 @@ pawl_status pawl_runner_tick(pawl_runner *runner, int64_t max_instances, int64_t
         return pw_error(error, PAWL_INVALID, "tick takes a runner and limits that are not negative");
     if (runner->threaded)
         return pw_error(error, PAWL_INVALID, "this runner is started; open another one to tick");
-    pawl_status status = join_in(runner, error);
+    pawl_status status = join_in_unstarted(runner, error);
     if (status != PAWL_OK)
         return status;
     pthread_mutex_lock(&runner->tick_lock);
@@ -444,7 +471,7 @@ pawl_status pawl_turn_poll(pawl_runner *runner, pawl_turn **out_turn, struct paw
 {
     if (runner == NULL || runner->engine == NULL || out_turn == NULL)
         return pw_error_plain(error, PAWL_INVALID);
-    pawl_status status = join_in(runner, error);
+    pawl_status status = join_in_unstarted(runner, error);
     if (status == PAWL_OK)
         status = claim_turn(runner, PW_CLAIM_POLLED, out_turn, error);
     if (status == PAWL_OK && *out_turn != NULL) {

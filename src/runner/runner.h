@@ -14,11 +14,22 @@
 #include "turn/attempt.h"
 #include "turn/lanes.h"
 
+enum { PW_RUNNER_NAME_SIZE = 256 };
+
 struct pw_worker {
     pthread_t thread;
     pawl_runner *runner;
     bool gone; /* its function is about to return; to be joined */
     struct pw_worker *next;
+};
+
+/* What the runner knows of the others, and its share of the work; the keeper's alone.  See share.c. */
+struct pw_view {
+    struct pw_arena arena; /* of what follows */
+    struct pw_text *owned; /* as struct pw_share has them, in the order of pw_runner_names(); NULL: all is ours */
+    size_t count;
+    uint64_t digest; /* of what it was made from; 0: of nothing */
+    bool told;       /* others were told that it takes its share */
 };
 
 /* A lease that the store did not take back while it was in trouble. */
@@ -34,6 +45,10 @@ struct pawl_runner {
     struct pw_local local; /* as services see it, when started */
     struct pw_peer peer;
     bool announced;
+    char name[PW_RUNNER_NAME_SIZE];
+    int64_t started_at_ms; /* opened, that is; by the store's clock */
+    struct pw_view view;
+    atomic_bool has_others; /* who take their share of the same workflows */
 
     atomic_bool stopping;
     atomic_int ready_count;  /* turns that wait for a worker */
@@ -63,6 +78,8 @@ struct pawl_runner {
     size_t committer_count;
     bool started, keeper_done;
     int64_t next_due_ms;                         /* nothing of ours is due before, as far as is known */
+    int64_t seen_due_ms;                         /* the same, as the store has said it: no hint */
+    int64_t parked_due_ms;                       /* when a run is due that we parked, and others may not have seen */
     int64_t keeper_until_ms;                     /* it sleeps until then, by the store's clock */
     int64_t renew_at_ms, poll_at_ms, reap_at_ms; /* by the monotonic clock */
     int64_t turns, leases_lost;
@@ -77,7 +94,7 @@ extern const struct pw_turn_host pw_runner_host;
 void pw_runner_stir(pawl_runner *runner, struct pw_fork *fork); /* it may want help again; with the lock held */
 void pw_runner_call(pawl_runner *runner, bool all);      /* there is something for a worker; with the lock held */
 bool pw_runner_spawn(pawl_runner *runner);               /* a worker; with the lock held */
-void pw_runner_join_gone(pawl_runner *runner, bool all); /* with the lock held, which is let go of meanwhile */
+bool pw_runner_join_gone(pawl_runner *runner, bool all); /* with the lock held; true: it was let go of meanwhile */
 /* A claimed run becomes a turn that waits for a worker.  Gives the lease back when memory is out. */
 void pw_runner_accept(pawl_runner *runner, const struct pw_claim *claim);
 pawl_turn *pw_runner_make_turn(pawl_runner *runner, const struct pw_claim *claim);
@@ -87,16 +104,32 @@ void pw_runner_pay_owed(pawl_runner *runner);                       /* tries onc
 void pw_runner_wake_keeper(pawl_runner *runner, int64_t due_at_ms); /* with the lock held */
 
 /* claim.c */
+enum pw_names { PW_NAMES_DRIVEN, PW_NAMES_POLLED, PW_NAMES_ALL };
+/* The names of registered workflows, malloc'd.  NULL when memory is out. */
+struct pw_text *pw_runner_names(pawl_engine *engine, enum pw_names which, size_t *out_count);
 enum pw_claim_of {
-    PW_CLAIM_DUE,   /* of workflows with a turn function */
-    PW_CLAIM_ALL,   /* and what dead runners left, which costs a look at every lease */
-    PW_CLAIM_POLLED /* the same of workflows without a turn function */
+    PW_CLAIM_DUE,    /* of workflows with a turn function: our share, where there are others */
+    PW_CLAIM_ALL,    /* and what dead runners left, which costs a look at every lease */
+    PW_CLAIM_PARKED, /* as DUE, whoever's share it is */
+    PW_CLAIM_POLLED  /* of workflows without a turn function: all, and what dead runners left */
 };
 /* Claims up to max tasks; they are in the unit's arena. */
 pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_claim_of what, size_t max,
                             struct pw_op_claim **out_claim, struct pawl_error *error);
+/* with_polled: of all workflows, whoever's share it is. */
 pawl_status pw_runner_next_due(pawl_runner *runner, bool with_polled, int64_t *out_at_ms, struct pawl_error *error);
 pawl_status pw_runner_renew_leases(pawl_runner *runner, struct pawl_error *error);
+
+/* share.c.  None of it is needed to carry runs: what fails is tried again later. */
+/* "host:process", unless one was given. */
+void pw_runner_make_name(char name[PW_RUNNER_NAME_SIZE], const char *given);
+/* Lets others see this runner as it is. */
+void pw_runner_describe(pawl_runner *runner, bool is_sharing);
+/* The keeper's: sees who is there, and takes its share.  Says so when the others do not know yet. */
+void pw_runner_look_around(pawl_runner *runner);
+/* The keeper's: leaves all to the others, and says so. */
+void pw_runner_leave_share(pawl_runner *runner);
+void pw_view_clear(struct pw_view *view);
 
 /* keeper.c */
 void *pw_keeper_main(void *runner);

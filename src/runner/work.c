@@ -156,12 +156,20 @@ void pw_runner_pay_owed(pawl_runner *runner)
     }
 }
 
+/* Sooner than another runner's next poll, which would be late for it. */
+static bool is_due_soon(pawl_runner *runner, const pawl_turn *turn)
+{
+    return atomic_load(&runner->has_others) && turn->ended && !turn->finished &&
+           turn->due_at_ms - pawl_now_ms(runner->engine) < runner->options.poll_ms;
+}
+
 void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
 {
     struct pw_fence fence;
     bool lost = !turn->ended;
     struct pw_history *history = pw_turn_take_history(turn, &fence);
     bool owed = lost && pw_turn_release(runner->engine, &turn->claim.fence, next_delay(runner, turn)) != PAWL_OK;
+    bool soon = is_due_soon(runner, turn);
     pthread_mutex_lock(&runner->lock);
     if (!lost)
         runner->trouble_ms = 0;
@@ -177,8 +185,11 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
         pw_cache_put(&runner->cache, &fence, history);
         history = NULL;
     }
-    if (turn->ended && !turn->finished)
+    if (turn->ended && !turn->finished) {
+        if (soon && turn->due_at_ms < runner->parked_due_ms)
+            runner->parked_due_ms = turn->due_at_ms;
         pw_runner_wake_keeper(runner, turn->due_at_ms);
+    }
     if (runner->next_due_ms <= runner->keeper_until_ms)
         pw_runner_wake_keeper(runner, runner->next_due_ms); /* there is room again */
     if (atomic_load(&runner->stopping))
@@ -325,8 +336,9 @@ bool pw_runner_spawn(pawl_runner *runner)
     return true;
 }
 
-void pw_runner_join_gone(pawl_runner *runner, bool all)
+bool pw_runner_join_gone(pawl_runner *runner, bool all)
 {
+    bool joined = false;
     struct pw_worker **link = &runner->workers;
     while (*link != NULL) {
         struct pw_worker *worker = *link;
@@ -335,12 +347,14 @@ void pw_runner_join_gone(pawl_runner *runner, bool all)
             continue;
         }
         *link = worker->next;
+        joined = true;
         pthread_mutex_unlock(&runner->lock);
         pthread_join(worker->thread, NULL);
         free(worker);
         pthread_mutex_lock(&runner->lock);
         link = &runner->workers; /* it may have changed meanwhile */
     }
+    return joined;
 }
 
 /* ---- As the turn sees its runner -------------------------------------------------------------------------------------- */

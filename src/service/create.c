@@ -14,6 +14,8 @@
 #include "service/service.h"
 #include "value/value.h"
 
+enum { NEIGHBOUR_TRIES_MAX = 1000 }; /* where chance is made by a test */
+
 static pawl_status check_instance(const struct pw_definition *definition, struct pw_text id, struct pw_text params,
                                   struct pawl_error *error)
 {
@@ -355,6 +357,18 @@ void pawl_create_batch_async(pawl_engine *engine, pawl_scope *scope, const char 
     pw_engine_send(engine, &batch->unit);
 }
 
+/* A new id, of an instance that lives where the unit's run does: of several databases some tries will meet it. */
+static struct pw_text make_neighbour_id(pawl_engine *engine, struct pw_unit *unit, struct pw_text workflow)
+{
+    char *generated = pw_arena_take(&unit->arena, PW_ID_SIZE);
+    for (int tries = 0; generated != NULL && tries < NEIGHBOUR_TRIES_MAX; tries++) {
+        pw_engine_make_id(engine, generated);
+        if (pw_check_is_neighbour(engine, unit, workflow, pw_text_of(generated)))
+            break;
+    }
+    return pw_text_of(generated);
+}
+
 pawl_status pw_service_add_create(pawl_engine *engine, struct pw_unit *unit, struct pw_text workflow, struct pw_text id,
                                   struct pw_text params, struct pawl_error *error)
 {
@@ -363,13 +377,13 @@ pawl_status pw_service_add_create(pawl_engine *engine, struct pw_unit *unit, str
     if (status != PAWL_OK)
         return status;
     if (id.data == NULL) {
-        char *generated = pw_arena_take(&unit->arena, PW_ID_SIZE);
-        if (generated == NULL)
+        id = make_neighbour_id(engine, unit, definition->name);
+        if (id.data == NULL)
             return pw_error_plain(error, PAWL_NOMEM);
-        pw_engine_make_id(engine, generated);
-        id = pw_text_of(generated);
     }
     status = check_instance(definition, id, params, error);
+    if (status == PAWL_OK)
+        status = pw_check_neighbour(engine, unit, definition->name, id, error);
     if (status == PAWL_OK && add_create_op(unit, definition, id, params) == NULL)
         status = pw_error_plain(error, PAWL_NOMEM);
     return status;

@@ -9,8 +9,11 @@
 
 pawl_status pw_edit_read(struct pw_edit *edit, struct pw_text workflow, struct pw_text id, struct pawl_error *error)
 {
+    struct pw_store *store = edit->engine->store;
     edit->now_ms = pawl_now_ms(edit->engine);
-    return pw_rows_read(edit->engine, edit->arena, workflow, id, &edit->instance, error);
+    pawl_status status = store->ops->read_current(store, edit->arena, workflow, id, &edit->instance, &edit->step,
+                                                  &edit->has_step, error);
+    return status == PAWL_INSTANCE_NOT_FOUND ? pw_rows_not_found(workflow, id, error) : status;
 }
 
 pawl_status pw_edit_fence(struct pw_edit *edit)

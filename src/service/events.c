@@ -33,6 +33,12 @@ static pawl_status add_event_op(struct pw_unit *unit, const struct pw_instance *
     return PAWL_OK;
 }
 
+static bool waits_for(const struct pw_edit *edit, const struct pw_step_row *step, struct pw_text type)
+{
+    return step->status == PAWL_STEP_WAITING && step->kind == PAWL_STEP_EVENT && step->wake_at_ms > edit->now_ms &&
+           pw_text_equal(step->wait_event_type, type);
+}
+
 /* Is the run parked in a wait for this type that is not over yet?  A late event wakes nobody; it stays for a later
  * wait.  A paused run is left alone, a queued or a running one will look by itself. */
 static pawl_status is_awaited(struct pw_edit *edit, struct pw_text type, bool *out_awaited, struct pawl_error *error)
@@ -44,13 +50,15 @@ static pawl_status is_awaited(struct pw_edit *edit, struct pw_text type, bool *o
     *out_awaited = false;
     if (instance->task.status != PW_TASK_WAITING)
         return PAWL_OK;
+    *out_awaited = edit->has_step && waits_for(edit, &edit->step, type);
+    if (*out_awaited) /* else another branch may wait for it */
+        return PAWL_OK;
     pawl_status status =
         store->ops->read_waiting_steps(store, edit->arena, instance->key, instance->run, &steps, &count, error);
     if (status != PAWL_OK)
         return status;
     for (size_t i = 0; i < count; i++)
-        *out_awaited |= steps[i].kind == PAWL_STEP_EVENT && steps[i].wake_at_ms > edit->now_ms &&
-                        pw_text_equal(steps[i].wait_event_type, type);
+        *out_awaited |= waits_for(edit, &steps[i], type);
     return PAWL_OK;
 }
 
@@ -206,6 +214,8 @@ pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, stru
     pw_engine_make_id(engine, generated);
     struct event event = { pw_text_of(generated), type, payload };
     status = check_event(definition, &event, error);
+    if (status == PAWL_OK)
+        status = pw_check_neighbour(engine, unit, definition->name, id, error);
     if (status != PAWL_OK)
         return status;
 

@@ -9,9 +9,14 @@
  *  S3. When apply() returns PAWL_OK every unit that says PAWL_OK is durable.  When it returns anything else, no unit is
  *      known to be (it may be: a failure of the commit itself can be ambiguous), and fences find out.
  *  S4. A fence (instance, run, epoch) holds while nobody else moved the task.  Every op that moves a task raises its
- *      epoch by one; a task that is gone, or of another run, fails the fence.
+ *      epoch by one; a task that is gone, or of another run, fails the fence.  What a fence has found stays so until
+ *      the transaction has ended: where several are carried out at once, it locks its task's row.
  *  S5. Times that ops do not carry are the `now_ms` that apply() is handed, read once for the whole transaction.
  *  S6. Reads see every unit that was answered before the read began.
+ *  S7. Transactions that are carried out at once do not wait for each other in a circle: each locks the tasks that its
+ *      units name before anything else, in the order of their keys, then instances, in theirs; and what a claim, a reap
+ *      or a hook claim looks for it takes past the rows that others have locked.  A circle through other rows, as the
+ *      user's, is the database's to break; the transaction is then carried out again.
  *
  * The task row is the live state of an unfinished run (status, lease, when due); a finished run has none, and its
  * instance row carries the outcome.  So parking and waking touch only small rows, and paused and finished runs are in
@@ -141,6 +146,33 @@ struct pw_claim {
     int64_t created_at_ms;
 };
 
+/* A runner, as it says itself. */
+struct pw_runner_row {
+    int64_t owner;
+    struct pw_text name;      /* for people */
+    struct pw_text workflows; /* that it carries: their names, with a space between each two */
+    bool is_sharing;          /* it is started, and takes its share of the due runs */
+    int64_t started_at_ms;
+    int64_t seen_at_ms; /* out: when it was last known to live */
+};
+
+/* ---- Shards -------------------------------------------------------------------------------------------------- */
+
+/* Every instance is in a shard, for good: the number is in its task row, and runners of all machines must agree on it. */
+enum { PW_SHARD_COUNT = 256 };
+int pw_shard_of(struct pw_text workflow, struct pw_text id);
+/* The same on every machine; begin with 0, or with the hash of what stands before. */
+uint64_t pw_stable_hash(uint64_t hash, struct pw_text text);
+
+/* The part of the due tasks that a runner looks for: those in its shards, and of the others what has been due for
+ * grace_ms and was taken by nobody. */
+struct pw_share {
+    /* One for each workflow asked for: PW_SHARD_COUNT of '0' and '1', where 1 is the runner's; absent: all are.  NULL: all
+     * of all workflows. */
+    const struct pw_text *owned;
+    int64_t grace_ms;
+};
+
 /* ---- Units of work ------------------------------------------------------------------------------------------- */
 
 enum pw_op_kind {
@@ -259,6 +291,7 @@ struct pw_op_finish {
 struct pw_op_claim {
     const struct pw_text *workflows;
     size_t workflow_count;
+    struct pw_share share; /* an expired lease's task is due for as long as it is expired */
     size_t max;
     int64_t owner, lease_ms;
     struct pw_claim *claims; /* out, in the unit's arena */
@@ -308,7 +341,8 @@ int64_t pw_hook_instance(const struct pw_op_hook *op);
 int64_t pw_hook_due_at_ms(const struct pw_op_hook *op);
 
 /* Takes up to max rows of the named hooks, longest due first.  Claimed: an attempt is counted, the epoch raised, and
- * nobody else's until the lease ends.  One whose lease ended with no attempt left has failed for good instead. */
+ * nobody else's until the lease ends.  One whose lease ended with no attempt left has failed for good instead, and lets no
+ * younger row go before an older one. */
 struct pw_hook_wanted {
     struct pw_text hook;
     int64_t lease_ms; /* at least 1 */
@@ -401,12 +435,29 @@ uint64_t pw_unit_key(const struct pw_unit *unit);
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
+/* How far a listing has come: a key for each database that the store is made of, which is one but for several/.  The
+ * remainder of a key by their number says which it belongs to. */
+enum { PW_HOMES_MAX = 16 };
+struct pw_positions {
+    size_t count;
+    int64_t keys[PW_HOMES_MAX]; /* 0: at the start */
+};
+
+/* At the start of everything. */
+void pw_positions_init(struct pw_positions *positions, struct pw_store *store);
+/* The row with this key was given out. */
+void pw_positions_pass(struct pw_positions *positions, int64_t key);
+/* Of a store of one database; NULL is at the start. */
+int64_t pw_positions_key(const struct pw_positions *positions);
+
 struct pw_instance_query {
     struct pw_text workflow;
     bool has_status;
     enum pawl_instance_status status;
     bool oldest_first;
-    int64_t after_key; /* 0: from the start; otherwise rows past this key in the order asked for */
+    /* Rows past these, in the order asked for; NULL: from the start.  Out: the same, with a start that was open fixed, so
+     * that what is added at the front stays out of the next page. */
+    struct pw_positions *positions;
     size_t max;
 };
 
@@ -425,7 +476,7 @@ struct pw_hook_query {
     struct pw_text hook; /* absent: of all hooks */
     bool has_status;
     enum pawl_delivery_status status;
-    int64_t after_key; /* 0: from the start */
+    struct pw_positions *positions; /* rows past these; NULL: from the start */
     size_t max;
 };
 
@@ -437,6 +488,29 @@ struct pw_task_counts {
     int64_t hooks_pending, hooks_failed;
 };
 
+/* ---- Several databases as one store ------------------------------------------------------------------------------ */
+
+/* Which of the databases that make up one store a database is; kept in it. */
+struct pw_seat {
+    int64_t set;           /* the whole, by a random number; 0: it has no seat */
+    int64_t number, count; /* from 0, of how many */
+    bool is_empty;         /* out: there is no instance in it */
+};
+
+/* Which of `homes` databases an instance lives in, from 0; the same for ever and everywhere. */
+size_t pw_home_of(struct pw_text workflow, struct pw_text id, size_t homes);
+/* ops->homes, or 1. */
+size_t pw_store_homes(struct pw_store *store);
+
+struct pw_run_rows {
+    struct pw_text params;
+    int64_t created_at_ms;
+    struct pw_step_row *steps;
+    size_t step_count;
+    struct pw_event_row *events;
+    size_t event_count;
+};
+
 /* ---- The table ----------------------------------------------------------------------------------------------- */
 
 struct pw_store_ops {
@@ -444,8 +518,14 @@ struct pw_store_ops {
     void (*close)(struct pw_store *store);
     int64_t (*now_ms)(struct pw_store *store);
 
-    /* How many apply() at once are worth while; NULL: one. */
+    /* How many apply() at once are worth while; NULL, or an answer of 0: one. */
     size_t (*lanes)(struct pw_store *store);
+
+    /* Which of the lanes a unit belongs to: the same for all units about one instance.  NULL: its key decides. */
+    size_t (*lane_of)(struct pw_store *store, const struct pw_unit *unit);
+
+    /* How many databases the store is made of; NULL: one.  They answer for instances as pw_home_of() says. */
+    size_t (*homes)(struct pw_store *store);
 
     /* S1-S5.  Called by as many threads at once as there are lanes.  The error is filled when the whole fails. */
     pawl_status (*apply)(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
@@ -476,9 +556,14 @@ struct pw_store_ops {
     /* The run's steps that wait, few as they are. */
     pawl_status (*read_waiting_steps)(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
                                       struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error);
-    /* When the next task of these workflows is due or its lease expires; INT64_MAX: never. */
-    pawl_status (*next_due)(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t *out_at_ms,
-                            struct pawl_error *error);
+    /* What a run that is taken up again begins with, in one look where several cost more: the facts of its instance,
+     * all of the run's steps and, when asked for, all events that are not delivered.  NULL: they are asked for one by one. */
+    pawl_status (*read_run)(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                            bool with_events, struct pw_run_rows *out_rows, struct pawl_error *error);
+    /* When the next task of these workflows is due or its lease expires; INT64_MAX: never.  With a share: when the next
+     * one is the share's; NULL: all are. */
+    pawl_status (*next_due)(struct pw_store *store, const struct pw_text *workflows, size_t count,
+                            const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error);
     pawl_status (*count_tasks)(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
                                struct pawl_error *error);
 
@@ -491,20 +576,36 @@ struct pw_store_ops {
     /* Tells the store, for the life of this process, that the runner `owner` lives here; reap needs it. */
     pawl_status (*announce)(struct pw_store *store, int64_t owner, struct pawl_error *error);
     void (*withdraw)(struct pw_store *store, int64_t owner);
+    /* What others are to see of an announced runner, until it is withdrawn or dies; again when it has changed. */
+    pawl_status (*describe)(struct pw_store *store, const struct pw_runner_row *runner, struct pawl_error *error);
+    /* Those that were described and live, in the order of their numbers. */
+    pawl_status (*list_runners)(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
+                                size_t *out_count, struct pawl_error *error);
 
     /* Calls due(user), from a thread of the store's own, when another process may have made something due, while a
      * runner is announced.  A hint, and not the only one.  due NULL: no more, and none is under way once this returns.
      * NULL: the store cannot tell. */
     void (*listen)(struct pw_store *store, void (*due)(void *user), void *user);
+
+    /* Of a single database: takes the seat for good, if it has none and is empty.  wanted NULL: only looks. */
+    pawl_status (*take_seat)(struct pw_store *store, const struct pw_seat *wanted, struct pw_seat *out_seat,
+                             struct pawl_error *error);
 };
 
 struct pw_store {
     const struct pw_store_ops *ops;
 };
 
-/* Opens what the URL names.  `clock` is used by stores that have no clock of their own. */
+/* Opens what the URL names, or the URLs with white space between them.  `clock` is used by stores that have no clock of
+ * their own. */
 pawl_status pw_store_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
                           struct pawl_error *error) PAWL_MUST_CHECK;
+/* One URL; whatever seat the database has. */
+pawl_status pw_store_open_one(const char *url, struct pawl_clock clock, struct pw_store **out_store,
+                              struct pawl_error *error) PAWL_MUST_CHECK;
+/* 2 to PW_HOMES_MAX of them. */
+pawl_status pw_several_open(const char *const *urls, size_t count, struct pawl_clock clock, struct pw_store **out_store,
+                            struct pawl_error *error) PAWL_MUST_CHECK;
 pawl_status pw_sqlite_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
                            struct pawl_error *error) PAWL_MUST_CHECK;
 /* Only where the library is built with it (PAWL_HAS_POSTGRES). */

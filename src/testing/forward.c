@@ -96,10 +96,10 @@ static pawl_status forward_read_waiting_steps(struct pw_store *store, struct pw_
 }
 
 static pawl_status forward_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                                    int64_t *out_at_ms, struct pawl_error *error)
+                                    const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error)
 {
     struct pw_store *inner = inner_of(store);
-    return inner->ops->next_due(inner, workflows, count, out_at_ms, error);
+    return inner->ops->next_due(inner, workflows, count, share, out_at_ms, error);
 }
 
 static pawl_status forward_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
@@ -135,6 +135,25 @@ static void forward_withdraw(struct pw_store *store, int64_t owner)
     inner->ops->withdraw(inner, owner);
 }
 
+static pawl_status forward_describe(struct pw_store *store, const struct pw_runner_row *runner,
+                                    struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->describe(inner, runner, error);
+}
+
+static pawl_status forward_list_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
+                                        size_t *out_count, struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->list_runners(inner, arena, out_rows, out_count, error);
+}
+
+static size_t forward_homes(struct pw_store *store)
+{
+    return pw_store_homes(inner_of(store));
+}
+
 void pw_forward_init(struct pw_forward *forward, struct pw_store *inner)
 {
     forward->inner = inner;
@@ -142,6 +161,7 @@ void pw_forward_init(struct pw_forward *forward, struct pw_store *inner)
         .name = inner->ops->name,
         .close = forward_close,
         .now_ms = forward_now_ms,
+        .homes = forward_homes,
         .apply = forward_apply,
         .read_instance = forward_read_instance,
         .read_instance_by_key = forward_read_instance_by_key,
@@ -158,6 +178,8 @@ void pw_forward_init(struct pw_forward *forward, struct pw_store *inner)
         .next_hook = forward_next_hook,
         .announce = forward_announce,
         .withdraw = forward_withdraw,
+        .describe = forward_describe,
+        .list_runners = forward_list_runners,
     };
     forward->store.ops = &forward->ops;
 }

@@ -9,17 +9,17 @@
 #include <unwind.h>
 
 #include "testing/sweep.h"
+#include "workflow/run.h"
 
 enum { FRAMES_MAX = 24 };
 
 typedef void any_function(void);
 
 static any_function *const authoring_calls[] = {
-    (any_function *)pawl_do,           (any_function *)pawl_sleep,
-    (any_function *)pawl_sleep_ms,     (any_function *)pawl_sleep_until,
-    (any_function *)pawl_first,        (any_function *)pawl_wait_for_event,
-    (any_function *)pawl_recall_step,  (any_function *)pawl_recall_sleep,
-    (any_function *)pawl_recall_event, (any_function *)pawl_recall_sleep_until,
+    (any_function *)pawl_do,           (any_function *)pawl_do_process,     (any_function *)pw_run_do,
+    (any_function *)pawl_sleep,        (any_function *)pawl_sleep_ms,       (any_function *)pawl_sleep_until,
+    (any_function *)pawl_first,        (any_function *)pawl_wait_for_event, (any_function *)pawl_recall_step,
+    (any_function *)pawl_recall_sleep, (any_function *)pawl_recall_event,   (any_function *)pawl_recall_sleep_until,
     (any_function *)pawl_lane_first,
 };
 

@@ -59,6 +59,16 @@ void pw_turn_unref(pawl_turn *turn)
 
 /* ---- Loading --------------------------------------------------------------------------------------------------- */
 
+static pawl_status take_events(pawl_turn *turn, struct pw_history *history, struct pw_event_row *rows, size_t count,
+                               struct pawl_error *error)
+{
+    if (!pw_history_load_events(history, rows, count))
+        return pw_error_plain(error, PAWL_NOMEM);
+    if (history->event_seq < turn->claim.event_seq)
+        history->event_seq = turn->claim.event_seq; /* those in between were taken */
+    return PAWL_OK;
+}
+
 static pawl_status load_events(pawl_turn *turn, struct pw_history *history, struct pawl_error *error)
 {
     struct pw_store *store = turn->engine->store;
@@ -68,12 +78,23 @@ static pawl_status load_events(pawl_turn *turn, struct pw_history *history, stru
     size_t count = 0;
     pawl_status status = store->ops->read_new_events(store, &arena, fence->instance, fence->run, history->event_seq,
                                                      &rows, &count, error);
-    if (status == PAWL_OK && !pw_history_load_events(history, rows, count))
-        status = pw_error_plain(error, PAWL_NOMEM);
-    if (history->event_seq < turn->claim.event_seq)
-        history->event_seq = turn->claim.event_seq; /* those in between were taken */
+    if (status == PAWL_OK)
+        status = take_events(turn, history, rows, count, error);
     pw_arena_clear(&arena);
     return status;
+}
+
+static pawl_status take_beginning(struct pw_history *history, int64_t created_at_ms, struct pw_text params,
+                                  struct pawl_error *error)
+{
+    history->created_at_ms = created_at_ms;
+    return pw_arena_text(&history->arena, params, &history->params) ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
+}
+
+static pawl_status take_steps(struct pw_history *history, struct pw_step_row *rows, size_t count,
+                              struct pawl_error *error)
+{
+    return pw_history_load(history, rows, count) ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
 }
 
 static pawl_status load_steps(pawl_turn *turn, struct pw_history *history, struct pawl_error *error)
@@ -86,8 +107,8 @@ static pawl_status load_steps(pawl_turn *turn, struct pw_history *history, struc
     struct pw_step_row *rows = NULL;
     size_t count = 0;
     pawl_status status = store->ops->read_steps(store, &arena, &query, &rows, &count, error);
-    if (status == PAWL_OK && !pw_history_load(history, rows, count))
-        status = pw_error_plain(error, PAWL_NOMEM);
+    if (status == PAWL_OK)
+        status = take_steps(history, rows, count, error);
     pw_arena_clear(&arena);
     return status;
 }
@@ -100,9 +121,27 @@ static pawl_status load_instance(pawl_turn *turn, struct pw_history *history, st
     pawl_status status = PAWL_OK;
     if (!turn->claim.has_instance)
         status = store->ops->read_instance_by_key(store, &arena, turn->claim.fence.instance, &instance, error);
-    history->created_at_ms = instance.created_at_ms;
-    if (status == PAWL_OK && !pw_arena_text(&history->arena, instance.params, &history->params))
-        status = pw_error_plain(error, PAWL_NOMEM);
+    if (status == PAWL_OK)
+        status = take_beginning(history, instance.created_at_ms, instance.params, error);
+    pw_arena_clear(&arena);
+    return status;
+}
+
+/* Where the store can tell all of it at once. */
+static pawl_status load_run(pawl_turn *turn, struct pw_history *history, struct pawl_error *error)
+{
+    struct pw_store *store = turn->engine->store;
+    const struct pw_fence *fence = &turn->claim.fence;
+    struct pw_arena arena = { 0 };
+    struct pw_run_rows rows;
+    bool with_events = turn->claim.event_seq > 0;
+    pawl_status status = store->ops->read_run(store, &arena, fence->instance, fence->run, with_events, &rows, error);
+    if (status == PAWL_OK)
+        status = take_beginning(history, rows.created_at_ms, rows.params, error);
+    if (status == PAWL_OK)
+        status = take_steps(history, rows.steps, rows.step_count, error);
+    if (status == PAWL_OK && with_events)
+        status = take_events(turn, history, rows.events, rows.event_count, error);
     pw_arena_clear(&arena);
     return status;
 }
@@ -113,7 +152,10 @@ pawl_status pw_turn_load(pawl_turn *turn, struct pw_history *warm, struct pawl_e
     if (history == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
     pawl_status status = PAWL_OK;
-    if (warm == NULL) {
+    if (warm == NULL && !turn->claim.has_instance && !turn->claim.is_first &&
+        turn->engine->store->ops->read_run != NULL) {
+        status = load_run(turn, history, error);
+    } else if (warm == NULL) {
         status = load_instance(turn, history, error);
         if (status == PAWL_OK && !turn->claim.is_first)
             status = load_steps(turn, history, error);

@@ -72,6 +72,8 @@ static const struct route {
     { "/api/version", true, false },
     { "/api/metrics", true, false },
     { "/api/openapi.json", true, false },
+    { "/api/cluster", true, false },
+    { "/api/workflows/order/shards", true, false },
     { "/api/hooks/deliveries", true, false },
     { "/api/hooks/deliveries/d/resend", false, true },
 };

@@ -300,6 +300,7 @@ static void a_fresh_engine_tells_zeros_in_the_right_format(void **state)
     assert_sample(fixture, "pawl_queue_depth", 0);
     assert_sample(fixture, "pawl_queue_oldest_age_seconds", 0);
     assert_sample(fixture, "pawl_store_up", 1);
+    assert_sample(fixture, "pawl_runners", 0);
     assert_sample(fixture, "pawl_http_streams", 0);
     assert_sample(fixture, "pawl_build_info{version=\"" PAWL_VERSION "\"}", 1);
     assert_null(find(fixture, "pawl_http_requests_total{method=\"GET\",route=\"/workflows\",status=\"2xx\"}"));
@@ -329,6 +330,7 @@ static void runs_steps_and_attempts_are_told(void **state)
     scrape(fixture);
 
     assert_sample(fixture, "pawl_runs_created_total", 2);
+    assert_sample(fixture, "pawl_runners", 1); /* who ticked */
     assert_sample(fixture, "pawl_runs_finished_total{status=\"complete\"}", 1);
     assert_sample(fixture, "pawl_runs_finished_total{status=\"terminated\"}", 1);
     assert_sample(fixture, "pawl_steps_finished_total{status=\"completed\"}", 2);

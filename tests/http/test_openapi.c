@@ -288,6 +288,8 @@ static void probe_reads(struct described *described)
     (void)described_probe(described, "GET", "/api/workflows/broken/instances/broken", NULL, 200);
     (void)described_probe(described, "GET", "/api/workflows/broken/instances/broken/result", NULL, 200);
     (void)described_probe(described, "GET", "/api/hooks/deliveries", NULL, 200);
+    (void)described_probe(described, "GET", "/api/cluster", NULL, 200);
+    (void)described_probe(described, "GET", "/api/workflows/order/shards", NULL, 200);
     static const char *const open[] = { "/health",  "/health/live", "/health/ready",
                                         "/version", "/metrics",     "/openapi.json" };
     for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)

@@ -31,11 +31,22 @@ static void wake(struct pw_sleeper *sleeper)
     dreamer->woken++;
 }
 
+/* A stopped clock: its skew is all the time that passes. */
+static int64_t skewed_now(void *user)
+{
+    return INT64_C(1700000000000) + atomic_load(&((struct running *)user)->skew_ms);
+}
+
 static int set_up(void **state)
 {
     struct room *room = calloc(1, sizeof *room);
+    struct pawl_options options = PAWL_OPTIONS_INIT;
     assert_non_null(room);
-    running_open(&room->running, false);
+    options.store_url = "sqlite::memory:";
+    options.clock = (struct pawl_clock){ skewed_now, &room->running };
+    assert_ok(pawl_open(&options, &room->running.engine, &room->running.error), room->running.error);
+    room->running.scope = pawl_scope_new();
+    assert_non_null(room->running.scope);
     assert_true(pw_waker_init(&room->waker, room->running.engine, wake));
     *state = room;
     return 0;

@@ -43,7 +43,8 @@ static void pause_expired(struct sim_task *task)
     task->epoch++;
 }
 
-static int find_candidates(struct sim_model *model, int64_t now_ms, struct candidate candidates[SIM_INSTANCES_MAX])
+static int find_candidates(struct sim_model *model, const struct pw_share *share, int64_t now_ms,
+                           struct candidate candidates[SIM_INSTANCES_MAX])
 {
     int count = 0;
     for (int i = 0; i < model->instance_count; i++) {
@@ -54,7 +55,7 @@ static int find_candidates(struct sim_model *model, int64_t now_ms, struct candi
             continue;
         if (task->processing && task->pause_requested)
             pause_expired(task);
-        if (task->status == PW_TASK_PAUSED)
+        if (task->status == PW_TASK_PAUSED || sim_share_begins(instance, share, at_ms) > now_ms)
             continue;
         int group = task->processing || task->kind != PW_TASK_RUN ? 0 : 1;
         candidates[count++] = (struct candidate){ instance, group, at_ms };
@@ -78,10 +79,27 @@ static struct sim_instance *take_candidate(struct candidate *candidates, size_t 
     return instance;
 }
 
+/* What is in others' shards it leaves to them until the grace is over, and then takes as its own. */
+static void check_share(struct sim_model *model, const struct pw_op_claim *op, size_t count, int64_t now_ms)
+{
+    if (op->share.owned == NULL)
+        return;
+    for (size_t i = 0; i < op->claim_count; i++) {
+        const struct sim_instance *instance = sim_model_by_key(model, op->claims[i].fence.instance);
+        const struct sim_task *task = &instance->task;
+        int64_t at_ms = task->processing ? task->locked_until_ms : task->due_at_ms;
+        SIM_CHECK(SIM_RULE_SHARE, sim_share_begins(instance, &op->share, at_ms) <= now_ms,
+                  "%s, due at %lld, is another's", instance->id, (long long)at_ms);
+    }
+    SIM_CHECK(SIM_RULE_SHARE, op->claim_count == count, "claimed %zu instead of %zu", op->claim_count, count);
+}
+
 void sim_apply_claim(struct sim_model *model, const struct pw_op_claim *op, int64_t now_ms)
 {
     struct candidate candidates[SIM_INSTANCES_MAX];
-    size_t all = (size_t)find_candidates(model, now_ms, candidates), count = all < op->max ? all : op->max;
+    size_t all = (size_t)find_candidates(model, &op->share, now_ms, candidates);
+    size_t count = all < op->max ? all : op->max;
+    check_share(model, op, count, now_ms);
     SIM_CHECK(SIM_RULE_CLAIM, op->claim_count == count, "claimed %zu instead of %zu", op->claim_count, count);
     for (size_t i = 0; i < count; i++) {
         const struct pw_claim *claim = &op->claims[i];

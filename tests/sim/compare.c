@@ -84,7 +84,7 @@ static void compare_tasks(struct sim_model *model, sqlite3 *db)
     struct reader reader =
         start(db, &kept,
               "SELECT instance, run, epoch, status, kind, due_at, processing, owner, locked_until, pause_requested,"
-              " started_at, event_seq FROM workflow_task ORDER BY instance");
+              " started_at, event_seq, shard FROM workflow_task ORDER BY instance");
     int count = 0, expected = 0;
     while (next(&reader)) {
         const struct sim_instance *instance = sim_model_by_key(model, number(&reader));
@@ -103,6 +103,8 @@ static void compare_tasks(struct sim_model *model, sqlite3 *db)
                "the lease of %s", instance->id);
         EXPECT(number(&reader) == task->started_at_ms && number(&reader) == task->event_seq,
                "start or number of events of %s", instance->id);
+        EXPECT(number(&reader) == pw_shard_of(pw_text_of(instance->workflow), pw_text_of(instance->id)),
+               "the shard of %s", instance->id);
         count++;
     }
     for (int i = 0; i < model->instance_count; i++)
@@ -289,6 +291,7 @@ void sim_tables_empty(struct sqlite3 *db)
         "DELETE FROM workflow_event",
         "DELETE FROM workflow_log",
         "DELETE FROM workflow_hook",
+        "DELETE FROM workflow_runner",
         "DELETE FROM sqlite_sequence",
         "DELETE FROM sim_effect",
         "DELETE FROM sim_unique",

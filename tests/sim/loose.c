@@ -67,6 +67,10 @@ void sim_loose_open(struct sim_world *world, struct sim_process *process, struct
         .runner = inner, .reserve = local_reserve, .deliver = local_deliver, .cancel = local_cancel, .wake = local_wake
     };
     (void)pw_engine_set_local(process->engine, &inner->local); /* the first one's */
+    if (world->mood.looks_around > 0) {
+        inner->announced = true; /* in memory that needs to be told to nobody */
+        pw_runner_look_around(inner);
+    }
 }
 
 /* ---- What its threads do ------------------------------------------------------------------------------------------------- */
@@ -172,6 +176,8 @@ void sim_loose_act(struct sim_world *world, struct sim_process *process, struct 
     enum sim_context context = world->context;
     world->context = SIM_CONTEXT_RUNNER;
     process->on_stack++;
+    if (world->mood.looks_around > 0 && sim_happens(&world->chance, world->mood.looks_around))
+        pw_runner_look_around(runner->runner);
     for (int i = 1 + sim_below(&world->chance, 4); i > 0 && !process->is_dead; i--) {
         int drawn = sim_below(&world->chance, 10);
         if (drawn < 3)

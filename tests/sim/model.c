@@ -59,12 +59,28 @@ bool sim_model_holds(struct sim_model *model, const struct pw_fence *fence)
 
 int64_t sim_model_next_due(const struct sim_model *model)
 {
+    static const struct pw_share all = { .owned = NULL };
+    return sim_model_next_of_share(model, &all);
+}
+
+int64_t sim_share_begins(const struct sim_instance *instance, const struct pw_share *share, int64_t due_at_ms)
+{
+    const struct pw_text *owned = share->owned != NULL ? &share->owned[instance->workflow[0] == 'a' ? 0 : 1] : NULL;
+    if (owned == NULL || owned->data == NULL)
+        return due_at_ms;
+    int shard = pw_shard_of(pw_text_of(instance->workflow), pw_text_of(instance->id));
+    return owned->data[shard] == '1' ? due_at_ms : due_at_ms + share->grace_ms;
+}
+
+int64_t sim_model_next_of_share(const struct sim_model *model, const struct pw_share *share)
+{
     int64_t next_ms = INT64_MAX;
     for (int i = 0; i < model->instance_count; i++) {
-        const struct sim_task *task = &model->instances[i].task;
+        const struct sim_instance *instance = &model->instances[i];
+        const struct sim_task *task = &instance->task;
         if (!task->exists || (!task->processing && task->status == PW_TASK_PAUSED))
             continue;
-        int64_t at_ms = task->processing ? task->locked_until_ms : task->due_at_ms;
+        int64_t at_ms = sim_share_begins(instance, share, task->processing ? task->locked_until_ms : task->due_at_ms);
         next_ms = at_ms < next_ms ? at_ms : next_ms;
     }
     return next_ms;

@@ -170,6 +170,10 @@ int sim_model_body_starts(struct sim_model *model, const struct pw_fence *fence,
 
 /* When the first task is due or the first lease expires; INT64_MAX: never. */
 int64_t sim_model_next_due(const struct sim_model *model);
+/* The same for whoever has this share of "alpha" and "beta". */
+int64_t sim_model_next_of_share(const struct sim_model *model, const struct pw_share *share);
+/* When one that is due at that time is the share's. */
+int64_t sim_share_begins(const struct sim_instance *instance, const struct pw_share *share, int64_t due_at_ms);
 
 bool sim_step_is_finished(const struct sim_step *step);
 /* "n7" is 7; SIM_NONE when it is no node's name. */

@@ -89,6 +89,19 @@ static pawl_status apply_parked_otherwise(struct pw_store *base, struct pw_unit 
     return status;
 }
 
+static pawl_status apply_shared_otherwise(struct pw_store *base, struct pw_unit **units, size_t count, int64_t now_ms,
+                                          struct pawl_error *error, struct pw_op *op, bool is_strict)
+{
+    struct pw_share saved = op->as.claim.share;
+    if (is_strict)
+        op->as.claim.share.grace_ms = INT64_C(1) << 40;
+    else
+        op->as.claim.share.owned = NULL;
+    pawl_status status = plain_apply(base, units, count, now_ms, error);
+    op->as.claim.share = saved;
+    return status;
+}
+
 /* A first try finds out whether the fence is lost; then it is taken as it stands in the store. */
 static pawl_status apply_without_fence(struct pw_store *base, struct pw_unit **units, int64_t now_ms,
                                        struct pawl_error *error)
@@ -175,6 +188,11 @@ pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, stru
     case SIM_PLANT_LATE_TASK:
         if ((op = find_op(unit, PW_OP_FINISH)) != NULL)
             return apply_without(base, units, count, now_ms, error, op);
+        break;
+    case SIM_PLANT_NO_SHARES:
+    case SIM_PLANT_NO_GRACE:
+        if ((op = find_op(unit, PW_OP_CLAIM)) != NULL && op->as.claim.share.owned != NULL)
+            return apply_shared_otherwise(base, units, count, now_ms, error, op, plant->kind == SIM_PLANT_NO_GRACE);
         break;
     default:
         decide_otherwise(plant, unit);

@@ -7,13 +7,13 @@
 
 /* name, what it does, the rules that may find it */
 #define SIM_PLANTS(PLANT)                                                                                              \
-    PLANT(DROPPED_UNIT, "a unit is dropped, and reported as applied", 28, 6, 8, 9, 19, 30, 36)                         \
+    PLANT(DROPPED_UNIT, "a unit is dropped, and reported as applied", 28, 6, 8, 9, 19, 30, 32, 36)                     \
     PLANT(NO_FENCE, "a lost fence holds all the same", 6)                                                              \
     PLANT(TWO_BODIES, "a body runs twice", 4)                                                                          \
     PLANT(FORGOTTEN_STEP, "a finished step is not found in history", 2)                                                \
     PLANT(FORGOTTEN_ATTEMPT, "a failed attempt is not found in history", 3)                                            \
     PLANT(WRONG_ANSWER, "a finished step's result is another when it is read back", 5)                                 \
-    PLANT(OTHER_WINNER, "a race's winner is another when it is read back", 23)                                         \
+    PLANT(OTHER_WINNER, "a race's winner is another when it is read back", 23, 31)                                     \
     PLANT(EARLY_SLEEP, "a sleep's end is read back as earlier", 16)                                                    \
     PLANT(EARLY_RETRY, "a retry's time is read back as earlier", 17)                                                   \
     PLANT(EARLY_TIMEOUT, "a wait's end is read back as earlier", 18)                                                   \
@@ -35,7 +35,9 @@
     PLANT(TOLD_TWICE, "what a hook is to be told is recorded for a second time", 37)                                   \
     PLANT(SETTLED_UNTOLD, "a delivery that failed is settled as delivered", 38)                                        \
     PLANT(ONE_MORE_ATTEMPT, "a delivery is tried once more than it may be", 38)                                        \
-    PLANT(NEVER_DUE, "nothing is ever due to be delivered", 39)
+    PLANT(NEVER_DUE, "nothing is ever due to be delivered", 39)                                                        \
+    PLANT(NO_SHARES, "a runner claims what others own before the grace is over", 40)                                   \
+    PLANT(NO_GRACE, "what others own is never claimed", 40)
 
 enum sim_plant_kind {
     SIM_PLANT_NONE,

@@ -313,6 +313,16 @@ static pawl_status port_next_hook(struct pw_store *store, const struct pw_text *
     return status;
 }
 
+static pawl_status port_list_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
+                                     size_t *out_count, struct pawl_error *error)
+{
+    struct sim_port *port = (struct sim_port *)store;
+    struct pw_store *base = port->world->base;
+    if (read_fails(port, 1))
+        return unavailable(port->world, error, "it cannot be read now");
+    return base->ops->list_runners(base, arena, out_rows, out_count, error);
+}
+
 /* The real store is the world's, not an engine's. */
 static void port_close(struct pw_store *store)
 {
@@ -335,5 +345,6 @@ struct pw_store *sim_port_wrap(struct pw_store *unwanted, void *user)
     port->forward.ops.read_logs = port_read_logs;
     port->forward.ops.list_instances = port_list_instances;
     port->forward.ops.next_hook = port_next_hook;
+    port->forward.ops.list_runners = port_list_runners;
     return &port->forward.store;
 }

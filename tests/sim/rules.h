@@ -42,7 +42,8 @@
     RULE(36, STREAM, "a stream tells each log line once and in order, over reconnects, and ends with the final status")\
     RULE(37, RECORDED, "what a hook is to be told is recorded once, in the commit that causes it")                     \
     RULE(38, ATTEMPTED, "a delivery is tried when it is due, at most attempts_max times, and ends as its hook said")   \
-    RULE(39, DELIVERED, "once faults stop and time goes on, every delivery is made or has failed for good")
+    RULE(39, DELIVERED, "once faults stop and time goes on, every delivery is made or has failed for good")            \
+    RULE(40, SHARE, "among others a runner claims what it owns when it is due, and what they own only after the grace")
 /* clang-format on */
 
 enum sim_rule {

@@ -26,6 +26,7 @@ struct sim_mood {
     int yields;       /* of waits for a commit */
     int gives_up;     /* of passes, before anything is asked for: as a binding without memory does */
     int hook_fails, hook_refuses, hook_crashes; /* of attempts to deliver */
+    int looks_around; /* of what loose runners do; 0: they do not know of each other, and share nothing */
     int64_t lease_ms;
     bool always_replay, no_cache;
 };

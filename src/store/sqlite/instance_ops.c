@@ -3,6 +3,22 @@
 #include "base/error.h"
 #include "store/sqlite/batch.h"
 
+/* Of a row that is gone: 0, and nothing will be made of it. */
+static pawl_status read_shard(struct pw_batch *batch, int64_t instance, int *out_shard)
+{
+    struct pw_query query;
+    struct pw_text workflow, id;
+    *out_shard = 0;
+    pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_NAME);
+    pw_bind_integer(&query, instance);
+    if (pw_query_step(&query)) {
+        workflow = pw_column_text(&query, &batch->unit->arena);
+        id = pw_column_text(&query, &batch->unit->arena);
+        *out_shard = pw_shard_of(workflow, id);
+    }
+    return pw_query_end(&query, batch->error);
+}
+
 /* A task that is claimed at its birth has epoch 1 and has started; others have epoch 0. */
 static void bind_new_task(struct pw_batch *batch, struct pw_query *query, int64_t hold_owner, int64_t hold_lease_ms)
 {
@@ -25,6 +41,7 @@ static pawl_status insert_task(struct pw_batch *batch, struct pw_op_create *op)
     pw_query_start(&query, batch->connection, PW_QUERY_TASK_INSERT);
     pw_bind_integer(&query, op->fence.instance);
     pw_bind_text(&query, op->workflow);
+    pw_bind_integer(&query, pw_shard_of(op->workflow, op->id));
     bind_new_task(batch, &query, op->hold_owner, op->hold_lease_ms);
     return pw_query_run(&query, batch->error);
 }
@@ -58,12 +75,16 @@ pawl_status pw_apply_restart(struct pw_batch *batch, const struct pw_op_restart 
     pw_bind_integer(&query, op->instance);
     pw_bind_integer(&query, op->run);
     pw_bind_integer(&query, batch->now_ms);
+    int shard = 0;
     pawl_status status = pw_run_on_task(batch, &query);
+    if (status == PAWL_OK)
+        status = read_shard(batch, op->instance, &shard);
     if (status != PAWL_OK)
         return status;
 
     pw_query_start(&query, batch->connection, PW_QUERY_TASK_RENEW_RUN);
     pw_bind_integer(&query, op->instance);
+    pw_bind_integer(&query, shard);
     bind_new_task(batch, &query, op->hold_owner, op->hold_lease_ms);
     return pw_query_run(&query, batch->error);
 }

@@ -69,24 +69,35 @@ void pw_sort_due(struct pw_rows *dues)
         qsort(dues->rows, dues->count, dues->row_size, compare_due);
 }
 
+static pawl_status collect_due(struct pw_batch *batch, struct pw_query *query, struct pw_rows *dues)
+{
+    while (pw_query_step(query)) {
+        struct pw_due *due = pw_rows_add(dues);
+        if (due == NULL) {
+            query->code = SQLITE_NOMEM;
+            break;
+        }
+        due->key = pw_column_integer(query);
+        due->due_at_ms = pw_column_integer(query);
+    }
+    return pw_query_end(query, batch->error);
+}
+
+static void start_due(struct pw_batch *batch, struct pw_query *query, enum pw_query_name name, struct pw_text of,
+                      size_t max)
+{
+    pw_query_start(query, batch->connection, name);
+    pw_bind_text(query, of);
+    pw_bind_integer(query, batch->now_ms);
+    pw_bind_size(query, max);
+}
+
 pawl_status pw_find_due(struct pw_batch *batch, enum pw_query_name name, struct pw_text of, size_t max,
                         struct pw_rows *dues)
 {
     struct pw_query query;
-    pw_query_start(&query, batch->connection, name);
-    pw_bind_text(&query, of);
-    pw_bind_integer(&query, batch->now_ms);
-    pw_bind_size(&query, max);
-    while (pw_query_step(&query)) {
-        struct pw_due *due = pw_rows_add(dues);
-        if (due == NULL) {
-            query.code = SQLITE_NOMEM;
-            break;
-        }
-        due->key = pw_column_integer(&query);
-        due->due_at_ms = pw_column_integer(&query);
-    }
-    return pw_query_end(&query, batch->error);
+    start_due(batch, &query, name, of, max);
+    return collect_due(batch, &query, dues);
 }
 
 static pawl_status claim_candidates(struct pw_batch *batch, struct pw_op_claim *op, struct pw_rows *candidates,
@@ -110,15 +121,33 @@ static pawl_status claim_candidates(struct pw_batch *batch, struct pw_op_claim *
     return status;
 }
 
+/* A query that finds due tasks, and its like for a share of them. */
+struct finder {
+    enum pw_query_name all, shared;
+};
+
+static pawl_status find_tasks(struct pw_batch *batch, const struct pw_op_claim *op, const struct finder *finder,
+                              size_t position, size_t max, struct pw_rows *dues)
+{
+    struct pw_text workflow = op->workflows[position];
+    struct pw_query query;
+    if (op->share.owned == NULL || op->share.owned[position].data == NULL)
+        return pw_find_due(batch, finder->all, workflow, max, dues);
+    start_due(batch, &query, finder->shared, workflow, max);
+    pw_bind_text(&query, op->share.owned[position]);
+    pw_bind_integer(&query, batch->now_ms - op->share.grace_ms);
+    return collect_due(batch, &query, dues);
+}
+
 /* One group of C2: what the given queries find, of all workflows together, oldest first. */
-static pawl_status claim_group(struct pw_batch *batch, struct pw_op_claim *op, const enum pw_query_name *names,
-                               size_t name_count, struct pw_rows *claims)
+static pawl_status claim_group(struct pw_batch *batch, struct pw_op_claim *op, const struct finder *finders,
+                               size_t finder_count, struct pw_rows *claims)
 {
     struct pw_rows candidates = { .arena = &batch->unit->arena, .row_size = sizeof(struct pw_due) };
     size_t room = op->max - claims->count;
     for (size_t position = 0; position < op->workflow_count && room > 0; position++) {
-        for (size_t name = 0; name < name_count; name++) {
-            pawl_status status = pw_find_due(batch, names[name], op->workflows[position], room, &candidates);
+        for (size_t i = 0; i < finder_count; i++) {
+            pawl_status status = find_tasks(batch, op, &finders[i], position, room, &candidates);
             if (status != PAWL_OK)
                 return status;
         }
@@ -141,8 +170,9 @@ static pawl_status pause_expired(struct pw_batch *batch, const struct pw_op_clai
 
 pawl_status pw_apply_claim(struct pw_batch *batch, struct pw_op_claim *op)
 {
-    static const enum pw_query_name before[] = { PW_QUERY_CLAIM_RESUMABLE, PW_QUERY_CLAIM_EXPIRED };
-    static const enum pw_query_name after[] = { PW_QUERY_CLAIM_STARTABLE };
+    static const struct finder before[] = { { PW_QUERY_CLAIM_RESUMABLE, PW_QUERY_CLAIM_RESUMABLE_SHARED },
+                                            { PW_QUERY_CLAIM_EXPIRED, PW_QUERY_CLAIM_EXPIRED_SHARED } };
+    static const struct finder after[] = { { PW_QUERY_CLAIM_STARTABLE, PW_QUERY_CLAIM_STARTABLE_SHARED } };
 
     struct pw_rows claims = { .arena = &batch->unit->arena, .row_size = sizeof(struct pw_claim) };
     pawl_status status = pause_expired(batch, op);
@@ -221,7 +251,9 @@ pawl_status pw_apply_reap(struct pw_batch *batch, struct pw_op_reap *op)
     op->reaped = 0;
     if (batch->sqlite->url.in_memory)
         return PAWL_OK;
-    pawl_status status = find_leases(batch, &leases);
+    pawl_status status = pw_sqlite_forget_runners(batch->sqlite, batch->connection, &batch->unit->arena, batch->error);
+    if (status == PAWL_OK)
+        status = find_leases(batch, &leases);
     if (status != PAWL_OK || leases.count == 0)
         return status;
 

@@ -202,11 +202,36 @@ static const char hook_view[] =
     "  " ISO_TIME("h.created_at") " AS created_at"
     " FROM workflow_hook h JOIN workflow_instance i ON i.key = h.instance;";
 
+/* Version 3.  Tasks from before are all in shard 0, which is as good as any other; a run that is restarted gets its own.
+ * The rows of runners that have died are deleted by the others, see runners.c. */
+static const char task_shard[] = "ALTER TABLE workflow_task ADD COLUMN shard INTEGER NOT NULL DEFAULT 0;";
+
+static const char runner_table[] = "CREATE TABLE workflow_runner ("
+                                   "  owner INTEGER PRIMARY KEY,"
+                                   "  name TEXT NOT NULL,"
+                                   "  workflows TEXT NOT NULL,"
+                                   "  is_sharing INTEGER NOT NULL,"
+                                   "  started_at INTEGER NOT NULL);";
+
+static const char runner_view[] =
+    "CREATE VIEW workflow_runners AS SELECT r.owner, r.name, r.workflows, r.is_sharing,"
+    "  " ISO_TIME("r.started_at") " AS started_at,"
+    "  (SELECT count(*) FROM workflow_task t WHERE t.processing = 1 AND t.owner = r.owner) AS leases"
+    " FROM workflow_runner r;";
+
+/* At most one row: which database of a store of several this one is. */
+static const char set_table[] = "CREATE TABLE workflow_set ("
+                                "  key INTEGER PRIMARY KEY CHECK (key = 1),"
+                                "  id INTEGER NOT NULL,"
+                                "  number INTEGER NOT NULL," /* from 0 */
+                                "  size INTEGER NOT NULL);";
+
 /* clang-format on */
 
 const struct pw_sqlite_migration pw_sqlite_migrations[] = {
     { 1, schema_table }, { 1, instance_table }, { 1, task_table }, { 1, step_table }, { 1, event_table },
     { 1, log_table },    { 1, instance_view },  { 1, task_view },  { 1, step_view },  { 1, event_view },
-    { 1, log_view },     { 2, hook_table },     { 2, hook_view },
+    { 1, log_view },     { 2, hook_table },     { 2, hook_view },  { 3, task_shard }, { 3, runner_table },
+    { 3, runner_view },  { 3, set_table },
 };
 const size_t pw_sqlite_migration_count = sizeof pw_sqlite_migrations / sizeof pw_sqlite_migrations[0];

@@ -39,6 +39,15 @@
     "SELECT " HOOK_COLUMNS " FROM workflow_hook h INDEXED BY workflow_hook_failed" HOOK_INSTANCE                       \
     " WHERE h.next_at IS NULL AND h.hook = ?3 AND h.key > ?1"
 
+/* A task that may be claimed, in the three ways in which one can be; and of those the ones in the shards of ?2 or ?4. */
+#define RESUMABLE "workflow_task INDEXED BY workflow_task_resumable WHERE kind < 3 AND processing = 0 AND status < 2"
+#define STARTABLE "workflow_task INDEXED BY workflow_task_startable WHERE kind = 3 AND processing = 0 AND status < 2"
+#define LEASED "workflow_task INDEXED BY workflow_task_leased WHERE processing = 1"
+#define DUE_IN_SHARE(column) " AND (+" column " <= ?5 OR substr(?4, shard + 1, 1) = '1')"
+#define NEXT_OF(column, tasks)                                                                                         \
+    "(SELECT " column " FROM " tasks " AND workflow = ?1 AND substr(?2, shard + 1, 1) = '1' ORDER BY " column          \
+    " LIMIT 1), (SELECT min(" column ") FROM " tasks " AND workflow = ?1) + ?3"
+
 #define PW_SQLITE_QUERIES(QUERY)                                                                                       \
     QUERY(BEGIN, "BEGIN IMMEDIATE")                                                                                    \
     QUERY(COMMIT, "COMMIT")                                                                                            \
@@ -51,21 +60,29 @@
         "SELECT count(*), coalesce(max(name = 'workflow_schema'), 0) FROM sqlite_schema WHERE name IN"                 \
         " ('workflow_schema', 'workflow_instance', 'workflow_task', 'workflow_step', 'workflow_event', 'workflow_log',"\
         " 'workflow_instances', 'workflow_tasks', 'workflow_steps', 'workflow_events', 'workflow_logs',"               \
-        " 'workflow_hook', 'workflow_hooks')")                                                                         \
+        " 'workflow_hook', 'workflow_hooks', 'workflow_runner', 'workflow_runners', 'workflow_set')")                  \
     QUERY(SCHEMA_VERSION, "SELECT version FROM workflow_schema")                                                       \
     QUERY(SCHEMA_SET_VERSION, "UPDATE workflow_schema SET version = ?1")                                               \
+    QUERY(SEAT_TAKE,                                                                                                   \
+        "INSERT OR IGNORE INTO workflow_set (key, id, number, size) SELECT 1, ?1, ?2, ?3"                              \
+        " WHERE NOT EXISTS (SELECT 1 FROM workflow_instance WHERE key > 0)")                                           \
+    QUERY(SEAT_READ,                                                                                                   \
+        "SELECT NOT EXISTS (SELECT 1 FROM workflow_instance WHERE key > 0), coalesce(max(id), 0),"                     \
+        " coalesce(max(number), 0), coalesce(max(size), 0) FROM workflow_set WHERE key = 1")                           \
                                                                                                                        \
     QUERY(TASK_LOOK,                                                                                                   \
         "SELECT run, epoch, due_at, processing, owner, pause_requested, started_at, event_seq"                         \
         " FROM workflow_task WHERE instance = ?1")                                                                     \
     QUERY(TASK_INSERT,                                                                                                 \
         "INSERT INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch, owner,"          \
-        " locked_until, pause_requested, started_at, updated_at, event_seq)"                                           \
-        " VALUES (?1, ?2, 1, 0, 3, ?3, ?4, ?4, ?5, ?6, 0, ?7, ?3, 0)")                                                 \
+        " locked_until, pause_requested, started_at, updated_at, event_seq, shard)"                                    \
+        " VALUES (?1, ?2, 1, 0, 3, ?4, ?5, ?5, ?6, ?7, 0, ?8, ?4, 0, ?3)")                                             \
     QUERY(TASK_RENEW_RUN,                                                                                              \
         "INSERT OR REPLACE INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch,"      \
-        " owner, locked_until, pause_requested, started_at, updated_at, event_seq)"                                    \
-        " SELECT key, workflow, run, 0, 3, ?2, ?3, ?3, ?4, ?5, 0, ?6, ?2, 0 FROM workflow_instance WHERE key = ?1")    \
+        " owner, locked_until, pause_requested, started_at, updated_at, event_seq, shard)"                             \
+        " SELECT key, workflow, run, 0, 3, ?3, ?4, ?4, ?5, ?6, 0, ?7, ?3, 0, ?2 FROM workflow_instance"                \
+        " WHERE key = ?1")                                                                                             \
+    QUERY(INSTANCE_NAME, "SELECT workflow, id FROM workflow_instance WHERE key = ?1")                                  \
     QUERY(TASK_PARK,                                                                                                   \
         "UPDATE workflow_task SET status = ?2, kind = ?3, due_at = ?4, processing = 0, epoch = epoch + 1,"             \
         " owner = NULL, locked_until = NULL, pause_requested = 0, updated_at = ?5 WHERE instance = ?1")                \
@@ -93,6 +110,24 @@
     QUERY(CLAIM_STARTABLE,                                                                                             \
         "SELECT instance, due_at FROM workflow_task INDEXED BY workflow_task_startable WHERE kind = 3"                 \
         " AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at <= ?2 ORDER BY due_at LIMIT ?3")              \
+    QUERY(CLAIM_EXPIRED_SHARED,                                                                                        \
+        "SELECT instance, locked_until FROM " LEASED " AND workflow = ?1 AND locked_until <= ?2"                       \
+        DUE_IN_SHARE("locked_until") " ORDER BY locked_until LIMIT ?3")                                                \
+    QUERY(CLAIM_RESUMABLE_SHARED,                                                                                      \
+        "SELECT instance, due_at FROM " RESUMABLE " AND workflow = ?1 AND due_at <= ?2" DUE_IN_SHARE("due_at")         \
+        " ORDER BY due_at LIMIT ?3")                                                                                   \
+    QUERY(CLAIM_STARTABLE_SHARED,                                                                                      \
+        "SELECT instance, due_at FROM " STARTABLE " AND workflow = ?1 AND due_at <= ?2" DUE_IN_SHARE("due_at")         \
+        " ORDER BY due_at LIMIT ?3")                                                                                   \
+    QUERY(NEXT_DUE_SHARED,                                                                                             \
+        "SELECT " NEXT_OF("due_at", RESUMABLE) ", " NEXT_OF("due_at", STARTABLE) ", "                                  \
+        NEXT_OF("locked_until", LEASED))                                                                               \
+    QUERY(RUNNER_DESCRIBE,                                                                                             \
+        "INSERT OR REPLACE INTO workflow_runner (owner, name, workflows, is_sharing, started_at)"                      \
+        " VALUES (?1, ?2, ?3, ?4, ?5)")                                                                                \
+    QUERY(RUNNER_FORGET, "DELETE FROM workflow_runner WHERE owner = ?1")                                               \
+    QUERY(RUNNERS,                                                                                                     \
+        "SELECT owner, name, workflows, is_sharing, started_at FROM workflow_runner WHERE owner > 0 ORDER BY owner")   \
     QUERY(TASK_LEASE, "UPDATE workflow_task SET locked_until = ?2 WHERE instance = ?1")                                \
     QUERY(REAP_LEASES,                                                                                                 \
         "SELECT instance, owner FROM workflow_task INDEXED BY workflow_task_leased"                                    \
@@ -232,8 +267,8 @@
         " WHERE key = ?1")                                                                                             \
     QUERY(HOOK_DELIVERED, "DELETE FROM workflow_hook WHERE key = ?1 AND epoch = ?2")                                   \
     QUERY(HOOK_FAILED,                                                                                                 \
-        "UPDATE workflow_hook SET next_at = ?3, locked_until = NULL, last_error = ?4, attempts = attempts - ?5"        \
-        " WHERE key = ?1 AND epoch = ?2")                                                                              \
+        "UPDATE workflow_hook SET next_at = ?3, locked_until = NULL, last_error = ?4,"                                 \
+        " attempts = max(attempts - ?5, 0) WHERE key = ?1 AND epoch = ?2")                                             \
     QUERY(HOOK_RESEND,                                                                                                 \
         "UPDATE workflow_hook SET attempts = 0, epoch = epoch + 1, next_at = ?2, locked_until = NULL WHERE id = ?1")   \
     QUERY(HOOK_NEXT,                                                                                                   \

@@ -274,7 +274,7 @@ pawl_status pw_sqlite_list_instances(struct pw_store *store, struct pw_arena *ar
     if (status != PAWL_OK)
         return status;
     pw_bind_text(&reading.query, query->workflow);
-    pw_bind_integer(&reading.query, page_start(query->after_key, query->oldest_first));
+    pw_bind_integer(&reading.query, page_start(pw_positions_key(query->positions), query->oldest_first));
     pw_bind_size(&reading.query, query->max);
     if (query->has_status)
         pw_bind_integer(&reading.query, value);
@@ -407,7 +407,7 @@ pawl_status pw_sqlite_list_hooks(struct pw_store *store, struct pw_arena *arena,
     pawl_status status = begin(&reading, store, hooks_query(query), error);
     if (status != PAWL_OK)
         return status;
-    pw_bind_integer(&reading.query, query->after_key);
+    pw_bind_integer(&reading.query, pw_positions_key(query->positions));
     pw_bind_size(&reading.query, query->max);
     if (query->hook.data != NULL)
         pw_bind_text(&reading.query, query->hook);
@@ -429,29 +429,53 @@ static int64_t earliest_column(struct pw_query *query, int64_t earliest_ms)
 }
 
 /* The earliest of the times in the columns of the query's one row, and of *earliest_ms. */
+static pawl_status take_earliest(struct pw_query *query, int64_t *earliest_ms, struct pawl_error *error)
+{
+    if (pw_query_step(query))
+        for (int column = 0; column < sqlite3_column_count(query->statement); column++)
+            *earliest_ms = earliest_column(query, *earliest_ms);
+    return pw_query_end(query, error);
+}
+
 static pawl_status earliest_of(struct pw_sqlite_connection *connection, enum pw_query_name name, struct pw_text of,
                                int64_t *earliest_ms, struct pawl_error *error)
 {
     struct pw_query query;
     pw_query_start(&query, connection, name);
     pw_bind_text(&query, of);
-    if (pw_query_step(&query))
-        for (int column = 0; column < sqlite3_column_count(query.statement); column++)
-            *earliest_ms = earliest_column(&query, *earliest_ms);
-    return pw_query_end(&query, error);
+    return take_earliest(&query, earliest_ms, error);
 }
 
-static pawl_status earliest_of_all(struct pw_store *store, enum pw_query_name name, const struct pw_text *names,
-                                   size_t count, int64_t *out_at_ms, struct pawl_error *error)
+static pawl_status earliest_of_share(struct pw_sqlite_connection *connection, struct pw_text workflow,
+                                     struct pw_text owned, int64_t grace_ms, int64_t *earliest_ms,
+                                     struct pawl_error *error)
 {
+    struct pw_query query;
+    pw_query_start(&query, connection, PW_QUERY_NEXT_DUE_SHARED);
+    pw_bind_text(&query, workflow);
+    pw_bind_text(&query, owned);
+    pw_bind_integer(&query, grace_ms);
+    return take_earliest(&query, earliest_ms, error);
+}
+
+/* share NULL: of all. */
+static pawl_status earliest_of_all(struct pw_store *store, enum pw_query_name name, const struct pw_text *names,
+                                   size_t count, const struct pw_share *share, int64_t *out_at_ms,
+                                   struct pawl_error *error)
+{
+    static const struct pw_text all = { NULL, 0 };
     struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
     struct pw_sqlite_connection *connection = NULL;
     int64_t earliest_ms = INT64_MAX;
     pawl_status status = pw_sqlite_take_reader(sqlite, &connection, error);
     if (status != PAWL_OK)
         return status;
-    for (size_t position = 0; position < count && status == PAWL_OK; position++)
-        status = earliest_of(connection, name, names[position], &earliest_ms, error);
+    for (size_t position = 0; position < count && status == PAWL_OK; position++) {
+        struct pw_text owned = share != NULL && share->owned != NULL ? share->owned[position] : all;
+        status = owned.data == NULL
+                     ? earliest_of(connection, name, names[position], &earliest_ms, error)
+                     : earliest_of_share(connection, names[position], owned, share->grace_ms, &earliest_ms, error);
+    }
     pw_sqlite_give_reader(sqlite, connection);
     if (status == PAWL_OK)
         *out_at_ms = earliest_ms;
@@ -459,15 +483,15 @@ static pawl_status earliest_of_all(struct pw_store *store, enum pw_query_name na
 }
 
 pawl_status pw_sqlite_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                               int64_t *out_at_ms, struct pawl_error *error)
+                               const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error)
 {
-    return earliest_of_all(store, PW_QUERY_NEXT_DUE, workflows, count, out_at_ms, error);
+    return earliest_of_all(store, PW_QUERY_NEXT_DUE, workflows, count, share, out_at_ms, error);
 }
 
 pawl_status pw_sqlite_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
                                 struct pawl_error *error)
 {
-    return earliest_of_all(store, PW_QUERY_HOOK_NEXT, hooks, count, out_at_ms, error);
+    return earliest_of_all(store, PW_QUERY_HOOK_NEXT, hooks, count, NULL, out_at_ms, error);
 }
 
 /* ---- How many ------------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "store/sqlite/query.h"
 #include "store/sqlite/schema.h"
 
 static int64_t now_ms(struct pw_store *store)
@@ -12,14 +13,35 @@ static int64_t now_ms(struct pw_store *store)
     return sqlite->clock.now_ms(sqlite->clock.user);
 }
 
-static pawl_status announce(struct pw_store *store, int64_t owner, struct pawl_error *error)
+static pawl_status take_seat(struct pw_store *store, const struct pw_seat *wanted, struct pw_seat *out_seat,
+                             struct pawl_error *error)
 {
-    return pw_presence_announce(&((struct pw_sqlite *)store)->presence, owner, error);
-}
-
-static void withdraw(struct pw_store *store, int64_t owner)
-{
-    pw_presence_withdraw(&((struct pw_sqlite *)store)->presence, owner);
+    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
+    struct pw_sqlite_connection *connection = pw_sqlite_take_writer(sqlite);
+    struct pw_seat seat = { .set = 0 };
+    struct pw_query query;
+    pawl_status status = PAWL_OK;
+    if (wanted != NULL) {
+        pw_query_start(&query, connection, PW_QUERY_SEAT_TAKE);
+        pw_bind_integer(&query, wanted->set);
+        pw_bind_integer(&query, wanted->number);
+        pw_bind_integer(&query, wanted->count);
+        status = pw_query_run(&query, error);
+    }
+    if (status == PAWL_OK) {
+        pw_query_start(&query, connection, PW_QUERY_SEAT_READ);
+        if (pw_query_step(&query)) {
+            seat.is_empty = pw_column_integer(&query) != 0;
+            seat.set = pw_column_integer(&query);
+            seat.number = pw_column_integer(&query);
+            seat.count = pw_column_integer(&query);
+        }
+        status = pw_query_end(&query, error);
+    }
+    pw_sqlite_give_writer(sqlite);
+    if (status == PAWL_OK)
+        *out_seat = seat;
+    return status;
 }
 
 /* The writer is closed last: the last one out folds the write-ahead log into the file. */
@@ -53,8 +75,11 @@ static const struct pw_store_ops sqlite_ops = {
     .count_tasks = pw_sqlite_count_tasks,
     .list_hooks = pw_sqlite_list_hooks,
     .next_hook = pw_sqlite_next_hook,
-    .announce = announce,
-    .withdraw = withdraw,
+    .announce = pw_sqlite_announce,
+    .withdraw = pw_sqlite_withdraw,
+    .describe = pw_sqlite_describe,
+    .list_runners = pw_sqlite_list_runners,
+    .take_seat = take_seat,
 };
 
 /* SQLite's own name of the file has no symbolic links in it, so every process finds the same runners beside it. */

@@ -38,6 +38,10 @@ void pw_sqlite_give_writer(struct pw_sqlite *sqlite);
 
 void pw_sqlite_close_readers(struct pw_sqlite *sqlite);
 
+/* runners.c: deletes the rows of runners that are dead. */
+pawl_status pw_sqlite_forget_runners(struct pw_sqlite *sqlite, struct pw_sqlite_connection *connection,
+                                     struct pw_arena *arena, struct pawl_error *error) PAWL_MUST_CHECK;
+
 /* The store's functions, see store.h. */
 pawl_status pw_sqlite_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
                             struct pawl_error *error);
@@ -63,12 +67,17 @@ pawl_status pw_sqlite_read_new_events(struct pw_store *store, struct pw_arena *a
 pawl_status pw_sqlite_read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
                                          struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error);
 pawl_status pw_sqlite_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                               int64_t *out_at_ms, struct pawl_error *error);
+                               const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error);
 pawl_status pw_sqlite_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
                                   struct pawl_error *error);
 pawl_status pw_sqlite_list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
                                  struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error);
 pawl_status pw_sqlite_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
                                 struct pawl_error *error);
+pawl_status pw_sqlite_announce(struct pw_store *store, int64_t owner, struct pawl_error *error);
+void pw_sqlite_withdraw(struct pw_store *store, int64_t owner);
+pawl_status pw_sqlite_describe(struct pw_store *store, const struct pw_runner_row *runner, struct pawl_error *error);
+pawl_status pw_sqlite_list_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
+                                   size_t *out_count, struct pawl_error *error);
 
 #endif

@@ -1,0 +1,48 @@
+/* shards.c - see shards.h. */
+#include "engine/shards.h"
+
+/* The finalizer of a 64-bit mixing hash: every bit of the input reaches every bit of the answer. */
+static uint64_t mix(uint64_t word)
+{
+    word = (word ^ word >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    word = (word ^ word >> 27) * UINT64_C(0x94D049BB133111EB);
+    return word ^ word >> 31;
+}
+
+/* Mixed twice, so that neighbouring numbers of runners or shards have nothing in common. */
+static uint64_t weight(int64_t owner, size_t shard)
+{
+    return mix(mix((uint64_t)owner) + (shard + 1) * UINT64_C(0x9E3779B97F4A7C15));
+}
+
+bool pw_runner_shares(const struct pw_runner_row *runner, struct pw_text workflow)
+{
+    const char *at = runner->workflows.data;
+    size_t left = runner->workflows.size;
+    while (runner->is_sharing && at != NULL && left > 0) {
+        const char *space = memchr(at, ' ', left);
+        size_t size = space != NULL ? (size_t)(space - at) : left;
+        if (pw_text_equal((struct pw_text){ at, size }, workflow))
+            return true;
+        size_t past = space != NULL ? size + 1 : size;
+        at += past;
+        left -= past;
+    }
+    return false;
+}
+
+void pw_shard_owners(const struct pw_runner_row *runners, size_t count, struct pw_text workflow,
+                     size_t out_owners[PW_SHARD_COUNT])
+{
+    for (size_t shard = 0; shard < PW_SHARD_COUNT; shard++)
+        out_owners[shard] = count;
+    for (size_t i = 0; i < count; i++) {
+        if (!pw_runner_shares(&runners[i], workflow))
+            continue;
+        for (size_t shard = 0; shard < PW_SHARD_COUNT; shard++) {
+            size_t best = out_owners[shard];
+            if (best == count || weight(runners[i].owner, shard) > weight(runners[best].owner, shard))
+                out_owners[shard] = i;
+        }
+    }
+}

@@ -1,0 +1,166 @@
+/* cluster.c - who carries runs, on all machines, and who owns which shard. */
+#include <assert.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "engine/shards.h"
+#include "service/check.h"
+#include "service/rows.h"
+#include "value/value.h"
+
+static_assert((int)PAWL_SHARD_COUNT == (int)PW_SHARD_COUNT, "the same number, for hosts and for the store");
+
+static const char *id_of(pawl_scope *scope, int64_t owner)
+{
+    char *id = pw_scope_take(scope, 24);
+    if (id != NULL)
+        (void)snprintf(id, 24, "%lld", (long long)owner);
+    return id;
+}
+
+/* The runners, and who owns what of each workflow that was asked about: most runners carry the same ones. */
+struct cluster {
+    struct pw_arena arena;
+    struct pw_runner_row *rows;
+    size_t count;
+    struct pw_table owners; /* by workflow: size_t[PW_SHARD_COUNT] */
+};
+
+static void clear_cluster(struct cluster *cluster)
+{
+    pw_table_clear(&cluster->owners);
+    pw_arena_clear(&cluster->arena);
+}
+
+/* NULL when memory is out.  The name must live as long as the cluster. */
+static const size_t *owners_of(struct cluster *cluster, struct pw_text workflow)
+{
+    size_t *owners = pw_table_find(&cluster->owners, workflow);
+    if (owners != NULL)
+        return owners;
+    owners = pw_arena_take(&cluster->arena, PW_SHARD_COUNT * sizeof *owners);
+    if (owners == NULL || !pw_table_add(&cluster->owners, workflow, owners))
+        return NULL;
+    pw_shard_owners(cluster->rows, cluster->count, workflow, owners);
+    return owners;
+}
+
+static bool count_shards(struct cluster *cluster, size_t runner, const char *workflow, int32_t *out_shards)
+{
+    const size_t *owners = owners_of(cluster, pw_text_of(workflow));
+    *out_shards = 0;
+    for (size_t shard = 0; owners != NULL && shard < PW_SHARD_COUNT; shard++)
+        *out_shards += owners[shard] == runner;
+    return owners != NULL;
+}
+
+/* The names as texts of their own, one behind the other. */
+static pawl_status read_workflows(pawl_scope *scope, struct cluster *cluster, size_t runner,
+                                  struct pawl_runner_info *info)
+{
+    const char *names;
+    size_t most = 1;
+    if (!pw_rows_string(scope, cluster->rows[runner].workflows, &names))
+        return PAWL_NOMEM;
+    for (const char *at = names; at != NULL && *at != '\0'; at++)
+        most += *at == ' ';
+    struct pawl_served_workflow *workflows = pw_scope_take(scope, most * sizeof *workflows);
+    if (workflows == NULL)
+        return PAWL_NOMEM;
+    info->workflows = workflows;
+    info->workflow_count = 0;
+    for (char *at = (char *)names; at != NULL && *at != '\0';) {
+        size_t size = strcspn(at, " ");
+        char *past = at + size + (at[size] != '\0');
+        at[size] = '\0';
+        struct pawl_served_workflow *workflow = &workflows[info->workflow_count++];
+        workflow->name = at;
+        if (!count_shards(cluster, runner, at, &workflow->shards))
+            return PAWL_NOMEM;
+        at = past;
+    }
+    return PAWL_OK;
+}
+
+static pawl_status read_info(pawl_scope *scope, struct cluster *cluster, size_t runner, struct pawl_runner_info *info)
+{
+    const struct pw_runner_row *row = &cluster->rows[runner];
+    *info = (struct pawl_runner_info){ .id = id_of(scope, row->owner),
+                                       .is_sharing = row->is_sharing,
+                                       .started_at_ms = row->started_at_ms,
+                                       .seen_at_ms = row->seen_at_ms };
+    if (info->id == NULL || !pw_rows_string(scope, row->name, &info->name))
+        return PAWL_NOMEM;
+    return read_workflows(scope, cluster, runner, info);
+}
+
+static pawl_status read_cluster(pawl_engine *engine, struct cluster *cluster, struct pawl_error *error)
+{
+    *cluster = (struct cluster){ .rows = NULL };
+    return engine->store->ops->list_runners(engine->store, &cluster->arena, &cluster->rows, &cluster->count, error);
+}
+
+pawl_status pawl_list_runners(pawl_engine *engine, pawl_scope *scope, const struct pawl_runner_info **out_runners,
+                              size_t *out_count, struct pawl_error *error)
+{
+    struct pawl_runner_info *runners = NULL;
+    struct cluster cluster;
+    if (engine == NULL || scope == NULL || out_runners == NULL || out_count == NULL)
+        return pw_error(error, PAWL_INVALID, "pawl_list_runners takes an engine, a scope, and places for its answer");
+    pawl_status status = read_cluster(engine, &cluster, error);
+    if (status != PAWL_OK)
+        goto done;
+    runners = pw_scope_take(scope, cluster.count * sizeof *runners + 1); /* not NULL for none */
+    status = runners != NULL ? PAWL_OK : PAWL_NOMEM;
+    for (size_t i = 0; i < cluster.count && status == PAWL_OK; i++)
+        status = read_info(scope, &cluster, i, &runners[i]);
+    if (status != PAWL_OK) {
+        (void)pw_error_plain(error, status);
+        goto done;
+    }
+    *out_runners = runners;
+    *out_count = cluster.count;
+done:
+    clear_cluster(&cluster);
+    return status;
+}
+
+static pawl_status name_owners(pawl_scope *scope, struct cluster *cluster, struct pw_text workflow,
+                               const char *const **out_runner_ids)
+{
+    size_t count = cluster->count;
+    const size_t *owners = owners_of(cluster, workflow);
+    const char **by_runner = pw_scope_take(scope, (count + 1) * sizeof *by_runner);
+    const char **by_shard = pw_scope_take(scope, PW_SHARD_COUNT * sizeof *by_shard);
+    if (owners == NULL || by_runner == NULL || by_shard == NULL)
+        return PAWL_NOMEM;
+    by_runner[count] = NULL;
+    for (size_t i = 0; i < count; i++) {
+        by_runner[i] = id_of(scope, cluster->rows[i].owner);
+        if (by_runner[i] == NULL)
+            return PAWL_NOMEM;
+    }
+    for (size_t shard = 0; shard < PW_SHARD_COUNT; shard++)
+        by_shard[shard] = by_runner[owners[shard]];
+    *out_runner_ids = by_shard;
+    return PAWL_OK;
+}
+
+pawl_status pawl_list_shards(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                             const char *const **out_runner_ids, struct pawl_error *error)
+{
+    struct pw_definition *definition;
+    struct cluster cluster;
+    pawl_status status = pw_check_workflow(engine, workflow, &definition, error);
+    if (status == PAWL_OK)
+        status = pw_check_given(scope, "scope", error);
+    if (status == PAWL_OK)
+        status = pw_check_given(out_runner_ids, "out_runner_ids", error);
+    if (status != PAWL_OK)
+        return status;
+    status = read_cluster(engine, &cluster, error);
+    if (status == PAWL_OK && name_owners(scope, &cluster, definition->name, out_runner_ids) != PAWL_OK)
+        status = pw_error_plain(error, PAWL_NOMEM);
+    clear_cluster(&cluster);
+    return status;
+}

@@ -1,0 +1,24 @@
+/* shard.c - which shard an instance is in.  What is computed here is in databases: it never changes. */
+#include "store/store.h"
+
+/* FNV-1a; 0 stands for its own beginning. */
+uint64_t pw_stable_hash(uint64_t hash, struct pw_text text)
+{
+    if (hash == 0)
+        hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < text.size; i++)
+        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* The zero byte keeps ("ab", "c") and ("a", "bc") apart.  The low bits of FNV-1a know only the low bits of what went in,
+ * so the high ones are folded into them. */
+int pw_shard_of(struct pw_text workflow, struct pw_text id)
+{
+    uint64_t hash = pw_stable_hash(0, workflow);
+    hash = pw_stable_hash(hash, (struct pw_text){ "", 1 });
+    hash = pw_stable_hash(hash, id);
+    hash ^= hash >> 32;
+    hash ^= hash >> 16;
+    return (int)((hash ^ hash >> 8) % PW_SHARD_COUNT);
+}

@@ -1,0 +1,149 @@
+/* runners.c - what runners say about themselves: a row for each, good for as long as its lock shows that it lives
+ * (presence.h).  Nothing beats: an idle file is not written.
+ *
+ * In a file the row is written by a connection of its own, because the store's writing one belongs to whoever commits.
+ * Rows of the dead are deleted by whoever says something next, and by reaping.  In memory a runner lives until it is
+ * withdrawn. */
+#include "base/error.h"
+#include "store/rows.h"
+#include "store/sqlite/query.h"
+#include "store/sqlite/sqlite.h"
+
+enum { BUSY_MS_MAX = 1000 }; /* nobody waits long to be listed */
+
+static void read_row(struct pw_query *query, struct pw_arena *arena, struct pw_runner_row *row)
+{
+    row->owner = pw_column_integer(query);
+    row->name = pw_column_text(query, arena);
+    row->workflows = pw_column_text(query, arena);
+    row->is_sharing = pw_column_integer(query) != 0;
+    row->started_at_ms = pw_column_time(query);
+}
+
+static pawl_status read_rows(struct pw_sqlite_connection *connection, struct pw_rows *rows, struct pawl_error *error)
+{
+    struct pw_query query;
+    pw_query_start(&query, connection, PW_QUERY_RUNNERS);
+    while (pw_query_step(&query)) {
+        struct pw_runner_row *row = pw_rows_add(rows);
+        if (row == NULL) {
+            query.code = SQLITE_NOMEM;
+            break;
+        }
+        read_row(&query, rows->arena, row);
+    }
+    return pw_query_end(&query, error);
+}
+
+static pawl_status forget(struct pw_sqlite_connection *connection, int64_t owner, struct pawl_error *error)
+{
+    struct pw_query query;
+    pw_query_start(&query, connection, PW_QUERY_RUNNER_FORGET);
+    pw_bind_integer(&query, owner);
+    return pw_query_run(&query, error);
+}
+
+pawl_status pw_sqlite_forget_runners(struct pw_sqlite *sqlite, struct pw_sqlite_connection *connection,
+                                     struct pw_arena *arena, struct pawl_error *error)
+{
+    struct pw_rows rows = { .arena = arena, .row_size = sizeof(struct pw_runner_row) };
+    pawl_status status = read_rows(connection, &rows, error);
+    const struct pw_runner_row *row = rows.rows;
+    for (size_t i = 0; i < rows.count && status == PAWL_OK; i++)
+        if (pw_presence_is_dead(&sqlite->presence, row[i].owner))
+            status = forget(connection, row[i].owner, error);
+    return status;
+}
+
+static pawl_status write_row(struct pw_sqlite_connection *connection, const struct pw_runner_row *row,
+                             struct pawl_error *error)
+{
+    struct pw_query query;
+    pw_query_start(&query, connection, PW_QUERY_RUNNER_DESCRIBE);
+    pw_bind_integer(&query, row->owner);
+    pw_bind_text(&query, row->name);
+    pw_bind_text(&query, row->workflows);
+    pw_bind_integer(&query, row->is_sharing);
+    pw_bind_integer(&query, row->started_at_ms);
+    return pw_query_run(&query, error);
+}
+
+static pawl_status write_in_file(struct pw_sqlite *sqlite, const struct pw_runner_row *row, struct pawl_error *error)
+{
+    struct pw_sqlite_url url = sqlite->url;
+    struct pw_sqlite_connection connection;
+    struct pw_arena arena = { 0 };
+    if (url.busy_ms > BUSY_MS_MAX)
+        url.busy_ms = BUSY_MS_MAX;
+    pawl_status status = pw_sqlite_open_writer(&connection, &url, error);
+    if (status != PAWL_OK)
+        return status;
+    status = pw_query_simple(&connection, PW_QUERY_BEGIN, error);
+    if (status == PAWL_OK)
+        status = pw_sqlite_forget_runners(sqlite, &connection, &arena, error);
+    if (status == PAWL_OK)
+        status = write_row(&connection, row, error);
+    if (status == PAWL_OK)
+        status = pw_query_simple(&connection, PW_QUERY_COMMIT, error);
+    if (status != PAWL_OK)
+        pw_sqlite_rollback(&connection);
+    pw_arena_clear(&arena);
+    pw_sqlite_close(&connection);
+    return status;
+}
+
+/* ---- The store's functions ------------------------------------------------------------------------------------- */
+
+pawl_status pw_sqlite_announce(struct pw_store *store, int64_t owner, struct pawl_error *error)
+{
+    return pw_presence_announce(&((struct pw_sqlite *)store)->presence, owner, error);
+}
+
+void pw_sqlite_withdraw(struct pw_store *store, int64_t owner)
+{
+    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
+    pw_presence_withdraw(&sqlite->presence, owner);
+    if (!sqlite->url.in_memory)
+        return;
+    pawl_status status = forget(pw_sqlite_take_writer(sqlite), owner, NULL);
+    (void)status; /* memory is out: it is listed for longer */
+    pw_sqlite_give_writer(sqlite);
+}
+
+pawl_status pw_sqlite_describe(struct pw_store *store, const struct pw_runner_row *runner, struct pawl_error *error)
+{
+    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
+    if (!sqlite->url.in_memory)
+        return write_in_file(sqlite, runner, error);
+    pawl_status status = write_row(pw_sqlite_take_writer(sqlite), runner, error);
+    pw_sqlite_give_writer(sqlite);
+    return status;
+}
+
+pawl_status pw_sqlite_list_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
+                                   size_t *out_count, struct pawl_error *error)
+{
+    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
+    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
+    struct pw_sqlite_connection *connection = NULL;
+    pawl_status status = pw_sqlite_take_reader(sqlite, &connection, error);
+    if (status != PAWL_OK)
+        return status;
+    status = read_rows(connection, &rows, error);
+    pw_sqlite_give_reader(sqlite, connection);
+    if (status != PAWL_OK)
+        return status;
+
+    struct pw_runner_row *row = rows.rows;
+    size_t count = 0;
+    int64_t now_ms = store->ops->now_ms(store);
+    for (size_t i = 0; i < rows.count; i++) {
+        if (pw_presence_is_dead(&sqlite->presence, row[i].owner))
+            continue;
+        row[count] = row[i];
+        row[count++].seen_at_ms = now_ms;
+    }
+    *out_rows = row;
+    *out_count = count;
+    return PAWL_OK;
+}
