@@ -84,6 +84,10 @@ static void forward_request(struct cutting_proxy *proxy, struct pair *pair, char
 {
     ssize_t size = read(pair->client, chunk, CHUNK);
     bool commits = size > 0 && memmem(chunk, (size_t)size, "pawl_COMMIT", strlen("pawl_COMMIT")) != NULL;
+    if (commits && atomic_load(&proxy->spared) > 0) {
+        atomic_fetch_sub(&proxy->spared, 1);
+        commits = false;
+    }
     int cut = commits ? atomic_exchange(&proxy->cut, CUT_NOTHING) : CUT_NOTHING;
     if (cut != CUT_NOTHING)
         atomic_fetch_add(&proxy->cuts_made, 1);

@@ -16,6 +16,7 @@ struct cutting_proxy {
     char folder[96];    /* of its socket: "host" for libpq */
     const char *server; /* the same of the server */
     atomic_int cut;     /* what happens at the next commit; then nothing again */
+    atomic_int spared;  /* so many commits pass before that */
     atomic_int cuts_made;
     int listening;
     atomic_bool stopping;

@@ -2,7 +2,7 @@
  *
  * A guardian stands between the one who is served and the server.  It starts the server as its child, looks five times a
  * second whether the one it serves still lives, and stops the server when not, or when it is asked to.  Should it be
- * killed itself, the kernel tells the server. */
+ * killed itself, the kernel tells the server.  Signals are its orders: SIGTERM ends it, the others are in orders[]. */
 #include "postgres_server.h"
 
 #include <errno.h>
@@ -45,21 +45,50 @@ static void write_to(const char *path)
         _exit(98);
 }
 
-static bool run_initdb(const char *folder)
+bool postgres_server_run(const struct postgres_server *server, const char *program, const char *const *arguments)
 {
-    char data[128], log[128];
+    char log[128];
     int status = 0;
-    snprintf(data, sizeof data, "%s/data", folder);
-    snprintf(log, sizeof log, "%s/log", folder);
+    snprintf(log, sizeof log, "%s/log", server->folder);
     pid_t child = fork();
     if (child == 0) {
         give_up_root();
         write_to(log);
-        execl(PAWL_TEST_POSTGRES_BIN "/initdb", "initdb", "--no-sync", "--auth=trust", "--username=pawl",
-              "--encoding=UTF8", "--locale=C", "-D", data, (char *)NULL);
+        execv(program, (char *const *)arguments);
         _exit(97);
     }
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static bool run_initdb(const struct postgres_server *server)
+{
+    char data[128];
+    snprintf(data, sizeof data, "%s/data", server->folder);
+    const char *words[] = {
+        "initdb", "--no-sync", "--auth=trust", "--username=pawl", "--encoding=UTF8", "--locale=C", "-D", data, NULL
+    };
+    return postgres_server_run(server, PAWL_TEST_POSTGRES_BIN "/initdb", words);
+}
+
+static bool run_basebackup(const struct postgres_server *server, const struct postgres_server *primary)
+{
+    char data[128];
+    snprintf(data, sizeof data, "%s/data", server->folder);
+    const char *words[] = { "pg_basebackup",
+                            "-h",
+                            primary->folder,
+                            "-U",
+                            "pawl",
+                            "-D",
+                            data,
+                            "--no-sync",
+                            "-c",
+                            "fast",
+                            "-X",
+                            "stream",
+                            "--write-recovery-conf",
+                            NULL };
+    return postgres_server_run(server, PAWL_TEST_POSTGRES_BIN "/pg_basebackup", words);
 }
 
 static pid_t start_postgres(const char *folder, bool durable)
@@ -77,8 +106,9 @@ static pid_t start_postgres(const char *folder, bool durable)
         write_to(log);
         execl(PAWL_TEST_POSTGRES_BIN "/postgres", "postgres", "-D", data, "-k", folder, "-c", "listen_addresses=", "-c",
               durable ? "fsync=on" : "fsync=off", "-c", durable ? "full_page_writes=on" : "full_page_writes=off", "-c",
-              "max_connections=300", "-c", "shared_buffers=64MB", "-c", "max_wal_size=256MB", "-c",
-              "log_min_messages=warning", (char *)NULL);
+              "max_connections=300", "-c", durable ? "shared_buffers=256MB" : "shared_buffers=64MB", "-c",
+              durable ? "min_wal_size=1GB" : "min_wal_size=80MB", "-c",
+              durable ? "max_wal_size=4GB" : "max_wal_size=256MB", "-c", "log_min_messages=warning", (char *)NULL);
         _exit(97);
     }
     return child;
@@ -110,32 +140,70 @@ static bool is_gone(pid_t process)
     return kill(process, 0) != 0 && errno == ESRCH;
 }
 
-/* SIGTERM is blocked, and waited for. */
-static void guard(const char *folder, pid_t served, bool durable, int ready)
+/* What is done about the postmaster, and what one is told to do next. */
+struct guarded {
+    const char *folder;
+    bool durable;
+    pid_t postgres; /* 0: down, as ordered */
+};
+
+static const int orders[] = {
+    [POSTGRES_SERVER_DOWN] = SIGUSR1, [POSTGRES_SERVER_DEAD] = SIGUSR2, [POSTGRES_SERVER_UP] = SIGHUP
+};
+
+static void end_postgres(struct guarded *guarded, int how)
+{
+    int status = 0;
+    if (guarded->postgres > 0 && kill(guarded->postgres, how) == 0)
+        (void)waitpid(guarded->postgres, &status, 0);
+    guarded->postgres = 0;
+}
+
+/* What a postmaster that was killed leaves behind, its children and their shared memory, is gone in a moment. */
+static void begin_postgres(struct guarded *guarded)
+{
+    int status = 0;
+    for (int waited = 0; waited < READY_MS_MAX && !is_ready(guarded->folder); waited += 20) {
+        if (guarded->postgres <= 0 || waitpid(guarded->postgres, &status, WNOHANG) != 0)
+            guarded->postgres = start_postgres(guarded->folder, guarded->durable);
+        pause_ms(20);
+    }
+}
+
+static void obey(struct guarded *guarded, int told)
+{
+    if (told == orders[POSTGRES_SERVER_DOWN])
+        end_postgres(guarded, SIGINT);
+    else if (told == orders[POSTGRES_SERVER_DEAD])
+        end_postgres(guarded, SIGKILL);
+    else if (told == orders[POSTGRES_SERVER_UP])
+        begin_postgres(guarded);
+}
+
+/* Signals are blocked, and waited for. */
+static void guard(struct guarded guarded, pid_t served, int ready)
 {
     sigset_t told;
     struct timespec patience = { .tv_sec = 0, .tv_nsec = LOOK_MS * 1000000L };
-    int status = 0;
+    int status = 0, order = 0;
     sigemptyset(&told);
     sigaddset(&told, SIGTERM);
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++)
+        sigaddset(&told, orders[i]);
     (void)sigprocmask(SIG_BLOCK, &told, NULL);
     (void)setsid();
-    pid_t postgres = start_postgres(folder, durable);
-    int waited = 0;
-    while (postgres > 0 && waited < READY_MS_MAX && !is_ready(folder) && waitpid(postgres, &status, WNOHANG) == 0) {
-        pause_ms(20);
-        waited += 20;
-    }
-    if (postgres > 0 && is_ready(folder))
+    begin_postgres(&guarded);
+    if (is_ready(guarded.folder))
         (void)!write(ready, "x", 1);
     (void)close(ready);
     write_to("/dev/null");
-    while (postgres > 0 && !is_gone(served) && sigtimedwait(&told, NULL, &patience) != SIGTERM &&
-           waitpid(postgres, &status, WNOHANG) == 0)
-        continue;
-    if (postgres > 0 && kill(postgres, SIGQUIT) == 0)
-        (void)waitpid(postgres, &status, 0);
-    remove_folder(folder);
+    while (!is_gone(served) && order != SIGTERM &&
+           (guarded.postgres <= 0 || waitpid(guarded.postgres, &status, WNOHANG) == 0)) {
+        order = sigtimedwait(&told, NULL, &patience);
+        obey(&guarded, order);
+    }
+    end_postgres(&guarded, SIGQUIT);
+    remove_folder(guarded.folder);
     _exit(0);
 }
 
@@ -148,18 +216,16 @@ static bool make_folder(char *folder, size_t size)
     return geteuid() != 0 || (chown(folder, UNPRIVILEGED, UNPRIVILEGED) == 0 && chmod(folder, 0755) == 0);
 }
 
-bool postgres_server_start(struct postgres_server *server, pid_t served, bool durable)
+static bool begin_guard(struct postgres_server *server, pid_t served, bool durable)
 {
     int ready[2];
     char byte = 0;
-    if (!make_folder(server->folder, sizeof server->folder) || !run_initdb(server->folder) || pipe(ready) != 0) {
-        fprintf(stderr, "no PostgreSQL for tests in %s: see its log\n", server->folder);
+    if (pipe(ready) != 0)
         return false;
-    }
     server->guardian = fork();
     if (server->guardian == 0) {
         (void)close(ready[0]);
-        guard(server->folder, served, durable, ready[1]);
+        guard((struct guarded){ .folder = server->folder, .durable = durable }, served, ready[1]);
     }
     (void)close(ready[1]);
     bool fine = server->guardian > 0 && read(ready[0], &byte, 1) == 1;
@@ -167,6 +233,24 @@ bool postgres_server_start(struct postgres_server *server, pid_t served, bool du
     if (!fine)
         fprintf(stderr, "PostgreSQL does not start in %s\n", server->folder);
     return fine;
+}
+
+bool postgres_server_start(struct postgres_server *server, pid_t served, bool durable)
+{
+    if (!make_folder(server->folder, sizeof server->folder) || !run_initdb(server)) {
+        fprintf(stderr, "no PostgreSQL for tests in %s: see its log\n", server->folder);
+        return false;
+    }
+    return begin_guard(server, served, durable);
+}
+
+bool postgres_server_start_standby(struct postgres_server *server, pid_t served, const struct postgres_server *primary)
+{
+    if (!make_folder(server->folder, sizeof server->folder) || !run_basebackup(server, primary)) {
+        fprintf(stderr, "no copy of the PostgreSQL for tests in %s: see its log\n", server->folder);
+        return false;
+    }
+    return begin_guard(server, served, false);
 }
 
 void postgres_server_stop(const struct postgres_server *server)
@@ -178,6 +262,29 @@ void postgres_server_stop(const struct postgres_server *server)
         return;
     while (!is_gone(server->guardian)) /* not our child */
         pause_ms(20);
+}
+
+/* ---- Trouble ----------------------------------------------------------------------------------------------------- */
+
+bool postgres_server_order(const struct postgres_server *server, enum postgres_server_order order)
+{
+    bool wanted = order == POSTGRES_SERVER_UP;
+    if (kill(server->guardian, orders[order]) != 0)
+        return false;
+    for (int waited = 0; waited < READY_MS_MAX; waited += 20) {
+        if (is_ready(server->folder) == wanted)
+            return true;
+        pause_ms(20);
+    }
+    return false;
+}
+
+bool postgres_server_promote(const struct postgres_server *server)
+{
+    char data[128];
+    snprintf(data, sizeof data, "%s/data", server->folder);
+    const char *words[] = { "pg_ctl", "promote", "-w", "-D", data, NULL };
+    return postgres_server_run(server, PAWL_TEST_POSTGRES_BIN "/pg_ctl", words);
 }
 
 /* ---- For this program -------------------------------------------------------------------------------------------- */

@@ -1,8 +1,6 @@
 /* running.c - see running.h. */
 #include "running.h"
 
-#include "stores.h"
-
 #include <dirent.h>
 #include <time.h>
 #include <unistd.h>
@@ -94,19 +92,6 @@ int gate_entered(struct gate *gate)
 
 /* ---- The engine ---------------------------------------------------------------------------------------------------- */
 
-static int64_t skewed_now(void *user)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + atomic_load(&((struct running *)user)->skew_ms);
-}
-
-void database_name(char *out_path, size_t size)
-{
-    static int count;
-    snprintf(out_path, size, "running_%d_%d.db", (int)getpid(), ++count);
-}
-
 void remove_database(const char *path)
 {
     static const char *const suffixes[] = { "", "-wal", "-shm", "-runners" };
@@ -114,36 +99,50 @@ void remove_database(const char *path)
         char name[96];
         snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
         (void)unlink(name);
+        snprintf(name, sizeof name, "%s" STORE_SECOND "%s", path, suffixes[i]);
+        (void)unlink(name);
     }
 }
 
-/* In PostgreSQL a path that was not opened before is an empty database. */
-static void make_url(char *url, size_t size, const char *path)
+struct store_place database_place(const char *path)
 {
-    static char opened[64];
-    static struct store_place place;
+    static char named[64];
+    static struct store_place shared;
     if (store_asked_for(STORE_IN_FILE) == STORE_IN_POSTGRES) {
-        if (path[0] == '\0' || strcmp(path, opened) != 0)
-            store_place_make(&place, STORE_IN_POSTGRES);
-        snprintf(opened, sizeof opened, "%s", path);
-        snprintf(url, size, "%s", place.url);
-    } else if (path[0] != '\0') {
-        snprintf(url, size, "sqlite:%s", path);
-    } else {
-        snprintf(url, size, "sqlite::memory:");
+        if (path[0] == '\0' || strcmp(path, named) != 0)
+            store_place_make(&shared, STORE_IN_POSTGRES);
+        snprintf(named, sizeof named, "%s", path);
+        return shared;
     }
+    struct store_place place = { .store = path[0] != '\0' ? STORE_IN_FILE : STORE_IN_MEMORY };
+    snprintf(place.path, sizeof place.path, "%s", path);
+    snprintf(place.url, sizeof place.url, "sqlite:%s", path[0] != '\0' ? path : ":memory:");
+    if (store_asked_for(STORE_IN_FILE) != STORE_IN_TWO_FILES)
+        return place;
+    if (path[0] == '\0') {
+        snprintf(place.url, sizeof place.url, "sqlite::memory: sqlite::memory:");
+        return place;
+    }
+    place.store = STORE_IN_TWO_FILES;
+    snprintf(place.url, sizeof place.url, "sqlite:%s sqlite:%s" STORE_SECOND, path, path);
+    return place;
+}
+
+void database_name(char *out_path, size_t size)
+{
+    static int count;
+    snprintf(out_path, size, "running_%d_%d.db", (int)getpid(), ++count);
+    (void)database_place(out_path);
 }
 
 void running_open_path(struct running *running, const char *path)
 {
-    char url[256];
+    struct store_place place = database_place(path);
     struct pawl_options options = PAWL_OPTIONS_INIT;
     memset(running, 0, sizeof *running);
     atomic_init(&running->skew_ms, 0);
     snprintf(running->path, sizeof running->path, "%s", path);
-    make_url(url, sizeof url, path);
-    options.store_url = url;
-    options.clock = (struct pawl_clock){ skewed_now, running };
+    options.store_url = place.url;
     assert_ok(pawl_open(&options, &running->engine, &running->error), running->error);
     running->scope = pawl_scope_new();
     assert_non_null(running->scope);

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "pawl/pawl.h"
+#include "stores.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RUNNING_SLOWLY 1
@@ -71,13 +72,17 @@ struct running {
     pawl_runner *runner;
     pawl_scope *scope;
     struct pawl_error error;
-    char path[64];           /* of the database; "" when it is in memory */
-    _Atomic int64_t skew_ms; /* added to the engine's clock */
+    char path[64];           /* name of the database; "" when it is in memory */
+    _Atomic int64_t skew_ms; /* for tests that open it with a clock of their own */
 };
 
-/* A name for a database in the working folder, not used before; remove_database() takes all its files away. */
+/* A name for a database in the working folder, not used before; remove_database() takes all its files away.  Where
+ * PAWL_TEST_STORE=postgres is asked for, all names stand for the program's one database, emptied for the newest; so it is
+ * named before processes are forked that share it. */
 void database_name(char *out_path, size_t size);
 void remove_database(const char *path);
+/* For SQL past the engine, see stores.h.  "": in memory. */
+struct store_place database_place(const char *path);
 
 /* in_file: a database of its own in the working folder.  *running must stay where it is. */
 void running_open(struct running *running, bool in_file);

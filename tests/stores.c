@@ -17,6 +17,8 @@
 #include "postgres_server.h"
 #endif
 
+enum { COLUMNS_MAX = 16 };
+
 size_t store_count(void)
 {
 #ifdef PAWL_HAS_POSTGRES
@@ -35,6 +37,8 @@ const char *store_name(enum test_store store)
         return "in a file";
     case STORE_IN_POSTGRES:
         return "in PostgreSQL";
+    case STORE_IN_TWO_FILES:
+        return "in two files";
     }
     return "nowhere";
 }
@@ -42,8 +46,25 @@ const char *store_name(enum test_store store)
 enum test_store store_asked_for(enum test_store otherwise)
 {
     const char *asked = getenv("PAWL_TEST_STORE");
+    if (asked != NULL && strcmp(asked, "several") == 0)
+        return STORE_IN_TWO_FILES;
     return asked != NULL && strcmp(asked, "postgres") == 0 && store_count() > STORE_IN_POSTGRES ? STORE_IN_POSTGRES
                                                                                                 : otherwise;
+}
+
+/* ---- Rows ---------------------------------------------------------------------------------------------------- */
+
+static void ignore_row(void *unused, const char *const *columns, int count)
+{
+    (void)unused;
+    (void)columns;
+    (void)count;
+}
+
+static void keep_number(void *number, const char *const *columns, int count)
+{
+    if (count > 0 && columns[0] != NULL)
+        *(int64_t *)number = strtoll(columns[0], NULL, 10);
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
@@ -54,7 +75,10 @@ static void make_file_place(struct store_place *place)
     snprintf(place->folder, sizeof place->folder, "%s/pawl-store-XXXXXX", folder != NULL ? folder : P_tmpdir);
     assert_non_null(mkdtemp(place->folder));
     snprintf(place->path, sizeof place->path, "%s/test.db", place->folder);
-    snprintf(place->url, sizeof place->url, "sqlite:%s", place->path);
+    if (place->store == STORE_IN_TWO_FILES)
+        snprintf(place->url, sizeof place->url, "sqlite:%s sqlite:%s" STORE_SECOND, place->path, place->path);
+    else
+        snprintf(place->url, sizeof place->url, "sqlite:%s", place->path);
 }
 
 static void remove_files(const struct store_place *place)
@@ -64,10 +88,22 @@ static void remove_files(const struct store_place *place)
         char path[192];
         snprintf(path, sizeof path, "%s%s", place->path, suffixes[i]);
         (void)unlink(path);
+        snprintf(path, sizeof path, "%s" STORE_SECOND "%s", place->path, suffixes[i]);
+        (void)unlink(path);
     }
 }
 
-static bool run_on_sqlite(sqlite3 *db, const char *sql, int64_t *number)
+static void tell_sqlite_row(sqlite3_stmt *statement, store_row_fn *row, void *user)
+{
+    const char *columns[COLUMNS_MAX];
+    int count = sqlite3_column_count(statement);
+    assert_in_range(count, 1, COLUMNS_MAX);
+    for (int i = 0; i < count; i++)
+        columns[i] = (const char *)sqlite3_column_text(statement, i);
+    row(user, columns, count);
+}
+
+static bool run_on_sqlite(sqlite3 *db, const char *sql, store_row_fn *row, void *user)
 {
     const char *rest = sql;
     int code = SQLITE_OK;
@@ -76,7 +112,7 @@ static bool run_on_sqlite(sqlite3 *db, const char *sql, int64_t *number)
         code = sqlite3_prepare_v2(db, rest, -1, &statement, &rest);
         if (code == SQLITE_OK && statement != NULL) {
             while ((code = sqlite3_step(statement)) == SQLITE_ROW)
-                *number = sqlite3_column_int64(statement, 0);
+                tell_sqlite_row(statement, row, user);
             code = code == SQLITE_DONE ? SQLITE_OK : code;
         }
         (void)sqlite3_finalize(statement);
@@ -84,12 +120,12 @@ static bool run_on_sqlite(sqlite3 *db, const char *sql, int64_t *number)
     return code == SQLITE_OK;
 }
 
-static void run_on_file(const struct store_place *place, const char *sql, int64_t *number)
+static void run_on_file(const char *path, const char *sql, store_row_fn *row, void *user)
 {
     sqlite3 *db = NULL;
-    assert_int_equal(sqlite3_open(place->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     (void)sqlite3_busy_timeout(db, 10000);
-    if (!run_on_sqlite(db, sql, number))
+    if (!run_on_sqlite(db, sql, row, user))
         fail_msg("%s: %s", sql, sqlite3_errmsg(db));
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
@@ -155,20 +191,25 @@ static void make_database(void)
     (void)atexit(drop_database);
 }
 
-static bool run_on_postgres(PGconn *db, const char *sql, int64_t *number)
+static bool run_on_postgres(PGconn *db, const char *sql, store_row_fn *row, void *user)
 {
     PGresult *result = PQexec(db, sql);
     ExecStatusType status = PQresultStatus(result);
-    int rows = status == PGRES_TUPLES_OK ? PQntuples(result) : 0;
-    if (rows > 0)
-        *number = strtoll(PQgetvalue(result, rows - 1, 0), NULL, 10);
+    int rows = status == PGRES_TUPLES_OK ? PQntuples(result) : 0, count = PQnfields(result);
+    assert_in_range(count, 0, COLUMNS_MAX);
+    for (int i = 0; i < rows; i++) {
+        const char *columns[COLUMNS_MAX] = { NULL };
+        for (int column = 0; column < count; column++)
+            columns[column] = PQgetisnull(result, i, column) ? NULL : PQgetvalue(result, i, column);
+        row(user, columns, count);
+    }
     PQclear(result);
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
 }
 
-static void run_on_database(const char *sql, int64_t *number)
+static void run_on_database(const char *sql, store_row_fn *row, void *user)
 {
-    if (!run_on_postgres(database.db, sql, number))
+    if (!run_on_postgres(database.db, sql, row, user))
         fail_msg("%s: %s", sql, PQerrorMessage(database.db));
 }
 
@@ -190,8 +231,7 @@ static void empty_database(bool bare)
         "    PERFORM setval('workflow_instance_key_seq', 1, false), setval('workflow_hook_key_seq', 1, false);"
         "  END IF;"
         " END $$";
-    int64_t unused = 0;
-    run_on_database(bare ? "DROP SCHEMA public CASCADE; CREATE SCHEMA public" : empty, &unused);
+    run_on_database(bare ? "DROP SCHEMA public CASCADE; CREATE SCHEMA public" : empty, ignore_row, NULL);
 }
 
 static void make_postgres_place(struct store_place *place)
@@ -211,7 +251,7 @@ void store_place_make(struct store_place *place, enum test_store store)
     *place = (struct store_place){ .store = store };
     if (store == STORE_IN_MEMORY)
         snprintf(place->url, sizeof place->url, "sqlite::memory:");
-    if (store == STORE_IN_FILE)
+    if (store == STORE_IN_FILE || store == STORE_IN_TWO_FILES)
         make_file_place(place);
 #ifdef PAWL_HAS_POSTGRES
     if (store == STORE_IN_POSTGRES)
@@ -219,10 +259,10 @@ void store_place_make(struct store_place *place, enum test_store store)
 #endif
 }
 
-void store_place_empty(struct store_place *place, bool bare)
+void store_place_empty(const struct store_place *place, bool bare)
 {
     (void)bare;
-    if (place->store == STORE_IN_FILE)
+    if (place->store == STORE_IN_FILE || place->store == STORE_IN_TWO_FILES)
         remove_files(place);
 #ifdef PAWL_HAS_POSTGRES
     if (place->store == STORE_IN_POSTGRES)
@@ -232,50 +272,86 @@ void store_place_empty(struct store_place *place, bool bare)
 
 void store_place_remove(struct store_place *place)
 {
-    if (place->store != STORE_IN_FILE)
+    if (place->store != STORE_IN_FILE && place->store != STORE_IN_TWO_FILES)
         return;
     remove_files(place);
     assert_int_equal(rmdir(place->folder), 0);
 }
 
-static void run(const struct store_place *place, const char *sql, int64_t *number)
+void store_place_rows(const struct store_place *place, const char *sql, store_row_fn *row, void *user)
 {
     assert_int_not_equal(place->store, STORE_IN_MEMORY);
-    if (place->store == STORE_IN_FILE)
-        run_on_file(place, sql, number);
+    if (place->store == STORE_IN_FILE || place->store == STORE_IN_TWO_FILES)
+        run_on_file(place->path, sql, row, user);
+    if (place->store == STORE_IN_TWO_FILES) {
+        char second[192];
+        snprintf(second, sizeof second, "%s" STORE_SECOND, place->path);
+        run_on_file(second, sql, row, user);
+    }
 #ifdef PAWL_HAS_POSTGRES
     if (place->store == STORE_IN_POSTGRES)
-        run_on_database(sql, number);
+        run_on_database(sql, row, user);
 #endif
 }
 
 void store_place_execute(const struct store_place *place, const char *sql)
 {
-    int64_t unused = 0;
-    run(place, sql, &unused);
+    store_place_rows(place, sql, ignore_row, NULL);
+}
+
+/* Of two files. */
+struct sum {
+    int64_t number;
+    bool any;
+};
+
+static void add_number(void *user, const char *const *columns, int count)
+{
+    struct sum *sum = user;
+    int64_t number = 0;
+    keep_number(&number, columns, count);
+    sum->number += number;
+    sum->any = true;
 }
 
 int64_t store_place_number(const struct store_place *place, const char *sql)
 {
     int64_t number = -1;
-    run(place, sql, &number);
+    struct sum sum = { 0, false };
+    if (place->store == STORE_IN_TWO_FILES) {
+        store_place_rows(place, sql, add_number, &sum);
+        return sum.any ? sum.number : -1;
+    }
+    store_place_rows(place, sql, keep_number, &number);
     return number;
+}
+
+bool store_place_has(const struct store_place *place, const char *relation)
+{
+    char sql[128];
+    const char *where = place->store == STORE_IN_POSTGRES ? "pg_class WHERE relname" : "sqlite_schema WHERE name";
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM %s = '%s'", where, relation);
+    return store_place_number(place, sql) > 0;
+}
+
+bool store_connection_rows(enum test_store store, void *connection, const char *sql, store_row_fn *row, void *user)
+{
+#ifdef PAWL_HAS_POSTGRES
+    if (store == STORE_IN_POSTGRES)
+        return run_on_postgres(connection, sql, row, user);
+#else
+    (void)store;
+#endif
+    return run_on_sqlite(connection, sql, row, user);
 }
 
 bool store_connection_number(enum test_store store, void *connection, const char *sql, int64_t *out_number)
 {
     *out_number = INT64_MIN;
-#ifdef PAWL_HAS_POSTGRES
-    if (store == STORE_IN_POSTGRES)
-        return run_on_postgres(connection, sql, out_number);
-#else
-    (void)store;
-#endif
-    return run_on_sqlite(connection, sql, out_number);
+    return store_connection_rows(store, connection, sql, keep_number, out_number);
 }
 
 bool store_connection_execute(enum test_store store, void *connection, const char *sql)
 {
-    int64_t unused;
-    return store_connection_number(store, connection, sql, &unused);
+    return store_connection_rows(store, connection, sql, ignore_row, NULL);
 }

@@ -7,34 +7,43 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum test_store { STORE_IN_MEMORY, STORE_IN_FILE, STORE_IN_POSTGRES };
+/* The last is not one of those that tests loop over: programs are run on it once more. */
+enum test_store { STORE_IN_MEMORY, STORE_IN_FILE, STORE_IN_POSTGRES, STORE_IN_TWO_FILES };
 
 /* How many there are: without PostgreSQL in the build, two. */
 size_t store_count(void);
-const char *store_name(enum test_store store); /* "in memory", "in a file", "in PostgreSQL" */
+const char *store_name(enum test_store store); /* "in memory", "in a file", "in PostgreSQL", "in two files" */
 
-/* The one that PAWL_TEST_STORE=postgres asks for, for programs that are run once for each store; or the other. */
+/* The one that PAWL_TEST_STORE=postgres or =several asks for, for programs that are run once for each store; or the other. */
 enum test_store store_asked_for(enum test_store otherwise);
+
+#define STORE_SECOND ".2"
 
 /* A place for a store, empty at first. */
 struct store_place {
     enum test_store store;
     char folder[128]; /* of a file; "" of others */
-    char path[160];   /* the same */
-    char url[256];
+    char path[160];   /* the same; the second of two is named as the first, with STORE_SECOND behind it */
+    char url[400];
 };
 
 void store_place_make(struct store_place *place, enum test_store store);
 /* Makes it empty again; every store on it is closed.  bare: without even the tables. */
-void store_place_empty(struct store_place *place, bool bare);
+void store_place_empty(const struct store_place *place, bool bare);
 void store_place_remove(struct store_place *place);
 
 /* SQL past the store, on a connection of the test's own; not in memory, where there is no other. */
 void store_place_execute(const struct store_place *place, const char *sql);
-/* The first column of the first row; -1 when there is none. */
+/* The first column of the last row; -1 when there is none.  Of two files the sum. */
 int64_t store_place_number(const struct store_place *place, const char *sql);
+/* Every row in order, as texts; NULL is NULL. */
+typedef void store_row_fn(void *user, const char *const *columns, int count);
+void store_place_rows(const struct store_place *place, const char *sql, store_row_fn *row, void *user);
+/* Is there a table or view of that name? */
+bool store_place_has(const struct store_place *place, const char *relation);
 
 /* For mutations: SQL on the connection that they are given.  False: it failed. */
+bool store_connection_rows(enum test_store store, void *connection, const char *sql, store_row_fn *row, void *user);
 bool store_connection_execute(enum test_store store, void *connection, const char *sql);
 /* The first column of the last row; INT64_MIN when there is none. */
 bool store_connection_number(enum test_store store, void *connection, const char *sql, int64_t *out_number);

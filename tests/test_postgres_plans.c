@@ -79,21 +79,23 @@ static bool is_one_of(const char *name, const char *const *names, size_t count)
 /* One row each, or one for each session that writes. */
 static bool may_scan(const char *name)
 {
-    static const char *const names[] = { "SCHEMA_VERSION", "SCHEMA_SET_VERSION", "USER_UNGUARD", "RECEIPT_FORGET" };
+    static const char *const names[] = { "SCHEMA_VERSION", "SCHEMA_SET_VERSION", "USER_UNGUARD", "RECEIPT_FORGET",
+                                         "SEAT_READ" };
     return is_one_of(name, names, sizeof names / sizeof names[0]);
 }
 
 /* Sorts what it is about to claim, or two pages; never a table. */
 static bool may_sort(const char *name)
 {
-    static const char *const names[] = { "CLAIM", "HOOK_CLAIM", "HOOKS_OF" };
+    static const char *const names[] = { "CLAIM", "CLAIM_SHARED", "HOOK_CLAIM", "HOOKS_OF" };
     return is_one_of(name, names, sizeof names / sizeof names[0]);
 }
 
-/* Counts what is in the index. */
+/* Counts what is in the index, or asks whether anything is. */
 static bool may_go_through_an_index(const char *name)
 {
-    return strcmp(name, "TASK_COUNTS") == 0;
+    static const char *const names[] = { "TASK_COUNTS", "SEAT_TAKE", "SEAT_READ" };
+    return is_one_of(name, names, sizeof names / sizeof names[0]);
 }
 
 static void check_line(const char *name, const char *line, const char *next)
@@ -137,6 +139,9 @@ static void check_indexes(const char *name, const char *plan)
         { "CLAIM", "workflow_task_resumable" },
         { "CLAIM", "workflow_task_startable" },
         { "CLAIM", "workflow_task_leased" },
+        { "CLAIM_SHARED", "workflow_task_resumable" },
+        { "CLAIM_SHARED", "workflow_task_startable" },
+        { "CLAIM_SHARED", "workflow_task_leased" },
         { "REAP", "workflow_task_leased" },
         { "HOOK_GIVE_UP", "workflow_hook_due" },
         { "HOOK_CLAIM", "workflow_hook_due" },
@@ -153,6 +158,10 @@ static void check_indexes(const char *name, const char *plan)
         { "STEPS_WAITING", "workflow_step_waiting" },
         { "EVENTS_NEW", "workflow_event_new" },
         { "NEXT_DUE", "workflow_task_leased" },
+        { "NEXT_DUE_SHARED", "workflow_task_resumable" },
+        { "NEXT_DUE_SHARED", "workflow_task_startable" },
+        { "NEXT_DUE_SHARED", "workflow_task_leased" },
+        { "RUNNERS", "workflow_runner_heartbeat" },
         { "HOOKS_PENDING", "workflow_hook_list_all" },
         { "HOOKS_FAILED", "workflow_hook_list_all" },
         { "HOOKS_OF_PENDING", "workflow_hook_list" },

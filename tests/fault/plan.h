@@ -19,6 +19,11 @@
     KIND(APPLY_AFTER, "apply-after")     /* the store commits, and says that it could not: the ambiguous commit */     \
     KIND(STORE_READ, "store-read")                                                                                     \
     KIND(ANNOUNCE, "announce")                                                                                         \
+    KIND(PQ_CONNECT, "pq-connect")       /* PostgreSQL hangs up on who connects */                                     \
+    KIND(PQ_SEND, "pq-send")             /* libpq cannot keep what is to be sent */                                    \
+    KIND(PQ_CUT_BEFORE, "pq-cut-before") /* the connection is cut before what was kept is sent */                      \
+    KIND(PQ_CUT_AFTER, "pq-cut-after")   /* and behind it: it may be carried out */                                    \
+    KIND(PQ_READ, "pq-read")             /* and before the answer is read */                                           \
     KIND(IO_OPEN, "io-open")                                                                                           \
     KIND(IO_READ, "io-read")                                                                                           \
     KIND(IO_WRITE, "io-write") /* SQLITE_IOERR_WRITE, nothing written */                                               \

@@ -33,7 +33,8 @@ void play_begin(struct world *world, const struct scenario *scenario)
     world->chance = 1;
     world->has_app = false;
     world->has_hook = scenario->has_hook;
-    world_remove_files(world);
+    if (scenario->is_about_opening)
+        world_remove_files(world);
     bool ready = scenario->is_about_opening || world_start_from_template(world);
     memset(world->ledger, 0, sizeof *world->ledger);
     if (!ready)

@@ -130,12 +130,12 @@ static pawl_status read_waiting_steps(struct pw_store *store, struct pw_arena *a
     return inner->ops->read_waiting_steps(inner, arena, instance, run, out_rows, out_count, error);
 }
 
-static pawl_status next_due(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t *out_at_ms,
-                            struct pawl_error *error)
+static pawl_status next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
+                            const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error)
 {
     struct pw_store *inner = ((struct fault_store *)store)->forward.inner;
     FAIL_READ(error);
-    return inner->ops->next_due(inner, workflows, count, out_at_ms, error);
+    return inner->ops->next_due(inner, workflows, count, share, out_at_ms, error);
 }
 
 static pawl_status count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
@@ -160,6 +160,14 @@ static pawl_status next_hook(struct pw_store *store, const struct pw_text *hooks
     struct pw_store *inner = ((struct fault_store *)store)->forward.inner;
     FAIL_READ(error);
     return inner->ops->next_hook(inner, hooks, count, out_at_ms, error);
+}
+
+static pawl_status list_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
+                                size_t *out_count, struct pawl_error *error)
+{
+    struct pw_store *inner = ((struct fault_store *)store)->forward.inner;
+    FAIL_READ(error);
+    return inner->ops->list_runners(inner, arena, out_rows, out_count, error);
 }
 
 static pawl_status announce(struct pw_store *store, int64_t owner, struct pawl_error *error)
@@ -201,6 +209,7 @@ struct pw_store *fault_store_wrap(struct pw_store *inner, void *user)
     ops->count_tasks = count_tasks;
     ops->list_hooks = list_hooks;
     ops->next_hook = next_hook;
+    ops->list_runners = list_runners;
     ops->announce = announce;
     return &own->forward.store;
 }

@@ -2,8 +2,6 @@
  * may fail any attempt, and a step must not use its attempts up on that. */
 #include <stdio.h>
 
-#include <sqlite3.h>
-
 #include "scenarios.h"
 
 static const struct pawl_step_options patient = { .retries = PAWL_RETRIES_UNLIMITED,
@@ -66,15 +64,10 @@ static pawl_status hopeless_body(pawl_step *step, const pawl_value *input, pawl_
 
 static pawl_status insert_by_call(void *connection, const void *data, size_t size)
 {
-    sqlite3_stmt *statement = NULL;
+    char sql[128];
     (void)size;
-    int code = sqlite3_prepare_v2(connection, "INSERT INTO app VALUES (?, 1, 'call')", -1, &statement, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_bind_text(statement, 1, data, -1, SQLITE_TRANSIENT);
-    if (code == SQLITE_OK)
-        code = sqlite3_step(statement);
-    (void)sqlite3_finalize(statement);
-    return code == SQLITE_DONE ? PAWL_OK : PAWL_FAILED;
+    snprintf(sql, sizeof sql, "INSERT INTO app VALUES ('%s', 1, 'call')", (const char *)data);
+    return store_connection_execute(store_asked_for(STORE_IN_FILE), connection, sql) ? PAWL_OK : PAWL_FAILED;
 }
 
 static pawl_status calling_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)

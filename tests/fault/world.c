@@ -14,6 +14,7 @@
 #include "shim.h"
 
 #define START_MS INT64_C(1767225600000)
+#define APP_TABLE "CREATE TABLE app (id TEXT, run INTEGER, step TEXT)"
 enum { DRIVE_MS = 180000, DRIVE_ROUNDS_MAX = 400, TEMPLATE_BYTES_MAX = 1 << 20 };
 
 static const char *const suffixes[] = { "", "-wal", "-shm", "-journal", "-runners" };
@@ -39,7 +40,10 @@ static void world_chance(void *user, void *bytes, size_t size)
 
 bool world_init(struct world *world, const char *name)
 {
-    *world = (struct world){ .synchronous = "full", .now_ms = START_MS, .chance = 1 };
+    *world = (struct world){ .synchronous = "full", .busy_ms = 10000, .now_ms = START_MS, .chance = 1 };
+    world->place.store = store_asked_for(STORE_IN_FILE);
+    if (world->place.store == STORE_IN_POSTGRES)
+        store_place_make(&world->place, STORE_IN_POSTGRES);
     snprintf(world->path, sizeof world->path, "fault_%s_%d.db", name, (int)getpid());
     world->ledger = ledger_new();
     world->store.ledger = world->ledger;
@@ -50,6 +54,8 @@ bool world_init(struct world *world, const char *name)
 void world_remove_files(const struct world *world)
 {
     char path[96];
+    if (world->place.store == STORE_IN_POSTGRES)
+        store_place_empty(&world->place, true);
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         snprintf(path, sizeof path, "%s%s", world->path, suffixes[i]);
         (void)unlink(path);
@@ -95,7 +101,7 @@ static bool make_template(struct world *world, char *bytes, size_t *out_size)
         return false;
     world_close(world);
     sqlite3 *db = world_open_plainly(world);
-    bool made = sqlite3_exec(db, "CREATE TABLE app (id TEXT, run INTEGER, step TEXT)", NULL, NULL, NULL) == SQLITE_OK;
+    bool made = sqlite3_exec(db, APP_TABLE, NULL, NULL, NULL) == SQLITE_OK;
     (void)sqlite3_close(db);
     return made && read_whole(world->path, bytes, out_size);
 }
@@ -104,6 +110,11 @@ bool world_start_from_template(struct world *world)
 {
     static char bytes[TEMPLATE_BYTES_MAX];
     static size_t size;
+    if (world->place.store == STORE_IN_POSTGRES) {
+        store_place_empty(&world->place, false);
+        store_place_execute(&world->place, APP_TABLE);
+        return world->has_app = true;
+    }
     if (size == 0 && !make_template(world, bytes, &size))
         return false;
     world_remove_files(world);
@@ -119,9 +130,12 @@ bool world_start_from_template(struct world *world)
 
 pawl_status world_open(struct world *world, struct pawl_error *error)
 {
-    char url[160];
+    char url[512];
     struct pawl_options options = PAWL_OPTIONS_INIT;
-    snprintf(url, sizeof url, "sqlite:%s?synchronous=%s&busy_ms=5", world->path, world->synchronous);
+    if (world->place.store == STORE_IN_POSTGRES)
+        snprintf(url, sizeof url, "%s&pawl_busy_ms=%lld", world->place.url, (long long)world->busy_ms);
+    else
+        snprintf(url, sizeof url, "sqlite:%s?synchronous=%s&busy_ms=5", world->path, world->synchronous);
     options.store_url = url;
     options.clock = (struct pawl_clock){ world_now_ms, world };
     options.random = (struct pawl_random){ world_chance, world };

@@ -1,8 +1,9 @@
-/* world.h - an engine on simulated time over a file, on the store of store.h, with a runner that only ticks; what a
- * scenario acts on, and the checks of what it left behind. */
+/* world.h - an engine on simulated time over a file, or in PostgreSQL where PAWL_TEST_STORE asks for it, on the store of
+ * store.h, with a runner that only ticks; what a scenario acts on, and the checks of what it left behind. */
 #ifndef FAULT_WORLD_H
 #define FAULT_WORLD_H
 
+#include "stores.h"
 #include "pawl/testing.h"
 #include "store.h"
 
@@ -20,8 +21,10 @@
 enum { WORLD_SIGNATURE = 16384 };
 
 struct world {
-    char path[64];
-    const char *synchronous; /* "full" or "normal" */
+    struct store_place place; /* of PostgreSQL */
+    char path[64];            /* of a file */
+    const char *synchronous;  /* "full" or "normal" */
+    int64_t busy_ms;          /* how long PostgreSQL is waited for */
     int64_t now_ms;
     uint64_t chance;
     struct fault_store_options store;
@@ -38,9 +41,10 @@ bool world_init(struct world *world, const char *name);
 /* Closes, removes the files and gives the ledger back. */
 void world_clear(struct world *world);
 
-/* Removes the database with all that lies beside it. */
+/* Removes the database with all that lies beside it, or all that is in it. */
 void world_remove_files(const struct world *world);
-/* The files of a migrated, empty database with the app's table, made once per process, in place of the world's. */
+/* A migrated, empty database with the app's table in place of the world's; of files, a copy of one that is made once per
+ * process. */
 bool world_start_from_template(struct world *world);
 
 /* Opens engine and runner and registers the scenarios' workflows.  Nothing stays open when it fails. */

@@ -1,5 +1,5 @@
 /* fixture.c - the PostgreSQL server that all tests of one ctest run share: "start <note>" leaves a note where it
- * is, "stop <note>" ends it.  It ends by itself when ctest does. */
+ * is, "stop <note>" ends it.  It ends by itself when ctest does.  "start-durable <note>" is for the benchmarks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 
 #include "postgres_server.h"
 
-static int start(const char *note)
+static int start(const char *note, bool durable)
 {
     struct postgres_server server;
-    if (!postgres_server_start(&server, getppid(), false))
+    if (!postgres_server_start(&server, getppid(), durable))
         return 1;
     FILE *file = fopen(note, "w");
     if (file == NULL || fprintf(file, "%s\n%d\n", server.folder, (int)server.guardian) < 0 || fclose(file) != 0)
@@ -35,9 +35,11 @@ static int stop(const char *note)
 int main(int count, char **arguments)
 {
     if (count == 3 && strcmp(arguments[1], "start") == 0)
-        return start(arguments[2]);
+        return start(arguments[2], false);
+    if (count == 3 && strcmp(arguments[1], "start-durable") == 0)
+        return start(arguments[2], true);
     if (count == 3 && strcmp(arguments[1], "stop") == 0)
         return stop(arguments[2]);
-    fprintf(stderr, "usage: postgres_fixture start|stop <note>\n");
+    fprintf(stderr, "usage: postgres_fixture start|start-durable|stop <note>\n");
     return 2;
 }

@@ -84,8 +84,6 @@ static pawl_status take_commit(void *user, void *of, const PGresult *result)
     struct pw_transaction *transaction = user;
     (void)of;
     transaction->committed = strcmp(PQcmdStatus((PGresult *)result), "COMMIT") == 0;
-    if (!transaction->connection->failure.failed)
-        transaction->answers_due = 0; /* they came before this one */
     return PAWL_OK;
 }
 
@@ -124,8 +122,11 @@ static pawl_status commit(struct pw_transaction *transaction)
 {
     struct pw_pg_connection *connection = transaction->connection;
     struct pw_call call;
-    if (connection->failure.failed)
-        return pw_settle(transaction);
+    if (connection->failure.failed || connection->url->is_pooled) { /* see receipt.c */
+        pawl_status settled = pw_settle(transaction);
+        if (settled != PAWL_OK)
+            return settled;
+    }
     pw_call_init(&call, PW_PG_COMMIT);
     pw_pg_send(connection, &call, take_commit, transaction, NULL);
     transaction->commit_sent = true;
@@ -136,12 +137,20 @@ static pawl_status commit(struct pw_transaction *transaction)
         pw_pg_send(connection, &call, NULL, NULL, NULL);
     }
     pawl_status status = pw_settle(transaction);
-    if (transaction->committed && transaction->answers_due == 0)
+    if (transaction->committed)
         return PAWL_OK;
     if (status == PAWL_OK)
         return pw_error(transaction->error, PAWL_STORE_UNAVAILABLE, "%s: the server has rolled the transaction back",
                         transaction->postgres->url.label);
     return blame_user(transaction, status);
+}
+
+static pawl_status settle_look(struct pw_transaction *transaction)
+{
+    struct pw_pg_connection *connection = transaction->connection;
+    return pw_pg_finish_first(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url))
+               ? PAWL_OK
+               : pw_pg_error(connection, transaction->error);
 }
 
 static pawl_status carry_out(struct pw_transaction *transaction, struct pw_unit **units, size_t count)
@@ -151,15 +160,22 @@ static pawl_status carry_out(struct pw_transaction *transaction, struct pw_unit 
     if (!pw_pg_receipt_open(connection))
         return pw_pg_error(connection, transaction->error);
     pw_pg_send_simple(connection, PW_PG_BEGIN);
-    pw_pg_receipt_send(connection);
     pawl_status status = pw_look(transaction, units, count, &sent);
-    pw_pg_ask_time(transaction->postgres, connection, &transaction->asked_us);
+    if (!pw_pg_clock_is_fresh(&transaction->postgres->clock))
+        pw_pg_ask_time(transaction->postgres, connection, &transaction->asked_us);
+    if (sent)
+        pw_pg_sync(connection);
+    pw_pg_receipt_send(connection); /* behind the look: the server writes it while we decide */
     if (status == PAWL_OK && sent)
-        status = pw_settle(transaction);
+        status = settle_look(transaction);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         status = runs_users_code(units[i]) ? decide_users(transaction, units[i]) : decide_plain(transaction, units[i]);
     if (status == PAWL_OK)
         status = pw_write(transaction);
+    /* What the database has decided is known here before it counts: tasks that were claimed by a commit whose answer was
+     * lost would be nobody's for a whole lease. */
+    if (status == PAWL_OK && transaction->answers_due > 0)
+        status = pw_settle(transaction);
     if (status != PAWL_OK)
         return status;
     send_beat(transaction);
@@ -203,7 +219,7 @@ static struct outcome try_once(struct pw_postgres *postgres, struct pw_pg_connec
     pw_pg_give(postgres, connection);
     if (fate == PW_PG_FATE_UNKNOWN)
         fate = pw_pg_receipt_read(postgres, &receipt, pw_system_monotonic_ms() + postgres->url.busy_ms);
-    if (fate == PW_PG_FATE_COMMITTED && outcome.status != PAWL_OK && transaction.answers_due == 0)
+    if (fate == PW_PG_FATE_COMMITTED)
         outcome.status = PAWL_OK;
     outcome.undone = fate == PW_PG_FATE_UNDONE;
     pw_transaction_clear(&transaction);

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-enum { READ_EVERY_US = 5000000, HELD_BACK_MS_MAX = 1000 };
+enum { READ_EVERY_US = 5000000, FRESH_US = 100000, HELD_BACK_MS_MAX = 1000 };
 
 bool pw_pg_clock_init(struct pw_pg_clock *clock, struct pawl_clock given)
 {
@@ -55,6 +55,11 @@ int64_t pw_pg_clock_now_ms(struct pw_pg_clock *clock)
             return now_ms;
     }
     return told_ms;
+}
+
+bool pw_pg_clock_is_fresh(const struct pw_pg_clock *clock)
+{
+    return pw_system_monotonic_us() - atomic_load(&clock->read_at_us) < FRESH_US;
 }
 
 bool pw_pg_clock_wants_reading(struct pw_pg_clock *clock)

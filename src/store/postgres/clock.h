@@ -31,6 +31,8 @@ void pw_pg_clock_correct(struct pw_pg_clock *clock, int64_t sent_us, int64_t rec
 
 int64_t pw_pg_clock_now_ms(struct pw_pg_clock *clock);
 
+/* It was read a moment ago: transactions that follow one another closely need not each ask. */
+bool pw_pg_clock_is_fresh(const struct pw_pg_clock *clock);
 /* True, for one caller at a time: nobody has asked the database for long.  Ends with pw_pg_clock_was_read(). */
 bool pw_pg_clock_wants_reading(struct pw_pg_clock *clock);
 void pw_pg_clock_was_read(struct pw_pg_clock *clock);

@@ -18,6 +18,7 @@ enum {
     REPLIES_MIN = 32,
     PAUSE_MS_MIN = 2,
     PAUSE_MS_MAX = 250,
+    CONNECT_MS_MAX = 5000,
     PATIENCE_MS = 5000, /* beyond what busy_ms says, for statements that work and do not wait */
 };
 
@@ -71,7 +72,21 @@ static void ignore_notice(void *unused, const PGresult *notice)
     (void)notice;
 }
 
-/* The URL's own settings win over those before "dbname". */
+/* Until it is open, has failed, or the time is over. */
+static void wait_until_open(PGconn *db, int64_t until_ms)
+{
+    PostgresPollingStatusType state = PGRES_POLLING_WRITING;
+    while (state == PGRES_POLLING_READING || state == PGRES_POLLING_WRITING) {
+        int64_t wait_ms = until_ms - pw_system_monotonic_ms();
+        struct pollfd waiting = { .fd = PQsocket(db), .events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT };
+        if (waiting.fd < 0 || wait_ms <= 0 || (poll(&waiting, 1, (int)wait_ms) < 0 && errno != EINTR))
+            return;
+        state = PQconnectPoll(db);
+    }
+}
+
+/* The URL's own settings win over those before "dbname".  To go through several hosts, with a limit for each, libpq
+ * must do the waiting; for one we do it, and can have its notices from the beginning. */
 static PGconn *connect_once(const struct pw_postgres_url *url)
 {
     static const char *const names[] = { "fallback_application_name",
@@ -84,7 +99,13 @@ static PGconn *connect_once(const struct pw_postgres_url *url)
                                          "client_encoding",
                                          NULL };
     const char *values[] = { "pawl", "5", "10", "5", "4", "30000", url->connection, "UTF8", NULL };
-    return PQconnectdbParams(names, values, 1);
+    PGconn *db = url->has_one_host ? PQconnectStartParams(names, values, 1) : PQconnectdbParams(names, values, 1);
+    if (db == NULL)
+        return NULL;
+    (void)PQsetNoticeReceiver(db, ignore_notice, NULL);
+    if (url->has_one_host && PQstatus(db) != CONNECTION_BAD)
+        wait_until_open(db, pw_system_monotonic_ms() + CONNECT_MS_MAX);
+    return db;
 }
 
 bool pw_pg_enter_pipeline(struct pw_pg_connection *connection)
@@ -103,9 +124,21 @@ bool pw_pg_leave_pipeline(struct pw_pg_connection *connection)
     return false;
 }
 
-static bool set_up(struct pw_pg_connection *connection)
+static void send_settings(struct pw_pg_connection *connection, enum pw_pg_query name)
 {
     const struct pw_postgres_url *url = connection->url;
+    struct pw_call call;
+    pw_call_init(&call, name);
+    pw_call_integer(&call, url->busy_ms > 0 ? url->busy_ms : 1);
+    pw_call_integer(&call, statement_ms(url));
+    pw_call_text(&call, pw_text_of(url->schema));
+    pw_pg_send(connection, &call, NULL, NULL, NULL);
+}
+
+static bool set_up(struct pw_pg_connection *connection)
+{
+    if (connection->url->is_pooled)
+        return pw_pg_enter_pipeline(connection);
     PGresult *result = PQexec(connection->db, session_plans);
     if (PQresultStatus(result) != PGRES_COMMAND_OK)
         pw_pg_note_result(&connection->failure, result);
@@ -114,13 +147,8 @@ static bool set_up(struct pw_pg_connection *connection)
         return false;
     if (!pw_pg_enter_pipeline(connection))
         return false;
-    struct pw_call call;
-    pw_call_init(&call, PW_PG_SESSION_SETTINGS);
-    pw_call_integer(&call, url->busy_ms > 0 ? url->busy_ms : 1);
-    pw_call_integer(&call, statement_ms(url));
-    pw_call_text(&call, pw_text_of(url->schema));
-    pw_pg_send(connection, &call, NULL, NULL, NULL);
-    return pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(url));
+    send_settings(connection, PW_PG_SESSION_SETTINGS);
+    return pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url));
 }
 
 pawl_status pw_pg_open(struct pw_pg_connection *connection, const struct pw_postgres_url *url, enum pw_pg_role role,
@@ -132,11 +160,11 @@ pawl_status pw_pg_open(struct pw_pg_connection *connection, const struct pw_post
     connection->db = connect_once(url);
     if (connection->db == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
-    (void)PQsetNoticeReceiver(connection->db, ignore_notice, NULL);
     const char *encoding = PQparameterStatus(connection->db, "server_encoding");
     if (PQstatus(connection->db) != CONNECTION_OK) {
+        bool is_late = PQstatus(connection->db) != CONNECTION_BAD;
         *out_hopeless = pw_pg_is_hopeless(PQerrorMessage(connection->db));
-        pw_pg_note_lost(connection, NULL);
+        pw_pg_note_lost(connection, is_late ? "the server does not answer" : NULL);
         status = pw_pg_error(connection, error);
     } else if (encoding == NULL || strcmp(encoding, "UTF8") != 0) {
         *out_hopeless = true;
@@ -225,25 +253,57 @@ static void prepare(struct pw_pg_connection *connection, enum pw_pg_query name)
     connection->prepared[name] = true; /* taken back when the answer is that it failed */
 }
 
+static const int binary[PW_CALL_PARAMETERS_MAX] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+
+static void send_prepared(struct pw_pg_connection *connection, const struct pw_call *call, struct pw_pg_reply reply)
+{
+    if (!connection->prepared[call->name])
+        prepare(connection, call->name);
+    if (may_send(connection))
+        sent(connection,
+             PQsendQueryPrepared(connection->db, queries[call->name].name, call->count, call->values, call->sizes,
+                                 binary, 1),
+             reply);
+}
+
+/* What neither needs the settings nor may come behind them. */
+static bool goes_without_settings(enum pw_pg_query name)
+{
+    return name == PW_PG_BEGIN || name == PW_PG_COMMIT || name == PW_PG_ROLLBACK || name == PW_PG_NOTIFY ||
+           name == PW_PG_CLOCK || name == PW_PG_TRANSACTION_SETTINGS;
+}
+
+/* What is sent without a BEGIN is a transaction up to the next sync. */
+static void send_pooled(struct pw_pg_connection *connection, const struct pw_call *call, struct pw_pg_reply reply)
+{
+    if (!connection->is_set_up && !goes_without_settings(call->name)) {
+        connection->is_set_up = true;
+        send_settings(connection, PW_PG_TRANSACTION_SETTINGS);
+    }
+    if (!may_send(connection) || call->name == PW_PG_LISTEN) /* it would listen for somebody else */
+        return;
+    sent(connection,
+         PQsendQueryParams(connection->db, queries[call->name].text, call->count, NULL, call->values, call->sizes,
+                           binary, 1),
+         reply);
+    if (call->name == PW_PG_BEGIN)
+        connection->in_transaction = true;
+    if (call->name == PW_PG_COMMIT || call->name == PW_PG_ROLLBACK)
+        connection->in_transaction = false;
+}
+
 void pw_pg_send(struct pw_pg_connection *connection, const struct pw_call *call, pw_pg_take_fn *take, void *user,
                 void *of)
 {
-    static const int binary[PW_CALL_PARAMETERS_MAX] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
-    if (!may_send(connection))
-        return;
-    if (call->no_memory || call->too_large) {
-        pw_pg_note_no_memory(&connection->failure);
-        return;
-    }
-    if (!connection->prepared[call->name])
-        prepare(connection, call->name);
-    if (!may_send(connection))
-        return;
     struct pw_pg_reply reply = { .kind = PW_PG_REPLY_ROWS, .name = call->name, .take = take, .user = user, .of = of };
-    sent(connection,
-         PQsendQueryPrepared(connection->db, queries[call->name].name, call->count, call->values, call->sizes, binary,
-                             1),
-         reply);
+    if (!may_send(connection))
+        return;
+    if (call->no_memory || call->too_large)
+        pw_pg_note_no_memory(&connection->failure);
+    else if (connection->url->is_pooled)
+        send_pooled(connection, call, reply);
+    else
+        send_prepared(connection, call, reply);
 }
 
 void pw_pg_send_simple(struct pw_pg_connection *connection, enum pw_pg_query name)
@@ -264,6 +324,7 @@ void pw_pg_expect(struct pw_pg_connection *connection, pw_pg_take_fn *take, void
 void pw_pg_sync(struct pw_pg_connection *connection)
 {
     struct pw_pg_reply reply = { .kind = PW_PG_REPLY_SYNC };
+    connection->is_set_up = connection->is_set_up && connection->in_transaction;
     if (may_send(connection) || !connection->failure.lost)
         sent(connection, PQpipelineSync(connection->db), reply);
 }
@@ -350,6 +411,19 @@ bool pw_pg_finish(struct pw_pg_connection *connection, int64_t until_ms)
     return !connection->failure.failed;
 }
 
+bool pw_pg_finish_first(struct pw_pg_connection *connection, int64_t until_ms)
+{
+    bool is_answered = false;
+    while (!is_answered && connection->reply_count > 0) {
+        size_t pending = connection->reply_count;
+        bool is_sync = connection->replies[connection->reply_first].kind == PW_PG_REPLY_SYNC;
+        if (!receive(connection, until_ms))
+            break;
+        is_answered = is_sync && connection->reply_count < pending;
+    }
+    return !connection->failure.failed;
+}
+
 bool pw_pg_recover(struct pw_pg_connection *connection)
 {
     int64_t until_ms = pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url);
@@ -361,6 +435,7 @@ bool pw_pg_recover(struct pw_pg_connection *connection)
         pw_pg_send_simple(connection, PW_PG_ROLLBACK);
         usable = pw_pg_finish(connection, until_ms);
     }
+    connection->in_transaction = connection->is_set_up = false;
     if (!usable)
         pw_pg_close(connection);
     connection->failure = (struct pw_pg_failure){ .failed = false };

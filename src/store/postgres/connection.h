@@ -3,7 +3,10 @@
  * Statements are sent without waiting; each says what is to be done with its answer.  pw_pg_finish() sends what is
  * pending, waits, and hands out the answers in order.  The first thing that goes wrong is remembered in `failure`; what
  * was sent behind it up to the next pw_pg_sync() is not carried out, by PostgreSQL's own rule.  Used by one thread at a
- * time. */
+ * time.
+ *
+ * Behind a pooler that lends sessions for a transaction (url->is_pooled) nothing outlives a transaction: statements are
+ * sent with their texts, the session's settings are made anew in each transaction, and nobody listens. */
 #ifndef PW_STORE_POSTGRES_CONNECTION_H
 #define PW_STORE_POSTGRES_CONNECTION_H
 
@@ -51,7 +54,8 @@ struct pw_pg_connection {
     const struct pw_postgres_url *url;
     enum pw_pg_role role;
     bool prepared[PW_PG_QUERY_COUNT];
-    struct pw_pg_reply *replies; /* to what was sent and is not answered; a queue */
+    bool in_transaction, is_set_up; /* behind a pooler: BEGIN was sent; this transaction has its settings */
+    struct pw_pg_reply *replies;    /* to what was sent and is not answered; a queue */
     size_t reply_first, reply_count, reply_capacity;
     struct pw_pg_failure failure;
     struct pw_pg_receipt receipt; /* a writer's */
@@ -79,6 +83,9 @@ void pw_pg_sync(struct pw_pg_connection *connection);
 
 /* A sync, then waits for all answers, until that time of the monotonic clock.  False: see failure. */
 bool pw_pg_finish(struct pw_pg_connection *connection, int64_t until_ms);
+
+/* Waits for the answers up to the first sync that is not answered; what was sent behind it stays pending. */
+bool pw_pg_finish_first(struct pw_pg_connection *connection, int64_t until_ms);
 
 /* Forgets the failure.  The transaction, if one is under way, is rolled back; false: the connection is closed. */
 bool pw_pg_recover(struct pw_pg_connection *connection);

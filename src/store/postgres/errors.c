@@ -133,8 +133,18 @@ pawl_status pw_pg_error(const struct pw_pg_connection *connection, struct pawl_e
         return pw_error(error, PAWL_STORE_CORRUPT, "%s: the database is damaged (%s); restore it from a backup", label,
                         failure->text);
     if (pw_pg_failed_with(failure, "42P01") || pw_pg_failed_with(failure, "42703"))
-        return pw_error(error, PAWL_STORE_CORRUPT, "%s: Pawl's tables are not as it made them (%s)", label,
+        return pw_error(error, PAWL_STORE_CORRUPT,
+                        "%s: Pawl's tables are not as it made them, or the role may not use their schema (%s)", label,
                         failure->text);
+    if (pw_pg_failed_with(failure, "26000") || pw_pg_failed_with(failure, "42P05"))
+        return pw_error(error, PAWL_STORE_UNAVAILABLE,
+                        "%s: %s (SQLSTATE %s); behind a pooler that lends sessions for a transaction, give "
+                        "pawl_pooler=transaction",
+                        label, failure->text, failure->state);
+    if (pw_pg_failed_with(failure, "42501"))
+        return pw_error(error, PAWL_STORE_UNAVAILABLE,
+                        "%s: %s (SQLSTATE %s); grant it to the role, docs/postgres.md has the statements", label,
+                        failure->text, failure->state);
     if (failure->state[0] == '\0')
         return pw_error(error, PAWL_STORE_UNAVAILABLE, "%s: %s", label, failure->text);
     return pw_error(error, PAWL_STORE_UNAVAILABLE, "%s: %s (SQLSTATE %s)", label, failure->text, failure->state);

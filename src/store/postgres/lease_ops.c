@@ -89,6 +89,28 @@ static pawl_status take_claims(void *user, void *of, const PGresult *result)
     return pw_fields_end(&fields);
 }
 
+static void send_take(struct pw_transaction *transaction, struct pw_columns *workflows, struct claiming *claiming)
+{
+    const struct pw_op_claim *op = claiming->op;
+    int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX;
+    struct pw_columns owned;
+    struct pw_call call;
+    pw_call_init(&call, op->share.owned != NULL ? PW_PG_CLAIM_SHARED : PW_PG_CLAIM);
+    pw_call_columns(&call, workflows);
+    pw_call_integer(&call, transaction->now_ms);
+    pw_call_integer(&call, max);
+    pw_call_integer(&call, op->owner);
+    pw_call_integer(&call, op->lease_ms);
+    pw_call_integer(&call, 2 * max + CANDIDATES_MORE);
+    if (op->share.owned != NULL) {
+        pw_columns_init(&owned, &transaction->arena);
+        put_texts(&owned, op->share.owned, op->workflow_count);
+        pw_call_columns(&call, &owned);
+        pw_call_integer(&call, op->share.grace_ms);
+    }
+    pw_pg_send(transaction->connection, &call, take_claims, transaction, claiming);
+}
+
 pawl_status pw_send_claim(struct pw_transaction *transaction, struct pw_op_claim *op)
 {
     struct pw_columns workflows;
@@ -109,17 +131,8 @@ pawl_status pw_send_claim(struct pw_transaction *transaction, struct pw_op_claim
     pw_call_integer(&call, transaction->now_ms);
     pw_pg_send(transaction->connection, &call, take_paused, transaction, NULL);
     transaction->is_behind = true;
-    if (op->max == 0)
-        return PAWL_OK;
-    int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX;
-    pw_call_init(&call, PW_PG_CLAIM);
-    pw_call_columns(&call, &workflows);
-    pw_call_integer(&call, transaction->now_ms);
-    pw_call_integer(&call, max);
-    pw_call_integer(&call, op->owner);
-    pw_call_integer(&call, op->lease_ms);
-    pw_call_integer(&call, 2 * max + CANDIDATES_MORE);
-    pw_pg_send(transaction->connection, &call, take_claims, transaction, claiming);
+    if (op->max > 0)
+        send_take(transaction, &workflows, claiming);
     return PAWL_OK;
 }
 

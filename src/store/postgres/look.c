@@ -129,6 +129,7 @@ static pawl_status take_instances(void *user, void *of, const PGresult *result)
             continue;
         run->is_known = true;
         run->workflow = pw_field_text(&fields);
+        run->id = pw_field_text(&fields);
         run->instance_run = pw_field_count(&fields);
     }
     return pw_fields_end(&fields);

@@ -50,6 +50,7 @@ static const char task_table[] =
     "  kind smallint NOT NULL,"
     "  processing smallint NOT NULL,"
     "  pause_requested smallint NOT NULL,"
+    "  shard smallint NOT NULL DEFAULT 0,"
     "  workflow text COLLATE \"C\" NOT NULL)"
     " WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);"
     "CREATE INDEX workflow_task_resumable ON workflow_task (workflow, due_at, instance)"
@@ -138,12 +139,22 @@ static const char hook_table[] =
     "CREATE INDEX workflow_hook_list ON workflow_hook (hook, (next_at IS NULL), (key + 0));"
     "CREATE INDEX workflow_hook_list_all ON workflow_hook ((next_at IS NULL), (key + 0));";
 
-/* heartbeat_at 0: it has said that it goes. */
+/* heartbeat_at 0: it has said that it goes.  name NULL: it has not said yet who it is. */
 static const char runner_table[] = "CREATE TABLE workflow_runner ("
                                    "  owner bigint PRIMARY KEY,"
                                    "  started_at bigint NOT NULL,"
-                                   "  heartbeat_at bigint NOT NULL) WITH (fillfactor = 50);"
+                                   "  heartbeat_at bigint NOT NULL,"
+                                   "  is_sharing smallint NOT NULL DEFAULT 0,"
+                                   "  name text,"
+                                   "  workflows text) WITH (fillfactor = 50);"
                                    "CREATE INDEX workflow_runner_heartbeat ON workflow_runner (heartbeat_at);";
+
+/* At most one row: which database of a store of several this one is. */
+static const char set_table[] = "CREATE TABLE workflow_set ("
+                                "  key bigint PRIMARY KEY CHECK (key = 1),"
+                                "  id bigint NOT NULL,"
+                                "  number bigint NOT NULL," /* from 0 */
+                                "  size bigint NOT NULL);";
 
 /* See receipt.c. */
 static const char receipt_table[] = "CREATE TABLE workflow_receipt ("
@@ -174,7 +185,7 @@ static const char guard[] =
 static const char guards[] =
     GUARD("workflow_schema") GUARD("workflow_instance") GUARD("workflow_task") GUARD("workflow_step")
     GUARD("workflow_event") GUARD("workflow_log") GUARD("workflow_hook") GUARD("workflow_runner")
-    GUARD("workflow_receipt") GUARD("workflow_guard");
+    GUARD("workflow_receipt") GUARD("workflow_set") GUARD("workflow_guard");
 
 /* How rows travel, see call.h.  A type is never changed: another version brings another type. */
 static const char row_types[] =
@@ -183,7 +194,7 @@ static const char row_types[] =
     "  error_name text, error_message text);"
     "CREATE TYPE workflow_task_row AS (instance bigint, run bigint, epoch bigint, due_at bigint, owner bigint,"
     "  locked_until bigint, started_at bigint, updated_at bigint, event_seq bigint, status bigint, kind bigint,"
-    "  processing bigint, pause_requested bigint, workflow text);"
+    "  processing bigint, pause_requested bigint, workflow text, shard bigint);"
     "CREATE TYPE workflow_step_row AS (instance bigint, run bigint, seq bigint, attempts bigint, attempts_max bigint,"
     "  timeout bigint, created_at bigint, updated_at bigint, next_retry_at bigint, wake_at bigint, event_at bigint,"
     "  kind bigint, status bigint, name text, wait_event_type text, result text, error_name text,"
@@ -257,7 +268,7 @@ static const char hook_view[] =
     " FROM workflow_hook h JOIN workflow_instance i ON i.key = h.instance;";
 
 static const char runner_view[] =
-    "CREATE VIEW workflow_runners AS SELECT r.owner,"
+    "CREATE VIEW workflow_runners AS SELECT r.owner, r.name, r.workflows, r.is_sharing,"
     "  " ISO_TIME("r.started_at") " AS started_at,"
     "  " ISO_TIME("nullif(r.heartbeat_at, 0)") " AS heartbeat_at,"
     "  (SELECT count(*) FROM workflow_task t WHERE t.processing = 1 AND t.owner = r.owner) AS leases"
@@ -266,9 +277,9 @@ static const char runner_view[] =
 /* clang-format on */
 
 const struct pw_postgres_migration pw_postgres_migrations[] = {
-    { 1, schema_table }, { 1, instance_table }, { 1, task_table },    { 1, step_table },    { 1, event_table },
-    { 1, log_table },    { 1, hook_table },     { 1, runner_table },  { 1, receipt_table }, { 1, guard },
-    { 1, guards },       { 1, row_types },      { 1, instance_view }, { 1, task_view },     { 1, step_view },
-    { 1, event_view },   { 1, log_view },       { 1, hook_view },     { 1, runner_view },
+    { 1, schema_table }, { 1, instance_table }, { 1, task_table },   { 1, step_table },    { 1, event_table },
+    { 1, log_table },    { 1, hook_table },     { 1, runner_table }, { 1, receipt_table }, { 1, set_table },
+    { 1, guard },        { 1, guards },         { 1, row_types },    { 1, instance_view }, { 1, task_view },
+    { 1, step_view },    { 1, event_view },     { 1, log_view },     { 1, hook_view },     { 1, runner_view },
 };
 const size_t pw_postgres_migration_count = sizeof pw_postgres_migrations / sizeof pw_postgres_migrations[0];

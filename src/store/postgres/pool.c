@@ -129,8 +129,8 @@ void pw_pg_ask_time(struct pw_postgres *postgres, struct pw_pg_connection *conne
     pw_pg_send(connection, &call, take_time, postgres, sent_us);
 }
 
-static pawl_status run_alone(struct pw_postgres *postgres, enum pw_pg_role role, const struct pw_call *call,
-                             int64_t patience_ms, pw_pg_take_fn *take, void *user, struct pawl_error *error)
+static pawl_status run_alone(struct pw_postgres *postgres, enum pw_pg_role role, int64_t patience_ms,
+                             const struct pw_pg_question *questions, size_t count, struct pawl_error *error)
 {
     int64_t until_ms = pw_system_monotonic_ms() + patience_ms;
     for (int round = 0;; round++) {
@@ -139,7 +139,8 @@ static pawl_status run_alone(struct pw_postgres *postgres, enum pw_pg_role role,
         pawl_status status = pw_pg_take(postgres, role, until_ms, &connection, error);
         if (status != PAWL_OK)
             return status;
-        pw_pg_send(connection, call, take, user, NULL);
+        for (size_t i = 0; i < count; i++)
+            pw_pg_send(connection, questions[i].call, questions[i].take, questions[i].user, NULL);
         if (!pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(&postgres->url))) {
             status = pw_pg_error(connection, error);
             cure = pw_pg_cure_of(connection);
@@ -151,14 +152,22 @@ static pawl_status run_alone(struct pw_postgres *postgres, enum pw_pg_role role,
     }
 }
 
+pawl_status pw_pg_read_all(struct pw_postgres *postgres, const struct pw_pg_question *questions, size_t count,
+                           struct pawl_error *error)
+{
+    return run_alone(postgres, PW_PG_READER, postgres->url.busy_ms, questions, count, error);
+}
+
 pawl_status pw_pg_read(struct pw_postgres *postgres, const struct pw_call *call, pw_pg_take_fn *take, void *user,
                        struct pawl_error *error)
 {
-    return run_alone(postgres, PW_PG_READER, call, postgres->url.busy_ms, take, user, error);
+    struct pw_pg_question question = { .call = call, .take = take, .user = user };
+    return pw_pg_read_all(postgres, &question, 1, error);
 }
 
 pawl_status pw_pg_write(struct pw_postgres *postgres, const struct pw_call *call, int64_t patience_ms,
                         pw_pg_take_fn *take, void *user, struct pawl_error *error)
 {
-    return run_alone(postgres, PW_PG_WRITER, call, patience_ms, take, user, error);
+    struct pw_pg_question question = { .call = call, .take = take, .user = user };
+    return run_alone(postgres, PW_PG_WRITER, patience_ms, &question, 1, error);
 }

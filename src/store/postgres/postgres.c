@@ -62,13 +62,17 @@ static const struct pw_store_ops postgres_ops = {
     .read_logs = pw_postgres_read_logs,
     .read_new_events = pw_postgres_read_new_events,
     .read_waiting_steps = pw_postgres_read_waiting_steps,
+    .read_run = pw_postgres_read_run,
     .next_due = pw_postgres_next_due,
     .count_tasks = pw_postgres_count_tasks,
     .list_hooks = pw_postgres_list_hooks,
     .next_hook = pw_postgres_next_hook,
     .announce = pw_postgres_announce,
     .withdraw = pw_postgres_withdraw,
+    .describe = pw_postgres_describe,
+    .list_runners = pw_postgres_list_runners,
     .listen = pw_postgres_listen,
+    .take_seat = pw_postgres_take_seat,
 };
 
 static void make_token(char token[17])
@@ -103,17 +107,20 @@ no_lock:
     return false;
 }
 
-static pawl_status prepare_database(struct pw_postgres *postgres, struct pawl_error *error)
+/* One try.  *out_cure: what may help when it failed. */
+static pawl_status prepare_once(struct pw_postgres *postgres, int64_t until_ms, enum pw_pg_cure *out_cure,
+                                struct pawl_error *error)
 {
     struct pw_pg_connection *connection = NULL;
     int64_t sent_us = 0;
-    pawl_status status =
-        pw_pg_take(postgres, PW_PG_WRITER, pw_system_monotonic_ms() + postgres->url.busy_ms, &connection, error);
+    *out_cure = PW_PG_CURE_NONE; /* of connections that cannot be had pw_pg_take() has seen to it */
+    pawl_status status = pw_pg_take(postgres, PW_PG_WRITER, until_ms, &connection, error);
     if (status != PAWL_OK)
         return status;
+    postgres->relations.count = 0;
     status = pw_postgres_migrate(connection, error);
     if (status == PAWL_OK)
-        status = pw_postgres_read_relations(connection, &postgres->relations, &postgres->search_path, error);
+        status = pw_postgres_read_relations(connection, &postgres->relations, error);
     if (status == PAWL_OK)
         status = pw_postgres_read_row_types(connection, postgres->row_types, error);
     if (status == PAWL_OK) {
@@ -121,7 +128,21 @@ static pawl_status prepare_database(struct pw_postgres *postgres, struct pawl_er
         if (!pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(&postgres->url)))
             status = pw_pg_error(connection, error);
     }
+    *out_cure = pw_pg_cure_of(connection);
     pw_pg_give(postgres, connection);
+    return status;
+}
+
+/* Whatever of it was done already stays done. */
+static pawl_status prepare_database(struct pw_postgres *postgres, struct pawl_error *error)
+{
+    int64_t until_ms = pw_system_monotonic_ms() + postgres->url.busy_ms;
+    enum pw_pg_cure cure = PW_PG_CURE_NONE;
+    pawl_status status = prepare_once(postgres, until_ms, &cure, error);
+    for (int round = 0; status != PAWL_OK && cure != PW_PG_CURE_NONE && pw_system_monotonic_ms() < until_ms; round++) {
+        pw_pg_pause(round);
+        status = prepare_once(postgres, until_ms, &cure, error);
+    }
     return status;
 }
 

@@ -17,8 +17,7 @@ struct pw_postgres {
     struct pw_store store;
     struct pw_arena arena; /* of the URL, and of what follows up to the lock */
     struct pw_postgres_url url;
-    struct pw_rows relations;   /* int64_t: what the user's code may not touch, see schema.h */
-    struct pw_text search_path; /* as it was */
+    struct pw_rows relations; /* int64_t: what the user's code may not touch, see schema.h */
     int64_t row_types[PW_PG_ROW_TYPE_COUNT];
     char token[17]; /* names this store in its notifications */
     struct pw_pg_clock clock;
@@ -43,6 +42,14 @@ void pw_pg_close_idle(struct pw_postgres *postgres);
 /* One statement that reads, on any reader; tried again, within busy_ms, when the connection is lost. */
 pawl_status pw_pg_read(struct pw_postgres *postgres, const struct pw_call *call, pw_pg_take_fn *take, void *user,
                        struct pawl_error *error) PAWL_MUST_CHECK;
+/* The same for several, in one round trip. */
+struct pw_pg_question {
+    const struct pw_call *call;
+    pw_pg_take_fn *take;
+    void *user;
+};
+pawl_status pw_pg_read_all(struct pw_postgres *postgres, const struct pw_pg_question *questions, size_t count,
+                           struct pawl_error *error) PAWL_MUST_CHECK;
 /* The same for one that writes and may be repeated, on a writer, in a transaction of its own and with its own patience. */
 pawl_status pw_pg_write(struct pw_postgres *postgres, const struct pw_call *call, int64_t patience_ms,
                         pw_pg_take_fn *take, void *user, struct pawl_error *error) PAWL_MUST_CHECK;
@@ -76,8 +83,10 @@ pawl_status pw_postgres_read_new_events(struct pw_store *store, struct pw_arena 
 pawl_status pw_postgres_read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance,
                                            int64_t run, struct pw_step_row **out_rows, size_t *out_count,
                                            struct pawl_error *error);
+pawl_status pw_postgres_read_run(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                 bool with_events, struct pw_run_rows *out_rows, struct pawl_error *error);
 pawl_status pw_postgres_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                                 int64_t *out_at_ms, struct pawl_error *error);
+                                 const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error);
 pawl_status pw_postgres_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
                                     struct pawl_error *error);
 pawl_status pw_postgres_list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
@@ -86,6 +95,11 @@ pawl_status pw_postgres_next_hook(struct pw_store *store, const struct pw_text *
                                   struct pawl_error *error);
 pawl_status pw_postgres_announce(struct pw_store *store, int64_t owner, struct pawl_error *error);
 void pw_postgres_withdraw(struct pw_store *store, int64_t owner);
+pawl_status pw_postgres_describe(struct pw_store *store, const struct pw_runner_row *runner, struct pawl_error *error);
+pawl_status pw_postgres_list_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
+                                     size_t *out_count, struct pawl_error *error);
 void pw_postgres_listen(struct pw_store *store, void (*due)(void *user), void *user);
+pawl_status pw_postgres_take_seat(struct pw_store *store, const struct pw_seat *wanted, struct pw_seat *out_seat,
+                                  struct pawl_error *error);
 
 #endif

@@ -46,12 +46,63 @@
 #define PG_STARTABLE "kind = 3 AND processing = 0 AND status < 2"
 #define PG_LEASED "processing = 1"
 
+/* Candidates of every workflow and kind are put in order first; then they are locked one by one, past those that others
+ * have locked, until there are enough.  $6 is how many candidates of a kind are looked at.  `workflows` is what is asked
+ * for, as w; `part` says which of their tasks: all, or those of a share. */
+#define PG_CLAIMABLE(tasks, later, column, part)                                                                       \
+    "(SELECT instance, " later " AS later, " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks \
+    "  AND " column " <= $2::bigint" part(column) " ORDER BY " column ", instance LIMIT $6::bigint)"
+#define PG_WHOLE(column) ""
+#define PG_SHARE(column)                                                                                               \
+    " AND (" column " <= $2::bigint - $8::bigint OR coalesce(substr(w.owned, shard + 1, 1), '1') = '1')"
+#define PG_CLAIM(workflows, part)                                                                                      \
+    "WITH due AS MATERIALIZED (SELECT t.*, c.later, c.at FROM (SELECT d.* FROM " workflows                             \
+    "   CROSS JOIN LATERAL (" PG_CLAIMABLE(PG_RESUMABLE, "0", "due_at", part) " UNION ALL "                            \
+    PG_CLAIMABLE(PG_LEASED " AND pause_requested = 0", "0", "locked_until", part) " UNION ALL "                        \
+    PG_CLAIMABLE(PG_STARTABLE, "1", "due_at", part) ") d"                                                              \
+    "   ORDER BY later, at, instance) c"                                                                               \
+    "  CROSS JOIN LATERAL (SELECT instance, run, epoch, workflow, kind, event_seq, processing, started_at"             \
+    "   FROM workflow_task WHERE instance = c.instance"                                                                \
+    "   AND ((processing = 0 AND status < 2 AND due_at <= $2::bigint)"                                                 \
+    "    OR (processing = 1 AND locked_until <= $2::bigint AND pause_requested = 0))"                                  \
+    "   LIMIT 1 FOR UPDATE SKIP LOCKED) t"                                                                             \
+    "  ORDER BY c.later, c.at, c.instance LIMIT $3::bigint),"                                                          \
+    " taken AS (UPDATE workflow_task SET status = 0, processing = 1, epoch = epoch + 1, owner = $4::bigint,"           \
+    "  locked_until = $2::bigint + $5::bigint, started_at = coalesce(started_at, $2::bigint),"                         \
+    "  updated_at = $2::bigint WHERE instance = ANY(ARRAY(SELECT instance FROM due)))"                                 \
+    " SELECT due.instance, due.run, due.epoch + 1, due.workflow, i.id, due.kind, due.event_seq, due.processing,"       \
+    "  (due.started_at IS NULL)::int, i.created_at, CASE WHEN due.started_at IS NULL THEN i.params END,"               \
+    "  coalesce(due.started_at, $2::bigint) FROM due LEFT JOIN LATERAL ("                                              \
+    "   SELECT * FROM workflow_instance WHERE key = due.instance LIMIT 1) i ON true"                                   \
+    " ORDER BY due.later, due.at, due.instance"
+
+/* When the first is due, and with a share when the first of it is: of the others after the grace, $3. */
+#define PG_NEXT(tasks, column)                                                                                         \
+    "(SELECT " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks " ORDER BY " column " LIMIT 1)"
+#define PG_NEXT_OF_SHARE(tasks, column)                                                                                \
+    "(SELECT " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks                               \
+    "  AND coalesce(substr(w.owned, shard + 1, 1), '1') = '1' ORDER BY " column " LIMIT 1) UNION ALL"                  \
+    " (SELECT n.at + $3::bigint FROM " PG_NEXT(tasks, column) " n)"
+
 #define PG_NOW_MS "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 #define PG_DEAD_MS "10000" /* a runner that was not heard of for so long */
 
 #define PG_OUR_SCHEMA                                                                                                  \
     " relnamespace = (SELECT oid FROM pg_namespace"                                                                    \
     "  WHERE nspname = coalesce(nullif(current_setting('pawl.schema'), ''), current_schema()))"
+
+/* Ours, whatever the role, the database or the server have set.  Not every server knows the last two limits. */
+#define PG_SETTINGS(is_local)                                                                                          \
+    "set_config('lock_timeout', $1::bigint::text, " is_local "),"                                                      \
+    " set_config('statement_timeout', $2::bigint::text, " is_local "),"                                                \
+    " set_config('idle_in_transaction_session_timeout', $2::bigint::text, " is_local "),"                              \
+    " CASE WHEN current_setting('idle_session_timeout', true) IS NOT NULL"                                             \
+    "  THEN set_config('idle_session_timeout', '0', " is_local ") END,"                                                \
+    " CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL"                                              \
+    "  THEN set_config('transaction_timeout', '0', " is_local ") END,"                                                 \
+    " set_config('pawl.schema', coalesce($3::text, ''), " is_local "),"                                                \
+    " set_config('search_path', concat_ws(', ', quote_ident($3::text),"                                                \
+    "  nullif(current_setting('search_path'), '')), " is_local ")"
 
 #define PW_POSTGRES_QUERIES(QUERY)                                                                                     \
     QUERY(BEGIN, "BEGIN ISOLATION LEVEL READ COMMITTED")                                                               \
@@ -63,28 +114,35 @@
     QUERY(CLOCK, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")                                   \
     QUERY(NOTIFY, "SELECT pg_notify('pawl', $1::text)")                                                                \
     QUERY(LISTEN, "LISTEN pawl")                                                                                       \
-    QUERY(SESSION_SETTINGS,                                                                                            \
-        "SELECT set_config('lock_timeout', $1::bigint::text, false),"                                                  \
-        " set_config('statement_timeout', $2::bigint::text, false),"                                                   \
-        " set_config('idle_in_transaction_session_timeout', $2::bigint::text, false),"                                 \
-        " set_config('pawl.schema', coalesce($3::text, ''), false), set_config('search_path', concat_ws(', ',"         \
-        "  quote_ident($3::text), nullif(current_setting('search_path'), '')), false)")                                \
+    QUERY(SESSION_SETTINGS, "SELECT " PG_SETTINGS("false"))                                                            \
+    QUERY(TRANSACTION_SETTINGS, /* behind a pooler; what session_plans says is here, too */                            \
+        "SELECT " PG_SETTINGS("true") ", set_config('plan_cache_mode', 'force_generic_plan', true),"                   \
+        " set_config('jit', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),"                   \
+        " set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),"                    \
+        " set_config('enable_sort', 'off', true), set_config('enable_hashjoin', 'off', true),"                         \
+        " set_config('enable_mergejoin', 'off', true)")                                                                \
                                                                                                                        \
     QUERY(SCHEMA_TABLES,                                                                                               \
         "SELECT count(*), count(*) FILTER (WHERE relname = 'workflow_schema') FROM pg_class WHERE" PG_OUR_SCHEMA       \
         " AND relname IN ('workflow_schema', 'workflow_instance', 'workflow_task', 'workflow_step', 'workflow_event'," \
         " 'workflow_log', 'workflow_hook', 'workflow_runner', 'workflow_receipt', 'workflow_guard',"                   \
         " 'workflow_instances', 'workflow_tasks', 'workflow_steps', 'workflow_events', 'workflow_logs',"               \
-        " 'workflow_hooks', 'workflow_runners')")                                                                      \
+        " 'workflow_hooks', 'workflow_runners', 'workflow_set')")                                                      \
     QUERY(SCHEMA_VERSION, "SELECT version FROM workflow_schema")                                                       \
     QUERY(SCHEMA_SET_VERSION, "UPDATE workflow_schema SET version = $1::bigint")                                       \
+    QUERY(SEAT_TAKE,                                                                                                   \
+        "INSERT INTO workflow_set (key, id, number, size) SELECT 1, $1::bigint, $2::bigint, $3::bigint"                \
+        " WHERE (SELECT key FROM workflow_instance ORDER BY key LIMIT 1) IS NULL ON CONFLICT DO NOTHING")              \
+    QUERY(SEAT_READ,                                                                                                   \
+        "SELECT ((SELECT key FROM workflow_instance ORDER BY key LIMIT 1) IS NULL)::int::bigint, coalesce(max(id), 0),"\
+        " coalesce(max(number), 0), coalesce(max(size), 0) FROM workflow_set")                                         \
     QUERY(SCHEMA_LOCK, "SELECT pg_advisory_xact_lock(7020602231954043168)")                                            \
     QUERY(SCHEMA_ROW_TYPES,                                                                                            \
         "SELECT 'workflow_instance_row'::regtype::oid::bigint, 'workflow_task_row'::regtype::oid::bigint,"             \
         " 'workflow_step_row'::regtype::oid::bigint, 'workflow_event_row'::regtype::oid::bigint,"                      \
         " 'workflow_log_row'::regtype::oid::bigint, 'workflow_hook_row'::regtype::oid::bigint")                        \
     QUERY(SCHEMA_RELATIONS,                                                                                            \
-        "SELECT oid::bigint, current_setting('search_path') FROM pg_class WHERE" PG_OUR_SCHEMA                         \
+        "SELECT oid::bigint FROM pg_class WHERE" PG_OUR_SCHEMA                                                         \
         " AND starts_with(relname::text, 'workflow_')")                                                                \
                                                                                                                        \
     /* ---- What a transaction looks at before it decides ---- */                                                      \
@@ -93,7 +151,7 @@
         " processing, pause_requested FROM workflow_task WHERE instance = ANY($1::bigint[])"                           \
         " ORDER BY instance FOR UPDATE")                                                                               \
     QUERY(INSTANCE_LOCK,                                                                                               \
-        "SELECT key, workflow, run FROM workflow_instance WHERE key = ANY($1::bigint[]) ORDER BY key FOR UPDATE")      \
+        "SELECT key, workflow, id, run FROM workflow_instance WHERE key = ANY($1::bigint[]) ORDER BY key FOR UPDATE")  \
     QUERY(INSTANCE_FACTS,                                                                                              \
         "SELECT i.key, i.workflow, i.id, i.created_at,"                                                                \
         " CASE WHEN u.whole = 1 OR t.started_at IS NULL THEN i.params END"                                             \
@@ -140,7 +198,7 @@
         " started_at = excluded.started_at, completed_at = excluded.completed_at")                                     \
     QUERY(TASK_INSERT,                                                                                                 \
         "INSERT INTO workflow_task (instance, run, epoch, due_at, owner, locked_until, started_at, updated_at,"        \
-        " event_seq, status, kind, processing, pause_requested, workflow)"                                             \
+        " event_seq, status, kind, processing, pause_requested, workflow, shard)"                                      \
         " SELECT * FROM unnest($1::workflow_task_row[])")                                                              \
     QUERY(TASK_UPDATE,                                                                                                 \
         "INSERT INTO workflow_task (instance, run, epoch, due_at, owner, locked_until, started_at, updated_at,"        \
@@ -191,35 +249,8 @@
         "  SELECT instance FROM workflow_task WHERE workflow = w.workflow AND " PG_LEASED                              \
         "  AND locked_until <= $2::bigint AND pause_requested = 1"                                                     \
         "  ORDER BY locked_until, instance FOR UPDATE SKIP LOCKED) e)) RETURNING instance")                            \
-    /* Candidates of every workflow and kind are put in order first; then they are locked one by one, past those that  \
-     * others have locked, until there are enough.  $6 is how many candidates of a kind are looked at. */              \
-    QUERY(CLAIM,                                                                                                       \
-        "WITH due AS MATERIALIZED (SELECT t.*, c.later, c.at FROM (SELECT d.* FROM unnest($1::text[]) AS w (workflow)" \
-        "   CROSS JOIN LATERAL ("                                                                                      \
-        "    (SELECT instance, 0 AS later, due_at AS at FROM workflow_task WHERE workflow = w.workflow"                \
-        "      AND " PG_RESUMABLE " AND due_at <= $2::bigint ORDER BY due_at, instance LIMIT $6::bigint)"              \
-        "    UNION ALL"                                                                                                \
-        "    (SELECT instance, 0, locked_until FROM workflow_task WHERE workflow = w.workflow AND " PG_LEASED          \
-        "      AND locked_until <= $2::bigint AND pause_requested = 0"                                                 \
-        "      ORDER BY locked_until, instance LIMIT $6::bigint)"                                                      \
-        "    UNION ALL"                                                                                                \
-        "    (SELECT instance, 1, due_at FROM workflow_task WHERE workflow = w.workflow"                               \
-        "      AND " PG_STARTABLE " AND due_at <= $2::bigint ORDER BY due_at, instance LIMIT $6::bigint)) d"           \
-        "   ORDER BY later, at, instance) c"                                                                           \
-        "  CROSS JOIN LATERAL (SELECT instance, run, epoch, workflow, kind, event_seq, processing, started_at"         \
-        "   FROM workflow_task WHERE instance = c.instance"                                                            \
-        "   AND ((processing = 0 AND status < 2 AND due_at <= $2::bigint)"                                             \
-        "    OR (processing = 1 AND locked_until <= $2::bigint AND pause_requested = 0))"                              \
-        "   LIMIT 1 FOR UPDATE SKIP LOCKED) t"                                                                         \
-        "  ORDER BY c.later, c.at, c.instance LIMIT $3::bigint),"                                                      \
-        " taken AS (UPDATE workflow_task SET status = 0, processing = 1, epoch = epoch + 1, owner = $4::bigint,"       \
-        "  locked_until = $2::bigint + $5::bigint, started_at = coalesce(started_at, $2::bigint),"                     \
-        "  updated_at = $2::bigint WHERE instance = ANY(ARRAY(SELECT instance FROM due)))"                             \
-        " SELECT due.instance, due.run, due.epoch + 1, due.workflow, i.id, due.kind, due.event_seq, due.processing,"   \
-        "  (due.started_at IS NULL)::int, i.created_at, CASE WHEN due.started_at IS NULL THEN i.params END,"           \
-        "  coalesce(due.started_at, $2::bigint) FROM due LEFT JOIN LATERAL ("                                          \
-        "   SELECT * FROM workflow_instance WHERE key = due.instance LIMIT 1) i ON true"                               \
-        " ORDER BY due.later, due.at, due.instance")                                                                   \
+    QUERY(CLAIM, PG_CLAIM("unnest($1::text[]) AS w (workflow)", PG_WHOLE))                                             \
+    QUERY(CLAIM_SHARED, PG_CLAIM("unnest($1::text[], $7::text[]) AS w (workflow, owned)", PG_SHARE))                   \
     QUERY(REAP,                                                                                                        \
         "UPDATE workflow_task SET locked_until = $1::bigint WHERE instance = ANY(ARRAY(SELECT instance"                \
         "  FROM workflow_task WHERE " PG_LEASED " AND locked_until > $1::bigint AND owner = ANY(ARRAY(SELECT owner"    \
@@ -239,6 +270,15 @@
         "INSERT INTO workflow_runner AS r (owner, started_at, heartbeat_at)"                                           \
         " SELECT u.owner, $2::bigint, $2::bigint FROM unnest($1::bigint[]) AS u (owner)"                               \
         " ON CONFLICT (owner) DO UPDATE SET heartbeat_at = greatest(r.heartbeat_at, excluded.heartbeat_at)")           \
+    QUERY(RUNNER_DESCRIBE,                                                                                             \
+        "INSERT INTO workflow_runner AS r (owner, started_at, heartbeat_at, is_sharing, name, workflows)"              \
+        " VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::text, $6::text)"                                 \
+        " ON CONFLICT (owner) DO UPDATE SET started_at = excluded.started_at,"                                         \
+        " heartbeat_at = greatest(r.heartbeat_at, excluded.heartbeat_at), is_sharing = excluded.is_sharing,"           \
+        " name = excluded.name, workflows = excluded.workflows")                                                       \
+    QUERY(RUNNERS,                                                                                                     \
+        "SELECT owner, name, workflows, is_sharing, started_at, heartbeat_at FROM workflow_runner"                     \
+        " WHERE heartbeat_at >= $1::bigint - " PG_DEAD_MS " AND name IS NOT NULL")                                     \
     QUERY(RUNNER_WITHDRAW, "UPDATE workflow_runner SET heartbeat_at = 0 WHERE owner = $1::bigint")                     \
     QUERY(RECEIPT_WRITE,                                                                                               \
         "UPDATE workflow_receipt SET number = $2::bigint, written_at = " PG_NOW_MS " WHERE lane = $1::bigint")         \
@@ -281,14 +321,15 @@
         "DELETE FROM workflow_hook WHERE key = $1::bigint AND epoch = $2::bigint RETURNING key")                       \
     QUERY(HOOK_FAILED,                                                                                                 \
         "UPDATE workflow_hook SET next_at = $3::bigint, locked_until = NULL, last_error = $4::text,"                   \
-        " attempts = attempts - $5::bigint WHERE key = $1::bigint AND epoch = $2::bigint RETURNING key")               \
+        " attempts = greatest(attempts - $5::bigint, 0) WHERE key = $1::bigint AND epoch = $2::bigint RETURNING key")  \
     QUERY(HOOK_RESEND,                                                                                                 \
         "UPDATE workflow_hook SET attempts = 0, epoch = epoch + 1, next_at = $2::bigint, locked_until = NULL"          \
         " WHERE id = $1::text RETURNING key")                                                                          \
                                                                                                                        \
     /* ---- The user's ---- */                                                                                         \
     QUERY(USER_BEGIN,                                                                                                  \
-        "SELECT set_config('pawl.user', 'on', true), set_config('enable_seqscan', 'on', true),"                        \
+        "SELECT current_setting('search_path'), set_config('pawl.user', 'on', true),"                                  \
+        " set_config('enable_seqscan', 'on', true),"                                                                   \
         " set_config('enable_bitmapscan', 'on', true), set_config('enable_sort', 'on', true),"                         \
         " set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', true)")                      \
     QUERY(USER_END,                                                                                                    \
@@ -319,6 +360,7 @@
     QUERY(INSTANCE_BY_KEY,                                                                                             \
         "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
         " WHERE i.key = $1::bigint")                                                                                   \
+    QUERY(INSTANCE_BEGINNING, "SELECT created_at, params FROM workflow_instance WHERE key = $1::bigint")               \
     QUERY(LIST_OLDEST,                                                                                                 \
         "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
         " WHERE (i.workflow, i.key + 0) > ($1::text, $2::bigint) AND i.workflow <= $1::text"                           \
@@ -373,12 +415,12 @@
         " AND seq < $3::bigint" PG_LOG_FILTER " ORDER BY seq DESC LIMIT $4::bigint")                                   \
     QUERY(NEXT_DUE,                                                                                                    \
         "SELECT min(d.at) FROM unnest($1::text[]) AS w (workflow) CROSS JOIN LATERAL ("                                \
-        " (SELECT due_at AS at FROM workflow_task WHERE workflow = w.workflow AND " PG_RESUMABLE                       \
-        "   ORDER BY due_at LIMIT 1) UNION ALL"                                                                        \
-        " (SELECT due_at FROM workflow_task WHERE workflow = w.workflow AND " PG_STARTABLE                             \
-        "   ORDER BY due_at LIMIT 1) UNION ALL"                                                                        \
-        " (SELECT locked_until FROM workflow_task WHERE workflow = w.workflow AND " PG_LEASED                          \
-        "   ORDER BY locked_until LIMIT 1)) d")                                                                        \
+        PG_NEXT(PG_RESUMABLE, "due_at") " UNION ALL " PG_NEXT(PG_STARTABLE, "due_at") " UNION ALL "                    \
+        PG_NEXT(PG_LEASED, "locked_until") ") d")                                                                      \
+    QUERY(NEXT_DUE_SHARED,                                                                                             \
+        "SELECT min(d.at) FROM unnest($1::text[], $2::text[]) AS w (workflow, owned) CROSS JOIN LATERAL ("             \
+        PG_NEXT_OF_SHARE(PG_RESUMABLE, "due_at") " UNION ALL " PG_NEXT_OF_SHARE(PG_STARTABLE, "due_at") " UNION ALL "  \
+        PG_NEXT_OF_SHARE(PG_LEASED, "locked_until") ") d")                                                             \
     QUERY(TASK_COUNTS,                                                                                                 \
         "SELECT count(*) FILTER (WHERE status = 0), count(*) FILTER (WHERE status = 1),"                               \
         " count(*) FILTER (WHERE status = 2), (SELECT count(*) FROM workflow_hook WHERE (next_at IS NULL, key) <"      \

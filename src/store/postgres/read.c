@@ -271,7 +271,7 @@ pawl_status pw_postgres_list_instances(struct pw_store *store, struct pw_arena *
     int64_t value = 0;
     pw_call_init(&call, list_query(query, &value));
     pw_call_text(&call, query->workflow);
-    pw_call_integer(&call, page_start(query->after_key, query->oldest_first));
+    pw_call_integer(&call, page_start(pw_positions_key(query->positions), query->oldest_first));
     pw_call_size(&call, query->max);
     if (query->has_status)
         pw_call_integer(&call, value);
@@ -332,16 +332,21 @@ pawl_status pw_postgres_read_logs(struct pw_store *store, struct pw_arena *arena
     return status;
 }
 
+static void begin_new_events(struct pw_call *call, int64_t instance, int64_t run, int64_t after_seq)
+{
+    pw_call_init(call, PW_PG_EVENTS_NEW);
+    pw_call_integer(call, instance);
+    pw_call_integer(call, run);
+    pw_call_integer(call, after_seq);
+}
+
 pawl_status pw_postgres_read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
                                         int64_t after_seq, struct pw_event_row **out_rows, size_t *out_count,
                                         struct pawl_error *error)
 {
     struct pw_call call;
     void *rows = NULL;
-    pw_call_init(&call, PW_PG_EVENTS_NEW);
-    pw_call_integer(&call, instance);
-    pw_call_integer(&call, run);
-    pw_call_integer(&call, after_seq);
+    begin_new_events(&call, instance, run, after_seq);
     pawl_status status = read_list(store, &call, arena, sizeof **out_rows, read_event_row, &rows, out_count, error);
     if (status == PAWL_OK)
         *out_rows = rows;
@@ -363,6 +368,49 @@ pawl_status pw_postgres_read_waiting_steps(struct pw_store *store, struct pw_are
     return status;
 }
 
+/* What an instance was created with. */
+struct beginning {
+    int64_t created_at_ms;
+    struct pw_text params;
+};
+
+static void read_beginning_row(struct pw_fields *fields, void *row)
+{
+    struct beginning *beginning = row;
+    beginning->created_at_ms = pw_field_integer(fields);
+    beginning->params = pw_field_text(fields);
+}
+
+/* One round trip instead of three: who wakes a run waits for this. */
+pawl_status pw_postgres_read_run(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                 bool with_events, struct pw_run_rows *out_rows, struct pawl_error *error)
+{
+    const struct pw_history_query query = { .instance = instance, .run = run, .max = SIZE_MAX };
+    struct reading beginnings = { { .arena = arena, .row_size = sizeof(struct beginning) }, read_beginning_row };
+    struct reading steps = { { .arena = arena, .row_size = sizeof *out_rows->steps }, read_step_row };
+    struct reading events = { { .arena = arena, .row_size = sizeof *out_rows->events }, read_event_row };
+    struct pw_call calls[3];
+    pw_call_init(&calls[0], PW_PG_INSTANCE_BEGINNING);
+    pw_call_integer(&calls[0], instance);
+    begin_history(&calls[1], &query, PW_PG_STEPS_OLDEST, PW_PG_STEPS_NEWEST);
+    begin_new_events(&calls[2], instance, run, 0);
+    const struct pw_pg_question questions[] = { { &calls[0], take_rows, &beginnings },
+                                                { &calls[1], take_rows, &steps },
+                                                { &calls[2], take_rows, &events } };
+    pawl_status status = pw_pg_read_all((struct pw_postgres *)store, questions, with_events ? 3 : 2, error);
+    const struct beginning *beginning = beginnings.rows.rows;
+    if (status == PAWL_OK && beginnings.rows.count == 0)
+        return pw_error_plain(error, PAWL_INSTANCE_NOT_FOUND);
+    if (status == PAWL_OK)
+        *out_rows = (struct pw_run_rows){ .params = beginning->params,
+                                          .created_at_ms = beginning->created_at_ms,
+                                          .steps = steps.rows.rows,
+                                          .step_count = steps.rows.count,
+                                          .events = events.rows.rows,
+                                          .event_count = events.rows.count };
+    return status;
+}
+
 /* ---- Hooks ----------------------------------------------------------------------------------------------------- */
 
 static enum pw_pg_query hooks_query(const struct pw_hook_query *query)
@@ -381,7 +429,7 @@ pawl_status pw_postgres_list_hooks(struct pw_store *store, struct pw_arena *aren
     struct pw_call call;
     void *rows = NULL;
     pw_call_init(&call, hooks_query(query));
-    pw_call_integer(&call, query->after_key);
+    pw_call_integer(&call, pw_positions_key(query->positions));
     pw_call_size(&call, query->max);
     if (query->hook.data != NULL)
         pw_call_text(&call, query->hook);
@@ -405,8 +453,21 @@ static pawl_status take_earliest(void *user, void *of, const PGresult *result)
     return pw_fields_end(&fields);
 }
 
+static void put_names(struct pw_columns *columns, const struct pw_text *names, const struct pw_text *owned,
+                      size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        pw_columns_row(columns);
+        pw_put_text(columns, names[i]);
+        if (owned != NULL)
+            pw_put_text(columns, owned[i]);
+    }
+}
+
+/* share NULL: the query is of all. */
 static pawl_status read_earliest(struct pw_store *store, enum pw_pg_query name, const struct pw_text *names,
-                                 size_t count, int64_t *out_at_ms, struct pawl_error *error)
+                                 size_t count, const struct pw_share *share, int64_t *out_at_ms,
+                                 struct pawl_error *error)
 {
     struct pw_arena arena = { 0 };
     struct pw_columns columns;
@@ -414,12 +475,11 @@ static pawl_status read_earliest(struct pw_store *store, enum pw_pg_query name, 
     pawl_status status = PAWL_OK;
     int64_t at_ms = INT64_MAX;
     pw_columns_init(&columns, &arena);
-    for (size_t i = 0; i < count; i++) {
-        pw_columns_row(&columns);
-        pw_put_text(&columns, names[i]);
-    }
+    put_names(&columns, names, share != NULL ? share->owned : NULL, count);
     pw_call_init(&call, name);
     pw_call_columns(&call, &columns);
+    if (share != NULL)
+        pw_call_integer(&call, share->grace_ms);
     if (count > 0)
         status = pw_pg_read((struct pw_postgres *)store, &call, take_earliest, &at_ms, error);
     pw_arena_clear(&arena);
@@ -429,15 +489,18 @@ static pawl_status read_earliest(struct pw_store *store, enum pw_pg_query name, 
 }
 
 pawl_status pw_postgres_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                                 int64_t *out_at_ms, struct pawl_error *error)
+                                 const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error)
 {
-    return read_earliest(store, PW_PG_NEXT_DUE, workflows, count, out_at_ms, error);
+    if (share != NULL && share->owned == NULL)
+        share = NULL;
+    return read_earliest(store, share != NULL ? PW_PG_NEXT_DUE_SHARED : PW_PG_NEXT_DUE, workflows, count, share,
+                         out_at_ms, error);
 }
 
 pawl_status pw_postgres_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
                                   struct pawl_error *error)
 {
-    return read_earliest(store, PW_PG_HOOK_NEXT, hooks, count, out_at_ms, error);
+    return read_earliest(store, PW_PG_HOOK_NEXT, hooks, count, NULL, out_at_ms, error);
 }
 
 /* ---- How many ------------------------------------------------------------------------------------------------- */

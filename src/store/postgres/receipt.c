@@ -1,7 +1,10 @@
 /* receipt.c - see receipt.h.
  *
  * A lost session may still be at work in the server, with our COMMIT yet to be read from its socket.  So it is ended
- * first, and its row is read once it is gone. */
+ * first, and its row is read once it is gone.
+ *
+ * Behind a pooler the session is not ours to end.  There a transaction has its row locked before its COMMIT is sent
+ * (apply.c), and whoever reads the row waits for the lock. */
 #include "store/postgres/receipt.h"
 
 #include <string.h>
@@ -87,7 +90,7 @@ static pawl_status take_number(void *user, void *of, const PGresult *result)
 static bool end_session(struct pw_postgres *postgres, const struct pw_pg_receipt *receipt, int64_t until_ms)
 {
     struct pw_call call;
-    int64_t still_there = 1;
+    int64_t still_there = postgres->url.is_pooled ? 0 : 1;
     pw_call_init(&call, PW_PG_SESSION_END);
     pw_call_integer(&call, receipt->process);
     pw_call_text(&call, pw_text_of(receipt->begun));

@@ -10,7 +10,8 @@
 
 static const char make_schema[] =
     "DO $$ BEGIN"
-    "  IF current_setting('pawl.schema') <> '' THEN"
+    "  IF current_setting('pawl.schema') <> ''"
+    "    AND to_regnamespace(quote_ident(current_setting('pawl.schema'))) IS NULL THEN" /* who may not make one needs not */
     "    EXECUTE format('CREATE SCHEMA IF NOT EXISTS %I', current_setting('pawl.schema'));"
     "  END IF;"
     " END $$";
@@ -143,7 +144,7 @@ static pawl_status migrate_under_lock(struct pw_pg_connection *connection, int64
         status = finish(connection) ? PAWL_OK : pw_pg_error(connection, error);
     }
     if (status != PAWL_OK)
-        (void)pw_pg_recover(connection);
+        connection->failure.failed = true; /* decided here or not: who gives the connection back ends the transaction */
     return status;
 }
 
@@ -166,25 +167,24 @@ pawl_status pw_postgres_migrate(struct pw_pg_connection *connection, struct pawl
 static pawl_status take_relations(void *user, void *of, const PGresult *result)
 {
     struct pw_rows *relations = user;
-    struct pw_text *search_path = of;
     struct pw_fields fields;
-    pw_fields_init(&fields, result, relations->arena);
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
     while (pw_fields_next(&fields)) {
         int64_t *relation = pw_rows_add(relations);
         if (relation == NULL)
             return PAWL_NOMEM;
         *relation = pw_field_integer(&fields);
-        *search_path = pw_field_text(&fields);
     }
     return pw_fields_end(&fields);
 }
 
 pawl_status pw_postgres_read_relations(struct pw_pg_connection *connection, struct pw_rows *relations,
-                                       struct pw_text *out_search_path, struct pawl_error *error)
+                                       struct pawl_error *error)
 {
     struct pw_call call;
     pw_call_init(&call, PW_PG_SCHEMA_RELATIONS);
-    pw_pg_send(connection, &call, take_relations, relations, out_search_path);
+    pw_pg_send(connection, &call, take_relations, relations, NULL);
     return finish(connection) ? PAWL_OK : pw_pg_error(connection, error);
 }
 

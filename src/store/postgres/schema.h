@@ -12,7 +12,7 @@ pawl_status pw_postgres_migrate(struct pw_pg_connection *connection, struct pawl
 /* What the user's code may not touch: the numbers of our tables, indexes and views (int64_t rows), and the search path
  * by which they are found. */
 pawl_status pw_postgres_read_relations(struct pw_pg_connection *connection, struct pw_rows *relations,
-                                       struct pw_text *out_search_path, struct pawl_error *error) PAWL_MUST_CHECK;
+                                       struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* The server's numbers of the types in which rows travel. */
 pawl_status pw_postgres_read_row_types(struct pw_pg_connection *connection, int64_t row_types[PW_PG_ROW_TYPE_COUNT],

@@ -52,6 +52,10 @@ static bool parse_option(const char *option, struct pw_postgres_url *url)
         url->busy_ms = number;
         return true;
     }
+    if ((value = value_of(option, "pawl_pooler")) != NULL) {
+        url->is_pooled = strcmp(value, "transaction") == 0;
+        return url->is_pooled || strcmp(value, "none") == 0;
+    }
     value = value_of(option, "pawl_schema");
     url->schema = value;
     return value != NULL && pw_text_is_identifier(pw_text_of(value), SCHEMA_NAME_MAX, true);
@@ -75,7 +79,8 @@ static pawl_status take_options(char *options, struct pw_arena *arena, struct pw
             if (!parse_option(copy, url))
                 return pw_error(error, PAWL_INVALID,
                                 "store option \"%s\": use pawl_pool=<1 to %d>, pawl_lanes=<1 to %d>, "
-                                "pawl_schema=<letters, digits, _ and -> or pawl_busy_ms=<milliseconds>",
+                                "pawl_schema=<letters, digits, _ and ->, pawl_busy_ms=<milliseconds> or "
+                                "pawl_pooler=<transaction or none>",
                                 copy, PW_POSTGRES_POOL_MAX, PW_POSTGRES_LANES_MAX);
         } else if (size > 0) {
             if (kept != options)

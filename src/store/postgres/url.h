@@ -18,12 +18,13 @@ struct pw_postgres_url {
     size_t lane_count;      /* pawl_lanes: transactions at once */
     int64_t busy_ms;        /* pawl_busy_ms: how long trouble is waited out */
     bool has_one_host;
+    bool is_pooled; /* pawl_pooler=transaction: what is said to a session holds for one transaction, see connection.h */
 };
 
 enum {
     PW_POSTGRES_POOL_DEFAULT = 8,
     PW_POSTGRES_POOL_MAX = 1000,
-    PW_POSTGRES_LANES_DEFAULT = 4,
+    PW_POSTGRES_LANES_DEFAULT = 2,
     PW_POSTGRES_LANES_MAX = 64
 };
 

@@ -46,6 +46,24 @@ static bool finish(struct pw_transaction *transaction)
 
 /* ---- The guard ------------------------------------------------------------------------------------------------- */
 
+static pawl_status take_search_path(void *user, void *of, const PGresult *result)
+{
+    struct pw_text *search_path = user;
+    struct pw_fields fields;
+    pw_fields_init(&fields, result, of);
+    if (pw_fields_next(&fields))
+        *search_path = pw_field_text(&fields);
+    return pw_fields_end(&fields);
+}
+
+/* The search path is the session's, as it is before the user's code. */
+static void send_begin(struct pw_transaction *transaction, struct pw_text *search_path)
+{
+    struct pw_call call;
+    pw_call_init(&call, PW_PG_USER_BEGIN);
+    pw_pg_send(transaction->connection, &call, take_search_path, search_path, &transaction->arena);
+}
+
 struct findings {
     bool locked, shadowed, moved;
 };
@@ -64,7 +82,7 @@ static pawl_status take_findings(void *user, void *of, const PGresult *result)
     return pw_fields_end(&fields);
 }
 
-static void send_end(struct pw_transaction *transaction, struct findings *findings)
+static void send_end(struct pw_transaction *transaction, struct pw_text search_path, struct findings *findings)
 {
     const struct pw_rows *relations = &transaction->postgres->relations;
     struct pw_columns columns;
@@ -77,7 +95,7 @@ static void send_end(struct pw_transaction *transaction, struct findings *findin
     }
     pw_call_init(&call, PW_PG_USER_CHECK);
     pw_call_columns(&call, &columns);
-    pw_call_text(&call, transaction->postgres->search_path);
+    pw_call_text(&call, search_path);
     pw_pg_send(transaction->connection, &call, take_findings, findings, NULL);
 }
 
@@ -216,11 +234,12 @@ static bool sent(struct pw_transaction *transaction, int result)
     return result == 1;
 }
 
-static pawl_status prepare(struct pw_transaction *transaction, const char *sql, const struct parameters *parameters)
+static pawl_status prepare(struct pw_transaction *transaction, const char *sql, const struct parameters *parameters,
+                           struct pw_text *search_path)
 {
     struct pw_pg_connection *connection = transaction->connection;
     int wanted = 0;
-    pw_pg_send_simple(connection, PW_PG_USER_BEGIN);
+    send_begin(transaction, search_path);
     if (sent(transaction, PQsendPrepare(connection->db, "", sql, 0, NULL)))
         pw_pg_expect(connection, NULL, NULL, NULL);
     if (sent(transaction, PQsendDescribePrepared(connection->db, "")))
@@ -234,7 +253,8 @@ static pawl_status prepare(struct pw_transaction *transaction, const char *sql, 
     return PAWL_OK;
 }
 
-static pawl_status execute(struct pw_transaction *transaction, const struct parameters *parameters)
+static pawl_status execute(struct pw_transaction *transaction, const struct parameters *parameters,
+                           struct pw_text search_path)
 {
     struct pw_pg_connection *connection = transaction->connection;
     struct findings findings = { .locked = false };
@@ -242,7 +262,7 @@ static pawl_status execute(struct pw_transaction *transaction, const struct para
     if (sent(transaction,
              PQsendQueryPrepared(connection->db, "", (int)parameters->count, parameters->values, NULL, NULL, 0)))
         pw_pg_expect(connection, take_execution, &is_empty, NULL);
-    send_end(transaction, &findings);
+    send_end(transaction, search_path, &findings);
     if (!finish(transaction))
         return refuse_failure(transaction);
     if (is_empty)
@@ -253,7 +273,7 @@ static pawl_status execute(struct pw_transaction *transaction, const struct para
 pawl_status pw_run_sql(struct pw_transaction *transaction, const struct pw_op_sql *op)
 {
     struct parameters parameters;
-    struct pw_text sql = { NULL, 0 };
+    struct pw_text sql = { NULL, 0 }, search_path = { NULL, 0 };
     if (memchr(op->sql.data, '\0', op->sql.size) != NULL)
         return refuse_with(transaction, "the SQL has a NUL character in it");
     if (may_not_begin_with(skip_blanks(op->sql)))
@@ -262,9 +282,9 @@ pawl_status pw_run_sql(struct pw_transaction *transaction, const struct pw_op_sq
         return pw_no_memory(transaction);
     pawl_status status = parse_parameters(transaction, op->parameters, &parameters);
     if (status == PAWL_OK)
-        status = prepare(transaction, sql.data, &parameters);
+        status = prepare(transaction, sql.data, &parameters, &search_path);
     if (status == PAWL_OK)
-        status = execute(transaction, &parameters);
+        status = execute(transaction, &parameters, search_path);
     return status;
 }
 
@@ -310,8 +330,9 @@ pawl_status pw_run_mutation(struct pw_transaction *transaction, const struct pw_
     struct findings findings = { .locked = false };
     pawl_status answer = PAWL_OK;
     struct pawl_error why = { PAWL_OK, "" };
+    struct pw_text search_path = { NULL, 0 };
     pw_pg_send_simple(connection, PW_PG_USER_GUARD);
-    pw_pg_send_simple(connection, PW_PG_USER_BEGIN);
+    send_begin(transaction, &search_path);
     if (!finish(transaction))
         return pw_pg_error(connection, transaction->error);
     pawl_status status = call(transaction, op, &answer, &why);
@@ -322,7 +343,7 @@ pawl_status pw_run_mutation(struct pw_transaction *transaction, const struct pw_
     if (answer != PAWL_OK)
         return pw_pg_refuse(transaction, pw_error(&transaction->unit->error, PAWL_STEP_MUTATION_FAILED,
                                                   "the mutation answered %s (%s)", pawl_status_name(answer), why.text));
-    send_end(transaction, &findings);
+    send_end(transaction, search_path, &findings);
     if (!finish(transaction))
         return refuse_failure(transaction);
     status = judge(transaction, &findings);

@@ -105,6 +105,7 @@ static bool write_instances(struct pw_transaction *transaction)
 
 /* ---- Tasks --------------------------------------------------------------------------------------------------- */
 
+/* Of a task that is only updated neither the workflow nor the shard is written, and the names may not be known. */
 static void put_task(struct pw_tuples *tuples, const struct pw_pg_run *run)
 {
     const struct pw_task *task = &run->task;
@@ -122,6 +123,7 @@ static void put_task(struct pw_tuples *tuples, const struct pw_pg_run *run)
     pw_field_put_integer(tuples, task->processing);
     pw_field_put_integer(tuples, task->pause_requested);
     pw_field_put_text(tuples, run->workflow);
+    pw_field_put_integer(tuples, pw_shard_of(run->workflow, run->id));
 }
 
 static bool is_due(const struct pw_transaction *transaction, const struct pw_task *task)

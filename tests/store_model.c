@@ -1,0 +1,618 @@
+/* store_model.c - see store_model.h. */
+#include "store_model_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "store/rows.h"
+
+static struct pw_text keep(struct model *model, struct pw_text text)
+{
+    struct pw_text kept = { NULL, 0 };
+    assert_true(pw_arena_text(&model->arena, text, &kept));
+    return kept;
+}
+
+static int64_t or_now(const struct model *model, int64_t at_ms)
+{
+    return at_ms != 0 ? at_ms : model->now_ms;
+}
+
+/* A place for one more of ROWS_MAX. */
+#define ADD_ROW(model, kind)                                                                                           \
+    (assert_true((model)->rows.kind##_count < ROWS_MAX), &(model)->rows.kind##s[(model)->rows.kind##_count++])
+
+static struct pw_instance *find_instance(struct model *model, int64_t key)
+{
+    for (size_t i = 0; i < model->rows.instance_count; i++)
+        if (model->rows.instances[i].key == key)
+            return &model->rows.instances[i];
+    return NULL;
+}
+
+static struct pw_instance *find_task(struct model *model, int64_t key)
+{
+    struct pw_instance *instance = find_instance(model, key);
+    return instance != NULL && instance->has_task ? instance : NULL;
+}
+
+/* ---- Tasks ------------------------------------------------------------------------------------------------------- */
+
+static pawl_status fence(struct model *model, struct pw_op_fence *op)
+{
+    struct pw_instance *instance = find_task(model, op->at.instance);
+    if (instance == NULL || instance->task.epoch != op->at.epoch ||
+        (instance->run != op->at.run && model->flaw != FLAW_FENCE_OVERLOOKS_RUN))
+        return op->is_foreign ? PAWL_BUSY : PAWL_CONFLICT;
+    op->pause_requested = instance->task.pause_requested;
+    op->event_seq = instance->task.event_seq;
+    if (op->unless_pause && op->pause_requested)
+        return PAWL_STOPPED;
+    return op->unless_new_events && op->event_seq > op->event_seq_seen ? PAWL_BUSY : PAWL_OK;
+}
+
+static void begin_run(struct model *model, struct pw_instance *instance, int64_t owner, int64_t lease_ms)
+{
+    int64_t events = instance->task.event_seq;
+    instance->has_task = true;
+    instance->task =
+        (struct pw_task){ .kind = PW_TASK_RUN, .due_at_ms = model->now_ms, .updated_at_ms = model->now_ms };
+    if (model->flaw == FLAW_RESTART_KEEPS_EVENTS)
+        instance->task.event_seq = events;
+    if (owner == 0)
+        return;
+    instance->task.epoch = 1;
+    instance->task.processing = true;
+    instance->task.owner = owner;
+    instance->task.locked_until_ms = model->now_ms + lease_ms;
+    instance->task.started_at_ms = model->now_ms;
+}
+
+static pawl_status create(struct model *model, struct pw_op_create *op)
+{
+    for (size_t i = 0; i < model->rows.instance_count; i++) {
+        const struct pw_instance *other = &model->rows.instances[i];
+        if (pw_text_equal(other->workflow, op->workflow) && pw_text_equal(other->id, op->id))
+            return op->skip_existing ? PAWL_OK : PAWL_INSTANCE_ID_ALREADY_EXISTS;
+    }
+    assert_true(model->rows.instance_count < INSTANCES_MAX);
+    struct pw_instance *instance = &model->rows.instances[model->rows.instance_count++];
+    *instance = (struct pw_instance){ .key = ++model->keys,
+                                      .run = 1,
+                                      .workflow = keep(model, op->workflow),
+                                      .id = keep(model, op->id),
+                                      .params = keep(model, op->params),
+                                      .created_at_ms = model->now_ms,
+                                      .updated_at_ms = model->now_ms };
+    begin_run(model, instance, op->hold_owner, op->hold_lease_ms);
+    op->created = true;
+    op->created_at_ms = model->now_ms;
+    op->fence = (struct pw_fence){ instance->key, 1, instance->task.epoch };
+    return PAWL_OK;
+}
+
+static void end_run(struct model *model, struct pw_instance *instance, const struct pw_op_finish *op)
+{
+    instance->outcome = op->outcome;
+    instance->output = keep(model, op->output);
+    instance->error_name = keep(model, op->error_name);
+    instance->error_message = keep(model, op->error_message);
+    instance->updated_at_ms = model->now_ms;
+    instance->started_at_ms = op->started_at_ms;
+    instance->completed_at_ms = op->completed_at_ms;
+}
+
+static pawl_status restart(struct model *model, const struct pw_op_restart *op)
+{
+    static const struct pw_op_finish open = { .outcome = PW_OUTCOME_OPEN };
+    struct pw_instance *instance = find_instance(model, op->instance);
+    if (instance == NULL || instance->run != op->run)
+        return PAWL_CONFLICT;
+    end_run(model, instance, &open);
+    instance->run++;
+    begin_run(model, instance, op->hold_owner, op->hold_lease_ms);
+    return PAWL_OK;
+}
+
+static pawl_status finish(struct model *model, struct pw_op_finish *op)
+{
+    struct pw_instance *instance = find_task(model, op->instance);
+    if (instance == NULL)
+        return PAWL_CONFLICT;
+    op->started_at_ms = instance->task.started_at_ms;
+    op->completed_at_ms = model->now_ms;
+    end_run(model, instance, op);
+    instance->has_task = false;
+    return PAWL_OK;
+}
+
+static void let_go(struct model *model, struct pw_task *task, enum pw_task_status status)
+{
+    task->status = status;
+    task->processing = task->pause_requested = false;
+    task->owner = task->locked_until_ms = 0;
+    task->epoch++;
+    task->updated_at_ms = model->now_ms;
+}
+
+static pawl_status park(struct model *model, struct pw_op_park *op)
+{
+    struct pw_instance *instance = find_task(model, op->instance);
+    if (instance == NULL)
+        return PAWL_CONFLICT;
+    struct pw_task *task = &instance->task;
+    bool has_news =
+        op->event_seq_seen >= 0 && task->event_seq > op->event_seq_seen && model->flaw != FLAW_PARK_OVERLOOKS_EVENTS;
+    bool goes_on = op->if_requested && !task->pause_requested;
+    op->status_set = task->pause_requested ? PW_TASK_PAUSED : goes_on ? PW_TASK_ACTIVE : op->status;
+    op->due_at_ms_set = has_news || goes_on || op->due_at_ms == PW_NOW ? model->now_ms
+                        : op->due_at_ms != 0                           ? op->due_at_ms
+                                                                       : task->due_at_ms;
+    task->kind = op->kind;
+    task->due_at_ms = op->due_at_ms_set;
+    let_go(model, task, op->status_set);
+    return PAWL_OK;
+}
+
+/* Takes the task for a runner, and says what it was. */
+static struct pw_claim take(struct model *model, struct pw_instance *instance, int64_t owner, int64_t lease_ms)
+{
+    struct pw_task *task = &instance->task;
+    bool is_first = task->started_at_ms == 0;
+    struct pw_claim claim = { .fence = { instance->key, instance->run, ++task->epoch },
+                              .workflow = instance->workflow,
+                              .id = instance->id,
+                              .kind = task->kind,
+                              .event_seq = task->event_seq,
+                              .is_first = is_first,
+                              .taken_over = task->processing,
+                              .has_instance = is_first,
+                              .created_at_ms = instance->created_at_ms };
+    if (is_first) {
+        claim.params = instance->params;
+        task->started_at_ms = model->now_ms;
+    }
+    task->status = PW_TASK_ACTIVE;
+    task->processing = true;
+    task->owner = owner;
+    task->locked_until_ms = model->now_ms + lease_ms;
+    task->updated_at_ms = model->now_ms;
+    return claim;
+}
+
+static pawl_status hold(struct model *model, struct pw_op_hold *op)
+{
+    struct pw_instance *instance = find_task(model, op->instance);
+    if (instance == NULL)
+        return PAWL_CONFLICT;
+    op->claim = take(model, instance, op->owner, op->lease_ms);
+    instance->task.pause_requested = false;
+    return PAWL_OK;
+}
+
+static pawl_status ask_for_pause(struct model *model, const struct pw_op_pause *op)
+{
+    struct pw_instance *instance = find_task(model, op->instance);
+    if (instance == NULL)
+        return PAWL_CONFLICT;
+    instance->task.pause_requested = op->requested;
+    instance->task.updated_at_ms = model->now_ms;
+    return PAWL_OK;
+}
+
+static pawl_status renew(struct model *model, struct pw_op_renew *op)
+{
+    for (size_t i = 0; i < op->count; i++) {
+        struct pw_lease *lease = &op->leases[i];
+        struct pw_instance *instance = find_task(model, lease->fence.instance);
+        lease->lost = instance == NULL || !instance->task.processing || instance->run != lease->fence.run ||
+                      instance->task.epoch != lease->fence.epoch ||
+                      (instance->task.owner != op->owner && model->flaw != FLAW_RENEW_FOR_ANYBODY);
+        lease->pause_requested = !lease->lost && instance->task.pause_requested;
+        if (!lease->lost)
+            instance->task.locked_until_ms = model->now_ms + op->lease_ms;
+    }
+    return PAWL_OK;
+}
+
+/* ---- Claiming ------------------------------------------------------------------------------------------------------ */
+
+int64_t store_model_due_since(const struct pw_instance *instance)
+{
+    const struct pw_task *task = &instance->task;
+    if (!instance->has_task || (!task->processing && task->status == PW_TASK_PAUSED))
+        return INT64_MAX;
+    return task->processing ? task->locked_until_ms : task->due_at_ms;
+}
+
+bool store_model_is_named(const struct pw_text *names, size_t count, struct pw_text name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pw_text_equal(names[i], name))
+            return true;
+    return false;
+}
+
+int64_t store_model_due_for(const struct pw_instance *instance, const struct pw_text *workflows, size_t count,
+                            const struct pw_share *share)
+{
+    int64_t since_ms = store_model_due_since(instance);
+    for (size_t i = 0; i < count && since_ms < INT64_MAX; i++) {
+        if (!pw_text_equal(workflows[i], instance->workflow))
+            continue;
+        bool is_whole = share == NULL || share->owned == NULL || share->owned[i].data == NULL;
+        bool is_own = is_whole || share->owned[i].data[pw_shard_of(instance->workflow, instance->id)] == '1';
+        return is_own ? since_ms : since_ms + share->grace_ms;
+    }
+    return INT64_MAX;
+}
+
+static bool goes_before(const struct model *model, const struct pw_instance *left, const struct pw_instance *right)
+{
+    bool left_later = !left->task.processing && left->task.kind == PW_TASK_RUN;
+    bool right_later = !right->task.processing && right->task.kind == PW_TASK_RUN;
+    if (left_later != right_later)
+        return right_later;
+    bool is_older = store_model_due_since(left) != store_model_due_since(right)
+                        ? store_model_due_since(left) < store_model_due_since(right)
+                        : left->key < right->key;
+    return is_older != (model->flaw == FLAW_CLAIM_YOUNGEST_FIRST);
+}
+
+static struct pw_instance *next_to_claim(struct model *model, const struct pw_op_claim *op)
+{
+    struct pw_instance *best = NULL;
+    for (size_t i = 0; i < model->rows.instance_count; i++) {
+        struct pw_instance *instance = &model->rows.instances[i];
+        if (store_model_due_for(instance, op->workflows, op->workflow_count, &op->share) <= model->now_ms &&
+            (best == NULL || goes_before(model, instance, best)))
+            best = instance;
+    }
+    return best;
+}
+
+static pawl_status claim(struct model *model, struct pw_op_claim *op, struct pw_arena *arena)
+{
+    struct pw_rows claims = { .arena = arena, .row_size = sizeof(struct pw_claim) };
+    struct pw_instance *instance;
+    for (size_t i = 0; i < model->rows.instance_count; i++) {
+        instance = &model->rows.instances[i];
+        if (instance->has_task && instance->task.processing && instance->task.pause_requested &&
+            instance->task.locked_until_ms <= model->now_ms && model->flaw != FLAW_CLAIM_OVERLOOKS_PAUSE &&
+            store_model_is_named(op->workflows, op->workflow_count, instance->workflow))
+            let_go(model, &instance->task, PW_TASK_PAUSED);
+    }
+    while (claims.count < op->max && (instance = next_to_claim(model, op)) != NULL) {
+        struct pw_claim *row = pw_rows_add(&claims);
+        assert_non_null(row);
+        *row = take(model, instance, op->owner, op->lease_ms);
+    }
+    op->claims = claims.rows;
+    op->claim_count = claims.count;
+    return PAWL_OK;
+}
+
+/* ---- History ------------------------------------------------------------------------------------------------------- */
+
+static struct model_step *find_step(struct model *model, int64_t instance, int64_t run, int64_t seq)
+{
+    for (size_t i = 0; i < model->rows.step_count; i++) {
+        struct model_step *step = &model->rows.steps[i];
+        if (step->instance == instance && step->run == run && step->row.seq == seq)
+            return step;
+    }
+    return NULL;
+}
+
+static pawl_status put_step(struct model *model, const struct pw_op_step *op)
+{
+    struct model_step *step = find_step(model, op->instance, op->run, op->row.seq);
+    if (step == NULL && !op->is_new)
+        return PAWL_CONFLICT;
+    assert_true(step == NULL || !op->is_new);
+    struct pw_step_row row = op->row;
+    row.name = op->is_new ? keep(model, row.name) : step->row.name;
+    row.kind = op->is_new ? row.kind : step->row.kind;
+    row.created_at_ms = op->is_new ? or_now(model, row.created_at_ms) : step->row.created_at_ms;
+    row.updated_at_ms = or_now(model, row.updated_at_ms);
+    row.wait_event_type = keep(model, row.wait_event_type);
+    row.result = keep(model, row.result);
+    row.error_name = keep(model, row.error_name);
+    row.error_message = keep(model, row.error_message);
+    if (step == NULL)
+        step = ADD_ROW(model, step);
+    *step = (struct model_step){ op->instance, op->run, row };
+    return PAWL_OK;
+}
+
+static pawl_status add_event(struct model *model, struct pw_op_event *op)
+{
+    struct pw_instance *instance = find_task(model, op->instance);
+    if (instance == NULL || instance->run != op->run)
+        return PAWL_CONFLICT;
+    for (size_t i = 0; op->id.data != NULL && i < model->rows.event_count; i++) {
+        const struct model_event *event = &model->rows.events[i];
+        if (event->instance == op->instance && event->run == op->run && event->row.id.data != NULL &&
+            pw_text_equal(event->row.id, op->id))
+            return PAWL_INSTANCE_ID_ALREADY_EXISTS;
+    }
+    op->seq = ++instance->task.event_seq;
+    instance->task.updated_at_ms = model->now_ms;
+    struct model_event *event = ADD_ROW(model, event);
+    *event = (struct model_event){ .instance = op->instance, .run = op->run };
+    event->row = (struct pw_event_row){ .seq = op->seq,
+                                        .id = keep(model, op->id),
+                                        .type = keep(model, op->type),
+                                        .payload = keep(model, op->payload),
+                                        .created_at_ms = model->now_ms };
+    return PAWL_OK;
+}
+
+static pawl_status consume(struct model *model, const struct pw_op_consume *op)
+{
+    for (size_t i = 0; i < model->rows.event_count; i++) {
+        struct model_event *event = &model->rows.events[i];
+        if (event->instance != op->instance || event->run != op->run || event->row.seq != op->seq)
+            continue;
+        event->row.delivered_at_ms = or_now(model, op->delivered_at_ms);
+        event->row.consumed_by = keep(model, op->step);
+        return PAWL_OK;
+    }
+    return PAWL_CONFLICT;
+}
+
+static pawl_status add_log(struct model *model, const struct pw_op_log *op)
+{
+    struct pw_log_row row = op->row;
+    row.seq = 1;
+    for (size_t i = 0; i < model->rows.log_count; i++)
+        if (model->rows.logs[i].instance == op->instance && model->rows.logs[i].run == op->run)
+            row.seq++;
+    row.step = keep(model, row.step);
+    row.category = keep(model, row.category);
+    row.message = keep(model, row.message);
+    row.data = keep(model, row.data);
+    row.created_at_ms = or_now(model, row.created_at_ms);
+    *ADD_ROW(model, log) = (struct model_log){ op->instance, op->run, row };
+    return PAWL_OK;
+}
+
+/* ---- Hooks --------------------------------------------------------------------------------------------------------- */
+
+static pawl_status add_hook(struct model *model, const struct pw_op_hook *op)
+{
+    static const struct pw_op_finish open = { .outcome = PW_OUTCOME_OPEN };
+    const struct pw_op_finish *end = op->cause->kind == PW_OP_FINISH ? &op->cause->as.finish : &open;
+    const struct pw_instance *instance = find_instance(model, pw_hook_instance(op));
+    if (instance == NULL)
+        return PAWL_OK;
+    *ADD_ROW(model, hook) = (struct pw_hook_row){ .key = ++model->hook_keys,
+                                                  .id = keep(model, op->id),
+                                                  .hook = keep(model, op->hook),
+                                                  .event = op->event,
+                                                  .reason = op->reason,
+                                                  .due_at_ms = pw_hook_due_at_ms(op),
+                                                  .outcome = end->outcome,
+                                                  .error_name = keep(model, end->error_name),
+                                                  .error_message = keep(model, end->error_message),
+                                                  .workflow = instance->workflow,
+                                                  .instance_id = instance->id,
+                                                  .run = instance->run,
+                                                  .created_at_ms = model->now_ms,
+                                                  .attempts_max = op->attempts_max,
+                                                  .next_at_ms = model->now_ms };
+    return PAWL_OK;
+}
+
+static const struct pw_hook_wanted *wanted_as(const struct pw_op_hook_claim *op, struct pw_text hook)
+{
+    for (size_t i = 0; i < op->wanted_count; i++)
+        if (pw_text_equal(op->wanted[i].hook, hook))
+            return &op->wanted[i];
+    return NULL;
+}
+
+static struct pw_hook_row *next_to_deliver(struct model *model, const struct pw_op_hook_claim *op)
+{
+    struct pw_hook_row *best = NULL;
+    for (size_t i = 0; i < model->rows.hook_count; i++) {
+        struct pw_hook_row *row = &model->rows.hooks[i];
+        if (row->next_at_ms != 0 && row->next_at_ms <= model->now_ms && wanted_as(op, row->hook) != NULL &&
+            (best == NULL || row->next_at_ms < best->next_at_ms))
+            best = row;
+    }
+    return best;
+}
+
+static pawl_status claim_hooks(struct model *model, struct pw_op_hook_claim *op, struct pw_arena *arena)
+{
+    struct pw_rows claims = { .arena = arena, .row_size = sizeof(struct pw_hook_row) };
+    struct pw_hook_row *row;
+    while (claims.count < op->max && (row = next_to_deliver(model, op)) != NULL) {
+        row->epoch++;
+        row->next_at_ms = row->locked_until_ms = 0;
+        if (row->attempts >= row->attempts_max) {
+            row->last_error = pw_text_of("the last attempt was not heard of again before its lease ended");
+            continue;
+        }
+        row->attempts++;
+        row->next_at_ms = row->locked_until_ms = model->now_ms + wanted_as(op, row->hook)->lease_ms;
+        struct pw_hook_row *claimed = pw_rows_add(&claims);
+        assert_non_null(claimed);
+        *claimed = *row;
+    }
+    op->rows = claims.rows;
+    op->row_count = claims.count;
+    return PAWL_OK;
+}
+
+static pawl_status settle(struct model *model, struct pw_op_hook_settle *op)
+{
+    struct model_rows *rows = &model->rows;
+    size_t i = 0;
+    while (i < rows->hook_count && rows->hooks[i].key != op->key)
+        i++;
+    op->lost =
+        i == rows->hook_count || (rows->hooks[i].epoch != op->epoch && model->flaw != FLAW_SETTLE_OVERLOOKS_EPOCH);
+    if (op->lost)
+        return PAWL_OK;
+    if (op->delivered) {
+        memmove(&rows->hooks[i], &rows->hooks[i + 1], (rows->hook_count - i - 1) * sizeof rows->hooks[0]);
+        rows->hook_count--;
+        return PAWL_OK;
+    }
+    rows->hooks[i].attempts -= op->untried && rows->hooks[i].attempts > 0;
+    rows->hooks[i].next_at_ms = op->next_at_ms;
+    rows->hooks[i].locked_until_ms = 0;
+    rows->hooks[i].last_error = keep(model, op->last_error);
+    return PAWL_OK;
+}
+
+static pawl_status resend(struct model *model, struct pw_op_hook_resend *op)
+{
+    op->found = false;
+    for (size_t i = 0; i < model->rows.hook_count && !op->found; i++) {
+        struct pw_hook_row *row = &model->rows.hooks[i];
+        op->found = pw_text_equal(row->id, op->id);
+        if (!op->found)
+            continue;
+        row->attempts = row->locked_until_ms = 0;
+        row->epoch++;
+        row->next_at_ms = model->now_ms;
+    }
+    return PAWL_OK;
+}
+
+/* ---- The user's SQL ------------------------------------------------------------------------------------------------ */
+
+/* The test's two statements that do something, and parameters like ["a", 1]; the others fail. */
+static pawl_status run_sql(struct model *model, const struct pw_op_sql *op)
+{
+    bool inserts = strstr(op->sql.data, "INSERT INTO differential") != NULL;
+    const char *second = op->parameters.data != NULL ? strchr(op->parameters.data, ',') : NULL;
+    if (second == NULL || (!inserts && strstr(op->sql.data, "UPDATE differential") == NULL))
+        return PAWL_STEP_MUTATION_FAILED;
+    struct model_user given = { op->parameters.data[2], strstr(second, "null") == NULL, strtoll(second + 1, NULL, 10) };
+    size_t i = 0;
+    while (i < model->rows.user_count && model->rows.users[i].id != given.id)
+        i++;
+    bool exists = i < model->rows.user_count;
+    struct model_user *user = &model->rows.users[i];
+    if (inserts && exists)
+        return PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION;
+    if (inserts) {
+        assert_true(i < USERS_MAX);
+        *user = given;
+        model->rows.user_count++;
+    } else if (exists) {
+        user->has_number = user->has_number && given.has_number;
+        user->number = user->has_number ? user->number + given.number : 0;
+    }
+    return PAWL_OK;
+}
+
+int64_t store_model_sum(struct pw_store *store)
+{
+    const struct model_rows *rows = &((struct model *)store)->rows;
+    int64_t sum = 1000 * (int64_t)rows->user_count;
+    for (size_t i = 0; i < rows->user_count; i++)
+        sum += rows->users[i].has_number ? rows->users[i].number : 0;
+    return sum;
+}
+
+/* ---- Units --------------------------------------------------------------------------------------------------------- */
+
+static pawl_status apply_op(struct model *model, struct pw_op *op, struct pw_arena *arena)
+{
+    switch (op->kind) {
+    case PW_OP_FENCE:
+        return fence(model, &op->as.fence);
+    case PW_OP_CREATE:
+        return create(model, &op->as.create);
+    case PW_OP_RESTART:
+        return restart(model, &op->as.restart);
+    case PW_OP_STEP:
+        return put_step(model, &op->as.step);
+    case PW_OP_EVENT:
+        return add_event(model, &op->as.event);
+    case PW_OP_CONSUME:
+        return consume(model, &op->as.consume);
+    case PW_OP_LOG:
+        return add_log(model, &op->as.log);
+    case PW_OP_PARK:
+        return park(model, &op->as.park);
+    case PW_OP_HOLD:
+        return hold(model, &op->as.hold);
+    case PW_OP_PAUSE:
+        return ask_for_pause(model, &op->as.pause);
+    case PW_OP_FINISH:
+        return finish(model, &op->as.finish);
+    case PW_OP_CLAIM:
+        return claim(model, &op->as.claim, arena);
+    case PW_OP_RENEW:
+        return renew(model, &op->as.renew);
+    case PW_OP_SQL:
+        return run_sql(model, &op->as.sql);
+    case PW_OP_HOOK:
+        return add_hook(model, &op->as.hook);
+    case PW_OP_HOOK_CLAIM:
+        return claim_hooks(model, &op->as.hook_claim, arena);
+    case PW_OP_HOOK_SETTLE:
+        return settle(model, &op->as.hook_settle);
+    case PW_OP_HOOK_RESEND:
+        return resend(model, &op->as.hook_resend);
+    case PW_OP_REAP:
+    case PW_OP_MUTATE:
+        break;
+    }
+    fail_msg("the model has no op of kind %d", (int)op->kind);
+    return PAWL_INVALID;
+}
+
+static pawl_status apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+                         struct pawl_error *error)
+{
+    struct model *model = (struct model *)store;
+    (void)error;
+    model->now_ms = now_ms;
+    for (size_t i = 0; i < count; i++) {
+        pawl_status status = PAWL_OK;
+        model->before = model->rows;
+        for (struct pw_op *op = units[i]->first; op != NULL && status == PAWL_OK; op = op->next)
+            status = apply_op(model, op, &units[i]->arena);
+        if (status != PAWL_OK && model->flaw != FLAW_REFUSAL_LEAVES_TRACES)
+            model->rows = model->before;
+        units[i]->status = status;
+    }
+    return PAWL_OK;
+}
+
+/* ---- The store ------------------------------------------------------------------------------------------------------ */
+
+static void close_model(struct pw_store *store)
+{
+    store_model_reset(store);
+    free(store);
+}
+
+void store_model_reset(struct pw_store *store)
+{
+    struct model *model = (struct model *)store;
+    pw_arena_clear(&model->arena);
+    model->rows = (struct model_rows){ .instance_count = 0 };
+}
+
+struct pw_store *store_model_new(enum store_model_flaw flaw)
+{
+    struct model *model = calloc(1, sizeof *model);
+    assert_non_null(model);
+    model->flaw = flaw;
+    model->ops = store_model_reads;
+    model->ops.close = close_model;
+    model->ops.apply = apply;
+    model->store.ops = &model->ops;
+    return &model->store;
+}

@@ -1,0 +1,56 @@
+/* store_model_rows.h - the inside of the model: its rows, changed in store_model.c and read in store_model_reads.c. */
+#ifndef TESTS_STORE_MODEL_ROWS_H
+#define TESTS_STORE_MODEL_ROWS_H
+
+#include "store_model.h"
+
+enum { INSTANCES_MAX = 32, ROWS_MAX = 420, USERS_MAX = 4 };
+
+struct model_step {
+    int64_t instance, run;
+    struct pw_step_row row;
+};
+struct model_event {
+    int64_t instance, run;
+    struct pw_event_row row;
+};
+struct model_log {
+    int64_t instance, run;
+    struct pw_log_row row;
+};
+struct model_user {
+    char id;
+    bool has_number;
+    int64_t number;
+};
+
+struct model_rows {
+    struct pw_instance instances[INSTANCES_MAX];
+    struct model_step steps[ROWS_MAX];
+    struct model_event events[ROWS_MAX];
+    struct model_log logs[ROWS_MAX];
+    struct pw_hook_row hooks[ROWS_MAX];
+    struct model_user users[USERS_MAX];
+    size_t instance_count, step_count, event_count, log_count, hook_count, user_count;
+};
+
+struct model {
+    struct pw_store store;
+    struct pw_store_ops ops;
+    enum store_model_flaw flaw;
+    struct pw_arena arena; /* of all texts */
+    int64_t now_ms;
+    int64_t keys, hook_keys; /* handed out; not taken back */
+    struct model_rows rows, before;
+};
+
+/* Since when a task may be claimed; INT64_MAX: it may not. */
+int64_t store_model_due_since(const struct pw_instance *instance);
+/* The same for whoever asks for a share of these workflows; share NULL: all of it. */
+int64_t store_model_due_for(const struct pw_instance *instance, const struct pw_text *workflows, size_t count,
+                            const struct pw_share *share);
+bool store_model_is_named(const struct pw_text *names, size_t count, struct pw_text name);
+
+extern const struct pw_store_ops store_model_reads;
+
+#endif

@@ -1,0 +1,408 @@
+/* test_postgres_orders.c - two sessions, all orders: whatever a claim, a renewal, a commit, a reap and an end do at the same
+ * moment, they do as if one had come after the other (C1, S4).
+ *
+ * The linker sends the store's statements through a gate of ours.  In front of each that locks, writes or commits the
+ * session stands until it is its turn; one that waits for the other's lock is passed over until it has it.  So every order
+ * is played once, as PostgreSQL's own isolation tests do, and must answer and end as one of the two that have no overlap;
+ * or, because claims and reaps pass over what another has locked, as if these had found nothing (S7).  Whatever happened,
+ * what is not over is claimed by the next who comes after the leases. */
+#include "store_fixture.h"
+
+#include <libpq-fe.h>
+#include <linux/sockios.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+enum { SESSIONS = 2, CHOICES_MAX = 32, SIGNATURE = 400, LEASE_MS = 1000, DEAD_MS = 100000, PATIENCE = 20000 };
+
+enum deed { CLAIM, CLAIM_EXPIRED, RENEW, COMMIT, REAP, END, DEED_COUNT };
+static const char *const deed_names[] = { "claim", "claim expired", "renew", "commit", "reap", "end" };
+
+enum { RUNNING, STANDING, ENDED };
+
+/* ---- Sessions ------------------------------------------------------------------------------------------------------ */
+
+struct session {
+    struct pw_store *store;
+    enum deed deed;
+    int64_t owner;
+    struct pw_fence at; /* of the lease that there is at the beginning */
+    struct pw_text workflow;
+    struct pw_unit unit;
+    struct pw_lease lease;
+    pawl_status whole;
+
+    pthread_t thread;
+    atomic_int process, socket; /* of its connection, as it came to the gate; process 0: it did not yet */
+    atomic_int state;           /* RUNNING, STANDING, ENDED */
+    atomic_bool may_go;
+};
+
+static _Thread_local struct session *playing; /* NULL: the gate is open */
+
+int __real_PQsendQueryPrepared(PGconn *db, const char *name, int count, const char *const *values, const int *sizes,
+                               const int *formats, int format);
+int __wrap_PQsendQueryPrepared(PGconn *db, const char *name, int count, const char *const *values, const int *sizes,
+                               const int *formats, int format);
+
+static void rest(void)
+{
+    const struct timespec pause = { .tv_sec = 0, .tv_nsec = 100000 };
+    (void)nanosleep(&pause, NULL);
+}
+
+static bool is_gated(const char *name)
+{
+    static const char *const names[] = { "pawl_TASK_LOCK",   "pawl_CLAIM",       "pawl_REAP",
+                                         "pawl_TASK_UPDATE", "pawl_TASK_DELETE", "pawl_COMMIT" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* What was sent so far is carried out before the session stands. */
+static void stand(struct session *session, PGconn *db)
+{
+    (void)PQsendFlushRequest(db);
+    while (PQflush(db) > 0)
+        rest();
+    atomic_store(&session->socket, PQsocket(db));
+    atomic_store(&session->process, PQbackendPID(db));
+    atomic_store(&session->state, STANDING);
+    while (!atomic_exchange(&session->may_go, false))
+        rest();
+}
+
+int __wrap_PQsendQueryPrepared(PGconn *db, const char *name, int count, const char *const *values, const int *sizes,
+                               const int *formats, int format)
+{
+    if (playing != NULL && is_gated(name))
+        stand(playing, db);
+    return __real_PQsendQueryPrepared(db, name, count, values, sizes, formats, format);
+}
+
+/* ---- What they do ---------------------------------------------------------------------------------------------------- */
+
+static int64_t time_of(enum deed deed)
+{
+    return FIXTURE_NOW_MS + DEAD_MS + (deed == CLAIM_EXPIRED ? 2 * LEASE_MS : deed == RENEW ? 3 * LEASE_MS / 2 : 0);
+}
+
+static void prepare(struct session *session)
+{
+    struct pw_unit *unit = &session->unit;
+    pw_unit_init(unit);
+    switch (session->deed) {
+    case CLAIM:
+    case CLAIM_EXPIRED:
+        add(unit, PW_OP_CLAIM)->as.claim = (struct pw_op_claim){ .workflows = &session->workflow,
+                                                                 .workflow_count = 1,
+                                                                 .max = 4,
+                                                                 .owner = session->owner,
+                                                                 .lease_ms = LEASE_MS };
+        break;
+    case RENEW:
+        session->lease = (struct pw_lease){ .fence = session->at };
+        add(unit, PW_OP_RENEW)->as.renew = (struct pw_op_renew){ FIXTURE_OWNER, LEASE_MS, &session->lease, 1 };
+        break;
+    case COMMIT:
+        (void)add_fence(unit, session->at);
+        (void)add_step(unit, session->at, 1, "step");
+        (void)add_park(unit, session->at, PW_TASK_ACTIVE, PW_TASK_RETRY, PW_NOW);
+        break;
+    case REAP:
+        (void)add(unit, PW_OP_REAP);
+        break;
+    case END:
+        (void)add_fence(unit, session->at);
+        (void)add_finish(unit, session->at, PW_OUTCOME_TERMINATED);
+        break;
+    case DEED_COUNT:
+        break;
+    }
+}
+
+static void *play_session(void *user)
+{
+    struct session *session = user;
+    struct pw_unit *unit = &session->unit;
+    struct pawl_error error = { PAWL_OK, "" };
+    playing = session;
+    session->whole = session->store->ops->apply(session->store, &unit, 1, time_of(session->deed), &error);
+    if (session->whole != PAWL_OK)
+        print_error("%s: %s\n", deed_names[session->deed], error.text);
+    atomic_store(&session->state, ENDED);
+    return NULL;
+}
+
+static void tell(const struct session *session, char *text, size_t size)
+{
+    const struct pw_op *first = session->unit.first;
+    size_t used =
+        (size_t)snprintf(text, size, "%s: %s", deed_names[session->deed], pawl_status_name(session->unit.status));
+    if (session->deed == CLAIM || session->deed == CLAIM_EXPIRED)
+        (void)snprintf(text + used, size - used, " %zu at epoch %d", first->as.claim.claim_count,
+                       first->as.claim.claim_count > 0 ? (int)first->as.claim.claims[0].fence.epoch : 0);
+    if (session->deed == RENEW)
+        (void)snprintf(text + used, size - used, "%s", session->lease.lost ? " lost" : " held");
+    if (session->deed == REAP)
+        (void)snprintf(text + used, size - used, " %d", (int)first->as.reap.reaped);
+}
+
+/* ---- The conductor ------------------------------------------------------------------------------------------------------ */
+
+struct orders {
+    struct fixture *fixture;
+    struct session sessions[SESSIONS];
+    struct pw_store *clinic;  /* whose runner is dead */
+    int choices[CHOICES_MAX]; /* who went, wherever both could */
+    int depth, choices_made;
+    int played, blocked;
+    int numbers; /* of instances */
+};
+
+enum standing { READY, BLOCKED, OVER };
+
+static char wait_of(struct orders *orders, const struct session *session)
+{
+    char sql[128];
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT CASE wait_event_type WHEN 'Client' THEN 1 WHEN 'Lock' THEN 2 ELSE 0 END"
+                   " FROM pg_stat_activity WHERE pid = %d",
+                   atomic_load(&session->process));
+    return (char)query_number(orders->fixture, sql);
+}
+
+/* Until the server has done all that it was given, or waits for the other's lock. */
+static enum standing settle(struct orders *orders, struct session *session)
+{
+    for (int round = 0; round < PATIENCE; round++) {
+        int state = atomic_load(&session->state), unread = 1;
+        if (state == ENDED)
+            return OVER;
+        char waits = atomic_load(&session->process) != 0 ? wait_of(orders, session) : 0;
+        if (state == STANDING)
+            (void)ioctl(atomic_load(&session->socket), SIOCOUTQ, &unread);
+        if (waits == 2)
+            return BLOCKED;
+        if (state == STANDING && unread == 0 && waits == 1 && wait_of(orders, session) == 1)
+            return READY;
+        rest();
+    }
+    fail_msg("%s comes to no end", deed_names[session->deed]);
+    return OVER;
+}
+
+/* The next one of those who can; where both can, it is the order's choice. */
+static int choose(struct orders *orders, const enum standing *standings)
+{
+    if (standings[0] != READY || standings[1] != READY)
+        return standings[0] == READY ? 0 : 1;
+    assert_true(orders->choices_made < CHOICES_MAX);
+    if (orders->choices_made == orders->depth)
+        orders->choices[orders->depth++] = 0;
+    return orders->choices[orders->choices_made++];
+}
+
+static void conduct(struct orders *orders)
+{
+    for (;;) {
+        enum standing standings[SESSIONS];
+        bool has_blocked = false;
+        for (int i = 0; i < SESSIONS; i++) {
+            standings[i] = settle(orders, &orders->sessions[i]);
+            has_blocked = has_blocked || standings[i] == BLOCKED;
+        }
+        if (standings[0] == OVER && standings[1] == OVER)
+            return;
+        orders->blocked += has_blocked;
+        struct session *next = &orders->sessions[choose(orders, standings)];
+        if (standings[next - orders->sessions] != READY) /* it was let go of since we looked */
+            continue;
+        atomic_store(&next->state, RUNNING);
+        atomic_store(&next->may_go, true);
+    }
+}
+
+/* ---- One play ------------------------------------------------------------------------------------------------------------ */
+
+/* An instance that a dead runner holds; each in a workflow of its own. */
+static void set_scene(struct orders *orders, enum deed first, enum deed second, char *workflow, size_t size)
+{
+    struct fixture *fixture = orders->fixture;
+    const enum deed deeds[SESSIONS] = { first, second };
+    run_raw_sql(fixture, "DELETE FROM workflow_task");
+    assert_int_equal(orders->clinic->ops->announce(orders->clinic, FIXTURE_OWNER, &fixture->error), PAWL_OK);
+    orders->clinic->ops->withdraw(orders->clinic, FIXTURE_OWNER);
+    (void)snprintf(workflow, size, "w-%d", ++orders->numbers);
+    fixture->now_ms = FIXTURE_NOW_MS + DEAD_MS;
+    struct pw_fence at = create_held(fixture, workflow, "i");
+    for (int i = 0; i < SESSIONS; i++) {
+        struct session *session = &orders->sessions[i];
+        session->deed = deeds[i];
+        session->owner = 100 + i;
+        session->at = at;
+        session->workflow = pw_text_of(workflow);
+        atomic_store(&session->process, 0);
+        atomic_store(&session->state, RUNNING);
+        atomic_store(&session->may_go, false);
+        prepare(session);
+    }
+}
+
+static int moves_of(const struct session *session)
+{
+    bool did = session->unit.status == PAWL_OK;
+    if (session->deed == CLAIM || session->deed == CLAIM_EXPIRED)
+        return did ? (int)session->unit.first->as.claim.claim_count : 0;
+    return did && session->deed == COMMIT;
+}
+
+/* Each promise by itself; whoever moves the task raises its epoch, so a move that was overwritten would show. */
+static void check_promises(struct orders *orders, const struct pw_instance *row)
+{
+    const struct session *sessions = orders->sessions;
+    int moves = 0, commits = 0;
+    for (int i = 0; i < SESSIONS; i++) {
+        assert_int_equal(sessions[i].whole, PAWL_OK);
+        moves += moves_of(&sessions[i]);
+        commits += sessions[i].deed == COMMIT && sessions[i].unit.status == PAWL_OK;
+        const struct pw_op_claim *claim = &sessions[i].unit.first->as.claim;
+        if (moves_of(&sessions[i]) == 1 && sessions[i].deed != COMMIT && row->has_task &&
+            claim->claims[0].fence.epoch == row->task.epoch) {
+            assert_true(row->task.processing);
+            assert_int_equal(row->task.owner, sessions[i].owner); /* the newest claim is the only owner */
+        }
+    }
+    assert_in_range(commits, 0, 1);
+    assert_int_equal(step_count(orders->fixture, sessions[0].at), commits); /* a lost lease commits nothing */
+    if (row->has_task)
+        assert_int_equal(row->task.epoch, 1 + moves);
+    else
+        assert_int_equal(row->outcome, PW_OUTCOME_TERMINATED);
+}
+
+static void sign(struct orders *orders, char signature[SIGNATURE])
+{
+    char first[96], second[96];
+    struct pw_instance row = read_key(orders->fixture, orders->sessions[0].at.instance);
+    check_promises(orders, &row);
+    tell(&orders->sessions[0], first, sizeof first);
+    tell(&orders->sessions[1], second, sizeof second);
+    (void)snprintf(signature, SIGNATURE, "%s, %s; outcome %d, task %d: epoch %d, status %d, owner %d, until %d", first,
+                   second, (int)row.outcome, row.has_task, (int)row.task.epoch, (int)row.task.status,
+                   (int)row.task.owner, (int)(row.task.locked_until_ms - FIXTURE_NOW_MS));
+    for (int i = 0; i < SESSIONS; i++)
+        pw_unit_clear(&orders->sessions[i].unit);
+    orders->fixture->now_ms += 10 * LEASE_MS;
+    struct pw_op_claim *claim = fixture_claim(orders->fixture, &orders->sessions[0].workflow, 1, 4);
+    assert_int_equal(claim->claim_count, row.has_task); /* nothing is lost */
+    fixture_clear_units(orders->fixture);
+}
+
+/* One after the other, `leader` first, and only so many of them: who is left out has found nothing. */
+static void play_apart(struct orders *orders, enum deed first, enum deed second, int leader, int count,
+                       char signature[SIGNATURE])
+{
+    char workflow[32];
+    set_scene(orders, first, second, workflow, sizeof workflow);
+    for (int i = 0; i < SESSIONS; i++) {
+        struct session *session = &orders->sessions[(leader + i) % SESSIONS];
+        struct pw_unit *unit = &session->unit;
+        session->whole = unit->status = PAWL_OK;
+        if (i < count)
+            session->whole = session->store->ops->apply(session->store, &unit, 1, time_of(session->deed), NULL);
+    }
+    sign(orders, signature);
+}
+
+static void play_together(struct orders *orders, enum deed first, enum deed second, char signature[SIGNATURE])
+{
+    char workflow[32];
+    set_scene(orders, first, second, workflow, sizeof workflow);
+    orders->choices_made = 0;
+    for (int i = 0; i < SESSIONS; i++)
+        assert_int_equal(pthread_create(&orders->sessions[i].thread, NULL, play_session, &orders->sessions[i]), 0);
+    conduct(orders);
+    for (int i = 0; i < SESSIONS; i++)
+        assert_int_equal(pthread_join(orders->sessions[i].thread, NULL), 0);
+    orders->played++;
+    sign(orders, signature);
+}
+
+/* The last choice that has another side is turned; false: all were played. */
+static bool next_order(struct orders *orders)
+{
+    while (orders->depth > 0 && orders->choices[orders->depth - 1] == 1)
+        orders->depth--;
+    if (orders->depth == 0)
+        return false;
+    orders->choices[orders->depth - 1] = 1;
+    return true;
+}
+
+static bool may_find_nothing(enum deed deed)
+{
+    return deed == CLAIM || deed == CLAIM_EXPIRED || deed == REAP;
+}
+
+/* How it may end; returns how many ways there are. */
+static int play_all_apart(struct orders *orders, enum deed first, enum deed second, char ways[4][SIGNATURE])
+{
+    int count = 0;
+    play_apart(orders, first, second, 0, SESSIONS, ways[count++]);
+    play_apart(orders, first, second, 1, SESSIONS, ways[count++]);
+    if (may_find_nothing(second))
+        play_apart(orders, first, second, 0, 1, ways[count++]);
+    if (may_find_nothing(first))
+        play_apart(orders, first, second, 1, 1, ways[count++]);
+    return count;
+}
+
+static void play_pair(struct orders *orders, enum deed first, enum deed second)
+{
+    char ways[4][SIGNATURE], together[SIGNATURE];
+    int count = play_all_apart(orders, first, second, ways);
+    orders->depth = 0;
+    do {
+        int way = 0;
+        play_together(orders, first, second, together);
+        while (way < count && strcmp(together, ways[way]) != 0)
+            way++;
+        if (way == count) {
+            char order[CHOICES_MAX + 1] = "";
+            for (int i = 0; i < orders->depth; i++)
+                order[i] = (char)('0' + orders->choices[i]);
+            fail_msg("order %s: %s\nneither %s\nnor %s", order, together, ways[0], ways[1]);
+        }
+    } while (next_order(orders));
+}
+
+static void any_two_at_once_are_as_one_after_the_other_in_every_order(void **state) /* C1, S4 */
+{
+    struct orders *orders = calloc(1, sizeof *orders);
+    assert_non_null(orders);
+    orders->fixture = *state;
+    orders->clinic = fixture_open_store(orders->fixture);
+    for (int i = 0; i < SESSIONS; i++)
+        orders->sessions[i].store = fixture_open_store(orders->fixture);
+    for (int first = 0; first < DEED_COUNT; first++)
+        for (int second = first; second < DEED_COUNT; second++)
+            play_pair(orders, (enum deed)first, (enum deed)second);
+    print_message("%d orders, %d times somebody waited for the other's lock\n", orders->played, orders->blocked);
+    assert_true(orders->played > 60);
+    assert_true(orders->blocked > 10);
+    for (int i = 0; i < SESSIONS; i++)
+        orders->sessions[i].store->ops->close(orders->sessions[i].store);
+    orders->clinic->ops->close(orders->clinic);
+    free(orders);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { ON_POSTGRES(any_two_at_once_are_as_one_after_the_other_in_every_order) };
+    return cmocka_run_group_tests_name("orders", tests, NULL, NULL);
+}

@@ -1,0 +1,424 @@
+/* test_store_differential.c - random units of work through a model, through SQLite and through PostgreSQL at the same
+ * simulated time: each answer and every row that can be read must be the same on all.
+ *
+ *   test_store_differential [<sequences> [<first seed> [<flaw>]]]
+ *
+ * Units are made three times from the same stream of chance, once for each store, because keys differ; nothing else may.  A
+ * sequence has workflows, hooks and a table of the user's of its own, so that the stores grow along the way.  With a flaw
+ * (store_model.h) the model breaks a rule, and must be found out. */
+#include "differential.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/wait.h>
+
+#include "postgres_server.h"
+#include "same_rows.h"
+#include "store_model.h"
+
+enum {
+    SEQUENCES_DEFAULT = 20,
+    SEQUENCES_MAX = 100, /* until a flaw is found */
+};
+
+static const char *const side_names[SIDES] = { "in the model", "in SQLite", "in PostgreSQL" };
+
+/* ---- Applying -------------------------------------------------------------------------------------------------------- */
+
+/* As the committer does: what failed as a whole, and is undone, is applied one by one. */
+static void apply(struct trial *trial, struct side *side, size_t count)
+{
+    struct pw_unit *units[UNITS_MAX];
+    struct pawl_error error = { PAWL_OK, "" };
+    for (size_t i = 0; i < count; i++)
+        units[i] = &side->units[i];
+    if (side->store->ops->apply(side->store, units, count, trial->now_ms, &error) == PAWL_OK)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        assert_true(units[i]->undone);
+        pawl_status status = side->store->ops->apply(side->store, &units[i], 1, trial->now_ms, &error);
+        if (status != PAWL_OK)
+            units[i]->error = error;
+        if (status != PAWL_OK)
+            units[i]->status = status;
+    }
+}
+
+/* ---- Comparing answers ------------------------------------------------------------------------------------------------ */
+
+static void compare_deliveries(const struct pw_op_hook_claim *left, const struct pw_op_hook_claim *right)
+{
+    assert_int_equal(left->row_count, right->row_count);
+    for (size_t i = 0; i < left->row_count; i++)
+        assert_same_hook(&left->rows[i], &right->rows[i]);
+}
+
+static void compare_ops(const struct pw_op *left, const struct pw_op *right)
+{
+    switch (left->kind) {
+    case PW_OP_FENCE:
+        assert_int_equal(left->as.fence.pause_requested, right->as.fence.pause_requested);
+        assert_int_equal(left->as.fence.event_seq, right->as.fence.event_seq);
+        break;
+    case PW_OP_CREATE:
+        assert_int_equal(left->as.create.created, right->as.create.created);
+        assert_int_equal(left->as.create.fence.run, right->as.create.fence.run);
+        assert_int_equal(left->as.create.fence.epoch, right->as.create.fence.epoch);
+        assert_int_equal(left->as.create.created_at_ms, right->as.create.created_at_ms);
+        break;
+    case PW_OP_EVENT:
+        assert_int_equal(left->as.event.seq, right->as.event.seq);
+        break;
+    case PW_OP_PARK:
+        assert_int_equal(left->as.park.due_at_ms_set, right->as.park.due_at_ms_set);
+        assert_int_equal(left->as.park.status_set, right->as.park.status_set);
+        break;
+    case PW_OP_HOLD:
+        assert_same_claim(&left->as.hold.claim, &right->as.hold.claim);
+        break;
+    case PW_OP_FINISH:
+        assert_int_equal(left->as.finish.started_at_ms, right->as.finish.started_at_ms);
+        assert_int_equal(left->as.finish.completed_at_ms, right->as.finish.completed_at_ms);
+        break;
+    case PW_OP_CLAIM:
+        assert_int_equal(left->as.claim.claim_count, right->as.claim.claim_count);
+        for (size_t i = 0; i < left->as.claim.claim_count; i++)
+            assert_same_claim(&left->as.claim.claims[i], &right->as.claim.claims[i]);
+        break;
+    case PW_OP_RENEW:
+        for (size_t i = 0; i < left->as.renew.count; i++) {
+            assert_int_equal(left->as.renew.leases[i].lost, right->as.renew.leases[i].lost);
+            assert_int_equal(left->as.renew.leases[i].pause_requested, right->as.renew.leases[i].pause_requested);
+        }
+        break;
+    case PW_OP_HOOK_CLAIM:
+        compare_deliveries(&left->as.hook_claim, &right->as.hook_claim);
+        break;
+    case PW_OP_HOOK_SETTLE:
+        assert_int_equal(left->as.hook_settle.lost, right->as.hook_settle.lost);
+        break;
+    case PW_OP_HOOK_RESEND:
+        assert_int_equal(left->as.hook_resend.found, right->as.hook_resend.found);
+        break;
+    default:
+        break;
+    }
+}
+
+/* What a refused unit's ops say is nobody's business. */
+static void compare_unit(const struct trial *trial, size_t number, size_t side)
+{
+    const struct pw_unit *left = &trial->sides[MODEL].units[number], *right = &trial->sides[side].units[number];
+    if (left->status != right->status)
+        fail_msg("unit %zu: %s (%s) %s, %s (%s) %s", number, pawl_status_name(left->status), left->error.text,
+                 side_names[MODEL], pawl_status_name(right->status), right->error.text, side_names[side]);
+    const struct pw_op *other = right->first;
+    for (const struct pw_op *op = left->first; op != NULL && left->status == PAWL_OK; op = op->next) {
+        compare_ops(op, other);
+        other = other->next;
+    }
+}
+
+static void compare_answers(const struct trial *trial, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t side = 1; side < SIDES; side++)
+            compare_unit(trial, i, side);
+}
+
+/* ---- What there is by now ------------------------------------------------------------------------------------------- */
+
+static void note_instance(struct trial *trial, const struct pw_op *const *ops)
+{
+    const struct pw_op_create *create = &ops[MODEL]->as.create;
+    if (!create->created || trial->subject_count == SUBJECTS_MAX)
+        return;
+    struct subject *subject = &trial->subjects[trial->subject_count++];
+    *subject = (struct subject){ .run = 0 };
+    for (size_t s = 0; s < SIDES; s++)
+        subject->key[s] = ops[s]->as.create.fence.instance;
+    (void)snprintf(subject->id, sizeof subject->id, "%s", create->id.data);
+    subject->workflow = trial->workflows[pw_text_equal(create->workflow, trial->workflows[0]) ? 0 : 1];
+}
+
+static void note_deliveries(struct trial *trial, const struct pw_op *const *ops)
+{
+    const struct pw_op_hook_claim *claim = &ops[MODEL]->as.hook_claim;
+    for (size_t i = 0; i < claim->row_count && trial->delivery_count < DELIVERIES_MAX; i++) {
+        struct delivery *delivery = &trial->deliveries[trial->delivery_count++];
+        delivery->epoch = claim->rows[i].epoch;
+        for (size_t s = 0; s < SIDES; s++)
+            delivery->key[s] = ops[s]->as.hook_claim.rows[i].key;
+    }
+}
+
+/* What was created or claimed is spoken of from now on. */
+static void note_answers(struct trial *trial, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct pw_op *ops[SIDES];
+        for (size_t s = 0; s < SIDES; s++)
+            ops[s] = trial->sides[s].units[i].first;
+        while (ops[MODEL] != NULL && trial->sides[MODEL].units[i].status == PAWL_OK) {
+            if (ops[MODEL]->kind == PW_OP_CREATE)
+                note_instance(trial, ops);
+            if (ops[MODEL]->kind == PW_OP_HOOK_CLAIM)
+                note_deliveries(trial, ops);
+            for (size_t s = 0; s < SIDES; s++)
+                ops[s] = ops[s]->next;
+        }
+    }
+}
+
+/* ---- Comparing rows ---------------------------------------------------------------------------------------------------- */
+
+/* Rows of one kind from all sides: calls the store's function, compares the counts, then row by row. */
+#define COMPARE_LISTS(trial, type, compare, function, ...)                                                             \
+    do {                                                                                                               \
+        type *rows[SIDES] = { NULL };                                                                                  \
+        size_t counts[SIDES] = { 0 };                                                                                  \
+        for (size_t s = 0; s < SIDES; s++) {                                                                           \
+            struct side *side = &(trial)->sides[s];                                                                    \
+            assert_int_equal(                                                                                          \
+                side->store->ops->function(side->store, &side->arena, __VA_ARGS__, &rows[s], &counts[s], NULL),        \
+                PAWL_OK);                                                                                              \
+            assert_int_equal(counts[MODEL], counts[s]);                                                                \
+            for (size_t row = 0; row < counts[s] && s != MODEL; row++)                                                 \
+                compare(&rows[MODEL][row], &rows[s][row]);                                                             \
+        }                                                                                                              \
+    } while (0)
+
+static void compare_history(struct trial *trial, const struct subject *subject, int64_t run)
+{
+    struct pw_history_query queries[SIDES];
+    bool newest = trial_once_in(trial, 2);
+    for (size_t s = 0; s < SIDES; s++)
+        queries[s] =
+            (struct pw_history_query){ .instance = subject->key[s], .run = run, .newest_first = newest, .max = 1000 };
+    COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, read_steps, &queries[s]);
+    COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, read_events, &queries[s]);
+    COMPARE_LISTS(trial, struct pw_log_row, assert_same_log, read_logs, &queries[s]);
+    COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, read_waiting_steps, subject->key[s], run);
+    COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, read_new_events, subject->key[s], run, 0);
+}
+
+static int64_t newest_step(struct trial *trial, const struct subject *subject)
+{
+    struct side *side = &trial->sides[MODEL];
+    struct pw_history_query query = {
+        .instance = subject->key[MODEL], .run = subject->run, .newest_first = true, .max = 1
+    };
+    struct pw_step_row *rows = NULL;
+    size_t count = 0;
+    assert_int_equal(side->store->ops->read_steps(side->store, &side->arena, &query, &rows, &count, NULL), PAWL_OK);
+    return count > 0 ? rows[0].seq : 0;
+}
+
+static void compare_subject(struct trial *trial, struct subject *subject)
+{
+    struct pw_instance rows[SIDES];
+    struct pw_step_row steps[SIDES];
+    bool has_step[SIDES];
+    for (size_t s = 0; s < SIDES; s++) {
+        struct side *side = &trial->sides[s];
+        assert_int_equal(side->store->ops->read_current(side->store, &side->arena, subject->workflow,
+                                                        pw_text_of(subject->id), &rows[s], &steps[s], &has_step[s],
+                                                        NULL),
+                         PAWL_OK);
+        assert_int_equal(rows[s].key, subject->key[s]);
+        assert_same_instance(&rows[MODEL], &rows[s]);
+        assert_int_equal(has_step[MODEL], has_step[s]);
+        if (has_step[MODEL])
+            assert_same_step_row(&steps[MODEL], &steps[s]);
+    }
+    for (int64_t run = 1; run <= rows[MODEL].run; run++)
+        compare_history(trial, subject, run);
+    subject->run = rows[MODEL].run;
+    subject->epoch = rows[MODEL].task.epoch;
+    subject->event_seq = rows[MODEL].task.event_seq;
+    subject->steps = newest_step(trial, subject);
+}
+
+static void compare_lists(struct trial *trial)
+{
+    for (size_t w = 0; w < 2; w++) {
+        struct pw_instance_query query = { .workflow = trial->workflows[w], .max = 100 };
+        query.oldest_first = trial_once_in(trial, 2);
+        query.has_status = trial_once_in(trial, 2);
+        query.status = (enum pawl_instance_status)trial_below(trial, 6);
+        COMPARE_LISTS(trial, struct pw_instance, assert_same_instance, list_instances, &query);
+        struct pw_hook_query hooks = { .hook = trial->hooks[w], .max = 100 };
+        hooks.has_status = trial_once_in(trial, 2);
+        hooks.status = trial_once_in(trial, 2) ? PAWL_DELIVERY_PENDING : PAWL_DELIVERY_FAILED;
+        COMPARE_LISTS(trial, struct pw_hook_row, assert_same_hook, list_hooks, &hooks);
+    }
+}
+
+static int64_t sum_of(struct trial *trial, size_t side)
+{
+    return side == MODEL
+               ? store_model_sum(trial->sides[side].store)
+               : query_number(&trial->fixtures[side], "SELECT coalesce(sum(n), 0) + 1000 * count(*) FROM differential");
+}
+
+static void compare_totals(struct trial *trial)
+{
+    int64_t due[SIDES], own[SIDES], hooks[SIDES], sums[SIDES];
+    struct pw_share share = trial_share(trial);
+    struct pw_task_counts counts[SIDES];
+    for (size_t s = 0; s < SIDES; s++) {
+        struct pw_store *store = trial->sides[s].store;
+        assert_int_equal(store->ops->next_due(store, trial->workflows, 2, NULL, &due[s], NULL), PAWL_OK);
+        assert_int_equal(store->ops->next_due(store, trial->workflows, 2, &share, &own[s], NULL), PAWL_OK);
+        assert_int_equal(store->ops->next_hook(store, trial->hooks, 2, &hooks[s], NULL), PAWL_OK);
+        assert_int_equal(store->ops->count_tasks(store, trial->now_ms, &counts[s], NULL), PAWL_OK);
+        sums[s] = sum_of(trial, s);
+        assert_true(due[MODEL] == due[s]);
+        assert_true(own[MODEL] == own[s]);
+        assert_true(hooks[MODEL] == hooks[s]);
+        assert_int_equal(sums[MODEL], sums[s]);
+        assert_memory_equal(&counts[MODEL], &counts[s], sizeof counts[s]);
+    }
+}
+
+static void compare_state(struct trial *trial)
+{
+    for (size_t i = 0; i < trial->subject_count; i++)
+        compare_subject(trial, &trial->subjects[i]);
+    compare_lists(trial);
+    compare_totals(trial);
+    for (size_t s = 0; s < SIDES; s++)
+        pw_arena_clear(&trial->sides[s].arena);
+}
+
+/* ---- Sequences ----------------------------------------------------------------------------------------------------------- */
+
+static void begin_sequence(struct trial *trial, uint64_t seed)
+{
+    trial->seed = trial->chance = seed;
+    trial->subject_count = trial->delivery_count = 0;
+    trial->numbers = 0;
+    trial->uses_up = trial_once_in(trial, 2);
+    int64_t nowhere = (INT64_C(1) << 40) + (int64_t)seed;
+    trial->nobody = (struct subject){ .key = { nowhere, nowhere, nowhere }, .run = 1 };
+    for (size_t shard = 0; shard < PW_SHARD_COUNT; shard++)
+        trial->owned_shards[shard] = (shard * 7 + seed) % 3 == 0 ? '0' : '1';
+    trial->owned[0] = (struct pw_text){ trial->owned_shards, PW_SHARD_COUNT };
+    trial->owned[1] = (struct pw_text){ NULL, 0 };
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(trial->workflow_names[i], sizeof trial->workflow_names[i], "w%zu-%" PRIu64, i, seed);
+        (void)snprintf(trial->hook_names[i], sizeof trial->hook_names[i], "h%zu-%" PRIu64, i, seed);
+        trial->workflows[i] = pw_text_of(trial->workflow_names[i]);
+        trial->hooks[i] = pw_text_of(trial->hook_names[i]);
+        trial->wanted[i] = (struct pw_hook_wanted){ trial->hooks[i], 100 + (int64_t)i * 200 };
+    }
+    store_model_reset(trial->sides[MODEL].store);
+    for (size_t s = IN_SQLITE; s < SIDES; s++)
+        run_raw_sql(&trial->fixtures[s],
+                    "DELETE FROM differential; DELETE FROM workflow_task; DELETE FROM workflow_hook");
+}
+
+static void play(struct trial *trial, uint64_t seed)
+{
+    begin_sequence(trial, seed);
+    for (int64_t batches = 1 + trial_below(trial, BATCHES_MAX); batches > 0; batches--) {
+        trial->now_ms += trial_once_in(trial, 3) ? 0 : trial_below(trial, 600);
+        size_t count = trial_make_batch(trial);
+        for (size_t s = 0; s < SIDES; s++)
+            apply(trial, &trial->sides[s], count);
+        compare_answers(trial, count);
+        note_answers(trial, count);
+        for (size_t s = 0; s < SIDES; s++)
+            for (size_t i = 0; i < count; i++)
+                pw_unit_clear(&trial->sides[s].units[i]);
+        compare_state(trial);
+    }
+}
+
+static struct {
+    uint64_t sequences, first_seed, playing;
+    enum store_model_flaw flaw;
+} wanted = { SEQUENCES_DEFAULT, 1, 0, FLAW_NONE };
+
+static int64_t trial_now(void *user)
+{
+    return ((struct trial *)user)->now_ms;
+}
+
+static void open_sides(struct trial *trial)
+{
+    static const enum test_store stores[SIDES] = { [IN_SQLITE] = STORE_IN_MEMORY, [IN_POSTGRES] = STORE_IN_POSTGRES };
+    trial->sides[MODEL].store = store_model_new(wanted.flaw);
+    for (size_t s = IN_SQLITE; s < SIDES; s++) {
+        struct fixture *fixture = &trial->fixtures[s];
+        struct pawl_clock clock = { trial_now, trial };
+        store_place_make(&fixture->place, stores[s]);
+        assert_int_equal(pw_store_open(fixture->place.url, clock, &fixture->store, &fixture->error), PAWL_OK);
+        trial->sides[s].store = fixture->store;
+        run_raw_sql(fixture, "CREATE TABLE differential (id TEXT PRIMARY KEY, n BIGINT)");
+    }
+}
+
+static void the_stores_answer_alike_and_end_alike(void **state)
+{
+    struct trial *trial = calloc(1, sizeof *trial);
+    (void)state;
+    assert_non_null(trial);
+    trial->now_ms = INT64_C(1700000000000);
+    open_sides(trial);
+    for (uint64_t i = 0; i < wanted.sequences; i++) {
+        wanted.playing = wanted.first_seed + i;
+        play(trial, wanted.playing);
+    }
+    for (size_t s = 0; s < SIDES; s++)
+        trial->sides[s].store->ops->close(trial->sides[s].store);
+    free(trial);
+}
+
+/* This program again, in a process of its own, because it ends at the first difference. */
+static int exit_code_with(enum store_model_flaw flaw)
+{
+    char number[16], sequences[16];
+    int status = 0;
+    (void)snprintf(number, sizeof number, "%d", (int)flaw);
+    (void)snprintf(sequences, sizeof sequences, "%d", SEQUENCES_MAX);
+    pid_t child = fork();
+    if (child == 0) {
+        int nothing = open("/dev/null", O_WRONLY);
+        if (nothing >= 0 && dup2(nothing, 1) == 1 && dup2(nothing, 2) == 2)
+            (void)execl("/proc/self/exe", "differential", sequences, "1", number, (char *)NULL);
+        _exit(99);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void a_rule_that_one_side_breaks_is_found(void **state)
+{
+    (void)state;
+    (void)postgres_server_socket(); /* one for all */
+    for (int flaw = FLAW_NONE + 1; flaw < FLAW_COUNT; flaw++) {
+        int code = exit_code_with((enum store_model_flaw)flaw);
+        if (code != 1)
+            fail_msg("flaw %d: %d", flaw, code);
+    }
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(the_stores_answer_alike_and_end_alike),
+                                        cmocka_unit_test(a_rule_that_one_side_breaks_is_found) };
+    if (count > 1)
+        wanted.sequences = strtoull(arguments[1], NULL, 10);
+    if (count > 2)
+        wanted.first_seed = strtoull(arguments[2], NULL, 10);
+    if (count > 3)
+        wanted.flaw = (enum store_model_flaw)strtol(arguments[3], NULL, 10);
+    if (count > 3) /* only this one: the other would begin again for ever */
+        cmocka_set_test_filter("the_stores_*");
+    int failed = cmocka_run_group_tests_name("differential", tests, NULL, NULL);
+    print_message("the last seed was %" PRIu64 ": test_store_differential 1 %" PRIu64 "\n", wanted.playing,
+                  wanted.playing);
+    return failed;
+}
