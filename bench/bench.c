@@ -181,10 +181,15 @@ void bench_say_ready(sem_t *ready)
     bench_require(sem_post(ready) == 0, "the semaphore is full");
 }
 
-void bench_await_end(const struct bench_host *host, const char *id, sem_t *ready)
+void bench_await_ready(sem_t *ready)
 {
     while (sem_wait(ready) != 0) /* a signal came */
         continue;
+}
+
+void bench_await_end(const struct bench_host *host, const char *id, sem_t *ready)
+{
+    bench_await_ready(ready);
     bench_await(host, id, PAWL_COMPLETE);
 }
 
@@ -244,9 +249,10 @@ void bench_print(const struct bench_result *result, const char *more, ...)
     double ratio = result->kind == BENCH_RATE ? result->value / result->limit : result->limit / result->value;
     va_list arguments;
     va_start(arguments, more);
-    printf("{\"name\": \"%s\", \"store\": \"sqlite\", \"value\": %.1f, \"unit\": \"%s\", \"limit\": %.1f, "
+    printf("{\"name\": \"%s\", \"store\": \"%s\", \"value\": %.1f, \"unit\": \"%s\", \"limit\": %.1f, "
            "\"ratio\": %.3f",
-           result->name, result->value, result->unit, result->limit, ratio);
+           result->name, result->store != NULL ? result->store : "sqlite", result->value, result->unit, result->limit,
+           ratio);
     if (more[0] != '\0')
         printf(", ");
     vprintf(more, arguments);

@@ -61,6 +61,7 @@ void bench_await(const struct bench_host *host, const char *id, enum pawl_instan
  * to return, with bench_say_ready() on the same semaphore. */
 void bench_await_end(const struct bench_host *host, const char *id, sem_t *ready);
 void bench_say_ready(sem_t *ready);
+void bench_await_ready(sem_t *ready);
 /* Until no run is active: all have finished or wait. */
 void bench_await_idle(const struct bench_host *host);
 
@@ -70,6 +71,7 @@ enum bench_kind { BENCH_RATE, BENCH_TIME }; /* more is better, less is better */
 
 struct bench_result {
     const char *name;
+    const char *store; /* NULL: sqlite */
     enum bench_kind kind;
     double value;
     const char *unit;

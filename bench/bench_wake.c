@@ -1,40 +1,15 @@
 /* bench_wake.c - how soon an event is acted upon: from the call that sends it to a waiting run until that run is seen to
  * be complete.  The limit is one transaction. */
-#include <stdio.h>
-
-#include "bench.h"
 #include "limit.h"
+#include "wake.h"
 
 enum { RUNS = 400 };
-
-static pawl_status wait(pawl_run *run, const pawl_value *params, pawl_value **out_result)
-{
-    struct pawl_event event;
-    (void)params, (void)out_result;
-    PAWL_TRY(pawl_wait_for_event(run, "wait", "go", NULL, &event));
-    bench_say_ready(pawl_run_user(run));
-    return PAWL_OK;
-}
-
-static double wake_us(const struct bench_host *host, const char *id, sem_t *ready)
-{
-    struct pawl_send_event_options options = PAWL_SEND_EVENT_OPTIONS_INIT;
-    struct pawl_error error;
-    pawl_scope *scope = pawl_scope_new();
-    options.type = "go";
-    double begun_us = bench_now_us();
-    bench_check(pawl_send_event(host->engine, scope, host->workflow, id, &options, NULL, &error), &error);
-    bench_await_end(host, id, ready);
-    double us = bench_now_us() - begun_us;
-    pawl_scope_free(scope);
-    return us;
-}
 
 int main(void)
 {
     double wakes_us[RUNS], limits_us[RUNS];
     sem_t ready;
-    struct pawl_workflow workflow = { .name = "wake", .run = wait, .user = &ready };
+    struct pawl_workflow workflow = wake_workflow(&ready);
     struct bench_place place;
     struct bench_host host;
     sem_init(&ready, 0, 0);
@@ -45,11 +20,7 @@ int main(void)
     limit_warm_up(limit);
 
     for (int i = 0; i < RUNS; i++) {
-        char id[16];
-        snprintf(id, sizeof id, "run-%d", i);
-        bench_create(&host, id);
-        bench_await(&host, id, PAWL_WAITING);
-        wakes_us[i] = wake_us(&host, id, &ready);
+        wakes_us[i] = wake_once(&host, i, &ready).complete_us;
 
         double begun_us = bench_now_us();
         limit_transaction(limit, 1);
