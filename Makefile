@@ -5,11 +5,11 @@ PREFIX ?= /usr/local
 VARIANTS ?= # all
 
 BUILD_PACKAGES = gcc libc6-dev cmake ninja-build pkg-config libsqlite3-dev libjansson-dev \
-	libmicrohttpd-dev libgnutls28-dev libcurl4-openssl-dev
+	libmicrohttpd-dev libgnutls28-dev libcurl4-openssl-dev libpq-dev
 # zlib1g-dev: `pkg-config --static` asks for it on SQLite's behalf, and SQLite's package does not bring it.
 TEST_PACKAGES = $(BUILD_PACKAGES) g++ clang clang-format libclang-rt-14-dev libcmocka-dev valgrind binutils python3 \
-	sqlite3 spin zlib1g-dev curl openssl
-BENCH_PACKAGES = wrk
+	sqlite3 spin zlib1g-dev curl openssl postgresql-15 faketime pgbouncer
+BENCH_PACKAGES = wrk postgresql-15
 RELEASE = build/release
 
 .PHONY: help build run demo test bench fuzz sim install format clean asan tsan clang valgrind coverage

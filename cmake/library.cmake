@@ -12,7 +12,7 @@ set(pawl_pc_requires "sqlite3 jansson")
 if(PAWL_BUILD_POSTGRES)
     pkg_check_modules(PAWL_LIBPQ REQUIRED IMPORTED_TARGET libpq)
     list(APPEND pawl_libraries PkgConfig::PAWL_LIBPQ)
-    string(APPEND pawl_pc_requires " libpq")
+    set(pawl_pc_libraries "-lpq ") # not required: its own file asks for archives that its package does not bring
 else()
     list(FILTER pawl_sources EXCLUDE REGEX "/src/store/postgres/")
 endif()

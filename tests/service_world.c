@@ -323,10 +323,12 @@ void world_start_local(struct world *world, int room)
 static struct world *meddled_world;
 
 static pawl_status meddling_read(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                 struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error)
+                                 struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
+                                 bool *out_has_step, struct pawl_error *error)
 {
     struct world *world = meddled_world;
-    pawl_status status = world->true_ops->read_instance(store, arena, workflow, id, out_instance, error);
+    pawl_status status =
+        world->true_ops->read_current(store, arena, workflow, id, out_instance, out_step, out_has_step, error);
     if (status == PAWL_OK && world->meddle_count > 0) {
         world->meddle_count--;
         world->meddle(world, out_instance);
@@ -341,7 +343,7 @@ void world_start_meddling(struct world *world, int count,
     meddled_world = world;
     world->true_ops = store->ops;
     world->ops = *store->ops;
-    world->ops.read_instance = meddling_read;
+    world->ops.read_current = meddling_read;
     world->meddle = meddle;
     world->meddle_count = count;
     store->ops = &world->ops;

@@ -25,7 +25,7 @@ struct fixture {
     int64_t now_ms;
     struct store_place place;
     const char *directory; /* the place's, of a file */
-    char url[256];         /* the place's, until a test changes it */
+    char url[400];         /* the place's, until a test changes it */
     struct pw_unit units[FIXTURE_UNITS_MAX];
     size_t unit_count;
 };

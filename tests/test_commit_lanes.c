@@ -130,6 +130,29 @@ static void there_is_a_lane_for_each_transaction_that_the_store_can_carry_out(vo
     assert_int_equal(pw_commit_lanes(fake->commit), LANES);
 }
 
+static size_t no_lanes(struct pw_store *store)
+{
+    (void)store;
+    return 0;
+}
+
+static void a_store_that_knows_of_no_lane_has_one(void **state)
+{
+    static const struct pw_store_ops ops = {
+        .name = "fake", .now_ms = fake_now, .lanes = no_lanes, .apply = fake_apply
+    };
+    struct fake *fake = *state;
+    struct told told;
+    pw_commit_free(fake->commit);
+    fake->store.ops = &ops;
+    assert_int_equal(pw_commit_new(&fake->store, (struct pw_commit_observer){ NULL, NULL }, &fake->commit), PAWL_OK);
+
+    assert_int_equal(pw_commit_lanes(fake->commit), 1);
+    prepare(fake, &told, 1, 1);
+    assert_int_equal(pw_commit_run(fake->commit, &told.unit), PAWL_OK);
+    pw_unit_clear(&told.unit);
+}
+
 static void C1_units_of_one_instance_keep_their_order(void **state)
 {
     struct fake *fake = *state;
@@ -276,18 +299,47 @@ static void what_is_about_one_instance_has_one_key(void **state)
     pw_unit_clear(&other);
 }
 
+static size_t last_lane(struct pw_store *store, const struct pw_unit *unit)
+{
+    (void)store;
+    (void)unit;
+    return LANES - 1;
+}
+
+/* By their keys they would be in two. */
+static void a_store_may_say_itself_which_lane_a_unit_belongs_to(void **state)
+{
+    struct fake *fake = *state;
+    struct pw_store_ops choosing = fake_ops;
+    struct told units[2];
+    choosing.lane_of = last_lane;
+    fake->store.ops = &choosing;
+    for (int i = 0; i < 2; i++) {
+        prepare(fake, &units[i], i + 1, 1);
+        pw_commit_submit(fake->commit, &units[i].unit);
+    }
+    assert_true(pw_commit_lead(fake->commit));
+    assert_int_equal(fake->observed, 1);
+    assert_int_equal(fake->observed_units, 2);
+    fake->store.ops = &fake_ops;
+    for (int i = 0; i < 2; i++)
+        pw_unit_clear(&units[i].unit);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(there_is_a_lane_for_each_transaction_that_the_store_can_carry_out),
+        TEST(a_store_that_knows_of_no_lane_has_one),
         TEST(C1_units_of_one_instance_keep_their_order),
         TEST(a_lane_that_is_held_up_holds_up_no_other),
         TEST(what_is_sent_is_applied_at_once_where_nobody_serves),
         TEST(what_is_sent_is_applied_by_the_lanes_serving_thread),
         TEST(a_transaction_that_failed_is_observed_as_such),
         TEST(what_is_about_one_instance_has_one_key),
+        TEST(a_store_may_say_itself_which_lane_a_unit_belongs_to),
     };
     return cmocka_run_group_tests_name("commit lanes", tests, NULL, NULL);
 }

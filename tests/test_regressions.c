@@ -3,8 +3,6 @@
  * Where a story needs something to happen between a read and a commit, the engine gets a store that lets it happen. */
 #include "running.h"
 
-#include <sqlite3.h>
-
 #include "engine/engine.h"
 #include "testing/forward.h"
 
@@ -196,30 +194,15 @@ static pawl_status insert_once(pawl_run *run, const pawl_value *params, pawl_val
     return pawl_do(run, "insert", NULL, insert_what_is_there, NULL, out_result);
 }
 
-static void execute(struct running *running, const char *sql, int expected_rows)
-{
-    sqlite3 *database = NULL;
-    sqlite3_stmt *statement = NULL;
-    int rows = 0;
-    assert_int_equal(sqlite3_open(running->path, &database), SQLITE_OK);
-    assert_int_equal(sqlite3_busy_timeout(database, PATIENCE_MS), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), SQLITE_OK);
-    while (sqlite3_step(statement) == SQLITE_ROW)
-        rows++;
-    assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
-    assert_int_equal(sqlite3_close(database), SQLITE_OK);
-    assert_int_equal(rows, expected_rows);
-}
-
 static void a_refused_change_is_recorded_before_the_run_pauses(void **state)
 {
     struct stage *stage = *state;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     struct running running;
     running_open(&running, true);
-    execute(&running, "CREATE TABLE one(x PRIMARY KEY)", 0);
-    execute(&running, "INSERT INTO one VALUES(1)", 0);
-    execute(&running, "CREATE TABLE failures(x)", 0);
+    struct store_place place = database_place(running.path);
+    store_place_execute(&place, "CREATE TABLE one(x INTEGER PRIMARY KEY); INSERT INTO one VALUES(1)");
+    store_place_execute(&place, "CREATE TABLE failures(x TEXT)");
     running_register(&running, "w", insert_once, stage);
     options.workers = 2;
     running_start(&running, &options);
@@ -241,7 +224,7 @@ static void a_refused_change_is_recorded_before_the_run_pauses(void **state)
     assert_string_equal(step->error_name, "STEP_UNIQUE_CONSTRAINT_VIOLATION");
     assert_int_equal(step->attempts, 1);
     assert_int_equal(atomic_load(&stage->bodies), 1);
-    execute(&running, "SELECT x FROM failures", 1);
+    assert_int_equal(store_place_number(&place, "SELECT count(*) FROM failures"), 1);
     running_close(&running);
 }
 
@@ -604,7 +587,8 @@ static pawl_status meddle_and_apply(struct pw_store *store, struct pw_unit **uni
 }
 
 static pawl_status meddle_and_read(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                   struct pw_text id, struct pw_instance *out_row, struct pawl_error *error)
+                                   struct pw_text id, struct pw_instance *out_row, struct pw_step_row *out_step,
+                                   bool *out_has_step, struct pawl_error *error)
 {
     struct meddler *meddler = meddler_of(store);
     struct pw_store *inner = meddler->forward.inner;
@@ -613,7 +597,7 @@ static pawl_status meddle_and_read(struct pw_store *store, struct pw_arena *aren
         *error = (struct pawl_error){ .status = PAWL_STORE_UNAVAILABLE, .text = "a passing trouble" };
         return PAWL_STORE_UNAVAILABLE;
     }
-    return inner->ops->read_instance(inner, arena, workflow, id, out_row, error);
+    return inner->ops->read_current(inner, arena, workflow, id, out_row, out_step, out_has_step, error);
 }
 
 static struct pw_store *wrap(struct pw_store *inner, void *user)
@@ -621,7 +605,7 @@ static struct pw_store *wrap(struct pw_store *inner, void *user)
     struct meddler *meddler = user;
     pw_forward_init(&meddler->forward, inner);
     meddler->forward.ops.apply = meddle_and_apply;
-    meddler->forward.ops.read_instance = meddle_and_read;
+    meddler->forward.ops.read_current = meddle_and_read;
     return &meddler->forward.store;
 }
 
@@ -633,10 +617,11 @@ static int64_t simulated_now(void *user)
 static void open_meddled(struct meddler *meddler, struct stage *stage)
 {
     struct running *running = &meddler->running;
+    struct store_place place = database_place("");
     struct pawl_options options = PAWL_OPTIONS_INIT;
     memset(meddler, 0, sizeof *meddler);
     meddler->stage = stage;
-    options.store_url = "sqlite::memory:";
+    options.store_url = place.url;
     options.clock = (struct pawl_clock){ simulated_now, running };
     assert_ok(pw_engine_open(&options, wrap, meddler, &running->engine, &running->error), running->error);
     assert_ok(pawl_runner_open(running->engine, NULL, &running->runner, &running->error), running->error);

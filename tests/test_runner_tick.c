@@ -95,13 +95,14 @@ static struct running world;
 
 static int set_up(void **state)
 {
+    struct store_place place = database_place("");
     struct pawl_options options = PAWL_OPTIONS_INIT;
     struct pawl_runner_options runner_options = PAWL_RUNNER_OPTIONS_INIT;
     memset(&world, 0, sizeof world);
     memset(&trail, 0, sizeof trail);
     pthread_mutex_init(&trail.lock, NULL);
     trail.running = &world;
-    options.store_url = "sqlite::memory:";
+    options.store_url = place.url;
     options.clock = (struct pawl_clock){ stopped_now, &world };
     runner_options.lease_ms = 5000;
     assert_ok(pawl_open(&options, &world.engine, &world.error), world.error);

@@ -125,11 +125,12 @@ static void C8_a_run_that_the_store_fails_is_put_off_for_longer_up_to_16_seconds
 {
     static const int64_t delays_ms[] = { 1000, 2000, 4000, 8000, 16000, 16000 };
     struct running running = { .engine = NULL };
+    struct store_place place = database_place("");
     struct pawl_options options = PAWL_OPTIONS_INIT;
     atomic_int bodies = 0;
     int64_t now_ms = INT64_C(1700000000000), next_ms;
     (void)state;
-    options.store_url = "sqlite::memory:";
+    options.store_url = place.url;
     options.clock = (struct pawl_clock){ now_of, &now_ms };
     assert_ok(pawl_open(&options, &running.engine, &running.error), running.error);
     running.scope = pawl_scope_new();

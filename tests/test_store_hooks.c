@@ -333,6 +333,25 @@ static void the_last_attempt_that_never_came_back_has_failed_for_good(void **sta
     assert_non_null(strstr(rows[0].last_error.data, "lease"));
 }
 
+/* Its place among those looked at goes to the next of its own hook. */
+static void a_used_up_row_lets_no_younger_one_of_another_hook_pass(void **state)
+{
+    struct fixture *fixture = *state;
+    (void)create_told(fixture, "used-up", "mail");
+    for (int attempt = 0; attempt < 3; attempt++) {
+        (void)claim_one(fixture, "used-up");
+        fixture->now_ms += LEASE_MS;
+    }
+    fixture_clear_units(fixture);
+    (void)create_told(fixture, "older", "mail");
+    fixture->now_ms++;
+    (void)create_told(fixture, "younger", "audit");
+
+    assert_string_equal(claim(fixture, 1, NULL), "older");
+    assert_string_equal(claim(fixture, 1, NULL), "younger");
+    assert_string_equal(claim(fixture, 1, NULL), "");
+}
+
 static void a_row_whose_instance_was_deleted_is_given_to_nobody(void **state)
 {
     struct fixture *fixture = *state;
@@ -465,7 +484,10 @@ static const char *listed(struct fixture *fixture, struct pw_hook_query query)
 {
     static char ids[256];
     struct pw_hook_row *rows;
+    struct pw_positions positions;
     size_t count;
+    pw_positions_init(&positions, fixture->store);
+    query.positions = &positions;
     query.max = 2;
     ids[0] = '\0';
     do {
@@ -473,7 +495,8 @@ static const char *listed(struct fixture *fixture, struct pw_hook_query query)
         for (size_t i = 0; i < count; i++)
             (void)snprintf(ids + strlen(ids), sizeof ids - strlen(ids), "%s%s", ids[0] != '\0' ? " " : "",
                            rows[i].id.data);
-        query.after_key = count > 0 ? rows[count - 1].key : 0;
+        for (size_t i = 0; i < count; i++)
+            pw_positions_pass(&positions, rows[i].key);
     } while (count == 2);
     return ids;
 }
@@ -568,7 +591,7 @@ static void a_file_of_version_1_is_migrated_and_keeps_what_it_has(void **state)
     struct fixture *fixture = *state;
     assert_int_equal(sqlite3_close(begin_with_version_1(fixture)), SQLITE_OK);
     fixture->store = fixture_open_store(fixture);
-    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"), 2);
+    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"), 3);
     assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_instance WHERE id = 'old'"), 1);
     (void)create_told(fixture, "a", "mail");
     assert_string_equal(claim(fixture, 1, NULL), "a");
@@ -607,6 +630,7 @@ static void a_file_of_version_1_with_somebody_elses_table_of_the_name_is_refused
     TEST(a_claim_counts_an_attempt_and_takes_a_lease_of_the_hooks_length)                                              \
     TEST(an_attempt_that_never_came_back_is_followed_by_another)                                                       \
     TEST(the_last_attempt_that_never_came_back_has_failed_for_good)                                                    \
+    TEST(a_used_up_row_lets_no_younger_one_of_another_hook_pass)                                                       \
     TEST(a_row_whose_instance_was_deleted_is_given_to_nobody)                                                          \
     TEST(what_was_delivered_is_deleted)                                                                                \
     TEST(what_failed_is_due_again_later_with_its_error)                                                                \

@@ -1,8 +1,6 @@
 /* test_turn_api.c - engine.h driven by hand: steps, suspension, changes registered in a step. */
 #include "hand.h"
 
-#include <sqlite3.h>
-
 /* ---- Steps -------------------------------------------------------------------------------------------------------------- */
 
 static void a_turn_knows_its_run(void **state)
@@ -321,13 +319,18 @@ static void an_attempt_that_outlives_its_turn_is_dropped(void **state)
 
 /* ---- Changes registered in a step ---------------------------------------------------------------------------------------- */
 
+struct calls {
+    enum test_store store;
+    int count;
+};
+
 static pawl_status count_call(void *connection, const void *data, size_t size)
 {
-    int *calls;
+    struct calls *calls;
     assert_int_equal(size, sizeof calls);
     memcpy(&calls, data, sizeof calls);
-    ++*calls;
-    return sqlite3_exec(connection, "CREATE TABLE IF NOT EXISTS app (n INTEGER UNIQUE)", NULL, NULL, NULL) == SQLITE_OK
+    calls->count++;
+    return store_connection_execute(calls->store, connection, "CREATE TABLE IF NOT EXISTS app (n INTEGER UNIQUE)")
                ? PAWL_OK
                : PAWL_STEP_MUTATION_FAILED;
 }
@@ -337,7 +340,7 @@ static void A13_changes_run_once_with_success_and_not_with_a_failed_attempt(void
     struct hand *hand = *state;
     const struct pawl_policy policy = { 3, 10, PAWL_BACKOFF_CONSTANT, 1000 };
     struct pawl_answer answer;
-    int calls = 0, *where = &calls;
+    struct calls calls = { hand->place.store, 0 }, *where = &calls;
     hand_create(hand, "r");
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(pawl_recall_step(pawl_turn_lane(turn), "s", 1, &policy, &answer), PAWL_OK);
@@ -345,7 +348,7 @@ static void A13_changes_run_once_with_success_and_not_with_a_failed_attempt(void
     assert_int_equal(pawl_attempt_fail(answer.attempt, "No", "", true), PAWL_OK);
     hand_suspend(hand, turn);
     hand_advance_ms(hand, 1000);
-    assert_int_equal(calls, 0);
+    assert_int_equal(calls.count, 0);
 
     turn = hand_poll(hand);
     assert_int_equal(pawl_recall_step(pawl_turn_lane(turn), "s", 1, &policy, &answer), PAWL_OK);
@@ -361,7 +364,7 @@ static void A13_changes_run_once_with_success_and_not_with_a_failed_attempt(void
     assert_int_equal(recall(pawl_turn_lane(turn), "again", &answer), PAWL_OK);
     assert_int_equal(answer.kind, PAWL_ANSWER_FAILED);
     assert_string_equal(answer.error_name, "STEP_UNIQUE_CONSTRAINT_VIOLATION");
-    assert_int_equal(calls, 1);
+    assert_int_equal(calls.count, 1);
     hand_finish(hand, turn, NULL);
 }
 
