@@ -131,26 +131,30 @@ static const char *find_own(struct pool *pool)
     return home != NULL ? pool_format(pool, "%s/.config/pawl/config", home) : NULL;
 }
 
+enum exit_code config_parse(struct pool *pool, struct problem *problem, const char *path, const char *text,
+                            const char *name, struct profile *out_profile)
+{
+    struct reader reader = { .pool = pool, .problem = problem, .path = path, .wanted = name, .profile = out_profile };
+    *out_profile = (struct profile){ .header_count = 0 };
+    enum exit_code code = read_lines(&reader, text);
+    if (code == EXIT_DONE && !reader.is_found && reader.wanted != NULL && strcmp(reader.wanted, "default") != 0)
+        return problem_use(problem, "there is no profile \"%s\" in %s", reader.wanted, path);
+    return code;
+}
+
 enum exit_code config_read(struct pool *pool, struct problem *problem, const char *path, const char *name,
                            struct profile *out_profile)
 {
-    struct reader reader = { .pool = pool, .problem = problem, .path = path, .wanted = name, .profile = out_profile };
-    const char *text = "";
+    const char *text = "", *found = path != NULL ? path : find_own(pool);
     *out_profile = (struct profile){ .header_count = 0 };
-    if (path == NULL)
-        reader.path = find_own(pool);
-    if (reader.path == NULL || (path == NULL && access(reader.path, F_OK) != 0)) {
+    if (found == NULL || (path == NULL && access(found, F_OK) != 0)) {
         if (name != NULL && strcmp(name, "default") != 0)
             return problem_use(problem, "there is no profile \"%s\", because there is no %s", name,
-                               reader.path != NULL ? reader.path : "configuration file");
+                               found != NULL ? found : "configuration file");
         return EXIT_DONE;
     }
-    enum exit_code code = file_read(pool, problem, "the configuration", reader.path, &text);
-    if (code == EXIT_DONE)
-        code = read_lines(&reader, text);
-    if (code == EXIT_DONE && !reader.is_found && reader.wanted != NULL && strcmp(reader.wanted, "default") != 0)
-        return problem_use(problem, "there is no profile \"%s\" in %s", reader.wanted, reader.path);
-    return code;
+    enum exit_code code = file_read(pool, problem, "the configuration", found, &text);
+    return code == EXIT_DONE ? config_parse(pool, problem, found, text, name, out_profile) : code;
 }
 
 const char *config_path(struct pool *pool, const char *path)

@@ -17,6 +17,10 @@ struct profile {
 enum exit_code config_read(struct pool *pool, struct problem *problem, const char *path, const char *name,
                            struct profile *out_profile);
 
+/* The same of a text that was read from there. */
+enum exit_code config_parse(struct pool *pool, struct problem *problem, const char *path, const char *text,
+                            const char *name, struct profile *out_profile);
+
 /* "~/x" with the home folder in place of ~. */
 const char *config_path(struct pool *pool, const char *path);
 

@@ -2,61 +2,42 @@
 #include "stream.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "event_reader.h"
 #include "moment.h"
 
 /* The server writes something every 15 seconds; one that is silent for longer is not there any more. */
-enum { SILENCE_S_MAX = 45, RETRY_MS = 1000, RETRY_MS_MAX = 10000, LINE_SIZE_MAX = 1 << 28, REFUSAL_SIZE_MAX = 1 << 20 };
+enum { SILENCE_S_MAX = 45, RETRY_MS = 1000, RETRY_MS_MAX = 10000, REFUSAL_SIZE_MAX = 1 << 20 };
 
 struct stream {
     struct session *session;
     const struct stream_handler *handler;
     CURL *transfer;
     char url[4096];
-    char last_id[4096]; /* of the last event that was handed on; "": none */
-    /* of the event that is being read */
-    struct text line, data;
-    char id[4096], event[64];
+    char last_id[EVENT_ID_SIZE]; /* of the last event that was handed on; "": none */
+    struct event_reader reader;
     struct text refusal; /* the body of an answer that is no stream */
-    int64_t retry_ms;
     int64_t idle_at_ms;
-    bool is_ended, has_enough, was_open;
+    bool is_ended, was_open;
     bool is_foreign; /* what answers is no stream of events */
 };
 
 /* ---- Reading --------------------------------------------------------------------------------------------------------- */
 
-static void hand_on(struct stream *stream)
+static bool hand_on(void *user, const struct event_reader *reader)
 {
-    json_t *data = json_read(text_string(&stream->data), stream->data.size);
-    if (strcmp(stream->event, "end") == 0)
+    struct stream *stream = user;
+    json_t *data = json_read(text_string(&reader->data), reader->data.size);
+    bool wants_more = true;
+    if (strcmp(reader->name, "end") == 0)
         stream->is_ended = true;
-    else if (data != NULL && !stream->handler->event(stream->handler->user, stream->event, data))
-        stream->has_enough = true;
+    else if (data != NULL)
+        wants_more = stream->handler->event(stream->handler->user, reader->name, data);
     json_decref(data);
-    if (stream->id[0] != '\0')
-        (void)snprintf(stream->last_id, sizeof stream->last_id, "%s", stream->id);
-}
-
-static void take_line(struct stream *stream, const char *line)
-{
-    if (line[0] == '\0') {
-        if (stream->data.size > 0)
-            hand_on(stream);
-        text_reset(&stream->data);
-        stream->event[0] = stream->id[0] = '\0';
-    } else if (text_starts(line, "id: ")) {
-        (void)snprintf(stream->id, sizeof stream->id, "%s", line + 4);
-    } else if (text_starts(line, "event: ")) {
-        (void)snprintf(stream->event, sizeof stream->event, "%s", line + 7);
-    } else if (text_starts(line, "data: ")) {
-        text_put(&stream->data, line + 6);
-    } else if (text_starts(line, "retry: ")) {
-        long ms = strtol(line + 7, NULL, 10);
-        stream->retry_ms = ms > 0 && ms < RETRY_MS_MAX ? ms : RETRY_MS;
-    }
+    if (reader->id[0] != '\0')
+        (void)snprintf(stream->last_id, sizeof stream->last_id, "%s", reader->id);
+    return wants_more;
 }
 
 static size_t receive(char *bytes, size_t size, size_t count, void *user)
@@ -74,21 +55,7 @@ static size_t receive(char *bytes, size_t size, size_t count, void *user)
         return left;
     }
     stream->was_open = true;
-    while (left > 0 && !stream->has_enough) {
-        const char *end = memchr(bytes, '\n', left);
-        size_t part = end != NULL ? (size_t)(end - bytes) : left;
-        text_put_size(&stream->line, bytes, part);
-        if (stream->line.size > LINE_SIZE_MAX)
-            return 0;
-        if (end != NULL) {
-            take_line(stream, text_string(&stream->line));
-            text_reset(&stream->line);
-            part++;
-        }
-        bytes += part;
-        left -= part;
-    }
-    return stream->has_enough ? 0 : size * count;
+    return event_reader_feed(&stream->reader, bytes, left) ? left : 0;
 }
 
 /* curl calls this about once a second, and oftener while something comes. */
@@ -133,10 +100,8 @@ static struct curl_slist *headers_of(const struct stream *stream)
 static CURLcode connect_once(struct stream *stream, long *out_status)
 {
     struct curl_slist *headers = headers_of(stream);
-    text_reset(&stream->line); /* of a connection that broke in the middle of an event: it comes again */
-    text_reset(&stream->data);
+    event_reader_reset(&stream->reader);
     text_reset(&stream->refusal);
-    stream->event[0] = stream->id[0] = '\0';
     stream->is_foreign = false;
     curl_easy_reset(stream->transfer);
     client_set_up(stream->session, stream->transfer, stream->url);
@@ -182,6 +147,12 @@ static void tell_trouble(struct stream *stream, CURLcode failure, long status)
                       failure == CURLE_OK ? "the server closed it" : curl_easy_strerror(failure));
 }
 
+static int64_t retry_ms_of(const struct stream *stream)
+{
+    long ms = stream->reader.retry_ms;
+    return ms > 0 && ms < RETRY_MS_MAX ? ms : RETRY_MS;
+}
+
 static enum exit_code follow(struct stream *stream)
 {
     bool was_ever_open = false, is_told = false;
@@ -190,7 +161,7 @@ static enum exit_code follow(struct stream *stream)
         long status = 0;
         stream->was_open = false;
         CURLcode failure = connect_once(stream, &status);
-        if (stream->is_ended || stream->has_enough || (failure == CURLE_OK && status == 204))
+        if (stream->is_ended || stream->reader.has_enough || (failure == CURLE_OK && status == 204))
             return EXIT_DONE;
         if (!is_passing(failure, status) || stream->is_foreign || (!was_ever_open && !stream->was_open))
             return explain(stream, failure, status);
@@ -202,7 +173,7 @@ static enum exit_code follow(struct stream *stream)
         if (!is_told)
             tell_trouble(stream, failure, status);
         is_told = true;
-        pause_ms = pause_ms == 0 ? stream->retry_ms : pause_ms * 2 < RETRY_MS_MAX ? pause_ms * 2 : RETRY_MS_MAX;
+        pause_ms = pause_ms == 0 ? retry_ms_of(stream) : pause_ms * 2 < RETRY_MS_MAX ? pause_ms * 2 : RETRY_MS_MAX;
         moment_rest_ms(pause_ms);
     }
 }
@@ -210,7 +181,9 @@ static enum exit_code follow(struct stream *stream)
 enum exit_code stream_follow(struct session *session, const struct reference *reference,
                              const struct stream_handler *handler)
 {
-    struct stream stream = { .session = session, .handler = handler, .retry_ms = RETRY_MS };
+    struct stream stream = { .session = session, .handler = handler };
+    stream.reader.event = hand_on;
+    stream.reader.user = &stream;
     stream.transfer = curl_easy_init();
     if (stream.transfer == NULL)
         out_of_memory();
@@ -218,8 +191,7 @@ enum exit_code stream_follow(struct session *session, const struct reference *re
                    reference_path(&session->pool, reference));
     enum exit_code code = follow(&stream);
     curl_easy_cleanup(stream.transfer);
-    text_free(&stream.line);
-    text_free(&stream.data);
+    event_reader_free(&stream.reader);
     text_free(&stream.refusal);
     return code;
 }
