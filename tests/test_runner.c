@@ -452,7 +452,7 @@ static void stopping_waits_for_a_run_that_was_promised_to_the_runner(void **stat
     assert_int_equal(creator.created, 1);
     assert_int_equal(stats.in_flight, 0);
     assert_ok(pawl_runner_tick(running.runner, 0, 0, &processed, &running.error), running.error);
-    assert_int_equal(processed, 1); /* its lease was given back */
+    assert_in_range(processed, 1, 2); /* its lease was given back; its rest may be over when the first turn has ended */
     running_close(&running);
 }
 

@@ -474,6 +474,31 @@ static void what_a_busy_owner_does_not_take_another_does_without_looking_all_the
     pair_close(&pair);
 }
 
+/* A run was parked for a moment while there were others, and they left before it was due: the keeper once claimed without
+ * end from then on. */
+static void what_was_parked_among_others_is_forgotten_when_they_leave(void **state)
+{
+    struct running running;
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS, parked_due_ms = 1;
+    (void)state;
+    running_open(&running, false);
+    running_register(&running, "order", finish, NULL);
+    running_start(&running, NULL);
+    pthread_mutex_lock(&running.runner->lock);
+    running.runner->parked_due_ms = parked_due_ms;
+    running.runner->next_due_ms = parked_due_ms;
+    pthread_cond_signal(&running.runner->watch);
+    pthread_mutex_unlock(&running.runner->lock);
+    while (parked_due_ms != INT64_MAX) {
+        assert_true(monotonic_ms() < until_ms);
+        rest_a_little();
+        pthread_mutex_lock(&running.runner->lock);
+        parked_due_ms = running.runner->parked_due_ms;
+        pthread_mutex_unlock(&running.runner->lock);
+    }
+    running_close(&running);
+}
+
 /* "Timers fire to the millisecond": also where another runner, which does not come to it, owns the shard. */
 static void a_short_sleep_ends_in_time_whoever_owns_the_run(void **state)
 {
@@ -514,6 +539,7 @@ int main(void)
         cmocka_unit_test(shards_change_hands_when_a_runner_comes_and_goes),
         cmocka_unit_test(runs_are_carried_by_the_owner_of_their_shard),
         cmocka_unit_test(what_a_busy_owner_does_not_take_another_does_without_looking_all_the_time),
+        cmocka_unit_test(what_was_parked_among_others_is_forgotten_when_they_leave),
         cmocka_unit_test(a_short_sleep_ends_in_time_whoever_owns_the_run),
     };
     return cmocka_run_group_tests_name("shares", tests, NULL, NULL);

@@ -120,8 +120,8 @@ static int start(struct running *running)
     while (reason == 0 && read(pipes[3][0], &reason, sizeof reason) < 0 && errno == EINTR)
         continue; /* it comes to its end when the program has begun */
     if (reason != 0) {
-        if (running->pid > 0)
-            (void)waitpid(running->pid, NULL, 0);
+        while (running->pid > 0 && waitpid(running->pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
     } else {
         running->input = pipes[0][1];
         running->output = pipes[1][0];
@@ -262,7 +262,10 @@ static void end(struct running *running)
     int status = 0;
     if (!running->is_gone)
         (void)kill(-running->pid, SIGKILL); /* what it left behind; the number is ours until the next call */
-    bool is_known = !running->is_gone && waitpid(running->pid, &status, 0) == running->pid;
+    pid_t waited = -1;
+    while (!running->is_gone && (waited = waitpid(running->pid, &status, 0)) < 0 && errno == EINTR)
+        continue;
+    bool is_known = waited == running->pid;
     listen_to_output(running); /* what it wrote last */
     listen_to_complaints(running);
     close_end(&running->input);

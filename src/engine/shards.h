@@ -9,8 +9,11 @@
 
 #include "store/store.h"
 
-/* How long a due task waits for the runner that owns its shard before others may take it. */
-enum { PW_SHARD_GRACE_MS = 1000 };
+enum {
+    PW_SHARD_GRACE_MS =
+        1000, /* so long a due task waits for the runner that owns its shard before others may take it */
+    PW_RUNNER_LATE_MS = 5000, /* a runner of which nothing was heard for so long says that it is there */
+};
 
 /* The runner carries the workflow, and takes its share of it. */
 bool pw_runner_shares(const struct pw_runner_row *runner, struct pw_text workflow);

@@ -136,6 +136,8 @@ static void poll(pawl_runner *runner)
  * before we claim, because a look writes nothing. */
 static void take_due(pawl_runner *runner, int64_t now_ms)
 {
+    if (!atomic_load(&runner->has_others))
+        runner->parked_due_ms = INT64_MAX; /* of a time among others: what is due is all ours now, that as well */
     if (!atomic_load(&runner->has_others) || runner->seen_due_ms <= now_ms) {
         claim(runner, PW_CLAIM_DUE, room(runner));
     } else if (runner->parked_due_ms <= now_ms) {

@@ -164,7 +164,9 @@ void pw_runner_look_around(pawl_runner *runner)
         goto done;
     while (self < count && rows[self].owner != own.owner)
         self++;
-    if (self == count || !is_same(&rows[self], &own)) {
+    /* A heart that is late is helped: the others count on it. */
+    bool is_late = self < count && pawl_now_ms(runner->engine) - rows[self].seen_at_ms > PW_RUNNER_LATE_MS;
+    if (self == count || is_late || !is_same(&rows[self], &own)) {
         runner->view.told = true; /* or may have been */
         (void)store->ops->describe(store, &own, NULL);
     }

@@ -38,11 +38,12 @@ static void check_refused(const struct serving *serving, const struct pawl_http_
         fail_msg("%s: %s: %s", options->listen != NULL ? options->listen : "-", pawl_status_name(error.status),
                  error.text);
     assert_null(server);
-    /* Where a server lives, it was asked whether it does, and takes a moment to notice that it was all. */
+    /* Where a server lives, it was asked whether it does, and takes a moment to notice that it was all; so it may have
+     * been with the one before. */
     int64_t until_ms = monotonic_ms() + PATIENCE_MS;
-    while (count_descriptors() != descriptors && monotonic_ms() < until_ms)
+    while (count_descriptors() > descriptors && monotonic_ms() < until_ms)
         rest_a_little();
-    assert_int_equal(count_descriptors(), descriptors);
+    assert_true(count_descriptors() <= descriptors);
     assert_true(await_threads(threads));
 }
 

@@ -71,5 +71,7 @@ bool pw_pg_clock_wants_reading(struct pw_pg_clock *clock)
 
 void pw_pg_clock_was_read(struct pw_pg_clock *clock)
 {
+    atomic_store(&clock->read_at_us,
+                 pw_system_monotonic_us()); /* in vain, too: a database in trouble is not asked again */
     atomic_store(&clock->being_read, false);
 }

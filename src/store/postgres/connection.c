@@ -429,7 +429,9 @@ bool pw_pg_recover(struct pw_pg_connection *connection)
     int64_t until_ms = pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url);
     if (connection->db != NULL && connection->reply_count > 0)
         (void)pw_pg_finish(connection, until_ms);
-    bool usable = connection->db != NULL && !connection->failure.lost && !connection->failure.fatal;
+    bool has_forgotten =
+        pw_pg_failed_with(&connection->failure, "26000") || pw_pg_failed_with(&connection->failure, "42P05");
+    bool usable = connection->db != NULL && !connection->failure.lost && !connection->failure.fatal && !has_forgotten;
     connection->failure = (struct pw_pg_failure){ .failed = false };
     if (usable && PQtransactionStatus(connection->db) != PQTRANS_IDLE) {
         pw_pg_send_simple(connection, PW_PG_ROLLBACK);

@@ -154,7 +154,8 @@ static pawl_status take_reaped(void *user, void *of, const PGresult *result)
     return pw_fields_end(&fields);
 }
 
-/* Runners of this very store live, whatever their heartbeats say. */
+/* Runners of this very store live, whatever their heartbeats say.  Those are of this database's clock, where `now` is of the
+ * first of several. */
 pawl_status pw_send_reap(struct pw_transaction *transaction, struct pw_op_reap *op)
 {
     struct pw_columns owners;
@@ -164,6 +165,7 @@ pawl_status pw_send_reap(struct pw_transaction *transaction, struct pw_op_reap *
     pw_call_init(&call, PW_PG_REAP);
     pw_call_integer(&call, transaction->now_ms);
     pw_call_columns(&call, &owners);
+    pw_call_integer(&call, pw_pg_clock_now_ms(&transaction->postgres->clock)); /* by which hearts beat here */
     pw_pg_send(transaction->connection, &call, take_reaped, transaction, op);
     call.name = PW_PG_REAP_RUNNERS;
     pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);

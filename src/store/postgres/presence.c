@@ -25,11 +25,14 @@ bool pw_pg_presence_init(struct pw_pg_presence *presence)
         (void)fcntl(presence->wake[i], F_SETFD, FD_CLOEXEC);
         (void)fcntl(presence->wake[i], F_SETFL, O_NONBLOCK);
     }
-    if (pthread_mutex_init(&presence->lock, NULL) == 0) {
-        if (pthread_mutex_init(&presence->due_lock, NULL) == 0)
-            return true;
-        (void)pthread_mutex_destroy(&presence->lock);
-    }
+    pthread_mutex_t *const locks[] = { &presence->coming, &presence->lock, &presence->due_lock };
+    int made = 0;
+    while (made < 3 && pthread_mutex_init(locks[made], NULL) == 0)
+        made++;
+    if (made == 3)
+        return true;
+    while (made > 0)
+        (void)pthread_mutex_destroy(locks[--made]);
     (void)close(presence->wake[0]);
     (void)close(presence->wake[1]);
     return false;
@@ -63,6 +66,7 @@ void pw_pg_presence_clear(struct pw_pg_presence *presence)
     free(presence->owners);
     (void)pthread_mutex_destroy(&presence->due_lock);
     (void)pthread_mutex_destroy(&presence->lock);
+    (void)pthread_mutex_destroy(&presence->coming);
 }
 
 void pw_pg_presence_put_owners(struct pw_pg_presence *presence, struct pw_columns *columns)
@@ -153,7 +157,8 @@ static bool open_listener(struct pw_postgres *postgres, struct pw_pg_connection 
     return false;
 }
 
-static void beat(struct pw_postgres *postgres, struct pw_pg_connection *connection)
+/* False: it was not answered in time, and the connection is given up. */
+static bool beat(struct pw_postgres *postgres, struct pw_pg_connection *connection)
 {
     struct pw_arena arena = { 0 };
     struct pw_columns owners;
@@ -173,9 +178,11 @@ static void beat(struct pw_postgres *postgres, struct pw_pg_connection *connecti
         pw_pg_send(connection, &call, NULL, NULL, NULL);
     }
     pw_pg_ask_time(postgres, connection, &sent_us);
-    if (!pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(&postgres->url)))
-        (void)pw_pg_recover(connection);
+    bool answered = pw_pg_finish(connection, pw_system_monotonic_ms() + BEAT_MS);
+    if (!answered)
+        pw_pg_close(connection);
     pw_arena_clear(&arena);
+    return answered;
 }
 
 /* Until a notification comes, somebody wakes us, or the time is over. */
@@ -212,8 +219,7 @@ static void *listener_main(void *user)
         }
         now_ms = pw_system_monotonic_ms();
         if (now_ms >= beat_at_ms) {
-            beat(postgres, &connection);
-            beat_at_ms = now_ms + BEAT_MS;
+            beat_at_ms = beat(postgres, &connection) ? now_ms + BEAT_MS : 0;
         }
         if (connection.db != NULL && fetch_notices(postgres, connection.db))
             tell_due(presence);
@@ -263,7 +269,10 @@ pawl_status pw_postgres_announce(struct pw_store *store, int64_t owner, struct p
     if (!announced)
         return pw_error(error, PAWL_STORE_UNAVAILABLE, "%s: cannot announce a runner there: another one has its number",
                         postgres->url.label);
-    if (add_owner(&postgres->presence, owner) && start_thread(postgres))
+    (void)pthread_mutex_lock(&postgres->presence.coming);
+    bool fine = add_owner(&postgres->presence, owner) && start_thread(postgres);
+    (void)pthread_mutex_unlock(&postgres->presence.coming);
+    if (fine)
         return PAWL_OK;
     pw_postgres_withdraw(store, owner);
     return pw_error(error, PAWL_NOMEM, "the system refuses the store a thread to listen with");
@@ -273,8 +282,10 @@ void pw_postgres_withdraw(struct pw_store *store, int64_t owner)
 {
     struct pw_postgres *postgres = (struct pw_postgres *)store;
     struct pw_call call;
+    (void)pthread_mutex_lock(&postgres->presence.coming);
     if (remove_owner(&postgres->presence, owner) == 0)
         end_thread(&postgres->presence);
+    (void)pthread_mutex_unlock(&postgres->presence.coming);
     pw_call_init(&call, PW_PG_RUNNER_WITHDRAW);
     pw_call_integer(&call, owner);
     pawl_status status = pw_pg_write(postgres, &call, WITHDRAWING_MS, NULL, NULL, NULL);

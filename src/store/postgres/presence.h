@@ -12,8 +12,9 @@
 struct pw_postgres;
 
 struct pw_pg_presence {
-    pthread_mutex_t lock; /* guards what follows, up to the next */
-    int64_t *owners;      /* announced here; owned */
+    pthread_mutex_t coming; /* held while a runner comes or goes, with the thread if it is the first or the last */
+    pthread_mutex_t lock;   /* guards what follows, up to the next */
+    int64_t *owners;        /* announced here; owned */
     size_t owner_count;
     pthread_t thread;
     bool has_thread;

@@ -254,10 +254,10 @@
     QUERY(REAP,                                                                                                        \
         "UPDATE workflow_task SET locked_until = $1::bigint WHERE instance = ANY(ARRAY(SELECT instance"                \
         "  FROM workflow_task WHERE " PG_LEASED " AND locked_until > $1::bigint AND owner = ANY(ARRAY(SELECT owner"    \
-        "   FROM workflow_runner WHERE heartbeat_at < $1::bigint - " PG_DEAD_MS " AND owner <> ALL($2::bigint[])))"    \
+        "   FROM workflow_runner WHERE heartbeat_at < $3::bigint - " PG_DEAD_MS " AND owner <> ALL($2::bigint[])))"    \
         "  FOR UPDATE SKIP LOCKED)) RETURNING instance")                                                               \
     QUERY(REAP_RUNNERS,                                                                                                \
-        "DELETE FROM workflow_runner r WHERE r.heartbeat_at < $1::bigint - 6 * " PG_DEAD_MS                            \
+        "DELETE FROM workflow_runner r WHERE r.heartbeat_at < $3::bigint - 6 * " PG_DEAD_MS                            \
         " AND r.owner <> ALL($2::bigint[]) AND (SELECT 1 FROM workflow_task t WHERE t.processing = 1"                  \
         "  AND t.owner = r.owner AND t.locked_until > $1::bigint LIMIT 1) IS NULL")                                    \
                                                                                                                        \
@@ -265,7 +265,8 @@
     QUERY(RUNNER_ANNOUNCE,                                                                                             \
         "INSERT INTO workflow_runner AS r (owner, started_at, heartbeat_at) VALUES ($1::bigint, $2::bigint,"           \
         " $2::bigint) ON CONFLICT (owner) DO UPDATE SET started_at = excluded.started_at,"                             \
-        " heartbeat_at = excluded.heartbeat_at WHERE r.heartbeat_at < $2::bigint - " PG_DEAD_MS " RETURNING owner")    \
+        " heartbeat_at = excluded.heartbeat_at WHERE r.heartbeat_at < $2::bigint - " PG_DEAD_MS                       \
+        "  OR r.started_at = excluded.started_at RETURNING owner") /* its own: the first answer was lost */            \
     QUERY(RUNNER_BEAT,                                                                                                 \
         "INSERT INTO workflow_runner AS r (owner, started_at, heartbeat_at)"                                           \
         " SELECT u.owner, $2::bigint, $2::bigint FROM unnest($1::bigint[]) AS u (owner)"                               \

@@ -89,13 +89,14 @@ static struct pw_positions inner_position(const struct pw_several *several, cons
 }
 
 /* A member that was read from its newest row on, and none of whose rows may be on the page, would begin with a newer one
- * the next time.  It is to begin with the same. */
+ * the next time.  It is to begin with the same; where it has none at all, behind its first key there never is one. */
 static void fix_starts(struct merge *merge, struct pw_positions *positions)
 {
     for (size_t home = 0; home < merge->several->count; home++) {
         char *head = head_of(merge, home);
-        if (positions->keys[home] == 0 && head != NULL)
-            positions->keys[home] = pw_outer_key(merge->several, home, *number_at(head, merge->shape->key) + 1);
+        int64_t newest = head != NULL ? *number_at(head, merge->shape->key) : 0;
+        if (positions->keys[home] == 0)
+            positions->keys[home] = pw_outer_key(merge->several, home, newest + 1);
     }
 }
 
