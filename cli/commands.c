@@ -160,8 +160,8 @@ static const struct command instance_commands[] = {
       .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_DRY_RUN),
       .examples = EXAMPLES(
           { "pawl instances restart order/order-1", NULL },
-          { "pawl instances list -s errored -o ids | pawl instances restart -", "those that failed" },
-          { "pawl instances list -s errored -o ids | pawl instances restart --dry-run -", "say which would be" }),
+          { "pawl instances list --all -s errored -o ids | pawl instances restart -", "those that failed" },
+          { "pawl instances list --all -s errored -o ids | pawl instances restart --dry-run -", "say which would be" }),
       .run = run_instances_restart },
     { .name = "terminate",
       .summary = "end instances for good: they can record nothing afterwards",
@@ -270,7 +270,7 @@ const struct command root_command = {
             { "pawl instances create order --id order-1 --params '{\"sku\": \"teapot\"}'", "begin something" },
             { "pawl instances get order/order-1", "how does it stand?" },
             { "pawl instances why order/order-1", "what is it waiting for?" },
-            { "pawl instances list -s errored -o ids | pawl instances restart -", "start all that failed over" },
+            { "pawl instances list --all -s errored -o ids | pawl instances restart -", "start all that failed over" },
             { "pawl --base-url https://pawl.example.org/api --token-file ~/.pawl-token instances list", "elsewhere" },
             { NULL, NULL } },
 };

@@ -1,4 +1,5 @@
 /* run_create.c - pawl instances create: one, or a batch. */
+#include <stdio.h>
 #include <string.h>
 
 #include "json_input.h"
@@ -96,7 +97,13 @@ static enum exit_code create_one(struct session *session, struct reference *targ
         code = session_print(session);
     }
     answer_free(&answer);
-    return code == EXIT_DONE && result_is_awaited(session) ? result_print(session, target) : code;
+    if (code != EXIT_DONE || !result_is_awaited(session))
+        return code;
+    code = result_print(session, target);
+    if (code == EXIT_REFUSED || code == EXIT_UNREACHABLE) /* it is there all the same */
+        (void)fprintf(stderr, "pawl: %s was created; its result could not be asked for\n",
+                      reference_name(&session->pool, target));
+    return code;
 }
 
 /* ---- Many ----------------------------------------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@ struct source {
     struct problem *problem;
     const struct invocation *invocation;
     struct profile profile;
+    bool is_elsewhere; /* the server is not the profile's: what the profile says of who we are is not for it */
 };
 
 /* A value, and what it was given as.  NULL: nobody says. */
@@ -66,6 +67,8 @@ static enum exit_code read_base_url(struct source *source, struct settings *sett
     enum exit_code code = look_up(source, OPTION_BASE_URL, &value, &who);
     if (code != EXIT_DONE)
         return code;
+    const char *own = source->profile.values[OPTION_BASE_URL];
+    source->is_elsewhere = own != NULL && strcmp(value, own) != 0;
     if (value == NULL)
         value = "http://127.0.0.1:7295/api";
     settings->shown_url = hide_password(source->pool, value);
@@ -143,6 +146,8 @@ static bool has_authorization(const struct settings *settings)
 static enum exit_code read_token(struct source *source, struct settings *settings)
 {
     const char *file, *file_who, *command, *command_who, *text = "", *token = getenv("PAWL_TOKEN");
+    if (source->is_elsewhere)
+        source->profile.values[OPTION_TOKEN_FILE] = source->profile.values[OPTION_TOKEN_COMMAND] = NULL;
     enum exit_code code = look_up(source, OPTION_TOKEN_FILE, &file, &file_who);
     if (code == EXIT_DONE)
         code = look_up(source, OPTION_TOKEN_COMMAND, &command, &command_who);
@@ -183,7 +188,8 @@ static enum exit_code read_headers(struct source *source, struct settings *setti
 {
     const struct invocation *invocation = source->invocation;
     enum exit_code code = keep_headers(source, settings, invocation->headers, invocation->header_count);
-    for (size_t i = 0; code == EXIT_DONE && i < source->profile.header_count; i++) {
+    size_t profile_count = source->is_elsewhere ? 0 : source->profile.header_count;
+    for (size_t i = 0; code == EXIT_DONE && i < profile_count; i++) {
         const char *header = source->profile.headers[i];
         size_t size = strcspn(header, ":") + 1;
         bool is_replaced = false;

@@ -370,6 +370,20 @@ static void B7_an_event_id_makes_sending_idempotent_within_a_run(void **state)
     assert_int_equal(second.events[0].run_number, 2);
 }
 
+/* Whoever sends it again, because the first answer was lost, must not take it for refused. */
+static void B7_an_event_id_is_known_when_the_run_has_ended(void **state)
+{
+    struct contract *contract = *state;
+    contract_start(contract, run_naps, NULL);
+    assert_ok(contract, contract_send_id(contract, "go", "1", "e-1"));
+    contract_control(contract, pawl_terminate);
+
+    assert_ok(contract, contract_send_id(contract, "go", "1", "e-1"));
+    assert_int_equal(contract_send_id(contract, "go", "2", "e-2"), PAWL_INSTANCE_TERMINAL);
+
+    assert_int_equal(contract_history(contract, 1).event_count, 1);
+}
+
 static void B7_an_event_that_was_sent_twice_is_delivered_once(void **state)
 {
     struct contract *contract = *state;
@@ -494,6 +508,7 @@ int main(void)
         CONTRACT_TEST(B7_events_are_buffered_for_active_waiting_and_paused_instances),
         CONTRACT_TEST(B7_sending_an_event_answers_the_instance_as_it_stands_then),
         CONTRACT_TEST(B7_an_event_id_makes_sending_idempotent_within_a_run),
+        CONTRACT_TEST(B7_an_event_id_is_known_when_the_run_has_ended),
         CONTRACT_TEST(B7_an_event_that_was_sent_twice_is_delivered_once),
         CONTRACT_TEST(B7_an_event_that_is_sent_again_changes_nothing_and_wakes_nobody),
         CONTRACT_TEST(B7_an_event_needs_a_valid_type_id_and_target),

@@ -185,7 +185,8 @@ static void the_same_database_twice_is_refused(void **state)
 {
     struct fixture *fixture = *state;
     assert_int_equal(try_two(fixture, 4, 4), PAWL_INVALID);
-    assert_says(fixture, "database 2 of the 2 named is number 1 of 2");
+    assert_says(fixture, "databases 1 and 2 of the 2 named are the same one");
+    assert_int_equal(try_two(fixture, 4, 5), PAWL_OK); /* it was left alone */
 }
 
 /* ---- Keys -------------------------------------------------------------------------------------------------------- */

@@ -61,7 +61,7 @@ extern "C" {
     X(MODULE_INVALID, "not a Pawl module, or one built for another version")                                   \
     /* Concurrency and the outside world. */                                                                   \
     X(CONFLICT, "somebody else moved the run on; nothing was changed")                                         \
-    X(BUSY, "too much contention; try again")                                                                  \
+    X(BUSY, "too much contention, or the store does not answer; try again")                                    \
     X(STOPPED, "stopped")                                                                                      \
     X(NOMEM, "out of memory")                                                                                  \
     X(STORE_UNAVAILABLE, "the store cannot be used now")                                                       \

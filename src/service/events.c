@@ -73,11 +73,36 @@ struct sending {
     char generated[PW_ID_SIZE];
 };
 
+/* PAWL_INSTANCE_ID_ALREADY_EXISTS when the run, which has ended, has an event of this id: who sends it again, because the
+ * first answer was lost, is told as then. */
+static pawl_status find_sent(const struct pw_edit *edit, struct pw_text id, struct pawl_error *error)
+{
+    struct pw_store *store = edit->engine->store;
+    struct pw_history_query query = {
+        .instance = edit->instance.key, .run = edit->instance.run, .newest_first = true, .max = PW_PAGE_SIZE_MAX
+    };
+    struct pw_event_row *rows = NULL;
+    size_t count = 0;
+    do {
+        pawl_status status = store->ops->read_events(store, edit->arena, &query, &rows, &count, error);
+        if (status != PAWL_OK)
+            return status;
+        for (size_t i = 0; i < count; i++)
+            if (pw_text_equal(rows[i].id, id))
+                return PAWL_INSTANCE_ID_ALREADY_EXISTS;
+        query.after_seq = count > 0 ? rows[count - 1].seq : 0;
+    } while (count == query.max);
+    return PAWL_INSTANCE_TERMINAL;
+}
+
 static pawl_status decide_event(struct pw_edit *edit, void *user, struct pawl_error *error)
 {
-    const struct event *event = &((const struct sending *)user)->event;
+    const struct sending *sending = user;
+    const struct event *event = &sending->event;
     bool awaited;
     pawl_status status = pw_edit_require_open(edit, error);
+    if (status == PAWL_INSTANCE_TERMINAL && event->id.data != sending->generated)
+        status = find_sent(edit, event->id, error);
     if (status == PAWL_OK)
         status = is_awaited(edit, event->type, &awaited, error);
     if (status == PAWL_OK)

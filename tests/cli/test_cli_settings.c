@@ -71,6 +71,21 @@ static void tokens_come_from_a_file_a_command_and_the_environment(void **state)
     receiver_close(&receiver);
 }
 
+static void a_token_of_a_profile_is_for_its_own_server(void **state)
+{
+    (void)state;
+    use_receiver(&receiver);
+    write_file("token", "pawl_file\n");
+    write_config("[staging]\nbase-url = http://127.0.0.1:1/api\ntoken-file = ~/token\nheader = X-Key: staging\n");
+    ASK("--profile", "staging"); /* PAWL_BASE_URL is another one */
+    const char *head = receiver.requests[receiver_count(&receiver) - 1].head;
+    assert_null(strstr(head, "Authorization"));
+    assert_null(strstr(head, "X-Key"));
+    ASK("--profile", "staging", "--token-file", "token");
+    assert_string_equal(last_header(&receiver, "Authorization"), "Bearer pawl_file");
+    receiver_close(&receiver);
+}
+
 static void assert_not_shown(struct outcome *outcome)
 {
     if (strstr(outcome->output, secret) != NULL || strstr(outcome->errors, secret) != NULL)
@@ -165,6 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CLI_TEST(E_headers_are_repeatable_and_those_of_the_line_win),
         CLI_TEST(tokens_come_from_a_file_a_command_and_the_environment),
+        CLI_TEST(a_token_of_a_profile_is_for_its_own_server),
         CLI_TEST(a_token_is_never_shown),
         CLI_TEST(profiles_say_where_servers_are),
         CLI_TEST(mistakes_in_the_file_are_told_with_their_line),

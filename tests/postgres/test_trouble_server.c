@@ -220,12 +220,51 @@ static void deadlocks_of_steps_in_several_processes_end_in_progress(void **state
                   PATIENCE_MS);
 }
 
+/* ---- A server that is away ------------------------------------------------------------------------------------------ */
+
+static pawl_status read_once(pawl_engine *engine, struct pawl_error *error)
+{
+    struct pawl_backlog backlog = { .struct_size = sizeof backlog };
+    return pawl_backlog_read(engine, &backlog, error);
+}
+
+/* Threads that serve many must not each wait for it: the first that finds it away does, a little. */
+static void of_a_server_that_is_away_readers_are_told_at_once(void **state)
+{
+    struct postgres_server server;
+    struct pawl_options options = PAWL_OPTIONS_INIT;
+    struct pawl_error error;
+    pawl_engine *engine = NULL;
+    char url[256];
+    (void)state;
+    assert_true(postgres_server_start(&server, getpid(), false));
+    (void)snprintf(url, sizeof url, "postgres://pawl@/postgres?host=%s", server.folder);
+    options.store_url = url;
+    assert_ok(pawl_open(&options, &engine, &error), error);
+    assert_ok(read_once(engine, &error), error);
+    assert_true(postgres_server_order(&server, POSTGRES_SERVER_DOWN));
+    assert_int_equal(read_once(engine, &error), PAWL_STORE_UNAVAILABLE);
+    int64_t begun_ms = monotonic_ms();
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(read_once(engine, &error), PAWL_STORE_UNAVAILABLE);
+    assert_true(monotonic_ms() - begun_ms < 3000); /* one that waited would take as long */
+    assert_true(postgres_server_order(&server, POSTGRES_SERVER_UP));
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    while (read_once(engine, &error) != PAWL_OK) {
+        assert_true(monotonic_ms() < until_ms);
+        rest_a_little();
+    }
+    pawl_close(engine);
+    postgres_server_stop(&server);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_run_ends_rightly_while_connections_are_cut_at_commits),
+        cmocka_unit_test(of_a_server_that_is_away_readers_are_told_at_once),
         cmocka_unit_test_setup_teardown(nothing_acknowledged_is_lost_when_a_synchronous_standby_takes_over, set_up_pair,
                                         tear_down_pair),
         TEST(serializable_by_default_changes_nothing_for_many_processes),

@@ -9,6 +9,8 @@
 #include "store/postgres/postgres.h"
 #include "store/postgres/receipt.h"
 
+enum { READER_PATIENCE_MS = 3000, PROBE_EVERY_MS = 500, PROBING_MS_MAX = 10000 };
+
 /* ---- Taking and giving --------------------------------------------------------------------------------------- */
 
 static size_t most_of(const struct pw_postgres *postgres, enum pw_pg_role role)
@@ -49,6 +51,34 @@ static void put_back(struct pw_postgres *postgres, enum pw_pg_role role, struct 
     (void)pthread_mutex_unlock(&postgres->lock);
 }
 
+/* A reader may be a thread that many wait for.  So readers have less patience than commits, and once the server is known to
+ * be away they are told so at once, but for one now and then that tries. */
+static pawl_status open_reader(struct pw_postgres *postgres, struct pw_pg_connection *connection, int64_t until_ms,
+                               struct pawl_error *error)
+{
+    bool hopeless;
+    int64_t now_ms = pw_system_monotonic_ms(), none = 0;
+    int64_t since_ms = atomic_load(&postgres->away_since_ms), probe_at_ms = atomic_load(&postgres->probe_at_ms);
+    int64_t patient_until_ms = (since_ms != 0 ? since_ms : now_ms) + READER_PATIENCE_MS;
+    pawl_status status;
+    if (now_ms < patient_until_ms) {
+        status = pw_pg_open_until(connection, &postgres->url, PW_PG_READER,
+                                  until_ms < patient_until_ms ? until_ms : patient_until_ms, error);
+    } else if (now_ms >= probe_at_ms &&
+               atomic_compare_exchange_strong(&postgres->probe_at_ms, &probe_at_ms, now_ms + PROBING_MS_MAX)) {
+        status = pw_pg_open(connection, &postgres->url, PW_PG_READER, &hopeless, error);
+        atomic_store(&postgres->probe_at_ms, pw_system_monotonic_ms() + PROBE_EVERY_MS);
+    } else {
+        return pw_error(error, PAWL_STORE_UNAVAILABLE, "%s: has not answered for %lld s; it is tried again and again",
+                        postgres->url.label, (long long)(now_ms - since_ms) / 1000);
+    }
+    if (status == PAWL_OK)
+        atomic_store(&postgres->away_since_ms, 0);
+    else
+        (void)atomic_compare_exchange_strong(&postgres->away_since_ms, &none, now_ms);
+    return status;
+}
+
 pawl_status pw_pg_take(struct pw_postgres *postgres, enum pw_pg_role role, int64_t until_ms,
                        struct pw_pg_connection **out_connection, struct pawl_error *error)
 {
@@ -63,7 +93,8 @@ pawl_status pw_pg_take(struct pw_postgres *postgres, enum pw_pg_role role, int64
     pawl_status status = PAWL_OK;
     if (!pw_pg_is_usable(connection)) {
         pw_pg_close(connection);
-        status = pw_pg_open_until(connection, &postgres->url, role, until_ms, error);
+        status = role == PW_PG_READER ? open_reader(postgres, connection, until_ms, error)
+                                      : pw_pg_open_until(connection, &postgres->url, role, until_ms, error);
     }
     if (status != PAWL_OK)
         put_back(postgres, role, connection);

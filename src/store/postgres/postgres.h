@@ -6,6 +6,7 @@
 #define PW_STORE_POSTGRES_POSTGRES_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "store/postgres/clock.h"
 #include "store/postgres/connection.h"
@@ -22,6 +23,9 @@ struct pw_postgres {
     char token[17]; /* names this store in its notifications */
     struct pw_pg_clock clock;
     struct pw_pg_presence presence;
+
+    _Atomic int64_t away_since_ms; /* since when no reader could connect, by the monotonic clock; 0: one can */
+    _Atomic int64_t probe_at_ms;   /* when the next one may try, once the server is known to be away */
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t given_back;

@@ -2,6 +2,7 @@
 #include "store/several/several.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -253,6 +254,11 @@ static pawl_status check_kinds(const struct pw_several *several, struct pawl_err
 pawl_status pw_several_open(const char *const *urls, size_t count, struct pawl_clock clock, struct pw_store **out_store,
                             struct pawl_error *error)
 {
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(urls[i], urls[j]) == 0 && strcmp(urls[i], "sqlite::memory:") != 0)
+                return pw_error(error, PAWL_INVALID, "databases %zu and %zu of the %zu named are the same one", j + 1,
+                                i + 1, count);
     struct pw_several *several = several_new();
     if (several == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
