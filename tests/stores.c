@@ -21,6 +21,8 @@ enum { COLUMNS_MAX = 16 };
 
 size_t store_count(void)
 {
+    if (getenv("PAWL_TEST_ONE_STORE") != NULL)
+        return 1;
 #ifdef PAWL_HAS_POSTGRES
     return 3;
 #else

@@ -10,7 +10,7 @@
 /* The last is not one of those that tests loop over: programs are run on it once more. */
 enum test_store { STORE_IN_MEMORY, STORE_IN_FILE, STORE_IN_POSTGRES, STORE_IN_TWO_FILES };
 
-/* How many there are: without PostgreSQL in the build, two. */
+/* How many there are: without PostgreSQL in the build, two; with PAWL_TEST_ONE_STORE, the one in memory. */
 size_t store_count(void);
 const char *store_name(enum test_store store); /* "in memory", "in a file", "in PostgreSQL", "in two files" */
 
