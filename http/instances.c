@@ -75,6 +75,27 @@ void pw_http_list_instances(pawl_http_call *call)
     pw_http_answer_json(call, 200);
 }
 
+void pw_http_count_instances(pawl_http_call *call)
+{
+    struct pawl_instance_counts counts;
+    pawl_status status = pawl_count(call->http->engine, pw_http_query(call, "workflow"), &counts, &call->error);
+    if (status != PAWL_OK) {
+        pw_http_fail_status(call, status);
+        return;
+    }
+    pw_http_json_open(&call->out, NULL, '{');
+    pw_http_json_open(&call->out, "instances", '{');
+    for (size_t of = 0; of < PAWL_INSTANCE_STATUSES; of++) {
+        pw_http_json_open(&call->out, pawl_instance_status_name((enum pawl_instance_status)of), '{');
+        pw_http_json_integer(&call->out, "count", counts.count[of]);
+        pw_http_json_bool(&call->out, "hasMore", counts.has_more[of]);
+        pw_http_json_close(&call->out, '}');
+    }
+    pw_http_json_close(&call->out, '}');
+    pw_http_json_close(&call->out, '}');
+    pw_http_answer_json(call, 200);
+}
+
 void pw_http_get(pawl_http_call *call)
 {
     struct pawl_instance instance;

@@ -10,7 +10,7 @@ pw_http_step_fn pw_http_create, pw_http_create_done;
 pw_http_step_fn pw_http_create_batch, pw_http_create_batch_done;
 
 /* instances.c */
-pw_http_step_fn pw_http_list_workflows, pw_http_list_instances, pw_http_get, pw_http_history;
+pw_http_step_fn pw_http_list_workflows, pw_http_list_instances, pw_http_count_instances, pw_http_get, pw_http_history;
 
 /* control.c */
 pw_http_step_fn pw_http_pause, pw_http_resume, pw_http_terminate, pw_http_restart, pw_http_control_done;

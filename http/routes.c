@@ -7,6 +7,7 @@
 #include "http/operations.h"
 
 static const char *const list_query[] = { "status", "pageSize", "cursor", "order", NULL };
+static const char *const status_query[] = { "workflow", NULL };
 static const char *const history_query[] = { "runNumber",   "pageSize",   "stepsCursor", "eventsCursor", "order",
                                              "includeLogs", "logsCursor", "logLevel",    "logCategory",  NULL };
 static const char *const result_query[] = { "waitMs", NULL };
@@ -36,6 +37,7 @@ const struct pw_http_route pw_http_routes[] = {
     { "POST", "/workflows/_runner/tick", PAWL_HTTP_TICK, NULL, pw_http_run_tick, pw_http_run_tick_done },
     { "GET", "/hooks/deliveries", PAWL_HTTP_READ, deliveries_query, pw_http_list_deliveries, NULL },
     { "POST", "/hooks/deliveries/:delivery/resend", PAWL_HTTP_MANAGE, NULL, pw_http_resend, pw_http_control_done },
+    { "GET", "/status", PAWL_HTTP_READ, status_query, pw_http_count_instances, NULL },
     { "GET", "/cluster", PAWL_HTTP_READ, NULL, pw_http_cluster, NULL },
     { "GET", "/health", PAWL_HTTP_OPEN, NULL, pw_http_live, NULL },
     { "GET", "/health/live", PAWL_HTTP_OPEN, NULL, pw_http_live, NULL },

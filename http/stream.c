@@ -47,7 +47,7 @@ static void write_change(struct pw_http_text *out, const struct pawl_change *cha
     out->needs_comma = false;
     switch (change->kind) {
     case PAWL_CHANGE_STATUS:
-        pw_http_write_outcome(out, change->instance);
+        pw_http_write_standing(out, change->instance);
         break;
     case PAWL_CHANGE_STEP:
         pw_http_write_step(out, change->step);

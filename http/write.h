@@ -22,6 +22,8 @@ void pw_http_write_listed(struct pw_http_text *out, const struct pawl_instance *
 void pw_http_write_with_meta(struct pw_http_text *out, const struct pawl_instance *instance);
 /* {id, runNumber, details} */
 void pw_http_write_outcome(struct pw_http_text *out, const struct pawl_instance *instance);
+/* {id, runNumber, details, updatedAt} */
+void pw_http_write_standing(struct pw_http_text *out, const struct pawl_instance *instance);
 
 /* The members that a current step has, too, without brackets. */
 void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step_record *step);

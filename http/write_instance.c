@@ -30,12 +30,24 @@ void pw_http_write_listed(struct pw_http_text *out, const struct pawl_instance *
     pw_http_json_close(out, '}');
 }
 
-void pw_http_write_outcome(struct pw_http_text *out, const struct pawl_instance *instance)
+static void write_run(struct pw_http_text *out, const struct pawl_instance *instance)
 {
     pw_http_json_open(out, NULL, '{');
     pw_http_json_string(out, "id", instance->id);
     pw_http_json_integer(out, "runNumber", instance->run_number);
     pw_http_write_details(out, "details", instance);
+}
+
+void pw_http_write_outcome(struct pw_http_text *out, const struct pawl_instance *instance)
+{
+    write_run(out, instance);
+    pw_http_json_close(out, '}');
+}
+
+void pw_http_write_standing(struct pw_http_text *out, const struct pawl_instance *instance)
+{
+    write_run(out, instance);
+    pw_http_json_time(out, "updatedAt", instance->updated_at_ms);
     pw_http_json_close(out, '}');
 }
 

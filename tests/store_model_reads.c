@@ -86,7 +86,7 @@ static pawl_status read_current(struct pw_store *store, struct pw_arena *arena, 
     return PAWL_INSTANCE_NOT_FOUND;
 }
 
-static bool is_asked_for(const struct pw_instance *instance, const struct pw_instance_query *query)
+static enum pawl_instance_status status_of(const struct pw_instance *instance)
 {
     static const enum pawl_instance_status ended[] = { [PW_OUTCOME_COMPLETE] = PAWL_COMPLETE,
                                                        [PW_OUTCOME_TERMINATED] = PAWL_TERMINATED,
@@ -94,8 +94,13 @@ static bool is_asked_for(const struct pw_instance *instance, const struct pw_ins
     static const enum pawl_instance_status live[] = {
         [PW_TASK_ACTIVE] = PAWL_ACTIVE, [PW_TASK_WAITING] = PAWL_WAITING, [PW_TASK_PAUSED] = PAWL_PAUSED
     };
-    enum pawl_instance_status status = instance->has_task ? live[instance->task.status] : ended[instance->outcome];
-    return pw_text_equal(instance->workflow, query->workflow) && (!query->has_status || status == query->status);
+    return instance->has_task ? live[instance->task.status] : ended[instance->outcome];
+}
+
+static bool is_asked_for(const struct pw_instance *instance, const struct pw_instance_query *query)
+{
+    return pw_text_equal(instance->workflow, query->workflow) &&
+           (!query->has_status || status_of(instance) == query->status);
 }
 
 static pawl_status list_instances(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,
@@ -221,6 +226,21 @@ static pawl_status count_tasks(struct pw_store *store, int64_t now_ms, struct pw
     return PAWL_OK;
 }
 
+static pawl_status count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t max,
+                                  struct pw_status_counts *out_counts, struct pawl_error *error)
+{
+    const struct model *model = (const struct model *)store;
+    struct pw_status_counts counts = { .of = { 0 } };
+    (void)error;
+    for (size_t i = 0; i < model->rows.instance_count; i++) {
+        const struct pw_instance *instance = &model->rows.instances[i];
+        int64_t *of = &counts.of[status_of(instance)];
+        *of += store_model_is_named(workflows, count, instance->workflow) && *of < max;
+    }
+    *out_counts = counts;
+    return PAWL_OK;
+}
+
 const struct pw_store_ops store_model_reads = {
     .name = "model",
     .read_current = read_current,
@@ -232,6 +252,7 @@ const struct pw_store_ops store_model_reads = {
     .read_waiting_steps = read_waiting_steps,
     .next_due = next_due,
     .count_tasks = count_tasks,
+    .count_statuses = count_statuses,
     .list_hooks = list_hooks,
     .next_hook = next_hook,
 };

@@ -254,6 +254,7 @@ static pawl_status look(struct play *play)
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     const struct pawl_workflow_info *workflows;
     struct pawl_instance_page page;
+    struct pawl_instance_counts counts;
     size_t count;
     play->end[0] = '\0';
     PAWL_TRY(look_at(play, "order", "o"));
@@ -262,6 +263,7 @@ static pawl_status look(struct play *play)
     options.page_size = 1;
     PAWL_TRY(pawl_list(pawl_world_engine(play->world), pawl_world_scope(play->world), "order", &options, &page,
                        &play->error));
+    PAWL_TRY(pawl_count(pawl_world_engine(play->world), NULL, &counts, &play->error));
     pawl_status status =
         pawl_list_workflows(pawl_world_engine(play->world), pawl_world_scope(play->world), &workflows, &count);
     play->error = (struct pawl_error){ status, "this call has no text" };

@@ -161,6 +161,8 @@ static void check_indexes(const char *name, const char *plan)
         { "NEXT_DUE_SHARED", "workflow_task_resumable" },
         { "NEXT_DUE_SHARED", "workflow_task_startable" },
         { "NEXT_DUE_SHARED", "workflow_task_leased" },
+        { "STATUS_COUNTS", "workflow_task_status" },
+        { "STATUS_COUNTS", "workflow_instance_ended" },
         { "RUNNERS", "workflow_runner_heartbeat" },
         { "HOOKS_PENDING", "workflow_hook_list_all" },
         { "HOOKS_FAILED", "workflow_hook_list_all" },

@@ -413,6 +413,7 @@ static void every_call_names_a_workflow_that_is_not_registered(void **state)
     struct pawl_error *error = &world->error;
     struct pawl_instance instance, *instances;
     struct pawl_instance_page page;
+    struct pawl_instance_counts counts;
     struct pawl_history history;
     size_t count;
     const pawl_status answers[] = {
@@ -420,6 +421,7 @@ static void every_call_names_a_workflow_that_is_not_registered(void **state)
         pawl_create_batch(engine, scope, "none", NULL, 0, &instances, &count, error),
         pawl_get(engine, scope, "none", "a", &instance, error),
         pawl_list(engine, scope, "none", NULL, &page, error),
+        pawl_count(engine, "none", &counts, error),
         pawl_get_history(engine, scope, "none", "a", NULL, &history, error),
         pawl_pause(engine, "none", "a", error),
         pawl_resume(engine, "none", "a", error),
@@ -475,6 +477,7 @@ static void missing_arguments_are_invalid(void **state)
     struct pawl_batch_item item = { "x", NULL };
     struct pawl_instance instance, *instances;
     struct pawl_instance_page page;
+    struct pawl_instance_counts counts;
     struct pawl_history history;
     const struct pawl_workflow_info *workflows;
     size_t count;
@@ -497,6 +500,8 @@ static void missing_arguments_are_invalid(void **state)
         pawl_get(engine, scope, "order", "a", NULL, error),
         pawl_list(engine, NULL, "order", NULL, &page, error),
         pawl_list(engine, scope, "order", NULL, NULL, error),
+        pawl_count(NULL, "order", &counts, error),
+        pawl_count(engine, "order", NULL, error),
         pawl_get_history(engine, NULL, "order", "a", NULL, &history, error),
         pawl_get_history(engine, scope, "order", "a", NULL, NULL, error),
         pawl_pause(NULL, "order", "a", error),

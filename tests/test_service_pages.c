@@ -139,6 +139,59 @@ static void a_list_can_be_of_one_status_and_is_of_one_workflow(void **state)
     assert_int_equal(world_list_count(world), 6);
 }
 
+static pawl_status count_as_many_as_asked(struct pw_store *store, const struct pw_text *workflows, size_t count,
+                                          int64_t max, struct pw_status_counts *out_counts, struct pawl_error *error)
+{
+    (void)store, (void)workflows, (void)count, (void)error;
+    *out_counts = (struct pw_status_counts){ .of = { [PAWL_ACTIVE] = max - 1, [PAWL_COMPLETE] = max } };
+    return PAWL_OK;
+}
+
+static void counts_are_of_what_the_lists_show(void **state)
+{
+    struct world *world = *state;
+    struct pawl_create_options other = { sizeof other, "i1", NULL, false };
+    struct pawl_instance_counts all, of_order;
+    struct pawl_instance made;
+    create_many(world, 1, 7);
+    assert_int_equal(pawl_create(world->engine, world->scope, "other", &other, &made, NULL), PAWL_OK);
+    world_wait(world, "i2", 1, PAWL_STEP_SLEEP, NULL, WORLD_START_MS + 1);
+    assert_int_equal(pawl_pause(world->engine, "order", "i3", NULL), PAWL_OK);
+    world_finish(world, "i4", PW_OUTCOME_COMPLETE);
+    world_finish(world, "i5", PW_OUTCOME_TERMINATED);
+    world_finish(world, "i6", PW_OUTCOME_ERRORED);
+    world_finish(world, "i7", PW_OUTCOME_ERRORED);
+
+    assert_int_equal(pawl_count(world->engine, NULL, &all, &world->error), PAWL_OK);
+    assert_int_equal(pawl_count(world->engine, "order", &of_order, &world->error), PAWL_OK);
+
+    for (size_t of = 0; of < PAWL_INSTANCE_STATUSES; of++) {
+        assert_int_equal(of_order.count[of], of == PAWL_ERRORED ? 2 : 1);
+        assert_int_equal(all.count[of], of == PAWL_ERRORED || of == PAWL_ACTIVE ? 2 : 1);
+        assert_false(all.has_more[of]);
+    }
+}
+
+static void counts_end_at_a_limit_and_say_so(void **state)
+{
+    struct world *world = *state;
+    struct pw_store *store = world->engine->store;
+    const struct pw_store_ops *true_ops = store->ops;
+    struct pw_store_ops ops = *true_ops;
+    struct pawl_instance_counts counts;
+    ops.count_statuses = count_as_many_as_asked;
+    store->ops = &ops;
+
+    assert_int_equal(pawl_count(world->engine, NULL, &counts, &world->error), PAWL_OK);
+    store->ops = true_ops;
+
+    assert_int_equal(counts.count[PAWL_ACTIVE], PAWL_COUNT_MAX);
+    assert_false(counts.has_more[PAWL_ACTIVE]);
+    assert_int_equal(counts.count[PAWL_COMPLETE], PAWL_COUNT_MAX);
+    assert_true(counts.has_more[PAWL_COMPLETE]);
+    assert_int_equal(counts.count[PAWL_ERRORED], 0);
+}
+
 static void pages_of_one_status_follow_one_another(void **state)
 {
     struct world *world = *state;
@@ -506,6 +559,8 @@ int main(void)
         TEST(pages_are_stable_under_inserts_newest_first),
         TEST(pages_are_stable_under_inserts_oldest_first),
         TEST(a_list_can_be_of_one_status_and_is_of_one_workflow),
+        TEST(counts_are_of_what_the_lists_show),
+        TEST(counts_end_at_a_limit_and_say_so),
         TEST(pages_of_one_status_follow_one_another),
         TEST(wrong_list_options_are_refused),
         TEST(what_is_not_a_cursor_is_refused),

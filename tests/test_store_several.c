@@ -316,6 +316,22 @@ static void a_batch_is_created_in_every_home_and_leaves_what_is_there(void **sta
     assert_int_equal(counts.hooks_pending, 8);
 }
 
+static void statuses_are_counted_in_all_up_to_the_limit(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct pw_text workflows[] = { text("order"), text("none") };
+    struct pw_status_counts counts;
+    for (int i = 0; i < 7; i++)
+        (void)create_instance(fixture, "order", id_at((size_t)i % 3, 3, i / 3));
+    assert_int_equal(fixture->store->ops->count_statuses(fixture->store, workflows, 2, 100, &counts, NULL), PAWL_OK);
+    assert_int_equal(counts.of[PAWL_ACTIVE], 7);
+    assert_int_equal(counts.of[PAWL_COMPLETE], 0);
+    assert_int_equal(fixture->store->ops->count_statuses(fixture->store, workflows, 2, 5, &counts, NULL), PAWL_OK);
+    assert_int_equal(counts.of[PAWL_ACTIVE], 5);
+    assert_int_equal(fixture->store->ops->count_statuses(fixture->store, workflows + 1, 1, 5, &counts, NULL), PAWL_OK);
+    assert_int_equal(counts.of[PAWL_ACTIVE], 0);
+}
+
 static void claims_take_from_all_up_to_the_limit(void **state)
 {
     struct fixture *fixture = *state;
@@ -548,6 +564,7 @@ int main(void)
         ON_FILES(a_unit_about_two_databases_is_refused_before_anything_is_done),
         ON_FILES(a_lane_is_about_one_database),
         ON_FILES(a_batch_is_created_in_every_home_and_leaves_what_is_there),
+        ON_FILES(statuses_are_counted_in_all_up_to_the_limit),
         ON_FILES(claims_take_from_all_up_to_the_limit),
         ON_FILES(claims_begin_with_another_database_each_time),
         ON_FILES(leases_are_renewed_where_they_are_held),

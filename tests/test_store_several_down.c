@@ -45,6 +45,13 @@ static pawl_status switched_list(struct pw_store *store, struct pw_arena *arena,
     return ops != NULL ? ops->list_instances(store, arena, query, out_rows, out_count, error) : PAWL_STORE_UNAVAILABLE;
 }
 
+static pawl_status switched_count(struct pw_store *store, const struct pw_text *names, size_t count, int64_t max,
+                                  struct pw_status_counts *out_counts, struct pawl_error *error)
+{
+    const struct pw_store_ops *ops = ops_of(store, error);
+    return ops != NULL ? ops->count_statuses(store, names, count, max, out_counts, error) : PAWL_STORE_UNAVAILABLE;
+}
+
 static int set_up_switches(void **state)
 {
     (void)set_up(state);
@@ -57,6 +64,7 @@ static int set_up_switches(void **state)
         switches[home].ops.apply = switched_apply;
         switches[home].ops.next_due = switched_next_due;
         switches[home].ops.list_instances = switched_list;
+        switches[home].ops.count_statuses = switched_count;
         atomic_store(&switches[home].is_down, false);
         member->ops = &switches[home].ops;
     }
@@ -241,6 +249,25 @@ static void a_batch_that_fails_in_one_says_so_and_can_be_repeated(void **state)
     assert_int_equal(counts.active, 3);
 }
 
+/* It would look like fewer instances than there are. */
+static void statuses_are_not_counted_without_one_that_is_down(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct pw_text order = text("order");
+    struct pw_status_counts counts = { .of = { 77 } };
+    for (size_t home = 0; home < 3; home++)
+        (void)create_instance(fixture, "order", id_at(home, 3, 0));
+    take_down(1);
+    assert_int_equal(fixture->store->ops->count_statuses(fixture->store, &order, 1, 9, &counts, &fixture->error),
+                     PAWL_STORE_UNAVAILABLE);
+    assert_int_equal(counts.of[PAWL_ACTIVE], 77);
+    struct pw_task_counts tasks; /* figures come from those that answer, and say how many do not */
+    assert_int_equal(fixture->store->ops->count_tasks(fixture->store, fixture->now_ms, &tasks, NULL), PAWL_OK);
+    assert_int_equal(tasks.homes_silent, 1);
+    assert_int_equal(tasks.active, 2);
+    bring_up(1);
+}
+
 #define ON_SWITCHES(test) cmocka_unit_test_setup_teardown(test, set_up_switches, tear_down)
 
 int main(void)
@@ -253,6 +280,7 @@ int main(void)
         ON_SWITCHES(a_delivery_that_nobody_who_answers_has_is_not_said_to_be_gone),
         ON_SWITCHES(a_settle_that_fails_claims_nothing),
         ON_SWITCHES(a_batch_that_fails_in_one_says_so_and_can_be_repeated),
+        ON_SWITCHES(statuses_are_not_counted_without_one_that_is_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,6 +134,8 @@ struct pawl_backlog {
     int64_t oldest_due_at_ms;        /* 0: nothing is due */
     int64_t deliveries_pending;      /* of hooks */
     int64_t deliveries_failed;       /* for good */
+    int64_t databases;               /* that the store is made of */
+    int64_t databases_down;          /* of those, what does not answer now, and is not counted above */
 };
 PAWL_API pawl_status pawl_backlog_read(pawl_engine *engine, struct pawl_backlog *out_backlog,
                                        struct pawl_error *error) PAWL_MUST_CHECK; /* set struct_size first */

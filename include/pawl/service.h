@@ -175,6 +175,17 @@ PAWL_API pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const cha
                                const struct pawl_list_options *options, struct pawl_instance_page *out_page,
                                struct pawl_error *error) PAWL_MUST_CHECK;
 
+/* How many instances have which status.  Each is counted up to PAWL_COUNT_MAX, so that it costs milliseconds where there are
+ * millions, too. */
+enum { PAWL_INSTANCE_STATUSES = PAWL_ERRORED + 1, PAWL_COUNT_MAX = 100000 };
+struct pawl_instance_counts {
+    int64_t count[PAWL_INSTANCE_STATUSES]; /* by enum pawl_instance_status */
+    bool has_more[PAWL_INSTANCE_STATUSES]; /* than PAWL_COUNT_MAX, which the count then is */
+};
+/* What pawl_list() would list, all pages of it.  workflow NULL: of all that are registered. */
+PAWL_API pawl_status pawl_count(pawl_engine *engine, const char *workflow, struct pawl_instance_counts *out_counts,
+                                struct pawl_error *error) PAWL_MUST_CHECK;
+
 struct pawl_history_options {
     size_t struct_size;
     int64_t run_number;    /* 0: the current run */

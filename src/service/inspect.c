@@ -1,4 +1,4 @@
-/* inspect.c - looking: one instance with what it is at, a page of instances, the registered workflows. */
+/* inspect.c - looking: one instance with what it is at, a page of instances, how many there are, the registered workflows. */
 #include "service/inspect.h"
 
 #include "base/error.h"
@@ -158,6 +158,64 @@ pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const char *workfl
     pw_arena_init(&arena);
     status = engine->store->ops->list_instances(engine->store, &arena, &query, &rows, &count, error);
     if (status == PAWL_OK && answer_page(scope, rows, count, &query, filter, out_page) != PAWL_OK)
+        status = pw_error_plain(error, PAWL_NOMEM);
+    pw_arena_clear(&arena);
+    return status;
+}
+
+/* The names of all that are registered; they stay as long as the engine does. */
+static pawl_status take_names(pawl_engine *engine, struct pw_arena *arena, struct pw_text **out_names,
+                              size_t *out_count)
+{
+    (void)pthread_mutex_lock(&engine->lock);
+    size_t count = engine->definition_count;
+    struct pw_text *names = pw_arena_take(arena, count * sizeof *names + 1); /* not NULL for none */
+    for (size_t i = 0; names != NULL && i < count; i++)
+        names[i] = engine->list[i]->name;
+    (void)pthread_mutex_unlock(&engine->lock);
+    if (names == NULL)
+        return PAWL_NOMEM;
+    *out_names = names;
+    *out_count = count;
+    return PAWL_OK;
+}
+
+/* One more than is told is counted, to know whether there are more. */
+static pawl_status count_named(pawl_engine *engine, const struct pw_text *names, size_t count,
+                               struct pawl_instance_counts *out_counts, struct pawl_error *error)
+{
+    struct pw_store *store = engine->store;
+    struct pw_status_counts counts;
+    pawl_status status = store->ops->count_statuses(store, names, count, PAWL_COUNT_MAX + 1, &counts, error);
+    if (status != PAWL_OK)
+        return status;
+    for (size_t of = 0; of < PAWL_INSTANCE_STATUSES; of++) {
+        out_counts->has_more[of] = counts.of[of] > PAWL_COUNT_MAX;
+        out_counts->count[of] = out_counts->has_more[of] ? PAWL_COUNT_MAX : counts.of[of];
+    }
+    return PAWL_OK;
+}
+
+pawl_status pawl_count(pawl_engine *engine, const char *workflow, struct pawl_instance_counts *out_counts,
+                       struct pawl_error *error)
+{
+    struct pw_definition *definition;
+    struct pw_text *names;
+    size_t count;
+    pawl_status status = pw_check_given(engine, "engine", error);
+    if (status == PAWL_OK)
+        status = pw_check_given(out_counts, "out_counts", error);
+    if (status == PAWL_OK && workflow != NULL)
+        status = pw_check_workflow(engine, workflow, &definition, error);
+    if (status != PAWL_OK)
+        return status;
+    if (workflow != NULL)
+        return count_named(engine, &definition->name, 1, out_counts, error);
+    struct pw_arena arena;
+    pw_arena_init(&arena);
+    if (take_names(engine, &arena, &names, &count) == PAWL_OK)
+        status = count_named(engine, names, count, out_counts, error);
+    else
         status = pw_error_plain(error, PAWL_NOMEM);
     pw_arena_clear(&arena);
     return status;

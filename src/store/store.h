@@ -486,6 +486,13 @@ struct pw_task_counts {
     int64_t due;              /* of those, what could be claimed now */
     int64_t oldest_due_at_ms; /* 0: nothing is due */
     int64_t hooks_pending, hooks_failed;
+    int64_t homes_silent; /* databases of the store that did not answer, and are not counted */
+};
+
+/* By enum pawl_instance_status. */
+enum { PW_STATUS_COUNT = PAWL_ERRORED + 1 };
+struct pw_status_counts {
+    int64_t of[PW_STATUS_COUNT];
 };
 
 /* ---- Several databases as one store ------------------------------------------------------------------------------ */
@@ -566,6 +573,10 @@ struct pw_store_ops {
                             const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error);
     pawl_status (*count_tasks)(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
                                struct pawl_error *error);
+    /* How many instances of these workflows have which status, as list_instances would give them out.  No status is counted
+     * beyond max, at least 1, so that it costs no more where there are millions. */
+    pawl_status (*count_statuses)(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t max,
+                                  struct pw_status_counts *out_counts, struct pawl_error *error);
 
     pawl_status (*list_hooks)(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
                               struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error);

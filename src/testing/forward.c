@@ -109,6 +109,13 @@ static pawl_status forward_count_tasks(struct pw_store *store, int64_t now_ms, s
     return inner->ops->count_tasks(inner, now_ms, out_counts, error);
 }
 
+static pawl_status forward_count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count,
+                                          int64_t max, struct pw_status_counts *out_counts, struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->count_statuses(inner, workflows, count, max, out_counts, error);
+}
+
 static pawl_status forward_list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
                                       struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error)
 {
@@ -174,6 +181,7 @@ void pw_forward_init(struct pw_forward *forward, struct pw_store *inner)
         .read_waiting_steps = forward_read_waiting_steps,
         .next_due = forward_next_due,
         .count_tasks = forward_count_tasks,
+        .count_statuses = forward_count_statuses,
         .list_hooks = forward_list_hooks,
         .next_hook = forward_next_hook,
         .announce = forward_announce,

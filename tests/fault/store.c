@@ -146,6 +146,14 @@ static pawl_status count_tasks(struct pw_store *store, int64_t now_ms, struct pw
     return inner->ops->count_tasks(inner, now_ms, out_counts, error);
 }
 
+static pawl_status count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t max,
+                                  struct pw_status_counts *out_counts, struct pawl_error *error)
+{
+    struct pw_store *inner = ((struct fault_store *)store)->forward.inner;
+    FAIL_READ(error);
+    return inner->ops->count_statuses(inner, workflows, count, max, out_counts, error);
+}
+
 static pawl_status list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
                               struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error)
 {
@@ -207,6 +215,7 @@ struct pw_store *fault_store_wrap(struct pw_store *inner, void *user)
     ops->read_waiting_steps = read_waiting_steps;
     ops->next_due = next_due;
     ops->count_tasks = count_tasks;
+    ops->count_statuses = count_statuses;
     ops->list_hooks = list_hooks;
     ops->next_hook = next_hook;
     ops->list_runners = list_runners;

@@ -72,6 +72,7 @@ static const struct route {
     { "/api/version", true, false },
     { "/api/metrics", true, false },
     { "/api/openapi.json", true, false },
+    { "/api/status", true, false },
     { "/api/cluster", true, false },
     { "/api/workflows/order/shards", true, false },
     { "/api/hooks/deliveries", true, false },

@@ -361,6 +361,7 @@ static const struct table_case methods[] = {
     NOT_ALLOWED("POST", "/version", GETS),
     NOT_ALLOWED("POST", "/metrics", GETS),
     NOT_ALLOWED("POST", "/openapi.json", GETS),
+    NOT_ALLOWED("POST", "/status", GETS),
     NOT_ALLOWED("POST", "/cluster", GETS),
     NOT_ALLOWED("POST", "/workflows/order/shards", GETS),
     NOT_ALLOWED("POST", "/hooks/deliveries", GETS),

@@ -417,6 +417,18 @@ static const struct table_case operators[] = {
       .has = { "Content-Type", "text/plain; version=0.0.4; charset=utf-8" },
       .says = { "pawl_http_requests_total{method=\"GET\",route=\"/health\",status=\"2xx\"} 1\n" } },
     { .method = "GET", .target = "/openapi.json", .status = 200, .says = { "\"openapi\"" } },
+    { .method = "GET",
+      .target = "/status",
+      .status = 200,
+      .is = "{\"instances\":{\"active\":{\"count\":0,\"hasMore\":false},\"waiting\":{\"count\":3,\"hasMore\":false},"
+            "\"paused\":{\"count\":0,\"hasMore\":false},\"complete\":{\"count\":3,\"hasMore\":false},"
+            "\"terminated\":{\"count\":1,\"hasMore\":false},\"errored\":{\"count\":1,\"hasMore\":false}}}" },
+    { .method = "GET",
+      .target = "/status?workflow=order",
+      .status = 200,
+      .says = { "\"waiting\":{\"count\":3,", "\"complete\":{\"count\":0,", "\"terminated\":{\"count\":1," } },
+    { .method = "GET", .target = "/status?workflow=none", .status = 404, .code = "WORKFLOW_NOT_FOUND" },
+    { .method = "GET", .target = "/status?status=active", .status = 400, .code = "VALIDATION_FAILED" },
     /* F5.  The world's runner ticks, and shares nothing. */
     { .method = "GET",
       .target = "/cluster",

@@ -203,6 +203,7 @@ static void the_scopes_of_the_routes_are_those_of_the_contract(void **state)
         { "POST", "/api/_runner/tick", PAWL_HTTP_TICK },
         { "POST", "/api/workflows/_runner/tick", PAWL_HTTP_TICK },
         { "GET", "/api/metrics", PAWL_HTTP_READ },
+        { "GET", "/api/status", PAWL_HTTP_READ },
         { "GET", "/api/cluster", PAWL_HTTP_READ },
         { "GET", "/api/workflows/order/shards", PAWL_HTTP_READ },
         { "GET", "/api/hooks/deliveries", PAWL_HTTP_READ },

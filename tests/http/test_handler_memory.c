@@ -88,6 +88,7 @@ static const struct {
     { "GET", "/api/workflows/order/instances/waits/history?includeLogs=true", NULL, 200 },
     { "GET", "/api/workflows/order/instances/waits/result", NULL, 202 },
     { "GET", "/api/hooks/deliveries", NULL, 200 },
+    { "GET", "/api/status", NULL, 200 },
     { "GET", "/api/cluster", NULL, 200 },
     { "GET", "/api/workflows/order/shards", NULL, 200 },
     { "GET", "/api/health/ready", NULL, 200 },

@@ -73,6 +73,13 @@ static pawl_status fail_counts(struct pw_store *store, int64_t now_ms, struct pw
     return refuse(error);
 }
 
+static pawl_status fail_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t max,
+                                 struct pw_status_counts *out_counts, struct pawl_error *error)
+{
+    (void)store, (void)workflows, (void)count, (void)max, (void)out_counts;
+    return refuse(error);
+}
+
 static pawl_status fail_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
                                 size_t *out_count, struct pawl_error *error)
 {
@@ -138,6 +145,7 @@ static const struct {
     { "GET", "/api/workflows/order/instances/waits/stream", NULL },
     { "GET", "/api/hooks/deliveries", NULL },
     { "POST", "/api/hooks/deliveries/d-1/resend", NULL },
+    { "GET", "/api/status", NULL },
     { "GET", "/api/cluster", NULL },
     { "GET", "/api/workflows/order/shards", NULL },
     { "GET", "/api/health/ready", NULL },
@@ -151,6 +159,7 @@ static void fail_all_but_streams_reads(void)
     failing.list_instances = fail_list;
     failing.list_hooks = fail_hooks;
     failing.count_tasks = fail_counts;
+    failing.count_statuses = fail_statuses;
     failing.list_runners = fail_runners;
 }
 

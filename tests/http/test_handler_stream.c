@@ -191,7 +191,8 @@ static void a_finished_instance_is_told_whole_and_then_the_stream_ends(void **st
     const char *text = drink(client);
     assert_int_equal(strncmp(text, "retry: 1000\n\n", 13), 0);
     assert_has(text, "\nevent: status\ndata: {\"id\":\"done\",\"runNumber\":1,\"details\":{\"status\":\"complete\","
-                     "\"phase\":\"complete\",\"output\":{\"sku\": \"teapot\", \"n\": 2}}}\n\n");
+                     "\"phase\":\"complete\",\"output\":{\"sku\": \"teapot\", \"n\": 2}},"
+                     "\"updatedAt\":\"2026-01-01T00:00:00.000Z\"}\n\n");
     assert_has(text, "\n\nevent: end\ndata: {}\n\n");
     assert_well_formed(text);
     assert_true(client->is_over);

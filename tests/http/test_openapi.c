@@ -288,6 +288,8 @@ static void probe_reads(struct described *described)
     (void)described_probe(described, "GET", "/api/workflows/broken/instances/broken", NULL, 200);
     (void)described_probe(described, "GET", "/api/workflows/broken/instances/broken/result", NULL, 200);
     (void)described_probe(described, "GET", "/api/hooks/deliveries", NULL, 200);
+    (void)described_probe(described, "GET", "/api/status", NULL, 200);
+    (void)described_probe(described, "GET", "/api/status?workflow=order", NULL, 200);
     (void)described_probe(described, "GET", "/api/cluster", NULL, 200);
     (void)described_probe(described, "GET", "/api/workflows/order/shards", NULL, 200);
     static const char *const open[] = { "/health",  "/health/live", "/health/ready",
@@ -332,7 +334,7 @@ static void check_event(struct described *described, const char *text, char *out
 {
     static const struct {
         const char *name, *schema;
-    } events[] = { { "status", "#/components/schemas/Outcome" },
+    } events[] = { { "status", "#/components/schemas/Standing" },
                    { "step", "#/components/schemas/Step" },
                    { "log", "#/components/schemas/Log" } };
     char name[16] = "";

@@ -65,6 +65,7 @@ static const struct pw_store_ops postgres_ops = {
     .read_run = pw_postgres_read_run,
     .next_due = pw_postgres_next_due,
     .count_tasks = pw_postgres_count_tasks,
+    .count_statuses = pw_postgres_count_statuses,
     .list_hooks = pw_postgres_list_hooks,
     .next_hook = pw_postgres_next_hook,
     .announce = pw_postgres_announce,

@@ -84,6 +84,14 @@
     "  AND coalesce(substr(w.owned, shard + 1, 1), '1') = '1' ORDER BY " column " LIMIT 1) UNION ALL"                  \
     " (SELECT n.at + $3::bigint FROM " PG_NEXT(tasks, column) " n)"
 
+/* How many have a status, up to $2: by the task while the run is open, by the outcome afterwards. */
+#define PG_COUNT(table, column, value)                                                                                 \
+    "(SELECT count(*) FROM (SELECT 1 FROM unnest($1::text[]) AS w (workflow) CROSS JOIN LATERAL ("                     \
+    "  SELECT 1 FROM " table " t WHERE t.workflow = w.workflow AND t." column " = " value " LIMIT $2::bigint) r"       \
+    "  LIMIT $2::bigint) c)"
+#define PG_OPEN_COUNT(status) PG_COUNT("workflow_task", "status", status)
+#define PG_ENDED_COUNT(outcome) PG_COUNT("workflow_instance", "outcome", outcome)
+
 #define PG_NOW_MS "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 #define PG_DEAD_MS "10000" /* a runner that was not heard of for so long */
 
@@ -432,6 +440,9 @@
         "  AND due_at <= $1::bigint UNION ALL SELECT due_at FROM workflow_task WHERE " PG_STARTABLE                    \
         "  AND due_at <= $1::bigint UNION ALL SELECT locked_until FROM workflow_task WHERE " PG_LEASED                 \
         "  AND locked_until <= $1::bigint) d")                                                                         \
+    QUERY(STATUS_COUNTS,                                                                                               \
+        "SELECT " PG_OPEN_COUNT("0") ", " PG_OPEN_COUNT("1") ", " PG_OPEN_COUNT("2") ", "                              \
+        PG_ENDED_COUNT("1") ", " PG_ENDED_COUNT("2") ", " PG_ENDED_COUNT("3"))                                         \
     QUERY(HOOK_NEXT,                                                                                                   \
         "SELECT min(d.at) FROM unnest($1::text[]) AS w (hook) CROSS JOIN LATERAL (SELECT next_at AS at"                \
         " FROM workflow_hook WHERE hook = w.hook AND next_at IS NOT NULL ORDER BY next_at LIMIT 1) d")                 \

@@ -550,3 +550,36 @@ pawl_status pw_postgres_count_tasks(struct pw_store *store, int64_t now_ms, stru
         *out_counts = counts;
     return status;
 }
+
+static pawl_status take_status_counts(void *user, void *of, const PGresult *result)
+{
+    struct pw_status_counts *counts = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    if (pw_fields_next(&fields))
+        for (size_t status = 0; status < PW_STATUS_COUNT; status++)
+            counts->of[status] = pw_field_count(&fields);
+    return pw_fields_end(&fields);
+}
+
+pawl_status pw_postgres_count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count,
+                                       int64_t max, struct pw_status_counts *out_counts, struct pawl_error *error)
+{
+    struct pw_status_counts counts = { .of = { 0 } };
+    struct pw_arena arena = { 0 };
+    struct pw_columns columns;
+    struct pw_call call;
+    pawl_status status = PAWL_OK;
+    pw_columns_init(&columns, &arena);
+    put_names(&columns, workflows, NULL, count);
+    pw_call_init(&call, PW_PG_STATUS_COUNTS);
+    pw_call_columns(&call, &columns);
+    pw_call_integer(&call, max);
+    if (count > 0)
+        status = pw_pg_read((struct pw_postgres *)store, &call, take_status_counts, &counts, error);
+    pw_arena_clear(&arena);
+    if (status == PAWL_OK)
+        *out_counts = counts;
+    return status;
+}

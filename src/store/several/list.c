@@ -154,3 +154,24 @@ pawl_status pw_several_list_hooks(struct pw_store *store, struct pw_arena *arena
         *out_rows = rows;
     return status;
 }
+
+/* Needs them all, as a list does: one that is left out would look like fewer instances. */
+pawl_status pw_several_count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count,
+                                      int64_t max, struct pw_status_counts *out_counts, struct pawl_error *error)
+{
+    struct pw_several *several = (struct pw_several *)store;
+    struct pw_status_counts sum = { .of = { 0 } }, counts;
+    for (size_t home = 0; home < several->count; home++) {
+        struct pw_store *member = several->members[home].store;
+        pawl_status status = pw_member_check(several, home, error);
+        if (status != PAWL_OK)
+            return status;
+        status = member->ops->count_statuses(member, workflows, count, max, &counts, error);
+        if (pw_member_note(several, home, status, error) != PAWL_OK)
+            return status;
+        for (size_t of = 0; of < PW_STATUS_COUNT; of++)
+            sum.of[of] = counts.of[of] < max - sum.of[of] ? sum.of[of] + counts.of[of] : max;
+    }
+    *out_counts = sum;
+    return PAWL_OK;
+}

@@ -237,6 +237,7 @@ static pawl_status ask_counts(struct pw_store *member, void *user, struct pawl_e
     pawl_status status = member->ops->count_tasks(member, counting->now_ms, &counts, error);
     if (status != PAWL_OK)
         return status;
+    sum->homes_silent--;
     sum->active += counts.active;
     sum->waiting += counts.waiting;
     sum->paused += counts.paused;
@@ -251,8 +252,9 @@ static pawl_status ask_counts(struct pw_store *member, void *user, struct pawl_e
 pawl_status pw_several_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
                                    struct pawl_error *error)
 {
-    struct counting counting = { .now_ms = now_ms };
-    pawl_status status = ask_all((struct pw_several *)store, ask_counts, &counting, error);
+    struct pw_several *several = (struct pw_several *)store;
+    struct counting counting = { .now_ms = now_ms, .sum = { .homes_silent = (int64_t)several->count } };
+    pawl_status status = ask_all(several, ask_counts, &counting, error);
     if (status == PAWL_OK)
         *out_counts = counting.sum;
     return status;

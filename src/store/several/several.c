@@ -205,6 +205,7 @@ static const struct pw_store_ops several_ops = {
     .read_run = pw_several_read_run,
     .next_due = pw_several_next_due,
     .count_tasks = pw_several_count_tasks,
+    .count_statuses = pw_several_count_statuses,
     .list_hooks = pw_several_list_hooks,
     .next_hook = pw_several_next_hook,
     .announce = announce,

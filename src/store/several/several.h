@@ -134,5 +134,7 @@ pawl_status pw_several_list_runners(struct pw_store *store, struct pw_arena *are
                                     size_t *out_count, struct pawl_error *error);
 pawl_status pw_several_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
                                    struct pawl_error *error);
+pawl_status pw_several_count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count,
+                                      int64_t max, struct pw_status_counts *out_counts, struct pawl_error *error);
 
 #endif

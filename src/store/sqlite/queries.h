@@ -48,6 +48,14 @@
     "(SELECT " column " FROM " tasks " AND workflow = ?1 AND substr(?2, shard + 1, 1) = '1' ORDER BY " column          \
     " LIMIT 1), (SELECT min(" column ") FROM " tasks " AND workflow = ?1) + ?3"
 
+/* How many have a status, up to a limit: by the task while the run is open, by the outcome afterwards. */
+#define OPEN_COUNT(status, max)                                                                                        \
+    "(SELECT count(*) FROM (SELECT 1 FROM workflow_task INDEXED BY workflow_task_status"                               \
+    "  WHERE workflow = ?1 AND status = " status " LIMIT " max "))"
+#define ENDED_COUNT(outcome, max)                                                                                      \
+    "(SELECT count(*) FROM (SELECT 1 FROM workflow_instance INDEXED BY workflow_instance_ended"                        \
+    "  WHERE workflow = ?1 AND outcome = " outcome " LIMIT " max "))"
+
 #define PW_SQLITE_QUERIES(QUERY)                                                                                       \
     QUERY(BEGIN, "BEGIN IMMEDIATE")                                                                                    \
     QUERY(COMMIT, "COMMIT")                                                                                            \
@@ -152,6 +160,9 @@
         "   WHERE kind = 3 AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at <= ?2),"                     \
         " (SELECT count(*) FROM workflow_task INDEXED BY workflow_task_leased"                                         \
         "   WHERE processing = 1 AND workflow = ?1 AND locked_until <= ?2)")                                           \
+    QUERY(STATUS_COUNTS,                                                                                               \
+        "SELECT " OPEN_COUNT("0", "?2") ", " OPEN_COUNT("1", "?3") ", " OPEN_COUNT("2", "?4") ", "                     \
+        ENDED_COUNT("1", "?5") ", " ENDED_COUNT("2", "?6") ", " ENDED_COUNT("3", "?7"))                                \
                                                                                                                        \
     QUERY(INSTANCE_INSERT,                                                                                             \
         "INSERT INTO workflow_instance (workflow, id, run, params, created_at, updated_at)"                            \

@@ -580,3 +580,35 @@ pawl_status pw_sqlite_count_tasks(struct pw_store *store, int64_t now_ms, struct
         *out_counts = counts;
     return status;
 }
+
+/* What is counted of a workflow is no more than what is left to be counted. */
+static pawl_status count_statuses_of(struct pw_sqlite_connection *connection, struct pw_text workflow, int64_t max,
+                                     struct pw_status_counts *counts, struct pawl_error *error)
+{
+    struct pw_query query;
+    pw_query_start(&query, connection, PW_QUERY_STATUS_COUNTS);
+    pw_bind_text(&query, workflow);
+    for (size_t status = 0; status < PW_STATUS_COUNT; status++)
+        pw_bind_integer(&query, max - counts->of[status]);
+    if (pw_query_step(&query))
+        for (size_t status = 0; status < PW_STATUS_COUNT; status++)
+            counts->of[status] += pw_column_count(&query);
+    return pw_query_end(&query, error);
+}
+
+pawl_status pw_sqlite_count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t max,
+                                     struct pw_status_counts *out_counts, struct pawl_error *error)
+{
+    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
+    struct pw_sqlite_connection *connection = NULL;
+    struct pw_status_counts counts = { .of = { 0 } };
+    pawl_status status = pw_sqlite_take_reader(sqlite, &connection, error);
+    if (status != PAWL_OK)
+        return status;
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        status = count_statuses_of(connection, workflows[i], max, &counts, error);
+    pw_sqlite_give_reader(sqlite, connection);
+    if (status == PAWL_OK)
+        *out_counts = counts;
+    return status;
+}

@@ -73,6 +73,7 @@ static const struct pw_store_ops sqlite_ops = {
     .read_waiting_steps = pw_sqlite_read_waiting_steps,
     .next_due = pw_sqlite_next_due,
     .count_tasks = pw_sqlite_count_tasks,
+    .count_statuses = pw_sqlite_count_statuses,
     .list_hooks = pw_sqlite_list_hooks,
     .next_hook = pw_sqlite_next_hook,
     .announce = pw_sqlite_announce,

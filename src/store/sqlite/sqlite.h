@@ -70,6 +70,8 @@ pawl_status pw_sqlite_next_due(struct pw_store *store, const struct pw_text *wor
                                const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error);
 pawl_status pw_sqlite_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
                                   struct pawl_error *error);
+pawl_status pw_sqlite_count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t max,
+                                     struct pw_status_counts *out_counts, struct pawl_error *error);
 pawl_status pw_sqlite_list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
                                  struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error);
 pawl_status pw_sqlite_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
