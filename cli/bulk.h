@@ -12,15 +12,24 @@ struct bulk {
     const char *done; /* "restarted": said of each, and in the closing line */
     size_t count;     /* of all that will be tried */
     size_t done_count, refused_count;
+    size_t idle_count;     /* of those done: there was nothing to do */
     bool shows_progress;   /* on standard error */
     enum exit_code output; /* whether what was done could be printed */
     bool is_quiet;         /* no line for each that was done: the progress and the closing line say it */
 };
 
+/* One of them, once it was tried. */
+struct bulk_item {
+    const char *name;    /* "order/order-1" */
+    const char *idle;    /* "was not paused": there was nothing to do; NULL: it was done */
+    const char *more;    /* behind either: "; it is waiting"; or NULL */
+    json_t *json;        /* {"workflowName": ..., "id": ...}, which "ok", "changed" and "error" are added to; stolen */
+    enum exit_code code; /* how it ended, with session->problem when not well */
+};
+
 void bulk_begin(struct bulk *bulk, struct session *session, const char *done, size_t count);
-/* name: "order/order-1".  json: {"workflowName": ..., "id": ...}, which "ok" and "error" are added to; stolen.  code: how
- * it ended, with session->problem when not well.  Answers whether to go on. */
-bool bulk_note(struct bulk *bulk, const char *name, const char *more, json_t *json, enum exit_code code);
+/* Answers whether to go on. */
+bool bulk_note(struct bulk *bulk, const struct bulk_item *item);
 /* How the program ends; what was refused has been printed. */
 enum exit_code bulk_end(struct bulk *bulk);
 

@@ -1,6 +1,7 @@
 /* client.c - see client.h. */
 #include "client.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "moment.h"
 #include "session.h"
 
-enum { ANSWER_SIZE_MAX = 1 << 30, PAUSE_MS_MIN = 100 };
+enum { ANSWER_SIZE_MAX = 1 << 30, PAUSE_MS_MIN = 100, PROBE_MS = 5000 };
 
 /* ---- Paths ----------------------------------------------------------------------------------------------------------- */
 
@@ -74,7 +75,7 @@ void client_close(struct client *client)
     curl_slist_free_all(client->headers);
     if (client->transfer != NULL)
         curl_easy_cleanup(client->transfer);
-    *client = (struct client){ NULL, NULL };
+    *client = (struct client){ .transfer = NULL };
 }
 
 void client_set_up(const struct session *session, CURL *transfer, const char *url)
@@ -179,6 +180,32 @@ enum exit_code client_explain_refusal(struct session *session, const struct answ
     return EXIT_REFUSED;
 }
 
+void client_tell(struct session *session, const char *format, ...)
+{
+    struct client *client = &session->client;
+    va_list arguments;
+    if (client->is_told)
+        return;
+    client->is_told = true;
+    if (client->trouble != NULL)
+        client->trouble(client->trouble_user);
+    (void)fputs("pawl: ", stderr);
+    va_start(arguments, format);
+    (void)vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    (void)fputs("; trying again\n", stderr);
+}
+
+void client_tell_outage(struct session *session, const struct answer *answer)
+{
+    const char *code = json_text(answer->json, "code", "");
+    if (strcmp(code, "STORE_UNAVAILABLE") == 0)
+        client_tell(session, "the server answers, but its database does not (%ld %s)", answer->status, code);
+    else
+        client_tell(session, "the server cannot do this now (%ld%s%s)", answer->status, code[0] != '\0' ? " " : "",
+                    safe(&session->pool, code));
+}
+
 /* ---- Asking ------------------------------------------------------------------------------------------------------------------ */
 
 static void tell(const struct session *session, const char *method, const char *path, const struct answer *answer,
@@ -220,9 +247,9 @@ static enum exit_code ask_once(struct session *session, const char *method, cons
     return EXIT_DONE;
 }
 
-static bool is_worth_another_try(const char *method, const struct answer *answer)
+static bool is_worth_another_try(const char *method, const struct answer *answer, bool is_probe)
 {
-    return answer->status == 429 || (answer->status == 503 && strcmp(method, "GET") == 0);
+    return answer->status == 429 || (answer->status == 503 && strcmp(method, "GET") == 0 && !is_probe);
 }
 
 /* All but the figures are JSON. */
@@ -236,25 +263,45 @@ static enum exit_code check_answer(struct session *session, const char *path, st
                        session->settings.shown_url);
 }
 
-enum exit_code client_ask_within(struct session *session, const char *method, const char *path, const char *body,
-                                 int64_t timeout_ms, struct answer *out_answer)
+/* Until it is answered otherwise than by a wait, or it is until_ms. */
+static enum exit_code ask_until(struct session *session, const char *method, const char *path, const char *body,
+                                int64_t timeout_ms, int64_t until_ms, bool is_probe, struct answer *out_answer)
 {
-    int64_t until_ms = moment_monotonic_ms() + timeout_ms;
     for (;;) {
         enum exit_code code = ask_once(session, method, path, body, timeout_ms, out_answer);
         if (code != EXIT_DONE)
             return code;
-        if (out_answer->status >= 200 && out_answer->status < 300)
+        if (out_answer->status >= 200 && out_answer->status < 300) {
+            session->client.is_told = session->client.is_told && is_probe;
             return check_answer(session, path, out_answer);
+        }
         int64_t pause_ms = out_answer->retry_after_ms > PAUSE_MS_MIN ? out_answer->retry_after_ms : PAUSE_MS_MIN;
-        if (!is_worth_another_try(method, out_answer) || moment_monotonic_ms() + pause_ms > until_ms)
+        if (!is_worth_another_try(method, out_answer, is_probe) || moment_monotonic_ms() > until_ms - pause_ms)
             break;
+        if (out_answer->status == 503)
+            client_tell_outage(session, out_answer);
         answer_free(out_answer);
         moment_rest_ms(pause_ms);
     }
     (void)client_explain_refusal(session, out_answer);
     answer_free(out_answer);
     return session->problem.exit_code;
+}
+
+enum exit_code client_ask_within(struct session *session, const char *method, const char *path, const char *body,
+                                 int64_t timeout_ms, struct answer *out_answer)
+{
+    int64_t until_ms = moment_monotonic_ms() + timeout_ms;
+    if (session->client.patient_until_ms > until_ms)
+        until_ms = session->client.patient_until_ms;
+    return ask_until(session, method, path, body, timeout_ms, until_ms, false, out_answer);
+}
+
+enum exit_code client_probe(struct session *session, const char *path, struct answer *out_answer)
+{
+    int64_t timeout_ms = session->settings.timeout_ms < PROBE_MS ? session->settings.timeout_ms : PROBE_MS;
+    int64_t until_ms = moment_monotonic_ms() + timeout_ms;
+    return ask_until(session, "GET", path, NULL, timeout_ms, until_ms, true, out_answer);
 }
 
 enum exit_code client_ask(struct session *session, const char *method, const char *path, const char *body,

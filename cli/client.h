@@ -1,7 +1,8 @@
 /* client.h - asks the server, and says what went wrong in words that help.
  *
  * A GET that is answered 429 or 503, and anything else that is answered 429, is asked again when the server says, as long
- * as the time-out lasts.  A change that is answered 503 is not: it may have happened.  Redirects are not followed. */
+ * as the time-out lasts, or longer where somebody is patient; a 503 is said on standard error, once until all is well
+ * again.  A change that is answered 503 is not asked for again: it may have happened.  Redirects are not followed. */
 #ifndef CLI_CLIENT_H
 #define CLI_CLIENT_H
 
@@ -18,6 +19,10 @@ struct settings;
 struct client {
     CURL *transfer;
     struct curl_slist *headers;
+    int64_t patient_until_ms;    /* by moment_monotonic_ms(): until then a 503 is no answer; 0: by the time-out */
+    bool is_told;                /* see client_tell() */
+    void (*trouble)(void *user); /* before something is said on standard error; or NULL */
+    void *trouble_user;
 };
 
 struct answer {
@@ -38,6 +43,8 @@ enum exit_code client_ask(struct session *session, const char *method, const cha
 /* With a time of its own to answer in, for those that wait on purpose. */
 enum exit_code client_ask_within(struct session *session, const char *method, const char *path, const char *body,
                                  int64_t timeout_ms, struct answer *out_answer);
+/* A GET that takes 503 for an answer, waits no longer than five seconds, and says nothing on standard error. */
+enum exit_code client_probe(struct session *session, const char *path, struct answer *out_answer);
 void answer_free(struct answer *answer);
 
 /* "?key=value" or "&key=value", encoded; nothing when the value is NULL. */
@@ -51,5 +58,10 @@ void client_set_up(const struct session *session, CURL *transfer, const char *ur
 enum exit_code client_explain_failure(struct session *session, CURL *transfer, CURLcode failure, const char *method,
                                       int64_t timeout_ms);
 enum exit_code client_explain_refusal(struct session *session, const struct answer *answer);
+
+/* Says on standard error that something is tried again; once, until client.is_told is false again. */
+void client_tell(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Of an answer that says "not now". */
+void client_tell_outage(struct session *session, const struct answer *answer);
 
 #endif

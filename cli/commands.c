@@ -113,8 +113,8 @@ static const struct command instance_commands[] = {
       .argument = ARGUMENT_NEW,
       .argument_is_optional = true,
       .formats = FORMATS_WITH_IDS,
-      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_PARAMS, OPTION_RETURN_EXISTING, OPTION_BATCH, OPTION_WAIT,
-                         OPTION_WAIT_FOR),
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_NEW_ID, OPTION_PARAMS, OPTION_RETURN_EXISTING, OPTION_BATCH,
+                         OPTION_WAIT, OPTION_WAIT_FOR),
       .examples = EXAMPLES(
           { "pawl instances create order --id order-1 --params '{\"sku\": \"teapot\"}'", NULL },
           { "pawl instances create order/order-1 --params @order.json --return-existing",
@@ -193,9 +193,13 @@ static const struct command hook_commands[] = {
 static const struct command top_commands[] = {
     { .name = "status",
       .summary = "the server, how many instances there are, and how long the oldest due one has waited",
-      .description = "Unfinished instances are counted in the whole store; finished runs since the server was started.",
+      .description =
+          "Instances are counted in the whole store, of all workflows that the server has, each status up to "
+          "100,000: 100,000+ says that there are more.",
       .formats = FORMATS,
-      .examples = EXAMPLES({ "pawl status", NULL }, { "pawl status --json | jq .queue", "for a script" }),
+      .options = OPTIONS(OPTION_WORKFLOW),
+      .examples = EXAMPLES({ "pawl status", NULL }, { "pawl status --workflow order", "count only orders" },
+                           { "pawl status --json | jq .instances.errored", "for a script" }),
       .run = run_status },
     { .name = "instances",
       .summary = "create, look at, and control instances of workflows",
@@ -206,7 +210,9 @@ static const struct command top_commands[] = {
       .children = instance_commands },
     { .name = "cluster",
       .summary = "the runners on the store, on all machines, and the shards that each of them owns",
-      .description = "With a workflow: who owns which of its shards.",
+      .description =
+          "A runner works when work is due, as the workers of a pawld do, or only when it is ticked (pawl tick, "
+          "pawld --allow-tick); only the first kind owns shards. With a workflow: who owns which of its shards.",
       .argument = ARGUMENT_WORKFLOW,
       .argument_is_optional = true,
       .formats = FORMATS_WITH_IDS,
@@ -236,7 +242,11 @@ static const struct command top_commands[] = {
       .argument_is_optional = true,
       .formats = FORMAT_TEXT,
       .options = OPTIONS(OPTION_DIRECTORY),
-      .examples = EXAMPLES({ "pawl man instances list | man -l -", NULL }),
+      .description =
+          "On a terminal it is shown by man, where there is one, else as the help; in a pipe it is the page's "
+          "source.",
+      .examples = EXAMPLES({ "pawl man instances list", NULL },
+                           { "pawl man --directory ~/.local/share/man/man1", "for man pawl-instances-list" }),
       .run = run_man,
       .is_offline = true },
     { .name = "help",

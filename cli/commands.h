@@ -34,6 +34,7 @@ enum option_id {
     /* of some */
     OPTION_WORKFLOW,
     OPTION_ID,
+    OPTION_NEW_ID, /* of an instance that is still to be created */
     OPTION_STATUS,
     OPTION_RUN,
     OPTION_INCLUDE_LOGS,

@@ -2,11 +2,11 @@
 #include "json_input.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_syntax.h"
 #include "text.h"
 
 enum { INPUT_SIZE_MAX = 64 * 1024 * 1024, EXCERPT_SIZE = 60 };
@@ -48,37 +48,11 @@ enum exit_code file_read(struct pool *pool, struct problem *problem, const char 
 
 /* ---- Mistakes -------------------------------------------------------------------------------------------------------- */
 
-/* Where the text stops being JSON.  Jansson points behind the token that it did not expect, and names it; the user wants
- * to see its beginning. */
-static size_t find_position(const char *text, const json_error_t *error)
-{
-    size_t size = strlen(text), position = error->position >= 0 ? (size_t)error->position : 0;
-    const char *near = strstr(error->text, " near '");
-    if (position > size)
-        position = size;
-    if (near == NULL)
-        return position;
-    size_t token_size = strlen(near + 7);
-    token_size -= token_size > 0; /* the quote behind it */
-    return token_size > 0 && token_size <= position ? position - token_size : position;
-}
-
-static const char *say_what(struct pool *pool, const char *text, size_t position, const json_error_t *error)
-{
-    const char *near = strstr(error->text, " near '");
-    if (text[strspn(text, " \t\r\n")] == '\0')
-        return "there is no JSON";
-    if (text[position] == '\0')
-        return "the text ends too early";
-    if (strstr(error->text, "end of file expected") != NULL)
-        return "there is more behind the value";
-    return pool_copy(pool, error->text, near != NULL ? (size_t)(near - error->text) : strlen(error->text));
-}
-
+/* is_json: it is, and cannot be taken all the same. */
 static enum exit_code show_mistake(struct pool *pool, struct problem *problem, const char *who, const char *text,
-                                   const json_error_t *error)
+                                   const struct json_mistake *mistake, bool is_json)
 {
-    size_t position = find_position(text, error), line = 1, start = 0;
+    size_t position = mistake->position, line = 1, start = 0;
     for (size_t i = 0; i < position; i++) {
         if (text[i] == '\n') {
             line++;
@@ -92,8 +66,28 @@ static enum exit_code show_mistake(struct pool *pool, struct problem *problem, c
     size_t size = strcspn(text + from, "\n");
     const char *excerpt = pool_copy(pool, text + from, text_fit(pool_copy(pool, text + from, size), EXCERPT_SIZE * 2));
     size_t before = text_width(safe(pool, pool_copy(pool, text + from, position - from)));
-    return problem_use(problem, "%s is not JSON: line %zu, column %zu: %s\n  %s\n  %*s^", who, line, column,
-                       say_what(pool, text, position, error), safe(pool, excerpt), (int)before, "");
+    return problem_use(problem, "%s%s: line %zu, column %zu: %s\n  %s\n  %*s^", who, is_json ? "" : " is not JSON",
+                       line, column, mistake->what, safe(pool, excerpt), (int)before, "");
+}
+
+/* The server keeps integers in 64 bits; told here, the place is one that the user knows. */
+static bool fits_integers(const char *text, struct json_mistake *out_mistake)
+{
+    size_t size = strlen(text);
+    for (size_t at = json_blanks(text, size), token; at < size;
+         at += token + json_blanks(text + at + token, size - at - token)) {
+        token = json_token_size(text + at, size - at);
+        bool is_integer = strchr("-0123456789", text[at]) != NULL && strcspn(text + at, ".eE") >= token;
+        errno = 0;
+        if (is_integer)
+            (void)strtoll(text + at, NULL, 10);
+        if (is_integer && errno == ERANGE) {
+            *out_mistake =
+                (struct json_mistake){ at, "the server takes no integer of more than 64 bits; in \"\" it is a text" };
+            return false;
+        }
+    }
+    return true;
 }
 
 enum exit_code json_input_read(struct pool *pool, struct problem *problem, const char *who, const char *argument,
@@ -107,11 +101,11 @@ enum exit_code json_input_read(struct pool *pool, struct problem *problem, const
         code = file_read(pool, problem, who, argument + 1, &text);
     if (code != EXIT_DONE)
         return code;
-    json_error_t error;
-    json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
-    if (value == NULL)
-        return show_mistake(pool, problem, who, text, &error);
-    json_decref(value);
+    struct json_mistake mistake;
+    if (!json_check(text, strlen(text), &mistake))
+        return show_mistake(pool, problem, who, text, &mistake, false);
+    if (!fits_integers(text, &mistake))
+        return show_mistake(pool, problem, who, text, &mistake, true);
     *out_text = text;
     return EXIT_DONE;
 }

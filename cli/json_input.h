@@ -1,7 +1,7 @@
 /* json_input.h - JSON that a user gives: inline, from @file, or from - (standard input).
  *
- * It is checked here, so that a mistake is shown with its line and column before anything is asked of the server; and it
- * is sent as it was written, so that no number changes on the way. */
+ * Whether it is JSON is checked here, so that a mistake is shown with its line and column before anything is asked of the
+ * server; and it is sent as it was written, so that nothing of it changes on the way. */
 #ifndef CLI_JSON_INPUT_H
 #define CLI_JSON_INPUT_H
 

@@ -5,14 +5,57 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_syntax.h"
 #include "moment.h"
+
+/* ---- Reading --------------------------------------------------------------------------------------------------------- */
+
+/* Whether Jansson writes it again as it stands here. */
+static bool is_plain_integer(const char *token, size_t size)
+{
+    size_t sign = token[0] == '-', digits = size - sign;
+    if (digits == 0 || digits > 18 || (token[sign] == '0' && size > 1))
+        return false;
+    for (size_t i = sign; i < size; i++)
+        if (token[i] < '0' || token[i] > '9')
+            return false;
+    return true;
+}
+
+static void put_kept(struct text *out, const char *token, size_t size)
+{
+    static const char nul[] = "\\u0000";
+    if (json_number_token(token, size) && !is_plain_integer(token, size)) {
+        text_format(out, "\"%s", nul);
+        text_put_size(out, token, size);
+        text_put(out, "\"");
+    } else if (token[0] == '"' && size > sizeof nul && memcmp(token + 1, nul, sizeof nul - 1) == 0) {
+        text_format(out, "\"%s", nul);
+        text_put_size(out, token + 1, size - 1);
+    } else {
+        text_put_size(out, token, size);
+    }
+}
 
 json_t *json_read(const char *text, size_t size)
 {
-    size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL;
-    json_t *value = json_loadb(text, size, flags, NULL);
-    /* A server that knows longer integers than we do. */
-    return value != NULL ? value : json_loadb(text, size, flags | JSON_DECODE_INT_AS_REAL, NULL);
+    struct text kept = { NULL, 0, 0 };
+    for (size_t at = json_blanks(text, size), token; at < size; at += json_blanks(text + at, size - at)) {
+        token = json_token_size(text + at, size - at);
+        put_kept(&kept, text + at, token);
+        text_put(&kept, " "); /* what were two tokens must not become one */
+        at += token;
+    }
+    json_t *value = json_loadb(text_string(&kept), kept.size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    text_free(&kept);
+    return value;
+}
+
+/* Its text; NULL: it is none that is kept so. */
+static const char *kept_number(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    return text != NULL && json_string_length(value) > 1 && text[0] == '\0' && text[1] != '\0' ? text + 1 : NULL;
 }
 
 json_t *json_at(const json_t *value, const char *path)
@@ -31,7 +74,7 @@ json_t *json_at(const json_t *value, const char *path)
 const char *json_text(const json_t *value, const char *path, const char *fallback)
 {
     const json_t *at = json_at(value, path);
-    return json_is_string(at) ? json_string_value(at) : fallback;
+    return json_is_string(at) && kept_number(at) == NULL ? json_string_value(at) : fallback;
 }
 
 int64_t json_number(const json_t *value, const char *path, int64_t fallback)
@@ -53,110 +96,87 @@ int64_t json_time_ms(const json_t *value, const char *path)
 
 /* ---- Writing --------------------------------------------------------------------------------------------------------- */
 
-static void write_real(struct text *out, double number)
+static void write_plain(struct text *out, const json_t *value)
 {
-    char digits[40];
-    for (int precision = 15; precision <= 17; precision++) {
-        (void)snprintf(digits, sizeof digits, "%.*g", precision, number);
-        if (strtod(digits, NULL) == number)
-            break;
-    }
-    char *comma = strchr(digits, ','); /* of a locale that writes 19,99 */
-    if (comma != NULL)
-        *comma = '.';
-    text_put(out, digits);
-    if (strpbrk(digits, ".eE") == NULL)
-        text_put(out, ".0"); /* it was no integer, and stays none */
+    char *written = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    if (written == NULL)
+        out_of_memory();
+    text_put(out, written);
+    free(written);
 }
 
 static void write_string(struct text *out, const json_t *value)
 {
-    char *quoted = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    if (quoted == NULL)
-        out_of_memory();
-    text_put(out, quoted);
-    free(quoted);
+    const char *number = kept_number(value), *text = json_string_value(value);
+    size_t size = json_string_length(value);
+    if (number != NULL) {
+        text_put(out, number);
+    } else if (size > 1 && text[0] == '\0') {
+        json_t *true_text = json_stringn(text + 1, size - 1);
+        if (true_text == NULL)
+            out_of_memory();
+        write_plain(out, true_text);
+        json_decref(true_text);
+    } else {
+        write_plain(out, value);
+    }
 }
 
-static void begin_line(struct text *out, size_t indent, size_t depth)
-{
-    if (indent > 0)
-        text_put(out, "\n");
-    text_repeat(out, " ", indent * depth);
-}
+static void write_value(struct text *out, const json_t *value);
 
-static void write_value(struct text *out, const json_t *value, size_t indent, size_t depth);
-
-static void write_members(struct text *out, const json_t *value, size_t indent, size_t depth)
+static void write_members(struct text *out, const json_t *value)
 {
     const char *key, *gap = "";
     json_t *member;
     text_put(out, "{");
     json_object_foreach((json_t *)value, key, member) {
-        text_put(out, gap);
-        begin_line(out, indent, depth + 1);
         json_t *name = json_string(key);
-        write_string(out, name);
+        if (name == NULL)
+            out_of_memory();
+        text_put(out, gap);
+        write_plain(out, name);
         json_decref(name);
-        text_put(out, indent > 0 ? ": " : ":");
-        write_value(out, member, indent, depth + 1);
+        text_put(out, ":");
+        write_value(out, member);
         gap = ",";
     }
-    if (json_object_size(value) > 0)
-        begin_line(out, indent, depth);
     text_put(out, "}");
 }
 
-static void write_items(struct text *out, const json_t *value, size_t indent, size_t depth)
+static void write_items(struct text *out, const json_t *value)
 {
     size_t index;
     json_t *item;
     text_put(out, "[");
     json_array_foreach(value, index, item) {
-        if (index > 0)
-            text_put(out, ",");
-        begin_line(out, indent, depth + 1);
-        write_value(out, item, indent, depth + 1);
+        text_put(out, index > 0 ? "," : "");
+        write_value(out, item);
     }
-    if (json_array_size(value) > 0)
-        begin_line(out, indent, depth);
     text_put(out, "]");
 }
 
 /* As deep as the value is, which its reading has bounded. */
-static void write_value(struct text *out, const json_t *value, size_t indent, size_t depth)
+static void write_value(struct text *out, const json_t *value)
 {
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
-        write_members(out, value, indent, depth);
-        break;
-    case JSON_ARRAY:
-        write_items(out, value, indent, depth);
-        break;
-    case JSON_STRING:
+    if (json_is_object(value))
+        write_members(out, value);
+    else if (json_is_array(value))
+        write_items(out, value);
+    else if (json_is_string(value))
         write_string(out, value);
-        break;
-    case JSON_INTEGER:
-        text_format(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-        break;
-    case JSON_REAL:
-        write_real(out, json_real_value(value));
-        break;
-    case JSON_TRUE:
-        text_put(out, "true");
-        break;
-    case JSON_FALSE:
-        text_put(out, "false");
-        break;
-    case JSON_NULL:
-        text_put(out, "null");
-        break;
-    }
+    else
+        write_plain(out, value);
 }
 
 void json_write(struct text *out, const json_t *value, size_t indent)
 {
-    write_value(out, value, indent, 0);
+    struct text line = { NULL, 0, 0 };
+    write_value(&line, value);
+    if (indent > 0)
+        json_lay_out(out, text_string(&line), line.size, indent);
+    else
+        text_put_size(out, text_string(&line), line.size);
+    text_free(&line);
 }
 
 const char *json_show(struct pool *pool, const json_t *value)

@@ -1,6 +1,8 @@
 /* json_output.h - JSON values looked into and written.
  *
- * Numbers are written with the digits that they need: 19.99 stays 19.99. */
+ * Numbers are written as they were read, digit by digit: 1.10 stays 1.10, and no integer is too big.  Jansson has no place
+ * for that, so a number that it would change is kept as a string: a NUL, and the number's text.  (A string that begins with
+ * a NUL is kept with another one before it.)  Everything here knows; json_string_value() does not. */
 #ifndef CLI_JSON_OUTPUT_H
 #define CLI_JSON_OUTPUT_H
 

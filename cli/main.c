@@ -52,6 +52,8 @@ int main(int count, char **words)
     session.screen = screen_open(session.settings.colour);
     if (code == EXIT_DONE)
         code = run(&session);
+    if (code == EXIT_DONE)
+        code = session_print(&session); /* whatever was written and not looked at */
     if (code != EXIT_DONE && session.problem.text[0] != '\0')
         problem_print(&session.problem, session_is_json(&session));
     client_close(&session.client);

@@ -4,8 +4,10 @@
  * of it is taken for a request. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "help.h"
 #include "run.h"
@@ -185,6 +187,32 @@ static enum exit_code write_pages(struct session *session, const char *folder, c
     return code;
 }
 
+/* ---- A terminal -------------------------------------------------------------------------------------------------------- */
+
+static bool is_on_path(const char *program)
+{
+    struct pool pool = { NULL };
+    const char *path = getenv("PATH");
+    bool is_found = false;
+    while (path != NULL && *path != '\0' && !is_found) {
+        size_t size = strcspn(path, ":");
+        is_found = size > 0 && access(pool_format(&pool, "%.*s/%s", (int)size, path, program), X_OK) == 0;
+        path += size + (path[size] == ':');
+    }
+    pool_clear(&pool);
+    return is_found;
+}
+
+/* Where man can read a page from a pipe.  False: the page was not shown. */
+static bool show_by_man(const struct text *page)
+{
+    FILE *pipe = is_on_path("man") ? popen("man -l -", "w") : NULL;
+    if (pipe == NULL)
+        return false;
+    (void)fwrite(page->data, 1, page->size, pipe); /* a reader who has had enough of it is no error */
+    return pclose(pipe) == 0;
+}
+
 enum exit_code run_man(struct session *session)
 {
     const struct invocation *invocation = &session->invocation;
@@ -198,5 +226,11 @@ enum exit_code run_man(struct session *session)
         return write_pages(session, folder, path, depth);
     }
     put_page(&session->out, path, depth);
+    if (session->screen.is_terminal) { /* nobody reads roff */
+        bool is_shown = show_by_man(&session->out);
+        text_reset(&session->out);
+        if (!is_shown)
+            help_print(&session->screen, path, depth, &session->out);
+    }
     return session_print(session);
 }

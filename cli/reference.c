@@ -50,24 +50,26 @@ static size_t count_lines(const char *text)
 }
 
 /* The lines of standard input, without blanks around them and without empty ones. */
-static enum exit_code read_lines(struct session *session, const char ***out_lines, size_t *out_count)
+static enum exit_code read_lines(struct session *session, struct words *out_words)
 {
     const char *text = "";
     enum exit_code code = file_read(&session->pool, &session->problem, "-", "-", &text);
     if (code != EXIT_DONE)
         return code;
-    const char **lines = pool_take(&session->pool, sizeof *lines * count_lines(text));
-    size_t count = 0;
-    while (*text != '\0') {
+    size_t most = count_lines(text), count = 0;
+    const char **lines = pool_take(&session->pool, sizeof *lines * most);
+    size_t *numbers = pool_take(&session->pool, sizeof *numbers * most);
+    for (size_t number = 1; *text != '\0'; number++) {
         size_t size = strcspn(text, "\n"), start = strspn(text, " \t\r"), end = size;
         while (end > start && strchr(" \t\r", text[end - 1]) != NULL)
             end--;
-        if (end > start)
+        if (end > start) {
+            numbers[count] = number;
             lines[count++] = pool_copy(&session->pool, text + start, end - start);
+        }
         text += size + (text[size] == '\n');
     }
-    *out_lines = lines;
-    *out_count = count;
+    *out_words = (struct words){ lines, numbers, count };
     return EXIT_DONE;
 }
 
@@ -96,36 +98,43 @@ enum exit_code words_check(struct session *session)
     return EXIT_DONE;
 }
 
-enum exit_code words_read(struct session *session, const char ***out_words, size_t *out_count)
+enum exit_code words_read(struct session *session, struct words *out_words)
 {
     const struct invocation *invocation = &session->invocation;
     enum exit_code code = words_check(session);
-    *out_words = invocation->arguments;
-    *out_count = invocation->argument_count;
+    *out_words = (struct words){ invocation->arguments, NULL, invocation->argument_count };
     if (code == EXIT_DONE && invocation->argument_count == 1 && strcmp(invocation->arguments[0], "-") == 0)
-        return read_lines(session, out_words, out_count);
+        return read_lines(session, out_words);
     return code;
+}
+
+enum exit_code words_wrong(struct session *session, const struct words *words, size_t position)
+{
+    struct problem *problem = &session->problem;
+    if (words->lines == NULL)
+        return problem->exit_code;
+    return problem_use(problem, "line %zu of standard input: %s; nothing was done", words->lines[position],
+                       problem->text);
 }
 
 enum exit_code reference_parse_all(struct session *session, struct reference **out_references, size_t *out_count)
 {
-    const char **words, *id = session_option(session, OPTION_ID);
-    size_t count;
-    enum exit_code code = words_read(session, &words, &count);
+    const char *id = session_option(session, OPTION_ID);
+    struct words words;
+    enum exit_code code = words_read(session, &words);
     if (code != EXIT_DONE)
         return code;
-    if (id != NULL && count > 0)
+    if (id != NULL && words.count > 0)
         return problem_use(&session->problem, "instances are named by --id or by arguments, not by both");
-    if (id != NULL) {
-        words = &id;
-        count = 1;
-    }
-    struct reference *references = pool_take(&session->pool, sizeof *references * (count + 1));
-    for (size_t i = 0; i < count && code == EXIT_DONE; i++)
-        code = parse(session, words[i], &references[i]);
+    if (id != NULL)
+        words = (struct words){ &id, NULL, 1 };
+    struct reference *references = pool_take(&session->pool, sizeof *references * (words.count + 1));
+    for (size_t i = 0; i < words.count; i++)
+        if (parse(session, words.items[i], &references[i]) != EXIT_DONE)
+            return words_wrong(session, &words, i);
     *out_references = references;
-    *out_count = count;
-    return code;
+    *out_count = words.count;
+    return EXIT_DONE;
 }
 
 enum exit_code reference_parse_one(struct session *session, struct reference *out_reference)

@@ -34,7 +34,14 @@ enum exit_code workflow_names(struct session *session, const char ***out_names, 
 enum exit_code workflow_meant(struct session *session, const char **out_workflow);
 
 /* Words of the arguments, where "-" stands for the lines of standard input. */
-enum exit_code words_read(struct session *session, const char ***out_words, size_t *out_count);
+struct words {
+    const char **items;
+    const size_t *lines; /* the number of each line; NULL: they are arguments */
+    size_t count;
+};
+enum exit_code words_read(struct session *session, struct words *out_words);
+/* session->problem says what is wrong with a word; it gets the number of its line. */
+enum exit_code words_wrong(struct session *session, const struct words *words, size_t position);
 /* That standard input is asked for one thing alone; before any of it is read. */
 enum exit_code words_check(struct session *session);
 /* A 404 about a workflow says which there are, or which is meant. */

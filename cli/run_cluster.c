@@ -22,7 +22,7 @@ static const char *show_shards(struct session *session, const json_t *runner)
     return joined;
 }
 
-/* Those that work by themselves first, then by name. */
+/* Those that take work up without being ticked first, then by name. */
 static bool comes_before(const json_t *left, const json_t *right)
 {
     if (json_flag(left, "sharing") != json_flag(right, "sharing"))
@@ -66,7 +66,7 @@ static void show_runners(struct session *session, const json_t *runners)
         table_row(&table);
         table_cell(&table, STYLE_PLAIN, json_text(runner, "name", ""));
         table_cell(&table, STYLE_DIM, json_text(runner, "id", ""));
-        table_cell(&table, is_sharing ? STYLE_GREEN : STYLE_DIM, is_sharing ? "by itself" : "on ticks");
+        table_cell(&table, is_sharing ? STYLE_GREEN : STYLE_DIM, is_sharing ? "when work is due" : "when it is ticked");
         table_cell(&table, STYLE_PLAIN, moment_relative(pool, json_time_ms(runner, "startedAt"), now_ms));
         table_cell(&table, STYLE_PLAIN, moment_relative(pool, json_time_ms(runner, "seenAt"), now_ms));
         table_cell(&table, STYLE_PLAIN, show_shards(session, runner));
@@ -142,7 +142,7 @@ static enum exit_code list_shards(struct session *session, const char *workflow,
     if (code != EXIT_DONE)
         return code;
     if (session_is_json(session))
-        session_put_json(session, answer.json);
+        session_put_answer(session, &answer);
     else
         show_owners(session, json_at(answer.json, "shards"), runners);
     answer_free(&answer);
@@ -169,7 +169,7 @@ enum exit_code run_cluster(struct session *session)
     else if (workflow != NULL)
         code = list_shards(session, workflow, runners);
     else if (session_is_json(session))
-        session_put_json(session, answer.json);
+        session_put_answer(session, &answer);
     else if (json_array_size(runners) == 0)
         text_put(&session->out, "no runner lives\n");
     else

@@ -11,22 +11,53 @@ struct action {
     const char *route; /* "/pause" */
     const char *done;  /* "paused" */
     const char *body;  /* or NULL */
+    /* Whether an instance in this phase is as it is to be already; NULL: there is always something to do. */
+    bool (*is_idle)(const char *phase);
+    const char *idle; /* "was not paused" */
 };
 
+static bool is_paused(const char *phase)
+{
+    return strcmp(phase, "paused") == 0 || strcmp(phase, "waitingForPause") == 0;
+}
+
+static bool is_not_paused(const char *phase)
+{
+    return !is_paused(phase);
+}
+
+/* How it stands before anything is done to it; NULL: it is not asked for, or is not told, as to one who may only manage. */
+static const char *phase_before(struct session *session, const struct action *action, const struct reference *reference)
+{
+    struct answer answer;
+    if (action->is_idle == NULL ||
+        client_probe(session, reference_path(&session->pool, reference), &answer) != EXIT_DONE)
+        return NULL;
+    const char *phase = pool_string(&session->pool, phase_of(json_at(answer.json, "details")));
+    answer_free(&answer);
+    return phase;
+}
+
 static enum exit_code apply(struct session *session, const struct action *action, struct reference *reference,
-                            const char **out_more)
+                            struct bulk_item *item)
 {
     struct answer answer;
     enum exit_code code = reference_resolve(session, reference);
     if (code != EXIT_DONE)
         return code;
+    const char *before = phase_before(session, action, reference);
     const char *path = pool_format(&session->pool, "%s%s", reference_path(&session->pool, reference), action->route);
     code = client_ask(session, "POST", path, action->body, &answer);
     if (code != EXIT_DONE)
         return explain_workflow(session, code, reference->workflow);
     const json_t *details = json_at(answer.json, "status"); /* an event answers how the instance stands */
-    if (json_is_object(details))
-        *out_more = pool_format(&session->pool, "; it is %s", safe(&session->pool, phase_show(phase_of(details))));
+    const char *phase = json_is_object(details) ? phase_of(details) : NULL;
+    if (before != NULL && action->is_idle(before)) {
+        item->idle = action->idle;
+        phase = before;
+    }
+    if (phase != NULL && (item->idle == NULL || strcmp(phase, "paused") != 0))
+        item->more = pool_format(&session->pool, "; it is %s", safe(&session->pool, phase_show(phase)));
     answer_free(&answer);
     return EXIT_DONE;
 }
@@ -54,11 +85,12 @@ static enum exit_code do_to_all(struct session *session, const struct action *ac
     if (is_dry)
         bulk.is_quiet = false; /* which ones is the question */
     for (size_t i = 0; i < count; i++) {
-        const char *more = "";
-        code = is_dry ? reference_resolve(session, &references[i]) : apply(session, action, &references[i], &more);
-        const char *name =
-            references[i].workflow != NULL ? reference_name(&session->pool, &references[i]) : references[i].id;
-        if (!bulk_note(&bulk, name, more, describe(&references[i]), code))
+        struct bulk_item item = { .name = references[i].id };
+        item.code = is_dry ? reference_resolve(session, &references[i]) : apply(session, action, &references[i], &item);
+        if (references[i].workflow != NULL)
+            item.name = reference_name(&session->pool, &references[i]);
+        item.json = describe(&references[i]);
+        if (!bulk_note(&bulk, &item))
             break;
     }
     return bulk_end(&bulk);
@@ -66,22 +98,22 @@ static enum exit_code do_to_all(struct session *session, const struct action *ac
 
 enum exit_code run_instances_pause(struct session *session)
 {
-    return do_to_all(session, &(struct action){ "/pause", "paused", NULL });
+    return do_to_all(session, &(struct action){ "/pause", "paused", NULL, is_paused, "was paused already" });
 }
 
 enum exit_code run_instances_resume(struct session *session)
 {
-    return do_to_all(session, &(struct action){ "/resume", "resumed", NULL });
+    return do_to_all(session, &(struct action){ "/resume", "resumed", NULL, is_not_paused, "was not paused" });
 }
 
 enum exit_code run_instances_restart(struct session *session)
 {
-    return do_to_all(session, &(struct action){ "/restart", "restarted", NULL });
+    return do_to_all(session, &(struct action){ "/restart", "restarted", NULL, NULL, NULL });
 }
 
 enum exit_code run_instances_terminate(struct session *session)
 {
-    return do_to_all(session, &(struct action){ "/terminate", "terminated", NULL });
+    return do_to_all(session, &(struct action){ "/terminate", "terminated", NULL, NULL, NULL });
 }
 
 enum exit_code run_instances_send_event(struct session *session)
@@ -105,7 +137,9 @@ enum exit_code run_instances_send_event(struct session *session)
         id_part = pool_format(&session->pool, ",\"id\":%s", json_show(&session->pool, text));
         json_decref(text);
     }
-    struct action action = { "/events", pool_format(&session->pool, "was sent %s", type),
-                             pool_format(&session->pool, "{\"type\":\"%s\"%s%s}", type, payload_part, id_part) };
+    struct action action = { .route = "/events",
+                             .done = pool_format(&session->pool, "was sent %s", type),
+                             .body =
+                                 pool_format(&session->pool, "{\"type\":\"%s\"%s%s}", type, payload_part, id_part) };
     return do_to_all(session, &action);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "json_input.h"
+#include "json_syntax.h"
 #include "result.h"
 #include "run.h"
 #include "view.h"
@@ -15,7 +16,7 @@ enum { BATCH_MAX = 100 };
 static enum exit_code parse_target(struct session *session, struct reference *out_target)
 {
     const char *word = session->invocation.argument_count > 0 ? session->invocation.arguments[0] : NULL;
-    const char *id = session_option(session, OPTION_ID), *slash = word != NULL ? strchr(word, '/') : NULL;
+    const char *id = session_option(session, OPTION_NEW_ID), *slash = word != NULL ? strchr(word, '/') : NULL;
     struct reference target = { session->settings.workflow, id };
     if (word != NULL) {
         target.workflow = slash != NULL ? pool_copy(&session->pool, word, (size_t)(slash - word)) : word;
@@ -84,7 +85,7 @@ static enum exit_code create_one(struct session *session, struct reference *targ
     if (!result_is_awaited(session)) {
         const char *phase = phase_of(json_at(answer.json, "details"));
         if (session_is_json(session)) {
-            session_put_json(session, answer.json);
+            session_put_answer(session, &answer);
         } else {
             text_put(&session->out, reference_name(&session->pool, target));
             if (!session_is_ids(session)) {
@@ -108,6 +109,17 @@ static enum exit_code create_one(struct session *session, struct reference *targ
 
 /* ---- Many ----------------------------------------------------------------------------------------------------------------- */
 
+/* An entry of the list, as it was written. */
+struct entry {
+    const char *text;
+    size_t size;
+};
+
+struct batch {
+    struct entry *entries;
+    size_t count;
+};
+
 static enum exit_code check_entry(struct session *session, const json_t *entry, size_t number)
 {
     const char *key;
@@ -117,6 +129,9 @@ static enum exit_code check_entry(struct session *session, const json_t *entry, 
                            "--batch: entry %zu is not {\"id\": ..., \"params\": ...} with an id of 1 to "
                            "100 of a-z A-Z 0-9 _ -",
                            number);
+    if (strcmp(json_text(entry, "id", ""), "latest") == 0)
+        return problem_use(&session->problem,
+                           "--batch: entry %zu: an instance cannot be called latest: that is the newest one", number);
     json_object_foreach((json_t *)entry, key, member)
         if (strcmp(key, "id") != 0 && strcmp(key, "params") != 0)
             return problem_use(&session->problem, "--batch: entry %zu has \"%s\"; there are only id and params", number,
@@ -124,39 +139,39 @@ static enum exit_code check_entry(struct session *session, const json_t *entry, 
     return EXIT_DONE;
 }
 
-static enum exit_code read_batch(struct session *session, json_t **out_entries)
+static enum exit_code read_batch(struct session *session, struct batch *out_batch)
 {
     const char *text;
-    size_t index;
-    json_t *entry;
     enum exit_code code =
         json_input_read(&session->pool, &session->problem, "--batch", session_option(session, OPTION_BATCH), &text);
     if (code != EXIT_DONE)
         return code;
-    json_t *entries = json_read(text, strlen(text));
-    if (!json_is_array(entries))
-        code = problem_use(&session->problem, "--batch is a list: [{\"id\": ..., \"params\": ...}, ...]");
-    json_array_foreach(entries, index, entry) {
-        code = check_entry(session, entry, index + 1);
-        if (code != EXIT_DONE)
-            break;
+    size_t size = strlen(text), at = 0, from, item, count = 0;
+    if (text[json_blanks(text, size)] != '[')
+        return problem_use(&session->problem, "--batch is a list: [{\"id\": ..., \"params\": ...}, ...]");
+    while (json_next_item(text, size, &at, &from, &item))
+        count++;
+    struct batch batch = { pool_take(&session->pool, sizeof *batch.entries * (count + 1)), 0 };
+    for (at = 0; code == EXIT_DONE && json_next_item(text, size, &at, &from, &item); batch.count++) {
+        json_t *entry = json_read(text + from, item);
+        code = check_entry(session, entry, batch.count + 1);
+        json_decref(entry);
+        batch.entries[batch.count] = (struct entry){ text + from, item };
     }
     if (code == EXIT_DONE)
-        *out_entries = entries;
-    else
-        json_decref(entries);
+        *out_batch = batch;
     return code;
 }
 
-static enum exit_code send_part(struct session *session, const struct reference *target, const json_t *entries,
+static enum exit_code send_part(struct session *session, const struct reference *target, const struct batch *batch,
                                 size_t from, json_t *created)
 {
     struct text body = { NULL, 0, 0 };
     struct answer answer;
     text_put(&body, "{\"instances\":[");
-    for (size_t i = from; i < from + BATCH_MAX && i < json_array_size(entries); i++) {
+    for (size_t i = from; i < from + BATCH_MAX && i < batch->count; i++) {
         text_put(&body, i > from ? "," : "");
-        json_write(&body, json_array_get(entries, i), 0);
+        text_put_size(&body, batch->entries[i].text, batch->entries[i].size);
     }
     text_put(&body, "]}");
     const char *path = pool_format(&session->pool, "%s/batch", collection(session, target));
@@ -187,9 +202,10 @@ static void show_batch(struct session *session, const struct reference *target, 
 
 static enum exit_code create_batch(struct session *session, const struct reference *target)
 {
-    static const enum option_id others[] = { OPTION_PARAMS, OPTION_ID, OPTION_RETURN_EXISTING, OPTION_WAIT,
+    static const enum option_id others[] = { OPTION_PARAMS, OPTION_NEW_ID, OPTION_RETURN_EXISTING, OPTION_WAIT,
                                              OPTION_WAIT_FOR };
-    json_t *entries = NULL, *answer = json_pack("{s:[]}", "instances");
+    struct batch batch = { NULL, 0 };
+    json_t *answer = json_pack("{s:[]}", "instances");
     enum exit_code code = EXIT_DONE;
     for (size_t i = 0; i < sizeof others / sizeof others[0] && code == EXIT_DONE; i++)
         if (session_has(session, others[i]))
@@ -197,15 +213,14 @@ static enum exit_code create_batch(struct session *session, const struct referen
     if (code == EXIT_DONE && target->id != NULL)
         code = problem_use(&session->problem, "with --batch the ids are in the list");
     if (code == EXIT_DONE)
-        code = read_batch(session, &entries);
+        code = read_batch(session, &batch);
     json_t *created = json_at(answer, "instances");
-    for (size_t from = 0; code == EXIT_DONE && from < json_array_size(entries); from += BATCH_MAX)
-        code = send_part(session, target, entries, from, created);
+    for (size_t from = 0; code == EXIT_DONE && from < batch.count; from += BATCH_MAX)
+        code = send_part(session, target, &batch, from, created);
     if (code == EXIT_DONE && session_is_json(session))
         session_put_json(session, answer);
     else if (code == EXIT_DONE)
-        show_batch(session, target, created, json_array_size(entries));
-    json_decref(entries);
+        show_batch(session, target, created, batch.count);
     json_decref(answer);
     return code == EXIT_DONE ? session_print(session) : code;
 }

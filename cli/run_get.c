@@ -52,18 +52,21 @@ static enum exit_code show_instance(struct session *session, const struct refere
 }
 
 /* The answer of the server, and with --full the whole history beside it. */
-static enum exit_code print_instance(struct session *session, const struct reference *reference, json_t *instance)
+static enum exit_code print_instance(struct session *session, const struct reference *reference,
+                                     const struct answer *answer)
 {
     if (session_has(session, OPTION_FULL)) {
-        struct history_query query = { .run = json_number(instance, "meta.runNumber", 0), .with_logs = true };
+        struct history_query query = { .run = json_number(answer->json, "meta.runNumber", 0), .with_logs = true };
         json_t *history = NULL;
         enum exit_code code = history_fetch(session, reference, &query, &history);
         if (code != EXIT_DONE)
             return code;
-        if (json_object_set_new(instance, "history", history) != 0)
+        if (json_object_set_new(answer->json, "history", history) != 0)
             out_of_memory();
+        session_put_json(session, answer->json);
+    } else {
+        session_put_answer(session, answer);
     }
-    session_put_json(session, instance);
     return session_print(session);
 }
 
@@ -80,7 +83,7 @@ enum exit_code run_instances_get(struct session *session)
         text_format(&session->out, "%s\n", reference_name(&session->pool, &reference));
         code = session_print(session);
     } else if (session_is_json(session)) {
-        code = print_instance(session, &reference, answer.json);
+        code = print_instance(session, &reference, &answer);
     } else {
         code = show_instance(session, &reference, answer.json);
     }
@@ -90,7 +93,51 @@ enum exit_code run_instances_get(struct session *session)
 
 /* ---- history --------------------------------------------------------------------------------------------------------- */
 
-static void put_steps(struct session *session, const json_t *steps)
+/* Whether the run of a history is over, and when that was. */
+struct run_end {
+    bool has_ended;
+    int64_t at_ms; /* 0: not known */
+};
+
+static bool any_waits(const json_t *steps)
+{
+    size_t index;
+    json_t *step;
+    json_array_foreach(steps, index, step)
+        if (strcmp(json_text(step, "status", ""), "waiting") == 0)
+            return true;
+    return false;
+}
+
+/* A history does not say; it matters where a step waits, or did until the run ended or was restarted. */
+static enum exit_code find_end(struct session *session, const struct reference *reference, const json_t *history,
+                               struct run_end *out_end)
+{
+    struct answer answer;
+    *out_end = (struct run_end){ false, 0 };
+    if (!any_waits(json_at(history, "steps")))
+        return EXIT_DONE;
+    enum exit_code code = get_instance(session, reference, &answer);
+    if (code != EXIT_DONE)
+        return code;
+    if (json_number(answer.json, "meta.runNumber", 0) > json_number(history, "runNumber", 0))
+        out_end->has_ended = true;
+    else
+        out_end->at_ms = json_time_ms(answer.json, "meta.completedAt");
+    out_end->has_ended = out_end->has_ended || out_end->at_ms != 0;
+    answer_free(&answer);
+    return EXIT_DONE;
+}
+
+static const char *show_took(struct session *session, const json_t *step, const struct run_end *end)
+{
+    bool is_waiting = strcmp(json_text(step, "status", ""), "waiting") == 0;
+    if (is_waiting && end->has_ended && end->at_ms == 0)
+        return "";
+    return duration_show(&session->pool, step_took_ms(step, end->has_ended ? end->at_ms : session->screen.now_ms));
+}
+
+static void put_steps(struct session *session, const json_t *steps, const struct run_end *end)
 {
     static const struct column columns[] = { { .heading = "STEP" },
                                              { .heading = "KIND" },
@@ -107,16 +154,17 @@ static void put_steps(struct session *session, const json_t *steps)
     table_init(&table, columns, sizeof columns / sizeof columns[0]);
     json_array_foreach(steps, index, step) {
         const char *status = json_text(step, "status", ""), *error = error_show(pool, step, "error");
-        const char *waits = waiting_sentence(pool, step, now_ms);
+        const char *waits = end->has_ended ? cut_off_sentence(pool, step) : waiting_sentence(pool, step, now_ms);
+        enum style waits_style = end->has_ended ? STYLE_DIM : STYLE_YELLOW;
         table_row(&table);
         table_cell(&table, STYLE_PLAIN, json_text(step, "name", ""));
         table_cell(&table, STYLE_DIM, step_kind(step));
-        table_cell(&table, status_style(status), status);
+        table_cell(&table, waits != NULL ? waits_style : status_style(status), status);
         table_cell(&table, STYLE_DIM, attempts_show(pool, step, "/"));
         table_cell(&table, STYLE_PLAIN, moment_show_exact(pool, json_time_ms(step, "createdAt"), now_ms));
-        table_cell(&table, STYLE_PLAIN, duration_show(pool, step_took_ms(step, now_ms)));
+        table_cell(&table, STYLE_PLAIN, show_took(session, step, end));
         if (waits != NULL)
-            table_cell(&table, STYLE_YELLOW, waits);
+            table_cell(&table, waits_style, waits);
         else if (error[0] != '\0')
             table_cell(&table, STYLE_RED, error);
         else
@@ -152,7 +200,8 @@ static void put_events(struct session *session, const json_t *events)
     table_free(&table);
 }
 
-static void show_history(struct session *session, const struct reference *reference, const json_t *history)
+static void show_history(struct session *session, const struct reference *reference, const json_t *history,
+                         const struct run_end *end)
 {
     const json_t *steps = json_at(history, "steps"), *events = json_at(history, "events");
     const json_t *logs = json_at(history, "logs");
@@ -169,7 +218,7 @@ static void show_history(struct session *session, const struct reference *refere
     text_put(&session->out, "\n");
     if (json_array_size(steps) > 0) {
         text_put(&session->out, "\n");
-        put_steps(session, steps);
+        put_steps(session, steps, end);
     }
     if (json_array_size(events) > 0) {
         text_put(&session->out, "\n");
@@ -199,10 +248,13 @@ enum exit_code run_instances_history(struct session *session)
         code = history_fetch(session, &reference, &query, &history);
     if (code != EXIT_DONE)
         return code;
+    struct run_end end = { false, 0 };
     if (session_is_json(session))
         session_put_json(session, history);
     else
-        show_history(session, &reference, history);
+        code = find_end(session, &reference, history, &end);
+    if (code == EXIT_DONE && !session_is_json(session))
+        show_history(session, &reference, history, &end);
     json_decref(history);
-    return session_print(session);
+    return code == EXIT_DONE ? session_print(session) : code;
 }

@@ -113,27 +113,36 @@ enum exit_code run_hooks_list(struct session *session)
     return session_print(session);
 }
 
+static enum exit_code resend(struct session *session, const char *id)
+{
+    struct answer answer;
+    const char *path = pool_format(&session->pool, "/hooks/deliveries/%s/resend", path_segment(&session->pool, id));
+    enum exit_code code = client_ask(session, "POST", path, NULL, &answer);
+    if (code == EXIT_DONE)
+        answer_free(&answer);
+    return code;
+}
+
 enum exit_code run_hooks_resend(struct session *session)
 {
-    const char **words;
-    size_t count;
+    struct words words;
     struct bulk bulk;
-    enum exit_code code = words_read(session, &words, &count);
+    enum exit_code code = words_read(session, &words);
     if (code != EXIT_DONE)
         return code;
-    bulk_begin(&bulk, session, "due again", count);
-    for (size_t i = 0; i < count; i++) {
-        struct answer answer;
-        json_t *json = json_pack("{s:s}", "id", words[i]);
+    for (size_t i = 0; i < words.count; i++) {
+        if (strcmp(safe(&session->pool, words.items[i]), words.items[i]) != 0) {
+            (void)problem_use(&session->problem, "\"%s\" is not a delivery's id", words.items[i]);
+            return words_wrong(session, &words, i);
+        }
+    }
+    bulk_begin(&bulk, session, "due again", words.count);
+    for (size_t i = 0; i < words.count; i++) {
+        json_t *json = json_pack("{s:s}", "id", words.items[i]);
         if (json == NULL)
-            return problem_use(&session->problem, "a delivery's id is not UTF-8");
-        code = client_ask(
-            session, "POST",
-            pool_format(&session->pool, "/hooks/deliveries/%s/resend", path_segment(&session->pool, words[i])), NULL,
-            &answer);
-        if (code == EXIT_DONE)
-            answer_free(&answer);
-        if (!bulk_note(&bulk, words[i], "", json, code))
+            out_of_memory();
+        struct bulk_item item = { .name = words.items[i], .json = json, .code = resend(session, words.items[i]) };
+        if (!bulk_note(&bulk, &item))
             break;
     }
     return bulk_end(&bulk);

@@ -52,7 +52,7 @@ enum exit_code run_workflows_list(struct session *session)
         return code;
     const json_t *list = json_at(answer.json, "workflows");
     if (session_is_json(session))
-        session_put_json(session, answer.json);
+        session_put_answer(session, &answer);
     else if (session_is_ids(session))
         json_array_foreach(list, index, workflow)
             text_format(&session->out, "%s\n", safe(&session->pool, json_text(workflow, "name", "")));

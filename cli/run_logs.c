@@ -83,6 +83,7 @@ enum exit_code run_instances_logs(struct session *session)
     bool is_followed = session_has(session, OPTION_FOLLOW);
     if (is_followed && session_has(session, OPTION_RUN))
         return problem_use(&session->problem, "--follow is of the current run; --run is of one that is named");
+    session->client.patient_until_ms = is_followed ? INT64_MAX : 0;
     enum exit_code code = reference_find(session, &reference);
     if (code != EXIT_DONE)
         return code;

@@ -9,6 +9,17 @@
 
 /* ---- status ---------------------------------------------------------------------------------------------------------- */
 
+/* By status, as the server names them; first those that have not finished. */
+enum { OPEN_COUNT = 3, STATUS_COUNT = 6 };
+static const char *const statuses[STATUS_COUNT] = {
+    "active", "waiting", "paused", "complete", "errored", "terminated"
+};
+
+struct count {
+    int64_t number;
+    bool has_more; /* than the server counts */
+};
+
 struct figures {
     const char *version;
     bool is_ready;
@@ -18,8 +29,10 @@ struct figures {
     bool has_metrics; /* the token may not be allowed to read them */
     const char *no_metrics_why;
     bool store_is_up;
-    int64_t active, waiting, paused;
-    int64_t complete, errored, terminated;
+    int64_t databases_down; /* of a store of several */
+    bool has_counts;
+    const char *no_counts_why;
+    struct count counts[STATUS_COUNT];
     int64_t due, in_flight, streams, pending, failed;
     int64_t oldest_due_ms;
 };
@@ -33,18 +46,38 @@ static void read_metrics(const struct metrics *metrics, struct figures *figures)
 {
     figures->has_metrics = true;
     figures->store_is_up = whole(metrics, "pawl_store_up") == 1;
-    figures->active = whole(metrics, "pawl_instances{status=\"active\"}");
-    figures->waiting = whole(metrics, "pawl_instances{status=\"waiting\"}");
-    figures->paused = whole(metrics, "pawl_instances{status=\"paused\"}");
-    figures->complete = whole(metrics, "pawl_runs_finished_total{status=\"complete\"}");
-    figures->errored = whole(metrics, "pawl_runs_finished_total{status=\"errored\"}");
-    figures->terminated = whole(metrics, "pawl_runs_finished_total{status=\"terminated\"}");
+    figures->databases_down = whole(metrics, "pawl_store_databases{state=\"down\"}");
     figures->due = whole(metrics, "pawl_queue_depth");
     figures->oldest_due_ms = (int64_t)(metrics_value(metrics, "pawl_queue_oldest_age_seconds", 0) * 1000);
     figures->in_flight = whole(metrics, "pawl_runner_in_flight");
     figures->streams = whole(metrics, "pawl_http_streams");
     figures->pending = whole(metrics, "pawl_hook_deliveries{status=\"pending\"}");
     figures->failed = whole(metrics, "pawl_hook_deliveries{status=\"failed\"}");
+}
+
+/* Of the workflow that is named on the command line, or of all. */
+static enum exit_code read_counts(struct session *session, struct figures *figures)
+{
+    const char *workflow = session_option(session, OPTION_WORKFLOW);
+    struct text path = { NULL, 0, 0 };
+    struct answer answer;
+    text_put(&path, "/status");
+    query_put(&path, "workflow", workflow);
+    enum exit_code code = client_probe(session, text_string(&path), &answer);
+    text_free(&path);
+    if (code == EXIT_REFUSED && workflow != NULL && strcmp(session->problem.code, "WORKFLOW_NOT_FOUND") == 0)
+        return explain_workflow(session, code, workflow);
+    if (code != EXIT_DONE) {
+        figures->no_counts_why = pool_string(&session->pool, session->problem.text);
+        return EXIT_DONE;
+    }
+    for (size_t i = 0; i < STATUS_COUNT; i++) {
+        const json_t *count = json_object_get(json_at(answer.json, "instances"), statuses[i]);
+        figures->counts[i] = (struct count){ json_number(count, "count", 0), json_flag(count, "hasMore") };
+    }
+    figures->has_counts = true;
+    answer_free(&answer);
+    return EXIT_DONE;
 }
 
 /* What is open to everybody must be answered; the rest is shown as far as it is. */
@@ -60,7 +93,7 @@ static enum exit_code gather(struct session *session, struct figures *figures)
     figures->round_trip_ms = moment_monotonic_ms() - began_ms;
     figures->version = pool_string(&session->pool, json_text(answer.json, "version", "?"));
     answer_free(&answer);
-    code = client_ask_within(session, "GET", "/health/ready", NULL, 1000, &answer);
+    code = client_probe(session, "/health/ready", &answer);
     figures->is_ready = code == EXIT_DONE;
     figures->not_ready_why = code != EXIT_DONE ? pool_string(&session->pool, session->problem.text) : NULL;
     if (code == EXIT_DONE)
@@ -69,20 +102,21 @@ static enum exit_code gather(struct session *session, struct figures *figures)
     if (code == EXIT_UNREACHABLE)
         return code;
     figures->no_metrics_why = code != EXIT_DONE ? pool_string(&session->pool, session->problem.text) : NULL;
-    if (code == EXIT_DONE) {
-        read_metrics(&metrics, figures);
-        metrics_free(&metrics);
-        return workflow_names(session, &names, &figures->workflow_count);
-    }
-    return EXIT_DONE;
+    if (code != EXIT_DONE)
+        return EXIT_DONE;
+    read_metrics(&metrics, figures);
+    metrics_free(&metrics);
+    code = workflow_names(session, &names, &figures->workflow_count);
+    return code == EXIT_DONE && figures->store_is_up ? read_counts(session, figures) : code;
 }
 
-static void put_count(struct session *session, struct text *line, int64_t count, const char *word, enum style style)
+static void put_count(struct session *session, struct text *line, struct count count, const char *word)
 {
     if (line->size > 0)
         text_put(line, ", ");
-    screen_put(&session->screen, line, count > 0 ? style : STYLE_PLAIN,
-               pool_format(&session->pool, "%lld %s", (long long)count, word));
+    screen_put(&session->screen, line, count.number > 0 ? status_style(word) : STYLE_PLAIN,
+               pool_format(&session->pool, "%s%s %s", number_show(&session->pool, count.number),
+                           count.has_more ? "+" : "", word));
 }
 
 static void put_line(struct session *session, const char *name, const char *value)
@@ -91,20 +125,26 @@ static void put_line(struct session *session, const char *name, const char *valu
     text_format(&session->out, "%s\n", value);
 }
 
-static void put_instances(struct session *session, const struct figures *figures)
+static void put_counts(struct session *session, const struct figures *figures, const char *name, size_t from, size_t to)
 {
     struct text line = { NULL, 0, 0 };
-    put_count(session, &line, figures->active, "active", STYLE_CYAN);
-    put_count(session, &line, figures->waiting, "waiting", STYLE_YELLOW);
-    put_count(session, &line, figures->paused, "paused", STYLE_MAGENTA);
-    put_line(session, "instances", text_string(&line));
-    text_reset(&line);
-    put_count(session, &line, figures->complete, "complete", STYLE_GREEN);
-    put_count(session, &line, figures->errored, "errored", STYLE_RED);
-    put_count(session, &line, figures->terminated, "terminated", STYLE_PLAIN);
-    text_put(&line, " since the server was started");
-    put_line(session, "finished", text_string(&line));
+    for (size_t i = from; i < to; i++)
+        put_count(session, &line, figures->counts[i], statuses[i]);
+    if (session_has(session, OPTION_WORKFLOW))
+        text_format(&line, " (of %s)", session_option(session, OPTION_WORKFLOW));
+    put_line(session, name, text_string(&line));
     text_free(&line);
+}
+
+static void put_instances(struct session *session, const struct figures *figures)
+{
+    if (!figures->has_counts) {
+        put_line(session, "instances",
+                 pool_format(&session->pool, "cannot be counted: %s", safe(&session->pool, figures->no_counts_why)));
+        return;
+    }
+    put_counts(session, figures, "instances", 0, OPEN_COUNT);
+    put_counts(session, figures, "finished", OPEN_COUNT, STATUS_COUNT);
 }
 
 static void show_status(struct session *session, const struct figures *figures)
@@ -125,9 +165,12 @@ static void show_status(struct session *session, const struct figures *figures)
     }
     put_line(session, "workflows", pool_format(pool, "%zu", figures->workflow_count));
     if (!figures->store_is_up) {
-        put_line(session, "store", "cannot be read");
+        put_line(session, "store", "the server answers, but its database does not");
         return;
     }
+    if (figures->databases_down > 0)
+        put_line(session, "store",
+                 pool_format(pool, "of its databases %lld do not answer", (long long)figures->databases_down));
     put_instances(session, figures);
     put_line(session, "due",
              figures->due == 0 ? "nothing waits for a runner"
@@ -135,10 +178,24 @@ static void show_status(struct session *session, const struct figures *figures)
                                              duration_show(pool, figures->oldest_due_ms)));
     put_line(session, "runner", pool_format(pool, "holds %s", counted(pool, figures->in_flight, "run")));
     struct text hooks = { NULL, 0, 0 };
-    put_count(session, &hooks, figures->pending, "pending", STYLE_YELLOW);
-    put_count(session, &hooks, figures->failed, "failed", STYLE_RED);
+    put_count(session, &hooks, (struct count){ figures->pending, false }, "pending");
+    put_count(session, &hooks, (struct count){ figures->failed, false }, "failed");
     put_line(session, "hooks", text_string(&hooks));
     text_free(&hooks);
+}
+
+/* {"active": 3, ..., "hasMore": ["complete"]} */
+static json_t *pack_counts(const struct figures *figures)
+{
+    json_t *json = json_object(), *more = json_array();
+    for (size_t i = 0; i < STATUS_COUNT; i++) {
+        if (json_object_set_new(json, statuses[i], json_integer(figures->counts[i].number)) != 0 ||
+            (figures->counts[i].has_more && json_array_append_new(more, json_string(statuses[i])) != 0))
+            out_of_memory();
+    }
+    if (json_object_set_new(json, "hasMore", more) != 0)
+        out_of_memory();
+    return json;
 }
 
 static json_t *pack_status(const struct session *session, const struct figures *figures)
@@ -146,14 +203,11 @@ static json_t *pack_status(const struct session *session, const struct figures *
     json_t *json =
         json_pack("{s:{s:s, s:s, s:b, s:I}}", "server", "baseUrl", session->settings.shown_url, "version",
                   figures->version, "ready", figures->is_ready, "roundTripMs", (json_int_t)figures->round_trip_ms);
-    json_t *more =
-        json_pack("{s:I, s:{s:I, s:I, s:I}, s:{s:I, s:I, s:I}, s:{s:I, s:I}, s:{s:I}, s:{s:I, s:I}}", "workflows",
-                  (json_int_t)figures->workflow_count, "instances", "active", (json_int_t)figures->active, "waiting",
-                  (json_int_t)figures->waiting, "paused", (json_int_t)figures->paused, "finishedSinceStart", "complete",
-                  (json_int_t)figures->complete, "errored", (json_int_t)figures->errored, "terminated",
-                  (json_int_t)figures->terminated, "queue", "due", (json_int_t)figures->due, "oldestDueMs",
-                  (json_int_t)figures->oldest_due_ms, "runner", "inFlight", (json_int_t)figures->in_flight, "hooks",
-                  "pending", (json_int_t)figures->pending, "failed", (json_int_t)figures->failed);
+    json_t *more = json_pack(
+        "{s:I, s:o*, s:{s:I, s:I}, s:{s:I}, s:{s:I, s:I}}", "workflows", (json_int_t)figures->workflow_count,
+        "instances", figures->has_counts ? pack_counts(figures) : NULL, "queue", "due", (json_int_t)figures->due,
+        "oldestDueMs", (json_int_t)figures->oldest_due_ms, "runner", "inFlight", (json_int_t)figures->in_flight,
+        "hooks", "pending", (json_int_t)figures->pending, "failed", (json_int_t)figures->failed);
     if (json == NULL || more == NULL || (figures->has_metrics && json_object_update(json, more) != 0))
         out_of_memory();
     json_decref(more);
@@ -174,8 +228,10 @@ enum exit_code run_status(struct session *session)
         show_status(session, &figures);
     }
     code = session_print(session);
+    if (code != EXIT_DONE)
+        return code;
     session->problem.text[0] = '\0'; /* it is part of what was shown */
-    return code == EXIT_DONE && (!figures.is_ready || !figures.has_metrics) ? EXIT_REFUSED : code;
+    return figures.is_ready && figures.has_counts ? EXIT_DONE : EXIT_REFUSED;
 }
 
 /* ---- tick ------------------------------------------------------------------------------------------------------------ */
@@ -193,7 +249,7 @@ enum exit_code run_tick(struct session *session)
         return code;
     int64_t processed = json_number(answer.json, "processed", 0);
     if (session_is_json(session))
-        session_put_json(session, answer.json);
+        session_put_answer(session, &answer);
     else if (processed == 0)
         text_put(&session->out, "nothing was due\n");
     else

@@ -42,7 +42,7 @@ static bool is_passing(const struct session *session)
 static enum exit_code await(struct session *session, const struct reference *reference, int64_t until_ms,
                             struct answer *out_answer)
 {
-    bool was_reached = false, is_told = false;
+    bool was_reached = false;
     for (;;) {
         int64_t left_ms = until_ms - moment_monotonic_ms();
         int64_t wait_ms = left_ms < 0 || !was_reached ? 0 : left_ms < WAIT_MS ? left_ms : WAIT_MS;
@@ -53,15 +53,12 @@ static enum exit_code await(struct session *session, const struct reference *ref
             return EXIT_DONE;
         was_reached = true;
         if (code == EXIT_DONE) {
-            is_told = false;
             answer_free(out_answer);
             continue;
         }
         if (moment_monotonic_ms() >= until_ms)
             return code;
-        if (!is_told)
-            (void)fprintf(stderr, "pawl: the connection was lost; trying again\n");
-        is_told = true;
+        client_tell(session, "the connection was lost");
         moment_rest_ms(PAUSE_MS);
     }
 }
@@ -91,9 +88,10 @@ static enum exit_code tell(struct session *session, const struct reference *refe
 }
 
 /* For scripts the answer says it all, and the exit code says the same. */
-static enum exit_code print(struct session *session, const json_t *result)
+static enum exit_code print(struct session *session, const struct answer *answer)
 {
-    session_put_json(session, result);
+    const json_t *result = answer->json;
+    session_put_answer(session, answer);
     enum exit_code code = session_print(session);
     if (code != EXIT_DONE)
         return code;
@@ -113,10 +111,11 @@ enum exit_code result_print(struct session *session, const struct reference *ref
     } else if (session_has(session, OPTION_WAIT)) {
         until_ms = INT64_MAX;
     }
+    session->client.patient_until_ms = until_ms;
     enum exit_code code = await(session, reference, until_ms, &answer);
     if (code != EXIT_DONE)
         return code;
-    code = session_is_json(session) ? print(session, answer.json) : tell(session, reference, answer.json);
+    code = session_is_json(session) ? print(session, &answer) : tell(session, reference, answer.json);
     answer_free(&answer);
     return code;
 }

@@ -1,6 +1,8 @@
 /* run_watch.c - pawl instances watch: an instance change by change; a list is watched in watch_list.c.
  *
- * On a terminal the steps are drawn in place, with log lines above them, which stay; elsewhere each change is a line. */
+ * On a terminal the steps are drawn in place, with log lines above them, which stay; elsewhere each change is a line, with
+ * the time that the server gives it, and lines are in the order of their times: how the run stands is told by the server
+ * before the steps and log lines that led to it, so that line is held back until they have passed. */
 #include <string.h>
 
 #include "history.h"
@@ -20,11 +22,19 @@ struct watched {
     const struct reference *reference;
     json_t *details; /* as told last; owned */
     json_t *steps;   /* of the run, in the order of their creation; owned */
-    int64_t run;
+    int64_t run, changed_ms;
     bool is_drawn; /* on a terminal; else each change is a line */
+    json_t *held;  /* a status that is still to be told as a line; NULL: none; owned */
     struct picture picture;
     enum exit_code code;
 };
+
+/* When the server says that it happened; one that does not say means now. */
+static int64_t time_of(const struct session *session, const json_t *data)
+{
+    int64_t ms = json_time_ms(data, json_at(data, "updatedAt") != NULL ? "updatedAt" : "createdAt");
+    return ms != 0 ? ms : session->screen.now_ms;
+}
 
 static bool is_over(const json_t *details)
 {
@@ -60,15 +70,16 @@ static json_t *steps_that_fit(struct watched *watched, struct text *drawing)
     return shown;
 }
 
+/* Of a run that is over it stands still where that ended. */
 static void draw_steps(struct watched *watched, struct text *drawing)
 {
-    int64_t end_ms = watched->session->screen.now_ms;
-    if (is_over(watched->details)) { /* it stands still where its last step did */
-        const json_t *last = json_array_get(watched->steps, json_array_size(watched->steps) - 1);
-        end_ms = json_time_ms(last, "updatedAt");
-    }
+    struct session *session = watched->session;
+    bool has_ended = is_over(watched->details);
     json_t *shown = steps_that_fit(watched, drawing);
-    timeline_print(watched->session, drawing, shown, end_ms, false);
+    timeline_print(session, drawing,
+                   &(struct timeline){ .steps = shown,
+                                       .end_ms = has_ended ? watched->changed_ms : session->screen.now_ms,
+                                       .has_ended = has_ended });
     json_decref(shown);
 }
 
@@ -117,6 +128,7 @@ static void keep_status(struct watched *watched, const json_t *data)
     if (run != watched->run)
         (void)json_array_clear(watched->steps); /* it was restarted */
     watched->run = run;
+    watched->changed_ms = time_of(watched->session, data);
     json_decref(watched->details);
     watched->details = json_incref(json_at(data, "details"));
 }
@@ -139,12 +151,14 @@ static void put_step_line(struct session *session, struct pool *pool, const json
     text_put(out, "\n");
 }
 
-static void put_status_line(struct session *session, struct pool *pool, const json_t *details, int64_t run)
+static void put_status_line(struct session *session, struct pool *pool, const json_t *data)
 {
+    const json_t *details = json_at(data, "details");
     const char *phase = phase_of(details);
+    int64_t run = json_number(data, "runNumber", 1);
     struct text *out = &session->out;
     screen_put(&session->screen, out, STYLE_DIM,
-               moment_show_exact(pool, session->screen.now_ms, session->screen.now_ms));
+               moment_show_exact(pool, time_of(session, data), session->screen.now_ms));
     text_put(out, "  ");
     screen_put(&session->screen, out, status_style(phase), "run  ");
     text_format(out, "  %s", safe(pool, phase_show(phase)));
@@ -157,18 +171,32 @@ static void put_status_line(struct session *session, struct pool *pool, const js
     text_put(out, "\n");
 }
 
+static void put_held_line(struct watched *watched, struct pool *pool)
+{
+    if (watched->held == NULL)
+        return;
+    put_status_line(watched->session, pool, watched->held);
+    json_decref(watched->held);
+    watched->held = NULL;
+}
+
 /* Each change is a line. */
 static void tell(struct watched *watched, const char *event, const json_t *data)
 {
     struct session *session = watched->session;
     struct pool pool = { NULL };
+    bool is_status = strcmp(event, "status") == 0;
     screen_refresh(&session->screen);
-    if (strcmp(event, "log") == 0)
+    if (is_status || time_of(session, data) > time_of(session, watched->held))
+        put_held_line(watched, &pool);
+    if (is_status && !is_over(json_at(data, "details")))
+        watched->held = json_incref((json_t *)data);
+    else if (is_status)
+        put_status_line(session, &pool, data);
+    else if (strcmp(event, "log") == 0)
         log_print(session, &pool, &session->out, data);
-    else if (strcmp(event, "step") == 0)
-        put_step_line(session, &pool, data);
     else
-        put_status_line(session, &pool, json_at(data, "details"), json_number(data, "runNumber", 1));
+        put_step_line(session, &pool, data);
     pool_clear(&pool);
     watched->code = session_print(session);
 }
@@ -211,13 +239,16 @@ static bool take_event(void *user, const char *event, const json_t *data)
 static void look_again(void *user)
 {
     struct watched *watched = user;
-    if (!watched->is_drawn || watched->details == NULL)
-        return;
-    redraw(watched, "");
-    pool_clear(&watched->session->pool);
+    struct session *session = watched->session;
+    if (watched->is_drawn && watched->details != NULL)
+        redraw(watched, "");
+    put_held_line(watched, &session->pool); /* nothing came for a while that it would belong behind */
+    if (session->out.size > 0)
+        watched->code = session_print(session);
+    pool_clear(&session->pool);
 }
 
-/* What is written to standard error stays above the picture. */
+/* What is said on standard error stays above the picture. */
 static void make_room(void *user)
 {
     struct watched *watched = user;
@@ -230,7 +261,7 @@ static void make_room(void *user)
 static enum exit_code watch_instance(struct session *session, const struct reference *reference)
 {
     struct watched watched = { .session = session, .reference = reference, .run = 1 };
-    const struct stream_handler handler = { take_event, look_again, make_room, &watched };
+    const struct stream_handler handler = { take_event, look_again, &watched };
     struct pool kept = session->pool; /* what is drawn takes memory of its own, and gives it back at each turn */
     watched.is_drawn = session->screen.is_terminal && session->settings.format == FORMAT_IS_TEXT;
     watched.steps = json_array();
@@ -238,7 +269,11 @@ static enum exit_code watch_instance(struct session *session, const struct refer
     if (watched.steps == NULL)
         out_of_memory();
     session->pool = (struct pool){ NULL };
+    session->client.trouble = make_room;
+    session->client.trouble_user = &watched;
     enum exit_code code = stream_follow(session, reference, &handler);
+    session->client.trouble = NULL;
+    put_held_line(&watched, &session->pool);
     if (code == EXIT_DONE && watched.is_drawn && watched.details != NULL) {
         redraw(&watched, "");
         put_outcome(session, &session->out, watched.details);
@@ -250,6 +285,7 @@ static enum exit_code watch_instance(struct session *session, const struct refer
     session->pool = kept;
     json_decref(watched.steps);
     json_decref(watched.details);
+    json_decref(watched.held);
     return code == EXIT_DONE ? watched.code : code;
 }
 
@@ -266,6 +302,7 @@ enum exit_code run_instances_watch(struct session *session)
         return watch_list(session, &query, interval_ms);
     if (query.status != NULL)
         return problem_use(&session->problem, "--status is for a list; an instance is watched whatever its status is");
+    session->client.patient_until_ms = INT64_MAX;
     enum exit_code code = reference_find(session, &reference);
     return code == EXIT_DONE ? watch_instance(session, &reference) : code;
 }

@@ -99,7 +99,7 @@ static int64_t earliest_ms(const struct why *why)
 
 /* ---- Due, and not taken up -------------------------------------------------------------------------------------------------- */
 
-/* How many runners carry the workflow and work by themselves, on all machines; -1: the server does not say. */
+/* How many runners carry the workflow and take work up when it is due, on all machines; -1: the server does not say. */
 static int count_runners(const struct why *why)
 {
     struct answer answer;
@@ -127,8 +127,8 @@ static void explain_queue(struct why *why, int64_t since_ms)
     if (count_runners(why) == 0) {
         why->text =
             pool_format(why->pool,
-                        "%s is due%s and nobody takes it up: no runner on this store carries \"%s\" by itself "
-                        "(pawl cluster). It goes on when a pawld that has it, with workers, is started; or at a "
+                        "%s is due%s and nobody takes it up: no runner on this store carries \"%s\" but when it is "
+                        "ticked (pawl cluster). It goes on when a pawld that has it, with workers, is started; or at a "
                         "tick, where the server allows that.",
                         why->name, since, why->reference->workflow);
         why->command = "pawl tick";

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json_syntax.h"
+
 /* Whoever read our output has had enough (`| head -1`).  Then a program ends by SIGPIPE, without a word; but curl takes
  * that signal away while a transfer is under way, and what it hands on is printed from inside of it. */
 static void end_if_nobody_reads(void)
@@ -29,9 +31,20 @@ enum exit_code session_print(struct session *session)
                                     "the output cannot be written: %s", strerror(errno));
 }
 
+static size_t indent_of(const struct session *session)
+{
+    return session->screen.is_terminal ? 2 : 0;
+}
+
 void session_put_json(struct session *session, const json_t *value)
 {
-    json_write(&session->out, value, session->screen.is_terminal ? 2 : 0);
+    json_write(&session->out, value, indent_of(session));
+    text_put(&session->out, "\n");
+}
+
+void session_put_answer(struct session *session, const struct answer *answer)
+{
+    json_lay_out(&session->out, text_string(&answer->body), answer->body.size, indent_of(session));
     text_put(&session->out, "\n");
 }
 
@@ -53,6 +66,14 @@ const char *session_option(const struct session *session, enum option_id id)
 bool session_has(const struct session *session, enum option_id id)
 {
     return invocation_has(&session->invocation, id);
+}
+
+const char *number_show(struct pool *pool, int64_t number)
+{
+    const char *behind = "";
+    for (; number >= 1000; number /= 1000)
+        behind = pool_format(pool, ",%03lld%s", (long long)(number % 1000), behind);
+    return pool_format(pool, "%lld%s", (long long)number, behind);
 }
 
 const char *counted(struct pool *pool, int64_t count, const char *thing)

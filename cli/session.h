@@ -21,14 +21,17 @@ struct session {
 /* Writes session->out to standard output, at once. */
 enum exit_code session_print(struct session *session);
 
-/* Appends the value: indented on a terminal, else on one line. */
+/* Appends the value, or the server's answer as it came: indented on a terminal, else on one line. */
 void session_put_json(struct session *session, const json_t *value);
+void session_put_answer(struct session *session, const struct answer *answer);
 
 bool session_is_json(const struct session *session);
 bool session_is_ids(const struct session *session);
 const char *session_option(const struct session *session, enum option_id id); /* NULL: not given */
 bool session_has(const struct session *session, enum option_id id);
 
+/* "1,204" */
+const char *number_show(struct pool *pool, int64_t number);
 /* "1 instance", "2 instances". */
 const char *counted(struct pool *pool, int64_t count, const char *thing);
 

@@ -125,26 +125,33 @@ static bool is_passing(CURLcode failure, long status)
     return failure != CURLE_OK || status == 200 || status == 429 || status >= 500;
 }
 
+/* What was answered instead of a stream; to answer_free(). */
+static struct answer refusal_of(const struct stream *stream, long status)
+{
+    return (struct answer){ .status = status, .json = json_read(text_string(&stream->refusal), stream->refusal.size) };
+}
+
 static enum exit_code explain(struct stream *stream, CURLcode failure, long status)
 {
     struct session *session = stream->session;
     if (failure != CURLE_OK)
         return client_explain_failure(session, stream->transfer, failure, "GET", session->settings.timeout_ms);
-    struct answer answer = { .status = status, .json = json_read(text_string(&stream->refusal), stream->refusal.size) };
+    struct answer answer = refusal_of(stream, status);
     enum exit_code code = client_explain_refusal(session, &answer);
-    json_decref(answer.json);
+    answer_free(&answer);
     return code;
 }
 
 static void tell_trouble(struct stream *stream, CURLcode failure, long status)
 {
-    if (stream->handler->trouble != NULL)
-        stream->handler->trouble(stream->handler->user);
-    if (failure == CURLE_OK && status != 200)
-        (void)fprintf(stderr, "pawl: the stream was answered %ld; trying again\n", status);
-    else
-        (void)fprintf(stderr, "pawl: the connection was lost (%s); trying again\n",
-                      failure == CURLE_OK ? "the server closed it" : curl_easy_strerror(failure));
+    if (failure == CURLE_OK && status != 200) {
+        struct answer answer = refusal_of(stream, status);
+        client_tell_outage(stream->session, &answer);
+        answer_free(&answer);
+    } else {
+        client_tell(stream->session, "the connection was lost (%s)",
+                    failure == CURLE_OK ? "the server closed it" : curl_easy_strerror(failure));
+    }
 }
 
 static int64_t retry_ms_of(const struct stream *stream)
@@ -153,9 +160,15 @@ static int64_t retry_ms_of(const struct stream *stream)
     return ms > 0 && ms < RETRY_MS_MAX ? ms : RETRY_MS;
 }
 
+/* The server is there, and says that it cannot yet. */
+static bool is_put_off(CURLcode failure, long status)
+{
+    return failure == CURLE_OK && (status == 503 || status == 429);
+}
+
 static enum exit_code follow(struct stream *stream)
 {
-    bool was_ever_open = false, is_told = false;
+    bool was_ever_open = false;
     int64_t pause_ms = 0;
     for (;;) {
         long status = 0;
@@ -163,16 +176,14 @@ static enum exit_code follow(struct stream *stream)
         CURLcode failure = connect_once(stream, &status);
         if (stream->is_ended || stream->reader.has_enough || (failure == CURLE_OK && status == 204))
             return EXIT_DONE;
-        if (!is_passing(failure, status) || stream->is_foreign || (!was_ever_open && !stream->was_open))
+        was_ever_open = was_ever_open || stream->was_open;
+        if (!is_passing(failure, status) || stream->is_foreign || (!was_ever_open && !is_put_off(failure, status)))
             return explain(stream, failure, status);
-        was_ever_open = true;
         if (stream->was_open) {
-            is_told = false;
+            stream->session->client.is_told = false;
             pause_ms = 0;
         }
-        if (!is_told)
-            tell_trouble(stream, failure, status);
-        is_told = true;
+        tell_trouble(stream, failure, status);
         pause_ms = pause_ms == 0 ? retry_ms_of(stream) : pause_ms * 2 < RETRY_MS_MAX ? pause_ms * 2 : RETRY_MS_MAX;
         moment_rest_ms(pause_ms);
     }

@@ -2,7 +2,7 @@
  *
  * A connection that breaks, or falls silent, is made again with the id of the last event that was handed on, for as long
  * as it takes: the server goes on behind it, so nothing is left out and nothing comes twice.  That is said once on
- * standard error.  Only the first connection must succeed. */
+ * standard error.  Only the first time the server must be there; it may say that it cannot yet. */
 #ifndef CLI_STREAM_H
 #define CLI_STREAM_H
 
@@ -12,8 +12,7 @@
 struct stream_handler {
     /* event: "status", "step" or "log".  False: enough. */
     bool (*event)(void *user, const char *event, const json_t *data);
-    void (*idle)(void *user);    /* about once a second; or NULL */
-    void (*trouble)(void *user); /* before something is written to standard error; or NULL */
+    void (*idle)(void *user); /* about once a second; or NULL */
     void *user;
 };
 

@@ -104,6 +104,12 @@ static size_t decode(const char *text, uint32_t *out_code)
     return size;
 }
 
+size_t text_character(const char *text)
+{
+    uint32_t code;
+    return decode(text, &code);
+}
+
 /* Controls of both sets, and what turns the direction of the text around it. */
 static bool is_harmful(uint32_t code)
 {

@@ -28,6 +28,8 @@ void text_free(struct text *text);
 /* The safe form of a text, in the pool. */
 const char *safe(struct pool *pool, const char *text);
 
+/* How many bytes the character at the start has; 0: these are no UTF-8. */
+size_t text_character(const char *text);
 /* How many columns of a terminal it takes. */
 size_t text_width(const char *text);
 /* How many bytes of it fit into so many columns. */

@@ -94,31 +94,44 @@ static const char *mark_of(const struct session *session, const char *status)
     return has_utf8 ? "…" : "-";
 }
 
-static void put_step(struct session *session, struct table *table, const json_t *step, struct span span, int64_t now_ms,
-                     size_t width, bool with_results)
+/* The line below a step; "": there is none. */
+static const char *remark(struct session *session, const json_t *step, const struct timeline *timeline)
+{
+    const char *error = error_show(&session->pool, step, "error");
+    const json_t *result = json_at(step, "result");
+    if (timeline->has_ended && is_waiting(step))
+        return cut_off_sentence(&session->pool, step);
+    if (error[0] != '\0')
+        return error;
+    return timeline->with_results && result != NULL
+               ? pool_format(&session->pool, "= %s", json_show(&session->pool, result))
+               : "";
+}
+
+static void put_step(struct session *session, struct table *table, const json_t *step, const struct timeline *timeline,
+                     struct span span, size_t width)
 {
     struct pool *pool = &session->pool;
-    const char *status = json_text(step, "status", ""), *error = error_show(pool, step, "error");
-    const json_t *result = json_at(step, "result");
-    enum style style = is_abandoned(step) ? STYLE_DIM : status_style(status);
+    const char *status = json_text(step, "status", ""), *below = remark(session, step, timeline);
+    bool is_over = is_abandoned(step) || (timeline->has_ended && is_waiting(step));
+    enum style style = is_over ? STYLE_DIM : status_style(status);
     const char *name = safe(pool, json_text(step, "name", ""));
     table_row(table);
-    table_cell(table, style, is_abandoned(step) ? "-" : mark_of(session, status));
+    table_cell(table, style, is_over ? "-" : mark_of(session, status));
     table_cell(table, STYLE_PLAIN,
                session->screen.width > 0 ? screen_cut(&session->screen, pool, name, NAME_WIDTH_MAX) : name);
     table_cell(table, STYLE_DIM, step_kind(step));
     table_cell(table, STYLE_DIM, attempts_show(pool, step, "/"));
-    table_cell(table, STYLE_PLAIN, duration_show(pool, step_took_ms(step, now_ms)));
-    table_cell(table, style, draw_bar(session, step, span, now_ms, width));
-    if (error[0] != '\0')
-        table_below(table, is_abandoned(step) ? STYLE_DIM : STYLE_RED, error);
-    else if (with_results && result != NULL)
-        table_below(table, STYLE_PLAIN, pool_format(pool, "= %s", json_show(pool, result)));
+    table_cell(table, STYLE_PLAIN, duration_show(pool, step_took_ms(step, timeline->end_ms)));
+    table_cell(table, style, draw_bar(session, step, span, timeline->end_ms, width));
+    if (below[0] != '\0')
+        table_below(table, is_over ? STYLE_DIM : below[0] == '=' ? STYLE_PLAIN : STYLE_RED, below);
 }
 
-void timeline_print(struct session *session, struct text *out, const json_t *steps, int64_t end_ms, bool with_results)
+void timeline_print(struct session *session, struct text *out, const struct timeline *timeline)
 {
-    struct span span = span_of(steps, end_ms);
+    const json_t *steps = timeline->steps;
+    struct span span = span_of(steps, timeline->end_ms);
     size_t width = bar_width(session, steps), index;
     const struct column columns[] = {
         { .heading = "" },
@@ -132,7 +145,7 @@ void timeline_print(struct session *session, struct text *out, const json_t *ste
     json_t *step;
     table_init(&table, columns, sizeof columns / sizeof columns[0]);
     json_array_foreach(steps, index, step)
-        put_step(session, &table, step, span, end_ms, width, with_results);
+        put_step(session, &table, step, timeline, span, width);
     table_print(&table, &session->screen, out);
     table_free(&table);
 }

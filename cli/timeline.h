@@ -4,9 +4,14 @@
 
 #include "session.h"
 
-/* steps: as the API shows them, in the order of their creation.  end_ms: when the run ended, or now.  with_results: a
- * line for each result. */
-void timeline_print(struct session *session, struct text *out, const json_t *steps, int64_t end_ms, bool with_results);
+struct timeline {
+    const json_t *steps; /* as the API shows them, in the order of their creation */
+    int64_t end_ms;      /* when the run ended, or now */
+    bool has_ended;      /* then a step that waits was cut off */
+    bool with_results;   /* a line for each result */
+};
+
+void timeline_print(struct session *session, struct text *out, const struct timeline *timeline);
 
 /* How long a step took, or has been waiting. */
 int64_t step_took_ms(const json_t *step, int64_t now_ms);

@@ -132,7 +132,11 @@ void view_print(struct session *session, struct text *out, const struct referenc
     if (json_array_size(steps) == 0)
         return;
     text_put(out, "\n");
-    timeline_print(session, out, steps, ended_ms != 0 ? ended_ms : session->screen.now_ms, is_full);
+    timeline_print(session, out,
+                   &(struct timeline){ .steps = steps,
+                                       .end_ms = ended_ms != 0 ? ended_ms : session->screen.now_ms,
+                                       .has_ended = ended_ms != 0,
+                                       .with_results = is_full });
     if (json_flag(history, "stepsHasNextPage") && !is_full)
         screen_note(&session->screen, out, "earlier steps are not shown; --full shows all");
 }

@@ -17,8 +17,11 @@ const char *error_show(struct pool *pool, const json_t *value, const char *path)
     const json_t *error = json_at(value, path);
     if (!json_is_object(error))
         return "";
-    const char *message = json_text(error, "message", "");
-    return pool_format(pool, "%s%s%s", json_text(error, "name", "Error"), message[0] != '\0' ? ": " : "", message);
+    const char *name = json_text(error, "name", "Error"), *message = json_text(error, "message", "");
+    size_t size = strlen(name);
+    if (strncmp(message, name, size) == 0 && (message[size] == ':' || message[size] == '\0'))
+        return pool_string(pool, message); /* it begins with its name already */
+    return pool_format(pool, "%s%s%s", name, message[0] != '\0' ? ": " : "", message);
 }
 
 const char *attempts_show(struct pool *pool, const json_t *step, const char *between)
@@ -42,20 +45,31 @@ static const char *show_until(struct pool *pool, int64_t until_ms, int64_t now_m
     return pool_format(pool, "until %s, %s left", moment, duration_show_coarse(pool, until_ms - now_ms));
 }
 
+/* "attempt 2 of 6 failed (CardDeclined: no money)" */
+static const char *show_failure(struct pool *pool, const json_t *step)
+{
+    const char *error = error_show(pool, step, "error");
+    return pool_format(pool, "attempt %s failed%s%s%s", attempts_show(pool, step, " of "), error[0] != '\0' ? " (" : "",
+                       error, error[0] != '\0' ? ")" : "");
+}
+
 static const char *show_retry(struct pool *pool, const json_t *step, int64_t now_ms)
 {
     int64_t at_ms = json_time_ms(step, "nextRetryAt");
-    const char *error = error_show(pool, step, "error");
-    return pool_format(pool, "trying \"%s\" again at %s, %s: attempt %s failed%s%s%s", json_text(step, "name", "?"),
+    return pool_format(pool, "trying \"%s\" again at %s, %s: %s", json_text(step, "name", "?"),
                        moment_show_coarse(pool, at_ms, now_ms), moment_relative(pool, at_ms, now_ms),
-                       attempts_show(pool, step, " of "), error[0] != '\0' ? " (" : "", error,
-                       error[0] != '\0' ? ")" : "");
+                       show_failure(pool, step));
+}
+
+static bool is_waiting(const json_t *step)
+{
+    return strcmp(json_text(step, "status", ""), "waiting") == 0;
 }
 
 const char *waiting_sentence(struct pool *pool, const json_t *step, int64_t now_ms)
 {
     const char *type = json_text(step, "type", ""), *until;
-    if (strcmp(json_text(step, "status", ""), "waiting") != 0)
+    if (!is_waiting(step))
         return NULL;
     if (json_time_ms(step, "nextRetryAt") != 0)
         return show_retry(pool, step, now_ms);
@@ -65,4 +79,16 @@ const char *waiting_sentence(struct pool *pool, const json_t *step, int64_t now_
     if (strcmp(type, "sleep") == 0)
         return pool_format(pool, "sleeping %s", until);
     return pool_format(pool, "waiting in \"%s\" %s", json_text(step, "name", "?"), until);
+}
+
+const char *cut_off_sentence(struct pool *pool, const json_t *step)
+{
+    const char *type = json_text(step, "type", "");
+    if (!is_waiting(step))
+        return NULL;
+    if (json_time_ms(step, "nextRetryAt") != 0)
+        return pool_format(pool, "cut off before it was tried again: %s", show_failure(pool, step));
+    if (strcmp(type, "waitForEvent") == 0)
+        return pool_format(pool, "cut off while waiting for event \"%s\"", json_text(step, "waitEventType", "?"));
+    return strcmp(type, "sleep") == 0 ? "cut off while sleeping" : "cut off while waiting";
 }

@@ -13,6 +13,11 @@
  *     trying "charge" again at 14:02:11, in 5 s: attempt 2 of 6 failed (CardDeclined: no money) */
 const char *waiting_sentence(struct pool *pool, const json_t *step, int64_t now_ms);
 
+/* The same of a run that has ended, or was restarted: it waits no more.
+ *     cut off while sleeping
+ *     cut off before it was tried again: attempt 2 of 6 failed (CardDeclined: no money) */
+const char *cut_off_sentence(struct pool *pool, const json_t *step);
+
 /* When the step goes on by itself; 0: it does not say. */
 int64_t waiting_until_ms(const json_t *step);
 

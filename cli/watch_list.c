@@ -1,7 +1,6 @@
 /* watch_list.c - see watch_list.h. */
 #include "watch_list.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "list_table.h"
@@ -38,23 +37,52 @@ static json_t *news_of(json_t *told, const json_t *instances)
     return news;
 }
 
-static void put_list(struct session *session, struct table *table, struct picture *picture, json_t *told,
-                     const json_t *page)
+/* The first ones that there is room for, below the heading and above the cursor, and how many more there are. */
+static void draw_list(struct session *session, struct table *table, struct text *drawing, const json_t *page)
 {
     const json_t *instances = json_at(page, "instances");
-    if (session->screen.is_terminal && !session_is_json(session)) {
+    size_t count = json_array_size(instances), room = terminal_rows() - 1;
+    bool has_more = json_flag(page, "hasNextPage");
+    size_t shown = count + 1 + has_more <= room ? count : room > 3 ? room - 2 : 1;
+    json_t *first = json_array();
+    for (size_t i = 0; i < shown && i < count; i++)
+        if (json_array_append(first, json_array_get(instances, i)) != 0)
+            out_of_memory();
+    list_table_add(session, table, first);
+    table_print(table, &session->screen, drawing);
+    json_decref(first);
+    if (count == 0)
+        text_put(drawing, "no instances\n");
+    else if (shown < count)
+        screen_note(&session->screen, drawing,
+                    pool_format(&session->pool, "%zu more%s", count - shown,
+                                has_more ? ", and further pages (pawl instances list --all)" : ""));
+    else if (has_more)
+        screen_note(&session->screen, drawing, "there are more (--limit, pawl instances list --all)");
+}
+
+struct watching {
+    struct session *session;
+    struct table table;
+    struct picture picture;
+    json_t *told; /* elsewhere than on a terminal: what was told of each */
+    bool is_drawn;
+};
+
+static void put_list(struct watching *watching, const json_t *page)
+{
+    struct session *session = watching->session;
+    struct table *table = &watching->table;
+    if (watching->is_drawn) {
         struct text drawing = { NULL, 0, 0 };
         table->hides_heading = false;
-        list_table_add(session, table, instances);
-        table_print(table, &session->screen, &drawing);
-        if (json_array_size(instances) == 0)
-            text_put(&drawing, "no instances\n");
-        picture_clear(picture, &session->out);
-        picture_draw(picture, &session->screen, &session->out, &drawing);
+        draw_list(session, table, &drawing, page);
+        picture_clear(&watching->picture, &session->out);
+        picture_draw(&watching->picture, &session->screen, &session->out, &drawing);
         text_free(&drawing);
         return;
     }
-    json_t *news = news_of(told, instances), *instance;
+    json_t *news = news_of(watching->told, json_at(page, "instances")), *instance;
     size_t index;
     if (!session_is_json(session))
         list_table_add(session, table, news);
@@ -67,39 +95,55 @@ static void put_list(struct session *session, struct table *table, struct pictur
     json_decref(news);
 }
 
+/* What is said on standard error stays above the picture. */
+static void make_room(void *user)
+{
+    struct watching *watching = user;
+    if (!watching->is_drawn)
+        return;
+    picture_clear(&watching->picture, &watching->session->out);
+    (void)session_print(watching->session);
+}
+
+static enum exit_code look(struct watching *watching, const struct listing_query *query, bool *was_reached)
+{
+    struct session *session = watching->session;
+    json_t *page = NULL;
+    enum exit_code code = listing_page(session, query, &page);
+    screen_refresh(&session->screen);
+    if (code == EXIT_DONE) {
+        put_list(watching, page);
+        code = session_print(session);
+        *was_reached = true;
+    } else if (*was_reached && (code == EXIT_UNREACHABLE || session->problem.http_status >= 500)) {
+        client_tell(session, "the connection was lost");
+        code = EXIT_DONE;
+    }
+    json_decref(page);
+    return code;
+}
+
 enum exit_code watch_list(struct session *session, const struct listing_query *query, int64_t interval_ms)
 {
-    struct table table;
-    struct picture picture = { 0 };
-    json_t *told = json_object();
+    struct watching watching = { .session = session, .told = json_object() };
     struct pool kept = session->pool;
-    bool was_reached = false, is_told = false;
+    bool was_reached = false;
     enum exit_code code = EXIT_DONE;
+    watching.is_drawn = session->screen.is_terminal && !session_is_json(session);
+    session->client.trouble = make_room;
+    session->client.trouble_user = &watching;
+    session->client.patient_until_ms = INT64_MAX;
     session->pool = (struct pool){ NULL };
-    list_table_init(&table);
+    list_table_init(&watching.table);
     while (code == EXIT_DONE) {
-        json_t *page = NULL;
-        code = listing_page(session, query, &page);
-        screen_refresh(&session->screen);
-        if (code == EXIT_DONE) {
-            put_list(session, &table, &picture, told, page);
-            code = session_print(session);
-            is_told = false;
-            was_reached = true;
-        } else if (was_reached && (code == EXIT_UNREACHABLE || session->problem.http_status >= 500)) {
-            if (!is_told)
-                (void)fprintf(stderr, "pawl: the connection was lost; trying again\n");
-            picture.rows += session->screen.is_terminal && !is_told; /* where both are the same terminal */
-            is_told = true;
-            code = EXIT_DONE;
-        }
-        json_decref(page);
+        code = look(&watching, query, &was_reached);
         pool_clear(&session->pool);
         if (code == EXIT_DONE)
             moment_rest_ms(interval_ms);
     }
-    table_free(&table);
-    json_decref(told);
+    session->client.trouble = NULL;
+    table_free(&watching.table);
+    json_decref(watching.told);
     session->pool = kept;
     return code;
 }

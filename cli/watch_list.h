@@ -4,8 +4,9 @@
 
 #include "listing.h"
 
-/* Until it is interrupted.  On a terminal the list is drawn in place; elsewhere each instance that has changed is a line.
- * A server that goes away after it has answered once is waited for. */
+/* Until it is interrupted.  On a terminal the list is drawn in place, as much of it as fits; elsewhere each instance that
+ * has changed is a line.  A server that goes away after it has answered once is waited for, and one whose database is away
+ * from the start. */
 enum exit_code watch_list(struct session *session, const struct listing_query *query, int64_t interval_ms);
 
 #endif

@@ -14,6 +14,7 @@ static const struct rule rules[] = {
     { "(tomorrow |yesterday |[0-9]{4}-[0-9]{2}-[0-9]{2}[ T])?[0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{3})?)?Z?", "TIME" },
     { "[0-9]+(\\.[0-9])? (ms|s|min|h|d)( [0-9]+ (min|s|h))?([^a-z]|$)", "DURATION\\5" },
     { "(just )?now", "DURATION ago" },
+    { "(\\[[0-9]+m) +(▇|·)", "\\1\\2" }, /* it begins where its time lets it */
     { "(▇|·)+", "BAR" },
     { "(\\[2m|[^0-9a-z])[0-9a-z]{26}([^0-9a-z])", "\\1ID\\2" },
     { "pawl [0-9]+\\.[0-9]+\\.[0-9]+", "pawl VERSION" },

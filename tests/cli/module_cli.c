@@ -67,14 +67,17 @@ static pawl_status say(pawl_step *step, const pawl_value *number, pawl_value **o
     return pawl_step_log(step, PAWL_LOG_INFO, "talk", NULL, "line %d", (int)pawl_value_int(number, NULL, 0));
 }
 
-/* params: {"lines": 100}.  A line, a moment, a line; and one that every replay writes again. */
+/* params: {"lines": 100, "waitsAt": 7}.  A line, a moment, a line; and one that every replay writes again.  Before line 7
+ * it waits for the event "go": whoever is to see that there are more is there by then. */
 static pawl_status talk(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
-    int64_t lines = pawl_value_int(params, "lines", 1);
+    int64_t lines = pawl_value_int(params, "lines", 1), waits_at = pawl_value_int(params, "waitsAt", 0);
     if (lines < 10)
         PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, "talk", NULL, "begun"));
     for (int i = 1; i <= (int)lines; i++) {
         pawl_value *number;
+        if (i == (int)waits_at)
+            PAWL_TRY(pawl_wait_for_event(run, "wait", "go", NULL, NULL));
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &number, "i", i));
         PAWL_TRY(pawl_do(run, pawl_run_format(run, "say %d", i), NULL, say, number, NULL));
         PAWL_TRY(pawl_sleep(run, pawl_run_format(run, "pause %d", i), "20 ms"));

@@ -4,6 +4,7 @@
 #include "shell.h"
 
 #include <ctype.h>
+#include <sys/stat.h>
 
 struct scene {
     const char *name; /* of its golden file; NULL: it only prepares */
@@ -29,7 +30,9 @@ static const struct scene scenes[] = {
     { "instances-pause", { "instances", "pause", "approve/a-1" }, NULL, 0, { "approve", "a-1", "paused" } },
     { "instances-get-paused", { "instances", "get", "--workflow", "approve", "--id", "a-1" }, NULL, 0, { NULL } },
     { "instances-why-paused", { "instances", "why", "approve/a-1" }, NULL, 0, { NULL } },
+    { "instances-pause-again", { "instances", "pause", "approve/a-1" }, NULL, 0, { NULL } },
     { "instances-resume", { "instances", "resume", "approve/a-1" }, NULL, 0, { "approve", "a-1", "waiting" } },
+    { "instances-resume-again", { "instances", "resume", "approve/a-1" }, NULL, 0, { NULL } },
     { NULL, { "instances", "create", "nap/n-1" }, NULL, 0, { "nap", "n-1", "waiting" } },
     { "instances-why", { "instances", "why", "nap/n-1" }, NULL, 0, { NULL } },
     { NULL, { "instances", "create", "flaky/f-1" }, NULL, 0, { "flaky", "f-1", "waiting" } },
@@ -62,6 +65,8 @@ static const struct scene scenes[] = {
       "nap/n-1\nnap/none\n\n  flaky/f-1  \n",
       1,
       { "flaky", "f-1", "terminated" } },
+    { "instances-get-terminated", { "instances", "get", "nap/n-1" }, NULL, 0, { NULL } },
+    { "instances-history-terminated", { "instances", "history", "flaky/f-1" }, NULL, 0, { NULL } },
     { "instances-why-terminated", { "instances", "why", "nap/n-1" }, NULL, 0, { NULL } },
     { "instances-pause-terminal", { "instances", "pause", "nap/n-1" }, NULL, 1, { NULL } },
     { "instances-restart-dry", { "instances", "restart", "--dry-run", "nap/n-1", "flaky/f-1" }, NULL, 0, { NULL } },
@@ -80,6 +85,7 @@ static const struct scene scenes[] = {
     { "man", { "man", "instances", "resume" }, NULL, 0, { NULL } },
     { "completion", { "completion", "bash" }, NULL, 0, { NULL } },
     { "status-after", { "status" }, NULL, 0, { NULL } },
+    { "status-workflow", { "status", "--workflow", "echo" }, NULL, 0, { NULL } },
 };
 
 static void compare(const struct scene *scene, enum mode mode, const struct outcome *outcome, const char *base)
@@ -107,6 +113,9 @@ static void compare(const struct scene *scene, enum mode mode, const struct outc
 static void play(struct kit *kit, enum mode mode)
 {
     struct pawld *pawld = cli_serve(kit);
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s", getenv("PATH"));
+    assert_int_equal(setenv("PATH", "", 1), 0); /* what there is on this machine, as man, does not matter */
     for (size_t i = 0; i < LENGTH(scenes); i++) {
         const struct scene *scene = &scenes[i];
         struct outcome *outcome = cli_run(mode, scene->input, scene->words);
@@ -119,6 +128,7 @@ static void play(struct kit *kit, enum mode mode)
             compare(scene, mode, outcome, pawld->base);
         free(outcome);
     }
+    assert_int_equal(setenv("PATH", path, 1), 0);
 }
 
 static void E_every_command_reads_well_in_a_pipe(void **state)
@@ -180,12 +190,88 @@ static void E_json_has_the_same_fields_whatever_is_printed_for_people(void **sta
     expect(CLI(IN_A_PIPE, "instances", "result", "b-1", "--json"), 4, "\"status\":\"errored\"", "");
     expect(CLI(IN_A_PIPE, "instances", "pause", "a-1", "--json"), 0,
            "{\"workflowName\":\"approve\",\"id\":\"a-1\",\"ok\":true}\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "pause", "a-1", "--json"), 0,
+           "{\"workflowName\":\"approve\",\"id\":\"a-1\",\"ok\":true,\"changed\":false}\n", "");
     expect(CLI(IN_A_PIPE, "instances", "pause", "b-1", "--json"), 1,
            "\"ok\":false,\"error\":{\"code\":\"INSTANCE_TERMINAL\"", "");
     expect(CLI(IN_A_PIPE, "instances", "get", "none", "--json"), 1, "", "{\"code\":\"INSTANCE_NOT_FOUND\",");
-    expect(CLI(IN_A_PIPE, "status", "--json"), 0, "\"instances\":{\"active\":0,\"waiting\":0,\"paused\":1}", "");
+    expect(CLI(IN_A_PIPE, "status", "--json"), 0,
+           "\"instances\":{\"active\":0,\"waiting\":0,\"paused\":1,\"complete\":0,\"errored\":1,\"terminated\":0,"
+           "\"hasMore\":[]}",
+           "");
+    expect(CLI(IN_A_PIPE, "status", "--json", "-w", "approve"), 0, "\"errored\":0,", "");
+    expect(CLI(IN_A_PIPE, "status", "-w", "aprove"), 1, "", "(404 WORKFLOW_NOT_FOUND); did you mean approve?");
     expect(CLI(IN_A_PIPE, "tick", "--json"), 0, "{\"processed\":0}\n", "");
     expect(CLI(IN_A_PIPE, "hooks", "list", "--json"), 0, "{\"deliveries\":[],\"hasNextPage\":false}\n", "");
+}
+
+/* Of the whole store, also of what was there before the server was started; and no further than is quick. */
+static void status_counts_the_whole_store_up_to_a_limit_and_says_so(void **state)
+{
+    struct kit *kit = *state;
+    (void)cli_serve(kit);
+    assert_int_equal(
+        system("python3 -c \"import sqlite3\n"
+               "db = sqlite3.connect('pawl.db', timeout=60)\n"
+               "for name, outcome, count in ('echo', 1, 100001), ('broken', 3, 1204), ('nap', 2, 100000):\n"
+               "    db.executemany('INSERT INTO workflow_instance (workflow, id, run, outcome, created_at,"
+               " updated_at) VALUES (?, ?, 1, ?, 1, 1)', ((name, 'i%d' % i, outcome) for i in range(count)))\n"
+               "db.commit()\""),
+        0);
+    expect(CLI(IN_A_PIPE, "status"), 0, "finished  100,000+ complete, 1,204 errored, 100,000 terminated\n", "");
+    expect(CLI(IN_A_PIPE, "status", "--json"), 0,
+           "\"complete\":100000,\"errored\":1204,\"terminated\":100000,\"hasMore\":[\"complete\"]}", "");
+    expect(CLI(IN_A_PIPE, "status", "-w", "broken"), 0, "0 complete, 1,204 errored, 0 terminated (of broken)\n", "");
+}
+
+/* Whoever sent 1.10 finds 1.10, wherever it is shown. */
+static void E_json_keeps_every_number_as_it_was_written(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    static const char params[] = "{\"sku\": \"cup\", \"price\": 1.10, \"n\": [1E2, -0, 9007199254740993], \"n\": 0.0}";
+    expect(CLI(IN_A_PIPE, "instances", "create", "approve/a-1", "--params", params), 0, "approve/a-1", "");
+    write_file("batch.json", "[{\"id\": \"b-1\", \"params\": {\"price\": 2.50, \"price\": 2.5000}}]");
+    expect(CLI(IN_A_PIPE, "instances", "create", "approve", "--batch", "@batch.json"), 0, "1 created\n", "");
+    await_status(kit, pawld, "approve", "a-1", "waiting");
+    await_status(kit, pawld, "approve", "b-1", "waiting");
+    /* The server's answer as it came, with the name that is there twice. */
+    expect(CLI(IN_A_PIPE, "instances", "get", "approve/a-1", "--json"), 0,
+           "\"params\":{\"sku\":\"cup\",\"price\":1.10,\"n\":[1E2,-0,9007199254740993],\"n\":0.0}", "");
+    expect(CLI(IN_A_PIPE, "instances", "get", "approve/b-1", "--json"), 0, "{\"price\":2.50,\"price\":2.5000}", "");
+    /* What is put together here. */
+    expect(CLI(IN_A_PIPE, "instances", "get", "approve/a-1", "--json", "--full"), 0, "\"price\":1.10,", "");
+    expect(CLI(IN_A_PIPE, "instances", "logs", "approve/a-1", "--json"), 0, "\"price\":1.10,", "");
+    expect(CLI(IN_A_PIPE, "instances", "get", "approve/a-1"), 0, "\"price\":1.10,", "");
+    assert_int_equal(ask(kit, pawld, "POST", "/workflows/approve/instances/a-1/events",
+                         "{\"type\":\"approval\",\"payload\":2.50}", NULL)
+                         .status,
+                     200);
+    await_status(kit, pawld, "approve", "a-1", "complete");
+    expect(CLI(IN_A_PIPE, "instances", "history", "approve/a-1", "--json"), 0, "\"payload\":2.50", "");
+    expect(CLI(IN_A_PIPE, "instances", "watch", "approve/a-1", "--json"), 0, "\"price\":1.10,", "");
+}
+
+/* Nobody reads roff: on a terminal man shows the page, where there is one. */
+static void a_man_page_on_a_terminal_is_shown_by_man(void **state)
+{
+    struct kit *kit = *state;
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s", getenv("PATH"));
+    write_file("man", "#!/bin/sh\necho \"man was called with $*\"\nhead -1\n");
+    assert_int_equal(chmod("man", 0755), 0);
+    assert_int_equal(setenv("PATH", pawl_scope_format(kit->scope, "%s:%s", kit->folder, path), 1), 0);
+    struct outcome *outcome = CLI(ON_A_TERMINAL, "man", "status");
+    assert_string_equal(outcome->output,
+                        "man was called with -l -\r\n.TH pawl-status 1 \"\" \"pawl " PAWL_VERSION "\" \"Pawl\"\r\n");
+    assert_int_equal(outcome->code, 0);
+    free(outcome);
+    expect(CLI(IN_A_PIPE, "man", "status"), 0, ".TH pawl-status 1", "");
+    write_file("man", "#!/bin/sh\nexit 16\n");
+    outcome = CLI(ON_A_TERMINAL, "man", "status");
+    assert_non_null(strstr(outcome->output, "usage: pawl status"));
+    free(outcome);
+    assert_int_equal(setenv("PATH", path, 1), 0);
 }
 
 /* On a terminal JSON is indented, and never coloured. */
@@ -335,6 +421,9 @@ int main(void)
         CLI_TEST(E_every_command_reads_well_on_a_terminal),
         CLI_TEST(E_every_command_of_the_help_is_in_the_story),
         CLI_TEST(E_json_has_the_same_fields_whatever_is_printed_for_people),
+        CLI_TEST(status_counts_the_whole_store_up_to_a_limit_and_says_so),
+        CLI_TEST(E_json_keeps_every_number_as_it_was_written),
+        CLI_TEST(a_man_page_on_a_terminal_is_shown_by_man),
         CLI_TEST(E_json_on_a_terminal_is_indented),
         CLI_TEST(hooks_that_failed_are_listed_and_sent_again),
         CLI_TEST(log_lines_of_a_replay_can_be_left_out),

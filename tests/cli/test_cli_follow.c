@@ -2,7 +2,7 @@
 #include "golden.h"
 #include "shell.h"
 
-enum { LINES = 150 };
+enum { LINES = 150, LINES_BEFORE_RESTARTS = 100 };
 
 /* At the same address, on the same database. */
 static struct pawld *serve_again(struct kit *kit, const char *base)
@@ -39,20 +39,27 @@ static void assert_all_lines(const char *text)
     assert_int_equal(next, LINES + 1);
 }
 
-static void begin_to_talk(struct kit *kit, struct pawld **out_pawld)
+/* Says so many lines, and the rest when it is told to go on. */
+static void begin_to_talk(struct kit *kit, int lines, struct pawld **out_pawld)
 {
-    char params[32];
+    char params[64];
     *out_pawld = cli_serve(kit);
-    (void)snprintf(params, sizeof params, "{\"lines\": %d}", LINES);
+    (void)snprintf(params, sizeof params, "{\"lines\": %d, \"waitsAt\": %d}", LINES, lines + 1);
     create(kit, *out_pawld, "talk", "t-1", params);
+}
+
+static void go_on(struct kit *kit, const struct pawld *pawld)
+{
+    struct answer answer = ask(kit, pawld, "POST", "/workflows/talk/instances/t-1/events", "{\"type\": \"go\"}", NULL);
+    assert_int_equal(answer.status, 200);
 }
 
 static void E_logs_are_followed_over_restarts_and_no_line_is_missed(void **state)
 {
     struct pawld *pawld;
-    begin_to_talk(*state, &pawld);
+    begin_to_talk(*state, LINES_BEFORE_RESTARTS, &pawld);
     struct outcome *follower = CLI_START(IN_A_PIPE, "instances", "logs", "talk/t-1", "--follow");
-    (void)restart_twice(*state, pawld, follower, "line ");
+    go_on(*state, restart_twice(*state, pawld, follower, "line "));
     cli_end(follower);
     assert_all_lines(follower->output);
     assert_non_null(strstr(follower->errors, "pawl: the connection was lost ("));
@@ -63,9 +70,9 @@ static void E_logs_are_followed_over_restarts_and_no_line_is_missed(void **state
 static void E_a_watch_in_a_pipe_tells_every_change_over_restarts(void **state)
 {
     struct pawld *pawld;
-    begin_to_talk(*state, &pawld);
+    begin_to_talk(*state, LINES_BEFORE_RESTARTS, &pawld);
     struct outcome *watch = CLI_START(IN_A_PIPE, "instances", "watch", "talk/t-1", "--json");
-    (void)restart_twice(*state, pawld, watch, "\"message\":\"line ");
+    go_on(*state, restart_twice(*state, pawld, watch, "\"message\":\"line "));
     cli_end(watch);
     assert_int_equal(watch->code, 0);
     assert_all_lines(watch->output);
@@ -81,16 +88,17 @@ static void E_a_watch_in_a_pipe_tells_every_change_over_restarts(void **state)
 static void E_a_watch_on_a_terminal_keeps_log_lines_and_draws_the_steps_below(void **state)
 {
     struct pawld *pawld;
-    begin_to_talk(*state, &pawld);
+    begin_to_talk(*state, 1, &pawld);
     struct outcome *watch = CLI_START(ON_A_TERMINAL, "instances", "watch", "talk/t-1", "--color", "never");
     cli_await(watch, "pause 1 ");
+    go_on(*state, pawld);
     cli_await(watch, "A\r\033[J"); /* the cursor went up, and the picture was cleared */
     cli_end(watch);
     assert_int_equal(watch->code, 0);
     assert_non_null(strstr(watch->output, "talk/t-1  complete"));
     assert_all_lines(watch->output); /* each was printed once, above the picture */
     /* A terminal of 40 rows shows the newest steps, and says how many are not shown. */
-    assert_non_null(strstr(watch->output, "268 steps before these\r\n"));
+    assert_non_null(strstr(watch->output, "269 steps before these\r\n"));
     assert_non_null(strstr(watch->output, "pause 150"));
     free(watch);
 }
@@ -103,7 +111,8 @@ static void a_wait_for_a_result_outlives_the_server(void **state)
     create(kit, pawld, "approve", "a-1", NULL);
     await_status(kit, pawld, "approve", "a-1", "waiting");
     (void)snprintf(base, sizeof base, "%s", pawld->base);
-    struct outcome *waiter = CLI_START(IN_A_PIPE, "instances", "result", "approve/a-1", "--wait");
+    struct outcome *waiter = CLI_START(IN_A_PIPE, "instances", "result", "approve/a-1", "--wait", "--verbose");
+    cli_await(waiter, ": 202, "); /* it has been answered once: from now on it does not give up */
     expect(CLI(IN_A_PIPE, "instances", "result", "approve/a-1", "--for", "300ms"), 5, "", "has not finished");
     pawld_kill(pawld, SIGKILL);
     (void)pawld_await_end(pawld);
@@ -142,6 +151,57 @@ static void E_a_watched_list_tells_what_has_changed(void **state)
     free(watch);
 }
 
+/* A terminal of 12 rows: the heading, the newest instances, how many more there are, and the cursor's line. */
+static void a_watched_list_shows_what_fits_and_says_how_many_do_not(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    for (int i = 0; i < 30; i++) {
+        char id[16];
+        (void)snprintf(id, sizeof id, "n-%02d", i);
+        create(kit, pawld, "nap", id, NULL);
+    }
+    assert_int_equal(setenv("LINES", "12", 1), 0);
+    struct outcome *watch =
+        CLI_START(ON_A_TERMINAL, "instances", "watch", "--interval", "50ms", "--color", "never", "--limit", "20");
+    cli_await(watch, "\033[11A\r\033[J"); /* eleven rows were drawn, and are drawn again */
+    cli_stop(watch, SIGINT);
+    char *first = strstr(watch->output, "INSTANCE");
+    *strstr(first, "\033[") = '\0';
+    assert_non_null(strstr(first, "nap/n-29"));
+    assert_non_null(strstr(first, "nap/n-21"));
+    assert_null(strstr(first, "nap/n-20"));
+    assert_non_null(strstr(first, "\r\n11 more, and further pages (pawl instances list --all)\r\n"));
+    free(watch);
+}
+
+/* The server says first how the run stands, and then what led to it: in a pipe it is told in the order of time. */
+static void lines_of_a_watch_are_in_the_order_of_their_times(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create(kit, pawld, "approve", "a-1", "{\"sku\": \"cup\"}");
+    await_status(kit, pawld, "approve", "a-1", "waiting");
+    struct outcome *watch = CLI_START(IN_A_PIPE, "instances", "watch", "approve/a-1");
+    cli_await(watch, "run    waiting\n");
+    expect(CLI(IN_A_PIPE, "instances", "send-event", "approve/a-1", "--type", "approval"), 0, NULL, "");
+    cli_end(watch);
+    assert_int_equal(watch->code, 0);
+    assert_true(strstr(watch->output, "step   await approval: waiting") < strstr(watch->output, "run    waiting"));
+    char before[16] = "";
+    for (const char *line = watch->output; *line != '\0'; line = strchr(line, '\n') + 1) {
+        assert_true(strncmp(before, line, 12) <= 0); /* "12:00:00.000" */
+        memcpy(before, line, 12);
+    }
+    char once[OUTPUT_SIZE];
+    (void)snprintf(once, sizeof once, "%s", strstr(watch->output, "run    complete"));
+    free(watch);
+    watch = CLI(IN_A_PIPE, "instances", "watch", "approve/a-1"); /* and at any time the same */
+    assert_string_equal(strstr(watch->output, "run    complete"), once);
+    assert_int_equal(strncmp(strstr(watch->output, "run    complete") - 14, before, 12), 0);
+    free(watch);
+}
+
 static void E_what_is_finished_is_watched_to_its_end_at_once(void **state)
 {
     struct kit *kit = *state;
@@ -166,6 +226,8 @@ int main(void)
         CLI_TEST(E_a_watch_on_a_terminal_keeps_log_lines_and_draws_the_steps_below),
         CLI_TEST(a_wait_for_a_result_outlives_the_server),
         CLI_TEST(E_a_watched_list_tells_what_has_changed),
+        CLI_TEST(a_watched_list_shows_what_fits_and_says_how_many_do_not),
+        CLI_TEST(lines_of_a_watch_are_in_the_order_of_their_times),
         CLI_TEST(E_what_is_finished_is_watched_to_its_end_at_once),
     };
     return cmocka_run_group_tests_name("pawl, following", tests, NULL, NULL);

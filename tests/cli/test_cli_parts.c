@@ -3,6 +3,7 @@
 
 #include "cli/history.h"
 #include "cli/json_output.h"
+#include "cli/json_syntax.h"
 #include "cli/list_table.h"
 #include "cli/moment.h"
 #include "cli/suggest.h"
@@ -77,6 +78,17 @@ static void durations_are_shown_in_two_units_at_most(void **state)
     pool_clear(&pool);
 }
 
+static void numbers_are_shown_in_groups_of_three(void **state)
+{
+    struct pool pool = { NULL };
+    (void)state;
+    assert_string_equal(number_show(&pool, 0), "0");
+    assert_string_equal(number_show(&pool, 999), "999");
+    assert_string_equal(number_show(&pool, 1204), "1,204");
+    assert_string_equal(number_show(&pool, 1000000), "1,000,000");
+    pool_clear(&pool);
+}
+
 static void moments_are_told_from_now(void **state)
 {
     struct pool pool = { NULL };
@@ -142,16 +154,97 @@ static void text_is_made_safe_and_measured(void **state)
 static void numbers_keep_their_digits(void **state)
 {
     static const char text[] =
-        "{\"a\":19.99,\"b\":0.1,\"c\":1e300,\"d\":3.0,\"e\":-7,\"f\":[],\"g\":{},\"h\":\"\\u0000ä\"}";
+        "{\"a\":1.10,\"b\":0.1,\"c\":1E+300,\"d\":3.0,\"e\":-7,\"f\":[],\"g\":{},\"h\":\"\\u0000ä\","
+        "\"i\":12345678901234567890123,\"j\":-0,\"k\":[1e400,0],\"l\":\"\\u00001.10\",\"m\":\"1.10\","
+        "\"n\":\"\\u0000\"}";
     struct pool pool = { NULL };
     json_t *value = json_read(text, strlen(text));
     (void)state;
     assert_non_null(value);
-    assert_string_equal(json_show(&pool, value),
-                        "{\"a\":19.99,\"b\":0.1,\"c\":1e+300,\"d\":3.0,\"e\":-7,\"f\":[],\"g\":{},"
-                        "\"h\":\"\\u0000ä\"}");
+    assert_string_equal(json_show(&pool, value), text);
+    assert_int_equal(json_number(value, "e", 0), -7);
+    assert_string_equal(json_text(value, "a", "none"), "none"); /* a number is no text */
+    assert_null(json_read("1 2", 3));
+    assert_null(json_read("{\"a\":1.1.1}x", 12));
+    assert_null(json_read("2u\\\"", 4)); /* found by fuzz_cli_json */
     json_decref(value);
     pool_clear(&pool);
+}
+
+static void json_is_laid_out_anew_without_a_change_to_any_part(void **state)
+{
+    static const char text[] = " {\"a\" : [1.10 , {} ,[ ]],\n\"a\":\"x\\u0041 ,]\" , \"b\":{\"c\":null}} ";
+    struct text out = { NULL, 0, 0 };
+    (void)state;
+    json_lay_out(&out, text, strlen(text), 0);
+    assert_string_equal(text_string(&out), "{\"a\":[1.10,{},[]],\"a\":\"x\\u0041 ,]\",\"b\":{\"c\":null}}");
+    text_reset(&out);
+    json_lay_out(&out, text, strlen(text), 2);
+    assert_string_equal(text_string(&out),
+                        "{\n  \"a\": [\n    1.10,\n    {},\n    []\n  ],\n  \"a\": \"x\\u0041 ,]\",\n"
+                        "  \"b\": {\n    \"c\": null\n  }\n}");
+    text_free(&out);
+}
+
+static void what_is_json_is_taken_and_what_is_not_is_told_with_its_place(void **state)
+{
+    static const struct {
+        const char *text;
+        int position; /* of the mistake; -1: there is none */
+        const char *what;
+    } list[] = {
+        { "1", -1, NULL },
+        { " [ ] ", -1, NULL },
+        { "{\"a\":1,\"a\":[true,false,null]}", -1, NULL },
+        { "123456789012345678901234567890", -1, NULL },
+        { "-0.5e+10", -1, NULL },
+        { "\"\\ud800 \\\" \\/ ä\"", -1, NULL },
+        { "", 0, "there is no JSON" },
+        { "  ", 2, "there is no JSON" },
+        { "[1", 2, "the text ends too early" },
+        { "{\"a\"", 4, "the text ends too early" },
+        { "\"a", 2, "the text ends too early" },
+        { "\"a\\", 3, "the text ends too early" },
+        { "-", 1, "the text ends too early" },
+        { "[1,]", 3, "a value expected; texts stand in \"\"" },
+        { "[1}", 2, "',' or ']' expected" },
+        { "{\"a\":1]", 6, "',' or '}' expected" },
+        { "{\"a\" 1}", 5, "':' expected" },
+        { "{\"a\":1,}", 7, "a name in \"\" expected" },
+        { "{a:1}", 1, "a name in \"\" expected" },
+        { "[True]", 1, "a value expected; texts stand in \"\"" },
+        { "truex", 0, "a value expected; texts stand in \"\"" },
+        { "1.", 2, "the text ends too early" },
+        { "1.x", 2, "a digit expected" },
+        { "+1", 0, "a value expected; texts stand in \"\"" },
+        { "\"\\u12g4\"", 5, "four hexadecimal digits expected" },
+        { "\"a\nb\"", 2, "a control character stands in a string as \\u and its number" },
+        { "1 1", 2, "there is more behind the value" },
+        { "[]]", 2, "there is more behind the value" },
+    };
+    (void)state;
+    for (size_t i = 0; i < LENGTH(list); i++) {
+        struct json_mistake mistake = { 0, "" };
+        bool is_json = json_check(list[i].text, strlen(list[i].text), &mistake);
+        if (is_json != (list[i].position < 0) ||
+            (!is_json && (mistake.position != (size_t)list[i].position || strcmp(mistake.what, list[i].what) != 0)))
+            fail_msg("%s: %s at %zu", list[i].text, is_json ? "taken" : mistake.what, mistake.position);
+    }
+}
+
+static void items_of_a_list_are_found_as_they_were_written(void **state)
+{
+    static const char text[] = " [ {\"a\": [1, 2]} , [3] ,\"x,]\", 1.10 ] ";
+    static const char *const items[] = { "{\"a\": [1, 2]}", "[3]", "\"x,]\"", "1.10" };
+    size_t at = 0, from, size, count = 0;
+    (void)state;
+    for (; json_next_item(text, strlen(text), &at, &from, &size); count++) {
+        assert_true(count < LENGTH(items) && strlen(items[count]) == size);
+        assert_memory_equal(text + from, items[count], size);
+    }
+    assert_int_equal(count, LENGTH(items));
+    at = 0;
+    assert_false(json_next_item("[ ]", 3, &at, &from, &size));
 }
 
 /* ---- Pictures -------------------------------------------------------------------------------------------------------- */
@@ -272,28 +365,52 @@ static void E_a_list_has_relative_times(void **state)
 static void what_a_run_waits_for_is_said_with_until_when(void **state)
 {
     static const struct {
-        const char *step, *sentence;
+        const char *step, *sentence, *cut_off;
     } list[] = {
         { "{\"type\":\"waitForEvent\",\"status\":\"waiting\",\"waitEventType\":\"approval\",\"wakeAt\":"
           "\"2026-01-01T15:02:00.000Z\"}",
-          "waiting for event \"approval\" until 15:02, 3 h left" },
+          "waiting for event \"approval\" until 15:02, 3 h left", "cut off while waiting for event \"approval\"" },
         { "{\"type\":\"sleep\",\"status\":\"waiting\",\"wakeAt\":\"2026-01-01T11:58:00.000Z\"}",
-          "sleeping until 11:58, due since 2 min" },
+          "sleeping until 11:58, due since 2 min", "cut off while sleeping" },
         { "{\"type\":\"do\",\"name\":\"mail\",\"status\":\"waiting\",\"attempts\":2,\"maxAttempts\":6,\"nextRetryAt\":"
           "\"2026-01-01T12:00:05.000Z\",\"error\":{\"name\":\"Refused\",\"message\":\"\"}}",
-          "trying \"mail\" again at 12:00:05, in 5 s: attempt 2 of 6 failed (Refused)" },
-        { "{\"type\":\"sleep\",\"status\":\"completed\"}", NULL },
+          "trying \"mail\" again at 12:00:05, in 5 s: attempt 2 of 6 failed (Refused)",
+          "cut off before it was tried again: attempt 2 of 6 failed (Refused)" },
+        { "{\"type\":\"sleep\",\"status\":\"completed\"}", NULL, NULL },
     };
     struct pool pool = { NULL };
     (void)state;
     for (size_t i = 0; i < LENGTH(list); i++) {
         json_t *step = json_read(list[i].step, strlen(list[i].step));
-        const char *sentence = waiting_sentence(&pool, step, NOON);
-        if (list[i].sentence == NULL)
-            assert_null(sentence);
-        else
+        const char *sentence = waiting_sentence(&pool, step, NOON), *cut_off = cut_off_sentence(&pool, step);
+        assert_true((sentence == NULL) == (list[i].sentence == NULL) && (cut_off == NULL) == (sentence == NULL));
+        if (sentence != NULL)
             assert_string_equal(sentence, list[i].sentence);
+        if (cut_off != NULL)
+            assert_string_equal(cut_off, list[i].cut_off);
         json_decref(step);
+    }
+    pool_clear(&pool);
+}
+
+static void an_error_says_its_name_once(void **state)
+{
+    static const struct {
+        const char *error, *shown;
+    } list[] = {
+        { "{\"error\":{\"name\":\"Broken\",\"message\":\"no luck\"}}", "Broken: no luck" },
+        { "{\"error\":{\"name\":\"Broken\",\"message\":\"Broken: no luck\"}}", "Broken: no luck" },
+        { "{\"error\":{\"name\":\"Broken\",\"message\":\"Broken\"}}", "Broken" },
+        { "{\"error\":{\"name\":\"Broken\",\"message\":\"Broken it is\"}}", "Broken: Broken it is" },
+        { "{\"error\":{\"name\":\"Broken\",\"message\":\"\"}}", "Broken" },
+        { "{}", "" },
+    };
+    struct pool pool = { NULL };
+    (void)state;
+    for (size_t i = 0; i < LENGTH(list); i++) {
+        json_t *value = json_read(list[i].error, strlen(list[i].error));
+        assert_string_equal(error_show(&pool, value, "error"), list[i].shown);
+        json_decref(value);
     }
     pool_clear(&pool);
 }
@@ -312,14 +429,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(durations_are_read_as_the_engine_reads_them),
         cmocka_unit_test(durations_are_shown_in_two_units_at_most),
+        cmocka_unit_test(numbers_are_shown_in_groups_of_three),
         cmocka_unit_test(moments_are_told_from_now),
         cmocka_unit_test(words_that_are_nearly_right_are_found),
         cmocka_unit_test(text_is_made_safe_and_measured),
         cmocka_unit_test(numbers_keep_their_digits),
+        cmocka_unit_test(json_is_laid_out_anew_without_a_change_to_any_part),
+        cmocka_unit_test(what_is_json_is_taken_and_what_is_not_is_told_with_its_place),
+        cmocka_unit_test(items_of_a_list_are_found_as_they_were_written),
         cmocka_unit_test(columns_are_aligned_and_the_last_is_cut),
         cmocka_unit_test(E_an_instance_is_drawn_with_bars_on_a_scale_and_what_it_waits_for),
         cmocka_unit_test(E_a_list_has_relative_times),
         cmocka_unit_test(what_a_run_waits_for_is_said_with_until_when),
+        cmocka_unit_test(an_error_says_its_name_once),
         cmocka_unit_test(a_line_with_colour_is_cut_by_what_is_seen_of_it),
     };
     return cmocka_run_group_tests_name("pawl, part by part", tests, set_up, NULL);

@@ -34,10 +34,10 @@ static void E_a_server_that_does_not_answer_in_time(void **state)
     receiver_open(&receiver);
     receiver_hold(&receiver, true);
     use_port(receiver.port);
-    expect(CLI(IN_A_PIPE, "workflows", "list", "--timeout", "200ms"), 3, "",
-           "within 200 ms; --timeout allows more time\n");
-    expect(CLI(IN_A_PIPE, "instances", "pause", "a/b", "--timeout", "200ms"), 3, "",
-           "within 200 ms, but what was asked for may have been done; --timeout allows more time\n");
+    expect(CLI(IN_A_PIPE, "workflows", "list", "--timeout", "900ms"), 3, "",
+           "within 900 ms; --timeout allows more time\n");
+    expect(CLI(IN_A_PIPE, "instances", "pause", "a/b", "--timeout", "900ms"), 3, "",
+           "within 900 ms, but what was asked for may have been done; --timeout allows more time\n");
     receiver_hold(&receiver, false);
     receiver_close(&receiver);
 }
@@ -57,6 +57,70 @@ static void a_server_that_is_another(void **state)
     expect(CLI(IN_A_PIPE, "workflows", "list"), 1, "", "answered 500, but not as a Pawl server does");
     expect(CLI(IN_A_PIPE, "instances", "watch", "a/b"), 1, "", "answered 200, but not as a Pawl server does");
     receiver_close(&receiver);
+}
+
+/* What a Pawl server says while its database is away; and, where the status is another, enough of an answer. */
+#define AWAY "{\"code\":\"STORE_UNAVAILABLE\",\"message\":\"the store cannot be used\",\"workflows\":[]}"
+#define SAID "pawl: the server answers, but its database does not (503 STORE_UNAVAILABLE); trying again\n"
+
+static void open_away(struct receiver *receiver, const int *statuses, int count)
+{
+    receiver_open(receiver);
+    receiver->body = AWAY;
+    receiver_answers(receiver, statuses, count);
+    use_port(receiver->port);
+}
+
+static void a_database_that_is_away_is_told_once_and_waited_for(void **state)
+{
+    static struct receiver receiver;
+    static const int statuses[] = { 503, 503, 503, 200 };
+    (void)state;
+    open_away(&receiver, statuses, LENGTH(statuses));
+    struct outcome *outcome = CLI(IN_A_PIPE, "workflows", "list", "--json");
+    assert_string_equal(outcome->errors, SAID);
+    expect(outcome, 0, "\"workflows\":[]", NULL);
+    receiver_close(&receiver);
+}
+
+static void a_database_that_stays_away_ends_what_does_not_watch(void **state)
+{
+    static struct receiver receiver;
+    static const int statuses[] = { 503 };
+    (void)state;
+    open_away(&receiver, statuses, LENGTH(statuses));
+    struct outcome *outcome = CLI(IN_A_PIPE, "workflows", "list", "--timeout", "500ms");
+    assert_memory_equal(outcome->errors, SAID, strlen(SAID));
+    expect(outcome, 1, "", "(503 STORE_UNAVAILABLE)");
+    /* A change may have happened: it is not asked for again. */
+    outcome = CLI(IN_A_PIPE, "instances", "terminate", "a/b");
+    assert_null(strstr(outcome->errors, "trying again"));
+    expect(outcome, 1, "", "(503 STORE_UNAVAILABLE)");
+    receiver_close(&receiver);
+}
+
+/* Each goes on for longer than its time-out, until the server says something else. */
+static void a_watch_that_begins_while_the_database_is_away_goes_on(void **state)
+{
+    static const int statuses[] = { 503, 503, 503, 503, 503, 404 };
+    static const char *const words[][8] = {
+        { "instances", "watch", "a/b", "--timeout", "100ms" },
+        { "instances", "watch", "a/latest", "--timeout", "100ms" },
+        { "instances", "watch", "-w", "a", "--timeout", "100ms" },
+        { "instances", "logs", "a/b", "--follow", "--timeout", "100ms" },
+        { "instances", "result", "a/b", "--wait", "--timeout", "100ms" },
+    };
+    (void)state;
+    for (size_t i = 0; i < LENGTH(words); i++) {
+        static struct receiver receiver;
+        bool is_stream = i == 0 || i == 3; /* these wait for a second, and then for longer */
+        open_away(&receiver, is_stream ? statuses + 4 : statuses, is_stream ? 2 : LENGTH(statuses));
+        struct outcome *outcome = cli_run(IN_A_PIPE, NULL, words[i]);
+        assert_memory_equal(outcome->errors, SAID, strlen(SAID));
+        assert_null(strstr(outcome->errors + 1, SAID));
+        expect(outcome, 1, "", "(404 STORE_UNAVAILABLE)");
+        receiver_close(&receiver);
+    }
 }
 
 static void make_token(const char *name, const char *scopes)
@@ -119,7 +183,9 @@ static void too_many_requests_are_sent_again_when_the_server_says(void **state)
     struct outcome *outcome = CLI(IN_A_PIPE, "instances", "list", "-v"); /* asks for each workflow */
     assert_non_null(strstr(outcome->errors, ": 429, "));
     expect(outcome, 0, "", NULL);
-    outcome = CLI(IN_A_PIPE, "instances", "list", "--timeout", "100ms");
+    pawld = PAWLD_SERVE(*state, "--tokens", "tokens", "--rate-limit", "0.05", CLI_MODULE);
+    cli_use(pawld);
+    outcome = CLI(IN_A_PIPE, "instances", "list", "--timeout", "10s"); /* less than the server says */
     expect(outcome, 1, "", "(429 RATE_LIMITED)");
 }
 
@@ -137,11 +203,23 @@ static void E_why_says_when_no_runner_takes_it_up(void **state)
     expect(CLI(IN_A_PIPE, "instances", "result", "e-1"), 0, "{\"echo\":null}\n", "");
 }
 
+static void await_phase(struct kit *kit, const struct pawld *pawld, const char *url, const char *phase)
+{
+    struct answer answer = { .status = 0 };
+    for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; monotonic_ms() < until_ms; rest_a_little()) {
+        answer = ask(kit, pawld, "GET", url, NULL, NULL);
+        if (strcmp(pawl_value_string(answer.value, "details.phase", ""), phase) == 0)
+            return;
+    }
+    fail_msg("%s is not %s: %s", url, phase, answer.body);
+}
+
 static void E_why_says_that_a_busy_run_moves_and_one_about_to_pause_will(void **state)
 {
     struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create(kit, pawld, "gated", "g-1", "{\"gate\": \"open\"}");
+    await_phase(kit, pawld, "/workflows/gated/instances/g-1", "running");
     expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1", "--json"), 0, "\"reason\":\"running\"", "");
     expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "    pawl instances watch gated/g-1\n", "");
     expect(CLI(IN_A_PIPE, "instances", "pause", "gated/g-1"), 0, "gated/g-1 paused\n", "");
@@ -170,15 +248,22 @@ static void a_certificate_is_trusted_when_its_signer_is_named(void **state)
 static void output_that_cannot_be_written_is_told(void **state)
 {
     (void)cli_serve(*state);
-    expect(cli_shell("pawl workflows list >/dev/full"), 3, "", "the output cannot be written: No space left on device");
+    static const char *const lines[] = { "workflows list", "status",      "status --json",  "instances list --json",
+                                         "cluster",        "--help",      "--version",      "hooks list --json",
+                                         "man status",     "tick --json", "completion bash" };
+    for (size_t i = 0; i < LENGTH(lines); i++) {
+        char line[128];
+        (void)snprintf(line, sizeof line, "pawl %s >/dev/full", lines[i]);
+        expect(cli_shell(line), 3, "", "the output cannot be written: No space left on device");
+    }
 }
 
-/* As with every filter: who reads no further ends it, without a word. */
+/* As with every filter: who reads no further ends it, without a word.  There are more lines than it has time for. */
 static void a_reader_who_has_had_enough_ends_it_quietly(void **state)
 {
     struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
-    create(kit, pawld, "talk", "t-1", "{\"lines\": 60}");
+    create(kit, pawld, "talk", "t-1", "{\"lines\": 5000}");
     expect(cli_shell("pawl instances logs talk/t-1 --follow | head -1 | grep -c 'line 1'"), 0, "1\n", "");
     expect(cli_shell("pawl instances watch talk/t-1 --json | head -1 | wc -l"), 0, "1\n", "");
     expect(cli_shell("(pawl instances watch talk/t-1 --json; echo $? >code) | head -1 >/dev/null; cat code"), 0,
@@ -191,6 +276,9 @@ int main(void)
         CLI_TEST(E_a_server_that_is_not_there),
         CLI_TEST(E_a_server_that_does_not_answer_in_time),
         CLI_TEST(a_server_that_is_another),
+        CLI_TEST(a_database_that_is_away_is_told_once_and_waited_for),
+        CLI_TEST(a_database_that_stays_away_ends_what_does_not_watch),
+        CLI_TEST(a_watch_that_begins_while_the_database_is_away_goes_on),
         CLI_TEST(D2_who_may_not_is_told_what_would_help),
         CLI_TEST(E_what_does_not_fit_is_told_with_what_would),
         CLI_TEST(too_many_requests_are_sent_again_when_the_server_says),
