@@ -93,6 +93,8 @@ const char arguments_help[] =
     "  --drain-ms N        how long stopping may take before it stops anyway (30000); 0: as\n"
     "                      long as it takes\n"
     "  --allow-tick        POST /_runner/tick is answered\n"
+    "  --migrate-only      bring the store's tables up to this version, and exit; needs no\n"
+    "                      module.  Without it that is done at the start\n"
     "  --dev               the files are C source: compile them with $CC (cc), $CFLAGS and\n"
     "                      $LDLIBS, load them, and do so again whenever they change\n"
     "\n"

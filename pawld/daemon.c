@@ -18,6 +18,7 @@
 #include "address.h"
 #include "log.h"
 #include "notify.h"
+#include "patience.h"
 #include "guard.h"
 #include "problem.h"
 #include "signals.h"
@@ -31,6 +32,9 @@ enum { SERVERS_MAX = 16, SAME_SIGNAL_MS = 100, LOOK_MS = 1000, TROUBLE_MS = 1000
 /* What was told of failed commits. */
 struct trouble {
     int64_t told, quiet_until_ms;
+    bool is_on;         /* they fail, as far as is known */
+    int64_t began_ms;   /* when the first of them was seen */
+    int64_t seen, done; /* at the last look: how many had failed, and how many had not */
 };
 
 struct daemon {
@@ -86,7 +90,14 @@ static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
     options.store_url = store;
     options.limits.steps_max = settings->steps;
     options.limits.payload_bytes_max = settings->payload_bytes;
-    pawl_status status = pawl_open(&options, &daemon->engine, &why);
+    struct patience patience;
+    patience_begin(
+        &patience, &daemon->log,
+        "store %s is not open yet: it does not answer, is locked, or its tables are being made; waiting for it, "
+        "up to 10 s unless its URL says otherwise (pawl_busy_ms=, of SQLite busy_ms=)",
+        shown_store(settings, store));
+    pawl_status status = pawl_open(&options, &daemon->engine, &why); /* says nothing while it waits */
+    patience_end(&patience);
     if (status == PAWL_OK)
         return PAWL_OK;
     const char *shown = shown_store(settings, store);
@@ -411,23 +422,50 @@ static _Noreturn void stop_at_once(const struct daemon *daemon, int number)
     _exit(number > 0 ? 128 + number : EXIT_BROKEN);
 }
 
-/* The library logs nothing, so what its figures say of the store's trouble is told here, now and then. */
+/* Commits that succeed again are not enough where the store is made of several databases: all of them must answer. */
+static bool is_well_again(struct daemon *daemon, const struct trouble *trouble, const struct pawl_stats *stats)
+{
+    struct pawl_backlog backlog = { .struct_size = sizeof backlog };
+    return stats->commits_failed == trouble->seen && stats->commits > trouble->done &&
+           pawl_backlog_read(daemon->engine, &backlog, NULL) == PAWL_OK && backlog.databases_down == 0;
+}
+
+static void tell_trouble(struct daemon *daemon, struct trouble *trouble, const struct pawl_stats *stats, int64_t now_ms)
+{
+    if (stats->commits_failed == trouble->told || now_ms < trouble->quiet_until_ms)
+        return;
+    log_line(&daemon->log, PAWL_LOG_ERROR, "%lld commits failed: %s; requests that write are answered 503 meanwhile",
+             (long long)(stats->commits_failed - trouble->told), pawl_status_text(stats->last_commit_failure));
+    trouble->told = stats->commits_failed;
+    trouble->quiet_until_ms = now_ms + TROUBLE_MS;
+}
+
+/* The library logs nothing, so what its figures say of the store's trouble is told here, now and then, and its end. */
 static void look_for_trouble(struct daemon *daemon, struct trouble *trouble)
 {
     struct pawl_stats stats = { .struct_size = sizeof stats };
     int64_t now_ms = monotonic_ms();
     pawl_stats_read(daemon->engine, &stats);
-    if (stats.commits_failed == trouble->told || now_ms < trouble->quiet_until_ms)
-        return;
-    log_line(&daemon->log, PAWL_LOG_ERROR, "%lld commits failed: %s; requests that write are answered 503 meanwhile",
-             (long long)(stats.commits_failed - trouble->told), pawl_status_text(stats.last_commit_failure));
-    trouble->told = stats.commits_failed;
-    trouble->quiet_until_ms = now_ms + TROUBLE_MS;
+    tell_trouble(daemon, trouble, &stats, now_ms);
+    if (!trouble->is_on && stats.commits_failed > trouble->seen) {
+        trouble->is_on = true;
+        trouble->began_ms = now_ms;
+        trouble->done = stats.commits;
+    } else if (trouble->is_on && is_well_again(daemon, trouble, &stats)) {
+        trouble->is_on = false;
+        trouble->told = stats.commits_failed;
+        trouble->quiet_until_ms = 0;
+        log_line(&daemon->log, PAWL_LOG_INFO, "the store is back, after %lld s: commits succeed again",
+                 (long long)((now_ms - trouble->began_ms + 999) / 1000));
+    } else if (stats.commits_failed > trouble->seen) {
+        trouble->done = stats.commits;
+    }
+    trouble->seen = stats.commits_failed;
 }
 
 static void serve(struct daemon *daemon, int signal_fd)
 {
-    struct trouble trouble = { 0, 0 };
+    struct trouble trouble = { .told = 0 };
     pthread_t drainer;
     int number;
     while ((number = await_signal(signal_fd, -1, 0, LOOK_MS)) < 0)
@@ -444,6 +482,21 @@ static void serve(struct daemon *daemon, int signal_fd)
         stop_at_once(daemon, number);
     (void)pthread_join(drainer, NULL);
     log_line(&daemon->log, PAWL_LOG_INFO, "stopped after %lld ms", (long long)(monotonic_ms() - began_ms));
+}
+
+int daemon_migrate(const struct settings *settings)
+{
+    struct daemon daemon = { .settings = settings, .log = log_open(settings->log, settings->log_level) };
+    struct pawl_error error = { PAWL_OK, "" };
+    pawl_status status = open_store(&daemon, &error);
+    if (status != PAWL_OK) {
+        problem_print(status, &error);
+        return EXIT_BROKEN;
+    }
+    pawl_close(daemon.engine);
+    log_line(&daemon.log, PAWL_LOG_INFO, "store %s has the tables of pawld %s",
+             shown_store(settings, settings_store(settings)), pawl_version());
+    return EXIT_WELL;
 }
 
 int daemon_run(const struct settings *settings, int signal_fd)

@@ -10,6 +10,9 @@
 
 #include "settings.h"
 
+/* Brings the store's tables up to this version, and no more.  Returns the exit code; what was wrong is printed. */
+int daemon_migrate(const struct settings *settings);
+
 /* Runs until a signal; signal_fd: of signals_open().  Returns the exit code; what was wrong is printed. */
 int daemon_run(const struct settings *settings, int signal_fd);
 

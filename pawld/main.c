@@ -32,6 +32,8 @@ static int run(const struct settings *settings)
         printf("pawld %s\n", pawl_version());
         return EXIT_WELL;
     }
+    if (settings->migrate_only)
+        return daemon_migrate(settings);
     (void)setvbuf(stdout, NULL, _IOLBF, 0); /* what modules print is seen when it is printed */
     (void)signal(SIGPIPE, SIG_IGN);         /* a client that goes away is an error of a write, not the end */
     if (settings->dev)

@@ -35,6 +35,7 @@ const struct setting settings_table[] = {
     { "log-level", "logLevel", SETTING_TEXT, AT(log_level), 1, 16, log_levels },
     { "drain-ms", "drainMs", SETTING_INT, AT(drain_ms), 0, DAY_MS, NULL },
     { "dev", "dev", SETTING_BOOL, AT(dev), 0, 1, NULL },
+    { "migrate-only", NULL, SETTING_BOOL, AT(migrate_only), 0, 1, NULL },
     { "help", NULL, SETTING_BOOL, AT(help), 0, 1, NULL },
     { "version", NULL, SETTING_BOOL, AT(version), 0, 1, NULL },
     { NULL, "modules", SETTING_LIST, AT(modules), 1, TEXTS_MAX, NULL }, /* on the command line: what is no flag */
@@ -323,7 +324,9 @@ static pawl_status check_sources(const struct settings *settings, struct pawl_er
 pawl_status settings_check(const struct settings *settings, struct pawl_error *error)
 {
     const char *mount = settings->mount;
-    if (settings->modules.count == 0)
+    if (settings->migrate_only && settings->dev)
+        return problem(error, PAWL_INVALID, "--migrate-only runs nothing, and --dev does; only one of them");
+    if (settings->modules.count == 0 && !settings->migrate_only)
         return problem(error, PAWL_INVALID, "which modules? pawld [options] module.so ... (see pawld --help)");
     if (mount[0] != '\0' && (mount[0] != '/' || mount[strlen(mount) - 1] == '/' || strpbrk(mount, "?# ") != NULL))
         return problem(error, PAWL_INVALID,

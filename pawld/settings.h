@@ -26,7 +26,7 @@ struct settings {
     const char *mount, *tokens_file, *tls_cert, *tls_key, *cors, *log, *log_level;
     struct texts stores, listen, modules;
     const pawl_value *tokens; /* lines of the configuration file; NULL: none */
-    bool allow_tick, dev, help, version;
+    bool allow_tick, dev, help, version, migrate_only;
     int64_t workers; /* 0: none; ticks and other processes do the work */
     int64_t in_flight, drain_ms, webhook_parallelism;
     int64_t threads, connections, streams, wait_ms, request_ms, idle_ms; /* of the server; 0: its default */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "arguments.h"
 #include "files.h"
@@ -122,7 +123,7 @@ int tokens_command(int count, char **values)
     }
     fprintf(stderr,
             "The token, which is not shown again:\n    %s\n"
-            "The line above holds its hash: keep it in the file that pawld --tokens names.\n",
-            token);
+            "%s holds its hash: keep it in the file that pawld --tokens names.\n",
+            token, isatty(STDOUT_FILENO) == 1 ? "The line above" : "The line on standard output");
     return EXIT_WELL;
 }

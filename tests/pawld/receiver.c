@@ -62,7 +62,8 @@ static void *serve_connection(void *user)
     struct connection *connection = user;
     struct receiver *receiver = connection->receiver;
     struct received_request request = { .at_ms = 0 };
-    char answer[512];
+    const char *body = receiver->body != NULL ? receiver->body : "ok";
+    char answer[1024];
     if (read_request(connection->descriptor, &request)) {
         int status = note(receiver, &request);
         while (is_held(receiver))
@@ -71,9 +72,10 @@ static void *serve_connection(void *user)
         receiver->inside--;
         (void)pthread_mutex_unlock(&receiver->lock);
         (void)snprintf(answer, sizeof answer,
-                       "HTTP/1.1 %d Answer\r\n%s%s%sContent-Length: 2\r\nConnection: close\r\n\r\nok", status,
+                       "HTTP/1.1 %d Answer\r\n%s%s%sContent-Length: %zu\r\nConnection: close\r\n\r\n%s", status,
                        receiver->location != NULL ? "Location: " : "",
-                       receiver->location != NULL ? receiver->location : "", receiver->location != NULL ? "\r\n" : "");
+                       receiver->location != NULL ? receiver->location : "", receiver->location != NULL ? "\r\n" : "",
+                       strlen(body), body);
         (void)send(connection->descriptor, answer, strlen(answer), MSG_NOSIGNAL);
     }
     (void)close(connection->descriptor);

@@ -19,6 +19,7 @@ struct receiver {
     int answers[ANSWERS_MAX]; /* the status of each in turn; the last one, or 200, for all that follow */
     int answer_count;
     const char *location; /* of a redirect */
+    const char *body;     /* of each answer; NULL: "ok" */
     bool holds;           /* no answer until it is told otherwise */
     int inside, inside_max;
     bool stops;

@@ -195,6 +195,8 @@ static const char *make_token(struct kit *kit, const char *name, const char *sco
     const char *at = strstr(maker->errors, "pawl_");
     assert_non_null(at);
     assert_null(strstr(maker->output, "pawl_")); /* what is kept is not the token */
+    assert_non_null(
+        strstr(maker->errors, "The line on standard output holds its hash")); /* which is no terminal here */
     FILE *file = fopen("tokens", "ae");
     assert_non_null(file);
     assert_true(fputs(maker->output, file) >= 0);
@@ -278,6 +280,39 @@ static void a_store_that_cannot_be_written_is_told_in_the_log(void **state)
 
     assert_int_equal(sqlite3_close(other), SQLITE_OK);
     assert_int_equal(ask(kit, pawld, "POST", "/workflows/echo/instances", "{}", NULL).status, 200);
+    pawld_await(pawld, "the store is back, after ");
+}
+
+static void a_store_that_does_not_answer_at_the_start_is_told_and_waited_for(void **state)
+{
+    struct kit *kit = *state;
+    sqlite3 *other = NULL;
+    assert_int_equal(sqlite3_open("locked.db", &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+    struct pawld *pawld =
+        PAWLD_START(kit, "--store", "sqlite:locked.db?busy_ms=60000", "--listen", "127.0.0.1:0", GATES);
+    pawld_await(pawld, "store sqlite:locked.db?busy_ms=60000 is not open yet: ");
+    assert_int_equal(sqlite3_close(other), SQLITE_OK);
+    pawld_await_base(pawld);
+}
+
+static void the_tables_can_be_made_without_running_anything(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld;
+    for (int round = 0; round < 2; round++) { /* the second time there is nothing to do */
+        assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:new.db", "--migrate-only"), 0);
+        assert_non_null(strstr(pawld->errors, "store sqlite:new.db has the tables of pawld " PAWL_VERSION));
+        sqlite3 *db = NULL;
+        assert_int_equal(sqlite3_open("new.db", &db), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db, "SELECT key FROM workflow_instance", NULL, NULL, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    }
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:nowhere/a.db", "--migrate-only"), 1);
+    assert_one_line(pawld, "store sqlite:nowhere/a.db: ");
+    pawld_forget(kit);
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--dev", "--migrate-only", "a.c"), 2);
+    assert_one_line(pawld, "--migrate-only runs nothing");
 }
 
 static void pages_of_other_origins_may_use_it_only_where_that_is_configured(void **state)
@@ -351,6 +386,8 @@ int main(void)
         KIT_TEST(tokens_may_stand_in_the_configuration_and_a_flag_wins_over_them),
         KIT_TEST(a_token_beyond_its_rate_is_answered_429_with_retry_after),
         KIT_TEST(a_store_that_cannot_be_written_is_told_in_the_log),
+        KIT_TEST(a_store_that_does_not_answer_at_the_start_is_told_and_waited_for),
+        KIT_TEST(the_tables_can_be_made_without_running_anything),
         KIT_TEST(pages_of_other_origins_may_use_it_only_where_that_is_configured),
         KIT_TEST(with_a_certificate_it_speaks_https_alone),
         KIT_TEST(making_a_token_wrongly_is_told_in_one_line),

@@ -1,0 +1,70 @@
+/* patience.c - see patience.h. */
+#include "patience.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { MOMENT_MS = 1000 };
+
+static void *tell(void *user)
+{
+    struct patience *patience = user;
+    struct timespec until = { 0, 0 };
+    int code = 0;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += MOMENT_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    (void)pthread_mutex_lock(&patience->lock);
+    while (!patience->is_over && code == 0)
+        code = pthread_cond_timedwait(&patience->changed, &patience->lock, &until);
+    if (!patience->is_over)
+        log_line(patience->log, PAWL_LOG_WARN, "%s", patience->text);
+    (void)pthread_mutex_unlock(&patience->lock);
+    return NULL;
+}
+
+static bool init_clocked(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0)
+        return false;
+    bool is_made =
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 && pthread_cond_init(condition, &attributes) == 0;
+    (void)pthread_condattr_destroy(&attributes);
+    return is_made;
+}
+
+void patience_begin(struct patience *patience, const struct log *log, const char *format, ...)
+{
+    va_list arguments;
+    *patience = (struct patience){ .log = log };
+    va_start(arguments, format);
+    (void)vsnprintf(patience->text, sizeof patience->text, format, arguments);
+    va_end(arguments);
+    if (pthread_mutex_init(&patience->lock, NULL) != 0)
+        return;
+    if (!init_clocked(&patience->changed)) {
+        (void)pthread_mutex_destroy(&patience->lock);
+        return;
+    }
+    patience->has_teller = pthread_create(&patience->teller, NULL, tell, patience) == 0;
+    if (!patience->has_teller) {
+        (void)pthread_cond_destroy(&patience->changed);
+        (void)pthread_mutex_destroy(&patience->lock);
+    }
+}
+
+void patience_end(struct patience *patience)
+{
+    if (!patience->has_teller)
+        return;
+    (void)pthread_mutex_lock(&patience->lock);
+    patience->is_over = true;
+    (void)pthread_cond_signal(&patience->changed);
+    (void)pthread_mutex_unlock(&patience->lock);
+    (void)pthread_join(patience->teller, NULL);
+    (void)pthread_cond_destroy(&patience->changed);
+    (void)pthread_mutex_destroy(&patience->lock);
+}
