@@ -1,6 +1,8 @@
 /* running.c - see running.h. */
 #include "running.h"
 
+#include "runner/runner.h"
+
 #include <dirent.h>
 #include <time.h>
 #include <unistd.h>
@@ -181,6 +183,19 @@ void running_stop(struct running *running)
 {
     pawl_runner_close(running->runner);
     running->runner = NULL;
+}
+
+void runner_look_no_more(pawl_runner *runner)
+{
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    for (bool has_looked = false; !has_looked; rest_a_little()) {
+        assert_true(monotonic_ms() < until_ms);
+        pthread_mutex_lock(&runner->lock);
+        has_looked = runner->poll_at_ms > monotonic_ms(); /* the last of its first looks */
+        if (has_looked)
+            runner->reap_at_ms = INT64_MAX;
+        pthread_mutex_unlock(&runner->lock);
+    }
 }
 
 void running_create(struct running *running, const char *workflow, const char *id)

@@ -31,7 +31,7 @@
 #define RUNNING_SLOWLY 0
 #endif
 
-enum { PATIENCE_MS = 20000 };
+enum { PATIENCE_MS = 60000 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -92,6 +92,9 @@ void running_close(struct running *running); /* stops the runner, closes all, re
 void running_register(struct running *running, const char *name, pawl_workflow_fn *run, void *user);
 void running_start(struct running *running, const struct pawl_runner_options *options);
 void running_stop(struct running *running); /* and closes the runner */
+/* From its first looks on the started runner neither polls (its poll_ms must be long) nor looks for dead neighbours: what
+ * it takes up afterwards, it was told of.  No clock is needed to know that it did not find it by looking. */
+void runner_look_no_more(pawl_runner *runner);
 
 void running_create(struct running *running, const char *workflow, const char *id);
 struct pawl_instance running_get(struct running *running, const char *workflow, const char *id);

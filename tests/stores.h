@@ -39,7 +39,7 @@ int64_t store_place_number(const struct store_place *place, const char *sql);
 /* Every row in order, as texts; NULL is NULL. */
 typedef void store_row_fn(void *user, const char *const *columns, int count);
 void store_place_rows(const struct store_place *place, const char *sql, store_row_fn *row, void *user);
-/* Is there a table or view of that name? */
+/* Is there a table or view of that name?  Of two files, in both: who was killed meanwhile may have made the first only. */
 bool store_place_has(const struct store_place *place, const char *relation);
 
 /* For mutations: SQL on the connection that they are given.  False: it failed. */

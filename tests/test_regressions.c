@@ -40,7 +40,7 @@ static void start(struct running *running, struct stage *stage, pawl_workflow_fn
 
 static bool await_count(atomic_int *counter, int expected)
 {
-    int64_t until_ms = monotonic_ms() + PATIENCE_MS / 4;
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
     while (atomic_load(counter) < expected && monotonic_ms() < until_ms)
         rest_a_little();
     return atomic_load(counter) >= expected;
@@ -69,7 +69,7 @@ static pawl_status do_nothing(pawl_step *step, const pawl_value *input, pawl_val
 static pawl_status stay_until_cancelled(pawl_step *step, const pawl_value *input, pawl_value **out_result)
 {
     struct stage *stage = pawl_step_user(step);
-    int64_t until_ms = monotonic_ms() + PATIENCE_MS / 4;
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
     (void)input;
     (void)out_result;
     atomic_fetch_add(&stage->bodies, 1);
@@ -411,18 +411,19 @@ static void create_backlog(struct running *running)
 
 static void runs_that_park_make_room_for_a_backlog(void **state)
 {
-    enum { ALLOWED_MS = 4000, POLL_MS = 5000 };
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     struct pawl_runner_stats stats = { .turns = 0 };
     struct running running;
     running_open(&running, false);
     running_register(&running, "w", sleep_long, *state);
     create_backlog(&running);
-    options.poll_ms = POLL_MS;
+    options.poll_ms = 1000 * PATIENCE_MS;
+    options.lease_ms = 1000 * PATIENCE_MS;
     options.in_flight_max = BACKLOG / 8;
 
-    int64_t until_ms = monotonic_ms() + ALLOWED_MS;
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
     running_start(&running, &options);
+    runner_look_no_more(running.runner);
     while (stats.turns < BACKLOG && monotonic_ms() < until_ms) {
         rest_a_little();
         pawl_runner_stats_read(running.runner, &stats);

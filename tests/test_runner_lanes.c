@@ -270,7 +270,7 @@ static void A11_no_more_branches_than_the_limit_are_under_way(void **state)
 
 static void await_both_woke(struct stage *stage)
 {
-    int64_t until_ms = monotonic_ms() + PATIENCE_MS / 4;
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
     while (atomic_load(&stage->woke) < 2 && monotonic_ms() < until_ms)
         rest_a_little();
 }

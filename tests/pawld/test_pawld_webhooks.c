@@ -242,11 +242,11 @@ static void a_receiver_that_is_gone_is_not_asked_again(void **state)
 static void a_receiver_that_does_not_answer_in_time_is_asked_again(void **state)
 {
     struct fixture *fixture = *state;
-    write_config(fixture, FINISHED, ", \"delayMs\": 1, \"timeoutMs\": 200");
+    write_config(fixture, FINISHED, ", \"delayMs\": 1, \"attempts\": 10, \"timeoutMs\": 900");
     receiver_hold(&fixture->receiver, true);
     struct pawld *pawld = serve(fixture);
     create(fixture->kit, pawld, "echo", "a", NULL);
-    pawld_await(pawld, "/told did not answer within 200 ms");
+    pawld_await(pawld, "/told did not answer within 900 ms");
 
     receiver_hold(&fixture->receiver, false);
 
@@ -275,7 +275,7 @@ static void no_more_deliveries_are_under_way_than_are_allowed(void **state)
 {
     enum { INSTANCES = 6, ALLOWED = 2 };
     struct fixture *fixture = *state;
-    write_config(fixture, FINISHED, "");
+    write_config(fixture, FINISHED, ", \"timeoutMs\": 60000"); /* none is given up meanwhile */
     receiver_hold(&fixture->receiver, true);
     struct pawld *pawld = serve(fixture);
 
@@ -295,7 +295,7 @@ static void no_more_deliveries_are_under_way_than_are_allowed(void **state)
 static void C7_what_was_not_told_before_a_crash_is_told_after_it(void **state)
 {
     struct fixture *fixture = *state;
-    write_config(fixture, FINISHED, ", \"delayMs\": 500");
+    write_config(fixture, FINISHED, ", \"delayMs\": 3000");
     receiver_answers(&fixture->receiver, (const int[]){ 500, 200 }, 2);
     struct pawld *pawld = serve(fixture);
     create(fixture->kit, pawld, "echo", "a", NULL);
@@ -317,7 +317,7 @@ static void C7_what_was_not_told_before_a_crash_is_told_after_it(void **state)
 static void C7_a_delivery_that_a_crash_cut_off_is_made_again(void **state)
 {
     struct fixture *fixture = *state;
-    write_config(fixture, FINISHED, ", \"timeoutMs\": 100");
+    write_config(fixture, FINISHED, ", \"timeoutMs\": 900");
     receiver_hold(&fixture->receiver, true);
     struct pawld *pawld = serve(fixture);
     create(fixture->kit, pawld, "echo", "a", NULL);
