@@ -3,6 +3,7 @@
  * Each command has a page: pawl(1), pawl-instances(1), pawl-instances-get(1).  Text is escaped for roff, so that nothing
  * of it is taken for a request. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,8 +210,11 @@ static bool show_by_man(const struct text *page)
     FILE *pipe = is_on_path("man") ? popen("man -l -", "w") : NULL;
     if (pipe == NULL)
         return false;
-    (void)fwrite(page->data, 1, page->size, pipe); /* a reader who has had enough of it is no error */
-    return pclose(pipe) == 0;
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* a reader who has had enough of it is no error */
+    (void)fwrite(page->data, 1, page->size, pipe);
+    bool is_shown = pclose(pipe) == 0;
+    (void)signal(SIGPIPE, before);
+    return is_shown;
 }
 
 enum exit_code run_man(struct session *session)

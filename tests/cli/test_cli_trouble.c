@@ -89,7 +89,7 @@ static void a_database_that_stays_away_ends_what_does_not_watch(void **state)
     static const int statuses[] = { 503 };
     (void)state;
     open_away(&receiver, statuses, LENGTH(statuses));
-    struct outcome *outcome = CLI(IN_A_PIPE, "workflows", "list", "--timeout", "500ms");
+    struct outcome *outcome = CLI(IN_A_PIPE, "workflows", "list", "--timeout", "2s");
     assert_memory_equal(outcome->errors, SAID, strlen(SAID));
     expect(outcome, 1, "", "(503 STORE_UNAVAILABLE)");
     /* A change may have happened: it is not asked for again. */
@@ -99,22 +99,22 @@ static void a_database_that_stays_away_ends_what_does_not_watch(void **state)
     receiver_close(&receiver);
 }
 
-/* Each goes on for longer than its time-out, until the server says something else. */
+/* Each goes on for longer than its time-out, until the server says something else: it asks ten times a second. */
 static void a_watch_that_begins_while_the_database_is_away_goes_on(void **state)
 {
-    static const int statuses[] = { 503, 503, 503, 503, 503, 404 };
+    static const int statuses[] = { 503, 503, 503, 503, 503, 503, 503, 503, 503, 503, 503, 404 };
     static const char *const words[][8] = {
-        { "instances", "watch", "a/b", "--timeout", "100ms" },
-        { "instances", "watch", "a/latest", "--timeout", "100ms" },
-        { "instances", "watch", "-w", "a", "--timeout", "100ms" },
-        { "instances", "logs", "a/b", "--follow", "--timeout", "100ms" },
-        { "instances", "result", "a/b", "--wait", "--timeout", "100ms" },
+        { "instances", "watch", "a/b", "--timeout", "900ms" },
+        { "instances", "watch", "a/latest", "--timeout", "900ms" },
+        { "instances", "watch", "-w", "a", "--timeout", "900ms" },
+        { "instances", "logs", "a/b", "--follow", "--timeout", "900ms" },
+        { "instances", "result", "a/b", "--wait", "--timeout", "900ms" },
     };
     (void)state;
     for (size_t i = 0; i < LENGTH(words); i++) {
         static struct receiver receiver;
         bool is_stream = i == 0 || i == 3; /* these wait for a second, and then for longer */
-        open_away(&receiver, is_stream ? statuses + 4 : statuses, is_stream ? 2 : LENGTH(statuses));
+        open_away(&receiver, is_stream ? statuses + LENGTH(statuses) - 2 : statuses, is_stream ? 2 : LENGTH(statuses));
         struct outcome *outcome = cli_run(IN_A_PIPE, NULL, words[i]);
         assert_memory_equal(outcome->errors, SAID, strlen(SAID));
         assert_null(strstr(outcome->errors + 1, SAID));

@@ -62,7 +62,6 @@ static void *serve_connection(void *user)
     struct connection *connection = user;
     struct receiver *receiver = connection->receiver;
     struct received_request request = { .at_ms = 0 };
-    const char *body = receiver->body != NULL ? receiver->body : "ok";
     char answer[1024];
     if (read_request(connection->descriptor, &request)) {
         int status = note(receiver, &request);
@@ -70,6 +69,7 @@ static void *serve_connection(void *user)
             rest_a_little();
         (void)pthread_mutex_lock(&receiver->lock);
         receiver->inside--;
+        const char *body = receiver->body != NULL ? receiver->body : "ok";
         (void)pthread_mutex_unlock(&receiver->lock);
         (void)snprintf(answer, sizeof answer,
                        "HTTP/1.1 %d Answer\r\n%s%s%sContent-Length: %zu\r\nConnection: close\r\n\r\n%s", status,
@@ -132,6 +132,7 @@ void receiver_close(struct receiver *receiver)
 
 void receiver_answers(struct receiver *receiver, const int *statuses, int count)
 {
+    assert_in_range(count, 1, ANSWERS_MAX);
     (void)pthread_mutex_lock(&receiver->lock);
     memcpy(receiver->answers, statuses, (size_t)count * sizeof *statuses);
     receiver->answer_count = count;

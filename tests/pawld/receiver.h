@@ -4,7 +4,7 @@
 
 #include "running.h"
 
-enum { REQUESTS_MAX = 64, ANSWERS_MAX = 8, REQUEST_SIZE = 8192 };
+enum { REQUESTS_MAX = 64, ANSWERS_MAX = 16, REQUEST_SIZE = 8192 };
 
 struct received_request {
     char head[REQUEST_SIZE]; /* request line and headers */
