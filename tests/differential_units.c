@@ -3,6 +3,7 @@
 #include "differential.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* ---- Chance ---------------------------------------------------------------------------------------------------- */
 
@@ -45,6 +46,19 @@ static struct pw_text number_text(struct trial *trial, struct pw_unit *unit, con
     return copy;
 }
 
+void trial_make_ids(struct trial *trial)
+{
+    for (size_t w = 0; w < 2; w++) {
+        int64_t number = 0;
+        for (size_t i = 0; i < IDS; i++) {
+            char *id = trial->ids[w][i];
+            do
+                (void)snprintf(id, sizeof trial->ids[w][i], "i-%" PRIu64 "-%" PRId64, trial->seed, number++);
+            while (pw_home_of(trial->workflows[w], pw_text_of(id), 2) != 0);
+        }
+    }
+}
+
 /* ---- Making ops -------------------------------------------------------------------------------------------------- */
 
 /* Mostly one that is there. */
@@ -74,21 +88,45 @@ static void make_fence(struct trial *trial, struct pw_unit *unit, const struct s
     op->event_seq_seen = trial_below(trial, 3);
 }
 
-static void make_create(struct trial *trial, struct pw_unit *unit)
+/* Of one that is there, mostly of the run that it is in. */
+static struct pw_link draw_link(struct trial *trial, size_t side)
+{
+    const struct subject *parent = draw_subject(trial);
+    int64_t run = parent->run + (trial_once_in(trial, 4) ? 1 : 0);
+    enum pw_relation relation = (enum pw_relation)(1 + trial_below(trial, 3));
+    return parent == &trial->nobody ? (struct pw_link){ .parent = 0 }
+                                    : (struct pw_link){ parent->key[side], run, relation };
+}
+
+static void make_create(struct trial *trial, struct pw_unit *unit, size_t side)
 {
     struct pw_op_create *op = &add(unit, PW_OP_CREATE)->as.create;
-    op->workflow = trial->workflows[trial_below(trial, 2)];
-    op->id = number_text(trial, unit, "i", trial_below(trial, 10));
+    int64_t which = trial_below(trial, 2);
+    op->workflow = trial->workflows[which];
+    op->id = pw_text_of(trial->ids[which][trial_below(trial, IDS)]);
     op->params = draw_text(trial);
     op->skip_existing = trial_once_in(trial, 2);
+    if (trial->subject_count > 0 && trial_once_in(trial, 2))
+        op->link = draw_link(trial, side);
     if (trial_once_in(trial, 2)) {
-        op->hold_owner = OWNER;
+        op->hold_owner = trial->owner;
         op->hold_lease_ms = 400;
     }
 }
 
+/* Where this is kept.  NULL: of nobody. */
+static bool *is_over(struct trial *trial, const struct subject *subject)
+{
+    return subject != &trial->nobody ? &trial->is_over[subject - trial->subjects] : NULL;
+}
+
+/* Not of a run that another has followed: who writes steps has a fence before them, and the steps that were kept are written
+ * when the stores please. */
 static void make_step(struct trial *trial, struct pw_unit *unit, const struct subject *subject, size_t side)
 {
+    const bool *over = is_over(trial, subject);
+    if (over != NULL && *over)
+        return;
     struct pw_op_step *op = &add(unit, PW_OP_STEP)->as.step;
     op->instance = subject->key[side];
     op->run = subject->run;
@@ -97,7 +135,8 @@ static void make_step(struct trial *trial, struct pw_unit *unit, const struct su
     if (!op->is_new)
         op->row.seq = 1 + trial_below(trial, subject->steps + 2);
     op->row.name = pw_text_of("step");
-    op->row.kind = (enum pawl_step_kind)trial_below(trial, 4);
+    op->row.description = draw_text(trial);
+    op->row.kind = (enum pawl_step_kind)trial_below(trial, 7);
     op->row.status = (enum pawl_step_status)trial_below(trial, 3);
     op->row.attempts = trial_below(trial, 5);
     op->row.attempts_max = trial_below(trial, 7);
@@ -121,6 +160,7 @@ static void make_event(struct trial *trial, struct pw_unit *unit, const struct s
     op->id =
         trial_once_in(trial, 8) ? (struct pw_text){ NULL, 0 } : number_text(trial, unit, "e", trial_below(trial, 8));
     op->type = pw_text_of("paid");
+    op->is_answer = trial_once_in(trial, 2);
     op->payload = draw_text(trial);
 }
 
@@ -152,10 +192,48 @@ static void make_park(struct trial *trial, struct pw_unit *unit, const struct su
     struct pw_op_park *op = &add(unit, PW_OP_PARK)->as.park;
     op->instance = subject->key[side];
     op->status = (enum pw_task_status)trial_below(trial, 3);
-    op->kind = (enum pw_task_kind)trial_below(trial, 4);
+    op->kind = (enum pw_task_kind)trial_below(trial, op->status == PW_TASK_PAUSED ? 5 : 4);
     op->due_at_ms = trial_once_in(trial, 3) ? PW_NOW : trial_once_in(trial, 3) ? 0 : draw_time(trial);
     op->event_seq_seen = trial_below(trial, 4) - 1;
-    op->if_requested = trial_once_in(trial, 4);
+    op->if_requested = op->kind != PW_TASK_REPAIR && trial_once_in(trial, 4);
+}
+
+static void make_restart(struct trial *trial, struct pw_unit *unit, const struct subject *subject, size_t side)
+{
+    struct pw_op_restart *op = &add(unit, PW_OP_RESTART)->as.restart;
+    *op = (struct pw_op_restart){ .instance = subject->key[side],
+                                  .run = subject->run + (trial_once_in(trial, 5) ? 1 : 0),
+                                  .hold_owner = trial_once_in(trial, 2) ? trial->owner : 0,
+                                  .hold_lease_ms = 400 };
+    if (trial_once_in(trial, 3))
+        return;
+    bool *over = is_over(trial, subject);
+    if (over != NULL)
+        *over = true;
+    op->keep_before_seq = trial_once_in(trial, 2) ? INT64_MAX : 1 + trial_below(trial, subject->steps + 2);
+    op->keep_except_seq = trial_once_in(trial, 2) ? 1 + trial_below(trial, subject->steps + 1) : 0;
+}
+
+/* Something is wanted of a run, or of those that it made. */
+static void make_demand(struct trial *trial, struct pw_unit *unit, const struct subject *subject, size_t side)
+{
+    enum pw_demand demand = (enum pw_demand)(1 + trial_below(trial, 3));
+    switch (trial_below(trial, 3)) {
+    case 0:
+        add(unit, PW_OP_DEMAND)->as.demand = (struct pw_op_demand){ subject->key[side], demand };
+        return;
+    case 1:
+        if (trial_once_in(trial, 4))
+            demand = PW_DEMAND_NONE;
+        add(unit, PW_OP_REACH)->as.reach =
+            (struct pw_op_reach){ subject->key[side], subject->run + (trial_once_in(trial, 4) ? 1 : 0), demand, -1 };
+        return;
+    default: {
+        int64_t which = trial_below(trial, 2);
+        struct pw_text id = pw_text_of(trial->ids[which][trial_below(trial, IDS)]);
+        add(unit, PW_OP_END)->as.end = (struct pw_op_end){ trial->workflows[which], id, -1 };
+    }
+    }
 }
 
 static void make_task_op(struct trial *trial, struct pw_unit *unit, const struct subject *subject, size_t side)
@@ -167,7 +245,7 @@ static void make_task_op(struct trial *trial, struct pw_unit *unit, const struct
         return;
     case 1:
         op = add(unit, PW_OP_HOLD);
-        op->as.hold = (struct pw_op_hold){ .instance = subject->key[side], .owner = OWNER, .lease_ms = 400 };
+        op->as.hold = (struct pw_op_hold){ .instance = subject->key[side], .owner = trial->owner, .lease_ms = 400 };
         return;
     case 2:
         op = add(unit, PW_OP_PAUSE);
@@ -182,11 +260,7 @@ static void make_task_op(struct trial *trial, struct pw_unit *unit, const struct
                                                .error_message = draw_text(trial) };
         return;
     default:
-        op = add(unit, PW_OP_RESTART);
-        op->as.restart = (struct pw_op_restart){ .instance = subject->key[side],
-                                                 .run = subject->run + (trial_once_in(trial, 5) ? 1 : 0),
-                                                 .hold_owner = trial_once_in(trial, 2) ? OWNER : 0,
-                                                 .hold_lease_ms = 400 };
+        make_restart(trial, unit, subject, side);
     }
 }
 
@@ -200,8 +274,9 @@ static void make_claim(struct trial *trial, struct pw_unit *unit)
     struct pw_op_claim *op = &add(unit, PW_OP_CLAIM)->as.claim;
     op->workflows = trial->workflows;
     op->workflow_count = (size_t)(1 + trial_below(trial, 2));
-    op->max = (size_t)trial_below(trial, 5);
-    op->owner = OWNER;
+    op->max = (size_t)(1 + trial_below(trial, 4));
+    op->leased_max = op->workflow_count == 1 && trial_once_in(trial, 2) ? (size_t)(1 + trial_below(trial, 4)) : 0;
+    op->owner = trial->owner;
     op->lease_ms = 400;
     if (trial->chance >> 32 & 1)
         op->share = trial_share(trial);
@@ -213,7 +288,7 @@ static void make_renew(struct trial *trial, struct pw_unit *unit, size_t side)
     struct pw_op_renew *op = &add(unit, PW_OP_RENEW)->as.renew;
     for (size_t i = 0; i < 2; i++)
         leases[i] = (struct pw_lease){ .fence = fence_of(trial, draw_subject(trial), side) };
-    *op = (struct pw_op_renew){ OWNER + (trial_once_in(trial, 4) ? 1 : 0), 700, leases, 2 };
+    *op = (struct pw_op_renew){ trial->owner + (trial_once_in(trial, 4) ? 1 : 0), 700, leases, 2 };
 }
 
 static void make_sql(struct trial *trial, struct pw_unit *unit)
@@ -235,7 +310,7 @@ static void make_hook(struct trial *trial, struct pw_unit *unit)
 {
     struct pw_op *cause = unit->last;
     if (cause == NULL || (cause->kind != PW_OP_CREATE && cause->kind != PW_OP_RESTART && cause->kind != PW_OP_HOLD &&
-                          cause->kind != PW_OP_PARK && cause->kind != PW_OP_FINISH))
+                          cause->kind != PW_OP_PARK && cause->kind != PW_OP_EVENT && cause->kind != PW_OP_FINISH))
         return;
     struct pw_op_hook *op = &add(unit, PW_OP_HOOK)->as.hook;
     op->cause = cause;
@@ -279,10 +354,10 @@ static void make_hook_op(struct trial *trial, struct pw_unit *unit, size_t side)
 
 static void make_op(struct trial *trial, struct pw_unit *unit, const struct subject *subject, size_t side)
 {
-    switch (trial_below(trial, 14)) {
+    switch (trial_below(trial, 15)) {
     case 0:
     case 1:
-        make_create(trial, unit);
+        make_create(trial, unit, side);
         break;
     case 2:
     case 3:
@@ -290,7 +365,7 @@ static void make_op(struct trial *trial, struct pw_unit *unit, const struct subj
         return;
     case 4:
         make_event(trial, unit, subject, side);
-        return;
+        break;
     case 5:
         make_consume(trial, unit, subject, side);
         return;
@@ -301,11 +376,12 @@ static void make_op(struct trial *trial, struct pw_unit *unit, const struct subj
         make_fence(trial, unit, subject, side);
         return;
     case 8:
-        make_renew(trial, unit, side);
-        return;
-    case 9:
         if (trial_once_in(trial, 2))
             make_sql(trial, unit);
+        return;
+    case 9:
+    case 10:
+        make_demand(trial, unit, subject, side);
         return;
     default:
         make_task_op(trial, unit, subject, side);
@@ -317,13 +393,17 @@ static void make_op(struct trial *trial, struct pw_unit *unit, const struct subj
 static void make_unit(struct trial *trial, struct pw_unit *unit, size_t side)
 {
     pw_unit_init(unit);
-    int64_t kind = trial_below(trial, 7);
+    int64_t kind = trial_below(trial, 8);
     if (kind == 0) {
         make_claim(trial, unit);
         return;
     }
     if (kind == 1) {
         make_hook_op(trial, unit, side);
+        return;
+    }
+    if (kind == 2) {
+        make_renew(trial, unit, side);
         return;
     }
     const struct subject *subject = draw_subject(trial);
@@ -343,6 +423,7 @@ size_t trial_make_batch(struct trial *trial)
         trial->chance = chance;
         trial->numbers = numbers;
         trial->lease_sets = 0;
+        memset(trial->is_over, 0, sizeof trial->is_over);
         count = (size_t)(1 + trial_below(trial, UNITS_MAX));
         for (size_t i = 0; i < count; i++)
             make_unit(trial, &trial->sides[side].units[i], side);

@@ -9,7 +9,7 @@
 
 #include "store/rows.h"
 
-static struct pw_text keep(struct model *model, struct pw_text text)
+struct pw_text store_model_keep(struct model *model, struct pw_text text)
 {
     struct pw_text kept = { NULL, 0 };
     assert_true(pw_arena_text(&model->arena, text, &kept));
@@ -21,11 +21,7 @@ static int64_t or_now(const struct model *model, int64_t at_ms)
     return at_ms != 0 ? at_ms : model->now_ms;
 }
 
-/* A place for one more of ROWS_MAX. */
-#define ADD_ROW(model, kind)                                                                                           \
-    (assert_true((model)->rows.kind##_count < ROWS_MAX), &(model)->rows.kind##s[(model)->rows.kind##_count++])
-
-static struct pw_instance *find_instance(struct model *model, int64_t key)
+struct pw_instance *store_model_instance(struct model *model, int64_t key)
 {
     for (size_t i = 0; i < model->rows.instance_count; i++)
         if (model->rows.instances[i].key == key)
@@ -33,9 +29,9 @@ static struct pw_instance *find_instance(struct model *model, int64_t key)
     return NULL;
 }
 
-static struct pw_instance *find_task(struct model *model, int64_t key)
+struct pw_instance *store_model_task(struct model *model, int64_t key)
 {
-    struct pw_instance *instance = find_instance(model, key);
+    struct pw_instance *instance = store_model_instance(model, key);
     return instance != NULL && instance->has_task ? instance : NULL;
 }
 
@@ -43,11 +39,12 @@ static struct pw_instance *find_task(struct model *model, int64_t key)
 
 static pawl_status fence(struct model *model, struct pw_op_fence *op)
 {
-    struct pw_instance *instance = find_task(model, op->at.instance);
+    struct pw_instance *instance = store_model_task(model, op->at.instance);
     if (instance == NULL || instance->task.epoch != op->at.epoch ||
         (instance->run != op->at.run && model->flaw != FLAW_FENCE_OVERLOOKS_RUN))
         return op->is_foreign ? PAWL_BUSY : PAWL_CONFLICT;
     op->pause_requested = instance->task.pause_requested;
+    op->demand = instance->task.demand;
     op->event_seq = instance->task.event_seq;
     if (op->unless_pause && op->pause_requested)
         return PAWL_STOPPED;
@@ -82,9 +79,10 @@ static pawl_status create(struct model *model, struct pw_op_create *op)
     struct pw_instance *instance = &model->rows.instances[model->rows.instance_count++];
     *instance = (struct pw_instance){ .key = ++model->keys,
                                       .run = 1,
-                                      .workflow = keep(model, op->workflow),
-                                      .id = keep(model, op->id),
-                                      .params = keep(model, op->params),
+                                      .workflow = store_model_keep(model, op->workflow),
+                                      .id = store_model_keep(model, op->id),
+                                      .params = store_model_keep(model, op->params),
+                                      .link = op->link,
                                       .created_at_ms = model->now_ms,
                                       .updated_at_ms = model->now_ms };
     begin_run(model, instance, op->hold_owner, op->hold_lease_ms);
@@ -94,12 +92,12 @@ static pawl_status create(struct model *model, struct pw_op_create *op)
     return PAWL_OK;
 }
 
-static void end_run(struct model *model, struct pw_instance *instance, const struct pw_op_finish *op)
+void store_model_end_run(struct model *model, struct pw_instance *instance, const struct pw_op_finish *op)
 {
     instance->outcome = op->outcome;
-    instance->output = keep(model, op->output);
-    instance->error_name = keep(model, op->error_name);
-    instance->error_message = keep(model, op->error_message);
+    instance->output = store_model_keep(model, op->output);
+    instance->error_name = store_model_keep(model, op->error_name);
+    instance->error_message = store_model_keep(model, op->error_message);
     instance->updated_at_ms = model->now_ms;
     instance->started_at_ms = op->started_at_ms;
     instance->completed_at_ms = op->completed_at_ms;
@@ -108,10 +106,11 @@ static void end_run(struct model *model, struct pw_instance *instance, const str
 static pawl_status restart(struct model *model, const struct pw_op_restart *op)
 {
     static const struct pw_op_finish open = { .outcome = PW_OUTCOME_OPEN };
-    struct pw_instance *instance = find_instance(model, op->instance);
+    struct pw_instance *instance = store_model_instance(model, op->instance);
     if (instance == NULL || instance->run != op->run)
         return PAWL_CONFLICT;
-    end_run(model, instance, &open);
+    store_model_end_run(model, instance, &open);
+    store_model_keep_steps(model, op);
     instance->run++;
     begin_run(model, instance, op->hold_owner, op->hold_lease_ms);
     return PAWL_OK;
@@ -119,17 +118,17 @@ static pawl_status restart(struct model *model, const struct pw_op_restart *op)
 
 static pawl_status finish(struct model *model, struct pw_op_finish *op)
 {
-    struct pw_instance *instance = find_task(model, op->instance);
+    struct pw_instance *instance = store_model_task(model, op->instance);
     if (instance == NULL)
         return PAWL_CONFLICT;
     op->started_at_ms = instance->task.started_at_ms;
     op->completed_at_ms = model->now_ms;
-    end_run(model, instance, op);
+    store_model_end_run(model, instance, op);
     instance->has_task = false;
     return PAWL_OK;
 }
 
-static void let_go(struct model *model, struct pw_task *task, enum pw_task_status status)
+void store_model_let_go(struct model *model, struct pw_task *task, enum pw_task_status status)
 {
     task->status = status;
     task->processing = task->pause_requested = false;
@@ -140,20 +139,21 @@ static void let_go(struct model *model, struct pw_task *task, enum pw_task_statu
 
 static pawl_status park(struct model *model, struct pw_op_park *op)
 {
-    struct pw_instance *instance = find_task(model, op->instance);
+    struct pw_instance *instance = store_model_task(model, op->instance);
     if (instance == NULL)
         return PAWL_CONFLICT;
     struct pw_task *task = &instance->task;
     bool has_news =
         op->event_seq_seen >= 0 && task->event_seq > op->event_seq_seen && model->flaw != FLAW_PARK_OVERLOOKS_EVENTS;
-    bool goes_on = op->if_requested && !task->pause_requested;
+    bool is_demanded = op->kind == PW_TASK_REPAIR && op->status == PW_TASK_PAUSED && task->demand != PW_DEMAND_NONE;
+    bool goes_on = (op->if_requested || is_demanded) && !task->pause_requested;
     op->status_set = task->pause_requested ? PW_TASK_PAUSED : goes_on ? PW_TASK_ACTIVE : op->status;
     op->due_at_ms_set = has_news || goes_on || op->due_at_ms == PW_NOW ? model->now_ms
                         : op->due_at_ms != 0                           ? op->due_at_ms
                                                                        : task->due_at_ms;
-    task->kind = op->kind;
+    task->kind = goes_on ? PW_TASK_RESUME : op->kind;
     task->due_at_ms = op->due_at_ms_set;
-    let_go(model, task, op->status_set);
+    store_model_let_go(model, task, op->status_set);
     return PAWL_OK;
 }
 
@@ -166,11 +166,13 @@ static struct pw_claim take(struct model *model, struct pw_instance *instance, i
                               .workflow = instance->workflow,
                               .id = instance->id,
                               .kind = task->kind,
+                              .demand = task->demand,
                               .event_seq = task->event_seq,
                               .is_first = is_first,
                               .taken_over = task->processing,
                               .has_instance = is_first,
-                              .created_at_ms = instance->created_at_ms };
+                              .created_at_ms = instance->created_at_ms,
+                              .link = instance->link };
     if (is_first) {
         claim.params = instance->params;
         task->started_at_ms = model->now_ms;
@@ -185,7 +187,7 @@ static struct pw_claim take(struct model *model, struct pw_instance *instance, i
 
 static pawl_status hold(struct model *model, struct pw_op_hold *op)
 {
-    struct pw_instance *instance = find_task(model, op->instance);
+    struct pw_instance *instance = store_model_task(model, op->instance);
     if (instance == NULL)
         return PAWL_CONFLICT;
     op->claim = take(model, instance, op->owner, op->lease_ms);
@@ -195,7 +197,7 @@ static pawl_status hold(struct model *model, struct pw_op_hold *op)
 
 static pawl_status ask_for_pause(struct model *model, const struct pw_op_pause *op)
 {
-    struct pw_instance *instance = find_task(model, op->instance);
+    struct pw_instance *instance = store_model_task(model, op->instance);
     if (instance == NULL)
         return PAWL_CONFLICT;
     instance->task.pause_requested = op->requested;
@@ -207,11 +209,12 @@ static pawl_status renew(struct model *model, struct pw_op_renew *op)
 {
     for (size_t i = 0; i < op->count; i++) {
         struct pw_lease *lease = &op->leases[i];
-        struct pw_instance *instance = find_task(model, lease->fence.instance);
+        struct pw_instance *instance = store_model_task(model, lease->fence.instance);
         lease->lost = instance == NULL || !instance->task.processing || instance->run != lease->fence.run ||
                       instance->task.epoch != lease->fence.epoch ||
                       (instance->task.owner != op->owner && model->flaw != FLAW_RENEW_FOR_ANYBODY);
         lease->pause_requested = !lease->lost && instance->task.pause_requested;
+        lease->demand = lease->lost ? PW_DEMAND_NONE : instance->task.demand;
         if (!lease->lost)
             instance->task.locked_until_ms = model->now_ms + op->lease_ms;
     }
@@ -274,8 +277,24 @@ static struct pw_instance *next_to_claim(struct model *model, const struct pw_op
     return best;
 }
 
+/* How many may be claimed. */
+static size_t room_of(struct model *model, const struct pw_op_claim *op)
+{
+    size_t leased = 0;
+    if (op->leased_max == 0 || model->flaw == FLAW_CLAIM_OVERLOOKS_LEASED)
+        return op->max;
+    for (size_t i = 0; i < model->rows.instance_count; i++) {
+        const struct pw_instance *instance = &model->rows.instances[i];
+        leased += instance->has_task && instance->task.processing && instance->task.locked_until_ms > model->now_ms &&
+                  pw_text_equal(instance->workflow, op->workflows[0]);
+    }
+    size_t room = leased < op->leased_max ? op->leased_max - leased : 0;
+    return room < op->max ? room : op->max;
+}
+
 static pawl_status claim(struct model *model, struct pw_op_claim *op, struct pw_arena *arena)
 {
+    size_t room = room_of(model, op);
     struct pw_rows claims = { .arena = arena, .row_size = sizeof(struct pw_claim) };
     struct pw_instance *instance;
     for (size_t i = 0; i < model->rows.instance_count; i++) {
@@ -283,9 +302,9 @@ static pawl_status claim(struct model *model, struct pw_op_claim *op, struct pw_
         if (instance->has_task && instance->task.processing && instance->task.pause_requested &&
             instance->task.locked_until_ms <= model->now_ms && model->flaw != FLAW_CLAIM_OVERLOOKS_PAUSE &&
             store_model_is_named(op->workflows, op->workflow_count, instance->workflow))
-            let_go(model, &instance->task, PW_TASK_PAUSED);
+            store_model_let_go(model, &instance->task, PW_TASK_PAUSED);
     }
-    while (claims.count < op->max && (instance = next_to_claim(model, op)) != NULL) {
+    while (claims.count < room && (instance = next_to_claim(model, op)) != NULL) {
         struct pw_claim *row = pw_rows_add(&claims);
         assert_non_null(row);
         *row = take(model, instance, op->owner, op->lease_ms);
@@ -314,40 +333,18 @@ static pawl_status put_step(struct model *model, const struct pw_op_step *op)
         return PAWL_CONFLICT;
     assert_true(step == NULL || !op->is_new);
     struct pw_step_row row = op->row;
-    row.name = op->is_new ? keep(model, row.name) : step->row.name;
+    row.name = op->is_new ? store_model_keep(model, row.name) : step->row.name;
     row.kind = op->is_new ? row.kind : step->row.kind;
     row.created_at_ms = op->is_new ? or_now(model, row.created_at_ms) : step->row.created_at_ms;
     row.updated_at_ms = or_now(model, row.updated_at_ms);
-    row.wait_event_type = keep(model, row.wait_event_type);
-    row.result = keep(model, row.result);
-    row.error_name = keep(model, row.error_name);
-    row.error_message = keep(model, row.error_message);
+    row.description = store_model_keep(model, row.description);
+    row.wait_event_type = store_model_keep(model, row.wait_event_type);
+    row.result = store_model_keep(model, row.result);
+    row.error_name = store_model_keep(model, row.error_name);
+    row.error_message = store_model_keep(model, row.error_message);
     if (step == NULL)
         step = ADD_ROW(model, step);
     *step = (struct model_step){ op->instance, op->run, row };
-    return PAWL_OK;
-}
-
-static pawl_status add_event(struct model *model, struct pw_op_event *op)
-{
-    struct pw_instance *instance = find_task(model, op->instance);
-    if (instance == NULL || instance->run != op->run)
-        return PAWL_CONFLICT;
-    for (size_t i = 0; op->id.data != NULL && i < model->rows.event_count; i++) {
-        const struct model_event *event = &model->rows.events[i];
-        if (event->instance == op->instance && event->run == op->run && event->row.id.data != NULL &&
-            pw_text_equal(event->row.id, op->id))
-            return PAWL_INSTANCE_ID_ALREADY_EXISTS;
-    }
-    op->seq = ++instance->task.event_seq;
-    instance->task.updated_at_ms = model->now_ms;
-    struct model_event *event = ADD_ROW(model, event);
-    *event = (struct model_event){ .instance = op->instance, .run = op->run };
-    event->row = (struct pw_event_row){ .seq = op->seq,
-                                        .id = keep(model, op->id),
-                                        .type = keep(model, op->type),
-                                        .payload = keep(model, op->payload),
-                                        .created_at_ms = model->now_ms };
     return PAWL_OK;
 }
 
@@ -358,7 +355,7 @@ static pawl_status consume(struct model *model, const struct pw_op_consume *op)
         if (event->instance != op->instance || event->run != op->run || event->row.seq != op->seq)
             continue;
         event->row.delivered_at_ms = or_now(model, op->delivered_at_ms);
-        event->row.consumed_by = keep(model, op->step);
+        event->row.consumed_by = store_model_keep(model, op->step);
         return PAWL_OK;
     }
     return PAWL_CONFLICT;
@@ -371,118 +368,12 @@ static pawl_status add_log(struct model *model, const struct pw_op_log *op)
     for (size_t i = 0; i < model->rows.log_count; i++)
         if (model->rows.logs[i].instance == op->instance && model->rows.logs[i].run == op->run)
             row.seq++;
-    row.step = keep(model, row.step);
-    row.category = keep(model, row.category);
-    row.message = keep(model, row.message);
-    row.data = keep(model, row.data);
+    row.step = store_model_keep(model, row.step);
+    row.category = store_model_keep(model, row.category);
+    row.message = store_model_keep(model, row.message);
+    row.data = store_model_keep(model, row.data);
     row.created_at_ms = or_now(model, row.created_at_ms);
     *ADD_ROW(model, log) = (struct model_log){ op->instance, op->run, row };
-    return PAWL_OK;
-}
-
-/* ---- Hooks --------------------------------------------------------------------------------------------------------- */
-
-static pawl_status add_hook(struct model *model, const struct pw_op_hook *op)
-{
-    static const struct pw_op_finish open = { .outcome = PW_OUTCOME_OPEN };
-    const struct pw_op_finish *end = op->cause->kind == PW_OP_FINISH ? &op->cause->as.finish : &open;
-    const struct pw_instance *instance = find_instance(model, pw_hook_instance(op));
-    if (instance == NULL)
-        return PAWL_OK;
-    *ADD_ROW(model, hook) = (struct pw_hook_row){ .key = ++model->hook_keys,
-                                                  .id = keep(model, op->id),
-                                                  .hook = keep(model, op->hook),
-                                                  .event = op->event,
-                                                  .reason = op->reason,
-                                                  .due_at_ms = pw_hook_due_at_ms(op),
-                                                  .outcome = end->outcome,
-                                                  .error_name = keep(model, end->error_name),
-                                                  .error_message = keep(model, end->error_message),
-                                                  .workflow = instance->workflow,
-                                                  .instance_id = instance->id,
-                                                  .run = instance->run,
-                                                  .created_at_ms = model->now_ms,
-                                                  .attempts_max = op->attempts_max,
-                                                  .next_at_ms = model->now_ms };
-    return PAWL_OK;
-}
-
-static const struct pw_hook_wanted *wanted_as(const struct pw_op_hook_claim *op, struct pw_text hook)
-{
-    for (size_t i = 0; i < op->wanted_count; i++)
-        if (pw_text_equal(op->wanted[i].hook, hook))
-            return &op->wanted[i];
-    return NULL;
-}
-
-static struct pw_hook_row *next_to_deliver(struct model *model, const struct pw_op_hook_claim *op)
-{
-    struct pw_hook_row *best = NULL;
-    for (size_t i = 0; i < model->rows.hook_count; i++) {
-        struct pw_hook_row *row = &model->rows.hooks[i];
-        if (row->next_at_ms != 0 && row->next_at_ms <= model->now_ms && wanted_as(op, row->hook) != NULL &&
-            (best == NULL || row->next_at_ms < best->next_at_ms))
-            best = row;
-    }
-    return best;
-}
-
-static pawl_status claim_hooks(struct model *model, struct pw_op_hook_claim *op, struct pw_arena *arena)
-{
-    struct pw_rows claims = { .arena = arena, .row_size = sizeof(struct pw_hook_row) };
-    struct pw_hook_row *row;
-    while (claims.count < op->max && (row = next_to_deliver(model, op)) != NULL) {
-        row->epoch++;
-        row->next_at_ms = row->locked_until_ms = 0;
-        if (row->attempts >= row->attempts_max) {
-            row->last_error = pw_text_of("the last attempt was not heard of again before its lease ended");
-            continue;
-        }
-        row->attempts++;
-        row->next_at_ms = row->locked_until_ms = model->now_ms + wanted_as(op, row->hook)->lease_ms;
-        struct pw_hook_row *claimed = pw_rows_add(&claims);
-        assert_non_null(claimed);
-        *claimed = *row;
-    }
-    op->rows = claims.rows;
-    op->row_count = claims.count;
-    return PAWL_OK;
-}
-
-static pawl_status settle(struct model *model, struct pw_op_hook_settle *op)
-{
-    struct model_rows *rows = &model->rows;
-    size_t i = 0;
-    while (i < rows->hook_count && rows->hooks[i].key != op->key)
-        i++;
-    op->lost =
-        i == rows->hook_count || (rows->hooks[i].epoch != op->epoch && model->flaw != FLAW_SETTLE_OVERLOOKS_EPOCH);
-    if (op->lost)
-        return PAWL_OK;
-    if (op->delivered) {
-        memmove(&rows->hooks[i], &rows->hooks[i + 1], (rows->hook_count - i - 1) * sizeof rows->hooks[0]);
-        rows->hook_count--;
-        return PAWL_OK;
-    }
-    rows->hooks[i].attempts -= op->untried && rows->hooks[i].attempts > 0;
-    rows->hooks[i].next_at_ms = op->next_at_ms;
-    rows->hooks[i].locked_until_ms = 0;
-    rows->hooks[i].last_error = keep(model, op->last_error);
-    return PAWL_OK;
-}
-
-static pawl_status resend(struct model *model, struct pw_op_hook_resend *op)
-{
-    op->found = false;
-    for (size_t i = 0; i < model->rows.hook_count && !op->found; i++) {
-        struct pw_hook_row *row = &model->rows.hooks[i];
-        op->found = pw_text_equal(row->id, op->id);
-        if (!op->found)
-            continue;
-        row->attempts = row->locked_until_ms = 0;
-        row->epoch++;
-        row->next_at_ms = model->now_ms;
-    }
     return PAWL_OK;
 }
 
@@ -537,7 +428,7 @@ static pawl_status apply_op(struct model *model, struct pw_op *op, struct pw_are
     case PW_OP_STEP:
         return put_step(model, &op->as.step);
     case PW_OP_EVENT:
-        return add_event(model, &op->as.event);
+        return store_model_add_event(model, &op->as.event);
     case PW_OP_CONSUME:
         return consume(model, &op->as.consume);
     case PW_OP_LOG:
@@ -548,6 +439,12 @@ static pawl_status apply_op(struct model *model, struct pw_op *op, struct pw_are
         return hold(model, &op->as.hold);
     case PW_OP_PAUSE:
         return ask_for_pause(model, &op->as.pause);
+    case PW_OP_DEMAND:
+        return store_model_demand(model, &op->as.demand);
+    case PW_OP_REACH:
+        return store_model_reach(model, &op->as.reach);
+    case PW_OP_END:
+        return store_model_end(model, &op->as.end);
     case PW_OP_FINISH:
         return finish(model, &op->as.finish);
     case PW_OP_CLAIM:
@@ -557,13 +454,13 @@ static pawl_status apply_op(struct model *model, struct pw_op *op, struct pw_are
     case PW_OP_SQL:
         return run_sql(model, &op->as.sql);
     case PW_OP_HOOK:
-        return add_hook(model, &op->as.hook);
+        return store_model_add_hook(model, &op->as.hook);
     case PW_OP_HOOK_CLAIM:
-        return claim_hooks(model, &op->as.hook_claim, arena);
+        return store_model_claim_hooks(model, &op->as.hook_claim, arena);
     case PW_OP_HOOK_SETTLE:
-        return settle(model, &op->as.hook_settle);
+        return store_model_settle(model, &op->as.hook_settle);
     case PW_OP_HOOK_RESEND:
-        return resend(model, &op->as.hook_resend);
+        return store_model_resend(model, &op->as.hook_resend);
     case PW_OP_REAP:
     case PW_OP_MUTATE:
         break;

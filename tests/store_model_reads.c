@@ -99,6 +99,8 @@ static enum pawl_instance_status status_of(const struct pw_instance *instance)
 
 static bool is_asked_for(const struct pw_instance *instance, const struct pw_instance_query *query)
 {
+    if (query->parent != 0)
+        return instance->link.parent == query->parent;
     return pw_text_equal(instance->workflow, query->workflow) &&
            (!query->has_status || status_of(instance) == query->status);
 }

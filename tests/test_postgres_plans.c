@@ -87,7 +87,8 @@ static bool may_scan(const char *name)
 /* Sorts what it is about to claim, or two pages; never a table. */
 static bool may_sort(const char *name)
 {
-    static const char *const names[] = { "CLAIM", "CLAIM_SHARED", "HOOK_CLAIM", "HOOKS_OF" };
+    static const char *const names[] = { "CLAIM",      "CLAIM_UP_TO", "CLAIM_SHARED", "CLAIM_SHARED_UP_TO",
+                                         "HOOK_CLAIM", "HOOKS_OF" };
     return is_one_of(name, names, sizeof names / sizeof names[0]);
 }
 
@@ -130,18 +131,30 @@ static void check_indexes(const char *name, const char *plan)
         const char *name, *index;
     } wanted[] = {
         { "TASK_LOCK", "workflow_task_pkey" },
+        { "TASK_LOCK_FOUND", "workflow_task_pkey" },
+        { "TASK_LOCK_FOUND", "workflow_instance_open_child" },
+        { "TASK_LOCK_FOUND", "workflow_instance_id" },
+        { "CHILDREN", "workflow_instance_open_child" },
         { "TASK_DELETE", "workflow_task_pkey" },
         { "INSTANCE_FIND", "workflow_instance_id" },
         { "STEP_FIND", "workflow_step_pkey" },
         { "EVENT_FIND", "workflow_event_pkey" },
         { "EVENT_FIND_ID", "workflow_event_id" },
+        { "EVENT_FIND_ANSWER", "workflow_event_id" },
+        { "STEP_KEEP", "workflow_step_pkey" },
         { "CLAIM_PAUSE_EXPIRED", "workflow_task_leased" },
         { "CLAIM", "workflow_task_resumable" },
         { "CLAIM", "workflow_task_startable" },
         { "CLAIM", "workflow_task_leased" },
+        { "CLAIM_UP_TO", "workflow_task_resumable" },
+        { "CLAIM_UP_TO", "workflow_task_startable" },
+        { "CLAIM_UP_TO", "workflow_task_leased" },
         { "CLAIM_SHARED", "workflow_task_resumable" },
         { "CLAIM_SHARED", "workflow_task_startable" },
         { "CLAIM_SHARED", "workflow_task_leased" },
+        { "CLAIM_SHARED_UP_TO", "workflow_task_resumable" },
+        { "CLAIM_SHARED_UP_TO", "workflow_task_startable" },
+        { "CLAIM_SHARED_UP_TO", "workflow_task_leased" },
         { "REAP", "workflow_task_leased" },
         { "HOOK_GIVE_UP", "workflow_hook_due" },
         { "HOOK_CLAIM", "workflow_hook_due" },
@@ -155,6 +168,8 @@ static void check_indexes(const char *name, const char *plan)
         { "LIST_OPEN_NEWEST", "Backward using workflow_task_status" },
         { "LIST_ENDED_OLDEST", "workflow_instance_ended" },
         { "LIST_ENDED_NEWEST", "Backward using workflow_instance_ended" },
+        { "LIST_CHILDREN_OLDEST", "workflow_instance_child" },
+        { "LIST_CHILDREN_NEWEST", "Backward using workflow_instance_child" },
         { "STEPS_WAITING", "workflow_step_waiting" },
         { "EVENTS_NEW", "workflow_event_new" },
         { "NEXT_DUE", "workflow_task_leased" },
@@ -214,16 +229,19 @@ static void every_statement_is_served_by_an_index_whatever_the_statistics_say(vo
                 " SELECT g, 1, 0, g, 1, 0, g % 3, g % 4, 0, 0, 'order' FROM generate_series(1, 5) g");
     run_raw_sql(fixture, "VACUUM ANALYZE");
     compare_plans(fixture, "when there are a few rows");
-    run_raw_sql(fixture, "INSERT INTO workflow_instance (key, run, created_at, updated_at, workflow, id, outcome)"
-                         " SELECT g, 1, 1, 1, 'order-' || g % 3, 'i-' || g, CASE WHEN g % 2 = 0 THEN 1 END"
-                         " FROM generate_series(6, 5000) g;"
-                         "INSERT INTO workflow_task (instance, run, epoch, due_at, updated_at, event_seq, status, kind,"
-                         " processing, pause_requested, workflow, owner, locked_until)"
-                         " SELECT g, 1, 0, g, 1, 0, g % 3, g % 4, (g % 5 = 0)::int, 0, 'order', 7, g"
-                         " FROM generate_series(6, 5000) g;"
-                         "INSERT INTO workflow_step (instance, run, seq, attempts, attempts_max, timeout, created_at,"
-                         " updated_at, kind, status, name) SELECT g % 5000, 1, g, 1, 1, 1, 1, 1, 1, g % 3, 's'"
-                         " FROM generate_series(1, 5000) g");
+    run_raw_sql(fixture,
+                "INSERT INTO workflow_instance (key, run, created_at, updated_at, workflow, id, outcome, parent,"
+                " parent_run, relation)"
+                " SELECT g, 1, 1, 1, 'order-' || g % 3, 'i-' || g, CASE WHEN g % 2 = 0 THEN 1 END,"
+                " CASE WHEN g % 4 < 3 THEN g / 100 + 1 END, CASE WHEN g % 4 < 3 THEN 1 END,"
+                " CASE WHEN g % 4 < 3 THEN g % 3 + 1 END FROM generate_series(6, 5000) g;"
+                "INSERT INTO workflow_task (instance, run, epoch, due_at, updated_at, event_seq, status, kind,"
+                " processing, pause_requested, workflow, owner, locked_until)"
+                " SELECT g, 1, 0, g, 1, 0, g % 3, g % 4, (g % 5 = 0)::int, 0, 'order', 7, g"
+                " FROM generate_series(6, 5000) g;"
+                "INSERT INTO workflow_step (instance, run, seq, attempts, attempts_max, timeout, created_at,"
+                " updated_at, kind, status, name) SELECT g % 5000, 1, g, 1, 1, 1, 1, 1, 1, g % 3, 's'"
+                " FROM generate_series(1, 5000) g");
     run_raw_sql(fixture, "VACUUM ANALYZE");
     compare_plans(fixture, "when there are rows");
 }

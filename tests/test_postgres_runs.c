@@ -12,13 +12,14 @@ static struct pw_fence make_run(struct fixture *fixture)
 {
     struct pw_op_create *create = add_create(fixture_unit(fixture), "order", "a");
     create->params = text("{\"a\":1}");
+    create->link = (struct pw_link){ 7, 2, PW_RELATION_JOB };
     fixture_apply(fixture);
     struct pw_fence at = create->fence;
     fixture_clear_units(fixture);
     struct pw_unit *unit = fixture_unit(fixture);
     add_fence(unit, at);
     add_step(unit, at, 1, "one")->result = text("1");
-    (void)add_step(unit, at, 2, "two");
+    add_step(unit, at, 2, "two")->description = text("the second");
     (void)add_event(unit, at, "e-1", "paid");
     (void)add_event(unit, at, "e-2", "sent");
     add(unit, PW_OP_CONSUME)->as.consume =
@@ -38,10 +39,15 @@ static void a_run_is_read_at_once_with_all_that_it_begins_with(void **state)
     struct pw_instance instance = read_key(fixture, at.instance);
     assert_text(rows.params, "{\"a\":1}");
     assert_int_equal(rows.created_at_ms, instance.created_at_ms);
+    assert_int_equal(rows.link.parent, 7);
+    assert_int_equal(rows.link.run, 2);
+    assert_int_equal(rows.link.relation, PW_RELATION_JOB);
     assert_int_equal(rows.step_count, 2);
     assert_text(rows.steps[0].name, "one");
     assert_text(rows.steps[0].result, "1");
+    assert_null(rows.steps[0].description.data);
     assert_text(rows.steps[1].name, "two");
+    assert_text(rows.steps[1].description, "the second");
     assert_int_equal(rows.event_count, 1);
     assert_int_equal(rows.events[0].seq, 2);
     assert_text(rows.events[0].type, "sent");

@@ -416,7 +416,8 @@ static void restarting_begins_a_new_run_from_any_state(void **state) /* B5 */
     struct pw_op_restart *of_open = &add(fixture_unit(fixture), PW_OP_RESTART)->as.restart;
     *of_open = (struct pw_op_restart){ .instance = open.instance, .run = 1 };
     struct pw_op_restart *of_ended = &add(fixture_unit(fixture), PW_OP_RESTART)->as.restart;
-    *of_ended = (struct pw_op_restart){ ended.instance, 1, FIXTURE_OWNER, FIXTURE_LEASE_MS };
+    *of_ended = (struct pw_op_restart){ .instance = ended.instance, .run = 1, .hold_owner = FIXTURE_OWNER };
+    of_ended->hold_lease_ms = FIXTURE_LEASE_MS;
     fixture_apply_all(fixture);
 
     struct pw_instance first = read_key(fixture, open.instance), second = read_key(fixture, ended.instance);

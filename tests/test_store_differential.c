@@ -1,9 +1,9 @@
-/* test_store_differential.c - random units of work through a model, through SQLite and through PostgreSQL at the same
- * simulated time: each answer and every row that can be read must be the same on all.
+/* test_store_differential.c - random units of work through a model, through SQLite, through a store of two SQLite databases
+ * and through PostgreSQL at the same simulated time: each answer and every row that can be read must be the same on all.
  *
  *   test_store_differential [<sequences> [<first seed> [<flaw>]]]
  *
- * Units are made three times from the same stream of chance, once for each store, because keys differ; nothing else may.  A
+ * Units are made four times from the same stream of chance, once for each store, because keys differ; nothing else may.  A
  * sequence has workflows, hooks and a table of the user's of its own, so that the stores grow along the way.  With a flaw
  * (store_model.h) the model breaks a rule, and must be found out. */
 #include "differential.h"
@@ -14,6 +14,7 @@
 
 #include "postgres_server.h"
 #include "same_rows.h"
+#include "store/several/several.h"
 #include "store_model.h"
 
 enum {
@@ -21,17 +22,15 @@ enum {
     SEQUENCES_MAX = 100, /* until a flaw is found */
 };
 
-static const char *const side_names[SIDES] = { "in the model", "in SQLite", "in PostgreSQL" };
+static const char *const side_names[SIDES] = { "in the model", "in SQLite", "in two SQLite databases",
+                                               "in PostgreSQL" };
 
 /* ---- Applying -------------------------------------------------------------------------------------------------------- */
 
 /* As the committer does: what failed as a whole, and is undone, is applied one by one. */
-static void apply(struct trial *trial, struct side *side, size_t count)
+static void apply_together(struct trial *trial, struct side *side, struct pw_unit **units, size_t count)
 {
-    struct pw_unit *units[UNITS_MAX];
     struct pawl_error error = { PAWL_OK, "" };
-    for (size_t i = 0; i < count; i++)
-        units[i] = &side->units[i];
     if (side->store->ops->apply(side->store, units, count, trial->now_ms, &error) == PAWL_OK)
         return;
     for (size_t i = 0; i < count; i++) {
@@ -44,6 +43,23 @@ static void apply(struct trial *trial, struct side *side, size_t count)
     }
 }
 
+/* And what is of different lanes never goes together. */
+static void apply(struct trial *trial, struct side *side, size_t count)
+{
+    const struct pw_store_ops *ops = side->store->ops;
+    struct pw_unit *units[UNITS_MAX];
+    size_t first = 0;
+    for (size_t i = 0; i < count; i++) {
+        units[i] = &side->units[i];
+        if (i > 0 && ops->lane_of != NULL &&
+            ops->lane_of(side->store, units[i]) != ops->lane_of(side->store, units[first])) {
+            apply_together(trial, side, &units[first], i - first);
+            first = i;
+        }
+    }
+    apply_together(trial, side, &units[first], count - first);
+}
+
 /* ---- Comparing answers ------------------------------------------------------------------------------------------------ */
 
 static void compare_deliveries(const struct pw_op_hook_claim *left, const struct pw_op_hook_claim *right)
@@ -53,11 +69,22 @@ static void compare_deliveries(const struct pw_op_hook_claim *left, const struct
         assert_same_hook(&left->rows[i], &right->rows[i]);
 }
 
+static void compare_events(const struct pw_op_event *left, const struct pw_op_event *right)
+{
+    assert_int_equal(left->recorded, right->recorded);
+    assert_int_equal(left->woke, right->woke);
+    if (left->recorded)
+        assert_int_equal(left->seq, right->seq);
+    if (left->recorded && left->is_answer)
+        assert_int_equal(left->run_told, right->run_told);
+}
+
 static void compare_ops(const struct pw_op *left, const struct pw_op *right)
 {
     switch (left->kind) {
     case PW_OP_FENCE:
         assert_int_equal(left->as.fence.pause_requested, right->as.fence.pause_requested);
+        assert_int_equal(left->as.fence.demand, right->as.fence.demand);
         assert_int_equal(left->as.fence.event_seq, right->as.fence.event_seq);
         break;
     case PW_OP_CREATE:
@@ -67,7 +94,13 @@ static void compare_ops(const struct pw_op *left, const struct pw_op *right)
         assert_int_equal(left->as.create.created_at_ms, right->as.create.created_at_ms);
         break;
     case PW_OP_EVENT:
-        assert_int_equal(left->as.event.seq, right->as.event.seq);
+        compare_events(&left->as.event, &right->as.event);
+        break;
+    case PW_OP_REACH:
+        assert_int_equal(left->as.reach.reached, right->as.reach.reached);
+        break;
+    case PW_OP_END:
+        assert_int_equal(left->as.end.instance == 0, right->as.end.instance == 0);
         break;
     case PW_OP_PARK:
         assert_int_equal(left->as.park.due_at_ms_set, right->as.park.due_at_ms_set);
@@ -89,6 +122,7 @@ static void compare_ops(const struct pw_op *left, const struct pw_op *right)
         for (size_t i = 0; i < left->as.renew.count; i++) {
             assert_int_equal(left->as.renew.leases[i].lost, right->as.renew.leases[i].lost);
             assert_int_equal(left->as.renew.leases[i].pause_requested, right->as.renew.leases[i].pause_requested);
+            assert_int_equal(left->as.renew.leases[i].demand, right->as.renew.leases[i].demand);
         }
         break;
     case PW_OP_HOOK_CLAIM:
@@ -214,6 +248,28 @@ static int64_t newest_step(struct trial *trial, const struct subject *subject)
     return count > 0 ? rows[0].seq : 0;
 }
 
+/* Who made it is the same one everywhere, and each side's key of it the side's own. */
+static void compare_parents(struct trial *trial, const struct pw_instance *rows)
+{
+    const struct subject *parent = NULL;
+    for (size_t i = 0; i < trial->subject_count && parent == NULL; i++)
+        if (trial->subjects[i].key[MODEL] == rows[MODEL].link.parent)
+            parent = &trial->subjects[i];
+    for (size_t s = 0; s < SIDES && rows[MODEL].link.parent != 0; s++) {
+        assert_non_null(parent);
+        assert_int_equal(rows[s].link.parent, parent->key[s]);
+    }
+}
+
+static void compare_children(struct trial *trial, const struct subject *subject)
+{
+    struct pw_instance_query queries[SIDES];
+    bool oldest_first = trial_once_in(trial, 2);
+    for (size_t s = 0; s < SIDES; s++)
+        queries[s] = (struct pw_instance_query){ .parent = subject->key[s], .oldest_first = oldest_first, .max = 100 };
+    COMPARE_LISTS(trial, struct pw_instance, assert_same_instance, list_instances, &queries[s]);
+}
+
 static void compare_subject(struct trial *trial, struct subject *subject)
 {
     struct pw_instance rows[SIDES];
@@ -231,6 +287,8 @@ static void compare_subject(struct trial *trial, struct subject *subject)
         if (has_step[MODEL])
             assert_same_step_row(&steps[MODEL], &steps[s]);
     }
+    compare_parents(trial, rows);
+    compare_children(trial, subject);
     for (int64_t run = 1; run <= rows[MODEL].run; run++)
         compare_history(trial, subject, run);
     subject->run = rows[MODEL].run;
@@ -303,8 +361,9 @@ static void begin_sequence(struct trial *trial, uint64_t seed)
     trial->subject_count = trial->delivery_count = 0;
     trial->numbers = 0;
     trial->uses_up = trial_once_in(trial, 2);
-    int64_t nowhere = (INT64_C(1) << 40) + (int64_t)seed;
-    trial->nobody = (struct subject){ .key = { nowhere, nowhere, nowhere }, .run = 1 };
+    trial->owner = trial_once_in(trial, 2) ? OWNER : PW_OWNER_OUTSIDE;
+    int64_t nowhere = (INT64_C(1) << 40) + 2 * (int64_t)seed; /* of two databases: in the first */
+    trial->nobody = (struct subject){ .key = { nowhere, nowhere, nowhere, nowhere }, .run = 1 };
     for (size_t shard = 0; shard < PW_SHARD_COUNT; shard++)
         trial->owned_shards[shard] = (shard * 7 + seed) % 3 == 0 ? '0' : '1';
     trial->owned[0] = (struct pw_text){ trial->owned_shards, PW_SHARD_COUNT };
@@ -316,6 +375,7 @@ static void begin_sequence(struct trial *trial, uint64_t seed)
         trial->hooks[i] = pw_text_of(trial->hook_names[i]);
         trial->wanted[i] = (struct pw_hook_wanted){ trial->hooks[i], 100 + (int64_t)i * 200 };
     }
+    trial_make_ids(trial);
     store_model_reset(trial->sides[MODEL].store);
     for (size_t s = IN_SQLITE; s < SIDES; s++)
         run_raw_sql(&trial->fixtures[s],
@@ -351,14 +411,19 @@ static int64_t trial_now(void *user)
 
 static void open_sides(struct trial *trial)
 {
-    static const enum test_store stores[SIDES] = { [IN_SQLITE] = STORE_IN_MEMORY, [IN_POSTGRES] = STORE_IN_POSTGRES };
+    static const enum test_store stores[SIDES] = {
+        [IN_SQLITE] = STORE_IN_MEMORY, [IN_TWO] = STORE_IN_MEMORY, [IN_POSTGRES] = STORE_IN_POSTGRES
+    };
     trial->sides[MODEL].store = store_model_new(wanted.flaw);
     for (size_t s = IN_SQLITE; s < SIDES; s++) {
         struct fixture *fixture = &trial->fixtures[s];
         struct pawl_clock clock = { trial_now, trial };
         store_place_make(&fixture->place, stores[s]);
-        assert_int_equal(pw_store_open(fixture->place.url, clock, &fixture->store, &fixture->error), PAWL_OK);
-        trial->sides[s].store = fixture->store;
+        const char *url = s == IN_TWO ? "sqlite::memory: sqlite::memory:" : fixture->place.url;
+        assert_int_equal(pw_store_open(url, clock, &trial->sides[s].store, &fixture->error), PAWL_OK);
+        fixture->store = trial->sides[s].store;
+        if (s == IN_TWO)
+            fixture->store = ((struct pw_several *)trial->sides[s].store)->members[0].store;
         run_raw_sql(fixture, "CREATE TABLE differential (id TEXT PRIMARY KEY, n BIGINT)");
     }
 }

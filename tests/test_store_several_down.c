@@ -137,6 +137,11 @@ static void one_that_is_down_keeps_only_its_own_from_going_on(void **state)
     size_t count = 0;
     assert_int_equal(ops->list_instances(fixture->store, &fixture->arena, &query, &rows, &count, &fixture->error),
                      PAWL_STORE_UNAVAILABLE);
+    for (size_t home = 0; home < 3; home++) { /* of what one run made, only if it lives there */
+        query = (struct pw_instance_query){ .parent = leases[home].fence.instance, .max = 10 };
+        assert_int_equal(ops->list_instances(fixture->store, &fixture->arena, &query, &rows, &count, &fixture->error),
+                         home == 1 ? PAWL_STORE_UNAVAILABLE : PAWL_OK);
+    }
     bring_up(1);
 }
 

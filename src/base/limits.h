@@ -18,6 +18,8 @@ enum {
     PW_EVENT_TYPE_MAX = 100,
     PW_EVENT_ID_MAX = 100,
     PW_STEP_NAME_MAX = 256,
+    PW_DESCRIPTION_MAX = 1024,
+    PW_FUNCTION_NAME_MAX = 63,
     PW_LOG_MESSAGE_MAX = 2048,
     PW_LOG_CATEGORY_MAX = 64,
     PW_ERROR_NAME_MAX = 256,
@@ -37,6 +39,7 @@ enum {
     PW_LEASE_MS_DEFAULT = 30000,
     PW_LEASE_MS_MIN = 100,
     PW_POLL_MS_DEFAULT = 200,
+    PW_LOOK_AT_JOB_MS = 60000,
     PW_LOOK_AGAIN_MS = 1000, /* at what another process may have changed */
     PW_BUSY_MS_DEFAULT = 10000,
     PW_TURN_BYTES_MAX = 4 * 1024 * 1024,

@@ -22,6 +22,12 @@ static inline bool pw_text_equal(struct pw_text left, struct pw_text right)
     return left.size == right.size && (left.size == 0 || memcmp(left.data, right.data, left.size) == 0);
 }
 
+static inline bool pw_text_begins_with(struct pw_text text, const char *beginning)
+{
+    size_t size = strlen(beginning);
+    return text.size >= size && memcmp(text.data, beginning, size) == 0;
+}
+
 /* Without ASCII white space at both ends. */
 struct pw_text pw_text_trim(struct pw_text text);
 

@@ -38,8 +38,23 @@ struct pw_store;
 
 enum pw_task_status { PW_TASK_ACTIVE = 0, PW_TASK_WAITING = 1, PW_TASK_PAUSED = 2 };
 
-/* Why a task is due.  The first three go before the last. */
-enum pw_task_kind { PW_TASK_WAKE = 0, PW_TASK_RETRY = 1, PW_TASK_RESUME = 2, PW_TASK_RUN = 3 };
+/* Why a task is due.  The first three go before the fourth.  REPAIR is of paused tasks only: a step failed for good, and
+ * the run waits for somebody to mend what is wrong. */
+enum pw_task_kind { PW_TASK_WAKE = 0, PW_TASK_RETRY = 1, PW_TASK_RESUME = 2, PW_TASK_RUN = 3, PW_TASK_REPAIR = 4 };
+
+/* What is demanded of an unfinished run; as stored.  It is only ever raised.  INTERRUPT and ROLLBACK let the run's code
+ * unwind, TERMINATE does not. */
+enum pw_demand { PW_DEMAND_NONE = 0, PW_DEMAND_INTERRUPT = 1, PW_DEMAND_ROLLBACK = 2, PW_DEMAND_TERMINATE = 3 };
+
+/* What an instance is to the run that made it; as stored.  NONE: nothing, but that it knows who made it. */
+enum pw_relation { PW_RELATION_NONE = 0, PW_RELATION_ATTACHED = 1, PW_RELATION_DETACHED = 2, PW_RELATION_JOB = 3 };
+
+/* The run that made an instance.  Both live in the same database. */
+struct pw_link {
+    int64_t parent; /* key of its instance row; 0: there is none */
+    int64_t run;
+    enum pw_relation relation;
+};
 
 /* How an instance ended; as stored.  NULL in the database while it has not. */
 enum pw_outcome { PW_OUTCOME_OPEN = 0, PW_OUTCOME_COMPLETE = 1, PW_OUTCOME_TERMINATED = 2, PW_OUTCOME_ERRORED = 3 };
@@ -59,6 +74,7 @@ struct pw_task {
     int64_t owner;           /* runner, when processing */
     int64_t locked_until_ms; /* when processing */
     bool pause_requested;
+    enum pw_demand demand;
     int64_t started_at_ms; /* 0: not yet */
     int64_t updated_at_ms;
     int64_t event_seq; /* number of the newest event of the run */
@@ -72,6 +88,7 @@ struct pw_instance {
     struct pw_text params, output, error_name, error_message;
     int64_t created_at_ms, updated_at_ms, started_at_ms,
         completed_at_ms; /* 0: none.  Live ones merged from the task and the newest step */
+    struct pw_link link;
     bool has_task;       /* exactly when outcome is OPEN */
     struct pw_task task; /* when has_task */
 };
@@ -79,7 +96,7 @@ struct pw_instance {
 /* seq numbers a run's steps from 1 in the order of their first record; the turn hands it out. */
 struct pw_step_row {
     int64_t seq;
-    struct pw_text name;
+    struct pw_text name, description;
     enum pawl_step_kind kind;
     enum pawl_step_status status;
     int64_t attempts, attempts_max, timeout_ms;
@@ -137,6 +154,7 @@ struct pw_claim {
     struct pw_fence fence; /* epoch as raised by the claim */
     struct pw_text workflow, id;
     enum pw_task_kind kind;
+    enum pw_demand demand;
     int64_t event_seq;
     bool is_first;   /* started_at was not set before */
     bool taken_over; /* its former holder's lease had expired */
@@ -144,6 +162,7 @@ struct pw_claim {
     bool has_instance;
     struct pw_text params;
     int64_t created_at_ms;
+    struct pw_link link;
 };
 
 /* A runner, as it says itself. */
@@ -186,7 +205,10 @@ enum pw_op_kind {
     PW_OP_PARK,    /* the task is nobody's: waiting, due, or paused */
     PW_OP_HOLD,    /* the task becomes a runner's: the eager claim */
     PW_OP_PAUSE,   /* set or clear the flag that asks for a pause */
+    PW_OP_DEMAND,  /* raise what is demanded of a run */
+    PW_OP_REACH,   /* the same for the children of a run; its jobs end */
     PW_OP_FINISH,  /* outcome into the instance, task deleted */
+    PW_OP_END,     /* an instance, by its name, ends as terminated if it has not ended */
     PW_OP_CLAIM,   /* due tasks for a runner */
     PW_OP_RENEW,   /* leases */
     PW_OP_REAP,    /* leases of dead runners end now */
@@ -206,12 +228,14 @@ struct pw_op_fence {
     bool unless_pause;      /* in: refuse with PAWL_STOPPED when a pause is requested */
     bool unless_new_events; /* in: refuse with PAWL_BUSY when event_seq is past event_seq_seen */
     int64_t event_seq_seen;
-    bool pause_requested; /* out */
-    int64_t event_seq;    /* out */
+    bool pause_requested;  /* out */
+    enum pw_demand demand; /* out */
+    int64_t event_seq;     /* out */
 };
 
 struct pw_op_create {
     struct pw_text workflow, id, params;
+    struct pw_link link;
     bool skip_existing; /* an existing id: leave it; otherwise the unit is refused, PAWL_INSTANCE_ID_ALREADY_EXISTS */
     int64_t hold_owner; /* not 0: claimed at once by this runner, until now + hold_lease_ms */
     int64_t hold_lease_ms;
@@ -221,10 +245,15 @@ struct pw_op_create {
 };
 
 /* Checks that the instance is in run `run`; refuses with PAWL_CONFLICT.  New run = run + 1, task active, due now, epoch 0
- * (1 when held).  Outcome and times of the old run are cleared. */
+ * (1 when held).  Outcome and times of the old run are cleared.  Finished steps of the old run that were recorded before
+ * keep_before_seq, but for keep_except_seq and those with the error keep_except_error, are copied into the new one, as they
+ * are. */
 struct pw_op_restart {
     int64_t instance, run;
     int64_t hold_owner, hold_lease_ms;
+    int64_t keep_before_seq;          /* 0: none */
+    int64_t keep_except_seq;          /* 0: no exception */
+    struct pw_text keep_except_error; /* its name; absent: no exception */
 };
 
 struct pw_op_step {
@@ -234,11 +263,19 @@ struct pw_op_step {
 };
 
 /* The number is the task's event_seq raised by one.  With an id that the run has already the unit is refused,
- * PAWL_INSTANCE_ID_ALREADY_EXISTS. */
+ * PAWL_INSTANCE_ID_ALREADY_EXISTS.
+ *
+ * An answer needs no fence and refuses nothing: it goes to the run that the instance is in by now (`run` is not looked at);
+ * where that has ended, or has the id, nothing happens.  A run that waits, and is nobody's, becomes due now: active, WAKE,
+ * epoch raised.  One that is paused or held only has the event. */
 struct pw_op_event {
     int64_t instance, run;
     struct pw_text id, type, payload;
-    int64_t seq; /* out */
+    bool is_answer;
+    bool recorded;    /* out */
+    bool woke;        /* out, of an answer */
+    int64_t seq;      /* out, when recorded */
+    int64_t run_told; /* out, of an answer that was recorded */
 };
 
 struct pw_op_consume {
@@ -254,7 +291,8 @@ struct pw_op_log {
 
 /* Raises the epoch.  With event_seq_seen >= 0 and the task's event_seq past it, due_at becomes now (an event came that
  * the turn has not seen).  A pause that was asked for takes effect: the status becomes PAUSED whatever was said.
- * due_at_ms 0 keeps the task's; PW_NOW is now. */
+ * due_at_ms 0 keeps the task's; PW_NOW is now.  A run that would wait for repair, and of which something is demanded, does
+ * not: it becomes active, RESUME, due now. */
 #define PW_NOW (-1)
 struct pw_op_park {
     int64_t instance;
@@ -262,10 +300,14 @@ struct pw_op_park {
     enum pw_task_kind kind;
     int64_t due_at_ms;
     int64_t event_seq_seen;         /* -1: do not look */
+    bool is_job;                    /* in, and for hooks alone: they are told nothing of it */
     bool if_requested;              /* PAUSED only if a pause is still asked for, otherwise active and due now */
     int64_t due_at_ms_set;          /* out */
     enum pw_task_status status_set; /* out */
 };
+
+/* It was to be paused, but there is no reason for that any more: the request was withdrawn, or there is a demand. */
+bool pw_park_goes_on(const struct pw_op_park *op, bool pause_requested, enum pw_demand demand);
 
 /* Raises the epoch, status active, processing, clears the pause request. */
 struct pw_op_hold {
@@ -276,6 +318,28 @@ struct pw_op_hold {
 struct pw_op_pause {
     int64_t instance;
     bool requested;
+};
+
+/* To at least this.  The task's event_seq is raised by one, so that a turn which has not heard of it does not park past it
+ * (event_seq_seen, above). */
+struct pw_op_demand {
+    int64_t instance;
+    enum pw_demand demand;
+};
+
+/* Of every unfinished ATTACHED instance that this run of the parent made: its demand is raised as by PW_OP_DEMAND (event_seq,
+ * too), and unless it is held, by a lease that has not expired, it becomes due now: active, RESUME, nobody's, no pause asked
+ * for, epoch raised.  Every unfinished JOB of it ends as by PW_OP_END.  Demand NONE: only the jobs. */
+struct pw_op_reach {
+    int64_t parent, run;
+    enum pw_demand demand;
+    int64_t reached; /* out: children and jobs */
+};
+
+/* Outcome TERMINATED, no task; whatever its fence.  There is none, or it has ended: nothing happens. */
+struct pw_op_end {
+    struct pw_text workflow, id;
+    int64_t instance; /* out: its key; 0: nothing happened */
 };
 
 struct pw_op_finish {
@@ -293,16 +357,21 @@ struct pw_op_claim {
     size_t workflow_count;
     struct pw_share share; /* an expired lease's task is due for as long as it is expired */
     size_t max;
+    size_t leased_max; /* not 0: no more tasks than this of the one workflow named may be leased at once, by all */
     int64_t owner, lease_ms;
     struct pw_claim *claims; /* out, in the unit's arena */
     size_t claim_count;      /* out */
 };
 
+/* Who claims for somebody outside, who is no runner: never reaped, only its lease tells whether it lives. */
+#define PW_OWNER_OUTSIDE (-1)
+
 /* One entry per lease; only tasks still processing, still owned, at that epoch are renewed. */
 struct pw_lease {
     struct pw_fence fence;
-    bool lost;            /* out */
-    bool pause_requested; /* out */
+    bool lost;             /* out */
+    bool pause_requested;  /* out */
+    enum pw_demand demand; /* out */
 };
 struct pw_op_renew {
     int64_t owner, lease_ms;
@@ -328,7 +397,7 @@ struct pw_op_mutate {
 /* Records a row of what `cause` did, with the run that its instance is in by then.  Where the cause did nothing that
  * makes a run due (a CREATE that left an existing id alone, a PARK that paused) there is nothing to tell, and no row. */
 struct pw_op_hook {
-    const struct pw_op *cause; /* before it in the unit: CREATE, RESTART, HOLD, PARK; of FINISHED a FINISH */
+    const struct pw_op *cause; /* before it in the unit: CREATE, RESTART, HOLD, PARK, EVENT; of FINISHED a FINISH */
     struct pw_text id, hook;
     enum pawl_hook_event event;
     enum pw_hook_reason reason; /* ENQUEUED */
@@ -384,7 +453,10 @@ struct pw_op {
         struct pw_op_park park;
         struct pw_op_hold hold;
         struct pw_op_pause pause;
+        struct pw_op_demand demand;
+        struct pw_op_reach reach;
         struct pw_op_finish finish;
+        struct pw_op_end end;
         struct pw_op_claim claim;
         struct pw_op_renew renew;
         struct pw_op_reap reap;
@@ -452,6 +524,7 @@ int64_t pw_positions_key(const struct pw_positions *positions);
 
 struct pw_instance_query {
     struct pw_text workflow;
+    int64_t parent; /* not 0: the instances that its runs made, of whatever workflow and status, instead */
     bool has_status;
     enum pawl_instance_status status;
     bool oldest_first;
@@ -512,6 +585,7 @@ size_t pw_store_homes(struct pw_store *store);
 struct pw_run_rows {
     struct pw_text params;
     int64_t created_at_ms;
+    struct pw_link link;
     struct pw_step_row *steps;
     size_t step_count;
     struct pw_event_row *events;

@@ -36,7 +36,8 @@ static bool is_users(const struct pw_op *op)
 
 static bool can_refuse(const struct pw_op *op)
 {
-    return op->kind == PW_OP_FENCE || op->kind == PW_OP_RESTART || op->kind == PW_OP_EVENT ||
+    return op->kind == PW_OP_FENCE || op->kind == PW_OP_RESTART ||
+           (op->kind == PW_OP_EVENT && !op->as.event.is_answer) ||
            (op->kind == PW_OP_CREATE && !op->as.create.skip_existing);
 }
 
@@ -62,6 +63,10 @@ uint64_t pw_unit_key(const struct pw_unit *unit)
         return (uint64_t)op->as.restart.instance;
     case PW_OP_CREATE:
         return pw_stable_hash(0, op->as.create.id);
+    case PW_OP_EVENT:
+        return (uint64_t)op->as.event.instance;
+    case PW_OP_END:
+        return pw_stable_hash(0, op->as.end.id);
     default:
         return 0;
     }
@@ -79,6 +84,8 @@ int64_t pw_hook_instance(const struct pw_op_hook *op)
         return cause->as.hold.instance;
     case PW_OP_PARK:
         return cause->as.park.status_set != PW_TASK_PAUSED ? cause->as.park.instance : 0;
+    case PW_OP_EVENT:
+        return cause->as.event.woke ? cause->as.event.instance : 0;
     case PW_OP_FINISH:
         return cause->as.finish.instance;
     default:
@@ -90,4 +97,10 @@ int64_t pw_hook_due_at_ms(const struct pw_op_hook *op)
 {
     bool later = op->cause->kind == PW_OP_PARK && op->cause->as.park.due_at_ms != PW_NOW;
     return later ? op->cause->as.park.due_at_ms_set : 0;
+}
+
+bool pw_park_goes_on(const struct pw_op_park *op, bool pause_requested, enum pw_demand demand)
+{
+    bool for_repair = op->status == PW_TASK_PAUSED && op->kind == PW_TASK_REPAIR;
+    return !pause_requested && (op->if_requested || (for_repair && demand != PW_DEMAND_NONE));
 }

@@ -148,9 +148,12 @@ static pawl_status commit(struct pw_transaction *transaction)
 static pawl_status settle_look(struct pw_transaction *transaction)
 {
     struct pw_pg_connection *connection = transaction->connection;
-    return pw_pg_finish_first(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url))
-               ? PAWL_OK
-               : pw_pg_error(connection, transaction->error);
+    if (!pw_pg_finish_first(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url)))
+        return pw_pg_error(connection, transaction->error);
+    if (transaction->is_stale)
+        return pw_error(transaction->error, PAWL_STORE_UNAVAILABLE,
+                        "%s: instances are made or begin again faster than they can be found", connection->url->label);
+    return PAWL_OK;
 }
 
 static pawl_status carry_out(struct pw_transaction *transaction, struct pw_unit **units, size_t count)
@@ -212,7 +215,7 @@ static struct outcome try_once(struct pw_postgres *postgres, struct pw_pg_connec
     struct outcome outcome = { .status = carry_out(&transaction, units, count) };
     enum pw_pg_fate fate = outcome.status == PAWL_OK ? PW_PG_FATE_COMMITTED : fate_of(&transaction);
     struct pw_pg_receipt receipt = connection->receipt;
-    outcome.cure = pw_pg_cure_of(connection);
+    outcome.cure = transaction.is_stale ? PW_PG_CURE_REPEAT : pw_pg_cure_of(connection);
     outcome.is_race = pw_pg_failed_with(&connection->failure, "23505");
     if (outcome.status != PAWL_OK && !connection->failure.failed)
         connection->failure.failed = true; /* decided here: there is still a transaction to roll back */

@@ -15,8 +15,7 @@ pawl_status pw_pg_refuse_moved(struct pw_transaction *transaction)
     return pw_pg_refuse(transaction, pw_error(&transaction->unit->error, PAWL_CONFLICT, "the run has moved on"));
 }
 
-/* NULL: the instance has no task. */
-static struct pw_pg_run *find_task(struct pw_transaction *transaction, int64_t instance)
+struct pw_pg_run *pw_find_task(struct pw_transaction *transaction, int64_t instance)
 {
     struct pw_pg_run *run = pw_find_run(transaction, instance);
     return run != NULL && run->has_task ? run : NULL;
@@ -27,12 +26,13 @@ static struct pw_pg_run *find_task(struct pw_transaction *transaction, int64_t i
 static pawl_status decide_fence(struct pw_transaction *transaction, struct pw_op_fence *op)
 {
     struct pawl_error *error = &transaction->unit->error;
-    const struct pw_pg_run *run = find_task(transaction, op->at.instance);
+    const struct pw_pg_run *run = pw_find_task(transaction, op->at.instance);
     if (run == NULL || run->run != op->at.run || run->task.epoch != op->at.epoch)
         return op->is_foreign ? pw_pg_refuse(transaction,
                                              pw_error(error, PAWL_BUSY, "another run that this concerns has moved on"))
                               : pw_pg_refuse_moved(transaction);
     op->pause_requested = run->task.pause_requested;
+    op->demand = run->task.demand;
     op->event_seq = run->task.event_seq;
     if (op->unless_pause && run->task.pause_requested)
         return pw_pg_refuse(transaction, pw_error(error, PAWL_STOPPED, "a pause is requested"));
@@ -41,33 +41,27 @@ static pawl_status decide_fence(struct pw_transaction *transaction, struct pw_op
     return PAWL_OK;
 }
 
-/* The request was withdrawn while the turn was on its way to pause. */
-static bool is_withdrawn(const struct pw_op_park *op, const struct pw_task *task)
-{
-    return op->if_requested && !task->pause_requested;
-}
-
 static int64_t due_of_park(const struct pw_transaction *transaction, const struct pw_op_park *op,
-                           const struct pw_task *task)
+                           const struct pw_task *task, bool goes_on)
 {
-    if (op->due_at_ms == PW_NOW || is_withdrawn(op, task) ||
-        (op->event_seq_seen >= 0 && task->event_seq > op->event_seq_seen))
+    if (op->due_at_ms == PW_NOW || goes_on || (op->event_seq_seen >= 0 && task->event_seq > op->event_seq_seen))
         return transaction->now_ms;
     return op->due_at_ms != 0 ? op->due_at_ms : task->due_at_ms;
 }
 
 static pawl_status decide_park(struct pw_transaction *transaction, struct pw_op_park *op)
 {
-    struct pw_pg_run *run = find_task(transaction, op->instance);
+    struct pw_pg_run *run = pw_find_task(transaction, op->instance);
     if (run == NULL)
         return pw_pg_refuse_moved(transaction);
     if (!PW_SAVE(transaction, run))
         return pw_no_memory(transaction);
     struct pw_task *task = &run->task;
-    op->due_at_ms_set = due_of_park(transaction, op, task);
-    op->status_set = task->pause_requested ? PW_TASK_PAUSED : is_withdrawn(op, task) ? PW_TASK_ACTIVE : op->status;
+    bool goes_on = pw_park_goes_on(op, task->pause_requested, task->demand);
+    op->due_at_ms_set = due_of_park(transaction, op, task, goes_on);
+    op->status_set = task->pause_requested ? PW_TASK_PAUSED : goes_on ? PW_TASK_ACTIVE : op->status;
     task->status = op->status_set;
-    task->kind = op->kind;
+    task->kind = goes_on ? PW_TASK_RESUME : op->kind;
     task->due_at_ms = op->due_at_ms_set;
     task->processing = false;
     task->epoch++;
@@ -80,7 +74,7 @@ static pawl_status decide_park(struct pw_transaction *transaction, struct pw_op_
 
 static pawl_status decide_pause(struct pw_transaction *transaction, const struct pw_op_pause *op)
 {
-    struct pw_pg_run *run = find_task(transaction, op->instance);
+    struct pw_pg_run *run = pw_find_task(transaction, op->instance);
     if (run == NULL)
         return pw_pg_refuse_moved(transaction);
     if (!PW_SAVE(transaction, run))
@@ -95,11 +89,13 @@ static bool copy_claim(struct pw_arena *arena, const struct pw_pg_run *run, stru
 {
     claim->fence = (struct pw_fence){ run->key, run->run, run->task.epoch + 1 };
     claim->kind = run->task.kind;
+    claim->demand = run->task.demand;
     claim->event_seq = run->task.event_seq;
     claim->taken_over = run->task.processing;
     claim->is_first = run->task.started_at_ms == 0;
     claim->has_instance = claim->is_first; /* later turns have more to read anyhow, and params can be large */
     claim->created_at_ms = run->created_at_ms;
+    claim->link = run->link;
     struct pw_text none = { NULL, 0 };
     return pw_arena_text(arena, run->workflow, &claim->workflow) && pw_arena_text(arena, run->id, &claim->id) &&
            pw_arena_text(arena, claim->is_first ? run->params : none, &claim->params);
@@ -107,7 +103,7 @@ static bool copy_claim(struct pw_arena *arena, const struct pw_pg_run *run, stru
 
 static pawl_status decide_hold(struct pw_transaction *transaction, struct pw_op_hold *op)
 {
-    struct pw_pg_run *run = find_task(transaction, op->instance);
+    struct pw_pg_run *run = pw_find_task(transaction, op->instance);
     if (run == NULL || run->id.data == NULL)
         return pw_pg_refuse_moved(transaction);
     if (!copy_claim(&transaction->unit->arena, run, &op->claim) || !PW_SAVE(transaction, run))
@@ -128,13 +124,15 @@ static pawl_status decide_hold(struct pw_transaction *transaction, struct pw_op_
 
 static pawl_status decide_renew(struct pw_transaction *transaction, struct pw_op_renew *op)
 {
-    transaction->beat_of = op->owner;
+    if (op->owner != PW_OWNER_OUTSIDE)
+        transaction->beat_of = op->owner;
     for (size_t i = 0; i < op->count; i++) {
         struct pw_lease *lease = &op->leases[i];
-        struct pw_pg_run *run = find_task(transaction, lease->fence.instance);
+        struct pw_pg_run *run = pw_find_task(transaction, lease->fence.instance);
         lease->lost = run == NULL || !run->task.processing || run->task.owner != op->owner ||
                       run->run != lease->fence.run || run->task.epoch != lease->fence.epoch;
         lease->pause_requested = !lease->lost && run->task.pause_requested;
+        lease->demand = lease->lost ? PW_DEMAND_NONE : run->task.demand;
         if (lease->lost)
             continue;
         if (!PW_SAVE(transaction, run))
@@ -177,6 +175,7 @@ static pawl_status insert_instance(struct pw_transaction *transaction, struct pw
     run->workflow = op->workflow;
     run->id = op->id;
     run->params = op->params;
+    run->link = op->link;
     run->created_at_ms = run->updated_at_ms = transaction->now_ms;
     run->change = PW_PG_NEW;
     begin_task(transaction, run, 1, op->hold_owner, op->hold_lease_ms);
@@ -213,12 +212,21 @@ static void change_instance(struct pw_transaction *transaction, struct pw_pg_run
     run->started_at_ms = run->completed_at_ms = 0;
 }
 
-static pawl_status decide_restart(struct pw_transaction *transaction, const struct pw_op_restart *op)
+/* They are copied when all else of the old run is written. */
+static bool keep_steps(struct pw_transaction *transaction, struct pw_op_restart *op)
+{
+    struct pw_op_restart **kept = op->keep_before_seq > 0 ? pw_rows_add(&transaction->kept) : NULL;
+    if (kept != NULL)
+        *kept = op;
+    return kept != NULL || op->keep_before_seq <= 0;
+}
+
+static pawl_status decide_restart(struct pw_transaction *transaction, struct pw_op_restart *op)
 {
     struct pw_pg_run *run = pw_find_run(transaction, op->instance);
     if (run == NULL || !run->is_known || run->instance_run != op->run)
         return pw_pg_refuse_moved(transaction);
-    if (!PW_SAVE(transaction, run))
+    if (!PW_SAVE(transaction, run) || !keep_steps(transaction, op))
         return pw_no_memory(transaction);
     run->instance_run++;
     change_instance(transaction, run, PW_OUTCOME_OPEN);
@@ -226,31 +234,52 @@ static pawl_status decide_restart(struct pw_transaction *transaction, const stru
     return PAWL_OK;
 }
 
+void pw_end_run(struct pw_transaction *transaction, struct pw_pg_run *run, enum pw_outcome outcome)
+{
+    run->instance_run = run->run;
+    change_instance(transaction, run, outcome);
+    run->started_at_ms = run->task.started_at_ms;
+    run->completed_at_ms = transaction->now_ms;
+    run->has_task = false;
+    run->is_changed = true;
+}
+
 static pawl_status decide_finish(struct pw_transaction *transaction, struct pw_op_finish *op)
 {
-    struct pw_pg_run *run = find_task(transaction, op->instance);
+    struct pw_pg_run *run = pw_find_task(transaction, op->instance);
     if (run == NULL)
         return pw_pg_refuse_moved(transaction);
     if (!PW_SAVE(transaction, run))
         return pw_no_memory(transaction);
     op->started_at_ms = run->task.started_at_ms;
     op->completed_at_ms = transaction->now_ms;
-    run->instance_run = run->run;
-    change_instance(transaction, run, op->outcome);
+    pw_end_run(transaction, run, op->outcome);
     run->output = op->output;
     run->error_name = op->error_name;
     run->error_message = op->error_message;
-    run->started_at_ms = op->started_at_ms;
-    run->completed_at_ms = transaction->now_ms;
-    run->has_task = false;
-    run->is_changed = true;
     return PAWL_OK;
 }
 
 /* ---- History ------------------------------------------------------------------------------------------------- */
 
+/* Steps that a new run begins with are copied before either run has another one. */
+static pawl_status settle_kept(struct pw_transaction *transaction, const struct pw_op_step *op)
+{
+    struct pw_op_restart **kept = transaction->kept.rows;
+    bool is_of_it = false;
+    for (size_t i = 0; i < transaction->kept.count && !is_of_it; i++)
+        is_of_it = kept[i]->instance == op->instance;
+    if (!is_of_it)
+        return PAWL_OK;
+    transaction->has_acted = true;
+    return pw_write(transaction);
+}
+
 static pawl_status decide_step(struct pw_transaction *transaction, const struct pw_op_step *op)
 {
+    pawl_status status = settle_kept(transaction, op);
+    if (status != PAWL_OK)
+        return status;
     struct pw_pg_step *step = pw_want_step(transaction, op->instance, op->run, op->row.seq);
     if (step == NULL)
         return pw_no_memory(transaction);
@@ -266,35 +295,6 @@ static pawl_status decide_step(struct pw_transaction *transaction, const struct 
         step->insert = op;
     else
         step->update = op;
-    return PAWL_OK;
-}
-
-static pawl_status decide_event(struct pw_transaction *transaction, struct pw_op_event *op)
-{
-    struct pw_pg_run *run = find_task(transaction, op->instance);
-    struct pw_pg_event_id *id = NULL;
-    if (run == NULL || run->run != op->run)
-        return pw_pg_refuse_moved(transaction);
-    op->seq = run->task.event_seq + 1;
-    if (op->id.data != NULL) {
-        id = pw_want_event_id(transaction, op->instance, op->run, op->id);
-        if (id == NULL)
-            return pw_no_memory(transaction);
-        if (id->taken)
-            return pw_pg_refuse(transaction, pw_error(&transaction->unit->error, PAWL_INSTANCE_ID_ALREADY_EXISTS,
-                                                      "the run has an event of this id already"));
-    }
-    struct pw_pg_event *event = pw_want_event(transaction, op->instance, op->run, op->seq);
-    if (event == NULL || !PW_SAVE(transaction, event) || !PW_SAVE(transaction, run) ||
-        (id != NULL && !PW_SAVE(transaction, id)))
-        return pw_no_memory(transaction);
-    event->insert = op;
-    event->consume = NULL;
-    if (id != NULL)
-        id->taken = true;
-    run->task.event_seq = op->seq;
-    run->task.updated_at_ms = transaction->now_ms;
-    run->is_changed = true;
     return PAWL_OK;
 }
 
@@ -387,7 +387,7 @@ static pawl_status decide_in_memory(struct pw_transaction *transaction, struct p
     case PW_OP_STEP:
         return decide_step(transaction, &op->as.step);
     case PW_OP_EVENT:
-        return decide_event(transaction, &op->as.event);
+        return pw_decide_event(transaction, &op->as.event);
     case PW_OP_CONSUME:
         return decide_consume(transaction, &op->as.consume);
     case PW_OP_LOG:
@@ -398,8 +398,14 @@ static pawl_status decide_in_memory(struct pw_transaction *transaction, struct p
         return decide_hold(transaction, &op->as.hold);
     case PW_OP_PAUSE:
         return decide_pause(transaction, &op->as.pause);
+    case PW_OP_DEMAND:
+        return pw_decide_demand(transaction, &op->as.demand);
+    case PW_OP_REACH:
+        return pw_decide_reach(transaction, &op->as.reach);
     case PW_OP_FINISH:
         return decide_finish(transaction, &op->as.finish);
+    case PW_OP_END:
+        return pw_decide_end(transaction, &op->as.end);
     case PW_OP_RENEW:
         return decide_renew(transaction, &op->as.renew);
     case PW_OP_HOOK:

@@ -65,6 +65,15 @@ int pw_field_choice(struct pw_fields *fields, int most)
     return 0;
 }
 
+struct pw_link pw_field_link(struct pw_fields *fields)
+{
+    struct pw_link link;
+    link.parent = pw_field_count(fields);
+    link.run = pw_field_count(fields);
+    link.relation = (enum pw_relation)pw_field_choice(fields, PW_RELATION_JOB);
+    return link;
+}
+
 struct pw_text pw_field_text(struct pw_fields *fields)
 {
     struct pw_text copy = { NULL, 0 };

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "pawl/status.h"
+#include "store/store.h"
 
 struct pw_fields {
     const PGresult *result;
@@ -27,6 +27,7 @@ int64_t pw_field_place(struct pw_fields *fields);
 /* One of the enumerators 0 to most. */
 int pw_field_choice(struct pw_fields *fields, int most);
 bool pw_field_is_null(const struct pw_fields *fields);
+struct pw_link pw_field_link(struct pw_fields *fields); /* three columns */
 struct pw_text pw_field_text(struct pw_fields *fields); /* a copy; NULL is absent */
 
 /* PAWL_OK, PAWL_NOMEM or PAWL_STORE_CORRUPT. */

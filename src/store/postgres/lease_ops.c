@@ -73,7 +73,7 @@ static pawl_status take_claims(void *user, void *of, const PGresult *result)
         claim->fence.epoch = pw_field_count(&fields);
         claim->workflow = pw_field_text(&fields);
         claim->id = pw_field_text(&fields);
-        claim->kind = (enum pw_task_kind)pw_field_choice(&fields, PW_TASK_RUN);
+        claim->kind = (enum pw_task_kind)pw_field_choice(&fields, PW_TASK_REPAIR);
         claim->event_seq = pw_field_count(&fields);
         claim->taken_over = pw_field_integer(&fields) != 0;
         claim->is_first = pw_field_integer(&fields) != 0;
@@ -81,6 +81,8 @@ static pawl_status take_claims(void *user, void *of, const PGresult *result)
         claim->created_at_ms = pw_field_integer(&fields);
         claim->params = pw_field_text(&fields);
         note_claimed(transaction, claiming->op, claim, pw_field_time(&fields));
+        claim->demand = (enum pw_demand)pw_field_choice(&fields, PW_DEMAND_TERMINATE);
+        claim->link = pw_field_link(&fields);
         if (claim->id.data == NULL)
             claims.count--; /* a task without an instance: kept out of the way by the lease, given to nobody */
     }
@@ -89,13 +91,20 @@ static pawl_status take_claims(void *user, void *of, const PGresult *result)
     return pw_fields_end(&fields);
 }
 
+static enum pw_pg_query claim_query(const struct pw_op_claim *op)
+{
+    if (op->share.owned != NULL)
+        return op->leased_max != 0 ? PW_PG_CLAIM_SHARED_UP_TO : PW_PG_CLAIM_SHARED;
+    return op->leased_max != 0 ? PW_PG_CLAIM_UP_TO : PW_PG_CLAIM;
+}
+
 static void send_take(struct pw_transaction *transaction, struct pw_columns *workflows, struct claiming *claiming)
 {
     const struct pw_op_claim *op = claiming->op;
     int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX;
     struct pw_columns owned;
     struct pw_call call;
-    pw_call_init(&call, op->share.owned != NULL ? PW_PG_CLAIM_SHARED : PW_PG_CLAIM);
+    pw_call_init(&call, claim_query(op));
     pw_call_columns(&call, workflows);
     pw_call_integer(&call, transaction->now_ms);
     pw_call_integer(&call, max);
@@ -108,6 +117,8 @@ static void send_take(struct pw_transaction *transaction, struct pw_columns *wor
         pw_call_columns(&call, &owned);
         pw_call_integer(&call, op->share.grace_ms);
     }
+    if (op->leased_max != 0)
+        pw_call_size(&call, op->leased_max);
     pw_pg_send(transaction->connection, &call, take_claims, transaction, claiming);
 }
 
@@ -121,7 +132,8 @@ pawl_status pw_send_claim(struct pw_transaction *transaction, struct pw_op_claim
     *claiming = (struct claiming){ op, &transaction->unit->arena };
     op->claims = NULL;
     op->claim_count = 0;
-    transaction->beat_of = op->owner;
+    if (op->owner != PW_OWNER_OUTSIDE) /* whose heart we do not hear */
+        transaction->beat_of = op->owner;
     if (op->workflow_count == 0)
         return PAWL_OK;
     pw_columns_init(&workflows, &transaction->arena);

@@ -3,14 +3,27 @@
  *
  * Tasks are locked first, in the order of their keys, then instances, in theirs; so two transactions cannot wait for each
  * other.  The other statements come behind the locks and see what those who held them before have committed. */
+#include <stdlib.h>
+
 #include "base/error.h"
 #include "store/postgres/fields.h"
 #include "store/postgres/transaction.h"
 
 /* ---- What the units speak of --------------------------------------------------------------------------------- */
 
+static bool remember(struct pw_rows *ops, const void *op)
+{
+    const void **place = pw_rows_add(ops);
+    if (place != NULL)
+        *place = op;
+    return place != NULL;
+}
+
 static bool want_event(struct pw_transaction *transaction, const struct pw_op_event *op)
 {
+    if (op->is_answer) /* to a run that is not known yet */
+        return pw_want_run(transaction, op->instance) != NULL &&
+               (op->id.data == NULL || remember(&transaction->answers, op));
     return pw_want_run(transaction, op->instance) != NULL &&
            (op->id.data == NULL || pw_want_event_id(transaction, op->instance, op->run, op->id) != NULL);
 }
@@ -47,6 +60,32 @@ static bool want_name(struct pw_transaction *transaction, const struct pw_op_cre
     return pw_want_name(transaction, op->workflow, op->id) != NULL;
 }
 
+/* Its children and jobs are made under the parent's lock: who has it finds them all. */
+static bool want_children(struct pw_transaction *transaction, const struct pw_op_reach *op)
+{
+    return pw_want_run(transaction, op->parent) != NULL && remember(&transaction->reaches, op);
+}
+
+static bool want_end(struct pw_transaction *transaction, const struct pw_op_end *op)
+{
+    struct pw_pg_name *name = pw_want_name(transaction, op->workflow, op->id);
+    if (name == NULL)
+        return false;
+    name->is_to_end = transaction->ends_by_name = true;
+    return true;
+}
+
+/* Where only so many may be leased, claims come one after the other. */
+static bool want_gate(struct pw_transaction *transaction, const struct pw_op_claim *op)
+{
+    if (op->leased_max == 0 || op->workflow_count == 0)
+        return true;
+    int64_t *gate = pw_rows_add(&transaction->gates);
+    if (gate != NULL)
+        *gate = (int64_t)pw_stable_hash(pw_stable_hash(0, pw_text_of("pawl: leases of ")), op->workflows[0]);
+    return gate != NULL;
+}
+
 static bool want_op(struct pw_transaction *transaction, const struct pw_op *op)
 {
     switch (op->kind) {
@@ -71,11 +110,18 @@ static bool want_op(struct pw_transaction *transaction, const struct pw_op *op)
         return want_hold(transaction, &op->as.hold);
     case PW_OP_PAUSE:
         return pw_want_run(transaction, op->as.pause.instance) != NULL;
+    case PW_OP_DEMAND:
+        return pw_want_run(transaction, op->as.demand.instance) != NULL;
+    case PW_OP_REACH:
+        return want_children(transaction, &op->as.reach);
     case PW_OP_FINISH:
         return pw_want_run(transaction, op->as.finish.instance) != NULL;
+    case PW_OP_END:
+        return want_end(transaction, &op->as.end);
     case PW_OP_RENEW:
         return want_leases(transaction, &op->as.renew);
     case PW_OP_CLAIM:
+        return want_gate(transaction, &op->as.claim);
     case PW_OP_REAP:
     case PW_OP_SQL:
     case PW_OP_MUTATE:
@@ -97,9 +143,9 @@ static pawl_status take_tasks(void *user, void *of, const PGresult *result)
     (void)of;
     pw_fields_init(&fields, result, &transaction->arena);
     while (pw_fields_next(&fields)) {
-        struct pw_pg_run *run = pw_find_run(transaction, pw_field_integer(&fields));
+        struct pw_pg_run *run = pw_want_run(transaction, pw_field_integer(&fields));
         if (run == NULL)
-            continue;
+            return PAWL_NOMEM;
         run->has_task = run->is_stored = true;
         run->run = pw_field_count(&fields);
         run->task.epoch = pw_field_count(&fields);
@@ -110,9 +156,27 @@ static pawl_status take_tasks(void *user, void *of, const PGresult *result)
         run->task.updated_at_ms = pw_field_time(&fields);
         run->task.event_seq = pw_field_count(&fields);
         run->task.status = (enum pw_task_status)pw_field_choice(&fields, PW_TASK_PAUSED);
-        run->task.kind = (enum pw_task_kind)pw_field_choice(&fields, PW_TASK_RUN);
+        run->task.kind = (enum pw_task_kind)pw_field_choice(&fields, PW_TASK_REPAIR);
         run->task.processing = pw_field_integer(&fields) != 0;
         run->task.pause_requested = pw_field_integer(&fields) != 0;
+        run->task.demand = (enum pw_demand)pw_field_choice(&fields, PW_DEMAND_TERMINATE);
+    }
+    return pw_fields_end(&fields);
+}
+
+/* Those that are open now, and were not when the locks were sought, have come in between. */
+static pawl_status take_children(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    while (pw_fields_next(&fields)) {
+        struct pw_pg_run *run = pw_find_task(transaction, pw_field_integer(&fields));
+        if (run != NULL)
+            run->link = pw_field_link(&fields);
+        else
+            transaction->is_stale = true;
     }
     return pw_fields_end(&fields);
 }
@@ -131,6 +195,7 @@ static pawl_status take_instances(void *user, void *of, const PGresult *result)
         run->workflow = pw_field_text(&fields);
         run->id = pw_field_text(&fields);
         run->instance_run = pw_field_count(&fields);
+        run->link = pw_field_link(&fields);
     }
     return pw_fields_end(&fields);
 }
@@ -148,6 +213,7 @@ static pawl_status take_facts(void *user, void *of, const PGresult *result)
         run->workflow = pw_field_text(&fields);
         run->id = pw_field_text(&fields);
         run->created_at_ms = pw_field_integer(&fields);
+        run->link = pw_field_link(&fields);
         run->params = pw_field_text(&fields);
     }
     return pw_fields_end(&fields);
@@ -183,8 +249,12 @@ static pawl_status take_names(void *user, void *of, const PGresult *result)
     pw_fields_init(&fields, result, NULL);
     while (pw_fields_next(&fields)) {
         struct pw_pg_name *name = record_at(&transaction->names, &fields);
-        if (name != NULL)
-            name->key = pw_field_place(&fields);
+        if (name == NULL)
+            continue;
+        name->key = pw_field_place(&fields);
+        bool is_open = pw_field_integer(&fields) != 0;
+        if (name->is_to_end && is_open && pw_find_task(transaction, name->key) == NULL)
+            transaction->is_stale = true;
     }
     return pw_fields_end(&fields);
 }
@@ -231,6 +301,26 @@ static pawl_status take_event_ids(void *user, void *of, const PGresult *result)
     return pw_fields_end(&fields);
 }
 
+static pawl_status take_answer_ids(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    const struct pw_op_event *const *answers = transaction->answers.rows;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    while (pw_fields_next(&fields)) {
+        int64_t place = pw_field_place(&fields);
+        if (place < 1 || (uint64_t)place > transaction->answers.count)
+            continue;
+        const struct pw_op_event *op = answers[place - 1];
+        struct pw_pg_event_id *id = pw_want_event_id(transaction, op->instance, pw_field_count(&fields), op->id);
+        if (id == NULL)
+            return PAWL_NOMEM;
+        id->taken = true;
+    }
+    return pw_fields_end(&fields);
+}
+
 static pawl_status take_tails(void *user, void *of, const PGresult *result)
 {
     struct pw_transaction *transaction = user;
@@ -258,6 +348,70 @@ static void ask(struct pw_transaction *transaction, enum pw_pg_query name, struc
     pw_pg_send(transaction->connection, &call, take, transaction, NULL);
 }
 
+static void put_place(struct pw_columns *columns, const int64_t *place, size_t count)
+{
+    pw_columns_row(columns);
+    for (size_t i = 0; i < count; i++)
+        pw_put_integer(columns, place[i]);
+}
+
+/* As many parameters as the statement has columns of this. */
+static void put_columns(struct pw_call *call, struct pw_columns *columns, int count)
+{
+    if (columns->rows > 0 || columns->no_memory)
+        pw_call_columns(call, columns);
+    else
+        for (int i = 0; i < count; i++)
+            pw_call_text(call, (struct pw_text){ NULL, 0 });
+}
+
+/* The tasks that are known by their keys, and those that are yet to be found, all in the order of their keys. */
+static void lock_tasks(struct pw_transaction *transaction, struct pw_columns *tasks)
+{
+    struct pw_columns parents, names;
+    const struct pw_op_reach *const *reaches = transaction->reaches.rows;
+    struct pw_pg_name **name = transaction->names.list.rows;
+    struct pw_call call;
+    if (transaction->reaches.count == 0 && !transaction->ends_by_name) {
+        ask(transaction, PW_PG_TASK_LOCK, tasks, take_tasks);
+        return;
+    }
+    pw_columns_init(&parents, &transaction->arena);
+    pw_columns_init(&names, &transaction->arena);
+    for (size_t i = 0; i < transaction->reaches.count; i++)
+        put_place(&parents, (const int64_t[]){ reaches[i]->parent, reaches[i]->run, pw_least_reached(reaches[i]) }, 3);
+    for (size_t i = 0; i < transaction->names.list.count; i++)
+        if (name[i]->is_to_end) {
+            pw_columns_row(&names);
+            pw_put_text(&names, name[i]->workflow);
+            pw_put_text(&names, name[i]->id);
+        }
+    pw_call_init(&call, PW_PG_TASK_LOCK_FOUND);
+    put_columns(&call, tasks, 1);
+    put_columns(&call, &parents, 3);
+    put_columns(&call, &names, 2);
+    pw_pg_send(transaction->connection, &call, take_tasks, transaction, NULL);
+    ask(transaction, PW_PG_CHILDREN, &parents, take_children);
+}
+
+static int compare_gates(const void *left, const void *right)
+{
+    int64_t first = *(const int64_t *)left, second = *(const int64_t *)right;
+    return (first > second) - (first < second);
+}
+
+/* In order, behind all tasks and instances: who holds one waits for nobody. */
+static void lock_gates(struct pw_transaction *transaction)
+{
+    struct pw_columns gates;
+    pw_columns_init(&gates, &transaction->arena);
+    if (transaction->gates.count > 1)
+        qsort(transaction->gates.rows, transaction->gates.count, sizeof(int64_t), compare_gates);
+    for (size_t i = 0; i < transaction->gates.count; i++)
+        put_place(&gates, (const int64_t *)transaction->gates.rows + i, 1);
+    ask(transaction, PW_PG_CLAIM_LOCK, &gates, NULL);
+}
+
 static void ask_about_runs(struct pw_transaction *transaction)
 {
     struct pw_columns tasks, instances, facts;
@@ -278,8 +432,9 @@ static void ask_about_runs(struct pw_transaction *transaction)
             pw_put_integer(&facts, runs[i]->wants_params);
         }
     }
-    ask(transaction, PW_PG_TASK_LOCK, &tasks, take_tasks);
+    lock_tasks(transaction, &tasks);
     ask(transaction, PW_PG_INSTANCE_LOCK, &instances, take_instances);
+    lock_gates(transaction);
     ask(transaction, PW_PG_INSTANCE_FACTS, &facts, take_facts);
 }
 
@@ -302,16 +457,10 @@ static void ask_about_names(struct pw_transaction *transaction)
     }
 }
 
-static void put_place(struct pw_columns *columns, const int64_t *place, size_t count)
-{
-    pw_columns_row(columns);
-    for (size_t i = 0; i < count; i++)
-        pw_put_integer(columns, place[i]);
-}
-
 static void ask_about_history(struct pw_transaction *transaction)
 {
-    struct pw_columns steps, events, ids, tails;
+    struct pw_columns steps, events, ids, answers, tails;
+    const struct pw_op_event *const *answer = transaction->answers.rows;
     struct pw_pg_step **step = transaction->steps.list.rows;
     struct pw_pg_event **event = transaction->events.list.rows;
     struct pw_pg_event_id **id = transaction->event_ids.list.rows;
@@ -319,6 +468,7 @@ static void ask_about_history(struct pw_transaction *transaction)
     pw_columns_init(&steps, &transaction->arena);
     pw_columns_init(&events, &transaction->arena);
     pw_columns_init(&ids, &transaction->arena);
+    pw_columns_init(&answers, &transaction->arena);
     pw_columns_init(&tails, &transaction->arena);
     for (size_t i = 0; i < transaction->steps.list.count; i++)
         put_place(&steps, step[i]->place, 3);
@@ -330,11 +480,17 @@ static void ask_about_history(struct pw_transaction *transaction)
         pw_put_integer(&ids, id[i]->run);
         pw_put_text(&ids, id[i]->id);
     }
+    for (size_t i = 0; i < transaction->answers.count; i++) {
+        pw_columns_row(&answers);
+        pw_put_integer(&answers, answer[i]->instance);
+        pw_put_text(&answers, answer[i]->id);
+    }
     for (size_t i = 0; i < transaction->tails.list.count; i++)
         put_place(&tails, tail[i]->place, 2);
     ask(transaction, PW_PG_STEP_FIND, &steps, take_steps);
     ask(transaction, PW_PG_EVENT_FIND, &events, take_events);
     ask(transaction, PW_PG_EVENT_FIND_ID, &ids, take_event_ids);
+    ask(transaction, PW_PG_EVENT_FIND_ANSWER, &answers, take_answer_ids);
     ask(transaction, PW_PG_LOG_TAIL, &tails, take_tails);
 }
 

@@ -274,12 +274,101 @@ static const char runner_view[] =
     "  (SELECT count(*) FROM workflow_task t WHERE t.processing = 1 AND t.owner = r.owner) AS leases"
     " FROM workflow_runner r;";
 
+/* Version 2.  Most instances have no parent, and are in neither of the indexes; the second holds just those children that
+ * the end of their parent's run may concern. */
+static const char instance_link[] =
+    "ALTER TABLE workflow_instance ADD COLUMN parent bigint, ADD COLUMN parent_run bigint,"
+    "  ADD COLUMN relation smallint;"
+    "CREATE INDEX workflow_instance_child ON workflow_instance (parent, (key + 0)) WHERE parent IS NOT NULL;"
+    "CREATE INDEX workflow_instance_open_child ON workflow_instance (parent, parent_run, relation)"
+    "  WHERE parent IS NOT NULL AND outcome IS NULL;";
+
+static const char task_demand[] = "ALTER TABLE workflow_task ADD COLUMN demand smallint NOT NULL DEFAULT 0;";
+
+static const char step_description[] = "ALTER TABLE workflow_step ADD COLUMN description text;";
+
+/* The types of version 1 stay: who has opened the database before still sends them. */
+static const char row_types_2[] =
+    "CREATE TYPE workflow_instance_row_2 AS (key bigint, run bigint, created_at bigint, updated_at bigint,"
+    "  started_at bigint, completed_at bigint, outcome bigint, parent bigint, parent_run bigint, relation bigint,"
+    "  workflow text, id text, params text, output text, error_name text, error_message text);"
+    "CREATE TYPE workflow_task_row_2 AS (instance bigint, run bigint, epoch bigint, due_at bigint, owner bigint,"
+    "  locked_until bigint, started_at bigint, updated_at bigint, event_seq bigint, status bigint, kind bigint,"
+    "  processing bigint, pause_requested bigint, demand bigint, workflow text, shard bigint);"
+    "CREATE TYPE workflow_step_row_2 AS (instance bigint, run bigint, seq bigint, attempts bigint,"
+    "  attempts_max bigint, timeout bigint, created_at bigint, updated_at bigint, next_retry_at bigint,"
+    "  wake_at bigint, event_at bigint, kind bigint, status bigint, name text, description text,"
+    "  wait_event_type text, result text, error_name text, error_message text);";
+
+/* Replaced, and not made anew: what was granted on a view stays.  So what is new comes last. */
+static const char linked_instance_view[] =
+    "CREATE OR REPLACE VIEW workflow_instances AS SELECT i.workflow, i.id, i.run,"
+    "  CASE coalesce(i.outcome, -1) WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' WHEN 3 THEN 'errored'"
+    "    ELSE CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END END AS status,"
+    "  i.params, i.output, i.error_name, i.error_message,"
+    "  " ISO_TIME("i.created_at") " AS created_at,"
+    "  " ISO_TIME("greatest(i.updated_at, t.updated_at)") " AS updated_at,"
+    "  " ISO_TIME("coalesce(t.started_at, i.started_at)") " AS started_at,"
+    "  " ISO_TIME("i.completed_at") " AS completed_at,"
+    "  CASE i.relation WHEN 1 THEN 'attached' WHEN 2 THEN 'detached' WHEN 3 THEN 'job' END AS relation,"
+    "  p.workflow AS parent_workflow, p.id AS parent_id, i.parent_run"
+    " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"
+    " LEFT JOIN workflow_instance p ON p.key = i.parent;";
+
+static const char demanding_task_view[] =
+    "CREATE OR REPLACE VIEW workflow_tasks AS SELECT i.workflow, i.id, t.run,"
+    "  CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END AS status,"
+    "  CASE t.kind WHEN 0 THEN 'wake' WHEN 1 THEN 'retry' WHEN 2 THEN 'resume' WHEN 3 THEN 'run' ELSE 'repair' END"
+    "    AS kind,"
+    "  CASE t.processing WHEN 1 THEN 'processing' ELSE 'pending' END AS state,"
+    "  " ISO_TIME("t.due_at") " AS due_at, t.epoch, t.owner,"
+    "  " ISO_TIME("t.locked_until") " AS locked_until, t.pause_requested,"
+    "  " ISO_TIME("t.updated_at") " AS updated_at,"
+    "  CASE t.demand WHEN 1 THEN 'interrupt' WHEN 2 THEN 'rollback' WHEN 3 THEN 'terminate' END AS demand"
+    " FROM workflow_task t JOIN workflow_instance i ON i.key = t.instance;";
+
+static const char described_step_view[] =
+    "CREATE OR REPLACE VIEW workflow_steps AS SELECT i.workflow, i.id, s.run, s.seq, s.name,"
+    "  CASE s.kind WHEN 0 THEN 'do' WHEN 1 THEN 'sleep' WHEN 2 THEN 'waitForEvent' WHEN 3 THEN 'first'"
+    "    WHEN 4 THEN 'call' WHEN 5 THEN 'child' ELSE 'deferred' END AS kind,"
+    "  CASE s.status WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' ELSE 'errored' END AS status,"
+    "  s.attempts, s.attempts_max, s.timeout AS timeout_ms,"
+    "  " ISO_TIME("s.next_retry_at") " AS next_retry_at,"
+    "  " ISO_TIME("s.wake_at") " AS wake_at,"
+    "  s.wait_event_type, s.result, s.error_name, s.error_message,"
+    "  " ISO_TIME("s.created_at") " AS created_at,"
+    "  " ISO_TIME("s.updated_at") " AS updated_at, s.description"
+    " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
+
 /* clang-format on */
 
 const struct pw_postgres_migration pw_postgres_migrations[] = {
-    { 1, schema_table }, { 1, instance_table }, { 1, task_table },   { 1, step_table },    { 1, event_table },
-    { 1, log_table },    { 1, hook_table },     { 1, runner_table }, { 1, receipt_table }, { 1, set_table },
-    { 1, guard },        { 1, guards },         { 1, row_types },    { 1, instance_view }, { 1, task_view },
-    { 1, step_view },    { 1, event_view },     { 1, log_view },     { 1, hook_view },     { 1, runner_view },
+    { 1, schema_table },
+    { 1, instance_table },
+    { 1, task_table },
+    { 1, step_table },
+    { 1, event_table },
+    { 1, log_table },
+    { 1, hook_table },
+    { 1, runner_table },
+    { 1, receipt_table },
+    { 1, set_table },
+    { 1, guard },
+    { 1, guards },
+    { 1, row_types },
+    { 1, instance_view },
+    { 1, task_view },
+    { 1, step_view },
+    { 1, event_view },
+    { 1, log_view },
+    { 1, hook_view },
+    { 1, runner_view },
+    { 2, instance_link },
+    { 2, task_demand },
+    { 2, step_description },
+    { 2, row_types_2 },
+    { 2, linked_instance_view },
+    { 2, demanding_task_view },
+    { 2, described_step_view },
 };
 const size_t pw_postgres_migration_count = sizeof pw_postgres_migrations / sizeof pw_postgres_migrations[0];

@@ -13,9 +13,9 @@
     "i.key, i.workflow, i.id, i.run, i.outcome, i.params, i.output, i.error_name, i.error_message, i.created_at,"      \
     " greatest(i.updated_at, t.updated_at, (SELECT s.updated_at FROM workflow_step s"                                  \
     "  WHERE s.instance = t.instance AND s.run = t.run ORDER BY s.seq DESC LIMIT 1)),"                                 \
-    " coalesce(t.started_at, i.started_at), i.completed_at,"                                                           \
+    " coalesce(t.started_at, i.started_at), i.completed_at, i.parent, i.parent_run, i.relation,"                       \
     " t.instance, t.epoch, t.status, t.kind, t.due_at, t.processing, t.owner, t.locked_until, t.pause_requested,"      \
-    " t.started_at, t.updated_at, t.event_seq"
+    " t.demand, t.started_at, t.updated_at, t.event_seq"
 /* A join that is looked up row by row, whatever the planner thinks of the table: behind LIMIT it cannot turn it round.
  * And a row that is sought in the order of one index, because another would serve the condition as well, and badly.
  * "key + 0" stands for the key in indexes that only lists use, so that nobody looks a key up there. */
@@ -30,7 +30,7 @@
 
 #define PG_STEP_COLUMNS                                                                                                \
     "s.seq, s.name, s.kind, s.status, s.attempts, s.attempts_max, s.timeout, s.next_retry_at, s.wake_at, s.event_at,"  \
-    " s.wait_event_type, s.result, s.error_name, s.error_message, s.created_at, s.updated_at"
+    " s.wait_event_type, s.result, s.error_name, s.error_message, s.created_at, s.updated_at, s.description"
 #define PG_EVENT_COLUMNS "seq, id, type, payload, created_at, delivered_at, consumed_by"
 #define PG_LOG_COLUMNS "seq, step, attempt, level, category, message, data, is_replay, created_at"
 #define PG_LOG_FILTER                                                                                                  \
@@ -41,6 +41,21 @@
     " h.run, h.created_at, h.attempts, h.attempts_max, h.next_at, h.locked_until, h.epoch, h.last_error"
 #define PG_HOOKS "SELECT " PG_HOOK_COLUMNS " FROM workflow_hook h" PG_INSTANCE_OF("h.instance")
 
+#define PG_TASK_COLUMNS                                                                                                \
+    "instance, run, epoch, due_at, owner, locked_until, started_at, updated_at, event_seq, status, kind, processing,"  \
+    " pause_requested, demand"
+/* What the end of a run concerns: its open jobs, or its attached children as well.  As u: the parents, their runs, and the
+ * least relation. */
+#define PG_OPEN_CHILDREN                                                                                               \
+    " CROSS JOIN LATERAL (SELECT key, parent, parent_run, relation FROM workflow_instance WHERE parent = u.parent"     \
+    "  AND parent_run = u.run AND relation >= u.least AND relation <> 2 AND outcome IS NULL"                           \
+    "  ORDER BY parent, parent_run, relation OFFSET 0) c"
+/* As u: names. */
+#define PG_INSTANCE_OF_NAME                                                                                            \
+    " CROSS JOIN LATERAL (SELECT key, workflow, id, outcome FROM workflow_instance"                                    \
+    "  WHERE (workflow, id) >= (u.workflow, u.id) ORDER BY workflow, id LIMIT 1) i"                                    \
+    " WHERE i.workflow = u.workflow AND i.id = u.id"
+
 /* A task that may be claimed, in the three ways in which one can be; each has an index of its own. */
 #define PG_RESUMABLE "kind < 3 AND processing = 0 AND status < 2"
 #define PG_STARTABLE "kind = 3 AND processing = 0 AND status < 2"
@@ -48,31 +63,36 @@
 
 /* Candidates of every workflow and kind are put in order first; then they are locked one by one, past those that others
  * have locked, until there are enough.  $6 is how many candidates of a kind are looked at.  `workflows` is what is asked
- * for, as w; `part` says which of their tasks: all, or those of a share. */
+ * for, as w; `part` says which of their tasks: all, or those of a share; `room` is how many may be had. */
 #define PG_CLAIMABLE(tasks, later, column, part)                                                                       \
     "(SELECT instance, " later " AS later, " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks \
     "  AND " column " <= $2::bigint" part(column) " ORDER BY " column ", instance LIMIT $6::bigint)"
 #define PG_WHOLE(column) ""
 #define PG_SHARE(column)                                                                                               \
     " AND (" column " <= $2::bigint - $8::bigint OR coalesce(substr(w.owned, shard + 1, 1), '1') = '1')"
-#define PG_CLAIM(workflows, part)                                                                                      \
+#define PG_ANY_NUMBER "$3::bigint"
+#define PG_UP_TO(most) /* of the one workflow, with those that are leased */                                           \
+    "least($3::bigint, greatest(0, " most "::bigint - (SELECT count(*) FROM (SELECT 1 FROM workflow_task"              \
+    "  WHERE workflow = ($1::text[])[1] AND " PG_LEASED " AND locked_until > $2::bigint LIMIT " most "::bigint) l)))"
+#define PG_CLAIM(workflows, part, room)                                                                                \
     "WITH due AS MATERIALIZED (SELECT t.*, c.later, c.at FROM (SELECT d.* FROM " workflows                             \
     "   CROSS JOIN LATERAL (" PG_CLAIMABLE(PG_RESUMABLE, "0", "due_at", part) " UNION ALL "                            \
     PG_CLAIMABLE(PG_LEASED " AND pause_requested = 0", "0", "locked_until", part) " UNION ALL "                        \
     PG_CLAIMABLE(PG_STARTABLE, "1", "due_at", part) ") d"                                                              \
     "   ORDER BY later, at, instance) c"                                                                               \
-    "  CROSS JOIN LATERAL (SELECT instance, run, epoch, workflow, kind, event_seq, processing, started_at"             \
+    "  CROSS JOIN LATERAL (SELECT instance, run, epoch, workflow, kind, demand, event_seq, processing, started_at"     \
     "   FROM workflow_task WHERE instance = c.instance"                                                                \
     "   AND ((processing = 0 AND status < 2 AND due_at <= $2::bigint)"                                                 \
     "    OR (processing = 1 AND locked_until <= $2::bigint AND pause_requested = 0))"                                  \
     "   LIMIT 1 FOR UPDATE SKIP LOCKED) t"                                                                             \
-    "  ORDER BY c.later, c.at, c.instance LIMIT $3::bigint),"                                                          \
+    "  ORDER BY c.later, c.at, c.instance LIMIT " room "),"                                                            \
     " taken AS (UPDATE workflow_task SET status = 0, processing = 1, epoch = epoch + 1, owner = $4::bigint,"           \
     "  locked_until = $2::bigint + $5::bigint, started_at = coalesce(started_at, $2::bigint),"                         \
     "  updated_at = $2::bigint WHERE instance = ANY(ARRAY(SELECT instance FROM due)))"                                 \
     " SELECT due.instance, due.run, due.epoch + 1, due.workflow, i.id, due.kind, due.event_seq, due.processing,"       \
     "  (due.started_at IS NULL)::int, i.created_at, CASE WHEN due.started_at IS NULL THEN i.params END,"               \
-    "  coalesce(due.started_at, $2::bigint) FROM due LEFT JOIN LATERAL ("                                              \
+    "  coalesce(due.started_at, $2::bigint), due.demand, i.parent, i.parent_run, i.relation"                           \
+    "  FROM due LEFT JOIN LATERAL ("                                                                                   \
     "   SELECT * FROM workflow_instance WHERE key = due.instance LIMIT 1) i ON true"                                   \
     " ORDER BY due.later, due.at, due.instance"
 
@@ -146,8 +166,8 @@
         " coalesce(max(number), 0), coalesce(max(size), 0) FROM workflow_set")                                         \
     QUERY(SCHEMA_LOCK, "SELECT pg_advisory_xact_lock(7020602231954043168)")                                            \
     QUERY(SCHEMA_ROW_TYPES,                                                                                            \
-        "SELECT 'workflow_instance_row'::regtype::oid::bigint, 'workflow_task_row'::regtype::oid::bigint,"             \
-        " 'workflow_step_row'::regtype::oid::bigint, 'workflow_event_row'::regtype::oid::bigint,"                      \
+        "SELECT 'workflow_instance_row_2'::regtype::oid::bigint, 'workflow_task_row_2'::regtype::oid::bigint,"         \
+        " 'workflow_step_row_2'::regtype::oid::bigint, 'workflow_event_row'::regtype::oid::bigint,"                    \
         " 'workflow_log_row'::regtype::oid::bigint, 'workflow_hook_row'::regtype::oid::bigint")                        \
     QUERY(SCHEMA_RELATIONS,                                                                                            \
         "SELECT oid::bigint FROM pg_class WHERE" PG_OUR_SCHEMA                                                         \
@@ -155,20 +175,29 @@
                                                                                                                        \
     /* ---- What a transaction looks at before it decides ---- */                                                      \
     QUERY(TASK_LOCK,                                                                                                   \
-        "SELECT instance, run, epoch, due_at, owner, locked_until, started_at, updated_at, event_seq, status, kind,"   \
-        " processing, pause_requested FROM workflow_task WHERE instance = ANY($1::bigint[])"                           \
+        "SELECT " PG_TASK_COLUMNS " FROM workflow_task WHERE instance = ANY($1::bigint[])"                             \
         " ORDER BY instance FOR UPDATE")                                                                               \
+    /* The same, and those that are found by their parents' runs or by their names. */                                 \
+    QUERY(TASK_LOCK_FOUND,                                                                                             \
+        "SELECT " PG_TASK_COLUMNS " FROM workflow_task WHERE instance = ANY($1::bigint[]"                              \
+        "  || ARRAY(SELECT c.key FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS u (parent, run, least)"      \
+        PG_OPEN_CHILDREN ") || ARRAY(SELECT i.key FROM unnest($5::text[], $6::text[]) AS u (workflow, id)"             \
+        PG_INSTANCE_OF_NAME "))"                                                                                       \
+        " ORDER BY instance FOR UPDATE")                                                                               \
+    QUERY(CHILDREN,                                                                                                    \
+        "SELECT c.key, c.parent, c.parent_run, c.relation"                                                             \
+        " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS u (parent, run, least)" PG_OPEN_CHILDREN)           \
     QUERY(INSTANCE_LOCK,                                                                                               \
-        "SELECT key, workflow, id, run FROM workflow_instance WHERE key = ANY($1::bigint[]) ORDER BY key FOR UPDATE")  \
+        "SELECT key, workflow, id, run, parent, parent_run, relation FROM workflow_instance"                           \
+        " WHERE key = ANY($1::bigint[]) ORDER BY key FOR UPDATE")                                                      \
+    QUERY(CLAIM_LOCK, "SELECT pg_advisory_xact_lock(u.key) FROM unnest($1::bigint[]) AS u (key)")                      \
     QUERY(INSTANCE_FACTS,                                                                                              \
-        "SELECT i.key, i.workflow, i.id, i.created_at,"                                                                \
+        "SELECT i.key, i.workflow, i.id, i.created_at, i.parent, i.parent_run, i.relation,"                            \
         " CASE WHEN u.whole = 1 OR t.started_at IS NULL THEN i.params END"                                             \
         " FROM unnest($1::bigint[], $2::bigint[]) AS u (key, whole)" PG_INSTANCE_OF("u.key") PG_TASK_OF_INSTANCE)      \
     QUERY(INSTANCE_FIND,                                                                                               \
-        "SELECT u.place, i.key FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS u (workflow, id, place)"         \
-        " CROSS JOIN LATERAL (SELECT key, workflow, id FROM workflow_instance"                                         \
-        "  WHERE (workflow, id) >= (u.workflow, u.id) ORDER BY workflow, id LIMIT 1) i"                                \
-        " WHERE i.workflow = u.workflow AND i.id = u.id")                                                              \
+        "SELECT u.place, i.key, (i.outcome IS NULL)::int"                                                              \
+        " FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS u (workflow, id, place)" PG_INSTANCE_OF_NAME)         \
     QUERY(INSTANCE_KEYS,                                                                                               \
         "SELECT nextval('workflow_instance_key_seq') FROM generate_series(1, $1::bigint)")                             \
     QUERY(STEP_FIND,                                                                                                   \
@@ -186,6 +215,12 @@
         " AS u (instance, run, id, place) CROSS JOIN LATERAL (SELECT instance, run, id FROM workflow_event"            \
         "  WHERE (instance, run, id) >= (u.instance, u.run, u.id) ORDER BY instance, run, id LIMIT 1) f"               \
         " WHERE f.instance = u.instance AND f.run = u.run AND f.id = u.id")                                            \
+    QUERY(EVENT_FIND_ANSWER, /* in the run that the instance is in */                                                  \
+        "SELECT u.place, f.run FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS u (instance, id, place)"       \
+        " CROSS JOIN LATERAL (SELECT run FROM workflow_task WHERE instance = u.instance LIMIT 1) t"                    \
+        " CROSS JOIN LATERAL (SELECT instance, run, id FROM workflow_event"                                            \
+        "  WHERE (instance, run, id) >= (u.instance, t.run, u.id) ORDER BY instance, run, id LIMIT 1) f"               \
+        " WHERE f.instance = u.instance AND f.run = t.run AND f.id = u.id")                                            \
     QUERY(LOG_TAIL,                                                                                                    \
         "SELECT u.place, l.seq FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS u (instance, run, place)"    \
         " CROSS JOIN LATERAL (SELECT seq FROM workflow_log WHERE instance = u.instance AND run = u.run"                \
@@ -193,46 +228,57 @@
                                                                                                                        \
     /* ---- What it writes ---- */                                                                                     \
     QUERY(INSTANCE_INSERT,                                                                                             \
-        "INSERT INTO workflow_instance (key, run, created_at, updated_at, started_at, completed_at, outcome, workflow,"\
-        " id, params, output, error_name, error_message) SELECT * FROM unnest($1::workflow_instance_row[])")           \
+        "INSERT INTO workflow_instance (key, run, created_at, updated_at, started_at, completed_at, outcome, parent,"  \
+        " parent_run, relation, workflow, id, params, output, error_name, error_message)"                              \
+        " SELECT * FROM unnest($1::workflow_instance_row_2[])")                                                        \
     QUERY(INSTANCE_UPDATE,                                                                                             \
         "INSERT INTO workflow_instance (key, run, created_at, updated_at, started_at, completed_at, outcome,"          \
         " workflow, id,"                                                                                               \
         " output, error_name, error_message)"                                                                          \
         " SELECT key, run, created_at, updated_at, started_at, completed_at, outcome, '', '', output, error_name,"     \
-        " error_message FROM unnest($1::workflow_instance_row[])"                                                      \
+        " error_message FROM unnest($1::workflow_instance_row_2[])"                                                    \
         " ON CONFLICT (key) DO UPDATE SET run = excluded.run, outcome = excluded.outcome, output = excluded.output,"   \
         " error_name = excluded.error_name, error_message = excluded.error_message, updated_at = excluded.updated_at," \
         " started_at = excluded.started_at, completed_at = excluded.completed_at")                                     \
     QUERY(TASK_INSERT,                                                                                                 \
         "INSERT INTO workflow_task (instance, run, epoch, due_at, owner, locked_until, started_at, updated_at,"        \
-        " event_seq, status, kind, processing, pause_requested, workflow, shard)"                                      \
-        " SELECT * FROM unnest($1::workflow_task_row[])")                                                              \
+        " event_seq, status, kind, processing, pause_requested, demand, workflow, shard)"                              \
+        " SELECT * FROM unnest($1::workflow_task_row_2[])")                                                            \
     QUERY(TASK_UPDATE,                                                                                                 \
         "INSERT INTO workflow_task (instance, run, epoch, due_at, owner, locked_until, started_at, updated_at,"        \
-        " event_seq, status, kind, processing, pause_requested, workflow)"                                             \
-        " SELECT instance, run, epoch, due_at, owner, locked_until, started_at, updated_at, event_seq, status, kind,"  \
-        " processing, pause_requested, '' FROM unnest($1::workflow_task_row[])"                                        \
+        " event_seq, status, kind, processing, pause_requested, demand, workflow)"                                     \
+        " SELECT " PG_TASK_COLUMNS ", '' FROM unnest($1::workflow_task_row_2[])"                                       \
         " ON CONFLICT (instance) DO UPDATE SET run = excluded.run, epoch = excluded.epoch, due_at = excluded.due_at,"  \
         " owner = excluded.owner, locked_until = excluded.locked_until, started_at = excluded.started_at,"             \
         " updated_at = excluded.updated_at, event_seq = excluded.event_seq, status = excluded.status,"                 \
-        " kind = excluded.kind, processing = excluded.processing, pause_requested = excluded.pause_requested")         \
+        " kind = excluded.kind, processing = excluded.processing, pause_requested = excluded.pause_requested,"         \
+        " demand = excluded.demand")                                                                                   \
     QUERY(TASK_DELETE, "DELETE FROM workflow_task WHERE instance = ANY($1::bigint[])")                                 \
     QUERY(STEP_INSERT,                                                                                                 \
         "INSERT INTO workflow_step (instance, run, seq, attempts, attempts_max, timeout, created_at, updated_at,"      \
-        " next_retry_at, wake_at, event_at, kind, status, name, wait_event_type, result, error_name, error_message)"   \
-        " SELECT * FROM unnest($1::workflow_step_row[])")                                                              \
+        " next_retry_at, wake_at, event_at, kind, status, name, description, wait_event_type, result, error_name,"     \
+        " error_message) SELECT * FROM unnest($1::workflow_step_row_2[])")                                             \
     QUERY(STEP_UPDATE,                                                                                                 \
         "INSERT INTO workflow_step (instance, run, seq, attempts, attempts_max, timeout, created_at, updated_at,"      \
-        " next_retry_at, wake_at, event_at, kind, status, name, wait_event_type, result, error_name, error_message)"   \
+        " next_retry_at, wake_at, event_at, kind, status, name, description, wait_event_type, result, error_name,"     \
+        " error_message)"                                                                                              \
         " SELECT instance, run, seq, attempts, attempts_max, timeout, created_at, updated_at, next_retry_at, wake_at," \
-        " event_at, kind, status, '', wait_event_type, result, error_name, error_message"                              \
-        " FROM unnest($1::workflow_step_row[])"                                                                        \
+        " event_at, kind, status, '', description, wait_event_type, result, error_name, error_message"                 \
+        " FROM unnest($1::workflow_step_row_2[])"                                                                      \
         " ON CONFLICT (instance, run, seq) DO UPDATE SET status = excluded.status, attempts = excluded.attempts,"      \
         " attempts_max = excluded.attempts_max, timeout = excluded.timeout, next_retry_at = excluded.next_retry_at,"   \
         " wake_at = excluded.wake_at, event_at = excluded.event_at, wait_event_type = excluded.wait_event_type,"       \
         " result = excluded.result, error_name = excluded.error_name, error_message = excluded.error_message,"         \
-        " updated_at = excluded.updated_at")                                                                           \
+        " updated_at = excluded.updated_at, description = excluded.description")                                       \
+    QUERY(STEP_KEEP,                                                                                                   \
+        "INSERT INTO workflow_step (instance, run, seq, attempts, attempts_max, timeout, created_at, updated_at,"      \
+        " next_retry_at, wake_at, event_at, kind, status, name, description, wait_event_type, result, error_name,"     \
+        " error_message)"                                                                                              \
+        " SELECT instance, run + 1, seq, attempts, attempts_max, timeout, created_at, updated_at, next_retry_at,"      \
+        " wake_at, event_at, kind, status, name, description, wait_event_type, result, error_name, error_message"      \
+        " FROM workflow_step WHERE instance = $1::bigint AND run = $2::bigint AND seq < $3::bigint"                    \
+        " AND seq <> $4::bigint AND status <> 0"                                                                       \
+        " AND ($5::text IS NULL OR error_name IS DISTINCT FROM $5::text) RETURNING seq")                               \
     QUERY(EVENT_INSERT,                                                                                                \
         "INSERT INTO workflow_event (instance, run, seq, created_at, delivered_at, id, type, payload, consumed_by)"    \
         " SELECT * FROM unnest($1::workflow_event_row[])")                                                             \
@@ -257,8 +303,11 @@
         "  SELECT instance FROM workflow_task WHERE workflow = w.workflow AND " PG_LEASED                              \
         "  AND locked_until <= $2::bigint AND pause_requested = 1"                                                     \
         "  ORDER BY locked_until, instance FOR UPDATE SKIP LOCKED) e)) RETURNING instance")                            \
-    QUERY(CLAIM, PG_CLAIM("unnest($1::text[]) AS w (workflow)", PG_WHOLE))                                             \
-    QUERY(CLAIM_SHARED, PG_CLAIM("unnest($1::text[], $7::text[]) AS w (workflow, owned)", PG_SHARE))                   \
+    QUERY(CLAIM, PG_CLAIM("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_ANY_NUMBER))                              \
+    QUERY(CLAIM_UP_TO, PG_CLAIM("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_UP_TO("$7")))                       \
+    QUERY(CLAIM_SHARED, PG_CLAIM("unnest($1::text[], $7::text[]) AS w (workflow, owned)", PG_SHARE, PG_ANY_NUMBER))    \
+    QUERY(CLAIM_SHARED_UP_TO,                                                                                          \
+        PG_CLAIM("unnest($1::text[], $7::text[]) AS w (workflow, owned)", PG_SHARE, PG_UP_TO("$9")))                   \
     QUERY(REAP,                                                                                                        \
         "UPDATE workflow_task SET locked_until = $1::bigint WHERE instance = ANY(ARRAY(SELECT instance"                \
         "  FROM workflow_task WHERE " PG_LEASED " AND locked_until > $1::bigint AND owner = ANY(ARRAY(SELECT owner"    \
@@ -273,7 +322,7 @@
     QUERY(RUNNER_ANNOUNCE,                                                                                             \
         "INSERT INTO workflow_runner AS r (owner, started_at, heartbeat_at) VALUES ($1::bigint, $2::bigint,"           \
         " $2::bigint) ON CONFLICT (owner) DO UPDATE SET started_at = excluded.started_at,"                             \
-        " heartbeat_at = excluded.heartbeat_at WHERE r.heartbeat_at < $2::bigint - " PG_DEAD_MS                       \
+        " heartbeat_at = excluded.heartbeat_at WHERE r.heartbeat_at < $2::bigint - " PG_DEAD_MS                        \
         "  OR r.started_at = excluded.started_at RETURNING owner") /* its own: the first answer was lost */            \
     QUERY(RUNNER_BEAT,                                                                                                 \
         "INSERT INTO workflow_runner AS r (owner, started_at, heartbeat_at)"                                           \
@@ -369,7 +418,8 @@
     QUERY(INSTANCE_BY_KEY,                                                                                             \
         "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
         " WHERE i.key = $1::bigint")                                                                                   \
-    QUERY(INSTANCE_BEGINNING, "SELECT created_at, params FROM workflow_instance WHERE key = $1::bigint")               \
+    QUERY(INSTANCE_BEGINNING,                                                                                          \
+        "SELECT created_at, params, parent, parent_run, relation FROM workflow_instance WHERE key = $1::bigint")       \
     QUERY(LIST_OLDEST,                                                                                                 \
         "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
         " WHERE (i.workflow, i.key + 0) > ($1::text, $2::bigint) AND i.workflow <= $1::text"                           \
@@ -398,6 +448,14 @@
         " WHERE (i.workflow, i.outcome, i.key) < ($1::text, $4::bigint::smallint, $2::bigint)"                         \
         " AND (i.workflow, i.outcome) >= ($1::text, $4::bigint::smallint) AND i.outcome IS NOT NULL"                   \
         " ORDER BY i.workflow DESC, i.outcome DESC, i.key DESC LIMIT $3::bigint")                                      \
+    QUERY(LIST_CHILDREN_OLDEST,                                                                                        \
+        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
+        " WHERE (i.parent, i.key + 0) > ($1::bigint, $2::bigint) AND i.parent <= $1::bigint"                           \
+        " ORDER BY i.parent, i.key + 0 LIMIT $3::bigint")                                                              \
+    QUERY(LIST_CHILDREN_NEWEST,                                                                                        \
+        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
+        " WHERE (i.parent, i.key + 0) < ($1::bigint, $2::bigint) AND i.parent >= $1::bigint"                           \
+        " ORDER BY i.parent DESC, i.key + 0 DESC LIMIT $3::bigint")                                                    \
     QUERY(STEPS_OLDEST,                                                                                                \
         "SELECT " PG_STEP_COLUMNS " FROM workflow_step s WHERE instance = $1::bigint AND run = $2::bigint"             \
         " AND seq > $3::bigint ORDER BY seq LIMIT $4::bigint")                                                         \

@@ -11,12 +11,13 @@ static void read_task(struct pw_fields *fields, struct pw_task *task)
 {
     task->epoch = pw_field_count(fields);
     task->status = (enum pw_task_status)pw_field_choice(fields, PW_TASK_PAUSED);
-    task->kind = (enum pw_task_kind)pw_field_choice(fields, PW_TASK_RUN);
+    task->kind = (enum pw_task_kind)pw_field_choice(fields, PW_TASK_REPAIR);
     task->due_at_ms = pw_field_time(fields);
     task->processing = pw_field_integer(fields) != 0;
     task->owner = pw_field_integer(fields);
     task->locked_until_ms = pw_field_time(fields);
     task->pause_requested = pw_field_integer(fields) != 0;
+    task->demand = (enum pw_demand)pw_field_choice(fields, PW_DEMAND_TERMINATE);
     task->started_at_ms = pw_field_time(fields);
     task->updated_at_ms = pw_field_time(fields);
     task->event_seq = pw_field_count(fields);
@@ -38,6 +39,7 @@ static void read_instance_row(struct pw_fields *fields, void *row)
     instance->updated_at_ms = pw_field_time(fields);
     instance->started_at_ms = pw_field_time(fields);
     instance->completed_at_ms = pw_field_time(fields);
+    instance->link = pw_field_link(fields);
     instance->has_task = pw_field_integer(fields) != 0; /* its key, which is never 0 */
     read_task(fields, &instance->task);
 }
@@ -47,7 +49,7 @@ static void read_step_row(struct pw_fields *fields, void *row)
     struct pw_step_row *step = row;
     step->seq = pw_field_place(fields);
     step->name = pw_field_text(fields);
-    step->kind = (enum pawl_step_kind)pw_field_choice(fields, PAWL_STEP_FIRST);
+    step->kind = (enum pawl_step_kind)pw_field_choice(fields, PAWL_STEP_DEFERRED);
     step->status = (enum pawl_step_status)pw_field_choice(fields, PAWL_STEP_ERRORED);
     step->attempts = pw_field_count(fields);
     step->attempts_max = pw_field_count(fields);
@@ -61,6 +63,7 @@ static void read_step_row(struct pw_fields *fields, void *row)
     step->error_message = pw_field_text(fields);
     step->created_at_ms = pw_field_time(fields);
     step->updated_at_ms = pw_field_time(fields);
+    step->description = pw_field_text(fields);
 }
 
 static void read_event_row(struct pw_fields *fields, void *row)
@@ -231,6 +234,8 @@ static enum pw_pg_query list_query(const struct pw_instance_query *query, int64_
 {
     bool oldest = query->oldest_first;
     *out_value = -1;
+    if (query->parent != 0)
+        return oldest ? PW_PG_LIST_CHILDREN_OLDEST : PW_PG_LIST_CHILDREN_NEWEST;
     if (!query->has_status)
         return oldest ? PW_PG_LIST_OLDEST : PW_PG_LIST_NEWEST;
     switch (query->status) {
@@ -270,10 +275,13 @@ pawl_status pw_postgres_list_instances(struct pw_store *store, struct pw_arena *
     void *rows = NULL;
     int64_t value = 0;
     pw_call_init(&call, list_query(query, &value));
-    pw_call_text(&call, query->workflow);
+    if (query->parent != 0)
+        pw_call_integer(&call, query->parent);
+    else
+        pw_call_text(&call, query->workflow);
     pw_call_integer(&call, page_start(pw_positions_key(query->positions), query->oldest_first));
     pw_call_size(&call, query->max);
-    if (query->has_status)
+    if (query->parent == 0 && query->has_status)
         pw_call_integer(&call, value);
     pawl_status status = read_list(store, &call, arena, sizeof **out_rows, read_instance_row, &rows, out_count, error);
     if (status == PAWL_OK)
@@ -372,6 +380,7 @@ pawl_status pw_postgres_read_waiting_steps(struct pw_store *store, struct pw_are
 struct beginning {
     int64_t created_at_ms;
     struct pw_text params;
+    struct pw_link link;
 };
 
 static void read_beginning_row(struct pw_fields *fields, void *row)
@@ -379,6 +388,7 @@ static void read_beginning_row(struct pw_fields *fields, void *row)
     struct beginning *beginning = row;
     beginning->created_at_ms = pw_field_integer(fields);
     beginning->params = pw_field_text(fields);
+    beginning->link = pw_field_link(fields);
 }
 
 /* One round trip instead of three: who wakes a run waits for this. */
@@ -404,6 +414,7 @@ pawl_status pw_postgres_read_run(struct pw_store *store, struct pw_arena *arena,
     if (status == PAWL_OK)
         *out_rows = (struct pw_run_rows){ .params = beginning->params,
                                           .created_at_ms = beginning->created_at_ms,
+                                          .link = beginning->link,
                                           .steps = steps.rows.rows,
                                           .step_count = steps.rows.count,
                                           .events = events.rows.rows,

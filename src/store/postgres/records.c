@@ -159,6 +159,7 @@ void pw_begin_unit(struct pw_transaction *transaction, struct pw_unit *unit)
     transaction->saved = NULL;
     transaction->logs_before = transaction->logs.count;
     transaction->hooks_before = transaction->hooks.count;
+    transaction->kept_before = transaction->kept.count;
     transaction->keys_before = transaction->keys_used;
 }
 
@@ -169,6 +170,7 @@ void pw_undo_unit(struct pw_transaction *transaction)
     transaction->saved = NULL;
     transaction->logs.count = transaction->logs_before;
     transaction->hooks.count = transaction->hooks_before;
+    transaction->kept.count = transaction->kept_before;
     transaction->keys_used = transaction->keys_before;
 }
 
@@ -181,11 +183,15 @@ void pw_transaction_init(struct pw_transaction *transaction, struct pw_postgres 
         (struct pw_transaction){ .postgres = postgres, .connection = connection, .now_ms = now_ms, .error = error };
     struct pw_pg_set *sets[] = { &transaction->runs,      &transaction->steps, &transaction->events,
                                  &transaction->event_ids, &transaction->tails, &transaction->names };
+    struct pw_rows *pointers[] = { &transaction->kept, &transaction->answers, &transaction->reaches };
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         sets[i]->list = (struct pw_rows){ .arena = &transaction->arena, .row_size = sizeof(void *) };
+    for (size_t i = 0; i < sizeof pointers / sizeof pointers[0]; i++)
+        *pointers[i] = (struct pw_rows){ .arena = &transaction->arena, .row_size = sizeof(void *) };
     transaction->logs = (struct pw_rows){ .arena = &transaction->arena, .row_size = sizeof(struct pw_pg_log) };
     transaction->hooks = (struct pw_rows){ .arena = &transaction->arena, .row_size = sizeof(struct pw_pg_hook) };
     transaction->keys = (struct pw_rows){ .arena = &transaction->arena, .row_size = sizeof(int64_t) };
+    transaction->gates = (struct pw_rows){ .arena = &transaction->arena, .row_size = sizeof(int64_t) };
 }
 
 void pw_transaction_clear(struct pw_transaction *transaction)

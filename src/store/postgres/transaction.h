@@ -6,6 +6,9 @@
  * statements that carry whole columns, and the commit behind them.  So a group commit is two round trips, however many
  * units it has, and two changes of one row are one.
  *
+ * Whom a unit names by its name, or by the run that made it, is found and locked by the same statement.  Who has come
+ * in between is seen by the next one, and then it is all begun again (is_stale).
+ *
  * Claims, reaping and hook deliveries are decided by the database: what was decided so far is sent first, then their
  * statement, and later units see the answer (pw_settle()).  So is the user's code, inside a savepoint.
  *
@@ -33,6 +36,7 @@ struct pw_pg_run {
     int64_t instance_run; /* the instance's */
     struct pw_text workflow, id, params;
     int64_t created_at_ms;
+    struct pw_link link; /* of those that were created here, begin again, or may be reached */
     enum { PW_PG_SAME, PW_PG_NEW, PW_PG_CHANGED } change; /* of the instance row: what follows is to be written */
     enum pw_outcome outcome;
     struct pw_text output, error_name, error_message;
@@ -74,6 +78,7 @@ struct pw_pg_name {
     struct pw_text workflow, id;
     uint64_t saved_in;
     int64_t key;
+    bool is_to_end; /* so its task must be locked */
 };
 
 /* Records of one kind, by key and in the order in which they were first asked for. */
@@ -103,16 +108,24 @@ struct pw_transaction {
     struct pw_pg_set runs, steps, events, event_ids, tails, names;
     struct pw_rows logs;  /* struct pw_pg_log, not written yet */
     struct pw_rows hooks; /* struct pw_pg_hook, the same */
+    struct pw_rows kept;  /* struct pw_op_restart *: of steps that are to be copied */
     struct pw_rows keys;  /* int64_t: for instances to come */
     size_t keys_used;
     int64_t keys_wanted;
+
+    /* What is looked for, besides rows by their numbers. */
+    struct pw_rows answers; /* const struct pw_op_event * */
+    struct pw_rows reaches; /* const struct pw_op_reach * */
+    struct pw_rows gates;   /* int64_t: of workflows of which only so many may be leased */
+    bool ends_by_name;
+    bool is_stale; /* somebody came in between: not all that the units speak of is locked */
 
     struct pw_unit *unit; /* the one that is being decided */
     bool refused;         /* it was */
     bool has_acted;       /* it did something that no copy goes back from */
     uint64_t unit_number;
     struct pw_pg_saved *saved;
-    size_t logs_before, hooks_before, keys_before;
+    size_t logs_before, hooks_before, kept_before, keys_before;
 
     bool is_behind;  /* the database changed tasks, and its answer is not here yet */
     int answers_due; /* to what the database decides */
@@ -149,6 +162,16 @@ pawl_status pw_decide(struct pw_transaction *transaction, struct pw_op *op);
 /* The unit is not applied; why is in its error: `return pw_pg_refuse(transaction, pw_error(&unit->error, ...))`. */
 pawl_status pw_pg_refuse(struct pw_transaction *transaction, pawl_status status);
 pawl_status pw_pg_refuse_moved(struct pw_transaction *transaction);
+/* NULL: the instance has no task. */
+struct pw_pg_run *pw_find_task(struct pw_transaction *transaction, int64_t instance);
+/* The run is over: what is to be written of its instance. */
+void pw_end_run(struct pw_transaction *transaction, struct pw_pg_run *run, enum pw_outcome outcome);
+
+/* family.c */
+pawl_status pw_decide_event(struct pw_transaction *transaction, struct pw_op_event *op);
+pawl_status pw_decide_demand(struct pw_transaction *transaction, const struct pw_op_demand *op);
+pawl_status pw_decide_reach(struct pw_transaction *transaction, struct pw_op_reach *op);
+pawl_status pw_decide_end(struct pw_transaction *transaction, struct pw_op_end *op);
 
 /* write.c.  Sends all that was decided and not sent yet. */
 pawl_status pw_write(struct pw_transaction *transaction);
@@ -167,6 +190,12 @@ pawl_status pw_send_hook_resend(struct pw_transaction *transaction, struct pw_op
 /* user_ops.c.  Inside the unit's savepoint. */
 pawl_status pw_run_sql(struct pw_transaction *transaction, const struct pw_op_sql *op);
 pawl_status pw_run_mutation(struct pw_transaction *transaction, const struct pw_op_mutate *op);
+
+/* The least relation of those whom the op concerns: without a demand there are only jobs. */
+static inline enum pw_relation pw_least_reached(const struct pw_op_reach *op)
+{
+    return op->demand == PW_DEMAND_NONE ? PW_RELATION_JOB : PW_RELATION_ATTACHED;
+}
 
 /* The time an op carries, or the transaction's. */
 static inline int64_t pw_time_or_now(const struct pw_transaction *transaction, int64_t at_ms)

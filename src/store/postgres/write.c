@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "store/postgres/fields.h"
 #include "store/postgres/transaction.h"
 
 /* Rows of one statement. */
@@ -54,7 +55,10 @@ static void put_instance(struct pw_tuples *tuples, const struct pw_pg_run *run)
     pw_field_put_integer(tuples, run->updated_at_ms);
     pw_field_put_time(tuples, run->started_at_ms);
     pw_field_put_time(tuples, run->completed_at_ms);
-    pw_field_put_time(tuples, run->outcome); /* none is NULL */
+    pw_field_put_time(tuples, run->outcome); /* none is NULL, as it is of the next three */
+    pw_field_put_time(tuples, run->link.parent);
+    pw_field_put_time(tuples, run->link.run);
+    pw_field_put_time(tuples, run->link.relation);
     pw_field_put_text(tuples, run->workflow);
     pw_field_put_text(tuples, run->id);
     pw_field_put_text(tuples, run->change == PW_PG_NEW ? run->params : unchanged);
@@ -122,6 +126,7 @@ static void put_task(struct pw_tuples *tuples, const struct pw_pg_run *run)
     pw_field_put_integer(tuples, task->kind);
     pw_field_put_integer(tuples, task->processing);
     pw_field_put_integer(tuples, task->pause_requested);
+    pw_field_put_integer(tuples, task->demand);
     pw_field_put_text(tuples, run->workflow);
     pw_field_put_integer(tuples, pw_shard_of(run->workflow, run->id));
 }
@@ -184,6 +189,7 @@ static void put_step(const struct pw_transaction *transaction, struct pw_tuples 
     pw_field_put_integer(tuples, first->row.kind);
     pw_field_put_integer(tuples, row->status);
     pw_field_put_text(tuples, first->row.name);
+    pw_field_put_text(tuples, row->description);
     pw_field_put_text(tuples, row->wait_event_type);
     pw_field_put_text(tuples, row->result);
     pw_field_put_text(tuples, row->error_name);
@@ -201,6 +207,37 @@ static void write_steps(struct pw_transaction *transaction)
             put_step(transaction, next_row(steps[i]->insert != NULL ? &inserting : &updating), steps[i]);
     end(&inserting);
     end(&updating);
+}
+
+static pawl_status take_kept(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    const struct pw_op_restart *op = of;
+    struct pw_fields fields;
+    pw_fields_init(&fields, result, NULL);
+    while (pw_fields_next(&fields)) {
+        struct pw_pg_step *step = pw_want_step(transaction, op->instance, op->run + 1, pw_field_place(&fields));
+        if (step == NULL || !PW_SAVE(transaction, step))
+            return PAWL_NOMEM;
+        step->exists = true;
+    }
+    return pw_fields_end(&fields);
+}
+
+/* Behind the steps themselves; one by one, because a run may begin again more than once. */
+static void write_kept(struct pw_transaction *transaction)
+{
+    struct pw_op_restart **ops = transaction->kept.rows;
+    struct pw_call call;
+    for (size_t i = 0; i < transaction->kept.count; i++) {
+        pw_call_init(&call, PW_PG_STEP_KEEP);
+        pw_call_integer(&call, ops[i]->instance);
+        pw_call_integer(&call, ops[i]->run);
+        pw_call_integer(&call, ops[i]->keep_before_seq);
+        pw_call_integer(&call, ops[i]->keep_except_seq);
+        pw_call_text(&call, ops[i]->keep_except_error);
+        pw_pg_send(transaction->connection, &call, take_kept, transaction, ops[i]);
+    }
 }
 
 static void put_event(const struct pw_transaction *transaction, struct pw_tuples *tuples,
@@ -316,18 +353,22 @@ static bool mark_sent(struct pw_transaction *transaction)
         events[i]->insert = NULL;
         events[i]->consume = NULL;
     }
-    transaction->logs.count = transaction->hooks.count = 0;
+    transaction->logs.count = transaction->hooks.count = transaction->kept.count = 0;
     return true;
 }
 
 pawl_status pw_write(struct pw_transaction *transaction)
 {
+    bool has_kept = transaction->kept.count > 0;
     if (!write_instances(transaction))
         return pw_no_memory(transaction);
     write_tasks(transaction);
     write_steps(transaction);
+    write_kept(transaction);
     write_events(transaction);
     write_logs(transaction);
     write_hooks(transaction);
-    return mark_sent(transaction) ? PAWL_OK : pw_no_memory(transaction);
+    if (!mark_sent(transaction))
+        return pw_no_memory(transaction);
+    return has_kept ? pw_settle(transaction) : PAWL_OK; /* which they are is known before anybody asks */
 }

@@ -54,7 +54,8 @@ static bool is_done(const struct pw_several *several, const struct pw_op *op, si
 {
     switch (op->kind) {
     case PW_OP_CLAIM:
-        return op->as.claim.claim_count >= op->as.claim.max;
+        return op->as.claim.claim_count >= op->as.claim.max ||
+               (op->as.claim.leased_max != 0 && op->as.claim.claim_count >= op->as.claim.leased_max);
     case PW_OP_HOOK_CLAIM:
         return op->as.hook_claim.row_count >= op->as.hook_claim.max;
     case PW_OP_HOOK_RESEND:
@@ -82,9 +83,10 @@ static bool part_of(const struct division *division, size_t at, size_t home, str
     struct pw_op *part = copy_of(&division->unit->arena, op);
     if (part == NULL)
         return false;
-    if (op->kind == PW_OP_CLAIM)
+    if (op->kind == PW_OP_CLAIM) {
         part->as.claim.max -= op->as.claim.claim_count;
-    else if (op->kind == PW_OP_HOOK_CLAIM)
+        part->as.claim.leased_max -= op->as.claim.leased_max != 0 ? op->as.claim.claim_count : 0;
+    } else if (op->kind == PW_OP_HOOK_CLAIM)
         part->as.hook_claim.max -= op->as.hook_claim.row_count;
     else if (op->kind == PW_OP_RENEW &&
              !take_leases(several, &division->unit->arena, &op->as.renew, home, &part->as.renew))
@@ -115,8 +117,10 @@ static bool gather_claims(const struct division *division, size_t home, struct p
                           const struct pw_op_claim *part)
 {
     void *claims = claim->claims;
-    for (size_t i = 0; i < part->claim_count; i++)
+    for (size_t i = 0; i < part->claim_count; i++) {
         part->claims[i].fence.instance = pw_outer_key(division->several, home, part->claims[i].fence.instance);
+        pw_outer_link(division->several, home, &part->claims[i].link);
+    }
     bool joined = join(&division->unit->arena, sizeof *claim->claims, &claims, &claim->claim_count, part->claims,
                        part->claim_count);
     claim->claims = claims;
@@ -142,8 +146,10 @@ static void gather_leases(const struct pw_several *several, size_t home, struct 
     for (size_t i = 0; i < renew->count; i++) {
         if (pw_key_home(several, renew->leases[i].fence.instance) != home)
             continue;
-        renew->leases[i].lost = part->leases[at].lost;
-        renew->leases[i].pause_requested = part->leases[at++].pause_requested;
+        const struct pw_lease *told = &part->leases[at++];
+        renew->leases[i].lost = told->lost;
+        renew->leases[i].pause_requested = told->pause_requested;
+        renew->leases[i].demand = told->demand;
     }
 }
 
@@ -180,7 +186,7 @@ static void clear_answer(struct pw_op *op)
     else if (op->kind == PW_OP_HOOK_RESEND)
         op->as.hook_resend.found = false;
     for (size_t i = 0; op->kind == PW_OP_RENEW && i < op->as.renew.count; i++)
-        op->as.renew.leases[i].lost = op->as.renew.leases[i].pause_requested = false;
+        op->as.renew.leases[i] = (struct pw_lease){ .fence = op->as.renew.leases[i].fence };
 }
 
 /* ---- One member after the other ------------------------------------------------------------------------------ */

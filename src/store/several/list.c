@@ -107,10 +107,13 @@ pawl_status pw_several_list_instances(struct pw_store *store, struct pw_arena *a
     struct pw_several *several = (struct pw_several *)store;
     struct merge merge = { several, arena, &instance_shape, !query->oldest_first, query->max, { { NULL, 0, 0 } } };
     for (size_t home = 0; home < several->count; home++) {
+        if (query->parent != 0 && pw_key_home(several, query->parent) != home)
+            continue; /* V8 */
         struct pw_store *member = several->members[home].store;
         struct pw_positions position = inner_position(several, query->positions, home);
         struct pw_instance_query inner = *query;
         struct pw_instance *rows = NULL;
+        inner.parent = pw_inner_key(several, query->parent);
         inner.positions = &position;
         pawl_status status = pw_member_check(several, home, error);
         if (status != PAWL_OK)
@@ -118,6 +121,8 @@ pawl_status pw_several_list_instances(struct pw_store *store, struct pw_arena *a
         status = member->ops->list_instances(member, arena, &inner, &rows, &merge.lists[home].count, error);
         if (pw_member_note(several, home, status, error) != PAWL_OK)
             return status;
+        for (size_t i = 0; i < merge.lists[home].count; i++)
+            pw_outer_link(several, home, &rows[i].link);
         merge.lists[home].rows = (char *)rows;
     }
     if (query->positions != NULL && merge.newest_first)

@@ -13,8 +13,10 @@ static struct pw_store *member_of(struct pw_several *several, size_t home)
 static pawl_status answer(struct pw_several *several, size_t home, pawl_status status, struct pw_instance *instance,
                           const struct pawl_error *error)
 {
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
         instance->key = pw_outer_key(several, home, instance->key);
+        pw_outer_link(several, home, &instance->link);
+    }
     return pw_member_note(several, home, status, error);
 }
 
@@ -150,6 +152,8 @@ pawl_status pw_several_read_run(struct pw_store *store, struct pw_arena *arena, 
         return status;
     status =
         asking.member->ops->read_run(asking.member, arena, asking.query.instance, run, with_events, out_rows, error);
+    if (status == PAWL_OK)
+        pw_outer_link(asking.several, asking.home, &out_rows->link);
     return asking_end(&asking, status, error);
 }
 

@@ -12,7 +12,12 @@
  *  V5. A member that does not answer is in trouble until it does.  Meanwhile nobody waits for it: what the others can
  *      answer without it they do, and what is about its own instances is answered at once, with its trouble.
  *  V6. A list is complete or an error.  Figures are of the members that answer.
- *  V7. Time is the first member's, for all. */
+ *  V7. Time is the first member's, for all.
+ *  V8. An instance with a link lives with its parent.  One that is looked for by its name must have a name that says so, or
+ *      is not made; a job may have any: whoever ends it by its name does so in a unit about its parent, which is that
+ *      home's.
+ *  V9. How many tasks of a workflow may be leased at once is looked after by each member for itself: it may be that many
+ *      in each of them. */
 #ifndef PW_STORE_SEVERAL_SEVERAL_H
 #define PW_STORE_SEVERAL_SEVERAL_H
 
@@ -60,6 +65,13 @@ static inline int64_t pw_inner_key(const struct pw_several *several, int64_t key
 static inline size_t pw_key_home(const struct pw_several *several, int64_t key)
 {
     return (size_t)((uint64_t)key % several->count);
+}
+
+/* A link as everybody else knows it. */
+static inline void pw_outer_link(const struct pw_several *several, size_t home, struct pw_link *link)
+{
+    if (link->parent != 0)
+        link->parent = pw_outer_key(several, home, link->parent);
 }
 
 /* Beside the members' numbers: of what is divided; of a unit that is about instances of several and cannot be. */

@@ -36,8 +36,14 @@ static pawl_status apply_op(struct pw_batch *batch, struct pw_op *op)
         return pw_apply_hold(batch, &op->as.hold);
     case PW_OP_PAUSE:
         return pw_apply_pause(batch, &op->as.pause);
+    case PW_OP_DEMAND:
+        return pw_apply_demand(batch, &op->as.demand);
+    case PW_OP_REACH:
+        return pw_apply_reach(batch, &op->as.reach);
     case PW_OP_FINISH:
         return pw_apply_finish(batch, &op->as.finish);
+    case PW_OP_END:
+        return pw_apply_end(batch, &op->as.end);
     case PW_OP_CLAIM:
         return pw_apply_claim(batch, &op->as.claim);
     case PW_OP_RENEW:

@@ -28,13 +28,18 @@ pawl_status pw_run_on_task(struct pw_batch *batch, struct pw_query *query);
 struct pw_look {
     bool found; /* the rest holds when it is */
     int64_t run, epoch, due_at_ms;
-    bool processing;
-    int64_t owner;
     bool pause_requested;
+    enum pw_demand demand;
     int64_t started_at_ms; /* 0: not yet */
     int64_t event_seq;
+
+    /* Of a look at the lease. */
+    enum pw_task_status status;
+    bool processing;
+    int64_t owner, locked_until_ms;
 };
 pawl_status pw_look_at_task(struct pw_batch *batch, int64_t instance, struct pw_look *out_look);
+pawl_status pw_look_at_lease(struct pw_batch *batch, int64_t instance, struct pw_look *out_look);
 
 /* The run's task is gone, or somebody else's: PAWL_CONFLICT. */
 pawl_status pw_refuse_moved(struct pw_batch *batch);
@@ -58,11 +63,14 @@ static inline int64_t pw_batch_time(const struct pw_batch *batch, int64_t at_ms)
 pawl_status pw_apply_fence(struct pw_batch *batch, struct pw_op_fence *op);
 pawl_status pw_apply_park(struct pw_batch *batch, struct pw_op_park *op);
 pawl_status pw_apply_pause(struct pw_batch *batch, const struct pw_op_pause *op);
+pawl_status pw_apply_demand(struct pw_batch *batch, const struct pw_op_demand *op);
 
 /* instance_ops.c */
 pawl_status pw_apply_create(struct pw_batch *batch, struct pw_op_create *op);
 pawl_status pw_apply_restart(struct pw_batch *batch, const struct pw_op_restart *op);
 pawl_status pw_apply_finish(struct pw_batch *batch, struct pw_op_finish *op);
+pawl_status pw_apply_end(struct pw_batch *batch, struct pw_op_end *op);
+pawl_status pw_apply_reach(struct pw_batch *batch, struct pw_op_reach *op);
 
 /* history_ops.c */
 pawl_status pw_apply_step(struct pw_batch *batch, const struct pw_op_step *op);

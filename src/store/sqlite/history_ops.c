@@ -23,6 +23,7 @@ pawl_status pw_apply_step(struct pw_batch *batch, const struct pw_op_step *op)
     pw_bind_text(&query, row->error_name);
     pw_bind_text(&query, row->error_message);
     pw_bind_integer(&query, pw_batch_time(batch, row->updated_at_ms));
+    pw_bind_text(&query, row->description);
     if (op->is_new) {
         pw_bind_text(&query, row->name);
         pw_bind_integer(&query, row->kind);
@@ -31,39 +32,61 @@ pawl_status pw_apply_step(struct pw_batch *batch, const struct pw_op_step *op)
     return pw_run_on_task(batch, &query);
 }
 
+static pawl_status insert_event(struct pw_batch *batch, struct pw_op_event *op, const struct pw_look *look)
+{
+    op->seq = look->event_seq + 1;
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_EVENT_INSERT);
+    pw_bind_integer(&query, op->instance);
+    pw_bind_integer(&query, look->run);
+    pw_bind_integer(&query, op->seq);
+    pw_bind_text(&query, op->id);
+    pw_bind_text(&query, op->type);
+    pw_bind_text(&query, op->payload);
+    pw_bind_integer(&query, batch->now_ms);
+    pawl_status status = pw_query_run(&query, batch->error);
+    op->recorded = status == PAWL_OK && sqlite3_changes64(batch->connection->db) != 0;
+    return status;
+}
+
 static pawl_status count_event(struct pw_batch *batch, const struct pw_op_event *op)
 {
     struct pw_query query;
-    pw_query_start(&query, batch->connection, PW_QUERY_EVENT_COUNT);
+    pw_query_start(&query, batch->connection, op->woke ? PW_QUERY_EVENT_WAKE : PW_QUERY_EVENT_COUNT);
     pw_bind_integer(&query, op->instance);
     pw_bind_integer(&query, op->seq);
     pw_bind_integer(&query, batch->now_ms);
     return pw_query_run(&query, batch->error);
 }
 
+static pawl_status apply_answer(struct pw_batch *batch, struct pw_op_event *op, const struct pw_look *look)
+{
+    op->recorded = op->woke = false;
+    if (!look->found)
+        return PAWL_OK;
+    pawl_status status = insert_event(batch, op, look);
+    if (!op->recorded)
+        return status;
+    op->run_told = look->run;
+    op->woke = look->status == PW_TASK_WAITING && !look->processing;
+    return count_event(batch, op);
+}
+
 pawl_status pw_apply_event(struct pw_batch *batch, struct pw_op_event *op)
 {
     struct pw_look look;
-    pawl_status status = pw_look_at_task(batch, op->instance, &look);
+    pawl_status status =
+        op->is_answer ? pw_look_at_lease(batch, op->instance, &look) : pw_look_at_task(batch, op->instance, &look);
     if (status != PAWL_OK)
         return status;
+    if (op->is_answer)
+        return apply_answer(batch, op, &look);
     if (!look.found || look.run != op->run)
         return pw_refuse_moved(batch);
-    op->seq = look.event_seq + 1;
-
-    struct pw_query query;
-    pw_query_start(&query, batch->connection, PW_QUERY_EVENT_INSERT);
-    pw_bind_integer(&query, op->instance);
-    pw_bind_integer(&query, op->run);
-    pw_bind_integer(&query, op->seq);
-    pw_bind_text(&query, op->id);
-    pw_bind_text(&query, op->type);
-    pw_bind_text(&query, op->payload);
-    pw_bind_integer(&query, batch->now_ms);
-    status = pw_query_run(&query, batch->error);
+    status = insert_event(batch, op, &look);
     if (status != PAWL_OK)
         return status;
-    if (sqlite3_changes64(batch->connection->db) == 0)
+    if (!op->recorded)
         return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_INSTANCE_ID_ALREADY_EXISTS,
                                          "the run has an event of this id already"));
     return count_event(batch, op);

@@ -1,5 +1,5 @@
-/* instance_ops.c - the ops that begin and end runs.  While a run is open its task row lives; the instance row takes
- * part only at both ends. */
+/* instance_ops.c - the ops that begin and end runs, and reach those that a run has begun.  While a run is open its task
+ * row lives; the instance row takes part only at both ends. */
 #include "base/error.h"
 #include "store/sqlite/batch.h"
 
@@ -54,6 +54,9 @@ pawl_status pw_apply_create(struct pw_batch *batch, struct pw_op_create *op)
     pw_bind_text(&query, op->id);
     pw_bind_text(&query, op->params);
     pw_bind_integer(&query, batch->now_ms);
+    pw_bind_time(&query, op->link.parent); /* none is NULL, as are the next two */
+    pw_bind_time(&query, op->link.run);
+    pw_bind_time(&query, op->link.relation);
     pawl_status status = pw_query_run(&query, batch->error);
     if (status != PAWL_OK)
         return status;
@@ -66,6 +69,20 @@ pawl_status pw_apply_create(struct pw_batch *batch, struct pw_op_create *op)
     return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_INSTANCE_ID_ALREADY_EXISTS,
                                      "workflow %.*s has an instance %.*s already", (int)op->workflow.size,
                                      op->workflow.data, (int)op->id.size, op->id.data));
+}
+
+static pawl_status keep_steps(struct pw_batch *batch, const struct pw_op_restart *op)
+{
+    if (op->keep_before_seq == 0)
+        return PAWL_OK;
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_STEPS_KEEP);
+    pw_bind_integer(&query, op->instance);
+    pw_bind_integer(&query, op->run);
+    pw_bind_integer(&query, op->keep_before_seq);
+    pw_bind_integer(&query, op->keep_except_seq);
+    pw_bind_text(&query, op->keep_except_error);
+    return pw_query_run(&query, batch->error);
 }
 
 pawl_status pw_apply_restart(struct pw_batch *batch, const struct pw_op_restart *op)
@@ -86,17 +103,20 @@ pawl_status pw_apply_restart(struct pw_batch *batch, const struct pw_op_restart 
     pw_bind_integer(&query, op->instance);
     pw_bind_integer(&query, shard);
     bind_new_task(batch, &query, op->hold_owner, op->hold_lease_ms);
-    return pw_query_run(&query, batch->error);
+    status = pw_query_run(&query, batch->error);
+    return status == PAWL_OK ? keep_steps(batch, op) : status;
 }
 
-pawl_status pw_apply_finish(struct pw_batch *batch, struct pw_op_finish *op)
+/* ---- Ending -------------------------------------------------------------------------------------------------- */
+
+/* All but what only a look at the task tells is filled in.  Of a run that has no task nothing is ended. */
+static pawl_status end_run(struct pw_batch *batch, struct pw_op_finish *op, bool *out_found)
 {
     struct pw_look look;
     pawl_status status = pw_look_at_task(batch, op->instance, &look);
-    if (status != PAWL_OK)
+    *out_found = status == PAWL_OK && look.found;
+    if (!*out_found)
         return status;
-    if (!look.found)
-        return pw_refuse_moved(batch);
     op->started_at_ms = look.started_at_ms;
     op->completed_at_ms = batch->now_ms;
 
@@ -116,4 +136,92 @@ pawl_status pw_apply_finish(struct pw_batch *batch, struct pw_op_finish *op)
     pw_query_start(&query, batch->connection, PW_QUERY_TASK_DELETE);
     pw_bind_integer(&query, op->instance);
     return pw_query_run(&query, batch->error);
+}
+
+pawl_status pw_apply_finish(struct pw_batch *batch, struct pw_op_finish *op)
+{
+    bool found = false;
+    pawl_status status = end_run(batch, op, &found);
+    return status == PAWL_OK && !found ? pw_refuse_moved(batch) : status;
+}
+
+static pawl_status terminate(struct pw_batch *batch, int64_t instance, bool *out_found)
+{
+    struct pw_op_finish finish = { .instance = instance, .outcome = PW_OUTCOME_TERMINATED };
+    return end_run(batch, &finish, out_found);
+}
+
+pawl_status pw_apply_end(struct pw_batch *batch, struct pw_op_end *op)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_OPEN);
+    pw_bind_text(&query, op->workflow);
+    pw_bind_text(&query, op->id);
+    int64_t instance = pw_query_step(&query) ? pw_column_integer(&query) : 0;
+    bool found = false;
+    pawl_status status = pw_query_end(&query, batch->error);
+    if (status == PAWL_OK && instance != 0)
+        status = terminate(batch, instance, &found);
+    if (status == PAWL_OK)
+        op->instance = found ? instance : 0;
+    return status;
+}
+
+/* ---- Reaching children --------------------------------------------------------------------------------------- */
+
+struct child {
+    int64_t instance;
+    enum pw_relation relation;
+};
+
+/* Into rows of their own before any is changed, because the changes take them out of the index. */
+static pawl_status find_children(struct pw_batch *batch, const struct pw_op_reach *op, struct pw_rows *children)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_CHILDREN_OPEN);
+    pw_bind_integer(&query, op->parent);
+    pw_bind_integer(&query, op->run);
+    pw_bind_integer(&query, op->demand == PW_DEMAND_NONE ? PW_RELATION_JOB : PW_RELATION_ATTACHED);
+    while (pw_query_step(&query)) {
+        struct child *child = pw_rows_add(children);
+        if (child == NULL) {
+            query.code = SQLITE_NOMEM;
+            break;
+        }
+        child->instance = pw_column_integer(&query);
+        child->relation = (enum pw_relation)pw_column_choice(&query, PW_RELATION_JOB);
+    }
+    return pw_query_end(&query, batch->error);
+}
+
+/* Whoever holds it hears of the demand by itself. */
+static pawl_status demand_of_child(struct pw_batch *batch, int64_t instance, enum pw_demand demand, bool *out_found)
+{
+    struct pw_look look;
+    pawl_status status = pw_look_at_lease(batch, instance, &look);
+    *out_found = status == PAWL_OK && look.found;
+    if (!*out_found)
+        return status;
+    bool held = look.processing && look.locked_until_ms > batch->now_ms;
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, held ? PW_QUERY_TASK_DEMAND : PW_QUERY_TASK_DEMAND_NOW);
+    pw_bind_integer(&query, instance);
+    pw_bind_integer(&query, demand);
+    pw_bind_integer(&query, batch->now_ms);
+    return pw_query_run(&query, batch->error);
+}
+
+pawl_status pw_apply_reach(struct pw_batch *batch, struct pw_op_reach *op)
+{
+    struct pw_rows children = { .arena = &batch->unit->arena, .row_size = sizeof(struct child) };
+    pawl_status status = find_children(batch, op, &children);
+    op->reached = 0;
+    for (size_t position = 0; position < children.count && status == PAWL_OK; position++) {
+        const struct child *child = (const struct child *)children.rows + position;
+        bool found = false;
+        status = child->relation == PW_RELATION_JOB ? terminate(batch, child->instance, &found)
+                                                    : demand_of_child(batch, child->instance, op->demand, &found);
+        op->reached += found;
+    }
+    return status;
 }

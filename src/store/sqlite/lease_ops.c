@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "store/sqlite/batch.h"
+#include "store/sqlite/read.h"
 
 /* Of a task that is gone nothing is found. */
 static pawl_status read_claim(struct pw_batch *batch, int64_t instance, struct pw_claim *claim, bool *out_found)
@@ -18,13 +19,16 @@ static pawl_status read_claim(struct pw_batch *batch, int64_t instance, struct p
         claim->fence.epoch = pw_column_count(&query) + 1;
         claim->workflow = pw_column_text(&query, arena);
         claim->id = pw_column_text(&query, arena);
-        claim->kind = (enum pw_task_kind)pw_column_choice(&query, PW_TASK_RUN);
+        claim->kind = (enum pw_task_kind)pw_column_choice(&query, PW_TASK_REPAIR);
+        claim->demand = (enum pw_demand)pw_column_choice(&query, PW_DEMAND_TERMINATE);
         claim->event_seq = pw_column_count(&query);
         claim->taken_over = pw_column_integer(&query) != 0;
         claim->is_first = pw_column_integer(&query) != 0;
         claim->has_instance = claim->is_first; /* later turns have more to read anyhow, and params can be large */
         claim->created_at_ms = pw_column_integer(&query);
         claim->params = pw_column_text(&query, arena);
+        if (claim->has_instance)
+            pw_read_link(&query, &claim->link);
     }
     return pw_query_end(&query, batch->error);
 }
@@ -100,13 +104,12 @@ pawl_status pw_find_due(struct pw_batch *batch, enum pw_query_name name, struct 
     return collect_due(batch, &query, dues);
 }
 
-static pawl_status claim_candidates(struct pw_batch *batch, struct pw_op_claim *op, struct pw_rows *candidates,
-                                    struct pw_rows *claims)
+static pawl_status claim_candidates(struct pw_batch *batch, const struct pw_op_claim *op, struct pw_rows *candidates,
+                                    size_t max, struct pw_rows *claims)
 {
     pawl_status status = PAWL_OK;
     pw_sort_due(candidates);
-    for (size_t position = 0; position < candidates->count && claims->count < op->max && status == PAWL_OK;
-         position++) {
+    for (size_t position = 0; position < candidates->count && claims->count < max && status == PAWL_OK; position++) {
         int64_t instance = ((const struct pw_due *)candidates->rows)[position].key;
         bool exists = false;
         struct pw_claim *claim = pw_rows_add(claims);
@@ -140,11 +143,11 @@ static pawl_status find_tasks(struct pw_batch *batch, const struct pw_op_claim *
 }
 
 /* One group of C2: what the given queries find, of all workflows together, oldest first. */
-static pawl_status claim_group(struct pw_batch *batch, struct pw_op_claim *op, const struct finder *finders,
-                               size_t finder_count, struct pw_rows *claims)
+static pawl_status claim_group(struct pw_batch *batch, const struct pw_op_claim *op, const struct finder *finders,
+                               size_t finder_count, size_t max, struct pw_rows *claims)
 {
     struct pw_rows candidates = { .arena = &batch->unit->arena, .row_size = sizeof(struct pw_due) };
-    size_t room = op->max - claims->count;
+    size_t room = max - claims->count;
     for (size_t position = 0; position < op->workflow_count && room > 0; position++) {
         for (size_t i = 0; i < finder_count; i++) {
             pawl_status status = find_tasks(batch, op, &finders[i], position, room, &candidates);
@@ -152,7 +155,7 @@ static pawl_status claim_group(struct pw_batch *batch, struct pw_op_claim *op, c
                 return status;
         }
     }
-    return claim_candidates(batch, op, &candidates, claims);
+    return claim_candidates(batch, op, &candidates, max, claims);
 }
 
 static pawl_status pause_expired(struct pw_batch *batch, const struct pw_op_claim *op)
@@ -168,6 +171,23 @@ static pawl_status pause_expired(struct pw_batch *batch, const struct pw_op_clai
     return status;
 }
 
+/* As many as are asked for, unless all that may be leased at once are fewer. */
+static pawl_status find_room(struct pw_batch *batch, const struct pw_op_claim *op, size_t *out_max)
+{
+    *out_max = op->max;
+    if (op->leased_max == 0 || op->workflow_count == 0)
+        return PAWL_OK;
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_CLAIM_LEASED);
+    pw_bind_text(&query, op->workflows[0]);
+    pw_bind_integer(&query, batch->now_ms);
+    size_t leased = pw_query_step(&query) ? (size_t)pw_column_count(&query) : 0;
+    size_t room = leased < op->leased_max ? op->leased_max - leased : 0;
+    if (room < *out_max)
+        *out_max = room;
+    return pw_query_end(&query, batch->error);
+}
+
 pawl_status pw_apply_claim(struct pw_batch *batch, struct pw_op_claim *op)
 {
     static const struct finder before[] = { { PW_QUERY_CLAIM_RESUMABLE, PW_QUERY_CLAIM_RESUMABLE_SHARED },
@@ -175,11 +195,14 @@ pawl_status pw_apply_claim(struct pw_batch *batch, struct pw_op_claim *op)
     static const struct finder after[] = { { PW_QUERY_CLAIM_STARTABLE, PW_QUERY_CLAIM_STARTABLE_SHARED } };
 
     struct pw_rows claims = { .arena = &batch->unit->arena, .row_size = sizeof(struct pw_claim) };
+    size_t max = 0;
     pawl_status status = pause_expired(batch, op);
     if (status == PAWL_OK)
-        status = claim_group(batch, op, before, sizeof before / sizeof before[0], &claims);
+        status = find_room(batch, op, &max);
     if (status == PAWL_OK)
-        status = claim_group(batch, op, after, sizeof after / sizeof after[0], &claims);
+        status = claim_group(batch, op, before, sizeof before / sizeof before[0], max, &claims);
+    if (status == PAWL_OK)
+        status = claim_group(batch, op, after, sizeof after / sizeof after[0], max, &claims);
     if (status == PAWL_OK) {
         op->claims = claims.rows;
         op->claim_count = claims.count;
@@ -201,12 +224,13 @@ static pawl_status set_lease(struct pw_batch *batch, int64_t instance, int64_t l
 static pawl_status renew_lease(struct pw_batch *batch, const struct pw_op_renew *op, struct pw_lease *lease)
 {
     struct pw_look look;
-    pawl_status status = pw_look_at_task(batch, lease->fence.instance, &look);
+    pawl_status status = pw_look_at_lease(batch, lease->fence.instance, &look);
     if (status != PAWL_OK)
         return status;
     lease->lost = !look.found || !look.processing || look.owner != op->owner || look.run != lease->fence.run ||
                   look.epoch != lease->fence.epoch;
     lease->pause_requested = !lease->lost && look.pause_requested;
+    lease->demand = lease->lost ? PW_DEMAND_NONE : look.demand;
     return lease->lost ? PAWL_OK : set_lease(batch, lease->fence.instance, batch->now_ms + op->lease_ms);
 }
 

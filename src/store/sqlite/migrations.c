@@ -226,12 +226,87 @@ static const char set_table[] = "CREATE TABLE workflow_set ("
                                 "  number INTEGER NOT NULL," /* from 0 */
                                 "  size INTEGER NOT NULL);";
 
+/* Version 4.  Most instances have no parent, and are in neither of the indexes; the second holds just those children that
+ * the end of their parent's run may concern, with all that it asks about them. */
+static const char instance_link[] =
+    "ALTER TABLE workflow_instance ADD COLUMN parent INTEGER;"
+    "ALTER TABLE workflow_instance ADD COLUMN parent_run INTEGER;"
+    "ALTER TABLE workflow_instance ADD COLUMN relation INTEGER;"
+    "CREATE INDEX workflow_instance_child ON workflow_instance (parent) WHERE parent IS NOT NULL;"
+    "CREATE INDEX workflow_instance_open_child ON workflow_instance (parent, parent_run, relation)"
+    "  WHERE parent IS NOT NULL AND outcome IS NULL;";
+
+static const char task_demand[] = "ALTER TABLE workflow_task ADD COLUMN demand INTEGER NOT NULL DEFAULT 0;";
+
+static const char step_description[] = "ALTER TABLE workflow_step ADD COLUMN description TEXT;";
+
+static const char linked_instance_view[] =
+    "DROP VIEW workflow_instances;"
+    "CREATE VIEW workflow_instances AS SELECT i.workflow, i.id, i.run,"
+    "  CASE coalesce(i.outcome, -1) WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' WHEN 3 THEN 'errored'"
+    "    ELSE CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END END AS status,"
+    "  i.params, i.output, i.error_name, i.error_message,"
+    "  CASE i.relation WHEN 1 THEN 'attached' WHEN 2 THEN 'detached' WHEN 3 THEN 'job' END AS relation,"
+    "  p.workflow AS parent_workflow, p.id AS parent_id, i.parent_run,"
+    "  " ISO_TIME("i.created_at") " AS created_at,"
+    "  " ISO_TIME("max(i.updated_at, coalesce(t.updated_at, 0))") " AS updated_at,"
+    "  " ISO_TIME("coalesce(t.started_at, i.started_at)") " AS started_at,"
+    "  " ISO_TIME("i.completed_at") " AS completed_at"
+    " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"
+    " LEFT JOIN workflow_instance p ON p.key = i.parent;";
+
+static const char demanding_task_view[] =
+    "DROP VIEW workflow_tasks;"
+    "CREATE VIEW workflow_tasks AS SELECT i.workflow, i.id, t.run,"
+    "  CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END AS status,"
+    "  CASE t.kind WHEN 0 THEN 'wake' WHEN 1 THEN 'retry' WHEN 2 THEN 'resume' WHEN 3 THEN 'run' ELSE 'repair' END"
+    "    AS kind,"
+    "  CASE t.processing WHEN 1 THEN 'processing' ELSE 'pending' END AS state,"
+    "  " ISO_TIME("t.due_at") " AS due_at, t.epoch, t.owner,"
+    "  " ISO_TIME("t.locked_until") " AS locked_until, t.pause_requested,"
+    "  CASE t.demand WHEN 1 THEN 'interrupt' WHEN 2 THEN 'rollback' WHEN 3 THEN 'terminate' END AS demand,"
+    "  " ISO_TIME("t.updated_at") " AS updated_at"
+    " FROM workflow_task t JOIN workflow_instance i ON i.key = t.instance;";
+
+static const char described_step_view[] =
+    "DROP VIEW workflow_steps;"
+    "CREATE VIEW workflow_steps AS SELECT i.workflow, i.id, s.run, s.seq, s.name, s.description,"
+    "  CASE s.kind WHEN 0 THEN 'do' WHEN 1 THEN 'sleep' WHEN 2 THEN 'waitForEvent' WHEN 3 THEN 'first'"
+    "    WHEN 4 THEN 'call' WHEN 5 THEN 'child' ELSE 'deferred' END AS kind,"
+    "  CASE s.status WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' ELSE 'errored' END AS status,"
+    "  s.attempts, s.attempts_max, s.timeout AS timeout_ms,"
+    "  " ISO_TIME("s.next_retry_at") " AS next_retry_at,"
+    "  " ISO_TIME("s.wake_at") " AS wake_at,"
+    "  s.wait_event_type, s.result, s.error_name, s.error_message,"
+    "  " ISO_TIME("s.created_at") " AS created_at,"
+    "  " ISO_TIME("s.updated_at") " AS updated_at"
+    " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
+
 /* clang-format on */
 
 const struct pw_sqlite_migration pw_sqlite_migrations[] = {
-    { 1, schema_table }, { 1, instance_table }, { 1, task_table }, { 1, step_table }, { 1, event_table },
-    { 1, log_table },    { 1, instance_view },  { 1, task_view },  { 1, step_view },  { 1, event_view },
-    { 1, log_view },     { 2, hook_table },     { 2, hook_view },  { 3, task_shard }, { 3, runner_table },
-    { 3, runner_view },  { 3, set_table },
+    { 1, schema_table },
+    { 1, instance_table },
+    { 1, task_table },
+    { 1, step_table },
+    { 1, event_table },
+    { 1, log_table },
+    { 1, instance_view },
+    { 1, task_view },
+    { 1, step_view },
+    { 1, event_view },
+    { 1, log_view },
+    { 2, hook_table },
+    { 2, hook_view },
+    { 3, task_shard },
+    { 3, runner_table },
+    { 3, runner_view },
+    { 3, set_table },
+    { 4, instance_link },
+    { 4, task_demand },
+    { 4, step_description },
+    { 4, linked_instance_view },
+    { 4, demanding_task_view },
+    { 4, described_step_view },
 };
 const size_t pw_sqlite_migration_count = sizeof pw_sqlite_migrations / sizeof pw_sqlite_migrations[0];

@@ -11,9 +11,9 @@
 #define INSTANCE_COLUMNS_WITH(step_updated_at)                                                                         \
     "i.key, i.workflow, i.id, i.run, i.outcome, i.params, i.output, i.error_name, i.error_message, i.created_at,"      \
     " max(i.updated_at, coalesce(t.updated_at, 0), coalesce(" step_updated_at ", 0)),"                                 \
-    " coalesce(t.started_at, i.started_at), i.completed_at,"                                                           \
+    " coalesce(t.started_at, i.started_at), i.completed_at, i.parent, i.parent_run, i.relation,"                       \
     " t.instance, t.epoch, t.status, t.kind, t.due_at, t.processing, t.owner, t.locked_until, t.pause_requested,"      \
-    " t.started_at, t.updated_at, t.event_seq"
+    " t.demand, t.started_at, t.updated_at, t.event_seq"
 #define INSTANCE_COLUMNS                                                                                               \
     INSTANCE_COLUMNS_WITH("(SELECT s.updated_at FROM workflow_step s"                                                  \
                           "  WHERE s.instance = t.instance AND s.run = t.run ORDER BY s.seq DESC LIMIT 1)")
@@ -21,8 +21,12 @@
 #define STEP_COLUMNS_OF(table)                                                                                         \
     table "seq, " table "name, " table "kind, " table "status, " table "attempts, " table "attempts_max, "             \
     table "timeout, " table "next_retry_at, " table "wake_at, " table "event_at, " table "wait_event_type, "           \
-    table "result, " table "error_name, " table "error_message, " table "created_at, " table "updated_at"
+    table "result, " table "error_name, " table "error_message, " table "created_at, " table "updated_at, "            \
+    table "description"
 #define STEP_COLUMNS STEP_COLUMNS_OF("")
+
+/* Each fence reads these, so they are few. */
+#define LOOK_COLUMNS "run, epoch, due_at, pause_requested, demand, started_at, event_seq"
 
 #define EVENT_COLUMNS "seq, id, type, payload, created_at, delivered_at, consumed_by"
 
@@ -78,9 +82,9 @@
         "SELECT NOT EXISTS (SELECT 1 FROM workflow_instance WHERE key > 0), coalesce(max(id), 0),"                     \
         " coalesce(max(number), 0), coalesce(max(size), 0) FROM workflow_set WHERE key = 1")                           \
                                                                                                                        \
-    QUERY(TASK_LOOK,                                                                                                   \
-        "SELECT run, epoch, due_at, processing, owner, pause_requested, started_at, event_seq"                         \
-        " FROM workflow_task WHERE instance = ?1")                                                                     \
+    QUERY(TASK_LOOK, "SELECT " LOOK_COLUMNS " FROM workflow_task WHERE instance = ?1")                                 \
+    QUERY(TASK_LOOK_AT_LEASE,                                                                                          \
+        "SELECT " LOOK_COLUMNS ", status, processing, owner, locked_until FROM workflow_task WHERE instance = ?1")     \
     QUERY(TASK_INSERT,                                                                                                 \
         "INSERT INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch, owner,"          \
         " locked_until, pause_requested, started_at, updated_at, event_seq, shard)"                                    \
@@ -95,10 +99,18 @@
         "UPDATE workflow_task SET status = ?2, kind = ?3, due_at = ?4, processing = 0, epoch = epoch + 1,"             \
         " owner = NULL, locked_until = NULL, pause_requested = 0, updated_at = ?5 WHERE instance = ?1")                \
     QUERY(TASK_PAUSE, "UPDATE workflow_task SET pause_requested = ?2, updated_at = ?3 WHERE instance = ?1")            \
+    QUERY(TASK_DEMAND,                                                                                                 \
+        "UPDATE workflow_task SET demand = max(demand, ?2), event_seq = event_seq + 1, updated_at = ?3"                \
+        " WHERE instance = ?1")                                                                                        \
+    QUERY(TASK_DEMAND_NOW,                                                                                             \
+        "UPDATE workflow_task SET demand = max(demand, ?2), event_seq = event_seq + 1, status = 0, kind = 2,"          \
+        " due_at = ?3, processing = 0, epoch = epoch + 1, owner = NULL, locked_until = NULL, pause_requested = 0,"     \
+        " updated_at = ?3 WHERE instance = ?1")                                                                        \
     QUERY(TASK_DELETE, "DELETE FROM workflow_task WHERE instance = ?1")                                                \
     QUERY(TASK_CLAIMABLE,                                                                                              \
-        "SELECT t.run, t.epoch, t.workflow, i.id, t.kind, t.event_seq, t.processing, t.started_at IS NULL,"            \
-        " i.created_at, CASE WHEN t.started_at IS NULL THEN i.params END"                                              \
+        "SELECT t.run, t.epoch, t.workflow, i.id, t.kind, t.demand, t.event_seq, t.processing,"                        \
+        " t.started_at IS NULL, i.created_at, CASE WHEN t.started_at IS NULL THEN i.params END, i.parent,"             \
+        " i.parent_run, i.relation"                                                                                    \
         " FROM workflow_task t CROSS JOIN workflow_instance i ON i.key = t.instance WHERE t.instance = ?1")            \
     QUERY(TASK_TAKE,                                                                                                   \
         "UPDATE workflow_task SET status = 0, processing = 1, epoch = epoch + 1, owner = ?2, locked_until = ?3,"       \
@@ -109,6 +121,7 @@
         "UPDATE workflow_task INDEXED BY workflow_task_leased SET status = 2, processing = 0, epoch = epoch + 1,"      \
         " owner = NULL, locked_until = NULL, pause_requested = 0, updated_at = ?2"                                     \
         " WHERE processing = 1 AND workflow = ?1 AND locked_until <= ?2 AND pause_requested = 1")                      \
+    QUERY(CLAIM_LEASED, "SELECT count(*) FROM " LEASED " AND workflow = ?1 AND locked_until > ?2")                     \
     QUERY(CLAIM_EXPIRED,                                                                                               \
         "SELECT instance, locked_until FROM workflow_task INDEXED BY workflow_task_leased"                             \
         " WHERE processing = 1 AND workflow = ?1 AND locked_until <= ?2 ORDER BY locked_until LIMIT ?3")               \
@@ -139,7 +152,7 @@
     QUERY(TASK_LEASE, "UPDATE workflow_task SET locked_until = ?2 WHERE instance = ?1")                                \
     QUERY(REAP_LEASES,                                                                                                 \
         "SELECT instance, owner FROM workflow_task INDEXED BY workflow_task_leased"                                    \
-        " WHERE processing = 1 AND locked_until > ?1")                                                                 \
+        " WHERE processing = 1 AND locked_until > ?1 AND owner > 0")                                                   \
     QUERY(NEXT_DUE,                                                                                                    \
         "SELECT (SELECT min(due_at) FROM workflow_task INDEXED BY workflow_task_resumable"                             \
         "         WHERE kind < 3 AND processing = 0 AND status < 2 AND workflow = ?1),"                                \
@@ -165,14 +178,19 @@
         ENDED_COUNT("1", "?5") ", " ENDED_COUNT("2", "?6") ", " ENDED_COUNT("3", "?7"))                                \
                                                                                                                        \
     QUERY(INSTANCE_INSERT,                                                                                             \
-        "INSERT INTO workflow_instance (workflow, id, run, params, created_at, updated_at)"                            \
-        " VALUES (?1, ?2, 1, ?3, ?4, ?4) ON CONFLICT (workflow, id) DO NOTHING")                                       \
+        "INSERT INTO workflow_instance (workflow, id, run, params, created_at, updated_at, parent, parent_run,"        \
+        " relation) VALUES (?1, ?2, 1, ?3, ?4, ?4, ?5, ?6, ?7) ON CONFLICT (workflow, id) DO NOTHING")                 \
     QUERY(INSTANCE_RESTART,                                                                                            \
         "UPDATE workflow_instance SET run = run + 1, outcome = NULL, output = NULL, error_name = NULL,"                \
         " error_message = NULL, updated_at = ?3, started_at = NULL, completed_at = NULL WHERE key = ?1 AND run = ?2")  \
     QUERY(INSTANCE_FINISH,                                                                                             \
         "UPDATE workflow_instance SET outcome = ?2, output = ?3, error_name = ?4, error_message = ?5, updated_at = ?6,"\
         " completed_at = ?6, started_at = ?7 WHERE key = ?1")                                                          \
+    QUERY(INSTANCE_OPEN,                                                                                               \
+        "SELECT key FROM workflow_instance WHERE workflow = ?1 AND id = ?2 AND outcome IS NULL")                       \
+    QUERY(CHILDREN_OPEN,                                                                                               \
+        "SELECT key, relation FROM workflow_instance INDEXED BY workflow_instance_open_child WHERE outcome IS NULL"    \
+        " AND parent = ?1 AND parent_run = ?2 AND relation IN (3, ?3)")                                                \
     QUERY(INSTANCE_BY_ID,                                                                                              \
         "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"         \
         " WHERE i.workflow = ?1 AND i.id = ?2")                                                                        \
@@ -214,15 +232,28 @@
         "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY workflow_instance_ended"                      \
         " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
         " WHERE i.workflow = ?1 AND i.key < ?2 AND i.outcome = ?4 ORDER BY i.key DESC LIMIT ?3")                       \
+    QUERY(LIST_CHILDREN_OLDEST,                                                                                        \
+        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY workflow_instance_child"                      \
+        " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
+        " WHERE i.parent = ?1 AND i.key > ?2 ORDER BY i.key LIMIT ?3")                                                 \
+    QUERY(LIST_CHILDREN_NEWEST,                                                                                        \
+        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY workflow_instance_child"                      \
+        " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
+        " WHERE i.parent = ?1 AND i.key < ?2 ORDER BY i.key DESC LIMIT ?3")                                            \
                                                                                                                        \
     QUERY(STEP_INSERT,                                                                                                 \
         "INSERT INTO workflow_step (instance, run, seq, status, attempts, attempts_max, timeout, next_retry_at,"       \
-        " wake_at, event_at, wait_event_type, result, error_name, error_message, updated_at, name, kind, created_at)"  \
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)")                   \
+        " wake_at, event_at, wait_event_type, result, error_name, error_message, updated_at, description, name, kind," \
+        " created_at)"                                                                                                 \
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)")              \
     QUERY(STEP_UPDATE,                                                                                                 \
         "UPDATE workflow_step SET status = ?4, attempts = ?5, attempts_max = ?6, timeout = ?7, next_retry_at = ?8,"    \
         " wake_at = ?9, event_at = ?10, wait_event_type = ?11, result = ?12, error_name = ?13, error_message = ?14,"   \
-        " updated_at = ?15 WHERE instance = ?1 AND run = ?2 AND seq = ?3")                                             \
+        " updated_at = ?15, description = ?16 WHERE instance = ?1 AND run = ?2 AND seq = ?3")                          \
+    QUERY(STEPS_KEEP,                                                                                                  \
+        "INSERT INTO workflow_step (instance, run, " STEP_COLUMNS ") SELECT instance, run + 1, " STEP_COLUMNS          \
+        " FROM workflow_step WHERE instance = ?1 AND run = ?2 AND seq < ?3 AND seq <> ?4 AND status <> 0"              \
+        " AND (?5 IS NULL OR error_name IS NOT ?5)")                                                                   \
     QUERY(STEPS_OLDEST,                                                                                                \
         "SELECT " STEP_COLUMNS " FROM workflow_step WHERE instance = ?1 AND run = ?2 AND seq > ?3"                     \
         " ORDER BY seq LIMIT ?4")                                                                                      \
@@ -237,6 +268,9 @@
         "INSERT INTO workflow_event (instance, run, seq, id, type, payload, created_at)"                               \
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (instance, run, id) DO NOTHING")                             \
     QUERY(EVENT_COUNT, "UPDATE workflow_task SET event_seq = ?2, updated_at = ?3 WHERE instance = ?1")                 \
+    QUERY(EVENT_WAKE,                                                                                                  \
+        "UPDATE workflow_task SET event_seq = ?2, updated_at = ?3, status = 0, kind = 0, due_at = ?3,"                 \
+        " epoch = epoch + 1 WHERE instance = ?1")                                                                      \
     QUERY(EVENT_CONSUME,                                                                                               \
         "UPDATE workflow_event SET consumed_by = ?4, delivered_at = ?5"                                                \
         " WHERE instance = ?1 AND run = ?2 AND seq = ?3")                                                              \

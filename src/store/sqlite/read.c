@@ -11,15 +11,23 @@ static void read_task(struct pw_query *query, struct pw_task *task)
 {
     task->epoch = pw_column_count(query);
     task->status = (enum pw_task_status)pw_column_choice(query, PW_TASK_PAUSED);
-    task->kind = (enum pw_task_kind)pw_column_choice(query, PW_TASK_RUN);
+    task->kind = (enum pw_task_kind)pw_column_choice(query, PW_TASK_REPAIR);
     task->due_at_ms = pw_column_time(query);
     task->processing = pw_column_integer(query) != 0;
     task->owner = pw_column_integer(query);
     task->locked_until_ms = pw_column_time(query);
     task->pause_requested = pw_column_integer(query) != 0;
+    task->demand = (enum pw_demand)pw_column_choice(query, PW_DEMAND_TERMINATE);
     task->started_at_ms = pw_column_time(query);
     task->updated_at_ms = pw_column_time(query);
     task->event_seq = pw_column_count(query);
+}
+
+void pw_read_link(struct pw_query *query, struct pw_link *out_link)
+{
+    out_link->parent = pw_column_count(query);
+    out_link->run = pw_column_count(query);
+    out_link->relation = (enum pw_relation)pw_column_choice(query, PW_RELATION_JOB);
 }
 
 static void read_instance_row(struct pw_query *query, struct pw_arena *arena, void *row)
@@ -38,6 +46,7 @@ static void read_instance_row(struct pw_query *query, struct pw_arena *arena, vo
     instance->updated_at_ms = pw_column_time(query);
     instance->started_at_ms = pw_column_time(query);
     instance->completed_at_ms = pw_column_time(query);
+    pw_read_link(query, &instance->link);
     instance->has_task = pw_column_integer(query) != 0; /* its key, which is never 0 */
     read_task(query, &instance->task);
 }
@@ -47,7 +56,7 @@ static void read_step_row(struct pw_query *query, struct pw_arena *arena, void *
     struct pw_step_row *step = row;
     step->seq = pw_column_place(query);
     step->name = pw_column_text(query, arena);
-    step->kind = (enum pawl_step_kind)pw_column_choice(query, PAWL_STEP_FIRST);
+    step->kind = (enum pawl_step_kind)pw_column_choice(query, PAWL_STEP_DEFERRED);
     step->status = (enum pawl_step_status)pw_column_choice(query, PAWL_STEP_ERRORED);
     step->attempts = pw_column_count(query);
     step->attempts_max = pw_column_count(query);
@@ -61,6 +70,7 @@ static void read_step_row(struct pw_query *query, struct pw_arena *arena, void *
     step->error_message = pw_column_text(query, arena);
     step->created_at_ms = pw_column_time(query);
     step->updated_at_ms = pw_column_time(query);
+    step->description = pw_column_text(query, arena);
 }
 
 static void read_event_row(struct pw_query *query, struct pw_arena *arena, void *row)
@@ -227,11 +237,13 @@ pawl_status pw_sqlite_read_current(struct pw_store *store, struct pw_arena *aren
     return PAWL_OK;
 }
 
-/* Which rows a status stands for: by the task while the run is open, by the outcome afterwards. */
+/* Which rows are asked for: of a parent all; of a status by the task while the run is open, by the outcome afterwards. */
 static enum pw_query_name list_query(const struct pw_instance_query *query, int64_t *out_value)
 {
     bool oldest = query->oldest_first;
     *out_value = -1;
+    if (query->parent != 0)
+        return oldest ? PW_QUERY_LIST_CHILDREN_OLDEST : PW_QUERY_LIST_CHILDREN_NEWEST;
     if (!query->has_status)
         return oldest ? PW_QUERY_LIST_OLDEST : PW_QUERY_LIST_NEWEST;
     switch (query->status) {
@@ -273,10 +285,13 @@ pawl_status pw_sqlite_list_instances(struct pw_store *store, struct pw_arena *ar
     pawl_status status = begin(&reading, store, list_query(query, &value), error);
     if (status != PAWL_OK)
         return status;
-    pw_bind_text(&reading.query, query->workflow);
+    if (query->parent != 0)
+        pw_bind_integer(&reading.query, query->parent);
+    else
+        pw_bind_text(&reading.query, query->workflow);
     pw_bind_integer(&reading.query, page_start(pw_positions_key(query->positions), query->oldest_first));
     pw_bind_size(&reading.query, query->max);
-    if (query->has_status)
+    if (query->parent == 0 && query->has_status)
         pw_bind_integer(&reading.query, value);
     status = finish(&reading, &rows, read_instance_row, error);
     if (status == PAWL_OK) {

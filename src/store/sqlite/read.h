@@ -5,6 +5,8 @@
 #include "store/sqlite/query.h"
 #include "store/store.h"
 
+/* Three columns: parent, its run, relation. */
+void pw_read_link(struct pw_query *query, struct pw_link *out_link);
 /* Of HOOK_COLUMNS, into a struct pw_hook_row. */
 void pw_read_hook_row(struct pw_query *query, struct pw_arena *arena, void *row);
 

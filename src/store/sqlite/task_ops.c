@@ -1,4 +1,5 @@
-/* task_ops.c - the ops on the task row: the fence, which goes before every write of a turn, parking and pausing. */
+/* task_ops.c - the ops on the task row: the fence, which goes before every write of a turn, parking, pausing and
+ * what is demanded of it. */
 #include "base/error.h"
 #include "store/sqlite/batch.h"
 
@@ -15,21 +16,40 @@ pawl_status pw_run_on_task(struct pw_batch *batch, struct pw_query *query)
     return status;
 }
 
+static void read_look(struct pw_query *query, struct pw_look *look)
+{
+    look->run = pw_column_count(query);
+    look->epoch = pw_column_count(query);
+    look->due_at_ms = pw_column_integer(query);
+    look->pause_requested = pw_column_integer(query) != 0;
+    look->demand = (enum pw_demand)pw_column_choice(query, PW_DEMAND_TERMINATE);
+    look->started_at_ms = pw_column_time(query);
+    look->event_seq = pw_column_count(query);
+}
+
 pawl_status pw_look_at_task(struct pw_batch *batch, int64_t instance, struct pw_look *out_look)
 {
     struct pw_query query;
     pw_query_start(&query, batch->connection, PW_QUERY_TASK_LOOK);
     pw_bind_integer(&query, instance);
     out_look->found = pw_query_step(&query);
+    if (out_look->found)
+        read_look(&query, out_look);
+    return pw_query_end(&query, batch->error);
+}
+
+pawl_status pw_look_at_lease(struct pw_batch *batch, int64_t instance, struct pw_look *out_look)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_LOOK_AT_LEASE);
+    pw_bind_integer(&query, instance);
+    out_look->found = pw_query_step(&query);
     if (out_look->found) {
-        out_look->run = pw_column_count(&query);
-        out_look->epoch = pw_column_count(&query);
-        out_look->due_at_ms = pw_column_integer(&query);
+        read_look(&query, out_look);
+        out_look->status = (enum pw_task_status)pw_column_choice(&query, PW_TASK_PAUSED);
         out_look->processing = pw_column_integer(&query) != 0;
         out_look->owner = pw_column_integer(&query);
-        out_look->pause_requested = pw_column_integer(&query) != 0;
-        out_look->started_at_ms = pw_column_time(&query);
-        out_look->event_seq = pw_column_count(&query);
+        out_look->locked_until_ms = pw_column_time(&query);
     }
     return pw_query_end(&query, batch->error);
 }
@@ -45,6 +65,7 @@ pawl_status pw_apply_fence(struct pw_batch *batch, struct pw_op_fence *op)
                                                           "another run that this concerns has moved on"))
                               : pw_refuse_moved(batch);
     op->pause_requested = look.pause_requested;
+    op->demand = look.demand;
     op->event_seq = look.event_seq;
     if (op->unless_pause && look.pause_requested)
         return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_STOPPED, "a pause is requested"));
@@ -53,16 +74,10 @@ pawl_status pw_apply_fence(struct pw_batch *batch, struct pw_op_fence *op)
     return PAWL_OK;
 }
 
-/* The request was withdrawn while the turn was on its way to pause. */
-static bool is_withdrawn(const struct pw_op_park *op, const struct pw_look *look)
+static int64_t due_of_park(const struct pw_batch *batch, const struct pw_op_park *op, const struct pw_look *look,
+                           bool goes_on)
 {
-    return op->if_requested && !look->pause_requested;
-}
-
-static int64_t due_of_park(const struct pw_batch *batch, const struct pw_op_park *op, const struct pw_look *look)
-{
-    if (op->due_at_ms == PW_NOW || is_withdrawn(op, look) ||
-        (op->event_seq_seen >= 0 && look->event_seq > op->event_seq_seen))
+    if (op->due_at_ms == PW_NOW || goes_on || (op->event_seq_seen >= 0 && look->event_seq > op->event_seq_seen))
         return batch->now_ms;
     return op->due_at_ms != 0 ? op->due_at_ms : look->due_at_ms;
 }
@@ -75,14 +90,15 @@ pawl_status pw_apply_park(struct pw_batch *batch, struct pw_op_park *op)
         return status;
     if (!look.found)
         return pw_refuse_moved(batch);
-    op->due_at_ms_set = due_of_park(batch, op, &look);
-    op->status_set = look.pause_requested ? PW_TASK_PAUSED : is_withdrawn(op, &look) ? PW_TASK_ACTIVE : op->status;
+    bool goes_on = pw_park_goes_on(op, look.pause_requested, look.demand);
+    op->due_at_ms_set = due_of_park(batch, op, &look, goes_on);
+    op->status_set = look.pause_requested ? PW_TASK_PAUSED : goes_on ? PW_TASK_ACTIVE : op->status;
 
     struct pw_query query;
     pw_query_start(&query, batch->connection, PW_QUERY_TASK_PARK);
     pw_bind_integer(&query, op->instance);
     pw_bind_integer(&query, op->status_set);
-    pw_bind_integer(&query, op->kind);
+    pw_bind_integer(&query, goes_on ? PW_TASK_RESUME : op->kind);
     pw_bind_integer(&query, op->due_at_ms_set);
     pw_bind_integer(&query, batch->now_ms);
     return pw_query_run(&query, batch->error);
@@ -94,6 +110,16 @@ pawl_status pw_apply_pause(struct pw_batch *batch, const struct pw_op_pause *op)
     pw_query_start(&query, batch->connection, PW_QUERY_TASK_PAUSE);
     pw_bind_integer(&query, op->instance);
     pw_bind_integer(&query, op->requested);
+    pw_bind_integer(&query, batch->now_ms);
+    return pw_run_on_task(batch, &query);
+}
+
+pawl_status pw_apply_demand(struct pw_batch *batch, const struct pw_op_demand *op)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_DEMAND);
+    pw_bind_integer(&query, op->instance);
+    pw_bind_integer(&query, op->demand);
     pw_bind_integer(&query, batch->now_ms);
     return pw_run_on_task(batch, &query);
 }

@@ -1,0 +1,162 @@
+/* store_model_links.c - what one run is told by another, and by whoever wants it to end, in the model; see store_model.h. */
+#include "store_model_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* ---- Events and answers ------------------------------------------------------------------------------------------ */
+
+static bool has_event(const struct model *model, const struct pw_instance *instance, struct pw_text id)
+{
+    for (size_t i = 0; id.data != NULL && i < model->rows.event_count; i++) {
+        const struct model_event *event = &model->rows.events[i];
+        if (event->instance == instance->key && event->run == instance->run && event->row.id.data != NULL &&
+            pw_text_equal(event->row.id, id))
+            return true;
+    }
+    return false;
+}
+
+static void record(struct model *model, struct pw_instance *instance, struct pw_op_event *op)
+{
+    op->recorded = true;
+    op->seq = ++instance->task.event_seq;
+    instance->task.updated_at_ms = model->now_ms;
+    struct model_event *event = ADD_ROW(model, event);
+    *event = (struct model_event){ .instance = instance->key, .run = instance->run };
+    event->row = (struct pw_event_row){ .seq = op->seq,
+                                        .id = store_model_keep(model, op->id),
+                                        .type = store_model_keep(model, op->type),
+                                        .payload = store_model_keep(model, op->payload),
+                                        .created_at_ms = model->now_ms };
+}
+
+static void become_due(struct model *model, struct pw_task *task, enum pw_task_kind kind)
+{
+    task->kind = kind;
+    task->due_at_ms = model->now_ms;
+    store_model_let_go(model, task, PW_TASK_ACTIVE);
+}
+
+static void answer(struct model *model, struct pw_op_event *op)
+{
+    struct pw_instance *instance = store_model_task(model, op->instance);
+    op->recorded = op->woke = false;
+    if (instance == NULL || (has_event(model, instance, op->id) && model->flaw != FLAW_ANSWER_TWICE))
+        return;
+    record(model, instance, op);
+    op->run_told = instance->run;
+    struct pw_task *task = &instance->task;
+    bool sleeps = task->status == PW_TASK_WAITING ||
+                  (task->status == PW_TASK_PAUSED && model->flaw == FLAW_ANSWER_WAKES_THE_PAUSED);
+    op->woke = sleeps && !task->processing;
+    if (op->woke) {
+        bool asked = task->pause_requested; /* which an answer does not lift */
+        become_due(model, task, PW_TASK_WAKE);
+        task->pause_requested = asked;
+    }
+}
+
+pawl_status store_model_add_event(struct model *model, struct pw_op_event *op)
+{
+    if (op->is_answer) {
+        answer(model, op);
+        return PAWL_OK;
+    }
+    struct pw_instance *instance = store_model_task(model, op->instance);
+    if (instance == NULL || instance->run != op->run)
+        return PAWL_CONFLICT;
+    if (has_event(model, instance, op->id))
+        return PAWL_INSTANCE_ID_ALREADY_EXISTS;
+    record(model, instance, op);
+    return PAWL_OK;
+}
+
+/* ---- Demands ------------------------------------------------------------------------------------------------------- */
+
+static void raise_demand(struct model *model, struct pw_task *task, enum pw_demand demand)
+{
+    if (demand > task->demand || model->flaw == FLAW_DEMAND_IS_LOWERED)
+        task->demand = demand;
+    task->event_seq++;
+    task->updated_at_ms = model->now_ms;
+}
+
+pawl_status store_model_demand(struct model *model, const struct pw_op_demand *op)
+{
+    struct pw_instance *instance = store_model_task(model, op->instance);
+    if (instance == NULL)
+        return PAWL_CONFLICT;
+    raise_demand(model, &instance->task, op->demand);
+    return PAWL_OK;
+}
+
+static void end(struct model *model, struct pw_instance *instance)
+{
+    const struct pw_op_finish ended = { .outcome = PW_OUTCOME_TERMINATED,
+                                        .started_at_ms = instance->task.started_at_ms,
+                                        .completed_at_ms = model->now_ms };
+    store_model_end_run(model, instance, &ended);
+    instance->has_task = false;
+}
+
+static void reach_child(struct model *model, struct pw_task *task, enum pw_demand demand)
+{
+    bool is_held = task->processing && task->locked_until_ms > model->now_ms;
+    raise_demand(model, task, demand);
+    if (!is_held || model->flaw == FLAW_REACH_TAKES_THE_HELD)
+        become_due(model, task, PW_TASK_RESUME);
+}
+
+pawl_status store_model_reach(struct model *model, struct pw_op_reach *op)
+{
+    op->reached = 0;
+    for (size_t i = 0; i < model->rows.instance_count; i++) {
+        struct pw_instance *instance = &model->rows.instances[i];
+        if (!instance->has_task || instance->link.parent != op->parent ||
+            (instance->link.run != op->run && model->flaw != FLAW_REACH_OVERLOOKS_RUN))
+            continue;
+        bool is_job = instance->link.relation == PW_RELATION_JOB && model->flaw != FLAW_REACH_LEAVES_JOBS;
+        bool is_child = instance->link.relation == PW_RELATION_ATTACHED && op->demand != PW_DEMAND_NONE;
+        if (is_job)
+            end(model, instance);
+        else if (is_child)
+            reach_child(model, &instance->task, op->demand);
+        op->reached += is_job || is_child;
+    }
+    return PAWL_OK;
+}
+
+pawl_status store_model_end(struct model *model, struct pw_op_end *op)
+{
+    op->instance = 0;
+    for (size_t i = 0; i < model->rows.instance_count && op->instance == 0; i++) {
+        struct pw_instance *instance = &model->rows.instances[i];
+        if (!instance->has_task || !pw_text_equal(instance->id, op->id) ||
+            (!pw_text_equal(instance->workflow, op->workflow) && model->flaw != FLAW_END_OVERLOOKS_WORKFLOW))
+            continue;
+        op->instance = instance->key;
+        end(model, instance);
+    }
+    return PAWL_OK;
+}
+
+/* ---- Restarts ------------------------------------------------------------------------------------------------------ */
+
+void store_model_keep_steps(struct model *model, const struct pw_op_restart *op)
+{
+    size_t count = model->rows.step_count;
+    for (size_t i = 0; i < count; i++) {
+        const struct model_step step = model->rows.steps[i];
+        bool is_finished = step.row.status != PAWL_STEP_WAITING || model->flaw == FLAW_RESTART_KEEPS_WAITING_STEPS;
+        bool is_excepted =
+            step.row.seq == op->keep_except_seq ||
+            (op->keep_except_error.data != NULL && pw_text_equal(step.row.error_name, op->keep_except_error));
+        if (step.instance == op->instance && step.run == op->run && is_finished && step.row.seq < op->keep_before_seq &&
+            !is_excepted)
+            *ADD_ROW(model, step) = (struct model_step){ step.instance, step.run + 1, step.row };
+    }
+}

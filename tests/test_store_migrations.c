@@ -1,0 +1,232 @@
+/* test_store_migrations.c - the fourth version of SQLite's schema: files of the third go on with it, the views show in
+ * words what it brought, and nobody takes a lease from a worker outside. */
+#include "store_fixture.h"
+
+#include "store/sqlite/migrations.h"
+
+/* ---- Files of the third version ---------------------------------------------------------------------------------- */
+
+/* A run that waits in its second step, one that is held, and one that has ended. */
+static const char rows_of_version_3[] =
+    "UPDATE workflow_schema SET version = 3;"
+    "INSERT INTO workflow_instance (key, workflow, id, run, outcome, created_at, updated_at, completed_at)"
+    " VALUES (1, 'order', 'waiting', 1, NULL, 5, 5, NULL), (2, 'order', 'held', 1, NULL, 5, 5, NULL),"
+    "  (3, 'order', 'ended', 1, 1, 5, 9, 9);"
+    "INSERT INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch, owner, locked_until,"
+    " pause_requested, updated_at, event_seq, shard)"
+    " VALUES (1, 'order', 1, 1, 0, 1700000000000, 0, 4, NULL, NULL, 0, 5, 0, 7),"
+    "  (2, 'order', 1, 0, 3, 5, 1, 1, 77, 1700000900, 0, 5, 0, 7);"
+    "INSERT INTO workflow_step (instance, run, seq, name, kind, status, attempts, attempts_max, timeout, result,"
+    " created_at, updated_at) VALUES (1, 1, 1, 'charge', 0, 1, 1, 5, 600000, '7', 5, 5),"
+    "  (1, 1, 2, 'paid', 2, 0, 0, 0, 0, NULL, 5, 5);";
+
+/* Puts a file of version 3, as it was released, in the place of the fixture's, and opens it. */
+static void begin_with_version_3(struct fixture *fixture)
+{
+    const char *path = fixture->url + strlen("sqlite:");
+    sqlite3 *db = NULL;
+    fixture->store->ops->close(fixture->store);
+    fixture->store = NULL;
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    for (size_t i = 0; i < pw_sqlite_migration_count; i++)
+        if (pw_sqlite_migrations[i].version <= 3)
+            assert_int_equal(sqlite3_exec(db, pw_sqlite_migrations[i].sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, rows_of_version_3, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    fixture->store = fixture_open_store(fixture);
+    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"), 4);
+}
+
+static void a_file_of_version_3_keeps_its_rows_and_they_have_no_parent_and_no_demand(void **state)
+{
+    struct fixture *fixture = *state;
+    begin_with_version_3(fixture);
+    for (int64_t key = 1; key <= 3; key++) {
+        struct pw_instance instance = read_key(fixture, key);
+        assert_int_equal(instance.link.parent, 0);
+        assert_int_equal(instance.link.run, 0);
+        assert_int_equal(instance.link.relation, PW_RELATION_NONE);
+        assert_int_equal(instance.has_task, key < 3);
+        assert_int_equal(instance.task.demand, PW_DEMAND_NONE);
+    }
+    struct pw_step_row *steps = NULL;
+    size_t count = 0;
+    assert_int_equal(
+        fixture->store->ops->read_waiting_steps(fixture->store, &fixture->arena, 1, 1, &steps, &count, &fixture->error),
+        PAWL_OK);
+    assert_int_equal(count, 1);
+    assert_text(steps[0].name, "paid");
+    assert_null(steps[0].description.data);
+}
+
+static void runs_of_version_3_go_on_and_may_have_children_and_answers(void **state)
+{
+    struct fixture *fixture = *state;
+    begin_with_version_3(fixture);
+    assert_int_equal(try_fence(fixture, (struct pw_fence){ 2, 1, 1 }), PAWL_OK);
+
+    struct pw_unit *unit = fixture_unit(fixture);
+    (void)add_fence(unit, (struct pw_fence){ 2, 1, 1 });
+    struct pw_op_create *create = add_create(unit, "order", "child");
+    create->link = (struct pw_link){ .parent = 1, .run = 1, .relation = PW_RELATION_ATTACHED };
+    struct pw_op_event *answer = add_event(unit, (struct pw_fence){ .instance = 1 }, "$order/child", "$order/child");
+    answer->is_answer = true;
+    fixture_apply(fixture);
+    assert_int_equal(unit->status, PAWL_OK);
+    assert_true(answer->woke);
+    int64_t child = create->fence.instance;
+    fixture_clear_units(fixture);
+
+    const struct pw_text order = text("order");
+    struct pw_op_claim *claim = fixture_claim(fixture, &order, 1, 1);
+    assert_int_equal(claim->claim_count, 1);
+    assert_text(claim->claims[0].id, "waiting");
+    assert_int_equal(claim->claims[0].event_seq, 1);
+    assert_int_equal(read_key(fixture, child).link.parent, 1);
+}
+
+/* ---- Views --------------------------------------------------------------------------------------------------------- */
+
+static int64_t create_child(struct fixture *fixture, const char *workflow, const char *id, struct pw_fence parent,
+                            enum pw_relation relation)
+{
+    struct pw_op_create *op = add_create(fixture_unit(fixture), workflow, id);
+    op->link = (struct pw_link){ .parent = parent.instance, .run = parent.run, .relation = relation };
+    fixture_apply(fixture);
+    assert_true(op->created);
+    int64_t key = op->fence.instance;
+    fixture_clear_units(fixture);
+    return key;
+}
+
+static void the_view_of_instances_shows_who_made_them(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence parent = create_held(fixture, "order", "p");
+    (void)create_child(fixture, "mail", "a", parent, PW_RELATION_ATTACHED);
+    (void)create_child(fixture, "mail", "d", parent, PW_RELATION_DETACHED);
+    (void)create_child(fixture, "@print", "j", parent, PW_RELATION_JOB);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_instances WHERE parent_workflow = 'order'"
+                                           " AND parent_id = 'p' AND parent_run = 1"
+                                           " AND (id, relation) IN (VALUES ('a', 'attached'), ('d', 'detached'),"
+                                           " ('j', 'job'))"),
+                     3);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_instances WHERE id = 'p'"
+                                           " AND coalesce(relation, parent_workflow, parent_id, parent_run) IS NULL"),
+                     1);
+}
+
+static void the_view_of_tasks_shows_what_is_demanded_and_what_awaits_repair(void **state)
+{
+    static const char *const words[] = { NULL, "interrupt", "rollback", "terminate" };
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    assert_int_equal(query_number(fixture, "SELECT demand IS NULL FROM workflow_tasks"), 1);
+    for (int demand = PW_DEMAND_INTERRUPT; demand <= PW_DEMAND_TERMINATE; demand++) {
+        struct pw_op_demand *op = &add(fixture_unit(fixture), PW_OP_DEMAND)->as.demand;
+        *op = (struct pw_op_demand){ at.instance, (enum pw_demand)demand };
+        fixture_apply_all(fixture);
+        char sql[100];
+        (void)snprintf(sql, sizeof sql, "SELECT demand = '%s' AND kind = 'run' FROM workflow_tasks", words[demand]);
+        assert_int_equal(query_number(fixture, sql), 1);
+    }
+    assert_int_equal(read_key(fixture, at.instance).task.demand, PW_DEMAND_TERMINATE);
+    struct pw_fence other = create_held(fixture, "order", "b");
+    (void)park(fixture, other, PW_TASK_PAUSED, PW_TASK_REPAIR, PW_NOW);
+    assert_int_equal(
+        query_number(fixture, "SELECT kind = 'repair' AND status = 'paused' FROM workflow_tasks WHERE id = 'b'"), 1);
+    assert_int_equal(read_key(fixture, other.instance).task.kind, PW_TASK_REPAIR);
+}
+
+static void the_view_of_steps_shows_their_kinds_and_descriptions(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    struct pw_unit *unit = fixture_unit(fixture);
+    for (int kind = PAWL_STEP_DO; kind <= PAWL_STEP_DEFERRED; kind++) {
+        const char *name = pawl_step_kind_name((enum pawl_step_kind)kind);
+        struct pw_step_row *row = add_step(unit, at, kind + 1, name);
+        row->kind = (enum pawl_step_kind)kind;
+        row->description = text(kind == PAWL_STEP_CALL ? "prints a label" : NULL);
+    }
+    fixture_apply_all(fixture);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_steps WHERE kind = name"), 7);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_steps WHERE description IS NOT NULL"), 1);
+    assert_int_equal(query_number(fixture, "SELECT seq FROM workflow_steps WHERE description = 'prints a label'"), 5);
+}
+
+/* ---- Leases of workers outside ------------------------------------------------------------------------------------- */
+
+static void a_lease_of_somebody_outside_is_never_reaped(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence dead = create_held(fixture, "order", "dead"); /* by an owner that nobody has announced */
+    struct pw_op_create *create = add_create(fixture_unit(fixture), "@print", "j");
+    create->hold_owner = PW_OWNER_OUTSIDE;
+    create->hold_lease_ms = FIXTURE_LEASE_MS;
+    fixture_apply(fixture);
+    int64_t outside = create->fence.instance;
+    fixture_clear_units(fixture);
+
+    struct pw_op_reap *reap = &add(fixture_unit(fixture), PW_OP_REAP)->as.reap;
+    fixture_apply(fixture);
+    assert_int_equal(reap->reaped, 1);
+    assert_int_equal(read_key(fixture, dead.instance).task.locked_until_ms, fixture->now_ms);
+    struct pw_task task = read_key(fixture, outside).task;
+    assert_int_equal(task.owner, PW_OWNER_OUTSIDE);
+    assert_int_equal(task.locked_until_ms, fixture->now_ms + FIXTURE_LEASE_MS);
+}
+
+/* ---- Units --------------------------------------------------------------------------------------------------------- */
+
+static void an_answer_at_the_end_of_a_unit_needs_no_undo_and_an_event_does(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = { .instance = 7, .run = 1 };
+    struct pw_unit *unit = fixture_unit(fixture);
+    (void)add_fence(unit, at);
+    (void)add_finish(unit, at, PW_OUTCOME_COMPLETE);
+    struct pw_op_event *event = add_event(unit, at, "$order/a", "$order/a");
+    add(unit, PW_OP_REACH)->as.reach.parent = 7;
+    (void)add(unit, PW_OP_END);
+    add(unit, PW_OP_DEMAND)->as.demand.instance = 7;
+    assert_true(pw_unit_needs_undo(unit));
+    event->is_answer = true;
+    assert_false(pw_unit_needs_undo(unit));
+}
+
+static void units_that_begin_with_an_answer_or_an_end_belong_to_their_instance(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_unit *answers = fixture_unit(fixture), *fences = fixture_unit(fixture);
+    (void)add_event(answers, (struct pw_fence){ .instance = 7 }, "e", "e");
+    (void)add_fence(fences, (struct pw_fence){ .instance = 7 });
+    assert_int_equal(pw_unit_key(answers), pw_unit_key(fences));
+
+    struct pw_unit *ends = fixture_unit(fixture), *creates = fixture_unit(fixture);
+    add(ends, PW_OP_END)->as.end = (struct pw_op_end){ .workflow = text("@print"), .id = text("j") };
+    (void)add_create(creates, "@print", "j");
+    assert_int_equal(pw_unit_key(ends), pw_unit_key(creates));
+}
+
+/* clang-format off */
+#define TESTS(TEST)                                                                                                    \
+    TEST(the_view_of_instances_shows_who_made_them)                                                                    \
+    TEST(the_view_of_tasks_shows_what_is_demanded_and_what_awaits_repair)                                              \
+    TEST(the_view_of_steps_shows_their_kinds_and_descriptions)                                                         \
+    TEST(an_answer_at_the_end_of_a_unit_needs_no_undo_and_an_event_does)                                               \
+    TEST(units_that_begin_with_an_answer_or_an_end_belong_to_their_instance)
+#define TESTS_OF_FILES(TEST)                                                                                           \
+    TEST(a_file_of_version_3_keeps_its_rows_and_they_have_no_parent_and_no_demand)                                     \
+    TEST(runs_of_version_3_go_on_and_may_have_children_and_answers)                                                    \
+    TEST(a_lease_of_somebody_outside_is_never_reaped)
+/* clang-format on */
+
+int main(void)
+{
+    const struct CMUnitTest in_memory[] = { TESTS(ON_MEMORY) };
+    const struct CMUnitTest in_file[] = { TESTS(ON_FILE) TESTS_OF_FILES(ON_FILE) };
+    int failed = cmocka_run_group_tests_name("in memory", in_memory, NULL, NULL);
+    return failed + cmocka_run_group_tests_name("in a file", in_file, NULL, NULL);
+}
