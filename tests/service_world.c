@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "service/service.h"
+
 static int64_t world_now(void *user)
 {
     return ((struct world *)user)->now_ms;
@@ -91,17 +93,22 @@ struct pawl_instance world_get(struct world *world, const char *id)
     return instance;
 }
 
-struct pw_instance world_row(struct world *world, const char *id)
+struct pw_instance world_row_of(struct world *world, const char *workflow, const char *id)
 {
     struct pw_store *store = world->engine->store;
     const struct pw_store_ops *ops = world->true_ops != NULL ? world->true_ops : store->ops;
     struct pw_instance row;
     struct pw_arena arena;
     pw_arena_init(&arena);
-    assert_int_equal(ops->read_instance(store, &arena, pw_text_of("order"), pw_text_of(id), &row, &world->error),
+    assert_int_equal(ops->read_instance(store, &arena, pw_text_of(workflow), pw_text_of(id), &row, &world->error),
                      PAWL_OK);
     pw_arena_clear(&arena);
     return row;
+}
+
+struct pw_instance world_row(struct world *world, const char *id)
+{
+    return world_row_of(world, "order", id);
 }
 
 void world_send(struct world *world, const char *id, const char *type, const char *event_id)
@@ -202,13 +209,48 @@ void world_wait(struct world *world, const char *id, int64_t seq, enum pawl_step
     step.wake_at_ms = wake_at_ms;
     step.wait_event_type = pw_text_of(event_type);
     add_step_op(&unit, &row, &step);
+    world_commit(world, &unit);
+    world_park(world, id, PW_TASK_WAITING, PW_TASK_WAKE, wake_at_ms);
+}
+
+void world_park(struct world *world, const char *id, enum pw_task_status status, enum pw_task_kind kind,
+                int64_t due_at_ms)
+{
+    struct pw_unit unit;
+    pw_unit_init(&unit);
     struct pw_op *park = pw_unit_add(&unit, PW_OP_PARK);
-    park->as.park = (struct pw_op_park){ .instance = row.key,
-                                         .status = PW_TASK_WAITING,
-                                         .kind = PW_TASK_WAKE,
-                                         .due_at_ms = wake_at_ms,
+    park->as.park = (struct pw_op_park){ .instance = world_row(world, id).key,
+                                         .status = status,
+                                         .kind = kind,
+                                         .due_at_ms = due_at_ms,
                                          .event_seq_seen = -1 };
     world_commit(world, &unit);
+}
+
+void world_record(struct world *world, const char *id, struct pw_step_row step)
+{
+    struct pw_instance row = world_row(world, id);
+    struct pw_unit unit;
+    pw_unit_init(&unit);
+    step.created_at_ms = step.created_at_ms != 0 ? step.created_at_ms : world->now_ms;
+    step.updated_at_ms = step.updated_at_ms != 0 ? step.updated_at_ms : world->now_ms;
+    add_step_op(&unit, &row, &step);
+    world_commit(world, &unit);
+}
+
+void world_make(struct world *world, const char *parent, enum pw_relation relation, const char *workflow,
+                const char *id, const char *params)
+{
+    struct pw_instance row = world_row(world, parent);
+    const struct pw_link link = { row.key, row.run, relation };
+    struct pw_unit unit;
+    pw_unit_init(&unit);
+    pw_unit_add(&unit, PW_OP_FENCE)->as.fence.at = (struct pw_fence){ row.key, row.run, row.task.epoch };
+    assert_int_equal(pw_service_add_create(world->engine, &unit, &link, pw_text_of(workflow), pw_text_of(id),
+                                           pw_text_of(params), &world->error),
+                     PAWL_OK);
+    assert_int_equal(pw_engine_run(world->engine, &unit), PAWL_OK);
+    pw_unit_clear(&unit);
 }
 
 void world_add_step(struct world *world, const char *id, int64_t seq, enum pawl_step_kind kind,
@@ -296,6 +338,12 @@ static void peer_pause(void *runner, int64_t instance)
     ((struct world *)runner)->asked_to_pause++;
 }
 
+static void peer_interrupt(void *runner, int64_t instance, enum pw_demand demand)
+{
+    assert_true(instance > 0);
+    ((struct world *)runner)->demanded = demand;
+}
+
 static void peer_event(void *runner, int64_t instance, int64_t run, int64_t seq)
 {
     assert_true(instance > 0 && run > 0 && seq > 0);
@@ -311,7 +359,9 @@ static void peer_revoke(void *runner, int64_t instance, int64_t run)
 void world_start_local(struct world *world, int room)
 {
     world->local = (struct pw_local){ world, local_reserve, local_deliver, local_cancel, local_wake };
-    world->peer = (struct pw_peer){ .runner = world, .revoke = peer_revoke, .pause = peer_pause, .event = peer_event };
+    world->peer = (struct pw_peer){
+        .runner = world, .revoke = peer_revoke, .pause = peer_pause, .event = peer_event, .interrupt = peer_interrupt
+    };
     world->room = room;
     assert_true(pw_engine_set_local(world->engine, &world->local));
     pw_engine_join(world->engine, &world->peer);

@@ -29,6 +29,7 @@ struct world {
     struct pw_peer peer;
     int room; /* how many runs it would still take */
     int reserved, cancelled, woken, revoked, asked_to_pause, told_of_events;
+    enum pw_demand demanded;      /* of the newest interrupt */
     bool revoked_before_delivery; /* of the newest delivery */
     struct pw_claim delivered[WORLD_CLAIMS_MAX];
     char delivered_id[WORLD_CLAIMS_MAX][101];
@@ -73,6 +74,16 @@ void world_add_step(struct world *world, const char *id, int64_t seq, enum pawl_
 void world_add_log(struct world *world, const char *id, enum pawl_log_level level, const char *category,
                    const char *message);
 void world_finish(struct world *world, const char *id, enum pw_outcome outcome);
+/* A step as given, of the current run; where a time is 0 it is now. */
+void world_record(struct world *world, const char *id, struct pw_step_row step);
+/* The run is nobody's from now on. */
+void world_park(struct world *world, const char *id, enum pw_task_status status, enum pw_task_kind kind,
+                int64_t due_at_ms);
+
+/* Makes an instance as a step of "order" `parent` does. */
+void world_make(struct world *world, const char *parent, enum pw_relation relation, const char *workflow,
+                const char *id, const char *params);
+struct pw_instance world_row_of(struct world *world, const char *workflow, const char *id); /* as world_row() */
 
 void world_start_local(struct world *world, int room);
 void world_start_meddling(struct world *world, int count,

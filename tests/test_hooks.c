@@ -313,7 +313,7 @@ static void C7_two_events_to_one_instance_in_one_unit_are_told_once(void **state
     ok(pw_service_add_event(world->engine, &unit, order, pw_text_of("a"), paid, none, &world->error));
     ok(pw_service_add_event(world->engine, &unit, order, pw_text_of("b"), paid, none, &world->error));
     ok(pw_service_add_event(world->engine, &unit, order, pw_text_of("a"), paid, none, &world->error));
-    ok(pw_service_add_create(world->engine, &unit, order, pw_text_of("c"), none, &world->error));
+    ok(pw_service_add_create(world->engine, &unit, NULL, order, pw_text_of("c"), none, &world->error));
     ok(pw_engine_run(world->engine, &unit));
     pw_unit_clear(&unit);
     assert_recorded(world, "a/1 event, b/1 event, c/1 create");

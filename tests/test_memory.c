@@ -140,6 +140,33 @@ static pawl_status failing(pawl_run *run, const pawl_value *params, pawl_value *
     return pawl_run_fail(run, NULL, "no %s", "good");
 }
 
+static pawl_status publish(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    return pawl_result(step, out_result, "V", input);
+}
+
+static pawl_status charge(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    return pawl_result(step, out_result, "{s:V}", "charged", input);
+}
+
+/* What others finish: a worker outside and one in this process, whoever has a token, a child. */
+static pawl_status shop(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    static const struct pawl_compensation undo = { .undo = publish };
+    const struct pawl_step_options published = { .description = "for all to see", .compensate = &undo };
+    pawl_value *token, *packed, *shipped, *approved, *leaf;
+    const char *text;
+    PAWL_TRY(pawl_deferred_token(run, "approval", &text));
+    PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &token, "s", text));
+    PAWL_TRY(pawl_do(run, "publish", &published, publish, token, NULL));
+    PAWL_TRY(pawl_call(run, "pack", "pack", NULL, params, &packed));
+    PAWL_TRY(pawl_call(run, "charge", "charge", NULL, params, &shipped));
+    PAWL_TRY(pawl_await_deferred(run, "approval", NULL, &approved));
+    PAWL_TRY(pawl_run_child(run, "leaf", "leaf", NULL, params, &leaf));
+    return pawl_return(run, out_result, "[V, V, V, V]", packed, shipped, approved, leaf);
+}
+
 /* ---- Acts, each of which can be done again -------------------------------------------------------------------------- */
 
 struct play {
@@ -407,6 +434,141 @@ static act_fn *const hook_acts[] = {
     NULL
 };
 
+/* ---- What others finish ----------------------------------------------------------------------------------------------- */
+
+static pawl_status open_shop(struct play *play)
+{
+    const struct pawl_workflow workflow = { .name = "shop", .run = shop };
+    const struct pawl_function function = { .name = "charge", .run = charge, .concurrency = 1 };
+    PAWL_TRY(open_world(play));
+    PAWL_TRY(pawl_register(pawl_world_engine(play->world), &workflow, &play->error));
+    PAWL_TRY(pawl_register_function(pawl_world_engine(play->world), &function, &play->error));
+    return pawl_limit_function(pawl_world_engine(play->world), "pack", 1, &play->error);
+}
+
+static pawl_status create_shop(struct play *play)
+{
+    return create(play, "shop", "s");
+}
+
+/* One that was claimed and could not be given out comes again when its lease is over. */
+static pawl_status claim_pack(struct play *play, const struct pawl_job **out_job)
+{
+    static const char *const functions[] = { "pack", "other" };
+    struct pawl_claim_options options = PAWL_CLAIM_OPTIONS_INIT;
+    pawl_engine *engine = pawl_world_engine(play->world);
+    size_t count = 0;
+    options.functions = functions;
+    options.function_count = 2;
+    for (int tries = 0; tries < 2 && count == 0; tries++) {
+        pawl_status status = PAWL_FAILED;
+        if (tries > 0)
+            PAWL_TRY(pawl_world_advance(play->world, "31 seconds", &play->error));
+        pawl_job_claim_async(engine, pawl_world_scope(play->world), &options, out_job, &count, &play->error,
+                             note_answer, &status);
+        PAWL_TRY(status);
+    }
+    play->error = (struct pawl_error){ PAWL_FAILED, "there is no job" };
+    return count > 0 ? PAWL_OK : PAWL_FAILED;
+}
+
+static pawl_status pack(struct play *play)
+{
+    static const struct pawl_outcome outcome = { .result_json = "{\"packed\": true}" };
+    pawl_engine *engine = pawl_world_engine(play->world);
+    const struct pawl_job *job = NULL;
+    pawl_status status = PAWL_FAILED;
+    PAWL_TRY(claim_pack(play, &job));
+    PAWL_TRY(pawl_job_heartbeat(engine, job->token, 0, NULL, &play->error));
+    pawl_job_settle_async(engine, job->token, &outcome, &play->error, note_answer, &status);
+    return status;
+}
+
+static pawl_status read_token(struct play *play, const char **out_token)
+{
+    struct pawl_history history;
+    pawl_value *token;
+    PAWL_TRY(pawl_world_history(play->world, "shop", "s", 0, &history, &play->error));
+    for (size_t i = 0; i < history.step_count; i++) {
+        const char *text = history.steps[i].result_json;
+        if (strcmp(history.steps[i].name, "publish") != 0)
+            continue;
+        PAWL_TRY(pawl_value_parse(pawl_world_scope(play->world), text, strlen(text), &token, &play->error));
+        *out_token = pawl_value_string(token, NULL, NULL);
+        play->error = (struct pawl_error){ PAWL_NOMEM, "a value could not be read" };
+        return *out_token != NULL ? PAWL_OK : PAWL_NOMEM;
+    }
+    play->error = (struct pawl_error){ PAWL_FAILED, "there is no token" };
+    return PAWL_FAILED;
+}
+
+static pawl_status approve(struct play *play)
+{
+    static const struct pawl_outcome outcome = { .result_json = "[\"approved\"]" };
+    const char *token;
+    pawl_status status = PAWL_FAILED;
+    PAWL_TRY(read_token(play, &token));
+    pawl_deferred_settle_async(pawl_world_engine(play->world), token, &outcome, &play->error, note_answer, &status);
+    PAWL_TRY(status);
+    return pawl_deferred_succeed(pawl_world_engine(play->world), token, outcome.result_json, &play->error);
+}
+
+static pawl_status list_leaves(struct play *play)
+{
+    struct pawl_instance_page page;
+    PAWL_TRY(pawl_list_children(pawl_world_engine(play->world), pawl_world_scope(play->world), "shop", "s", NULL, &page,
+                                &play->error));
+    play->end[0] = '\0';
+    snprintf(play->end, END_SIZE, "%zu children, of \"%s\"\n", page.count,
+             page.count > 0 ? page.instances[0].parent->id : "");
+    return look_at(play, "shop", "s");
+}
+
+static pawl_status again_from_publish(struct play *play)
+{
+    pawl_status status = PAWL_FAILED;
+    pawl_restart_from_async(pawl_world_engine(play->world), "shop", "s", "publish", &play->error, note_answer, &status);
+    return status;
+}
+
+static pawl_status interrupt_shop(struct play *play)
+{
+    return pawl_interrupt(pawl_world_engine(play->world), "shop", "s", &play->error);
+}
+
+static pawl_status retry_failing(struct play *play)
+{
+    return pawl_retry(pawl_world_engine(play->world), "failing", "f", &play->error);
+}
+
+static pawl_status execute_leaf(struct play *play)
+{
+    struct pawl_execute_options options = PAWL_EXECUTE_OPTIONS_INIT;
+    struct pawl_instance instance;
+    options.key = "once";
+    options.discard = true;
+    PAWL_TRY(pawl_execute(pawl_world_engine(play->world), pawl_world_scope(play->world), "leaf", &options, &instance,
+                          &play->error));
+    return pawl_poll(pawl_world_engine(play->world), pawl_world_scope(play->world), "leaf", "once", &instance,
+                     &play->error);
+}
+
+static pawl_status look_at_both(struct play *play)
+{
+    size_t before = strlen(play->end);
+    pawl_status status = look_at(play, "shop", "s");
+    if (status == PAWL_OK)
+        status = look_at(play, "failing", "f");
+    if (status != PAWL_OK)
+        play->end[before] = '\0';
+    return status;
+}
+
+static act_fn *const other_acts[] = { open_shop,          create_shop, create_failing, run_hours,     pack,
+                                      run_hours,          approve,     run_to_end,     list_leaves,   execute_leaf,
+                                      again_from_publish, run_hours,   interrupt_shop, retry_failing, run_to_end,
+                                      look_at_both,       NULL };
+
 /* ---- Sweeps ----------------------------------------------------------------------------------------------------------- */
 
 /* The play that holds the fault is carried on by the engine, and so may differ from the others by a commit or a call.
@@ -518,6 +680,12 @@ static void hooks_and_followers_go_on_after_memory_ran_out_at_any_allocation(voi
     survive(hook_acts);
 }
 
+static void what_others_finish_goes_on_after_memory_ran_out_at_any_allocation(void **state)
+{
+    (void)state;
+    survive(other_acts);
+}
+
 static void a_sweep_ends_or_says_that_memory_ran_out(void **state)
 {
     (void)state;
@@ -535,6 +703,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_world_goes_on_after_memory_ran_out_at_any_allocation),
         cmocka_unit_test(hooks_and_followers_go_on_after_memory_ran_out_at_any_allocation),
+        cmocka_unit_test(what_others_finish_goes_on_after_memory_ran_out_at_any_allocation),
         cmocka_unit_test(a_sweep_ends_or_says_that_memory_ran_out),
         cmocka_unit_test(a_sweep_with_findings_ends_or_says_that_memory_ran_out),
     };

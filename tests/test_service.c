@@ -582,11 +582,11 @@ static void an_instance_can_be_made_in_another_unit(void **state)
     const struct pw_text absent = { NULL, 0 };
     pw_unit_init(&unit);
 
-    assert_int_equal(pw_service_add_create(world->engine, &unit, pw_text_of("order"), pw_text_of("child"),
+    assert_int_equal(pw_service_add_create(world->engine, &unit, NULL, pw_text_of("order"), pw_text_of("child"),
                                            pw_text_of("7"), &world->error),
                      PAWL_OK);
-    assert_int_equal(pw_service_add_create(world->engine, &unit, pw_text_of("order"), absent, absent, &world->error),
-                     PAWL_OK);
+    assert_int_equal(
+        pw_service_add_create(world->engine, &unit, NULL, pw_text_of("order"), absent, absent, &world->error), PAWL_OK);
     assert_int_equal(world_list_count(world), 0);
     world_commit(world, &unit);
 
@@ -603,14 +603,18 @@ static void an_instance_in_another_unit_is_checked_and_refuses_the_whole_when_it
     world_create(world, "there");
 
     assert_refused(world,
-                   pw_service_add_create(world->engine, &unit, pw_text_of("none"), absent, absent, &world->error),
+                   pw_service_add_create(world->engine, &unit, NULL, pw_text_of("none"), absent, absent, &world->error),
                    PAWL_WORKFLOW_NOT_FOUND, "none", NULL);
-    assert_refused(world, pw_service_add_create(world->engine, &unit, order, pw_text_of("a b"), absent, &world->error),
+    assert_refused(world,
+                   pw_service_add_create(world->engine, &unit, NULL, order, pw_text_of("a b"), absent, &world->error),
                    PAWL_INVALID_INSTANCE_ID, NULL);
-    assert_refused(world, pw_service_add_create(world->engine, &unit, order, absent, pw_text_of("{"), &world->error),
+    assert_refused(world,
+                   pw_service_add_create(world->engine, &unit, NULL, order, absent, pw_text_of("{"), &world->error),
                    PAWL_INVALID_JSON, NULL);
-    assert_int_equal(pw_service_add_create(world->engine, &unit, order, pw_text_of("new"), absent, NULL), PAWL_OK);
-    assert_int_equal(pw_service_add_create(world->engine, &unit, order, pw_text_of("there"), absent, NULL), PAWL_OK);
+    assert_int_equal(pw_service_add_create(world->engine, &unit, NULL, order, pw_text_of("new"), absent, NULL),
+                     PAWL_OK);
+    assert_int_equal(pw_service_add_create(world->engine, &unit, NULL, order, pw_text_of("there"), absent, NULL),
+                     PAWL_OK);
     pawl_status status = pw_commit_run(world->engine->commit, &unit);
 
     assert_int_equal(status, PAWL_INSTANCE_ID_ALREADY_EXISTS);

@@ -89,6 +89,9 @@ PAWL_API void pawl_close(pawl_engine *engine);
 
 /* Calls close(user) when the engine is closed, the newest first.  For what bindings keep beside an engine. */
 PAWL_API pawl_status pawl_at_close(pawl_engine *engine, void (*close)(void *user), void *user) PAWL_MUST_CHECK;
+/* The same, unless something is kept with this function already; answers what is.  So a binding finds again what it keeps.
+ * NULL: memory is out. */
+PAWL_API void *pawl_keep(pawl_engine *engine, void (*close)(void *user), void *user) PAWL_MUST_CHECK;
 
 /* The store's time, which is what every stored time and every comparison uses. */
 PAWL_API int64_t pawl_now_ms(pawl_engine *engine);
@@ -156,7 +159,8 @@ struct pawl_policy {
     int64_t retries_max; /* attempts_max = retries_max + 1 */
     int64_t delay_ms;
     enum pawl_backoff backoff;
-    int64_t timeout_ms; /* per attempt */
+    int64_t timeout_ms;      /* per attempt */
+    const char *description; /* of the step, for people; up to 1024 bytes; or NULL */
 };
 /* 5 retries, 10 seconds, exponential, 10 minutes. */
 PAWL_API void pawl_policy_default(struct pawl_policy *out_policy);
@@ -167,15 +171,29 @@ PAWL_API const char *pawl_policy_wrong(const struct pawl_policy *policy);
 /* Carries a turn forward and ends it; see above.  Called from worker threads or from tick. */
 typedef void pawl_turn_fn(pawl_turn *turn, void *user);
 
+/* Carries a whole run out in the thread of its caller, to its end, for pawl_execute() (service.h).  The id follows from the
+ * caller's key; the answer is the scope's. */
+struct pawl_instance;
+struct pawl_scope;
+typedef pawl_status pawl_inline_fn(pawl_engine *engine, struct pawl_scope *scope, const char *workflow, const char *id,
+                                   const char *params_json, void *user, struct pawl_instance *out_instance,
+                                   struct pawl_error *error);
+
 struct pawl_definition {
     size_t struct_size;
     const char *name;        /* 1-64 of [a-zA-Z0-9_-], no leading - or _ */
     const char *description; /* or NULL */
     const char *const *tags; /* or NULL; tag_count of them */
     size_t tag_count;
-    struct pawl_limits limits; /* zero: the engine's */
-    pawl_turn_fn *advance;     /* NULL: turns are taken with pawl_turn_poll(), see runner.h */
-    void *user;                /* borrowed until the engine is closed */
+    struct pawl_limits limits;      /* zero: the engine's */
+    pawl_turn_fn *advance;          /* NULL: turns are taken with pawl_turn_poll(), see runner.h */
+    void *user;                     /* borrowed until the engine is closed */
+    const char *const *permissions; /* that a caller needs, as the authorization sees them; or NULL */
+    size_t permission_count;
+    pawl_inline_fn *run_inline; /* or NULL.  Of an inline workflow, which has no instances: see pawl_execute() */
+    /* Carries out jobs instead (pawl_recall_call): the name is the function's, 1-63 of [a-zA-Z0-9._-], not starting with - or
+     * a dot, and the params of a run are a job. */
+    bool is_function;
 };
 
 /* Everything but `user` is copied.  Must come before the runner starts. */
@@ -184,6 +202,14 @@ PAWL_API pawl_status pawl_define(pawl_engine *engine, const struct pawl_definiti
 
 /* ---- The turn ------------------------------------------------------------------------------------------------ */
 
+/* Who made an instance, from a step. */
+struct pawl_parent {
+    const char *workflow;
+    const char *id;
+    int64_t run_number;
+    bool is_attached; /* it is terminated and interrupted with its parent */
+};
+
 struct pawl_turn_info {
     const char *workflow;
     const char *instance_id;
@@ -191,8 +217,9 @@ struct pawl_turn_info {
     int64_t created_at_ms;   /* of the instance; the same at every replay */
     const char *params_json; /* NULL: none */
     size_t params_size;
-    bool is_first; /* no earlier turn of this run got anywhere */
-    bool is_again; /* the turn function ran before in this same turn, and is run again after a commit */
+    bool is_first;             /* no earlier turn of this run got anywhere */
+    bool is_again;             /* the turn function ran before in this same turn, and is run again after a commit */
+    struct pawl_parent parent; /* workflow NULL: nobody made it from a step */
 };
 PAWL_API void pawl_turn_describe(const pawl_turn *turn, struct pawl_turn_info *out_info);
 PAWL_API pawl_engine *pawl_turn_engine(const pawl_turn *turn);
@@ -208,7 +235,9 @@ struct pawl_answer {
     enum pawl_answer_kind kind;
     const char *result_json; /* DONE: NULL is "no result" */
     size_t result_size;
-    int64_t event_at_ms;       /* DONE of a wait: when the event was sent */
+    int64_t event_at_ms;    /* DONE of a wait: when the event was sent */
+    int64_t finished_at_ms; /* DONE and FAILED; with `order` it says which of two steps finished first */
+    int64_t order;
     const char *error_name;    /* FAILED */
     const char *error_message; /* FAILED */
     pawl_attempt *attempt;     /* RUN */
@@ -227,8 +256,38 @@ PAWL_API pawl_status pawl_recall_sleep_until(pawl_lane *lane, const char *name, 
 PAWL_API pawl_status pawl_recall_event(pawl_lane *lane, const char *name, size_t name_size, const char *type,
                                        int64_t timeout_ms, struct pawl_answer *out_answer) PAWL_MUST_CHECK;
 
+/* ---- What others finish ---------------------------------------------------------------------------------------- */
+
+/* A job for whoever carries out the function: a runner that has it registered, or a worker outside (service.h).  Each
+ * attempt is a job of its own; its timeout counts from the moment when somebody first took it. */
+struct pawl_job_request {
+    const char *function;
+    const char *data_json; /* NULL: none */
+    size_t data_size;
+};
+PAWL_API pawl_status pawl_recall_call(pawl_lane *lane, const char *name, size_t name_size,
+                                      const struct pawl_job_request *call, const struct pawl_policy *policy,
+                                      struct pawl_answer *out_answer) PAWL_MUST_CHECK;
+
+/* The end of an instance that this one made, in this run or an earlier one: DONE with its output, or FAILED as it did
+ * (CHILD_TERMINATED where it was terminated). */
+PAWL_API pawl_status pawl_recall_child(pawl_lane *lane, const char *name, size_t name_size, const char *workflow,
+                                       const char *instance_id, struct pawl_answer *out_answer) PAWL_MUST_CHECK;
+
+/* A deferred: finished by whoever has its token, once, at any time from then on.  pawl_recall_token() gives the token,
+ * whatever became of the deferred; the text is the turn's.  timeout_ms 0: none. */
+PAWL_API pawl_status pawl_recall_token(pawl_lane *lane, const char *name, size_t name_size,
+                                       const char **out_token) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_recall_deferred(pawl_lane *lane, const char *name, size_t name_size, int64_t timeout_ms,
+                                          struct pawl_answer *out_answer) PAWL_MUST_CHECK;
+
+/* ---- The lane --------------------------------------------------------------------------------------------------- */
+
 /* Has a call on this lane said PAWL_SUSPENDED?  Then every later one does. */
 PAWL_API bool pawl_lane_suspended(const pawl_lane *lane);
+
+/* What a durable call that needs more than history would say now: PAWL_OK, PAWL_SUSPENDED or PAWL_INTERRUPTED. */
+PAWL_API pawl_status pawl_lane_check(pawl_lane *lane) PAWL_MUST_CHECK;
 
 /* The text behind the last error that a call on this lane returned.  Never NULL. */
 PAWL_API const char *pawl_lane_error(const pawl_lane *lane);
@@ -262,6 +321,15 @@ PAWL_API pawl_status pawl_attempt_create(pawl_attempt *attempt, const char *work
 PAWL_API pawl_status pawl_attempt_send_event(pawl_attempt *attempt, const char *workflow, const char *instance_id,
                                              const char *type, const char *payload_json,
                                              size_t payload_size) PAWL_MUST_CHECK;
+
+/* The same with a child: it knows this run as its parent, which may await it.  An attached one is terminated or interrupted
+ * with its parent.  instance_id NULL: one is made.  out_id (or NULL): the id; the turn's. */
+PAWL_API pawl_status pawl_attempt_create_child(pawl_attempt *attempt, const char *workflow, const char *instance_id,
+                                               bool attached, const char *params_json, size_t params_size,
+                                               const char **out_id) PAWL_MUST_CHECK;
+
+/* Consumes the attempt and records nothing: as if its body had not run. */
+PAWL_API void pawl_attempt_drop(pawl_attempt *attempt);
 
 /* Both consume the attempt, whatever they answer; all is copied.  result_json NULL is "no result".
  * PAWL_OK: taken.  Anything else: the turn is over, or memory is; say PAWL_SUSPENDED up. */
@@ -302,6 +370,21 @@ PAWL_API pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t n
 PAWL_API void pawl_turn_suspend(pawl_turn *turn);
 PAWL_API void pawl_turn_finish(pawl_turn *turn, const char *result_json, size_t result_size);
 PAWL_API void pawl_turn_fail(pawl_turn *turn, const char *error_name, const char *error_message);
+/* Of a job: trying again would not help. */
+PAWL_API void pawl_turn_fail_for_good(pawl_turn *turn, const char *error_name, const char *error_message);
+/* A step failed for good, and somebody shall mend what is wrong: the run is paused, and when it is resumed its failed steps
+ * are tried again. */
+PAWL_API void pawl_turn_await_repair(pawl_turn *turn);
+
+/* ---- Interruption --------------------------------------------------------------------------------------------- */
+
+/* A run that was interrupted: every durable call that would need more than history says PAWL_INTERRUPTED, until the turn
+ * function calls pawl_turn_unwind(): from there on, in this pass, calls work again, to undo what was done.  However the turn
+ * then ends, the instance is terminated; an error name other than INTERRUPTED is kept with it.  A run that failed may call it,
+ * too.  Where a race was replayed pawl_turn_unwind() suspends the main lane once: the next pass shows the branches that lost, as
+ * well, up to where they were left, so that what they did is undone with the rest. */
+PAWL_API bool pawl_turn_interrupted(const pawl_turn *turn);
+PAWL_API void pawl_turn_unwind(pawl_turn *turn);
 
 #ifdef __cplusplus
 }

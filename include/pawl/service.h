@@ -26,21 +26,32 @@ PAWL_API const char *pawl_instance_status_name(enum pawl_instance_status status)
 PAWL_API pawl_status pawl_instance_status_parse(const char *name, enum pawl_instance_status *out_status,
                                                 struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* For people: "queued" and "running" refine active, "waitingForPause" is a pause that a busy run has yet to reach. */
+/* For people: "queued" and "running" refine active, "waitingForPause" is a pause that a busy run has yet to reach,
+ * "waitingForRepair" refines paused: a step failed for good, and a resume tries it again. */
 enum pawl_phase {
     PAWL_PHASE_QUEUED,
     PAWL_PHASE_RUNNING,
     PAWL_PHASE_WAITING_FOR_PAUSE,
     PAWL_PHASE_WAITING,
     PAWL_PHASE_PAUSED,
+    PAWL_PHASE_WAITING_FOR_REPAIR,
     PAWL_PHASE_COMPLETE,
     PAWL_PHASE_TERMINATED,
     PAWL_PHASE_ERRORED
 };
 PAWL_API const char *pawl_phase_name(enum pawl_phase phase);
 
-enum pawl_step_kind { PAWL_STEP_DO, PAWL_STEP_SLEEP, PAWL_STEP_EVENT, PAWL_STEP_FIRST };
-PAWL_API const char *pawl_step_kind_name(enum pawl_step_kind kind); /* "do", "sleep", "waitForEvent", "first" */
+enum pawl_step_kind {
+    PAWL_STEP_DO,
+    PAWL_STEP_SLEEP,
+    PAWL_STEP_EVENT,
+    PAWL_STEP_FIRST,
+    PAWL_STEP_CALL,    /* a job for a worker */
+    PAWL_STEP_CHILD,   /* the end of another instance */
+    PAWL_STEP_DEFERRED /* whoever has the token */
+};
+/* "do", "sleep", "waitForEvent", "first", "call", "child", "deferred" */
+PAWL_API const char *pawl_step_kind_name(enum pawl_step_kind kind);
 
 enum pawl_step_status { PAWL_STEP_WAITING, PAWL_STEP_COMPLETED, PAWL_STEP_ERRORED };
 PAWL_API const char *pawl_step_status_name(enum pawl_step_status status); /* "waiting" ... */
@@ -48,7 +59,8 @@ PAWL_API const char *pawl_step_status_name(enum pawl_step_status status); /* "wa
 /* A row of history.  Times are milliseconds since 1970; 0 where there is none. */
 struct pawl_step_record {
     int64_t run_number;
-    const char *name; /* also its key */
+    const char *name;        /* also its key */
+    const char *description; /* or NULL */
     enum pawl_step_kind kind;
     enum pawl_step_status status;
     int64_t attempts;
@@ -56,7 +68,7 @@ struct pawl_step_record {
     int64_t timeout_ms;   /* 0: none */
     int64_t next_retry_at_ms;
     int64_t wake_at_ms;
-    const char *wait_event_type; /* or NULL */
+    const char *wait_event_type; /* or NULL.  Of a child "workflow/id", of a call "@function/job" */
     const char *result_json;     /* NULL: no result */
     const char *error_name;      /* or NULL */
     const char *error_message;   /* or NULL */
@@ -95,13 +107,16 @@ struct pawl_instance {
     enum pawl_phase phase;
     const char *params_json;   /* or NULL */
     const char *output_json;   /* complete: NULL is "no result" */
-    const char *error_name;    /* errored */
-    const char *error_message; /* errored */
+    const char *error_name;    /* errored; terminated, when it was interrupted or could not be undone wholly */
+    const char *error_message; /* as the name */
     int64_t created_at_ms, updated_at_ms;
     int64_t started_at_ms;   /* of this run; 0: not yet */
     int64_t completed_at_ms; /* of this run; 0: not yet */
     /* What it waits for, else its newest step; NULL: none.  Not in lists. */
     const struct pawl_step_record *current_step;
+    /* Who made it, from a step; NULL: nobody.  Not in lists but that of pawl_list_children(), nor in changes. */
+    const struct pawl_parent *parent;
+    bool is_interrupted; /* it was asked to stop, and has not finished yet */
 };
 
 /* ---- Creating ------------------------------------------------------------------------------------------------ */
@@ -141,6 +156,9 @@ struct pawl_workflow_info {
     const char *description; /* or NULL */
     const char *const *tags;
     size_t tag_count;
+    const char *const *permissions; /* that a caller needs; see http.h */
+    size_t permission_count;
+    bool is_inline;
 };
 /* In the order of their names.  Valid until the engine is closed, but for the array, which is the scope's. */
 PAWL_API pawl_status pawl_list_workflows(pawl_engine *engine, pawl_scope *scope,
@@ -225,16 +243,141 @@ PAWL_API pawl_status pawl_get_history(pawl_engine *engine, pawl_scope *scope, co
 /* At once when nobody holds the run, otherwise at its next step boundary.  Paused already: nothing happens. */
 PAWL_API pawl_status pawl_pause(pawl_engine *engine, const char *workflow, const char *id,
                                 struct pawl_error *error) PAWL_MUST_CHECK;
-/* Of a paused instance, or one that was asked to pause; otherwise nothing happens.  Of a finished one pause, resume and
- * terminate say PAWL_INSTANCE_TERMINAL. */
+/* Of a paused instance, or one that was asked to pause; otherwise nothing happens.  One that waits for repair tries its failed
+ * steps again, from their first attempts.  Of a finished one pause, resume, terminate and interrupt say
+ * PAWL_INSTANCE_TERMINAL. */
 PAWL_API pawl_status pawl_resume(pawl_engine *engine, const char *workflow, const char *id,
                                  struct pawl_error *error) PAWL_MUST_CHECK;
-/* A turn under way can commit nothing afterwards. */
+/* A turn under way can commit nothing afterwards.  Attached children are terminated, too. */
 PAWL_API pawl_status pawl_terminate(pawl_engine *engine, const char *workflow, const char *id,
                                     struct pawl_error *error) PAWL_MUST_CHECK;
-/* A new run from the top, from any state; the earlier runs' history stays. */
+/* A new run from the top, from any state; the earlier runs' history stays.  Attached children of a run that has not finished
+ * are terminated. */
 PAWL_API pawl_status pawl_restart(pawl_engine *engine, const char *workflow, const char *id,
                                   struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* Stops cooperatively: the run's next durable call says PAWL_INTERRUPTED, what its steps did is undone (compensations), and
+ * it ends as terminated, with the error INTERRUPTED; attached children are interrupted, too.  A pause is lifted.  A run that
+ * makes no durable call any more ends as it would have.  Interrupted already: nothing happens. */
+PAWL_API pawl_status pawl_interrupt(pawl_engine *engine, const char *workflow, const char *id,
+                                    struct pawl_error *error) PAWL_MUST_CHECK;
+/* As pawl_interrupt(), but that it is terminated without an error: a pawl_terminate() that undoes first. */
+PAWL_API pawl_status pawl_terminate_with_rollback(pawl_engine *engine, const char *workflow, const char *id,
+                                                  struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* ---- Repair --------------------------------------------------------------------------------------------------- */
+
+/* Of an errored instance: a new run that goes on where the old one failed.  Everything that had finished is kept, but for
+ * the step that failed last, which is tried again from its first attempt.  Children that had not ended stay those of the old
+ * run: the new one may await them, and is not followed by them when it is cut off.  Other statuses, and a run whose steps were undone:
+ * PAWL_NOT_REPAIRABLE. */
+PAWL_API pawl_status pawl_retry(pawl_engine *engine, const char *workflow, const char *id,
+                                struct pawl_error *error) PAWL_MUST_CHECK;
+/* A new run, from any state, that begins with the named step: what was recorded before it is kept, it and what came after are
+ * not.  PAWL_INVALID_STEP_NAME: the run has no such step.  PAWL_NOT_REPAIRABLE: its steps were undone. */
+PAWL_API pawl_status pawl_restart_from(pawl_engine *engine, const char *workflow, const char *id, const char *step,
+                                       struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* ---- Children ------------------------------------------------------------------------------------------------- */
+
+/* The instances that this one made, in any of its runs, jobs apart; pages as with pawl_list(), whose status must not be
+ * given. */
+PAWL_API pawl_status pawl_list_children(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
+                                        const struct pawl_list_options *options, struct pawl_instance_page *out_page,
+                                        struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* ---- Execute -------------------------------------------------------------------------------------------------- */
+
+struct pawl_execute_options {
+    size_t struct_size;
+    const char *key;         /* 1 to 1024 bytes: who calls again with it gets what the first call began */
+    const char *params_json; /* NULL: none; of the first call */
+    bool discard;            /* do not wait */
+    int64_t timeout_ms;      /* how long to wait; 0: until it has finished */
+};
+#define PAWL_EXECUTE_OPTIONS_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(struct pawl_execute_options), NULL, NULL, false, 0                                                      \
+    }
+/* Creates the instance whose id follows from workflow and key, or attaches to it, and waits for its end, or for the timeout:
+ * then the answer's status says so.  Key NULL: a new one each time.  A workflow that is inline (workflow.h) is carried out in
+ * this thread, in memory, to its end; it has no instances, and is not created, listed or polled. */
+PAWL_API pawl_status pawl_execute(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                                  const struct pawl_execute_options *options, struct pawl_instance *out_instance,
+                                  struct pawl_error *error) PAWL_MUST_CHECK;
+/* The id that follows from workflow and key, for everything else that can be done with an instance. */
+enum { PAWL_EXECUTION_ID_SIZE = 33 };
+PAWL_API pawl_status pawl_execution_id(const char *workflow, const char *key, char out_id[PAWL_EXECUTION_ID_SIZE],
+                                       struct pawl_error *error) PAWL_MUST_CHECK;
+/* What is known of it now.  PAWL_INSTANCE_NOT_FOUND: nobody executed it. */
+PAWL_API pawl_status pawl_poll(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *key,
+                               struct pawl_instance *out_instance, struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* ---- Deferreds ------------------------------------------------------------------------------------------------ */
+
+/* By token (workflow.h).  The first of these calls wins; the same again is fine, another one is PAWL_DEFERRED_COMPLETED.
+ * PAWL_INVALID_TOKEN: it is none, or its run is over.  error_message may be NULL. */
+PAWL_API pawl_status pawl_deferred_succeed(pawl_engine *engine, const char *token, const char *result_json,
+                                           struct pawl_error *error) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_deferred_fail(pawl_engine *engine, const char *token, const char *error_name,
+                                        const char *error_message, struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* ---- Jobs, for workers outside -------------------------------------------------------------------------------- */
+
+/* A call that a run made of a function (pawl_call), to be carried out by whoever claims it.  What a job's text fields name is
+ * the call's: workflow, instance, run, step and attempt. */
+struct pawl_job {
+    const char *token; /* of this claim */
+    const char *id;
+    const char *function;
+    const char *data_json; /* NULL: none */
+    const char *workflow, *instance_id;
+    int64_t run_number;
+    const char *step;
+    int64_t attempt;         /* from 1 */
+    int64_t deadline_ms;     /* after which nothing it says counts; 0: none */
+    int64_t leased_until_ms; /* after which another worker may get it, unless the lease is renewed */
+};
+
+struct pawl_claim_options {
+    size_t struct_size;
+    const char *const *functions; /* names, up to 64 */
+    size_t function_count;
+    int32_t max;      /* 1-100; 0: 1 */
+    int64_t lease_ms; /* 1 s to 1 hour; 0: 30 s */
+};
+#define PAWL_CLAIM_OPTIONS_INIT                                                                                        \
+    {                                                                                                                  \
+        sizeof(struct pawl_claim_options), NULL, 0, 0, 0                                                               \
+    }
+/* Takes jobs that are due, the oldest of each function first; none: there is nothing now.  Never waits. */
+PAWL_API pawl_status pawl_job_claim(pawl_engine *engine, pawl_scope *scope, const struct pawl_claim_options *options,
+                                    const struct pawl_job **out_jobs, size_t *out_count,
+                                    struct pawl_error *error) PAWL_MUST_CHECK;
+/* Makes the lease last lease_ms (0: 30 s) from now, but not beyond the deadline.  PAWL_JOB_GONE: stop; it was taken by another
+ * worker, outlived its timeout, or its run has moved on.  out_leased_until_ms may be NULL. */
+PAWL_API pawl_status pawl_job_heartbeat(pawl_engine *engine, const char *token, int64_t lease_ms,
+                                        int64_t *out_leased_until_ms, struct pawl_error *error) PAWL_MUST_CHECK;
+/* Each ends the job; the run goes on.  PAWL_JOB_GONE: it does not count.  may_retry false: trying again would not help.
+ * error_message may be NULL. */
+PAWL_API pawl_status pawl_job_complete(pawl_engine *engine, const char *token, const char *result_json,
+                                       struct pawl_error *error) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_job_fail(pawl_engine *engine, const char *token, const char *error_name,
+                                   const char *error_message, bool may_retry, struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* No more than `concurrency` jobs of the function at once, over all workers that claim or run through engines which say so
+ * (0: no limit); in a store of several databases, in each of them.  Before a runner starts. */
+PAWL_API pawl_status pawl_limit_function(pawl_engine *engine, const char *function, int32_t concurrency,
+                                         struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* Calls `due` when a job may have become due in this process: a hint, called by a committing thread with a lock held, as
+ * with pawl_watch_open().  Look every second or so as well. */
+typedef struct pawl_job_watch pawl_job_watch;
+PAWL_API pawl_status pawl_job_watch_open(pawl_engine *engine, void (*due)(void *user), void *user,
+                                         pawl_job_watch **out_watch, struct pawl_error *error) PAWL_MUST_CHECK;
+PAWL_API void pawl_job_watch_close(pawl_job_watch *watch); /* NULL is fine */
+
+/* ---- Events --------------------------------------------------------------------------------------------------- */
 
 struct pawl_send_event_options {
     size_t struct_size;
@@ -271,15 +414,49 @@ PAWL_API void pawl_create_batch_async(pawl_engine *engine, pawl_scope *scope, co
                                       struct pawl_instance **out_instances, size_t *out_count, struct pawl_error *error,
                                       pawl_answered_fn *answered, void *user);
 
-enum pawl_control { PAWL_CONTROL_PAUSE, PAWL_CONTROL_RESUME, PAWL_CONTROL_TERMINATE, PAWL_CONTROL_RESTART };
-/* As pawl_pause(), pawl_resume(), pawl_terminate() or pawl_restart(). */
+enum pawl_control {
+    PAWL_CONTROL_PAUSE,
+    PAWL_CONTROL_RESUME,
+    PAWL_CONTROL_TERMINATE,
+    PAWL_CONTROL_RESTART,
+    PAWL_CONTROL_INTERRUPT,
+    PAWL_CONTROL_ROLLBACK, /* pawl_terminate_with_rollback() */
+    PAWL_CONTROL_RETRY
+};
+/* As pawl_pause(), pawl_resume(), pawl_terminate(), pawl_restart() and so on. */
 PAWL_API void pawl_control_async(pawl_engine *engine, enum pawl_control control, const char *workflow, const char *id,
                                  struct pawl_error *error, pawl_answered_fn *answered, void *user);
+/* As pawl_restart_from(). */
+PAWL_API void pawl_restart_from_async(pawl_engine *engine, const char *workflow, const char *id, const char *step,
+                                      struct pawl_error *error, pawl_answered_fn *answered, void *user);
 
 /* Does not answer the instance: pawl_get() does, afterwards. */
 PAWL_API void pawl_send_event_async(pawl_engine *engine, const char *workflow, const char *id,
                                     const struct pawl_send_event_options *options, struct pawl_error *error,
                                     pawl_answered_fn *answered, void *user);
+
+/* What became of something, as whoever carried it out says. */
+struct pawl_outcome {
+    const char *result_json;   /* of a success; NULL: no result */
+    const char *error_name;    /* not NULL: it failed */
+    const char *error_message; /* of a failure; or NULL */
+    bool may_retry;            /* of a job that failed */
+};
+/* As pawl_deferred_succeed() or pawl_deferred_fail(). */
+PAWL_API void pawl_deferred_settle_async(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
+                                         struct pawl_error *error, pawl_answered_fn *answered, void *user);
+
+/* As pawl_job_claim(). */
+PAWL_API void pawl_job_claim_async(pawl_engine *engine, pawl_scope *scope, const struct pawl_claim_options *options,
+                                   const struct pawl_job **out_jobs, size_t *out_count, struct pawl_error *error,
+                                   pawl_answered_fn *answered, void *user);
+/* As pawl_job_heartbeat(). */
+PAWL_API void pawl_job_heartbeat_async(pawl_engine *engine, const char *token, int64_t lease_ms,
+                                       int64_t *out_leased_until_ms, struct pawl_error *error,
+                                       pawl_answered_fn *answered, void *user);
+/* As pawl_job_complete() or pawl_job_fail(). */
+PAWL_API void pawl_job_settle_async(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
+                                    struct pawl_error *error, pawl_answered_fn *answered, void *user);
 
 /* ---- Runners ------------------------------------------------------------------------------------------------- */
 

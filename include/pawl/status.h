@@ -29,12 +29,16 @@ extern "C" {
     X(FAILED, "failed")                                                                                        \
     X(NON_RETRYABLE, "failed, and trying again would not help")                                                \
     X(WAIT_FOR_EVENT_TIMEOUT, "no event of that type came in time")                                            \
+    X(INTERRUPTED, "the run is interrupted; return this status up")                                            \
     /* What a step can fail with besides its own errors. */                                                    \
     X(STEP_TIMEOUT, "the attempt outlived its timeout")                                                        \
     X(STEP_MAX_ATTEMPTS_EXCEEDED, "the step has used up its attempts")                                         \
     X(STEP_UNIQUE_CONSTRAINT_VIOLATION, "a change registered in the step met a row that is there already")     \
     X(STEP_MUTATION_FAILED, "a change registered in the step was refused by the database")                     \
     X(STEP_ABANDONED, "another branch came first")                                                             \
+    X(CHILD_TERMINATED, "the child was terminated")                                                            \
+    X(JOB_ENDED, "the job was ended from outside")                                                             \
+    X(COMPENSATION_FAILED, "what a step had done could not be undone")                                         \
     /* Wrong use of the authoring API. */                                                                      \
     X(INVALID_STEP_NAME, "a step name is 1 to 256 bytes of UTF-8")                                             \
     X(DUPLICATE_STEP_KEY, "two unfinished calls of one step name at once")                                     \
@@ -58,6 +62,11 @@ extern "C" {
     X(INVALID_EVENT_TYPE, "an event type is 1 to 100 of [a-zA-Z0-9_-], not starting with -")                   \
     X(INVALID_CURSOR, "not a cursor of this listing")                                                          \
     X(DELIVERY_NOT_FOUND, "no delivery of this id waits, or failed")                                           \
+    X(INVALID_FUNCTION_NAME, "a function name is 1 to 63 of [a-zA-Z0-9._-], not starting with - or .")         \
+    X(INVALID_TOKEN, "not a token of ours, or what it names is gone")                                          \
+    X(DEFERRED_COMPLETED, "the deferred was completed before, in another way")                                 \
+    X(JOB_GONE, "the job is not this worker's any more: nothing it says counts")                               \
+    X(NOT_REPAIRABLE, "the instance cannot be taken up where it stopped")                                      \
     X(MODULE_INVALID, "not a Pawl module, or one built for another version")                                   \
     /* Concurrency and the outside world. */                                                                   \
     X(CONFLICT, "somebody else moved the run on; nothing was changed")                                         \

@@ -7,7 +7,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "engine/functions.h"
 #include "engine/hooks.h"
+#include "engine/news.h"
 #include "pawl/pawl.h"
 
 struct pw_closer {
@@ -54,6 +56,7 @@ static void applied(void *user, struct pw_unit **units, size_t count, pawl_statu
     if (whole != PAWL_OK)
         return;
     pw_watches_tell(&engine->watches, units, count);
+    pw_news_tell(engine, units, count);
     for (size_t i = 0; i < count; i++) {
         if (units[i]->status == PAWL_OK && pw_hooks_concerns(units[i])) {
             pw_hooks_kick(engine);
@@ -160,18 +163,48 @@ void pawl_close(pawl_engine *engine)
     free(engine);
 }
 
-pawl_status pawl_at_close(pawl_engine *engine, void (*close)(void *user), void *user)
+static struct pw_closer *closer_new(void (*close)(void *user), void *user)
 {
     struct pw_closer *closer = malloc(sizeof *closer);
-    if (closer == NULL)
-        return PAWL_NOMEM;
-    closer->close = close;
-    closer->user = user;
-    pthread_mutex_lock(&engine->lock);
+    if (closer != NULL)
+        *closer = (struct pw_closer){ .close = close, .user = user };
+    return closer;
+}
+
+/* With the lock held. */
+static void add_closer(pawl_engine *engine, struct pw_closer *closer)
+{
     closer->next = engine->closers;
     engine->closers = closer;
+}
+
+pawl_status pawl_at_close(pawl_engine *engine, void (*close)(void *user), void *user)
+{
+    struct pw_closer *closer = closer_new(close, user);
+    if (closer == NULL)
+        return PAWL_NOMEM;
+    pthread_mutex_lock(&engine->lock);
+    add_closer(engine, closer);
     pthread_mutex_unlock(&engine->lock);
     return PAWL_OK;
+}
+
+void *pawl_keep(pawl_engine *engine, void (*close)(void *user), void *user)
+{
+    struct pw_closer *closer = closer_new(close, user);
+    if (closer == NULL)
+        return NULL;
+    pthread_mutex_lock(&engine->lock);
+    struct pw_closer *kept = engine->closers;
+    while (kept != NULL && kept->close != close)
+        kept = kept->next;
+    if (kept == NULL)
+        add_closer(engine, closer);
+    pthread_mutex_unlock(&engine->lock);
+    if (kept == NULL)
+        return user;
+    free(closer);
+    return kept->user;
 }
 
 void pawl_note(pawl_engine *engine, const char *format, ...)
@@ -193,31 +226,39 @@ int64_t pawl_now_ms(pawl_engine *engine)
 
 /* ---- The registry -------------------------------------------------------------------------------------------- */
 
-static bool copy_tags(pawl_engine *engine, const struct pawl_definition *from, struct pw_definition *to)
+/* NULL when memory is out. */
+static const char *const *copy_strings(pawl_engine *engine, const char *const *from, size_t count)
 {
-    const char **tags = pw_arena_take(&engine->arena, (from->tag_count + 1) * sizeof *tags);
-    if (tags == NULL)
-        return false;
-    for (size_t i = 0; i < from->tag_count; i++) {
-        tags[i] = pw_arena_string(&engine->arena, from->tags[i]);
-        if (tags[i] == NULL)
-            return false;
+    const char **strings = pw_arena_take(&engine->arena, (count + 1) * sizeof *strings);
+    if (strings == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        strings[i] = pw_arena_string(&engine->arena, from[i]);
+        if (strings[i] == NULL)
+            return NULL;
     }
-    tags[from->tag_count] = NULL;
-    to->tags = tags;
-    to->tag_count = from->tag_count;
-    return true;
+    strings[count] = NULL;
+    return strings;
 }
 
-static struct pw_definition *copy_definition(pawl_engine *engine, const struct pawl_definition *from)
+static struct pw_definition *copy_definition(pawl_engine *engine, const struct pawl_definition *from,
+                                             struct pw_text name)
 {
     struct pw_definition *to = pw_arena_zero(&engine->arena, sizeof *to);
-    if (to == NULL || !pw_arena_text(&engine->arena, pw_text_of(from->name), &to->name) ||
-        !pw_arena_text(&engine->arena, pw_text_of(from->description), &to->description) || !copy_tags(engine, from, to))
+    if (to == NULL || !pw_arena_text(&engine->arena, name, &to->name) ||
+        !pw_arena_text(&engine->arena, pw_text_of(from->description), &to->description))
         return NULL;
+    to->tags = copy_strings(engine, from->tags, from->tag_count);
+    to->permissions = copy_strings(engine, from->permissions, from->permission_count);
+    if (to->tags == NULL || to->permissions == NULL)
+        return NULL;
+    to->tag_count = from->tag_count;
+    to->permission_count = from->permission_count;
     to->limits = from->limits;
     to->advance = from->advance;
     to->user = from->user;
+    to->run_inline = from->run_inline;
+    to->is_function = from->is_function;
     return to;
 }
 
@@ -240,18 +281,55 @@ static bool insert_sorted(pawl_engine *engine, struct pw_definition *definition)
     return true;
 }
 
+static const char *kind_of(const struct pawl_definition *definition)
+{
+    return definition->is_function ? "function" : "workflow";
+}
+
 /* With the engine's lock held. */
 static pawl_status define(pawl_engine *engine, const struct pawl_definition *definition, struct pawl_error *error)
 {
+    const char *kind = kind_of(definition);
+    char full[PW_JOB_WORKFLOW_SIZE];
+    struct pw_text name =
+        definition->is_function ? pw_function_workflow(definition->name, full) : pw_text_of(definition->name);
     if (engine->sealed)
-        return pw_error(error, PAWL_INVALID, "workflow \"%s\" must be registered before a runner starts",
+        return pw_error(error, PAWL_INVALID, "%s \"%s\" must be registered before a runner starts", kind,
                         definition->name);
-    if (pw_table_find(&engine->definitions, pw_text_of(definition->name)) != NULL)
-        return pw_error(error, PAWL_DUPLICATE_WORKFLOW, "a workflow named \"%s\" is registered already",
+    if (pw_table_find(&engine->definitions, name) != NULL)
+        return pw_error(error, PAWL_DUPLICATE_WORKFLOW, "a %s named \"%s\" is registered already", kind,
                         definition->name);
-    struct pw_definition *copy = copy_definition(engine, definition);
+    struct pw_definition *copy = copy_definition(engine, definition, name);
     if (copy == NULL || !insert_sorted(engine, copy))
         return pw_error_plain(error, PAWL_NOMEM);
+    return PAWL_OK;
+}
+
+static pawl_status check_name(const struct pawl_definition *definition, struct pawl_error *error)
+{
+    const char *name = definition->name;
+    if (definition->is_function)
+        return pw_function_check(name, error);
+    if (name != NULL && pw_text_is_identifier(pw_text_of(name), PW_WORKFLOW_NAME_MAX, false))
+        return PAWL_OK;
+    return pw_error(error, PAWL_INVALID_WORKFLOW_NAME, "\"%.80s\" is not a workflow name: %s", name != NULL ? name : "",
+                    pawl_status_text(PAWL_INVALID_WORKFLOW_NAME));
+}
+
+static pawl_status check_definition(const struct pawl_definition *definition, struct pawl_error *error)
+{
+    const char *kind = kind_of(definition);
+    pawl_status status = check_name(definition, error);
+    if (status != PAWL_OK)
+        return status;
+    if (definition->tag_count > 0 && definition->tags == NULL)
+        return pw_error(error, PAWL_INVALID, "%s \"%s\" has a tag count but no tags", kind, definition->name);
+    if (definition->permission_count > 0 && definition->permissions == NULL)
+        return pw_error(error, PAWL_INVALID, "%s \"%s\" has a permission count but no permissions", kind,
+                        definition->name);
+    if (definition->is_function && definition->run_inline != NULL)
+        return pw_error(error, PAWL_INVALID, "function \"%s\" cannot be inline: its jobs are durable",
+                        definition->name);
     return PAWL_OK;
 }
 
@@ -260,16 +338,14 @@ pawl_status pawl_define(pawl_engine *engine, const struct pawl_definition *given
     struct pawl_definition definition = { .struct_size = sizeof definition };
     if (engine == NULL || given == NULL || !pw_options_copy(&definition, sizeof definition, given))
         return pw_error(error, PAWL_INVALID, "a definition needs its struct_size, and an engine");
-    if (definition.name == NULL || !pw_text_is_identifier(pw_text_of(definition.name), PW_WORKFLOW_NAME_MAX, false))
-        return pw_error(error, PAWL_INVALID_WORKFLOW_NAME, "\"%.80s\" is not a workflow name: %s",
-                        definition.name != NULL ? definition.name : "", pawl_status_text(PAWL_INVALID_WORKFLOW_NAME));
-    if (definition.tag_count > 0 && definition.tags == NULL)
-        return pw_error(error, PAWL_INVALID, "workflow \"%s\" has a tag count but no tags", definition.name);
+    pawl_status status = check_definition(&definition, error);
+    if (status != PAWL_OK)
+        return status;
     if (!limits_fill(&definition.limits, &engine->limits))
-        return pw_error(error, PAWL_INVALID, "workflow \"%s\": a limit is a positive number, or 0 for the default",
-                        definition.name);
+        return pw_error(error, PAWL_INVALID, "%s \"%s\": a limit is a positive number, or 0 for the default",
+                        kind_of(&definition), definition.name);
     pthread_mutex_lock(&engine->lock);
-    pawl_status status = define(engine, &definition, error);
+    status = define(engine, &definition, error);
     pthread_mutex_unlock(&engine->lock);
     return status;
 }
@@ -286,7 +362,7 @@ pawl_status pw_engine_require(pawl_engine *engine, const char *name, struct pw_d
                               struct pawl_error *error)
 {
     struct pw_definition *definition = pw_engine_find(engine, pw_text_of(name));
-    if (definition == NULL)
+    if (definition == NULL || definition->is_function)
         return pw_error(error, PAWL_WORKFLOW_NOT_FOUND, "no workflow named \"%.80s\" is registered", name);
     *out_definition = definition;
     return PAWL_OK;
@@ -401,5 +477,13 @@ void pw_engine_pause(pawl_engine *engine, int64_t instance)
     pthread_rwlock_rdlock(&engine->local_lock);
     for (struct pw_peer *peer = engine->peers; peer != NULL; peer = peer->next)
         peer->pause(peer->runner, instance);
+    pthread_rwlock_unlock(&engine->local_lock);
+}
+
+void pw_engine_interrupt(pawl_engine *engine, int64_t instance, enum pw_demand demand)
+{
+    pthread_rwlock_rdlock(&engine->local_lock);
+    for (struct pw_peer *peer = engine->peers; peer != NULL; peer = peer->next)
+        peer->interrupt(peer->runner, instance, demand);
     pthread_rwlock_unlock(&engine->local_lock);
 }

@@ -22,6 +22,10 @@ struct pw_definition {
     struct pawl_limits limits; /* filled in: no zeroes */
     pawl_turn_fn *advance;     /* NULL: polled */
     void *user;
+    const char *const *permissions;
+    size_t permission_count;
+    pawl_inline_fn *run_inline; /* or NULL */
+    bool is_function;           /* the name is "@" and the function's: that of its jobs' workflow */
 };
 
 /* The started runner, as a service sees it.  Any function may be called from any thread. */
@@ -42,6 +46,7 @@ struct pw_peer {
     void (*event)(void *runner, int64_t instance, int64_t run, int64_t seq); /* an event of that number came */
     void (*close)(void *runner);                   /* the engine is closed: stop, and let go of it */
     void (*pause)(void *runner, int64_t instance); /* a turn of it is asked to pause */
+    void (*interrupt)(void *runner, int64_t instance, enum pw_demand demand); /* that is demanded of a turn of it */
     struct pw_peer *next;
 };
 
@@ -83,9 +88,10 @@ struct pawl_engine {
     struct pw_table definitions;
     struct pw_definition **list; /* sorted by name */
     size_t definition_count;
-    bool sealed;               /* a runner has started: no more definitions */
-    struct pw_arena arena;     /* of the definitions */
-    struct pw_closer *closers; /* run at close, newest first */
+    struct pw_function_limit *function_limits; /* see engine/functions.h */
+    bool sealed;                               /* a runner has started: no more definitions */
+    struct pw_arena arena;                     /* of the definitions */
+    struct pw_closer *closers;                 /* run at close, newest first */
 
     pthread_rwlock_t local_lock;  /* read while a service calls into the local runner */
     const struct pw_local *local; /* or NULL */
@@ -108,7 +114,7 @@ void pw_engine_send(pawl_engine *engine, struct pw_unit *unit);
 
 /* NULL when there is none of that name. */
 struct pw_definition *pw_engine_find(pawl_engine *engine, struct pw_text name);
-/* The same with the error that services give. */
+/* The same with the error that services give.  Functions are not found. */
 pawl_status pw_engine_require(pawl_engine *engine, const char *name, struct pw_definition **out_definition,
                               struct pawl_error *error) PAWL_MUST_CHECK;
 
@@ -133,5 +139,6 @@ void pw_engine_leave(pawl_engine *engine, struct pw_peer *peer);
 void pw_engine_revoke(pawl_engine *engine, int64_t instance, int64_t run);
 void pw_engine_event(pawl_engine *engine, int64_t instance, int64_t run, int64_t seq);
 void pw_engine_pause(pawl_engine *engine, int64_t instance);
+void pw_engine_interrupt(pawl_engine *engine, int64_t instance, enum pw_demand demand);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/thread.h"
+#include "engine/functions.h"
 
 enum { ATTEMPTS_MAX_DEFAULT = 5, DELAY_MS_DEFAULT = 1000, HOOK_LEASE_MS_DEFAULT = 60000 };
 
@@ -161,6 +162,7 @@ static enum pw_hook_reason reason_of_park(const struct pw_op_park *park)
         return PW_REASON_RETRY;
     case PW_TASK_RESUME:
     case PW_TASK_RUN:
+    case PW_TASK_REPAIR: /* paused: nobody is told */
         return PW_REASON_RESUME;
     }
     return PW_REASON_RESUME;
@@ -171,7 +173,8 @@ static enum pw_hook_reason reason_of_park(const struct pw_op_park *park)
 static struct notice notice_of_waking(const struct pw_unit *unit, const struct pw_op *op)
 {
     bool by_event = false, again = false;
-    if (op->kind == PW_OP_PARK && op->as.park.status == PW_TASK_PAUSED && !op->as.park.if_requested)
+    if (op->kind == PW_OP_PARK &&
+        (op->as.park.is_job || (op->as.park.status == PW_TASK_PAUSED && !op->as.park.if_requested)))
         return (struct notice){ 0 };
     look_before(unit, op, &by_event, &again);
     if (again)
@@ -180,17 +183,23 @@ static struct notice notice_of_waking(const struct pw_unit *unit, const struct p
     return (struct notice){ PAWL_HOOK_ENQUEUED, by_event ? PW_REASON_EVENT : otherwise };
 }
 
+/* Jobs are no runs, and nobody is told of them; of the run that one wakes, everybody. */
 static struct notice notice_of(const struct pw_unit *unit, const struct pw_op *op)
 {
     switch (op->kind) {
     case PW_OP_CREATE:
+        if (op->as.create.link.relation == PW_RELATION_JOB)
+            return (struct notice){ 0 };
+        return (struct notice){ PAWL_HOOK_ENQUEUED, PW_REASON_CREATE };
     case PW_OP_RESTART:
         return (struct notice){ PAWL_HOOK_ENQUEUED, PW_REASON_CREATE };
     case PW_OP_HOLD:
     case PW_OP_PARK:
         return notice_of_waking(unit, op);
+    case PW_OP_EVENT: /* whether it wakes anybody, the store sees */
+        return op->as.event.is_answer ? (struct notice){ PAWL_HOOK_ENQUEUED, PW_REASON_EVENT } : (struct notice){ 0 };
     case PW_OP_FINISH:
-        return (struct notice){ .event = PAWL_HOOK_FINISHED };
+        return pw_unit_ends_job(unit) ? (struct notice){ 0 } : (struct notice){ .event = PAWL_HOOK_FINISHED };
     default:
         return (struct notice){ 0 };
     }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "engine/engine.h"
+#include "engine/functions.h"
 
 enum { MILLIONTHS = 1000000 };
 
@@ -93,16 +94,25 @@ static void count_step(struct pw_stats *stats, const struct pw_step_row *row)
     }
 }
 
+/* Jobs are no runs. */
+static bool begins_run(const struct pw_op *op)
+{
+    return op->kind == PW_OP_RESTART ||
+           (op->kind == PW_OP_CREATE && op->as.create.created && op->as.create.link.relation != PW_RELATION_JOB);
+}
+
 static void count_unit(struct pw_stats *stats, const struct pw_unit *unit)
 {
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
         if (op->kind == PW_OP_STEP)
             count_step(stats, &op->as.step.row);
-        else if (op->kind == PW_OP_FINISH)
+        else if (op->kind == PW_OP_FINISH && !pw_unit_ends_job(unit))
             count_finish(stats, &op->as.finish);
-        else if (op->kind == PW_OP_RESTART || (op->kind == PW_OP_CREATE && op->as.create.created))
+        else if (op->kind == PW_OP_END && op->as.end.instance != 0 && !pw_is_job_workflow(op->as.end.workflow))
+            count(&stats->runs_terminated, 1);
+        else if (begins_run(op))
             count(&stats->runs_created, 1);
-        else if (op->kind == PW_OP_EVENT)
+        else if (op->kind == PW_OP_EVENT && !op->as.event.is_answer)
             count(&stats->events_sent, 1);
     }
 }

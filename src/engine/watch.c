@@ -76,7 +76,7 @@ static int64_t changed_by(const struct pw_op *op)
     case PW_OP_STEP:
         return op->as.step.instance;
     case PW_OP_EVENT:
-        return op->as.event.instance;
+        return op->as.event.is_answer && !op->as.event.recorded ? 0 : op->as.event.instance;
     case PW_OP_CONSUME:
         return op->as.consume.instance;
     case PW_OP_LOG:
@@ -87,9 +87,14 @@ static int64_t changed_by(const struct pw_op *op)
         return op->as.hold.instance;
     case PW_OP_PAUSE:
         return op->as.pause.instance;
+    case PW_OP_DEMAND:
+        return op->as.demand.instance;
     case PW_OP_FINISH:
         return op->as.finish.instance;
-    default: /* what looks, what is a runner's own affair, and claims, which are many */
+    case PW_OP_END:
+        return op->as.end.instance;
+    default: /* what looks, what is a runner's own affair, claims, which are many, and children that are reached: whoever
+              * watches one hears of its claim */
         return 0;
     }
 }

@@ -16,6 +16,7 @@ struct pw_watches {
     pthread_mutex_t lock; /* guards the lists, and is held while a watch is told */
     atomic_size_t count;
     pawl_watch *buckets[PW_WATCH_BUCKETS];
+    pawl_job_watch *jobs; /* who waits for jobs: see engine/news.h */
 };
 
 void pw_watches_init(struct pw_watches *watches);

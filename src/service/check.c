@@ -98,6 +98,14 @@ pawl_status pw_check_target(pawl_engine *engine, const char *workflow, const cha
     return status;
 }
 
+pawl_status pw_check_creatable(const struct pw_definition *definition, struct pawl_error *error)
+{
+    if (definition->run_inline == NULL)
+        return PAWL_OK;
+    return pw_error(error, PAWL_INVALID, "workflow \"%s\" is inline and has no instances; call pawl_execute()",
+                    definition->name.data);
+}
+
 pawl_status pw_check_options(const void *given, void *options, size_t size, struct pawl_error *error)
 {
     if (pw_options_copy(options, size, given))

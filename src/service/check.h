@@ -25,6 +25,9 @@ pawl_status pw_check_workflow(pawl_engine *engine, const char *workflow, struct 
 pawl_status pw_check_target(pawl_engine *engine, const char *workflow, const char *id,
                             struct pw_definition **out_definition, struct pawl_error *error) PAWL_MUST_CHECK;
 
+/* PAWL_INVALID for an inline workflow, which has no instances. */
+pawl_status pw_check_creatable(const struct pw_definition *definition, struct pawl_error *error) PAWL_MUST_CHECK;
+
 /* Lays what the caller's options struct has over the defaults in `options`, whose first field is its struct_size.
  * `given` NULL leaves the defaults.  A struct of an older header is shorter; one of a newer header is refused. */
 pawl_status pw_check_options(const void *given, void *options, size_t size, struct pawl_error *error) PAWL_MUST_CHECK;

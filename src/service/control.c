@@ -1,10 +1,14 @@
-/* control.c - pause, resume, terminate, restart.  Each decides on what it read and commits under a fence (edit.h), so
- * two of them at once happen one after the other, in some order. */
+/* control.c - pause, resume, terminate, restart, interrupt.  Each decides on what it read and commits under a fence
+ * (edit.h), so two of them at once happen one after the other, in some order. */
+#include "service/control.h"
+
 #include "base/error.h"
 #include "service/check.h"
-#include "service/edit.h"
 #include "service/rows.h"
+#include "service/service.h"
 #include "value/value.h"
+
+static const struct pw_text none = { NULL, 0 };
 
 /* A turn is under way and may go on: an expired lease is nobody's. */
 static bool is_held(const struct pw_edit *edit)
@@ -42,17 +46,37 @@ static pawl_status decide_resume(struct pw_edit *edit, void *unused, struct pawl
     pawl_status status = pw_edit_require_open(edit, error);
     if (status != PAWL_OK)
         return status;
-    if (edit->instance.task.status == PW_TASK_PAUSED)
-        return pw_edit_go_on(edit, PW_TASK_RESUME);
-    return ask_for_pause(edit, false);
+    if (edit->instance.task.status != PW_TASK_PAUSED)
+        return ask_for_pause(edit, false);
+    if (edit->instance.task.kind == PW_TASK_REPAIR)
+        status = pw_repair_steps(edit, error);
+    return status == PAWL_OK ? pw_edit_go_on(edit, PW_TASK_RESUME) : status;
+}
+
+/* ---- Ending and beginning anew --------------------------------------------------------------------------------- */
+
+/* This is demanded of children that are attached to the run, and its jobs end. */
+static pawl_status reach_children(struct pw_edit *edit, enum pw_demand demand)
+{
+    struct pw_op *op = pw_unit_add(edit->unit, PW_OP_REACH);
+    if (op == NULL)
+        return PAWL_NOMEM;
+    op->as.reach = (struct pw_op_reach){ .parent = edit->instance.key, .run = edit->instance.run, .demand = demand };
+    return PAWL_OK;
 }
 
 static pawl_status decide_terminate(struct pw_edit *edit, void *unused, struct pawl_error *error)
 {
+    const struct pw_outcome_told told = { .run = edit->instance.run, .outcome = PW_OUTCOME_TERMINATED };
     (void)unused;
     pawl_status status = pw_edit_require_open(edit, error);
     if (status == PAWL_OK)
-        status = pw_edit_log(edit, pw_text_of("terminated"), (struct pw_text){ NULL, 0 });
+        status = pw_edit_log(edit, pw_text_of("terminated"), none);
+    if (status == PAWL_OK)
+        status = reach_children(edit, PW_DEMAND_TERMINATE);
+    if (status == PAWL_OK)
+        status = pw_service_add_answer(edit->engine, edit->unit, &edit->instance.link, edit->instance.workflow,
+                                       edit->instance.id, &told, error);
     if (status != PAWL_OK)
         return status;
     struct pw_op *op = pw_unit_add(edit->unit, PW_OP_FINISH);
@@ -82,10 +106,10 @@ static pawl_status describe_run(pawl_scope *scope, const struct pw_instance *ins
 }
 
 /* The row of the instance carries only the current run's outcome; the log keeps how the old run stood. */
-static pawl_status log_restart(struct pw_edit *edit, pawl_scope *scope)
+static pawl_status log_renewal(struct pw_edit *edit, const char *verb, pawl_scope *scope)
 {
     struct pw_text data, message;
-    const char *text = pawl_scope_format(scope, "restarted as run %lld", (long long)edit->instance.run + 1);
+    const char *text = pawl_scope_format(scope, "%s as run %lld", verb, (long long)edit->instance.run + 1);
     if (text == NULL)
         return PAWL_NOMEM;
     pawl_status status = describe_run(scope, &edit->instance, &data);
@@ -96,10 +120,8 @@ static pawl_status log_restart(struct pw_edit *edit, pawl_scope *scope)
     return pw_edit_log(edit, message, data);
 }
 
-static pawl_status decide_restart(struct pw_edit *edit, void *unused, struct pawl_error *error)
+pawl_status pw_control_renew(struct pw_edit *edit, const char *verb, struct pw_kept kept)
 {
-    (void)unused;
-    (void)error;
     /* Before the log line: a unit whose checks come first needs no undoing. */
     struct pw_op *op = pw_unit_add(edit->unit, PW_OP_RESTART);
     pawl_scope *scope = pawl_scope_new();
@@ -107,14 +129,70 @@ static pawl_status decide_restart(struct pw_edit *edit, void *unused, struct paw
         pawl_scope_free(scope);
         return PAWL_NOMEM;
     }
-    op->as.restart = (struct pw_op_restart){ .instance = edit->instance.key, .run = edit->instance.run };
+    op->as.restart = (struct pw_op_restart){ .instance = edit->instance.key,
+                                             .run = edit->instance.run,
+                                             .keep_before_seq = kept.before_seq,
+                                             .keep_except_seq = kept.except_seq };
+    if (kept.except_abandoned)
+        op->as.restart.keep_except_error = pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED));
     op->as.restart.hold_owner = pw_local_reserve(edit->engine, edit->instance.workflow, &op->as.restart.hold_lease_ms);
     edit->held = op->as.restart.hold_owner != 0 ? op : NULL;
     edit->wakes = true;
     edit->revokes = true;
-    pawl_status status = log_restart(edit, scope);
+    pawl_status status = log_renewal(edit, verb, scope);
+    if (status == PAWL_OK && edit->instance.has_task)
+        status = reach_children(edit, PW_DEMAND_TERMINATE);
     pawl_scope_free(scope);
     return status;
+}
+
+static pawl_status decide_restart(struct pw_edit *edit, void *unused, struct pawl_error *error)
+{
+    (void)unused;
+    (void)error;
+    return pw_control_renew(edit, "restarted", (struct pw_kept){ 0 });
+}
+
+/* ---- Interrupting ---------------------------------------------------------------------------------------------- */
+
+/* A turn under way goes on, and hears of it; whatever else the run is at, a pause included, it is taken up at once. */
+static pawl_status demand_of_run(struct pw_edit *edit, enum pw_demand demand, const char *message,
+                                 struct pawl_error *error)
+{
+    pawl_status status = pw_edit_require_open(edit, error);
+    const struct pw_task *task = &edit->instance.task;
+    bool is_paused = task->status == PW_TASK_PAUSED || task->pause_requested;
+    if (status != PAWL_OK || (task->demand >= demand && !is_paused))
+        return status;
+    struct pw_op *op = pw_unit_add(edit->unit, PW_OP_DEMAND);
+    if (op == NULL)
+        return PAWL_NOMEM;
+    op->as.demand = (struct pw_op_demand){ .instance = edit->instance.key, .demand = demand };
+    edit->demands = demand;
+    status = pw_edit_log(edit, pw_text_of(message), none);
+    /* Whatever was read: a request for a pause moves nothing, so one that came since does not fail the fence. */
+    struct pw_op *lift = status == PAWL_OK ? pw_unit_add(edit->unit, PW_OP_PAUSE) : NULL;
+    if (lift == NULL)
+        return PAWL_NOMEM;
+    lift->as.pause = (struct pw_op_pause){ .instance = edit->instance.key, .requested = false };
+    status = reach_children(edit, PW_DEMAND_NONE); /* its jobs end now: what a worker did later nobody would undo */
+    if (status != PAWL_OK)
+        return status;
+    if (!is_held(edit))
+        status = pw_edit_go_on(edit, PW_TASK_RESUME);
+    return status;
+}
+
+static pawl_status decide_interrupt(struct pw_edit *edit, void *unused, struct pawl_error *error)
+{
+    (void)unused;
+    return demand_of_run(edit, PW_DEMAND_INTERRUPT, "interrupt requested", error);
+}
+
+static pawl_status decide_rollback(struct pw_edit *edit, void *unused, struct pawl_error *error)
+{
+    (void)unused;
+    return demand_of_run(edit, PW_DEMAND_ROLLBACK, "termination with rollback requested", error);
 }
 
 /* ---- The calls ----------------------------------------------------------------------------------------------- */
@@ -130,6 +208,12 @@ static pw_edit_fn *decide_of(enum pawl_control control)
         return decide_terminate;
     case PAWL_CONTROL_RESTART:
         return decide_restart;
+    case PAWL_CONTROL_INTERRUPT:
+        return decide_interrupt;
+    case PAWL_CONTROL_ROLLBACK:
+        return decide_rollback;
+    case PAWL_CONTROL_RETRY:
+        return pw_repair_retry;
     }
     return NULL;
 }
@@ -162,6 +246,22 @@ pawl_status pawl_terminate(pawl_engine *engine, const char *workflow, const char
 pawl_status pawl_restart(pawl_engine *engine, const char *workflow, const char *id, struct pawl_error *error)
 {
     return control_now(engine, PAWL_CONTROL_RESTART, workflow, id, error);
+}
+
+pawl_status pawl_interrupt(pawl_engine *engine, const char *workflow, const char *id, struct pawl_error *error)
+{
+    return control_now(engine, PAWL_CONTROL_INTERRUPT, workflow, id, error);
+}
+
+pawl_status pawl_terminate_with_rollback(pawl_engine *engine, const char *workflow, const char *id,
+                                         struct pawl_error *error)
+{
+    return control_now(engine, PAWL_CONTROL_ROLLBACK, workflow, id, error);
+}
+
+pawl_status pawl_retry(pawl_engine *engine, const char *workflow, const char *id, struct pawl_error *error)
+{
+    return control_now(engine, PAWL_CONTROL_RETRY, workflow, id, error);
 }
 
 void pawl_control_async(pawl_engine *engine, enum pawl_control control, const char *workflow, const char *id,

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "engine/functions.h"
 #include "service/check.h"
 #include "service/edit.h"
 #include "service/inspect.h"
@@ -25,12 +26,12 @@ static pawl_status check_instance(const struct pw_definition *definition, struct
     return status;
 }
 
-static struct pw_op *add_create_op(struct pw_unit *unit, const struct pw_definition *definition, struct pw_text id,
+static struct pw_op *add_create_op(struct pw_unit *unit, struct pw_text workflow, struct pw_text id,
                                    struct pw_text params)
 {
     struct pw_op *op = pw_unit_add(unit, PW_OP_CREATE);
     if (op != NULL) {
-        op->as.create.workflow = definition->name;
+        op->as.create.workflow = workflow;
         op->as.create.id = id;
         op->as.create.params = params;
     }
@@ -115,6 +116,9 @@ static pawl_status creation_begin(struct creation *creation, pawl_engine *engine
         pw_engine_make_id(engine, creation->generated);
         known.id = creation->generated;
     }
+    status = pw_check_creatable(definition, error);
+    if (status != PAWL_OK)
+        return status;
     creation->engine = engine;
     creation->scope = scope;
     creation->definition = definition;
@@ -126,7 +130,7 @@ static pawl_status creation_begin(struct creation *creation, pawl_engine *engine
     status = check_instance(definition, creation->id, creation->params, error);
     if (status != PAWL_OK)
         return status;
-    creation->op = add_create_op(&creation->unit, definition, creation->id, creation->params);
+    creation->op = add_create_op(&creation->unit, definition->name, creation->id, creation->params);
     if (creation->op == NULL || !prepare_answer(scope, &creation->op->as.create, &creation->instance))
         return pw_error_plain(error, PAWL_NOMEM);
     reserve(engine, &creation->op->as.create);
@@ -225,7 +229,8 @@ static pawl_status build_batch(pawl_scope *scope, const struct pw_definition *de
                                struct pawl_instance *instances)
 {
     for (size_t i = 0; i < count; i++) {
-        struct pw_op *op = add_create_op(unit, definition, pw_text_of(items[i].id), pw_text_of(items[i].params_json));
+        struct pw_op *op =
+            add_create_op(unit, definition->name, pw_text_of(items[i].id), pw_text_of(items[i].params_json));
         if (op == NULL || !prepare_answer(scope, &op->as.create, &instances[i]))
             return PAWL_NOMEM;
         op->as.create.skip_existing = true;
@@ -275,6 +280,8 @@ static pawl_status batch_begin(struct batch *batch, pawl_engine *engine, pawl_sc
         status = pw_check_given(out_instances, "out_instances", error);
     if (status == PAWL_OK)
         status = pw_check_given(out_count, "out_count", error);
+    if (status == PAWL_OK)
+        status = pw_check_creatable(definition, error);
     if (status == PAWL_OK)
         status = check_batch(definition, items, count, error);
     if (status != PAWL_OK)
@@ -357,6 +364,8 @@ void pawl_create_batch_async(pawl_engine *engine, pawl_scope *scope, const char 
     pw_engine_send(engine, &batch->unit);
 }
 
+/* ---- In somebody else's unit ----------------------------------------------------------------------------------- */
+
 /* A new id, of an instance that lives where the unit's run does: of several databases some tries will meet it. */
 static struct pw_text make_neighbour_id(pawl_engine *engine, struct pw_unit *unit, struct pw_text workflow)
 {
@@ -369,22 +378,56 @@ static struct pw_text make_neighbour_id(pawl_engine *engine, struct pw_unit *uni
     return pw_text_of(generated);
 }
 
-pawl_status pw_service_add_create(pawl_engine *engine, struct pw_unit *unit, struct pw_text workflow, struct pw_text id,
-                                  struct pw_text params, struct pawl_error *error)
+void pw_service_make_id(pawl_engine *engine, struct pw_text parent_workflow, struct pw_text parent_id,
+                        struct pw_text workflow, char out_id[PW_ID_SIZE])
+{
+    size_t homes = pw_store_homes(engine->store);
+    for (int tries = 0; tries < NEIGHBOUR_TRIES_MAX; tries++) {
+        pw_engine_make_id(engine, out_id);
+        if (pw_home_of(workflow, pw_text_of(out_id), homes) == pw_home_of(parent_workflow, parent_id, homes))
+            break;
+    }
+}
+
+/* Of a job the workflow need not be known here. */
+static pawl_status check_made(pawl_engine *engine, const struct pw_link *link, struct pw_text workflow,
+                              struct pw_text id, struct pw_text params, struct pawl_error *error)
 {
     struct pw_definition *definition;
+    if (link->relation == PW_RELATION_JOB) {
+        pawl_status status = pw_is_job_workflow(workflow) ? PAWL_OK : PAWL_INVALID_FUNCTION_NAME;
+        return status == PAWL_OK ? pw_function_check(workflow.data + 1, error) : pw_error_plain(error, status);
+    }
     pawl_status status = pw_check_workflow(engine, workflow.data, &definition, error);
+    if (status == PAWL_OK)
+        status = pw_check_creatable(definition, error);
+    if (status == PAWL_OK && id.data != NULL)
+        status = pw_check_instance_id(id, error);
+    if (status == PAWL_OK)
+        status = pw_json_check(params, definition->limits.payload_bytes_max, "params", error);
+    return status;
+}
+
+pawl_status pw_service_add_create(pawl_engine *engine, struct pw_unit *unit, const struct pw_link *link,
+                                  struct pw_text workflow, struct pw_text id, struct pw_text params,
+                                  struct pawl_error *error)
+{
+    static const struct pw_link none = { .relation = PW_RELATION_NONE };
+    pawl_status status = check_made(engine, link != NULL ? link : &none, workflow, id, params, error);
     if (status != PAWL_OK)
         return status;
     if (id.data == NULL) {
-        id = make_neighbour_id(engine, unit, definition->name);
+        id = make_neighbour_id(engine, unit, workflow);
         if (id.data == NULL)
             return pw_error_plain(error, PAWL_NOMEM);
     }
-    status = check_instance(definition, id, params, error);
-    if (status == PAWL_OK)
-        status = pw_check_neighbour(engine, unit, definition->name, id, error);
-    if (status == PAWL_OK && add_create_op(unit, definition, id, params) == NULL)
-        status = pw_error_plain(error, PAWL_NOMEM);
-    return status;
+    status = pw_check_neighbour(engine, unit, workflow, id, error);
+    if (status != PAWL_OK)
+        return status;
+    struct pw_op *op = add_create_op(unit, workflow, id, params);
+    if (op == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+    if (link != NULL)
+        op->as.create.link = *link;
+    return PAWL_OK;
 }

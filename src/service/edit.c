@@ -126,6 +126,8 @@ static void follow_up(const struct pw_edit *edit)
         pw_engine_event(edit->engine, edit->instance.key, edit->instance.run, edit->event->as.event.seq);
     if (edit->asks_to_pause)
         pw_engine_pause(edit->engine, edit->instance.key);
+    if (edit->demands != PW_DEMAND_NONE)
+        pw_engine_interrupt(edit->engine, edit->instance.key, edit->demands);
     if (edit->held != NULL) {
         struct pw_claim claim = claim_of(edit);
         pw_local_deliver(edit->engine, &claim);

@@ -18,11 +18,12 @@ struct pw_edit {
     struct pw_step_row step; /* with it: the one that the run is at, see read_current() in store.h */
 
     /* What to do once the unit is durable. */
-    struct pw_op *held;  /* a HOLD or RESTART whose run is handed to the local runner, or NULL */
-    bool wakes;          /* the run is due now */
-    bool revokes;        /* turns under way can commit nothing more */
-    struct pw_op *event; /* or NULL: a turn under way should hear of it */
-    bool asks_to_pause;  /* a turn under way should hear of it before its next commit does */
+    struct pw_op *held;     /* a HOLD or RESTART whose run is handed to the local runner, or NULL */
+    bool wakes;             /* the run is due now */
+    bool revokes;           /* turns under way can commit nothing more */
+    struct pw_op *event;    /* or NULL: a turn under way should hear of it */
+    bool asks_to_pause;     /* a turn under way should hear of it before its next commit does */
+    enum pw_demand demands; /* the same; NONE: nothing is demanded */
 };
 
 /* Adds ops to the unit, or nothing when there is nothing to do.  Anything but PAWL_OK ends the edit with that. */

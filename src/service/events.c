@@ -3,6 +3,8 @@
  * An event is recorded under the fence of what was read, also while a turn is under way: a turn that suspends at the
  * same instant either has the event counted before it parks, or makes the fence fail, and then the event is sent again
  * to a run that is parked.  Either way somebody looks at it. */
+#include "service/events.h"
+
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -73,26 +75,42 @@ struct sending {
     char generated[PW_ID_SIZE];
 };
 
-/* PAWL_INSTANCE_ID_ALREADY_EXISTS when the run, which has ended, has an event of this id: who sends it again, because the
- * first answer was lost, is told as then. */
-static pawl_status find_sent(const struct pw_edit *edit, struct pw_text id, struct pawl_error *error)
+pawl_status pw_event_find(const struct pw_edit *edit, int64_t run, struct pw_text id, struct pw_event_row *out_event,
+                          bool *out_found, struct pawl_error *error)
 {
     struct pw_store *store = edit->engine->store;
     struct pw_history_query query = {
-        .instance = edit->instance.key, .run = edit->instance.run, .newest_first = true, .max = PW_PAGE_SIZE_MAX
+        .instance = edit->instance.key, .run = run, .newest_first = true, .max = PW_PAGE_SIZE_MAX
     };
     struct pw_event_row *rows = NULL;
     size_t count = 0;
+    *out_found = false;
     do {
         pawl_status status = store->ops->read_events(store, edit->arena, &query, &rows, &count, error);
         if (status != PAWL_OK)
             return status;
-        for (size_t i = 0; i < count; i++)
-            if (pw_text_equal(rows[i].id, id))
-                return PAWL_INSTANCE_ID_ALREADY_EXISTS;
+        for (size_t i = 0; i < count; i++) {
+            if (pw_text_equal(rows[i].id, id)) {
+                *out_event = rows[i];
+                *out_found = true;
+                return PAWL_OK;
+            }
+        }
         query.after_seq = count > 0 ? rows[count - 1].seq : 0;
     } while (count == query.max);
-    return PAWL_INSTANCE_TERMINAL;
+    return PAWL_OK;
+}
+
+/* PAWL_INSTANCE_ID_ALREADY_EXISTS when the run, which has ended, has an event of this id: who sends it again, because the
+ * first answer was lost, is told as then. */
+static pawl_status find_sent(const struct pw_edit *edit, struct pw_text id, struct pawl_error *error)
+{
+    struct pw_event_row event;
+    bool found;
+    pawl_status status = pw_event_find(edit, edit->instance.run, id, &event, &found, error);
+    if (status != PAWL_OK)
+        return status;
+    return found ? PAWL_INSTANCE_ID_ALREADY_EXISTS : PAWL_INSTANCE_TERMINAL;
 }
 
 static pawl_status decide_event(struct pw_edit *edit, void *user, struct pawl_error *error)

@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "service/check.h"
 #include "service/rows.h"
+#include "service/token.h"
 #include "value/value.h"
 
 enum {
@@ -98,16 +99,11 @@ static const char *write_mark(pawl_scope *scope, int64_t instance, const struct 
  * told yet". */
 static bool read_number(const char **at, char end, int64_t *out_number)
 {
-    int64_t number = 0;
+    int64_t number;
     const char *from = *at;
     bool is_minus = *from == '-';
     from += is_minus;
-    const char *digits = from;
-    for (; *from >= '0' && *from <= '9'; from++) {
-        if (__builtin_mul_overflow(number, 10, &number) || __builtin_add_overflow(number, *from - '0', &number))
-            return false;
-    }
-    if (from == digits || (is_minus && number != 1) || (*from != end && *from != '\0'))
+    if (!pw_token_number(&from, &number) || (is_minus && number != 1) || (*from != end && *from != '\0'))
         return false;
     *at = *from == '\0' ? from : from + 1;
     *out_number = is_minus ? -1 : number;

@@ -9,7 +9,7 @@
 #include "value/value.h"
 
 static pawl_status answer(pawl_scope *scope, const struct pw_instance *row, const struct pw_step_row *step,
-                          struct pawl_instance *out_instance)
+                          const struct pw_instance *parent, struct pawl_instance *out_instance)
 {
     struct pawl_instance instance;
     pawl_status status = pw_rows_instance(scope, row, &instance);
@@ -18,9 +18,23 @@ static pawl_status answer(pawl_scope *scope, const struct pw_instance *row, cons
         status = current != NULL ? pw_rows_step(scope, row->run, step, current) : PAWL_NOMEM;
         instance.current_step = current;
     }
+    if (status == PAWL_OK && parent != NULL)
+        status = pw_rows_parent(scope, &row->link, parent, &instance.parent);
     if (status == PAWL_OK)
         *out_instance = instance;
     return status;
+}
+
+/* Somebody may have deleted its row. */
+static pawl_status read_parent(pawl_engine *engine, struct pw_arena *arena, const struct pw_link *link,
+                               struct pw_instance *parent, bool *out_found, struct pawl_error *error)
+{
+    struct pw_store *store = engine->store;
+    if (link->parent == 0)
+        return PAWL_OK;
+    pawl_status status = store->ops->read_instance_by_key(store, arena, link->parent, parent, error);
+    *out_found = status == PAWL_OK;
+    return status == PAWL_INSTANCE_NOT_FOUND ? PAWL_OK : status;
 }
 
 pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct pw_text workflow, struct pw_text id,
@@ -28,16 +42,18 @@ pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct p
 {
     struct pw_store *store = engine->store;
     struct pw_arena arena;
-    struct pw_instance row;
+    struct pw_instance row, parent;
     struct pw_step_row step;
-    bool has_step;
+    bool has_step, has_parent = false;
     pw_arena_init(&arena);
     pawl_status status = store->ops->read_current(store, &arena, workflow, id, &row, &step, &has_step, error);
     if (status == PAWL_INSTANCE_NOT_FOUND)
         (void)pw_rows_not_found(workflow, id, error);
+    if (status == PAWL_OK)
+        status = read_parent(engine, &arena, &row.link, &parent, &has_parent, error);
     if (status != PAWL_OK)
         goto done;
-    status = answer(scope, &row, has_step ? &step : NULL, out_instance);
+    status = answer(scope, &row, has_step ? &step : NULL, has_parent ? &parent : NULL, out_instance);
     if (status != PAWL_OK)
         (void)pw_error_plain(error, status);
 done:
@@ -65,15 +81,21 @@ pawl_status pawl_list_workflows(pawl_engine *engine, pawl_scope *scope, const st
     if (engine == NULL || scope == NULL || out_workflows == NULL || out_count == NULL)
         return PAWL_INVALID;
     (void)pthread_mutex_lock(&engine->lock);
-    size_t count = engine->definition_count;
-    struct pawl_workflow_info *workflows = pw_scope_take(scope, count * sizeof *workflows + 1); /* not NULL for none */
-    for (size_t i = 0; workflows != NULL && i < count; i++) {
+    size_t count = 0;
+    struct pawl_workflow_info *workflows =
+        pw_scope_take(scope, engine->definition_count * sizeof *workflows + 1); /* not NULL for none */
+    for (size_t i = 0; workflows != NULL && i < engine->definition_count; i++) {
         const struct pw_definition *definition = engine->list[i];
-        workflows[i] = (struct pawl_workflow_info){
+        if (definition->is_function)
+            continue;
+        workflows[count++] = (struct pawl_workflow_info){
             .name = definition->name.data,
             .description = definition->description.data,
             .tags = definition->tags,
             .tag_count = definition->tag_count,
+            .permissions = definition->permissions,
+            .permission_count = definition->permission_count,
+            .is_inline = definition->run_inline != NULL,
         };
     }
     (void)pthread_mutex_unlock(&engine->lock);
@@ -84,9 +106,10 @@ pawl_status pawl_list_workflows(pawl_engine *engine, pawl_scope *scope, const st
     return PAWL_OK;
 }
 
-static pawl_status check_list(const struct pawl_list_options *options, struct pw_instance_query *query,
-                              struct pw_cursor_filter *filter, struct pawl_error *error)
+pawl_status pw_listing_begin(struct pw_listing *listing, pawl_engine *engine, const struct pawl_list_options *options,
+                             struct pawl_error *error)
 {
+    struct pw_instance_query *query = &listing->query;
     size_t page_size;
     pawl_status status = pw_check_page_size(options->page_size, &page_size, error);
     if (status == PAWL_OK)
@@ -100,29 +123,30 @@ static pawl_status check_list(const struct pawl_list_options *options, struct pw
     query->status = options->status;
     query->oldest_first = options->order == PAWL_OLDEST_FIRST;
     query->max = page_size + 1;
-    pw_cursor_filter_text(filter, query->workflow);
-    pw_cursor_filter_number(filter, options->has_status ? (int64_t)options->status : -1);
-    pw_cursor_filter_number(filter, query->oldest_first);
-    return pw_cursor_read_positions(options->cursor, "cursor", PW_CURSOR_INSTANCES, *filter, query->positions, error);
+    query->positions = &listing->positions;
+    pw_positions_init(&listing->positions, engine->store);
+    pw_cursor_filter_number(&listing->filter, options->has_status ? (int64_t)options->status : -1);
+    pw_cursor_filter_number(&listing->filter, query->oldest_first);
+    return pw_cursor_read_positions(options->cursor, "cursor", PW_CURSOR_INSTANCES, listing->filter,
+                                    &listing->positions, error);
 }
 
 /* One row more than the page has was asked for, to know whether there is another page. */
-static pawl_status answer_page(pawl_scope *scope, const struct pw_instance *rows, size_t count,
-                               const struct pw_instance_query *query, struct pw_cursor_filter filter,
-                               struct pawl_instance_page *out_page)
+pawl_status pw_listing_answer(struct pw_listing *listing, pawl_scope *scope, const struct pw_instance *rows,
+                              size_t count, const struct pw_instance *parent, struct pawl_instance_page *out_page)
 {
-    bool has_more = count == query->max;
-    size_t given = has_more ? query->max - 1 : count;
+    bool has_more = count == listing->query.max;
+    size_t given = has_more ? listing->query.max - 1 : count;
     struct pawl_instance *instances = pw_scope_take(scope, given * sizeof *instances + 1); /* not NULL for none */
     if (instances == NULL)
         return PAWL_NOMEM;
     for (size_t i = 0; i < given; i++) {
-        if (pw_rows_instance(scope, &rows[i], &instances[i]) != PAWL_OK)
+        if (answer(scope, &rows[i], /* step= */ NULL, parent, &instances[i]) != PAWL_OK)
             return PAWL_NOMEM;
-        pw_positions_pass(query->positions, rows[i].key);
+        pw_positions_pass(&listing->positions, rows[i].key);
     }
     const char *cursor =
-        has_more ? pw_cursor_write_positions(scope, PW_CURSOR_INSTANCES, filter, query->positions) : NULL;
+        has_more ? pw_cursor_write_positions(scope, PW_CURSOR_INSTANCES, listing->filter, &listing->positions) : NULL;
     if (has_more && cursor == NULL)
         return PAWL_NOMEM;
     *out_page = (struct pawl_instance_page){ instances, given, cursor };
@@ -134,7 +158,6 @@ pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const char *workfl
                       struct pawl_error *error)
 {
     struct pawl_list_options known = PAWL_LIST_OPTIONS_INIT;
-    struct pw_cursor_filter filter = { 0 };
     struct pw_definition *definition;
     pawl_status status = pw_check_workflow(engine, workflow, &definition, error);
     if (status == PAWL_OK)
@@ -145,10 +168,9 @@ pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const char *workfl
         status = pw_check_options(options, &known, sizeof known, error);
     if (status != PAWL_OK)
         return status;
-    struct pw_positions positions;
-    struct pw_instance_query query = { .workflow = definition->name, .positions = &positions };
-    pw_positions_init(&positions, engine->store);
-    status = check_list(&known, &query, &filter, error);
+    struct pw_listing listing = { .query = { .workflow = definition->name } };
+    pw_cursor_filter_text(&listing.filter, definition->name);
+    status = pw_listing_begin(&listing, engine, &known, error);
     if (status != PAWL_OK)
         return status;
 
@@ -156,8 +178,8 @@ pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const char *workfl
     struct pw_instance *rows = NULL;
     size_t count = 0;
     pw_arena_init(&arena);
-    status = engine->store->ops->list_instances(engine->store, &arena, &query, &rows, &count, error);
-    if (status == PAWL_OK && answer_page(scope, rows, count, &query, filter, out_page) != PAWL_OK)
+    status = engine->store->ops->list_instances(engine->store, &arena, &listing.query, &rows, &count, error);
+    if (status == PAWL_OK && pw_listing_answer(&listing, scope, rows, count, /* parent= */ NULL, out_page) != PAWL_OK)
         status = pw_error_plain(error, PAWL_NOMEM);
     pw_arena_clear(&arena);
     return status;

@@ -59,6 +59,8 @@ const char *pawl_phase_name(enum pawl_phase phase)
         return "waiting";
     case PAWL_PHASE_PAUSED:
         return "paused";
+    case PAWL_PHASE_WAITING_FOR_REPAIR:
+        return "waitingForRepair";
     case PAWL_PHASE_COMPLETE:
         return "complete";
     case PAWL_PHASE_TERMINATED:
@@ -80,6 +82,12 @@ const char *pawl_step_kind_name(enum pawl_step_kind kind)
         return "waitForEvent";
     case PAWL_STEP_FIRST:
         return "first";
+    case PAWL_STEP_CALL:
+        return "call";
+    case PAWL_STEP_CHILD:
+        return "child";
+    case PAWL_STEP_DEFERRED:
+        return "deferred";
     }
     return "unknown";
 }

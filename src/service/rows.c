@@ -2,6 +2,7 @@
 #include "service/rows.h"
 
 #include "base/error.h"
+#include "service/service.h"
 #include "value/value.h"
 
 pawl_status pw_rows_not_found(struct pw_text workflow, struct pw_text id, struct pawl_error *error)
@@ -63,7 +64,7 @@ static enum pawl_phase phase_of(const struct pw_instance *row)
     case PAWL_WAITING:
         return PAWL_PHASE_WAITING;
     case PAWL_PAUSED:
-        return PAWL_PHASE_PAUSED;
+        return row->task.kind == PW_TASK_REPAIR ? PAWL_PHASE_WAITING_FOR_REPAIR : PAWL_PHASE_PAUSED;
     case PAWL_COMPLETE:
         return PAWL_PHASE_COMPLETE;
     case PAWL_TERMINATED:
@@ -93,6 +94,7 @@ pawl_status pw_rows_instance(pawl_scope *scope, const struct pw_instance *row, s
         .updated_at_ms = row->updated_at_ms,
         .started_at_ms = row->started_at_ms,
         .completed_at_ms = row->completed_at_ms,
+        .is_interrupted = row->has_task && row->task.demand != PW_DEMAND_NONE,
     };
     if (!pw_rows_string(scope, row->workflow, &instance.workflow) || !pw_rows_string(scope, row->id, &instance.id) ||
         !pw_rows_string(scope, row->params, &instance.params_json) ||
@@ -102,6 +104,30 @@ pawl_status pw_rows_instance(pawl_scope *scope, const struct pw_instance *row, s
         return PAWL_NOMEM;
     *out_instance = instance;
     return PAWL_OK;
+}
+
+pawl_status pw_rows_parent(pawl_scope *scope, const struct pw_link *link, const struct pw_instance *parent,
+                           const struct pawl_parent **out_parent)
+{
+    struct pawl_parent *shown = pw_scope_take(scope, sizeof *shown);
+    if (shown == NULL || !pw_rows_string(scope, parent->workflow, &shown->workflow) ||
+        !pw_rows_string(scope, parent->id, &shown->id))
+        return PAWL_NOMEM;
+    shown->run_number = link->run;
+    shown->is_attached = link->relation == PW_RELATION_ATTACHED;
+    *out_parent = shown;
+    return PAWL_OK;
+}
+
+/* What a step waits for: nothing that is to be told of a deferred, and of others' ends whose they are. */
+static struct pw_text awaited_by(const struct pw_step_row *row)
+{
+    struct pw_text type = row->wait_event_type;
+    if (row->kind == PAWL_STEP_DEFERRED)
+        return (struct pw_text){ NULL, 0 };
+    if ((row->kind == PAWL_STEP_CALL || row->kind == PAWL_STEP_CHILD) && pw_text_begins_with(type, "$"))
+        return (struct pw_text){ type.data + 1, type.size - 1 };
+    return type;
 }
 
 pawl_status pw_rows_step(pawl_scope *scope, int64_t run, const struct pw_step_row *row,
@@ -119,14 +145,20 @@ pawl_status pw_rows_step(pawl_scope *scope, int64_t run, const struct pw_step_ro
         .created_at_ms = row->created_at_ms,
         .updated_at_ms = row->updated_at_ms,
     };
-    if (!pw_rows_string(scope, row->name, &step.name) ||
-        !pw_rows_string(scope, row->wait_event_type, &step.wait_event_type) ||
+    if (!pw_rows_string(scope, row->name, &step.name) || !pw_rows_string(scope, row->description, &step.description) ||
+        !pw_rows_string(scope, awaited_by(row), &step.wait_event_type) ||
         !pw_rows_string(scope, row->result, &step.result_json) ||
         !pw_rows_string(scope, row->error_name, &step.error_name) ||
         !pw_rows_string(scope, row->error_message, &step.error_message))
         return PAWL_NOMEM;
     *out_step = step;
     return PAWL_OK;
+}
+
+/* The type of the event that completes a deferred holds its secret. */
+static struct pw_text shown_type(struct pw_text type)
+{
+    return pw_text_begins_with(type, PW_DEFERRED_TYPE) ? (struct pw_text){ type.data, strlen("$deferred") } : type;
 }
 
 pawl_status pw_rows_event(pawl_scope *scope, int64_t run, const struct pw_event_row *row,
@@ -137,7 +169,7 @@ pawl_status pw_rows_event(pawl_scope *scope, int64_t run, const struct pw_event_
         .created_at_ms = row->created_at_ms,
         .delivered_at_ms = row->delivered_at_ms,
     };
-    if (!pw_rows_string(scope, row->id, &event.id) || !pw_rows_string(scope, row->type, &event.type) ||
+    if (!pw_rows_string(scope, row->id, &event.id) || !pw_rows_string(scope, shown_type(row->type), &event.type) ||
         !pw_rows_string(scope, row->payload, &event.payload_json) ||
         !pw_rows_string(scope, row->consumed_by, &event.consumed_by_step))
         return PAWL_NOMEM;

@@ -13,9 +13,13 @@ pawl_status pw_rows_not_found(struct pw_text workflow, struct pw_text id, struct
 
 enum pawl_instance_status pw_rows_status(const struct pw_instance *row);
 
-/* PAWL_OK or PAWL_NOMEM; current_step is left NULL. */
+/* PAWL_OK or PAWL_NOMEM; current_step and parent are left NULL. */
 pawl_status pw_rows_instance(pawl_scope *scope, const struct pw_instance *row,
                              struct pawl_instance *out_instance) PAWL_MUST_CHECK;
+/* The parent of an instance with this link, whose row is given. */
+pawl_status pw_rows_parent(pawl_scope *scope, const struct pw_link *link, const struct pw_instance *parent,
+                           const struct pawl_parent **out_parent) PAWL_MUST_CHECK;
+/* What only the engine may know stays inside: a deferred's secret, and that its own events begin with "$". */
 pawl_status pw_rows_step(pawl_scope *scope, int64_t run, const struct pw_step_row *row,
                          struct pawl_step_record *out_step) PAWL_MUST_CHECK;
 pawl_status pw_rows_event(pawl_scope *scope, int64_t run, const struct pw_event_row *row,

@@ -1,0 +1,271 @@
+/* deferred.c - completing a deferred by its token.
+ *
+ * A token is "<workflow>.<id>.<run>.<step number>.<secret>".  The secret is in the step's row, as the type of the event
+ * that it waits for; completing it is that event, with an id that the run can have only once.  So the first completion
+ * wins, whoever else tries at the same instant, and it may come before the run waits. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "service/answers.h"
+#include "service/edit.h"
+#include "service/events.h"
+#include "service/service.h"
+#include "service/token.h"
+
+const char *pw_deferred_token(struct pw_arena *arena, struct pw_text workflow, struct pw_text id, int64_t run,
+                              int64_t seq, struct pw_text type)
+{
+    enum { NUMBERS_SIZE = 2 * 20 + sizeof "...." };
+    const char *secret = type.data + strlen(PW_DEFERRED_TYPE);
+    size_t size = workflow.size + id.size + strlen(secret) + NUMBERS_SIZE;
+    char *token = pw_arena_take(arena, size);
+    if (token != NULL)
+        (void)snprintf(token, size, "%.*s.%.*s.%lld.%lld.%s", (int)workflow.size, workflow.data, (int)id.size, id.data,
+                       (long long)run, (long long)seq, secret);
+    return token;
+}
+
+struct token {
+    char workflow[PW_WORKFLOW_NAME_MAX + 1], id[PW_INSTANCE_ID_MAX + 1];
+    int64_t run, seq;
+    struct pw_text secret;
+};
+
+static bool copy_part(struct pw_text part, char *to, size_t size, bool underscore_first)
+{
+    if (!pw_text_is_identifier(part, size - 1, underscore_first))
+        return false;
+    memcpy(to, part.data, part.size);
+    to[part.size] = '\0';
+    return true;
+}
+
+static bool read_token(const char *text, struct token *token)
+{
+    struct pw_text workflow, id;
+    const char *at = text;
+    if (text == NULL || !pw_token_part(&at, &workflow) || !pw_token_part(&at, &id) ||
+        !pw_token_part_number(&at, &token->run) || !pw_token_part_number(&at, &token->seq))
+        return false;
+    token->secret = pw_text_of(at);
+    return copy_part(workflow, token->workflow, sizeof token->workflow, false) &&
+           copy_part(id, token->id, sizeof token->id, true);
+}
+
+/* A completion under way. */
+struct completion {
+    pawl_engine *engine;
+    struct token token;
+    struct pawl_outcome outcome;
+    bool looks_first;           /* the event is in the store: is it this one? */
+    struct pawl_error inner;    /* of a try that may be followed by another */
+    struct pawl_error *error;   /* the caller's, or NULL */
+    pawl_answered_fn *answered; /* NULL: somebody waits */
+    void *user;
+};
+
+/* Says nothing about what there is, to whoever guesses. */
+static pawl_status refuse_token(struct pawl_error *error)
+{
+    return pw_error(error, PAWL_INVALID_TOKEN, "this is not the token of a deferred whose run is under way");
+}
+
+/* ---- What to record -------------------------------------------------------------------------------------------- */
+
+/* The event that this completion is. */
+static pawl_status make_event(struct pw_edit *edit, const struct completion *completion, const struct pw_step_row *step,
+                              struct pw_op_event *event)
+{
+    const struct pawl_outcome *outcome = &completion->outcome;
+    struct pw_arena *arena = edit->arena;
+    char *id = pw_arena_take(arena, strlen(PW_DEFERRED_TYPE) + step->name.size + 1);
+    if (id == NULL)
+        return PAWL_NOMEM;
+    memcpy(id, PW_DEFERRED_TYPE, strlen(PW_DEFERRED_TYPE));
+    memcpy(id + strlen(PW_DEFERRED_TYPE), step->name.data, step->name.size + 1);
+    *event = (struct pw_op_event){ .instance = edit->instance.key,
+                                   .run = completion->token.run,
+                                   .id = pw_text_of(id),
+                                   .type = step->wait_event_type,
+                                   .payload = pw_text_of(outcome->result_json) };
+    if (outcome->error_name == NULL)
+        return PAWL_OK;
+    if (!pw_answer_failed_type(arena, step->wait_event_type, &event->type))
+        return PAWL_NOMEM;
+    return pw_answer_failure(arena, pw_text_of(outcome->error_name), pw_text_of(outcome->error_message),
+                             /* may_retry= */ false, &event->payload);
+}
+
+/* The step's row, if the token is the step's. */
+static pawl_status find_step(struct pw_edit *edit, const struct token *token, struct pw_step_row *out_step,
+                             struct pawl_error *error)
+{
+    struct pw_store *store = edit->engine->store;
+    struct pw_history_query query = {
+        .instance = edit->instance.key, .run = token->run, .after_seq = token->seq - 1, .max = 1
+    };
+    struct pw_step_row *rows = NULL;
+    size_t count = 0;
+    pawl_status status = store->ops->read_steps(store, edit->arena, &query, &rows, &count, error);
+    if (status != PAWL_OK)
+        return status;
+    if (count == 0 || rows->seq != token->seq || rows->kind != PAWL_STEP_DEFERRED ||
+        !pw_text_begins_with(rows->wait_event_type, PW_DEFERRED_TYPE))
+        return refuse_token(error);
+    const size_t prefix = strlen(PW_DEFERRED_TYPE);
+    struct pw_text secret = { rows->wait_event_type.data + prefix, rows->wait_event_type.size - prefix };
+    if (!pw_token_is_secret(token->secret, secret))
+        return refuse_token(error);
+    *out_step = *rows;
+    return PAWL_OK;
+}
+
+static bool is_same(const struct pw_event_row *row, const struct pw_op_event *event)
+{
+    return pw_text_equal(row->type, event->type) && pw_text_equal(row->payload, event->payload);
+}
+
+/* There is no room for another completion: was it this one? */
+static pawl_status judge(struct pw_edit *edit, const struct pw_step_row *step, const struct pw_op_event *event,
+                         bool is_over, struct pawl_error *error)
+{
+    struct pw_event_row recorded;
+    bool found;
+    pawl_status status = pw_event_find(edit, event->run, event->id, &recorded, &found, error);
+    if (status != PAWL_OK || (found && is_same(&recorded, event)))
+        return status;
+    if (is_over)
+        return refuse_token(error);
+    bool is_kept = !found && step->status == PAWL_STEP_COMPLETED; /* by a repair, which brings no events along */
+    if (is_kept && pw_text_equal(step->result, event->payload) && pw_text_equal(step->wait_event_type, event->type))
+        return PAWL_OK;
+    if (found || is_kept)
+        return pw_error(error, PAWL_DEFERRED_COMPLETED, "deferred \"%s\" was completed before, in another way",
+                        step->name.data);
+    return pw_error(error, PAWL_INVALID_TOKEN, "deferred \"%s\" ended before it was completed: %s", step->name.data,
+                    step->error_name.data != NULL ? step->error_name.data : "nobody waits for it");
+}
+
+static pawl_status decide_completion(struct pw_edit *edit, void *user, struct pawl_error *error)
+{
+    const struct completion *completion = user;
+    bool is_over = !edit->instance.has_task || edit->instance.run != completion->token.run;
+    struct pw_step_row step = { 0 };
+    struct pw_op_event event;
+    pawl_status status = find_step(edit, &completion->token, &step, error);
+    if (status == PAWL_OK)
+        status = make_event(edit, completion, &step, &event);
+    if (status != PAWL_OK)
+        return status;
+    if (is_over || completion->looks_first || step.status != PAWL_STEP_WAITING)
+        return judge(edit, &step, &event, is_over, error);
+    struct pw_op *op = pw_unit_add(edit->unit, PW_OP_EVENT);
+    if (op == NULL)
+        return PAWL_NOMEM;
+    op->as.event = event;
+    edit->event = op;
+    return edit->instance.task.status == PW_TASK_WAITING ? pw_edit_go_on(edit, PW_TASK_WAKE) : PAWL_OK;
+}
+
+/* ---- The calls ------------------------------------------------------------------------------------------------- */
+
+static pawl_status completion_init(struct completion *completion, pawl_engine *engine, const char *token,
+                                   const struct pawl_outcome *outcome, struct pawl_error *error)
+{
+    *completion = (struct completion){ .engine = engine, .error = error };
+    if (engine == NULL || token == NULL)
+        return pw_error(error, PAWL_INVALID, "%s is missing (NULL)", engine == NULL ? "engine" : "token");
+    if (!read_token(token, &completion->token))
+        return refuse_token(error);
+    const struct pw_definition *definition = pw_engine_find(engine, pw_text_of(completion->token.workflow));
+    int64_t size_max = definition != NULL ? definition->limits.payload_bytes_max : engine->limits.payload_bytes_max;
+    pawl_status status = pw_outcome_check(outcome, size_max, error);
+    if (status == PAWL_OK)
+        completion->outcome = *outcome;
+    return status;
+}
+
+/* True: somebody was first, and it has to be seen who. */
+static bool wants_another_look(struct completion *completion, pawl_status status)
+{
+    if (status != PAWL_INSTANCE_ID_ALREADY_EXISTS || completion->looks_first)
+        return false;
+    completion->looks_first = true;
+    return true;
+}
+
+static pawl_status completion_end(struct completion *completion, pawl_status status)
+{
+    if (status == PAWL_INSTANCE_NOT_FOUND)
+        return refuse_token(completion->error);
+    return status == PAWL_OK ? PAWL_OK : pw_edit_report(completion->error, status, &completion->inner);
+}
+
+static pawl_status settle(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
+                          struct pawl_error *error)
+{
+    struct completion completion;
+    pawl_status status = completion_init(&completion, engine, token, outcome, error);
+    if (status != PAWL_OK)
+        return status;
+    do
+        status = pw_edit_run(engine, pw_text_of(completion.token.workflow), pw_text_of(completion.token.id),
+                             decide_completion, &completion, &completion.inner);
+    while (wants_another_look(&completion, status));
+    return completion_end(&completion, status);
+}
+
+pawl_status pawl_deferred_succeed(pawl_engine *engine, const char *token, const char *result_json,
+                                  struct pawl_error *error)
+{
+    const struct pawl_outcome outcome = { .result_json = result_json };
+    return settle(engine, token, &outcome, error);
+}
+
+pawl_status pawl_deferred_fail(pawl_engine *engine, const char *token, const char *error_name,
+                               const char *error_message, struct pawl_error *error)
+{
+    const struct pawl_outcome outcome = { .error_name = error_name != NULL ? error_name : "",
+                                          .error_message = error_message };
+    return settle(engine, token, &outcome, error);
+}
+
+static void completed(void *user, pawl_status status);
+
+static void completion_go(struct completion *completion)
+{
+    pw_edit_start(completion->engine, pw_text_of(completion->token.workflow), pw_text_of(completion->token.id),
+                  decide_completion, completion, &completion->inner, completed);
+}
+
+static void completed(void *user, pawl_status status)
+{
+    struct completion *completion = user;
+    if (wants_another_look(completion, status)) {
+        completion_go(completion);
+        return;
+    }
+    pawl_answered_fn *answered = completion->answered;
+    void *answered_user = completion->user;
+    status = completion_end(completion, status);
+    free(completion);
+    answered(answered_user, status);
+}
+
+void pawl_deferred_settle_async(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
+                                struct pawl_error *error, pawl_answered_fn *answered, void *user)
+{
+    struct completion *completion = malloc(sizeof *completion);
+    pawl_status status = completion != NULL ? completion_init(completion, engine, token, outcome, error)
+                                            : pw_error_plain(error, PAWL_NOMEM);
+    if (status != PAWL_OK) {
+        free(completion);
+        answered(user, status);
+        return;
+    }
+    completion->answered = answered;
+    completion->user = user;
+    completion_go(completion);
+}

@@ -1,0 +1,122 @@
+/* jobs.c - see jobs.h. */
+#include "service/jobs.h"
+
+#include "base/error.h"
+#include "engine/functions.h"
+#include "service/token.h"
+#include "value/value.h"
+
+enum { DEPTH_MAX = 1000 }; /* of params: what a payload may have, and one more */
+
+pawl_status pw_job_check_lease(int64_t lease_ms, int64_t *out_lease_ms, struct pawl_error *error)
+{
+    if (lease_ms == 0)
+        lease_ms = PW_JOB_LEASE_MS_DEFAULT;
+    if (lease_ms < PW_JOB_LEASE_MS_MIN || lease_ms > PW_JOB_LEASE_MS_MAX)
+        return pw_error(error, PAWL_INVALID,
+                        "a lease of %lld ms is out of range; it is 1 second to 1 hour, or 0 for 30 s",
+                        (long long)lease_ms);
+    *out_lease_ms = lease_ms;
+    return PAWL_OK;
+}
+
+/* ---- What is ordered ------------------------------------------------------------------------------------------- */
+
+static bool is_key(const struct pawl_json_part *part, const char *quoted)
+{
+    return pw_text_equal((struct pw_text){ part->key, part->key_size }, pw_text_of(quoted));
+}
+
+/* The text around it ends the number. */
+static bool read_number(const struct pawl_json_part *part, int64_t *out_number)
+{
+    const char *at = part->text;
+    return pw_token_number(&at, out_number) && at == part->text + part->size;
+}
+
+bool pw_job_order_read(struct pw_text params, struct pw_job_order *out_order)
+{
+    struct pw_job_order order = { .attempt = 0 };
+    struct pawl_json_part part;
+    size_t position = 0;
+    /* Who damaged the row may have written anything. */
+    bool is_order = params.data != NULL && pawl_json_check(params.data, params.size, DEPTH_MAX, NULL) == PAWL_OK;
+    while (is_order && pawl_json_next(params.data, params.size, &position, &part)) {
+        struct pw_text text = { part.text, part.size };
+        if (part.key == NULL)
+            return false;
+        if (is_key(&part, "\"step\""))
+            order.step = text;
+        else if (is_key(&part, "\"attempt\""))
+            is_order = read_number(&part, &order.attempt);
+        else if (is_key(&part, "\"timeoutMs\""))
+            is_order = read_number(&part, &order.timeout_ms);
+        else if (is_key(&part, "\"data\""))
+            order.data = text;
+    }
+    *out_order = order;
+    return is_order && order.step.data != NULL && order.step.data[0] == '"' && order.attempt > 0;
+}
+
+int64_t pw_job_deadline(const struct pw_instance *job, const struct pw_job_order *order)
+{
+    int64_t deadline_ms;
+    if (order->timeout_ms == 0 || __builtin_add_overflow(job->started_at_ms, order->timeout_ms, &deadline_ms))
+        return INT64_MAX;
+    return deadline_ms;
+}
+
+/* ---- Tokens ---------------------------------------------------------------------------------------------------- */
+
+const char *pw_job_token(pawl_scope *scope, const struct pw_fence *fence, const char *id)
+{
+    return pawl_scope_format(scope, "%lld.%lld.%lld.%s", (long long)fence->instance, (long long)fence->run,
+                             (long long)fence->epoch, id);
+}
+
+static pawl_status refuse_token(struct pawl_error *error)
+{
+    return pw_error(error, PAWL_INVALID_TOKEN, "this is not the token of a job that was claimed");
+}
+
+pawl_status pw_job_gone(struct pawl_error *error)
+{
+    return pw_error(
+        error, PAWL_JOB_GONE,
+        "the job is not this worker's any more: it was ended, outlived its timeout, or another worker has it; "
+        "stop working on it");
+}
+
+static bool is_leased(const struct pw_instance *row, const struct pw_fence *fence)
+{
+    return row->has_task && row->run == fence->run && row->task.epoch == fence->epoch && row->task.processing &&
+           row->task.owner == PW_OWNER_OUTSIDE;
+}
+
+pawl_status pw_job_find(pawl_engine *engine, struct pw_arena *arena, const char *token, struct pw_job_lease *out_lease,
+                        struct pawl_error *error)
+{
+    struct pw_store *store = engine->store;
+    struct pw_job_lease lease = { .now_ms = pawl_now_ms(engine) };
+    struct pw_job_order order;
+    const char *at = token;
+    if (!pw_token_part_number(&at, &lease.fence.instance) || !pw_token_part_number(&at, &lease.fence.run) ||
+        !pw_token_part_number(&at, &lease.fence.epoch))
+        return refuse_token(error);
+    pawl_status status = store->ops->read_instance_by_key(store, arena, lease.fence.instance, &lease.row, error);
+    if (status == PAWL_INSTANCE_NOT_FOUND)
+        return refuse_token(error);
+    if (status != PAWL_OK)
+        return status;
+    if (!pw_is_job_workflow(lease.row.workflow) || !pw_token_is_secret(pw_text_of(at), lease.row.id))
+        return refuse_token(error);
+    if (!is_leased(&lease.row, &lease.fence))
+        return pw_job_gone(error);
+    if (!pw_job_order_read(lease.row.params, &order))
+        return pw_error(error, PAWL_STORE_CORRUPT, "job \"%s\" has params that are none of a job", lease.row.id.data);
+    lease.deadline_ms = pw_job_deadline(&lease.row, &order);
+    if (lease.now_ms >= lease.deadline_ms)
+        return pw_job_gone(error);
+    *out_lease = lease;
+    return PAWL_OK;
+}

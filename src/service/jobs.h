@@ -1,0 +1,50 @@
+/* jobs.h - what claiming jobs and ending them have in common: the token of a claim, and what a job's params say.
+ *
+ * A job is an instance of the workflow "@<function>".  Its params are {"step","attempt","timeoutMs","data"?}, as the run
+ * that called the function wrote them.  A token is "<key>.<run>.<epoch>.<id>": the fence of the claim, and the job's id,
+ * which nobody guesses. */
+#ifndef PW_SERVICE_JOBS_H
+#define PW_SERVICE_JOBS_H
+
+#include "engine/engine.h"
+
+enum {
+    PW_JOB_LEASE_MS_DEFAULT = 30 * 1000,
+    PW_JOB_LEASE_MS_MIN = 1000,
+    PW_JOB_LEASE_MS_MAX = 60 * 60 * 1000,
+    PW_JOB_CLAIM_MAX = 100,
+    PW_JOB_FUNCTIONS_MAX = 64
+};
+
+/* 0 becomes the default. */
+pawl_status pw_job_check_lease(int64_t lease_ms, int64_t *out_lease_ms, struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* Texts are parts of the params. */
+struct pw_job_order {
+    struct pw_text step; /* as JSON */
+    int64_t attempt, timeout_ms;
+    struct pw_text data; /* as it was given; absent: none */
+};
+/* False: it is none. */
+bool pw_job_order_read(struct pw_text params, struct pw_job_order *out_order);
+
+/* When what a worker says does not count any more; INT64_MAX: never. */
+int64_t pw_job_deadline(const struct pw_instance *job, const struct pw_job_order *order);
+
+/* In the scope; NULL when memory is out. */
+const char *pw_job_token(pawl_scope *scope, const struct pw_fence *fence, const char *id);
+
+/* A job that is leased to the holder of the token. */
+struct pw_job_lease {
+    struct pw_fence fence;
+    struct pw_instance row;
+    int64_t now_ms, deadline_ms;
+};
+/* Reads it, in the arena.  PAWL_INVALID_TOKEN, PAWL_JOB_GONE. */
+pawl_status pw_job_find(pawl_engine *engine, struct pw_arena *arena, const char *token, struct pw_job_lease *out_lease,
+                        struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* PAWL_JOB_GONE, saying what to do. */
+pawl_status pw_job_gone(struct pawl_error *error);
+
+#endif

@@ -1,0 +1,226 @@
+/* repair.c - taking a run up where it stopped: failed steps are tried again, what had finished is kept.
+ *
+ * A run that waits for repair goes on by itself once its failed steps are put back.  One that has ended needs a new run,
+ * which begins with the steps that it keeps of the old one.  Neither makes sense once what the steps did was undone. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "service/check.h"
+#include "service/control.h"
+#include "service/rows.h"
+
+/* What the layer above names the steps that undo others. */
+#define UNDOING "compensate: "
+
+/* Its own doing, not that another branch came first. */
+static bool has_failed(const struct pw_step_row *step)
+{
+    return step->status == PAWL_STEP_ERRORED &&
+           !pw_text_equal(step->error_name, pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED)));
+}
+
+/* PAWL_OK goes on to the next. */
+typedef pawl_status visit_fn(struct pw_edit *edit, const struct pw_step_row *step, void *user);
+
+/* All steps of the run, in the order of their numbers; they stay in the edit's arena. */
+static pawl_status visit_steps(struct pw_edit *edit, visit_fn *visit, void *user, struct pawl_error *error)
+{
+    struct pw_store *store = edit->engine->store;
+    struct pw_history_query query = { .instance = edit->instance.key, .run = edit->instance.run };
+    size_t count = 0;
+    query.max = PW_PAGE_SIZE_MAX;
+    do {
+        struct pw_step_row *rows = NULL;
+        pawl_status status = store->ops->read_steps(store, edit->arena, &query, &rows, &count, error);
+        for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+            status = visit(edit, &rows[i], user);
+            query.after_seq = rows[i].seq;
+        }
+        if (status != PAWL_OK)
+            return status;
+    } while (count == query.max);
+    return PAWL_OK;
+}
+
+/* ---- A run that waits for repair ------------------------------------------------------------------------------- */
+
+/* Another attempt could go otherwise.  A deferred that failed was failed by somebody, once; a wait or a race is no work. */
+static bool can_be_mended(const struct pw_step_row *step)
+{
+    return has_failed(step) &&
+           (step->kind == PAWL_STEP_DO || step->kind == PAWL_STEP_CALL || step->kind == PAWL_STEP_CHILD);
+}
+
+/* As it was before its first attempt. */
+static pawl_status put_back(struct pw_edit *edit, const struct pw_step_row *step, void *user)
+{
+    size_t *names_size = user;
+    if (!can_be_mended(step))
+        return PAWL_OK;
+    struct pw_op *op = pw_unit_add(edit->unit, PW_OP_STEP);
+    if (op == NULL)
+        return PAWL_NOMEM;
+    op->as.step = (struct pw_op_step){ .instance = edit->instance.key,
+                                       .run = edit->instance.run,
+                                       .row = { .seq = step->seq,
+                                                .name = step->name,
+                                                .description = step->description,
+                                                .kind = step->kind,
+                                                .status = PAWL_STEP_WAITING,
+                                                .attempts_max = step->attempts_max,
+                                                .timeout_ms = step->timeout_ms,
+                                                .created_at_ms = step->created_at_ms,
+                                                .updated_at_ms = edit->now_ms } };
+    *names_size += step->name.size + strlen(", ");
+    return PAWL_OK;
+}
+
+static char *append(char *at, struct pw_text text)
+{
+    memcpy(at, text.data, text.size);
+    return at + text.size;
+}
+
+/* "resumed after repair, and tried again: charge, ship" */
+static pawl_status log_mended(struct pw_edit *edit, size_t names_size)
+{
+    const struct pw_text beginning = pw_text_of("resumed after repair, and tried again");
+    char *text = pw_arena_take(edit->arena, beginning.size + names_size + 1);
+    if (text == NULL)
+        return PAWL_NOMEM;
+    char *at = append(text, beginning);
+    const char *between = ": ";
+    for (const struct pw_op *op = edit->unit->first; op != NULL; op = op->next) {
+        if (op->kind != PW_OP_STEP)
+            continue;
+        at = append(at, pw_text_of(between));
+        at = append(at, op->as.step.row.name);
+        between = ", ";
+    }
+    struct pw_text message = pw_text_cut((struct pw_text){ text, (size_t)(at - text) }, PW_LOG_MESSAGE_MAX);
+    return pw_edit_log(edit, message, (struct pw_text){ NULL, 0 });
+}
+
+pawl_status pw_repair_steps(struct pw_edit *edit, struct pawl_error *error)
+{
+    size_t names_size = 0;
+    pawl_status status = visit_steps(edit, put_back, &names_size, error);
+    return status == PAWL_OK && names_size > 0 ? log_mended(edit, names_size) : status;
+}
+
+/* ---- A new run that goes on ------------------------------------------------------------------------------------ */
+
+/* What there is to know of the old run's steps. */
+struct survey {
+    struct pw_text name;              /* of the step that is looked for; absent: none */
+    int64_t named_seq;                /* 0: there is none of that name */
+    int64_t failed_seq, failed_at_ms; /* the step that failed last; 0: none has */
+    bool is_undone;
+};
+
+static pawl_status survey_step(struct pw_edit *edit, const struct pw_step_row *step, void *user)
+{
+    struct survey *survey = user;
+    (void)edit;
+    survey->is_undone |= pw_text_begins_with(step->name, UNDOING);
+    if (survey->name.data != NULL && pw_text_equal(step->name, survey->name))
+        survey->named_seq = step->seq;
+    if (has_failed(step) && step->updated_at_ms >= survey->failed_at_ms) {
+        survey->failed_seq = step->seq;
+        survey->failed_at_ms = step->updated_at_ms;
+    }
+    return PAWL_OK;
+}
+
+static pawl_status survey_steps(struct pw_edit *edit, struct survey *survey, struct pawl_error *error)
+{
+    pawl_status status = visit_steps(edit, survey_step, survey, error);
+    if (status == PAWL_OK && survey->is_undone)
+        return pw_error(error, PAWL_NOT_REPAIRABLE,
+                        "what the steps of instance \"%s\" did was undone, so none can be kept; restart it",
+                        edit->instance.id.data);
+    return status;
+}
+
+pawl_status pw_repair_retry(struct pw_edit *edit, void *unused, struct pawl_error *error)
+{
+    const struct pw_instance *instance = &edit->instance;
+    struct survey survey = { .name = { NULL, 0 } };
+    (void)unused;
+    if (instance->outcome != PW_OUTCOME_ERRORED)
+        return pw_error(error, PAWL_NOT_REPAIRABLE, "instance \"%s\" is %s; only one that is errored can be retried",
+                        instance->id.data, pawl_instance_status_name(pw_rows_status(instance)));
+    pawl_status status = survey_steps(edit, &survey, error);
+    if (status != PAWL_OK)
+        return status;
+    return pw_control_renew(edit, "retried",
+                            (struct pw_kept){ .before_seq = INT64_MAX, .except_seq = survey.failed_seq });
+}
+
+/* A restart from a step, under way. */
+struct renewal {
+    struct pw_text step;
+    pawl_answered_fn *answered; /* NULL: somebody waits */
+    void *user;
+};
+
+static pawl_status decide_restart_from(struct pw_edit *edit, void *user, struct pawl_error *error)
+{
+    const struct renewal *renewal = user;
+    struct survey survey = { .name = renewal->step };
+    char shown[PW_SHOWN_SIZE];
+    pawl_status status = survey_steps(edit, &survey, error);
+    if (status != PAWL_OK)
+        return status;
+    if (survey.named_seq == 0)
+        return pw_error(error, PAWL_INVALID_STEP_NAME, "run %lld of instance \"%s\" has no step \"%s\"",
+                        (long long)edit->instance.run, edit->instance.id.data, pw_check_shown(renewal->step, shown));
+    char verb[sizeof "restarted from \"\"" + PW_STEP_NAME_MAX];
+    (void)snprintf(verb, sizeof verb, "restarted from \"%s\"", renewal->step.data);
+    return pw_control_renew(edit, verb, (struct pw_kept){ .before_seq = survey.named_seq, .except_abandoned = true });
+}
+
+static pawl_status check_renewal(pawl_engine *engine, const char *workflow, const char *id, const char *step,
+                                 struct pw_definition **out_definition, struct pawl_error *error)
+{
+    pawl_status status = pw_check_target(engine, workflow, id, out_definition, error);
+    return status == PAWL_OK ? pw_check_given(step, "step", error) : status;
+}
+
+pawl_status pawl_restart_from(pawl_engine *engine, const char *workflow, const char *id, const char *step,
+                              struct pawl_error *error)
+{
+    struct pw_definition *definition;
+    struct renewal renewal = { .step = pw_text_of(step) };
+    pawl_status status = check_renewal(engine, workflow, id, step, &definition, error);
+    if (status != PAWL_OK)
+        return status;
+    return pw_edit_run(engine, definition->name, pw_text_of(id), decide_restart_from, &renewal, error);
+}
+
+static void renewed(void *user, pawl_status status)
+{
+    struct renewal *renewal = user;
+    pawl_answered_fn *answered = renewal->answered;
+    void *answered_user = renewal->user;
+    free(renewal);
+    answered(answered_user, status);
+}
+
+void pawl_restart_from_async(pawl_engine *engine, const char *workflow, const char *id, const char *step,
+                             struct pawl_error *error, pawl_answered_fn *answered, void *user)
+{
+    struct pw_definition *definition;
+    pawl_status status = check_renewal(engine, workflow, id, step, &definition, error);
+    struct renewal *renewal = status == PAWL_OK ? malloc(sizeof *renewal) : NULL;
+    if (status == PAWL_OK && renewal == NULL)
+        status = pw_error_plain(error, PAWL_NOMEM);
+    if (status != PAWL_OK) {
+        answered(user, status);
+        return;
+    }
+    *renewal = (struct renewal){ .step = pw_text_of(step), .answered = answered, .user = user };
+    pw_edit_start(engine, definition->name, pw_text_of(id), decide_restart_from, renewal, error, renewed);
+}
