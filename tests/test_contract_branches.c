@@ -649,6 +649,48 @@ static void A11_logs_of_branches_are_durable_and_know_their_replays(void **state
     }
 }
 
+/* ---- Events ----------------------------------------------------------------------------------------------------------------- */
+
+static pawl_status send_both(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    struct contract *contract = pawl_step_user(step);
+    (void)input;
+    (void)out_result;
+    contract_send(contract, "one", "1");
+    contract_send(contract, "two", "2");
+    return PAWL_OK;
+}
+
+static pawl_status branch_waits_for_its_own(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    struct pawl_event event;
+    const char *type = pawl_value_string(input, NULL, "");
+    if (strcmp(type, "two") == 0)
+        PAWL_TRY(pawl_do(run, "send", NULL, send_both, NULL, NULL));
+    PAWL_TRY(pawl_wait_for_event(run, type, type, "10 h", &event));
+    return pawl_return(run, out_result, "V", event.payload);
+}
+
+static pawl_status run_waiting_branches(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    struct pawl_branch branches[2];
+    (void)params;
+    for (size_t i = 0; i < 2; i++) {
+        pawl_value *input;
+        PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "s", i == 0 ? "one" : "two"));
+        branches[i] = (struct pawl_branch){ .run = branch_waits_for_its_own, .input = input };
+    }
+    PAWL_TRY(pawl_all(run, branches, 2, 0));
+    return pawl_return(run, out_result, "[V, V]", branches[0].result, branches[1].result);
+}
+
+static void A11_a_branch_that_waits_hears_of_an_event_that_another_branch_was_the_first_to_see(void **state)
+{
+    struct contract *contract = *state;
+    contract_start(contract, run_waiting_branches, NULL);
+    assert_output(contract, "[1,2]");
+}
+
 int main(void)
 {
     struct CMUnitTest tests[] = {
@@ -676,6 +718,7 @@ int main(void)
         CONTRACT_TEST(A11_a_loser_that_waits_for_a_retry_is_not_tried_again),
         CONTRACT_TEST(A11_races_can_be_run_inside_branches),
         CONTRACT_TEST(A11_logs_of_branches_are_durable_and_know_their_replays),
+        CONTRACT_TEST(A11_a_branch_that_waits_hears_of_an_event_that_another_branch_was_the_first_to_see),
     };
     return contract_run_tests("contract A11", tests, sizeof tests / sizeof tests[0]);
 }

@@ -24,12 +24,20 @@ size_t pw_history_bytes(const struct pw_history *history)
 
 bool pw_step_kind_counts(enum pawl_step_kind kind)
 {
-    return kind == PAWL_STEP_DO || kind == PAWL_STEP_EVENT;
+    return kind != PAWL_STEP_SLEEP && kind != PAWL_STEP_FIRST;
 }
 
 bool pw_step_is_finished(const struct pw_step *step)
 {
     return step->row.seq != 0 && step->row.status != PAWL_STEP_WAITING;
+}
+
+void pw_step_complete(struct pw_history *history, struct pw_step *step, int64_t now_ms)
+{
+    if (now_ms > history->completed_at_ms)
+        history->completed_at_ms = now_ms;
+    step->row.status = PAWL_STEP_COMPLETED;
+    step->row.updated_at_ms = history->completed_at_ms;
 }
 
 struct pw_step *pw_history_find(const struct pw_history *history, struct pw_text name)
@@ -53,6 +61,7 @@ struct pw_step *pw_history_add(struct pw_history *history, struct pw_text name, 
     history->last = step;
     if (pw_step_kind_counts(kind))
         history->counted++;
+    history->has_calls = history->has_calls || kind == PAWL_STEP_CALL;
     return step;
 }
 
@@ -67,10 +76,13 @@ static bool load_step(struct pw_history *history, const struct pw_step_row *row)
     step->in_store = true;
     if (row->seq > history->seq_last)
         history->seq_last = row->seq;
+    if (row->status == PAWL_STEP_COMPLETED && row->updated_at_ms > history->completed_at_ms)
+        history->completed_at_ms = row->updated_at_ms;
     struct pw_arena *arena = &history->arena;
     return pw_arena_text(arena, row->result, &step->row.result) &&
            pw_arena_text(arena, row->error_name, &step->row.error_name) &&
            pw_arena_text(arena, row->error_message, &step->row.error_message) &&
+           pw_arena_text(arena, row->description, &step->row.description) &&
            pw_arena_text(arena, row->wait_event_type, &step->row.wait_event_type);
 }
 
@@ -140,6 +152,20 @@ struct pw_event *pw_history_event_for(const struct pw_history *history, struct p
     for (struct pw_event *event = history->first_event; event != NULL; event = event->next) {
         if (!event->taken && event->row.created_at_ms <= wake_at_ms && pw_text_equal(event->row.type, type))
             return event;
+    }
+    return NULL;
+}
+
+struct pw_event *pw_history_answer_for(const struct pw_history *history, struct pw_text type, bool *out_failed)
+{
+    size_t mark = sizeof PW_ANSWER_FAILED - 1;
+    for (struct pw_event *event = history->first_event; event != NULL; event = event->next) {
+        struct pw_text given = event->row.type;
+        bool failed = given.size == type.size + mark && memcmp(given.data + type.size, PW_ANSWER_FAILED, mark) == 0;
+        if (event->taken || (!failed && given.size != type.size) || memcmp(given.data, type.data, type.size) != 0)
+            continue;
+        *out_failed = failed;
+        return event;
     }
     return NULL;
 }

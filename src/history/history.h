@@ -43,10 +43,14 @@ struct pw_history {
     struct pw_arena arena;
     struct pw_text params;
     int64_t created_at_ms;
+    struct pw_link link;
+    struct pw_text parent_workflow, parent_id; /* of a child; absent: it has no parent, or is a job */
     struct pw_table by_name;
     struct pw_step *first, *last;
     int64_t seq_last;
-    int64_t counted; /* steps that count against the limit */
+    int64_t counted;         /* steps that count against the limit */
+    bool has_calls;          /* some of them are, or were, jobs */
+    int64_t completed_at_ms; /* the newest of them did */
     struct pw_event *first_event, *last_event;
     /* Passes number the runs of the workflow function while this history is in memory.  What carries a number below
      * turn_pass happened before this turn, so that no turn has to touch every step to begin. */
@@ -78,8 +82,16 @@ struct pw_step *pw_history_add(struct pw_history *history, struct pw_text name, 
 /* Sleeps and recorded choices do not count as steps. */
 bool pw_step_kind_counts(enum pawl_step_kind kind);
 bool pw_step_is_finished(const struct pw_step *step);
+/* Completes it now, and not before any that has completed: what is undone is undone in the reverse of that order, also when
+ * the clock was set back in between. */
+void pw_step_complete(struct pw_history *history, struct pw_step *step, int64_t now_ms);
 
 /* The event a wait of this type that ends at wake_at_ms gets, or NULL. */
 struct pw_event *pw_history_event_for(const struct pw_history *history, struct pw_text type, int64_t wake_at_ms);
+
+/* What an answer's type is, behind that of the wait, when it is a failure. */
+#define PW_ANSWER_FAILED "!"
+/* The answer to a wait of this type, whenever it came, or NULL. */
+struct pw_event *pw_history_answer_for(const struct pw_history *history, struct pw_text type, bool *out_failed);
 
 #endif

@@ -2,20 +2,42 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "engine/functions.h"
 #include "engine/shards.h"
 #include "runner/runner.h"
 
+static bool is_among(pawl_engine *engine, const struct pw_definition *definition, enum pw_names which)
+{
+    bool is_polled = definition->advance == NULL;
+    bool is_limited = pw_is_job_workflow(definition->name) && pw_function_limit(engine, definition->name) > 0;
+    switch (which) {
+    case PW_NAMES_DRIVEN:
+        return !is_polled;
+    case PW_NAMES_FREE:
+        return !is_polled && !is_limited;
+    case PW_NAMES_LIMITED:
+        return !is_polled && is_limited;
+    case PW_NAMES_POLLED:
+        return is_polled;
+    case PW_NAMES_ALL:
+        return true;
+    }
+    return false;
+}
+
+/* Definitions are never taken away, and a runner that asks has kept others from being added; so they are looked at with the
+ * engine's lock let go of. */
 struct pw_text *pw_runner_names(pawl_engine *engine, enum pw_names which, size_t *out_count)
 {
     pthread_mutex_lock(&engine->lock);
-    size_t count = 0;
-    struct pw_text *names = calloc(engine->definition_count + 1, sizeof *names);
-    for (size_t i = 0; names != NULL && i < engine->definition_count; i++) {
-        bool polled = engine->list[i]->advance == NULL;
-        if (which == PW_NAMES_ALL || polled == (which == PW_NAMES_POLLED))
-            names[count++] = engine->list[i]->name;
-    }
+    size_t all = engine->definition_count, count = 0;
+    struct pw_definition **list = engine->list;
     pthread_mutex_unlock(&engine->lock);
+    struct pw_text *names = calloc(all + 1, sizeof *names);
+    for (size_t i = 0; names != NULL && i < all; i++) {
+        if (is_among(engine, list[i], which))
+            names[count++] = list[i]->name;
+    }
     *out_count = count;
     return names;
 }
@@ -32,7 +54,7 @@ pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_c
 {
     size_t count;
     struct pw_text *names =
-        pw_runner_names(runner->engine, what == PW_CLAIM_POLLED ? PW_NAMES_POLLED : PW_NAMES_DRIVEN, &count);
+        pw_runner_names(runner->engine, what == PW_CLAIM_POLLED ? PW_NAMES_POLLED : PW_NAMES_FREE, &count);
     bool reaping = what == PW_CLAIM_ALL || what == PW_CLAIM_POLLED;
     bool complete = !reaping || pw_unit_add(unit, PW_OP_REAP) != NULL;
     struct pw_op *op = pw_unit_add(unit, PW_OP_CLAIM);
@@ -54,11 +76,27 @@ pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_c
     return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
 }
 
+pawl_status pw_runner_claim_limited(pawl_runner *runner, struct pw_unit *unit, struct pw_text name, size_t max,
+                                    struct pw_op_claim **out_claim)
+{
+    struct pw_op *op = pw_unit_add(unit, PW_OP_CLAIM);
+    if (op == NULL)
+        return PAWL_NOMEM;
+    op->as.claim = (struct pw_op_claim){ .workflows = &name,
+                                         .workflow_count = 1,
+                                         .max = max,
+                                         .leased_max = pw_function_limit(runner->engine, name),
+                                         .owner = runner->owner,
+                                         .lease_ms = runner->options.lease_ms };
+    *out_claim = &op->as.claim;
+    return pw_commit_run(runner->engine->commit, unit);
+}
+
 pawl_status pw_runner_next_due(pawl_runner *runner, bool with_polled, int64_t *out_at_ms, struct pawl_error *error)
 {
     struct pw_store *store = runner->engine->store;
     size_t count;
-    struct pw_text *names = pw_runner_names(runner->engine, with_polled ? PW_NAMES_ALL : PW_NAMES_DRIVEN, &count);
+    struct pw_text *names = pw_runner_names(runner->engine, with_polled ? PW_NAMES_ALL : PW_NAMES_FREE, &count);
     if (names == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
     struct pw_share share = with_polled ? (struct pw_share){ .owned = NULL } : share_of(runner, count);
@@ -79,15 +117,24 @@ static struct pw_lease *collect_leases(pawl_runner *runner, size_t *out_count)
     return leases;
 }
 
-static void revoke_lost(pawl_runner *runner, const struct pw_lease *leases, size_t count)
+static bool is_of(const struct pw_fence *fence, const pawl_turn *turn)
+{
+    const struct pw_fence *own = &turn->claim.fence;
+    return fence->instance == own->instance && fence->run == own->run && fence->epoch == own->epoch;
+}
+
+/* Tells the turns whose lease is lost, and those of which something is demanded. */
+static void tell_turns(pawl_runner *runner, const struct pw_lease *leases, size_t count)
 {
     pthread_mutex_lock(&runner->lock);
     for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->held_next) {
         for (size_t i = 0; i < count; i++) {
-            const struct pw_fence *fence = &leases[i].fence;
-            if (leases[i].lost && fence->instance == turn->claim.fence.instance &&
-                fence->run == turn->claim.fence.run && fence->epoch == turn->claim.fence.epoch)
+            if (!(leases[i].lost || leases[i].demand != PW_DEMAND_NONE) || !is_of(&leases[i].fence, turn))
+                continue;
+            if (leases[i].lost)
                 pw_turn_revoke(turn);
+            else
+                pw_turn_demand(turn, leases[i].demand);
         }
     }
     pthread_mutex_unlock(&runner->lock);
@@ -95,7 +142,7 @@ static void revoke_lost(pawl_runner *runner, const struct pw_lease *leases, size
 
 pawl_status pw_runner_renew_leases(pawl_runner *runner, struct pawl_error *error)
 {
-    size_t count, lost = 0;
+    size_t count, told = 0;
     struct pw_unit unit;
     struct pw_lease *leases = collect_leases(runner, &count);
     pawl_status status = leases != NULL ? PAWL_OK : PAWL_NOMEM;
@@ -107,9 +154,9 @@ pawl_status pw_runner_renew_leases(pawl_runner *runner, struct pawl_error *error
         };
         status = pw_commit_run(runner->engine->commit, &unit);
         for (size_t i = 0; status == PAWL_OK && i < count; i++)
-            lost += leases[i].lost;
-        if (lost > 0)
-            revoke_lost(runner, leases, count);
+            told += leases[i].lost || leases[i].demand != PW_DEMAND_NONE;
+        if (told > 0)
+            tell_turns(runner, leases, count);
     }
     pw_unit_clear(&unit);
     free(leases);

@@ -3,6 +3,8 @@
  *
  * Renewals and polls go by the monotonic clock, due times and deadlines by the store's: when wall time jumps, the next
  * poll notices. */
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/thread.h"
 #include "runner/runner.h"
@@ -97,6 +99,23 @@ static void note_due(pawl_runner *runner, int64_t due_at_ms)
     runner->next_due_ms = least(least(runner->next_due_ms, due_at_ms), runner->parked_due_ms);
 }
 
+/* Jobs of functions that may not have any number of them at once.  Without the lock. */
+static void claim_limited(pawl_runner *runner, size_t max)
+{
+    size_t count;
+    struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_LIMITED, &count);
+    for (size_t i = 0; names != NULL && i < count && max > 0; i++) {
+        struct pw_unit unit;
+        struct pw_op_claim *found = NULL;
+        pw_unit_init(&unit);
+        pawl_status status = pw_runner_claim_limited(runner, &unit, names[i], max, &found);
+        for (size_t k = 0; status == PAWL_OK && k < found->claim_count; k++, max--)
+            pw_runner_accept(runner, &found->claims[k]);
+        pw_unit_clear(&unit);
+    }
+    free(names);
+}
+
 /* These with the lock held, which is let go of meanwhile. */
 static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
 {
@@ -112,6 +131,7 @@ static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
     for (size_t i = 0; i < count; i++)
         pw_runner_accept(runner, &found->claims[i]);
     pw_unit_clear(&unit);
+    claim_limited(runner, (size_t)max - count);
     int64_t now_ms = pawl_now_ms(runner->engine), due_at_ms = now_ms;
     if (status == PAWL_OK && count < (size_t)max)
         status = pw_runner_next_due(runner, false, &due_at_ms, NULL);
@@ -124,8 +144,10 @@ static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
 static void poll(pawl_runner *runner)
 {
     int64_t due_at_ms = INT64_MAX;
+    size_t places = room(runner) > 0 && !atomic_load(&runner->stopping) ? (size_t)room(runner) : 0;
     pthread_mutex_unlock(&runner->lock);
     pawl_status status = pw_runner_next_due(runner, false, &due_at_ms, NULL);
+    claim_limited(runner, places);
     pthread_mutex_lock(&runner->lock);
     if (status == PAWL_OK)
         note_due(runner, due_at_ms);

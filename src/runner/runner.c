@@ -35,6 +35,18 @@ static void ask_to_pause(void *user, int64_t instance)
     pthread_mutex_unlock(&runner->lock);
 }
 
+/* So that the next durable call knows, whether there is a commit before it or not. */
+static void tell_of_demand(void *user, int64_t instance, enum pw_demand demand)
+{
+    pawl_runner *runner = user;
+    pthread_mutex_lock(&runner->lock);
+    for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->held_next) {
+        if (turn->claim.fence.instance == instance)
+            pw_turn_demand(turn, demand);
+    }
+    pthread_mutex_unlock(&runner->lock);
+}
+
 /* So that a branch that waits for it goes on while its siblings are busy. */
 static void tell_of_event(void *user, int64_t instance, int64_t run, int64_t seq)
 {
@@ -129,7 +141,12 @@ pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_optio
         return pw_error_plain(error, PAWL_NOMEM);
     }
     runner->peer = (struct pw_peer){
-        .runner = runner, .revoke = revoke, .pause = ask_to_pause, .event = tell_of_event, .close = detach
+        .runner = runner,
+        .revoke = revoke,
+        .pause = ask_to_pause,
+        .interrupt = tell_of_demand,
+        .event = tell_of_event,
+        .close = detach,
     };
     pw_engine_join(engine, &runner->peer);
     *out_runner = runner;
@@ -371,6 +388,18 @@ void pawl_runner_stop(pawl_runner *runner)
 
 /* ---- Ticking ------------------------------------------------------------------------------------------------------------------ */
 
+static pawl_status begin_turn(pawl_runner *runner, const struct pw_claim *claim, pawl_turn **out_turn,
+                              struct pawl_error *error)
+{
+    pawl_turn *turn = pw_runner_make_turn(runner, claim);
+    pawl_status status = turn != NULL ? pw_runner_load(runner, turn) : PAWL_NOMEM;
+    if (status == PAWL_OK)
+        *out_turn = turn;
+    else if (turn != NULL)
+        pw_runner_retire(runner, turn);
+    return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
+}
+
 /* Claims one due run and makes it a turn; *out_turn is NULL when none is due. */
 static pawl_status claim_turn(pawl_runner *runner, enum pw_claim_of what, pawl_turn **out_turn,
                               struct pawl_error *error)
@@ -380,17 +409,30 @@ static pawl_status claim_turn(pawl_runner *runner, enum pw_claim_of what, pawl_t
     *out_turn = NULL;
     pw_unit_init(&unit);
     pawl_status status = pw_runner_claim(runner, &unit, what, 1, &claim, error);
-    if (status == PAWL_OK && claim->claim_count > 0) {
-        pawl_turn *turn = pw_runner_make_turn(runner, &claim->claims[0]);
-        status = turn != NULL ? pw_runner_load(runner, turn) : PAWL_NOMEM;
-        if (status == PAWL_OK)
-            *out_turn = turn;
-        else if (turn != NULL)
-            pw_runner_retire(runner, turn);
-        if (status != PAWL_OK)
-            pw_error_plain(error, status);
-    }
+    if (status == PAWL_OK && claim->claim_count > 0)
+        status = begin_turn(runner, &claim->claims[0], out_turn, error);
     pw_unit_clear(&unit);
+    return status;
+}
+
+/* The same of the functions that have a limit. */
+static pawl_status claim_limited_turn(pawl_runner *runner, pawl_turn **out_turn, struct pawl_error *error)
+{
+    size_t count;
+    pawl_status status = PAWL_OK;
+    struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_LIMITED, &count);
+    for (size_t i = 0; names != NULL && i < count && status == PAWL_OK && *out_turn == NULL; i++) {
+        struct pw_unit unit;
+        struct pw_op_claim *claim = NULL;
+        pw_unit_init(&unit);
+        status = pw_runner_claim_limited(runner, &unit, names[i], 1, &claim);
+        if (status == PAWL_OK && claim->claim_count > 0)
+            status = begin_turn(runner, &claim->claims[0], out_turn, error);
+        else if (status != PAWL_OK)
+            pw_error_plain(error, status);
+        pw_unit_clear(&unit);
+    }
+    free(names);
     return status;
 }
 
@@ -408,6 +450,8 @@ static pawl_status tick(pawl_runner *runner, int64_t max_instances, int64_t *out
     while (*out_processed < max_instances && atomic_load(&runner->steps_left) != 0) {
         pawl_turn *turn;
         status = claim_turn(runner, *out_processed == 0 ? PW_CLAIM_ALL : PW_CLAIM_DUE, &turn, error);
+        if (status == PAWL_OK && turn == NULL)
+            status = claim_limited_turn(runner, &turn, error);
         if (status != PAWL_OK || turn == NULL)
             break;
         carry(runner, turn);

@@ -35,6 +35,7 @@ struct pw_view {
 /* A lease that the store did not take back while it was in trouble. */
 struct pw_owed {
     struct pw_fence fence;
+    bool is_job;
     struct pw_owed *next;
 };
 
@@ -104,7 +105,13 @@ void pw_runner_pay_owed(pawl_runner *runner);                       /* tries onc
 void pw_runner_wake_keeper(pawl_runner *runner, int64_t due_at_ms); /* with the lock held */
 
 /* claim.c */
-enum pw_names { PW_NAMES_DRIVEN, PW_NAMES_POLLED, PW_NAMES_ALL };
+enum pw_names {
+    PW_NAMES_DRIVEN,  /* those with a turn function */
+    PW_NAMES_FREE,    /* of these, those that have no limit */
+    PW_NAMES_LIMITED, /* and those that have one: pawl_limit_function() */
+    PW_NAMES_POLLED,
+    PW_NAMES_ALL
+};
 /* The names of registered workflows, malloc'd.  NULL when memory is out. */
 struct pw_text *pw_runner_names(pawl_engine *engine, enum pw_names which, size_t *out_count);
 enum pw_claim_of {
@@ -116,6 +123,10 @@ enum pw_claim_of {
 /* Claims up to max tasks; they are in the unit's arena. */
 pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_claim_of what, size_t max,
                             struct pw_op_claim **out_claim, struct pawl_error *error);
+/* The same of one function that has a limit.  These are not among those that pw_runner_next_due() speaks of: whether one of
+ * them can be claimed is known only by trying. */
+pawl_status pw_runner_claim_limited(pawl_runner *runner, struct pw_unit *unit, struct pw_text name, size_t max,
+                                    struct pw_op_claim **out_claim);
 /* with_polled: of all workflows, whoever's share it is. */
 pawl_status pw_runner_next_due(pawl_runner *runner, bool with_polled, int64_t *out_at_ms, struct pawl_error *error);
 pawl_status pw_runner_renew_leases(pawl_runner *runner, struct pawl_error *error);

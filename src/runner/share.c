@@ -106,7 +106,7 @@ static bool make_view(const pawl_runner *runner, const struct pw_runner_row *row
                       struct pw_view *view)
 {
     bool made = false, has_others = false;
-    struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_DRIVEN, &view->count);
+    struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_FREE, &view->count);
     struct pw_text *owned = pw_arena_take(&view->arena, (view->count + 1) * sizeof *owned);
     if (names == NULL || owned == NULL)
         goto done;

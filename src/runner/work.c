@@ -128,12 +128,13 @@ static int64_t next_delay(pawl_runner *runner, const pawl_turn *turn)
 }
 
 /* The store did not take the lease back; it is tried again, or runs out by itself when memory is out, too. */
-static void owe_release(pawl_runner *runner, const struct pw_fence *fence)
+static void owe_release(pawl_runner *runner, const struct pw_fence *fence, bool is_job)
 {
     struct pw_owed *owed = malloc(sizeof *owed);
     if (owed == NULL)
         return;
     owed->fence = *fence;
+    owed->is_job = is_job;
     owed->next = runner->owed;
     runner->owed = owed;
 }
@@ -147,9 +148,9 @@ void pw_runner_pay_owed(pawl_runner *runner)
     while (list != NULL) {
         struct pw_owed *owed = list;
         list = owed->next;
-        if (pw_turn_release(runner->engine, &owed->fence, 0) != PAWL_OK) {
+        if (pw_turn_release(runner->engine, &owed->fence, owed->is_job, 0) != PAWL_OK) {
             pthread_mutex_lock(&runner->lock);
-            owe_release(runner, &owed->fence);
+            owe_release(runner, &owed->fence, owed->is_job);
             pthread_mutex_unlock(&runner->lock);
         }
         free(owed);
@@ -166,9 +167,10 @@ static bool is_due_soon(pawl_runner *runner, const pawl_turn *turn)
 void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
 {
     struct pw_fence fence;
-    bool lost = !turn->ended;
+    bool lost = !turn->ended, is_job = turn->definition->is_function;
     struct pw_history *history = pw_turn_take_history(turn, &fence);
-    bool owed = lost && pw_turn_release(runner->engine, &turn->claim.fence, next_delay(runner, turn)) != PAWL_OK;
+    bool owed =
+        lost && pw_turn_release(runner->engine, &turn->claim.fence, is_job, next_delay(runner, turn)) != PAWL_OK;
     bool soon = is_due_soon(runner, turn);
     pthread_mutex_lock(&runner->lock);
     if (!lost)
@@ -180,7 +182,7 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
         pw_stats_lease_lost(&runner->engine->stats);
     }
     if (owed)
-        owe_release(runner, &turn->claim.fence);
+        owe_release(runner, &turn->claim.fence, is_job);
     if (history != NULL && runner->options.cache_bytes > 0 && !runner->options.always_replay) {
         pw_cache_put(&runner->cache, &fence, history);
         history = NULL;

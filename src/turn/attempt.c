@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "history/retry.h"
+#include "service/service.h"
 #include "value/value.h"
 
 pawl_attempt *pw_attempt_new(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy, int64_t now_ms)
@@ -102,16 +103,41 @@ pawl_status pawl_attempt_mutate(pawl_attempt *attempt, enum pawl_mutation_when w
         &(struct pw_mutation){ .kind = PW_MUTATION_CALL, .when = when, .call = mutate, .data = { data, size } });
 }
 
+/* A child without an id gets one that lives where its parent does. */
+static pawl_status register_create(pawl_attempt *attempt, const char *workflow, const char *instance_id,
+                                   enum pw_relation relation, struct pw_text params, const char **out_id)
+{
+    pawl_turn *turn = attempt->turn;
+    char made[PW_ID_SIZE];
+    if (workflow == NULL)
+        return PAWL_INVALID;
+    if (instance_id == NULL) {
+        pw_service_make_id(turn->engine, turn->claim.workflow, turn->claim.id, pw_text_of(workflow), made);
+        instance_id = made;
+    }
+    pawl_status status = register_mutation(attempt, &(struct pw_mutation){ .kind = PW_MUTATION_CREATE,
+                                                                           .when = PAWL_WITH_SUCCESS,
+                                                                           .workflow = pw_text_of(workflow),
+                                                                           .id = pw_text_of(instance_id),
+                                                                           .payload = params,
+                                                                           .relation = relation });
+    if (status == PAWL_OK && out_id != NULL)
+        *out_id = attempt->last_mutation->id.data;
+    return status;
+}
+
 pawl_status pawl_attempt_create(pawl_attempt *attempt, const char *workflow, const char *instance_id,
                                 const char *params_json, size_t params_size)
 {
-    if (workflow == NULL)
-        return PAWL_INVALID;
-    return register_mutation(attempt, &(struct pw_mutation){ .kind = PW_MUTATION_CREATE,
-                                                             .when = PAWL_WITH_SUCCESS,
-                                                             .workflow = pw_text_of(workflow),
-                                                             .id = pw_text_of(instance_id),
-                                                             .payload = { params_json, params_size } });
+    return register_create(attempt, workflow, instance_id, PW_RELATION_NONE,
+                           (struct pw_text){ params_json, params_size }, NULL);
+}
+
+pawl_status pawl_attempt_create_child(pawl_attempt *attempt, const char *workflow, const char *instance_id,
+                                      bool attached, const char *params_json, size_t params_size, const char **out_id)
+{
+    return register_create(attempt, workflow, instance_id, attached ? PW_RELATION_ATTACHED : PW_RELATION_DETACHED,
+                           (struct pw_text){ params_json, params_size }, out_id);
 }
 
 pawl_status pawl_attempt_send_event(pawl_attempt *attempt, const char *workflow, const char *instance_id,
@@ -185,6 +211,26 @@ static pawl_status attempt_end(pawl_attempt *attempt, struct pw_text result, con
     turn->host->attempt_ends(turn->runner, attempt);
     attempt_free(attempt);
     return status;
+}
+
+void pawl_attempt_drop(pawl_attempt *attempt)
+{
+    pawl_turn *turn = attempt->turn;
+    pw_stats_body(&turn->engine->stats, pw_system_monotonic_us() - attempt->begun_us);
+    pthread_mutex_lock(&turn->lock);
+    attempt->step->running = false;
+    attempt->settled = true;
+    bool open = !attempt->expired && !turn->dead && !turn->closing && !pw_turn_is_over(turn);
+    bool late = pawl_now_ms(turn->engine) > attempt->deadline_ms;
+    if (open && late)
+        (void)record_failure(attempt, pawl_status_name(PAWL_STEP_TIMEOUT), pawl_status_text(PAWL_STEP_TIMEOUT), true);
+    if (!open || late) { /* its timeout is what counts, and what the next pass finds */
+        attempt->lane->suspended = true;
+        attempt->lane->commit_wanted = turn->submitted;
+    }
+    pthread_mutex_unlock(&turn->lock);
+    turn->host->attempt_ends(turn->runner, attempt);
+    attempt_free(attempt);
 }
 
 pawl_status pawl_attempt_complete(pawl_attempt *attempt, const char *result_json, size_t result_size)

@@ -58,6 +58,9 @@ static void note_answer(pawl_turn *turn, struct turn_unit *own)
     }
     if (own->fence->as.fence.event_seq > turn->event_hint)
         turn->event_hint = own->fence->as.fence.event_seq;
+    if (own->fence->as.fence.event_seq > turn->fenced)
+        turn->fenced = own->fence->as.fence.event_seq;
+    pw_turn_note_demand(turn, own->fence->as.fence.demand);
     if (status == PAWL_OK) {
         if (own->fence->as.fence.pause_requested)
             turn->pause_wanted = true;
@@ -187,8 +190,10 @@ static pawl_status add_mutation(struct turn_unit *own, const struct pw_mutation 
         return op != NULL ? PAWL_OK : PAWL_NOMEM;
     case PW_MUTATION_CREATE:
         own->creates = true;
-        return pw_service_add_create(turn->engine, &own->unit, mutation->workflow, mutation->id, mutation->payload,
-                                     error);
+        return pw_service_add_create(
+            turn->engine, &own->unit,
+            &(struct pw_link){ turn->claim.fence.instance, turn->claim.fence.run, mutation->relation },
+            mutation->workflow, mutation->id, mutation->payload, error);
     case PW_MUTATION_EVENT:
         own->creates = true;
         return pw_service_add_event(turn->engine, &own->unit, mutation->workflow, mutation->id, mutation->type,
@@ -210,6 +215,42 @@ static pawl_status add_mutations(struct turn_unit *own, const struct pw_mutation
         *out_any = true;
     }
     return PAWL_OK;
+}
+
+static bool add_job(struct turn_unit *own, const struct pw_job *job)
+{
+    const struct pw_fence *fence = &own->turn->claim.fence;
+    struct pw_op *op = job != NULL ? pw_unit_add(&own->unit, PW_OP_CREATE) : NULL;
+    if (op == NULL)
+        return job == NULL;
+    /* Its id is like no other: were it not, the run would wait for the job that has it. */
+    op->as.create = (struct pw_op_create){ .workflow = job->workflow,
+                                           .id = job->id,
+                                           .params = job->params,
+                                           .link = { fence->instance, fence->run, PW_RELATION_JOB },
+                                           .skip_existing = true };
+    own->creates = true;
+    return true;
+}
+
+static bool add_end(struct turn_unit *own, const struct pw_job *job)
+{
+    struct pw_op *op = job != NULL ? pw_unit_add(&own->unit, PW_OP_END) : NULL;
+    if (op == NULL)
+        return job == NULL;
+    op->as.end = (struct pw_op_end){ .workflow = job->workflow, .id = job->id };
+    return true;
+}
+
+static bool add_consumption(struct turn_unit *own, const struct pw_boundary *boundary)
+{
+    const struct pw_fence *fence = &own->turn->claim.fence;
+    struct pw_op *op = boundary->event != NULL ? pw_unit_add(&own->unit, PW_OP_CONSUME) : NULL;
+    if (op == NULL)
+        return boundary->event == NULL;
+    op->as.consume = (struct pw_op_consume){ fence->instance, fence->run, boundary->event->row.seq,
+                                             boundary->step->row.name, boundary->step->row.updated_at_ms };
+    return true;
 }
 
 static int64_t unit_submit(struct turn_unit *own)
@@ -241,15 +282,8 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
         unit_drop(own);
         return pw_lane_error(lane, status, "%s", error.text);
     }
-    bool complete = status == PAWL_OK && add_step(own, step);
-    if (complete && boundary->event != NULL) {
-        struct pw_op *op = pw_unit_add(&own->unit, PW_OP_CONSUME);
-        complete = op != NULL;
-        if (complete)
-            op->as.consume =
-                (struct pw_op_consume){ turn->claim.fence.instance, turn->claim.fence.run, boundary->event->row.seq,
-                                        step->row.name, step->row.updated_at_ms };
-    }
+    bool complete = status == PAWL_OK && add_step(own, step) && add_consumption(own, boundary) &&
+                    add_job(own, boundary->makes) && add_end(own, boundary->ends);
     if (!complete || !add_logs(own, &boundary->logs) || !add_lines(own, &boundary->verdict) ||
         pw_hooks_annotate(turn->engine, &own->unit) != PAWL_OK) {
         unit_drop(own);
@@ -302,7 +336,13 @@ static bool is_trouble(pawl_status status)
 
 pawl_status pw_boundary_fail(pawl_lane *lane, struct pw_step *step, const struct pw_attempt_failure *failure)
 {
-    struct pw_boundary boundary = { .lane = lane, .step = step, .when = PAWL_WITH_FAILURE, .logs = failure->logs };
+    struct pw_boundary boundary = { .lane = lane,
+                                    .step = step,
+                                    .when = PAWL_WITH_FAILURE,
+                                    .event = failure->event,
+                                    .unless_new_events = failure->ends != NULL,
+                                    .ends = failure->ends,
+                                    .logs = failure->logs };
     pawl_status status = fill_failure(lane->turn, step, failure, &boundary.verdict);
     if (status != PAWL_OK)
         return status;
@@ -326,11 +366,10 @@ pawl_status pw_boundary_complete(pawl_lane *lane, struct pw_step *step, const st
     };
     if (!pw_arena_text(&turn->history->arena, success->result, &step->row.result))
         return pw_turn_out_of_memory(turn);
-    step->row.status = PAWL_STEP_COMPLETED;
+    pw_step_complete(turn->history, step, pawl_now_ms(turn->engine));
     step->row.attempts = success->attempt;
     step->row.next_retry_at_ms = 0;
     step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
-    step->row.updated_at_ms = pawl_now_ms(turn->engine);
     pawl_status status = pw_boundary_record(&boundary);
     if (status == PAWL_OK)
         return PAWL_OK;
@@ -372,7 +411,8 @@ static bool add_abandoned(struct turn_unit *own, const pawl_lane *lane, int64_t 
         step->row.error_message = pw_text_of(pawl_status_text(PAWL_STEP_ABANDONED));
         step->row.next_retry_at_ms = 0;
         step->row.updated_at_ms = now_ms;
-        if (!add_step(own, step))
+        struct pw_job job;
+        if (!add_step(own, step) || (pw_job_of_step(step, &job) && !add_end(own, &job)))
             return false;
     }
     return true;
@@ -401,30 +441,87 @@ pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t win
 
 /* ---- Closing -------------------------------------------------------------------------------------------------- */
 
-static bool add_closing_op(struct turn_unit *own, const struct pw_closing *closing)
+/* Whose it is.  A run that ends before it was loaded, because that was demanded, is looked up. */
+static pawl_status find_link(const pawl_turn *turn, struct pw_link *out_link)
+{
+    struct pw_store *store = turn->engine->store;
+    struct pw_arena arena = { 0 };
+    struct pw_instance instance;
+    if (turn->history != NULL) {
+        *out_link = turn->history->link;
+        return PAWL_OK;
+    }
+    pawl_status status = store->ops->read_instance_by_key(store, &arena, turn->claim.fence.instance, &instance, NULL);
+    if (status == PAWL_OK)
+        *out_link = instance.link;
+    pw_arena_clear(&arena);
+    return status;
+}
+
+/* With a run end its jobs; what was demanded of it is demanded of its attached children; and its parent is told. */
+static pawl_status add_end_of_run(struct turn_unit *own, const struct pw_closing *closing)
+{
+    pawl_turn *turn = own->turn;
+    const struct pw_history *history = turn->history;
+    const struct pw_fence *fence = &turn->claim.fence;
+    struct pw_op *op = NULL;
+    if (closing->passed_on != PW_DEMAND_NONE || (history != NULL && history->has_calls)) {
+        op = pw_unit_add(&own->unit, PW_OP_REACH);
+        if (op == NULL)
+            return PAWL_NOMEM;
+        op->as.reach =
+            (struct pw_op_reach){ .parent = fence->instance, .run = fence->run, .demand = closing->passed_on };
+        own->creates = true; /* they may be due here */
+    }
+    struct pw_link link;
+    pawl_status status = find_link(turn, &link);
+    if (status != PAWL_OK || link.parent == 0)
+        return status;
+    struct pw_outcome_told told = { .run = fence->run,
+                                    .outcome = closing->outcome,
+                                    .output = closing->output,
+                                    .error_name = closing->error_name,
+                                    .error_message = closing->error_message,
+                                    .may_retry = !turn->for_good };
+    return pw_service_add_answer(turn->engine, &own->unit, &link, turn->claim.workflow, turn->claim.id, &told, NULL);
+}
+
+/* What every wait has looked at.  One that was looked at before another branch read on has not seen what came then; and none
+ * has seen a demand that nobody has told of. */
+static int64_t events_seen(const pawl_turn *turn)
+{
+    const pawl_lane *lane = &turn->main;
+    int64_t known = turn->history->event_seq;
+    if (turn->fenced < known && turn->gap < known)
+        known = turn->gap;
+    return lane->waits_for_event && lane->events_seen < known ? lane->events_seen : known;
+}
+
+static pawl_status add_closing_op(struct turn_unit *own, const struct pw_closing *closing)
 {
     int64_t instance = own->turn->claim.fence.instance;
     struct pw_op *op = pw_unit_add(&own->unit, closing->finish ? PW_OP_FINISH : PW_OP_PARK);
     if (op == NULL)
-        return false;
+        return PAWL_NOMEM;
     if (closing->finish) {
         op->as.finish = (struct pw_op_finish){ .instance = instance,
                                                .outcome = closing->outcome,
                                                .output = closing->output,
                                                .error_name = closing->error_name,
                                                .error_message = closing->error_message };
-        return true;
+        return add_end_of_run(own, closing);
     }
-    bool paused = closing->status == PW_TASK_PAUSED;
-    bool looks = !paused && own->turn->history != NULL;
+    bool paused = closing->status == PW_TASK_PAUSED && closing->kind != PW_TASK_REPAIR;
+    bool looks = closing->status != PW_TASK_PAUSED && own->turn->history != NULL;
     op->as.park = (struct pw_op_park){ .instance = instance,
                                        .status = closing->status,
                                        .kind = closing->kind,
                                        .due_at_ms = closing->due_at_ms,
-                                       .event_seq_seen = looks ? own->turn->history->event_seq : -1,
+                                       .is_job = own->turn->definition->is_function,
+                                       .event_seq_seen = looks ? events_seen(own->turn) : -1,
                                        .if_requested = paused };
     own->park = op;
-    return true;
+    return PAWL_OK;
 }
 
 pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing)
@@ -434,15 +531,20 @@ pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing)
         return pw_turn_out_of_memory(turn);
     own->closes = true;
     own->finishes = closing->finish;
-    own->fence->as.fence.unless_pause = closing->finish || closing->status != PW_TASK_PAUSED;
+    bool pausable = closing->finish ? closing->passed_on != PW_DEMAND_TERMINATE : closing->status != PW_TASK_PAUSED;
+    own->fence->as.fence.unless_pause = pausable;
     struct pw_log_list verdict = { NULL, NULL };
     bool told = !closing->finish || closing->outcome != PW_OUTCOME_ERRORED ||
                 pw_log_system(turn, &verdict, PAWL_LOG_ERROR, (struct pw_text){ NULL, 0 }, 0,
                               "the run failed: %s: %.400s", closing->error_name.data, closing->error_message.data);
-    if (!told || !add_logs(own, NULL) || !add_lines(own, &verdict) || !add_closing_op(own, closing) ||
-        pw_hooks_annotate(turn->engine, &own->unit) != PAWL_OK) {
+    pawl_status status = told && add_logs(own, NULL) && add_lines(own, &verdict) ? PAWL_OK : PAWL_NOMEM;
+    if (status == PAWL_OK)
+        status = add_closing_op(own, closing);
+    if (status == PAWL_OK)
+        status = pw_hooks_annotate(turn->engine, &own->unit);
+    if (status != PAWL_OK) {
         unit_drop(own);
-        return pw_turn_out_of_memory(turn);
+        return pw_turn_break(turn, status);
     }
     turn->closing = true;
     unit_submit(own);

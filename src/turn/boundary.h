@@ -15,7 +15,13 @@ struct pw_mutation {
     struct pw_text data;            /* CALL */
     struct pw_text workflow, id;    /* CREATE, EVENT */
     struct pw_text type, payload;   /* EVENT; CREATE uses payload for its params */
+    enum pw_relation relation;      /* CREATE */
     struct pw_mutation *next;
+};
+
+/* A job: its function's name as a workflow's, "@" before it; its id; and, of one that is made, its params. */
+struct pw_job {
+    struct pw_text workflow, id, params;
 };
 
 struct pw_boundary {
@@ -25,6 +31,8 @@ struct pw_boundary {
     enum pawl_mutation_when when;
     struct pw_event *event;     /* consumed by the step, or NULL */
     bool unless_new_events;     /* the outcome holds only if no event came meanwhile */
+    const struct pw_job *makes; /* or NULL */
+    const struct pw_job *ends;  /* or NULL */
     struct pw_log_list logs;    /* besides the turn's own */
     struct pw_log_list verdict; /* the engine's own lines about this outcome: true only with it */
 };
@@ -54,6 +62,8 @@ struct pw_attempt_failure {
     const struct pawl_policy *policy;
     const struct pw_mutation *mutations;
     struct pw_log_list logs;
+    struct pw_event *event;    /* that told of it, or NULL */
+    const struct pw_job *ends; /* the job that outlived its timeout, unless an event came meanwhile; or NULL */
 };
 pawl_status pw_boundary_fail(pawl_lane *lane, struct pw_step *step,
                              const struct pw_attempt_failure *failure) PAWL_MUST_CHECK;
@@ -65,11 +75,15 @@ struct pw_closing {
     bool finish;
     enum pw_outcome outcome; /* finish */
     struct pw_text output, error_name, error_message;
+    enum pw_demand passed_on;   /* finish: to attached children */
     enum pw_task_status status; /* otherwise: how it is parked */
     enum pw_task_kind kind;
     int64_t due_at_ms;
 };
 pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing) PAWL_MUST_CHECK;
+
+/* answers.c: the job that a call has out; false: none. */
+bool pw_job_of_step(const struct pw_step *step, struct pw_job *out_job);
 
 /* Appends a line of the engine's own, category "system", to the list. */
 bool pw_log_system(pawl_turn *turn, struct pw_log_list *logs, enum pawl_log_level level, struct pw_text step,

@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "base/thread.h"
-#include "turn/boundary.h"
+#include "turn/recall.h"
 
 enum branch_state { BRANCH_NEW, BRANCH_RUNNING, BRANCH_SUSPENDED, BRANCH_FINISHED };
 
@@ -42,7 +42,8 @@ static size_t find_resumable(const struct pw_fork *fork, int64_t now_ms)
         if (fork->states[i] != BRANCH_SUSPENDED)
             continue;
         bool committed = lane->commit_wanted != 0 && lane->commit_wanted <= fork->turn->answered;
-        bool told = lane->waits_for_event && fork->turn->event_hint > fork->turn->history->event_seq;
+        bool told = lane->waits_for_event &&
+                    (fork->turn->event_hint > lane->events_seen || fork->turn->history->event_seq > lane->events_seen);
         if (committed || told || lane->wake_at_ms <= now_ms)
             return i;
     }
@@ -97,7 +98,8 @@ static void note_branch(struct pw_fork *fork, size_t position, pawl_status statu
     if (status == PAWL_SUSPENDED)
         return;
     fork->active--;
-    if (fork->first_only && !fork->has_winner && !atomic_load(&lane->abandoned)) {
+    /* An interruption decides no race: the next pass comes to the same place. */
+    if (fork->first_only && !fork->has_winner && !atomic_load(&lane->abandoned) && status != PAWL_INTERRUPTED) {
         fork->has_winner = true;
         fork->winner = position;
         abandon_others(fork);
@@ -168,6 +170,7 @@ static void join(struct pw_fork *fork)
 {
     pawl_lane *parent = fork->parent;
     bool fresh = false, replay = true, any = false;
+    parent->events_seen = INT64_MAX;
     for (size_t i = 0; i < fork->begun; i++) {
         pawl_lane *lane = &fork->lanes[i];
         lane->joined = true;
@@ -180,8 +183,11 @@ static void join(struct pw_fork *fork)
             if (lane->commit_wanted > parent->commit_wanted)
                 parent->commit_wanted = lane->commit_wanted;
             parent->waits_for_event = parent->waits_for_event || lane->waits_for_event;
+            if (lane->waits_for_event && lane->events_seen < parent->events_seen)
+                parent->events_seen = lane->events_seen;
         }
         any = true;
+        parent->told_interruption = parent->told_interruption || lane->told_interruption;
         fresh = fresh || lane->is_fresh;
         replay = replay && lane->is_replay;
     }
@@ -210,6 +216,8 @@ static pawl_status fork_init(struct pw_fork *fork, pawl_lane *lane, size_t count
         fork->lanes[i].position = fork->position_first + i;
         fork->statuses[i] = PAWL_SUSPENDED;
     }
+    if (fork->has_winner) /* of old */
+        abandon_others(fork);
     return PAWL_OK;
 }
 
@@ -288,6 +296,19 @@ static pawl_status call_winner(pawl_lane *lane, size_t position, void *user)
     return winner->branch(lane, winner->position, winner->user);
 }
 
+/* The same, and the losers show what they had completed. */
+static pawl_status replay_race(pawl_lane *lane, size_t count, const struct replayed_winner *winner,
+                               pawl_status *out_status)
+{
+    struct pw_fork fork = { .branch = winner->branch,
+                            .user = winner->user,
+                            .statuses = out_status,
+                            .has_winner = true,
+                            .winner = winner->position };
+    pawl_status status = fork_run(&fork, lane, count);
+    return status == PAWL_OK && out_status[winner->position] == PAWL_SUSPENDED ? pw_lane_suspend(lane) : status;
+}
+
 /* With the lock held: only the branch that was first then. */
 static pawl_status replay_winner(pawl_lane *lane, const struct pawl_answer *answer, size_t count, pawl_lane_fn *branch,
                                  void *user, size_t *out_winner, pawl_status *out_status)
@@ -298,6 +319,10 @@ static pawl_status replay_winner(pawl_lane *lane, const struct pawl_answer *answ
     if (winner.position >= count)
         return pw_lane_error(lane, PAWL_INVALID, "branch %zu was first once, but now there are only %zu branches",
                              winner.position, count);
+    *out_winner = winner.position;
+    if (lane->turn->walks_losers)
+        return replay_race(lane, count, &winner, out_status);
+    lane->turn->skipped_losers = count > 1 || lane->turn->skipped_losers;
     pawl_status answered = PAWL_SUSPENDED;
     struct pw_fork fork = {
         .branch = call_winner, .user = &winner, .statuses = &answered, .position_first = winner.position
@@ -305,7 +330,6 @@ static pawl_status replay_winner(pawl_lane *lane, const struct pawl_answer *answ
     pawl_status status = fork_run(&fork, lane, 1);
     if (status == PAWL_OK && answered == PAWL_SUSPENDED)
         status = pw_lane_suspend(lane);
-    *out_winner = winner.position;
     out_status[winner.position] = answered;
     return status;
 }
@@ -336,6 +360,18 @@ pawl_status pw_lanes_record_winners(pawl_turn *turn)
     return status;
 }
 
+/* Every branch that could go on was told so. */
+static bool is_interrupted(const struct pw_fork *fork)
+{
+    bool any = false;
+    for (size_t i = 0; i < fork->count; i++) {
+        if (fork->statuses[i] == PAWL_SUSPENDED)
+            return false;
+        any = any || fork->statuses[i] == PAWL_INTERRUPTED;
+    }
+    return any;
+}
+
 static pawl_status run_race(pawl_lane *lane, struct pw_step *step, size_t count, pawl_lane_fn *branch, void *user,
                             size_t *out_winner, pawl_status *out_status)
 {
@@ -346,7 +382,7 @@ static pawl_status run_race(pawl_lane *lane, struct pw_step *step, size_t count,
     if (status != PAWL_OK)
         return status;
     if (!fork.has_winner)
-        return pw_lane_suspend(lane);
+        return is_interrupted(&fork) ? PAWL_INTERRUPTED : pw_lane_suspend(lane);
     /* What the losers wait for must be known for sure before it is abandoned. */
     if (lane->turn->unsettled > 0 && pw_lane_await(lane, lane->turn->submitted) != PAWL_OK)
         return PAWL_SUSPENDED;

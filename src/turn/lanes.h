@@ -42,10 +42,4 @@ bool pw_fork_help(struct pw_fork *fork);
 /* Could both be under way at once? */
 bool pw_lanes_are_concurrent(const pawl_lane *one, const pawl_lane *other);
 
-/* From recall.c, with the lock held. */
-pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size, enum pawl_step_kind kind,
-                            struct pw_step **out_step) PAWL_MUST_CHECK;
-pawl_status pw_recall_choice(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer,
-                             bool *out_decided) PAWL_MUST_CHECK;
-
 #endif

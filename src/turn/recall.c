@@ -8,16 +8,28 @@
 #include "history/retry.h"
 #include "turn/attempt.h"
 #include "turn/lanes.h"
+#include "turn/recall.h"
 
 /* ---- Reaching a step -------------------------------------------------------------------------------------------- */
 
-/* Nothing may happen on this lane any more; a pause counts before the next durable call.  A lane that lost a race is not
- * over: it is walked up to its first unfinished step, so that what it waits for is found and abandoned. */
-static bool lane_is_over(const pawl_lane *lane)
+bool pw_lane_is_over(const pawl_lane *lane)
 {
     const pawl_turn *turn = lane->turn;
     return lane->suspended || turn->pause_wanted || turn->dead || atomic_load(&turn->cancelled) ||
            pw_turn_is_over(turn);
+}
+
+/* A run that is interrupted does nothing new until it unwinds.  What has finished is still answered, so that every replay
+ * gets to the same place. */
+static pawl_status tell_of_interruption(pawl_lane *lane)
+{
+    lane->told_interruption = true;
+    return pw_lane_error(lane, PAWL_INTERRUPTED, "%s", pawl_status_text(PAWL_INTERRUPTED));
+}
+
+static bool is_interrupted(const pawl_turn *turn)
+{
+    return turn->demand != PW_DEMAND_NONE && !turn->unwinding;
 }
 
 static pawl_status find_or_add(pawl_lane *lane, struct pw_text name, enum pawl_step_kind kind,
@@ -27,9 +39,12 @@ static pawl_status find_or_add(pawl_lane *lane, struct pw_text name, enum pawl_s
     struct pw_step *step = pw_history_find(turn->history, name);
     if (step == NULL && pw_lane_is_abandoned(lane))
         return pw_lane_suspend(lane);
+    if (step == NULL && kind != PAWL_STEP_FIRST && is_interrupted(turn))
+        return tell_of_interruption(lane);
     if (step == NULL) {
         int64_t steps_max = turn->definition->limits.steps_max;
-        if (pw_step_kind_counts(kind) && turn->history->counted >= steps_max)
+        /* What undoes a run does not count: it would keep one that met its limit from being undone. */
+        if (pw_step_kind_counts(kind) && !turn->unwinding && turn->history->counted >= steps_max)
             return pw_lane_error(lane, PAWL_MAX_STEPS_EXCEEDED,
                                  "step \"%.80s\" would be one more than the %lld allowed", name.data,
                                  (long long)steps_max);
@@ -56,7 +71,7 @@ static bool is_step_name(struct pw_text text)
 pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size, enum pawl_step_kind kind,
                             struct pw_step **out_step)
 {
-    if (lane_is_over(lane))
+    if (pw_lane_is_over(lane))
         return pw_lane_suspend(lane);
     if (name == NULL)
         return pw_lane_error(lane, PAWL_INVALID_STEP_NAME, "a step needs a name");
@@ -98,6 +113,8 @@ static pawl_status answer_with(pawl_lane *lane, struct pw_step *step, enum pawl_
                                         .result_json = row->result.data,
                                         .result_size = row->result.size,
                                         .event_at_ms = row->event_at_ms,
+                                        .finished_at_ms = row->updated_at_ms,
+                                        .order = row->seq,
                                         .error_name = row->error_name.data,
                                         .error_message = row->error_message.data,
                                         .is_replay = pw_step_is_replay(history, step),
@@ -119,33 +136,64 @@ static bool answer_if_finished(pawl_lane *lane, struct pw_step *step, struct paw
     return true;
 }
 
-static pawl_status wait_on_lane(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kind)
+pawl_status pw_recall_wait(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kind)
 {
     pw_lane_wait_until(lane, at_ms, kind);
     return pw_lane_suspend(lane);
 }
 
-/* What every kind of step does first.  PAWL_OK with *out_decided false: the caller decides.  PAWL_CONFLICT never leaves
- * this file: it says "look again". */
-static pawl_status settle(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer, bool *out_decided)
+pawl_status pw_recall_choice(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer, bool *out_decided)
 {
     *out_decided = false;
-    if (lane_is_over(lane))
-        return pw_lane_suspend(lane);
-    if (step->unsettled != 0) {
+    do {
+        if (pw_lane_is_over(lane))
+            return pw_lane_suspend(lane);
+        if (step->unsettled == 0)
+            break;
         pawl_status status = pw_lane_await(lane, step->unsettled);
-        return status == PAWL_OK ? PAWL_CONFLICT : status;
-    }
+        if (status != PAWL_OK)
+            return status;
+    } while (true);
     if (step->rejected == PAWL_OK)
         *out_decided = answer_if_finished(lane, step, out_answer);
     return !*out_decided && pw_lane_is_abandoned(lane) ? pw_lane_suspend(lane) : PAWL_OK;
 }
 
-static void row_begin(struct pw_step *step, int64_t now_ms)
+pawl_status pw_recall_settle(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer, bool *out_decided)
+{
+    pawl_status status = pw_recall_choice(lane, step, out_answer, out_decided);
+    if (status == PAWL_OK && !*out_decided && is_interrupted(lane->turn))
+        return tell_of_interruption(lane);
+    return status;
+}
+
+pawl_status pawl_lane_check(pawl_lane *lane)
+{
+    pawl_turn *turn = lane->turn;
+    pawl_status status = PAWL_OK;
+    pthread_mutex_lock(&turn->lock);
+    if (pw_lane_is_over(lane))
+        status = pw_lane_suspend(lane);
+    else if (is_interrupted(turn))
+        status = tell_of_interruption(lane);
+    pthread_mutex_unlock(&turn->lock);
+    return status;
+}
+
+void pw_recall_stamp(struct pw_step *step, int64_t now_ms)
 {
     if (step->row.created_at_ms == 0)
         step->row.created_at_ms = now_ms;
     step->row.updated_at_ms = now_ms;
+}
+
+pawl_status pw_recall_describe(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
+{
+    struct pw_text text = pw_text_cut(pw_text_of(policy->description), PW_DESCRIPTION_MAX);
+    if (text.data == NULL || pw_text_equal(text, step->row.description))
+        return PAWL_OK;
+    return pw_arena_text(&lane->turn->history->arena, text, &step->row.description) ? PAWL_OK
+                                                                                    : pw_turn_out_of_memory(lane->turn);
 }
 
 /* ---- Steps with a body ------------------------------------------------------------------------------------------ */
@@ -189,8 +237,7 @@ static pawl_status fail_attempt(pawl_lane *lane, struct pw_step *step, const str
     return pw_boundary_fail(lane, step, &failure);
 }
 
-/* A test's word instead of the body.  PAWL_OK with *out_mocked false: there is none. */
-static pawl_status apply_mock(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy, bool *out_mocked)
+pawl_status pw_recall_mock(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy, bool *out_mocked)
 {
     pawl_turn *turn = lane->turn;
     const struct pw_mocks *mocks = turn->engine->mocks;
@@ -232,7 +279,7 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
     int64_t now_ms = pawl_now_ms(turn->engine);
-    row_begin(step, now_ms);
+    pw_recall_stamp(step, now_ms);
     step->row.attempts_max = pw_policy_attempts_max(policy);
     step->row.timeout_ms = policy->timeout_ms;
     if (!pw_attempts_left(step->row.attempts, step->row.attempts_max)) {
@@ -246,12 +293,15 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
         turn->out_of_steps = true;
         return pw_lane_suspend(lane);
     }
-    pawl_status status = apply_mock(lane, step, policy, &mocked);
+    pawl_status status = pw_recall_mock(lane, step, policy, &mocked);
     if (status != PAWL_OK)
         return status;
     if (mocked)
         return PAWL_CONFLICT;
     step->policy = *policy;
+    status = pw_recall_describe(lane, step, policy);
+    if (status != PAWL_OK)
+        return status;
     pawl_attempt *attempt = pw_attempt_new(lane, step, policy, now_ms);
     if (attempt == NULL)
         return pw_turn_out_of_memory(turn);
@@ -263,7 +313,7 @@ static pawl_status step_look(pawl_lane *lane, struct pw_step *step, const struct
                              struct pawl_answer *out_answer)
 {
     bool decided;
-    pawl_status status = settle(lane, step, out_answer, &decided);
+    pawl_status status = pw_recall_settle(lane, step, out_answer, &decided);
     if (status != PAWL_OK || decided)
         return status;
     if (step->rejected != PAWL_OK) {
@@ -271,7 +321,7 @@ static pawl_status step_look(pawl_lane *lane, struct pw_step *step, const struct
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
     if (step->row.next_retry_at_ms > 0 && pawl_now_ms(lane->turn->engine) < step->row.next_retry_at_ms)
-        return wait_on_lane(lane, step->row.next_retry_at_ms, PW_TASK_RETRY);
+        return pw_recall_wait(lane, step->row.next_retry_at_ms, PW_TASK_RETRY);
     return begin_attempt(lane, step, policy, out_answer);
 }
 
@@ -314,7 +364,7 @@ static pawl_status sleep_look(pawl_lane *lane, struct pw_step *step, int64_t wak
                               struct pawl_answer *out_answer)
 {
     bool decided;
-    pawl_status status = settle(lane, step, out_answer, &decided);
+    pawl_status status = pw_recall_settle(lane, step, out_answer, &decided);
     if (status != PAWL_OK || decided)
         return status;
     const struct pw_mocks *mocks = lane->turn->engine->mocks;
@@ -323,13 +373,13 @@ static pawl_status sleep_look(pawl_lane *lane, struct pw_step *step, int64_t wak
         step->row.wake_at_ms = wake_at_ms;
     bool over = now_ms >= step->row.wake_at_ms || (mocks != NULL && mocks->sleeps_disabled);
     if (is_new || over) {
-        row_begin(step, now_ms);
+        pw_recall_stamp(step, now_ms);
         step->row.status = over ? PAWL_STEP_COMPLETED : PAWL_STEP_WAITING;
         status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
         if (status != PAWL_OK || over)
             return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
-    return wait_on_lane(lane, step->row.wake_at_ms, PW_TASK_WAKE);
+    return pw_recall_wait(lane, step->row.wake_at_ms, PW_TASK_WAKE);
 }
 
 static pawl_status recall_sleep(pawl_lane *lane, const char *name, size_t name_size, bool relative, int64_t ms,
@@ -373,8 +423,7 @@ pawl_status pawl_recall_sleep_until(pawl_lane *lane, const char *name, size_t na
 
 /* ---- Events --------------------------------------------------------------------------------------------------------- */
 
-/* Events came that this turn has not seen.  Lets go of the lock while it reads. */
-static pawl_status read_more_events(pawl_lane *lane)
+pawl_status pw_recall_read_events(pawl_lane *lane)
 {
     pawl_turn *turn = lane->turn;
     struct pw_store *store = turn->engine->store;
@@ -394,7 +443,8 @@ static pawl_status read_more_events(pawl_lane *lane)
         if (!pw_history_load_events(turn->history, rows, count))
             status = pw_turn_out_of_memory(turn);
         if (turn->history->event_seq < hint)
-            turn->history->event_seq = hint; /* those in between were taken */
+            turn->history->event_seq = hint;
+        pw_turn_note_gap(turn, turn->history, known, rows, count);
     }
     pw_arena_clear(&arena);
     return status;
@@ -404,7 +454,7 @@ static pawl_status take_event(pawl_lane *lane, struct pw_step *step, struct pw_e
 {
     struct pw_boundary boundary = { .lane = lane, .step = step, .event = event };
     event->taken = true;
-    row_begin(step, now_ms);
+    pw_recall_stamp(step, now_ms);
     step->row.status = PAWL_STEP_COMPLETED;
     step->row.result = event->row.payload;
     step->row.event_at_ms = event->row.created_at_ms;
@@ -415,7 +465,7 @@ static pawl_status take_event(pawl_lane *lane, struct pw_step *step, struct pw_e
 static pawl_status time_out(pawl_lane *lane, struct pw_step *step, int64_t now_ms)
 {
     struct pw_boundary boundary = { .lane = lane, .step = step, .unless_new_events = true };
-    row_begin(step, now_ms);
+    pw_recall_stamp(step, now_ms);
     step->row.status = PAWL_STEP_ERRORED;
     step->row.error_name = pw_text_of(pawl_status_name(PAWL_WAIT_FOR_EVENT_TIMEOUT));
     step->row.error_message = pw_text_of(pawl_status_text(PAWL_WAIT_FOR_EVENT_TIMEOUT));
@@ -425,12 +475,12 @@ static pawl_status time_out(pawl_lane *lane, struct pw_step *step, int64_t now_m
     return pw_boundary_record(&boundary);
 }
 
-/* An event came that the turn had not seen: the wait goes on, as its row in the store says. */
-static void take_back_timeout(pawl_turn *turn, struct pw_step *step)
+void pw_recall_take_back_timeout(pawl_turn *turn, struct pw_step *step)
 {
     step->rejected = PAWL_OK;
     turn->rejections--;
     step->row.status = PAWL_STEP_WAITING;
+    step->row.next_retry_at_ms = 0;
     step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
 }
 
@@ -439,17 +489,18 @@ static pawl_status event_look(pawl_lane *lane, struct pw_step *step, struct pw_t
 {
     pawl_turn *turn = lane->turn;
     bool decided;
-    pawl_status status = settle(lane, step, out_answer, &decided);
+    pawl_status status = pw_recall_settle(lane, step, out_answer, &decided);
     if (status != PAWL_OK || decided)
         return status;
     int64_t now_ms = pawl_now_ms(turn->engine);
     bool is_new = !step->in_store;
     if (step->rejected != PAWL_OK)
-        take_back_timeout(turn, step);
+        pw_recall_take_back_timeout(turn, step);
     if (turn->event_hint > turn->history->event_seq) {
-        status = read_more_events(lane);
+        status = pw_recall_read_events(lane);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
+    lane->events_seen = turn->history->event_seq;
     if (is_new)
         step->row.wake_at_ms = pw_time_after(now_ms, timeout_ms);
     bool is_changed = !pw_text_equal(step->row.wait_event_type, type); /* new, or the code waits for another one now */
@@ -461,13 +512,13 @@ static pawl_status event_look(pawl_lane *lane, struct pw_step *step, struct pw_t
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
     if (is_changed) {
-        row_begin(step, now_ms);
+        pw_recall_stamp(step, now_ms);
         status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
         if (status != PAWL_OK)
             return status;
     }
     lane->waits_for_event = true;
-    return wait_on_lane(lane, step->row.wake_at_ms, PW_TASK_WAKE);
+    return pw_recall_wait(lane, step->row.wake_at_ms, PW_TASK_WAKE);
 }
 
 pawl_status pawl_recall_event(pawl_lane *lane, const char *name, size_t name_size, const char *type, int64_t timeout_ms,
@@ -494,15 +545,6 @@ pawl_status pawl_recall_event(pawl_lane *lane, const char *name, size_t name_siz
     return status;
 }
 
-pawl_status pw_recall_choice(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer, bool *out_decided)
-{
-    pawl_status status;
-    do
-        status = settle(lane, step, out_answer, out_decided);
-    while (status == PAWL_CONFLICT);
-    return status;
-}
-
 /* With the lock held.  The turn closes before the workflow asks for these steps again. */
 pawl_status pw_recall_record_rejections(pawl_turn *turn)
 {
@@ -510,8 +552,8 @@ pawl_status pw_recall_record_rejections(pawl_turn *turn)
     for (struct pw_step *step = turn->history->first; step != NULL && status == PAWL_OK; step = step->next) {
         if (step->rejected == PAWL_OK)
             continue;
-        if (step->row.kind == PAWL_STEP_EVENT)
-            take_back_timeout(turn, step);
+        if (step->row.kind != PAWL_STEP_DO)
+            pw_recall_take_back_timeout(turn, step);
         else
             status = tell_rejection(&turn->main, step, &step->policy);
     }

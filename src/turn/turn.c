@@ -26,6 +26,9 @@ pawl_turn *pw_turn_new(pawl_engine *engine, const struct pw_definition *definiti
     turn->host = host;
     turn->runner = runner;
     turn->claim = *claim;
+    turn->demand = claim->demand;
+    turn->fenced = claim->event_seq;
+    turn->gap = INT64_MAX;
     atomic_init(&turn->references, 1);
     atomic_init(&turn->chain.broken, PAWL_OK);
     atomic_init(&turn->cancelled, false);
@@ -59,6 +62,16 @@ void pw_turn_unref(pawl_turn *turn)
 
 /* ---- Loading --------------------------------------------------------------------------------------------------- */
 
+void pw_turn_note_gap(pawl_turn *turn, const struct pw_history *history, int64_t known, const struct pw_event_row *rows,
+                      size_t count)
+{
+    int64_t missing = history->event_seq - known;
+    for (size_t i = 0; i < count; i++)
+        missing -= rows[i].seq > known;
+    if (missing > 0 && known < turn->gap)
+        turn->gap = known;
+}
+
 static pawl_status take_events(pawl_turn *turn, struct pw_history *history, struct pw_event_row *rows, size_t count,
                                struct pawl_error *error)
 {
@@ -66,6 +79,7 @@ static pawl_status take_events(pawl_turn *turn, struct pw_history *history, stru
         return pw_error_plain(error, PAWL_NOMEM);
     if (history->event_seq < turn->claim.event_seq)
         history->event_seq = turn->claim.event_seq; /* those in between were taken */
+    pw_turn_note_gap(turn, history, turn->claim.event_seq, rows, count);
     return PAWL_OK;
 }
 
@@ -84,11 +98,30 @@ static pawl_status load_events(pawl_turn *turn, struct pw_history *history, stru
     return status;
 }
 
-static pawl_status take_beginning(struct pw_history *history, int64_t created_at_ms, struct pw_text params,
-                                  struct pawl_error *error)
+/* A child is told whose it is. */
+static pawl_status take_parent(pawl_turn *turn, struct pw_history *history, struct pawl_error *error)
+{
+    struct pw_store *store = turn->engine->store;
+    struct pw_arena arena = { 0 };
+    struct pw_instance parent;
+    if (history->link.parent == 0 || history->link.relation == PW_RELATION_JOB)
+        return PAWL_OK;
+    pawl_status status = store->ops->read_instance_by_key(store, &arena, history->link.parent, &parent, error);
+    if (status == PAWL_OK && (!pw_arena_text(&history->arena, parent.workflow, &history->parent_workflow) ||
+                              !pw_arena_text(&history->arena, parent.id, &history->parent_id)))
+        status = pw_error_plain(error, PAWL_NOMEM);
+    pw_arena_clear(&arena);
+    return status == PAWL_INSTANCE_NOT_FOUND ? PAWL_OK : status; /* somebody deleted its row */
+}
+
+static pawl_status take_beginning(pawl_turn *turn, struct pw_history *history, int64_t created_at_ms,
+                                  struct pw_text params, const struct pw_link *link, struct pawl_error *error)
 {
     history->created_at_ms = created_at_ms;
-    return pw_arena_text(&history->arena, params, &history->params) ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
+    history->link = *link;
+    if (!pw_arena_text(&history->arena, params, &history->params))
+        return pw_error_plain(error, PAWL_NOMEM);
+    return take_parent(turn, history, error);
 }
 
 static pawl_status take_steps(struct pw_history *history, struct pw_step_row *rows, size_t count,
@@ -117,12 +150,14 @@ static pawl_status load_instance(pawl_turn *turn, struct pw_history *history, st
 {
     struct pw_store *store = turn->engine->store;
     struct pw_arena arena = { 0 };
-    struct pw_instance instance = { .params = turn->claim.params, .created_at_ms = turn->claim.created_at_ms };
+    struct pw_instance instance = { .params = turn->claim.params,
+                                    .created_at_ms = turn->claim.created_at_ms,
+                                    .link = turn->claim.link };
     pawl_status status = PAWL_OK;
     if (!turn->claim.has_instance)
         status = store->ops->read_instance_by_key(store, &arena, turn->claim.fence.instance, &instance, error);
     if (status == PAWL_OK)
-        status = take_beginning(history, instance.created_at_ms, instance.params, error);
+        status = take_beginning(turn, history, instance.created_at_ms, instance.params, &instance.link, error);
     pw_arena_clear(&arena);
     return status;
 }
@@ -137,7 +172,7 @@ static pawl_status load_run(pawl_turn *turn, struct pw_history *history, struct 
     bool with_events = turn->claim.event_seq > 0;
     pawl_status status = store->ops->read_run(store, &arena, fence->instance, fence->run, with_events, &rows, error);
     if (status == PAWL_OK)
-        status = take_beginning(history, rows.created_at_ms, rows.params, error);
+        status = take_beginning(turn, history, rows.created_at_ms, rows.params, &rows.link, error);
     if (status == PAWL_OK)
         status = take_steps(history, rows.steps, rows.step_count, error);
     if (status == PAWL_OK && with_events)
@@ -152,12 +187,13 @@ pawl_status pw_turn_load(pawl_turn *turn, struct pw_history *warm, struct pawl_e
     if (history == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
     pawl_status status = PAWL_OK;
-    if (warm == NULL && !turn->claim.has_instance && !turn->claim.is_first &&
-        turn->engine->store->ops->read_run != NULL) {
+    /* The first turn of a run finds nothing, but that a restart may have kept steps of the run before. */
+    bool has_steps = !turn->claim.is_first || turn->claim.fence.run > 1;
+    if (warm == NULL && !turn->claim.has_instance && has_steps && turn->engine->store->ops->read_run != NULL) {
         status = load_run(turn, history, error);
     } else if (warm == NULL) {
         status = load_instance(turn, history, error);
-        if (status == PAWL_OK && !turn->claim.is_first)
+        if (status == PAWL_OK && has_steps)
             status = load_steps(turn, history, error);
     }
     if (status == PAWL_OK && turn->claim.event_seq > history->event_seq)
@@ -196,6 +232,8 @@ void pw_lane_begin(pawl_lane *lane)
     lane->commit_wanted = 0;
     lane->wake_at_ms = INT64_MAX;
     lane->waits_for_event = false;
+    lane->told_interruption = false;
+    lane->events_seen = INT64_MAX;
     lane->forks = 0;
     lane->began = lane->turn->history->moment;
     lane->expected = lane->parent != NULL ? lane->parent->expected : lane->turn->history->first;
@@ -220,6 +258,8 @@ void pw_turn_begin_pass(pawl_turn *turn)
     pw_history_begin_pass(turn->history);
     pw_lane_init(&turn->main, turn, NULL);
     turn->outcome = PW_OUTCOME_NONE;
+    turn->demand_passed = turn->demand;
+    turn->unwinding = turn->for_good = turn->skipped_losers = false;
     if (turn->claim.taken_over) {
         turn->claim.taken_over = false;
         (void)pw_log_system(turn, &turn->logs, PAWL_LOG_WARN, (struct pw_text){ NULL, 0 }, 0,
@@ -259,6 +299,10 @@ void pawl_turn_describe(const pawl_turn *turn, struct pawl_turn_info *out_info)
         .params_size = turn->history->params.size,
         .is_first = turn->claim.is_first,
         .is_again = turn->history->pass > turn->history->turn_pass,
+        .parent = { .workflow = turn->history->parent_workflow.data,
+                    .id = turn->history->parent_id.data,
+                    .run_number = turn->history->link.run,
+                    .is_attached = turn->history->link.relation == PW_RELATION_ATTACHED },
     };
 }
 
@@ -278,6 +322,30 @@ void pawl_turn_suspend(pawl_turn *turn)
 {
     pthread_mutex_lock(&turn->lock);
     turn->outcome = PW_OUTCOME_SUSPEND;
+    pthread_mutex_unlock(&turn->lock);
+}
+
+void pawl_turn_await_repair(pawl_turn *turn)
+{
+    pthread_mutex_lock(&turn->lock);
+    turn->outcome = PW_OUTCOME_REPAIR;
+    pthread_mutex_unlock(&turn->lock);
+}
+
+bool pawl_turn_interrupted(const pawl_turn *turn)
+{
+    return turn->main.told_interruption;
+}
+
+void pawl_turn_unwind(pawl_turn *turn)
+{
+    pthread_mutex_lock(&turn->lock);
+    turn->unwinding = true;
+    if (turn->skipped_losers) { /* what they completed is to be undone as well: once more, and with them */
+        turn->walks_losers = true;
+        turn->main.commit_wanted = 1; /* whichever: at once */
+        (void)pw_lane_suspend(&turn->main);
+    }
     pthread_mutex_unlock(&turn->lock);
 }
 
@@ -316,6 +384,14 @@ void pawl_turn_fail(pawl_turn *turn, const char *error_name, const char *error_m
              error_message != NULL ? error_message : "");
 }
 
+void pawl_turn_fail_for_good(pawl_turn *turn, const char *error_name, const char *error_message)
+{
+    pawl_turn_fail(turn, error_name, error_message);
+    pthread_mutex_lock(&turn->lock);
+    turn->for_good = true;
+    pthread_mutex_unlock(&turn->lock);
+}
+
 /* ---- What comes next ----------------------------------------------------------------------------------------------- */
 
 /* There is more to do at once, only not in this turn: the runner stops, or a tick's budget is used up. */
@@ -324,14 +400,38 @@ static bool is_cut_short(const pawl_turn *turn)
     return turn->outcome == PW_OUTCOME_NONE || turn->out_of_steps || turn->main.commit_wanted != 0;
 }
 
-/* A pause wins over everything: what the pass found will be found again after the resume. */
+/* The run ends because that was demanded.  An interruption is its error, unless undoing it met another; a rollback has only
+ * such a one. */
+static struct pw_closing closing_of_demand(const pawl_turn *turn)
+{
+    const char *interrupted = pawl_status_name(PAWL_INTERRUPTED);
+    bool failed = turn->demand != PW_DEMAND_TERMINATE && turn->outcome == PW_OUTCOME_FAIL &&
+                  !pw_text_equal(turn->error_name, pw_text_of(interrupted));
+    struct pw_closing end = { .finish = true, .outcome = PW_OUTCOME_TERMINATED, .passed_on = turn->demand };
+    if (failed) {
+        end.error_name = turn->error_name;
+        end.error_message = turn->error_message;
+    } else if (turn->demand == PW_DEMAND_INTERRUPT) {
+        end.error_name = pw_text_of(interrupted);
+        end.error_message = pw_text_of("the run was interrupted");
+    }
+    return end;
+}
+
+/* A pause wins over everything but a termination: what the pass found will be found again after the resume. */
 static struct pw_closing closing_of(pawl_turn *turn)
 {
     struct pw_closing park = { .status = PW_TASK_ACTIVE, .kind = PW_TASK_RESUME, .due_at_ms = PW_NOW };
+    bool ends = turn->outcome == PW_OUTCOME_FINISH || turn->outcome == PW_OUTCOME_FAIL;
+    if (turn->demand == PW_DEMAND_TERMINATE || (ends && turn->main.told_interruption && !turn->pause_wanted))
+        return closing_of_demand(turn);
     if (turn->pause_wanted) {
         park.status = PW_TASK_PAUSED;
         park.due_at_ms = turn->main.wake_at_ms < INT64_MAX ? turn->main.wake_at_ms : PW_NOW;
-    } else if (turn->outcome == PW_OUTCOME_FINISH || turn->outcome == PW_OUTCOME_FAIL) {
+    } else if (turn->outcome == PW_OUTCOME_REPAIR && turn->trouble == PAWL_OK) {
+        park.status = PW_TASK_PAUSED;
+        park.kind = PW_TASK_REPAIR;
+    } else if (ends) {
         bool good = turn->outcome == PW_OUTCOME_FINISH;
         return (struct pw_closing){ .finish = true,
                                     .outcome = good ? PW_OUTCOME_COMPLETE : PW_OUTCOME_ERRORED,
@@ -354,16 +454,19 @@ static struct pw_closing closing_of(pawl_turn *turn)
 /* With the lock held. */
 static enum pw_next next(pawl_turn *turn)
 {
+    /* Lanes that were parked before a demand came are told of it in another pass, which begins with all durable. */
+    bool goes_on = turn->main.commit_wanted != 0 || turn->demand > turn->demand_passed;
     if (turn->answered < turn->submitted &&
-        (turn->closing || turn->main.commit_wanted != 0 || turn->unsettled > 0 || pw_turn_is_over(turn))) {
+        (turn->closing || goes_on || turn->unsettled > 0 || pw_turn_is_over(turn))) {
         turn->waiting = true;
         return PW_NEXT_WAIT;
     }
     if (turn->ended || pw_turn_is_over(turn))
         return PW_NEXT_END;
-    bool stop = turn->pause_wanted || turn->host->stopping(turn->runner) || turn->dead;
-    bool wants_pass = turn->outcome == PW_OUTCOME_NONE ||
-                      (turn->outcome == PW_OUTCOME_SUSPEND && turn->main.commit_wanted != 0 && !turn->out_of_steps);
+    bool stop =
+        turn->pause_wanted || turn->host->stopping(turn->runner) || turn->dead || turn->demand == PW_DEMAND_TERMINATE;
+    bool open = turn->outcome == PW_OUTCOME_SUSPEND || turn->outcome == PW_OUTCOME_REPAIR;
+    bool wants_pass = turn->outcome == PW_OUTCOME_NONE || (open && goes_on && !turn->out_of_steps);
     if (wants_pass && !stop)
         return PW_NEXT_PASS;
     if (turn->rejections > 0) { /* they must be recorded before anybody else can carry the run on */
@@ -426,6 +529,24 @@ void pw_turn_ask_to_pause(pawl_turn *turn)
     pthread_mutex_unlock(&turn->lock);
 }
 
+/* With the lock held. */
+void pw_turn_note_demand(pawl_turn *turn, enum pw_demand demand)
+{
+    if (demand <= turn->demand)
+        return;
+    turn->demand = demand;
+    if (demand == PW_DEMAND_TERMINATE)
+        atomic_store(&turn->cancelled, true);
+}
+
+void pw_turn_demand(pawl_turn *turn, enum pw_demand demand)
+{
+    pthread_mutex_lock(&turn->lock);
+    pw_turn_note_demand(turn, demand);
+    pthread_cond_broadcast(&turn->changed);
+    pthread_mutex_unlock(&turn->lock);
+}
+
 void pw_turn_hear_of_event(pawl_turn *turn, int64_t seq)
 {
     pthread_mutex_lock(&turn->lock);
@@ -440,7 +561,7 @@ void pw_turn_revoke(pawl_turn *turn)
     atomic_store(&turn->cancelled, true);
 }
 
-pawl_status pw_turn_release(pawl_engine *engine, const struct pw_fence *at, int64_t delay_ms)
+pawl_status pw_turn_release(pawl_engine *engine, const struct pw_fence *at, bool is_job, int64_t delay_ms)
 {
     struct pw_unit unit;
     pawl_status status = PAWL_NOMEM;
@@ -452,6 +573,7 @@ pawl_status pw_turn_release(pawl_engine *engine, const struct pw_fence *at, int6
         park->as.park = (struct pw_op_park){ .instance = at->instance,
                                              .status = PW_TASK_ACTIVE,
                                              .kind = PW_TASK_RESUME,
+                                             .is_job = is_job,
                                              .due_at_ms = delay_ms > 0 ? pawl_now_ms(engine) + delay_ms : PW_NOW,
                                              .event_seq_seen = -1 };
         status = pw_engine_run(engine, &unit);

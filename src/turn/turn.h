@@ -14,7 +14,8 @@
  *  T5. When an attempt outlives its timeout the watchdog closes the turn in its stead; the turn is then dead: everything
  *      the blocked code still does is dropped.
  *  T6. `lock` guards all of the turn and its history; it is never held over a call into user code, a wait, or I/O.
- *      (The one read of an event's target, registered in a step, is the exception.) */
+ *      (Two reads are the exceptions: of an event's target, registered in a step; and of whose child it is that ends
+ *      before it was loaded.) */
 #ifndef PW_TURN_TURN_H
 #define PW_TURN_TURN_H
 
@@ -45,6 +46,7 @@ struct pawl_lane {
     pawl_lane *parent;        /* NULL: the main lane */
     bool suspended;           /* sticky */
     bool waits_for_event;     /* among other things */
+    int64_t events_seen;      /* of a wait for events: what was known here when it was looked at last */
     uint64_t began;           /* the moment at which its present call did */
     bool joined;              /* its fork has come back: what follows comes after it */
     atomic_bool abandoned;    /* another branch was first */
@@ -54,12 +56,13 @@ struct pawl_lane {
     int64_t wake_at_ms;       /* the earliest wait reached here; INT64_MAX: none */
     enum pw_task_kind wake_kind;
     bool is_replay, is_fresh; /* of what is logged here now */
+    bool told_interruption;   /* a durable call said so, here or in a branch that did not lose */
     size_t forks;             /* opened here in this pass */
     size_t fork, position;    /* which of its parent's forks it comes from, and which branch of it it is */
     char error[200];
 };
 
-enum pw_turn_outcome { PW_OUTCOME_NONE, PW_OUTCOME_SUSPEND, PW_OUTCOME_FINISH, PW_OUTCOME_FAIL };
+enum pw_turn_outcome { PW_OUTCOME_NONE, PW_OUTCOME_SUSPEND, PW_OUTCOME_FINISH, PW_OUTCOME_FAIL, PW_OUTCOME_REPAIR };
 
 struct pw_log_line {
     struct pw_log_row row;
@@ -92,7 +95,14 @@ struct pawl_turn {
 
     enum pw_turn_outcome outcome;
     struct pw_text result, error_name, error_message;
+    bool for_good; /* of a job's failure */
     bool pause_wanted, out_of_steps, dead;
+
+    enum pw_demand demand, demand_passed; /* what is demanded of the run; the same when the pass began */
+    bool unwinding;                       /* from here on, in this pass, calls work again */
+    bool skipped_losers;                  /* of a race that this pass replayed */
+    bool walks_losers;                    /* from the next pass on, so that what they did can be undone */
+
     pawl_status trouble; /* memory ran out somewhere: close, and try again a little later */
 
     int64_t submitted, answered; /* numbers of units */
@@ -101,6 +111,8 @@ struct pawl_turn {
     int64_t due_at_ms; /* ended and not finished: when the task is due again */
     struct pw_log_list logs;
     int64_t event_hint; /* the newest event of the run that anybody told of; it may not be known here yet */
+    int64_t fenced;     /* what was demanded up to this number of an event is known */
+    int64_t gap; /* past this one there is a number without an event, so something was demanded; INT64_MAX: none */
     int32_t unsettled;  /* steps of which the store may still refuse what they registered */
     int32_t rejections; /* steps of which it did, and that is not recorded yet */
 
@@ -142,12 +154,15 @@ enum pw_next pw_turn_next_blocking(pawl_turn *turn);
 int32_t pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms);
 /* A pause is asked for.  Should it be withdrawn meanwhile, the closing unit finds out. */
 void pw_turn_ask_to_pause(pawl_turn *turn);
+/* At least this is demanded of the run. */
+void pw_turn_demand(pawl_turn *turn, enum pw_demand demand);
 /* An event of that number was sent to the run. */
 void pw_turn_hear_of_event(pawl_turn *turn, int64_t seq);
 /* The fence is known to be gone. */
 void pw_turn_revoke(pawl_turn *turn);
 /* Gives a lease back that a lost turn may have left in place, due after delay_ms.  PAWL_OK, too, when it is gone. */
-pawl_status pw_turn_release(pawl_engine *engine, const struct pw_fence *at, int64_t delay_ms) PAWL_MUST_CHECK;
+pawl_status pw_turn_release(pawl_engine *engine, const struct pw_fence *at, bool is_job,
+                            int64_t delay_ms) PAWL_MUST_CHECK;
 
 /* The history, for a cache: the caller's from now on.  NULL when the turn left none that can be used. */
 struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fence);
@@ -155,6 +170,11 @@ struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fe
 /* ---- Inside the turn: with the lock held, but for pw_turn_await -------------------------------------------------- */
 
 bool pw_turn_is_over(const pawl_turn *turn);
+void pw_turn_note_demand(pawl_turn *turn, enum pw_demand demand);
+/* The rows were read into the history, in which everything up to `known` had been.  Nobody else takes this run's events: a
+ * number past it that no row has is a demand's. */
+void pw_turn_note_gap(pawl_turn *turn, const struct pw_history *history, int64_t known, const struct pw_event_row *rows,
+                      size_t count);
 /* Ends the lane's part in this pass. */
 pawl_status pw_lane_suspend(pawl_lane *lane);
 void pw_lane_wait_until(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kind);

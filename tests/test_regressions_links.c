@@ -1,0 +1,288 @@
+/* test_regressions_links.c - what a review once found wrong with demands, children, jobs and deferreds, each kept right by the
+ * smallest story that showed it.
+ *
+ * Turns are driven by hand (hand.h), so that what takes two processes elsewhere happens here in one, in a fixed order: what
+ * another process would commit is put into the store past everything that would tell the turns of this one. */
+#include "hand.h"
+
+#include "engine/engine.h"
+#include "turn/lanes.h"
+#include "turn/turn.h"
+
+enum { HOUR_MS = 3600 * 1000 };
+
+/* ---- Shorthands ------------------------------------------------------------------------------------------------------ */
+
+/* As by pawl_interrupt() in another process: nobody here is told. */
+static void demand_from_afar(struct hand *hand, const pawl_turn *turn, enum pw_demand demand)
+{
+    struct pw_unit unit;
+    pw_unit_init(&unit);
+    struct pw_op *op = pw_unit_add(&unit, PW_OP_DEMAND);
+    assert_non_null(op);
+    op->as.demand = (struct pw_op_demand){ .instance = turn->claim.fence.instance, .demand = demand };
+    assert_int_equal(pw_engine_run(hand->engine, &unit), PAWL_OK);
+    pw_unit_clear(&unit);
+}
+
+static pawl_status wait_for(pawl_lane *lane, const char *type)
+{
+    struct pawl_answer answer;
+    return pawl_recall_event(lane, type, strlen(type), type, HOUR_MS, &answer);
+}
+
+static pawl_status await(pawl_lane *lane, const char *name, const char *id, struct pawl_answer *out_answer)
+{
+    return pawl_recall_child(lane, name, strlen(name), "polled", id, out_answer);
+}
+
+/* The turn that is due; it must be of that instance. */
+static pawl_turn *poll_for(struct hand *hand, const char *id)
+{
+    struct pawl_turn_info info;
+    pawl_turn *turn = hand_poll(hand);
+    pawl_turn_describe(turn, &info);
+    assert_string_equal(info.instance_id, id);
+    return turn;
+}
+
+/* A step of that name makes the child, or has made it. */
+static void make_child(pawl_lane *lane, const char *id)
+{
+    struct pawl_answer answer;
+    assert_int_equal(recall(lane, id, &answer), PAWL_OK);
+    if (answer.kind == PAWL_ANSWER_RUN) {
+        assert_int_equal(pawl_attempt_create_child(answer.attempt, "polled", id, false, NULL, 0, NULL), PAWL_OK);
+        assert_int_equal(pawl_attempt_complete(answer.attempt, NULL, 0), PAWL_OK);
+    }
+    expect_done(lane, id, NULL);
+}
+
+static void fail_run(struct hand *hand, pawl_turn *turn, const char *name)
+{
+    pawl_turn_fail(turn, name, "");
+    hand_done_with(hand, hand->runner, turn);
+}
+
+/* ---- Demands that a turn has not heard of ------------------------------------------------------------------------------- */
+
+/* The run was parked as paused past the demand, and every interrupt after that found that it was demanded already. */
+static void an_interrupt_that_comes_as_a_run_parks_for_repair_is_not_slept_over(void **state)
+{
+    struct hand *hand = *state;
+    hand_create(hand, "r");
+    pawl_turn *turn = poll_for(hand, "r");
+    assert_int_equal(pawl_attempt_fail(expect_run(pawl_turn_lane(turn), "work"), "Broken", "", false), PAWL_OK);
+    pawl_turn_await_repair(turn);
+    demand_from_afar(hand, turn, PW_DEMAND_INTERRUPT);
+    bool again = true;
+    assert_ok(pawl_turn_done(hand->runner, turn, &again, &hand->error), hand->error);
+    if (!again)
+        turn = poll_for(hand, "r");
+    assert_int_equal(wait_for(pawl_turn_lane(turn), "more"), PAWL_INTERRUPTED);
+    fail_run(hand, turn, "INTERRUPTED");
+    assert_int_equal(hand_get(hand, "r").status, PAWL_TERMINATED);
+}
+
+/* The turn read on to the newer event, and so past the number by which it would have known of the demand. */
+static void an_interrupt_before_an_event_that_a_turn_has_seen_is_not_slept_over(void **state)
+{
+    struct hand *hand = *state;
+    hand_create(hand, "r");
+    pawl_turn *turn = poll_for(hand, "r");
+    demand_from_afar(hand, turn, PW_DEMAND_INTERRUPT);
+    hand_send(hand, "r", "other", NULL);
+    assert_int_equal(wait_for(pawl_turn_lane(turn), "go"), PAWL_SUSPENDED);
+    pawl_turn_suspend(turn);
+    bool again = true;
+    assert_ok(pawl_turn_done(hand->runner, turn, &again, &hand->error), hand->error);
+    if (!again)
+        turn = poll_for(hand, "r");
+    assert_int_equal(wait_for(pawl_turn_lane(turn), "go"), PAWL_INTERRUPTED);
+    fail_run(hand, turn, "INTERRUPTED");
+    assert_int_equal(hand_get(hand, "r").status, PAWL_TERMINATED);
+}
+
+/* The same with what is read when the run is taken up: later than it was claimed. */
+static void an_interrupt_before_an_event_that_was_loaded_is_not_slept_over(void **state)
+{
+    struct hand *hand = *state;
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+    pawl_runner *runner;
+    struct pawl_answer answer;
+    bool again = true;
+    options.always_replay = true; /* each pass reads the run again */
+    assert_ok(pawl_runner_open(hand->engine, &options, &runner, &hand->error), hand->error);
+    hand_create(hand, "r");
+    hand_send(hand, "r", "before", NULL);
+    pawl_turn *turn = hand_poll_with(hand, runner);
+    assert_int_equal(pawl_attempt_complete(expect_run(pawl_turn_lane(turn), "one"), NULL, 0), PAWL_OK);
+    assert_int_equal(recall(pawl_turn_lane(turn), "two", &answer), PAWL_SUSPENDED);
+    demand_from_afar(hand, turn, PW_DEMAND_INTERRUPT);
+    hand_send(hand, "r", "other", NULL);
+    pawl_turn_suspend(turn);
+    assert_ok(pawl_turn_done(runner, turn, &again, &hand->error), hand->error);
+    assert_true(again);
+    expect_done(pawl_turn_lane(turn), "one", NULL);
+    pawl_status status = wait_for(pawl_turn_lane(turn), "go");
+    for (int turns = 0; status == PAWL_SUSPENDED && turns < 2; turns++) {
+        pawl_turn_suspend(turn);
+        assert_ok(pawl_turn_done(runner, turn, &again, &hand->error), hand->error);
+        turn = again ? turn : hand_poll_with(hand, runner);
+        assert_non_null(turn);
+        status = wait_for(pawl_turn_lane(turn), "go");
+    }
+    assert_int_equal(status, PAWL_INTERRUPTED);
+    pawl_turn_fail(turn, "INTERRUPTED", "");
+    hand_done_with(hand, runner, turn);
+    pawl_runner_close(runner);
+}
+
+/* ---- A branch that is interrupted and loses ------------------------------------------------------------------------------ */
+
+struct story {
+    struct hand *hand;
+    pawl_turn *turn;
+};
+
+/* The first branch's body hears of the interrupt, and lets the other branch be carried meanwhile. */
+static pawl_status work_against_interrupted(pawl_lane *lane, size_t position, void *user)
+{
+    struct story *story = user;
+    struct pawl_answer answer;
+    if (position == 1)
+        return recall(lane, "never", &answer);
+    assert_int_equal(recall(lane, "work", &answer), PAWL_OK);
+    if (answer.kind == PAWL_ANSWER_RUN) {
+        demand_from_afar(story->hand, story->turn, PW_DEMAND_INTERRUPT);
+        pw_turn_demand(story->turn, PW_DEMAND_INTERRUPT);
+        assert_true(pw_fork_help(story->turn->races));
+        assert_int_equal(pawl_attempt_complete(answer.attempt, NULL, 0), PAWL_OK);
+        assert_int_equal(recall(lane, "work", &answer), PAWL_OK);
+    }
+    return answer.kind == PAWL_ANSWER_DONE ? PAWL_OK : PAWL_FAILED;
+}
+
+/* A replay carries only the branch that won, so nobody is interrupted there: what was undone because somebody had been would
+ * be undone in a run that completes. */
+static void an_interruption_of_a_branch_that_loses_is_not_one_of_the_run(void **state)
+{
+    struct hand *hand = *state;
+    struct story story = { .hand = hand };
+    pawl_status statuses[2];
+    size_t winner = SIZE_MAX;
+    hand_create(hand, "r");
+    story.turn = poll_for(hand, "r");
+    assert_int_equal(pawl_lane_first(pawl_turn_lane(story.turn), "race", strlen("race"), 2, work_against_interrupted,
+                                     &story, &winner, statuses),
+                     PAWL_OK);
+    assert_int_equal(winner, 0);
+    assert_int_equal(statuses[1], PAWL_INTERRUPTED);
+    assert_false(pawl_turn_interrupted(story.turn));
+    hand_finish(hand, story.turn, "1");
+    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+}
+
+/* ---- Children that end more than once -------------------------------------------------------------------------------------- */
+
+/* The second answer had the id of the first, and was dropped: the parent slept for a year. */
+static void a_child_that_ends_again_tells_its_parent_again(void **state)
+{
+    struct hand *hand = *state;
+    struct pawl_answer answer;
+    hand_create(hand, "parent");
+    pawl_turn *turn = poll_for(hand, "parent");
+    make_child(pawl_turn_lane(turn), "child");
+    assert_int_equal(await(pawl_turn_lane(turn), "once", "child", &answer), PAWL_SUSPENDED);
+    hand_suspend(hand, turn);
+    fail_run(hand, poll_for(hand, "child"), "First");
+
+    turn = poll_for(hand, "parent");
+    make_child(pawl_turn_lane(turn), "child");
+    assert_int_equal(await(pawl_turn_lane(turn), "once", "child", &answer), PAWL_OK);
+    assert_string_equal(answer.error_name, "First");
+    assert_ok(pawl_restart(hand->engine, "polled", "child", &hand->error), hand->error);
+    assert_int_equal(await(pawl_turn_lane(turn), "again", "child", &answer), PAWL_SUSPENDED);
+    hand_suspend(hand, turn);
+    fail_run(hand, poll_for(hand, "child"), "Second");
+
+    turn = poll_for(hand, "parent");
+    make_child(pawl_turn_lane(turn), "child");
+    assert_int_equal(await(pawl_turn_lane(turn), "again", "child", &answer), PAWL_OK);
+    assert_int_equal(answer.kind, PAWL_ANSWER_FAILED);
+    assert_string_equal(answer.error_name, "Second");
+    hand_finish(hand, turn, NULL);
+}
+
+/* The code waits for another child than the row says, and an event came just then: the look at the child was left out. */
+static void a_wait_for_another_child_looks_at_it_although_an_event_came(void **state)
+{
+    struct hand *hand = *state;
+    struct pawl_answer answer;
+    hand_create(hand, "parent");
+    pawl_turn *turn = poll_for(hand, "parent");
+    make_child(pawl_turn_lane(turn), "one");
+    assert_int_equal(await(pawl_turn_lane(turn), "first", "one", &answer), PAWL_SUSPENDED);
+    hand_suspend(hand, turn);
+    hand_finish(hand, poll_for(hand, "one"), "1");
+
+    turn = poll_for(hand, "parent");
+    make_child(pawl_turn_lane(turn), "one");
+    assert_int_equal(await(pawl_turn_lane(turn), "first", "one", &answer), PAWL_OK);
+    make_child(pawl_turn_lane(turn), "two");
+    assert_int_equal(await(pawl_turn_lane(turn), "second", "two", &answer), PAWL_SUSPENDED);
+    hand_suspend(hand, turn);
+    hand_suspend(hand, poll_for(hand, "two"));
+    hand_send(hand, "parent", "other", NULL);
+    assert_ok(pawl_pause(hand->engine, "polled", "parent", &hand->error), hand->error);
+    assert_ok(pawl_resume(hand->engine, "polled", "parent", &hand->error), hand->error);
+
+    turn = poll_for(hand, "parent");
+    hand_send(hand, "parent", "another", NULL);
+    assert_int_equal(await(pawl_turn_lane(turn), "second", "one", &answer), PAWL_OK);
+    assert_string_equal(answer.result_json, "1");
+    hand_finish(hand, turn, NULL);
+}
+
+/* ---- What finished last ------------------------------------------------------------------------------------------------------ */
+
+/* Compensations run in the reverse order of completion, and the clock had been set back between the two. */
+static void a_step_that_finishes_later_says_so_although_the_clock_was_set_back(void **state)
+{
+    struct hand *hand = *state;
+    hand_create(hand, "r");
+    pawl_turn *turn = poll_for(hand, "r");
+    pawl_lane *lane = pawl_turn_lane(turn);
+    run_step(lane, "one", "1");
+    hand_advance_ms(hand, -HOUR_MS);
+    run_step(lane, "two", "2");
+    int64_t one_at_ms = expect_done(lane, "one", "1").finished_at_ms;
+    assert_true(expect_done(lane, "two", "2").finished_at_ms >= one_at_ms);
+    hand_finish(hand, turn, NULL);
+}
+
+/* ---- Misuse -------------------------------------------------------------------------------------------------------------------- */
+
+static void an_execution_without_an_engine_is_refused(void **state)
+{
+    struct hand *hand = *state;
+    struct pawl_instance instance;
+    assert_int_equal(pawl_execute(NULL, hand->scope, "polled", NULL, &instance, &hand->error), PAWL_INVALID);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, hand_set_up, hand_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_interrupt_that_comes_as_a_run_parks_for_repair_is_not_slept_over),
+        TEST(an_interrupt_before_an_event_that_a_turn_has_seen_is_not_slept_over),
+        TEST(an_interrupt_before_an_event_that_was_loaded_is_not_slept_over),
+        TEST(an_interruption_of_a_branch_that_loses_is_not_one_of_the_run),
+        TEST(a_child_that_ends_again_tells_its_parent_again),
+        TEST(a_wait_for_another_child_looks_at_it_although_an_event_came),
+        TEST(a_step_that_finishes_later_says_so_although_the_clock_was_set_back),
+        TEST(an_execution_without_an_engine_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
