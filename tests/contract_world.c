@@ -79,6 +79,9 @@ static int run_group(const char *name, const struct CMUnitTest *tests, size_t co
 
 int contract_run_tests(const char *name, struct CMUnitTest *tests, size_t count)
 {
+    struct setting asked = { store_name(STORE_IN_TWO_FILES), STORE_IN_TWO_FILES, false };
+    if (store_asked_for(STORE_IN_MEMORY) == STORE_IN_TWO_FILES)
+        return run_group(name, tests, count, &asked);
     struct setting replayed = { "replayed", STORE_IN_FILE, true };
     int failed = run_group(name, tests, count, &replayed);
     for (size_t i = 0; i < store_count(); i++) {
@@ -115,6 +118,19 @@ void contract_register_as(struct contract *contract, struct pawl_workflow workfl
 void contract_register(struct contract *contract, const char *name, pawl_workflow_fn *run)
 {
     contract_register_as(contract, (struct pawl_workflow){ .name = name, .run = run });
+}
+
+void contract_register_function(struct contract *contract, const char *name, pawl_step_fn *run)
+{
+    struct pawl_function function = { .name = name, .run = run, .user = contract };
+    assert_ok(contract, pawl_register_function(contract->engine, &function, &contract->error));
+}
+
+void contract_begin_again(struct contract *contract)
+{
+    contract_open_with(contract, (struct pawl_limits){ 0, 0 }, 1);
+    contract->trace[0] = '\0';
+    contract->bodies = contract->passes = 0;
 }
 
 void contract_create(struct contract *contract, pawl_workflow_fn *run, const char *params_json)
@@ -254,6 +270,26 @@ pawl_status contract_body_fails(pawl_step *step, const pawl_value *input, pawl_v
     return pawl_fail(step, "Broken", "attempt %lld", (long long)pawl_step_attempt(step));
 }
 
+void contract_trace_value(struct contract *contract, pawl_scope *scope, const pawl_value *value)
+{
+    const char *text = NULL;
+    size_t size;
+    if (pawl_value_text(scope, value, &text, &size) == PAWL_OK && text != NULL)
+        contract_trace(contract, "%s", text);
+}
+
+pawl_status contract_body_traces(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    struct contract *contract = pawl_step_user(step);
+    (void)out_result;
+    contract_trace(contract, "%s ", pawl_step_name(step));
+    contract_trace_value(contract, pawl_step_scope(step), input);
+    contract_trace(contract, "; ");
+    return PAWL_OK;
+}
+
+const char *const contract_distinct[CONTRACT_DISTINCT_COUNT] = { NULL, "null", "0", "false", "\"\"" };
+
 char *contract_long_text(pawl_scope *scope, size_t size)
 {
     char *text = pw_scope_take(scope, size + 1);
@@ -287,6 +323,17 @@ struct pawl_instance contract_get(struct contract *contract)
     struct pawl_instance instance;
     assert_ok(contract, pawl_world_get(contract->world, "w", "i", &instance, &contract->error));
     return instance;
+}
+
+struct pawl_instance contract_child(struct contract *contract)
+{
+    struct pawl_instance_page page;
+    struct pawl_instance child;
+    assert_ok(contract, pawl_list_children(contract->engine, contract->scope, "w", "i", NULL, &page, &contract->error));
+    assert_int_equal(page.count, 1);
+    assert_ok(contract, pawl_world_get(contract->world, page.instances[0].workflow, page.instances[0].id, &child,
+                                       &contract->error));
+    return child;
 }
 
 struct pawl_history contract_history(struct contract *contract, int64_t run_number)

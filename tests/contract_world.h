@@ -56,6 +56,7 @@ struct contract {
 int contract_set_up(void **state);
 int contract_set_up_for_passes(void **state);
 int contract_tear_down(void **state);
+/* In all of them; on a store of two files instead when PAWL_TEST_STORE=several asks for it. */
 int contract_run_tests(const char *name, struct CMUnitTest *tests, size_t count);
 
 /* ---- Preparing ------------------------------------------------------------------------------------------------- */
@@ -65,6 +66,8 @@ void contract_open_with(struct contract *contract, struct pawl_limits limits, ui
 void contract_register(struct contract *contract, const char *name, pawl_workflow_fn *run);
 /* With `user` set to the fixture. */
 void contract_register_as(struct contract *contract, struct pawl_workflow workflow);
+/* As pawl_call() and pawl_invoke() name it; its user is the fixture. */
+void contract_register_function(struct contract *contract, const char *name, pawl_step_fn *run);
 /* Registers the function as "w" and creates "i". */
 void contract_create(struct contract *contract, pawl_workflow_fn *run, const char *params_json);
 /* The same, then runs until nothing is due. */
@@ -102,9 +105,22 @@ pawl_status contract_body_fails(pawl_step *step, const pawl_value *input, pawl_v
 /* A text of that many bytes, in the scope.  NULL when memory is out. */
 char *contract_long_text(pawl_scope *scope, size_t size);
 
+/* Writes the value's text into the trace, and nothing for no value. */
+void contract_trace_value(struct contract *contract, pawl_scope *scope, const pawl_value *value);
+/* A body that writes "<its name> <its input>; " into the trace and has no result. */
+pawl_status contract_body_traces(pawl_step *step, const pawl_value *input, pawl_value **out_result);
+
+/* What must never be taken for one another: no value, null, zero, false and the empty text, as JSON. */
+enum { CONTRACT_DISTINCT_COUNT = 5 };
+extern const char *const contract_distinct[CONTRACT_DISTINCT_COUNT];
+/* Begins again, for the next of them. */
+void contract_begin_again(struct contract *contract);
+
 /* ---- Checking ------------------------------------------------------------------------------------------------------- */
 
 struct pawl_instance contract_get(struct contract *contract);
+/* The child that "i" made, in any of its runs; there must be just one. */
+struct pawl_instance contract_child(struct contract *contract);
 /* The step must be there. */
 struct pawl_step_record contract_step(struct contract *contract, const char *name);
 bool contract_has_step(struct contract *contract, const char *name);

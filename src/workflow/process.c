@@ -16,14 +16,6 @@ enum {
 
 /* ---- Its environment ------------------------------------------------------------------------------------------------- */
 
-static size_t count_texts(const char *const *texts)
-{
-    size_t count = 0;
-    while (texts != NULL && texts[count] != NULL)
-        count++;
-    return count;
-}
-
 static bool has_name_of(const char *const *texts, size_t count, const char *text)
 {
     size_t size = strcspn(text, "=") + 1;
@@ -46,10 +38,10 @@ static const char *const *make_environment(pawl_step *step, const struct pw_body
     };
     const char *const *sources[] = { own, body->process->environment, (const char *const *)environ };
     size_t room = 1, count = 0;
-    if (count_texts(own) < OWN_VARIABLES)
+    if (pw_count_texts(own) < OWN_VARIABLES)
         return NULL;
     for (size_t i = 0; i < 3; i++)
-        room += count_texts(sources[i]);
+        room += pw_count_texts(sources[i]);
     const char **all = pawl_scope_take(step->scope, room * sizeof *all);
     for (size_t i = 0; all != NULL && i < 3; i++) {
         for (const char *const *text = sources[i]; text != NULL && *text != NULL; text++)

@@ -1,40 +1,91 @@
 /* register.c - making a workflow known to the engine, and running it as a turn function. */
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "value/value.h"
 #include "workflow/run.h"
 
-static void end_turn(pawl_run *run, pawl_status status, const pawl_value *result)
+/* ---- A pass ------------------------------------------------------------------------------------------------------------ */
+
+/* What a pass came to. */
+struct ending {
+    pawl_status status;
+    const char *result; /* PAWL_OK */
+    size_t result_size;
+    struct pawl_failure failure; /* otherwise */
+};
+
+static bool is_open(const pawl_run *run)
 {
-    const char *text = NULL;
-    size_t size = 0;
+    return run->parked || pawl_lane_suspended(run->lane);
+}
+
+/* Suspension counts whatever the function made of it. */
+static void judge(pawl_run *run, pawl_status status, const pawl_value *result, struct ending *out)
+{
     if (status == PAWL_OK)
-        status = pawl_value_text(run->scope, result, &text, &size);
+        status = pawl_value_text(run->scope, result, &out->result, &out->result_size);
     if (pw_scope_failed(run->scope))
         status = pw_scope_status(run->scope);
-    if (status == PAWL_OK)
-        pawl_turn_finish(run->turn, text, size);
-    else if (status == PAWL_SUSPENDED && !pawl_lane_suspended(run->lane))
-        pawl_turn_fail(run->turn, "SUSPENDED_FOR_NOTHING",
-                       "the workflow returned PAWL_SUSPENDED, but no durable call had said so");
-    else if (status == PAWL_SUSPENDED || status == PAWL_NOMEM)
-        pawl_turn_suspend(run->turn);
-    else if (status == run->failed)
-        pawl_turn_fail(run->turn, run->failure.name, run->failure.message);
+    if (status != PAWL_NOMEM && is_open(run))
+        status = PAWL_SUSPENDED;
+    else if (status == PAWL_SUSPENDED)
+        status = pw_run_failed(run, PAWL_FAILED, "SUSPENDED_FOR_NOTHING",
+                               "the workflow returned PAWL_SUSPENDED, but no durable call had said so");
+    out->status = status;
+    if (status == run->failed)
+        out->failure = run->failure;
     else
-        pawl_turn_fail(run->turn, pawl_status_name(status), pawl_status_text(status));
+        out->failure = (struct pawl_failure){ pawl_status_name(status), pawl_status_text(status) };
+}
+
+static bool is_over(const struct ending *ending)
+{
+    return ending->status != PAWL_SUSPENDED && ending->status != PAWL_NOMEM;
+}
+
+/* Undoes what was done, when that is wanted.  The run keeps its error; one that was interrupted has none but what undoing it
+ * met. */
+static void unwind(pawl_run *run, struct ending *ending)
+{
+    bool interrupted = pawl_turn_interrupted(run->turn);
+    if (!is_over(ending) || (ending->status == PAWL_OK && !interrupted))
+        return;
+    pawl_status status = pw_undo_all(run);
+    if (status == PAWL_SUSPENDED || status == PAWL_NOMEM) {
+        ending->status = status;
+    } else if (interrupted) {
+        ending->status = PAWL_INTERRUPTED;
+        ending->failure = status == PAWL_OK ? (struct pawl_failure){ pawl_status_name(PAWL_INTERRUPTED),
+                                                                     pawl_status_text(PAWL_INTERRUPTED) }
+                                            : run->failure;
+    }
+}
+
+static void end_turn(pawl_run *run, const struct ending *ending)
+{
+    if (ending->status == PAWL_OK)
+        pawl_turn_finish(run->turn, ending->result, ending->result_size);
+    else if (is_over(ending))
+        pawl_turn_fail(run->turn, ending->failure.name, ending->failure.message);
+    else if (run->parked && ending->status == PAWL_SUSPENDED)
+        pawl_turn_await_repair(run->turn);
+    else
+        pawl_turn_suspend(run->turn);
 }
 
 static void advance(pawl_turn *turn, void *user)
 {
     const struct pw_registration *registration = user;
+    struct pw_undo *_Atomic undos = NULL;
     pawl_run run = { .turn = turn,
                      .lane = pawl_turn_lane(turn),
                      .scope = pawl_scope_new(),
+                     .shelf = registration->shelf,
                      .registration = registration,
+                     .user = registration->user,
+                     .undos = &undos,
                      .failed = PAWL_OK };
     pawl_value *params, *result = NULL;
+    struct ending ending = { .status = PAWL_OK };
     if (run.scope == NULL) {
         pawl_turn_suspend(turn);
         return;
@@ -43,47 +94,74 @@ static void advance(pawl_turn *turn, void *user)
     struct pw_text text = { run.info.params_json, run.info.params_size };
     pawl_status status = pw_value_of_text(run.scope, text, &params);
     if (status == PAWL_OK)
-        status = registration->run(&run, params, &result);
-    end_turn(&run, status, result);
+        status = pw_wrap_run(&run, params, &result);
+    judge(&run, status, result, &ending);
+    unwind(&run, &ending);
+    end_turn(&run, &ending);
     pawl_scope_free(run.scope);
 }
 
-static size_t count_tags(const char *const *tags)
+/* ---- Registering ------------------------------------------------------------------------------------------------------- */
+
+pawl_status pw_define_workflow(pawl_engine *engine, struct pw_registration *registration,
+                               const struct pawl_workflow *workflow, struct pawl_error *error)
 {
-    size_t count = 0;
-    while (tags != NULL && tags[count] != NULL)
-        count++;
-    return count;
+    struct pawl_definition definition = { .struct_size = sizeof definition,
+                                          .name = registration->name,
+                                          .limits = registration->limits,
+                                          .advance = advance,
+                                          .user = registration };
+    if (workflow != NULL) {
+        definition.description = workflow->description;
+        definition.tags = workflow->tags;
+        definition.tag_count = pw_count_texts(workflow->tags);
+        definition.permissions = workflow->permissions;
+        definition.permission_count = pw_count_texts(workflow->permissions);
+        definition.run_inline = workflow->mode == PAWL_MODE_INLINE ? pw_run_inline : NULL;
+    }
+    return pawl_define(engine, &definition, error);
 }
 
+static pawl_status check(const struct pawl_workflow *workflow, struct pw_registration *registration,
+                         struct pawl_error *error)
+{
+    const struct pawl_step_options *steps = workflow->steps;
+    const char *name = workflow->name != NULL ? workflow->name : "";
+    pawl_policy_default(&registration->policy);
+    pawl_status status = pw_policy_merge(&registration->policy, steps, error);
+    if (status != PAWL_OK)
+        return status;
+    const char *wrong = pawl_policy_wrong(&registration->policy);
+    if (wrong == NULL && steps != NULL && (steps->description != NULL || steps->compensate != NULL))
+        wrong = "a description and a compensation are a step's own";
+    if (wrong != NULL)
+        return pw_error(error, PAWL_INVALID, "the default step options of workflow \"%.80s\": %s", name, wrong);
+    if (workflow->mode != PAWL_MODE_REMOTE && workflow->mode != PAWL_MODE_INLINE)
+        return pw_error(error, PAWL_INVALID, "the mode of workflow \"%.80s\" is neither remote nor inline", name);
+    return PAWL_OK;
+}
+
+/* What is taken from the shelf stays there until the engine is closed, also when it is refused: the engine must never hold
+ * what is gone. */
 pawl_status pawl_register(pawl_engine *engine, const struct pawl_workflow *workflow, struct pawl_error *error)
 {
     if (engine == NULL || workflow == NULL || workflow->run == NULL)
         return pw_error(error, PAWL_INVALID, "a workflow needs a name and a run function");
-    struct pw_registration *registration = calloc(1, sizeof *registration);
-    if (registration == NULL)
+    struct pw_shelf *shelf = pw_shelf_of(engine);
+    struct pw_registration *registration = shelf != NULL ? pw_shelf_take(shelf, sizeof *registration) : NULL;
+    const char *name = registration != NULL ? pw_shelf_text(shelf, workflow->name) : NULL;
+    if (name == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
-    registration->run = workflow->run;
-    registration->user = workflow->user;
-    pawl_policy_default(&registration->policy);
-    struct pawl_definition definition = { .struct_size = sizeof definition,
-                                          .name = workflow->name,
-                                          .description = workflow->description,
-                                          .tags = workflow->tags,
-                                          .tag_count = count_tags(workflow->tags),
-                                          .limits = workflow->limits,
-                                          .advance = advance,
-                                          .user = registration };
-    /* Kept until the engine is closed, also when it is refused: the engine must never hold what is gone. */
-    pawl_status status = pawl_at_close(engine, free, registration);
-    if (status != PAWL_OK) {
-        free(registration);
-        return pw_error_plain(error, status);
-    }
-    status = pw_policy_merge(&registration->policy, workflow->steps, error);
-    const char *wrong = pawl_policy_wrong(&registration->policy);
-    if (status == PAWL_OK && wrong != NULL)
-        status = pw_error(error, PAWL_INVALID, "the default step options of workflow \"%.80s\": %s",
-                          workflow->name != NULL ? workflow->name : "", wrong);
-    return status == PAWL_OK ? pawl_define(engine, &definition, error) : status;
+    *registration = (struct pw_registration){ .shelf = shelf,
+                                              .name = name,
+                                              .limits = workflow->limits,
+                                              .run = workflow->run,
+                                              .user = workflow->user,
+                                              .suspend_on_failure = workflow->suspend_on_failure };
+    pawl_status status = check(workflow, registration, error);
+    if (status == PAWL_OK)
+        status = pw_define_workflow(engine, registration, workflow, error);
+    if (status == PAWL_OK)
+        pw_shelf_add_workflow(shelf, registration);
+    return status;
 }

@@ -1,4 +1,4 @@
-/* run.c - durable calls of a workflow: steps, sleeps, events, logs. */
+/* run.c - durable calls of a workflow: steps, sleeps, events, logs; and what all durable calls share. */
 #include "workflow/run.h"
 
 #include <stdio.h>
@@ -26,6 +26,17 @@ pawl_status pw_run_refused(pawl_run *run, pawl_status status)
     return pw_run_failed(run, status, pawl_status_name(status), text != NULL ? text : pawl_status_text(status));
 }
 
+pawl_status pw_run_misused(pawl_run *run, pawl_status status, const char *text)
+{
+    return pw_run_failed(run, status, pawl_status_name(status), text);
+}
+
+pawl_status pw_run_refused_with(pawl_run *run, const struct pawl_error *error)
+{
+    const char *text = pawl_scope_format(run->scope, "%s", error->text);
+    return text != NULL ? pw_run_failed(run, error->status, pawl_status_name(error->status), text) : PAWL_NOMEM;
+}
+
 struct pawl_failure pawl_run_failure(const pawl_run *run)
 {
     return run->failure.name != NULL ? run->failure : (struct pawl_failure){ "", "" };
@@ -47,7 +58,7 @@ pawl_status pawl_run_fail(pawl_run *run, const char *error_name, const char *for
 
 /* ---- Steps ---------------------------------------------------------------------------------------------------------- */
 
-static pawl_status parse_duration(const char *text, const char *what, int64_t *out_ms, struct pawl_error *error)
+pawl_status pw_duration_for(const char *text, const char *what, int64_t *out_ms, struct pawl_error *error)
 {
     if (pw_duration_parse(text, out_ms))
         return PAWL_OK;
@@ -61,36 +72,50 @@ pawl_status pw_policy_merge(struct pawl_policy *policy, const struct pawl_step_o
                             struct pawl_error *error)
 {
     pawl_status status = PAWL_OK;
+    policy->description = options != NULL ? options->description : NULL;
     if (options == NULL)
         return PAWL_OK;
     if (options->retries != 0)
         policy->retries_max = options->retries == PAWL_NO_RETRIES ? 0 : options->retries;
     if (options->delay != NULL)
-        status = parse_duration(options->delay, "the delay of a retry", &policy->delay_ms, error);
+        status = pw_duration_for(options->delay, "the delay of a retry", &policy->delay_ms, error);
     if (options->backoff != PAWL_BACKOFF_DEFAULT)
         policy->backoff = options->backoff;
     if (status == PAWL_OK && options->timeout != NULL)
-        status = parse_duration(options->timeout, "a timeout", &policy->timeout_ms, error);
+        status = pw_duration_for(options->timeout, "a timeout", &policy->timeout_ms, error);
     return status;
 }
 
-static pawl_status refuse_with(pawl_run *run, const struct pawl_error *error)
+pawl_status pw_run_plan(pawl_run *run, const struct pawl_step_options *options, struct pw_plan *out_plan)
 {
-    const char *text = pawl_scope_format(run->scope, "%s", error->text);
-    return text != NULL ? pw_run_failed(run, error->status, pawl_status_name(error->status), text) : PAWL_NOMEM;
+    const struct pawl_compensation *compensate = options != NULL ? options->compensate : NULL;
+    struct pawl_error error;
+    *out_plan = (struct pw_plan){ .policy = run->registration->policy,
+                                  .compensate = compensate,
+                                  .undo_policy = run->registration->policy };
+    if (pw_policy_merge(&out_plan->policy, options, &error) != PAWL_OK)
+        return pw_run_refused_with(run, &error);
+    if (compensate == NULL)
+        return PAWL_OK;
+    if (compensate->undo == NULL)
+        return pw_run_misused(run, PAWL_INVALID, "a compensation needs a function");
+    if (compensate->options != NULL && compensate->options->compensate != NULL)
+        return pw_run_misused(run, PAWL_INVALID, "a compensation is not compensated itself");
+    if (pw_policy_merge(&out_plan->undo_policy, compensate->options, &error) != PAWL_OK)
+        return pw_run_refused_with(run, &error);
+    const char *wrong = pawl_policy_wrong(&out_plan->undo_policy);
+    return wrong == NULL ? PAWL_OK : pw_run_misused(run, PAWL_INVALID, wrong);
 }
 
 /* Suspension is sticky and comes before every other complaint.  Reads that found memory gone answered "absent": nothing
  * that was decided on them may count. */
-static pawl_status ready_to_call(pawl_run *run, const char *name)
+pawl_status pw_run_ready(pawl_run *run, const char *name)
 {
-    if (pawl_lane_suspended(run->lane))
+    if (run->parked || pawl_lane_suspended(run->lane))
         return PAWL_SUSPENDED;
     if (pw_scope_failed(run->scope))
         return pw_scope_status(run->scope);
-    return name != NULL ? PAWL_OK
-                        : pw_run_failed(run, PAWL_INVALID_STEP_NAME, pawl_status_name(PAWL_INVALID_STEP_NAME),
-                                        "a step needs a name");
+    return name != NULL ? PAWL_OK : pw_run_misused(run, PAWL_INVALID_STEP_NAME, "a step needs a name");
 }
 
 static pawl_status give_value(pawl_run *run, const struct pawl_answer *answer, pawl_value **out_value)
@@ -100,30 +125,67 @@ static pawl_status give_value(pawl_run *run, const struct pawl_answer *answer, p
     return out_value != NULL ? pw_value_of_text(run->scope, text, out_value) : PAWL_OK;
 }
 
+/* Nobody can mend a run that is to stop. */
+static pawl_status park(pawl_run *run)
+{
+    pawl_status status = pawl_lane_check(run->lane);
+    if (status != PAWL_OK)
+        return pw_run_refused(run, status);
+    run->parked = true;
+    return PAWL_SUSPENDED;
+}
+
+static pawl_status give_failure(pawl_run *run, const struct pawl_answer *answer)
+{
+    if (run->registration->suspend_on_failure)
+        return park(run);
+    return pw_run_failed(run, PAWL_FAILED, answer->error_name, answer->error_message);
+}
+
+pawl_status pw_run_answer(pawl_run *run, const char *name, const struct pw_plan *plan, const pawl_value *input,
+                          const struct pawl_answer *answer, pawl_value **out_result)
+{
+    if (answer->kind == PAWL_ANSWER_FAILED)
+        return give_failure(run, answer);
+    if (plan != NULL && plan->compensate != NULL)
+        PAWL_TRY(pw_undo_note(run, name, plan, input, answer));
+    return give_value(run, answer, out_result);
+}
+
+/* Never parked: nobody can take back that a wait ran out of time, or what somebody said. */
+pawl_status pw_run_waited(pawl_run *run, const struct pawl_answer *answer, pawl_value **out_result)
+{
+    if (answer->kind != PAWL_ANSWER_FAILED)
+        return give_value(run, answer, out_result);
+    bool late = strcmp(answer->error_name, pawl_status_name(PAWL_WAIT_FOR_EVENT_TIMEOUT)) == 0;
+    return pw_run_failed(run, late ? PAWL_WAIT_FOR_EVENT_TIMEOUT : PAWL_FAILED, answer->error_name,
+                         answer->error_message);
+}
+
+pawl_status pw_run_step(pawl_run *run, const struct pawl_policy *policy, const struct pw_body *body,
+                        const pawl_value *input, struct pawl_answer *out_answer)
+{
+    for (;;) {
+        pawl_status status = pawl_recall_step(run->lane, body->name, strlen(body->name), policy, out_answer);
+        if (status != PAWL_OK)
+            return pw_run_refused(run, status);
+        if (out_answer->kind != PAWL_ANSWER_RUN)
+            return PAWL_OK;
+        PAWL_TRY(pw_step_run(run, out_answer->attempt, body, input));
+    }
+}
+
 pawl_status pw_run_do(pawl_run *run, const struct pawl_step_options *options, const struct pw_body *body,
                       const pawl_value *input, pawl_value **out_result)
 {
-    struct pawl_policy policy = run->registration->policy;
+    struct pw_plan plan;
     struct pawl_answer answer;
-    struct pawl_error error;
-    PAWL_TRY(ready_to_call(run, body->name));
-    if (body->function == NULL && body->process == NULL)
-        return pw_run_failed(run, PAWL_INVALID, pawl_status_name(PAWL_INVALID), "a step needs a body");
-    if (pw_policy_merge(&policy, options, &error) != PAWL_OK)
-        return refuse_with(run, &error);
-    for (;;) {
-        pawl_status status = pawl_recall_step(run->lane, body->name, strlen(body->name), &policy, &answer);
-        if (status != PAWL_OK)
-            return pw_run_refused(run, status);
-        switch (answer.kind) {
-        case PAWL_ANSWER_DONE:
-            return give_value(run, &answer, out_result);
-        case PAWL_ANSWER_FAILED:
-            return pw_run_failed(run, PAWL_FAILED, answer.error_name, answer.error_message);
-        case PAWL_ANSWER_RUN:
-            PAWL_TRY(pw_step_run(run, answer.attempt, body, input));
-        }
-    }
+    PAWL_TRY(pw_run_ready(run, body->name));
+    if (body->function == NULL && body->process == NULL && body->child == NULL)
+        return pw_run_misused(run, PAWL_INVALID, "a step needs a body");
+    PAWL_TRY(pw_run_plan(run, options, &plan));
+    PAWL_TRY(pw_run_step(run, &plan.policy, body, input, &answer));
+    return pw_run_answer(run, body->name, &plan, input, &answer, out_result);
 }
 
 pawl_status pawl_do(pawl_run *run, const char *name, const struct pawl_step_options *options, pawl_step_fn *body,
@@ -137,7 +199,7 @@ pawl_status pawl_do(pawl_run *run, const char *name, const struct pawl_step_opti
 pawl_status pawl_sleep_ms(pawl_run *run, const char *name, int64_t duration_ms)
 {
     struct pawl_answer answer;
-    PAWL_TRY(ready_to_call(run, name));
+    PAWL_TRY(pw_run_ready(run, name));
     pawl_status status = pawl_recall_sleep(run->lane, name, strlen(name), duration_ms, &answer);
     return status == PAWL_OK ? PAWL_OK : pw_run_refused(run, status);
 }
@@ -146,16 +208,16 @@ pawl_status pawl_sleep(pawl_run *run, const char *name, const char *duration)
 {
     int64_t duration_ms;
     struct pawl_error error;
-    PAWL_TRY(ready_to_call(run, name));
-    if (parse_duration(duration != NULL ? duration : "", "a sleep", &duration_ms, &error) != PAWL_OK)
-        return refuse_with(run, &error);
+    PAWL_TRY(pw_run_ready(run, name));
+    if (pw_duration_for(duration != NULL ? duration : "", "a sleep", &duration_ms, &error) != PAWL_OK)
+        return pw_run_refused_with(run, &error);
     return pawl_sleep_ms(run, name, duration_ms);
 }
 
 pawl_status pawl_sleep_until(pawl_run *run, const char *name, int64_t wake_at_ms)
 {
     struct pawl_answer answer;
-    PAWL_TRY(ready_to_call(run, name));
+    PAWL_TRY(pw_run_ready(run, name));
     pawl_status status = pawl_recall_sleep_until(run->lane, name, strlen(name), wake_at_ms, &answer);
     return status == PAWL_OK ? PAWL_OK : pw_run_refused(run, status);
 }
@@ -168,21 +230,17 @@ pawl_status pawl_wait_for_event(pawl_run *run, const char *name, const char *typ
     int64_t timeout_ms = PW_EVENT_TIMEOUT_MS_DEFAULT;
     struct pawl_answer answer;
     struct pawl_error error;
-    PAWL_TRY(ready_to_call(run, name));
-    if (timeout != NULL && parse_duration(timeout, "the timeout of a wait", &timeout_ms, &error) != PAWL_OK)
-        return refuse_with(run, &error);
+    PAWL_TRY(pw_run_ready(run, name));
+    if (timeout != NULL && pw_duration_for(timeout, "the timeout of a wait", &timeout_ms, &error) != PAWL_OK)
+        return pw_run_refused_with(run, &error);
     pawl_status status = pawl_recall_event(run->lane, name, strlen(name), type, timeout_ms, &answer);
     if (status != PAWL_OK)
         return pw_run_refused(run, status);
-    if (answer.kind == PAWL_ANSWER_FAILED) {
-        bool late = strcmp(answer.error_name, pawl_status_name(PAWL_WAIT_FOR_EVENT_TIMEOUT)) == 0;
-        return pw_run_failed(run, late ? PAWL_WAIT_FOR_EVENT_TIMEOUT : PAWL_FAILED, answer.error_name,
-                             answer.error_message);
-    }
+    struct pawl_event event = { .sent_at_ms = answer.event_at_ms };
+    PAWL_TRY(pw_run_waited(run, &answer, out_event != NULL ? &event.payload : NULL));
     if (out_event == NULL)
         return PAWL_OK;
-    struct pawl_event event = { .type = pawl_scope_format(run->scope, "%s", type), .sent_at_ms = answer.event_at_ms };
-    PAWL_TRY(give_value(run, &answer, &event.payload));
+    event.type = pawl_scope_format(run->scope, "%s", type);
     if (event.type == NULL)
         return PAWL_NOMEM;
     *out_event = event;
@@ -252,7 +310,7 @@ int64_t pawl_run_created_at_ms(const pawl_run *run)
 
 void *pawl_run_user(const pawl_run *run)
 {
-    return run->registration->user;
+    return run->user;
 }
 
 pawl_scope *pawl_run_scope(pawl_run *run)
@@ -263,4 +321,9 @@ pawl_scope *pawl_run_scope(pawl_run *run)
 pawl_engine *pawl_run_engine(const pawl_run *run)
 {
     return pawl_turn_engine(run->turn);
+}
+
+const struct pawl_parent *pawl_run_parent(const pawl_run *run)
+{
+    return run->info.parent.workflow != NULL ? &run->info.parent : NULL;
 }

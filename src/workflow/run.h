@@ -1,22 +1,30 @@
-/* run.h (internal) - what the authoring calls keep: the run or branch, and the step under way. */
+/* run.h (internal) - what the authoring calls keep: the run or branch, the step under way, and what is to be undone. */
 #ifndef PW_WORKFLOW_RUN_H
 #define PW_WORKFLOW_RUN_H
 
 #include "pawl/workflow.h"
+#include "workflow/shelf.h"
 
-/* A registered workflow, as the turn function gets it back. */
-struct pw_registration {
-    pawl_workflow_fn *run;
-    struct pawl_policy policy; /* of its steps, unless they say otherwise */
-    void *user;
+/* A completed step that carries a compensation.  In the pass's scope. */
+struct pw_undo {
+    const char *name; /* of the step that undoes it */
+    pawl_step_fn *undo;
+    struct pawl_policy policy;
+    pawl_value *input;
+    int64_t finished_at_ms, order; /* of the step */
+    struct pw_undo *next;
 };
 
 struct pawl_run {
     pawl_turn *turn;
     pawl_lane *lane;
     pawl_scope *scope; /* of the whole pass, branches included */
-    const struct pw_registration *registration;
+    const struct pw_shelf *shelf;
+    const struct pw_registration *registration; /* NULL: it is a job */
+    void *user;
     struct pawl_turn_info info;
+    struct pw_undo *_Atomic *undos; /* of the pass, or of the branch until it is joined */
+    bool parked;                    /* for repair; sticky */
     /* What the last failing call answered, and with what.  PAWL_OK: a later call succeeded, or nothing failed yet. */
     pawl_status failed;
     struct pawl_failure failure;
@@ -24,36 +32,118 @@ struct pawl_run {
 
 struct pawl_step {
     pawl_run *run;
-    pawl_attempt *attempt;
+    const char *name;
+    pawl_attempt *attempt; /* NULL: a bare call */
+    int64_t number;        /* of the attempt */
+    bool records;          /* its completion is recorded, and what it registers with it */
+    void *user;
     pawl_scope *scope;
     pawl_status failed; /* by pawl_fail or pawl_fail_for_good */
     struct pawl_failure failure;
 };
 
+/* Of a list that ends with a NULL; NULL has none. */
+static inline size_t pw_count_texts(const char *const *texts)
+{
+    size_t count = 0;
+    while (texts != NULL && texts[count] != NULL)
+        count++;
+    return count;
+}
+
+/* ---- run.c ------------------------------------------------------------------------------------------------------- */
+
 /* Remembers the failure and returns the status.  Texts are borrowed for the turn. */
 pawl_status pw_run_failed(pawl_run *run, pawl_status status, const char *name, const char *message);
 /* The same for an error that the engine returned: its name, and the lane's text. */
 pawl_status pw_run_refused(pawl_run *run, pawl_status status);
+/* The same for wrong use, with a text that lives as long as the library. */
+pawl_status pw_run_misused(pawl_run *run, pawl_status status, const char *text);
+pawl_status pw_run_refused_with(pawl_run *run, const struct pawl_error *error);
+
+/* PAWL_OK: a durable call of that name may be made. */
+pawl_status pw_run_ready(pawl_run *run, const char *name) PAWL_MUST_CHECK;
 
 /* Options over a policy.  The error names the text that is wrong. */
 pawl_status pw_policy_merge(struct pawl_policy *policy, const struct pawl_step_options *options,
                             struct pawl_error *error) PAWL_MUST_CHECK;
+pawl_status pw_duration_for(const char *text, const char *what, int64_t *out_ms,
+                            struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* What a step does: a function, or a program. */
+/* What a step's options come to. */
+struct pw_plan {
+    struct pawl_policy policy;
+    const struct pawl_compensation *compensate; /* or NULL */
+    struct pawl_policy undo_policy;
+};
+pawl_status pw_run_plan(pawl_run *run, const struct pawl_step_options *options,
+                        struct pw_plan *out_plan) PAWL_MUST_CHECK;
+
+/* What a step does: a function, a program, or another instance. */
 struct pw_body {
     pawl_step_fn *function;
     const struct pawl_process *process; /* instead, or NULL */
+    const struct pw_child *child;       /* instead, or NULL */
     const char *name;                   /* the step's */
 };
 
+/* The step, recalled or carried out, until it is DONE or FAILED. */
+pawl_status pw_run_step(pawl_run *run, const struct pawl_policy *policy, const struct pw_body *body,
+                        const pawl_value *input, struct pawl_answer *out_answer) PAWL_MUST_CHECK;
+/* What the call of a finished step answers: its value, its failure, or that the run is parked.  plan NULL: there is nothing
+ * to undo. */
+pawl_status pw_run_answer(pawl_run *run, const char *name, const struct pw_plan *plan, const pawl_value *input,
+                          const struct pawl_answer *answer, pawl_value **out_result) PAWL_MUST_CHECK;
+/* The same of a wait for an event or a deferred: PAWL_WAIT_FOR_EVENT_TIMEOUT is an answer of its own. */
+pawl_status pw_run_waited(pawl_run *run, const struct pawl_answer *answer, pawl_value **out_result) PAWL_MUST_CHECK;
+/* A step from end to end. */
+pawl_status pw_run_do(pawl_run *run, const struct pawl_step_options *options, const struct pw_body *body,
+                      const pawl_value *input, pawl_value **out_result) PAWL_MUST_CHECK;
+
+/* ---- step.c ------------------------------------------------------------------------------------------------------ */
+
+/* How a body ended.  Texts are the step's. */
+struct pw_verdict {
+    pawl_status status;
+    pawl_value *value;  /* PAWL_OK; NULL: no result */
+    const char *result; /* the same as text */
+    size_t result_size;
+    const char *error_name, *error_message;
+    bool may_retry;
+};
+
+/* Calls the body, with what is wrapped around it. */
+void pw_step_call(pawl_step *step, const struct pw_body *body, const pawl_value *input, struct pw_verdict *out_outcome);
 /* Runs a step's body and hands its outcome to the engine. */
 pawl_status pw_step_run(pawl_run *run, pawl_attempt *attempt, const struct pw_body *body,
                         const pawl_value *input) PAWL_MUST_CHECK;
-/* process.c: as a pawl_step_fn. */
+
+/* ---- process.c, others.c: as a pawl_step_fn ------------------------------------------------------------------------ */
+
 pawl_status pw_process_body(pawl_step *step, const struct pw_body *body, const pawl_value *input,
                             pawl_value **out_result) PAWL_MUST_CHECK;
-/* The step, recalled or carried out. */
-pawl_status pw_run_do(pawl_run *run, const struct pawl_step_options *options, const struct pw_body *body,
-                      const pawl_value *input, pawl_value **out_result) PAWL_MUST_CHECK;
+pawl_status pw_child_body(pawl_step *step, const struct pw_body *body, pawl_value **out_result) PAWL_MUST_CHECK;
+
+/* ---- undo.c -------------------------------------------------------------------------------------------------------- */
+
+/* "prefix: name", as a step name of its own.  NULL when memory is out. */
+const char *pw_derived_name(pawl_run *run, const char *prefix, const char *name);
+/* The step has completed: it is to be undone when the run fails. */
+pawl_status pw_undo_note(pawl_run *run, const char *name, const struct pw_plan *plan, const pawl_value *input,
+                         const struct pawl_answer *answer) PAWL_MUST_CHECK;
+/* A branch was joined: what it has done is the run's to undo. */
+void pw_undo_adopt(pawl_run *run, struct pw_undo *_Atomic *branch);
+/* Undoes what was noted.  PAWL_OK: all of it; PAWL_COMPENSATION_FAILED: all that could be, and run->failure says what could
+ * not; PAWL_SUSPENDED, PAWL_NOMEM: not yet. */
+pawl_status pw_undo_all(pawl_run *run) PAWL_MUST_CHECK;
+
+/* ---- wrap.c -------------------------------------------------------------------------------------------------------- */
+
+/* Middleware around the workflow function, and around a body. */
+pawl_status pw_wrap_run(pawl_run *run, const pawl_value *params, pawl_value **out_result) PAWL_MUST_CHECK;
+typedef pawl_status pw_body_fn(pawl_step *step, const struct pw_body *body, const pawl_value *input,
+                               pawl_value **out_result);
+pawl_status pw_wrap_step(pawl_step *step, pw_body_fn *innermost, const struct pw_body *body, const pawl_value *input,
+                         pawl_value **out_result) PAWL_MUST_CHECK;
 
 #endif

@@ -15,39 +15,60 @@ static bool is_misuse(pawl_status status)
            status == PAWL_PAYLOAD_TOO_LARGE;
 }
 
-static pawl_status hand_in_failure(const pawl_step *step, pawl_status status)
+static void fail_with(const pawl_step *step, pawl_status status, struct pw_verdict *out_outcome)
 {
     bool said = step->failed == status;
-    const char *name = said ? step->failure.name : pawl_status_name(status);
-    const char *message = said ? step->failure.message : pawl_status_text(status);
-    return pawl_attempt_fail(step->attempt, name, message, status != PAWL_NON_RETRYABLE && !is_misuse(status));
+    *out_outcome = (struct pw_verdict){ .status = status,
+                                        .error_name = said ? step->failure.name : pawl_status_name(status),
+                                        .error_message = said ? step->failure.message : pawl_status_text(status),
+                                        .may_retry = status != PAWL_NON_RETRYABLE && !is_misuse(status) };
 }
 
-static pawl_status hand_in(const pawl_step *step, pawl_status status, const pawl_value *result)
+static pawl_status call_body(pawl_step *step, const struct pw_body *body, const pawl_value *input,
+                             pawl_value **out_result)
 {
-    const char *text = NULL;
-    size_t size = 0;
+    if (body->process != NULL)
+        return pw_process_body(step, body, input, out_result);
+    if (body->child != NULL)
+        return pw_child_body(step, body, out_result);
+    return body->function(step, input, out_result);
+}
+
+void pw_step_call(pawl_step *step, const struct pw_body *body, const pawl_value *input, struct pw_verdict *out_outcome)
+{
+    pawl_value *result = NULL;
+    struct pw_verdict outcome = { .status = PAWL_OK };
+    pawl_status status = pw_wrap_step(step, call_body, body, input, &result);
     if (pw_scope_failed(step->run->scope)) /* the input is the run's */
         status = pw_scope_status(step->run->scope);
     else if (pw_scope_failed(step->scope))
         status = pw_scope_status(step->scope);
     if (status == PAWL_OK)
-        status = pawl_value_text(step->scope, result, &text, &size);
-    return status == PAWL_OK ? pawl_attempt_complete(step->attempt, text, size) : hand_in_failure(step, status);
+        status = pawl_value_text(step->scope, result, &outcome.result, &outcome.result_size);
+    outcome.value = result;
+    if (status != PAWL_OK)
+        fail_with(step, status, &outcome);
+    *out_outcome = outcome;
 }
 
 pawl_status pw_step_run(pawl_run *run, pawl_attempt *attempt, const struct pw_body *body, const pawl_value *input)
 {
-    pawl_step step = { .run = run, .attempt = attempt, .scope = pawl_scope_new(), .failed = PAWL_OK };
-    pawl_value *result = NULL;
-    pawl_status status;
-    if (step.scope == NULL) {
-        status = hand_in_failure(&step, PAWL_NOMEM);
-    } else {
-        status = body->process != NULL ? pw_process_body(&step, body, input, &result)
-                                       : body->function(&step, input, &result);
-        status = hand_in(&step, status, result);
-    }
+    pawl_step step = { .run = run,
+                       .name = body->name,
+                       .attempt = attempt,
+                       .number = pawl_attempt_number(attempt),
+                       .records = true,
+                       .user = run->user,
+                       .scope = pawl_scope_new(),
+                       .failed = PAWL_OK };
+    struct pw_verdict outcome;
+    if (step.scope == NULL)
+        fail_with(&step, PAWL_NOMEM, &outcome);
+    else
+        pw_step_call(&step, body, input, &outcome);
+    pawl_status status = outcome.status == PAWL_OK
+                             ? pawl_attempt_complete(attempt, outcome.result, outcome.result_size)
+                             : pawl_attempt_fail(attempt, outcome.error_name, outcome.error_message, outcome.may_retry);
     pawl_scope_free(step.scope);
     return status;
 }
@@ -105,6 +126,8 @@ static pawl_status register_sql(pawl_step *step, enum pawl_mutation_when when, c
     pawl_value *parameters = NULL;
     const char *text;
     size_t size;
+    if (!step->records)
+        return PAWL_INVALID;
     if (format != NULL)
         PAWL_TRY(pawl_value_vpack(step->scope, &parameters, format, arguments));
     if (parameters != NULL && pawl_value_kind(parameters, NULL) != PAWL_KIND_ARRAY)
@@ -134,15 +157,28 @@ pawl_status pawl_step_sql_on_failure(pawl_step *step, const char *sql, const cha
 pawl_status pawl_step_mutate(pawl_step *step, enum pawl_mutation_when when, pawl_mutation_fn *mutate, const void *data,
                              size_t size)
 {
-    return pawl_attempt_mutate(step->attempt, when, mutate, data, size);
+    return step->records ? pawl_attempt_mutate(step->attempt, when, mutate, data, size) : PAWL_INVALID;
 }
 
 pawl_status pawl_step_create(pawl_step *step, const char *workflow, const char *instance_id, const pawl_value *params)
 {
     const char *text;
     size_t size;
+    if (!step->records)
+        return PAWL_INVALID;
     PAWL_TRY(pawl_value_text(step->scope, params, &text, &size));
     return pawl_attempt_create(step->attempt, workflow, instance_id, text, size);
+}
+
+pawl_status pawl_step_create_child(pawl_step *step, const char *workflow, const char *instance_id, bool attached,
+                                   const pawl_value *params, const char **out_id)
+{
+    const char *text;
+    size_t size;
+    if (!step->records)
+        return PAWL_INVALID;
+    PAWL_TRY(pawl_value_text(step->scope, params, &text, &size));
+    return pawl_attempt_create_child(step->attempt, workflow, instance_id, attached, text, size, out_id);
 }
 
 pawl_status pawl_step_send_event(pawl_step *step, const char *workflow, const char *instance_id, const char *type,
@@ -150,6 +186,8 @@ pawl_status pawl_step_send_event(pawl_step *step, const char *workflow, const ch
 {
     const char *text;
     size_t size;
+    if (!step->records)
+        return PAWL_INVALID;
     PAWL_TRY(pawl_value_text(step->scope, payload, &text, &size));
     return pawl_attempt_send_event(step->attempt, workflow, instance_id, type, text, size);
 }
@@ -164,30 +202,43 @@ pawl_status pawl_step_log(pawl_step *step, enum pawl_log_level level, const char
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    if (step->attempt == NULL)
+        return PAWL_INVALID;
     PAWL_TRY(pawl_value_text(step->scope, data, &text, &size));
-    return pawl_lane_log(step->run->lane, step->attempt, level, category, message, text, size);
+    /* A job has no step: what its attempt would keep is dropped with it. */
+    return pawl_lane_log(step->run->lane, step->records ? step->attempt : NULL, level, category, message, text, size);
 }
 
 /* ---- What it may ask ------------------------------------------------------------------------------------------------------ */
 
+const char *pawl_step_name(const pawl_step *step)
+{
+    return step->name;
+}
+
+const pawl_run *pawl_step_run(const pawl_step *step)
+{
+    return step->run;
+}
+
 int64_t pawl_step_attempt(const pawl_step *step)
 {
-    return pawl_attempt_number(step->attempt);
+    return step->number;
 }
 
 int64_t pawl_step_deadline_ms(const pawl_step *step)
 {
-    return pawl_attempt_deadline_ms(step->attempt);
+    return step->attempt != NULL ? pawl_attempt_deadline_ms(step->attempt) : 0;
 }
 
 bool pawl_step_cancelled(const pawl_step *step)
 {
-    return pawl_attempt_cancelled(step->attempt);
+    return step->attempt != NULL && pawl_attempt_cancelled(step->attempt);
 }
 
 void *pawl_step_user(const pawl_step *step)
 {
-    return pawl_run_user(step->run);
+    return step->user;
 }
 
 pawl_scope *pawl_step_scope(pawl_step *step)
