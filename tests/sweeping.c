@@ -104,3 +104,11 @@ void sweeping_says(const struct sweeping *sweeping, const char *wanted)
     if (strstr(sweeping->report.text, wanted) == NULL)
         fail_msg("\"%s\" is not in\n%s", wanted, sweeping->report.text);
 }
+
+void sweeping_is_clean(const struct sweeping *sweeping, const char *outcome)
+{
+    if (sweeping->report.finding_count > 0)
+        fail_msg("%s", sweeping->report.text);
+    assert_true(sweeping->report.crashes > 0);
+    sweeping_says(sweeping, outcome);
+}

@@ -32,6 +32,8 @@ void sweeping_sweep(struct sweeping *sweeping);
 /* Adds it as "w", and sweeps. */
 void sweeping_sweep_workflow(struct sweeping *sweeping, pawl_workflow_fn *run);
 
+/* Nothing was found, and the run ends like this: "complete with 7". */
+void sweeping_is_clean(const struct sweeping *sweeping, const char *outcome);
 /* The report's text has this in it. */
 void sweeping_says(const struct sweeping *sweeping, const char *wanted);
 

@@ -87,6 +87,20 @@ PAWL_API pawl_status pawl_world_history(pawl_world *world, const char *workflow,
 PAWL_API const struct pawl_step_record *pawl_world_step(pawl_world *world, const char *workflow, const char *id,
                                                         const char *step);
 
+/* ---- Deferreds, by their names ----------------------------------------------------------------------------------------- */
+
+/* Of the current run.  PAWL_INVALID_STEP_NAME: the run has not asked for the token yet.  The token is the world's. */
+PAWL_API pawl_status pawl_world_deferred_token(pawl_world *world, const char *workflow, const char *id,
+                                               const char *deferred, const char **out_token,
+                                               struct pawl_error *error) PAWL_MUST_CHECK;
+/* As pawl_deferred_succeed() and pawl_deferred_fail() with that token. */
+PAWL_API pawl_status pawl_world_deferred_succeed(pawl_world *world, const char *workflow, const char *id,
+                                                 const char *deferred, const char *result_json,
+                                                 struct pawl_error *error) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_world_deferred_fail(pawl_world *world, const char *workflow, const char *id,
+                                              const char *deferred, const char *error_name, const char *error_message,
+                                              struct pawl_error *error) PAWL_MUST_CHECK;
+
 /* ---- Mocks: what a step does instead of running its body.  All texts are copied. --------------------------------------- */
 
 /* For `times` attempts (0: always), of this workflow (NULL: any), the newest mock of a step first. */
@@ -127,7 +141,7 @@ PAWL_API pawl_status pawl_world_mutate(pawl_world *world, pawl_mutation_fn *muta
  * The process stays the same, so what a workflow keeps in static variables stays, too: that is one of the mistakes. */
 
 struct pawl_sweep_event {
-    const char *type;
+    const char *type;         /* or "deferred:<name>": no event, but the deferred of that name is completed */
     const char *payload_json; /* or NULL */
     const char *after;        /* "1 hour" after the creation; NULL: at once */
 };

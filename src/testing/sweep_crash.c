@@ -47,6 +47,12 @@ static void describe_op(struct words *words, const struct pw_op *op)
     case PW_OP_PAUSE:
         say(words, "pause", NULL, NULL);
         return;
+    case PW_OP_DEMAND:
+        say(words, "demand", NULL, NULL);
+        return;
+    case PW_OP_END:
+        say(words, "end", op->as.end.workflow.data, NULL);
+        return;
     case PW_OP_FINISH:
         say(words, "finish", NULL, NULL);
         return;
@@ -62,6 +68,7 @@ static void describe_op(struct words *words, const struct pw_op *op)
     case PW_OP_CONSUME:
     case PW_OP_LOG:
     case PW_OP_HOLD:
+    case PW_OP_REACH:
     case PW_OP_RENEW:
     case PW_OP_REAP:
     case PW_OP_HOOK:

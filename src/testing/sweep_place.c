@@ -16,10 +16,29 @@ enum { FRAMES_MAX = 24 };
 typedef void any_function(void);
 
 static any_function *const authoring_calls[] = {
-    (any_function *)pawl_do,           (any_function *)pawl_do_process,     (any_function *)pw_run_do,
-    (any_function *)pawl_sleep,        (any_function *)pawl_sleep_ms,       (any_function *)pawl_sleep_until,
-    (any_function *)pawl_first,        (any_function *)pawl_wait_for_event, (any_function *)pawl_recall_step,
-    (any_function *)pawl_recall_sleep, (any_function *)pawl_recall_event,   (any_function *)pawl_recall_sleep_until,
+    (any_function *)pawl_do,
+    (any_function *)pawl_do_process,
+    (any_function *)pw_run_do,
+    (any_function *)pw_run_step,
+    (any_function *)pawl_sleep,
+    (any_function *)pawl_sleep_ms,
+    (any_function *)pawl_sleep_until,
+    (any_function *)pawl_first,
+    (any_function *)pawl_wait_for_event,
+    (any_function *)pawl_call,
+    (any_function *)pawl_start_child,
+    (any_function *)pawl_await_child,
+    (any_function *)pawl_run_child,
+    (any_function *)pawl_deferred_token,
+    (any_function *)pawl_await_deferred,
+    (any_function *)pawl_recall_step,
+    (any_function *)pawl_recall_sleep,
+    (any_function *)pawl_recall_event,
+    (any_function *)pawl_recall_sleep_until,
+    (any_function *)pawl_recall_call,
+    (any_function *)pawl_recall_child,
+    (any_function *)pawl_recall_token,
+    (any_function *)pawl_recall_deferred,
     (any_function *)pawl_lane_first,
 };
 

@@ -83,6 +83,11 @@ static pawl_status begin_again(struct pw_sweep_play *play, struct pawl_error *er
     return status == PAWL_OK ? pawl_runner_open(play->world->engine, &runner, &play->world->runner, error) : status;
 }
 
+static bool is_finished(const struct pawl_instance *instance)
+{
+    return instance->status == PAWL_COMPLETE || instance->status == PAWL_TERMINATED || instance->status == PAWL_ERRORED;
+}
+
 /* ---- The script ---------------------------------------------------------------------------------------------------------------- */
 
 typedef pawl_status act(struct pw_sweep_play *play, size_t position, struct pawl_error *error);
@@ -113,8 +118,28 @@ static pawl_status run_up_to(struct pw_sweep_play *play, size_t position, struct
     return pawl_world_advance(play->world, duration, error);
 }
 
+/* No event type has a colon in it. */
+#define DEFERRED "deferred:"
+
+/* Its token is asked for in what is due now, at the latest. */
+static pawl_status complete(struct pw_sweep_play *play, const struct pawl_sweep_event *event, struct pawl_error *error)
+{
+    struct pawl_instance instance;
+    pawl_status status = pawl_world_run_until_idle(play->world, error);
+    if (status == PAWL_OK)
+        status = pawl_world_get(play->world, play->options->workflow, PW_SWEEP_ID, &instance, error);
+    if (status != PAWL_OK || is_finished(&instance))
+        return status;
+    status = pawl_world_deferred_succeed(play->world, play->options->workflow, PW_SWEEP_ID,
+                                         event->type + strlen(DEFERRED), event->payload_json, error);
+    /* it came too late, as in life: the wait was over */
+    return status == PAWL_DEFERRED_COMPLETED ? PAWL_OK : status;
+}
+
 static pawl_status send(struct pw_sweep_play *play, size_t position, struct pawl_error *error)
 {
+    if (pw_text_begins_with(pw_text_of(play->options->events[position].type), DEFERRED))
+        return complete(play, &play->options->events[position], error);
     struct pawl_send_event_options options = PAWL_SEND_EVENT_OPTIONS_INIT;
     char id[32];
     snprintf(id, sizeof id, "sweep-%zu", position);
@@ -132,6 +157,21 @@ static pawl_status run_to_end(struct pw_sweep_play *play, size_t position, struc
     return pawl_world_run_to_end(play->world, error);
 }
 
+/* Why there is no end to it: the world's words, or that nobody takes a job. */
+static const char *explain_endless(struct pw_sweep_play *play, const char *told)
+{
+    struct pawl_instance instance;
+    pawl_scope *scope = play->world->scope;
+    pawl_status status = pawl_world_get(play->world, play->options->workflow, PW_SWEEP_ID, &instance, NULL);
+    const struct pawl_step_record *step = status == PAWL_OK ? instance.current_step : NULL;
+    if (step != NULL && step->kind == PAWL_STEP_CALL && step->status == PAWL_STEP_WAITING)
+        return pawl_scope_format(scope,
+                                 "the call \"%s\" waits for a worker, and there is none: register its function in the "
+                                 "setup, or mock the call",
+                                 step->name);
+    return pawl_scope_format(scope, "%s", told);
+}
+
 /* Until it is done, by this process or the next: there is one crash in a play. */
 static pawl_status insist(struct pw_sweep_play *play, act *what, size_t position, struct pawl_error *error)
 {
@@ -143,7 +183,7 @@ static pawl_status insist(struct pw_sweep_play *play, act *what, size_t position
             status = what(play, position, &told);
     }
     if (status == PAWL_BUSY && play->endless == NULL) {
-        play->endless = pawl_scope_format(play->world->scope, "%s", told.text);
+        play->endless = explain_endless(play, told.text);
         return play->endless != NULL ? PAWL_BUSY : pw_error_plain(error, PAWL_NOMEM);
     }
     return status == PAWL_OK ? PAWL_OK : pw_error(error, status, "%s", told.text);
@@ -179,11 +219,6 @@ static pawl_status read_outcome(struct pw_sweep_play *play, struct pawl_error *e
     else
         play->outcome = pawl_scope_format(scope, "%s", name);
     return play->outcome != NULL ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
-}
-
-static bool is_finished(const struct pawl_instance *instance)
-{
-    return instance->status == PAWL_COMPLETE || instance->status == PAWL_TERMINATED || instance->status == PAWL_ERRORED;
 }
 
 /* The instances of one workflow: how many, and whether one of them is stuck. */

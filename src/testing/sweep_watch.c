@@ -90,7 +90,9 @@ void pw_sweep_note_recorded(struct pw_sweep_watch *watch, const struct pw_op_ste
     struct pw_sweep_step *step = run != NULL ? find_or_add_step(watch, run, op->row.name) : NULL;
     if (step == NULL)
         return;
-    step->finished = step->finished || op->row.status != PAWL_STEP_WAITING;
+    /* A repair puts a failed step back: as it was before its first attempt. */
+    bool put_back = op->row.status == PAWL_STEP_WAITING && op->row.attempts == 0;
+    step->finished = !put_back && (step->finished || op->row.status != PAWL_STEP_WAITING);
     if (step->recorded)
         return;
     step->recorded = true;

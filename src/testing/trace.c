@@ -143,10 +143,31 @@ static void put_step(struct pw_trace *trace, const struct pw_step_row *row)
 
 static void put_event(struct pw_trace *trace, const struct pw_op_event *event, bool applied)
 {
-    put(trace, "event ");
+    put(trace, event->is_answer ? "answer " : "event ");
     put_quoted(trace, event->type);
-    if (applied)
+    if (applied && event->is_answer && !event->recorded)
+        put(trace, " to nobody");
+    else if (applied)
         put(trace, " %lld", (long long)event->seq);
+    if (applied && event->woke)
+        put(trace, " wakes %lld", (long long)event->instance);
+}
+
+static const char *demand_name(enum pw_demand demand)
+{
+    static const char *const words[] = { [PW_DEMAND_NONE] = "nothing",
+                                         [PW_DEMAND_INTERRUPT] = "interrupt",
+                                         [PW_DEMAND_ROLLBACK] = "rollback",
+                                         [PW_DEMAND_TERMINATE] = "terminate" };
+    return words[demand];
+}
+
+static void put_end(struct pw_trace *trace, const struct pw_op_end *end, bool applied)
+{
+    put(trace, "end");
+    put_instance(trace, end->workflow, end->id);
+    if (applied && end->instance == 0)
+        put(trace, " has ended");
 }
 
 static void put_park(struct pw_trace *trace, const struct pw_op_park *park, bool applied)
@@ -177,9 +198,11 @@ static void put_finish(struct pw_trace *trace, const struct pw_op_finish *finish
 
 static void put_claim(struct pw_trace *trace, const struct pw_op_claim *claim)
 {
-    static const char *const kinds[] = {
-        [PW_TASK_WAKE] = "wake", [PW_TASK_RETRY] = "retry", [PW_TASK_RESUME] = "resume", [PW_TASK_RUN] = "run"
-    };
+    static const char *const kinds[] = { [PW_TASK_WAKE] = "wake",
+                                         [PW_TASK_RETRY] = "retry",
+                                         [PW_TASK_RESUME] = "resume",
+                                         [PW_TASK_RUN] = "run",
+                                         [PW_TASK_REPAIR] = "repair" };
     put(trace, "claim");
     for (size_t i = 0; i < claim->claim_count; i++) {
         const struct pw_claim *claimed = &claim->claims[i];
@@ -203,6 +226,30 @@ static void put_hook_claim(struct pw_trace *trace, const struct pw_op_hook_claim
     put(trace, "hook claim");
     for (size_t i = 0; i < claim->row_count; i++)
         put(trace, " %s", claim->rows[i].id.data);
+}
+
+static void put_hook_settle(struct pw_trace *trace, const struct pw_op_hook_settle *settle)
+{
+    put(trace, settle->delivered ? "hook delivered" : "hook not delivered ");
+    if (!settle->delivered)
+        put_quoted(trace, settle->last_error);
+}
+
+static void put_reach(struct pw_trace *trace, const struct pw_op_reach *reach)
+{
+    put(trace, "reach %lld children with %s", (long long)reach->reached, demand_name(reach->demand));
+}
+
+static void put_hook_op(struct pw_trace *trace, const struct pw_op *op)
+{
+    if (op->kind == PW_OP_HOOK)
+        put(trace, "hook %s %s", op->as.hook.hook.data, pawl_hook_event_name(op->as.hook.event));
+    else if (op->kind == PW_OP_HOOK_CLAIM)
+        put_hook_claim(trace, &op->as.hook_claim);
+    else if (op->kind == PW_OP_HOOK_SETTLE)
+        put_hook_settle(trace, &op->as.hook_settle);
+    else
+        put(trace, "hook again %s", op->as.hook_resend.id.data);
 }
 
 static void put_op(struct pw_trace *trace, const struct pw_op *op, bool applied)
@@ -239,6 +286,15 @@ static void put_op(struct pw_trace *trace, const struct pw_op *op, bool applied)
     case PW_OP_PAUSE:
         put(trace, op->as.pause.requested ? "ask for a pause" : "take back the pause");
         return;
+    case PW_OP_DEMAND:
+        put(trace, "demand %s", demand_name(op->as.demand.demand));
+        return;
+    case PW_OP_REACH:
+        put_reach(trace, &op->as.reach);
+        return;
+    case PW_OP_END:
+        put_end(trace, &op->as.end, applied);
+        return;
     case PW_OP_FINISH:
         put_finish(trace, &op->as.finish);
         return;
@@ -259,18 +315,10 @@ static void put_op(struct pw_trace *trace, const struct pw_op *op, bool applied)
         put(trace, "mutate");
         return;
     case PW_OP_HOOK:
-        put(trace, "hook %s %s", op->as.hook.hook.data, pawl_hook_event_name(op->as.hook.event));
-        return;
     case PW_OP_HOOK_CLAIM:
-        put_hook_claim(trace, &op->as.hook_claim);
-        return;
     case PW_OP_HOOK_SETTLE:
-        put(trace, op->as.hook_settle.delivered ? "hook delivered" : "hook not delivered ");
-        if (!op->as.hook_settle.delivered)
-            put_quoted(trace, op->as.hook_settle.last_error);
-        return;
     case PW_OP_HOOK_RESEND:
-        put(trace, "hook again %s", op->as.hook_resend.id.data);
+        put_hook_op(trace, op);
         return;
     }
 }
@@ -282,6 +330,7 @@ static bool did_nothing(const struct pw_op *op, bool applied)
 {
     return applied && ((op->kind == PW_OP_REAP && op->as.reap.reaped == 0) ||
                        (op->kind == PW_OP_CLAIM && op->as.claim.claim_count == 0) ||
+                       (op->kind == PW_OP_REACH && op->as.reach.reached == 0) ||
                        (op->kind == PW_OP_HOOK_CLAIM && op->as.hook_claim.row_count == 0));
 }
 

@@ -90,6 +90,24 @@ static const char *entry_trouble(const struct look *look, const struct ledger_en
     return finding.rows > 1 ? "is there twice" : NULL;
 }
 
+/* What is left to do for a run that is over: its jobs, its attached children (which are told in the same commit), its own
+ * task. */
+static const char orphans[] =
+    "SELECT i.workflow, p.id FROM workflow_instance i JOIN workflow_instance p ON p.key = i.parent"
+    " WHERE i.outcome IS NULL AND i.relation = 3 AND (p.outcome IS NOT NULL OR p.run <> i.parent_run)"
+    " UNION ALL SELECT i.workflow, p.id FROM workflow_instance i JOIN workflow_instance p ON p.key = i.parent"
+    " JOIN workflow_task t ON t.instance = i.key"
+    " WHERE i.outcome IS NULL AND i.relation = 1 AND p.outcome = 2 AND p.run = i.parent_run AND t.demand = 0"
+    " UNION ALL SELECT i.workflow, i.id FROM workflow_instance i JOIN workflow_task t ON t.instance = i.key"
+    " WHERE i.outcome IS NOT NULL";
+
+static void check_orphan(void *user, const char *const *columns, int count)
+{
+    struct world *world = user;
+    (void)count;
+    ledger_violate(world->ledger, "\"%s\" is left to do for \"%s\", which is over", columns[0], columns[1]);
+}
+
 void world_check(struct world *world)
 {
     struct look look = look_open(world);
@@ -103,6 +121,7 @@ void world_check(struct world *world)
                            entry->name, (long long)entry->instance, (long long)entry->run,
                            entry->acknowledged ? "acknowledged" : "not acknowledged", trouble);
     }
+    look_at(&look, orphans, check_orphan, world);
     look_close(&look);
 }
 
@@ -139,20 +158,23 @@ static void sign_row(void *user, const char *const *columns, int count)
         sign(user, "", text_of(columns[column]), column + 1 < count ? "|" : "|\n");
 }
 
-/* How far a run had come when it was ended or begun anew is a matter of luck. */
-#define TOLD "IN (SELECT id, run FROM workflow_instances WHERE status <> 'terminated')"
+/* How far a run had come when it was ended or begun anew is a matter of luck; one that is interrupted has undone all.  So
+ * is how many jobs an attempt took, and what they are called. */
+#define RUNS_TOLD "IN (SELECT id, run FROM workflow_instances WHERE status <> 'terminated' OR error_name IS NOT NULL)"
+#define TOLD RUNS_TOLD " AND workflow NOT LIKE '@%'"
 
 void world_signature(struct world *world, char out_signature[WORLD_SIGNATURE])
 {
     static const char *const queries[] = {
-        "SELECT workflow, id, run, status, output, error_name FROM workflow_instances ORDER BY 1, 2",
+        "SELECT workflow, id, run, status, output, error_name FROM workflow_instances"
+        " WHERE workflow NOT LIKE '@%' ORDER BY 1, 2",
         "SELECT id, run, name, kind, status, result, error_name FROM workflow_steps WHERE (id, run) " TOLD
         " ORDER BY 1, 3",
         "SELECT instance_id, run, type, payload, consumed_by FROM workflow_events WHERE (instance_id, run) " TOLD
-        " ORDER BY 1, 3, 4",
+        " AND type NOT LIKE '$%' ORDER BY 1, 3, 4",
         "SELECT DISTINCT id, run, step, level, message FROM workflow_logs"
         " WHERE category <> 'system' AND (id, run) " TOLD " ORDER BY 1, 3, 5",
-        "SELECT id, run, step, 'app' FROM app WHERE (id, run) " TOLD " ORDER BY 1, 3",
+        "SELECT id, run, step, 'app' FROM app WHERE (id, run) " RUNS_TOLD " ORDER BY 1, 3",
         "SELECT id, run, status, state FROM workflow_tasks ORDER BY 1",
         "SELECT instance_id, run, event, reason, outcome, status, last_error FROM workflow_hooks ORDER BY 1, 2, 3, 4",
     };

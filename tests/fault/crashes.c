@@ -89,6 +89,7 @@ static void go_on(struct world *world, const struct scenario *scenario, const ch
     size_t act = world->ledger->act;
     world_check(world);
     world->now_ms += 600000; /* later than the dead process ever was */
+    world->chance++;         /* and no id that it has given out is made again */
     play_act(world, world_open, "cannot be opened after the kill");
     if (world->engine == NULL)
         return;

@@ -2,7 +2,8 @@
  *
  * While it fails, an act says PAWL_OK or an honest error: a code that fits, with a text.  Afterwards the history is intact,
  * the engine goes on, the same one or one newly opened, and the end is the same as without.
- * PAWL_FAULT_ONLY=scenario:kind:nth:once|ever|reopen plays one trial; PAWL_FAULT_EVERY=n plays each nth. */
+ * PAWL_FAULT_ONLY=scenario:kind:nth:once|ever|reopen plays one trial; PAWL_FAULT_EVERY=n plays each nth;
+ * PAWL_FAULT_SCENARIO=name plays that one alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "plan.h"
 #include "play.h"
 
-enum { VIOLATIONS_SHOWN = 20, TRIALS_PER_LOOP = FAULT_SLOWLY ? 5 : 16, TRIALS_IN_POSTGRES = 2 };
+enum { VIOLATIONS_SHOWN = 20, TRIALS_PER_LOOP = FAULT_SLOWLY ? 4 : 10, TRIALS_IN_POSTGRES = 2 };
 
 /* How long it fails, and what goes on afterwards: the same engine, or after a lasting fault also a newly opened one. */
 enum mode { ONCE, EVER, EVER_REOPENED, MODE_COUNT };
@@ -35,6 +36,8 @@ static const struct known {
     const char *violation; /* NULL: the end of the list */
     const char *reason;
 } known_open[] = {
+    { FAULT_ALLOC_JANSSON, "the end is another one: t-1|1|compensate: ",
+      "Jansson's reader leaves a byte out of a text longer than 15 when its buffer cannot grow, and says nothing" },
     { ANY_KIND, NULL, NULL },
 };
 
@@ -245,6 +248,9 @@ static void survive(enum fault_kind first, enum fault_kind last)
     }
     for (size_t i = 0; i < scenario_count; i++) {
         int64_t calls[FAULT_KIND_COUNT];
+        const char *alone = getenv("PAWL_FAULT_SCENARIO");
+        if (alone != NULL && strcmp(scenarios[i].name, alone) != 0)
+            continue;
         if (world.place.store == STORE_IN_POSTGRES && strcmp(scenarios[i].name, "kit") == 0)
             continue; /* it is in memory */
         play_expect(&world, &scenarios[i], expected);

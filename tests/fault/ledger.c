@@ -99,10 +99,33 @@ void ledger_begin_body(struct ledger *ledger, const char *id, int64_t run, const
     }
 }
 
+/* A step that completed is never put back. */
+static void note_waiting(struct ledger *ledger, const struct pw_op_step *op)
+{
+    char name[LEDGER_TEXT];
+    copy_text(name, op->row.name);
+    if (find(ledger, LEDGER_STEP, op->instance, op->run, name) != NULL)
+        ledger_violate(ledger, "\"%s\" of instance %lld had finished, and waits again", name, (long long)op->instance);
+}
+
+void ledger_mend(struct ledger *ledger)
+{
+    size_t kept = 0;
+    ledger->is_mended = true;
+    for (size_t i = 0; i < ledger->count; i++) {
+        const struct ledger_entry *entry = &ledger->entries[i];
+        if (entry->kind != LEDGER_STEP || entry->status != PAWL_STEP_ERRORED)
+            ledger->entries[kept++] = *entry;
+    }
+    ledger->count = kept;
+}
+
 static void note_step(struct ledger *ledger, const struct pw_op_step *op, bool acknowledged)
 {
-    if (op->row.status == PAWL_STEP_WAITING)
+    if (op->row.status == PAWL_STEP_WAITING) {
+        note_waiting(ledger, op);
         return;
+    }
     struct ledger_entry *entry = add(ledger, LEDGER_STEP, op->instance, op->run, op->row.name);
     entry->status = (int)op->row.status;
     entry->attempts = op->row.attempts;
@@ -118,8 +141,9 @@ void ledger_note(struct ledger *ledger, const struct pw_unit *unit, bool acknowl
             note_step(ledger, &op->as.step, acknowledged);
         else if (op->kind == PW_OP_CREATE && op->as.create.created)
             add(ledger, LEDGER_CREATE, op->as.create.fence.instance, 0, op->as.create.id)->acknowledged = acknowledged;
-        else if (op->kind == PW_OP_EVENT)
-            add(ledger, LEDGER_EVENT, op->as.event.instance, op->as.event.run, op->as.event.id)->acknowledged =
-                acknowledged;
+        else if (op->kind == PW_OP_EVENT && op->as.event.recorded)
+            add(ledger, LEDGER_EVENT, op->as.event.instance,
+                op->as.event.is_answer ? op->as.event.run_told : op->as.event.run, op->as.event.id)
+                ->acknowledged = acknowledged;
     }
 }

@@ -4,14 +4,22 @@
  * may run, and after a fault, a crash or a power cut what the database must still hold.  It has a fixed size and points
  * nowhere, so that it can lie in memory shared with a process that gets killed.
  *
- *  L1. A step that is durable is never made durable again, and its row never changes.
+ *  L1. A step that is durable is never made durable again, and its row never changes; but for those that failed before a
+ *      repair.
  *  L2. A body does not begin once its step is durable, whether or not that was acknowledged. */
 #ifndef FAULT_LEDGER_H
 #define FAULT_LEDGER_H
 
 #include "store/store.h"
 
-enum { LEDGER_MAX = 256, LEDGER_TEXT = 64, LEDGER_VIOLATION = 512, LEDGER_COMMITS_MAX = 128, LEDGER_TOLD_MAX = 64 };
+enum {
+    LEDGER_MAX = 256,
+    LEDGER_TEXT = 64,
+    LEDGER_VIOLATION = 512,
+    LEDGER_COMMITS_MAX = 128,
+    LEDGER_TOLD_MAX = 64,
+    LEDGER_TOKEN = 160
+};
 
 enum ledger_kind { LEDGER_CREATE, LEDGER_STEP, LEDGER_EVENT };
 
@@ -35,6 +43,8 @@ struct ledger {
     int64_t log_ends[LEDGER_COMMITS_MAX]; /* size of the write-ahead log after each commit, where somebody notes it */
     char told[LEDGER_TOLD_MAX][LEDGER_TEXT]; /* to hooks, each once, in the order of strcmp */
     size_t told_count;
+    char tokens[2][LEDGER_TOKEN];     /* of deferreds, for who completes them */
+    bool is_mended;                   /* what steps reach outside works by now */
     char violation[LEDGER_VIOLATION]; /* the first one; "": none */
 };
 
@@ -50,6 +60,9 @@ void ledger_begin_body(struct ledger *ledger, const char *id, int64_t run, const
 
 /* For the store: this unit was applied; whether the engine was told. */
 void ledger_note(struct ledger *ledger, const struct pw_unit *unit, bool acknowledged);
+
+/* Steps that failed may be put back from now on, whether or not that is acknowledged, and tried again. */
+void ledger_mend(struct ledger *ledger);
 
 /* For hooks: this was told, for the first time or again. */
 void ledger_tell(struct ledger *ledger, const char *what);

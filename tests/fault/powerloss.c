@@ -26,7 +26,8 @@ enum {
     VIOLATIONS_SHOWN = 10
 };
 
-static const char *const played[] = { "order", "fan", "batch", "open", "hooks" };
+static const char *const played[] = { "order",    "fan",      "batch",    "open",    "hooks",    "call",
+                                      "children", "attached", "deferred", "outside", "interrupt" };
 enum { PLAYED = sizeof played / sizeof played[0] };
 
 struct known_end {

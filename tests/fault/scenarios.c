@@ -6,9 +6,11 @@
 
 #include <sqlite3.h>
 
+#include "others.h"
+
 /* ---- Acts that can be done again ------------------------------------------------------------------------------------ */
 
-static pawl_status create(struct world *world, const char *workflow, const char *id, struct pawl_error *error)
+pawl_status scenario_create(struct world *world, const char *workflow, const char *id, struct pawl_error *error)
 {
     struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
     struct pawl_instance instance;
@@ -24,9 +26,8 @@ static pawl_status create(struct world *world, const char *workflow, const char 
     return status == PAWL_INSTANCE_ID_ALREADY_EXISTS ? PAWL_OK : status;
 }
 
-/* Its status and run number, which is all that acts ask for. */
-static pawl_status look(struct world *world, const char *workflow, const char *id,
-                        enum pawl_instance_status *out_status, int64_t *out_run, struct pawl_error *error)
+pawl_status scenario_look(struct world *world, const char *workflow, const char *id,
+                          enum pawl_instance_status *out_status, int64_t *out_run, struct pawl_error *error)
 {
     struct pawl_instance instance;
     pawl_scope *scope = pawl_scope_new();
@@ -43,8 +44,8 @@ static pawl_status look(struct world *world, const char *workflow, const char *i
     return status;
 }
 
-static pawl_status send(struct world *world, const char *workflow, const char *id, const char *type,
-                        struct pawl_error *error)
+pawl_status scenario_send(struct world *world, const char *workflow, const char *id, const char *type,
+                          struct pawl_error *error)
 {
     struct pawl_send_event_options options = PAWL_SEND_EVENT_OPTIONS_INIT;
     options.type = type;
@@ -56,22 +57,22 @@ static pawl_status send(struct world *world, const char *workflow, const char *i
 
 static pawl_status create_plain(struct world *world, struct pawl_error *error)
 {
-    return create(world, "plain", "p-1", error);
+    return scenario_create(world, "plain", "p-1", error);
 }
 
 static pawl_status create_order(struct world *world, struct pawl_error *error)
 {
-    return create(world, "order", "o-1", error);
+    return scenario_create(world, "order", "o-1", error);
 }
 
 static pawl_status create_fan(struct world *world, struct pawl_error *error)
 {
-    return create(world, "fan", "f-1", error);
+    return scenario_create(world, "fan", "f-1", error);
 }
 
 static pawl_status pay(struct world *world, struct pawl_error *error)
 {
-    return send(world, "order", "o-1", "paid", error);
+    return scenario_send(world, "order", "o-1", "paid", error);
 }
 
 static pawl_status create_batch(struct world *world, struct pawl_error *error)
@@ -98,9 +99,9 @@ static pawl_status tick_once(struct world *world, struct pawl_error *error)
 
 static pawl_status create_three(struct world *world, struct pawl_error *error)
 {
-    PAWL_TRY(create(world, "plain", "p-1", error));
-    PAWL_TRY(create(world, "order", "o-1", error));
-    return create(world, "order", "o-2", error);
+    PAWL_TRY(scenario_create(world, "plain", "p-1", error));
+    PAWL_TRY(scenario_create(world, "order", "o-1", error));
+    return scenario_create(world, "order", "o-2", error);
 }
 
 /* Done again later, it may find the run finished. */
@@ -131,7 +132,7 @@ static pawl_status restart_one(struct world *world, struct pawl_error *error)
 {
     enum pawl_instance_status now;
     int64_t run;
-    PAWL_TRY(look(world, "plain", "p-1", &now, &run, error));
+    PAWL_TRY(scenario_look(world, "plain", "p-1", &now, &run, error));
     return run == 1 ? pawl_restart(world->engine, "plain", "p-1", error) : PAWL_OK;
 }
 
@@ -201,7 +202,7 @@ static pawl_status page_through(struct world *world, struct pawl_error *error)
     int64_t run;
     PAWL_TRY(in_a_scope(world, error, list_all));
     PAWL_TRY(in_a_scope(world, error, read_history));
-    PAWL_TRY(look(world, "order", "o-1", &now, &run, error));
+    PAWL_TRY(scenario_look(world, "order", "o-1", &now, &run, error));
     if (now != PAWL_COMPLETE)
         ledger_violate(world->ledger, "a complete instance is %s", pawl_instance_status_name(now));
     return PAWL_OK;
@@ -309,7 +310,7 @@ static pawl_status open_and_load(struct world *world, struct pawl_error *error)
 
 static pawl_status create_loaded(struct world *world, struct pawl_error *error)
 {
-    return create(world, "loaded", "l-1", error);
+    return scenario_create(world, "loaded", "l-1", error);
 }
 
 /* ---- The kit ---------------------------------------------------------------------------------------------------------------- */
@@ -367,6 +368,26 @@ const struct scenario scenarios[] = {
       .acts = { create_order, world_drive, pay, world_drive, close_world, open_world, world_drive } },
     { .name = "deliveries", .has_hook = true, .acts = { create_batch, look_at_deliveries, world_drive } },
     { .name = "pages", .prepare = fill, .acts = { page_through } },
+    { .name = "call", .survives_beginning = true, .acts = { others_create_caller, world_drive } },
+    { .name = "outside",
+      .survives_beginning = true,
+      .acts = { others_create_poster, world_drive, others_fail_outside, world_drive, others_work_outside,
+                world_drive } },
+    { .name = "children", .survives_beginning = true, .acts = { others_create_parent, world_drive } },
+    { .name = "attached",
+      .survives_beginning = true,
+      .acts = { others_create_keeper, world_drive, others_terminate_keeper, world_drive } },
+    { .name = "deferred",
+      .survives_beginning = true,
+      .acts = { others_create_asker, world_drive, others_answer_early, others_let_go, world_drive, others_answer_late,
+                world_drive } },
+    { .name = "interrupt",
+      .survives_beginning = true,
+      .acts = { others_create_trip, world_drive, others_interrupt_trip, world_drive } },
+    { .name = "repair", .acts = { others_create_fragile, world_drive, others_mend_and_resume, world_drive } },
+    { .name = "retry",
+      .acts = { others_create_weak, world_drive, others_mend_and_retry, world_drive, others_restart_from_second,
+                world_drive } },
     { .name = "kit", .acts = { use_a_kit } },
 };
 const size_t scenario_count = sizeof scenarios / sizeof scenarios[0];

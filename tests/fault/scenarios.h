@@ -26,6 +26,16 @@ extern const size_t scenario_count;
 /* NULL: there is none of that name. */
 const struct scenario *scenario_find(const char *name);
 
+/* What acts are made of.  An instance that is there already, and an event for one that has finished, are fine. */
+pawl_status scenario_create(struct world *world, const char *workflow, const char *id,
+                            struct pawl_error *error) PAWL_MUST_CHECK;
+pawl_status scenario_send(struct world *world, const char *workflow, const char *id, const char *type,
+                          struct pawl_error *error) PAWL_MUST_CHECK;
+/* Its status and run number, which is all that acts ask for. */
+pawl_status scenario_look(struct world *world, const char *workflow, const char *id,
+                          enum pawl_instance_status *out_status, int64_t *out_run,
+                          struct pawl_error *error) PAWL_MUST_CHECK;
+
 /* The workflows of all scenarios.  Their bodies tell the world's ledger. */
 pawl_status scenario_register(struct world *world, struct pawl_error *error) PAWL_MUST_CHECK;
 

@@ -2,7 +2,7 @@
  * may fail any attempt, and a step must not use its attempts up on that. */
 #include <stdio.h>
 
-#include "scenarios.h"
+#include "others.h"
 
 static const struct pawl_step_options patient = { .retries = PAWL_RETRIES_UNLIMITED,
                                                   .delay = "20 s",
@@ -198,5 +198,5 @@ pawl_status scenario_register(struct world *world, struct pawl_error *error)
         if (status != PAWL_OK)
             return status;
     }
-    return PAWL_OK;
+    return others_register(world, error);
 }

@@ -40,6 +40,7 @@ static struct world *shared_world(void)
         status = pawl_hook_register(world.store.engine, &hook, NULL);
     assert(status == PAWL_OK);
     fuzz_store_populate(&world.store);
+    fuzz_store_populate_linked(&world.store);
     fuzz_store_save(&world.store);
     status = pawl_http_new(world.store.engine, &options, &world.http, NULL);
     assert(status == PAWL_OK);

@@ -8,7 +8,7 @@
 
 #include "fuzz_store.h"
 
-enum { ROUNDS_MAX = 8, CHANGES_MAX = 32, COLUMNS_MAX = 18, INSTANCES = 6, LONG_TEXT = 5000, DAY_MS = 86400000 };
+enum { ROUNDS_MAX = 8, CHANGES_MAX = 32, COLUMNS_MAX = 19, INSTANCES = 10, LONG_TEXT = 5000, DAY_MS = 86400000 };
 
 struct table {
     const char *name, *key;
@@ -20,18 +20,19 @@ static const struct table tables[] = {
     { "workflow_instance",
       "key",
       { "key", "workflow", "id", "run", "outcome", "params", "output", "error_name", "error_message", "created_at",
-        "updated_at", "started_at", "completed_at" },
-      13 },
+        "updated_at", "started_at", "completed_at", "parent", "parent_run", "relation" },
+      16 },
     { "workflow_task",
       "instance",
       { "instance", "workflow", "run", "status", "kind", "due_at", "processing", "epoch", "owner", "locked_until",
-        "pause_requested", "started_at", "updated_at", "event_seq" },
-      14 },
+        "pause_requested", "started_at", "updated_at", "event_seq", "demand" },
+      15 },
     { "workflow_step",
       "instance",
       { "instance", "run", "seq", "name", "kind", "status", "attempts", "attempts_max", "timeout", "next_retry_at",
-        "wake_at", "event_at", "wait_event_type", "result", "error_name", "error_message", "created_at", "updated_at" },
-      18 },
+        "wake_at", "event_at", "wait_event_type", "result", "error_name", "error_message", "created_at", "updated_at",
+        "description" },
+      19 },
     { "workflow_event",
       "instance",
       { "instance", "run", "seq", "id", "type", "payload", "created_at", "delivered_at", "consumed_by" },
@@ -159,6 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(status == PAWL_OK);
         add_hook(&store);
         fuzz_store_populate(&store);
+        fuzz_store_populate_linked(&store);
         fuzz_store_save(&store);
     }
     fuzz_store_restore(&store);
@@ -176,8 +178,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     fuzz_store_read_all(&store);
+    fuzz_store_read_linked(&store);
     (void)fuzz_store_run(&store, ROUNDS_MAX);
     fuzz_store_read_all(&store);
+    fuzz_store_read_linked(&store);
     deliver(&store);
     return 0;
 }

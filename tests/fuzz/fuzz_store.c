@@ -71,6 +71,46 @@ static pawl_status flow(pawl_run *run, const pawl_value *params, pawl_value **ou
                        race[winner].result, "i", pawl_run_failure(run).message);
 }
 
+/* ---- A workflow that waits for others ---------------------------------------------------------------------------- */
+
+static pawl_status answer_t(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    const char *token = NULL;
+    (void)input;
+    PAWL_TRY(pawl_deferred_token(run, "t", &token));
+    assert(token != NULL);
+    return pawl_await_deferred(run, "t", "1 hour", out_result);
+}
+
+static pawl_status call_u(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    return pawl_call(run, "u", "away", NULL, input, out_result);
+}
+
+static pawl_status call_v(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_sleep(run, "pause", "1 minute"));
+    return pawl_call(run, "v", "here", NULL, input, out_result);
+}
+
+static pawl_status bear_k(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    const struct pawl_child_options options = { .id = "kid" };
+    return pawl_run_child(run, "k", "w", &options, input, out_result);
+}
+
+static pawl_status linked(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    static const struct pawl_compensation undo = { .undo = body };
+    static const struct pawl_step_options undone = { .compensate = &undo };
+    struct pawl_branch all[] = { { .run = answer_t }, { .run = call_u }, { .run = call_v }, { .run = bear_k } };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        all[i].input = params;
+    PAWL_TRY(pawl_do(run, "s", &undone, body, params, NULL));
+    PAWL_TRY(pawl_all(run, all, sizeof all / sizeof all[0], 0));
+    return pawl_return(run, out_result, "V", all[0].result);
+}
+
 /* ---- Opening -------------------------------------------------------------------------------------------------- */
 
 static int64_t clock_now_ms(void *user)
@@ -96,6 +136,8 @@ pawl_status fuzz_store_open(struct fuzz_store *store, const char *url)
 {
     struct pawl_options options = PAWL_OPTIONS_INIT;
     const struct pawl_workflow workflow = { .name = "w", .run = flow };
+    const struct pawl_workflow others = { .name = "linked", .run = linked };
+    const struct pawl_function function = { .name = "here", .run = body };
     *store = (struct fuzz_store){ .now_ms = FUZZ_START_MS };
     options.store_url = url;
     options.clock = (struct pawl_clock){ clock_now_ms, &store->now_ms };
@@ -105,6 +147,10 @@ pawl_status fuzz_store_open(struct fuzz_store *store, const char *url)
         return status;
     store->db = ((struct pw_sqlite *)store->engine->store)->writer.db;
     status = pawl_register(store->engine, &workflow, NULL);
+    if (status == PAWL_OK)
+        status = pawl_register(store->engine, &others, NULL);
+    if (status == PAWL_OK)
+        status = pawl_register_function(store->engine, &function, NULL);
     assert(status == PAWL_OK);
     return PAWL_OK;
 }
@@ -117,7 +163,7 @@ void fuzz_store_close(struct fuzz_store *store)
 
 /* ---- A life before the damage --------------------------------------------------------------------------------- */
 
-static void create(struct fuzz_store *store, const char *id)
+static void create_of(struct fuzz_store *store, const char *workflow, const char *id)
 {
     struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
     struct pawl_instance instance;
@@ -125,9 +171,14 @@ static void create(struct fuzz_store *store, const char *id)
     options.id = id;
     options.params_json = "{\"sku\": \"teapot\"}";
     assert(scope != NULL);
-    pawl_status status = pawl_create(store->engine, scope, "w", &options, &instance, NULL);
+    pawl_status status = pawl_create(store->engine, scope, workflow, &options, &instance, NULL);
     assert(status == PAWL_OK);
     pawl_scope_free(scope);
+}
+
+static void create(struct fuzz_store *store, const char *id)
+{
+    create_of(store, "w", id);
 }
 
 static pawl_status send(struct fuzz_store *store, const char *id, const char *type)
@@ -176,6 +227,12 @@ void fuzz_store_populate(struct fuzz_store *store)
     create(store, "asleep");
     pass_ms(store, 0);
     create(store, "new");
+}
+
+void fuzz_store_populate_linked(struct fuzz_store *store)
+{
+    create_of(store, "linked", "linked");
+    pass_ms(store, 0);
 }
 
 /* Row by row into a schema of its own: the statements that the engine has prepared stay good. */
@@ -277,10 +334,51 @@ void fuzz_store_read_all(struct fuzz_store *store)
     }
 }
 
+void fuzz_store_read_linked(struct fuzz_store *store)
+{
+    struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
+    struct pawl_instance_page page = { NULL, 0, NULL };
+    struct pawl_history_options all = PAWL_HISTORY_OPTIONS_INIT;
+    struct pawl_history history = { 0 };
+    struct pawl_instance instance;
+    pawl_scope *scope = pawl_scope_new();
+    assert(scope != NULL);
+    pawl_status status = pawl_list_children(store->engine, scope, "linked", "linked", &options, &page, NULL);
+    for (size_t i = 0; status == PAWL_OK && i < page.count; i++)
+        assert(page.instances[i].id != NULL && page.instances[i].parent != NULL);
+    (void)!pawl_get(store->engine, scope, "linked", "linked", &instance, NULL);
+    status = pawl_get_history(store->engine, scope, "linked", "linked", &all, &history, NULL);
+    for (size_t i = 0; status == PAWL_OK && i < history.step_count; i++)
+        assert(history.steps[i].name != NULL && pawl_step_kind_name(history.steps[i].kind) != NULL);
+    pawl_scope_free(scope);
+}
+
 /* ---- Acting on it --------------------------------------------------------------------------------------------- */
 
-static void control_one(struct fuzz_store *store, const char *id, size_t which)
+static void work(struct fuzz_store *store, bool fails)
 {
+    static const char *const functions[] = { "away" };
+    struct pawl_claim_options options = PAWL_CLAIM_OPTIONS_INIT;
+    const struct pawl_job *jobs = NULL;
+    size_t count = 0;
+    pawl_scope *scope = pawl_scope_new();
+    assert(scope != NULL);
+    options.functions = functions;
+    options.function_count = 1;
+    pawl_status status = pawl_job_claim(store->engine, scope, &options, &jobs, &count, NULL);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        (void)!pawl_job_heartbeat(store->engine, jobs[i].token, 0, NULL, NULL);
+        if (fails)
+            (void)!pawl_job_fail(store->engine, jobs[i].token, "No", NULL, true, NULL);
+        else
+            (void)!pawl_job_complete(store->engine, jobs[i].token, "[2]", NULL);
+    }
+    pawl_scope_free(scope);
+}
+
+static void control_one(struct fuzz_store *store, const char *workflow, const char *id, size_t which)
+{
+    pawl_engine *engine = store->engine;
     pawl_status status = PAWL_OK;
     switch (which) {
     case 0:
@@ -290,16 +388,31 @@ static void control_one(struct fuzz_store *store, const char *id, size_t which)
         status = send(store, id, "stop");
         break;
     case 2:
-        status = pawl_pause(store->engine, "w", id, NULL);
+        status = pawl_pause(engine, workflow, id, NULL);
         break;
     case 3:
-        status = pawl_resume(store->engine, "w", id, NULL);
+        status = pawl_resume(engine, workflow, id, NULL);
         break;
     case 4:
-        status = pawl_restart(store->engine, "w", id, NULL);
+        status = pawl_restart(engine, workflow, id, NULL);
+        break;
+    case 5:
+        status = pawl_terminate(engine, workflow, id, NULL);
+        break;
+    case 6:
+        status = pawl_interrupt(engine, workflow, id, NULL);
+        break;
+    case 7:
+        status = pawl_terminate_with_rollback(engine, workflow, id, NULL);
+        break;
+    case 8:
+        status = pawl_retry(engine, workflow, id, NULL);
+        break;
+    case 9:
+        status = pawl_restart_from(engine, workflow, id, strcmp(workflow, "w") == 0 ? "b" : "u", NULL);
         break;
     default:
-        status = pawl_terminate(store->engine, "w", id, NULL);
+        work(store, which == 11);
         break;
     }
     (void)status;
@@ -307,9 +420,10 @@ static void control_one(struct fuzz_store *store, const char *id, size_t which)
 
 void fuzz_store_control(struct fuzz_store *store, size_t which)
 {
-    static const char *const ids[] = { "new", "asleep", "waiting", "racing", "paused", "complete" };
+    static const char *const ids[] = { "new", "asleep", "waiting", "racing", "paused", "complete", "kid" };
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
-        control_one(store, ids[i], which);
+        control_one(store, "w", ids[i], which);
+    control_one(store, "linked", "linked", which);
 }
 
 bool fuzz_store_run(struct fuzz_store *store, int rounds)

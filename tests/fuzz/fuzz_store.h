@@ -1,5 +1,5 @@
 /* fuzz_store.h - a store for the targets that damage one: an engine with simulated time, the workflow "w" that uses every
- * kind of durable call, and ways to ask it everything and to carry it to its end.
+ * kind of durable call that needs nobody else, "linked" that uses the others, and ways to ask it everything and to carry it to its end.
  *
  * Steps of "w" in their order: a (do), b (sleep), c (event "go"), d (do) beside e (sleep), the first, named f, of g
  * (event "stop") and h (sleep), and i (do), which fails for good after three attempts. */
@@ -26,14 +26,19 @@ void fuzz_store_close(struct fuzz_store *store);
 /* Instances 1 to 6: new, asleep, waiting for an event, in the race, paused, complete; with steps, events and logs. */
 void fuzz_store_populate(struct fuzz_store *store);
 
+/* Instances 7 to 9: one of "linked", with a step s (do) that can be undone, and what it waits for at once: t (deferred), u
+ * (call of a worker outside), v (call of a function here, in a minute), k (child); the job of u, and the child. */
+void fuzz_store_populate_linked(struct fuzz_store *store);
+
 /* Rows and time as they are now, to go back to as often as one likes. */
 void fuzz_store_save(struct fuzz_store *store);
 void fuzz_store_restore(struct fuzz_store *store);
 
 /* Lists, gets, histories.  Any answer will do, as long as there is one. */
 void fuzz_store_read_all(struct fuzz_store *store);
-/* An operation of the service on each instance, chosen by number. */
-enum { FUZZ_CONTROLS = 6 };
+void fuzz_store_read_linked(struct fuzz_store *store);
+/* An operation of the service on each instance, chosen by number; the last two are a worker's. */
+enum { FUZZ_CONTROLS = 12 };
 void fuzz_store_control(struct fuzz_store *store, size_t which);
 /* Ticks, moving the clock to what is due next, at most that often.  True: nothing is due any more, or the
  * damage was found. */

@@ -52,7 +52,7 @@ static bool is_let_in(pawl_tokens *tokens, const char *authorization)
     request.target = "/api/workflows";
     request.headers = &header;
     request.header_count = 1;
-    const struct pawl_http_subject subject = { &request, PAWL_HTTP_READ, NULL, NULL };
+    const struct pawl_http_subject subject = { .request = &request, .scope = PAWL_HTTP_READ };
     bool is_allowed = pawl_tokens_authorize(tokens, &subject, &refusal);
     assert(is_allowed || refusal.status == 401 || refusal.status == 403);
     assert(memchr(refusal.code, '\0', sizeof refusal.code) != NULL);
