@@ -11,7 +11,7 @@
 struct sim_process;
 struct sim_world;
 
-enum { SIM_ASKS_MAX = 6, SIM_FOLLOWERS_MAX = 2, SIM_TARGET_MAX = 240, SIM_MARK_MAX = 1200 };
+enum { SIM_ASKS_MAX = 6, SIM_FOLLOWERS_MAX = 2, SIM_TARGET_MAX = 480, SIM_MARK_MAX = 1200 };
 
 /* ---- Deeds: what a call is to change, and whether what it acknowledged is so (deeds.c) -------------------------------- */
 
@@ -23,7 +23,13 @@ enum sim_deed_kind {
     SIM_DEED_RESUME,
     SIM_DEED_TERMINATE,
     SIM_DEED_RESTART,
-    SIM_DEED_RESEND /* of a delivery */
+    SIM_DEED_RESEND, /* of a delivery */
+    /* From here on never over HTTP. */
+    SIM_DEED_INTERRUPT,
+    SIM_DEED_ROLLBACK,
+    SIM_DEED_RETRY,
+    SIM_DEED_SUCCEED, /* of a deferred, as is the next */
+    SIM_DEED_FAIL
 };
 
 struct sim_deed {
@@ -113,7 +119,7 @@ struct sim_follower {
     int64_t lines;                 /* of the run, told so far */
     bool has_status, has_ended;
     enum pawl_instance_status status; /* of the run, as told last */
-    struct sim_told_step steps[SIM_NODES_MAX];
+    struct sim_told_step steps[SIM_STEPS_MAX];
 };
 
 void sim_follow_begin(struct sim_world *world, struct sim_instance *instance);

@@ -72,7 +72,9 @@ static void check_effects(const struct pw_unit *unit, const struct pw_op_step *o
 {
     bool completed = op->row.status == PAWL_STEP_COMPLETED, failed = op->row.status == PAWL_STEP_ERRORED;
     int found = 0;
-    if (plan->effect == SIM_EFFECT_SQL || plan->effect == SIM_EFFECT_CALL)
+    if (plan->kind == SIM_CHILD)
+        found = count_ops(unit, PW_OP_CREATE);
+    else if (plan->effect == SIM_EFFECT_SQL || plan->effect == SIM_EFFECT_CALL)
         found = count_effects(unit, op, node, 's');
     else if (plan->effect == SIM_EFFECT_UNIQUE)
         found = count_ops(unit, PW_OP_SQL) - count_effects(unit, op, node, 'f');
@@ -80,7 +82,7 @@ static void check_effects(const struct pw_unit *unit, const struct pw_op_step *o
         found = count_ops(unit, PW_OP_CREATE);
     else if (plan->effect == SIM_EFFECT_EVENT)
         found = count_ops(unit, PW_OP_EVENT);
-    bool wanted = completed && plan->effect != SIM_EFFECT_NONE;
+    bool wanted = completed && (plan->effect != SIM_EFFECT_NONE || plan->kind == SIM_CHILD);
     SIM_CHECK(SIM_RULE_EFFECT, found == wanted, "n%d became %s with %d effects", node,
               pawl_step_status_name(op->row.status), found);
     int on_failure = count_effects(unit, op, node, 'f');
@@ -220,6 +222,151 @@ static void check_wait(const struct pw_unit *unit, const struct pw_op_step *op, 
     SIM_CHECK(SIM_RULE_WAIT_TIMEOUT, there == 0, "n%d: timed out beside event %lld", node, (long long)there);
 }
 
+/* ---- What others finish ------------------------------------------------------------------------------------------ */
+
+static const struct pw_op *find_op(const struct pw_unit *unit, enum pw_op_kind kind)
+{
+    const struct pw_op *op = unit->first;
+    while (op != NULL && op->kind != kind)
+        op = op->next;
+    return op;
+}
+
+/* The answer that the step consumed in this unit, which is one to it; NULL: none. */
+static const struct sim_event *answer_of(const struct pw_unit *unit, const struct pw_step_row *row,
+                                         const struct sim_run *run, bool *out_failed)
+{
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
+        if (op->kind != PW_OP_CONSUME || !pw_text_equal(op->as.consume.step, row->name))
+            continue;
+        const struct sim_event *event = &run->events[op->as.consume.seq - 1];
+        size_t size = strlen(event->type);
+        *out_failed = size == row->wait_event_type.size + 1 && event->type[size - 1] == '!';
+        SIM_CHECK(SIM_RULE_CONSUME,
+                  (*out_failed || size == row->wait_event_type.size) &&
+                      memcmp(event->type, row->wait_event_type.data, row->wait_event_type.size) == 0,
+                  "%.*s took %s", (int)row->name.size, row->name.data, event->type);
+        return event;
+    }
+    return NULL;
+}
+
+/* How it ended is what the answer says. */
+static void check_answered(const struct pw_step_row *row, const struct sim_event *event, bool failed)
+{
+    bool completed = row->status == PAWL_STEP_COMPLETED;
+    SIM_CHECK(SIM_RULE_ANSWERED, completed == !failed, "%s became %s by %s", row->name.data,
+              pawl_step_status_name(row->status), event->type);
+    if (completed)
+        SIM_CHECK(SIM_RULE_ANSWERED, pw_text_equal(row->result, pw_text_of(event->payload)), "%s was given %.*s",
+                  row->name.data, (int)row->result.size, row->result.data);
+    else
+        SIM_CHECK(SIM_RULE_ANSWERED, strstr(event->payload, row->error_name.data) != NULL, "%s failed with %s by %s",
+                  row->name.data, row->error_name.data, event->payload);
+}
+
+/* "$@f/id" */
+static struct sim_instance *job_of(struct sim_model *model, struct pw_text type)
+{
+    char text[SIM_TEXT_MAX];
+    sim_text_copy(text, type);
+    return strncmp(text, "$@f/", 4) == 0 ? sim_model_find(model, "@f", text + 4) : NULL;
+}
+
+/* Without an answer: its job was late. */
+static void check_late_job(struct sim_model *model, const struct pw_unit *unit, const struct pw_step_row *row)
+{
+    const struct pw_op *end = find_op(unit, PW_OP_END);
+    const struct sim_instance *job = job_of(model, row->wait_event_type);
+    SIM_CHECK(SIM_RULE_JOB_RESULT, pw_text_equal(row->error_name, pw_text_of("STEP_TIMEOUT")) && end != NULL,
+              "%s failed with %s, and nobody said so", row->name.data, row->error_name.data);
+    SIM_CHECK(SIM_RULE_JOB_RESULT,
+              job != NULL && job->task.exists && job->task.started_at_ms > 0 &&
+                  model->latest_ms >= job->task.started_at_ms + row->timeout_ms,
+              "%s timed out, and its job was not late", row->name.data);
+}
+
+static void check_call(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op,
+                       const struct sim_node *plan, const struct sim_run *run, const struct sim_step *step)
+{
+    const struct pw_step_row *row = &op->row;
+    bool failed = false, begins = row->status == PAWL_STEP_WAITING && row->error_name.data == NULL;
+    int jobs = count_ops(unit, PW_OP_CREATE);
+    const struct sim_event *answer = answer_of(unit, row, run, &failed);
+    if (is_abandoned(row))
+        return;
+    if (begins) { /* another attempt, or a longer wait for the same */
+        SIM_CHECK(SIM_RULE_ATTEMPTS, row->attempts == step->attempts + jobs && jobs <= 1, "%s: %lld attempts, %d jobs",
+                  row->name.data, (long long)row->attempts, jobs);
+        SIM_CHECK(SIM_RULE_RETRY, jobs == 0 || row->updated_at_ms >= step->next_retry_at_ms, "%s is called too early",
+                  row->name.data);
+        return;
+    }
+    SIM_CHECK(SIM_RULE_ATTEMPTS, row->attempts == step->attempts && jobs == 0, "%s: %lld attempts", row->name.data,
+              (long long)row->attempts);
+    if (row->status == PAWL_STEP_WAITING)
+        SIM_CHECK(SIM_RULE_RETRY,
+                  row->next_retry_at_ms - row->updated_at_ms == delay_of(&plan->policy, row->attempts) &&
+                      (row->attempts_max == 0 || row->attempts < row->attempts_max),
+                  "%s: another attempt at %lld", row->name.data, (long long)row->next_retry_at_ms);
+    if (answer == NULL)
+        check_late_job(model, unit, row);
+    else if (row->status == PAWL_STEP_WAITING)
+        SIM_CHECK(SIM_RULE_ANSWERED, failed, "%s is tried again after %s", row->name.data, answer->type);
+    else
+        check_answered(row, answer, failed);
+}
+
+static void check_await(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op,
+                        const struct sim_run *run)
+{
+    const struct pw_step_row *row = &op->row;
+    bool failed = false;
+    const struct sim_event *answer = answer_of(unit, row, run, &failed);
+    if (row->status == PAWL_STEP_WAITING || is_abandoned(row))
+        return;
+    if (answer != NULL) {
+        check_answered(row, answer, failed);
+        return;
+    }
+    char type[SIM_TEXT_MAX]; /* it looked itself: "$beta/id" */
+    sim_text_copy(type, row->wait_event_type);
+    const struct sim_instance *child = sim_model_find(model, "beta", type + sizeof "$beta/" - 1);
+    SIM_CHECK(SIM_RULE_ANSWERED, child != NULL && child->outcome != PW_OUTCOME_OPEN, "%s ended before %s",
+              row->name.data, type);
+    SIM_CHECK(SIM_RULE_ANSWERED,
+              child->outcome == PW_OUTCOME_COMPLETE  ? pw_text_equal(row->result, pw_text_of(child->output))
+              : child->outcome == PW_OUTCOME_ERRORED ? pw_text_equal(row->error_name, pw_text_of(child->error_name))
+                                                     : pw_text_equal(row->error_name, pw_text_of("CHILD_TERMINATED")),
+              "%s was told of %s otherwise", row->name.data, type);
+}
+
+static void check_deferred(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op,
+                           const struct sim_run *run, const struct sim_step *step)
+{
+    const struct pw_step_row *row = &op->row;
+    char type[SIM_TEXT_MAX];
+    bool failed = false;
+    const struct sim_event *answer = answer_of(unit, row, run, &failed);
+    sim_text_copy(type, row->wait_event_type);
+    SIM_CHECK(SIM_RULE_DEFERRED, step->wake_at_ms == 0 || row->wake_at_ms == step->wake_at_ms,
+              "%s is waited for until %lld, not %lld", row->name.data, (long long)row->wake_at_ms,
+              (long long)step->wake_at_ms);
+    SIM_CHECK(SIM_RULE_DEFERRED, !step->exists || strcmp(type, step->event_type) == 0, "%s has another token",
+              row->name.data);
+    if (row->status == PAWL_STEP_WAITING || is_abandoned(row))
+        return;
+    if (answer != NULL) {
+        check_answered(row, answer, failed);
+        return;
+    }
+    SIM_CHECK(SIM_RULE_DEFERRED, row->status == PAWL_STEP_ERRORED && model->latest_ms >= row->wake_at_ms,
+              "%s is over, and nobody completed it", row->name.data);
+    for (int i = 0; i < run->event_count; i++)
+        SIM_CHECK(SIM_RULE_DEFERRED, strncmp(run->events[i].type, type, strlen(type)) != 0,
+                  "%s timed out beside its completion", row->name.data);
+}
+
 static void check_choice(const struct sim_model *model, const struct sim_instance *instance, const struct sim_run *run,
                          const struct pw_step_row *row, int node)
 {
@@ -246,9 +393,45 @@ static enum pawl_step_kind kind_of(const struct sim_node *plan)
         return PAWL_STEP_EVENT;
     case SIM_FIRST:
         return PAWL_STEP_FIRST;
+    case SIM_CALL:
+        return PAWL_STEP_CALL;
+    case SIM_DEFERRED:
+        return PAWL_STEP_DEFERRED;
     default:
         return PAWL_STEP_DO;
     }
+}
+
+/* Which of two finished steps is the older: as the engine tells. */
+static bool is_older(const struct sim_step *one, const struct sim_step *other)
+{
+    return one->updated_at_ms != other->updated_at_ms ? one->updated_at_ms < other->updated_at_ms
+                                                      : one->seq < other->seq;
+}
+
+/* Whatever is younger and is to be undone was, before the first word of this one. */
+static void check_undo(const struct sim_instance *instance, const struct sim_run *run, int position)
+{
+    const struct sim_step *undone = &run->steps[sim_node_at(position)];
+    uint64_t told = sim_read_told(instance, run);
+    SIM_CHECK(SIM_RULE_UNDONE, undone->status == PAWL_STEP_COMPLETED, "n%d of %s is undone, and was not done",
+              sim_node_at(position), instance->id);
+    for (int node = 0; node < instance->program->count; node++) {
+        const struct sim_step *step = &run->steps[node];
+        bool is_to_be = (told & (UINT64_C(1) << node)) != 0 && instance->program->nodes[node].is_undone &&
+                        step->status == PAWL_STEP_COMPLETED;
+        SIM_CHECK(SIM_RULE_UNDONE,
+                  !is_to_be || !is_older(undone, step) || sim_step_is_finished(&run->steps[node + 2 * SIM_NODES_MAX]),
+                  "n%d of %s is undone before n%d", sim_node_at(position), instance->id, node);
+    }
+}
+
+/* The step of a job is recorded only when it was late. */
+static void check_job_step(const struct sim_instance *instance, const struct pw_step_row *row)
+{
+    SIM_CHECK(SIM_RULE_JOB_RESULT,
+              row->status == PAWL_STEP_ERRORED && pw_text_equal(row->error_name, pw_text_of("STEP_TIMEOUT")),
+              "job %s records a step as %s", instance->id, pawl_step_status_name(row->status));
 }
 
 void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op, int64_t now_ms)
@@ -257,20 +440,36 @@ void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const s
     struct sim_instance *instance = sim_model_by_key(model, op->instance);
     struct sim_run *run = sim_model_run(instance, op->run);
     int node = sim_node_of(row->name);
-    SIM_CHECK(SIM_RULE_STORED, node != SIM_NONE && node < instance->program->count, "a step named %.*s",
+    if (sim_is_job(instance)) {
+        check_job_step(instance, row);
+        return;
+    }
+    SIM_CHECK(SIM_RULE_STORED, node != SIM_NONE && sim_node_at(node) < instance->program->count, "a step named %.*s",
               (int)row->name.size, row->name.data);
-    const struct sim_node *plan = &instance->program->nodes[node];
+    const struct sim_node *plan = &instance->program->nodes[sim_node_at(node)];
+    const struct sim_node undo = { .kind = SIM_DO, .policy = plan->policy };
+    if (sim_is_undo(node))
+        plan = &undo;
     const struct sim_step *step = &run->steps[node];
     SIM_CHECK(SIM_RULE_FINISHED_ROW, !sim_step_is_finished(step), "n%d of %s, %s, becomes %s", node, instance->id,
               pawl_step_status_name(step->status), pawl_step_status_name(row->status));
-    SIM_CHECK(SIM_RULE_STORED, row->kind == kind_of(plan) && op->is_new == !step->exists, "n%d of %s: kind %d, new %d",
-              node, instance->id, (int)row->kind, op->is_new);
-    for (int i = 0; i < SIM_NODES_MAX && op->is_new; i++)
+    SIM_CHECK(SIM_RULE_STORED,
+              row->kind == (sim_is_await(node) ? PAWL_STEP_CHILD : kind_of(plan)) && op->is_new == !step->exists,
+              "n%d of %s: kind %d, new %d", node, instance->id, (int)row->kind, op->is_new);
+    for (int i = 0; i < SIM_STEPS_MAX && op->is_new; i++)
         SIM_CHECK(SIM_RULE_STORED, !run->steps[i].exists || run->steps[i].seq < row->seq,
                   "n%d is recorded after n%d, and its number is %lld", node, i, (long long)row->seq);
     SIM_CHECK(SIM_RULE_STORED, op->is_new || row->seq == step->seq, "n%d changed its number", node);
+    if (sim_is_undo(node))
+        check_undo(instance, run, node);
     if (row->kind == PAWL_STEP_DO)
         check_do(model, unit, op, plan, step, node, now_ms);
+    else if (row->kind == PAWL_STEP_CALL)
+        check_call(model, unit, op, plan, run, step);
+    else if (row->kind == PAWL_STEP_CHILD)
+        check_await(model, unit, op, run);
+    else if (row->kind == PAWL_STEP_DEFERRED)
+        check_deferred(model, unit, op, run, step);
     else if (row->kind == PAWL_STEP_SLEEP)
         check_sleep(model, op, plan, step, node);
     else if (row->kind == PAWL_STEP_EVENT)
@@ -298,6 +497,16 @@ static int winner_of(const struct sim_program *program, const struct sim_run *ru
     return child;
 }
 
+static int64_t waits_until(const struct sim_step *step)
+{
+    if (!step->exists || step->status != PAWL_STEP_WAITING)
+        return INT64_MAX;
+    /* Of a deferred whose token was taken nobody waits yet. */
+    int64_t at_ms =
+        step->next_retry_at_ms > 0 || step->kind == PAWL_STEP_DO ? step->next_retry_at_ms : step->wake_at_ms;
+    return at_ms > 0 || step->kind == PAWL_STEP_DO ? at_ms : INT64_MAX;
+}
+
 /* When the first step below the node that still waits may go on; those that lost a race do not count. */
 static int64_t earliest_below(const struct sim_program *program, const struct sim_run *run, int node)
 {
@@ -306,8 +515,9 @@ static int64_t earliest_below(const struct sim_program *program, const struct si
     int64_t at_ms = INT64_MAX;
     if (plan->kind == SIM_FIRST && sim_step_is_finished(step))
         return earliest_below(program, run, winner_of(program, run, node));
-    if (step->exists && step->status == PAWL_STEP_WAITING)
-        at_ms = step->kind == PAWL_STEP_DO ? step->next_retry_at_ms : step->wake_at_ms;
+    at_ms = waits_until(step);
+    int64_t await_ms = waits_until(&run->steps[node + SIM_NODES_MAX]);
+    at_ms = await_ms < at_ms ? await_ms : at_ms;
     for (int child = plan->first_child; child != SIM_NONE; child = program->nodes[child].next_sibling) {
         int64_t below_ms = earliest_below(program, run, child);
         at_ms = below_ms < at_ms ? below_ms : at_ms;
@@ -315,14 +525,28 @@ static int64_t earliest_below(const struct sim_program *program, const struct si
     return at_ms;
 }
 
+/* A run that is being undone waits for nothing else.  0: it is not. */
+static int64_t earliest_undo(const struct sim_run *run)
+{
+    int64_t at_ms = INT64_MAX;
+    bool any = false;
+    for (int i = 2 * SIM_NODES_MAX; i < SIM_STEPS_MAX; i++) {
+        any = any || run->steps[i].exists;
+        at_ms = waits_until(&run->steps[i]) < at_ms ? waits_until(&run->steps[i]) : at_ms;
+    }
+    return any ? at_ms : 0;
+}
+
 /* The task is as it was left. */
 void sim_check_park(struct sim_model *model, const struct pw_op_park *op, int64_t now_ms)
 {
     struct sim_instance *instance = sim_model_by_key(model, op->instance);
     const struct sim_run *run = sim_model_run(instance, instance->run);
-    if (instance->task.status != PW_TASK_WAITING)
+    if (instance->task.status != PW_TASK_WAITING || sim_is_job(instance))
         return;
-    int64_t at_ms = earliest_below(instance->program, run, 0);
+    int64_t at_ms = earliest_undo(run);
+    if (at_ms == 0)
+        at_ms = earliest_below(instance->program, run, 0);
     SIM_CHECK(SIM_RULE_DUE, instance->task.due_at_ms <= (at_ms > now_ms ? at_ms : now_ms),
               "%s is due at %lld, not %lld", instance->id, (long long)instance->task.due_at_ms, (long long)at_ms);
 }
@@ -332,7 +556,10 @@ static void check_abandoned(const struct sim_model *model, const struct sim_inst
 {
     const struct sim_node *nodes = instance->program->nodes;
     const struct sim_step *step = &run->steps[node];
+    const struct sim_step *await = &run->steps[node + SIM_NODES_MAX];
     SIM_CHECK(SIM_RULE_ABANDONED, !step->exists || step->status != PAWL_STEP_WAITING, "n%d of %s waits", node,
+              instance->id);
+    SIM_CHECK(SIM_RULE_ABANDONED, !await->exists || await->status != PAWL_STEP_WAITING, "c%d of %s waits", node,
               instance->id);
     for (int child = nodes[node].first_child; child != SIM_NONE; child = nodes[child].next_sibling)
         check_abandoned(model, instance, run, child);
@@ -356,6 +583,8 @@ void sim_check_races(struct sim_model *model, const struct pw_unit *unit)
         if (op->kind != PW_OP_STEP)
             continue;
         struct sim_instance *instance = sim_model_by_key(model, op->as.step.instance);
+        if (sim_is_job(instance))
+            continue;
         const struct sim_run *run = sim_model_run(instance, op->as.step.run);
         for (int node = 0; node < instance->program->count; node++) {
             if (instance->program->nodes[node].kind == SIM_FIRST && sim_step_is_finished(&run->steps[node]))
@@ -364,14 +593,61 @@ void sim_check_races(struct sim_model *model, const struct pw_unit *unit)
     }
 }
 
-void sim_check_finish(struct sim_model *model, const struct pw_op_finish *op)
+/* All that the program did and can undo is undone. */
+static void check_undone(const struct sim_instance *instance, const struct sim_run *run)
+{
+    uint64_t told = sim_read_told(instance, run);
+    for (int node = 0; node < instance->program->count; node++) {
+        bool is_to_be = (told & (UINT64_C(1) << node)) != 0 && instance->program->nodes[node].is_undone &&
+                        run->steps[node].status == PAWL_STEP_COMPLETED && run->steps[node].exists;
+        SIM_CHECK(SIM_RULE_UNDONE, !is_to_be || sim_step_is_finished(&run->steps[node + 2 * SIM_NODES_MAX]),
+                  "%s has ended, and n%d is not undone", instance->id, node);
+    }
+}
+
+/* By a runner, what its body returned; by a worker outside, what it said under its lease. */
+static void check_job_end(const struct sim_model *model, const struct pw_unit *unit, const struct pw_op_finish *op,
+                          const struct sim_instance *job, int64_t now_ms)
+{
+    const struct sim_task *task = &job->task;
+    if (unit->chain == NULL) {
+        SIM_CHECK(SIM_RULE_JOB_RESULT, task->processing && task->owner == PW_OWNER_OUTSIDE,
+                  "job %s is ended by somebody who does not hold it", job->id);
+        return;
+    }
+    struct pw_op_step as_step = { .instance = job->key, .run = job->run, .row = { .attempts = 1 } };
+    struct pw_text told = op->outcome == PW_OUTCOME_COMPLETE ? op->output : op->error_message;
+    int number = told.data != NULL ? atoi(told.data) : -1;
+    bool is_timeout = pw_text_equal(op->error_name, pw_text_of("STEP_TIMEOUT"));
+    SIM_CHECK(SIM_RULE_JOB_RESULT,
+              op->outcome == PW_OUTCOME_COMPLETE ? body_ended(model, &as_step, 0, number, SIM_BODY_OK)
+              : is_timeout                       ? sim_step_is_finished(&job->runs[job->run - 1].steps[0])
+                                                 : body_ended(model, &as_step, 0, number, SIM_BODY_FAILED) ||
+                                 body_ended(model, &as_step, 0, number, SIM_BODY_FAILED_FOR_GOOD),
+              "job %s ends with %.*s, which no body said", job->id, (int)told.size, told.data != NULL ? told.data : "");
+    (void)now_ms;
+}
+
+void sim_check_finish(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_finish *op,
+                      int64_t now_ms)
 {
     struct sim_instance *instance = sim_model_by_key(model, op->instance);
+    const struct sim_run *run = sim_model_run(instance, instance->run);
     uint64_t digest = 0;
     char text[SIM_TEXT_MAX];
-    if (op->outcome == PW_OUTCOME_TERMINATED)
+    if (sim_is_job(instance)) {
+        if (op->outcome != PW_OUTCOME_TERMINATED)
+            check_job_end(model, unit, op, instance, now_ms);
         return;
-    enum sim_reading how = sim_read_node(model, instance, sim_model_run(instance, instance->run), 0, &digest);
+    }
+    if (op->outcome == PW_OUTCOME_TERMINATED) {
+        SIM_CHECK(SIM_RULE_DEMAND, unit->chain == NULL || instance->task.demand != PW_DEMAND_NONE,
+                  "%s is terminated by its turn, and nobody demanded it", instance->id);
+        if (unit->chain != NULL && instance->task.demand != PW_DEMAND_TERMINATE)
+            check_undone(instance, run);
+        return;
+    }
+    enum sim_reading how = sim_read_node(model, instance, run, 0, &digest);
     (void)snprintf(text, sizeof text, "\"%016llx\"", (unsigned long long)digest);
     enum sim_reading said = op->outcome == PW_OUTCOME_COMPLETE ? SIM_READ_OK : SIM_READ_FAILED;
     struct pw_text told = op->outcome == PW_OUTCOME_COMPLETE ? op->output : op->error_message;
@@ -379,4 +655,6 @@ void sim_check_finish(struct sim_model *model, const struct pw_op_finish *op)
               "%s ended as %d with %.*s (%.*s); read: %d with %s", instance->id, (int)said, (int)told.size,
               told.data != NULL ? told.data : "", (int)op->error_name.size,
               op->error_name.data != NULL ? op->error_name.data : "", (int)how, text);
+    if (op->outcome == PW_OUTCOME_ERRORED)
+        check_undone(instance, run);
 }

@@ -43,15 +43,25 @@ static void pause_expired(struct sim_task *task)
     task->epoch++;
 }
 
-static int find_candidates(struct sim_model *model, const struct pw_share *share, int64_t now_ms,
+static bool is_wanted(const struct pw_op_claim *op, const struct sim_instance *instance)
+{
+    for (size_t i = 0; i < op->workflow_count; i++) {
+        if (pw_text_equal(op->workflows[i], pw_text_of(instance->workflow)))
+            return true;
+    }
+    return false;
+}
+
+static int find_candidates(struct sim_model *model, const struct pw_op_claim *op, int64_t now_ms,
                            struct candidate candidates[SIM_INSTANCES_MAX])
 {
+    const struct pw_share *share = &op->share;
     int count = 0;
     for (int i = 0; i < model->instance_count; i++) {
         struct sim_instance *instance = &model->instances[i];
         struct sim_task *task = &instance->task;
         int64_t at_ms = task->processing ? task->locked_until_ms : task->due_at_ms;
-        if (!task->exists || at_ms > now_ms)
+        if (!task->exists || at_ms > now_ms || !is_wanted(op, instance))
             continue;
         if (task->processing && task->pause_requested)
             pause_expired(task);
@@ -97,7 +107,7 @@ static void check_share(struct sim_model *model, const struct pw_op_claim *op, s
 void sim_apply_claim(struct sim_model *model, const struct pw_op_claim *op, int64_t now_ms)
 {
     struct candidate candidates[SIM_INSTANCES_MAX];
-    size_t all = (size_t)find_candidates(model, &op->share, now_ms, candidates);
+    size_t all = (size_t)find_candidates(model, op, now_ms, candidates);
     size_t count = all < op->max ? all : op->max;
     check_share(model, op, count, now_ms);
     SIM_CHECK(SIM_RULE_CLAIM, op->claim_count == count, "claimed %zu instead of %zu", op->claim_count, count);
@@ -106,6 +116,8 @@ void sim_apply_claim(struct sim_model *model, const struct pw_op_claim *op, int6
         struct sim_instance *instance = take_candidate(candidates, i, all, claim->fence.instance);
         SIM_CHECK(SIM_RULE_CLAIM, claim->taken_over == instance->task.processing, "taken over is %d of %s",
                   claim->taken_over, instance->id);
+        SIM_CHECK(SIM_RULE_CLAIM, claim->demand == instance->task.demand, "the demand of %s is %d", instance->id,
+                  (int)claim->demand);
         SIM_CHECK(SIM_RULE_CLAIM, claim->is_first == (instance->task.started_at_ms == 0), "is first is %d of %s",
                   claim->is_first, instance->id);
         sim_take_task(instance, op->owner, op->lease_ms, now_ms);
@@ -123,6 +135,8 @@ void sim_apply_renew(struct sim_model *model, const struct pw_op_renew *op, int6
         bool held =
             sim_model_holds(model, &lease->fence) && instance->task.processing && instance->task.owner == op->owner;
         SIM_CHECK(SIM_RULE_FENCE, lease->lost == !held, "a lease of %s is lost: %d", instance->id, lease->lost);
+        SIM_CHECK(SIM_RULE_DEMAND, !held || lease->demand == instance->task.demand, "the demand of %s is %d",
+                  instance->id, (int)lease->demand);
         if (held)
             instance->task.locked_until_ms = now_ms + op->lease_ms;
     }

@@ -66,6 +66,16 @@ static pawl_status call(struct sim_world *world, pawl_engine *engine, const stru
         return pawl_restart(engine, instance->workflow, instance->id, NULL);
     case SIM_DEED_RESEND:
         return pawl_resend_delivery(engine, deed->id, NULL);
+    case SIM_DEED_INTERRUPT:
+        return pawl_interrupt(engine, instance->workflow, instance->id, NULL);
+    case SIM_DEED_ROLLBACK:
+        return pawl_terminate_with_rollback(engine, instance->workflow, instance->id, NULL);
+    case SIM_DEED_RETRY:
+        return pawl_retry(engine, instance->workflow, instance->id, NULL);
+    case SIM_DEED_SUCCEED:
+        return pawl_deferred_succeed(engine, deed->id, deed->payload, NULL);
+    case SIM_DEED_FAIL:
+        return pawl_deferred_fail(engine, deed->id, "Refused", deed->payload, NULL);
     }
     return PAWL_INVALID;
 }
@@ -91,7 +101,8 @@ void sim_client_perform(struct sim_world *world, struct sim_deed *deed)
         return;
     world->counts->calls++;
     sim_deed_begin(world, deed);
-    if (world->is_calm || sim_below(&world->chance, 2) == 0 || !sim_ask_deed(world, process, deed))
+    if (world->is_calm || deed->kind >= SIM_DEED_INTERRUPT || sim_below(&world->chance, 2) == 0 ||
+        !sim_ask_deed(world, process, deed))
         call_directly(world, process, deed);
 }
 
@@ -115,7 +126,8 @@ static struct sim_instance *choose(struct sim_world *world)
 {
     if (world->model.instance_count == 0)
         return NULL;
-    return &world->model.instances[sim_below(&world->chance, world->model.instance_count)];
+    struct sim_instance *instance = &world->model.instances[sim_below(&world->chance, world->model.instance_count)];
+    return sim_is_job(instance) ? &world->model.instances[0] : instance; /* the first is a client's */
 }
 
 void sim_client_event(struct sim_world *world)
@@ -131,6 +143,19 @@ void sim_client_event(struct sim_world *world)
     sim_client_perform(world, &deed);
 }
 
+/* An attached child that has not ended, or its parent; NULL: there is none. */
+static struct sim_instance *choose_of_family(struct sim_world *world)
+{
+    struct sim_model *model = &world->model;
+    for (int i = model->instance_count - 1; i >= 0; i--) {
+        struct sim_instance *instance = &model->instances[i];
+        if (!instance->task.exists || instance->link.relation != PW_RELATION_ATTACHED)
+            continue;
+        return sim_below(&world->chance, 2) == 0 ? instance : sim_model_by_key(model, instance->link.parent);
+    }
+    return NULL;
+}
+
 /* One that is about to pause seldom is for long, and is where calls meet. */
 static struct sim_instance *choose_to_control(struct sim_world *world)
 {
@@ -140,7 +165,10 @@ static struct sim_instance *choose_to_control(struct sim_world *world)
         if (sim_is_pausing(&model->instances[i]))
             return &model->instances[i];
     }
-    return model->instance_count > 0 ? &model->instances[drawn % (uint64_t)model->instance_count] : NULL;
+    if (model->instance_count == 0)
+        return NULL;
+    struct sim_instance *instance = &model->instances[drawn % (uint64_t)model->instance_count];
+    return sim_is_job(instance) ? &model->instances[0] : instance;
 }
 
 static enum sim_deed_kind choose_control(const struct sim_instance *instance, int drawn)
@@ -154,19 +182,108 @@ static enum sim_deed_kind choose_control(const struct sim_instance *instance, in
 void sim_client_control(struct sim_world *world)
 {
     struct sim_deed deed = { .instance = choose_to_control(world) };
+    struct sim_instance *relative =
+        world->has_others && sim_below(&world->chance, 2) == 0 ? choose_of_family(world) : NULL;
+    deed.instance = relative != NULL ? relative : deed.instance;
     int drawn = sim_below(&world->chance, 10);
     if (deed.instance == NULL)
         return;
     deed.kind = choose_control(deed.instance, drawn);
+    if (relative != NULL && relative->link.parent == 0 && sim_below(&world->chance, 2) == 0)
+        deed.kind = SIM_DEED_TERMINATE;
+    if (world->has_others && sim_below(&world->chance, 3) == 0)
+        deed.kind = (enum sim_deed_kind)(SIM_DEED_INTERRUPT + sim_below(&world->chance, 3));
+    if (deed.kind == SIM_DEED_RETRY && deed.instance->run >= RUNS_RESTARTED_MAX)
+        return;
     if (deed.kind != SIM_DEED_RESTART || deed.instance->run < RUNS_RESTARTED_MAX)
         sim_client_perform(world, &deed);
+}
+
+/* One that failed, and can be repaired; NULL: there is none. */
+static struct sim_instance *choose_failed(struct sim_world *world)
+{
+    for (int i = 0; i < world->model.instance_count; i++) {
+        struct sim_instance *instance = &world->model.instances[i];
+        if (instance->outcome == PW_OUTCOME_ERRORED && !sim_is_job(instance) && instance->run < RUNS_RESTARTED_MAX)
+            return instance;
+    }
+    return NULL;
+}
+
+/* What is held is asked to pause, its lease expires, and it is interrupted. */
+static void interrupt_expired(struct sim_world *world)
+{
+    for (int i = 0; i < world->model.instance_count; i++) {
+        struct sim_instance *instance = &world->model.instances[i];
+        struct sim_deed pause = { .kind = SIM_DEED_PAUSE, .instance = instance };
+        struct sim_deed interrupt = { .kind = SIM_DEED_INTERRUPT, .instance = instance };
+        if (!instance->task.exists || !instance->task.processing || sim_is_job(instance))
+            continue;
+        sim_client_perform(world, &pause);
+        sim_clock_to(world, instance->task.locked_until_ms + 1);
+        sim_client_perform(world, &interrupt);
+        return;
+    }
+}
+
+/* A child is paused, maybe its holder's lease expires, and its parent is cut off. */
+void sim_client_family(struct sim_world *world)
+{
+    struct sim_model *model = &world->model;
+    struct sim_instance *child = model->instance_count > 0 ? &model->instances[model->instance_count - 1] : NULL;
+    bool is_held = sim_below(&world->chance, 2) == 0; /* else any */
+    while (child != NULL && (!child->task.exists || child->link.relation != PW_RELATION_ATTACHED ||
+                             (is_held && !child->task.processing)))
+        child = child > model->instances ? child - 1 : NULL;
+    struct sim_deed retry = { .kind = SIM_DEED_RETRY, .instance = choose_failed(world) };
+    if (sim_below(&world->chance, 3) == 0)
+        child = NULL;
+    if (child == NULL && retry.instance != NULL)
+        sim_client_perform(world, &retry);
+    else if (child == NULL)
+        interrupt_expired(world);
+    if (child == NULL)
+        return;
+    int64_t key = child->link.parent, lease_end_ms = child->task.locked_until_ms;
+    struct sim_deed pause = { .kind = SIM_DEED_PAUSE, .instance = child };
+    if (sim_below(&world->chance, 3) > 0)
+        sim_client_perform(world, &pause);
+    if (sim_below(&world->chance, 2) == 0)
+        sim_clock_to(world, lease_end_ms + 1);
+    struct sim_deed terminate = { .kind = SIM_DEED_TERMINATE, .instance = sim_model_by_key(model, key) };
+    sim_client_perform(world, &terminate);
+}
+
+/* A deferred that somebody has the token of; now and then one that was completed, or whose run is over. */
+void sim_client_complete(struct sim_world *world)
+{
+    struct sim_instance *instance = choose(world);
+    struct sim_deed deed = { .instance = instance };
+    if (instance == NULL)
+        return;
+    int64_t number = sim_between(&world->chance, 1, instance->run);
+    const struct sim_run *run = sim_model_run(instance, number);
+    for (int node = 0; node < SIM_NODES_MAX; node++) {
+        const struct sim_step *step = &run->steps[node];
+        if (!step->exists || step->kind != PAWL_STEP_DEFERRED || sim_below(&world->chance, 2) == 0)
+            continue;
+        deed.kind = sim_below(&world->chance, 3) == 0 ? SIM_DEED_FAIL : SIM_DEED_SUCCEED;
+        deed.run = number;
+        (void)snprintf(deed.id, sizeof deed.id, "%.10s.%.20s.%lld.%lld.%.40s", instance->workflow, instance->id,
+                       (long long)number, (long long)step->seq, step->event_type + sizeof "$deferred:" - 1);
+        (void)snprintf(deed.payload, sizeof deed.payload, "%d", sim_below(&world->chance, 3));
+        deed.type = step->event_type;
+        sim_client_perform(world, &deed);
+        return;
+    }
 }
 
 void sim_client_resume_all(struct sim_world *world)
 {
     for (int i = 0; i < world->model.instance_count; i++) {
         struct sim_deed deed = { .kind = SIM_DEED_RESUME, .instance = &world->model.instances[i] };
-        if (deed.instance->task.exists && deed.instance->task.status == PW_TASK_PAUSED)
+        bool is_pausing = world->has_others && sim_is_pausing(deed.instance);
+        if (deed.instance->task.exists && (deed.instance->task.status == PW_TASK_PAUSED || is_pausing))
             sim_client_perform(world, &deed);
     }
 }

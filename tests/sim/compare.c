@@ -57,9 +57,11 @@ static bool is_text(struct reader *reader, const char *expected)
 static void compare_instances(struct sim_model *model, sqlite3 *db)
 {
     static sqlite3_stmt *kept;
-    struct reader reader = start(db, &kept,
-                                 "SELECT key, workflow, id, run, coalesce(outcome, 0), params, output, error_name,"
-                                 " error_message, created_at, completed_at FROM workflow_instance ORDER BY key");
+    struct reader reader =
+        start(db, &kept,
+              "SELECT key, workflow, id, run, coalesce(outcome, 0), params, output, error_name,"
+              " error_message, created_at, completed_at, coalesce(parent, 0), coalesce(parent_run, 0),"
+              " coalesce(relation, 0) FROM workflow_instance ORDER BY key");
     int count = 0;
     while (next(&reader)) {
         EXPECT(count < model->instance_count, "an instance that nobody created");
@@ -74,6 +76,9 @@ static void compare_instances(struct sim_model *model, sqlite3 *db)
                "params, output or error of %s", instance->id);
         EXPECT(number(&reader) == instance->created_at_ms && number(&reader) == instance->completed_at_ms,
                "times of %s", instance->id);
+        EXPECT(number(&reader) == instance->link.parent && number(&reader) == instance->link.run &&
+                   number(&reader) == (int64_t)instance->link.relation,
+               "the parent of %s", instance->id);
     }
     EXPECT(count == model->instance_count, "%d of %d instances are there", count, model->instance_count);
 }
@@ -84,7 +89,7 @@ static void compare_tasks(struct sim_model *model, sqlite3 *db)
     struct reader reader =
         start(db, &kept,
               "SELECT instance, run, epoch, status, kind, due_at, processing, owner, locked_until, pause_requested,"
-              " started_at, event_seq, shard FROM workflow_task ORDER BY instance");
+              " started_at, event_seq, shard, demand FROM workflow_task ORDER BY instance");
     int count = 0, expected = 0;
     while (next(&reader)) {
         const struct sim_instance *instance = sim_model_by_key(model, number(&reader));
@@ -105,6 +110,8 @@ static void compare_tasks(struct sim_model *model, sqlite3 *db)
                "start or number of events of %s", instance->id);
         EXPECT(number(&reader) == pw_shard_of(pw_text_of(instance->workflow), pw_text_of(instance->id)),
                "the shard of %s", instance->id);
+        SIM_CHECK(SIM_RULE_DEMAND, number(&reader) == (int64_t)task->demand, "the demand of %s is not %d", instance->id,
+                  (int)task->demand);
         count++;
     }
     for (int i = 0; i < model->instance_count; i++)
@@ -169,7 +176,7 @@ static void compare_events(struct sim_model *model, sqlite3 *db)
     }
     for (int i = 0; i < model->instance_count; i++) {
         for (int64_t run = 0; run < model->instances[i].run; run++)
-            expected += model->instances[i].runs[run].event_count;
+            expected += model->instances[i].runs[run].event_rows;
     }
     EXPECT(count == expected, "%d of %d events are there", count, expected);
 }

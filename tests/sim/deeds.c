@@ -6,9 +6,11 @@
 const char *sim_deed_name(enum sim_deed_kind kind)
 {
     static const char *const names[] = {
-        [SIM_DEED_CREATE] = "create",   [SIM_DEED_BATCH] = "batch",   [SIM_DEED_EVENT] = "events",
-        [SIM_DEED_PAUSE] = "pause",     [SIM_DEED_RESUME] = "resume", [SIM_DEED_TERMINATE] = "terminate",
-        [SIM_DEED_RESTART] = "restart", [SIM_DEED_RESEND] = "resend",
+        [SIM_DEED_CREATE] = "create",     [SIM_DEED_BATCH] = "batch",   [SIM_DEED_EVENT] = "events",
+        [SIM_DEED_PAUSE] = "pause",       [SIM_DEED_RESUME] = "resume", [SIM_DEED_TERMINATE] = "terminate",
+        [SIM_DEED_RESTART] = "restart",   [SIM_DEED_RESEND] = "resend", [SIM_DEED_INTERRUPT] = "interrupt",
+        [SIM_DEED_ROLLBACK] = "rollback", [SIM_DEED_RETRY] = "retry",   [SIM_DEED_SUCCEED] = "succeed",
+        [SIM_DEED_FAIL] = "fail",
     };
     return names[kind];
 }
@@ -17,7 +19,8 @@ void sim_deed_begin(struct sim_world *world, struct sim_deed *deed)
 {
     deed->existed = sim_model_find(&world->model, "alpha", deed->id) != NULL;
     deed->other_existed = sim_model_find(&world->model, "alpha", "batched") != NULL;
-    deed->run = deed->instance != NULL ? deed->instance->run : 0;
+    if (deed->kind < SIM_DEED_SUCCEED)
+        deed->run = deed->instance != NULL ? deed->instance->run : 0;
     deed->units = world->model.units;
     deed->applied = world->applied;
     deed->faults = world->faults;
@@ -54,6 +57,37 @@ static bool is_sent(const struct sim_deed *deed)
     return false;
 }
 
+/* Of the deferred. */
+static const struct sim_event *find_completion(const struct sim_deed *deed)
+{
+    const struct sim_run *run = sim_model_run(deed->instance, deed->run);
+    for (int i = 0; i < run->event_count; i++) {
+        if (strncmp(run->events[i].type, deed->type, strlen(deed->type)) == 0)
+            return &run->events[i];
+    }
+    return NULL;
+}
+
+/* What a repair kept was completed in the run before. */
+static const struct sim_step *find_kept(const struct sim_deed *deed)
+{
+    const struct sim_run *run = sim_model_run(deed->instance, deed->run);
+    for (int node = 0; node < SIM_NODES_MAX; node++) {
+        const struct sim_step *step = &run->steps[node];
+        if (step->is_kept && step->status == PAWL_STEP_COMPLETED && strcmp(step->event_type, deed->type) == 0)
+            return step;
+    }
+    return NULL;
+}
+
+static bool is_ours(const struct sim_deed *deed, const struct sim_event *event)
+{
+    bool failed = event->type[strlen(event->type) - 1] == '!';
+    if (deed->kind == SIM_DEED_SUCCEED)
+        return !failed && strcmp(event->payload, deed->payload) == 0;
+    return failed && strstr(event->payload, "Refused") != NULL && strstr(event->payload, deed->payload) != NULL;
+}
+
 static bool was_so(const struct sim_world *world, const struct sim_deed *deed, enum sim_truth truth)
 {
     uint64_t since = sim_deed_is_alone(world, deed) ? world->model.units : deed->units;
@@ -80,17 +114,57 @@ static bool is_so(struct sim_world *world, const struct sim_deed *deed)
         return deed->instance->run > deed->run;
     case SIM_DEED_RESEND:
         return deed->delivery->resent > deed->units;
+    case SIM_DEED_INTERRUPT:
+    case SIM_DEED_ROLLBACK:
+        return was_so(world, deed, SIM_TRUTH_INTERRUPTED);
+    case SIM_DEED_RETRY:
+        return deed->instance->run > deed->run;
+    case SIM_DEED_SUCCEED:
+    case SIM_DEED_FAIL:
+        if (find_completion(deed) == NULL)
+            return find_kept(deed) != NULL && deed->kind == SIM_DEED_SUCCEED &&
+                   strcmp(find_kept(deed)->result, deed->payload) == 0;
+        return is_ours(deed, find_completion(deed));
     }
     return false;
 }
 
 /* ---- What was refused -------------------------------------------------------------------------------------------------- */
 
+/* Nobody waits for it any more, and it is not there to be completed. */
+static bool is_timed_out(const struct sim_deed *deed)
+{
+    const struct sim_run *run = sim_model_run(deed->instance, deed->run);
+    for (int node = 0; node < SIM_NODES_MAX; node++) {
+        if (strcmp(run->steps[node].event_type, deed->type) == 0)
+            return run->steps[node].status == PAWL_STEP_ERRORED;
+    }
+    return false;
+}
+
+static bool was_undone(const struct sim_deed *deed)
+{
+    const struct sim_run *run = sim_model_run(deed->instance, deed->run);
+    for (int i = 2 * SIM_NODES_MAX; i < SIM_STEPS_MAX; i++) {
+        if (run->steps[i].exists)
+            return true;
+    }
+    return false;
+}
+
 static bool has_reason(struct sim_world *world, const struct sim_deed *deed, pawl_status status)
 {
     if (status == PAWL_INSTANCE_ID_ALREADY_EXISTS)
         return deed->kind == SIM_DEED_CREATE && !deed->return_existing &&
                sim_model_find(&world->model, "alpha", deed->id) != NULL;
+    if (status == PAWL_DEFERRED_COMPLETED)
+        return deed->kind >= SIM_DEED_SUCCEED &&
+               (find_completion(deed) != NULL ? !is_ours(deed, find_completion(deed)) : find_kept(deed) != NULL);
+    if (status == PAWL_INVALID_TOKEN)
+        return deed->kind >= SIM_DEED_SUCCEED &&
+               (was_so(world, deed, SIM_TRUTH_OVER) || deed->run < deed->instance->run || is_timed_out(deed));
+    if (status == PAWL_NOT_REPAIRABLE)
+        return deed->kind == SIM_DEED_RETRY && (was_so(world, deed, SIM_TRUTH_NOT_ERRORED) || was_undone(deed));
     if (status == PAWL_DELIVERY_NOT_FOUND)
         return deed->kind == SIM_DEED_RESEND && !deed->delivery->exists;
     return status == PAWL_INSTANCE_TERMINAL && deed->instance != NULL && deed->kind != SIM_DEED_RESTART &&

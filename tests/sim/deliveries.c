@@ -43,6 +43,7 @@ static struct deeds deeds_of(const struct pw_unit *unit, int64_t instance)
         deeds.is_made |= op->kind == PW_OP_RESTART && op->as.restart.instance == instance;
         deeds.is_sent_event |= op->kind == PW_OP_EVENT && op->as.event.instance == instance;
         deeds.is_parked |= op->kind == PW_OP_PARK && op->as.park.instance == instance;
+        deeds.is_parked |= op->kind == PW_OP_EVENT && op->as.event.instance == instance && op->as.event.woke;
         deeds.is_held |= op->kind == PW_OP_HOLD && op->as.hold.instance == instance;
         deeds.is_ended |= op->kind == PW_OP_FINISH && op->as.finish.instance == instance;
     }
@@ -55,6 +56,8 @@ static bool is_to_be_told(const struct sim_instance *instance, struct deeds deed
     bool goes_on = instance->task.exists && instance->task.status != PW_TASK_PAUSED;
     bool was_moved = deeds.is_made || deeds.is_parked || deeds.is_held;
     if ((sim_hooks[hook].events & (unsigned)event) == 0)
+        return false;
+    if (sim_is_job(instance))
         return false;
     return event == PAWL_HOOK_FINISHED ? deeds.is_ended : goes_on && was_moved;
 }
@@ -71,6 +74,8 @@ static int64_t instance_of(const struct pw_op *cause)
         return cause->as.hold.instance;
     case PW_OP_PARK:
         return cause->as.park.instance;
+    case PW_OP_EVENT:
+        return cause->as.event.woke ? cause->as.event.instance : 0;
     case PW_OP_FINISH:
         return cause->as.finish.instance;
     default:

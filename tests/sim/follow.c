@@ -21,7 +21,7 @@ static void check_complete(const struct sim_follower *follower, bool is_restarte
     CHECK(follower->lines == run->log_count || (may_lack_one && follower->lines == run->log_count - 1),
           "%s, run %lld: %lld of %d lines were told", instance->id, (long long)follower->run,
           (long long)follower->lines, run->log_count);
-    for (int node = 0; node < SIM_NODES_MAX; node++) {
+    for (int node = 0; node < SIM_STEPS_MAX; node++) {
         const struct sim_step *step = &run->steps[node];
         const struct sim_told_step *told = &follower->steps[node];
         CHECK(!step->exists || (told->is_told && told->status == step->status && told->attempts == step->attempts),

@@ -35,7 +35,7 @@ static void look(struct sim_world *world, pawl_scope *scope, struct sim_instance
     status = pawl_get_history(engine, scope, instance->workflow, instance->id, &options, &history, NULL);
     SIM_CHECK(SIM_RULE_LOOK,
               status == PAWL_OK && history.step_count == (size_t)run->step_count &&
-                  history.event_count == (size_t)run->event_count,
+                  history.event_count == (size_t)run->event_rows,
               "%s, run %lld: %zu steps, %zu events", instance->id, (long long)options.run_number, history.step_count,
               history.event_count);
     for (size_t i = 0; i < history.step_count; i++) {
@@ -51,8 +51,10 @@ static void look(struct sim_world *world, pawl_scope *scope, struct sim_instance
 void sim_look_all(struct sim_world *world)
 {
     pawl_scope *scope = pawl_scope_new();
-    for (int i = 0; i < world->model.instance_count; i++)
-        look(world, scope, &world->model.instances[i]);
+    for (int i = 0; i < world->model.instance_count; i++) {
+        if (!sim_is_job(&world->model.instances[i]))
+            look(world, scope, &world->model.instances[i]);
+    }
     pawl_scope_free(scope);
 }
 
@@ -97,6 +99,14 @@ static void look_at_instance(struct sim_world *world, struct sim_process *proces
               "%s: params, output or error", instance->id);
 }
 
+/* What an answer is awaited from, without the sign that it is one; of a deferred that would be its secret. */
+static const char *shown_type(const struct sim_step *step)
+{
+    if (step->kind == PAWL_STEP_DEFERRED)
+        return "";
+    return step->event_type[0] == '$' ? step->event_type + 1 : step->event_type;
+}
+
 static void check_shown_step(pawl_scope *scope, const pawl_value *shown, const struct sim_instance *instance,
                              const struct sim_run *run)
 {
@@ -110,7 +120,7 @@ static void check_shown_step(pawl_scope *scope, const pawl_value *shown, const s
                   pawl_value_int(shown, "attempts", -1) == step->attempts &&
                   sim_shows_json(scope, shown, "result", step->result) &&
                   sim_shows_text(shown, "error.name", step->error_name) &&
-                  sim_shows_text(shown, "waitEventType", step->event_type),
+                  sim_shows_text(shown, "waitEventType", shown_type(step)),
               "%s of %s is shown otherwise", name, instance->id);
 }
 
@@ -118,10 +128,14 @@ static void check_shown_event(pawl_scope *scope, const pawl_value *shown, const 
                               const struct sim_event *event)
 {
     char step[SIM_TEXT_MAX] = "";
+    bool is_answer = event->type[0] == '$', is_secret = strncmp(event->type, "$deferred:", 10) == 0;
     if (event->consumed_by != SIM_NONE)
-        (void)snprintf(step, sizeof step, "n%d", event->consumed_by);
+        (void)snprintf(step, sizeof step, "%s%d", sim_is_await(event->consumed_by) ? "c" : "n",
+                       sim_node_at(event->consumed_by));
+    SIM_CHECK(SIM_RULE_LOOK, !is_secret || sim_shows_text(shown, "type", "$deferred"), "%s shows the secret of %s",
+              pawl_value_string(shown, "type", ""), instance->id);
     SIM_CHECK(SIM_RULE_LOOK,
-              sim_shows_text(shown, "id", event->id) && sim_shows_text(shown, "type", event->type) &&
+              (is_answer || (sim_shows_text(shown, "id", event->id) && sim_shows_text(shown, "type", event->type))) &&
                   sim_shows_json(scope, shown, "payload", event->payload) &&
                   sim_shows_text(shown, "consumedByStepKey", step),
               "event %s of %s is shown otherwise", event->id, instance->id);
@@ -140,13 +154,17 @@ static void look_at_history(struct sim_world *world, struct sim_process *process
         return;
     size_t steps = pawl_value_size(shown, "steps"), events = pawl_value_size(shown, "events");
     SIM_CHECK(SIM_RULE_LOOK,
-              steps == (size_t)run->step_count && events == (size_t)run->event_count &&
+              steps == (size_t)run->step_count && events == (size_t)run->event_rows &&
                   pawl_value_int(shown, "runNumber", 0) == number,
               "%s, run %lld: %zu steps, %zu events", instance->id, (long long)number, steps, events);
     for (size_t i = 0; i < steps; i++)
         check_shown_step(scope, pawl_value_item(pawl_value_at(shown, "steps"), i), instance, run);
-    for (size_t i = 0; i < events; i++)
-        check_shown_event(scope, pawl_value_item(pawl_value_at(shown, "events"), i), instance, &run->events[i]);
+    const struct sim_event *event = run->events;
+    for (size_t i = 0; i < events; i++, event++) {
+        while (!event->exists)
+            event++;
+        check_shown_event(scope, pawl_value_item(pawl_value_at(shown, "events"), i), instance, event);
+    }
 }
 
 /* All pages, newest first. */
@@ -183,6 +201,8 @@ void sim_look_act(struct sim_world *world, struct sim_process *process)
 {
     pawl_scope *scope = pawl_scope_new();
     struct sim_instance *instance = &world->model.instances[sim_below(&world->chance, world->model.instance_count)];
+    if (sim_is_job(instance))
+        instance = &world->model.instances[0]; /* which a client made */
     switch (sim_below(&world->chance, 4)) {
     case 0:
         look_at_list(world, process, scope);

@@ -65,7 +65,8 @@ int64_t sim_model_next_due(const struct sim_model *model)
 
 int64_t sim_share_begins(const struct sim_instance *instance, const struct pw_share *share, int64_t due_at_ms)
 {
-    const struct pw_text *owned = share->owned != NULL ? &share->owned[instance->workflow[0] == 'a' ? 0 : 1] : NULL;
+    int workflow = instance->workflow[0] == '@' ? 0 : instance->workflow[0] == 'a' ? 1 : 2;
+    const struct pw_text *owned = share->owned != NULL ? &share->owned[workflow] : NULL;
     if (owned == NULL || owned->data == NULL)
         return due_at_ms;
     int shard = pw_shard_of(pw_text_of(instance->workflow), pw_text_of(instance->id));
@@ -113,14 +114,34 @@ bool sim_step_is_finished(const struct sim_step *step)
     return step->exists && step->status != PAWL_STEP_WAITING;
 }
 
+/* What stands behind the prefix, as a position past `first`. */
+static int position_of(struct pw_text name, const char *prefix, int first)
+{
+    size_t size = strlen(prefix);
+    int node = 0;
+    if (name.size <= size || name.size > size + 2 || memcmp(name.data, prefix, size) != 0)
+        return SIM_NONE;
+    for (size_t i = size; i < name.size; i++) {
+        if (name.data[i] < '0' || name.data[i] > '9')
+            return SIM_NONE;
+        node = node * 10 + (name.data[i] - '0');
+    }
+    return node < SIM_NODES_MAX ? first + node : SIM_NONE;
+}
+
 int sim_node_of(struct pw_text name)
 {
-    int node = 0;
-    if (name.size < 2 || name.size > 3 || name.data[0] != 'n')
-        return SIM_NONE;
-    for (size_t i = 1; i < name.size; i++)
-        node = node * 10 + (name.data[i] - '0');
-    return node >= 0 && node < SIM_NODES_MAX ? node : SIM_NONE;
+    int position = position_of(name, "n", 0);
+    if (position == SIM_NONE)
+        position = position_of(name, "c", SIM_NODES_MAX);
+    if (position == SIM_NONE)
+        position = position_of(name, "compensate: n", 2 * SIM_NODES_MAX);
+    return position == SIM_NONE && pw_text_equal(name, pw_text_of("call")) ? 0 : position;
+}
+
+bool sim_is_job(const struct sim_instance *instance)
+{
+    return instance->link.relation == PW_RELATION_JOB;
 }
 
 /* "" stands for an absent text: the simulation uses no empty ones. */
@@ -163,7 +184,10 @@ static void check_body(struct sim_model *model, const struct pw_fence *fence, in
     struct sim_instance *instance = sim_model_by_key(model, fence->instance);
     const struct sim_run *run = sim_model_run(instance, fence->run);
     const struct sim_step *step = &run->steps[node];
-    SIM_CHECK(SIM_RULE_BODIES, step->bodies <= step->attempts + (run->claims - run->closings) + run->expiries,
+    /* The body of a job that comes to its end ends the run, and is not recorded as an attempt. */
+    int64_t allowed =
+        sim_is_job(instance) ? run->claims : step->attempts + (run->claims - run->closings) + run->expiries;
+    SIM_CHECK(SIM_RULE_BODIES, step->bodies <= allowed,
               "n%d of %s, run %lld: %d bodies, %lld attempts, %d of %d turns were lost", node, instance->id,
               (long long)fence->run, step->bodies, (long long)step->attempts, run->claims - run->closings, run->claims);
     if (!sim_model_holds(model, fence))

@@ -12,7 +12,7 @@
 #include "transitions.h"
 
 enum {
-    SIM_INSTANCES_MAX = 64,
+    SIM_INSTANCES_MAX = 160,
     SIM_RUNS_MAX = 12,
     SIM_EVENTS_MAX = 96,
     SIM_LOGS_MAX = 4096,
@@ -20,7 +20,7 @@ enum {
     SIM_EFFECTS_MAX = 1024,
     SIM_DELIVERIES_MAX = 2048,
     SIM_HOOKS_MAX = 2,
-    SIM_TEXT_MAX = 48
+    SIM_TEXT_MAX = 120
 };
 
 struct sim_step {
@@ -33,21 +33,25 @@ struct sim_step {
     char event_type[SIM_TEXT_MAX], result[SIM_TEXT_MAX], error_name[SIM_TEXT_MAX];
     uint64_t error_message; /* its digest */
     /* Not stored. */
-    int bodies; /* started */
+    int bodies;        /* started */
+    bool is_kept;      /* from the run before */
+    uint64_t finished; /* the unit that did, counted from 1 */
 };
 
 struct sim_event {
+    bool exists; /* a demand leaves a number without an event */
     char id[SIM_TEXT_MAX], type[SIM_TEXT_MAX], payload[SIM_TEXT_MAX];
     int64_t created_at_ms, delivered_at_ms;
     int consumed_by; /* node, or SIM_NONE */
 };
 
 struct sim_run {
-    struct sim_step steps[SIM_NODES_MAX]; /* by node */
+    struct sim_step steps[SIM_STEPS_MAX]; /* by node, and those of sim_node_of() behind them */
     int step_count;
     struct sim_event events[SIM_EVENTS_MAX]; /* by seq - 1 */
-    int event_count;
-    uint64_t *logs; /* digests, by seq - 1; grows */
+    int event_count;                         /* numbers given */
+    int event_rows;                          /* of these, those of an event */
+    uint64_t *logs;                          /* digests, by seq - 1; grows */
     int log_count, log_room;
     uint32_t logged; /* nodes whose line was recorded as new */
     /* The turns of the run. */
@@ -62,10 +66,19 @@ struct sim_task {
     enum pw_task_status status;
     enum pw_task_kind kind;
     bool processing, pause_requested;
+    enum pw_demand demand;
 };
 
 /* What may be so of an instance, and what clients are told to be. */
-enum sim_truth { SIM_TRUTH_PAUSED, SIM_TRUTH_RESUMED, SIM_TRUTH_TERMINATED, SIM_TRUTH_OVER, SIM_TRUTH_COUNT };
+enum sim_truth {
+    SIM_TRUTH_PAUSED,
+    SIM_TRUTH_RESUMED,
+    SIM_TRUTH_TERMINATED,
+    SIM_TRUTH_OVER,
+    SIM_TRUTH_INTERRUPTED, /* or over */
+    SIM_TRUTH_NOT_ERRORED,
+    SIM_TRUTH_COUNT
+};
 
 struct sim_instance {
     int64_t key;
@@ -75,6 +88,7 @@ struct sim_instance {
     enum pw_outcome outcome;
     int64_t created_at_ms, completed_at_ms;
     struct sim_task task;
+    struct pw_link link;
     struct sim_standing standing;     /* after the last unit that moved it */
     uint64_t truths[SIM_TRUTH_COUNT]; /* the newest unit after which it was so, counted from 1 */
     const struct sim_program *program;
@@ -176,8 +190,22 @@ int64_t sim_model_next_of_share(const struct sim_model *model, const struct pw_s
 int64_t sim_share_begins(const struct sim_instance *instance, const struct pw_share *share, int64_t due_at_ms);
 
 bool sim_step_is_finished(const struct sim_step *step);
-/* "n7" is 7; SIM_NONE when it is no node's name. */
+/* "n7" is 7, "c7" and "compensate: n7" are past the nodes; "call", the step of a job, is 0.  SIM_NONE: no step's name. */
 int sim_node_of(struct pw_text name);
+/* The node of a position that sim_node_of() answers. */
+static inline int sim_node_at(int position)
+{
+    return position % SIM_NODES_MAX;
+}
+static inline bool sim_is_await(int position)
+{
+    return position / SIM_NODES_MAX == 1;
+}
+static inline bool sim_is_undo(int position)
+{
+    return position / SIM_NODES_MAX == 2;
+}
+bool sim_is_job(const struct sim_instance *instance);
 void sim_text_copy(char to[SIM_TEXT_MAX], struct pw_text from);
 uint64_t sim_digest(uint64_t digest, const void *data, size_t size);
 uint64_t sim_digest_text(uint64_t digest, struct pw_text text);
@@ -211,7 +239,10 @@ void sim_check_consume(struct sim_model *model, const struct pw_op_consume *op);
 void sim_check_park(struct sim_model *model, const struct pw_op_park *op, int64_t now_ms);
 /* After the unit was applied: of the decided races in the runs whose steps it changed. */
 void sim_check_races(struct sim_model *model, const struct pw_unit *unit);
-void sim_check_finish(struct sim_model *model, const struct pw_op_finish *op);
+void sim_check_finish(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_finish *op,
+                      int64_t now_ms);
+/* After the unit was applied: what became of those that it ended is told to their parents, and done to their children. */
+void sim_check_links(struct sim_model *model, const struct pw_unit *unit);
 
 /* ---- The pure reading of a program: reading.c -------------------------------------------------------------------- */
 
@@ -220,6 +251,9 @@ enum sim_reading { SIM_READ_OK, SIM_READ_FAILED, SIM_READ_UNFINISHED };
 /* How the node ends, by the rows of the run.  The digest is of everything that the workflow was told on its way. */
 enum sim_reading sim_read_node(const struct sim_model *model, const struct sim_instance *instance,
                                const struct sim_run *run, int node, uint64_t *digest);
+
+/* The nodes that a program which went as far as the rows say was told of, and may have to undo: a bit each. */
+uint64_t sim_read_told(const struct sim_instance *instance, const struct sim_run *run);
 
 /* Both sides build digests with these. */
 uint64_t sim_digest_told(uint64_t digest, int node, bool done, const char *result, const char *error_name);

@@ -125,13 +125,39 @@ static pawl_status apply_without_fence(struct pw_store *base, struct pw_unit **u
     return PAWL_OK;
 }
 
+static void make_nothing(struct pw_op *op)
+{
+    op->kind = PW_OP_RENEW; /* of no leases */
+    op->as.renew = (struct pw_op_renew){ 0 };
+}
+
+/* What the engine would decide about parents, children and jobs, were it wrong. */
+static void decide_otherwise_of_links(const struct sim_plant *plant, struct pw_unit *unit)
+{
+    struct pw_op *finish = find_op(unit, PW_OP_FINISH), *reach = find_op(unit, PW_OP_REACH);
+    struct pw_op *event = find_op(unit, PW_OP_EVENT), *restart = find_op(unit, PW_OP_RESTART);
+    bool is_answer = finish != NULL && event != NULL && event->as.event.is_answer;
+    bool is_of_job =
+        is_answer && unit->chain != NULL && event->as.event.type.size > 2 && event->as.event.type.data[1] == '@';
+    if (plant->kind == SIM_PLANT_UNANSWERED && is_answer)
+        make_nothing(event);
+    else if (plant->kind == SIM_PLANT_WRONG_WORD && is_of_job && finish->as.finish.output.data != NULL)
+        finish->as.finish.output = pw_text_of("-7");
+    else if (plant->kind == SIM_PLANT_JOBS_LEFT && reach != NULL)
+        make_nothing(reach);
+    else if (plant->kind == SIM_PLANT_UNDEMANDED && reach != NULL)
+        reach->as.reach.demand = PW_DEMAND_NONE;
+    else if (plant->kind == SIM_PLANT_KEPT_FAILURE && restart != NULL)
+        restart->as.restart.keep_except_seq = 0;
+}
+
 /* What the engine would decide about hooks, were it wrong. */
 static void decide_otherwise(const struct sim_plant *plant, struct pw_unit *unit)
 {
     struct pw_op *record = find_op(unit, PW_OP_HOOK), *settle = find_op(unit, PW_OP_HOOK_SETTLE);
+    decide_otherwise_of_links(plant, unit);
     if (plant->kind == SIM_PLANT_UNRECORDED && record != NULL) {
-        record->kind = PW_OP_RENEW; /* of no leases */
-        record->as.renew = (struct pw_op_renew){ 0 };
+        make_nothing(record);
     } else if (plant->kind == SIM_PLANT_TOLD_TWICE && record != NULL) {
         struct pw_op *again = pw_unit_add(unit, PW_OP_HOOK);
         again->as.hook = record->as.hook;
@@ -229,6 +255,10 @@ static bool tamper(struct sim_plant *plant, struct pw_step_row *row)
         break;
     case SIM_PLANT_EARLY_TIMEOUT:
         if (row->kind == PAWL_STEP_EVENT && waiting)
+            row->wake_at_ms -= 900;
+        break;
+    case SIM_PLANT_EARLY_DEFERRED:
+        if (row->kind == PAWL_STEP_DEFERRED && waiting && row->wake_at_ms > 0)
             row->wake_at_ms -= 900;
         break;
     case SIM_PLANT_FORGOTTEN_STEP:

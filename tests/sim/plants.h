@@ -7,7 +7,7 @@
 
 /* name, what it does, the rules that may find it */
 #define SIM_PLANTS(PLANT)                                                                                              \
-    PLANT(DROPPED_UNIT, "a unit is dropped, and reported as applied", 28, 6, 8, 9, 19, 30, 32, 36)                     \
+    PLANT(DROPPED_UNIT, "a unit is dropped, and reported as applied", 28, 6, 8, 9, 1, 30, 32, 36)                      \
     PLANT(NO_FENCE, "a lost fence holds all the same", 6)                                                              \
     PLANT(TWO_BODIES, "a body runs twice", 4)                                                                          \
     PLANT(FORGOTTEN_STEP, "a finished step is not found in history", 2)                                                \
@@ -37,7 +37,14 @@
     PLANT(ONE_MORE_ATTEMPT, "a delivery is tried once more than it may be", 38)                                        \
     PLANT(NEVER_DUE, "nothing is ever due to be delivered", 39)                                                        \
     PLANT(NO_SHARES, "a runner claims what others own before the grace is over", 40)                                   \
-    PLANT(NO_GRACE, "what others own is never claimed", 40)
+    PLANT(NO_GRACE, "what others own is never claimed", 40)                                                            \
+    PLANT(UNANSWERED, "a job or child that ends does not tell its parent", 41)                                         \
+    PLANT(WRONG_WORD, "a job ends with what nobody said", 42)                                                          \
+    PLANT(JOBS_LEFT, "jobs outlive the run that made them", 43, 44)                                                    \
+    PLANT(UNDEMANDED, "attached children outlive a run that is cut off", 44)                                           \
+    PLANT(NOT_UNDONE, "one step of a run that failed is not undone", 45)                                               \
+    PLANT(EARLY_DEFERRED, "a deferred's end is read back as earlier", 46)                                              \
+    PLANT(KEPT_FAILURE, "a repaired run keeps the step that failed", 47)
 
 enum sim_plant_kind {
     SIM_PLANT_NONE,
@@ -57,7 +64,7 @@ const char *sim_plant_text(enum sim_plant_kind kind);
 bool sim_plant_is_found_by(enum sim_plant_kind kind, int rule);
 
 /* The store's apply, with the plant's changes to the units, which are undone afterwards; but for wrong decisions of the
- * engine's, not the store's: RESUMED_TO_WAIT and those about hooks. */
+ * engine's, not the store's: RESUMED_TO_WAIT, and those about hooks, parents and jobs. */
 pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, struct pw_unit **units, size_t count,
                             int64_t now_ms, struct pawl_error *error);
 void sim_plant_steps(struct sim_plant *plant, struct pw_step_row *rows, size_t *count);

@@ -7,7 +7,7 @@
 #include "turn/turn.h"
 #include "world.h"
 
-enum { BRANCHES_MAX = 8, NAME_MAX_SIZE = 8, ATTEMPT_THAT_SUCCEEDS = 6 };
+enum { BRANCHES_MAX = 8, NAME_MAX_SIZE = 24, ATTEMPT_THAT_SUCCEEDS = 6 };
 
 /* One pass of one turn. */
 struct player {
@@ -16,14 +16,19 @@ struct player {
     pawl_turn *turn;
     const struct sim_program *program;
     const struct pw_fence *fence;
+    bool is_undoing;
+    struct {
+        int64_t at_ms, order;
+    } finished[SIM_NODES_MAX]; /* of those that it was told have completed */
 };
 
 /* What one lane was told so far: a bit for each node. */
-static pawl_status play_node(struct player *player, pawl_lane *lane, int node, uint32_t *told, uint64_t *digest);
+static pawl_status play_node(struct player *player, pawl_lane *lane, int node, uint64_t *told, uint64_t *digest);
 
-static size_t name_of(int node, char name[NAME_MAX_SIZE])
+static size_t name_of(int position, char name[NAME_MAX_SIZE])
 {
-    return (size_t)snprintf(name, NAME_MAX_SIZE, "n%d", node);
+    const char *prefix = sim_is_undo(position) ? "compensate: n" : sim_is_await(position) ? "c" : "n";
+    return (size_t)snprintf(name, NAME_MAX_SIZE, "%s%d", prefix, sim_node_at(position));
 }
 
 static const struct sim_step *row_of(const struct player *player, int node)
@@ -34,22 +39,32 @@ static const struct sim_step *row_of(const struct player *player, int node)
 
 static pawl_status refused(const struct player *player, pawl_lane *lane, int node, pawl_status status)
 {
-    SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_SUSPENDED, "n%d of %s is refused: %s: %s", node,
-              player->turn->claim.id.data, pawl_status_name(status), pawl_lane_error(lane));
+    const struct sim_instance *instance = sim_model_by_key(&player->world->model, player->fence->instance);
+    bool is_demanded =
+        !sim_model_holds(&player->world->model, player->fence) || instance->task.demand != PW_DEMAND_NONE;
+    SIM_CHECK(SIM_RULE_DEMAND, status != PAWL_INTERRUPTED || (is_demanded && !player->is_undoing),
+              "%s is interrupted at n%d, and nobody wanted that", instance->id, node);
+    SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_SUSPENDED || status == PAWL_INTERRUPTED,
+              "n%d of %s is refused: %s: %s", node, player->turn->claim.id.data, pawl_status_name(status),
+              pawl_lane_error(lane));
     return status;
 }
 
 /* ---- Answers ------------------------------------------------------------------------------------------------------- */
 
 /* Steps whose commit the store may refuse. */
-static bool must_be_settled(const struct sim_node *plan, bool done)
+static bool must_be_settled(const struct sim_node *plan, int position, bool done)
 {
+    if (position >= SIM_NODES_MAX)
+        return false;
     if (plan->kind == SIM_WAIT)
         return !done;
+    if (plan->kind == SIM_CHILD)
+        return done;
     return plan->kind == SIM_DO && (done ? plan->effect != SIM_EFFECT_NONE : plan->effect_on_failure);
 }
 
-static pawl_status tell(const struct player *player, int node, const struct pawl_answer *answer, uint32_t *told,
+static pawl_status tell(struct player *player, int node, const struct pawl_answer *answer, uint64_t *told,
                         uint64_t *digest)
 {
     bool done = answer->kind == PAWL_ANSWER_DONE;
@@ -57,8 +72,9 @@ static pawl_status tell(const struct player *player, int node, const struct pawl
     if (sim_model_holds(&player->world->model, player->fence)) {
         const struct sim_step *row = row_of(player, node);
         bool is_durable = sim_step_is_finished(row);
-        SIM_CHECK(SIM_RULE_SETTLED_FIRST, is_durable || !must_be_settled(&player->program->nodes[node], done),
-                  "n%d of %s", node, player->turn->claim.id.data);
+        SIM_CHECK(SIM_RULE_SETTLED_FIRST,
+                  is_durable || !must_be_settled(&player->program->nodes[sim_node_at(node)], node, done), "n%d of %s",
+                  node, player->turn->claim.id.data);
         const char *stored = row->status == PAWL_STEP_COMPLETED ? row->result : row->error_name;
         SIM_CHECK(SIM_RULE_ANSWER,
                   !is_durable ||
@@ -66,7 +82,12 @@ static pawl_status tell(const struct player *player, int node, const struct pawl
                   "n%d of %s was told %s, stored is %s", node, player->turn->claim.id.data,
                   text != NULL ? text : "nothing", stored);
     }
-    *told |= 1u << node;
+    if (!sim_is_undo(node))
+        *told |= UINT64_C(1) << node;
+    if (node < SIM_NODES_MAX) {
+        player->finished[node].at_ms = done ? answer->finished_at_ms : 0;
+        player->finished[node].order = answer->order;
+    }
     *digest = sim_digest_told(0, node, done, answer->result_json, answer->error_name);
     return done ? PAWL_OK : PAWL_FAILED;
 }
@@ -103,6 +124,8 @@ static pawl_status register_event(struct player *player, pawl_attempt *attempt, 
     char payload[SIM_TEXT_MAX];
     int target = sim_below(&world->chance, world->model.instance_count);
     const struct sim_instance *instance = &world->model.instances[target];
+    if (sim_is_job(instance))
+        instance = &world->model.instances[0];
     int size = snprintf(payload, sizeof payload, "%d", world->events_sent++);
     return pawl_attempt_send_event(attempt, instance->workflow, instance->id, plan->event_type == 0 ? "e0" : "e1",
                                    payload, (size_t)size);
@@ -135,11 +158,27 @@ static pawl_status register_effect(struct player *player, pawl_attempt *attempt,
     return PAWL_OK;
 }
 
+/* The child's id is the number of the body that made it. */
+static pawl_status register_child(pawl_attempt *attempt, const struct sim_node *plan, int number)
+{
+    char id[SIM_TEXT_MAX], params[SIM_TEXT_MAX];
+    const char *given = NULL;
+    (void)snprintf(id, sizeof id, "own%d", number);
+    int size = snprintf(params, sizeof params, "%d", plan->child_program);
+    pawl_status status =
+        pawl_attempt_create_child(attempt, "beta", id, plan->is_attached, params, (size_t)size, &given);
+    SIM_CHECK(SIM_RULE_NO_SURPRISE, status != PAWL_OK || strcmp(given, id) == 0, "a child is named %s", given);
+    return status;
+}
+
 static void prepare_body(struct player *player, pawl_lane *lane, pawl_attempt *attempt, int node, int number)
 {
-    const struct sim_node *plan = &player->program->nodes[node];
+    const struct sim_node *plan = &player->program->nodes[sim_node_at(node)];
     char text[SIM_TEXT_MAX];
-    pawl_status status = register_effect(player, attempt, plan, node, number);
+    if (sim_is_undo(node))
+        return;
+    pawl_status status = plan->kind == SIM_CHILD ? register_child(attempt, plan, number)
+                                                 : register_effect(player, attempt, plan, node, number);
     if (status == PAWL_OK && plan->effect_on_failure) {
         (void)snprintf(text, sizeof text, "%lld.%lld.%d.f.%d", (long long)player->fence->instance,
                        (long long)player->fence->run, node, number);
@@ -154,12 +193,12 @@ static void prepare_body(struct player *player, pawl_lane *lane, pawl_attempt *a
 }
 
 /* Everything that this lane was told is durable, unless the turn has lost its run. */
-static void check_durable(const struct player *player, int node, uint32_t told)
+static void check_durable(const struct player *player, int node, uint64_t told)
 {
     if (!sim_model_holds(&player->world->model, player->fence))
         return;
-    for (int other = 0; other < player->program->count; other++) {
-        if ((told & (1u << other)) != 0)
+    for (int other = 0; other < 2 * SIM_NODES_MAX; other++) {
+        if ((told & (UINT64_C(1) << other)) != 0)
             SIM_CHECK(SIM_RULE_DURABLE_FIRST, sim_step_is_finished(row_of(player, other)),
                       "the body of n%d begins before n%d is durable", node, other);
     }
@@ -200,7 +239,7 @@ static pawl_status end_body(struct sim_world *world, pawl_attempt *attempt, int 
     return status;
 }
 
-static pawl_status run_body(struct player *player, pawl_lane *lane, pawl_attempt *attempt, int node, uint32_t told)
+static pawl_status run_body(struct player *player, pawl_lane *lane, pawl_attempt *attempt, int node, uint64_t told)
 {
     struct sim_world *world = player->world;
     int64_t deadline_ms = pawl_attempt_deadline_ms(attempt), try = pawl_attempt_number(attempt);
@@ -229,13 +268,14 @@ static pawl_status run_body(struct player *player, pawl_lane *lane, pawl_attempt
 
 /* ---- Nodes --------------------------------------------------------------------------------------------------------- */
 
-static pawl_status play_do(struct player *player, pawl_lane *lane, int node, uint32_t *told, uint64_t *digest)
+static pawl_status play_do(struct player *player, pawl_lane *lane, int node, uint64_t *told, uint64_t *digest)
 {
     struct pawl_answer answer;
     char name[NAME_MAX_SIZE];
     size_t size = name_of(node, name);
     for (;;) {
-        pawl_status status = pawl_recall_step(lane, name, size, &player->program->nodes[node].policy, &answer);
+        pawl_status status =
+            pawl_recall_step(lane, name, size, &player->program->nodes[sim_node_at(node)].policy, &answer);
         if (status != PAWL_OK)
             return refused(player, lane, node, status);
         if (answer.kind != PAWL_ANSWER_RUN)
@@ -245,7 +285,7 @@ static pawl_status play_do(struct player *player, pawl_lane *lane, int node, uin
     }
 }
 
-static pawl_status play_timer(struct player *player, pawl_lane *lane, int node, uint32_t *told, uint64_t *digest)
+static pawl_status play_timer(struct player *player, pawl_lane *lane, int node, uint64_t *told, uint64_t *digest)
 {
     const struct sim_node *plan = &player->program->nodes[node];
     struct pawl_answer answer;
@@ -261,6 +301,51 @@ static pawl_status play_timer(struct player *player, pawl_lane *lane, int node, 
     return status == PAWL_OK ? tell(player, node, &answer, told, digest) : refused(player, lane, node, status);
 }
 
+static pawl_status play_other(struct player *player, pawl_lane *lane, int node, uint64_t *told, uint64_t *digest)
+{
+    const struct sim_node *plan = &player->program->nodes[node];
+    struct pawl_answer answer;
+    char name[NAME_MAX_SIZE], data[SIM_TEXT_MAX];
+    size_t size = name_of(node, name);
+    struct pawl_job_request request = { .function = "f", .data_json = data };
+    const char *token;
+    pawl_status status = PAWL_OK;
+    request.data_size = (size_t)snprintf(data, sizeof data, "%d", node);
+    if (plan->kind == SIM_CALL) {
+        status = pawl_recall_call(lane, name, size, &request, &plan->policy, &answer);
+    } else {
+        status = pawl_recall_token(lane, name, size, &token);
+        if (status == PAWL_OK)
+            status = pawl_recall_deferred(lane, name, size, plan->ms, &answer);
+    }
+    return status == PAWL_OK ? tell(player, node, &answer, told, digest) : refused(player, lane, node, status);
+}
+
+static pawl_status play_child(struct player *player, pawl_lane *lane, int node, uint64_t *told, uint64_t *digest)
+{
+    struct pawl_answer answer;
+    char name[NAME_MAX_SIZE], id[SIM_TEXT_MAX];
+    uint64_t of_wait = 0;
+    pawl_status status = play_do(player, lane, node, told, digest);
+    if (status != PAWL_OK)
+        return status;
+    /* What it was told is what the body returned: its number. */
+    size_t size = name_of(node, name);
+    status = pawl_recall_step(lane, name, size, &player->program->nodes[node].policy, &answer);
+    if (status != PAWL_OK)
+        return refused(player, lane, node, status);
+    (void)snprintf(id, sizeof id, "own%d", atoi(answer.result_json));
+    if (sim_below(&player->world->chance, 6) == 0)
+        sim_interlude_long(player->world); /* it may end before anybody waits for it */
+    size = name_of(node + SIM_NODES_MAX, name);
+    status = pawl_recall_child(lane, name, size, "beta", id, &answer);
+    if (status != PAWL_OK)
+        return refused(player, lane, node, status);
+    status = tell(player, node + SIM_NODES_MAX, &answer, told, &of_wait);
+    *digest = sim_digest_node(*digest, of_wait);
+    return status;
+}
+
 static pawl_status play_log(struct player *player, pawl_lane *lane, int node, uint64_t *digest)
 {
     char name[NAME_MAX_SIZE];
@@ -270,14 +355,14 @@ static pawl_status play_log(struct player *player, pawl_lane *lane, int node, ui
     return status == PAWL_OK ? PAWL_OK : refused(player, lane, node, status);
 }
 
-static pawl_status play_sequence(struct player *player, pawl_lane *lane, int node, uint32_t *told, uint64_t *digest)
+static pawl_status play_sequence(struct player *player, pawl_lane *lane, int node, uint64_t *told, uint64_t *digest)
 {
     const struct sim_node *nodes = player->program->nodes;
     *digest = (uint64_t)node;
     for (int child = nodes[node].first_child; child != SIM_NONE; child = nodes[child].next_sibling) {
         uint64_t of_child = 0;
         pawl_status status = play_node(player, lane, child, told, &of_child);
-        if (status == PAWL_SUSPENDED)
+        if (status == PAWL_SUSPENDED || status == PAWL_INTERRUPTED)
             return status;
         *digest = sim_digest_node(*digest, of_child);
         if (status == PAWL_FAILED && !nodes[child].is_tolerant)
@@ -289,9 +374,9 @@ static pawl_status play_sequence(struct player *player, pawl_lane *lane, int nod
 struct branches {
     struct player *player;
     int nodes[BRANCHES_MAX];
-    uint32_t told[BRANCHES_MAX];
+    uint64_t told[BRANCHES_MAX];
     uint64_t digests[BRANCHES_MAX];
-    uint32_t told_before;
+    uint64_t told_before;
 };
 
 static pawl_status play_branch(pawl_lane *lane, size_t position, void *user)
@@ -302,37 +387,43 @@ static pawl_status play_branch(pawl_lane *lane, size_t position, void *user)
                      &branches->digests[position]);
 }
 
-static size_t gather(struct player *player, int node, uint32_t told, struct branches *branches)
+static size_t gather(struct player *player, int node, uint64_t told, struct branches *branches)
 {
     const struct sim_node *nodes = player->program->nodes;
     size_t count = 0;
-    branches->player = player;
-    branches->told_before = told;
+    *branches = (struct branches){ .player = player, .told_before = told };
     for (int child = nodes[node].first_child; child != SIM_NONE; child = nodes[child].next_sibling)
         branches->nodes[count++] = child;
     return count;
 }
 
-static pawl_status play_all(struct player *player, pawl_lane *lane, int node, uint32_t *told, uint64_t *digest)
+/* Of losers and of those that are not finished, too: what they did may have to be undone. */
+static void gather_told(const struct branches *branches, size_t count, uint64_t *told)
+{
+    for (size_t i = 0; i < count; i++)
+        *told |= branches->told[i];
+}
+
+static pawl_status play_all(struct player *player, pawl_lane *lane, int node, uint64_t *told, uint64_t *digest)
 {
     struct branches branches;
     pawl_status statuses[BRANCHES_MAX];
     size_t count = gather(player, node, *told, &branches);
     size_t limit = (size_t)player->program->nodes[node].limit;
     pawl_status status = pawl_lane_all(lane, count, limit, play_branch, &branches, statuses);
+    gather_told(&branches, count, told);
     if (status != PAWL_OK)
         return refused(player, lane, node, status);
     *digest = (uint64_t)node;
     for (size_t i = 0; i < count; i++) {
         *digest = sim_digest_node(*digest, branches.digests[i]);
-        *told |= branches.told[i];
-        if (statuses[i] != PAWL_OK)
-            status = PAWL_FAILED;
+        if (statuses[i] != PAWL_OK && status != PAWL_INTERRUPTED)
+            status = statuses[i] == PAWL_INTERRUPTED ? PAWL_INTERRUPTED : PAWL_FAILED;
     }
     return status;
 }
 
-static pawl_status play_first(struct player *player, pawl_lane *lane, int node, uint32_t *told, uint64_t *digest)
+static pawl_status play_first(struct player *player, pawl_lane *lane, int node, uint64_t *told, uint64_t *digest)
 {
     struct branches branches;
     pawl_status statuses[BRANCHES_MAX];
@@ -340,6 +431,7 @@ static pawl_status play_first(struct player *player, pawl_lane *lane, int node, 
     size_t winner = 0, count = gather(player, node, *told, &branches);
     pawl_status status =
         pawl_lane_first(lane, name, name_of(node, name), count, play_branch, &branches, &winner, statuses);
+    gather_told(&branches, count, told);
     if (status != PAWL_OK)
         return refused(player, lane, node, status);
     const struct sim_step *row = row_of(player, node);
@@ -347,12 +439,12 @@ static pawl_status play_first(struct player *player, pawl_lane *lane, int node, 
               !sim_model_holds(&player->world->model, player->fence) || !sim_step_is_finished(row) ||
                   atoi(row->result) == (int)winner,
               "n%d of %s: won by %zu, stored is %s", node, player->turn->claim.id.data, winner, row->result);
-    *told |= branches.told[winner] | 1u << node;
+    *told |= UINT64_C(1) << node;
     *digest = sim_digest_node((uint64_t)node, branches.digests[winner]);
-    return statuses[winner] == PAWL_OK ? PAWL_OK : PAWL_FAILED;
+    return statuses[winner] == PAWL_OK || statuses[winner] == PAWL_INTERRUPTED ? statuses[winner] : PAWL_FAILED;
 }
 
-static pawl_status play_node(struct player *player, pawl_lane *lane, int node, uint32_t *told, uint64_t *digest)
+static pawl_status play_node(struct player *player, pawl_lane *lane, int node, uint64_t *told, uint64_t *digest)
 {
     switch (player->program->nodes[node].kind) {
     case SIM_SEQUENCE:
@@ -363,6 +455,11 @@ static pawl_status play_node(struct player *player, pawl_lane *lane, int node, u
     case SIM_SLEEP_UNTIL:
     case SIM_WAIT:
         return play_timer(player, lane, node, told, digest);
+    case SIM_CALL:
+    case SIM_DEFERRED:
+        return play_other(player, lane, node, told, digest);
+    case SIM_CHILD:
+        return play_child(player, lane, node, told, digest);
     case SIM_LOG:
         return play_log(player, lane, node, digest);
     case SIM_ALL:
@@ -373,13 +470,50 @@ static pawl_status play_node(struct player *player, pawl_lane *lane, int node, u
     return PAWL_SUSPENDED;
 }
 
+/* ---- The end of a pass ---------------------------------------------------------------------------------------------- */
+
+/* The youngest of those that are still to be undone; SIM_NONE: there is none. */
+static int youngest(const struct player *player, uint64_t wanted)
+{
+    int found = SIM_NONE;
+    for (int node = 0; node < player->program->count; node++) {
+        if ((wanted & (UINT64_C(1) << node)) == 0)
+            continue;
+        bool is_younger = found == SIM_NONE || player->finished[node].at_ms > player->finished[found].at_ms ||
+                          (player->finished[node].at_ms == player->finished[found].at_ms &&
+                           player->finished[node].order > player->finished[found].order);
+        found = is_younger ? node : found;
+    }
+    return found;
+}
+
+/* What it did is undone, the youngest first; one that cannot be is left.  PAWL_SUSPENDED: not all yet. */
+static pawl_status undo(struct player *player, uint64_t told)
+{
+    uint64_t wanted = 0, digest;
+    for (int node = 0; node < player->program->count; node++) {
+        bool is_done = (told & (UINT64_C(1) << node)) != 0 && player->finished[node].at_ms > 0;
+        if (is_done && player->program->nodes[node].is_undone)
+            wanted |= UINT64_C(1) << node;
+    }
+    if (player->world->plant.kind == SIM_PLANT_NOT_UNDONE)
+        wanted &= wanted - 1;
+    pawl_turn_unwind(player->turn);
+    player->is_undoing = true;
+    for (int node = youngest(player, wanted); node != SIM_NONE; node = youngest(player, wanted)) {
+        if (play_do(player, pawl_turn_lane(player->turn), node + 2 * SIM_NODES_MAX, &told, &digest) == PAWL_SUSPENDED)
+            return PAWL_SUSPENDED;
+        wanted &= ~(UINT64_C(1) << node);
+    }
+    return PAWL_OK;
+}
+
 void sim_play(pawl_turn *turn, void *user)
 {
     struct sim_world *world = user;
     struct pawl_turn_info info;
     char text[SIM_TEXT_MAX];
-    uint32_t told = 0;
-    uint64_t digest = 0;
+    uint64_t told = 0, digest = 0;
     if (!world->is_calm && world->mood.gives_up > 0 && sim_happens(&world->chance, world->mood.gives_up)) {
         pawl_turn_suspend(turn);
         return;
@@ -392,10 +526,80 @@ void sim_play(pawl_turn *turn, void *user)
                              .fence = &turn->claim.fence };
     pawl_status status = play_node(&player, pawl_turn_lane(turn), 0, &told, &digest);
     int size = snprintf(text, sizeof text, "\"%016llx\"", (unsigned long long)digest);
+    if ((status == PAWL_FAILED || status == PAWL_INTERRUPTED) && undo(&player, told) != PAWL_OK)
+        status = PAWL_SUSPENDED;
     if (status == PAWL_OK)
         pawl_turn_finish(turn, text, (size_t)size);
     else if (status == PAWL_FAILED)
         pawl_turn_fail(turn, "Program", text);
+    else if (status == PAWL_INTERRUPTED)
+        pawl_turn_fail(turn, pawl_status_name(PAWL_INTERRUPTED), "");
     else
         pawl_turn_suspend(turn);
+}
+
+/* ---- Jobs ------------------------------------------------------------------------------------------------------------ */
+
+/* The body of a job, which is all there is of it.  PAWL_SUSPENDED: its process is dead. */
+static void work(struct player *player, pawl_attempt *attempt, int number, int64_t attempt_of_call)
+{
+    struct sim_world *world = player->world;
+    struct sim_body *body = &world->model.bodies[number];
+    char text[SIM_TEXT_MAX];
+    int size = snprintf(text, sizeof text, "%d", number);
+    sim_interlude(world);
+    enum sim_body_end end = choose_end(player, attempt_of_call, body->deadline_ms);
+    body->end = end;
+    body->returned_at_ms = world->now_ms;
+    if (player->turn->dead)
+        sim_interlude_long(world); /* whoever takes it up now says so */
+    pawl_attempt_drop(attempt);
+    body->ended_at_ms = world->now_ms;
+    if (end == SIM_BODY_OK)
+        pawl_turn_finish(player->turn, text, (size_t)size);
+    else if (end == SIM_BODY_FAILED)
+        pawl_turn_fail(player->turn, "Flaky", text);
+    else
+        pawl_turn_fail_for_good(player->turn, "Broken", text);
+}
+
+static int64_t number_in(const char *params, const char *key)
+{
+    const char *found = strstr(params, key);
+    SIM_CHECK(SIM_RULE_NO_SURPRISE, found != NULL, "a job's params: %s", params);
+    return strtoll(found + strlen(key), NULL, 10);
+}
+
+void sim_work(pawl_turn *turn, void *user)
+{
+    struct sim_world *world = user;
+    struct pawl_turn_info info;
+    struct pawl_answer answer;
+    struct pawl_policy policy = { .timeout_ms = 1000 };
+    struct player player = { .world = world,
+                             .process = sim_process_of(world, pawl_turn_engine(turn)),
+                             .turn = turn,
+                             .fence = &turn->claim.fence };
+    if (!world->is_calm && world->mood.gives_up > 0 && sim_happens(&world->chance, world->mood.gives_up * 3)) {
+        pawl_turn_suspend(turn);
+        return;
+    }
+    pawl_turn_describe(turn, &info);
+    policy.timeout_ms = number_in(info.params_json, "\"timeoutMs\":");
+    pawl_status status = pawl_recall_step(pawl_turn_lane(turn), "call", 4, &policy, &answer);
+    if (status != PAWL_OK) {
+        SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_SUSPENDED, "a job is refused: %s", pawl_status_name(status));
+        pawl_turn_suspend(turn);
+    } else if (answer.kind == PAWL_ANSWER_FAILED) {
+        pawl_turn_fail(turn, answer.error_name, answer.error_message);
+    } else if (player.process->is_dead) {
+        (void)!pawl_attempt_fail(answer.attempt, "Dead", "", true);
+        pawl_turn_suspend(turn);
+    } else {
+        int number = sim_model_body_starts(&world->model, player.fence, 0, 1, pawl_attempt_deadline_ms(answer.attempt),
+                                           world->now_ms);
+        sim_trace("body %d: job %s", number, info.instance_id);
+        world->counts->bodies++;
+        work(&player, answer.attempt, number, number_in(info.params_json, "\"attempt\":"));
+    }
 }

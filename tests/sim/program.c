@@ -7,10 +7,11 @@
 
 enum { DEPTH_MAX = 3, CHILDREN_MAX = 4 };
 
-void sim_taste_choose(struct sim_taste *taste, struct sim_chance *chance)
+void sim_taste_choose(struct sim_taste *taste, bool with_others, struct sim_chance *chance)
 {
     static const int usual[] = { [SIM_SEQUENCE] = 4, [SIM_DO] = 20, [SIM_SLEEP] = 5, [SIM_SLEEP_UNTIL] = 2,
                                  [SIM_WAIT] = 7,     [SIM_LOG] = 4, [SIM_ALL] = 4,   [SIM_FIRST] = 4 };
+    *taste = (struct sim_taste){ .undone = with_others ? 300 : 0 };
     memcpy(taste->weights, usual, sizeof usual);
     for (int kind = SIM_SLEEP; kind <= SIM_FIRST; kind++) {
         int mood = sim_below(chance, 8);
@@ -18,12 +19,14 @@ void sim_taste_choose(struct sim_taste *taste, struct sim_chance *chance)
     }
     taste->effects = sim_below(chance, 3) * 300;
     taste->size = (int)sim_between(chance, 3, 12);
+    for (int kind = SIM_CALL; kind <= SIM_DEFERRED && with_others; kind++)
+        taste->weights[kind] = sim_below(chance, 4) * 10;
 }
 
 static enum sim_node_kind draw_kind(const struct sim_taste *taste, bool may_nest, struct sim_chance *chance)
 {
     int total = 0;
-    for (int kind = 0; kind <= SIM_FIRST; kind++)
+    for (int kind = 0; kind < SIM_KIND_COUNT; kind++)
         total += taste->weights[kind];
     for (;;) {
         int drawn = sim_below(chance, total), kind = 0;
@@ -53,6 +56,7 @@ static void make_body(struct sim_node *node, const struct sim_taste *taste, int 
     make_policy(&node->policy, chance);
     node->logs = sim_below(chance, 4) == 0;
     node->in_race = in_race;
+    node->is_undone = taste->undone > 0 && sim_happens(chance, taste->undone);
     if (!sim_happens(chance, in_race ? taste->effects * 3 / 2 : taste->effects))
         return;
     node->effect = (enum sim_effect)sim_below(chance, SIM_EFFECT_EVENT + 1);
@@ -62,6 +66,20 @@ static void make_body(struct sim_node *node, const struct sim_taste *taste, int 
     node->child_program = child_program;
     if (node->effect == SIM_EFFECT_CREATE && child_program == SIM_NONE)
         node->effect = SIM_EFFECT_SQL;
+}
+
+/* What others finish.  Who makes no children makes a step like any other. */
+static void make_other(struct sim_node *node, const struct sim_taste *taste, int child_program,
+                       struct sim_chance *chance)
+{
+    static const int64_t waits_ms[] = { 1000, 7000, 60000, 600000 };
+    make_policy(&node->policy, chance);
+    node->is_undone = sim_happens(chance, taste->undone) && node->kind != SIM_DEFERRED;
+    node->is_attached = sim_below(chance, 2) == 0;
+    node->child_program = child_program;
+    node->ms = waits_ms[sim_below(chance, 4)];
+    if (node->kind == SIM_CHILD && child_program == SIM_NONE)
+        node->kind = SIM_DO;
 }
 
 static void make_leaf(struct sim_node *node, const struct sim_taste *taste, int child_program, bool in_race,
@@ -79,6 +97,8 @@ static void make_leaf(struct sim_node *node, const struct sim_taste *taste, int 
         node->ms = sim_between(chance, -5000, 60000);
     else if (node->kind == SIM_WAIT)
         node->ms = waits_ms[sim_below(chance, 4)];
+    else if (node->kind != SIM_LOG)
+        make_other(node, taste, child_program, chance);
 }
 
 struct maker {
@@ -144,11 +164,12 @@ void sim_program_change(struct sim_program *program)
 
 static void trace_node(const struct sim_program *program, int position)
 {
-    static const char *const kinds[] = { "sequence", "do", "sleep", "sleep until", "wait", "log", "all", "first" };
+    static const char *const kinds[] = { "sequence", "do",    "sleep", "sleep until", "wait",    "log",
+                                         "all",      "first", "call",  "child",       "deferred" };
     static const char *const effects[] = { "", ", sql", ", call", ", unique", ", create", ", event" };
     const struct sim_node *node = &program->nodes[position];
-    sim_trace("n%d %s%s%s%s, %lld ms, limit %d", position, kinds[node->kind], node->is_tolerant ? ", tolerant" : "",
-              effects[node->effect], node->effect_on_failure ? ", on failure" : "",
+    sim_trace("n%d %s%s%s%s%s, %lld ms, limit %d", position, kinds[node->kind], node->is_tolerant ? ", tolerant" : "",
+              effects[node->effect], node->effect_on_failure ? ", on failure" : "", node->is_undone ? ", undone" : "",
               (long long)(node->kind == SIM_DO ? node->policy.delay_ms : node->ms), node->limit);
     sim_trace_enter();
     for (int child = node->first_child; child != SIM_NONE; child = program->nodes[child].next_sibling)

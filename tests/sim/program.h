@@ -8,9 +8,23 @@
 #include "chance.h"
 #include "pawl/engine.h"
 
-enum { SIM_NODES_MAX = 24, SIM_NONE = -1 };
+/* Besides its own step, "n7", a node may have two more: "c7", the wait for the child that it made, and "compensate: n7". */
+enum { SIM_NODES_MAX = 24, SIM_STEPS_MAX = 3 * SIM_NODES_MAX, SIM_NONE = -1 };
 
-enum sim_node_kind { SIM_SEQUENCE, SIM_DO, SIM_SLEEP, SIM_SLEEP_UNTIL, SIM_WAIT, SIM_LOG, SIM_ALL, SIM_FIRST };
+enum sim_node_kind {
+    SIM_SEQUENCE,
+    SIM_DO,
+    SIM_SLEEP,
+    SIM_SLEEP_UNTIL,
+    SIM_WAIT,
+    SIM_LOG,
+    SIM_ALL,
+    SIM_FIRST,
+    SIM_CALL,  /* a job, for a runner or for a worker outside */
+    SIM_CHILD, /* a step that makes a child, and the wait for its end */
+    SIM_DEFERRED
+};
+enum { SIM_KIND_COUNT = SIM_DEFERRED + 1 };
 
 /* What a body registers to come true with its success. */
 enum sim_effect {
@@ -35,7 +49,9 @@ struct sim_node {
     bool effect_on_failure; /* besides: a row that says so when the step failed for good */
     bool in_race; /* below a FIRST: what it registers is refused more often, also when its branch has lost already */
     bool logs;
-    int child_program; /* SIM_EFFECT_CREATE */
+    int child_program; /* SIM_EFFECT_CREATE, SIM_CHILD */
+    bool is_attached;  /* SIM_CHILD */
+    bool is_undone;    /* it carries a compensation */
 };
 
 struct sim_program {
@@ -45,12 +61,14 @@ struct sim_program {
 
 /* What the programs of a world are made of, so that some worlds are all about one thing. */
 struct sim_taste {
-    int weights[SIM_FIRST + 1];
+    int weights[SIM_KIND_COUNT];
     int effects; /* of 1000 bodies */
     int size;    /* nodes of a program, about */
+    int undone;  /* of 1000 bodies: those that carry a compensation */
 };
 
-void sim_taste_choose(struct sim_taste *taste, struct sim_chance *chance);
+/* with_others: with what others finish, too. */
+void sim_taste_choose(struct sim_taste *taste, bool with_others, struct sim_chance *chance);
 
 /* child_program SIM_NONE: it creates no other instances. */
 void sim_program_make(struct sim_program *program, const struct sim_taste *taste, int child_program,

@@ -27,6 +27,18 @@ static enum sim_reading read_step(const struct sim_run *run, int node, uint64_t 
     return done ? SIM_READ_OK : SIM_READ_FAILED;
 }
 
+/* The step that makes it, then the wait for it. */
+static enum sim_reading read_child(const struct sim_run *run, int node, uint64_t *digest)
+{
+    uint64_t of_wait = 0;
+    enum sim_reading how = read_step(run, node, digest);
+    if (how != SIM_READ_OK)
+        return how;
+    how = read_step(run, node + SIM_NODES_MAX, &of_wait);
+    *digest = sim_digest_node(*digest, of_wait);
+    return how;
+}
+
 static enum sim_reading read_sequence(const struct sim_model *model, const struct sim_instance *instance,
                                       const struct sim_run *run, int node, uint64_t *digest)
 {
@@ -88,7 +100,11 @@ enum sim_reading sim_read_node(const struct sim_model *model, const struct sim_i
     case SIM_SLEEP:
     case SIM_SLEEP_UNTIL:
     case SIM_WAIT:
+    case SIM_CALL:
+    case SIM_DEFERRED:
         return read_step(run, node, digest);
+    case SIM_CHILD:
+        return read_child(run, node, digest);
     case SIM_LOG:
         *digest = (uint64_t)node;
         return SIM_READ_OK;
@@ -98,4 +114,32 @@ enum sim_reading sim_read_node(const struct sim_model *model, const struct sim_i
         return read_first(model, instance, run, node, digest);
     }
     return SIM_READ_UNFINISHED;
+}
+
+/* As sim_read_node() goes, but beyond what has not finished: an interrupted program stops there, and has been told what
+ * stands before. */
+static uint64_t told_below(const struct sim_instance *instance, const struct sim_run *run, int node)
+{
+    const struct sim_node *nodes = instance->program->nodes;
+    const struct sim_step *step = &run->steps[node];
+    uint64_t told = UINT64_C(1) << node, digest;
+    int child = nodes[node].first_child;
+    if (child == SIM_NONE)
+        return sim_step_is_finished(step) ? told : 0;
+    if (nodes[node].kind != SIM_FIRST || !sim_step_is_finished(step))
+        told = 0;
+    for (; child != SIM_NONE; child = nodes[child].next_sibling) {
+        told |= told_below(instance, run, child);
+        if (nodes[node].kind != SIM_SEQUENCE)
+            continue;
+        enum sim_reading how = sim_read_node(NULL, instance, run, child, &digest);
+        if (how == SIM_READ_UNFINISHED || (how == SIM_READ_FAILED && !nodes[child].is_tolerant))
+            break;
+    }
+    return told;
+}
+
+uint64_t sim_read_told(const struct sim_instance *instance, const struct sim_run *run)
+{
+    return told_below(instance, run, 0);
 }

@@ -43,7 +43,14 @@
     RULE(37, RECORDED, "what a hook is to be told is recorded once, in the commit that causes it")                     \
     RULE(38, ATTEMPTED, "a delivery is tried when it is due, at most attempts_max times, and ends as its hook said")   \
     RULE(39, DELIVERED, "once faults stop and time goes on, every delivery is made or has failed for good")            \
-    RULE(40, SHARE, "among others a runner claims what it owns when it is due, and what they own only after the grace")
+    RULE(40, SHARE, "among others a runner claims what it owns when it is due, and what they own only after the grace")\
+    RULE(41, ANSWERED, "a child or job that ends tells its parent in the same commit, and is told of once")            \
+    RULE(42, JOB_RESULT, "a call ends with what its job did, and a job's worker speaks only under its lease, in time") \
+    RULE(43, JOBS_END, "with a run end its jobs, and with an attempt the one that it made")                            \
+    RULE(44, DEMAND, "a demand reaches the run, and from one that it ends its attached children")                      \
+    RULE(45, UNDONE, "a run that failed or was interrupted ends when all it did was undone, the newest first")         \
+    RULE(46, DEFERRED, "a deferred is completed once, by the first")                                                   \
+    RULE(47, KEPT, "a repaired run keeps just the finished steps that it should")
 /* clang-format on */
 
 enum sim_rule {

@@ -67,25 +67,44 @@ static enum sim_state state_of_task(const struct sim_task *task)
                                              : SIM_STATE_QUEUED;
 }
 
-/* The op that says what a unit does to tasks; an event goes before what it wakes.  NULL: none. */
-static const struct pw_op *find_move(const struct pw_unit *unit)
+static bool is_about(const struct pw_op *op, const struct sim_instance *instance)
 {
-    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
-        switch (op->kind) {
-        case PW_OP_CREATE:
-        case PW_OP_RESTART:
-        case PW_OP_EVENT:
-        case PW_OP_PARK:
-        case PW_OP_HOLD:
-        case PW_OP_PAUSE:
-        case PW_OP_FINISH:
-        case PW_OP_CLAIM:
-            return op;
-        default:
-            break;
-        }
+    int64_t key = instance->key;
+    switch (op->kind) {
+    case PW_OP_CREATE:
+        return op->as.create.created && op->as.create.fence.instance == key;
+    case PW_OP_RESTART:
+        return op->as.restart.instance == key;
+    case PW_OP_EVENT:
+        return op->as.event.instance == key;
+    case PW_OP_PARK:
+        return op->as.park.instance == key;
+    case PW_OP_HOLD:
+        return op->as.hold.instance == key;
+    case PW_OP_PAUSE:
+        return op->as.pause.instance == key;
+    case PW_OP_DEMAND:
+        return op->as.demand.instance == key;
+    case PW_OP_REACH:
+        return instance->link.parent == op->as.reach.parent && instance->link.run == op->as.reach.run;
+    case PW_OP_FINISH:
+        return op->as.finish.instance == key;
+    case PW_OP_END:
+        return op->as.end.instance == key;
+    case PW_OP_CLAIM:
+        return true;
+    default:
+        return false;
     }
-    return NULL;
+}
+
+/* The op that says what a unit does to the instance; an event and a demand go before what they wake.  NULL: none. */
+static const struct pw_op *find_move(const struct pw_unit *unit, const struct sim_instance *instance)
+{
+    const struct pw_op *op = unit->first;
+    while (op != NULL && !is_about(op, instance))
+        op = op->next;
+    return op;
 }
 
 static enum cause cause_of_claim(enum sim_state from, enum pw_task_kind kind)
@@ -131,13 +150,21 @@ static enum cause cause_of(const struct pw_unit *unit, const struct pw_op *op, c
     case PW_OP_RESTART:
         return CAUSE_RESTART;
     case PW_OP_EVENT:
-        return by_turn ? CAUSE_STEP_EVENT : CAUSE_EVENT;
+        return op->as.event.is_answer ? CAUSE_ANSWER : by_turn ? CAUSE_STEP_EVENT : CAUSE_EVENT;
+    case PW_OP_DEMAND:
+        return CAUSE_DEMAND;
+    case PW_OP_REACH:
+        return CAUSE_REACH;
+    case PW_OP_END:
+        return CAUSE_END;
     case PW_OP_PARK:
         return cause_of_park(&op->as.park, by_turn, from, state_of_task(&instance->task));
     case PW_OP_PAUSE:
         return op->as.pause.requested ? CAUSE_PAUSE : CAUSE_RESUME;
     case PW_OP_FINISH:
-        return by_turn ? CAUSE_TURN_ENDS : CAUSE_TERMINATE;
+        if (by_turn && op->as.finish.outcome == PW_OUTCOME_TERMINATED)
+            return CAUSE_TURN_DEMANDED;
+        return by_turn || sim_is_job(instance) ? CAUSE_TURN_ENDS : CAUSE_TERMINATE;
     case PW_OP_CLAIM:
         return cause_of_claim(from, instance->task.kind);
     default:
@@ -147,18 +174,18 @@ static enum cause cause_of(const struct pw_unit *unit, const struct pw_op *op, c
 
 void sim_note_unit(struct sim_model *model, const struct pw_unit *unit)
 {
-    const struct pw_op *op = find_move(unit);
-    for (int i = 0; op != NULL && i < model->instance_count; i++) {
+    for (int i = 0; i < model->instance_count; i++) {
         struct sim_instance *instance = &model->instances[i];
         struct sim_standing before = instance->standing;
         struct sim_standing now = { state_of(instance), state_of_task(&instance->task), instance->run,
                                     instance->task.epoch };
         bool is_new_run = now.run != before.run;
-        if (now.task == before.task && now.epoch == before.epoch && !is_new_run)
+        const struct pw_op *op = find_move(unit, instance);
+        if (op == NULL || (now.task == before.task && now.epoch == before.epoch && !is_new_run))
             continue;
         enum cause cause = cause_of(unit, op, instance, before.task);
-        count(model, instance->id, MACHINE_TASK, before.task, now.task, cause);
-        if (now.status != before.status || is_new_run)
+        count(model, instance->id, sim_is_job(instance) ? MACHINE_JOB : MACHINE_TASK, before.task, now.task, cause);
+        if ((now.status != before.status || is_new_run) && !sim_is_job(instance))
             count(model, instance->id, MACHINE_INSTANCE, before.status, now.status, cause);
         instance->standing = now;
     }
@@ -175,6 +202,12 @@ static enum machine machine_of(enum pawl_step_kind kind)
         return MACHINE_SLEEP;
     case PAWL_STEP_EVENT:
         return MACHINE_WAIT;
+    case PAWL_STEP_CALL:
+        return MACHINE_CALL;
+    case PAWL_STEP_CHILD:
+        return MACHINE_AWAIT;
+    case PAWL_STEP_DEFERRED:
+        return MACHINE_DEFERRED;
     case PAWL_STEP_FIRST:
         break;
     }
@@ -213,6 +246,10 @@ static enum cause cause_of_success(enum pawl_step_kind kind)
         return CAUSE_OVER;
     case PAWL_STEP_EVENT:
         return CAUSE_TAKES;
+    case PAWL_STEP_CALL:
+    case PAWL_STEP_CHILD:
+    case PAWL_STEP_DEFERRED:
+        return CAUSE_SUCCEEDS;
     case PAWL_STEP_FIRST:
         break;
     }
@@ -231,6 +268,8 @@ void sim_note_step(struct sim_model *model, const struct pw_op_step *op)
     count(model, instance->id, machine_of(row->kind), step->exists ? state_of_step(step->status) : SIM_STATE_ABSENT,
           state_of_step(row->status), cause);
 }
+
+enum { SEEDS_THAT_REACH_MOST = 2000, SEEDS_THAT_REACH_ALL = 20000 };
 
 /* ---- Telling --------------------------------------------------------------------------------------------------------- */
 
@@ -262,16 +301,17 @@ void sim_transitions_print(const uint64_t counts[SIM_TRANSITION_COUNT])
     }
 }
 
-int sim_transitions_unseen(const uint64_t counts[SIM_TRANSITION_COUNT], bool name_them)
+int sim_transitions_unseen(const uint64_t counts[SIM_TRANSITION_COUNT], uint64_t seeds)
 {
     char name[100];
     int unseen = 0;
     for (int i = 0; i < SIM_TRANSITION_COUNT; i++) {
-        if (counts[i] > 0)
+        bool is_seldom = strncmp(transitions[i].reason, "seldom: ", 8) == 0;
+        if (counts[i] > 0 || (seeds > 0 && seeds < (is_seldom ? SEEDS_THAT_REACH_ALL : SEEDS_THAT_REACH_MOST)))
             continue;
         unseen++;
         (void)format_name(name, sizeof name, i);
-        if (name_them)
+        if (seeds > 0)
             printf("never seen: %s, %s\n", name, transitions[i].reason);
     }
     return unseen;

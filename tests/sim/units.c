@@ -65,6 +65,8 @@ static bool has_event(struct sim_model *model, const struct pw_op_event *op)
 
 static pawl_status expect_event(struct sim_model *model, const struct pw_op_event *op)
 {
+    if (op->is_answer)
+        return PAWL_OK;
     pawl_status status = expect_task(model, op->instance);
     return status == PAWL_OK && has_event(model, op) ? PAWL_INSTANCE_ID_ALREADY_EXISTS : status;
 }
@@ -90,6 +92,8 @@ static pawl_status expect_op(struct sim_model *model, const struct pw_op *op)
         return expect_task(model, op->as.finish.instance);
     case PW_OP_PAUSE:
         return expect_task(model, op->as.pause.instance);
+    case PW_OP_DEMAND:
+        return expect_task(model, op->as.demand.instance);
     case PW_OP_SQL:
         return is_unique_sql(&op->as.sql) && has_tag(model->uniques, model->unique_count, tag_of_sql(&op->as.sql))
                    ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION
@@ -101,6 +105,8 @@ static pawl_status expect_op(struct sim_model *model, const struct pw_op *op)
     case PW_OP_LOG:
     case PW_OP_CLAIM:
     case PW_OP_RENEW:
+    case PW_OP_REACH:
+    case PW_OP_END:
     case PW_OP_REAP:
     case PW_OP_HOOK:
     case PW_OP_HOOK_CLAIM:
@@ -154,7 +160,7 @@ static void begin_run(struct sim_instance *instance, int64_t now_ms, int64_t own
 {
     struct sim_run *run = sim_model_run(instance, instance->run);
     memset(run, 0, offsetof(struct sim_run, events));
-    run->event_count = run->log_count = run->log_room = 0;
+    run->event_count = run->event_rows = run->log_count = run->log_room = 0;
     run->logs = NULL;
     run->logged = 0;
     run->claims = owner != 0;
@@ -197,15 +203,51 @@ static void apply_create(struct sim_model *model, const struct pw_op_create *op,
     memcpy(instance->workflow, workflow, sizeof workflow);
     memcpy(instance->id, id, sizeof id);
     sim_text_copy(instance->params, op->params);
-    instance->program = &model->programs[atoi(instance->params)];
+    instance->link = op->link;
+    instance->program = sim_is_job(instance) ? NULL : &model->programs[atoi(instance->params)];
     begin_run(instance, now_ms, op->hold_owner, op->hold_lease_ms);
+}
+
+/* A repair keeps all that had finished but for the step that failed last, of a run that failed and was not undone. */
+static void check_repair(const struct sim_instance *instance, const struct sim_run *old, const struct pw_op_restart *op)
+{
+    const struct sim_step *failed = NULL;
+    SIM_CHECK(SIM_RULE_KEPT, instance->outcome == PW_OUTCOME_ERRORED && op->keep_before_seq == INT64_MAX,
+              "%s is repaired, and did not fail", instance->id);
+    for (int i = 0; i < SIM_STEPS_MAX; i++) {
+        const struct sim_step *step = &old->steps[i];
+        SIM_CHECK(SIM_RULE_KEPT, !sim_is_undo(i) || !step->exists, "%s is repaired, and was undone", instance->id);
+        if (step->exists && step->seq == op->keep_except_seq)
+            failed = step;
+    }
+    SIM_CHECK(SIM_RULE_KEPT, failed != NULL && failed->status == PAWL_STEP_ERRORED,
+              "%s is repaired, and keeps the step that failed", instance->id);
+    for (int i = 0; i < SIM_STEPS_MAX; i++)
+        SIM_CHECK(SIM_RULE_KEPT,
+                  !old->steps[i].exists || old->steps[i].status != PAWL_STEP_ERRORED ||
+                      strcmp(old->steps[i].error_name, "STEP_ABANDONED") == 0 ||
+                      old->steps[i].updated_at_ms <= failed->updated_at_ms,
+                  "%s is repaired from a step that was not the last to fail", instance->id);
 }
 
 static void apply_restart(struct sim_model *model, const struct pw_op_restart *op, int64_t now_ms)
 {
     struct sim_instance *instance = sim_model_by_key(model, op->instance);
+    const struct sim_run *old = sim_model_run(instance, instance->run);
+    if (op->keep_before_seq != 0)
+        check_repair(instance, old, op);
     instance->run++;
     begin_run(instance, now_ms, op->hold_owner, op->hold_lease_ms);
+    struct sim_run *run = sim_model_run(instance, instance->run);
+    for (int i = 0; i < SIM_STEPS_MAX; i++) {
+        const struct sim_step *step = &old->steps[i];
+        if (!sim_step_is_finished(step) || step->seq >= op->keep_before_seq || step->seq == op->keep_except_seq)
+            continue;
+        run->steps[i] = *step;
+        run->steps[i].bodies = (int)step->attempts; /* as many as may have run */
+        run->steps[i].is_kept = true;
+        run->step_count++;
+    }
 }
 
 static void apply_step(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op, int64_t now_ms)
@@ -223,6 +265,8 @@ static void apply_step(struct sim_model *model, const struct pw_unit *unit, cons
         run->step_count++;
     }
     step->status = row->status;
+    if (row->status != PAWL_STEP_WAITING)
+        step->finished = model->units + 1;
     step->attempts = row->attempts;
     step->attempts_max = row->attempts_max;
     step->timeout_ms = row->timeout_ms;
@@ -236,22 +280,65 @@ static void apply_step(struct sim_model *model, const struct pw_unit *unit, cons
     step->error_message = sim_digest_text(0, row->error_message);
 }
 
+/* Takes the next number of the run's events. */
+static struct sim_event *next_event(struct sim_run *run, struct sim_task *task)
+{
+    if (run->event_count == SIM_EVENTS_MAX)
+        sim_give_up("%d events", run->event_count);
+    struct sim_event *event = &run->events[run->event_count++];
+    *event = (struct sim_event){ .consumed_by = SIM_NONE };
+    task->event_seq = run->event_count;
+    return event;
+}
+
+/* Where it goes nobody is asked: nothing, when the run is over, or has it. */
+static void apply_answer(struct sim_model *model, const struct pw_op_event *op)
+{
+    const struct sim_instance *instance = sim_model_by_key(model, op->instance);
+    SIM_CHECK(SIM_RULE_ANSWERED, instance != NULL, "an answer to nobody");
+    const struct sim_task *task = &instance->task;
+    bool known =
+        task->exists &&
+        has_event(model, &(struct pw_op_event){ .instance = op->instance, .run = instance->run, .id = op->id });
+    SIM_CHECK(SIM_RULE_STORED, op->recorded == (task->exists && !known), "an answer to %s was recorded: %d",
+              instance->id, op->recorded);
+    bool parked = op->recorded && task->status == PW_TASK_WAITING && !task->processing;
+    SIM_CHECK(SIM_RULE_STORED, op->woke == parked, "an answer woke %s: %d", instance->id, op->woke);
+}
+
+static void wake(struct sim_task *task, enum pw_task_kind kind, int64_t now_ms)
+{
+    task->status = PW_TASK_ACTIVE;
+    task->kind = kind;
+    task->due_at_ms = now_ms;
+    task->processing = task->pause_requested = false;
+    task->owner = task->locked_until_ms = 0;
+    task->epoch++;
+}
+
 static void apply_event(struct sim_model *model, const struct pw_op_event *op, int64_t now_ms)
 {
-    struct sim_run *run = open_run(model, op->instance, op->run);
+    if (op->is_answer) {
+        apply_answer(model, op);
+        if (!op->recorded)
+            return;
+    }
+    int64_t number = op->is_answer ? sim_model_by_key(model, op->instance)->run : op->run;
+    struct sim_run *run = open_run(model, op->instance, number);
     struct sim_task *task = &sim_model_by_key(model, op->instance)->task;
     bool known = false;
     for (int i = 0; i < run->event_count; i++)
         known |= pw_text_equal(op->id, pw_text_of(run->events[i].id));
     SIM_CHECK(SIM_RULE_STORED, !known, "an event of a known id was added again");
-    if (run->event_count == SIM_EVENTS_MAX)
-        sim_give_up("%d events", run->event_count);
-    struct sim_event *event = &run->events[run->event_count++];
-    *event = (struct sim_event){ .created_at_ms = now_ms, .consumed_by = SIM_NONE };
+    struct sim_event *event = next_event(run, task);
+    event->exists = true;
+    event->created_at_ms = now_ms;
+    run->event_rows++;
     sim_text_copy(event->id, op->id);
     sim_text_copy(event->type, op->type);
     sim_text_copy(event->payload, op->payload);
-    task->event_seq = run->event_count;
+    if (op->is_answer && op->woke)
+        wake(task, PW_TASK_WAKE, now_ms);
     SIM_CHECK(SIM_RULE_STORED, op->seq == run->event_count, "an event's number is %lld", (long long)op->seq);
 }
 
@@ -292,30 +379,82 @@ static void apply_park(struct sim_model *model, const struct pw_op_park *op, int
 {
     struct sim_task *task = &sim_model_by_key(model, op->instance)->task;
     bool unseen = op->event_seq_seen >= 0 && task->event_seq > op->event_seq_seen;
-    bool is_withdrawn = op->if_requested && !task->pause_requested;
+    bool is_withdrawn = op->if_requested && !task->pause_requested; /* nothing here waits for repair */
     if (op->due_at_ms == PW_NOW || unseen || is_withdrawn)
         task->due_at_ms = now_ms;
     else if (op->due_at_ms != 0)
         task->due_at_ms = op->due_at_ms;
     SIM_CHECK(SIM_RULE_STORED, op->due_at_ms_set == task->due_at_ms, "parked until %lld", (long long)op->due_at_ms_set);
     task->status = task->pause_requested ? PW_TASK_PAUSED : is_withdrawn ? PW_TASK_ACTIVE : op->status;
-    task->kind = op->kind;
+    task->kind = is_withdrawn ? PW_TASK_RESUME : op->kind;
     task->processing = task->pause_requested = false;
     task->owner = task->locked_until_ms = 0;
     task->epoch++;
     sim_check_park(model, op, now_ms);
 }
 
-static void apply_finish(struct sim_model *model, const struct pw_op_finish *op, int64_t now_ms)
+static void apply_finish(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_finish *op,
+                         int64_t now_ms)
 {
     struct sim_instance *instance = sim_model_by_key(model, op->instance);
-    sim_check_finish(model, op);
+    sim_check_finish(model, unit, op, now_ms);
     instance->outcome = sim_model_run(instance, instance->run)->outcome = op->outcome;
     instance->completed_at_ms = now_ms;
     sim_text_copy(instance->output, op->output);
     sim_text_copy(instance->error_name, op->error_name);
     sim_text_copy(instance->error_message, op->error_message);
     instance->task.exists = false;
+}
+
+/* ---- What a parent does to others -------------------------------------------------------------------------------- */
+
+static void raise_demand(struct sim_instance *instance, enum pw_demand demand)
+{
+    struct sim_task *task = &instance->task;
+    task->demand = task->demand > demand ? task->demand : demand;
+    (void)next_event(sim_model_run(instance, instance->run), task);
+}
+
+static void end_job(struct sim_instance *instance, int64_t now_ms)
+{
+    instance->outcome = sim_model_run(instance, instance->run)->outcome = PW_OUTCOME_TERMINATED;
+    instance->completed_at_ms = now_ms;
+    instance->task.exists = false;
+}
+
+static void apply_reach(struct sim_model *model, const struct pw_op_reach *op, int64_t now_ms)
+{
+    int64_t reached = 0;
+    for (int i = 0; i < model->instance_count; i++) {
+        struct sim_instance *instance = &model->instances[i];
+        struct sim_task *task = &instance->task;
+        const struct pw_link *link = &instance->link;
+        if (!task->exists || link->parent != op->parent || link->run != op->run)
+            continue;
+        if (link->relation == PW_RELATION_JOB) {
+            end_job(instance, now_ms);
+            reached++;
+        } else if (link->relation == PW_RELATION_ATTACHED && op->demand != PW_DEMAND_NONE) {
+            raise_demand(instance, op->demand);
+            if (!task->processing || task->locked_until_ms <= now_ms)
+                wake(task, PW_TASK_RESUME, now_ms);
+            reached++;
+        }
+    }
+    SIM_CHECK(SIM_RULE_STORED, reached == op->reached, "reached %lld instead of %lld", (long long)op->reached,
+              (long long)reached);
+}
+
+static void apply_end(struct sim_model *model, const struct pw_op_end *op, int64_t now_ms)
+{
+    char workflow[SIM_TEXT_MAX], id[SIM_TEXT_MAX];
+    sim_text_copy(workflow, op->workflow);
+    sim_text_copy(id, op->id);
+    struct sim_instance *instance = sim_model_find(model, workflow, id);
+    bool is_open = instance != NULL && instance->task.exists;
+    SIM_CHECK(SIM_RULE_STORED, op->instance == (is_open ? instance->key : 0), "ended %lld", (long long)op->instance);
+    if (is_open)
+        end_job(instance, now_ms);
 }
 
 /* ---- A unit as a whole ------------------------------------------------------------------------------------------- */
@@ -380,7 +519,16 @@ static void apply_op(struct sim_model *model, const struct pw_unit *unit, const 
         sim_model_by_key(model, op->as.pause.instance)->task.pause_requested = op->as.pause.requested;
         return;
     case PW_OP_FINISH:
-        apply_finish(model, &op->as.finish, now_ms);
+        apply_finish(model, unit, &op->as.finish, now_ms);
+        return;
+    case PW_OP_DEMAND:
+        raise_demand(sim_model_by_key(model, op->as.demand.instance), op->as.demand.demand);
+        return;
+    case PW_OP_REACH:
+        apply_reach(model, &op->as.reach, now_ms);
+        return;
+    case PW_OP_END:
+        apply_end(model, &op->as.end, now_ms);
         return;
     case PW_OP_CLAIM:
         sim_apply_claim(model, &op->as.claim, now_ms);
@@ -408,7 +556,9 @@ static void note_truths(struct sim_model *model)
         const bool holds[] = { [SIM_TRUTH_PAUSED] = is_paused,
                                [SIM_TRUTH_RESUMED] = task->exists && !is_paused,
                                [SIM_TRUTH_TERMINATED] = instance->outcome == PW_OUTCOME_TERMINATED,
-                               [SIM_TRUTH_OVER] = instance->outcome != PW_OUTCOME_OPEN };
+                               [SIM_TRUTH_OVER] = instance->outcome != PW_OUTCOME_OPEN,
+                               [SIM_TRUTH_INTERRUPTED] = !task->exists || task->demand != PW_DEMAND_NONE,
+                               [SIM_TRUTH_NOT_ERRORED] = instance->outcome != PW_OUTCOME_ERRORED };
         for (int truth = 0; truth < SIM_TRUTH_COUNT; truth++) {
             if (holds[truth])
                 instance->truths[truth] = model->units;
@@ -429,6 +579,7 @@ void sim_model_unit(struct sim_model *model, const struct pw_unit *unit, int64_t
     if (model->has_hooks)
         sim_apply_hooks(model, unit, now_ms);
     sim_check_races(model, unit);
+    sim_check_links(model, unit);
     sim_note_unit(model, unit);
     model->units++;
     note_truths(model);

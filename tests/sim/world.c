@@ -280,6 +280,17 @@ static bool has_open_asks(const struct sim_world *world)
     return false;
 }
 
+static void act_of_others(struct sim_world *world)
+{
+    int drawn = sim_below(&world->chance, 6);
+    if (drawn < 3)
+        sim_worker_act(world);
+    else if (drawn < 5)
+        sim_client_complete(world);
+    else
+        sim_client_family(world);
+}
+
 /* Those that wait for something: open calls, followers, hooks.  False: it was the others' turn. */
 static bool act_of_waiting(struct sim_world *world)
 {
@@ -290,6 +301,8 @@ static bool act_of_waiting(struct sim_world *world)
         sim_follow_act(world);
     else if (drawn < 8 && world->model.has_hooks)
         sim_courier_act(world);
+    else if (drawn < 10 && world->has_others)
+        act_of_others(world);
     else
         return false;
     return true;
@@ -322,22 +335,33 @@ static void act(struct sim_world *world)
         act_crash(world);
 }
 
-void sim_interlude(struct sim_world *world)
+static void interlude(struct sim_world *world, int acts)
 {
-    if (world->is_calm || world->answering > 0 || world->depth >= SIM_DEPTH_MAX ||
-        !sim_happens(&world->chance, world->mood.interlude))
+    if (world->is_calm || world->answering > 0 || world->depth >= SIM_DEPTH_MAX)
         return;
     enum sim_context context = world->context;
     world->depth++;
     world->interludes++;
     sim_trace("meanwhile");
     sim_trace_enter();
-    for (int i = 1 + sim_below(&world->chance, 3); i > 0; i--)
+    for (int i = acts; i > 0; i--)
         act(world);
     sim_trace_leave();
     world->depth--;
     world->context = context;
     world->applied_at_interlude = world->applied;
+}
+
+void sim_interlude(struct sim_world *world)
+{
+    if (!world->is_calm && world->answering == 0 && world->depth < SIM_DEPTH_MAX &&
+        sim_happens(&world->chance, world->mood.interlude))
+        interlude(world, 1 + sim_below(&world->chance, 3));
+}
+
+void sim_interlude_long(struct sim_world *world)
+{
+    interlude(world, 8);
 }
 
 /* ---- From the seed to the end ------------------------------------------------------------------------------------------ */
@@ -396,13 +420,16 @@ static void make_world(struct sim_world *world, uint64_t seed)
     world->events_sent = world->names_made = 0;
     world->plant.calls = 0;
     world->answering = 0;
+    world->jobs_said = 0;
+    memset(world->jobs, 0, sizeof world->jobs);
     for (int i = 0; i < SIM_FOLLOWERS_MAX; i++)
         world->followers[i].instance = NULL;
     choose_mood(world);
     world->mood.gives_up = of_some_worlds(seed, 1, 40);
     world->mood.sets_back = of_some_worlds(seed, 2, 100);
     world->mood.looks_around = of_some_worlds(seed, 3, 100);
-    sim_taste_choose(&taste, &world->chance);
+    world->has_others = sim_mix(seed + 4) % 2 == 0;
+    sim_taste_choose(&taste, world->has_others, &world->chance);
     for (int i = 0; i < SIM_PROGRAMS_MAX; i++) {
         sim_program_make(&world->programs[i], &taste, i < 2 ? 2 + i : SIM_NONE, &world->chance);
         sim_program_trace(&world->programs[i], i);
@@ -457,7 +484,7 @@ static void run_to_end(struct sim_world *world)
             sim_loose_finish(world, &world->processes[i], &world->processes[i].runners[j]);
         sim_process_commit(&world->processes[i]);
     }
-    if (sim_below(&world->chance, 2) == 0)
+    if (sim_below(&world->chance, 2) == 0 || world->has_others) /* a child that is paused holds its parent up */
         sim_client_resume_all(world);
     for (int ticks = 0;; ticks++) {
         struct sim_process *process = &world->processes[ticks % world->process_count];
@@ -529,6 +556,11 @@ static void define_workflows(struct sim_world *world, pawl_engine *engine)
         if (pawl_define(engine, &definition, NULL) != PAWL_OK)
             sim_give_up("no workflow %s", names[i]);
     }
+    struct pawl_definition function = {
+        .struct_size = sizeof function, .name = "f", .advance = sim_work, .user = world, .is_function = true
+    };
+    if (pawl_define(engine, &function, NULL) != PAWL_OK)
+        sim_give_up("no function");
 }
 
 static void open_engine(struct sim_world *world, const struct pawl_options *options, int position, bool has_hooks)

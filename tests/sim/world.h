@@ -69,6 +69,14 @@ struct sim_counts {
 /* Who calls the store: where others may come in between. */
 enum sim_context { SIM_CONTEXT_RUNNER, SIM_CONTEXT_LOOK, SIM_CONTEXT_CLIENT, SIM_CONTEXT_RESULT, SIM_CONTEXT_STREAM };
 
+/* A job as a worker outside knows it. */
+enum { SIM_JOBS_MAX = 4 };
+struct sim_job {
+    char token[SIM_TARGET_MAX]; /* "": none */
+    int64_t key, deadline_ms, attempt;
+    struct pw_fence fence;
+};
+
 /* Whom a unit's answer is for; see port.c. */
 struct sim_answer {
     struct sim_world *world;
@@ -92,12 +100,15 @@ struct sim_world {
     enum sim_context context;
     uint64_t interludes, faults, applied; /* so far */
     uint64_t applied_at_interlude;        /* when the last one ended */
+    bool has_others; /* its programs call workers, make children, wait for deferreds, and undo what they did */
     int events_sent, names_made;
     struct sim_ask asks[SIM_ASKS_MAX];
     struct sim_follower followers[SIM_FOLLOWERS_MAX];
     struct sim_answer answers[SIM_ANSWERS_MAX];
     int answering; /* an answer is given out by the committer, which can be asked for nothing meanwhile */
     struct sim_plant plant;
+    struct sim_job jobs[SIM_JOBS_MAX]; /* that workers outside hold, or believe to */
+    int jobs_said;                     /* words of theirs */
     struct sim_counts *counts;
 };
 
@@ -114,6 +125,8 @@ void sim_world_run(struct sim_world *world, uint64_t seed);
 void sim_clock_to(struct sim_world *world, int64_t at_ms);
 /* By chance, others go on before the caller does. */
 void sim_interlude(struct sim_world *world);
+/* For certain, and for longer. */
+void sim_interlude_long(struct sim_world *world);
 void sim_tick(struct sim_world *world, struct sim_process *process, struct sim_runner *runner, int64_t max_instances,
               int64_t max_steps, int64_t *out_processed);
 /* Something of the process has come back; if it is dead and this was the last, it rises again. */
@@ -142,12 +155,18 @@ void sim_client_create(struct sim_world *world);
 void sim_client_event(struct sim_world *world);
 void sim_client_control(struct sim_world *world);
 void sim_client_look(struct sim_world *world);
+void sim_client_complete(struct sim_world *world);
+void sim_client_family(struct sim_world *world);
 void sim_client_resume_all(struct sim_world *world);
 /* Directly or over HTTP, at any process that lives. */
 void sim_client_perform(struct sim_world *world, struct sim_deed *deed);
 
-/* play.c: the one workflow function; user is the world. */
+/* worker.c: somebody outside claims a job, or says something about one that it has or had. */
+void sim_worker_act(struct sim_world *world);
+
+/* play.c: the one workflow function, and that of jobs; user is the world. */
 void sim_play(pawl_turn *turn, void *user);
+void sim_work(pawl_turn *turn, void *user);
 
 /* compare.c: the simulation's own tables; emptying is of all tables.  Once for the life of the process. */
 void sim_tables_make(struct sqlite3 *db);

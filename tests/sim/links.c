@@ -1,0 +1,50 @@
+/* links.c - what the end of a run means to its parent, its children and its jobs (invariants 41, 43, 44). */
+#include <stdio.h>
+
+#include "fail.h"
+#include "model.h"
+
+/* The run has ended with this unit: it left no job, and its attached children know when it was made to end. */
+static void check_left(const struct sim_model *model, const struct sim_instance *parent, int64_t run, bool is_cut_off)
+{
+    for (int i = 0; i < model->instance_count; i++) {
+        const struct sim_instance *instance = &model->instances[i];
+        const struct pw_link *link = &instance->link;
+        if (!instance->task.exists || link->parent != parent->key || link->run != run)
+            continue;
+        SIM_CHECK(SIM_RULE_JOBS_END, link->relation != PW_RELATION_JOB, "%s has ended, and its job %s has not",
+                  parent->id, instance->id);
+        SIM_CHECK(SIM_RULE_DEMAND,
+                  !is_cut_off || link->relation != PW_RELATION_ATTACHED || instance->task.demand != PW_DEMAND_NONE,
+                  "%s was cut off, and its child %s goes on", parent->id, instance->id);
+    }
+}
+
+static void check_told(const struct pw_unit *unit, const struct sim_instance *instance)
+{
+    char type[SIM_TEXT_MAX];
+    int count = 0;
+    (void)snprintf(type, sizeof type, "$%.50s/%.50s%s", instance->workflow, instance->id,
+                   instance->outcome == PW_OUTCOME_COMPLETE ? "" : "!");
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
+        count += op->kind == PW_OP_EVENT && op->as.event.is_answer && op->as.event.instance == instance->link.parent &&
+                 pw_text_equal(op->as.event.type, pw_text_of(type));
+    SIM_CHECK(SIM_RULE_ANSWERED, count == 1, "the parent of %s is told %d times of its end", instance->id, count);
+}
+
+void sim_check_links(struct sim_model *model, const struct pw_unit *unit)
+{
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
+        if (op->kind == PW_OP_RESTART) {
+            const struct sim_instance *instance = sim_model_by_key(model, op->as.restart.instance);
+            bool was_open = instance->runs[op->as.restart.run - 1].outcome == PW_OUTCOME_OPEN;
+            check_left(model, instance, op->as.restart.run, was_open);
+        }
+        if (op->kind != PW_OP_FINISH)
+            continue;
+        const struct sim_instance *instance = sim_model_by_key(model, op->as.finish.instance);
+        if (instance->link.relation != PW_RELATION_NONE)
+            check_told(unit, instance);
+        check_left(model, instance, instance->run, instance->outcome == PW_OUTCOME_TERMINATED);
+    }
+}
