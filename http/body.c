@@ -109,6 +109,28 @@ static void read_count(pawl_http_call *call, struct pw_http_field *field, const 
         pw_http_issue(call, path, "is not a whole number from 1 on");
 }
 
+static void read_range(pawl_http_call *call, struct pw_http_field *field, const char *text, size_t size,
+                       const char *path)
+{
+    const pawl_value *value = value_of(call, text, size);
+    field->number = pawl_value_int(value, NULL, field->min);
+    bool is_number = pawl_value_int(value, NULL, 0) == pawl_value_int(value, NULL, 1); /* of others it is the default */
+    if (is_number && field->number >= field->min && field->number <= field->max)
+        return;
+    if (field->max == INT64_MAX)
+        pw_http_issue(call, path, "is not a whole number from %lld on", (long long)field->min);
+    else
+        pw_http_issue(call, path, "is not a whole number from %lld to %lld", (long long)field->min,
+                      (long long)field->max);
+}
+
+static void read_bool(pawl_http_call *call, struct pw_http_field *field, const char *text, const char *path)
+{
+    field->number = text[0] == 't';
+    if (text[0] != 't' && text[0] != 'f')
+        pw_http_issue(call, path, "is not true or false");
+}
+
 /* The parts of an object are read once all of them are found: what ends one with NUL would stop the walk. */
 static void read_field(pawl_http_call *call, struct pw_http_field *field, const char *object_path)
 {
@@ -127,6 +149,12 @@ static void read_field(pawl_http_call *call, struct pw_http_field *field, const 
         break;
     case PW_HTTP_COUNT:
         read_count(call, field, text, size, path);
+        break;
+    case PW_HTTP_RANGE:
+        read_range(call, field, text, size, path);
+        break;
+    case PW_HTTP_BOOL:
+        read_bool(call, field, text, path);
         break;
     case PW_HTTP_LIST:
         if (text[0] != '[')
@@ -179,6 +207,35 @@ void pw_http_object_read(pawl_http_call *call, char *text, size_t size, const ch
     }
     for (size_t i = 0; i < count; i++)
         read_field(call, &fields[i], path);
+}
+
+/* Their ends are found before the first is read, which puts a NUL behind it. */
+size_t pw_http_list_read(pawl_http_call *call, const struct pw_http_field *field, size_t max,
+                         const char *const **out_texts)
+{
+    struct pw_http_field *items = pawl_scope_take(call->scope, max * sizeof *items);
+    const char **texts = pawl_scope_take(call->scope, max * sizeof *texts);
+    struct pawl_json_part part;
+    size_t position = 0, count = 0;
+    char path[PATH_SIZE];
+    if (items == NULL || texts == NULL) {
+        call->issues.failed = true;
+        return 0;
+    }
+    while (pawl_json_next(field->text, field->size, &position, &part)) {
+        if (count == max) {
+            pw_http_issue(call, field->name, "has more than %zu elements", max);
+            break;
+        }
+        items[count++] = (struct pw_http_field){ .text = field->text + (part.text - field->text), .size = part.size };
+    }
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(path, sizeof path, "%.40s[%zu]", field->name, i);
+        read_string(call, &items[i], items[i].text, items[i].size, path);
+        texts[i] = items[i].text;
+    }
+    *out_texts = texts;
+    return count;
 }
 
 /* ---- The body -------------------------------------------------------------------------------------------------- */

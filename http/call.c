@@ -59,7 +59,10 @@ bool pw_http_is_draining(const pawl_http_call *call)
 void pw_http_call_submit(pawl_http_call *call)
 {
     call->state = PW_HTTP_SUBMITTED;
+    (void)pthread_mutex_lock(&call->lock);
     call->is_submitted = true;
+    call->is_answered = false;
+    (void)pthread_mutex_unlock(&call->lock);
 }
 
 static void list(pawl_http_call *call)
@@ -101,10 +104,32 @@ bool pw_http_call_watch(pawl_http_call *call)
     return true;
 }
 
+bool pw_http_call_watch_jobs(pawl_http_call *call)
+{
+    pawl_status status = pawl_job_watch_open(call->http->engine, note_news, call, &call->job_watch, &call->error);
+    if (status != PAWL_OK) {
+        pw_http_fail_status(call, status);
+        return false;
+    }
+    list(call);
+    return true;
+}
+
+void pw_http_call_set_deadline(pawl_http_call *call, int64_t wait_ms)
+{
+    int64_t wait_ms_max = call->http->options.wait_ms_max;
+    call->deadline_ms = pawl_now_ms(call->http->engine) + (wait_ms < wait_ms_max ? wait_ms : wait_ms_max);
+}
+
 void pw_http_call_wait(pawl_http_call *call, int64_t again_at_ms)
 {
     call->state = PW_HTTP_WAITING;
     call->again_at_ms = again_at_ms;
+}
+
+bool pw_http_call_takes(const pawl_http_call *call)
+{
+    return call->state == PW_HTTP_WAITING && call->job_watch != NULL;
 }
 
 /* ---- Taking a request up --------------------------------------------------------------------------------------- */
@@ -137,6 +162,28 @@ static void note_decision(pawl_http_call *call, const struct pawl_http_subject *
               request->method != NULL ? request->method : "", request->target != NULL ? request->target : "", decision);
 }
 
+/* They stand in memory: nothing of the store is read.  False: answered, as memory is out. */
+static bool find_permissions(pawl_http_call *call, struct pawl_http_subject *subject)
+{
+    const struct pawl_workflow_info *workflows;
+    size_t count = 0;
+    if (subject->workflow == NULL)
+        return true;
+    pawl_status status = pawl_list_workflows(call->http->engine, call->scope, &workflows, &count);
+    if (status != PAWL_OK) {
+        pw_http_fail_status(call, status);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(workflows[i].name, subject->workflow) == 0) {
+            subject->permissions = workflows[i].permissions;
+            subject->permission_count = workflows[i].permission_count;
+            break;
+        }
+    }
+    return true;
+}
+
 static bool authorize(pawl_http_call *call)
 {
     const struct pawl_http_options *options = &call->http->options;
@@ -147,6 +194,8 @@ static bool authorize(pawl_http_call *call)
     if (call->match.route != NULL)
         subject.scope = call->match.route->scope;
     pawl_http_authorize_fn *const asked[] = { options->authorize, options->authorize_scope[subject.scope] };
+    if ((asked[0] != NULL || asked[1] != NULL) && !find_permissions(call, &subject))
+        return false;
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
         struct pawl_http_refusal refusal = { 403, "FORBIDDEN", "this is not allowed", 0 };
         if (asked[i] != NULL && !asked[i](options->authorize_user, &subject, &refusal)) {
@@ -195,6 +244,13 @@ static void route(pawl_http_call *call)
     }
 }
 
+/* A key may be any text. */
+static bool has_misplaced_slash(const pawl_http_call *call)
+{
+    const struct pw_http_target *target = &call->target;
+    return target->slashed_count > (target->slashed != NULL && target->slashed == call->match.key ? 1 : 0);
+}
+
 static void start(pawl_http_call *call)
 {
     const struct pawl_http_request *request = call->request;
@@ -210,6 +266,8 @@ static void start(pawl_http_call *call)
         wrong = pw_http_target_parse(request->target, options->mount, call->http->mount_size, buffer, &call->target);
     if (wrong == NULL)
         call->match = pw_http_route_find(request->method, call->target.segments, call->target.segment_count);
+    if (wrong == NULL && has_misplaced_slash(call))
+        wrong = "the path holds an encoded slash; no name has one";
     if (!authorize(call))
         return;
     if (wrong != NULL)
@@ -255,10 +313,12 @@ void pawl_http_call_free(pawl_http_call *call)
         (void)pthread_cond_wait(&call->changed, &call->lock);
     (void)pthread_mutex_unlock(&call->lock);
     pawl_watch_close(call->watch);
+    pawl_job_watch_close(call->job_watch);
     unlist(call);
     pw_http_stream_close(call);
     pw_http_text_clear(&call->out);
     pw_http_text_clear(&call->issues);
+    pawl_scope_free(call->look_scope);
     pawl_scope_free(call->scope);
     (void)pthread_cond_destroy(&call->changed);
     (void)pthread_mutex_destroy(&call->lock);

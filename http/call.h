@@ -33,6 +33,17 @@ struct pw_http_batch_work {
     struct pawl_instance *instances;
     size_t created;
 };
+struct pw_http_execute_work {
+    struct pawl_create_options options;
+    struct pawl_instance instance;
+    char id[PAWL_EXECUTION_ID_SIZE];
+    int64_t wait_ms;
+};
+struct pw_http_claim_work {
+    struct pawl_claim_options options;
+    const struct pawl_job *jobs;
+    size_t count;
+};
 struct pw_http_stream_work {
     pawl_follow *follow;
     int64_t look_at_ms, heartbeat_at_ms;
@@ -60,18 +71,24 @@ struct pawl_http_call {
         struct pawl_send_event_options event;
         struct pw_http_tick tick;
         struct pw_http_stream_work stream;
-        int64_t deadline_ms; /* of a result */
+        struct pw_http_execute_work execute;
+        struct pawl_outcome outcome;
+        struct pw_http_claim_work claim;
+        int64_t leased_until_ms;
     } work;
-    bool is_ticking; /* work.tick is with the ticker */
-    bool is_stream;  /* work.stream is open, and counted */
+    int64_t deadline_ms;    /* of a wait */
+    pawl_scope *look_scope; /* of one look of a wait that writes: a long wait gathers nothing; or NULL */
+    bool is_ticking;        /* work.tick is with the ticker */
+    bool is_stream;         /* work.stream is open, and counted */
 
     pthread_mutex_t lock; /* guards these four */
     pthread_cond_t changed;
     bool is_submitted, is_answered, has_news;
     pawl_status answer; /* of what was submitted, once it is answered */
 
-    pawl_watch *watch;
-    bool is_listed; /* among the handler's waiting calls, under its lock */
+    pawl_watch *watch;         /* or NULL */
+    pawl_job_watch *job_watch; /* or NULL */
+    bool is_listed;            /* among the handler's waiting calls, under its lock */
     pawl_http_call *previous, *next;
 
     struct pw_http_text out, issues;
@@ -86,13 +103,19 @@ struct pawl_http_call {
 
 /* A pawl_answered_fn; user: the call. */
 void pw_http_call_answered(void *call, pawl_status status);
-/* Call before handing the call to something that will call pw_http_call_answered(). */
+/* Call before handing the call to something that will call pw_http_call_answered(); again, too, once it has. */
 void pw_http_call_submit(pawl_http_call *call);
 /* Waits for news until then: opens the watch at the first time, and is told of a drain.  False: answered with an error. */
 bool pw_http_call_watch(pawl_http_call *call);
+bool pw_http_call_watch_jobs(pawl_http_call *call); /* the same, for any job that becomes due */
 void pw_http_call_wait(pawl_http_call *call, int64_t again_at_ms);
+/* Of a wait that begins now and lasts so long, or as long as the handler lets one last. */
+void pw_http_call_set_deadline(pawl_http_call *call, int64_t wait_ms);
 bool pw_http_call_take_news(pawl_http_call *call);
 bool pw_http_is_draining(const pawl_http_call *call);
+
+/* Does it wait for something that it takes away from others?  Nobody should take it for a client who is gone. */
+bool pw_http_call_takes(const pawl_http_call *call);
 
 /* The value of a header, however its name is written; NULL: it is not there. */
 const char *pw_http_call_header(const pawl_http_call *call, const char *name);

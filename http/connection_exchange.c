@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "http/call.h"
 #include "http/connection.h"
 #include "http/handler.h"
 
@@ -254,6 +255,8 @@ static enum MHD_Result ask(struct pw_exchange *exchange)
     }
     if (exchange->call == NULL)
         return refuse(exchange, PW_REFUSE_MEMORY);
+    if (pw_http_call_takes(exchange->call) && !pw_connection_is_there(connection))
+        return MHD_NO;
     if (pawl_http_call_answer(exchange->call, &answer, &again_at_ms))
         return send_answer(exchange, answer);
     put_aside(connection, again_at_ms);

@@ -4,15 +4,19 @@
 #include "http/operations.h"
 #include "http/write.h"
 
-/* ---- Pause, resume, terminate, restart ------------------------------------------------------------------------- */
+/* ---- Pause, resume, terminate, interrupt, retry, restart ------------------------------------------------------- */
 
-static void control(pawl_http_call *call, enum pawl_control what)
+static void submit(pawl_http_call *call, enum pawl_control what)
 {
-    if (!pw_http_body_read(call, NULL, 0))
-        return;
     pw_http_call_submit(call);
     pawl_control_async(call->http->engine, what, call->match.workflow, call->match.id, &call->error,
                        pw_http_call_answered, call);
+}
+
+static void control(pawl_http_call *call, enum pawl_control what)
+{
+    if (pw_http_body_read(call, NULL, 0))
+        submit(call, what);
 }
 
 void pw_http_pause(pawl_http_call *call)
@@ -27,12 +31,33 @@ void pw_http_resume(pawl_http_call *call)
 
 void pw_http_terminate(pawl_http_call *call)
 {
-    control(call, PAWL_CONTROL_TERMINATE);
+    struct pw_http_field rollback = { .name = "rollback", .kind = PW_HTTP_BOOL };
+    if (pw_http_body_read(call, &rollback, 1))
+        submit(call, rollback.number != 0 ? PAWL_CONTROL_ROLLBACK : PAWL_CONTROL_TERMINATE);
+}
+
+void pw_http_interrupt(pawl_http_call *call)
+{
+    control(call, PAWL_CONTROL_INTERRUPT);
+}
+
+void pw_http_retry(pawl_http_call *call)
+{
+    control(call, PAWL_CONTROL_RETRY);
 }
 
 void pw_http_restart(pawl_http_call *call)
 {
-    control(call, PAWL_CONTROL_RESTART);
+    struct pw_http_field from = { .name = "from", .kind = PW_HTTP_STRING };
+    if (!pw_http_body_read(call, &from, 1))
+        return;
+    if (from.text == NULL) {
+        submit(call, PAWL_CONTROL_RESTART);
+        return;
+    }
+    pw_http_call_submit(call);
+    pawl_restart_from_async(call->http->engine, call->match.workflow, call->match.id, from.text, &call->error,
+                            pw_http_call_answered, call);
 }
 
 void pw_http_control_done(pawl_http_call *call)

@@ -16,6 +16,12 @@ static void write_workflow(struct pw_http_text *out, const struct pawl_workflow_
             pw_http_json_string(out, NULL, workflow->tags[i]);
         pw_http_json_close(out, ']');
     }
+    if (workflow->permission_count > 0) {
+        pw_http_json_open(out, "permissions", '[');
+        for (size_t i = 0; i < workflow->permission_count; i++)
+            pw_http_json_string(out, NULL, workflow->permissions[i]);
+        pw_http_json_close(out, ']');
+    }
     pw_http_json_close(out, '}');
 }
 
@@ -37,6 +43,7 @@ void pw_http_list_workflows(pawl_http_call *call)
     pw_http_answer_json(call, 200);
 }
 
+/* Children have no `status` to ask for: the route does not take it. */
 static void read_list_options(pawl_http_call *call, struct pawl_list_options *options)
 {
     const char *status = pw_http_query(call, "status");
@@ -50,6 +57,21 @@ static void read_list_options(pawl_http_call *call, struct pawl_list_options *op
     options->cursor = pw_http_query(call, "cursor");
 }
 
+static void answer_page(pawl_http_call *call, const struct pawl_instance_page *page,
+                        void (*write)(struct pw_http_text *out, const struct pawl_instance *instance))
+{
+    pw_http_json_open(&call->out, NULL, '{');
+    pw_http_json_open(&call->out, "instances", '[');
+    for (size_t i = 0; i < page->count; i++)
+        write(&call->out, &page->instances[i]);
+    pw_http_json_close(&call->out, ']');
+    if (page->cursor != NULL)
+        pw_http_json_string(&call->out, "cursor", page->cursor);
+    pw_http_json_bool(&call->out, "hasNextPage", page->cursor != NULL);
+    pw_http_json_close(&call->out, '}');
+    pw_http_answer_json(call, 200);
+}
+
 void pw_http_list_instances(pawl_http_call *call)
 {
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
@@ -59,20 +81,25 @@ void pw_http_list_instances(pawl_http_call *call)
         return;
     pawl_status status =
         pawl_list(call->http->engine, call->scope, call->match.workflow, &options, &page, &call->error);
-    if (status != PAWL_OK) {
+    if (status == PAWL_OK)
+        answer_page(call, &page, pw_http_write_listed);
+    else
         pw_http_fail_status(call, status);
+}
+
+void pw_http_list_children(pawl_http_call *call)
+{
+    struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
+    struct pawl_instance_page page;
+    read_list_options(call, &options);
+    if (pw_http_fail_issues(call))
         return;
-    }
-    pw_http_json_open(&call->out, NULL, '{');
-    pw_http_json_open(&call->out, "instances", '[');
-    for (size_t i = 0; i < page.count; i++)
-        pw_http_write_listed(&call->out, &page.instances[i]);
-    pw_http_json_close(&call->out, ']');
-    if (page.cursor != NULL)
-        pw_http_json_string(&call->out, "cursor", page.cursor);
-    pw_http_json_bool(&call->out, "hasNextPage", page.cursor != NULL);
-    pw_http_json_close(&call->out, '}');
-    pw_http_answer_json(call, 200);
+    pawl_status status = pawl_list_children(call->http->engine, call->scope, call->match.workflow, call->match.id,
+                                            &options, &page, &call->error);
+    if (status == PAWL_OK)
+        answer_page(call, &page, pw_http_write_child);
+    else
+        pw_http_fail_status(call, status);
 }
 
 void pw_http_count_instances(pawl_http_call *call)

@@ -10,6 +10,12 @@ static bool is_finished(const struct pawl_instance *instance)
     return instance->status == PAWL_COMPLETE || instance->status == PAWL_TERMINATED || instance->status == PAWL_ERRORED;
 }
 
+void pw_http_answer_outcome(pawl_http_call *call, const struct pawl_instance *instance)
+{
+    pw_http_write_outcome(&call->out, instance);
+    pw_http_answer_json(call, is_finished(instance) ? 200 : 202);
+}
+
 void pw_http_result_look(pawl_http_call *call)
 {
     const struct pawl_http_options *options = &call->http->options;
@@ -21,26 +27,28 @@ void pw_http_result_look(pawl_http_call *call)
         status = pawl_get(call->http->engine, scope, call->match.workflow, call->match.id, &instance, &call->error);
     if (status != PAWL_OK) {
         pw_http_fail_status(call, status);
-    } else if (is_finished(&instance) || now_ms >= call->work.deadline_ms || pw_http_is_draining(call)) {
-        pw_http_write_outcome(&call->out, &instance);
-        pw_http_answer_json(call, is_finished(&instance) ? 200 : 202);
+    } else if (is_finished(&instance) || now_ms >= call->deadline_ms || pw_http_is_draining(call)) {
+        pw_http_answer_outcome(call, &instance);
     } else {
         int64_t again_at_ms = now_ms + options->look_again_ms;
-        pw_http_call_wait(call, again_at_ms < call->work.deadline_ms ? again_at_ms : call->work.deadline_ms);
+        pw_http_call_wait(call, again_at_ms < call->deadline_ms ? again_at_ms : call->deadline_ms);
     }
     pawl_scope_free(scope);
 }
 
-void pw_http_result(pawl_http_call *call)
+void pw_http_result_await(pawl_http_call *call, int64_t wait_ms)
 {
-    int64_t wait_ms = 0, wait_ms_max = call->http->options.wait_ms_max;
-    (void)pw_http_query_integer(call, "waitMs", 0, INT64_MAX, &wait_ms);
-    if (pw_http_fail_issues(call))
-        return;
-    int64_t now_ms = pawl_now_ms(call->http->engine);
-    call->work.deadline_ms = now_ms + (wait_ms < wait_ms_max ? wait_ms : wait_ms_max);
+    pw_http_call_set_deadline(call, wait_ms);
     pw_http_result_look(call);
     /* What happened between the look and the watch would not be told: look once more. */
     if (call->state == PW_HTTP_WAITING && pw_http_call_watch(call))
         pw_http_result_look(call);
+}
+
+void pw_http_result(pawl_http_call *call)
+{
+    int64_t wait_ms = 0;
+    (void)pw_http_query_integer(call, "waitMs", 0, INT64_MAX, &wait_ms);
+    if (!pw_http_fail_issues(call))
+        pw_http_result_await(call, wait_ms);
 }

@@ -11,6 +11,7 @@ static const char *const status_query[] = { "workflow", NULL };
 static const char *const history_query[] = { "runNumber",   "pageSize",   "stepsCursor", "eventsCursor", "order",
                                              "includeLogs", "logsCursor", "logLevel",    "logCategory",  NULL };
 static const char *const result_query[] = { "waitMs", NULL };
+static const char *const children_query[] = { "pageSize", "cursor", "order", NULL };
 static const char *const deliveries_query[] = { "status", "hook", "pageSize", "cursor", NULL };
 
 #define INSTANCES "/workflows/:workflow/instances"
@@ -29,10 +30,21 @@ const struct pw_http_route pw_http_routes[] = {
     { "POST", INSTANCE "/resume", PAWL_HTTP_MANAGE, NULL, pw_http_resume, pw_http_control_done },
     { "POST", INSTANCE "/terminate", PAWL_HTTP_MANAGE, NULL, pw_http_terminate, pw_http_control_done },
     { "POST", INSTANCE "/restart", PAWL_HTTP_MANAGE, NULL, pw_http_restart, pw_http_control_done },
+    { "POST", INSTANCE "/interrupt", PAWL_HTTP_MANAGE, NULL, pw_http_interrupt, pw_http_control_done },
+    { "POST", INSTANCE "/retry", PAWL_HTTP_MANAGE, NULL, pw_http_retry, pw_http_control_done },
     { "POST", INSTANCE "/events", PAWL_HTTP_EVENT, NULL, pw_http_send_event, pw_http_send_event_done },
     { "GET", INSTANCE "/history", PAWL_HTTP_READ, history_query, pw_http_history, NULL },
     { "GET", INSTANCE "/result", PAWL_HTTP_READ, result_query, pw_http_result, pw_http_result_look },
     { "GET", INSTANCE "/stream", PAWL_HTTP_READ, NULL, pw_http_stream, NULL },
+    { "GET", INSTANCE "/children", PAWL_HTTP_READ, children_query, pw_http_list_children, NULL },
+    { "POST", "/workflows/:workflow/execute", PAWL_HTTP_CREATE, NULL, pw_http_execute, pw_http_execute_carry_on },
+    { "GET", "/workflows/:workflow/execute/:key", PAWL_HTTP_READ, NULL, pw_http_poll, NULL },
+    { "POST", "/deferred/:token/succeed", PAWL_HTTP_DEFERRED, NULL, pw_http_deferred_succeed, pw_http_control_done },
+    { "POST", "/deferred/:token/fail", PAWL_HTTP_DEFERRED, NULL, pw_http_deferred_fail, pw_http_control_done },
+    { "POST", "/jobs/claim", PAWL_HTTP_WORK, NULL, pw_http_job_claim, pw_http_job_claim_carry_on },
+    { "POST", "/jobs/:token/heartbeat", PAWL_HTTP_WORK, NULL, pw_http_job_heartbeat, pw_http_job_heartbeat_done },
+    { "POST", "/jobs/:token/complete", PAWL_HTTP_WORK, NULL, pw_http_job_complete, pw_http_control_done },
+    { "POST", "/jobs/:token/fail", PAWL_HTTP_WORK, NULL, pw_http_job_fail, pw_http_control_done },
     { "POST", "/_runner/tick", PAWL_HTTP_TICK, NULL, pw_http_run_tick, pw_http_run_tick_done },
     { "POST", "/workflows/_runner/tick", PAWL_HTTP_TICK, NULL, pw_http_run_tick, pw_http_run_tick_done },
     { "GET", "/hooks/deliveries", PAWL_HTTP_READ, deliveries_query, pw_http_list_deliveries, NULL },
@@ -51,8 +63,8 @@ static_assert(sizeof pw_http_routes / sizeof pw_http_routes[0] <= PW_HTTP_ROUTES
 
 static void keep(struct pw_http_match *match, const char *name, size_t size, const char *segment)
 {
-    const char **places[] = { &match->workflow, &match->id, &match->delivery };
-    static const char *const names[] = { "workflow", "id", "delivery" };
+    const char **places[] = { &match->workflow, &match->id, &match->delivery, &match->key, &match->token };
+    static const char *const names[] = { "workflow", "id", "delivery", "key", "token" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strlen(names[i]) == size && memcmp(names[i], name, size) == 0)
             *places[i] = segment;

@@ -17,15 +17,15 @@ struct pw_http_route {
     pw_http_step_fn *resume;    /* when there is news for a call that waits; NULL: it never does */
 };
 
-enum { PW_HTTP_ROUTES_MAX = 40, PW_HTTP_SEGMENTS_MAX = 8 };
+enum { PW_HTTP_ROUTES_MAX = 48, PW_HTTP_SEGMENTS_MAX = 8 };
 extern const struct pw_http_route pw_http_routes[];
 extern const size_t pw_http_route_count; /* at most PW_HTTP_ROUTES_MAX */
 
 struct pw_http_match {
     const struct pw_http_route *route; /* NULL: none of this method */
     bool is_path;                      /* there are routes of this path */
-    /* What stands at :workflow, :id and :delivery, or NULL. */
-    const char *workflow, *id, *delivery;
+    /* What stands at :workflow, :id, :delivery, :key and :token, or NULL. */
+    const char *workflow, *id, *delivery, *key, *token;
 };
 /* The segments are decoded. */
 struct pw_http_match pw_http_route_find(const char *method, const char *const *segments, size_t count);

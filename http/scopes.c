@@ -3,6 +3,7 @@
 
 const char *pawl_http_scope_name(enum pawl_http_scope scope)
 {
-    static const char *const names[PAWL_HTTP_SCOPE_COUNT] = { "open", "read", "create", "manage", "event", "tick" };
+    static const char *const names[PAWL_HTTP_SCOPE_COUNT] = { "open",  "read", "create", "manage",
+                                                              "event", "tick", "work",   "deferred" };
     return (unsigned)scope < PAWL_HTTP_SCOPE_COUNT ? names[scope] : "unknown";
 }

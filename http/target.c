@@ -39,8 +39,6 @@ static const char *decode(char *text, bool is_query)
             from += 2;
             if (c == '\0')
                 return "the target holds an encoded NUL";
-            if (c == '/' && !is_query)
-                return "the path holds an encoded slash; no name has one";
         } else if (c == '+' && is_query) {
             c = ' ';
         }
@@ -66,6 +64,10 @@ static const char *parse_path(char *path, struct pw_http_target *target)
         const char *wrong = decode(segment, false);
         if (wrong != NULL)
             return wrong;
+        if (strchr(segment, '/') != NULL) {
+            target->slashed = segment;
+            target->slashed_count++;
+        }
         if (target->segment_count < PW_HTTP_SEGMENTS_MAX && !is_dots(segment))
             target->segments[target->segment_count++] = segment;
         else
@@ -110,7 +112,8 @@ static const char *parse_query(char *query, struct pw_http_target *target)
 const char *pw_http_target_parse(const char *target, const char *mount, size_t mount_size, char *buffer,
                                  struct pw_http_target *out_target)
 {
-    out_target->segment_count = out_target->pair_count = 0;
+    out_target->segment_count = out_target->pair_count = out_target->slashed_count = 0;
+    out_target->slashed = NULL;
     if (target[0] != '/')
         return "the target does not begin with a slash";
     memcpy(buffer, target, strlen(target) + 1);

@@ -1,6 +1,7 @@
 /* target.h - a request's target taken apart: the path's segments and the query's pairs, decoded.
  *
- * What is decoded is UTF-8 without NUL, and a segment holds no slash, however it was written; anything else is refused.
+ * What is decoded is UTF-8 without NUL; anything else is refused.  A segment that holds a slash, which was written as
+ * %2F, is noted: only who knows the route knows whether it may.
  * A path with "." or ".." among its segments, with very many of them, or outside of where the API is mounted, is no
  * route's: it has no segments here. */
 #ifndef HTTP_TARGET_H
@@ -17,6 +18,8 @@ struct pw_http_pair {
 struct pw_http_target {
     const char *segments[PW_HTTP_SEGMENTS_MAX];
     size_t segment_count;
+    size_t slashed_count; /* of all segments, how many hold a slash */
+    const char *slashed;  /* one of them; NULL: there is none */
     struct pw_http_pair pairs[PW_HTTP_PAIRS_MAX];
     size_t pair_count;
 };

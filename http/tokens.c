@@ -19,13 +19,17 @@
 #include <time.h>
 
 enum { SECRET_SIZE = 32, HASH_SIZE = 32, NAME_SIZE_MAX = 64, TOKENS_MAX = 10000, WAIT_S_MAX = 86400 };
+enum { PERMISSIONS_SIZE_MAX = 512 };
 
 static const char token_prefix[] = "pawl_";
 static const char hash_prefix[] = "sha256:";
+static const char permissions_prefix[] = "permissions:";
+#define SCOPES_WANTED "read, create, manage, event, tick, work"
 
 struct token {
     char name[NAME_SIZE_MAX + 1];
-    unsigned scopes; /* a bit for each pawl_http_scope */
+    unsigned scopes;   /* a bit for each pawl_http_scope */
+    char *permissions; /* joined by commas, and ours; NULL: none */
     unsigned char hash[HASH_SIZE];
     double bucket; /* requests that it may make now */
     double filled_at_s;
@@ -50,7 +54,7 @@ static PAWL_PRINTF(3, 4) pawl_status fail(struct pawl_error *error, pawl_status 
     return status;
 }
 
-/* ---- Names, scopes, hashes --------------------------------------------------------------------------------------- */
+/* ---- Names, scopes, permissions, hashes -------------------------------------------------------------------------- */
 
 static bool is_name(const char *text, size_t size)
 {
@@ -63,12 +67,18 @@ static unsigned bit_of(enum pawl_http_scope scope)
     return 1U << (unsigned)scope;
 }
 
-/* 0: there is no such scope.  `open` is not one that a token can have, or lack. */
+/* Those that need no token are not ones that a token can have, or lack. */
+static bool is_for_tokens(enum pawl_http_scope scope)
+{
+    return scope != PAWL_HTTP_OPEN && scope != PAWL_HTTP_DEFERRED;
+}
+
+/* 0: there is no such scope. */
 static unsigned scope_bit(const char *text, size_t size)
 {
-    for (enum pawl_http_scope scope = PAWL_HTTP_READ; scope < PAWL_HTTP_SCOPE_COUNT; scope++) {
+    for (enum pawl_http_scope scope = PAWL_HTTP_OPEN; scope < PAWL_HTTP_SCOPE_COUNT; scope++) {
         const char *name = pawl_http_scope_name(scope);
-        if (strlen(name) == size && memcmp(name, text, size) == 0)
+        if (is_for_tokens(scope) && strlen(name) == size && memcmp(name, text, size) == 0)
             return bit_of(scope);
     }
     return 0;
@@ -82,8 +92,7 @@ static pawl_status parse_scopes(const char *text, size_t size, unsigned *out_sco
         size_t length = (size_t)((comma != NULL ? comma : end) - at);
         unsigned bit = scope_bit(at, length);
         if (bit == 0)
-            return fail(error, PAWL_INVALID,
-                        "scopes are read, create, manage, event, tick, joined by commas; \"%.*s\" is none of them",
+            return fail(error, PAWL_INVALID, "scopes are " SCOPES_WANTED ", joined by commas; \"%.*s\" is none of them",
                         (int)(length < 32 ? length : 32), at);
         scopes |= bit;
         at += length;
@@ -104,6 +113,42 @@ static void write_scopes(unsigned scopes, char *out_text, size_t size)
             used += (size_t)snprintf(out_text + used, size - used, "%s%s", used > 0 ? "," : "",
                                      pawl_http_scope_name(scope));
     }
+}
+
+/* The next of a list joined by commas; false: that was all. */
+static bool next_permission(const char **at, const char **out_text, size_t *out_size)
+{
+    if (*at == NULL)
+        return false;
+    *out_text = *at;
+    *out_size = strcspn(*at, ",");
+    *at = (*at)[*out_size] == ',' ? *at + *out_size + 1 : NULL;
+    return true;
+}
+
+static bool are_permissions(const char *text)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/-";
+    const char *permission;
+    size_t size;
+    if (strlen(text) > PERMISSIONS_SIZE_MAX)
+        return false;
+    while (next_permission(&text, &permission, &size)) {
+        if (size == 0 || size > NAME_SIZE_MAX || strspn(permission, allowed) != size)
+            return false;
+    }
+    return true;
+}
+
+static bool has_permission(const char *permissions, const char *wanted)
+{
+    const char *permission;
+    size_t size;
+    while (next_permission(&permissions, &permission, &size)) {
+        if (strlen(wanted) == size && memcmp(permission, wanted, size) == 0)
+            return true;
+    }
+    return false;
 }
 
 static bool hash_text(const char *text, size_t size, unsigned char out_hash[HASH_SIZE])
@@ -161,18 +206,36 @@ static void write_token(const unsigned char secret[SECRET_SIZE], char out_token[
 
 _Static_assert(sizeof token_prefix + (SECRET_SIZE * 8 + 4) / 5 <= PAWL_TOKEN_SIZE, "a token fits its buffer");
 
-pawl_status pawl_token_make(const char *name, const char *scopes, char out_token[PAWL_TOKEN_SIZE],
-                            char out_line[PAWL_TOKEN_LINE_SIZE], struct pawl_error *error)
+_Static_assert(NAME_SIZE_MAX + 64 + sizeof hash_prefix + 2 * HASH_SIZE + sizeof permissions_prefix +
+                       PERMISSIONS_SIZE_MAX + 4 <=
+                   PAWL_TOKEN_LINE_SIZE,
+               "a line fits its buffer");
+
+static pawl_status check_new(const char *name, const char *permissions, struct pawl_error *error)
+{
+    if (!is_name(name, strlen(name)))
+        return fail(error, PAWL_INVALID, "a token's name is 1 to %d of [a-zA-Z0-9_.-], not \"%.80s\"", NAME_SIZE_MAX,
+                    name);
+    if (permissions != NULL && !are_permissions(permissions))
+        return fail(
+            error, PAWL_INVALID,
+            "permissions are 1 to %d of [a-zA-Z0-9_.:/-] each, joined by commas, %d bytes in all; not \"%.80s\"",
+            NAME_SIZE_MAX, PERMISSIONS_SIZE_MAX, permissions);
+    return PAWL_OK;
+}
+
+pawl_status pawl_token_make(const char *name, const char *scopes, const char *permissions,
+                            char out_token[PAWL_TOKEN_SIZE], char out_line[PAWL_TOKEN_LINE_SIZE],
+                            struct pawl_error *error)
 {
     unsigned char secret[SECRET_SIZE], hash[HASH_SIZE];
     char hash_shown[2 * HASH_SIZE + 1], scopes_shown[64], token[PAWL_TOKEN_SIZE];
     unsigned scope_bits;
     if (name == NULL || scopes == NULL || out_token == NULL || out_line == NULL)
         return fail(error, PAWL_INVALID, "a name, scopes and room for the token and its line are needed");
-    if (!is_name(name, strlen(name)))
-        return fail(error, PAWL_INVALID, "a token's name is 1 to %d of [a-zA-Z0-9_.-], not \"%.80s\"", NAME_SIZE_MAX,
-                    name);
-    pawl_status status = parse_scopes(scopes, strlen(scopes), &scope_bits, error);
+    pawl_status status = check_new(name, permissions, error);
+    if (status == PAWL_OK)
+        status = parse_scopes(scopes, strlen(scopes), &scope_bits, error);
     if (status != PAWL_OK)
         return status;
     if (gnutls_rnd(GNUTLS_RND_KEY, secret, sizeof secret) != 0)
@@ -183,7 +246,9 @@ pawl_status pawl_token_make(const char *name, const char *scopes, char out_token
         return fail(error, PAWL_NOMEM, "cannot hash the token");
     write_hash(hash, hash_shown);
     write_scopes(scope_bits, scopes_shown, sizeof scopes_shown);
-    (void)snprintf(out_line, PAWL_TOKEN_LINE_SIZE, "%s %s %s%s", name, scopes_shown, hash_prefix, hash_shown);
+    (void)snprintf(out_line, PAWL_TOKEN_LINE_SIZE, "%s %s %s%s%s%s%s", name, scopes_shown, hash_prefix, hash_shown,
+                   permissions != NULL ? " " : "", permissions != NULL ? permissions_prefix : "",
+                   permissions != NULL ? permissions : "");
     memcpy(out_token, token, sizeof token);
     gnutls_memset(token, 0, sizeof token);
     return PAWL_OK;
@@ -206,6 +271,8 @@ void pawl_tokens_free(pawl_tokens *tokens)
     if (tokens == NULL)
         return;
     (void)pthread_mutex_destroy(&tokens->lock);
+    for (size_t i = 0; i < tokens->count; i++)
+        free(tokens->items[i].permissions);
     free(tokens->items);
     free(tokens);
 }
@@ -220,25 +287,46 @@ static bool next_word(const char **at, const char **out_word, size_t *out_size)
     return *out_size > 0;
 }
 
+/* Behind the hash, or nothing. */
+static pawl_status parse_permissions(const char *at, const char *wanted, struct token *out_token,
+                                     struct pawl_error *error)
+{
+    const size_t prefix = sizeof permissions_prefix - 1;
+    const char *text, *more;
+    size_t size, more_size;
+    if (!next_word(&at, &text, &size))
+        return PAWL_OK;
+    if (size < prefix || memcmp(text, permissions_prefix, prefix) != 0 || next_word(&at, &more, &more_size))
+        return fail(error, PAWL_INVALID, "%s", wanted);
+    char *permissions = strndup(text + prefix, size - prefix);
+    if (permissions == NULL)
+        return fail(error, PAWL_NOMEM, "out of memory");
+    if (!are_permissions(permissions)) {
+        free(permissions);
+        return fail(error, PAWL_INVALID, "%s; its permissions are names joined by commas", wanted);
+    }
+    out_token->permissions = permissions;
+    return PAWL_OK;
+}
+
 /* What stands in the line is not repeated in the error: somebody may have put the token itself there. */
 static pawl_status parse_line(const char *line, struct token *out_token, struct pawl_error *error)
 {
     static const char wanted[] = "a token's line is \"name scope,scope sha256:hex\", as it was printed for it";
-    const char *at = line, *name, *scopes, *hash, *more;
-    size_t name_size, scopes_size, hash_size, more_size;
+    const char *at = line, *name, *scopes, *hash;
+    size_t name_size, scopes_size, hash_size;
     if (!next_word(&at, &name, &name_size) || !next_word(&at, &scopes, &scopes_size) ||
-        !next_word(&at, &hash, &hash_size) || next_word(&at, &more, &more_size))
+        !next_word(&at, &hash, &hash_size))
         return fail(error, PAWL_INVALID, "%s", wanted);
     if (!is_name(name, name_size) || strncmp(name, token_prefix, sizeof token_prefix - 1) == 0)
         return fail(error, PAWL_INVALID, "%s; its name is 1 to %d of [a-zA-Z0-9_.-]", wanted, NAME_SIZE_MAX);
     if (!parse_hash(hash, hash_size, out_token->hash))
         return fail(error, PAWL_INVALID, "%s; the hash is sha256: and %d hexadecimal digits", wanted, 2 * HASH_SIZE);
     if (parse_scopes(scopes, scopes_size, &out_token->scopes, NULL) != PAWL_OK)
-        return fail(error, PAWL_INVALID, "%s; its scopes are read, create, manage, event, tick, joined by commas",
-                    wanted);
+        return fail(error, PAWL_INVALID, "%s; its scopes are " SCOPES_WANTED ", joined by commas", wanted);
     memcpy(out_token->name, name, name_size);
     out_token->name[name_size] = '\0';
-    return PAWL_OK;
+    return parse_permissions(at, wanted, out_token, error);
 }
 
 /* With the lock held. */
@@ -287,6 +375,8 @@ pawl_status pawl_tokens_add(pawl_tokens *tokens, const char *line, struct pawl_e
     token.filled_at_s = now_s();
     status = keep(tokens, &token, error);
     (void)pthread_mutex_unlock(&tokens->lock);
+    if (status != PAWL_OK)
+        free(token.permissions);
     return status;
 }
 
@@ -369,7 +459,7 @@ static int32_t take(struct token *token, double per_second)
 }
 
 /* With the lock held.  A request that the token may not make counts against its limit, too. */
-static bool judge(pawl_tokens *tokens, struct token *token, enum pawl_http_scope scope,
+static bool judge(pawl_tokens *tokens, struct token *token, const struct pawl_http_subject *subject,
                   struct pawl_http_refusal *refusal)
 {
     int32_t wait_s = take(token, tokens->per_second);
@@ -379,9 +469,14 @@ static bool judge(pawl_tokens *tokens, struct token *token, enum pawl_http_scope
         refusal->retry_after_s = wait_s;
         return false;
     }
-    if ((token->scopes & bit_of(scope)) == 0)
+    if ((token->scopes & bit_of(subject->scope)) == 0)
         return refuse(refusal, 403, "FORBIDDEN", "this needs a token with the scope \"%s\"",
-                      pawl_http_scope_name(scope));
+                      pawl_http_scope_name(subject->scope));
+    for (size_t i = 0; i < subject->permission_count; i++) {
+        if (!has_permission(token->permissions, subject->permissions[i]))
+            return refuse(refusal, 403, "FORBIDDEN", "this workflow needs a token with the permission \"%.64s\"",
+                          subject->permissions[i]);
+    }
     return true;
 }
 
@@ -389,7 +484,7 @@ bool pawl_tokens_authorize(void *tokens, const struct pawl_http_subject *subject
 {
     pawl_tokens *kept = tokens;
     unsigned char hash[HASH_SIZE];
-    if (subject->scope == PAWL_HTTP_OPEN)
+    if (!is_for_tokens(subject->scope))
         return true;
     const char *text = bearer_of(subject->request);
     if (text == NULL || text[0] == '\0')
@@ -398,7 +493,7 @@ bool pawl_tokens_authorize(void *tokens, const struct pawl_http_subject *subject
         return refuse(out_refusal, 401, "UNAUTHORIZED", "this token could not be looked at");
     (void)pthread_mutex_lock(&kept->lock);
     struct token *token = find(kept, hash);
-    bool allowed = token != NULL ? judge(kept, token, subject->scope, out_refusal)
+    bool allowed = token != NULL ? judge(kept, token, subject, out_refusal)
                                  : refuse(out_refusal, 401, "UNAUTHORIZED", "this token is not known here");
     (void)pthread_mutex_unlock(&kept->lock);
     return allowed;

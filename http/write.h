@@ -18,6 +18,8 @@ void pw_http_write_details(struct pw_http_text *out, const char *key, const stru
 void pw_http_write_instance(struct pw_http_text *out, const struct pawl_instance *instance);
 /* {id, details, createdAt, updatedAt} */
 void pw_http_write_listed(struct pw_http_text *out, const struct pawl_instance *instance);
+/* {id, workflowName, details, createdAt, updatedAt} */
+void pw_http_write_child(struct pw_http_text *out, const struct pawl_instance *instance);
 /* {id, details, meta} */
 void pw_http_write_with_meta(struct pw_http_text *out, const struct pawl_instance *instance);
 /* {id, runNumber, details} */
@@ -31,6 +33,9 @@ void pw_http_write_step(struct pw_http_text *out, const struct pawl_step_record 
 void pw_http_write_event(struct pw_http_text *out, const struct pawl_event_record *event);
 void pw_http_write_log(struct pw_http_text *out, const struct pawl_log_record *log);
 void pw_http_write_history(struct pw_http_text *out, const struct pawl_history *history, bool has_logs);
+
+/* A job that was claimed. */
+void pw_http_write_job(struct pw_http_text *out, const struct pawl_job *job);
 
 void pw_http_write_delivery(struct pw_http_text *out, const struct pawl_delivery_record *record);
 

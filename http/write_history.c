@@ -26,6 +26,8 @@ void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step
 {
     pw_http_json_string(out, "stepKey", step->name);
     pw_http_json_string(out, "name", step->name);
+    if (step->description != NULL)
+        pw_http_json_string(out, "description", step->description);
     pw_http_json_string(out, "type", pawl_step_kind_name(step->kind));
     pw_http_json_string(out, "status", pawl_step_status_name(step->status));
     pw_http_json_integer(out, "attempts", step->attempts);

@@ -20,14 +20,26 @@ void pw_http_write_instance(struct pw_http_text *out, const struct pawl_instance
     pw_http_json_close(out, '}');
 }
 
-void pw_http_write_listed(struct pw_http_text *out, const struct pawl_instance *instance)
+static void write_listed(struct pw_http_text *out, const struct pawl_instance *instance, bool has_workflow)
 {
     pw_http_json_open(out, NULL, '{');
     pw_http_json_string(out, "id", instance->id);
+    if (has_workflow)
+        pw_http_json_string(out, "workflowName", instance->workflow);
     pw_http_write_details(out, "details", instance);
     pw_http_json_time(out, "createdAt", instance->created_at_ms);
     pw_http_json_time(out, "updatedAt", instance->updated_at_ms);
     pw_http_json_close(out, '}');
+}
+
+void pw_http_write_listed(struct pw_http_text *out, const struct pawl_instance *instance)
+{
+    write_listed(out, instance, /* has_workflow= */ false);
+}
+
+void pw_http_write_child(struct pw_http_text *out, const struct pawl_instance *instance)
+{
+    write_listed(out, instance, /* has_workflow= */ true);
 }
 
 static void write_run(struct pw_http_text *out, const struct pawl_instance *instance)
@@ -51,6 +63,16 @@ void pw_http_write_standing(struct pw_http_text *out, const struct pawl_instance
     pw_http_json_close(out, '}');
 }
 
+static void write_parent(struct pw_http_text *out, const struct pawl_parent *parent)
+{
+    pw_http_json_open(out, "parent", '{');
+    pw_http_json_string(out, "workflowName", parent->workflow);
+    pw_http_json_string(out, "instanceId", parent->id);
+    pw_http_json_integer(out, "runNumber", parent->run_number);
+    pw_http_json_bool(out, "attached", parent->is_attached);
+    pw_http_json_close(out, '}');
+}
+
 static void write_meta(struct pw_http_text *out, const struct pawl_instance *instance)
 {
     pw_http_json_open(out, "meta", '{');
@@ -58,6 +80,10 @@ static void write_meta(struct pw_http_text *out, const struct pawl_instance *ins
     pw_http_json_integer(out, "runNumber", instance->run_number);
     if (instance->params_json != NULL)
         pw_http_json_raw(out, "params", instance->params_json);
+    if (instance->parent != NULL)
+        write_parent(out, instance->parent);
+    if (instance->is_interrupted)
+        pw_http_json_bool(out, "interrupted", true);
     pw_http_json_time(out, "createdAt", instance->created_at_ms);
     pw_http_json_time(out, "updatedAt", instance->updated_at_ms);
     pw_http_json_time_or_null(out, "startedAt", instance->started_at_ms);

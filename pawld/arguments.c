@@ -66,10 +66,12 @@ pawl_status arguments_parse(struct settings *settings, int count, char **values,
     return status;
 }
 
-const char arguments_help[] =
+/* In two, as a literal is not to be as long as all of it. */
+static const char help_of_flags[] =
     "usage: pawld [options] module.so ...\n"
     "       pawld [options] --dev file.c ...\n"
-    "       pawld token new --scope read,create [--name NAME]\n"
+    "       pawld [options] --worker module.so ...\n"
+    "       pawld token new --scope read,create [--name NAME] [--permission P]\n"
     "\n"
     "Runs the workflows of the modules and serves them over HTTP, until SIGTERM or SIGINT:\n"
     "then it takes no new work, answers the requests under way, lets step bodies finish and\n"
@@ -87,6 +89,9 @@ const char arguments_help[] =
     "  --config FILE       JSON; see below.  Flags win over it\n"
     "\n"
     "running\n"
+    "  --worker MODULE     load the functions of this module, and none of its workflows: a\n"
+    "                      worker that carries out the calls which workflows elsewhere on the\n"
+    "                      store make.  May be given more than once, and without other modules\n"
     "  --workers N         step bodies at once (8); 0: run nothing here, ticks and other\n"
     "                      processes on the store do\n"
     "  --in-flight N       runs held at once (256)\n"
@@ -116,13 +121,19 @@ const char arguments_help[] =
     "\n"
     "pawld token new       makes a token.  It is shown once, on standard error; the line to\n"
     "                      keep, which holds its hash, is on standard output.  Scopes: read,\n"
-    "                      create, manage, event, tick\n"
-    "\n"
+    "                      create, manage, event, tick, work.  A workflow that requires\n"
+    "                      permissions lets in tokens that have all of them: --permission\n"
+    "                      admin, more than once or joined by commas\n"
+    "\n";
+
+static const char help_of_file[] =
     "The configuration file is one JSON object.  Every flag is a key of it, in this spelling:\n"
     "  store and listen (each a text or a list), mount, workers, inFlight, drainMs, allowTick,\n"
     "  dev, tokensFile, rateLimit, cors, log, logLevel, tls {cert, key}\n"
     "and besides:\n"
-    "  modules             a list of files\n"
+    "  modules             a list of files; workerModules: those of --worker\n"
+    "  functions           {name: {concurrency}}: how many calls of a function are carried out\n"
+    "                      at once, by all workers on the store whose pawld says so\n"
     "  tokens              a list of lines, as in the file that tokensFile names\n"
     "  webhooks            a list of {name, url, events, secret or secretFile, timeoutMs,\n"
     "                      attempts, delayMs}.  Events are onWorkflowEnqueued and\n"
@@ -138,7 +149,14 @@ const char arguments_help[] =
     "examples:\n"
     "  cc -shared -fPIC -g -o order.so order.c && pawld order.so\n"
     "  pawld --dev order.c\n"
+    "  pawld --worker charge.so --store sqlite:/var/lib/pawl/pawl.db\n"
     "  pawld token new --name ops --scope read,manage >>tokens\n"
     "  pawld --listen :7295 --tokens tokens --tls-cert cert.pem --tls-key key.pem order.so\n"
     "  pawld --listen unix:/run/pawl/pawl.sock --store sqlite:/var/lib/pawl/pawl.db order.so\n"
     "  curl -s localhost:7295/api/workflows\n";
+
+void arguments_print_help(void)
+{
+    (void)fputs(help_of_flags, stdout);
+    (void)fputs(help_of_file, stdout);
+}

@@ -7,6 +7,7 @@
 /* Reads flags and module names into the settings, not the file that --config names. */
 pawl_status arguments_parse(struct settings *settings, int count, char **values, struct pawl_error *error);
 
-extern const char arguments_help[];
+/* On standard output. */
+void arguments_print_help(void);
 
 #endif

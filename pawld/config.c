@@ -13,7 +13,7 @@
 struct place {
     struct settings *settings;
     const char *file;
-    char prefix[64];
+    char prefix[128];
     struct pawl_error *error;
 };
 
@@ -97,7 +97,7 @@ static pawl_status read_hook_text(const struct place *place, const pawl_value *v
     return PAWL_OK;
 }
 
-static pawl_status read_hook_int(const struct place *place, const pawl_value *value, int64_t max, int64_t *out_number)
+static pawl_status read_int(const struct place *place, const pawl_value *value, int64_t max, int64_t *out_number)
 {
     int64_t number = pawl_value_int(value, NULL, 0);
     if (number < 1 || number > max)
@@ -130,11 +130,11 @@ static pawl_status read_hook_key(struct place *place, const char *key, const paw
     case HOOK_SECRET_FILE:
         return read_secret(&inner, value, which == HOOK_SECRET_FILE, hook);
     case HOOK_TIMEOUT:
-        return read_hook_int(&inner, value, 600000, &hook->timeout_ms);
+        return read_int(&inner, value, 600000, &hook->timeout_ms);
     case HOOK_ATTEMPTS:
-        return read_hook_int(&inner, value, 100, &hook->attempts);
+        return read_int(&inner, value, 100, &hook->attempts);
     default:
-        return read_hook_int(&inner, value, 86400000, &hook->delay_ms);
+        return read_int(&inner, value, 86400000, &hook->delay_ms);
     }
 }
 
@@ -175,6 +175,47 @@ static pawl_status read_hooks(struct place *place, const struct setting *setting
         if (status != PAWL_OK)
             return status;
         place->settings->webhook_count = i + 1;
+    }
+    return PAWL_OK;
+}
+
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
+
+/* An object of one key, so far: {"concurrency": 4}. */
+static pawl_status read_function(struct place *place, const pawl_value *value, struct function_settings *function)
+{
+    static const char *const keys[] = { "concurrency", NULL };
+    for (size_t i = 0; i < pawl_value_size(value, NULL); i++) {
+        if (strcmp(pawl_value_key(value, i), keys[0]) != 0)
+            return no_such_key(place, pawl_value_key(value, i), keys);
+        struct place inner = *place;
+        (void)snprintf(inner.prefix, sizeof inner.prefix, "%.90s%s", place->prefix, keys[0]);
+        pawl_status status = read_int(&inner, pawl_value_item(value, i), INT32_MAX, &function->concurrency);
+        if (status != PAWL_OK)
+            return status;
+    }
+    return PAWL_OK;
+}
+
+static pawl_status read_functions(struct place *place, const struct setting *setting, const pawl_value *functions)
+{
+    char who[300];
+    struct settings *settings = place->settings;
+    size_t count = pawl_value_size(functions, NULL);
+    (void)snprintf(who, sizeof who, "%.200s: \"functions\"", place->file);
+    if (pawl_value_kind(functions, NULL) != PAWL_KIND_OBJECT || count > FUNCTIONS_MAX)
+        return settings_wrong(setting, who, "that", place->error);
+    for (size_t i = 0; i < count; i++) {
+        struct place inner = *place;
+        struct function_settings *function = &settings->functions[settings->function_count];
+        *function = (struct function_settings){ .name = pawl_value_key(functions, i) };
+        (void)snprintf(inner.prefix, sizeof inner.prefix, "functions.%.64s.", function->name);
+        if (pawl_value_kind(pawl_value_item(functions, i), NULL) != PAWL_KIND_OBJECT)
+            return settings_wrong(setting, who, "one with something else in it", place->error);
+        pawl_status status = read_function(&inner, pawl_value_item(functions, i), function);
+        if (status != PAWL_OK)
+            return status;
+        settings->function_count++;
     }
     return PAWL_OK;
 }
@@ -234,6 +275,8 @@ static pawl_status read_key(struct place *place, const char *path, const char *k
     }
     if (setting->kind == SETTING_HOOKS)
         return read_hooks(place, setting, value);
+    if (setting->kind == SETTING_FUNCTIONS)
+        return read_functions(place, setting, value);
     if (setting->kind == SETTING_TOKENS)
         return read_tokens(place, setting, value);
     (void)snprintf(who, sizeof who, "%.300s: \"%s\"", place->file, path);

@@ -106,8 +106,11 @@ static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
     return problem(error, status, "store %.200s: %.280s", shown, tells ? why.text : pawl_status_text(status));
 }
 
+/* pawl_load_module() or pawl_load_functions(). */
+typedef pawl_status load_fn(pawl_engine *engine, const char *path, struct pawl_error *error);
+
 /* Without a slash in it the loader would look for the module among the system's libraries. */
-static pawl_status load_module(struct daemon *daemon, const char *given, struct pawl_error *error)
+static pawl_status load_module(struct daemon *daemon, const char *given, load_fn *load, struct pawl_error *error)
 {
     struct pawl_error why = { PAWL_OK, "" };
     const char *path = strchr(given, '/') != NULL ? given : pawl_scope_format(daemon->settings->scope, "./%s", given);
@@ -115,16 +118,32 @@ static pawl_status load_module(struct daemon *daemon, const char *given, struct 
         return problem(error, PAWL_NOMEM, "out of memory");
     if (access(path, R_OK) != 0)
         return problem(error, PAWL_MODULE_INVALID, "module %.300s: %s", given, strerror(errno));
-    pawl_status status = pawl_load_module(daemon->engine, path, &why);
+    pawl_status status = load(daemon->engine, path, &why);
     return status == PAWL_OK ? PAWL_OK : problem(error, status, "module %.150s: %.340s", given, why.text);
+}
+
+static pawl_status load_modules(struct daemon *daemon, struct pawl_error *error)
+{
+    const struct settings *settings = daemon->settings;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < settings->modules.count; i++)
+        status = load_module(daemon, settings->modules.items[i], pawl_load_module, error);
+    for (size_t i = 0; status == PAWL_OK && i < settings->worker_modules.count; i++)
+        status = load_module(daemon, settings->worker_modules.items[i], pawl_load_functions, error);
+    for (size_t i = 0; status == PAWL_OK && i < settings->function_count; i++) {
+        const struct function_settings *function = &settings->functions[i];
+        struct pawl_error why = { PAWL_OK, "" };
+        status = pawl_limit_function(daemon->engine, function->name, (int32_t)function->concurrency, &why);
+        if (status != PAWL_OK)
+            (void)problem(error, status, "functions: %.400s", why.text);
+    }
+    return status;
 }
 
 static pawl_status load_all(struct daemon *daemon, struct pawl_error *error)
 {
     const struct settings *settings = daemon->settings;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < settings->modules.count; i++)
-        status = load_module(daemon, settings->modules.items[i], error);
+    pawl_status status = load_modules(daemon, error);
     if (status == PAWL_OK && settings->webhook_count > 0 && curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         status = problem(error, PAWL_NOMEM, "libcurl, which webhooks need, cannot be used");
     for (size_t i = 0; status == PAWL_OK && i < settings->webhook_count; i++)
@@ -322,13 +341,17 @@ static size_t write_workflows(const struct daemon *daemon, char *out_text, size_
 
 static void tell_start(const struct daemon *daemon)
 {
-    char addresses[1024] = "", workflows[600] = "";
+    char addresses[1024] = "", workflows[600] = "", workers[600] = "";
     const char *store = settings_store(daemon->settings);
     write_addresses(daemon, addresses, sizeof addresses);
     size_t count = write_workflows(daemon, workflows, sizeof workflows);
-    log_line(&daemon->log, PAWL_LOG_INFO, "pawld %s listening on %s, store %s, %zu workflow%s (%s)", pawl_version(),
-             addresses, store != NULL ? shown_store(daemon->settings, store) : "", count, count == 1 ? "" : "s",
-             workflows);
+    const struct texts *modules = &daemon->settings->worker_modules;
+    for (size_t i = 0; i < modules->count; i++)
+        append(workers, sizeof workers, ", ", modules->items[i]);
+    log_line(&daemon->log, PAWL_LOG_INFO, "pawld %s listening on %s, store %s, %zu workflow%s%s%s%s%s%s",
+             pawl_version(), addresses, store != NULL ? shown_store(daemon->settings, store) : "", count,
+             count == 1 ? "" : "s", count > 0 ? " (" : "", workflows, count > 0 ? ")" : "",
+             workers[0] != '\0' ? ", worker of " : "", workers);
 }
 
 /* ---- Stopping ---------------------------------------------------------------------------------------------------- */

@@ -77,7 +77,8 @@ bool guard_allows(const struct guard *guard, const struct pawl_http_subject *sub
     const struct pawl_http_request *request = subject->request;
     const char *host = header_of(request, "Host"), *origin = header_of(request, "Origin");
     bool is_unix = request->peer != NULL && strcmp(request->peer, "unix") == 0; /* no browser gets there */
-    if (subject->scope == PAWL_HTTP_OPEN)
+    if (subject->scope == PAWL_HTTP_OPEN ||
+        subject->scope == PAWL_HTTP_DEFERRED) /* whoever has a deferred's token may */
         return true;
     if (!is_unix && host != NULL && !is_ours(guard, host))
         return refuse(out_refusal, "this Host is not one of mine; without tokens I answer to localhost only");

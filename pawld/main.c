@@ -25,7 +25,7 @@ static pawl_status read_settings(struct settings *settings, int count, char **va
 static int run(const struct settings *settings)
 {
     if (settings->help) {
-        fputs(arguments_help, stdout);
+        arguments_print_help();
         return EXIT_WELL;
     }
     if (settings->version) {

@@ -38,9 +38,11 @@ const struct setting settings_table[] = {
     { "migrate-only", NULL, SETTING_BOOL, AT(migrate_only), 0, 1, NULL },
     { "help", NULL, SETTING_BOOL, AT(help), 0, 1, NULL },
     { "version", NULL, SETTING_BOOL, AT(version), 0, 1, NULL },
+    { "worker", "workerModules", SETTING_LIST, AT(worker_modules), 1, TEXTS_MAX, NULL },
     { NULL, "modules", SETTING_LIST, AT(modules), 1, TEXTS_MAX, NULL }, /* on the command line: what is no flag */
     { NULL, "tokens", SETTING_TOKENS, AT(tokens), 0, 0, NULL },
     { NULL, "webhooks", SETTING_HOOKS, AT(webhooks), 0, 0, NULL },
+    { NULL, "functions", SETTING_FUNCTIONS, AT(functions), 0, 0, NULL },
     { NULL, "webhookParallelism", SETTING_INT, AT(webhook_parallelism), 1, 64, NULL },
     { NULL, "limits.steps", SETTING_INT, AT(steps), 1, 1000000, NULL },
     { NULL, "limits.payloadBytes", SETTING_INT, AT(payload_bytes), 1, GIB, NULL },
@@ -123,6 +125,9 @@ static void write_wanted(const struct setting *setting, char *out_text, size_t s
         return;
     case SETTING_HOOKS:
         (void)snprintf(out_text, size, "a list of at most %d objects", WEBHOOKS_MAX);
+        return;
+    case SETTING_FUNCTIONS:
+        (void)snprintf(out_text, size, "an object of at most %d functions, each {\"concurrency\": n}", FUNCTIONS_MAX);
         return;
     }
 }
@@ -219,6 +224,7 @@ pawl_status settings_set_text(struct settings *settings, const struct setting *s
         break;
     case SETTING_TOKENS:
     case SETTING_HOOKS:
+    case SETTING_FUNCTIONS:
         break;
     }
     settings->given[setting - settings_table] = true;
@@ -262,6 +268,7 @@ static bool keep_value(struct settings *settings, const struct setting *setting,
         return pawl_value_kind(value, NULL) == PAWL_KIND_BOOL;
     case SETTING_TOKENS:
     case SETTING_HOOKS:
+    case SETTING_FUNCTIONS:
         break;
     }
     return false;
@@ -307,16 +314,26 @@ const char *settings_store(const struct settings *settings)
     return url;
 }
 
+static bool is_source(const char *path)
+{
+    size_t size = strlen(path);
+    return size > 2 && strcmp(path + size - 2, ".c") == 0;
+}
+
 static pawl_status check_sources(const struct settings *settings, struct pawl_error *error)
 {
     for (size_t i = 0; i < settings->modules.count; i++) {
         const char *path = settings->modules.items[i];
-        size_t size = strlen(path);
-        bool is_source = size > 2 && strcmp(path + size - 2, ".c") == 0;
-        if (settings->dev && !is_source)
+        if (settings->dev && !is_source(path))
             return problem(error, PAWL_INVALID, "--dev takes C source files, \"file.c\"; \"%s\" is none", path);
-        if (!settings->dev && is_source)
+        if (!settings->dev && is_source(path))
             return problem(error, PAWL_INVALID, "\"%s\" is source: pawld --dev %s compiles and runs it", path, path);
+    }
+    for (size_t i = 0; i < settings->worker_modules.count; i++) {
+        const char *path = settings->worker_modules.items[i];
+        if (is_source(path))
+            return problem(error, PAWL_INVALID,
+                           "--worker takes a shared object, with or without --dev; \"%s\" is source", path);
     }
     return PAWL_OK;
 }
@@ -326,7 +343,8 @@ pawl_status settings_check(const struct settings *settings, struct pawl_error *e
     const char *mount = settings->mount;
     if (settings->migrate_only && settings->dev)
         return problem(error, PAWL_INVALID, "--migrate-only runs nothing, and --dev does; only one of them");
-    if (settings->modules.count == 0 && !settings->migrate_only)
+    bool has_some = settings->modules.count > 0 || (settings->worker_modules.count > 0 && !settings->dev);
+    if (!has_some && !settings->migrate_only)
         return problem(error, PAWL_INVALID, "which modules? pawld [options] module.so ... (see pawld --help)");
     if (mount[0] != '\0' && (mount[0] != '/' || mount[strlen(mount) - 1] == '/' || strpbrk(mount, "?# ") != NULL))
         return problem(error, PAWL_INVALID,

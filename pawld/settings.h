@@ -7,7 +7,7 @@
 
 #include <pawl/http.h>
 
-enum { TEXTS_MAX = 256, WEBHOOKS_MAX = 32, SETTINGS_MAX = 40 };
+enum { TEXTS_MAX = 256, WEBHOOKS_MAX = 32, FUNCTIONS_MAX = 256, SETTINGS_MAX = 40 };
 
 struct texts {
     const char *items[TEXTS_MAX];
@@ -20,12 +20,18 @@ struct webhook_settings {
     int64_t timeout_ms, attempts, delay_ms;
 };
 
+struct function_settings {
+    const char *name;
+    int64_t concurrency; /* calls of it at once, in all processes that say so; 0: no limit */
+};
+
 struct settings {
     pawl_scope *scope; /* where the texts live */
     const char *config;
     const char *mount, *tokens_file, *tls_cert, *tls_key, *cors, *log, *log_level;
     struct texts stores, listen, modules;
-    const pawl_value *tokens; /* lines of the configuration file; NULL: none */
+    struct texts worker_modules; /* of which only the functions are of interest */
+    const pawl_value *tokens;    /* lines of the configuration file; NULL: none */
     bool allow_tick, dev, help, version, migrate_only;
     int64_t workers; /* 0: none; ticks and other processes do the work */
     int64_t in_flight, drain_ms, webhook_parallelism;
@@ -34,6 +40,8 @@ struct settings {
     double rate_limit; /* requests a second for each token; 0: none */
     struct webhook_settings webhooks[WEBHOOKS_MAX];
     size_t webhook_count;
+    struct function_settings functions[FUNCTIONS_MAX];
+    size_t function_count;
     bool given[SETTINGS_MAX]; /* by a flag */
 };
 
@@ -56,7 +64,8 @@ enum setting_kind {
     SETTING_REAL,
     SETTING_BOOL,
     SETTING_TOKENS,
-    SETTING_HOOKS
+    SETTING_HOOKS,
+    SETTING_FUNCTIONS
 };
 
 struct setting {
@@ -78,7 +87,7 @@ const struct setting *settings_key(const char *key);
 /* Sets it from a flag's text; `who` names the flag in the error. */
 pawl_status settings_set_text(struct settings *settings, const struct setting *setting, const char *who,
                               const char *text, struct pawl_error *error);
-/* Sets it from the file, unless a flag has; not for tokens and hooks. */
+/* Sets it from the file, unless a flag has; not for tokens, hooks and functions. */
 pawl_status settings_set_value(struct settings *settings, const struct setting *setting, const char *who,
                                const pawl_value *value, struct pawl_error *error);
 /* That what stands there is not of the kind, or not in the range. */

@@ -68,14 +68,43 @@ pawl_status tokens_load(const struct settings *settings, pawl_tokens **out_token
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
+enum { PERMISSIONS_SIZE = PAWL_TOKEN_LINE_SIZE };
+
 struct new_token {
     const char *name, *scopes;
+    char permissions[PERMISSIONS_SIZE]; /* joined by commas; "" for none */
     bool help;
 };
 
+/* Where the value of the flag goes.  A permission's is `out_permission`, as there may be several. */
+static const char **place_of(struct new_token *new_token, const char *flag, size_t size, const char **out_permission)
+{
+    const struct {
+        const char *flag;
+        const char **place;
+    } places[] = { { "--name", &new_token->name },
+                   { "--scope", &new_token->scopes },
+                   { "--permission", out_permission } };
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        if (strlen(places[i].flag) == size && memcmp(places[i].flag, flag, size) == 0)
+            return places[i].place;
+    }
+    return NULL;
+}
+
+static pawl_status add_permission(struct new_token *new_token, const char *permission, struct pawl_error *error)
+{
+    size_t used = strlen(new_token->permissions), size = strlen(permission);
+    if (size == 0 || used + size + 2 > sizeof new_token->permissions)
+        return problem(error, PAWL_INVALID, "--permission is a name; all together are not that long");
+    (void)snprintf(new_token->permissions + used, sizeof new_token->permissions - used, "%s%s", used > 0 ? "," : "",
+                   permission);
+    return PAWL_OK;
+}
+
 static pawl_status parse_new(int count, char **values, struct new_token *out_new, struct pawl_error *error)
 {
-    static const char usage[] = "pawld token new --scope read,create [--name NAME]";
+    static const char usage[] = "pawld token new --scope read,create [--name NAME] [--permission P]";
     if (count > 2 && (strcmp(values[2], "--help") == 0 || strcmp(values[2], "-h") == 0)) {
         out_new->help = true;
         return PAWL_OK;
@@ -85,18 +114,19 @@ static pawl_status parse_new(int count, char **values, struct new_token *out_new
     for (int i = 3; i < count; i++) {
         const char *equals = strchr(values[i], '=');
         size_t size = equals != NULL ? (size_t)(equals - values[i]) : strlen(values[i]);
-        const char **place = size == 6 && strncmp(values[i], "--name", size) == 0    ? &out_new->name
-                             : size == 7 && strncmp(values[i], "--scope", size) == 0 ? &out_new->scopes
-                                                                                     : NULL;
+        const char *permission = NULL, **place = place_of(out_new, values[i], size, &permission);
         if (place == NULL)
             return problem(error, PAWL_INVALID, "what is \"%.60s\"? The use is: %s", values[i], usage);
         if (equals == NULL && i + 1 >= count)
             return problem(error, PAWL_INVALID, "%.60s needs a value", values[i]);
         *place = equals != NULL ? equals + 1 : values[++i];
+        pawl_status status = permission != NULL ? add_permission(out_new, permission, error) : PAWL_OK;
+        if (status != PAWL_OK)
+            return status;
     }
     if (out_new->scopes == NULL)
         return problem(error, PAWL_INVALID,
-                       "what may it do? --scope is read, create, manage, event, tick, or some of them");
+                       "what may it do? --scope is read, create, manage, event, tick, work, or some of them");
     return PAWL_OK;
 }
 
@@ -107,11 +137,12 @@ int tokens_command(int count, char **values)
     char token[PAWL_TOKEN_SIZE], line[PAWL_TOKEN_LINE_SIZE];
     pawl_status status = parse_new(count, values, &wanted, &error);
     if (status == PAWL_OK && wanted.help) {
-        fputs(arguments_help, stdout);
+        arguments_print_help();
         return EXIT_WELL;
     }
     if (status == PAWL_OK)
-        status = pawl_token_make(wanted.name, wanted.scopes, token, line, &error);
+        status = pawl_token_make(wanted.name, wanted.scopes, wanted.permissions[0] != '\0' ? wanted.permissions : NULL,
+                                 token, line, &error);
     if (status != PAWL_OK) {
         problem_print(status, &error);
         return status == PAWL_INVALID ? EXIT_WRONG_USE : EXIT_BROKEN;

@@ -10,7 +10,7 @@
  *     status = pawl_http_answer(http, scope, &request, &response);
  *
  * Promises:
- *  1. No request is acted on before it was authorized: nothing of the engine is read or written.
+ *  1. No request is acted on before it was authorized: nothing of the store is read or written.
  *  2. Whatever comes in, the answer is never 500, but for what is the engine's own fault; then nothing inside is told.
  *  3. Every answer but a stream and metrics is JSON; every error is {"code", "message", "issues"?}. */
 #ifndef PAWL_HTTP_H
@@ -67,9 +67,11 @@ enum pawl_http_scope {
     PAWL_HTTP_OPEN, /* health, version, the API's description; what is no route */
     PAWL_HTTP_READ,
     PAWL_HTTP_CREATE,
-    PAWL_HTTP_MANAGE, /* pause, resume, terminate, restart; sending hooks again */
+    PAWL_HTTP_MANAGE, /* pause, resume, terminate, interrupt, retry, restart; sending hooks again */
     PAWL_HTTP_EVENT,
     PAWL_HTTP_TICK,
+    PAWL_HTTP_WORK,     /* jobs: claim them, answer them */
+    PAWL_HTTP_DEFERRED, /* finishing a deferred, whose token is in the target: it is what authorizes */
     PAWL_HTTP_SCOPE_COUNT
 };
 PAWL_API const char *pawl_http_scope_name(enum pawl_http_scope scope); /* "open", "read", ... */
@@ -79,6 +81,10 @@ struct pawl_http_subject {
     enum pawl_http_scope scope;
     const char *workflow;    /* or NULL */
     const char *instance_id; /* or NULL */
+    /* What the workflow requires of its callers (workflow.h); none for one that is not registered.  Nobody but this
+     * function looks at them. */
+    const char *const *permissions;
+    size_t permission_count;
 };
 
 struct pawl_http_refusal {
@@ -95,11 +101,13 @@ typedef bool pawl_http_authorize_fn(void *user, const struct pawl_http_subject *
 /* Bearer tokens, kept as hashes, for people who have no authorization of their own. */
 
 enum { PAWL_TOKEN_SIZE = 64 }; /* of a fresh token's text with its NUL, at most */
-enum { PAWL_TOKEN_LINE_SIZE = 256 };
+enum { PAWL_TOKEN_LINE_SIZE = 1024 };
 
-/* A fresh token, and the line to keep: "name scope,scope sha256:hex".  Scopes: read, create, manage, event, tick. */
-PAWL_API pawl_status pawl_token_make(const char *name, const char *scopes, char out_token[PAWL_TOKEN_SIZE],
-                                     char out_line[PAWL_TOKEN_LINE_SIZE], struct pawl_error *error) PAWL_MUST_CHECK;
+/* A fresh token, and the line to keep: "name scope,scope sha256:hex", and behind it
+ * "permissions:admin,finance" where it has some (NULL: none).  Scopes: read, create, manage, event, tick, work. */
+PAWL_API pawl_status pawl_token_make(const char *name, const char *scopes, const char *permissions,
+                                     char out_token[PAWL_TOKEN_SIZE], char out_line[PAWL_TOKEN_LINE_SIZE],
+                                     struct pawl_error *error) PAWL_MUST_CHECK;
 
 PAWL_API pawl_tokens *pawl_tokens_new(void); /* NULL when memory is out */
 PAWL_API void pawl_tokens_free(pawl_tokens *tokens);
@@ -108,7 +116,8 @@ PAWL_API pawl_status pawl_tokens_add(pawl_tokens *tokens, const char *line, stru
 PAWL_API size_t pawl_tokens_count(const pawl_tokens *tokens);
 /* At most so many requests a second for each token, with bursts of as many; more is answered 429.  0: no limit. */
 PAWL_API void pawl_tokens_limit(pawl_tokens *tokens, double requests_per_second);
-/* A pawl_http_authorize_fn; user: the tokens. */
+/* A pawl_http_authorize_fn; user: the tokens.  A token must have the scope, and every permission that the workflow
+ * requires; an open request and a deferred's need none. */
 PAWL_API bool pawl_tokens_authorize(void *tokens, const struct pawl_http_subject *subject,
                                     struct pawl_http_refusal *out_refusal);
 
@@ -125,7 +134,7 @@ struct pawl_http_options {
     void *authorize_user;
     const char *cors_origin;  /* "https://example.org" or "*"; NULL: no CORS.  Copied */
     int64_t body_bytes_max;   /* 0: 4 MiB */
-    int64_t wait_ms_max;      /* of `result`; longer waits are cut to it.  0: 60000 */
+    int64_t wait_ms_max;      /* of `result`, `execute` and `jobs/claim`; longer waits are cut to it.  0: 60000 */
     int32_t streams_max;      /* at once; more are answered 503.  0: 4096 */
     int64_t heartbeat_ms;     /* a comment line on a quiet stream.  0: 15000 */
     int64_t look_again_ms;    /* how often a waiting call looks for other processes' changes.  0: 1000 */
@@ -133,7 +142,7 @@ struct pawl_http_options {
 };
 /* clang-format off */
 #define PAWL_HTTP_OPTIONS_INIT { sizeof(struct pawl_http_options), NULL, NULL, false, NULL, \
-                                 { NULL, NULL, NULL, NULL, NULL, NULL }, NULL, NULL, 0, 0, 0, 0, 0, NULL }
+                                 { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }, NULL, NULL, 0, 0, 0, 0, 0, NULL }
 /* clang-format on */
 
 PAWL_API pawl_status pawl_http_new(pawl_engine *engine, const struct pawl_http_options *options, pawl_http **out_http,

@@ -48,6 +48,43 @@ static pawl_status run_broken(pawl_run *run, const pawl_value *params, pawl_valu
     return pawl_run_fail(run, "Broken", "as planned");
 }
 
+static pawl_status do_nothing(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)step, (void)input, (void)out_result;
+    return PAWL_OK;
+}
+
+static pawl_status run_undone(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    static const struct pawl_compensation compensation = { .undo = do_nothing };
+    static const struct pawl_step_options options = { .compensate = &compensation, .description = "Books." };
+    (void)params, (void)out_result;
+    pawl_status status = pawl_do(run, "book", &options, do_nothing, NULL, NULL);
+    return status == PAWL_OK ? pawl_run_fail(run, "Broken", "as planned") : status;
+}
+
+static pawl_status run_calls(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_call(run, "remote", "charge", NULL, params, out_result);
+}
+
+static pawl_status run_defers(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    struct described *described = pawl_run_user(run);
+    const char *token;
+    (void)params;
+    pawl_status status = pawl_deferred_token(run, "approval", &token);
+    if (status != PAWL_OK)
+        return status;
+    (void)snprintf(described->token, sizeof described->token, "%s", token);
+    return pawl_await_deferred(run, "approval", NULL, out_result);
+}
+
+static pawl_status run_family(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_run_child(run, "kid", "defers", NULL, params, out_result);
+}
+
 static pawl_status deliver(const struct pawl_delivery *delivery, void *user, struct pawl_error *error)
 {
     (void)user;
@@ -69,6 +106,16 @@ void described_play(struct described *described)
     ok(pawl_world_run_until_idle(world, &described->error));
     ok(pawl_hooks_tick(pawl_world_engine(world), 0, &delivered, NULL, &described->error));
     ok(pawl_world_create(world, "order", "fresh", NULL, &described->error));
+}
+
+void described_play_work(struct described *described)
+{
+    pawl_world *world = described->world;
+    ok(pawl_world_create(world, "undone", "undone", NULL, &described->error));
+    ok(pawl_world_create(world, "calls", "calls", "{\"amount\": 42}", &described->error));
+    ok(pawl_world_create(world, "calls", "again", NULL, &described->error));
+    ok(pawl_world_create(world, "family", "family", NULL, &described->error));
+    ok(pawl_world_run_until_idle(world, &described->error));
 }
 
 /* ---- The described ----------------------------------------------------------------------------------------------- */
@@ -145,15 +192,20 @@ void described_open(struct described *described, const char *mount)
 int described_set_up(void **state)
 {
     static const char *const tags[] = { "shop", NULL };
-    static const struct pawl_workflow workflows[] = {
-        { .name = "order", .run = run_order, .description = "Charges and ships.", .tags = tags },
-        { .name = "broken", .run = run_broken }
-    };
+    static const char *const permissions[] = { "admin", NULL };
     struct described *described = calloc(1, sizeof *described);
     assert_non_null(described);
+    const struct pawl_workflow workflows[] = {
+        { .name = "order", .run = run_order, .description = "Charges and ships.", .tags = tags },
+        { .name = "broken", .run = run_broken },
+        { .name = "undone", .run = run_undone, .permissions = permissions },
+        { .name = "calls", .run = run_calls },
+        { .name = "defers", .run = run_defers, .user = described },
+        { .name = "family", .run = run_family },
+    };
     described->scope = pawl_scope_new();
     ok(pawl_world_open(NULL, &described->world, &described->error));
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < sizeof workflows / sizeof workflows[0]; i++)
         ok(pawl_register(pawl_world_engine(described->world), &workflows[i], &described->error));
     struct pawl_hook hook = PAWL_HOOK_INIT;
     hook.name = "billing";
@@ -235,15 +287,14 @@ size_t described_parameters(const struct described *described, const struct pw_h
 
 const char *described_target(pawl_scope *scope, const struct pw_http_route *route, const char *workflow, const char *id)
 {
-    static const char names[] = ":workflow", ids[] = ":id", deliveries[] = ":delivery";
+    static const char names[] = ":workflow", ids[] = ":id";
     char text[TEXT_SIZE] = "/api";
     for (const char *at = route->pattern; *at != '\0';) {
         size_t size = strlen(text), part = 1 + strcspn(at + 1, "/");
         const char *segment = at + 1;
         bool is_workflow = strncmp(segment, names, sizeof names - 1) == 0;
         bool is_id = strncmp(segment, ids, sizeof ids - 1) == 0;
-        bool is_delivery = strncmp(segment, deliveries, sizeof deliveries - 1) == 0;
-        if (is_workflow || is_id || is_delivery)
+        if (*segment == ':')
             (void)snprintf(text + size, sizeof text - size, "/%s", is_workflow ? workflow : is_id ? id : "none");
         else
             (void)snprintf(text + size, sizeof text - size, "%.*s", (int)part, at);

@@ -23,7 +23,8 @@ struct described {
     pawl_scope *scope;
     const pawl_value *document;
     struct pawl_error error;
-    int refusal; /* what every request but an open one is refused with; 0: none is */
+    char token[256]; /* of the newest deferred of "defers" */
+    int refusal;     /* what every request but an open one is refused with; 0: none is */
     bool seen[PW_HTTP_ROUTES_MAX][DESCRIBED_STATUSES]; /* which answers were compared */
 };
 
@@ -37,6 +38,9 @@ void described_open(struct described *described, const char *mount);
 /* Of the workflow "order": "done" is complete, "waits" waits for its event, "retries" for its step, "fresh" for a
  * runner; of "broken": "broken" is errored.  Of the hook "billing" some deliveries wait and some have failed. */
 void described_play(struct described *described);
+/* And of others: "calls/calls" and "calls/again" wait for jobs of the function "charge", "family/family" for its child, which
+ * waits for its deferred, and "undone/undone" is errored and undone. */
+void described_play_work(struct described *described);
 
 /* Streams are answered with their head alone. */
 struct pawl_http_response described_ask(struct described *described, const struct pawl_http_request *request);
@@ -56,7 +60,7 @@ size_t described_parameters(const struct described *described, const struct pw_h
                             const pawl_value **out_parameters, size_t max);
 /* A body that the route takes, from its example; NULL: it takes none. */
 const char *described_body(struct described *described, const pawl_value *operation);
-/* The route's target with these in the place of its names; a delivery is "none". */
+/* The route's target with these in the place of its names; a delivery, a key and a token are "none". */
 const char *described_target(pawl_scope *scope, const struct pw_http_route *route, const char *workflow,
                              const char *id);
 

@@ -10,6 +10,7 @@
 /* They are about the workflows of serving.h, and about this instance; a server of theirs takes bodies of so many bytes. */
 #define MALFORMED_RUNS "/api/workflows/quick/instances"
 #define MALFORMED_WAITS "/api/workflows/waits/instances/w"
+#define MALFORMED_EXECUTE "/api/workflows/quick/execute"
 enum { MALFORMED_BODY_BYTES_MAX = 256 * 1024 };
 
 struct malformed {

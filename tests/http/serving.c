@@ -73,7 +73,7 @@ static pawl_status talks(pawl_run *run, const pawl_value *params, pawl_value **o
 
 /* ---- The server ------------------------------------------------------------------------------------------------------ */
 
-void serving_open_with(struct serving *serving, const struct pawl_workflow *workflow,
+void serving_open_many(struct serving *serving, const struct pawl_workflow *workflows, size_t count,
                        const struct pawl_http_options *http_options, const struct pawl_http_server_options *options)
 {
     struct pawl_http_options handler = PAWL_HTTP_OPTIONS_INIT;
@@ -92,18 +92,24 @@ void serving_open_with(struct serving *serving, const struct pawl_workflow *work
     running_register(running, "waits", waits, NULL);
     running_register(running, "steps", steps, NULL);
     running_register(running, "talks", talks, NULL);
-    if (workflow != NULL)
-        assert_ok(pawl_register(running->engine, workflow, &running->error), running->error);
+    for (size_t i = 0; i < count; i++)
+        assert_ok(pawl_register(running->engine, &workflows[i], &running->error), running->error);
     running_start(running, NULL);
     assert_ok(pawl_http_new(running->engine, &handler, &serving->http, &running->error), running->error);
     assert_ok(pawl_http_server_start(serving->http, &server, &serving->server, &running->error), running->error);
     serving->port = pawl_http_server_port(serving->server);
 }
 
+void serving_open_with(struct serving *serving, const struct pawl_workflow *workflow,
+                       const struct pawl_http_options *http_options, const struct pawl_http_server_options *options)
+{
+    serving_open_many(serving, workflow, 1, http_options, options);
+}
+
 void serving_open(struct serving *serving, const struct pawl_http_options *http_options,
                   const struct pawl_http_server_options *options)
 {
-    serving_open_with(serving, NULL, http_options, options);
+    serving_open_many(serving, NULL, 0, http_options, options);
 }
 
 void serving_stop(struct serving *serving, int64_t drain_ms)

@@ -23,6 +23,9 @@ void serving_open(struct serving *serving, const struct pawl_http_options *http_
 /* The same with one workflow more. */
 void serving_open_with(struct serving *serving, const struct pawl_workflow *workflow,
                        const struct pawl_http_options *http_options, const struct pawl_http_server_options *options);
+/* And with several. */
+void serving_open_many(struct serving *serving, const struct pawl_workflow *workflows, size_t count,
+                       const struct pawl_http_options *http_options, const struct pawl_http_server_options *options);
 void serving_close(struct serving *serving);                  /* drains, stops, closes */
 void serving_stop(struct serving *serving, int64_t drain_ms); /* the server alone, as it stands */
 

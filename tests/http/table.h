@@ -54,7 +54,8 @@ extern const size_t table_section_count;
 /* Those are these. */
 extern const struct table_section table_of_instances, table_of_control, table_of_history, table_of_ticks,
     table_of_no_ticks, table_of_operators, table_of_cors, table_of_targets, table_of_queries, table_of_bodies,
-    table_of_methods, table_of_refusals, table_of_root;
+    table_of_methods, table_of_refusals, table_of_root, table_of_repair, table_of_children, table_of_execute,
+    table_of_work, table_of_wrong_work;
 
 /* ---- The world of a section ------------------------------------------------------------------------------------ */
 
@@ -66,6 +67,8 @@ struct table_world {
 /* table_world.c says which workflows and instances there are.  section NULL: an ordinary one. */
 void table_world_open(struct table_world *world, const struct table_section *section);
 void table_world_close(struct table_world *world);
+/* Of the instance of "defers" with this id. */
+const char *table_deferred_token(const char *id);
 
 /* ---- Sending --------------------------------------------------------------------------------------------------- */
 
@@ -88,6 +91,15 @@ size_t table_run_malformed(struct table_world *world, const struct table_sender 
 
 /* Requests damaged by chance, which may still be right.  Whatever they are, they must be answered well. */
 void table_run_damaged(struct table_world *world, const struct table_sender *sender, unsigned seed, size_t count);
+
+/* What workers and others do with the tokens that they were given: from one answer to the next.  Each has a world of its
+ * own. */
+struct table_story {
+    const char *name;
+    void (*tell)(struct table_world *world, const struct table_sender *sender);
+};
+extern const struct table_story table_stories[];
+extern const size_t table_story_count;
 
 /* What is true of every answer; fails with the request's line. */
 void table_check_any(const struct pawl_http_request *request, const struct pawl_http_response *response);

@@ -7,6 +7,7 @@
 
 #define ECHO "/workflows/echo/instances"
 #define WAITS "/workflows/order/instances/waits"
+#define EXECUTE "/workflows/echo/execute"
 
 enum { MIB = 1024 * 1024 };
 
@@ -54,6 +55,15 @@ static const struct {
       "{\"instances\":[{\"id\":\"x-2\",\"params\":true},{\"id\":\"x-3\",\"params\":{\"deep\":[[[]]]}}]}" },
     { WAITS "/events", "{\"type\":\"paid\",\"payload\":{\"amount\":-0.5,\"by\":\"Ada\"},\"id\":\"x-4\"}" },
     { WAITS "/terminate", "{ }" },
+    { WAITS "/terminate", "{\"rollback\": false}" },
+    { WAITS "/restart", "{\"from\":\"ch\\u0061rge\"}" },
+    { EXECUTE, "{\"key\":\"k/\xc3\xa4\",\"params\":[{}],\"discard\":true}" },
+    { "/jobs/claim", "{\"functions\":[\"charge\",\"a.b\"],\"max\":10,\"leaseMs\":30000}" },
+    { "/jobs/1.1.1.never/heartbeat", "{\"leaseMs\":1000}" },
+    { "/jobs/1.1.1.never/complete", "{\"result\":[1,{\"a\":null}]}" },
+    { "/jobs/1.1.1.never/fail", "{\"name\":\"E\",\"message\":\"m\",\"retry\":false}" },
+    { "/deferred/defers.d-1.1.1.never/succeed", "{\"result\":\"\"}" },
+    { "/deferred/defers.d-1.1.1.never/fail", "{\"name\":\"E\",\"message\":\"m\"}" },
 };
 static const size_t sample_count = sizeof samples / sizeof samples[0];
 
@@ -100,6 +110,23 @@ static void of_wrong_types(struct run *run)
         { WAITS "/events", "{\"payload\":%s}" },
         { WAITS "/pause", "{\"x\":%s}" },
         { WAITS "/restart", "[%s]" },
+        { WAITS "/restart", "{\"from\":%s}" },
+        { WAITS "/terminate", "{\"rollback\":[%s]}" },
+        { WAITS "/interrupt", "{\"x\":%s}" },
+        { WAITS "/retry", "{\"x\":%s}" },
+        { EXECUTE, "{\"key\":%s}" },
+        { EXECUTE, "{\"discard\":[%s]}" },
+        { EXECUTE, "{\"waitMs\":[%s]}" },
+        { "/jobs/claim", "{\"functions\":[%s]}" },
+        { "/jobs/claim", "{\"functions\":[\"f\"],\"max\":[%s]}" },
+        { "/jobs/claim", "{\"functions\":[\"f\"],\"leaseMs\":%s}" },
+        { "/jobs/1.1.1.never/heartbeat", "{\"leaseMs\":%s}" },
+        { "/jobs/1.1.1.never/complete", "{\"x\":%s}" },
+        { "/jobs/1.1.1.never/fail", "{\"name\":%s}" },
+        { "/jobs/1.1.1.never/fail", "{\"name\":\"E\",\"message\":%s}" },
+        { "/jobs/1.1.1.never/fail", "{\"name\":\"E\",\"retry\":[%s]}" },
+        { "/deferred/never/succeed", "{\"x\":%s}" },
+        { "/deferred/never/fail", "{\"name\":%s}" },
     };
     char body[256];
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
@@ -139,6 +166,10 @@ static void too_large(struct run *run)
     expect_long(run, 413, ECHO, long_body("{\"params\":\"", "a", MIB, "\"}"));
     expect_long(run, 413, ECHO, long_body("{\"params\":\"", "a", 4 * MIB, "\"}"));
     expect_long(run, 413, ECHO, long_body("", "x", 4 * MIB + 1, ""));
+    expect_long(run, 413, EXECUTE, long_body("{\"params\":\"", "a", MIB, "\"}"));
+    expect_long(run, 400, EXECUTE, long_body("{\"key\":\"", "a", MIB, "\"}"));
+    expect_long(run, 400, "/jobs/claim", long_body("{\"functions\":[", "\"f\",", 100000, "\"f\"]}"));
+    expect_long(run, 400, "/jobs/claim", long_body("{\"functions\":[\"", "f", MIB, "\"]}"));
     expect_long(run, 413, WAITS "/events", long_body("{\"type\":\"a\",\"payload\":\"", "a", MIB, "\"}"));
     expect_long(run, 413, WAITS "/pause", long_body("", " ", 4 * MIB, "{}"));
     expect_long(run, 413, ECHO "/batch",
@@ -171,6 +202,12 @@ static void with_every_byte(struct run *run)
     char target[128];
     for (int byte = 0; byte < 256; byte++) {
         snprintf(target, sizeof target, ECHO "/x%%%02xy", (unsigned)byte);
+        expect(run, 0, "GET", target, NULL, 0);
+        snprintf(target, sizeof target, "/deferred/x%%%02x/succeed", (unsigned)byte);
+        expect(run, 0, "POST", target, NULL, 0);
+        snprintf(target, sizeof target, "/jobs/1.1.1.%%%02x/complete", (unsigned)byte);
+        expect(run, 0, "POST", target, NULL, 0);
+        snprintf(target, sizeof target, EXECUTE "/x%%%02x", (unsigned)byte); /* nobody executed it */
         expect(run, 0, "GET", target, NULL, 0);
         snprintf(target, sizeof target, ECHO "?status=%%%02X", (unsigned)byte);
         expect(run, 400, "GET", target, NULL, 0);
@@ -277,6 +314,8 @@ void table_run_damaged(struct table_world *world, const struct table_sender *sen
         WAITS "/history?includeLogs=true&logLevel=warn&runNumber=1&pageSize=2",
         "/hooks/deliveries?status=failed&hook=a",
         "/health/ready",
+        "/workflows/family/instances/f-1/children?pageSize=1&order=asc",
+        EXECUTE "/a%2Fb%20c",
     };
     struct run run = { .world = world, .sender = sender };
     char target[256], body[512];

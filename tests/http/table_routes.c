@@ -18,8 +18,10 @@
 /* ---- Workflows and instances ----------------------------------------------------------------------------------- */
 
 #define WORKFLOWS                                                                                                      \
-    "{\"workflows\":[{\"name\":\"broken\",\"description\":\"fails at once\"},{\"name\":\"echo\"},"                     \
-    "{\"name\":\"order\",\"description\":\"waits \\\"long\\\"\",\"tags\":[\"shop\",\"money\"]}]}"
+    "{\"workflows\":[{\"name\":\"broken\",\"description\":\"fails at once\"},{\"name\":\"calls\"},"                    \
+    "{\"name\":\"defers\"},{\"name\":\"echo\"},{\"name\":\"family\"},"                                                 \
+    "{\"name\":\"guarded\",\"permissions\":[\"admin\",\"finance\"]},{\"name\":\"inlined\"},{\"name\":\"mends\"},"      \
+    "{\"name\":\"order\",\"description\":\"waits \\\"long\\\"\",\"tags\":[\"shop\",\"money\"]},{\"name\":\"undoes\"}]}"
 
 static const struct table_case instances[] = {
     { .method = "GET",
@@ -420,8 +422,8 @@ static const struct table_case operators[] = {
     { .method = "GET",
       .target = "/status",
       .status = 200,
-      .is = "{\"instances\":{\"active\":{\"count\":0,\"hasMore\":false},\"waiting\":{\"count\":3,\"hasMore\":false},"
-            "\"paused\":{\"count\":0,\"hasMore\":false},\"complete\":{\"count\":3,\"hasMore\":false},"
+      .is = "{\"instances\":{\"active\":{\"count\":0,\"hasMore\":false},\"waiting\":{\"count\":11,\"hasMore\":false},"
+            "\"paused\":{\"count\":1,\"hasMore\":false},\"complete\":{\"count\":3,\"hasMore\":false},"
             "\"terminated\":{\"count\":1,\"hasMore\":false},\"errored\":{\"count\":1,\"hasMore\":false}}}" },
     { .method = "GET",
       .target = "/status?workflow=order",

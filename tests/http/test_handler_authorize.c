@@ -15,7 +15,7 @@ static struct {
     size_t count;
     char who[ASKED_MAX][16];
     enum pawl_http_scope scopes[ASKED_MAX];
-    char workflow[64], instance_id[64], peer[64];
+    char workflow[64], instance_id[64], peer[64], permissions[64];
     bool all_refuses, scope_refuses;
 } asked;
 static int store_reads; /* since the request was taken up */
@@ -29,6 +29,10 @@ static void note(const char *who, const struct pawl_http_subject *subject)
     snprintf(asked.workflow, sizeof asked.workflow, "%s", subject->workflow != NULL ? subject->workflow : "-");
     snprintf(asked.instance_id, sizeof asked.instance_id, "%s",
              subject->instance_id != NULL ? subject->instance_id : "-");
+    asked.permissions[0] = '\0';
+    for (size_t i = 0; i < subject->permission_count; i++)
+        snprintf(asked.permissions + strlen(asked.permissions), sizeof asked.permissions - strlen(asked.permissions),
+                 "%s;", subject->permissions[i]);
     snprintf(asked.peer, sizeof asked.peer, "%s", subject->request->peer != NULL ? subject->request->peer : "-");
 }
 
@@ -196,7 +200,18 @@ static void the_scopes_of_the_routes_are_those_of_the_contract(void **state)
         { "POST", "/api/workflows/order/instances/a/resume", PAWL_HTTP_MANAGE },
         { "POST", "/api/workflows/order/instances/a/terminate", PAWL_HTTP_MANAGE },
         { "POST", "/api/workflows/order/instances/a/restart", PAWL_HTTP_MANAGE },
+        { "POST", "/api/workflows/order/instances/a/interrupt", PAWL_HTTP_MANAGE },
+        { "POST", "/api/workflows/order/instances/a/retry", PAWL_HTTP_MANAGE },
         { "POST", "/api/workflows/order/instances/a/events", PAWL_HTTP_EVENT },
+        { "GET", "/api/workflows/order/instances/a/children", PAWL_HTTP_READ },
+        { "POST", "/api/workflows/order/execute", PAWL_HTTP_CREATE },
+        { "GET", "/api/workflows/order/execute/a", PAWL_HTTP_READ },
+        { "POST", "/api/jobs/claim", PAWL_HTTP_WORK },
+        { "POST", "/api/jobs/a/heartbeat", PAWL_HTTP_WORK },
+        { "POST", "/api/jobs/a/complete", PAWL_HTTP_WORK },
+        { "POST", "/api/jobs/a/fail", PAWL_HTTP_WORK },
+        { "POST", "/api/deferred/a/succeed", PAWL_HTTP_DEFERRED },
+        { "POST", "/api/deferred/a/fail", PAWL_HTTP_DEFERRED },
         { "GET", "/api/workflows/order/instances/a/history", PAWL_HTTP_READ },
         { "GET", "/api/workflows/order/instances/a/result", PAWL_HTTP_READ },
         { "GET", "/api/workflows/order/instances/a/stream", PAWL_HTTP_READ },
@@ -226,6 +241,33 @@ static void the_scopes_of_the_routes_are_those_of_the_contract(void **state)
     }
 }
 
+/* G4 */
+static void whoever_authorizes_sees_what_the_workflow_requires(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *method, *target, *permissions;
+    } cases[] = {
+        { "GET", "/api/workflows/guarded/instances", "admin;finance;" },
+        { "POST", "/api/workflows/guarded/instances", "admin;finance;" },
+        { "POST", "/api/workflows/guarded/instances/a/terminate", "admin;finance;" },
+        { "GET", "/api/workflows/guarded/execute/k", "admin;finance;" },
+        { "GET", "/api/workflows/order/instances", "" },
+        { "GET", "/api/workflows/none/instances", "" },
+        { "GET", "/api/workflows", "" },
+        { "POST", "/api/jobs/claim", "" },
+    };
+    asked.scope_refuses = true;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(ask(cases[i].method, cases[i].target, NULL), 451);
+        assert_string_equal(asked.permissions, cases[i].permissions);
+        assert_int_equal(store_reads, 0);
+    }
+    /* Nobody but they looks at it. */
+    asked.scope_refuses = false;
+    assert_int_equal(ask("GET", "/api/workflows/guarded/instances", NULL), 200);
+}
+
 static void who_is_allowed_gets_through(void **state)
 {
     (void)state;
@@ -245,6 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_route_asks_twice_for_its_own_scope_and_a_refusal_reads_nothing),
         TEST(the_scopes_of_the_routes_are_those_of_the_contract),
+        TEST(whoever_authorizes_sees_what_the_workflow_requires),
         TEST(who_is_allowed_gets_through),
     };
     return cmocka_run_group_tests_name("authorization (D1)", tests, NULL, NULL);

@@ -87,6 +87,13 @@ static pawl_status fail_runners(struct pw_store *store, struct pw_arena *arena, 
     return refuse(error);
 }
 
+static pawl_status fail_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
+                               struct pw_instance *out_instance, struct pawl_error *error)
+{
+    (void)store, (void)arena, (void)key, (void)out_instance;
+    return refuse(error);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -138,6 +145,15 @@ static const struct {
     { "POST", "/api/workflows/order/instances/waits/resume", NULL },
     { "POST", "/api/workflows/order/instances/waits/terminate", NULL },
     { "POST", "/api/workflows/order/instances/waits/restart", NULL },
+    { "POST", "/api/workflows/order/instances/waits/terminate", "{\"rollback\":true}" },
+    { "POST", "/api/workflows/order/instances/waits/restart", "{\"from\":\"charge\"}" },
+    { "POST", "/api/workflows/order/instances/waits/interrupt", NULL },
+    { "POST", "/api/workflows/broken/instances/b-1/retry", NULL },
+    { "GET", "/api/workflows/family/instances/f-1/children", NULL },
+    { "POST", "/api/workflows/order/execute", "{\"key\":\"k\"}" },
+    { "POST", "/api/workflows/order/execute", "{\"waitMs\":100}" },
+    { "GET", "/api/workflows/order/execute/k", NULL },
+    { "POST", "/api/jobs/claim", "{\"functions\":[\"charge\"],\"waitMs\":100}" },
     { "POST", "/api/workflows/order/instances/waits/events", "{\"type\":\"paid\"}" },
     { "GET", "/api/workflows/order/instances/waits/history", NULL },
     { "GET", "/api/workflows/order/instances/waits/result", NULL },
@@ -155,6 +171,7 @@ static void fail_all_but_streams_reads(void)
 {
     failing.apply = fail_apply;
     failing.read_instance = fail_read;
+    failing.read_instance_by_key = fail_by_key;
     failing.read_current = fail_current;
     failing.list_instances = fail_list;
     failing.list_hooks = fail_hooks;
@@ -220,6 +237,40 @@ static void a_commit_that_fails_is_503_and_nothing_was_changed(void **state)
     assert_int_equal(pawl_world_get(world.world, "order", "new", &instance, NULL), PAWL_INSTANCE_NOT_FOUND);
 }
 
+/* The tokens are right. */
+static void deferreds_and_jobs_of_a_store_that_fails_are_503_and_can_be_answered_again(void **state)
+{
+    static const char *const function = "charge";
+    struct pawl_claim_options options = PAWL_CLAIM_OPTIONS_INIT;
+    const struct pawl_job *jobs;
+    const char *targets[5];
+    size_t count;
+    pawl_scope *scope = pawl_scope_new();
+    (void)state;
+    options.functions = &function;
+    options.function_count = 1;
+    assert_int_equal(pawl_job_claim(pawl_world_engine(world.world), scope, &options, &jobs, &count, NULL), PAWL_OK);
+    assert_int_equal(count, 1);
+    targets[0] = pawl_scope_format(scope, "/api/jobs/%s/heartbeat", jobs->token);
+    targets[1] = pawl_scope_format(scope, "/api/jobs/%s/complete", jobs->token);
+    targets[2] = pawl_scope_format(scope, "/api/jobs/%s/fail", jobs->token);
+    targets[3] = pawl_scope_format(scope, "/api/deferred/%s/succeed", table_deferred_token("d-1"));
+    targets[4] = pawl_scope_format(scope, "/api/deferred/%s/fail", table_deferred_token("d-1"));
+    store_says = PAWL_STORE_UNAVAILABLE;
+    for (int round = 0; round < 2; round++) {
+        failing.apply = fail_apply;
+        for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+            expect("POST", targets[i], strstr(targets[i], "/fail") != NULL ? "{\"name\":\"E\"}" : NULL, 503,
+                   "STORE_UNAVAILABLE");
+        fail_all_but_streams_reads();
+    }
+    failing = *true_ops;
+    assert_int_equal(pawl_job_complete(pawl_world_engine(world.world), jobs->token, "1", NULL), PAWL_OK);
+    assert_int_equal(pawl_deferred_succeed(pawl_world_engine(world.world), table_deferred_token("d-1"), "1", NULL),
+                     PAWL_OK);
+    pawl_scope_free(scope);
+}
+
 static void metrics_and_liveness_answer_without_a_store(void **state)
 {
     (void)state;
@@ -257,6 +308,7 @@ int main(void)
         TEST(a_store_that_cannot_be_used_now_is_503_on_every_route),
         TEST(what_must_not_happen_inside_is_500_and_says_no_more),
         TEST(a_commit_that_fails_is_503_and_nothing_was_changed),
+        TEST(deferreds_and_jobs_of_a_store_that_fails_are_503_and_can_be_answered_again),
         TEST(metrics_and_liveness_answer_without_a_store),
         TEST(steps_that_cannot_be_read_are_503_too),
     };

@@ -23,6 +23,16 @@ static void every_answer_of_a_section_is_as_its_table_says(void **state)
     table_world_close(&world);
 }
 
+static void every_story_goes_as_it_is_told(void **state)
+{
+    const struct table_story *story = *state;
+    struct table_world world;
+    const struct table_sender sender = { ask_handler, &world, false };
+    table_world_open(&world, NULL);
+    story->tell(&world, &sender);
+    table_world_close(&world);
+}
+
 static void no_malformed_request_is_more_than_a_4xx(void **state)
 {
     (void)state;
@@ -84,18 +94,21 @@ static void payloads_are_taken_up_to_their_limits(void **state)
     free(body);
 }
 
-enum { TESTS_MAX = 32 };
+enum { TESTS_MAX = 64 };
 
 int main(void)
 {
     struct CMUnitTest tests[TESTS_MAX];
-    char names[TESTS_MAX][64];
+    char names[TESTS_MAX][96];
     size_t count = 0;
     for (; count < table_section_count; count++) {
         snprintf(names[count], sizeof names[count], "answers: %s", table_sections[count]->name);
         tests[count] = (struct CMUnitTest){ names[count], every_answer_of_a_section_is_as_its_table_says, NULL, NULL,
                                             (void *)table_sections[count] };
     }
+    for (size_t i = 0; i < table_story_count; i++)
+        tests[count++] = (struct CMUnitTest){ table_stories[i].name, every_story_goes_as_it_is_told, NULL, NULL,
+                                              (void *)(uintptr_t)&table_stories[i] };
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(no_malformed_request_is_more_than_a_4xx);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(no_damaged_request_is_a_500);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(payloads_are_taken_up_to_their_limits);

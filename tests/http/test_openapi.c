@@ -141,7 +141,7 @@ static void every_operation_has_a_name_of_its_own_and_says_which_scope_it_needs(
                 pawl_value_string(described_operation(described, &pw_http_routes[j]), "operationId", ""));
         assert_true(pawl_value_size(operation, "summary") > 0);
         bool is_open = schema_member(operation, "security") != NULL && pawl_value_size(operation, "security") == 0;
-        assert_int_equal(is_open, route->scope == PAWL_HTTP_OPEN);
+        assert_int_equal(is_open, route->scope == PAWL_HTTP_OPEN || route->scope == PAWL_HTTP_DEFERRED);
         const char *says = pawl_scope_format(described->scope, "Scope: %s.", pawl_http_scope_name(route->scope));
         if (!is_open && strstr(pawl_value_string(operation, "description", ""), says) == NULL)
             fail_msg("%s %s does not say \"%s\"", route->method, route->pattern, says);
@@ -237,6 +237,14 @@ static void values_of_the_query_are_taken_and_refused_as_described(void **state)
     assert_true(tried > 10);
 }
 
+/* What a good body is answered with, where there is no token that is right. */
+static int status_of_good(const struct pw_http_route *route)
+{
+    if (strstr(route->pattern, ":token") != NULL)
+        return 404;
+    return strstr(route->pattern, "/execute") != NULL ? 202 : 200;
+}
+
 static size_t probe_bodies(struct described *described)
 {
     size_t tried = 0;
@@ -247,12 +255,12 @@ static size_t probe_bodies(struct described *described)
         if (body == NULL)
             continue;
         tried++;
-        (void)described_probe(described, route->method, target, body, 200);
+        (void)described_probe(described, route->method, target, body, status_of_good(route));
         (void)described_probe(described, route->method, target, "{\"notDescribed\": 1}", 400);
         (void)described_probe(described, route->method, target, "[]", 400);
         (void)described_probe(described, route->method, target, "{", 400);
         bool is_required = pawl_value_bool(described_operation(described, route), "requestBody.required", false);
-        (void)described_probe(described, route->method, target, NULL, is_required ? 400 : 200);
+        (void)described_probe(described, route->method, target, NULL, is_required ? 400 : status_of_good(route));
     }
     return tried;
 }
@@ -261,7 +269,7 @@ static void bodies_are_taken_and_refused_as_described(void **state)
 {
     struct described *described = *state;
     described_play(described);
-    assert_int_equal(probe_bodies(described), 5);
+    assert_int_equal(probe_bodies(described), 14);
 }
 
 /* ---- The same answers -------------------------------------------------------------------------------------------- */
@@ -300,7 +308,7 @@ static void probe_reads(struct described *described)
 
 static void probe_control(struct described *described)
 {
-    static const char *const verbs[] = { "pause", "resume", "terminate" };
+    static const char *const verbs[] = { "pause", "resume", "interrupt", "terminate" };
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         char target[TEXT_SIZE];
         (void)snprintf(target, sizeof target, "/api/workflows/order/instances/retries/%s", verbs[i]);
@@ -309,7 +317,79 @@ static void probe_control(struct described *described)
         (void)described_probe(described, "POST", target, NULL, 409);
     }
     (void)described_probe(described, "POST", "/api/workflows/order/instances/done/events", "{\"type\": \"paid\"}", 409);
+    (void)described_probe(described, "POST", "/api/workflows/order/instances/done/retry", NULL, 409);
     (void)described_probe(described, "POST", "/api/workflows/order/instances/done/restart", NULL, 200);
+    (void)described_probe(described, "POST", "/api/workflows/broken/instances/broken/retry", NULL, 200);
+    (void)described_probe(described, "POST", "/api/workflows/undone/instances/undone/restart", "{\"from\": \"book\"}",
+                          409);
+}
+
+/* ---- What others finish ------------------------------------------------------------------------------------------ */
+
+static void probe_executions(struct described *described)
+{
+    static const char target[] = "/api/workflows/broken/execute";
+    (void)described_probe(described, "POST", target, "{\"key\": \"k\"}", 202);
+    (void)described_probe(described, "GET", "/api/workflows/broken/execute/k", NULL, 202);
+    ok(pawl_world_run_until_idle(described->world, &described->error));
+    (void)described_probe(described, "POST", target, "{\"key\": \"k\"}", 200);
+    (void)described_probe(described, "GET", "/api/workflows/broken/execute/k", NULL, 200);
+}
+
+static void probe_deferreds(struct described *described)
+{
+    static const char fail[] = "{\"name\": \"Refused\", \"message\": \"no\"}", other[] = "{\"name\": \"Other\"}";
+    const char *deferred = pawl_scope_format(described->scope, "/api/deferred/%s", described->token);
+    (void)described_probe(described, "POST", pawl_scope_format(described->scope, "%s/fail", deferred), fail, 200);
+    (void)described_probe(described, "POST", pawl_scope_format(described->scope, "%s/fail", deferred), other, 409);
+    (void)described_probe(described, "POST", pawl_scope_format(described->scope, "%s/succeed", deferred), NULL, 409);
+    ok(pawl_world_create(described->world, "defers", "alone", NULL, &described->error));
+    ok(pawl_world_run_until_idle(described->world, &described->error));
+    deferred = pawl_scope_format(described->scope, "/api/deferred/%s/succeed", described->token);
+    (void)described_probe(described, "POST", deferred, "{\"result\": null}", 200);
+}
+
+static void probe_job(struct described *described, const char *token, const char *verb, const char *body)
+{
+    const char *target = pawl_scope_format(described->scope, "/api/jobs/%s/%s", token, verb);
+    const char *heartbeat = pawl_scope_format(described->scope, "/api/jobs/%s/heartbeat", token);
+    (void)described_probe(described, "POST", heartbeat, "{\"leaseMs\": 1000}", 200);
+    (void)described_probe(described, "POST", target, body, 200);
+    (void)described_probe(described, "POST", target, body, 409);
+    (void)described_probe(described, "POST", heartbeat, NULL, 409);
+}
+
+static void probe_jobs(struct described *described)
+{
+    struct pawl_http_response response =
+        described_probe(described, "POST", "/api/jobs/claim", "{\"functions\": [\"charge\"], \"max\": 2}", 200);
+    const pawl_value *jobs = described_parse(described, response.body, response.body_size);
+    assert_int_equal(pawl_value_size(jobs, "jobs"), 2);
+    probe_job(described, pawl_value_string(jobs, "jobs.0.token", ""), "complete", "{\"result\": 1}");
+    probe_job(described, pawl_value_string(jobs, "jobs.1.token", ""), "fail", "{\"name\": \"E\"}");
+}
+
+static void probe_work(struct described *described)
+{
+    static const char *const instances[] = { "undone/instances/undone", "calls/instances/calls",
+                                             "family/instances/family" };
+    described_play_work(described);
+    for (size_t i = 0; i < sizeof instances / sizeof instances[0]; i++) {
+        const char *target = pawl_scope_format(described->scope, "/api/workflows/%s", instances[i]);
+        (void)described_probe(described, "GET", target, NULL, 200);
+        (void)described_probe(described, "GET", pawl_scope_format(described->scope, "%s/history", target), NULL, 200);
+    }
+    struct pawl_http_response response =
+        described_probe(described, "GET", "/api/workflows/family/instances/family/children", NULL, 200);
+    const pawl_value *page = described_parse(described, response.body, response.body_size);
+    const char *kid = pawl_value_string(page, "instances.0.id", "");
+    const char *target = pawl_scope_format(described->scope, "/api/workflows/defers/instances/%s", kid);
+    response = described_probe(described, "GET", target, NULL, 200);
+    const pawl_value *child = described_parse(described, response.body, response.body_size);
+    assert_string_equal(pawl_value_string(child, "meta.parent.instanceId", ""), "family");
+    probe_executions(described);
+    probe_deferreds(described);
+    probe_jobs(described);
 }
 
 static void probe_deliveries(struct described *described)
@@ -426,6 +506,7 @@ static void answers_keep_to_their_schemas_and_none_is_described_that_never_comes
     probe_reads(described);
     probe_stream(described);
     probe_deliveries(described);
+    probe_work(described);
     probe_control(described);
     (void)probe_bodies(described);
     for (size_t i = 0; i < pw_http_route_count; i++) {
@@ -467,7 +548,8 @@ static void what_is_not_there_is_described_for_every_route_that_names_it(void **
         if (strstr(route->pattern, ":workflow") != NULL)
             (void)described_probe(described, route->method, described_target(described->scope, route, "none", "done"),
                                   body, 404);
-        if (strstr(route->pattern, ":id") != NULL || strstr(route->pattern, ":delivery") != NULL)
+        if (strstr(route->pattern, ":id") != NULL || strstr(route->pattern, ":delivery") != NULL ||
+            strstr(route->pattern, ":key") != NULL || strstr(route->pattern, ":token") != NULL)
             (void)described_probe(described, route->method, described_target(described->scope, route, "order", "none"),
                                   body, 404);
     }

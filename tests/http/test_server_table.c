@@ -163,6 +163,16 @@ static void every_answer_over_a_socket_is_as_its_table_says(void **state)
     close_link(&link);
 }
 
+static void every_story_over_a_socket_goes_as_it_is_told(void **state)
+{
+    const struct table_story *story = *state;
+    struct link link;
+    const struct table_sender sender = { send_by_socket, &link, true };
+    open_link(&link, NULL);
+    story->tell(&link.world, &sender);
+    close_link(&link);
+}
+
 static void no_malformed_request_over_a_socket_is_more_than_a_4xx(void **state)
 {
     (void)state;
@@ -173,18 +183,21 @@ static void no_malformed_request_over_a_socket_is_more_than_a_4xx(void **state)
     close_link(&link);
 }
 
-enum { TESTS_MAX = 32 };
+enum { TESTS_MAX = 64 };
 
 int main(void)
 {
     struct CMUnitTest tests[TESTS_MAX];
-    char names[TESTS_MAX][64];
+    char names[TESTS_MAX][96];
     size_t count = 0;
     for (; count < table_section_count; count++) {
         snprintf(names[count], sizeof names[count], "answers: %s", table_sections[count]->name);
         tests[count] = (struct CMUnitTest){ names[count], every_answer_over_a_socket_is_as_its_table_says, NULL, NULL,
                                             (void *)(uintptr_t)table_sections[count] };
     }
+    for (size_t i = 0; i < table_story_count; i++)
+        tests[count++] = (struct CMUnitTest){ table_stories[i].name, every_story_over_a_socket_goes_as_it_is_told, NULL,
+                                              NULL, (void *)(uintptr_t)&table_stories[i] };
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(no_malformed_request_over_a_socket_is_more_than_a_4xx);
     curl_global_init(CURL_GLOBAL_DEFAULT);
     int failures = _cmocka_run_group_tests("the server and the handler's tables", tests, count, NULL, NULL);

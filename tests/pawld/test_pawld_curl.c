@@ -96,6 +96,12 @@ static void check_all(const struct pawld *pawld, const struct line *lines, size_
 
 #define ECHO "$api/workflows/echo/instances"
 #define NAP "$api/workflows/nap/instances"
+#define CALL "$api/workflows/calls/instances"
+#define DEFER "$api/workflows/defers/instances"
+/* Of the claim that was kept in the file "claimed", and of the run of "defers". */
+#define JOB "$api/jobs/$(sed 's/.*\"token\":\"//; s/\".*//' claimed)"
+#define DEFERRED "$api/deferred/$(cat token)"
+#define GIVEN "; until test -s token; do sleep 0.01; done" /* the run has given the token away */
 
 /* ---- What goes well -------------------------------------------------------------------------------------------------- */
 
@@ -122,6 +128,33 @@ static void every_route_answers(void **state)
         { "-N " NAP "/n/stream", 200, NULL, "text/event-stream" },
         { NAP " --json '{\"id\":\"t\"}'", 200, NULL, NULL },
         { "-X POST " NAP "/t/terminate", 200, NULL, NULL },
+        { NAP " --json '{\"id\":\"r\"}'", 200, NULL, NULL },
+        { NAP "/r/terminate --json '{\"rollback\":true}'", 200, NULL, NULL },
+        { "\"" NAP "/r/result?waitMs=20000\"", 200, NULL, NULL },
+        { NAP " --json '{\"id\":\"i\"}'", 200, NULL, NULL },
+        { "-X POST " NAP "/i/interrupt", 200, NULL, NULL },
+        { "\"" NAP "/i/result?waitMs=20000\"", 200, NULL, NULL },
+        { NAP "/i/children", 200, NULL, NULL },
+        { NAP "/n/restart --json '{\"from\":\"wait\"}'", 200, NULL, NULL },
+        { "$api/workflows/echo/execute --json '{\"key\":\"a/b\",\"params\":1,\"waitMs\":20000}'", 200, NULL, NULL },
+        { "$api/workflows/echo/execute/a%2Fb", 200, NULL, NULL },
+        { "$api/workflows/nap/execute --json '{\"key\":\"a/b\",\"discard\":true}'", 202, NULL, NULL },
+        { "$api/workflows/nap/execute/a%2Fb", 202, NULL, NULL },
+        { CALL " --json '{\"id\":\"c\",\"params\":{\"function\":\"charge\"}}'", 200, NULL, NULL },
+        { "$api/jobs/claim --json '{\"functions\":[\"charge\"],\"waitMs\":20000}' && cp answer.body claimed", 200, NULL,
+          NULL },
+        { JOB "/heartbeat --json '{\"leaseMs\":60000}'", 200, NULL, NULL },
+        { JOB "/fail --json '{\"name\":\"CardDeclined\",\"retry\":false}'", 200, NULL, NULL },
+        { "\"" CALL "/c/result?waitMs=20000\"", 200, NULL, NULL },
+        { "-X POST " CALL "/c/retry", 200, NULL, NULL },
+        { "$api/jobs/claim --json '{\"functions\":[\"charge\"],\"waitMs\":20000}' && cp answer.body claimed", 200, NULL,
+          NULL },
+        { JOB "/complete --json '{\"result\":1}'", 200, NULL, NULL },
+        { DEFER " --json '{\"id\":\"d\"}'" GIVEN, 200, NULL, NULL },
+        { DEFERRED "/succeed --json '{\"result\":1}'", 200, NULL, NULL },
+        { "$api/health && rm token", 200, NULL, NULL },
+        { DEFER " --json '{\"id\":\"e\"}'" GIVEN, 200, NULL, NULL },
+        { DEFERRED "/fail --json '{\"name\":\"Refused\"}'", 200, NULL, NULL },
         { "$api/_runner/tick --json '{\"maxInstances\":1}'", 200, NULL, NULL },
         { "-X POST $api/workflows/_runner/tick", 200, NULL, NULL },
         { "$api/hooks/deliveries", 200, NULL, NULL },
@@ -132,7 +165,7 @@ static void every_route_answers(void **state)
         { "$api/openapi.json", 200, NULL, NULL },
         { "$api/metrics", 200, NULL, "text/plain" },
     };
-    struct pawld *pawld = PAWLD_SERVE(*state, "--allow-tick", GATES);
+    struct pawld *pawld = PAWLD_SERVE(*state, "--allow-tick", GATES, CALLS);
     check_all(pawld, lines, LENGTH(lines));
 }
 
@@ -153,6 +186,9 @@ static void what_is_wrong_with_a_request_is_told(void **state)
         { "$api/workflows/none/instances", 404, "WORKFLOW_NOT_FOUND", NULL },
         { ECHO "/none", 404, "INSTANCE_NOT_FOUND", NULL },
         { "-X POST $api/hooks/deliveries/none/resend", 404, "DELIVERY_NOT_FOUND", NULL },
+        { "-X POST $api/deferred/none/succeed", 404, "INVALID_TOKEN", NULL },
+        { "-X POST $api/jobs/none/complete", 404, "INVALID_TOKEN", NULL },
+        { "$api/jobs/claim --json '{\"functions\":[\"a b\"]}'", 400, "INVALID_FUNCTION_NAME", NULL },
         { "-X DELETE " ECHO "/none", 405, "METHOD_NOT_ALLOWED", "Allow: GET, HEAD, OPTIONS" },
         { "-X BREW $api/_runner/tick", 405, "METHOD_NOT_ALLOWED", "Allow: POST, OPTIONS" },
         { ECHO " -d '{}'", 415, "UNSUPPORTED_MEDIA_TYPE", NULL },
@@ -179,6 +215,8 @@ static void what_does_not_fit_an_instance_is_told(void **state)
         { NAP " --json '{\"id\":\"n\"}'", 409, "INSTANCE_ID_ALREADY_EXISTS", NULL },
         { NAP "/n/events --json '{\"type\":\"a b\"}'", 400, "INVALID_EVENT_TYPE", NULL },
         { NAP "/n/stream -H 'Last-Event-ID: x'", 400, "INVALID_CURSOR", NULL },
+        { NAP "/n/restart --json '{\"from\":\"nothing\"}'", 400, "INVALID_STEP_NAME", NULL },
+        { "-X POST " NAP "/n/retry", 409, "NOT_REPAIRABLE", NULL },
         { "-X POST " NAP "/n/terminate", 200, NULL, NULL },
         { "-X POST " NAP "/n/pause", 409, "INSTANCE_TERMINAL", NULL },
         { "-X POST " NAP "/n/resume", 409, "INSTANCE_TERMINAL", NULL },
@@ -186,6 +224,26 @@ static void what_does_not_fit_an_instance_is_told(void **state)
         { NAP "/n/events --json '{\"type\":\"go\"}'", 409, "INSTANCE_TERMINAL", NULL },
     };
     struct pawld *pawld = PAWLD_SERVE(*state, GATES);
+    check_all(pawld, lines, LENGTH(lines));
+}
+
+static void what_was_answered_before_is_told(void **state)
+{
+    static const struct line lines[] = {
+        { CALL " --json '{\"id\":\"c\",\"params\":{\"function\":\"charge\"}}'", 200, NULL, NULL },
+        { "$api/jobs/claim --json '{\"functions\":[\"charge\"],\"waitMs\":20000}' && cp answer.body claimed", 200, NULL,
+          NULL },
+        { JOB "/complete --json '{\"result\":1}'", 200, NULL, NULL },
+        { JOB "/complete --json '{\"result\":1}'", 409, "JOB_GONE", NULL },
+        { JOB "/fail --json '{\"name\":\"E\"}'", 409, "JOB_GONE", NULL },
+        { "-X POST " JOB "/heartbeat", 409, "JOB_GONE", NULL },
+        { DEFER " --json '{\"id\":\"d\"}'" GIVEN, 200, NULL, NULL },
+        { "-X POST " DEFERRED "/succeed", 200, NULL, NULL },
+        { "-X POST " DEFERRED "/succeed", 200, NULL, NULL },
+        { DEFERRED "/succeed --json '{\"result\":null}'", 409, "DEFERRED_COMPLETED", NULL },
+        { DEFERRED "/fail --json '{\"name\":\"E\"}'", 409, "DEFERRED_COMPLETED", NULL },
+    };
+    struct pawld *pawld = PAWLD_SERVE(*state, CALLS);
     check_all(pawld, lines, LENGTH(lines));
 }
 
@@ -362,6 +420,7 @@ int main(void)
         KIT_TEST(every_route_answers),
         KIT_TEST(what_is_wrong_with_a_request_is_told),
         KIT_TEST(what_does_not_fit_an_instance_is_told),
+        KIT_TEST(what_was_answered_before_is_told),
         KIT_TEST(D2_who_may_not_is_told_why),
         KIT_TEST(who_asks_too_often_is_told_when_to_go_on),
         KIT_TEST(one_stream_too_many_is_refused_until_another_ends),

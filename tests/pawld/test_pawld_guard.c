@@ -31,6 +31,8 @@ static bool asks(const char *peer, const char *host, const char *origin, const c
     }
     subject.scope = PAWL_HTTP_OPEN;
     assert_true(guard_allows(&guard, &subject, &refusal));
+    subject.scope = PAWL_HTTP_DEFERRED; /* its token says enough */
+    assert_true(guard_allows(&guard, &subject, &refusal));
     return allowed;
 }
 

@@ -14,7 +14,10 @@ static void wrong_flags_are_told_in_one_line_and_end_with_2(void **state)
     } cases[] = {
         { { NULL }, "which modules?" },
         { { "--stor", "sqlite:x.db", "a.so" }, "there is no flag --stor; did you mean --store?" },
-        { { "--worker=3", "a.so" }, "there is no flag --worker=3; did you mean --workers?" },
+        { { "--wokers=3", "a.so" }, "there is no flag --wokers=3; did you mean --workers?" },
+        { { "--worker" }, "--worker needs a value" },
+        { { "--worker", "a.c" }, "--worker takes a shared object, with or without --dev; \"a.c\" is source" },
+        { { "--dev", "--worker", "a.so" }, "which modules?" },
         { { "--alow-tick", "a.so" }, "did you mean --allow-tick?" },
         { { "--quantum", "a.so" }, "there is no flag --quantum (see pawld --help)" },
         { { "-x", "a.so" }, "there is no flag -x" },
@@ -58,18 +61,11 @@ static void help_is_complete_and_version_is_told(void **state)
 {
     struct kit *kit = *state;
     static const char *const wanted[] = {
-        "--store",      "--listen",
-        "--mount",      "--workers",
-        "--in-flight",  "--config",
-        "--tokens",     "--tls-key",
-        "--tls-cert",   "--cors",
-        "--allow-tick", "--log",
-        "--log-level",  "--drain-ms",
-        "--dev",        "--help",
-        "--version",    "--rate-limit",
-        "token new",    "webhooks",
-        "secretFile",   "webhookParallelism",
-        "examples:",
+        "--store",      "--listen",           "--mount",    "--workers",    "--in-flight",  "--config",
+        "--tokens",     "--tls-key",          "--tls-cert", "--cors",       "--allow-tick", "--log",
+        "--log-level",  "--drain-ms",         "--dev",      "--help",       "--worker ",    "workerModules",
+        "--permission", "functions",          "--version",  "--rate-limit", "token new",    "webhooks",
+        "secretFile",   "webhookParallelism", "examples:",
     };
     struct pawld *pawld;
 
@@ -133,6 +129,14 @@ static void wrong_configurations_are_told_with_file_and_key(void **state)
         { "{\"webhooks\": [{\"name\": \"a\", \"url\": \"file:///etc/passwd\", \"events\": [\"onInstanceFinished\"],"
           " \"secret\": \"" SECRET "\"}]}",
           "\"webhooks.0.url\" begins with http:// or https://" },
+        { "{\"workerModules\": 3}", "\"workerModules\" is a text, or a list of 1 to 256 texts, not 3" },
+        { "{\"functions\": []}", "\"functions\" is an object of at most 256 functions" },
+        { "{\"functions\": {\"a\": 3}}", "\"functions\" is an object of at most 256 functions" },
+        { "{\"functions\": {\"a\": {\"concurency\": 3}}}",
+          "there is no key \"functions.a.concurency\"; did you mean \"functions.a.concurrency\"?" },
+        { "{\"functions\": {\"a\": {\"concurrency\": 0}}}",
+          "\"functions.a.concurrency\" is a whole number from 1 to 2147483647" },
+        { "{\"functions\": {\"a.b\": {\"concurrency\": \"2\"}}}", "\"functions.a.b.concurrency\" is a whole number" },
         { "{\"webhookParallelism\": 65}", "\"webhookParallelism\" is a whole number from 1 to 64" },
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {

@@ -118,7 +118,7 @@ static void what_cannot_be_used_is_told_in_one_line_and_ends_with_1(void **state
     } cases[] = {
         { { "--store", "sqlite:a.db", "nowhere.so" }, "module nowhere.so: No such file or directory" },
         { { "--store", "sqlite:a.db", "text.so" }, "module text.so: " },
-        { { "--store", "sqlite:a.db", OLD }, "built for version 99 of Pawl's module interface" },
+        { { "--store", "sqlite:a.db", OLD }, "built for version 100 of Pawl's module interface" },
         { { "--store", "sqlite:a.db", GATES, GATES }, "module " GATES ": " },
         { { "--store", "sqlite:nowhere/a.db", GATES }, "store sqlite:nowhere/a.db: " },
         { { "--store", "sqlite:text.so", GATES }, "store sqlite:text.so: " },
@@ -354,7 +354,10 @@ static void making_a_token_wrongly_is_told_in_one_line(void **state)
     } cases[] = {
         { { "token" }, "pawld token new --scope" },
         { { "token", "old" }, "pawld token new --scope" },
-        { { "token", "new" }, "--scope is read, create, manage, event, tick" },
+        { { "token", "new" }, "--scope is read, create, manage, event, tick, work" },
+        { { "token", "new", "--scope", "read", "--permission" }, "--permission needs a value" },
+        { { "token", "new", "--scope", "read", "--permission=" }, "--permission is a name" },
+        { { "token", "new", "--scope", "read", "--permission", "a b" }, "permissions are 1 to 64 of" },
         { { "token", "new", "--scope" }, "--scope needs a value" },
         { { "token", "new", "--scope", "write" }, "\"write\" is none of them" },
         { { "token", "new", "--scope=read", "--name=two words" }, "a token's name is" },

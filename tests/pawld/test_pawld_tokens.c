@@ -29,7 +29,7 @@ static int tear_down(void **state)
 /* Makes a token and keeps its line. */
 static void keep_token(struct fixture *fixture, const char *name, const char *scopes)
 {
-    assert_ok(pawl_token_make(name, scopes, fixture->token, fixture->line, &fixture->error), fixture->error);
+    assert_ok(pawl_token_make(name, scopes, NULL, fixture->token, fixture->line, &fixture->error), fixture->error);
     assert_ok(pawl_tokens_add(fixture->tokens, fixture->line, &fixture->error), fixture->error);
 }
 
@@ -61,8 +61,9 @@ static void a_fresh_token_is_random_and_its_line_holds_only_a_hash(void **state)
     struct fixture *fixture = *state;
     char second[PAWL_TOKEN_SIZE], line[PAWL_TOKEN_LINE_SIZE];
 
-    assert_ok(pawl_token_make("ci", "event,read", fixture->token, fixture->line, &fixture->error), fixture->error);
-    assert_ok(pawl_token_make("ci", "read,event", second, line, &fixture->error), fixture->error);
+    assert_ok(pawl_token_make("ci", "event,read", NULL, fixture->token, fixture->line, &fixture->error),
+              fixture->error);
+    assert_ok(pawl_token_make("ci", "read,event", NULL, second, line, &fixture->error), fixture->error);
 
     assert_memory_equal(fixture->token, "pawl_", 5);
     assert_int_equal(strlen(fixture->token), 5 + 52); /* 256 bits, five in a letter */
@@ -84,12 +85,12 @@ static void a_token_is_not_made_of_a_bad_name_or_scope(void **state)
         { "a#b", "read", "a token's name is" },       { "ci", "", "\"\" is none of them" },
         { "ci", "read,", "\"\" is none of them" },    { "ci", "read,write", "\"write\" is none of them" },
         { "ci", "open", "\"open\" is none of them" }, { "ci", "READ", "\"READ\" is none of them" },
-        { "ci", "read create", "is none of them" },
+        { "ci", "read create", "is none of them" },   { "ci", "deferred", "\"deferred\" is none of them" },
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         fixture->token[0] = '\0';
         assert_int_equal(
-            pawl_token_make(cases[i].name, cases[i].scopes, fixture->token, fixture->line, &fixture->error),
+            pawl_token_make(cases[i].name, cases[i].scopes, NULL, fixture->token, fixture->line, &fixture->error),
             PAWL_INVALID);
         assert_non_null(strstr(fixture->error.text, cases[i].wanted));
         assert_string_equal(fixture->token, "");
@@ -112,7 +113,7 @@ static void a_line_may_end_as_files_of_other_systems_do(void **state)
     struct fixture *fixture = *state;
     struct pawl_http_refusal refusal;
     char line[PAWL_TOKEN_LINE_SIZE + 8];
-    assert_ok(pawl_token_make("ci", "read", fixture->token, fixture->line, &fixture->error), fixture->error);
+    assert_ok(pawl_token_make("ci", "read", NULL, fixture->token, fixture->line, &fixture->error), fixture->error);
     (void)snprintf(line, sizeof line, " %s\r\n", fixture->line);
 
     assert_ok(pawl_tokens_add(fixture->tokens, line, &fixture->error), fixture->error);
@@ -136,6 +137,11 @@ static void a_wrong_line_is_refused_without_repeating_it(void **state)
         "pawl_secretsecretsecret read sha256:" HASH, /* the token in place of its name */
         "ci read pawl_secretsecretsecret",           /* and in place of its hash */
         "ci pawl_secretsecretsecret sha256:" HASH,   /* and of its scopes */
+        "ci read sha256:" HASH " permissions:admin more",
+        "ci read sha256:" HASH " permissions:",
+        "ci read sha256:" HASH " permissions:admin,",
+        "ci read sha256:" HASH " permissions:a#b",
+        "ci read sha256:" HASH " pawl_secretsecretsecret",
     };
     for (size_t i = 0; i < LENGTH(lines); i++) {
         assert_int_equal(pawl_tokens_add(fixture->tokens, lines[i], &fixture->error), PAWL_INVALID);
@@ -168,13 +174,82 @@ static void D2_a_token_may_do_what_its_scopes_say_and_nothing_else(void **state)
     keep_token(fixture, "ci", "create,event");
 
     for (enum pawl_http_scope scope = PAWL_HTTP_OPEN; scope < PAWL_HTTP_SCOPE_COUNT; scope++) {
-        bool may = scope == PAWL_HTTP_OPEN || scope == PAWL_HTTP_CREATE || scope == PAWL_HTTP_EVENT;
+        bool may = scope == PAWL_HTTP_OPEN || scope == PAWL_HTTP_CREATE || scope == PAWL_HTTP_EVENT ||
+                   scope == PAWL_HTTP_DEFERRED;
         assert_int_equal(ask_with(fixture, fixture->token, scope, &refusal), may ? 0 : 403);
         if (!may) {
             assert_string_equal(refusal.code, "FORBIDDEN");
             assert_non_null(strstr(refusal.message, pawl_http_scope_name(scope)));
         }
     }
+}
+
+/* ---- Permissions ------------------------------------------------------------------------------------------------- */
+
+/* What the token is told of a workflow that requires these; 0: it may. */
+static int ask_of(struct fixture *fixture, const char *const *permissions, size_t count,
+                  struct pawl_http_refusal *out_refusal)
+{
+    char value[PAWL_TOKEN_SIZE + 8];
+    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
+    struct pawl_http_subject subject = { .request = &request, .scope = PAWL_HTTP_READ };
+    (void)snprintf(value, sizeof value, "Bearer %s", fixture->token);
+    const struct pawl_http_header header = { "Authorization", value };
+    request.headers = &header;
+    request.header_count = 1;
+    subject.permissions = permissions;
+    subject.permission_count = count;
+    *out_refusal = (struct pawl_http_refusal){ .status = 403, .code = "FORBIDDEN" };
+    return pawl_tokens_authorize(fixture->tokens, &subject, out_refusal) ? 0 : out_refusal->status;
+}
+
+static void G4_a_token_needs_every_permission_that_a_workflow_requires(void **state)
+{
+    static const char *const required[] = { "admin", "finance" }, *const nearly[] = { "adm" },
+                             *const more[] = { "admin2" };
+    static const struct {
+        const char *permissions;
+        int both, first;
+    } cases[] = { { NULL, 403, 403 },
+                  { "admin", 403, 0 },
+                  { "finance", 403, 403 },
+                  { "finance,admin", 0, 0 },
+                  { "admin,finance,audit", 0, 0 },
+                  { "administrator,finance", 403, 403 } };
+    struct fixture *fixture = *state;
+    struct pawl_http_refusal refusal;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        assert_ok(pawl_token_make("ci", "read", cases[i].permissions, fixture->token, fixture->line, &fixture->error),
+                  fixture->error);
+        assert_ok(pawl_tokens_add(fixture->tokens, fixture->line, &fixture->error), fixture->error);
+        assert_int_equal(ask_of(fixture, NULL, 0, &refusal), 0);
+        assert_int_equal(ask_of(fixture, required, 1, &refusal), cases[i].first);
+        assert_int_equal(ask_of(fixture, nearly, 1, &refusal), 403);
+        assert_int_equal(ask_of(fixture, more, 1, &refusal), 403);
+        assert_non_null(strstr(refusal.message, "\"admin2\""));
+        assert_int_equal(ask_of(fixture, required, 2, &refusal), cases[i].both);
+    }
+}
+
+static void a_token_is_not_made_of_bad_permissions(void **state)
+{
+    struct fixture *fixture = *state;
+    char large[600];
+    memset(large, 'a', sizeof large - 1);
+    large[sizeof large - 1] = '\0';
+    const char *const cases[] = { "", ",", "admin,", ",admin", "two words", "a#b", "a\nb", large };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        fixture->token[0] = '\0';
+        assert_int_equal(pawl_token_make("ci", "read", cases[i], fixture->token, fixture->line, &fixture->error),
+                         PAWL_INVALID);
+        assert_non_null(strstr(fixture->error.text, "permissions are 1 to 64"));
+        assert_string_equal(fixture->token, "");
+    }
+    for (size_t i = 0; i < 512; i += 2)
+        large[i + 1] = ',';
+    large[511] = '\0'; /* 256 of one letter */
+    assert_ok(pawl_token_make("ci", "read", large, fixture->token, fixture->line, &fixture->error), fixture->error);
+    assert_ok(pawl_tokens_add(fixture->tokens, fixture->line, &fixture->error), fixture->error);
 }
 
 static void D2_each_of_many_tokens_is_found_and_keeps_its_own_scopes(void **state)
@@ -366,6 +441,8 @@ int main(void)
         TEST(a_wrong_line_is_refused_without_repeating_it),
         TEST(one_token_cannot_stand_there_twice),
         TEST(D2_a_token_may_do_what_its_scopes_say_and_nothing_else),
+        TEST(G4_a_token_needs_every_permission_that_a_workflow_requires),
+        TEST(a_token_is_not_made_of_bad_permissions),
         TEST(D2_each_of_many_tokens_is_found_and_keeps_its_own_scopes),
         TEST(D2_what_is_nearly_the_token_is_not_the_token),
         TEST(D2_without_a_bearer_token_only_open_routes_are_allowed),

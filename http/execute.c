@@ -1,0 +1,61 @@
+/* execute.c - a workflow executed by key: who calls again with the key gets what the first call began.
+ *
+ * The instance's id follows from workflow and key, so this is a create that answers what exists, and then a wait for
+ * the result like any other (result.c). */
+#include "http/answer.h"
+#include "http/body.h"
+#include "http/operations.h"
+
+void pw_http_execute(pawl_http_call *call)
+{
+    enum { KEY, PARAMS, DISCARD, WAIT, COUNT };
+    struct pw_http_field fields[COUNT] = { [KEY] = { .name = "key", .kind = PW_HTTP_STRING },
+                                           [PARAMS] = { .name = "params", .kind = PW_HTTP_ANY },
+                                           [DISCARD] = { .name = "discard", .kind = PW_HTTP_BOOL },
+                                           [WAIT] = { .name = "waitMs", .kind = PW_HTTP_RANGE, .max = INT64_MAX } };
+    struct pw_http_execute_work *work = &call->work.execute;
+    pawl_status status = PAWL_OK;
+    if (!pw_http_body_read(call, fields, COUNT))
+        return;
+    work->options = (struct pawl_create_options)PAWL_CREATE_OPTIONS_INIT;
+    work->options.params_json = fields[PARAMS].text;
+    work->wait_ms = fields[DISCARD].number != 0 ? 0 : fields[WAIT].number;
+    if (fields[KEY].text != NULL) {
+        status = pawl_execution_id(call->match.workflow, fields[KEY].text, work->id, &call->error);
+        work->options.id = work->id;
+        work->options.return_existing = true;
+    }
+    if (status != PAWL_OK) {
+        pw_http_fail_status(call, status);
+        return;
+    }
+    pw_http_call_submit(call);
+    pawl_create_async(call->http->engine, call->scope, call->match.workflow, &work->options, &work->instance,
+                      &call->error, pw_http_call_answered, call);
+}
+
+void pw_http_execute_carry_on(pawl_http_call *call)
+{
+    const struct pw_http_execute_work *work = &call->work.execute;
+    if (call->state == PW_HTTP_WAITING) {
+        pw_http_result_look(call);
+    } else if (call->answer != PAWL_OK) {
+        pw_http_fail_status(call, call->answer);
+    } else if (work->wait_ms == 0) {
+        pw_http_answer_outcome(call, &work->instance);
+    } else {
+        call->match.id = work->instance.id;
+        pw_http_result_await(call, work->wait_ms);
+    }
+}
+
+void pw_http_poll(pawl_http_call *call)
+{
+    struct pawl_instance instance;
+    pawl_status status =
+        pawl_poll(call->http->engine, call->scope, call->match.workflow, call->match.key, &instance, &call->error);
+    if (status == PAWL_OK)
+        pw_http_answer_outcome(call, &instance);
+    else
+        pw_http_fail_status(call, status);
+}

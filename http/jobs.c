@@ -1,0 +1,120 @@
+/* jobs.c - jobs for workers outside: claimed, waited for if need be, and kept.
+ *
+ * A claim that finds nothing waits like everybody else, without a thread: it is told when a job may have become due in
+ * this process, and looks now and then for what other processes did.  Each look is a claim of its own. */
+#include "http/answer.h"
+#include "http/body.h"
+#include "http/operations.h"
+#include "http/write.h"
+
+enum { FUNCTIONS_MAX = 64, CLAIM_MAX = 100, LEASE_MS_MIN = 1000, LEASE_MS_MAX = 60 * 60 * 1000 };
+#define LEASE_FIELD                                                                                                    \
+    {                                                                                                                  \
+        .name = "leaseMs", .kind = PW_HTTP_RANGE, .min = LEASE_MS_MIN, .max = LEASE_MS_MAX                             \
+    }
+
+/* ---- Claims ---------------------------------------------------------------------------------------------------- */
+
+static void claim(pawl_http_call *call)
+{
+    struct pw_http_claim_work *work = &call->work.claim;
+    pawl_scope_free(call->look_scope);
+    call->look_scope = pawl_scope_new();
+    if (call->look_scope == NULL) {
+        pw_http_fail_status(call, PAWL_NOMEM);
+        return;
+    }
+    pw_http_call_submit(call);
+    pawl_job_claim_async(call->http->engine, call->look_scope, &work->options, &work->jobs, &work->count, &call->error,
+                         pw_http_call_answered, call);
+}
+
+static void read_functions(pawl_http_call *call, const struct pw_http_field *field, struct pawl_claim_options *options)
+{
+    options->function_count = pw_http_list_read(call, field, FUNCTIONS_MAX, &options->functions);
+    if (options->function_count == 0)
+        pw_http_issue(call, field->name, "names no function");
+}
+
+void pw_http_job_claim(pawl_http_call *call)
+{
+    enum { FUNCTIONS, MAX, LEASE, WAIT, COUNT };
+    struct pw_http_field fields[COUNT] = {
+        [FUNCTIONS] = { .name = "functions", .kind = PW_HTTP_LIST, .is_required = true },
+        [MAX] = { .name = "max", .kind = PW_HTTP_RANGE, .min = 1, .max = CLAIM_MAX },
+        [LEASE] = LEASE_FIELD,
+        [WAIT] = { .name = "waitMs", .kind = PW_HTTP_RANGE, .max = INT64_MAX }
+    };
+    struct pawl_claim_options *options = &call->work.claim.options;
+    if (!pw_http_body_read(call, fields, COUNT))
+        return;
+    *options = (struct pawl_claim_options)PAWL_CLAIM_OPTIONS_INIT;
+    read_functions(call, &fields[FUNCTIONS], options);
+    if (pw_http_fail_issues(call))
+        return;
+    options->max = (int32_t)fields[MAX].number;
+    options->lease_ms = fields[LEASE].number;
+    pw_http_call_set_deadline(call, fields[WAIT].number);
+    claim(call);
+}
+
+static void answer_jobs(pawl_http_call *call)
+{
+    const struct pw_http_claim_work *work = &call->work.claim;
+    pw_http_json_open(&call->out, NULL, '{');
+    pw_http_json_open(&call->out, "jobs", '[');
+    for (size_t i = 0; i < work->count; i++)
+        pw_http_write_job(&call->out, &work->jobs[i]);
+    pw_http_json_close(&call->out, ']');
+    pw_http_json_close(&call->out, '}');
+    pw_http_answer_json(call, 200);
+}
+
+/* There was nothing to claim.  What became due between the first look and the watch would not be told: look again. */
+static void wait_for_jobs(pawl_http_call *call, int64_t now_ms)
+{
+    if (call->job_watch == NULL) {
+        if (pw_http_call_watch_jobs(call))
+            claim(call);
+        return;
+    }
+    int64_t again_at_ms = now_ms + call->http->options.look_again_ms;
+    pw_http_call_wait(call, again_at_ms < call->deadline_ms ? again_at_ms : call->deadline_ms);
+}
+
+void pw_http_job_claim_carry_on(pawl_http_call *call)
+{
+    int64_t now_ms = pawl_now_ms(call->http->engine);
+    if (call->state == PW_HTTP_WAITING)
+        claim(call);
+    else if (call->answer != PAWL_OK)
+        pw_http_fail_status(call, call->answer);
+    else if (call->work.claim.count > 0 || now_ms >= call->deadline_ms || pw_http_is_draining(call))
+        answer_jobs(call);
+    else
+        wait_for_jobs(call, now_ms);
+}
+
+/* ---- Leases ---------------------------------------------------------------------------------------------------- */
+
+void pw_http_job_heartbeat(pawl_http_call *call)
+{
+    struct pw_http_field lease = LEASE_FIELD;
+    if (!pw_http_body_read(call, &lease, 1))
+        return;
+    pw_http_call_submit(call);
+    pawl_job_heartbeat_async(call->http->engine, call->match.token, lease.number, &call->work.leased_until_ms,
+                             &call->error, pw_http_call_answered, call);
+}
+
+void pw_http_job_heartbeat_done(pawl_http_call *call)
+{
+    if (call->answer != PAWL_OK) {
+        pw_http_fail_status(call, call->answer);
+        return;
+    }
+    pw_http_json_open(&call->out, NULL, '{');
+    pw_http_json_time(&call->out, "leasedUntil", call->work.leased_until_ms);
+    pw_http_json_close(&call->out, '}');
+    pw_http_answer_json(call, 200);
+}
