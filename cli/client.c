@@ -208,11 +208,22 @@ void client_tell_outage(struct session *session, const struct answer *answer)
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------------------ */
 
-static void tell(const struct session *session, const char *method, const char *path, const struct answer *answer,
+/* The token of a deferred or of a job is a secret, and part of the path. */
+static const char *path_shown(struct pool *pool, const char *path)
+{
+    size_t before = text_starts(path, "/deferred/") ? strlen("/deferred/") : strlen("/jobs/");
+    const char *behind = strrchr(path, '/');
+    if ((!text_starts(path, "/deferred/") && !text_starts(path, "/jobs/")) || behind < path + before)
+        return path;
+    return pool_format(pool, "%.*s...%s", (int)before, path, behind);
+}
+
+static void tell(struct session *session, const char *method, const char *path, const struct answer *answer,
                  CURLcode failure, int64_t took_ms)
 {
     if (!session->settings.is_verbose)
         return;
+    path = path_shown(&session->pool, path);
     if (failure != CURLE_OK)
         (void)fprintf(stderr, "%s %s%s: %s\n", method, session->settings.shown_url, path, curl_easy_strerror(failure));
     else

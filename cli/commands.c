@@ -98,13 +98,24 @@ static const struct command instance_commands[] = {
     { .name = "result",
       .summary = "the result of a run",
       .description = "Prints the output of a run that is complete. One that errored or was terminated ends the command "
-                     "with 4, one that has not finished with 5.",
+                     "with 4, one that has not finished with 5. With --key, of the execution that has the key.",
       .argument = ARGUMENT_INSTANCE,
       .formats = FORMATS,
-      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_WAIT, OPTION_WAIT_FOR),
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_KEY, OPTION_WAIT, OPTION_WAIT_FOR),
       .examples = EXAMPLES({ "pawl instances result order/order-1 --wait", "as long as it takes" },
-                           { "pawl instances result order/order-1 --for 5min || echo not done", "in a script" }),
+                           { "pawl instances result order/order-1 --for 5min || echo not done", "in a script" },
+                           { "pawl instances result -w order --key 'cart 17'", "what execute began with that key" }),
       .run = run_instances_result },
+    { .name = "children",
+      .summary = "the instances that an instance made, in any of its runs, newest first",
+      .description = "With -o ids each line is WORKFLOW/ID, as with list.",
+      .argument = ARGUMENT_INSTANCE,
+      .formats = FORMATS_WITH_IDS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_LIMIT, OPTION_ALL, OPTION_ORDER, OPTION_CURSOR),
+      .examples =
+          EXAMPLES({ "pawl instances children order/order-1", NULL },
+                   { "pawl instances children order/order-1 -a -o ids | pawl instances pause -", "all of them" }),
+      .run = run_instances_children },
     { .name = "create",
       .summary = "create an instance, or many",
       .description =
@@ -122,6 +133,22 @@ static const struct command instance_commands[] = {
           { "pawl instances create order --params - --wait <order.json", "from standard input, and print the result" },
           { "pawl instances create order --batch '[{\"id\": \"a\"}, {\"id\": \"b\"}]'", "two at once" }),
       .run = run_instances_create },
+    { .name = "execute",
+      .summary = "run a workflow to its end, once for each key, and print the result",
+      .description =
+          "With a key, whoever executes again gets what the first call began, at once or years later, with the first "
+          "call's parameters; without one it is a new instance each time. It waits as long as it takes, unless --for or "
+          "--discard says otherwise. A run that errored or was terminated ends "
+          "the command with 4, one that has not finished in the time of --for with 5; executing again with the key, or "
+          "pawl instances result --key, goes on waiting for it.",
+      .argument = ARGUMENT_WORKFLOW,
+      .argument_is_optional = true,
+      .formats = FORMATS_WITH_IDS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_KEY, OPTION_PARAMS, OPTION_DISCARD, OPTION_WAIT, OPTION_WAIT_FOR),
+      .examples = EXAMPLES({ "pawl instances execute order --key 'cart 17' --params '{\"sku\": \"teapot\"}'", NULL },
+                           { "pawl instances execute order --key 'cart 17' --discard", "only begin it" },
+                           { "pawl instances execute order --params @order.json --for 5min", "not longer than that" }),
+      .run = run_instances_execute },
     { .name = "send-event",
       .summary = "send an event to an instance, which keeps it until a step waits for its type",
       .argument = ARGUMENT_INSTANCES,
@@ -145,6 +172,7 @@ static const struct command instance_commands[] = {
       .run = run_instances_pause },
     { .name = "resume",
       .summary = "let paused instances go on",
+      .description = "One that waits for repair, because a step of it failed for good, tries that step again.",
       .argument = ARGUMENT_INSTANCES,
       .formats = FORMATS_WITH_IDS,
       .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_DRY_RUN),
@@ -154,22 +182,115 @@ static const struct command instance_commands[] = {
       .run = run_instances_resume },
     { .name = "restart",
       .summary = "start instances over: a new run from the top, from any status",
-      .description = "Earlier runs stay in the history; events of earlier runs are not delivered to the new one.",
+      .description = "Earlier runs stay in the history; events of earlier runs are not delivered to the new one. With "
+                     "--from the new run keeps what was recorded before that step; where what the steps did was undone "
+                     "there is nothing to keep, and it is refused.",
+      .argument = ARGUMENT_INSTANCES,
+      .formats = FORMATS_WITH_IDS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_FROM, OPTION_DRY_RUN),
+      .examples = EXAMPLES(
+          { "pawl instances restart order/order-1", NULL },
+          { "pawl instances restart order/order-1 --from 'charge the card'", "and keep what was done before" },
+          { "pawl instances list --all -s errored -o ids | pawl instances restart -", "those that failed" },
+          { "pawl instances list --all -s errored -o ids | pawl instances restart --dry-run -", "say which would be" }),
+      .run = run_instances_restart },
+    { .name = "retry",
+      .summary = "let instances that errored go on: a new run that tries the step that failed again",
+      .description =
+          "What had finished is kept. Where what the steps did was undone there is nothing to go on from, and "
+          "it is refused; restart starts over.",
+      .argument = ARGUMENT_INSTANCES,
+      .formats = FORMATS_WITH_IDS,
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_DRY_RUN),
+      .examples =
+          EXAMPLES({ "pawl instances retry order/order-1", NULL },
+                   { "pawl instances list --all -s errored -o ids | pawl instances retry -", "all that failed" }),
+      .run = run_instances_retry },
+    { .name = "interrupt",
+      .summary = "stop instances cooperatively: what their steps did is undone before they end",
+      .description =
+          "The next step of each says so to its workflow, the compensations of its finished steps run, and it "
+          "ends as terminated, with the error INTERRUPTED. Attached children are interrupted, too.",
       .argument = ARGUMENT_INSTANCES,
       .formats = FORMATS_WITH_IDS,
       .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_DRY_RUN),
       .examples = EXAMPLES(
-          { "pawl instances restart order/order-1", NULL },
-          { "pawl instances list --all -s errored -o ids | pawl instances restart -", "those that failed" },
-          { "pawl instances list --all -s errored -o ids | pawl instances restart --dry-run -", "say which would be" }),
-      .run = run_instances_restart },
+          { "pawl instances interrupt order/order-1", NULL },
+          { "pawl instances list order -s waiting -a -o ids | pawl instances interrupt -", "all orders that wait" }),
+      .run = run_instances_interrupt },
     { .name = "terminate",
       .summary = "end instances for good: they can record nothing afterwards",
+      .description =
+          "Attached children are terminated, too. With --rollback each ends once its compensations have run.",
       .argument = ARGUMENT_INSTANCES,
       .formats = FORMATS_WITH_IDS,
-      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_DRY_RUN),
-      .examples = EXAMPLES({ "pawl instances terminate order/order-1", NULL }),
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_ROLLBACK, OPTION_DRY_RUN),
+      .examples = EXAMPLES({ "pawl instances terminate order/order-1", NULL },
+                           { "pawl instances terminate --rollback order/order-1", "undo what it did first" }),
       .run = run_instances_terminate },
+    { .name = NULL },
+};
+
+static const struct command deferred_commands[] = {
+    { .name = "succeed",
+      .summary = "finish a deferred: the run that waits for it goes on with the result",
+      .description =
+          "The workflow gave the token away; nothing else is needed. The first answer wins: the same again is "
+          "no error, another one is refused.",
+      .argument = ARGUMENT_TOKEN,
+      .formats = FORMATS,
+      .options = OPTIONS(OPTION_RESULT),
+      .examples = EXAMPLES({ "pawl deferred succeed \"$token\" --result '{\"approved\": true}'", NULL },
+                           { "pawl deferred succeed - <token", "so that nobody else of the machine sees it" }),
+      .run = run_deferred_succeed },
+    { .name = "fail",
+      .summary = "fail a deferred: the run that waits for it is told the error",
+      .argument = ARGUMENT_TOKEN,
+      .formats = FORMATS,
+      .options = OPTIONS(OPTION_NAME, OPTION_MESSAGE),
+      .required = OPTIONS(OPTION_NAME),
+      .examples = EXAMPLES({ "pawl deferred fail \"$token\" --name Refused --message 'not this month'", NULL }),
+      .run = run_deferred_fail },
+    { .name = NULL },
+};
+
+static const struct command job_commands[] = {
+    { .name = "claim",
+      .summary = "take jobs that are due, as a worker does, and print them with their tokens",
+      .description =
+          "A job is yours until its lease is over; heartbeat makes that longer. Then another worker may get it. "
+          "Where there is no job the command ends with 5. With -o ids each line is a token.",
+      .argument = ARGUMENT_FUNCTIONS,
+      .formats = FORMATS_WITH_IDS,
+      .options = OPTIONS(OPTION_MAX_JOBS, OPTION_LEASE, OPTION_WAIT_JOB, OPTION_WAIT_FOR),
+      .examples = EXAMPLES({ "pawl jobs claim charge", "what it is asked to do" },
+                           { "token=$(pawl jobs claim charge ship --wait -o ids)", "in a script" },
+                           { "pawl jobs claim charge --max 10 --lease 5min --json", NULL }),
+      .run = run_jobs_claim },
+    { .name = "heartbeat",
+      .summary = "keep a job: its lease lasts from now",
+      .argument = ARGUMENT_TOKEN,
+      .formats = FORMATS,
+      .options = OPTIONS(OPTION_LEASE),
+      .examples =
+          EXAMPLES({ "pawl jobs heartbeat \"$token\" --lease 1min || echo stop: it is not yours any more", NULL }),
+      .run = run_jobs_heartbeat },
+    { .name = "complete",
+      .summary = "end a job well: the run that made the call goes on with the result",
+      .argument = ARGUMENT_TOKEN,
+      .formats = FORMATS,
+      .options = OPTIONS(OPTION_RESULT),
+      .examples = EXAMPLES({ "pawl jobs complete \"$token\" --result '{\"receipt\": \"r-9\"}'", NULL },
+                           { "charge | pawl jobs complete \"$token\" --result -", "what a program printed" }),
+      .run = run_jobs_complete },
+    { .name = "fail",
+      .summary = "end a job badly: the call is tried again as its step says, as a new job",
+      .argument = ARGUMENT_TOKEN,
+      .formats = FORMATS,
+      .options = OPTIONS(OPTION_NAME, OPTION_MESSAGE, OPTION_NO_RETRY),
+      .required = OPTIONS(OPTION_NAME),
+      .examples = EXAMPLES({ "pawl jobs fail \"$token\" --name CardDeclined --message 'no money' --no-retry", NULL }),
+      .run = run_jobs_fail },
     { .name = NULL },
 };
 
@@ -220,6 +341,8 @@ static const struct command top_commands[] = {
       .examples = EXAMPLES({ "pawl cluster", "who is there" }, { "pawl cluster order", "who owns which orders" }),
       .run = run_cluster },
     { .name = "workflows", .summary = "what can be run", .children = workflow_commands },
+    { .name = "deferred", .summary = "answer a run that waits for whoever has a token", .children = deferred_commands },
+    { .name = "jobs", .summary = "carry out the calls of workflows, as a worker does", .children = job_commands },
     { .name = "hooks", .summary = "what the server tells other systems", .children = hook_commands },
     { .name = "tick",
       .summary = "let the server do what is due now; it must allow that (pawld --allow-tick)",
@@ -326,6 +449,10 @@ const char *command_argument(const struct command *command)
         return "INSTANCE ...";
     case ARGUMENT_DELIVERIES:
         return "DELIVERY ...";
+    case ARGUMENT_FUNCTIONS:
+        return "FUNCTION ...";
+    case ARGUMENT_TOKEN:
+        return "TOKEN";
     case ARGUMENT_SHELL:
         return "bash|zsh|fish";
     case ARGUMENT_COMMAND:
@@ -348,6 +475,11 @@ const char *command_argument_help(const struct command *command)
                "one on a line";
     case ARGUMENT_DELIVERIES:
         return "DELIVERY: its id; - reads them from standard input, one on a line";
+    case ARGUMENT_FUNCTIONS:
+        return "FUNCTION: what the workflow calls, without the @ that it is shown with; up to 64 of them";
+    case ARGUMENT_TOKEN:
+        return "TOKEN: a secret, which every user of the machine can see on a command line; - reads it from standard "
+               "input";
     case ARGUMENT_NONE:
     case ARGUMENT_SHELL:
     case ARGUMENT_COMMAND:

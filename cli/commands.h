@@ -62,6 +62,17 @@ enum option_id {
     OPTION_MAX_INSTANCES,
     OPTION_MAX_STEPS,
     OPTION_DIRECTORY,
+    OPTION_FROM,
+    OPTION_ROLLBACK,
+    OPTION_KEY,
+    OPTION_DISCARD,
+    OPTION_RESULT,
+    OPTION_NAME,
+    OPTION_MESSAGE,
+    OPTION_NO_RETRY,
+    OPTION_LEASE,
+    OPTION_MAX_JOBS,
+    OPTION_WAIT_JOB, /* --wait of a claim */
     OPTION_COUNT
 };
 
@@ -111,6 +122,8 @@ enum argument_kind {
     ARGUMENT_INSTANCE,  /* WORKFLOW/ID, or ID */
     ARGUMENT_INSTANCES, /* the same, any number of them; - reads them from standard input */
     ARGUMENT_DELIVERIES,
+    ARGUMENT_FUNCTIONS,
+    ARGUMENT_TOKEN, /* of a deferred or a job; - reads it from standard input */
     ARGUMENT_SHELL,
     ARGUMENT_COMMAND
 };

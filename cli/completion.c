@@ -195,6 +195,8 @@ static void offer_arguments(struct completer *completer)
         break;
     case ARGUMENT_NONE:
     case ARGUMENT_DELIVERIES:
+    case ARGUMENT_FUNCTIONS:
+    case ARGUMENT_TOKEN:
     case ARGUMENT_COMMAND:
         break;
     }

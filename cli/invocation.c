@@ -291,7 +291,8 @@ static enum exit_code parse_words(struct parser *parser)
 
 static bool takes_many(enum argument_kind kind)
 {
-    return kind == ARGUMENT_INSTANCES || kind == ARGUMENT_DELIVERIES || kind == ARGUMENT_COMMAND;
+    return kind == ARGUMENT_INSTANCES || kind == ARGUMENT_DELIVERIES || kind == ARGUMENT_FUNCTIONS ||
+           kind == ARGUMENT_COMMAND;
 }
 
 static enum exit_code check_arguments(struct parser *parser)
@@ -300,7 +301,7 @@ static enum exit_code check_arguments(struct parser *parser)
     const struct command *command = invocation->command;
     const char *who = invocation_name(parser->pool, invocation);
     size_t most = command->argument == ARGUMENT_NONE ? 0 : takes_many(command->argument) ? (size_t)-1 : 1;
-    bool is_named = invocation_has(invocation, OPTION_ID);
+    bool is_named = invocation_has(invocation, OPTION_ID) || invocation_has(invocation, OPTION_KEY);
     if (invocation->argument_count > most)
         return problem_use(parser->problem, "%s does not take \"%s\" (see %s --help)", who, invocation->arguments[most],
                            who);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_output.h"
 #include "json_syntax.h"
 #include "text.h"
 
@@ -107,5 +108,16 @@ enum exit_code json_input_read(struct pool *pool, struct problem *problem, const
     if (!fits_integers(text, &mistake))
         return show_mistake(pool, problem, who, text, &mistake, true);
     *out_text = text;
+    return EXIT_DONE;
+}
+
+enum exit_code json_input_quote(struct pool *pool, struct problem *problem, const char *who, const char *text,
+                                const char **out_text)
+{
+    json_t *value = json_string(text);
+    if (value == NULL)
+        return problem_use(problem, "%s is not UTF-8", who);
+    *out_text = json_show(pool, value);
+    json_decref(value);
     return EXIT_DONE;
 }

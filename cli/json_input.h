@@ -14,6 +14,10 @@
 enum exit_code json_input_read(struct pool *pool, struct problem *problem, const char *who, const char *argument,
                                const char **out_text);
 
+/* A text as JSON, with its quotation marks, in the pool.  What is not UTF-8 is refused. */
+enum exit_code json_input_quote(struct pool *pool, struct problem *problem, const char *who, const char *text,
+                                const char **out_text);
+
 /* The whole of a file, or of standard input (path "-"), in the pool.  Bytes of NUL are refused. */
 enum exit_code file_read(struct pool *pool, struct problem *problem, const char *who, const char *path,
                          const char **out_text);

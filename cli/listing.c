@@ -6,7 +6,10 @@
 static const char *page_path(struct session *session, const struct listing_query *query)
 {
     struct text path = { NULL, 0, 0 };
-    text_format(&path, "/workflows/%s/instances", path_segment(&session->pool, query->workflow));
+    if (query->parent != NULL)
+        text_format(&path, "%s/children", reference_path(&session->pool, query->parent));
+    else
+        text_format(&path, "/workflows/%s/instances", path_segment(&session->pool, query->workflow));
     query_put(&path, "status", query->status);
     query_put_number(&path, "pageSize", query->limit);
     query_put(&path, "order", query->order);
@@ -25,7 +28,7 @@ static enum exit_code fetch_page(struct session *session, const struct listing_q
     if (code != EXIT_DONE)
         return explain_workflow(session, code, query->workflow);
     json_array_foreach(json_at(answer.json, "instances"), index, instance)
-        if (json_is_object(instance) &&
+        if (query->parent == NULL && json_is_object(instance) && /* a child says it itself */
             json_object_set_new(instance, "workflowName", json_string(query->workflow)) != 0)
             out_of_memory();
     *out_page = json_incref(answer.json);

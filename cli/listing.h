@@ -5,7 +5,8 @@
 #include "reference.h"
 
 struct listing_query {
-    const char *workflow; /* NULL: all */
+    const char *workflow;           /* NULL: all */
+    const struct reference *parent; /* only those that it made, whatever their workflow; or NULL */
     const char *status, *order, *cursor;
     int64_t limit; /* of a page */
 };

@@ -75,7 +75,7 @@ static enum exit_code read_lines(struct session *session, struct words *out_word
 
 static bool reads_json_from_input(const struct session *session)
 {
-    static const enum option_id options[] = { OPTION_PARAMS, OPTION_PAYLOAD, OPTION_BATCH };
+    static const enum option_id options[] = { OPTION_PARAMS, OPTION_PAYLOAD, OPTION_BATCH, OPTION_RESULT };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         const char *value = session_option(session, options[i]);
         if (value != NULL && strcmp(value, "-") == 0)
@@ -93,7 +93,7 @@ enum exit_code words_check(struct session *session)
         if (invocation->argument_count > 1)
             return problem_use(&session->problem, "- stands alone: all come from standard input, or none");
         if (reads_json_from_input(session))
-            return problem_use(&session->problem, "standard input cannot be both the instances and the JSON");
+            return problem_use(&session->problem, "standard input cannot be both what is named and the JSON");
     }
     return EXIT_DONE;
 }

@@ -1,4 +1,5 @@
-/* result.h - the result of a run, waited for where that was asked: for `instances result` and `instances create`. */
+/* result.h - the result of a run, waited for where that was asked: for `instances result`,
+ * `instances create` and `instances execute`. */
 #ifndef CLI_RESULT_H
 #define CLI_RESULT_H
 
@@ -7,7 +8,7 @@
 /* Prints it as --wait, --for and the format say. */
 enum exit_code result_print(struct session *session, const struct reference *reference);
 
-/* Whether --wait or --for was given. */
+/* Whether --wait or --for was given, or it is an execution that is not discarded. */
 bool result_is_awaited(const struct session *session);
 
 #endif

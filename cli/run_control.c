@@ -1,4 +1,5 @@
-/* run_control.c - pawl instances pause, resume, restart, terminate, send-event: of one instance, or of many. */
+/* run_control.c - pawl instances pause, resume, restart, retry, interrupt, terminate, send-event: of one instance, or of
+ * many. */
 #include <string.h>
 
 #include "bulk.h"
@@ -18,7 +19,8 @@ struct action {
 
 static bool is_paused(const char *phase)
 {
-    return strcmp(phase, "paused") == 0 || strcmp(phase, "waitingForPause") == 0;
+    return strcmp(phase, "paused") == 0 || strcmp(phase, "waitingForPause") == 0 ||
+           strcmp(phase, "waitingForRepair") == 0;
 }
 
 static bool is_not_paused(const char *phase)
@@ -108,12 +110,36 @@ enum exit_code run_instances_resume(struct session *session)
 
 enum exit_code run_instances_restart(struct session *session)
 {
-    return do_to_all(session, &(struct action){ "/restart", "restarted", NULL, NULL, NULL });
+    struct action action = { .route = "/restart", .done = "restarted" };
+    const char *from = session_option(session, OPTION_FROM), *quoted;
+    if (from != NULL) {
+        enum exit_code code = json_input_quote(&session->pool, &session->problem, "--from", from, &quoted);
+        if (code != EXIT_DONE)
+            return code;
+        action.body = pool_format(&session->pool, "{\"from\":%s}", quoted);
+        action.done = pool_format(&session->pool, "restarted from %s", safe(&session->pool, quoted));
+    }
+    return do_to_all(session, &action);
+}
+
+enum exit_code run_instances_retry(struct session *session)
+{
+    return do_to_all(session, &(struct action){ .route = "/retry", .done = "retried" });
+}
+
+enum exit_code run_instances_interrupt(struct session *session)
+{
+    return do_to_all(session, &(struct action){ .route = "/interrupt", .done = "interrupted" });
 }
 
 enum exit_code run_instances_terminate(struct session *session)
 {
-    return do_to_all(session, &(struct action){ "/terminate", "terminated", NULL, NULL, NULL });
+    struct action action = { .route = "/terminate", .done = "terminated" };
+    if (session_has(session, OPTION_ROLLBACK)) {
+        action.body = "{\"rollback\":true}";
+        action.done = "told to roll back"; /* that takes its time */
+    }
+    return do_to_all(session, &action);
 }
 
 enum exit_code run_instances_send_event(struct session *session)
@@ -131,11 +157,10 @@ enum exit_code run_instances_send_event(struct session *session)
         payload_part = pool_format(&session->pool, ",\"payload\":%s", payload);
     }
     if (id != NULL) {
-        json_t *text = json_string(id);
-        if (text == NULL)
-            return problem_use(&session->problem, "--event-id is not UTF-8");
-        id_part = pool_format(&session->pool, ",\"id\":%s", json_show(&session->pool, text));
-        json_decref(text);
+        code = json_input_quote(&session->pool, &session->problem, "--event-id", id, &id);
+        if (code != EXIT_DONE)
+            return code;
+        id_part = pool_format(&session->pool, ",\"id\":%s", id);
     }
     struct action action = { .route = "/events",
                              .done = pool_format(&session->pool, "was sent %s", type),

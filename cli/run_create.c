@@ -1,14 +1,15 @@
-/* run_create.c - pawl instances create: one, or a batch. */
+/* run_create.c - pawl instances create: one, or a batch; pawl instances execute: one, by its key. */
 #include <stdio.h>
 #include <string.h>
 
+#include "execution.h"
 #include "json_input.h"
 #include "json_syntax.h"
 #include "result.h"
 #include "run.h"
 #include "view.h"
 
-enum { BATCH_MAX = 100 };
+enum { BATCH_MAX = 100, KEY_SIZE_MAX = 1024 };
 
 /* ---- Of what ------------------------------------------------------------------------------------------------------------ */
 
@@ -69,34 +70,42 @@ static const char *compose(struct session *session, const struct reference *targ
     return copy;
 }
 
-static enum exit_code create_one(struct session *session, struct reference *target)
+/* NULL: not given. */
+static enum exit_code read_params(struct session *session, const char **out_params)
 {
-    const char *params = NULL;
+    *out_params = NULL;
+    if (!session_has(session, OPTION_PARAMS))
+        return EXIT_DONE;
+    return json_input_read(&session->pool, &session->problem, "--params", session_option(session, OPTION_PARAMS),
+                           out_params);
+}
+
+static enum exit_code show_begun(struct session *session, const struct reference *target, const struct answer *answer)
+{
+    const char *phase = phase_of(json_at(answer->json, "details"));
+    if (session_is_json(session)) {
+        session_put_answer(session, answer);
+    } else {
+        text_put(&session->out, reference_name(&session->pool, target));
+        if (!session_is_ids(session)) {
+            text_put(&session->out, "  ");
+            screen_put(&session->screen, &session->out, status_style(phase), safe(&session->pool, phase_show(phase)));
+        }
+        text_put(&session->out, "\n");
+    }
+    return session_print(session);
+}
+
+/* Sends it, and shows what has begun, or its result where that is waited for.  target->id is what the server answers. */
+static enum exit_code begin(struct session *session, struct reference *target, const char *path, const char *body)
+{
     struct answer answer;
-    enum exit_code code = EXIT_DONE;
-    if (session_has(session, OPTION_PARAMS))
-        code = json_input_read(&session->pool, &session->problem, "--params", session_option(session, OPTION_PARAMS),
-                               &params);
-    if (code == EXIT_DONE)
-        code = client_ask(session, "POST", collection(session, target), compose(session, target, params), &answer);
+    enum exit_code code = client_ask(session, "POST", path, body, &answer);
     if (code != EXIT_DONE)
         return explain_workflow(session, code, target->workflow);
     target->id = pool_string(&session->pool, json_text(answer.json, "id", ""));
-    if (!result_is_awaited(session)) {
-        const char *phase = phase_of(json_at(answer.json, "details"));
-        if (session_is_json(session)) {
-            session_put_answer(session, &answer);
-        } else {
-            text_put(&session->out, reference_name(&session->pool, target));
-            if (!session_is_ids(session)) {
-                text_put(&session->out, "  ");
-                screen_put(&session->screen, &session->out, status_style(phase),
-                           safe(&session->pool, phase_show(phase)));
-            }
-            text_put(&session->out, "\n");
-        }
-        code = session_print(session);
-    }
+    if (!result_is_awaited(session))
+        code = show_begun(session, target, &answer);
     answer_free(&answer);
     if (code != EXIT_DONE || !result_is_awaited(session))
         return code;
@@ -105,6 +114,54 @@ static enum exit_code create_one(struct session *session, struct reference *targ
         (void)fprintf(stderr, "pawl: %s was created; its result could not be asked for\n",
                       reference_name(&session->pool, target));
     return code;
+}
+
+static enum exit_code create_one(struct session *session, struct reference *target)
+{
+    const char *params;
+    enum exit_code code = read_params(session, &params);
+    return code == EXIT_DONE ? begin(session, target, collection(session, target), compose(session, target, params))
+                             : code;
+}
+
+/* ---- By key --------------------------------------------------------------------------------------------------------------- */
+
+enum exit_code key_read(struct session *session, const char **out_key)
+{
+    const char *key = session_option(session, OPTION_KEY);
+    if (key != NULL && strlen(key) > KEY_SIZE_MAX)
+        return problem_use(&session->problem, "--key is a text of up to %d bytes, not of %zu", KEY_SIZE_MAX,
+                           strlen(key));
+    *out_key = key;
+    return EXIT_DONE;
+}
+
+/* It is sent without a wait, so that the wait is one that outlives the server, as everywhere. */
+enum exit_code run_instances_execute(struct session *session)
+{
+    struct reference target = { NULL, NULL };
+    const char *params = NULL, *key = NULL, *key_part = "", *params_part = "";
+    enum exit_code code = workflow_meant(session, &target.workflow);
+    if (code == EXIT_DONE && target.workflow == NULL)
+        code = problem_use(&session->problem, "which workflow? pawl instances execute WORKFLOW, or --workflow");
+    if (code == EXIT_DONE && session_has(session, OPTION_DISCARD) &&
+        (session_has(session, OPTION_WAIT) || session_has(session, OPTION_WAIT_FOR)))
+        code = problem_use(&session->problem, "--discard does not wait; it does not go with --wait or --for");
+    if (code == EXIT_DONE)
+        code = key_read(session, &key);
+    if (code == EXIT_DONE && key != NULL)
+        code = json_input_quote(&session->pool, &session->problem, "--key", key, &key);
+    if (code == EXIT_DONE)
+        code = read_params(session, &params);
+    if (code != EXIT_DONE)
+        return code;
+    if (key != NULL)
+        key_part = pool_format(&session->pool, ",\"key\":%s", key);
+    if (params != NULL)
+        params_part = pool_format(&session->pool, ",\"params\":%s", params);
+    const char *path =
+        pool_format(&session->pool, "/workflows/%s/execute", path_segment(&session->pool, target.workflow));
+    return begin(session, &target, path, pool_format(&session->pool, "{\"discard\":true%s%s}", key_part, params_part));
 }
 
 /* ---- Many ----------------------------------------------------------------------------------------------------------------- */

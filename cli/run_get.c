@@ -9,7 +9,7 @@
 #include "view.h"
 #include "waiting.h"
 
-enum { STEPS_SHOWN = 20 };
+enum { STEPS_SHOWN = 20, CHILDREN_SHOWN = 5 };
 
 /* ---- get ------------------------------------------------------------------------------------------------------------- */
 
@@ -32,7 +32,20 @@ static void turn_around(json_t *steps)
     }
 }
 
-static enum exit_code show_instance(struct session *session, const struct reference *reference, const json_t *instance)
+/* The newest of what it made goes beside what is known of it.  A server that does not tell has none to show. */
+static void add_children(struct session *session, const struct reference *reference, json_t *instance)
+{
+    struct answer answer;
+    const char *path = pool_format(&session->pool, "%s/children?pageSize=%d", reference_path(&session->pool, reference),
+                                   CHILDREN_SHOWN);
+    if (client_probe(session, path, &answer) != EXIT_DONE)
+        return;
+    if (json_object_set(instance, "children", answer.json) != 0)
+        out_of_memory();
+    answer_free(&answer);
+}
+
+static enum exit_code show_instance(struct session *session, const struct reference *reference, json_t *instance)
 {
     bool is_full = session_has(session, OPTION_FULL);
     struct history_query query = { .run = json_number(instance, "meta.runNumber", 0),
@@ -42,6 +55,7 @@ static enum exit_code show_instance(struct session *session, const struct refere
     enum exit_code code = history_fetch(session, reference, &query, &history);
     if (code != EXIT_DONE)
         return code;
+    add_children(session, reference, instance);
     if (is_full)
         session->screen.width = 0; /* nothing is cut */
     else
@@ -137,6 +151,23 @@ static const char *show_took(struct session *session, const json_t *step, const 
     return duration_show(&session->pool, step_took_ms(step, end->has_ended ? end->at_ms : session->screen.now_ms));
 }
 
+/* What a step did, or why it has not. */
+static void put_step_result(struct session *session, struct table *table, const json_t *step, const struct run_end *end)
+{
+    struct pool *pool = &session->pool;
+    const char *error = error_show(pool, step, "error"), *description = json_text(step, "description", NULL);
+    const char *waits =
+        end->has_ended ? cut_off_sentence(pool, step) : waiting_sentence(pool, step, session->screen.now_ms);
+    if (waits != NULL)
+        table_cell(table, end->has_ended ? STYLE_DIM : STYLE_YELLOW, waits);
+    else if (error[0] != '\0')
+        table_cell(table, STYLE_RED, error);
+    else
+        table_cell(table, STYLE_PLAIN, json_show(pool, json_at(step, "result")));
+    if (description != NULL && session_has(session, OPTION_FULL))
+        table_below(table, STYLE_DIM, description);
+}
+
 static void put_steps(struct session *session, const json_t *steps, const struct run_end *end)
 {
     static const struct column columns[] = { { .heading = "STEP" },
@@ -153,25 +184,31 @@ static void put_steps(struct session *session, const json_t *steps, const struct
     json_t *step;
     table_init(&table, columns, sizeof columns / sizeof columns[0]);
     json_array_foreach(steps, index, step) {
-        const char *status = json_text(step, "status", ""), *error = error_show(pool, step, "error");
-        const char *waits = end->has_ended ? cut_off_sentence(pool, step) : waiting_sentence(pool, step, now_ms);
-        enum style waits_style = end->has_ended ? STYLE_DIM : STYLE_YELLOW;
+        const char *status = json_text(step, "status", "");
+        bool is_cut_off = end->has_ended && strcmp(status, "waiting") == 0;
         table_row(&table);
         table_cell(&table, STYLE_PLAIN, json_text(step, "name", ""));
         table_cell(&table, STYLE_DIM, step_kind(step));
-        table_cell(&table, waits != NULL ? waits_style : status_style(status), status);
+        table_cell(&table, is_cut_off ? STYLE_DIM : status_style(status), status);
         table_cell(&table, STYLE_DIM, attempts_show(pool, step, "/"));
         table_cell(&table, STYLE_PLAIN, moment_show_exact(pool, json_time_ms(step, "createdAt"), now_ms));
         table_cell(&table, STYLE_PLAIN, show_took(session, step, end));
-        if (waits != NULL)
-            table_cell(&table, waits_style, waits);
-        else if (error[0] != '\0')
-            table_cell(&table, STYLE_RED, error);
-        else
-            table_cell(&table, STYLE_PLAIN, json_show(pool, json_at(step, "result")));
+        put_step_result(session, &table, step, end);
     }
     table_print(&table, &session->screen, &session->out);
     table_free(&table);
+}
+
+/* Types with a $ are the engine's: how a call or a child ended, "!" behind it when not well; or a deferred. */
+static const char *event_name(struct pool *pool, const char *type)
+{
+    size_t size = strlen(type);
+    if (type[0] != '$')
+        return type;
+    if (strcmp(type, "$deferred") == 0)
+        return "answer of a deferred";
+    return type[size - 1] == '!' ? pool_format(pool, "failure of %.*s", (int)size - 2, type + 1)
+                                 : pool_format(pool, "answer of %s", type + 1);
 }
 
 static void put_events(struct session *session, const json_t *events)
@@ -187,13 +224,13 @@ static void put_events(struct session *session, const json_t *events)
     json_t *event;
     table_init(&table, columns, sizeof columns / sizeof columns[0]);
     json_array_foreach(events, index, event) {
-        const char *taker = json_text(event, "consumedByStepKey", NULL);
+        const char *taker = json_text(event, "consumedByStepKey", NULL), *type = json_text(event, "type", "");
         table_row(&table);
-        table_cell(&table, STYLE_PLAIN, json_text(event, "type", ""));
+        table_cell(&table, STYLE_PLAIN, event_name(pool, type));
         table_cell(&table, STYLE_PLAIN,
                    moment_show_exact(pool, json_time_ms(event, "createdAt"), session->screen.now_ms));
         table_cell(&table, taker != NULL ? STYLE_PLAIN : STYLE_DIM, taker != NULL ? taker : "nobody yet");
-        table_cell(&table, STYLE_DIM, json_text(event, "id", ""));
+        table_cell(&table, STYLE_DIM, type[0] != '$' ? json_text(event, "id", "") : "");
         table_cell(&table, STYLE_PLAIN, json_show(pool, json_at(event, "payload")));
     }
     table_print(&table, &session->screen, &session->out);

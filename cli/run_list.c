@@ -1,4 +1,4 @@
-/* run_list.c - pawl workflows list, pawl instances list. */
+/* run_list.c - pawl workflows list, pawl instances list, pawl instances children. */
 #include <string.h>
 
 #include "listing.h"
@@ -109,7 +109,9 @@ static enum exit_code take_page(struct session *session, const json_t *page, voi
 
 static void put_nothing(struct session *session, const struct listing_query *query)
 {
-    if (session->screen.is_terminal)
+    if (session->screen.is_terminal && query->parent != NULL)
+        text_format(&session->out, "%s has no children\n", reference_name(&session->pool, query->parent));
+    else if (session->screen.is_terminal)
         text_format(&session->out, "no instances%s%s%s%s\n", query->workflow != NULL ? " of " : "",
                     query->workflow != NULL ? query->workflow : "", query->status != NULL ? " that are " : "",
                     query->status != NULL ? query->status : "");
@@ -156,19 +158,41 @@ static enum exit_code list_page(struct session *session, const struct listing_qu
     return session_print(session);
 }
 
-enum exit_code run_instances_list(struct session *session)
+static struct listing_query read_query(const struct session *session)
 {
     bool is_all = session_has(session, OPTION_ALL);
-    struct listing_query query = {
+    return (struct listing_query){
         .status = session_option(session, OPTION_STATUS),
         .order = session_option(session, OPTION_ORDER),
         .cursor = session_option(session, OPTION_CURSOR),
         .limit = invocation_number(&session->invocation, OPTION_LIMIT, is_all ? LIMIT_ALL : LIMIT),
     };
+}
+
+static enum exit_code list(struct session *session, const struct listing_query *query)
+{
+    return session_has(session, OPTION_ALL) ? list_all(session, query) : list_page(session, query);
+}
+
+enum exit_code run_instances_list(struct session *session)
+{
+    struct listing_query query = read_query(session);
     enum exit_code code = workflow_meant(session, &query.workflow);
     if (code != EXIT_DONE)
         return code;
     if (query.cursor != NULL && query.workflow == NULL)
         return problem_use(&session->problem, "a cursor is of one workflow's list; --workflow says of which");
-    return is_all ? list_all(session, &query) : list_page(session, &query);
+    return list(session, &query);
+}
+
+enum exit_code run_instances_children(struct session *session)
+{
+    struct listing_query query = read_query(session);
+    struct reference parent;
+    enum exit_code code = reference_find(session, &parent);
+    if (code != EXIT_DONE)
+        return code;
+    query.workflow = parent.workflow;
+    query.parent = &parent;
+    return list(session, &query);
 }

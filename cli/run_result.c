@@ -2,18 +2,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "moment.h"
+#include "awaiting.h"
+#include "execution.h"
 #include "result.h"
 #include "run.h"
 #include "view.h"
 #include "waiting.h"
 
-/* Shorter than any server's own limit, so that the time-out counts from what we asked for. */
-enum { WAIT_MS = 20000, PAUSE_MS = 1000 };
-
 bool result_is_awaited(const struct session *session)
 {
-    return session_has(session, OPTION_WAIT) || session_has(session, OPTION_WAIT_FOR);
+    bool is_by_itself = command_takes(session->invocation.command, OPTION_DISCARD); /* an execution */
+    return session_has(session, OPTION_WAIT) || session_has(session, OPTION_WAIT_FOR) ||
+           (is_by_itself && !session_has(session, OPTION_DISCARD));
 }
 
 static bool is_finished(const json_t *result)
@@ -24,43 +24,12 @@ static bool is_finished(const json_t *result)
 
 /* ---- Waiting ----------------------------------------------------------------------------------------------------------- */
 
-static enum exit_code ask(struct session *session, const struct reference *reference, int64_t wait_ms,
-                          struct answer *out_answer)
+static enum exit_code ask(struct session *session, void *user, int64_t wait_ms, struct answer *out_answer)
 {
+    const struct reference *reference = user;
     const char *path = pool_format(&session->pool, "%s/result?waitMs=%lld", reference_path(&session->pool, reference),
                                    (long long)wait_ms);
     return client_ask_within(session, "GET", path, NULL, wait_ms + session->settings.timeout_ms, out_answer);
-}
-
-static bool is_passing(const struct session *session)
-{
-    return session->problem.exit_code == EXIT_UNREACHABLE || session->problem.http_status >= 500;
-}
-
-/* Until it has finished or the time is over.  A server that goes away after it has answered once is waited for; so the
- * first time it is asked without waiting. */
-static enum exit_code await(struct session *session, const struct reference *reference, int64_t until_ms,
-                            struct answer *out_answer)
-{
-    bool was_reached = false;
-    for (;;) {
-        int64_t left_ms = until_ms - moment_monotonic_ms();
-        int64_t wait_ms = left_ms < 0 || !was_reached ? 0 : left_ms < WAIT_MS ? left_ms : WAIT_MS;
-        enum exit_code code = ask(session, reference, wait_ms, out_answer);
-        if (code != EXIT_DONE && !(was_reached && is_passing(session)))
-            return explain_workflow(session, code, reference->workflow);
-        if (code == EXIT_DONE && (is_finished(out_answer->json) || moment_monotonic_ms() >= until_ms))
-            return EXIT_DONE;
-        was_reached = true;
-        if (code == EXIT_DONE) {
-            answer_free(out_answer);
-            continue;
-        }
-        if (moment_monotonic_ms() >= until_ms)
-            return code;
-        client_tell(session, "the connection was lost");
-        moment_rest_ms(PAUSE_MS);
-    }
 }
 
 /* ---- Showing ----------------------------------------------------------------------------------------------------------- */
@@ -104,15 +73,10 @@ static enum exit_code print(struct session *session, const struct answer *answer
 enum exit_code result_print(struct session *session, const struct reference *reference)
 {
     struct answer answer;
-    int64_t until_ms = 0;
-    if (session_has(session, OPTION_WAIT_FOR)) {
-        (void)duration_parse(session_option(session, OPTION_WAIT_FOR), &until_ms);
-        until_ms += moment_monotonic_ms();
-    } else if (session_has(session, OPTION_WAIT)) {
-        until_ms = INT64_MAX;
-    }
-    session->client.patient_until_ms = until_ms;
-    enum exit_code code = await(session, reference, until_ms, &answer);
+    struct reference asked = *reference;
+    int64_t until_ms = awaiting_until_ms(session, result_is_awaited(session));
+    enum exit_code code = awaiting_ask(session, &(struct awaited){ ask, is_finished, &asked }, until_ms, &answer);
+    code = explain_workflow(session, code, reference->workflow);
     if (code != EXIT_DONE)
         return code;
     code = session_is_json(session) ? print(session, &answer) : tell(session, reference, answer.json);
@@ -120,9 +84,40 @@ enum exit_code result_print(struct session *session, const struct reference *ref
     return code;
 }
 
+/* ---- By key ------------------------------------------------------------------------------------------------------------- */
+
+/* The instance that was executed with the key. */
+static enum exit_code find_execution(struct session *session, struct reference *out_reference)
+{
+    struct answer answer;
+    const char *workflow = session->settings.workflow, *key;
+    enum exit_code code = key_read(session, &key);
+    if (code != EXIT_DONE)
+        return code;
+    if (session->invocation.argument_count > 0 || session_has(session, OPTION_ID))
+        return problem_use(&session->problem, "an execution is named by --key or by its id, not by both");
+    if (workflow == NULL)
+        return problem_use(&session->problem, "a key is of one workflow; --workflow says of which");
+    if (strcmp(key, ".") == 0 || strcmp(key, "..") == 0)
+        return problem_use(&session->problem,
+                           "the key \"%s\" cannot be asked for: it means something else in a path; "
+                           "the id, which execute printed, serves",
+                           key);
+    code = client_get(session,
+                      pool_format(&session->pool, "/workflows/%s/execute/%s", path_segment(&session->pool, workflow),
+                                  path_segment(&session->pool, key)),
+                      &answer);
+    if (code != EXIT_DONE)
+        return explain_workflow(session, code, workflow);
+    *out_reference = (struct reference){ workflow, pool_string(&session->pool, json_text(answer.json, "id", "")) };
+    answer_free(&answer);
+    return EXIT_DONE;
+}
+
 enum exit_code run_instances_result(struct session *session)
 {
     struct reference reference;
-    enum exit_code code = reference_find(session, &reference);
+    enum exit_code code =
+        session_has(session, OPTION_KEY) ? find_execution(session, &reference) : reference_find(session, &reference);
     return code == EXIT_DONE ? result_print(session, &reference) : code;
 }

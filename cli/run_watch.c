@@ -88,7 +88,7 @@ static void draw(struct watched *watched)
     struct session *session = watched->session;
     struct text drawing = { NULL, 0, 0 };
     view_title(session, &drawing, watched->reference, phase_of(watched->details), watched->run);
-    view_waits(session, &drawing, watched->details, watched->steps);
+    view_waits(session, &drawing, watched->reference, watched->details, watched->steps);
     if (json_array_size(watched->steps) > 0)
         draw_steps(watched, &drawing);
     picture_draw(&watched->picture, &session->screen, &session->out, &drawing);

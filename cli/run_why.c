@@ -43,9 +43,37 @@ static const char *ended_when(const struct why *why)
                    : "";
 }
 
+/* Whether compensations have run: then there is nothing to go on from. */
+static bool is_undone(const struct why *why)
+{
+    size_t index;
+    json_t *step;
+    json_array_foreach(why->steps, index, step)
+        if (text_starts(json_text(step, "name", ""), "compensate: "))
+            return true;
+    return false;
+}
+
+/* A run that keeps nothing is as good as a new one. */
+static void explain_errored(struct why *why)
+{
+    const char *error = error_show(why->pool, why->details, "error"), *next;
+    bool can_retry = json_array_size(why->steps) > 0 && !is_undone(why);
+    if (can_retry)
+        next = "a retry keeps what had finished and tries the step that failed again; a restart starts it over.";
+    else if (is_undone(why))
+        next = "a new run starts it over: what its steps did was undone.";
+    else
+        next = "a new run starts it over.";
+    why->command = command_for(why, can_retry ? "retry" : "restart");
+    why->text = pool_format(why->pool,
+                            "%s has failed%s with %s, which its workflow did not handle. Once the cause is mended, %s",
+                            why->name, ended_when(why), error[0] != '\0' ? error : "an error", next);
+}
+
 static void explain_end(struct why *why, const char *status)
 {
-    const char *error = error_show(why->pool, why->details, "error");
+    bool is_interrupted = strcmp(json_text(why->details, "error.name", ""), "INTERRUPTED") == 0;
     why->reason = status;
     why->command = command_for(why, "restart");
     if (strcmp(status, "complete") == 0)
@@ -53,20 +81,16 @@ static void explain_end(struct why *why, const char *status)
             pool_format(why->pool, "%s has finished: it completed%s. Only a new run, from the top, would do it again.",
                         why->name, ended_when(why));
     else if (strcmp(status, "errored") == 0)
-        why->text =
-            pool_format(why->pool,
-                        "%s has failed%s with %s, which its workflow did not handle. Once the cause is mended, a "
-                        "new run starts it over.",
-                        why->name, ended_when(why), error[0] != '\0' ? error : "an error");
+        explain_errored(why);
     else
-        why->text = pool_format(why->pool, "%s was terminated%s. Only a new run, from the top, would start it again.",
-                                why->name, ended_when(why));
+        why->text = pool_format(why->pool, "%s was %s%s. Only a new run, from the top, would start it again.",
+                                why->name, is_interrupted ? "interrupted" : "terminated", ended_when(why));
 }
 
 /* ---- Waiting --------------------------------------------------------------------------------------------------------------- */
 
 /* The steps that wait, joined: "sleeping until ..., and waiting for event ...". */
-static const char *join_waits(const struct why *why, size_t *out_count, const json_t **out_event_step)
+static const char *join_waits(const struct why *why, size_t *out_count)
 {
     const char *joined = "";
     size_t index, count = 0;
@@ -76,12 +100,21 @@ static const char *join_waits(const struct why *why, size_t *out_count, const js
         if (sentence == NULL)
             continue;
         joined = pool_format(why->pool, "%s%s%s", joined, count > 0 ? "; and " : "", sentence);
-        if (json_text(step, "waitEventType", NULL) != NULL && json_time_ms(step, "nextRetryAt") == 0)
-            *out_event_step = step;
         count++;
     }
     *out_count = count;
     return joined;
+}
+
+/* The newest step that waits as that type does; NULL: there is none. */
+static const json_t *waiting_step(const struct why *why, const char *type)
+{
+    size_t index;
+    json_t *step;
+    json_array_foreach(why->steps, index, step)
+        if (waits_as(step, type))
+            return step;
+    return NULL;
 }
 
 static int64_t earliest_ms(const struct why *why)
@@ -99,8 +132,9 @@ static int64_t earliest_ms(const struct why *why)
 
 /* ---- Due, and not taken up -------------------------------------------------------------------------------------------------- */
 
-/* How many runners carry the workflow and take work up when it is due, on all machines; -1: the server does not say. */
-static int count_runners(const struct why *why)
+/* How many runners carry the workflow, or "@" and a function, and take work up when it is due, on all machines; -1: the
+ * server does not say. */
+static int count_runners(const struct why *why, const char *name)
 {
     struct answer answer;
     size_t index, place;
@@ -110,8 +144,7 @@ static int count_runners(const struct why *why)
         return -1;
     json_array_foreach(json_at(answer.json, "runners"), index, runner)
         json_array_foreach(json_at(runner, "workflows"), place, workflow)
-            count +=
-                json_flag(runner, "sharing") && strcmp(json_text(workflow, "name", ""), why->reference->workflow) == 0;
+            count += json_flag(runner, "sharing") && strcmp(json_text(workflow, "name", ""), name) == 0;
     answer_free(&answer);
     return count;
 }
@@ -124,7 +157,7 @@ static void explain_queue(struct why *why, int64_t since_ms)
         since = pool_format(why->pool, " since %s, %s,", moment_show(why->pool, since_ms, why->now_ms),
                             moment_relative(why->pool, since_ms, why->now_ms));
     why->reason = "queued";
-    if (count_runners(why) == 0) {
+    if (count_runners(why, why->reference->workflow) == 0) {
         why->text =
             pool_format(why->pool,
                         "%s is due%s and nobody takes it up: no runner on this store carries \"%s\" but when it is "
@@ -148,23 +181,84 @@ static void explain_queue(struct why *why, int64_t since_ms)
                     why->name, since, others);
 }
 
+/* ---- Waiting for others -------------------------------------------------------------------------------------------------------- */
+
+static void explain_event(struct why *why, const json_t *step, const char *waits)
+{
+    const char *type = json_text(step, "waitEventType", "?");
+    why->reason = "waitingForEvent";
+    why->command = pool_format(why->pool, "pawl instances send-event %s --type %s", why->name, type);
+    why->text = pool_format(why->pool, "%s is %s. Nobody has sent it such an event yet; sending one moves it.",
+                            why->name, waits);
+}
+
+/* Workers over HTTP are known to nobody until they ask; those on the store are. */
+static void explain_call(struct why *why, const json_t *step, const char *waits)
+{
+    const char *function = waiting_function(why->pool, step), *who;
+    int count = function != NULL ? count_runners(why, pool_format(why->pool, "@%s", function)) : -1;
+    why->reason = "waitingForWorker";
+    if (count > 0) {
+        why->text = pool_format(why->pool,
+                                "%s is %s. %d of the runners on this store %s that function (pawl cluster): "
+                                "it goes on when one of them has answered, or at the step's timeout.",
+                                why->name, waits, count, count == 1 ? "carries" : "carry");
+        return;
+    }
+    who = count == 0 ? "No runner on this store has that function, so no worker for it seems to run, unless one asks "
+                       "for jobs over HTTP"
+                     : "Whether a worker for it runs is not known";
+    why->text = pool_format(why->pool,
+                            "%s is %s. %s. It goes on when one has answered: start a worker (pawld --worker), "
+                            "or take the job by hand; a job that a worker has already is not given to another.",
+                            why->name, waits, who);
+    why->command = pool_format(why->pool, "pawl jobs claim %s", function != NULL ? function : "FUNCTION");
+}
+
+static void explain_child(struct why *why, const json_t *step, const char *waits)
+{
+    const char *child = json_text(step, "waitEventType", "?"), *slash = strchr(child, '/'), *stands = "";
+    struct answer answer;
+    why->reason = "waitingForChild";
+    why->command = pool_format(why->pool, "pawl instances why %s", child);
+    if (slash != NULL) {
+        struct reference reference = { pool_copy(why->pool, child, (size_t)(slash - child)), slash + 1 };
+        if (client_probe(why->session, reference_path(why->pool, &reference), &answer) == EXIT_DONE) {
+            stands = pool_format(why->pool, ", which is %s", phase_show(phase_of(json_at(answer.json, "details"))));
+            answer_free(&answer);
+        }
+    }
+    why->text = pool_format(why->pool, "%s is %s%s. It goes on when that one has finished; ask why that has not.",
+                            why->name, waits, stands);
+}
+
+static void explain_deferred(struct why *why, const char *waits)
+{
+    why->reason = "waitingForDeferred";
+    why->command = "pawl deferred succeed TOKEN";
+    why->text = pool_format(why->pool,
+                            "%s is %s. Whoever has its token finishes it, with succeed or with fail. The "
+                            "workflow has given the token away; the server does not show it.",
+                            why->name, waits);
+}
+
 static void explain_waiting(struct why *why)
 {
-    const json_t *event_step = NULL;
     size_t count = 0;
-    const char *waits = join_waits(why, &count, &event_step);
+    const char *waits = join_waits(why, &count);
+    const json_t *step;
     int64_t until_ms = earliest_ms(why);
     if (count == 0 || (until_ms != 0 && until_ms + OVERDUE_MS < why->now_ms)) {
         explain_queue(why, until_ms);
-        return;
-    }
-    if (event_step != NULL) {
-        const char *type = json_text(event_step, "waitEventType", "?");
-        why->reason = "waitingForEvent";
-        why->command = pool_format(why->pool, "pawl instances send-event %s --type %s", why->name, type);
-        why->text = pool_format(why->pool, "%s is %s. Nobody has sent it such an event yet; sending one moves it.",
-                                why->name, waits);
-    } else if (strstr(waits, "trying ") == waits) {
+    } else if ((step = waiting_step(why, "waitForEvent")) != NULL) {
+        explain_event(why, step, waits);
+    } else if (waiting_step(why, "deferred") != NULL) {
+        explain_deferred(why, waits);
+    } else if ((step = waiting_step(why, "call")) != NULL) {
+        explain_call(why, step, waits);
+    } else if ((step = waiting_step(why, "child")) != NULL) {
+        explain_child(why, step, waits);
+    } else if (text_starts(waits, "trying ")) {
         why->reason = "waitingForRetry";
         why->text =
             pool_format(why->pool, "%s is %s. It goes on by itself; its log lines say more (pawl instances logs %s).",
@@ -188,9 +282,8 @@ static const char *last_step(const struct why *why)
 
 static void explain_paused(struct why *why)
 {
-    const json_t *event_step = NULL;
     size_t count = 0;
-    const char *waits = join_waits(why, &count, &event_step);
+    const char *waits = join_waits(why, &count);
     why->reason = "paused";
     why->command = command_for(why, "resume");
     why->text = count > 0
@@ -199,6 +292,29 @@ static void explain_paused(struct why *why)
                                   "time goes on counting.",
                                   why->name, waits)
                     : pool_format(why->pool, "%s is paused: nothing of it runs until it is resumed.", why->name);
+}
+
+static void explain_repair(struct why *why)
+{
+    why->reason = "waitingForRepair";
+    why->command = command_for(why, "resume");
+    why->text =
+        pool_format(why->pool,
+                    "%s is paused, because %s. Mend what made it fail, then resume it: the step is tried again, "
+                    "from its first attempt.",
+                    why->name, failure_show(why->pool, why->steps));
+}
+
+static void explain_interrupted(struct why *why)
+{
+    size_t count = 0;
+    const char *waits = join_waits(why, &count);
+    why->reason = "interrupted";
+    why->command = command_for(why, "watch");
+    why->text = pool_format(why->pool,
+                            "%s was told to stop: what its steps did is undone, and then it ends%s%s. It goes on by "
+                            "itself.",
+                            why->name, count > 0 ? "; now it is " : "", waits);
 }
 
 static void explain_moving(struct why *why, const char *phase)
@@ -226,8 +342,12 @@ static void explain(struct why *why)
     const char *status = json_text(why->details, "status", ""), *phase = phase_of(why->details);
     if (strcmp(status, "complete") == 0 || strcmp(status, "errored") == 0 || strcmp(status, "terminated") == 0)
         explain_end(why, status);
+    else if (json_flag(why->meta, "interrupted"))
+        explain_interrupted(why);
     else if (strcmp(phase, "waitingForPause") == 0 || strcmp(phase, "running") == 0)
         explain_moving(why, phase);
+    else if (strcmp(phase, "waitingForRepair") == 0)
+        explain_repair(why);
     else if (strcmp(status, "paused") == 0)
         explain_paused(why);
     else if (strcmp(status, "waiting") == 0)

@@ -85,10 +85,11 @@ static enum style style_of(const struct styled *list, size_t count, const char *
 enum style status_style(const char *status)
 {
     static const struct styled list[] = {
-        { "active", STYLE_CYAN },    { "queued", STYLE_BLUE },     { "running", STYLE_CYAN },
-        { "waiting", STYLE_YELLOW }, { "paused", STYLE_MAGENTA },  { "waitingForPause", STYLE_MAGENTA },
-        { "complete", STYLE_GREEN }, { "completed", STYLE_GREEN }, { "errored", STYLE_RED },
-        { "terminated", STYLE_DIM }, { "failed", STYLE_RED },      { "pending", STYLE_YELLOW },
+        { "active", STYLE_CYAN },          { "queued", STYLE_BLUE },     { "running", STYLE_CYAN },
+        { "waiting", STYLE_YELLOW },       { "paused", STYLE_MAGENTA },  { "waitingForPause", STYLE_MAGENTA },
+        { "complete", STYLE_GREEN },       { "completed", STYLE_GREEN }, { "errored", STYLE_RED },
+        { "terminated", STYLE_DIM },       { "failed", STYLE_RED },      { "pending", STYLE_YELLOW },
+        { "waitingForRepair", STYLE_RED },
     };
     return style_of(list, sizeof list / sizeof list[0], status);
 }

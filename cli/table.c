@@ -32,7 +32,24 @@ void table_cell(struct table *table, enum style style, const char *text)
 
 void table_below(struct table *table, enum style style, const char *text)
 {
-    table->last->below = (struct cell){ safe(&table->pool, text), style };
+    size_t place = 0;
+    while (place + 1 < TABLE_BELOW_MAX && table->last->below[place].text != NULL)
+        place++;
+    table->last->below[place] = (struct cell){ safe(&table->pool, text), style };
+}
+
+void table_init_facts(struct table *table)
+{
+    static const struct column columns[] = { { .heading = "" }, { .heading = "", .is_flexible = true } };
+    table_init(table, columns, 2);
+    table->hides_heading = true;
+}
+
+void table_fact(struct table *table, const char *name, const char *value)
+{
+    table_row(table);
+    table_cell(table, STYLE_DIM, name);
+    table_cell(table, STYLE_PLAIN, value);
 }
 
 /* What the flexible column may take on this screen. */
@@ -103,8 +120,8 @@ void table_print(struct table *table, const struct screen *screen, struct text *
     }
     for (const struct row *row = table->first; row != NULL; row = row->next) {
         print_row(table, screen, row, out);
-        if (row->below.text != NULL)
-            print_below(table, screen, &row->below, out);
+        for (size_t i = 0; i < TABLE_BELOW_MAX && row->below[i].text != NULL; i++)
+            print_below(table, screen, &row->below[i], out);
     }
     pool_clear(&table->pool);
     table->first = table->last = NULL;

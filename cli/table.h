@@ -7,7 +7,7 @@
 
 #include "screen.h"
 
-enum { TABLE_COLUMNS_MAX = 10 };
+enum { TABLE_COLUMNS_MAX = 10, TABLE_BELOW_MAX = 2 };
 
 struct column {
     const char *heading;
@@ -22,7 +22,7 @@ struct cell {
 
 struct row {
     struct row *next;
-    struct cell below; /* a line of its own under the row; text NULL: none */
+    struct cell below[TABLE_BELOW_MAX]; /* lines of their own under the row; text NULL: none */
     struct cell cells[TABLE_COLUMNS_MAX];
 };
 
@@ -38,10 +38,13 @@ struct table {
 };
 
 void table_init(struct table *table, const struct column *columns, size_t column_count);
+/* A table of facts: a name and a value in each row, without a heading; see table_fact(). */
+void table_init_facts(struct table *table);
+void table_fact(struct table *table, const char *name, const char *value);
 void table_row(struct table *table);
 /* The text is copied, and made safe. */
 void table_cell(struct table *table, enum style style, const char *text);
-/* A line under the row, for what fits into no column. */
+/* Another line under the row, for what fits into no column. */
 void table_below(struct table *table, enum style style, const char *text);
 /* Appends the rows, and forgets them. */
 void table_print(struct table *table, const struct screen *screen, struct text *out);

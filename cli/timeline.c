@@ -124,6 +124,8 @@ static void put_step(struct session *session, struct table *table, const json_t 
     table_cell(table, STYLE_DIM, attempts_show(pool, step, "/"));
     table_cell(table, STYLE_PLAIN, duration_show(pool, step_took_ms(step, timeline->end_ms)));
     table_cell(table, style, draw_bar(session, step, span, timeline->end_ms, width));
+    if (json_text(step, "description", NULL) != NULL)
+        table_below(table, STYLE_DIM, json_text(step, "description", ""));
     if (below[0] != '\0')
         table_below(table, is_over ? STYLE_DIM : below[0] == '=' ? STYLE_PLAIN : STYLE_RED, below);
 }

@@ -15,7 +15,7 @@ void timeline_print(struct session *session, struct text *out, const struct time
 
 /* How long a step took, or has been waiting. */
 int64_t step_took_ms(const json_t *step, int64_t now_ms);
-/* "do", "sleep", "event", "first": short for people. */
+/* "do", "sleep", "event", "first", "call", "child", "deferred": short for people. */
 const char *step_kind(const json_t *step);
 
 #endif

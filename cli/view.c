@@ -15,6 +15,8 @@ const char *phase_of(const json_t *details)
 
 const char *phase_show(const char *phase)
 {
+    if (strcmp(phase, "waitingForRepair") == 0)
+        return "waiting for repair";
     return strcmp(phase, "waitingForPause") == 0 ? "about to pause" : phase;
 }
 
@@ -30,42 +32,42 @@ void view_title(struct session *session, struct text *out, const struct referenc
     text_put(out, "\n");
 }
 
-void view_waits(struct session *session, struct text *out, const json_t *details, const json_t *steps)
+static void put_line(struct session *session, struct text *out, enum style style, const char *sentence)
 {
-    const char *status = json_text(details, "status", "");
+    screen_put(&session->screen, out, style, safe(&session->pool, sentence));
+    text_put(out, "\n");
+}
+
+void view_waits(struct session *session, struct text *out, const struct reference *reference, const json_t *details,
+                const json_t *steps)
+{
+    const char *status = json_text(details, "status", ""), *phase = phase_of(details);
     bool is_paused = strcmp(status, "paused") == 0;
     size_t index;
     json_t *step;
+    if (strcmp(phase, "waitingForRepair") == 0)
+        put_line(session, out, status_style(phase),
+                 repair_sentence(&session->pool, steps, reference_name(&session->pool, reference)));
     if (!is_paused && strcmp(status, "waiting") != 0)
         return;
     json_array_foreach(steps, index, step) {
         const char *sentence = waiting_sentence(&session->pool, step, session->screen.now_ms);
-        if (sentence == NULL)
-            continue;
-        sentence =
-            safe(&session->pool, is_paused ? pool_format(&session->pool, "paused while %s", sentence) : sentence);
-        screen_put(&session->screen, out, status_style(status), sentence);
-        text_put(out, "\n");
+        if (sentence != NULL)
+            put_line(session, out, status_style(status),
+                     is_paused ? pool_format(&session->pool, "paused while %s", sentence) : sentence);
     }
 }
 
 /* ---- What is known about it -------------------------------------------------------------------------------------------- */
-
-static void put_fact(struct table *table, const char *name, const char *value)
-{
-    table_row(table);
-    table_cell(table, STYLE_DIM, name);
-    table_cell(table, STYLE_PLAIN, value);
-}
 
 static void put_time(struct session *session, struct table *table, const char *name, const json_t *meta,
                      const char *key)
 {
     int64_t ms = json_time_ms(meta, key), now_ms = session->screen.now_ms;
     if (ms != 0)
-        put_fact(table, name,
-                 pool_format(&session->pool, "%s, %s", moment_show(&session->pool, ms, now_ms),
-                             moment_relative(&session->pool, ms, now_ms)));
+        table_fact(table, name,
+                   pool_format(&session->pool, "%s, %s", moment_show(&session->pool, ms, now_ms),
+                               moment_relative(&session->pool, ms, now_ms)));
 }
 
 static void put_end(struct session *session, struct table *table, const json_t *meta)
@@ -73,32 +75,53 @@ static void put_end(struct session *session, struct table *table, const json_t *
     int64_t started_ms = json_time_ms(meta, "startedAt"), ended_ms = json_time_ms(meta, "completedAt");
     int64_t now_ms = session->screen.now_ms;
     if (ended_ms != 0)
-        put_fact(table, "finished",
-                 pool_format(&session->pool, "%s, %s, after %s", moment_show(&session->pool, ended_ms, now_ms),
-                             moment_relative(&session->pool, ended_ms, now_ms),
-                             duration_show(&session->pool, started_ms != 0 ? ended_ms - started_ms : 0)));
+        table_fact(table, "finished",
+                   pool_format(&session->pool, "%s, %s, after %s", moment_show(&session->pool, ended_ms, now_ms),
+                               moment_relative(&session->pool, ended_ms, now_ms),
+                               duration_show(&session->pool, started_ms != 0 ? ended_ms - started_ms : 0)));
+}
+
+/* Who made it, and what it made. */
+static void put_family(struct session *session, struct table *table, const json_t *instance)
+{
+    const json_t *parent = json_at(instance, "meta.parent"), *children = json_at(instance, "children.instances");
+    struct pool *pool = &session->pool;
+    const char *line = "";
+    size_t index;
+    json_t *child;
+    if (json_is_object(parent))
+        table_fact(table, "parent",
+                   pool_format(pool, "%s/%s, run %lld%s", json_text(parent, "workflowName", "?"),
+                               json_text(parent, "instanceId", "?"), (long long)json_number(parent, "runNumber", 1),
+                               json_flag(parent, "attached") ? "" : ", detached"));
+    json_array_foreach(children, index, child)
+        line = pool_format(pool, "%s%s%s/%s %s", line, index > 0 ? ", " : "", json_text(child, "workflowName", "?"),
+                           json_text(child, "id", "?"), phase_show(phase_of(json_at(child, "details"))));
+    if (json_flag(instance, "children.hasNextPage"))
+        line = pool_format(pool, "%s, and more (pawl instances children)", line);
+    if (json_array_size(children) > 0)
+        table_fact(table, "children", line);
 }
 
 static void put_facts(struct session *session, struct text *out, const json_t *instance, bool is_full)
 {
-    static const struct column columns[] = { { .heading = "" }, { .heading = "", .is_flexible = true } };
     const json_t *meta = json_at(instance, "meta"), *params = json_at(meta, "params");
     const json_t *output = json_at(instance, "details.output");
     const char *error = error_show(&session->pool, instance, "details.error");
     struct table table;
-    table_init(&table, columns, 2);
-    table.hides_heading = true;
+    table_init_facts(&table);
     put_time(session, &table, "created", meta, "createdAt");
     put_time(session, &table, "started", meta, "startedAt");
     if (json_time_ms(meta, "completedAt") == 0)
         put_time(session, &table, "changed", meta, "updatedAt");
     put_end(session, &table, meta);
+    put_family(session, &table, instance);
     if (params != NULL && !is_full)
-        put_fact(&table, "params", json_show(&session->pool, params));
+        table_fact(&table, "params", json_show(&session->pool, params));
     if (output != NULL && !is_full)
-        put_fact(&table, "output", json_show(&session->pool, output));
+        table_fact(&table, "output", json_show(&session->pool, output));
     if (error[0] != '\0' && !is_full)
-        put_fact(&table, "error", error);
+        table_fact(&table, "error", error);
     table_print(&table, &session->screen, out);
     table_free(&table);
     if (error[0] != '\0' && is_full)
@@ -122,7 +145,9 @@ void view_print(struct session *session, struct text *out, const struct referenc
     const json_t *details = json_at(instance, "details"), *steps = json_at(history, "steps");
     int64_t ended_ms = json_time_ms(instance, "meta.completedAt");
     view_title(session, out, reference, phase_of(details), json_number(instance, "meta.runNumber", 1));
-    view_waits(session, out, details, steps);
+    if (json_flag(instance, "meta.interrupted"))
+        put_line(session, out, STYLE_MAGENTA, "interrupted: what its steps did is undone before it ends");
+    view_waits(session, out, reference, details, steps);
     text_put(out, "\n");
     put_facts(session, out, instance, is_full);
     if (is_full) {

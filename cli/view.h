@@ -8,10 +8,11 @@
 void view_title(struct session *session, struct text *out, const struct reference *reference, const char *phase,
                 int64_t run);
 
-/* A line for each of the steps that the run waits in.  details: {status, phase}. */
-void view_waits(struct session *session, struct text *out, const json_t *details, const json_t *steps);
+/* A line for each of the steps that the run waits in, or for the one that is to be mended.  details: {status, phase}. */
+void view_waits(struct session *session, struct text *out, const struct reference *reference, const json_t *details,
+                const json_t *steps);
 
-/* instance: as GET answers it.  history: its steps, the newest last. */
+/* instance: as GET answers it, with its "children" (a page of them) where they are to be shown.  history: its steps, the newest last. */
 void view_print(struct session *session, struct text *out, const struct reference *reference, const json_t *instance,
                 const json_t *history, bool is_full);
 

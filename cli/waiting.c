@@ -61,21 +61,86 @@ static const char *show_retry(struct pool *pool, const json_t *step, int64_t now
                        show_failure(pool, step));
 }
 
+/* A deferred whose token was asked for, and which the run does not wait for yet: its row has no time. */
+static bool is_only_promised(const json_t *step)
+{
+    return strcmp(json_text(step, "type", ""), "deferred") == 0 && json_time_ms(step, "wakeAt") == 0;
+}
+
 static bool is_waiting(const json_t *step)
 {
-    return strcmp(json_text(step, "status", ""), "waiting") == 0;
+    return strcmp(json_text(step, "status", ""), "waiting") == 0 && !is_only_promised(step);
 }
+
+bool waits_as(const json_t *step, const char *type)
+{
+    return is_waiting(step) && json_time_ms(step, "nextRetryAt") == 0 && strcmp(json_text(step, "type", ""), type) == 0;
+}
+
+/* ---- For others ------------------------------------------------------------------------------------------------------------ */
+
+/* A wait without a time-out looks again after so long. */
+static const int64_t FOREVER_MS = 365LL * 24 * 60 * 60 * 1000;
+
+const char *waiting_function(struct pool *pool, const json_t *step)
+{
+    const char *awaited = json_text(step, "waitEventType", "");
+    if (!waits_as(step, "call") || awaited[0] != '@')
+        return NULL;
+    return pool_copy(pool, awaited + 1, strcspn(awaited + 1, "/"));
+}
+
+/* "a worker to carry out call "charge" (@charge)" */
+static const char *show_call(struct pool *pool, const json_t *step)
+{
+    const char *function = waiting_function(pool, step);
+    const char *attempt = json_number(step, "attempts", 0) > 1
+                              ? pool_format(pool, ", attempt %s", attempts_show(pool, step, " of "))
+                              : "";
+    return pool_format(pool, "a worker to carry out call \"%s\" (@%s)%s", json_text(step, "name", "?"),
+                       function != NULL ? function : "?", attempt);
+}
+
+/* What another one is to do, without a time; NULL: it waits for nobody. */
+static const char *show_other(struct pool *pool, const json_t *step)
+{
+    const char *awaited = json_text(step, "waitEventType", NULL);
+    if (waits_as(step, "waitForEvent"))
+        return pool_format(pool, "event \"%s\"", awaited != NULL ? awaited : "?");
+    if (waits_as(step, "call") && awaited != NULL) /* without it, it is about to be tried again */
+        return show_call(pool, step);
+    if (waits_as(step, "child") && awaited != NULL)
+        return pool_format(pool, "child %s", awaited);
+    if (waits_as(step, "deferred"))
+        return pool_format(pool, "deferred \"%s\"", json_text(step, "name", "?"));
+    return NULL;
+}
+
+/* A call and a child are looked at now and then; that is no time that a user could know of. */
+static bool has_time(const json_t *step)
+{
+    return !waits_as(step, "call") && !waits_as(step, "child");
+}
+
+static int64_t until_of(const json_t *step)
+{
+    int64_t wake_ms = json_time_ms(step, "wakeAt"), since_ms = json_time_ms(step, "updatedAt");
+    return waits_as(step, "deferred") && wake_ms - since_ms >= FOREVER_MS ? 0 : wake_ms;
+}
+
+/* ---- Sentences ------------------------------------------------------------------------------------------------------------- */
 
 const char *waiting_sentence(struct pool *pool, const json_t *step, int64_t now_ms)
 {
-    const char *type = json_text(step, "type", ""), *until;
+    const char *type = json_text(step, "type", ""), *other;
     if (!is_waiting(step))
         return NULL;
     if (json_time_ms(step, "nextRetryAt") != 0)
         return show_retry(pool, step, now_ms);
-    until = show_until(pool, json_time_ms(step, "wakeAt"), now_ms);
-    if (strcmp(type, "waitForEvent") == 0)
-        return pool_format(pool, "waiting for event \"%s\" %s", json_text(step, "waitEventType", "?"), until);
+    other = show_other(pool, step);
+    const char *until = show_until(pool, until_of(step), now_ms);
+    if (other != NULL)
+        return pool_format(pool, "waiting for %s%s%s", other, has_time(step) ? " " : "", has_time(step) ? until : "");
     if (strcmp(type, "sleep") == 0)
         return pool_format(pool, "sleeping %s", until);
     return pool_format(pool, "waiting in \"%s\" %s", json_text(step, "name", "?"), until);
@@ -83,12 +148,50 @@ const char *waiting_sentence(struct pool *pool, const json_t *step, int64_t now_
 
 const char *cut_off_sentence(struct pool *pool, const json_t *step)
 {
-    const char *type = json_text(step, "type", "");
-    if (!is_waiting(step))
+    const char *other = show_other(pool, step);
+    if (strcmp(json_text(step, "status", ""), "waiting") != 0)
         return NULL;
+    if (is_only_promised(step))
+        return "never waited for";
     if (json_time_ms(step, "nextRetryAt") != 0)
         return pool_format(pool, "cut off before it was tried again: %s", show_failure(pool, step));
-    if (strcmp(type, "waitForEvent") == 0)
-        return pool_format(pool, "cut off while waiting for event \"%s\"", json_text(step, "waitEventType", "?"));
-    return strcmp(type, "sleep") == 0 ? "cut off while sleeping" : "cut off while waiting";
+    if (other != NULL)
+        return pool_format(pool, "cut off while waiting for %s", other);
+    return waits_as(step, "sleep") ? "cut off while sleeping" : "cut off while waiting";
+}
+
+/* ---- Repair ---------------------------------------------------------------------------------------------------------------- */
+
+/* One that lost a race has not failed, and a wait that was in vain cannot be mended. */
+static bool can_be_mended(const json_t *step)
+{
+    const char *type = json_text(step, "type", "");
+    return strcmp(json_text(step, "status", ""), "errored") == 0 &&
+           strcmp(json_text(step, "error.name", ""), "STEP_ABANDONED") != 0 &&
+           (strcmp(type, "do") == 0 || strcmp(type, "call") == 0 || strcmp(type, "child") == 0);
+}
+
+static const json_t *failed_step(const json_t *steps)
+{
+    size_t index;
+    json_t *step;
+    json_array_foreach(steps, index, step)
+        if (can_be_mended(step))
+            return step;
+    return NULL;
+}
+
+const char *failure_show(struct pool *pool, const json_t *steps)
+{
+    const json_t *step = failed_step(steps);
+    const char *error = error_show(pool, step, "error");
+    if (step == NULL)
+        return "a step failed for good"; /* it is further back than was asked for */
+    return pool_format(pool, "step \"%s\" failed for good%s%s%s", json_text(step, "name", "?"),
+                       error[0] != '\0' ? " (" : "", error, error[0] != '\0' ? ")" : "");
+}
+
+const char *repair_sentence(struct pool *pool, const json_t *steps, const char *name)
+{
+    return pool_format(pool, "paused: %s; mend it, then pawl instances resume %s", failure_show(pool, steps), name);
 }

@@ -3,6 +3,7 @@
 #define CLI_WAITING_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pool.h"
@@ -10,13 +11,27 @@
 /* A step as the API shows it; NULL: it does not wait.
  *     waiting for event "approval" until 14:02, 3 h left
  *     sleeping until tomorrow 09:00, 14 h left
- *     trying "charge" again at 14:02:11, in 5 s: attempt 2 of 6 failed (CardDeclined: no money) */
+ *     trying "charge" again at 14:02:11, in 5 s: attempt 2 of 6 failed (CardDeclined: no money)
+ *     waiting for a worker to carry out call "charge" (@charge), attempt 2 of 6
+ *     waiting for child parcel/parcel-1
+ *     waiting for deferred "approval" for as long as it takes
+ * Of a call the server does not say whether a worker has it already. */
 const char *waiting_sentence(struct pool *pool, const json_t *step, int64_t now_ms);
 
-/* The same of a run that has ended, or was restarted: it waits no more.
+/* The same of a run that has ended, or was restarted: it waits no more.  Also of a deferred that it had not come to.
  *     cut off while sleeping
  *     cut off before it was tried again: attempt 2 of 6 failed (CardDeclined: no money) */
 const char *cut_off_sentence(struct pool *pool, const json_t *step);
+
+/* Of a run that waits for repair: step "charge" failed for good (CardDeclined: no money) */
+const char *failure_show(struct pool *pool, const json_t *steps);
+/* paused: step "charge" failed for good (CardDeclined: no money); mend it, then pawl instances resume order/order-1 */
+const char *repair_sentence(struct pool *pool, const json_t *steps, const char *name);
+
+/* "charge" of a call's "@charge/job"; NULL: it is no call that waits. */
+const char *waiting_function(struct pool *pool, const json_t *step);
+/* Whether the step waits, and is of that type and not about to be tried again. */
+bool waits_as(const json_t *step, const char *type);
 
 /* When the step goes on by itself; 0: it does not say. */
 int64_t waiting_until_ms(const json_t *step);

@@ -85,10 +85,15 @@ static pawl_status talk(pawl_run *run, const pawl_value *params, pawl_value **ou
     return pawl_return(run, out_result, "i", (int)lines);
 }
 
-/* Until the file that params names is there. */
+/* Until the file that params names is there.  "<its name>.log" gets a line when it begins. */
 static pawl_status stand(pawl_step *step, const pawl_value *params, pawl_value **out_result)
 {
     const struct timespec moment = { 0, LOOK_MS * 1000000L };
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s.log", pawl_value_string(params, "gate", ""));
+    FILE *log = fopen(path, "ae");
+    if (log == NULL || fputs("begun\n", log) < 0 || fclose(log) != 0)
+        return pawl_fail(step, "NoFile", "%s cannot be written", path);
     for (int i = 0; i < LOOKS_MAX && access(pawl_value_string(params, "gate", ""), F_OK) != 0; i++)
         (void)nanosleep(&moment, NULL);
     return pawl_result(step, out_result, "s", "passed");
@@ -99,9 +104,67 @@ static pawl_status gated(pawl_run *run, const pawl_value *params, pawl_value **o
     return pawl_do(run, "gate", NULL, stand, params, out_result);
 }
 
+/* ---- What others finish, and what is undone ------------------------------------------------------------------------- */
+
+static pawl_status release(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    return pawl_result(step, out_result, "s", "released");
+}
+
+static const struct pawl_compensation releasing = { .undo = release };
+static const struct pawl_step_options reserving = { .description = "in the warehouse", .compensate = &releasing };
+static const struct pawl_step_options charging = { .retries = 2, .delay = "10 ms", .description = "at the bank" };
+static const struct pawl_step_options once = { .retries = PAWL_NO_RETRIES };
+
+/* Nobody here carries out "charge". */
+static pawl_status calls(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_do(run, "reserve stock", &reserving, reserve, params, NULL));
+    return pawl_call(run, "charge the card", "charge", &charging, params, out_result);
+}
+
+/* params: {"child": id} */
+static pawl_status parent(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    struct pawl_child_options options = { .id = pawl_value_string(params, "child", NULL) };
+    return pawl_run_child(run, "ship", "nap", &options, NULL, out_result);
+}
+
+/* Into the file "token". */
+static pawl_status give_away(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)out_result;
+    FILE *file = fopen("token", "we");
+    if (file == NULL)
+        return pawl_fail(step, "NoFile", "the token cannot be written");
+    (void)fprintf(file, "%s\n", pawl_value_string(input, NULL, ""));
+    return fclose(file) == 0 ? PAWL_OK : pawl_fail(step, "NoFile", "the token cannot be written");
+}
+
+static pawl_status defers(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    const char *token;
+    pawl_value *input;
+    PAWL_TRY(pawl_do(run, "reserve stock", &reserving, reserve, params, NULL));
+    PAWL_TRY(pawl_deferred_token(run, "approval", &token));
+    PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "s", token));
+    PAWL_TRY(pawl_do(run, "give away", NULL, give_away, input, NULL));
+    return pawl_await_deferred(run, "approval", NULL, out_result);
+}
+
+/* Its second step fails for good; as "mends" it is paused then. */
+static pawl_status fragile(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_do(run, "reserve stock", NULL, reserve, params, NULL));
+    return pawl_do(run, "call the hotel", &once, call, params, out_result);
+}
+
 static const char *const tags[] = { "shop", "demo", NULL };
 
 PAWL_MODULE({ .name = "approve", .run = approve, .description = "Reserve, wait for approval, charge", .tags = tags },
-            { .name = "broken", .run = broken, .description = "Fails" }, { .name = "echo", .run = echo },
-            { .name = "flaky", .run = flaky }, { .name = "gated", .run = gated }, { .name = "nap", .run = nap },
-            { .name = "talk", .run = talk });
+            { .name = "broken", .run = broken, .description = "Fails" }, { .name = "calls", .run = calls },
+            { .name = "defers", .run = defers }, { .name = "echo", .run = echo }, { .name = "flaky", .run = flaky },
+            { .name = "fragile", .run = fragile }, { .name = "gated", .run = gated },
+            { .name = "mends", .run = fragile, .suspend_on_failure = true }, { .name = "nap", .run = nap },
+            { .name = "parent", .run = parent }, { .name = "talk", .run = talk });

@@ -311,12 +311,33 @@ static const char history_text[] =
     "\"error\":{\"name\":\"Refused\",\"message\":\"come again\"},"
     "\"createdAt\":\"2026-01-01T11:59:45.000Z\",\"updatedAt\":\"2026-01-01T11:59:50.000Z\"}]}";
 
+/* A child that made two of its own, one of whose steps failed, and which is to be mended. */
+static const char family_text[] =
+    "{\"id\":\"a-1\",\"details\":{\"status\":\"paused\",\"phase\":\"waitingForRepair\"},\"meta\":{"
+    "\"workflowName\":\"order\",\"runNumber\":2,\"createdAt\":\"2026-01-01T11:59:00.000Z\","
+    "\"updatedAt\":\"2026-01-01T11:59:50.000Z\",\"startedAt\":\"2026-01-01T11:59:00.000Z\",\"completedAt\":null,"
+    "\"parent\":{\"workflowName\":\"cart\",\"instanceId\":\"c-1\",\"runNumber\":3,\"attached\":false}},"
+    "\"children\":{\"instances\":[{\"id\":\"p-2\",\"workflowName\":\"parcel\",\"details\":{\"status\":\"active\","
+    "\"phase\":\"queued\"}},{\"id\":\"p-1\",\"workflowName\":\"parcel\",\"details\":{\"status\":\"complete\"}}],"
+    "\"hasNextPage\":true}}";
+static const char family_history_text[] =
+    "{\"steps\":["
+    "{\"name\":\"charge\",\"description\":\"at the bank\",\"type\":\"call\",\"status\":\"errored\","
+    "\"attempts\":1,\"maxAttempts\":1,\"error\":{\"name\":\"CardDeclined\",\"message\":\"no money\"},"
+    "\"createdAt\":\"2026-01-01T11:59:15.000Z\",\"updatedAt\":\"2026-01-01T11:59:30.000Z\"},"
+    "{\"name\":\"await: ship\",\"type\":\"child\",\"status\":\"waiting\",\"attempts\":0,\"maxAttempts\":null,"
+    "\"wakeAt\":\"2027-01-01T11:59:15.000Z\",\"waitEventType\":\"parcel/p-2\","
+    "\"createdAt\":\"2026-01-01T11:59:15.000Z\",\"updatedAt\":\"2026-01-01T11:59:15.000Z\"}]}";
+
 static void draw(const char *name, size_t width, bool is_terminal, bool is_full)
 {
     struct session session = session_of(width, is_terminal);
     session.screen.has_utf8 = strstr(name, "ascii") == NULL;
-    json_t *instance = json_read(instance_text, strlen(instance_text));
-    json_t *history = json_read(history_text, strlen(history_text));
+    bool is_family = strstr(name, "family") != NULL;
+    const char *instance_json = is_family ? family_text : instance_text;
+    const char *history_json = is_family ? family_history_text : history_text;
+    json_t *instance = json_read(instance_json, strlen(instance_json));
+    json_t *history = json_read(history_json, strlen(history_json));
     struct reference reference = { "order", "a-1" };
     assert_true(instance != NULL && history != NULL);
     view_print(&session, &session.out, &reference, instance, history, is_full);
@@ -335,6 +356,7 @@ static void E_an_instance_is_drawn_with_bars_on_a_scale_and_what_it_waits_for(vo
     draw("exact-get-pipe", 0, false, false);
     draw("exact-get-80", 80, true, false);
     draw("exact-get-full", 0, false, true);
+    draw("exact-get-family", 0, false, false);
     draw("exact-get-ascii", 60, false, false); /* in a locale without UTF-8 */
 }
 
@@ -377,13 +399,39 @@ static void what_a_run_waits_for_is_said_with_until_when(void **state)
           "trying \"mail\" again at 12:00:05, in 5 s: attempt 2 of 6 failed (Refused)",
           "cut off before it was tried again: attempt 2 of 6 failed (Refused)" },
         { "{\"type\":\"sleep\",\"status\":\"completed\"}", NULL, NULL },
+        { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":1,\"maxAttempts\":6,"
+          "\"waitEventType\":\"@charge.card/0a1b\",\"wakeAt\":\"2026-01-01T15:02:00.000Z\"}",
+          "waiting for a worker to carry out call \"pay\" (@charge.card)",
+          "cut off while waiting for a worker to carry out call \"pay\" (@charge.card)" },
+        { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":2,\"maxAttempts\":6,"
+          "\"waitEventType\":\"@charge/0a1b\"}",
+          "waiting for a worker to carry out call \"pay\" (@charge), attempt 2 of 6",
+          "cut off while waiting for a worker to carry out call \"pay\" (@charge), attempt 2 of 6" },
+        { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":1,\"maxAttempts\":6,"
+          "\"waitEventType\":\"@charge/0a1b\",\"nextRetryAt\":\"2026-01-01T12:00:05.000Z\"}",
+          "trying \"pay\" again at 12:00:05, in 5 s: attempt 1 of 6 failed",
+          "cut off before it was tried again: attempt 1 of 6 failed" },
+        { "{\"type\":\"child\",\"status\":\"waiting\",\"waitEventType\":\"parcel/p-1\",\"wakeAt\":"
+          "\"2027-01-01T12:00:00.000Z\"}",
+          "waiting for child parcel/p-1", "cut off while waiting for child parcel/p-1" },
+        { "{\"type\":\"deferred\",\"name\":\"approval\",\"status\":\"waiting\",\"wakeAt\":"
+          "\"2026-01-01T15:02:00.000Z\",\"updatedAt\":\"2026-01-01T11:00:00.000Z\"}",
+          "waiting for deferred \"approval\" until 15:02, 3 h left",
+          "cut off while waiting for deferred \"approval\"" },
+        { "{\"type\":\"deferred\",\"name\":\"approval\",\"status\":\"waiting\",\"wakeAt\":"
+          "\"2027-01-01T11:00:00.000Z\",\"updatedAt\":\"2026-01-01T11:00:00.000Z\"}",
+          "waiting for deferred \"approval\" for as long as it takes",
+          "cut off while waiting for deferred \"approval\"" },
+        /* Its token was asked for; the run does something else. */
+        { "{\"type\":\"deferred\",\"name\":\"approval\",\"status\":\"waiting\",\"wakeAt\":null}", NULL,
+          "never waited for" },
     };
     struct pool pool = { NULL };
     (void)state;
     for (size_t i = 0; i < LENGTH(list); i++) {
         json_t *step = json_read(list[i].step, strlen(list[i].step));
         const char *sentence = waiting_sentence(&pool, step, NOON), *cut_off = cut_off_sentence(&pool, step);
-        assert_true((sentence == NULL) == (list[i].sentence == NULL) && (cut_off == NULL) == (sentence == NULL));
+        assert_true((sentence == NULL) == (list[i].sentence == NULL) && (cut_off == NULL) == (list[i].cut_off == NULL));
         if (sentence != NULL)
             assert_string_equal(sentence, list[i].sentence);
         if (cut_off != NULL)

@@ -130,6 +130,45 @@ static void arguments_that_are_missing_wrong_or_too_many_are_told(void **state)
     check_all(list, LENGTH(list));
 }
 
+static void what_others_finish_is_named_rightly_or_told(void **state)
+{
+    static const struct wrong list[] = {
+        { { "instances", "execute" }, NULL, "which workflow? pawl instances execute WORKFLOW, or --workflow" },
+        { { "instances", "execute", "a b" }, NULL, "\"a b\" is not a workflow's name" },
+        { { "instances", "execute", "a", "--discard", "--wait" }, NULL, "--discard does not wait" },
+        { { "instances", "execute", "a", "--discard", "--for", "1s" }, NULL, "--discard does not wait" },
+        { { "instances", "execute", "a", "--key", "\xff" }, NULL, "--key is not UTF-8" },
+        { { "instances", "execute", "a", "--key", "" }, NULL, "--key is empty" },
+        { { "instances", "execute", "a", "-p", "{" }, NULL, "--params is not JSON" },
+        { { "instances", "result", "--key", "a" }, NULL, "a key is of one workflow; --workflow says of which" },
+        { { "instances", "result", "a/b", "--key", "c" }, NULL, "by --key or by its id, not by both" },
+        { { "instances", "result", "-w", "a", "--key", ".." }, NULL, "the key \"..\" cannot be asked for" },
+        { { "instances", "restart", "a/b", "--from", "\xff" }, NULL, "--from is not UTF-8" },
+        { { "instances", "children" }, NULL, "pawl instances children needs INSTANCE" },
+        { { "instances", "children", "a", "--status", "active" }, NULL, "has no option --status" },
+        { { "instances", "retry" }, NULL, "pawl instances retry needs INSTANCE ..." },
+        { { "instances", "interrupt", "-" }, "a b\n", "line 1 of standard input: \"a b\" is not an instance" },
+        { { "instances", "interrupt", "a", "--rollback" }, NULL, "has no option --rollback" },
+        { { "jobs", "claim" }, NULL, "pawl jobs claim needs FUNCTION ..." },
+        { { "jobs", "claim", "@charge" }, NULL, "\"@charge\" is not a function's name" },
+        { { "jobs", "claim", ".a" }, NULL, "\".a\" is not a function's name" },
+        { { "jobs", "claim", "a", "--lease", "500ms" }, NULL, "--lease is 1s to 1h, not \"500ms\"" },
+        { { "jobs", "claim", "a", "--max", "101" }, NULL, "--max is a whole number from 1 to 100" },
+        { { "jobs", "heartbeat", "a", "b" }, NULL, "pawl jobs heartbeat does not take \"b\"" },
+        { { "jobs", "complete", "-" }, "a\nb\n", "standard input has 2 lines, not one" },
+        { { "jobs", "complete", "-" }, "", "standard input has 0 lines, not one" },
+        { { "jobs", "complete", "a/b" }, NULL, "this is not a token" },
+        { { "jobs", "complete", "-", "--result", "-" }, "a", "standard input cannot be both" },
+        { { "jobs", "complete", "a", "--result", "{" }, NULL, "--result is not JSON" },
+        { { "jobs", "fail", "a" }, NULL, "pawl jobs fail needs --name NAME" },
+        { { "deferred", "fail", "a", "--name", "x", "--no-retry" }, NULL, "has no option --no-retry" },
+        { { "deferred", "succeed" }, NULL, "pawl deferred succeed needs TOKEN" },
+        { { "deferred", "sucede" }, NULL, "did you mean \"pawl deferred succeed\"?" },
+    };
+    (void)state;
+    check_all(list, LENGTH(list));
+}
+
 static void a_mistake_in_json_is_shown_with_line_and_column(void **state)
 {
     static const struct wrong list[] = {
@@ -175,6 +214,7 @@ int main(void)
         CLI_TEST(unknown_commands_and_options_are_told_with_the_nearest),
         CLI_TEST(values_that_an_option_does_not_take_are_told),
         CLI_TEST(arguments_that_are_missing_wrong_or_too_many_are_told),
+        CLI_TEST(what_others_finish_is_named_rightly_or_told),
         CLI_TEST(a_mistake_in_json_is_shown_with_line_and_column),
         CLI_TEST(a_group_without_a_command_shows_what_there_is),
     };

@@ -1,0 +1,218 @@
+/* test_cli_work.c - contracts F and G from a terminal: executions by key, children, deferreds, jobs, and what mends, stops
+ * or undoes a run, against a real pawld.  How it all reads is in test_cli_commands.c. */
+#include "shell.h"
+
+#define CHARGE_MODULE PAWLD_TEST_MODULE_DIR "/module_charge.so"
+
+static void create_and_await(struct kit *kit, struct pawld *pawld, const char *workflow, const char *id,
+                             const char *status)
+{
+    create(kit, pawld, workflow, id, "{\"child\": \"n-1\", \"gate\": \"gate\"}");
+    await_status(kit, pawld, workflow, id, status);
+}
+
+/* ---- Executions -------------------------------------------------------------------------------------------------------- */
+
+static void F1_an_execution_is_one_for_each_key_and_prints_its_result(void **state)
+{
+    (void)cli_serve(*state);
+    expect(CLI(IN_A_PIPE, "instances", "execute", "echo", "--key", "ä/?", "-p", "1"), 0, "{\"echo\":1}\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "execute", "echo", "--key", "ä/?", "-p", "2"), 0, "{\"echo\":1}\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "result", "--workflow", "echo", "--key", "ä/?"), 0, "{\"echo\":1}\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "execute", "echo", "--key", "ä/?", "--json", "--wait"), 0,
+           "\"runNumber\":1,\"details\":{\"status\":\"complete\",", "");
+    expect(CLI(IN_A_PIPE, "instances", "execute", "echo", "-p", "3", "--for", "20s"), 0, "{\"echo\":3}\n", "");
+    expect(cli_shell("pawl instances list echo -o ids | wc -l"), 0, "2\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "result", "-w", "echo", "-k", "other"), 1, "", "(404 INSTANCE_NOT_FOUND)");
+    expect(CLI(IN_A_PIPE, "instances", "execute", "eco"), 1, "", "(404 WORKFLOW_NOT_FOUND); did you mean echo?");
+}
+
+static void F1_an_execution_that_fails_or_takes_longer_ends_with_its_own_code(void **state)
+{
+    (void)cli_serve(*state);
+    expect(CLI(IN_A_PIPE, "instances", "execute", "broken", "--key", "b"), 4, "", " failed: Broken: it cannot work");
+    expect(CLI(IN_A_PIPE, "instances", "execute", "nap", "--key", "n", "--for", "50ms"), 5, "", " has not finished");
+    expect(CLI(IN_A_PIPE, "instances", "result", "-w", "nap", "--key", "n"), 5, "", " has not finished");
+    /* What is begun has a name that all other commands take. */
+    expect(cli_shell("pawl instances execute nap --key n --discard -o ids | pawl instances terminate - | wc -l"), 0,
+           "1\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "result", "-w", "nap", "--key", "n"), 4, "", " was terminated");
+}
+
+/* ---- Jobs -------------------------------------------------------------------------------------------------------------- */
+
+static void G1_a_script_carries_out_calls(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create_and_await(kit, pawld, "calls", "c-1", "waiting");
+    expect(cli_shell("token=$(pawl jobs claim charge --wait -o ids) && pawl jobs heartbeat \"$token\" &&"
+                     "pawl jobs complete \"$token\" --result '{\"price\": 1.10}' &&"
+                     "pawl instances result calls/c-1 --wait"),
+           0, "{\"price\":1.10}\n", "");
+    /* For good: it is not tried again. */
+    create_and_await(kit, pawld, "calls", "c-2", "waiting");
+    expect(cli_shell("pawl jobs claim charge --for 20s -o ids | pawl jobs fail - --name Broke --no-retry &&"
+                     "pawl instances result calls/c-2 --wait"),
+           4, "the job has failed, for good\n", "calls/c-2 failed: Broke");
+}
+
+static void G1_a_claim_waits_until_there_is_a_job(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    struct outcome *claim = CLI_START(IN_A_PIPE, "jobs", "claim", "ship", "charge", "--wait");
+    create_and_await(kit, pawld, "calls", "c-1", "waiting");
+    cli_await(claim, "step \"charge the card\", attempt 1\n");
+    cli_end(claim);
+    assert_int_equal(claim->code, 0);
+    free(claim);
+    expect(CLI(IN_A_PIPE, "jobs", "claim", "charge", "--for", "50ms"), 5, "", "pawl: there is no job to claim\n");
+}
+
+static void G1_why_says_who_carries_out_a_call(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = PAWLD_SERVE(kit, CLI_MODULE, CHARGE_MODULE);
+    cli_use(pawld);
+    create_and_await(kit, pawld, "calls", "c-1", "waiting");
+    expect(CLI(IN_A_PIPE, "instances", "why", "calls/c-1"), 0, " 1 of the runners on this store carries that function",
+           "");
+    expect(CLI(IN_A_PIPE, "cluster"), 0, "@charge", "");
+    write_file("charged", "");
+    await_status(kit, pawld, "calls", "c-1", "complete");
+}
+
+/* ---- Deferreds --------------------------------------------------------------------------------------------------------- */
+
+static void F3_the_first_answer_of_a_deferred_wins_and_its_token_is_not_shown(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create_and_await(kit, pawld, "defers", "d-1", "waiting");
+    struct outcome *outcome =
+        cli_shell("pawl -v deferred succeed - --result '{\"price\": 1.10}' <token; grep -c defers.d-1. token");
+    assert_non_null(strstr(outcome->errors, "/deferred/.../succeed: 200, "));
+    assert_null(strstr(outcome->errors, "defers.d-1"));
+    assert_string_equal(outcome->output, "the deferred has succeeded; its run goes on\n1\n");
+    free(outcome);
+    await_status(kit, pawld, "defers", "d-1", "complete");
+    expect(CLI(IN_A_PIPE, "instances", "result", "defers/d-1"), 0, "{\"price\":1.10}\n", "");
+    expect(CLI(IN_A_PIPE, "deferred", "succeed", "none"), 1, "", "(404 INVALID_TOKEN)");
+    create_and_await(kit, pawld, "defers", "d-2", "waiting");
+    assert_int_equal(ask(kit, pawld, "POST", "/workflows/defers/instances/d-2/pause", "{}", NULL).status, 200);
+    expect(cli_shell("pawl deferred fail $(cat token) --name No && pawl deferred fail $(cat token) --name No"), 0,
+           "the deferred has failed; its run goes on\nthe deferred has failed; its run goes on\n", "");
+    expect(cli_shell("pawl deferred succeed $(cat token)"), 1, "", "(409 DEFERRED_COMPLETED)");
+}
+
+/* ---- Stopping and mending ---------------------------------------------------------------------------------------------- */
+
+static void F1_a_busy_run_that_is_interrupted_says_so_until_it_ends(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create_and_await(kit, pawld, "gated", "g-1", "active");
+    await_lines("gate.log", "begun", 1);
+    expect(CLI(IN_A_PIPE, "instances", "interrupt", "gated/g-1", "-o", "ids"), 0, "gated/g-1\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "get", "gated/g-1"), 0,
+           "\ninterrupted: what its steps did is undone before it ends\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1", "--json"), 0, "\"reason\":\"interrupted\"", "");
+    write_file("gate", "");
+    expect(CLI(IN_A_PIPE, "instances", "result", "gated/g-1", "--wait"), 0, "\"passed\"\n", ""); /* it was at its end */
+    expect(CLI(IN_A_PIPE, "instances", "interrupt", "gated/g-1"), 1, "", "(409 INSTANCE_TERMINAL)");
+}
+
+static void F_many_are_interrupted_retried_and_restarted_from_a_step(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create_and_await(kit, pawld, "fragile", "f-1", "errored");
+    create_and_await(kit, pawld, "fragile", "f-2", "errored");
+    create_and_await(kit, pawld, "nap", "n-9", "waiting");
+    expect(cli_shell("pawl instances list fragile -o ids | pawl instances retry - | sort"), 0,
+           "fragile/f-1 retried\nfragile/f-2 retried\n", "");
+    await_status(kit, pawld, "fragile", "f-1", "errored");
+    await_status(kit, pawld, "fragile", "f-2", "errored");
+    expect(CLI_INPUT(IN_A_PIPE, "fragile/f-1\nfragile/f-2\n", "instances", "restart", "-", "--from", "no step"), 1, "",
+           "has no step \"no step\" (400 INVALID_STEP_NAME)");
+    expect(CLI(IN_A_PIPE, "instances", "restart", "fragile/f-1", "--from", "call the hotel", "--json"), 0,
+           "{\"workflowName\":\"fragile\",\"id\":\"f-1\",\"ok\":true}\n", "");
+    await_status(kit, pawld, "fragile", "f-1", "errored");
+    expect(CLI(IN_A_PIPE, "instances", "history", "fragile/f-1"), 0, "fragile/f-1  run 3: 2 steps", "");
+    expect(CLI(IN_A_PIPE, "instances", "retry", "nap/n-9"), 1, "", "(409 NOT_REPAIRABLE)");
+    expect(CLI(IN_A_PIPE, "instances", "interrupt", "--dry-run", "nap/n-9"), 0, "nap/n-9 would be interrupted\n", "");
+    expect(CLI_INPUT(IN_A_PIPE, "nap/n-9\nfragile/f-2\n", "instances", "interrupt", "-"), 1, "nap/n-9 interrupted\n",
+           "1 interrupted, 1 refused\n");
+}
+
+static void A14_a_run_that_waits_for_repair_is_paused_and_resumed(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create_and_await(kit, pawld, "mends", "m-1", "paused");
+    expect(CLI(IN_A_PIPE, "instances", "pause", "mends/m-1"), 0, "mends/m-1 was paused already", "");
+    expect(CLI(IN_A_PIPE, "instances", "list", "mends"), 0, "waiting for repair", "");
+    expect(CLI(IN_A_PIPE, "instances", "resume", "mends/m-1"), 0, "mends/m-1 resumed", "");
+    await_status(kit, pawld, "mends", "m-1", "paused"); /* it fails as it did */
+    expect(cli_shell("pawl instances logs mends/m-1 | grep -c 'resumed after repair'"), 0, "1\n", "");
+}
+
+/* ---- JSON for scripts -------------------------------------------------------------------------------------------------- */
+
+static void E_json_of_what_others_finish_has_stable_names(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create_and_await(kit, pawld, "calls", "c-1", "waiting");
+    create_and_await(kit, pawld, "parent", "p-1", "waiting");
+    create_and_await(kit, pawld, "defers", "d-1", "waiting");
+    create_and_await(kit, pawld, "mends", "m-1", "paused");
+    await_status(kit, pawld, "nap", "n-1", "waiting");
+    expect(CLI(IN_A_PIPE, "instances", "why", "calls/c-1", "--json"), 0, "\"reason\":\"waitingForWorker\"", "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "parent/p-1", "--json"), 0, "\"reason\":\"waitingForChild\"", "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "defers/d-1", "--json"), 0, "\"reason\":\"waitingForDeferred\"", "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "mends/m-1", "--json"), 0,
+           "\"phase\":\"waitingForRepair\",\"reason\":\"waitingForRepair\"", "");
+    expect(CLI(IN_A_PIPE, "instances", "children", "parent/p-1", "--json"), 0,
+           "{\"instances\":[{\"id\":\"n-1\",\"workflowName\":\"nap\",\"details\":{\"status\":\"waiting\"", "");
+    expect(CLI(IN_A_PIPE, "instances", "children", "parent/p-1", "--json", "--all"), 0, "],\"hasNextPage\":false}\n",
+           "");
+    expect(CLI(IN_A_PIPE, "instances", "get", "nap/n-1", "--json"), 0,
+           "\"parent\":{\"workflowName\":\"parent\",\"instanceId\":\"p-1\",\"runNumber\":1,\"attached\":true}", "");
+    expect(CLI(IN_A_PIPE, "instances", "history", "calls/c-1", "--json"), 0, "\"description\":\"at the bank\"", "");
+    expect(CLI(IN_A_PIPE, "jobs", "claim", "none", "--json"), 5, "{\"jobs\":[]}\n", "");
+    expect(CLI(IN_A_PIPE, "jobs", "claim", "charge", "--wait", "--json", "--max", "10"), 0, "{\"jobs\":[{\"token\":\"",
+           "");
+    expect(CLI(IN_A_PIPE, "jobs", "heartbeat", "none", "--json"), 1, "", "{\"code\":\"INVALID_TOKEN\",");
+    expect(cli_shell("pawl deferred succeed - --json <token"), 0, "{\"ok\":true}\n", "");
+}
+
+/* The table that all of the help comes from is what the shells are answered from. */
+static void completion_knows_the_commands_for_work(void **state)
+{
+    (void)state;
+    expect(CLI(IN_A_PIPE, "complete", "--", "jobs", ""), 0, "heartbeat\tkeep a job: its lease lasts from now\n", "");
+    expect(CLI(IN_A_PIPE, "complete", "--", "deferred", "f"), 0, "fail\t", "");
+    expect(CLI(IN_A_PIPE, "complete", "--", "instances", "terminate", "--ro"), 0, "--rollback\t", "");
+    expect(CLI(IN_A_PIPE, "jobs", "claim", "--help"), 0, "usage: pawl jobs claim [options] FUNCTION ...\n", "");
+    expect(CLI(IN_A_PIPE, "man", "deferred", "fail"), 0, ".TH pawl-deferred-fail 1", "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CLI_TEST(F1_an_execution_is_one_for_each_key_and_prints_its_result),
+        CLI_TEST(F1_an_execution_that_fails_or_takes_longer_ends_with_its_own_code),
+        CLI_TEST(G1_a_script_carries_out_calls),
+        CLI_TEST(G1_a_claim_waits_until_there_is_a_job),
+        CLI_TEST(G1_why_says_who_carries_out_a_call),
+        CLI_TEST(F3_the_first_answer_of_a_deferred_wins_and_its_token_is_not_shown),
+        CLI_TEST(F1_a_busy_run_that_is_interrupted_says_so_until_it_ends),
+        CLI_TEST(F_many_are_interrupted_retried_and_restarted_from_a_step),
+        CLI_TEST(A14_a_run_that_waits_for_repair_is_paused_and_resumed),
+        CLI_TEST(E_json_of_what_others_finish_has_stable_names),
+        CLI_TEST(completion_knows_the_commands_for_work),
+    };
+    return cmocka_run_group_tests_name("pawl, for what others finish", tests, NULL, NULL);
+}
