@@ -8,7 +8,7 @@ BUILD_PACKAGES = gcc libc6-dev cmake ninja-build pkg-config libsqlite3-dev libja
 	libmicrohttpd-dev libgnutls28-dev libcurl4-openssl-dev libpq-dev
 # zlib1g-dev: `pkg-config --static` asks for it on SQLite's behalf, and SQLite's package does not bring it.
 TEST_PACKAGES = $(BUILD_PACKAGES) g++ clang clang-format libclang-rt-14-dev libcmocka-dev valgrind binutils python3 \
-	sqlite3 spin zlib1g-dev curl openssl postgresql-15 faketime pgbouncer
+	sqlite3 spin zlib1g-dev curl jq openssl postgresql-15 faketime pgbouncer
 BENCH_PACKAGES = wrk postgresql-15
 RELEASE = build/release
 
