@@ -11,11 +11,13 @@ enum {
     OPS_MAX = 4,
     SUBJECTS_MAX = 24,
     DELIVERIES_MAX = 64,
-    OWNER = 5 /* the only one: of leases that end together, it is nobody's business which goes first */
+    IDS = 10, /* of each workflow */
+    OWNER = 5
 };
 
-/* All are compared with the first. */
-enum { MODEL, IN_SQLITE, IN_POSTGRES, SIDES };
+/* All are compared with the first.  The store of two has everything in one of them, so that any unit is one that it can
+ * carry out: see trial_make_ids(). */
+enum { MODEL, IN_SQLITE, IN_TWO, IN_POSTGRES, SIDES };
 
 /* An instance, and what it was last seen as, on all sides the same. */
 struct subject {
@@ -42,6 +44,8 @@ struct trial {
     int64_t now_ms;
     char workflow_names[2][24], hook_names[2][24];
     struct pw_text workflows[2], hooks[2];
+    char ids[2][IDS][48];
+    int64_t owner; /* one for all: of leases that end together, it is nobody's business which goes first */
     char owned_shards[PW_SHARD_COUNT];
     struct pw_text owned[2]; /* of the first workflow some shards, of the second all */
     struct pw_hook_wanted wanted[2];
@@ -50,8 +54,9 @@ struct trial {
     size_t subject_count;
     struct delivery deliveries[DELIVERIES_MAX];
     size_t delivery_count;
-    bool uses_up;    /* hooks have few attempts; then claims take all, see make_hook_claim() */
-    int64_t numbers; /* of whatever needs an id of its own */
+    bool is_over[SUBJECTS_MAX]; /* the run that the subject was seen in, by what the batch does */
+    bool uses_up;               /* hooks have few attempts; then claims take all, see make_hook_claim() */
+    int64_t numbers;            /* of whatever needs an id of its own */
     struct pw_lease leases[SIDES][UNITS_MAX * OPS_MAX][2];
     size_t lease_sets;
 };
@@ -59,6 +64,8 @@ struct trial {
 /* Chance: the same for the same seed. */
 int64_t trial_below(struct trial *trial, int64_t limit);
 bool trial_once_in(struct trial *trial, int64_t times);
+/* Ids of each workflow that live in the first of two databases. */
+void trial_make_ids(struct trial *trial);
 /* Units for all sides, from the same chance.  Returns how many there are for each. */
 size_t trial_make_batch(struct trial *trial);
 /* What claims and the next due time are asked for. */

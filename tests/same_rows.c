@@ -14,6 +14,13 @@ static void assert_texts(struct pw_text left, struct pw_text right)
     assert_true(pw_text_equal(left, right));
 }
 
+static void assert_same_link(const struct pw_link *left, const struct pw_link *right)
+{
+    assert_int_equal(left->parent == 0, right->parent == 0);
+    assert_int_equal(left->run, right->run);
+    assert_int_equal(left->relation, right->relation);
+}
+
 void assert_same_claim(const struct pw_claim *left, const struct pw_claim *right)
 {
     assert_int_equal(left->fence.run, right->fence.run);
@@ -21,12 +28,15 @@ void assert_same_claim(const struct pw_claim *left, const struct pw_claim *right
     assert_texts(left->workflow, right->workflow);
     assert_texts(left->id, right->id);
     assert_int_equal(left->kind, right->kind);
+    assert_int_equal(left->demand, right->demand);
     assert_int_equal(left->event_seq, right->event_seq);
     assert_int_equal(left->is_first, right->is_first);
     assert_int_equal(left->taken_over, right->taken_over);
     assert_int_equal(left->has_instance, right->has_instance);
     assert_texts(left->params, right->params);
     assert_int_equal(left->created_at_ms, right->created_at_ms);
+    if (left->has_instance)
+        assert_same_link(&left->link, &right->link);
 }
 
 void assert_same_instance(const struct pw_instance *left, const struct pw_instance *right)
@@ -43,6 +53,7 @@ void assert_same_instance(const struct pw_instance *left, const struct pw_instan
     assert_int_equal(left->updated_at_ms, right->updated_at_ms);
     assert_int_equal(left->started_at_ms, right->started_at_ms);
     assert_int_equal(left->completed_at_ms, right->completed_at_ms);
+    assert_same_link(&left->link, &right->link);
     assert_int_equal(left->has_task, right->has_task);
     assert_int_equal(left->task.epoch, right->task.epoch);
     assert_int_equal(left->task.status, right->task.status);
@@ -52,6 +63,7 @@ void assert_same_instance(const struct pw_instance *left, const struct pw_instan
     assert_int_equal(left->task.owner, right->task.owner);
     assert_int_equal(left->task.locked_until_ms, right->task.locked_until_ms);
     assert_int_equal(left->task.pause_requested, right->task.pause_requested);
+    assert_int_equal(left->task.demand, right->task.demand);
     assert_int_equal(left->task.started_at_ms, right->task.started_at_ms);
     assert_int_equal(left->task.updated_at_ms, right->task.updated_at_ms);
     assert_int_equal(left->task.event_seq, right->task.event_seq);
@@ -61,6 +73,7 @@ void assert_same_step_row(const struct pw_step_row *left, const struct pw_step_r
 {
     assert_int_equal(left->seq, right->seq);
     assert_texts(left->name, right->name);
+    assert_texts(left->description, right->description);
     assert_int_equal(left->kind, right->kind);
     assert_int_equal(left->status, right->status);
     assert_int_equal(left->attempts, right->attempts);

@@ -1,10 +1,11 @@
-/* store_model_rows.h - the inside of the model: its rows, changed in store_model.c and read in store_model_reads.c. */
+/* store_model_rows.h - the inside of the model: its rows, changed in store_model.c, _links.c and _hooks.c, and
+ * read in store_model_reads.c. */
 #ifndef TESTS_STORE_MODEL_ROWS_H
 #define TESTS_STORE_MODEL_ROWS_H
 
 #include "store_model.h"
 
-enum { INSTANCES_MAX = 32, ROWS_MAX = 420, USERS_MAX = 4 };
+enum { INSTANCES_MAX = 32, ROWS_MAX = 420, STEPS_MAX = 2000, USERS_MAX = 4 };
 
 struct model_step {
     int64_t instance, run;
@@ -26,7 +27,7 @@ struct model_user {
 
 struct model_rows {
     struct pw_instance instances[INSTANCES_MAX];
-    struct model_step steps[ROWS_MAX];
+    struct model_step steps[STEPS_MAX];
     struct model_event events[ROWS_MAX];
     struct model_log logs[ROWS_MAX];
     struct pw_hook_row hooks[ROWS_MAX];
@@ -43,6 +44,33 @@ struct model {
     int64_t keys, hook_keys; /* handed out; not taken back */
     struct model_rows rows, before;
 };
+
+/* A place for one more row of a kind. */
+#define ADD_ROW(model, kind)                                                                                           \
+    (assert_true((model)->rows.kind##_count < sizeof(model)->rows.kind##s / sizeof(model)->rows.kind##s[0]),           \
+     &(model)->rows.kind##s[(model)->rows.kind##_count++])
+
+struct pw_text store_model_keep(struct model *model, struct pw_text text);
+/* NULL: there is none, or it has ended. */
+struct pw_instance *store_model_instance(struct model *model, int64_t key);
+struct pw_instance *store_model_task(struct model *model, int64_t key);
+/* The task is nobody's. */
+void store_model_let_go(struct model *model, struct pw_task *task, enum pw_task_status status);
+void store_model_end_run(struct model *model, struct pw_instance *instance, const struct pw_op_finish *op);
+
+/* store_model_links.c: what a run does to others, and they to it.  The task's event_seq is raised by one. */
+pawl_status store_model_add_event(struct model *model, struct pw_op_event *op);
+pawl_status store_model_demand(struct model *model, const struct pw_op_demand *op);
+pawl_status store_model_reach(struct model *model, struct pw_op_reach *op);
+pawl_status store_model_end(struct model *model, struct pw_op_end *op);
+/* Steps of run `op->run` into the next. */
+void store_model_keep_steps(struct model *model, const struct pw_op_restart *op);
+
+/* store_model_hooks.c */
+pawl_status store_model_add_hook(struct model *model, const struct pw_op_hook *op);
+pawl_status store_model_claim_hooks(struct model *model, struct pw_op_hook_claim *op, struct pw_arena *arena);
+pawl_status store_model_settle(struct model *model, struct pw_op_hook_settle *op);
+pawl_status store_model_resend(struct model *model, struct pw_op_hook_resend *op);
 
 /* Since when a task may be claimed; INT64_MAX: it may not. */
 int64_t store_model_due_since(const struct pw_instance *instance);

@@ -38,13 +38,13 @@ static void assert_phase(struct contract *contract, enum pawl_instance_status st
 static void B1_statuses_and_phases_have_the_names_of_the_contract(void **state)
 {
     static const char *const statuses[] = { "active", "waiting", "paused", "complete", "terminated", "errored" };
-    static const char *const phases[] = { "queued", "running",  "waitingForPause", "waiting",
-                                          "paused", "complete", "terminated",      "errored" };
+    static const char *const phases[] = { "queued",           "running",  "waitingForPause", "waiting", "paused",
+                                          "waitingForRepair", "complete", "terminated",      "errored" };
     (void)state;
 
     for (size_t i = 0; i < 6; i++)
         assert_text(pawl_instance_status_name((enum pawl_instance_status)i), statuses[i]);
-    for (size_t i = 0; i < 8; i++)
+    for (size_t i = 0; i < 9; i++)
         assert_text(pawl_phase_name((enum pawl_phase)i), phases[i]);
 }
 

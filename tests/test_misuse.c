@@ -119,15 +119,15 @@ static void a_policy_out_of_range_is_told_what_it_may_be(void **state)
         struct pawl_policy policy;
         const char *says;
     } wrong[] = {
-        { { -1, 0, PAWL_BACKOFF_LINEAR, 1 }, "retries" },
-        { { 0, -1, PAWL_BACKOFF_LINEAR, 1 }, "delay" },
-        { { 0, PW_DELAY_MS_MAX + 1, PAWL_BACKOFF_LINEAR, 1 }, "delay" },
-        { { 0, 0, PAWL_BACKOFF_LINEAR, 0 }, "timeout" },
-        { { 0, 0, PAWL_BACKOFF_LINEAR, PW_DELAY_MS_MAX + 1 }, "timeout" },
-        { { 0, 0, (enum pawl_backoff)(PAWL_BACKOFF_EXPONENTIAL + 1), 1 }, "backoff" },
+        { { -1, 0, PAWL_BACKOFF_LINEAR, 1, NULL }, "retries" },
+        { { 0, -1, PAWL_BACKOFF_LINEAR, 1, NULL }, "delay" },
+        { { 0, PW_DELAY_MS_MAX + 1, PAWL_BACKOFF_LINEAR, 1, NULL }, "delay" },
+        { { 0, 0, PAWL_BACKOFF_LINEAR, 0, NULL }, "timeout" },
+        { { 0, 0, PAWL_BACKOFF_LINEAR, PW_DELAY_MS_MAX + 1, NULL }, "timeout" },
+        { { 0, 0, (enum pawl_backoff)(PAWL_BACKOFF_EXPONENTIAL + 1), 1, NULL }, "backoff" },
     };
     const struct pawl_policy largest = { PAWL_RETRIES_UNLIMITED, PW_DELAY_MS_MAX, PAWL_BACKOFF_EXPONENTIAL,
-                                         PW_DELAY_MS_MAX };
+                                         PW_DELAY_MS_MAX, NULL };
     struct pawl_policy policy;
     (void)state;
 
@@ -161,7 +161,7 @@ static void a_module_of_another_version_or_of_larger_workflows_is_refused(void *
 {
     struct running *running = *state;
     const struct pawl_workflow workflows[] = { { .name = "w", .run = do_nothing } };
-    struct pawl_module module = { PAWL_MODULE_VERSION, sizeof workflows[0], 1, workflows };
+    struct pawl_module module = { PAWL_MODULE_VERSION, sizeof workflows[0], 1, workflows, NULL };
 
     refused(running, pawl_register_module(NULL, &module, &running->error), PAWL_INVALID, "engine");
     refused(running, pawl_register_module(running->engine, NULL, &running->error), PAWL_INVALID, "module");

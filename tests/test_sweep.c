@@ -226,7 +226,7 @@ static void a_module_is_swept_as_it_is(void **state)
 {
     struct sweeping *sweeping = *state;
     const struct pawl_workflow workflow = { .name = "w", .run = sweeping_leaf };
-    const struct pawl_module module = { PAWL_MODULE_VERSION, sizeof workflow, 1, &workflow };
+    const struct pawl_module module = { PAWL_MODULE_VERSION, sizeof workflow, 1, &workflow, NULL };
     sweeping->options.module = &module;
     sweeping->options.workflow = "w";
 
