@@ -266,7 +266,7 @@ static bool is_group(const char *path)
 
 static pawl_status read_key(struct place *place, const char *path, const char *key, const pawl_value *value)
 {
-    char keys[SETTINGS_MAX][64], who[400];
+    char keys[SETTINGS_MAX][64], who[512];
     const char *list[SETTINGS_MAX + 1];
     const struct setting *setting = strchr(key, '.') == NULL ? settings_key(path) : NULL;
     if (setting == NULL) {

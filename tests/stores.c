@@ -280,6 +280,12 @@ void store_place_remove(struct store_place *place)
     assert_int_equal(rmdir(place->folder), 0);
 }
 
+void store_places_after_fork(void)
+{
+    if (database.db != NULL)
+        database.db = connect_to(database.name); /* the other one is the parent's, and stays */
+}
+
 void store_place_rows(const struct store_place *place, const char *sql, store_row_fn *row, void *user)
 {
     assert_int_not_equal(place->store, STORE_IN_MEMORY);

@@ -38,6 +38,8 @@ void store_place_execute(const struct store_place *place, const char *sql);
 int64_t store_place_number(const struct store_place *place, const char *sql);
 /* Every row in order, as texts; NULL is NULL. */
 typedef void store_row_fn(void *user, const char *const *columns, int count);
+/* In a child of fork(): what it asks of a database it asks by a connection of its own. */
+void store_places_after_fork(void);
 void store_place_rows(const struct store_place *place, const char *sql, store_row_fn *row, void *user);
 /* Is there a table or view of that name?  Of two files, in both: who was killed meanwhile may have made the first only. */
 bool store_place_has(const struct store_place *place, const char *relation);

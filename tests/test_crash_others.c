@@ -166,6 +166,7 @@ static void approve(void *user, const char *const *columns, int count)
 static void be_the_worker(struct running *running, const char *path)
 {
     struct approving approving = { .running = running };
+    store_places_after_fork();
     struct store_place place = database_place(path);
     for (;;) {
         pawl_scope *scope = pawl_scope_new();

@@ -227,12 +227,52 @@ static void of_many_who_finish_a_deferred_at_once_one_wins(void **state)
     running_close(&running);
 }
 
+/* ---- Repair ------------------------------------------------------------------------------------------------------------------ */
+
+static pawl_status do_when_mended(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    struct outside *outside = pawl_step_user(step);
+    (void)input;
+    return atomic_load(&outside->called) > 0 ? pawl_result(step, out_result, "s", "mended")
+                                             : pawl_fail_for_good(step, "Broken", "not yet");
+}
+
+static pawl_status run_to_be_mended(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)params;
+    PAWL_TRY(pawl_do(run, "before", NULL, do_it, NULL, NULL));
+    return pawl_do(run, "fragile", NULL, do_when_mended, NULL, out_result);
+}
+
+/* The runner that parked the run has it warm, with the step that failed. */
+static void a_run_that_waited_for_repair_goes_on_in_the_runner_that_parked_it(void **state) /* F2 */
+{
+    struct outside outside = { 0 };
+    struct running running;
+    const struct pawl_workflow workflow = {
+        .name = "w", .run = run_to_be_mended, .user = &outside, .suspend_on_failure = true
+    };
+    (void)state;
+    running_open(&running, false);
+    assert_ok(pawl_register(running.engine, &workflow, &running.error), running.error);
+    running_start(&running, NULL);
+    running_create(&running, "w", "r");
+    (void)running_await(&running, "w", "r", PAWL_PAUSED);
+    atomic_store(&outside.called, 1);
+    assert_ok(pawl_resume(running.engine, "w", "r", &running.error), running.error);
+    struct pawl_instance instance = running_await(&running, "w", "r", PAWL_COMPLETE);
+    assert_string_equal(instance.output_json, "\"mended\"");
+    running_close(&running);
+    assert_int_equal(atomic_load(&outside.done), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(branches_of_many_runs_call_have_children_and_are_undone_once_each),
         cmocka_unit_test(an_interrupt_that_races_completion_undoes_all_of_a_run_or_nothing),
         cmocka_unit_test(of_many_who_finish_a_deferred_at_once_one_wins),
+        cmocka_unit_test(a_run_that_waited_for_repair_goes_on_in_the_runner_that_parked_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

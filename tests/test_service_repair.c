@@ -257,6 +257,15 @@ static void a_run_that_goes_on_can_be_restarted_from_a_step_too(void **state)
     assert_int_equal(world_row_of(world, "other", "child").task.demand, PW_DEMAND_TERMINATE);
 }
 
+static void what_is_being_undone_is_not_kept(void **state) /* its compensation may be under way, and not recorded yet */
+{
+    struct world *world = *state;
+    world_create(world, "a");
+    world_record(world, "a", completed(1, "reserve"));
+    assert_int_equal(pawl_interrupt(world->engine, "order", "a", &world->error), PAWL_OK);
+    assert_refused(world, restart_from(world, "a", "reserve"), PAWL_NOT_REPAIRABLE, "undone", NULL);
+}
+
 static void a_restart_from_a_step_that_is_not_there_is_refused(void **state)
 {
     struct world *world = *state;
@@ -306,6 +315,7 @@ int main(void)
         TEST(a_retried_run_is_handed_to_a_local_runner_that_has_room),
         TEST(a_restart_from_a_step_keeps_what_was_recorded_before_it),
         TEST(a_run_that_goes_on_can_be_restarted_from_a_step_too),
+        TEST(what_is_being_undone_is_not_kept),
         TEST(a_restart_from_a_step_that_is_not_there_is_refused),
         TEST(a_restart_from_a_step_works_without_waiting),
     };

@@ -137,7 +137,8 @@ static pawl_status survey_step(struct pw_edit *edit, const struct pw_step_row *s
 static pawl_status survey_steps(struct pw_edit *edit, struct survey *survey, struct pawl_error *error)
 {
     pawl_status status = visit_steps(edit, survey_step, survey, error);
-    if (status == PAWL_OK && survey->is_undone)
+    bool is_being_undone = edit->instance.has_task && edit->instance.task.demand != PW_DEMAND_NONE;
+    if (status == PAWL_OK && (survey->is_undone || is_being_undone))
         return pw_error(error, PAWL_NOT_REPAIRABLE,
                         "what the steps of instance \"%s\" did was undone, so none can be kept; restart it",
                         edit->instance.id.data);

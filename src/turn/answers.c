@@ -131,9 +131,7 @@ static pawl_status answer_look(pawl_lane *lane, struct pw_step *step, const stru
 {
     pawl_turn *turn = lane->turn;
     bool taken = false;
-    /* What others have finished is taken also when the run is interrupted: it is done, and may have to be undone. */
-    pawl_status status = step->in_store ? pw_recall_choice(lane, step, out_answer, out_decided)
-                                        : pw_recall_settle(lane, step, out_answer, out_decided);
+    pawl_status status = pw_recall_settle(lane, step, out_answer, out_decided);
     if (status != PAWL_OK || *out_decided)
         return status;
     if (step->rejected != PAWL_OK)
@@ -145,9 +143,7 @@ static pawl_status answer_look(pawl_lane *lane, struct pw_step *step, const stru
     lane->events_seen = turn->history->event_seq;
     if (step->row.wait_event_type.size > 0 && step->row.next_retry_at_ms == 0)
         status = take_answer(lane, step, policy, &taken);
-    if (status == PAWL_OK && taken)
-        return PAWL_CONFLICT;
-    return status == PAWL_OK ? pw_recall_settle(lane, step, out_answer, out_decided) : status;
+    return status == PAWL_OK && taken ? PAWL_CONFLICT : status;
 }
 
 /* Parks the wait until then, and records that when the row does not say so yet. */

@@ -212,8 +212,9 @@ struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fe
 {
     struct pw_history *history = NULL;
     pthread_mutex_lock(&turn->lock);
+    /* Of a run that waits for repair whoever resumes it changes the steps. */
     bool usable = turn->ended && !turn->finished && !turn->dead && turn->rejections == 0 &&
-                  atomic_load(&turn->chain.broken) == PAWL_OK;
+                  turn->outcome != PW_OUTCOME_REPAIR && atomic_load(&turn->chain.broken) == PAWL_OK;
     if (usable) {
         history = turn->history;
         turn->history = NULL;
