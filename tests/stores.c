@@ -282,8 +282,10 @@ void store_place_remove(struct store_place *place)
 
 void store_places_after_fork(void)
 {
+#ifdef PAWL_HAS_POSTGRES
     if (database.db != NULL)
         database.db = connect_to(database.name); /* the other one is the parent's, and stays */
+#endif
 }
 
 void store_place_rows(const struct store_place *place, const char *sql, store_row_fn *row, void *user)
