@@ -183,6 +183,89 @@ static void an_interruption_of_a_branch_that_loses_is_not_one_of_the_run(void **
     assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
 }
 
+/* ---- Repair that is over ------------------------------------------------------------------------------------------------ */
+
+enum { LEASE_MS = 1000 };
+
+static int64_t reserve_always(void *hand, struct pw_text workflow, int64_t *out_lease_ms)
+{
+    (void)hand;
+    (void)workflow;
+    *out_lease_ms = LEASE_MS;
+    return 77;
+}
+
+static void never_carry(void *hand, const struct pw_claim *claim)
+{
+    (void)hand;
+    (void)claim;
+}
+
+/* It was handed to a local runner with the resume, and still counted as waiting for repair: once it was paused for any other
+ * reason it said so, and the next resume put failed steps back. */
+static void a_run_that_was_resumed_and_handed_over_waits_for_repair_no_more(void **state)
+{
+    struct hand *hand = *state;
+    const struct pw_local local = { .runner = hand, .reserve = reserve_always, .deliver = never_carry };
+    hand_create(hand, "r");
+    pawl_turn *turn = poll_for(hand, "r");
+    assert_int_equal(pawl_attempt_fail(expect_run(pawl_turn_lane(turn), "work"), "Broken", "", false), PAWL_OK);
+    pawl_turn_await_repair(turn);
+    hand_done_with(hand, hand->runner, turn);
+    assert_int_equal(hand_get(hand, "r").phase, PAWL_PHASE_WAITING_FOR_REPAIR);
+
+    assert_true(pw_engine_set_local(hand->engine, &local));
+    assert_ok(pawl_resume(hand->engine, "polled", "r", &hand->error), hand->error);
+    assert_true(pw_engine_set_local(hand->engine, NULL));
+    hand_advance_ms(hand, 2 * LEASE_MS); /* its holder is dead */
+    assert_ok(pawl_pause(hand->engine, "polled", "r", &hand->error), hand->error);
+    assert_int_equal(hand_get(hand, "r").phase, PAWL_PHASE_PAUSED);
+}
+
+/* Somebody who interrupts the turn's run once, between a look at it and the commit that rests on the look. */
+static struct {
+    struct hand *hand;
+    const pawl_turn *turn; /* NULL: it was */
+    const struct pw_store_ops *ops;
+} meddler;
+
+static pawl_status read_and_interrupt(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                      struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
+                                      bool *out_has_step, struct pawl_error *error)
+{
+    const pawl_turn *turn = meddler.turn;
+    pawl_status status =
+        meddler.ops->read_current(store, arena, workflow, id, out_instance, out_step, out_has_step, error);
+    meddler.turn = NULL;
+    if (turn != NULL)
+        demand_from_afar(meddler.hand, turn, PW_DEMAND_INTERRUPT);
+    return status;
+}
+
+/* A demand does not move a run that is held.  So the restart went through, and could keep what the turn was about to undo;
+ * and the interrupt, which had been acknowledged, was gone. */
+static void a_restart_from_a_step_keeps_nothing_of_a_run_that_is_interrupted_at_the_same_moment(void **state)
+{
+    struct hand *hand = *state;
+    struct pw_store *store = hand->engine->store;
+    hand_create(hand, "r");
+    pawl_turn *turn = poll_for(hand, "r");
+    run_step(pawl_turn_lane(turn), "done", "1");
+    pawl_attempt *attempt = expect_run(pawl_turn_lane(turn), "more");
+    meddler.hand = hand;
+    meddler.turn = turn;
+    meddler.ops = store->ops;
+    struct pw_store_ops ops = *store->ops;
+    ops.read_current = read_and_interrupt;
+    store->ops = &ops;
+    pawl_status status = pawl_restart_from(hand->engine, "polled", "r", "done", &hand->error);
+    store->ops = meddler.ops;
+    assert_int_equal(status, PAWL_NOT_REPAIRABLE);
+    assert_int_equal(pawl_attempt_complete(attempt, NULL, 0), PAWL_OK);
+    hand_finish(hand, turn, "1");
+    assert_int_equal(hand_get(hand, "r").run_number, 1);
+}
+
 /* ---- Children that end more than once -------------------------------------------------------------------------------------- */
 
 /* The second answer had the id of the first, and was dropped: the parent slept for a year. */
@@ -279,6 +362,8 @@ int main(void)
         TEST(an_interrupt_before_an_event_that_a_turn_has_seen_is_not_slept_over),
         TEST(an_interrupt_before_an_event_that_was_loaded_is_not_slept_over),
         TEST(an_interruption_of_a_branch_that_loses_is_not_one_of_the_run),
+        TEST(a_run_that_was_resumed_and_handed_over_waits_for_repair_no_more),
+        TEST(a_restart_from_a_step_keeps_nothing_of_a_run_that_is_interrupted_at_the_same_moment),
         TEST(a_child_that_ends_again_tells_its_parent_again),
         TEST(a_wait_for_another_child_looks_at_it_although_an_event_came),
         TEST(a_step_that_finishes_later_says_so_although_the_clock_was_set_back),

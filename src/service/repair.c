@@ -162,10 +162,24 @@ pawl_status pw_repair_retry(struct pw_edit *edit, void *unused, struct pawl_erro
 
 /* A restart from a step, under way. */
 struct renewal {
-    struct pw_text step;
+    pawl_engine *engine;
+    struct pw_text workflow, id, step;
+    struct pawl_error *error;
     pawl_answered_fn *answered; /* NULL: somebody waits */
     void *user;
+    int tried;
 };
+
+/* What is demanded of a run that is held does not move its task, but raises the number of its newest event: the run may be
+ * undone by now.  PAWL_BUSY: decide again. */
+static void refuse_if_demanded(struct pw_edit *edit)
+{
+    if (!edit->instance.has_task)
+        return;
+    struct pw_op_fence *fence = &edit->unit->first->as.fence;
+    fence->unless_new_events = true;
+    fence->event_seq_seen = edit->instance.task.event_seq;
+}
 
 static pawl_status decide_restart_from(struct pw_edit *edit, void *user, struct pawl_error *error)
 {
@@ -178,6 +192,7 @@ static pawl_status decide_restart_from(struct pw_edit *edit, void *user, struct 
     if (survey.named_seq == 0)
         return pw_error(error, PAWL_INVALID_STEP_NAME, "run %lld of instance \"%s\" has no step \"%s\"",
                         (long long)edit->instance.run, edit->instance.id.data, pw_check_shown(renewal->step, shown));
+    refuse_if_demanded(edit);
     char verb[sizeof "restarted from \"\"" + PW_STEP_NAME_MAX];
     (void)snprintf(verb, sizeof verb, "restarted from \"%s\"", renewal->step.data);
     return pw_control_renew(edit, verb, (struct pw_kept){ .before_seq = survey.named_seq, .except_abandoned = true });
@@ -198,12 +213,27 @@ pawl_status pawl_restart_from(pawl_engine *engine, const char *workflow, const c
     pawl_status status = check_renewal(engine, workflow, id, step, &definition, error);
     if (status != PAWL_OK)
         return status;
-    return pw_edit_run(engine, definition->name, pw_text_of(id), decide_restart_from, &renewal, error);
+    do
+        status = pw_edit_run(engine, definition->name, pw_text_of(id), decide_restart_from, &renewal, error);
+    while (status == PAWL_BUSY && ++renewal.tried < PW_CONFLICT_RETRIES_MAX);
+    return status;
+}
+
+static void renewed(void *user, pawl_status status);
+
+static void renew(struct renewal *renewal)
+{
+    pw_edit_start(renewal->engine, renewal->workflow, renewal->id, decide_restart_from, renewal, renewal->error,
+                  renewed);
 }
 
 static void renewed(void *user, pawl_status status)
 {
     struct renewal *renewal = user;
+    if (status == PAWL_BUSY && ++renewal->tried < PW_CONFLICT_RETRIES_MAX) {
+        renew(renewal);
+        return;
+    }
     pawl_answered_fn *answered = renewal->answered;
     void *answered_user = renewal->user;
     free(renewal);
@@ -222,6 +252,12 @@ void pawl_restart_from_async(pawl_engine *engine, const char *workflow, const ch
         answered(user, status);
         return;
     }
-    *renewal = (struct renewal){ .step = pw_text_of(step), .answered = answered, .user = user };
-    pw_edit_start(engine, definition->name, pw_text_of(id), decide_restart_from, renewal, error, renewed);
+    *renewal = (struct renewal){ .engine = engine,
+                                 .workflow = definition->name,
+                                 .id = pw_text_of(id),
+                                 .step = pw_text_of(step),
+                                 .error = error,
+                                 .answered = answered,
+                                 .user = user };
+    renew(renewal);
 }

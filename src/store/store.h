@@ -309,7 +309,7 @@ struct pw_op_park {
 /* It was to be paused, but there is no reason for that any more: the request was withdrawn, or there is a demand. */
 bool pw_park_goes_on(const struct pw_op_park *op, bool pause_requested, enum pw_demand demand);
 
-/* Raises the epoch, status active, processing, clears the pause request. */
+/* Raises the epoch, status active, processing, clears the pause request.  What waited for repair is resumed: RESUME. */
 struct pw_op_hold {
     int64_t instance, owner, lease_ms;
     struct pw_claim claim; /* out; texts in the unit's arena */

@@ -98,10 +98,10 @@ static bool find_refusal(int http_status, const char *code, pawl_status *out_sta
     static const struct {
         int http_status;
         pawl_status status;
-    } known[] = { { 409, PAWL_INSTANCE_ID_ALREADY_EXISTS },
-                  { 409, PAWL_INSTANCE_TERMINAL },
-                  { 404, PAWL_DELIVERY_NOT_FOUND },
-                  { 503, PAWL_STORE_UNAVAILABLE } };
+    } known[] = {
+        { 409, PAWL_INSTANCE_ID_ALREADY_EXISTS }, { 409, PAWL_INSTANCE_TERMINAL },  { 409, PAWL_NOT_REPAIRABLE },
+        { 400, PAWL_INVALID_STEP_NAME },          { 404, PAWL_DELIVERY_NOT_FOUND }, { 503, PAWL_STORE_UNAVAILABLE }
+    };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         *out_status = known[i].status;
         if (known[i].http_status == http_status && strcmp(code, pawl_status_name(known[i].status)) == 0)
@@ -171,9 +171,12 @@ static void write_create(struct sim_ask *ask)
 static void write_change(struct sim_ask *ask)
 {
     const struct sim_deed *deed = &ask->deed;
+    bool is_from = deed->kind == SIM_DEED_RESTART_FROM;
     (void)snprintf(ask->target, sizeof ask->target, "/api/workflows/%s/instances/%s/%s", deed->instance->workflow,
-                   deed->instance->id, sim_deed_name(deed->kind));
-    if (deed->kind == SIM_DEED_EVENT && deed->has_id)
+                   deed->instance->id, sim_deed_name(is_from ? SIM_DEED_RESTART : deed->kind));
+    if (is_from)
+        (void)snprintf(ask->body, sizeof ask->body, "{\"from\":\"%s\"}", deed->id);
+    else if (deed->kind == SIM_DEED_EVENT && deed->has_id)
         (void)snprintf(ask->body, sizeof ask->body, "{\"type\":\"%s\",\"payload\":%s,\"id\":\"%s\"}", deed->type,
                        deed->payload, deed->id);
     else if (deed->kind == SIM_DEED_EVENT)

@@ -23,7 +23,8 @@ enum sim_deed_kind {
     SIM_DEED_RESUME,
     SIM_DEED_TERMINATE,
     SIM_DEED_RESTART,
-    SIM_DEED_RESEND, /* of a delivery */
+    SIM_DEED_RESTART_FROM, /* a step */
+    SIM_DEED_RESEND,       /* of a delivery */
     /* From here on never over HTTP. */
     SIM_DEED_INTERRUPT,
     SIM_DEED_ROLLBACK,
@@ -36,7 +37,7 @@ struct sim_deed {
     enum sim_deed_kind kind;
     struct sim_instance *instance; /* NULL: it is to be created, or none */
     const struct sim_delivery *delivery;
-    char id[SIM_TEXT_MAX];      /* of the instance to be created, of the event, or of the delivery */
+    char id[SIM_TEXT_MAX];      /* of the instance to be created, of the event, or of the delivery; the step's name */
     char payload[SIM_TEXT_MAX]; /* of the event; the params of an instance */
     const char *type;           /* of the event */
     bool has_id, return_existing;

@@ -7,35 +7,44 @@
 
 /* ---- Steps with a body ------------------------------------------------------------------------------------------- */
 
+#define DELAY_MS_MAX INT64_C(31536000000) /* 365 days */
+
 static int64_t delay_of(const struct pawl_policy *policy, int64_t attempt)
 {
     int64_t delay_ms = policy->delay_ms;
     if (policy->backoff == PAWL_BACKOFF_LINEAR)
-        return delay_ms * attempt;
-    for (int64_t i = 1; i < attempt && policy->backoff != PAWL_BACKOFF_CONSTANT; i++)
+        delay_ms *= attempt;
+    bool doubles = policy->backoff != PAWL_BACKOFF_LINEAR && policy->backoff != PAWL_BACKOFF_CONSTANT;
+    for (int64_t i = 1; i < attempt && doubles && delay_ms < DELAY_MS_MAX; i++)
         delay_ms *= 2;
-    return delay_ms;
+    return delay_ms < DELAY_MS_MAX ? delay_ms : DELAY_MS_MAX;
+}
+
+/* Is it an execution of the attempt that is recorded?  Those of before a repair do not count. */
+static bool is_body_of(struct sim_model *model, const struct sim_body *body, const struct pw_op_step *op, int node)
+{
+    const struct sim_run *run = sim_model_run(sim_model_by_key(model, op->instance), op->run);
+    return body->instance == op->instance && body->run == op->run && body->node == node &&
+           body->go == run->steps[node].goes && body->attempt == op->row.attempts;
 }
 
 /* An execution of this attempt that ended so, in time. */
-static bool body_ended(const struct sim_model *model, const struct pw_op_step *op, int node, int number,
+static bool body_ended(struct sim_model *model, const struct pw_op_step *op, int node, int number,
                        enum sim_body_end end)
 {
     if (number < 0 || number >= model->body_count)
         return false;
     const struct sim_body *body = &model->bodies[number];
-    return body->instance == op->instance && body->run == op->run && body->node == node &&
-           body->attempt == op->row.attempts && body->end == end && body->returned_at_ms <= body->deadline_ms;
+    return is_body_of(model, body, op, node) && body->end == end && body->returned_at_ms <= body->deadline_ms;
 }
 
 /* Some execution of this attempt that was late. */
-static bool body_was_late(const struct sim_model *model, const struct pw_op_step *op, int node, int64_t now_ms)
+static bool body_was_late(struct sim_model *model, const struct pw_op_step *op, int node, int64_t now_ms)
 {
     for (int i = 0; i < model->body_count; i++) {
         const struct sim_body *body = &model->bodies[i];
         int64_t at_ms = body->end == SIM_BODY_RUNNING ? now_ms : body->ended_at_ms;
-        if (body->instance == op->instance && body->run == op->run && body->node == node &&
-            body->attempt == op->row.attempts && at_ms > body->deadline_ms)
+        if (is_body_of(model, body, op, node) && at_ms > body->deadline_ms)
             return true;
     }
     return false;
@@ -104,8 +113,8 @@ static bool is_engines_failure(const struct sim_node *plan, struct pw_text name)
     return false;
 }
 
-static void check_failure(const struct sim_model *model, const struct pw_op_step *op, const struct sim_node *plan,
-                          int node, int64_t now_ms)
+static void check_failure(struct sim_model *model, const struct pw_op_step *op, const struct sim_node *plan, int node,
+                          int64_t now_ms)
 {
     const struct pw_step_row *row = &op->row;
     bool again = row->status == PAWL_STEP_WAITING;
@@ -444,6 +453,10 @@ void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const s
         check_job_step(instance, row);
         return;
     }
+    if (unit->chain == NULL) {
+        sim_check_put_back(model, op);
+        return;
+    }
     SIM_CHECK(SIM_RULE_STORED, node != SIM_NONE && sim_node_at(node) < instance->program->count, "a step named %.*s",
               (int)row->name.size, row->name.data);
     const struct sim_node *plan = &instance->program->nodes[sim_node_at(node)];
@@ -551,28 +564,34 @@ void sim_check_park(struct sim_model *model, const struct pw_op_park *op, int64_
               "%s is due at %lld, not %lld", instance->id, (long long)instance->task.due_at_ms, (long long)at_ms);
 }
 
-static void check_abandoned(const struct sim_model *model, const struct sim_instance *instance,
-                            const struct sim_run *run, int node)
+/* A resume does not know that a step which failed lost a race since, and puts it back: nobody asks for it any more. */
+static bool is_left_waiting(const struct sim_step *step, const struct sim_step *race)
 {
-    const struct sim_node *nodes = instance->program->nodes;
-    const struct sim_step *step = &run->steps[node];
-    const struct sim_step *await = &run->steps[node + SIM_NODES_MAX];
-    SIM_CHECK(SIM_RULE_ABANDONED, !step->exists || step->status != PAWL_STEP_WAITING, "n%d of %s waits", node,
-              instance->id);
-    SIM_CHECK(SIM_RULE_ABANDONED, !await->exists || await->status != PAWL_STEP_WAITING, "c%d of %s waits", node,
-              instance->id);
-    for (int child = nodes[node].first_child; child != SIM_NONE; child = nodes[child].next_sibling)
-        check_abandoned(model, instance, run, child);
+    return step->exists && step->status == PAWL_STEP_WAITING && step->put_back <= race->finished;
 }
 
-static void check_losers(const struct sim_model *model, const struct sim_instance *instance, const struct sim_run *run,
-                         int race)
+/* race: the first that was decided of those that the node has lost. */
+static void check_abandoned(const struct sim_instance *instance, const struct sim_run *run, int race, int node)
+{
+    const struct sim_node *nodes = instance->program->nodes;
+    bool is_decided = nodes[node].kind == SIM_FIRST && sim_step_is_finished(&run->steps[node]);
+    bool was_earlier = is_decided && run->steps[node].finished < run->steps[race].finished;
+    int winner = is_decided ? winner_of(instance->program, run, node) : SIM_NONE;
+    SIM_CHECK(SIM_RULE_ABANDONED, !is_left_waiting(&run->steps[node], &run->steps[race]), "n%d of %s waits", node,
+              instance->id);
+    SIM_CHECK(SIM_RULE_ABANDONED, !is_left_waiting(&run->steps[node + SIM_NODES_MAX], &run->steps[race]),
+              "c%d of %s waits", node, instance->id);
+    for (int child = nodes[node].first_child; child != SIM_NONE; child = nodes[child].next_sibling)
+        check_abandoned(instance, run, was_earlier && child != winner ? node : race, child);
+}
+
+static void check_losers(const struct sim_instance *instance, const struct sim_run *run, int race)
 {
     const struct sim_node *nodes = instance->program->nodes;
     int winner = winner_of(instance->program, run, race);
     for (int child = nodes[race].first_child; child != SIM_NONE; child = nodes[child].next_sibling) {
         if (child != winner)
-            check_abandoned(model, instance, run, child);
+            check_abandoned(instance, run, race, child);
     }
 }
 
@@ -588,7 +607,7 @@ void sim_check_races(struct sim_model *model, const struct pw_unit *unit)
         const struct sim_run *run = sim_model_run(instance, op->as.step.run);
         for (int node = 0; node < instance->program->count; node++) {
             if (instance->program->nodes[node].kind == SIM_FIRST && sim_step_is_finished(&run->steps[node]))
-                check_losers(model, instance, run, node);
+                check_losers(instance, run, node);
         }
     }
 }
@@ -606,7 +625,7 @@ static void check_undone(const struct sim_instance *instance, const struct sim_r
 }
 
 /* By a runner, what its body returned; by a worker outside, what it said under its lease. */
-static void check_job_end(const struct sim_model *model, const struct pw_unit *unit, const struct pw_op_finish *op,
+static void check_job_end(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_finish *op,
                           const struct sim_instance *job, int64_t now_ms)
 {
     const struct sim_task *task = &job->task;

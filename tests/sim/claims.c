@@ -11,6 +11,7 @@ void sim_take_task(struct sim_instance *instance, int64_t owner, int64_t lease_m
     run->claims++;
     run->pause_told = false;
     task->status = PW_TASK_ACTIVE;
+    task->kind = task->kind == PW_TASK_REPAIR ? PW_TASK_RESUME : task->kind; /* it is handed over as it is resumed */
     task->processing = true;
     task->epoch++;
     task->owner = owner;

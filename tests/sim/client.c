@@ -64,6 +64,8 @@ static pawl_status call(struct sim_world *world, pawl_engine *engine, const stru
         return pawl_terminate(engine, instance->workflow, instance->id, NULL);
     case SIM_DEED_RESTART:
         return pawl_restart(engine, instance->workflow, instance->id, NULL);
+    case SIM_DEED_RESTART_FROM:
+        return pawl_restart_from(engine, instance->workflow, instance->id, deed->id, NULL);
     case SIM_DEED_RESEND:
         return pawl_resend_delivery(engine, deed->id, NULL);
     case SIM_DEED_INTERRUPT:
@@ -179,6 +181,55 @@ static enum sim_deed_kind choose_control(const struct sim_instance *instance, in
     return drawn < resumes + 1 ? SIM_DEED_TERMINATE : SIM_DEED_RESTART;
 }
 
+/* A step of the run that it is in, or a name that maybe none has. */
+static void choose_step(struct sim_world *world, struct sim_deed *deed)
+{
+    const struct sim_run *run = sim_model_run(deed->instance, deed->instance->run);
+    int drawn = sim_below(&world->chance, SIM_STEPS_MAX), position = drawn;
+    for (int i = 0; i < SIM_STEPS_MAX && !run->steps[position].exists; i++)
+        position = (drawn + i) % SIM_STEPS_MAX;
+    (void)sim_name_of(sim_below(&world->chance, 8) == 0 ? drawn : position, deed->id);
+}
+
+static void restart_from(struct sim_world *world, struct sim_instance *instance)
+{
+    struct sim_deed deed = { .kind = SIM_DEED_RESTART_FROM, .instance = instance };
+    if (instance->run >= RUNS_RESTARTED_MAX)
+        return;
+    choose_step(world, &deed);
+    sim_client_perform(world, &deed);
+}
+
+void sim_client_restart_from(struct sim_world *world)
+{
+    struct sim_instance *instance = choose_to_control(world);
+    if (instance != NULL)
+        restart_from(world, instance);
+}
+
+bool sim_client_mend(struct sim_world *world)
+{
+    struct sim_instance *instance = world->model.instances, *end = instance + world->model.instance_count;
+    while (instance < end && !sim_awaits_repair(instance))
+        instance++;
+    if (instance == end)
+        return false;
+    struct sim_deed resume = { .kind = SIM_DEED_RESUME, .instance = instance };
+    if (sim_below(&world->chance, 5) == 0)
+        restart_from(world, instance);
+    else
+        sim_client_perform(world, &resume);
+    return true;
+}
+
+void sim_client_disturb(struct sim_world *world, struct sim_instance *instance)
+{
+    struct sim_deed deed = { .kind = SIM_DEED_PAUSE, .instance = instance };
+    if (sim_below(&world->chance, 2) == 0)
+        deed.kind = SIM_DEED_INTERRUPT;
+    sim_client_perform(world, &deed);
+}
+
 void sim_client_control(struct sim_world *world)
 {
     struct sim_deed deed = { .instance = choose_to_control(world) };
@@ -226,7 +277,7 @@ static void interrupt_expired(struct sim_world *world)
     }
 }
 
-/* A child is paused, maybe its holder's lease expires, and its parent is cut off. */
+/* Maybe a child is paused, maybe its holder's lease expires, and its parent is cut off. */
 void sim_client_family(struct sim_world *world)
 {
     struct sim_model *model = &world->model;
@@ -246,7 +297,7 @@ void sim_client_family(struct sim_world *world)
         return;
     int64_t key = child->link.parent, lease_end_ms = child->task.locked_until_ms;
     struct sim_deed pause = { .kind = SIM_DEED_PAUSE, .instance = child };
-    if (sim_below(&world->chance, 3) > 0)
+    if (sim_below(&world->chance, 2) == 0)
         sim_client_perform(world, &pause);
     if (sim_below(&world->chance, 2) == 0)
         sim_clock_to(world, lease_end_ms + 1);
@@ -286,6 +337,19 @@ void sim_client_resume_all(struct sim_world *world)
         if (deed.instance->task.exists && (deed.instance->task.status == PW_TASK_PAUSED || is_pausing))
             sim_client_perform(world, &deed);
     }
+}
+
+bool sim_client_mend_all(struct sim_world *world, enum sim_deed_kind kind)
+{
+    bool any = false;
+    for (int i = 0; i < world->model.instance_count; i++) {
+        struct sim_deed deed = { .kind = kind, .instance = &world->model.instances[i] };
+        if (!sim_awaits_repair(deed.instance))
+            continue;
+        sim_client_perform(world, &deed);
+        any = true;
+    }
+    return any;
 }
 
 /* ---- Looks ------------------------------------------------------------------------------------------------------------- */

@@ -6,18 +6,29 @@
 const char *sim_deed_name(enum sim_deed_kind kind)
 {
     static const char *const names[] = {
-        [SIM_DEED_CREATE] = "create",     [SIM_DEED_BATCH] = "batch",   [SIM_DEED_EVENT] = "events",
-        [SIM_DEED_PAUSE] = "pause",       [SIM_DEED_RESUME] = "resume", [SIM_DEED_TERMINATE] = "terminate",
-        [SIM_DEED_RESTART] = "restart",   [SIM_DEED_RESEND] = "resend", [SIM_DEED_INTERRUPT] = "interrupt",
-        [SIM_DEED_ROLLBACK] = "rollback", [SIM_DEED_RETRY] = "retry",   [SIM_DEED_SUCCEED] = "succeed",
-        [SIM_DEED_FAIL] = "fail",
+        [SIM_DEED_CREATE] = "create",       [SIM_DEED_BATCH] = "batch",
+        [SIM_DEED_EVENT] = "events",        [SIM_DEED_PAUSE] = "pause",
+        [SIM_DEED_RESUME] = "resume",       [SIM_DEED_TERMINATE] = "terminate",
+        [SIM_DEED_RESTART] = "restart",     [SIM_DEED_RESEND] = "resend",
+        [SIM_DEED_INTERRUPT] = "interrupt", [SIM_DEED_ROLLBACK] = "rollback",
+        [SIM_DEED_RETRY] = "retry",         [SIM_DEED_SUCCEED] = "succeed",
+        [SIM_DEED_FAIL] = "fail",           [SIM_DEED_RESTART_FROM] = "restart from",
     };
     return names[kind];
+}
+
+/* That a run is to be restarted from; NULL: it has none of that name. */
+static const struct sim_step *find_step(const struct sim_deed *deed, int64_t run)
+{
+    const struct sim_step *step = &sim_model_run(deed->instance, run)->steps[sim_node_of(pw_text_of(deed->id))];
+    return step->exists ? step : NULL;
 }
 
 void sim_deed_begin(struct sim_world *world, struct sim_deed *deed)
 {
     deed->existed = sim_model_find(&world->model, "alpha", deed->id) != NULL;
+    if (deed->kind == SIM_DEED_RESTART_FROM)
+        deed->existed = find_step(deed, deed->instance->run) != NULL;
     deed->other_existed = sim_model_find(&world->model, "alpha", "batched") != NULL;
     if (deed->kind < SIM_DEED_SUCCEED)
         deed->run = deed->instance != NULL ? deed->instance->run : 0;
@@ -94,6 +105,17 @@ static bool was_so(const struct sim_world *world, const struct sim_deed *deed, e
     return deed->instance->truths[truth] >= since;
 }
 
+/* A new run, which keeps what the one before it had recorded before the step. */
+static bool is_restarted_from(const struct sim_deed *deed)
+{
+    for (int64_t run = deed->run + 1; run <= deed->instance->run; run++) {
+        const struct sim_step *step = find_step(deed, run - 1);
+        if (step != NULL && sim_model_run(deed->instance, run)->kept_before_seq == step->seq)
+            return true;
+    }
+    return false;
+}
+
 static bool is_so(struct sim_world *world, const struct sim_deed *deed)
 {
     switch (deed->kind) {
@@ -112,6 +134,9 @@ static bool is_so(struct sim_world *world, const struct sim_deed *deed)
         return was_so(world, deed, SIM_TRUTH_TERMINATED);
     case SIM_DEED_RESTART:
         return deed->instance->run > deed->run;
+    case SIM_DEED_RESTART_FROM:
+        SIM_CHECK(SIM_RULE_KEPT, is_restarted_from(deed), "%s is not restarted from %s", deed->instance->id, deed->id);
+        return true;
     case SIM_DEED_RESEND:
         return deed->delivery->resent > deed->units;
     case SIM_DEED_INTERRUPT:
@@ -144,10 +169,11 @@ static bool is_timed_out(const struct sim_deed *deed)
 
 static bool was_undone(const struct sim_deed *deed)
 {
-    const struct sim_run *run = sim_model_run(deed->instance, deed->run);
-    for (int i = 2 * SIM_NODES_MAX; i < SIM_STEPS_MAX; i++) {
-        if (run->steps[i].exists)
-            return true;
+    for (int64_t run = deed->run; run <= deed->instance->run; run++) {
+        for (int i = 2 * SIM_NODES_MAX; i < SIM_STEPS_MAX; i++) {
+            if (sim_model_run(deed->instance, run)->steps[i].exists)
+                return true;
+        }
     }
     return false;
 }
@@ -163,11 +189,16 @@ static bool has_reason(struct sim_world *world, const struct sim_deed *deed, paw
     if (status == PAWL_INVALID_TOKEN)
         return deed->kind >= SIM_DEED_SUCCEED &&
                (was_so(world, deed, SIM_TRUTH_OVER) || deed->run < deed->instance->run || is_timed_out(deed));
+    if (status == PAWL_NOT_REPAIRABLE && deed->kind == SIM_DEED_RETRY)
+        return was_undone(deed) || was_so(world, deed, SIM_TRUTH_NOT_ERRORED);
     if (status == PAWL_NOT_REPAIRABLE)
-        return deed->kind == SIM_DEED_RETRY && (was_so(world, deed, SIM_TRUTH_NOT_ERRORED) || was_undone(deed));
+        return deed->kind == SIM_DEED_RESTART_FROM && (was_undone(deed) || was_so(world, deed, SIM_TRUTH_DEMANDED));
+    if (status == PAWL_INVALID_STEP_NAME) /* one that began since may have had none of that name at first */
+        return deed->kind == SIM_DEED_RESTART_FROM && (!deed->existed || deed->instance->run > deed->run);
     if (status == PAWL_DELIVERY_NOT_FOUND)
         return deed->kind == SIM_DEED_RESEND && !deed->delivery->exists;
-    return status == PAWL_INSTANCE_TERMINAL && deed->instance != NULL && deed->kind != SIM_DEED_RESTART &&
+    bool restarts = deed->kind == SIM_DEED_RESTART || deed->kind == SIM_DEED_RESTART_FROM;
+    return status == PAWL_INSTANCE_TERMINAL && deed->instance != NULL && !restarts &&
            was_so(world, deed, SIM_TRUTH_OVER);
 }
 

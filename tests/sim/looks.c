@@ -28,6 +28,8 @@ static void look(struct sim_world *world, pawl_scope *scope, struct sim_instance
               status == PAWL_OK && seen.status == sim_status_of(instance) && seen.run_number == instance->run,
               "%s: %s, %s, run %lld", instance->id, pawl_status_name(status), pawl_instance_status_name(seen.status),
               (long long)seen.run_number);
+    SIM_CHECK(SIM_RULE_LOOK, (seen.phase == PAWL_PHASE_WAITING_FOR_REPAIR) == sim_awaits_repair(instance), "%s is %s",
+              instance->id, pawl_phase_name(seen.phase));
     SIM_CHECK(SIM_RULE_LOOK,
               is_same(seen.output_json, instance->output) && is_same(seen.error_name, instance->error_name) &&
                   is_same(seen.error_message, instance->error_message),
@@ -51,6 +53,7 @@ static void look(struct sim_world *world, pawl_scope *scope, struct sim_instance
 void sim_look_all(struct sim_world *world)
 {
     pawl_scope *scope = pawl_scope_new();
+    world->context = SIM_CONTEXT_LOOK;
     for (int i = 0; i < world->model.instance_count; i++) {
         if (!sim_is_job(&world->model.instances[i]))
             look(world, scope, &world->model.instances[i]);
@@ -75,7 +78,9 @@ bool sim_shows_json(pawl_scope *scope, const pawl_value *shown, const char *path
 
 static bool is_status_of(const pawl_value *shown, const struct sim_instance *instance)
 {
-    return sim_shows_text(shown, "details.status", pawl_instance_status_name(sim_status_of(instance)));
+    bool awaits = strcmp(pawl_value_string(shown, "details.phase", ""), "waitingForRepair") == 0;
+    return awaits == sim_awaits_repair(instance) &&
+           sim_shows_text(shown, "details.status", pawl_instance_status_name(sim_status_of(instance)));
 }
 
 static void look_at_instance(struct sim_world *world, struct sim_process *process, pawl_scope *scope,

@@ -1,6 +1,7 @@
 /* model.c - the arrays: finding, counting, digests.  See model.h. */
 #include "model.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "fail.h"
@@ -92,6 +93,12 @@ bool sim_is_pausing(const struct sim_instance *instance)
     return instance->task.exists && instance->task.pause_requested;
 }
 
+bool sim_awaits_repair(const struct sim_instance *instance)
+{
+    const struct sim_task *task = &instance->task;
+    return task->exists && task->status == PW_TASK_PAUSED && task->kind == PW_TASK_REPAIR;
+}
+
 enum pawl_instance_status sim_status_of(const struct sim_instance *instance)
 {
     switch (instance->outcome) {
@@ -112,6 +119,11 @@ enum pawl_instance_status sim_status_of(const struct sim_instance *instance)
 bool sim_step_is_finished(const struct sim_step *step)
 {
     return step->exists && step->status != PAWL_STEP_WAITING;
+}
+
+bool sim_step_is_abandoned(const struct sim_step *step)
+{
+    return step->exists && step->status == PAWL_STEP_ERRORED && strcmp(step->error_name, "STEP_ABANDONED") == 0;
 }
 
 /* What stands behind the prefix, as a position past `first`. */
@@ -137,6 +149,12 @@ int sim_node_of(struct pw_text name)
     if (position == SIM_NONE)
         position = position_of(name, "compensate: n", 2 * SIM_NODES_MAX);
     return position == SIM_NONE && pw_text_equal(name, pw_text_of("call")) ? 0 : position;
+}
+
+size_t sim_name_of(int position, char name[SIM_NAME_SIZE])
+{
+    const char *prefix = sim_is_undo(position) ? "compensate: n" : sim_is_await(position) ? "c" : "n";
+    return (size_t)snprintf(name, SIM_NAME_SIZE, "%s%d", prefix, sim_node_at(position));
 }
 
 bool sim_is_job(const struct sim_instance *instance)
@@ -185,11 +203,11 @@ static void check_body(struct sim_model *model, const struct pw_fence *fence, in
     const struct sim_run *run = sim_model_run(instance, fence->run);
     const struct sim_step *step = &run->steps[node];
     /* The body of a job that comes to its end ends the run, and is not recorded as an attempt. */
-    int64_t allowed =
-        sim_is_job(instance) ? run->claims : step->attempts + (run->claims - run->closings) + run->expiries;
+    int64_t recorded = step->attempts + step->attempts_before;
+    int64_t allowed = sim_is_job(instance) ? run->claims : recorded + (run->claims - run->closings) + run->expiries;
     SIM_CHECK(SIM_RULE_BODIES, step->bodies <= allowed,
               "n%d of %s, run %lld: %d bodies, %lld attempts, %d of %d turns were lost", node, instance->id,
-              (long long)fence->run, step->bodies, (long long)step->attempts, run->claims - run->closings, run->claims);
+              (long long)fence->run, step->bodies, (long long)recorded, run->claims - run->closings, run->claims);
     if (!sim_model_holds(model, fence))
         return; /* a turn that lost its run cannot know that yet; it can record nothing */
     SIM_CHECK(SIM_RULE_FINISHED_BODY, !sim_step_is_finished(step), "n%d of %s", node, instance->id);
@@ -208,11 +226,15 @@ int sim_model_body_starts(struct sim_model *model, const struct pw_fence *fence,
         sim_give_up("%d bodies", model->body_count);
     struct sim_instance *instance = sim_model_by_key(model, fence->instance);
     SIM_CHECK(SIM_RULE_STORED, instance != NULL, "a turn of an instance that nobody created");
-    sim_model_run(instance, fence->run)->steps[node].bodies++;
+    struct sim_step *step = &sim_model_run(instance, fence->run)->steps[node];
+    step->bodies++;
     check_body(model, fence, node, attempt, now_ms);
     int number = model->body_count++;
-    model->bodies[number] = (struct sim_body){
-        .instance = fence->instance, .run = fence->run, .node = node, .attempt = attempt, .deadline_ms = deadline_ms
-    };
+    model->bodies[number] = (struct sim_body){ .instance = fence->instance,
+                                               .run = fence->run,
+                                               .node = node,
+                                               .go = step->goes,
+                                               .attempt = attempt,
+                                               .deadline_ms = deadline_ms };
     return number;
 }

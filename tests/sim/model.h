@@ -33,9 +33,12 @@ struct sim_step {
     char event_type[SIM_TEXT_MAX], result[SIM_TEXT_MAX], error_name[SIM_TEXT_MAX];
     uint64_t error_message; /* its digest */
     /* Not stored. */
-    int bodies;        /* started */
-    bool is_kept;      /* from the run before */
-    uint64_t finished; /* the unit that did, counted from 1 */
+    int bodies;              /* started */
+    int goes;                /* that are over: so often a repair put it back */
+    int64_t attempts_before; /* recorded in those */
+    bool is_kept;            /* from the run before */
+    uint64_t finished;       /* the unit that did, counted from 1 */
+    uint64_t put_back;       /* the same, of the last repair */
 };
 
 struct sim_event {
@@ -58,6 +61,7 @@ struct sim_run {
     int claims, closings, expiries;
     bool pause_told;
     enum pw_outcome outcome; /* also when another run has followed */
+    int64_t kept_before_seq; /* it keeps what the run before recorded up to there; 0: nothing */
 };
 
 struct sim_task {
@@ -76,6 +80,7 @@ enum sim_truth {
     SIM_TRUTH_TERMINATED,
     SIM_TRUTH_OVER,
     SIM_TRUTH_INTERRUPTED, /* or over */
+    SIM_TRUTH_DEMANDED,
     SIM_TRUTH_NOT_ERRORED,
     SIM_TRUTH_COUNT
 };
@@ -100,6 +105,7 @@ enum sim_body_end { SIM_BODY_RUNNING, SIM_BODY_OK, SIM_BODY_FAILED, SIM_BODY_FAI
 struct sim_body {
     int64_t instance, run;
     int node;
+    int go; /* of its step */
     int64_t attempt;
     enum sim_body_end end;
     int64_t deadline_ms;
@@ -173,6 +179,8 @@ bool sim_model_holds(struct sim_model *model, const struct pw_fence *fence);
 enum pawl_instance_status sim_status_of(const struct sim_instance *instance);
 /* A pause is asked for, which its turn has yet to reach. */
 bool sim_is_pausing(const struct sim_instance *instance);
+/* A step failed for good, and somebody is to mend what is wrong, and resume it. */
+bool sim_awaits_repair(const struct sim_instance *instance);
 
 /* owners: the runners of the process that committed the unit. */
 void sim_model_unit(struct sim_model *model, const struct pw_unit *unit, int64_t now_ms, const int64_t *owners,
@@ -190,8 +198,13 @@ int64_t sim_model_next_of_share(const struct sim_model *model, const struct pw_s
 int64_t sim_share_begins(const struct sim_instance *instance, const struct pw_share *share, int64_t due_at_ms);
 
 bool sim_step_is_finished(const struct sim_step *step);
+/* It lost a race: nobody says how it ended. */
+bool sim_step_is_abandoned(const struct sim_step *step);
 /* "n7" is 7, "c7" and "compensate: n7" are past the nodes; "call", the step of a job, is 0.  SIM_NONE: no step's name. */
 int sim_node_of(struct pw_text name);
+/* The other way round; answers its size. */
+enum { SIM_NAME_SIZE = 24 };
+size_t sim_name_of(int position, char name[SIM_NAME_SIZE]);
 /* The node of a position that sim_node_of() answers. */
 static inline int sim_node_at(int position)
 {
@@ -244,6 +257,21 @@ void sim_check_finish(struct sim_model *model, const struct pw_unit *unit, const
 /* After the unit was applied: what became of those that it ended is told to their parents, and done to their children. */
 void sim_check_links(struct sim_model *model, const struct pw_unit *unit);
 
+/* ---- Runs that are taken up where they stopped: repairs.c -------------------------------------------------------- */
+
+/* Another attempt could go otherwise: work that failed for good. */
+bool sim_can_be_mended(const struct sim_step *step);
+/* Somebody else than a turn is about to change the step. */
+void sim_check_put_back(struct sim_model *model, const struct pw_op_step *op);
+/* Before the unit is applied: how many steps it is to put back. */
+int sim_count_failed(struct sim_model *model, const struct pw_unit *unit);
+/* Afterwards: are these all? */
+void sim_check_resume(const struct pw_unit *unit, int failed);
+/* The task is as it was left. */
+void sim_check_awaits(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_park *op);
+/* Of a restart that keeps steps: may it, and are they the right ones? */
+void sim_check_kept(struct sim_instance *instance, const struct pw_op_restart *op);
+
 /* ---- The pure reading of a program: reading.c -------------------------------------------------------------------- */
 
 enum sim_reading { SIM_READ_OK, SIM_READ_FAILED, SIM_READ_UNFINISHED };
@@ -254,6 +282,9 @@ enum sim_reading sim_read_node(const struct sim_model *model, const struct sim_i
 
 /* The nodes that a program which went as far as the rows say was told of, and may have to undo: a bit each. */
 uint64_t sim_read_told(const struct sim_instance *instance, const struct sim_run *run);
+
+/* Does the program stand before work that failed for good, in one of its branches? */
+bool sim_read_awaits_repair(const struct sim_instance *instance, const struct sim_run *run);
 
 /* Both sides build digests with these. */
 uint64_t sim_digest_told(uint64_t digest, int node, bool done, const char *result, const char *error_name);

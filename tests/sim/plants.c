@@ -135,7 +135,7 @@ static void make_nothing(struct pw_op *op)
 static void decide_otherwise_of_links(const struct sim_plant *plant, struct pw_unit *unit)
 {
     struct pw_op *finish = find_op(unit, PW_OP_FINISH), *reach = find_op(unit, PW_OP_REACH);
-    struct pw_op *event = find_op(unit, PW_OP_EVENT), *restart = find_op(unit, PW_OP_RESTART);
+    struct pw_op *event = find_op(unit, PW_OP_EVENT);
     bool is_answer = finish != NULL && event != NULL && event->as.event.is_answer;
     bool is_of_job =
         is_answer && unit->chain != NULL && event->as.event.type.size > 2 && event->as.event.type.data[1] == '@';
@@ -147,8 +147,28 @@ static void decide_otherwise_of_links(const struct sim_plant *plant, struct pw_u
         make_nothing(reach);
     else if (plant->kind == SIM_PLANT_UNDEMANDED && reach != NULL)
         reach->as.reach.demand = PW_DEMAND_NONE;
-    else if (plant->kind == SIM_PLANT_KEPT_FAILURE && restart != NULL)
+}
+
+/* The same about runs that are taken up where they stopped. */
+static void decide_otherwise_of_repairs(const struct sim_plant *plant, struct pw_unit *unit)
+{
+    struct pw_op *restart = find_op(unit, PW_OP_RESTART), *park = find_op(unit, PW_OP_PARK);
+    struct pw_op *put_back = unit->chain == NULL ? find_op(unit, PW_OP_STEP) : NULL;
+    bool is_from = restart != NULL && restart->as.restart.keep_except_error.data != NULL;
+    if (plant->kind == SIM_PLANT_KEPT_FAILURE && restart != NULL)
         restart->as.restart.keep_except_seq = 0;
+    else if (plant->kind == SIM_PLANT_KEPT_ABANDONED && is_from)
+        restart->as.restart.keep_except_error = (struct pw_text){ NULL, 0 };
+    else if (plant->kind == SIM_PLANT_KEPT_NAMED && is_from)
+        restart->as.restart.keep_before_seq++;
+    else if (plant->kind == SIM_PLANT_NOT_PUT_BACK && put_back != NULL)
+        make_nothing(put_back);
+    else if (plant->kind == SIM_PLANT_PUT_BACK_HALF && put_back != NULL)
+        put_back->as.step.row.attempts = 1;
+    else if (plant->kind == SIM_PLANT_NO_REPAIR && park != NULL && park->as.park.kind == PW_TASK_REPAIR) {
+        park->as.park.status = PW_TASK_WAITING;
+        park->as.park.kind = PW_TASK_WAKE;
+    }
 }
 
 /* What the engine would decide about hooks, were it wrong. */
@@ -156,6 +176,7 @@ static void decide_otherwise(const struct sim_plant *plant, struct pw_unit *unit
 {
     struct pw_op *record = find_op(unit, PW_OP_HOOK), *settle = find_op(unit, PW_OP_HOOK_SETTLE);
     decide_otherwise_of_links(plant, unit);
+    decide_otherwise_of_repairs(plant, unit);
     if (plant->kind == SIM_PLANT_UNRECORDED && record != NULL) {
         make_nothing(record);
     } else if (plant->kind == SIM_PLANT_TOLD_TWICE && record != NULL) {
@@ -278,6 +299,16 @@ void sim_plant_steps(struct sim_plant *plant, struct pw_step_row *rows, size_t *
             rows[kept++] = row;
     }
     *count = kept;
+}
+
+void sim_plant_client_steps(struct sim_plant *plant, struct pw_step_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count && plant->kind == SIM_PLANT_PUT_BACK_DONE; i++) {
+        if (rows[i].kind == PAWL_STEP_DO && rows[i].status == PAWL_STEP_COMPLETED) {
+            rows[i].status = PAWL_STEP_ERRORED;
+            rows[i].error_name = pw_text_of("Broken");
+        }
+    }
 }
 
 void sim_plant_events(struct sim_plant *plant, struct pw_event_row *rows, size_t count)

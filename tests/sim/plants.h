@@ -21,7 +21,7 @@
     PLANT(EVENT_TWICE, "an event is not marked as consumed", 14, 15, 28)                                               \
     PLANT(EFFECT_TWICE, "a step's SQL runs twice", 28)                                                                 \
     PLANT(LOST_WAKE, "a parked run is due in the year 9999", 28, 30, 9)                                                \
-    PLANT(NO_PAUSE, "a paused run is left due", 9, 19, 28, 30)                                                         \
+    PLANT(NO_PAUSE, "a paused run is left due", 9, 19, 28, 30, 33)                                                     \
     PLANT(LOST_LOG, "a log line is not written", 28, 36)                                                               \
     PLANT(LATE_TASK, "a finished run's task stays", 6, 7, 9, 19, 28, 30)                                               \
     PLANT(LATE_RESULT, "a body that outlived its timeout completes its step", 26)                                      \
@@ -44,7 +44,13 @@
     PLANT(UNDEMANDED, "attached children outlive a run that is cut off", 44)                                           \
     PLANT(NOT_UNDONE, "one step of a run that failed is not undone", 45)                                               \
     PLANT(EARLY_DEFERRED, "a deferred's end is read back as earlier", 46)                                              \
-    PLANT(KEPT_FAILURE, "a repaired run keeps the step that failed", 47)
+    PLANT(KEPT_FAILURE, "a repaired run keeps the step that failed", 47)                                               \
+    PLANT(KEPT_ABANDONED, "a run that is restarted from a step keeps what lost a race", 47)                            \
+    PLANT(KEPT_NAMED, "a run that is restarted from a step keeps that one, too", 47)                                   \
+    PLANT(PUT_BACK_DONE, "a resume puts a completed step back", 1, 47)                                                 \
+    PLANT(NOT_PUT_BACK, "a resume leaves a step as it failed", 48)                                                     \
+    PLANT(PUT_BACK_HALF, "a resume does not forget an attempt that failed", 48)                                        \
+    PLANT(NO_REPAIR, "a run whose work failed for good waits for something else", 48)
 
 enum sim_plant_kind {
     SIM_PLANT_NONE,
@@ -64,10 +70,12 @@ const char *sim_plant_text(enum sim_plant_kind kind);
 bool sim_plant_is_found_by(enum sim_plant_kind kind, int rule);
 
 /* The store's apply, with the plant's changes to the units, which are undone afterwards; but for wrong decisions of the
- * engine's, not the store's: RESUMED_TO_WAIT, and those about hooks, parents and jobs. */
+ * engine's, not the store's: RESUMED_TO_WAIT, and those about hooks, parents, jobs and repairs. */
 pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, struct pw_unit **units, size_t count,
                             int64_t now_ms, struct pawl_error *error);
 void sim_plant_steps(struct sim_plant *plant, struct pw_step_row *rows, size_t *count);
+/* The same for clients. */
+void sim_plant_client_steps(struct sim_plant *plant, struct pw_step_row *rows, size_t count);
 void sim_plant_events(struct sim_plant *plant, struct pw_event_row *rows, size_t count);
 void sim_plant_logs(struct sim_plant *plant, struct pw_log_row *rows, size_t *count);
 /* What the read answers. */

@@ -7,7 +7,7 @@
 #include "turn/turn.h"
 #include "world.h"
 
-enum { BRANCHES_MAX = 8, NAME_MAX_SIZE = 24, ATTEMPT_THAT_SUCCEEDS = 6 };
+enum { BRANCHES_MAX = 8, ATTEMPT_THAT_SUCCEEDS = 6 };
 
 /* One pass of one turn. */
 struct player {
@@ -22,14 +22,11 @@ struct player {
     } finished[SIM_NODES_MAX]; /* of those that it was told have completed */
 };
 
+/* What a node comes to when the run is to wait for repair: as PAWL_SUSPENDED, but that this is to be said at the end. */
+enum { PARKED = PAWL_STOPPED };
+
 /* What one lane was told so far: a bit for each node. */
 static pawl_status play_node(struct player *player, pawl_lane *lane, int node, uint64_t *told, uint64_t *digest);
-
-static size_t name_of(int position, char name[NAME_MAX_SIZE])
-{
-    const char *prefix = sim_is_undo(position) ? "compensate: n" : sim_is_await(position) ? "c" : "n";
-    return (size_t)snprintf(name, NAME_MAX_SIZE, "%s%d", prefix, sim_node_at(position));
-}
 
 static const struct sim_step *row_of(const struct player *player, int node)
 {
@@ -90,6 +87,15 @@ static pawl_status tell(struct player *player, int node, const struct pawl_answe
     }
     *digest = sim_digest_told(0, node, done, answer->result_json, answer->error_name);
     return done ? PAWL_OK : PAWL_FAILED;
+}
+
+/* What was told of work: a program that suspends on failure waits for repair there, unless it is to stop. */
+static pawl_status park_if_failed(const struct player *player, pawl_lane *lane, int node, pawl_status told)
+{
+    if (told != PAWL_FAILED || !player->program->suspends || player->is_undoing)
+        return told;
+    pawl_status status = pawl_lane_check(lane);
+    return status == PAWL_OK ? (pawl_status)PARKED : refused(player, lane, node, status);
 }
 
 /* ---- Bodies -------------------------------------------------------------------------------------------------------- */
@@ -204,10 +210,13 @@ static void check_durable(const struct player *player, int node, uint64_t told)
     }
 }
 
-static enum sim_body_end choose_end(struct player *player, int64_t attempt, int64_t deadline_ms)
+/* Once all is calm what somebody resumed was mended. */
+static enum sim_body_end choose_end(struct player *player, int64_t attempt, int64_t deadline_ms, bool is_put_back)
 {
     struct sim_world *world = player->world;
     const struct sim_mood *mood = &world->mood;
+    if (world->is_calm && is_put_back)
+        return SIM_BODY_OK;
     if (sim_happens(&world->chance, mood->body_is_late) && attempt < ATTEMPT_THAT_SUCCEEDS)
         sim_clock_to(world, deadline_ms + sim_between(&world->chance, 0, 2));
     if (sim_below(&world->chance, 2) == 0)
@@ -256,7 +265,7 @@ static pawl_status run_body(struct player *player, pawl_lane *lane, pawl_attempt
     world->counts->bodies++;
     prepare_body(player, lane, attempt, node, number);
     sim_interlude(world);
-    enum sim_body_end end = choose_end(player, try, deadline_ms);
+    enum sim_body_end end = choose_end(player, try, deadline_ms, row_of(player, node)->goes > 0);
     pawl_status status = end_body(world, attempt, number, end);
     sim_trace("body %d ends: %s -> %s", number,
               end == SIM_BODY_OK       ? "ok"
@@ -271,15 +280,15 @@ static pawl_status run_body(struct player *player, pawl_lane *lane, pawl_attempt
 static pawl_status play_do(struct player *player, pawl_lane *lane, int node, uint64_t *told, uint64_t *digest)
 {
     struct pawl_answer answer;
-    char name[NAME_MAX_SIZE];
-    size_t size = name_of(node, name);
+    char name[SIM_NAME_SIZE];
+    size_t size = sim_name_of(node, name);
     for (;;) {
         pawl_status status =
             pawl_recall_step(lane, name, size, &player->program->nodes[sim_node_at(node)].policy, &answer);
         if (status != PAWL_OK)
             return refused(player, lane, node, status);
         if (answer.kind != PAWL_ANSWER_RUN)
-            return tell(player, node, &answer, told, digest);
+            return park_if_failed(player, lane, node, tell(player, node, &answer, told, digest));
         if (run_body(player, lane, answer.attempt, node, *told) != PAWL_OK)
             return PAWL_SUSPENDED;
     }
@@ -289,8 +298,8 @@ static pawl_status play_timer(struct player *player, pawl_lane *lane, int node, 
 {
     const struct sim_node *plan = &player->program->nodes[node];
     struct pawl_answer answer;
-    char name[NAME_MAX_SIZE];
-    size_t size = name_of(node, name);
+    char name[SIM_NAME_SIZE];
+    size_t size = sim_name_of(node, name);
     pawl_status status;
     if (plan->kind == SIM_SLEEP)
         status = pawl_recall_sleep(lane, name, size, plan->ms, &answer);
@@ -305,8 +314,8 @@ static pawl_status play_other(struct player *player, pawl_lane *lane, int node, 
 {
     const struct sim_node *plan = &player->program->nodes[node];
     struct pawl_answer answer;
-    char name[NAME_MAX_SIZE], data[SIM_TEXT_MAX];
-    size_t size = name_of(node, name);
+    char name[SIM_NAME_SIZE], data[SIM_TEXT_MAX];
+    size_t size = sim_name_of(node, name);
     struct pawl_job_request request = { .function = "f", .data_json = data };
     const char *token;
     pawl_status status = PAWL_OK;
@@ -318,38 +327,41 @@ static pawl_status play_other(struct player *player, pawl_lane *lane, int node, 
         if (status == PAWL_OK)
             status = pawl_recall_deferred(lane, name, size, plan->ms, &answer);
     }
-    return status == PAWL_OK ? tell(player, node, &answer, told, digest) : refused(player, lane, node, status);
+    if (status != PAWL_OK)
+        return refused(player, lane, node, status);
+    status = tell(player, node, &answer, told, digest);
+    return plan->kind == SIM_CALL ? park_if_failed(player, lane, node, status) : status;
 }
 
 static pawl_status play_child(struct player *player, pawl_lane *lane, int node, uint64_t *told, uint64_t *digest)
 {
     struct pawl_answer answer;
-    char name[NAME_MAX_SIZE], id[SIM_TEXT_MAX];
+    char name[SIM_NAME_SIZE], id[SIM_TEXT_MAX];
     uint64_t of_wait = 0;
     pawl_status status = play_do(player, lane, node, told, digest);
     if (status != PAWL_OK)
         return status;
     /* What it was told is what the body returned: its number. */
-    size_t size = name_of(node, name);
+    size_t size = sim_name_of(node, name);
     status = pawl_recall_step(lane, name, size, &player->program->nodes[node].policy, &answer);
     if (status != PAWL_OK)
         return refused(player, lane, node, status);
     (void)snprintf(id, sizeof id, "own%d", atoi(answer.result_json));
     if (sim_below(&player->world->chance, 6) == 0)
         sim_interlude_long(player->world); /* it may end before anybody waits for it */
-    size = name_of(node + SIM_NODES_MAX, name);
+    size = sim_name_of(node + SIM_NODES_MAX, name);
     status = pawl_recall_child(lane, name, size, "beta", id, &answer);
     if (status != PAWL_OK)
         return refused(player, lane, node, status);
     status = tell(player, node + SIM_NODES_MAX, &answer, told, &of_wait);
     *digest = sim_digest_node(*digest, of_wait);
-    return status;
+    return park_if_failed(player, lane, node, status);
 }
 
 static pawl_status play_log(struct player *player, pawl_lane *lane, int node, uint64_t *digest)
 {
-    char name[NAME_MAX_SIZE];
-    (void)name_of(node, name);
+    char name[SIM_NAME_SIZE];
+    (void)sim_name_of(node, name);
     *digest = (uint64_t)node;
     pawl_status status = pawl_lane_log(lane, NULL, PAWL_LOG_INFO, NULL, name, NULL, 0);
     return status == PAWL_OK ? PAWL_OK : refused(player, lane, node, status);
@@ -362,7 +374,7 @@ static pawl_status play_sequence(struct player *player, pawl_lane *lane, int nod
     for (int child = nodes[node].first_child; child != SIM_NONE; child = nodes[child].next_sibling) {
         uint64_t of_child = 0;
         pawl_status status = play_node(player, lane, child, told, &of_child);
-        if (status == PAWL_SUSPENDED || status == PAWL_INTERRUPTED)
+        if (status != PAWL_OK && status != PAWL_FAILED)
             return status;
         *digest = sim_digest_node(*digest, of_child);
         if (status == PAWL_FAILED && !nodes[child].is_tolerant)
@@ -377,14 +389,17 @@ struct branches {
     uint64_t told[BRANCHES_MAX];
     uint64_t digests[BRANCHES_MAX];
     uint64_t told_before;
+    bool is_parked[BRANCHES_MAX];
 };
 
 static pawl_status play_branch(pawl_lane *lane, size_t position, void *user)
 {
     struct branches *branches = user;
     branches->told[position] = branches->told_before;
-    return play_node(branches->player, lane, branches->nodes[position], &branches->told[position],
-                     &branches->digests[position]);
+    pawl_status status = play_node(branches->player, lane, branches->nodes[position], &branches->told[position],
+                                   &branches->digests[position]);
+    branches->is_parked[position] = status == (pawl_status)PARKED;
+    return branches->is_parked[position] ? PAWL_SUSPENDED : status;
 }
 
 static size_t gather(struct player *player, int node, uint64_t told, struct branches *branches)
@@ -404,6 +419,17 @@ static void gather_told(const struct branches *branches, size_t count, uint64_t 
         *told |= branches->told[i];
 }
 
+/* A run of which a branch waits for repair waits for that. */
+static pawl_status refused_branches(const struct player *player, pawl_lane *lane, int node,
+                                    const struct branches *branches, pawl_status status)
+{
+    for (size_t i = 0; i < BRANCHES_MAX && status == PAWL_SUSPENDED; i++) {
+        if (branches->is_parked[i])
+            return (pawl_status)PARKED;
+    }
+    return refused(player, lane, node, status);
+}
+
 static pawl_status play_all(struct player *player, pawl_lane *lane, int node, uint64_t *told, uint64_t *digest)
 {
     struct branches branches;
@@ -413,7 +439,7 @@ static pawl_status play_all(struct player *player, pawl_lane *lane, int node, ui
     pawl_status status = pawl_lane_all(lane, count, limit, play_branch, &branches, statuses);
     gather_told(&branches, count, told);
     if (status != PAWL_OK)
-        return refused(player, lane, node, status);
+        return refused_branches(player, lane, node, &branches, status);
     *digest = (uint64_t)node;
     for (size_t i = 0; i < count; i++) {
         *digest = sim_digest_node(*digest, branches.digests[i]);
@@ -427,13 +453,13 @@ static pawl_status play_first(struct player *player, pawl_lane *lane, int node, 
 {
     struct branches branches;
     pawl_status statuses[BRANCHES_MAX];
-    char name[NAME_MAX_SIZE];
+    char name[SIM_NAME_SIZE];
     size_t winner = 0, count = gather(player, node, *told, &branches);
     pawl_status status =
-        pawl_lane_first(lane, name, name_of(node, name), count, play_branch, &branches, &winner, statuses);
+        pawl_lane_first(lane, name, sim_name_of(node, name), count, play_branch, &branches, &winner, statuses);
     gather_told(&branches, count, told);
     if (status != PAWL_OK)
-        return refused(player, lane, node, status);
+        return refused_branches(player, lane, node, &branches, status);
     const struct sim_step *row = row_of(player, node);
     SIM_CHECK(SIM_RULE_WINNER,
               !sim_model_holds(&player->world->model, player->fence) || !sim_step_is_finished(row) ||
@@ -508,6 +534,15 @@ static pawl_status undo(struct player *player, uint64_t told)
     return PAWL_OK;
 }
 
+/* Somebody may ask for a pause or an interruption that this turn does not hear of before it has parked the run. */
+static void await_repair(const struct player *player)
+{
+    struct sim_world *world = player->world;
+    if (sim_may_interlude(world) && sim_below(&world->chance, 3) == 0)
+        sim_client_disturb(world, sim_model_by_key(&world->model, player->fence->instance));
+    pawl_turn_await_repair(player->turn);
+}
+
 void sim_play(pawl_turn *turn, void *user)
 {
     struct sim_world *world = user;
@@ -534,6 +569,8 @@ void sim_play(pawl_turn *turn, void *user)
         pawl_turn_fail(turn, "Program", text);
     else if (status == PAWL_INTERRUPTED)
         pawl_turn_fail(turn, pawl_status_name(PAWL_INTERRUPTED), "");
+    else if (status == (pawl_status)PARKED)
+        await_repair(&player);
     else
         pawl_turn_suspend(turn);
 }
@@ -548,7 +585,7 @@ static void work(struct player *player, pawl_attempt *attempt, int number, int64
     char text[SIM_TEXT_MAX];
     int size = snprintf(text, sizeof text, "%d", number);
     sim_interlude(world);
-    enum sim_body_end end = choose_end(player, attempt_of_call, body->deadline_ms);
+    enum sim_body_end end = choose_end(player, attempt_of_call, body->deadline_ms, false);
     body->end = end;
     body->returned_at_ms = world->now_ms;
     if (player->turn->dead)

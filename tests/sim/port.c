@@ -251,6 +251,9 @@ static pawl_status port_read_steps(struct pw_store *store, struct pw_arena *aren
     pawl_status status = base->ops->read_steps(base, arena, query, out_rows, out_count, error);
     if (status == PAWL_OK && port->world->context == SIM_CONTEXT_RUNNER)
         sim_plant_steps(&port->world->plant, *out_rows, out_count);
+    bool is_turn = query->max == SIZE_MAX; /* which a process may load while it stops */
+    if (status == PAWL_OK && port->world->context == SIM_CONTEXT_CLIENT && !is_turn)
+        sim_plant_client_steps(&port->world->plant, *out_rows, *out_count);
     return status;
 }
 

@@ -151,6 +151,7 @@ void sim_program_make(struct sim_program *program, const struct sim_taste *taste
 {
     struct maker maker = { program, taste, chance, child_program, 0 };
     program->count = 0;
+    program->suspends = false;
     make_node(&maker, SIM_SEQUENCE, 0);
 }
 
@@ -179,7 +180,7 @@ static void trace_node(const struct sim_program *program, int position)
 
 void sim_program_trace(const struct sim_program *program, int number)
 {
-    sim_trace("program %d", number);
+    sim_trace("program %d%s", number, program->suspends ? ", suspends on failure" : "");
     sim_trace_enter();
     trace_node(program, 0);
     sim_trace_leave();

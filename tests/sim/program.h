@@ -57,6 +57,7 @@ struct sim_node {
 struct sim_program {
     struct sim_node nodes[SIM_NODES_MAX]; /* the first is the whole */
     int count;
+    bool suspends; /* work that failed for good does not say so: the run waits for repair */
 };
 
 /* What the programs of a world are made of, so that some worlds are all about one thing. */

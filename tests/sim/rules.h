@@ -50,7 +50,8 @@
     RULE(44, DEMAND, "a demand reaches the run, and from one that it ends its attached children")                      \
     RULE(45, UNDONE, "a run that failed or was interrupted ends when all it did was undone, the newest first")         \
     RULE(46, DEFERRED, "a deferred is completed once, by the first")                                                   \
-    RULE(47, KEPT, "a repaired run keeps just the finished steps that it should")
+    RULE(47, KEPT, "a repaired run keeps just the finished steps that it should")                                      \
+    RULE(48, REPAIR, "a run waits for repair where work failed for good, and a resume puts back just that")
 /* clang-format on */
 
 enum sim_rule {

@@ -120,6 +120,8 @@ static enum cause cause_of_claim(enum sim_state from, enum pw_task_kind kind)
 /* The closing unit of a turn. */
 static enum cause cause_of_closing(const struct pw_op_park *park, enum sim_state to)
 {
+    if (park->kind == PW_TASK_REPAIR)
+        return CAUSE_TURN_REPAIR;
     if (to == SIM_STATE_PAUSED)
         return CAUSE_TURN_PAUSES;
     if (park->if_requested)
@@ -140,6 +142,15 @@ static enum cause cause_of_park(const struct pw_op_park *park, bool by_turn, enu
     return from == SIM_STATE_PAUSED ? CAUSE_RESUME : CAUSE_RELEASE;
 }
 
+/* Steps are changed by turns, and put back by whoever resumes after a repair. */
+static bool puts_back(const struct pw_unit *unit)
+{
+    const struct pw_op *op = unit->first;
+    while (op != NULL && op->kind != PW_OP_STEP)
+        op = op->next;
+    return op != NULL && unit->chain == NULL;
+}
+
 static enum cause cause_of(const struct pw_unit *unit, const struct pw_op *op, const struct sim_instance *instance,
                            enum sim_state from)
 {
@@ -148,7 +159,7 @@ static enum cause cause_of(const struct pw_unit *unit, const struct pw_op *op, c
     case PW_OP_CREATE:
         return by_turn ? CAUSE_CHILD : CAUSE_CREATE;
     case PW_OP_RESTART:
-        return CAUSE_RESTART;
+        return op->as.restart.keep_except_error.data != NULL ? CAUSE_RESTART_FROM : CAUSE_RESTART;
     case PW_OP_EVENT:
         return op->as.event.is_answer ? CAUSE_ANSWER : by_turn ? CAUSE_STEP_EVENT : CAUSE_EVENT;
     case PW_OP_DEMAND:
@@ -158,6 +169,8 @@ static enum cause cause_of(const struct pw_unit *unit, const struct pw_op *op, c
     case PW_OP_END:
         return CAUSE_END;
     case PW_OP_PARK:
+        if (puts_back(unit))
+            return CAUSE_REPAIR;
         return cause_of_park(&op->as.park, by_turn, from, state_of_task(&instance->task));
     case PW_OP_PAUSE:
         return op->as.pause.requested ? CAUSE_PAUSE : CAUSE_RESUME;
@@ -168,7 +181,7 @@ static enum cause cause_of(const struct pw_unit *unit, const struct pw_op *op, c
     case PW_OP_CLAIM:
         return cause_of_claim(from, instance->task.kind);
     default:
-        return CAUSE_RESUME; /* a hold without an event */
+        return puts_back(unit) ? CAUSE_REPAIR : CAUSE_RESUME; /* a hold without an event */
     }
 }
 
@@ -263,6 +276,7 @@ void sim_note_step(struct sim_model *model, const struct pw_op_step *op)
     const struct sim_step *step = &instance->runs[op->run - 1].steps[sim_node_of(row->name)];
     enum cause cause = row->status == PAWL_STEP_COMPLETED ? cause_of_success(row->kind)
                        : row->error_name.data != NULL     ? cause_of_failure(row->error_name)
+                       : sim_step_is_finished(step)       ? CAUSE_REPAIR
                        : step->exists                     ? CAUSE_CHANGES
                                                           : CAUSE_BEGINS;
     count(model, instance->id, machine_of(row->kind), step->exists ? state_of_step(step->status) : SIM_STATE_ABSENT,

@@ -41,7 +41,8 @@ struct sim_model;
     CAUSE(REFUSED, "its changes are refused") CAUSE(ABANDONED, "abandoned") CAUSE(OVER, "is over")                     \
     CAUSE(TAKES, "takes an event") CAUSE(CHANGES, "changes its type") CAUSE(WON, "is won")                             \
     CAUSE(ANSWER, "answer") CAUSE(DEMAND, "demand") CAUSE(REACH, "parent ends") CAUSE(END, "end")                      \
-    CAUSE(TURN_DEMANDED, "turn: ends on demand")
+    CAUSE(TURN_DEMANDED, "turn: ends on demand") CAUSE(TURN_REPAIR, "turn: waits for repair")                          \
+    CAUSE(REPAIR, "resume after repair") CAUSE(RESTART_FROM, "restart from a step")
 
 /* machine, from, to, cause, reason */
 #define SIM_TRANSITIONS(MOVE)                                                                                          \
@@ -197,7 +198,7 @@ struct sim_model;
     MOVE(AWAIT, ABSENT, WAITING, BEGINS, "the child has not ended")                                                    \
     MOVE(AWAIT, ABSENT, COMPLETED, SUCCEEDS, "seldom: the child ended before")                                         \
     MOVE(AWAIT, ABSENT, ERRORED, FAILS, "seldom: the child failed before")                                             \
-    MOVE(AWAIT, WAITING, WAITING, CHANGES, "seldom: a year has passed")                                                \
+    MOVE(AWAIT, WAITING, WAITING, CHANGES, "seldom: a year has passed, or it was put back")                            \
     MOVE(AWAIT, WAITING, COMPLETED, SUCCEEDS, "the child has ended")                                                   \
     MOVE(AWAIT, WAITING, ERRORED, FAILS, "the child failed, or was terminated")                                        \
     MOVE(AWAIT, WAITING, ERRORED, ABANDONED, "its branch lost a race")                                                 \
@@ -206,7 +207,35 @@ struct sim_model;
     MOVE(DEFERRED, WAITING, COMPLETED, SUCCEEDS, "somebody completed it")                                              \
     MOVE(DEFERRED, WAITING, ERRORED, FAILS, "somebody failed it")                                                      \
     MOVE(DEFERRED, WAITING, ERRORED, TIMES_OUT, "nobody completed it in time")                                         \
-    MOVE(DEFERRED, WAITING, ERRORED, ABANDONED, "its branch lost a race")
+    MOVE(DEFERRED, WAITING, ERRORED, ABANDONED, "its branch lost a race")                                              \
+    MOVE(INSTANCE, ACTIVE, PAUSED, TURN_REPAIR, "work of it failed for good: it waits for repair")                     \
+    MOVE(INSTANCE, PAUSED, ACTIVE, REPAIR, "somebody has mended what was wrong, and resumes it")                       \
+    MOVE(INSTANCE, ACTIVE, ACTIVE, RESTART_FROM, "from any state, unless it is being undone")                          \
+    MOVE(INSTANCE, WAITING, ACTIVE, RESTART_FROM, "from any state, unless it is being undone")                         \
+    MOVE(INSTANCE, PAUSED, ACTIVE, RESTART_FROM, "from any state, unless it is being undone")                          \
+    MOVE(INSTANCE, COMPLETE, ACTIVE, RESTART_FROM, "from any state, unless it is being undone")                        \
+    MOVE(INSTANCE, ERRORED, ACTIVE, RESTART_FROM, "from any state, unless it is being undone")                         \
+    MOVE(INSTANCE, TERMINATED, ACTIVE, RESTART_FROM, "from any state, unless it is being undone")                      \
+    MOVE(TASK, HELD, PAUSED, TURN_REPAIR, "it waits for repair")                                                       \
+    MOVE(TASK, PAUSING, PAUSED, TURN_REPAIR, "it would have been paused anyhow")                                       \
+    MOVE(TASK, HELD, QUEUED, TURN_REPAIR, "seldom: something was demanded meanwhile, and so it goes on")               \
+    MOVE(TASK, PAUSED, QUEUED, REPAIR, "for any runner")                                                               \
+    MOVE(TASK, PAUSED, HELD, REPAIR, "handed to the local runner")                                                     \
+    MOVE(TASK, ABSENT, QUEUED, RESTART_FROM, "the last run had finished")                                              \
+    MOVE(TASK, QUEUED, QUEUED, RESTART_FROM, "the new run's task takes its place")                                     \
+    MOVE(TASK, WAITING, QUEUED, RESTART_FROM, "the new run's task takes its place")                                    \
+    MOVE(TASK, PAUSED, QUEUED, RESTART_FROM, "the new run's task takes its place")                                     \
+    MOVE(TASK, HELD, QUEUED, RESTART_FROM, "the new run's task takes its place")                                       \
+    MOVE(TASK, PAUSING, QUEUED, RESTART_FROM, "seldom: the new run's task takes its place")                            \
+    MOVE(TASK, ABSENT, HELD, RESTART_FROM, "handed to the local runner")                                               \
+    MOVE(TASK, QUEUED, HELD, RESTART_FROM, "seldom: handed to the local runner")                                       \
+    MOVE(TASK, WAITING, HELD, RESTART_FROM, "handed to the local runner")                                              \
+    MOVE(TASK, PAUSED, HELD, RESTART_FROM, "handed to the local runner")                                               \
+    MOVE(TASK, HELD, HELD, RESTART_FROM, "handed to the local runner")                                                 \
+    MOVE(TASK, PAUSING, HELD, RESTART_FROM, "seldom: handed to the local runner")                                      \
+    MOVE(DO, ERRORED, WAITING, REPAIR, "it is to be tried again, from its first attempt")                              \
+    MOVE(CALL, ERRORED, WAITING, REPAIR, "it is to be called again, from its first attempt")                           \
+    MOVE(AWAIT, ERRORED, WAITING, REPAIR, "its child is to be looked at again")
 /* clang-format on */
 
 enum sim_state {

@@ -166,6 +166,7 @@ static void begin_run(struct sim_instance *instance, int64_t now_ms, int64_t own
     run->claims = owner != 0;
     run->closings = run->expiries = 0;
     run->pause_told = false;
+    run->kept_before_seq = 0;
     run->outcome = instance->outcome = PW_OUTCOME_OPEN;
     instance->completed_at_ms = 0;
     instance->output[0] = instance->error_name[0] = instance->error_message[0] = '\0';
@@ -208,43 +209,27 @@ static void apply_create(struct sim_model *model, const struct pw_op_create *op,
     begin_run(instance, now_ms, op->hold_owner, op->hold_lease_ms);
 }
 
-/* A repair keeps all that had finished but for the step that failed last, of a run that failed and was not undone. */
-static void check_repair(const struct sim_instance *instance, const struct sim_run *old, const struct pw_op_restart *op)
-{
-    const struct sim_step *failed = NULL;
-    SIM_CHECK(SIM_RULE_KEPT, instance->outcome == PW_OUTCOME_ERRORED && op->keep_before_seq == INT64_MAX,
-              "%s is repaired, and did not fail", instance->id);
-    for (int i = 0; i < SIM_STEPS_MAX; i++) {
-        const struct sim_step *step = &old->steps[i];
-        SIM_CHECK(SIM_RULE_KEPT, !sim_is_undo(i) || !step->exists, "%s is repaired, and was undone", instance->id);
-        if (step->exists && step->seq == op->keep_except_seq)
-            failed = step;
-    }
-    SIM_CHECK(SIM_RULE_KEPT, failed != NULL && failed->status == PAWL_STEP_ERRORED,
-              "%s is repaired, and keeps the step that failed", instance->id);
-    for (int i = 0; i < SIM_STEPS_MAX; i++)
-        SIM_CHECK(SIM_RULE_KEPT,
-                  !old->steps[i].exists || old->steps[i].status != PAWL_STEP_ERRORED ||
-                      strcmp(old->steps[i].error_name, "STEP_ABANDONED") == 0 ||
-                      old->steps[i].updated_at_ms <= failed->updated_at_ms,
-                  "%s is repaired from a step that was not the last to fail", instance->id);
-}
-
 static void apply_restart(struct sim_model *model, const struct pw_op_restart *op, int64_t now_ms)
 {
     struct sim_instance *instance = sim_model_by_key(model, op->instance);
     const struct sim_run *old = sim_model_run(instance, instance->run);
     if (op->keep_before_seq != 0)
-        check_repair(instance, old, op);
+        sim_check_kept(instance, op);
     instance->run++;
     begin_run(instance, now_ms, op->hold_owner, op->hold_lease_ms);
     struct sim_run *run = sim_model_run(instance, instance->run);
+    run->kept_before_seq = op->keep_before_seq;
     for (int i = 0; i < SIM_STEPS_MAX; i++) {
         const struct sim_step *step = &old->steps[i];
-        if (!sim_step_is_finished(step) || step->seq >= op->keep_before_seq || step->seq == op->keep_except_seq)
+        bool is_left_out = op->keep_except_error.data != NULL && sim_step_is_abandoned(step);
+        if (!sim_step_is_finished(step) || step->seq >= op->keep_before_seq || step->seq == op->keep_except_seq ||
+            is_left_out)
             continue;
         run->steps[i] = *step;
         run->steps[i].bodies = (int)step->attempts; /* as many as may have run */
+        run->steps[i].goes = 0;
+        run->steps[i].attempts_before = 0;
+        run->steps[i].put_back = 0;
         run->steps[i].is_kept = true;
         run->step_count++;
     }
@@ -264,9 +249,13 @@ static void apply_step(struct sim_model *model, const struct pw_unit *unit, cons
         step->created_at_ms = row->created_at_ms;
         run->step_count++;
     }
+    if (sim_step_is_finished(step)) { /* and so is put back */
+        step->goes++;
+        step->put_back = model->units + 1;
+        step->attempts_before += step->attempts;
+    }
     step->status = row->status;
-    if (row->status != PAWL_STEP_WAITING)
-        step->finished = model->units + 1;
+    step->finished = row->status != PAWL_STEP_WAITING ? model->units + 1 : 0;
     step->attempts = row->attempts;
     step->attempts_max = row->attempts_max;
     step->timeout_ms = row->timeout_ms;
@@ -375,22 +364,25 @@ static void apply_log(struct sim_model *model, const struct pw_unit *unit, const
     run->logged |= 1u << node;
 }
 
-static void apply_park(struct sim_model *model, const struct pw_op_park *op, int64_t now_ms)
+static void apply_park(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_park *op, int64_t now_ms)
 {
     struct sim_task *task = &sim_model_by_key(model, op->instance)->task;
     bool unseen = op->event_seq_seen >= 0 && task->event_seq > op->event_seq_seen;
-    bool is_withdrawn = op->if_requested && !task->pause_requested; /* nothing here waits for repair */
-    if (op->due_at_ms == PW_NOW || unseen || is_withdrawn)
+    bool is_for_repair = op->status == PW_TASK_PAUSED && op->kind == PW_TASK_REPAIR;
+    bool has_no_reason = op->if_requested || (is_for_repair && task->demand != PW_DEMAND_NONE);
+    bool goes_on = has_no_reason && !task->pause_requested;
+    if (op->due_at_ms == PW_NOW || unseen || goes_on)
         task->due_at_ms = now_ms;
     else if (op->due_at_ms != 0)
         task->due_at_ms = op->due_at_ms;
     SIM_CHECK(SIM_RULE_STORED, op->due_at_ms_set == task->due_at_ms, "parked until %lld", (long long)op->due_at_ms_set);
-    task->status = task->pause_requested ? PW_TASK_PAUSED : is_withdrawn ? PW_TASK_ACTIVE : op->status;
-    task->kind = is_withdrawn ? PW_TASK_RESUME : op->kind;
+    task->status = task->pause_requested ? PW_TASK_PAUSED : goes_on ? PW_TASK_ACTIVE : op->status;
+    task->kind = goes_on ? PW_TASK_RESUME : op->kind;
     task->processing = task->pause_requested = false;
     task->owner = task->locked_until_ms = 0;
     task->epoch++;
     sim_check_park(model, op, now_ms);
+    sim_check_awaits(model, unit, op);
 }
 
 static void apply_finish(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_finish *op,
@@ -509,7 +501,7 @@ static void apply_op(struct sim_model *model, const struct pw_unit *unit, const 
         apply_log(model, unit, &op->as.log);
         return;
     case PW_OP_PARK:
-        apply_park(model, &op->as.park, now_ms);
+        apply_park(model, unit, &op->as.park, now_ms);
         return;
     case PW_OP_HOLD:
         sim_model_by_key(model, op->as.hold.instance)->task.pause_requested = false;
@@ -558,6 +550,7 @@ static void note_truths(struct sim_model *model)
                                [SIM_TRUTH_TERMINATED] = instance->outcome == PW_OUTCOME_TERMINATED,
                                [SIM_TRUTH_OVER] = instance->outcome != PW_OUTCOME_OPEN,
                                [SIM_TRUTH_INTERRUPTED] = !task->exists || task->demand != PW_DEMAND_NONE,
+                               [SIM_TRUTH_DEMANDED] = task->exists && task->demand != PW_DEMAND_NONE,
                                [SIM_TRUTH_NOT_ERRORED] = instance->outcome != PW_OUTCOME_ERRORED };
         for (int truth = 0; truth < SIM_TRUTH_COUNT; truth++) {
             if (holds[truth])
@@ -574,8 +567,10 @@ void sim_model_unit(struct sim_model *model, const struct pw_unit *unit, int64_t
         return;
     if (unit->chain != NULL)
         check_turn(model, unit, owners, owner_count);
+    int failed = sim_count_failed(model, unit);
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
         apply_op(model, unit, op, now_ms);
+    sim_check_resume(unit, failed);
     if (model->has_hooks)
         sim_apply_hooks(model, unit, now_ms);
     sim_check_races(model, unit);

@@ -12,7 +12,7 @@
 
 #define BEGINNING_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00.000Z */
 
-enum { TICKS_UNTIL_END_MAX = 2000 };
+enum { TICKS_UNTIL_END_MAX = 2000, MENDINGS_MAX = 3, LONG_MS = 86400000 };
 
 /* ---- Time and chance --------------------------------------------------------------------------------------------------- */
 
@@ -208,9 +208,8 @@ static void act_crash(struct sim_world *world)
 }
 
 /* A clean stop, for an update. */
-static void act_stop(struct sim_world *world)
+static void stop(struct sim_world *world, struct sim_process *process)
 {
-    struct sim_process *process = &world->processes[sim_below(&world->chance, world->process_count)];
     if (process->is_dead || process->on_stack > 0)
         return;
     sim_trace("process %d stops", (int)(process - world->processes));
@@ -220,6 +219,29 @@ static void act_stop(struct sim_world *world)
     change_code(world);
     open_process(world, process);
     sim_process_left(world, process);
+}
+
+static void act_stop(struct sim_world *world)
+{
+    stop(world, &world->processes[sim_below(&world->chance, world->process_count)]);
+}
+
+/* Maybe before it has begun with a job that it has taken. */
+static void stop_holder_of_job(struct sim_world *world)
+{
+    for (int i = 0; i < world->model.instance_count; i++) {
+        const struct sim_instance *job = &world->model.instances[i];
+        if (!sim_is_job(job) || !job->task.exists || !job->task.processing)
+            continue;
+        for (int j = 0; j < world->process_count * SIM_RUNNERS_MAX; j++) {
+            struct sim_process *process = &world->processes[j / SIM_RUNNERS_MAX];
+            int runner = j % SIM_RUNNERS_MAX;
+            if (runner < process->runner_count && process->runners[runner].owner == job->task.owner) {
+                stop(world, process);
+                return;
+            }
+        }
+    }
 }
 
 /* Somebody sets the clock right that was wrong, or wrong that was right. */
@@ -282,13 +304,15 @@ static bool has_open_asks(const struct sim_world *world)
 
 static void act_of_others(struct sim_world *world)
 {
-    int drawn = sim_below(&world->chance, 6);
-    if (drawn < 3)
+    int drawn = sim_below(&world->chance, 13);
+    if (drawn < 6)
         sim_worker_act(world);
-    else if (drawn < 5)
+    else if (drawn < 10)
         sim_client_complete(world);
-    else
+    else if (drawn < 12)
         sim_client_family(world);
+    else
+        stop_holder_of_job(world);
 }
 
 /* Those that wait for something: open calls, followers, hooks.  False: it was the others' turn. */
@@ -303,6 +327,8 @@ static bool act_of_waiting(struct sim_world *world)
         sim_courier_act(world);
     else if (drawn < 10 && world->has_others)
         act_of_others(world);
+    else if (drawn == 10 && world->has_repairs)
+        return sim_client_mend(world);
     else
         return false;
     return true;
@@ -314,8 +340,10 @@ static void act(struct sim_world *world)
     world->counts->actions++;
     if (act_of_waiting(world))
         return;
-    int drawn = sim_below(&world->chance, 103);
-    if (drawn >= 100)
+    int drawn = sim_below(&world->chance, 105);
+    if (drawn >= 103)
+        sim_client_restart_from(world);
+    else if (drawn >= 100)
         sim_client_look(world);
     else if (drawn < 42)
         act_tick(world);
@@ -335,9 +363,14 @@ static void act(struct sim_world *world)
         act_crash(world);
 }
 
+bool sim_may_interlude(const struct sim_world *world)
+{
+    return !world->is_calm && world->answering == 0 && world->depth < SIM_DEPTH_MAX;
+}
+
 static void interlude(struct sim_world *world, int acts)
 {
-    if (world->is_calm || world->answering > 0 || world->depth >= SIM_DEPTH_MAX)
+    if (!sim_may_interlude(world))
         return;
     enum sim_context context = world->context;
     world->depth++;
@@ -354,8 +387,7 @@ static void interlude(struct sim_world *world, int acts)
 
 void sim_interlude(struct sim_world *world)
 {
-    if (!world->is_calm && world->answering == 0 && world->depth < SIM_DEPTH_MAX &&
-        sim_happens(&world->chance, world->mood.interlude))
+    if (sim_may_interlude(world) && sim_happens(&world->chance, world->mood.interlude))
         interlude(world, 1 + sim_below(&world->chance, 3));
 }
 
@@ -429,9 +461,12 @@ static void make_world(struct sim_world *world, uint64_t seed)
     world->mood.sets_back = of_some_worlds(seed, 2, 100);
     world->mood.looks_around = of_some_worlds(seed, 3, 100);
     world->has_others = sim_mix(seed + 4) % 2 == 0;
+    world->has_repairs = sim_mix(seed + 5) % 3 == 0;
+    world->mood.body_fails_for_good += world->has_repairs ? 150 : 0;
     sim_taste_choose(&taste, world->has_others, &world->chance);
     for (int i = 0; i < SIM_PROGRAMS_MAX; i++) {
         sim_program_make(&world->programs[i], &taste, i < 2 ? 2 + i : SIM_NONE, &world->chance);
+        world->programs[i].suspends = world->has_repairs && sim_mix(seed * SIM_PROGRAMS_MAX + (uint64_t)i) % 3 > 0;
         sim_program_trace(&world->programs[i], i);
     }
     sim_model_reset(&world->model, world->programs, world->start_ms);
@@ -471,6 +506,22 @@ static void check_next_of_share(struct sim_world *world, const struct sim_proces
     }
 }
 
+/* Those that wait for repair are resumed, and what was wrong is right now; but not that a child failed, or that a change is
+ * refused.  What still waits after some times is given up, or left as it is when nobody waits for it.  False: that was
+ * all. */
+static bool mend(struct sim_world *world, int *mendings, bool is_awaited)
+{
+    bool any = false;
+    SIM_CHECK(SIM_RULE_LIVENESS, *mendings < MENDINGS_MAX + SIM_INSTANCES_MAX, "%d times something waits for repair",
+              *mendings);
+    if (*mendings < MENDINGS_MAX)
+        any = sim_client_mend_all(world, SIM_DEED_RESUME);
+    else if (is_awaited || sim_below(&world->chance, 2) == 0)
+        any = sim_client_mend_all(world, SIM_DEED_TERMINATE);
+    *mendings += any;
+    return any;
+}
+
 /* Time goes on from one due task to the next, until there is none.  What is in the shards of a runner that does not come
  * to it is taken by any other one, after the grace. */
 static void run_to_end(struct sim_world *world)
@@ -484,7 +535,9 @@ static void run_to_end(struct sim_world *world)
             sim_loose_finish(world, &world->processes[i], &world->processes[i].runners[j]);
         sim_process_commit(&world->processes[i]);
     }
-    if (sim_below(&world->chance, 2) == 0 || world->has_others) /* a child that is paused holds its parent up */
+    bool resumes = sim_below(&world->chance, 2) == 0 || world->has_others; /* a paused child holds its parent up */
+    int mendings = 0;
+    if (resumes)
         sim_client_resume_all(world);
     for (int ticks = 0;; ticks++) {
         struct sim_process *process = &world->processes[ticks % world->process_count];
@@ -492,6 +545,9 @@ static void run_to_end(struct sim_world *world)
         unsigned long long bodies = (unsigned long long)world->counts->bodies;
         check_next_wake(world);
         check_next_of_share(world, process);
+        bool is_idle = next_ms > world->now_ms + LONG_MS; /* for who waits for a child looks after it once a year */
+        if (is_idle && resumes && mend(world, &mendings, next_ms < INT64_MAX))
+            continue;
         if (next_ms == INT64_MAX)
             return;
         SIM_CHECK(SIM_RULE_LIVENESS, ticks < TICKS_UNTIL_END_MAX, "after %d ticks something is still due", ticks);

@@ -100,7 +100,8 @@ struct sim_world {
     enum sim_context context;
     uint64_t interludes, faults, applied; /* so far */
     uint64_t applied_at_interlude;        /* when the last one ended */
-    bool has_others; /* its programs call workers, make children, wait for deferreds, and undo what they did */
+    bool has_others;  /* its programs call workers, make children, wait for deferreds, and undo what they did */
+    bool has_repairs; /* some of them wait for repair when their work failed */
     int events_sent, names_made;
     struct sim_ask asks[SIM_ASKS_MAX];
     struct sim_follower followers[SIM_FOLLOWERS_MAX];
@@ -125,6 +126,8 @@ void sim_world_run(struct sim_world *world, uint64_t seed);
 void sim_clock_to(struct sim_world *world, int64_t at_ms);
 /* By chance, others go on before the caller does. */
 void sim_interlude(struct sim_world *world);
+/* May others come in here at all? */
+bool sim_may_interlude(const struct sim_world *world);
 /* For certain, and for longer. */
 void sim_interlude_long(struct sim_world *world);
 void sim_tick(struct sim_world *world, struct sim_process *process, struct sim_runner *runner, int64_t max_instances,
@@ -154,10 +157,17 @@ void sim_loose_stop(struct sim_world *world, struct sim_process *process, struct
 void sim_client_create(struct sim_world *world);
 void sim_client_event(struct sim_world *world);
 void sim_client_control(struct sim_world *world);
+void sim_client_restart_from(struct sim_world *world);
 void sim_client_look(struct sim_world *world);
 void sim_client_complete(struct sim_world *world);
 void sim_client_family(struct sim_world *world);
 void sim_client_resume_all(struct sim_world *world);
+/* Of one that waits for repair somebody has mended, mostly, what was wrong, and resumes it.  False: none does. */
+bool sim_client_mend(struct sim_world *world);
+/* Somebody wants something of a run whose turn is about to end. */
+void sim_client_disturb(struct sim_world *world, struct sim_instance *instance);
+/* This is done to all that wait for repair.  False: none did. */
+bool sim_client_mend_all(struct sim_world *world, enum sim_deed_kind kind);
 /* Directly or over HTTP, at any process that lives. */
 void sim_client_perform(struct sim_world *world, struct sim_deed *deed);
 

@@ -110,6 +110,8 @@ static pawl_status decide_hold(struct pw_transaction *transaction, struct pw_op_
         return pw_no_memory(transaction);
     struct pw_task *task = &run->task;
     task->status = PW_TASK_ACTIVE;
+    if (task->kind == PW_TASK_REPAIR)
+        task->kind = PW_TASK_RESUME;
     task->processing = true;
     task->epoch++;
     task->owner = op->owner;

@@ -114,6 +114,7 @@
         " FROM workflow_task t CROSS JOIN workflow_instance i ON i.key = t.instance WHERE t.instance = ?1")            \
     QUERY(TASK_TAKE,                                                                                                   \
         "UPDATE workflow_task SET status = 0, processing = 1, epoch = epoch + 1, owner = ?2, locked_until = ?3,"       \
+        " kind = CASE kind WHEN 4 THEN 2 ELSE kind END,"                                                               \
         " pause_requested = pause_requested & ?4, started_at = coalesce(started_at, ?5), updated_at = ?5"              \
         " WHERE instance = ?1")                                                                                        \
                                                                                                                        \
