@@ -6,6 +6,7 @@
 #include "hand.h"
 
 #include "engine/engine.h"
+#include "pawl/hooks.h"
 #include "turn/lanes.h"
 #include "turn/turn.h"
 
@@ -82,6 +83,28 @@ static void an_interrupt_that_comes_as_a_run_parks_for_repair_is_not_slept_over(
     assert_int_equal(wait_for(pawl_turn_lane(turn), "more"), PAWL_INTERRUPTED);
     fail_run(hand, turn, "INTERRUPTED");
     assert_int_equal(hand_get(hand, "r").status, PAWL_TERMINATED);
+}
+
+/* Nobody was told that it is due: it was to be paused when that was decided, and the store let it go on. */
+static void a_run_that_goes_on_instead_of_waiting_for_repair_is_told_as_due(void **state)
+{
+    struct hand *hand = *state;
+    struct pawl_hook hook = PAWL_HOOK_INIT;
+    struct pawl_delivery_page page;
+    hook.name = "all";
+    hook.events = PAWL_HOOK_ENQUEUED;
+    assert_ok(pawl_hook_register(hand->engine, &hook, &hand->error), hand->error);
+    hand_create(hand, "r");
+    pawl_turn *turn = poll_for(hand, "r");
+    assert_int_equal(pawl_attempt_fail(expect_run(pawl_turn_lane(turn), "work"), "Broken", "", false), PAWL_OK);
+    pawl_turn_await_repair(turn);
+    demand_from_afar(hand, turn, PW_DEMAND_INTERRUPT);
+    bool again = true;
+    assert_ok(pawl_turn_done(hand->runner, turn, &again, &hand->error), hand->error);
+    assert_false(again);
+    assert_ok(pawl_list_deliveries(hand->engine, hand->scope, NULL, &page, &hand->error), hand->error);
+    assert_int_equal(page.count, 2); /* that it was created, and this */
+    assert_non_null(strstr(page.deliveries[1].delivery.payload_json, "\"resume\""));
 }
 
 /* The turn read on to the newer event, and so past the number by which it would have known of the demand. */
@@ -359,6 +382,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(an_interrupt_that_comes_as_a_run_parks_for_repair_is_not_slept_over),
+        TEST(a_run_that_goes_on_instead_of_waiting_for_repair_is_told_as_due),
         TEST(an_interrupt_before_an_event_that_a_turn_has_seen_is_not_slept_over),
         TEST(an_interrupt_before_an_event_that_was_loaded_is_not_slept_over),
         TEST(an_interruption_of_a_branch_that_loses_is_not_one_of_the_run),

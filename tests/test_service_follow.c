@@ -118,6 +118,36 @@ static void a_waiting_step_comes_again_when_it_has_changed(void **state)
     pawl_follow_close(follow);
 }
 
+/* It had been told as failed, and so as finished: nobody looked at it again. */
+static void a_step_that_a_repair_put_back_is_told_again_from_any_mark(void **state)
+{
+    struct world *world = *state;
+    const char *mark;
+    bool ended;
+    world_create(world, "a");
+    world_add_step(world, "a", 1, PAWL_STEP_DO, PAWL_STEP_COMPLETED);
+    world_add_step(world, "a", 2, PAWL_STEP_DO, PAWL_STEP_ERRORED);
+    world_park(world, "a", PW_TASK_PAUSED, PW_TASK_REPAIR, 0);
+    pawl_follow *follow = follow_from(world, "a", NULL);
+    assert_string_equal(next(world, follow, &mark, &ended),
+                        "status:waitingForRepair#1 step:step-1=completed step:step-2=errored");
+    world->now_ms++;
+    assert_int_equal(pawl_resume(world->engine, "order", "a", &world->error), PAWL_OK);
+    update_step(world, "a", 2, PAWL_STEP_COMPLETED, 1);
+    world_finish(world, "a", PW_OUTCOME_COMPLETE);
+
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(next(world, follow, NULL, &ended), "log:resumed after repair, and tried again: step-2");
+        assert_false(ended);
+        assert_string_equal(next(world, follow, NULL, &ended),
+                            "step:step-1=completed step:step-2=completed status:complete#1");
+        assert_true(ended);
+        pawl_follow_close(follow);
+        follow = follow_from(world, "a", mark);
+    }
+    pawl_follow_close(follow);
+}
+
 static void a_clock_that_goes_back_hides_nothing(void **state)
 {
     struct world *world = *state;
@@ -358,6 +388,7 @@ int main(void)
     struct CMUnitTest tests[] = {
         TEST(changes_come_once_and_in_order),
         TEST(a_waiting_step_comes_again_when_it_has_changed),
+        TEST(a_step_that_a_repair_put_back_is_told_again_from_any_mark),
         TEST(a_clock_that_goes_back_hides_nothing),
         TEST(every_mark_leads_to_what_comes_behind_it),
         TEST(a_restart_is_followed_after_the_rest_of_the_old_run),

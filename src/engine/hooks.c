@@ -162,19 +162,20 @@ static enum pw_hook_reason reason_of_park(const struct pw_op_park *park)
         return PW_REASON_RETRY;
     case PW_TASK_RESUME:
     case PW_TASK_RUN:
-    case PW_TASK_REPAIR: /* paused: nobody is told */
+    case PW_TASK_REPAIR: /* unless it is paused */
         return PW_REASON_RESUME;
     }
     return PW_REASON_RESUME;
 }
 
 /* Two events to one instance in one unit wake it once.  A park that pauses for certain makes nothing due; whether one
- * that only may pause does, the store sees. */
+ * that only may pause does, or one for repair of a run that is to stop, the store sees. */
 static struct notice notice_of_waking(const struct pw_unit *unit, const struct pw_op *op)
 {
     bool by_event = false, again = false;
-    if (op->kind == PW_OP_PARK &&
-        (op->as.park.is_job || (op->as.park.status == PW_TASK_PAUSED && !op->as.park.if_requested)))
+    const struct pw_op_park *park = op->kind == PW_OP_PARK ? &op->as.park : NULL;
+    bool may_go_on = park != NULL && (park->if_requested || park->kind == PW_TASK_REPAIR);
+    if (park != NULL && (park->is_job || (park->status == PW_TASK_PAUSED && !may_go_on)))
         return (struct notice){ 0 };
     look_before(unit, op, &by_event, &again);
     if (again)

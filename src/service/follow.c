@@ -5,7 +5,10 @@
  * long the history is, and no clock is asked.
  *
  * A mark is a place as text.  It has room for some waiting steps; where there are more, it goes back to before the first
- * that it has no room for, and from there on steps are told again.  Never is one left out. */
+ * that it has no room for, and from there on steps are told again.  Never is one left out.
+ *
+ * A resume after a repair puts finished steps back, which nobody would look at again.  It says so in the log, in the same
+ * transaction: who comes to that line goes back to the first step. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,6 +220,7 @@ struct look {
     struct pawl_change *changes;
     size_t change_count;
     size_t told_bytes; /* of payloads and messages */
+    bool goes_back;    /* to the first step, with the next look */
     struct pawl_error *error;
 };
 
@@ -327,6 +331,11 @@ static pawl_status tell_log(struct look *look, const struct pw_log_row *row)
     if (log == NULL || pw_rows_log(look->scope, look->place.run, row, log) != PAWL_OK)
         return PAWL_NOMEM;
     look->place.log_seq = row->seq;
+    if (pw_text_equal(row->category, pw_text_of("system")) && pw_text_begins_with(row->message, PW_LOG_REPAIRED)) {
+        look->place.step_seq = 0;
+        look->place.open_count = 0;
+        look->goes_back = true;
+    }
     look->told_bytes += row->message.size + row->data.size;
     struct pawl_change *change = add_change(look, PAWL_CHANGE_LOG);
     if (change == NULL)
@@ -356,7 +365,7 @@ static pawl_status tell_rows(struct look *look)
 {
     size_t changed = 0, step = 0, log = 0;
     pawl_status status = PAWL_OK;
-    while (status == PAWL_OK && look->told_bytes < LOOK_BYTES_MAX &&
+    while (status == PAWL_OK && look->told_bytes < LOOK_BYTES_MAX && !look->goes_back &&
            (changed < look->changed_count || step < look->step_count || log < look->log_count)) {
         int64_t changed_at = changed < look->changed_count ? look->changed[changed].updated_at_ms : INT64_MAX;
         int64_t step_at = step < look->step_count ? look->steps[step].updated_at_ms : INT64_MAX;
@@ -374,7 +383,7 @@ static pawl_status tell_rows(struct look *look)
 static bool is_drained(const struct look *look)
 {
     return look->step_count < LOOK_ROWS_MAX && look->log_count < LOOK_ROWS_MAX && look->changed_count < LOOK_ROWS_MAX &&
-           look->told_bytes < LOOK_BYTES_MAX;
+           look->told_bytes < LOOK_BYTES_MAX && !look->goes_back;
 }
 
 /* The instance is read first: what ended a run, or began the next, is then durable, and so is all before it. */

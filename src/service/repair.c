@@ -86,7 +86,7 @@ static char *append(char *at, struct pw_text text)
 /* "resumed after repair, and tried again: charge, ship" */
 static pawl_status log_mended(struct pw_edit *edit, size_t names_size)
 {
-    const struct pw_text beginning = pw_text_of("resumed after repair, and tried again");
+    const struct pw_text beginning = pw_text_of(PW_LOG_REPAIRED);
     char *text = pw_arena_take(edit->arena, beginning.size + names_size + 1);
     if (text == NULL)
         return PAWL_NOMEM;

@@ -42,9 +42,7 @@ static struct deeds deeds_of(const struct pw_unit *unit, int64_t instance)
         deeds.is_made |= op->kind == PW_OP_CREATE && op->as.create.created && op->as.create.fence.instance == instance;
         deeds.is_made |= op->kind == PW_OP_RESTART && op->as.restart.instance == instance;
         deeds.is_sent_event |= op->kind == PW_OP_EVENT && op->as.event.instance == instance;
-        /* Of one that was to wait for repair, and goes on because something is demanded of it, no hook is told. */
-        deeds.is_parked |=
-            op->kind == PW_OP_PARK && op->as.park.instance == instance && op->as.park.kind != PW_TASK_REPAIR;
+        deeds.is_parked |= op->kind == PW_OP_PARK && op->as.park.instance == instance;
         deeds.is_parked |= op->kind == PW_OP_EVENT && op->as.event.instance == instance && op->as.event.woke;
         deeds.is_held |= op->kind == PW_OP_HOLD && op->as.hold.instance == instance;
         deeds.is_ended |= op->kind == PW_OP_FINISH && op->as.finish.instance == instance;

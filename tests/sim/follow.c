@@ -25,9 +25,8 @@ static void check_complete(const struct sim_follower *follower, bool is_restarte
         const struct sim_step *step = &run->steps[node];
         const struct sim_told_step *told = &follower->steps[node];
         bool is_as_told = told->is_told && told->status == step->status && told->attempts == step->attempts;
-        /* Of one that was told to have failed, and was put back since, the stream does not tell what became of it. */
-        CHECK(!step->exists || is_as_told || (told->is_told && step->goes > 0), "%s, run %lld: n%d is told otherwise",
-              instance->id, (long long)follower->run, node);
+        CHECK(!step->exists || is_as_told, "%s, run %lld: n%d is told otherwise", instance->id,
+              (long long)follower->run, node);
     }
 }
 
@@ -117,8 +116,10 @@ static void hear_step(struct sim_follower *follower, const pawl_value *data)
     CHECK(node != SIM_NONE && follower->instance->runs[follower->run - 1].steps[node].exists, "a step %s", name);
     struct sim_told_step now = { true, step_status_at(data), pawl_value_int(data, "attempts", -1) };
     struct sim_told_step *told = &follower->steps[node];
-    bool is_put_back = follower->instance->runs[follower->run - 1].steps[node].goes > 0;
-    CHECK(!told->is_told || is_put_back ||
+    bool is_repaired = false; /* then all are told again */
+    for (int i = 0; i < SIM_STEPS_MAX; i++)
+        is_repaired |= follower->instance->runs[follower->run - 1].steps[i].goes > 0;
+    CHECK(!told->is_told || is_repaired ||
               (told->status == PAWL_STEP_WAITING && (now.status != PAWL_STEP_WAITING || now.attempts > told->attempts)),
           "%s of %s is told again, and has not changed", name, follower->instance->id);
     *told = now;
