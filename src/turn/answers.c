@@ -125,13 +125,25 @@ static pawl_status look_at_target(pawl_lane *lane, const struct pw_step *step, s
     return pw_lane_is_over(lane) ? pw_lane_suspend(lane) : status;
 }
 
-/* What every wait does first.  PAWL_OK with *out_decided false: there is no answer yet. */
+/* What was out when the run was interrupted, and is given up for that. */
+static bool is_given_up(const struct pw_step *step)
+{
+    return step->row.kind == PAWL_STEP_CALL && step->row.status == PAWL_STEP_ERRORED &&
+           pw_text_equal(step->row.error_name, pw_text_of(pawl_status_name(PAWL_INTERRUPTED))) &&
+           pw_text_equal(step->row.error_message, pw_text_of(pawl_status_text(PAWL_INTERRUPTED)));
+}
+
+/* What every wait does first.  PAWL_OK with *out_decided false: there is no answer yet.  Of a run that was interrupted the
+ * answers to its calls are still taken, because what was done is to be undone. */
 static pawl_status answer_look(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy,
                                struct pawl_answer *out_answer, bool *out_decided)
 {
     pawl_turn *turn = lane->turn;
     bool taken = false;
-    pawl_status status = pw_recall_settle(lane, step, out_answer, out_decided);
+    pawl_status status = pw_recall_choice(lane, step, out_answer, out_decided);
+    bool is_interrupted = status == PAWL_OK && pw_recall_is_interrupted(turn);
+    if (is_interrupted && (*out_decided ? is_given_up(step) : step->row.kind != PAWL_STEP_CALL))
+        return pw_recall_interrupt(lane);
     if (status != PAWL_OK || *out_decided)
         return status;
     if (step->rejected != PAWL_OK)
@@ -251,7 +263,7 @@ static pawl_status give_up_job(pawl_lane *lane, struct pw_step *step, const stru
     struct pw_attempt_failure failure = { .attempt = step->row.attempts,
                                           .name = pawl_status_name(why),
                                           .message = pawl_status_text(why),
-                                          .may_retry = true,
+                                          .may_retry = why != PAWL_INTERRUPTED,
                                           .policy = policy,
                                           .ends = pw_job_of_step(step, &job) ? &job : NULL };
     pw_recall_stamp(step, pawl_now_ms(lane->turn->engine));
@@ -297,6 +309,16 @@ static pawl_status look_at_job(pawl_lane *lane, struct pw_step *step, const stru
     return status == PAWL_OK ? PAWL_CONFLICT : status;
 }
 
+/* A job that is out ends before anything is undone: were it done afterwards, nobody would undo it. */
+static pawl_status interrupt_call(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
+{
+    struct pw_job job;
+    if (!pw_job_of_step(step, &job))
+        return pw_recall_interrupt(lane);
+    pawl_status status = give_up_job(lane, step, policy, PAWL_INTERRUPTED);
+    return status == PAWL_OK ? PAWL_CONFLICT : status;
+}
+
 static pawl_status call_look(pawl_lane *lane, struct pw_step *step, const struct pawl_job_request *call,
                              const struct pawl_policy *policy, struct pawl_answer *out_answer)
 {
@@ -304,6 +326,8 @@ static pawl_status call_look(pawl_lane *lane, struct pw_step *step, const struct
     pawl_status status = answer_look(lane, step, policy, out_answer, &decided);
     if (status != PAWL_OK || decided)
         return status;
+    if (pw_recall_is_interrupted(lane->turn))
+        return interrupt_call(lane, step, policy);
     int64_t now_ms = pawl_now_ms(lane->turn->engine);
     if (step->row.next_retry_at_ms > now_ms)
         return pw_recall_wait(lane, step->row.next_retry_at_ms, PW_TASK_RETRY);

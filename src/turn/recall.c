@@ -21,13 +21,13 @@ bool pw_lane_is_over(const pawl_lane *lane)
 
 /* A run that is interrupted does nothing new until it unwinds.  What has finished is still answered, so that every replay
  * gets to the same place. */
-static pawl_status tell_of_interruption(pawl_lane *lane)
+pawl_status pw_recall_interrupt(pawl_lane *lane)
 {
     lane->told_interruption = true;
     return pw_lane_error(lane, PAWL_INTERRUPTED, "%s", pawl_status_text(PAWL_INTERRUPTED));
 }
 
-static bool is_interrupted(const pawl_turn *turn)
+bool pw_recall_is_interrupted(const pawl_turn *turn)
 {
     return turn->demand != PW_DEMAND_NONE && !turn->unwinding;
 }
@@ -39,8 +39,8 @@ static pawl_status find_or_add(pawl_lane *lane, struct pw_text name, enum pawl_s
     struct pw_step *step = pw_history_find(turn->history, name);
     if (step == NULL && pw_lane_is_abandoned(lane))
         return pw_lane_suspend(lane);
-    if (step == NULL && kind != PAWL_STEP_FIRST && is_interrupted(turn))
-        return tell_of_interruption(lane);
+    if (step == NULL && kind != PAWL_STEP_FIRST && pw_recall_is_interrupted(turn))
+        return pw_recall_interrupt(lane);
     if (step == NULL) {
         int64_t steps_max = turn->definition->limits.steps_max;
         /* What undoes a run does not count: it would keep one that met its limit from being undone. */
@@ -162,8 +162,8 @@ pawl_status pw_recall_choice(pawl_lane *lane, struct pw_step *step, struct pawl_
 pawl_status pw_recall_settle(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer, bool *out_decided)
 {
     pawl_status status = pw_recall_choice(lane, step, out_answer, out_decided);
-    if (status == PAWL_OK && !*out_decided && is_interrupted(lane->turn))
-        return tell_of_interruption(lane);
+    if (status == PAWL_OK && !*out_decided && pw_recall_is_interrupted(lane->turn))
+        return pw_recall_interrupt(lane);
     return status;
 }
 
@@ -174,8 +174,8 @@ pawl_status pawl_lane_check(pawl_lane *lane)
     pthread_mutex_lock(&turn->lock);
     if (pw_lane_is_over(lane))
         status = pw_lane_suspend(lane);
-    else if (is_interrupted(turn))
-        status = tell_of_interruption(lane);
+    else if (pw_recall_is_interrupted(turn))
+        status = pw_recall_interrupt(lane);
     pthread_mutex_unlock(&turn->lock);
     return status;
 }
@@ -268,6 +268,20 @@ pawl_status pw_recall_mock(pawl_lane *lane, struct pw_step *step, const struct p
     return PAWL_OK;
 }
 
+/* Once anything is undone no repair may keep what was done, so it must be known before the first compensation runs: its row
+ * waits for it.  Of a run that was interrupted the task says so. */
+static bool begins_undoing(const pawl_turn *turn, const struct pw_step *step)
+{
+    return turn->unwinding && !turn->undoing_known && turn->demand == PW_DEMAND_NONE && !step->in_store;
+}
+
+static pawl_status announce_undoing(pawl_lane *lane, struct pw_step *step)
+{
+    lane->turn->undoing_known = true;
+    pawl_status status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
+    return status == PAWL_OK ? PAWL_CONFLICT : status;
+}
+
 /* The body's turn has come: hand it out.  PAWL_CONFLICT: look again. */
 static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy,
                                  struct pawl_answer *out_answer)
@@ -287,6 +301,8 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
             fail_attempt(lane, step, policy, step->row.attempts, PAWL_STEP_MAX_ATTEMPTS_EXCEEDED, false);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
+    if (begins_undoing(turn, step))
+        return announce_undoing(lane, step);
     /* Log lines and what attempts registered stay in memory until the turn ends; a long one goes on in a new turn. */
     if (turn->host->stopping(turn->runner) || turn->arena.used > PW_TURN_BYTES_MAX ||
         !turn->host->take_step(turn->runner)) {

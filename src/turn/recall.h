@@ -19,6 +19,10 @@ pawl_status pw_recall_settle(pawl_lane *lane, struct pw_step *step, struct pawl_
 /* The same for a race, which is run also when the run is interrupted: each of its branches says so. */
 pawl_status pw_recall_choice(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer,
                              bool *out_decided) PAWL_MUST_CHECK;
+/* Does the run do nothing new because of what is demanded of it? */
+bool pw_recall_is_interrupted(const pawl_turn *turn);
+/* Tells the lane so: PAWL_INTERRUPTED. */
+pawl_status pw_recall_interrupt(pawl_lane *lane) PAWL_MUST_CHECK;
 /* A test's word instead of what would be done.  PAWL_OK with *out_mocked false: there is none. */
 pawl_status pw_recall_mock(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy,
                            bool *out_mocked) PAWL_MUST_CHECK;
