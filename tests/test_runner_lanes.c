@@ -189,6 +189,27 @@ static pawl_status slow_one_last(pawl_run *run, const pawl_value *params, pawl_v
     return pawl_all(run, branches, 3, 0);
 }
 
+static pawl_status nap_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    const char *nap = pawl_run_format(run, "%d ms", (int)pawl_value_int(params, NULL, 0));
+    PAWL_TRY(pawl_sleep(run, own_name(run, "nap", params), nap));
+    return pawl_do(run, own_name(run, "woke", params), NULL, note_woke, NULL, out_result);
+}
+
+/* The later one is said by nobody once the sooner one is over. */
+static pawl_status slow_one_and_two_naps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    pawl_value *sooner, *later;
+    (void)params;
+    (void)out_result;
+    PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &sooner, "i", 10));
+    PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &later, "i", 60));
+    struct pawl_branch branches[] = { { .run = slow_branch },
+                                      { .run = nap_branch, .input = sooner },
+                                      { .run = nap_branch, .input = later } };
+    return pawl_all(run, branches, 3, 0);
+}
+
 static pawl_status winning_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
     (void)params;
@@ -301,6 +322,11 @@ static void A11_a_slow_branch_begun_last_holds_up_no_sleep_and_no_retry(void **s
     hold_up(*state, slow_one_last);
 }
 
+static void A11_sleeps_of_different_lengths_end_beside_a_slow_branch_each_in_its_time(void **state)
+{
+    hold_up(*state, slow_one_and_two_naps);
+}
+
 static void A11_a_loser_that_blocks_sees_itself_cancelled_and_the_winner_is_kept(void **state)
 {
     struct stage *stage = *state;
@@ -359,6 +385,7 @@ int main(void)
         TEST(A11_no_more_branches_than_the_limit_are_under_way),
         TEST(A11_a_slow_branch_begun_first_holds_up_no_sleep_and_no_retry),
         TEST(A11_a_slow_branch_begun_last_holds_up_no_sleep_and_no_retry),
+        TEST(A11_sleeps_of_different_lengths_end_beside_a_slow_branch_each_in_its_time),
         TEST(A11_a_loser_that_blocks_sees_itself_cancelled_and_the_winner_is_kept),
         TEST(parallel_branches_finish_with_one_worker_too),
         TEST(many_runs_with_branches_share_the_workers),
