@@ -170,6 +170,7 @@ struct sim_model;
     MOVE(TASK, WAITING, QUEUED, REACH, "its parent was cut off")                                                       \
     MOVE(TASK, PAUSED, QUEUED, REACH, "its parent was cut off: that lifts the pause")                                  \
     MOVE(TASK, HELD, QUEUED, REACH, "seldom: its lease has expired")                                                   \
+    MOVE(TASK, PAUSING, HELD, REACH, "seldom: the pause is lifted before it was reached")                              \
     MOVE(TASK, PAUSING, QUEUED, REACH, "seldom: its lease has expired")                                                \
     MOVE(TASK, HELD, ABSENT, TURN_DEMANDED, "it ends as it was asked to")                                              \
     MOVE(TASK, PAUSING, ABSENT, TURN_DEMANDED, "seldom: a termination does not wait for a pause")                      \
