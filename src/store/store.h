@@ -274,6 +274,7 @@ struct pw_op_event {
     bool is_answer;
     bool recorded;    /* out */
     bool woke;        /* out, of an answer */
+    bool is_paused;   /* out, of an answer that was recorded: the run is, or is asked to be */
     int64_t seq;      /* out, when recorded */
     int64_t run_told; /* out, of an answer that was recorded */
 };

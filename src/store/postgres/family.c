@@ -34,6 +34,7 @@ static pawl_status record_event(struct pw_transaction *transaction, struct pw_op
     op->recorded = true;
     if (op->is_answer) {
         op->run_told = run->run;
+        op->is_paused = run->task.status == PW_TASK_PAUSED || run->task.pause_requested;
         op->woke = wake(transaction, &run->task);
     }
     return PAWL_OK;
