@@ -151,7 +151,7 @@ static const char *advice_for(long status, const char *code)
         { "UNAUTHORIZED", "; --token-file, --token-command or PAWL_TOKEN says who you are" },
         { "FORBIDDEN", "; another token may be allowed to (--token-file, --profile)" },
         { "RUNNER_TICK_DISABLED", "; pawld --allow-tick enables them" },
-        { "INSTANCE_TERMINAL", "; only a restart is possible (pawl instances restart)" },
+        { "INSTANCE_TERMINAL", "; what is possible is a new run (pawl instances why says which)" },
         { "INSTANCE_ID_ALREADY_EXISTS", "; --return-existing answers the one that has it" },
         { "ROUTE_NOT_FOUND", "; the base URL ends with the server's mount, which is /api unless told otherwise" },
         { "STORE_UNAVAILABLE", "; it is passing, try again" },

@@ -24,8 +24,8 @@ static const struct command instance_commands[] = {
     { .name = "list",
       .summary = "list instances, newest first",
       .description =
-          "Without a workflow, those of all workflows. The list is a page of 25 unless told otherwise; --all "
-          "follows the pages to the end.\n\n"
+          "Without a workflow, those of all workflows, but for what the token may not read, which is told. The list is "
+          "a page of 25 unless told otherwise; --all follows the pages to the end.\n\n"
           "With -o ids each line is WORKFLOW/ID, which all other commands take, also from standard input.",
       .argument = ARGUMENT_WORKFLOW,
       .argument_is_optional = true,

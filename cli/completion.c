@@ -126,13 +126,13 @@ static void offer_instances(struct completer *completer)
     struct listing_query query = { .limit = INSTANCES_MAX };
     json_t *page = NULL, *instance;
     size_t index;
-    const char *slash = strchr(completer->word, '/');
+    const char *slash = strchr(completer->word, '/'), *left_out;
     if (!reach(session))
         return;
     if (slash != NULL)
         query.workflow = pool_copy(&session->pool, completer->word, (size_t)(slash - completer->word));
     if ((query.workflow != NULL && !is_workflow_name(query.workflow)) ||
-        listing_page(session, &query, &page) != EXIT_DONE)
+        listing_page(session, &query, &page, &left_out) != EXIT_DONE)
         return;
     json_array_foreach(json_at(page, "instances"), index, instance)
         offer(completer,

@@ -55,38 +55,72 @@ static bool insert(json_t *list, json_t *instance, bool oldest_first, size_t lim
     return is_dropped;
 }
 
-static enum exit_code merge_pages(struct session *session, const struct listing_query *query, json_t *list,
-                                  bool *out_has_more)
+/* Goes on with the others where one may not be read; where none may, it ends as the last one did. */
+static enum exit_code each_workflow(struct session *session, const struct listing_query *query,
+                                    enum exit_code (*list)(struct session *session, const struct listing_query *query,
+                                                           void *user),
+                                    void *user, const char **out_left_out)
 {
-    const char **names;
-    size_t count, index;
-    bool oldest_first = query->order != NULL && strcmp(query->order, "asc") == 0;
+    const char **names, *left_out = NULL;
+    size_t count, left_count = 0;
     enum exit_code code = workflow_names(session, &names, &count);
     for (size_t i = 0; code == EXIT_DONE && i < count; i++) {
         struct listing_query own = *query;
-        json_t *page = NULL, *instance;
         own.workflow = names[i];
-        code = fetch_page(session, &own, &page);
-        if (code != EXIT_DONE)
-            break;
-        json_array_foreach(json_at(page, "instances"), index, instance)
-            *out_has_more = insert(list, instance, oldest_first, (size_t)query->limit) || *out_has_more;
-        *out_has_more = *out_has_more || json_flag(page, "hasNextPage");
-        json_decref(page);
+        code = list(session, &own, user);
+        if (!workflow_is_withheld(session, code))
+            continue;
+        left_out =
+            pool_format(&session->pool, "%s%s%s", left_count > 0 ? left_out : "", left_count > 0 ? ", " : "", names[i]);
+        code = ++left_count < count ? EXIT_DONE : code;
     }
+    if (code == EXIT_DONE)
+        *out_left_out = left_out;
     return code;
 }
 
-enum exit_code listing_page(struct session *session, const struct listing_query *query, json_t **out_page)
+void listing_tell_left_out(const struct session *session, const char *left_out)
 {
-    bool has_more = false;
+    struct problem problem;
+    if (left_out == NULL)
+        return;
+    (void)problem_set(&problem, EXIT_DONE, "FORBIDDEN", "left out, because the token may not read them: %s", left_out);
+    problem_print(&problem, session_is_json(session));
+}
+
+struct merging {
+    json_t *list;
+    bool has_more;
+};
+
+static enum exit_code merge_page(struct session *session, const struct listing_query *query, void *user)
+{
+    struct merging *merging = user;
+    size_t index;
+    json_t *page = NULL, *instance;
+    bool oldest_first = query->order != NULL && strcmp(query->order, "asc") == 0;
+    enum exit_code code = fetch_page(session, query, &page);
+    if (code != EXIT_DONE)
+        return code;
+    json_array_foreach(json_at(page, "instances"), index, instance)
+        merging->has_more = insert(merging->list, instance, oldest_first, (size_t)query->limit) || merging->has_more;
+    merging->has_more = merging->has_more || json_flag(page, "hasNextPage");
+    json_decref(page);
+    return EXIT_DONE;
+}
+
+enum exit_code listing_page(struct session *session, const struct listing_query *query, json_t **out_page,
+                            const char **out_left_out)
+{
+    *out_left_out = NULL;
     if (query->workflow != NULL)
         return fetch_page(session, query, out_page);
     json_t *page = json_pack("{s:[]}", "instances");
     if (page == NULL)
         out_of_memory();
-    enum exit_code code = merge_pages(session, query, json_at(page, "instances"), &has_more);
-    (void)json_object_set_new(page, "hasNextPage", json_boolean(has_more));
+    struct merging merging = { .list = json_at(page, "instances") };
+    enum exit_code code = each_workflow(session, query, merge_page, &merging, out_left_out);
+    (void)json_object_set_new(page, "hasNextPage", json_boolean(merging.has_more));
     if (code == EXIT_DONE)
         *out_page = page;
     else
@@ -94,8 +128,15 @@ enum exit_code listing_page(struct session *session, const struct listing_query 
     return code;
 }
 
-static enum exit_code walk(struct session *session, struct listing_query query, listing_page_fn *take, void *user)
+struct walking {
+    listing_page_fn *take;
+    void *user;
+};
+
+static enum exit_code walk(struct session *session, const struct listing_query *asked, void *user)
 {
+    const struct walking *walking = user;
+    struct listing_query query = *asked;
     enum exit_code code = EXIT_DONE;
     bool has_more = true;
     struct pool cursors[2] = { { NULL }, { NULL } }; /* of the page before, and of this one */
@@ -107,7 +148,7 @@ static enum exit_code walk(struct session *session, struct listing_query query, 
         has_more = json_flag(page, "hasNextPage");
         pool_clear(&cursors[i % 2]);
         query.cursor = pool_string(&cursors[i % 2], json_text(page, "cursor", ""));
-        code = take(session, page, user);
+        code = walking->take(session, page, walking->user);
         json_decref(page);
     }
     pool_clear(&cursors[0]);
@@ -116,17 +157,10 @@ static enum exit_code walk(struct session *session, struct listing_query query, 
 }
 
 enum exit_code listing_all(struct session *session, const struct listing_query *query, listing_page_fn *take,
-                           void *user)
+                           void *user, const char **out_left_out)
 {
-    const char **names = NULL;
-    size_t count = 0;
-    if (query->workflow != NULL)
-        return walk(session, *query, take, user);
-    enum exit_code code = workflow_names(session, &names, &count);
-    for (size_t i = 0; code == EXIT_DONE && i < count; i++) {
-        struct listing_query own = *query;
-        own.workflow = names[i];
-        code = walk(session, own, take, user);
-    }
-    return code;
+    struct walking walking = { take, user };
+    *out_left_out = NULL;
+    return query->workflow != NULL ? walk(session, query, &walking)
+                                   : each_workflow(session, query, walk, &walking, out_left_out);
 }

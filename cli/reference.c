@@ -192,6 +192,12 @@ enum exit_code explain_workflow(struct session *session, enum exit_code code, co
     return code;
 }
 
+bool workflow_is_withheld(const struct session *session, enum exit_code code)
+{
+    return code == EXIT_REFUSED && session->problem.http_status == 403 &&
+           strcmp(session->problem.code, "FORBIDDEN") == 0;
+}
+
 struct newest {
     const char *id;
     int64_t created_at_ms;
@@ -224,6 +230,8 @@ static enum exit_code resolve_latest(struct session *session, struct reference *
     for (size_t i = 0; i < count; i++) {
         struct newest newest;
         enum exit_code code = find_newest(session, names[i], &newest);
+        if (said == NULL && workflow_is_withheld(session, code))
+            continue;
         if (code != EXIT_DONE)
             return code;
         if (newest.id != NULL && (best.id == NULL || newest.created_at_ms > best.created_at_ms)) {
@@ -238,7 +246,7 @@ static enum exit_code resolve_latest(struct session *session, struct reference *
     return EXIT_DONE;
 }
 
-/* *out_found: whether the workflow has an instance of that id. */
+/* *out_found: whether the workflow has an instance of that id, as far as the token may see. */
 static enum exit_code has_instance(struct session *session, const struct reference *reference, bool *out_found)
 {
     struct answer answer;
@@ -246,7 +254,7 @@ static enum exit_code has_instance(struct session *session, const struct referen
     *out_found = code == EXIT_DONE;
     if (code == EXIT_DONE)
         answer_free(&answer);
-    if (code == EXIT_REFUSED && session->problem.http_status == 404)
+    if ((code == EXIT_REFUSED && session->problem.http_status == 404) || workflow_is_withheld(session, code))
         return EXIT_DONE;
     return code;
 }

@@ -44,6 +44,8 @@ enum exit_code words_read(struct session *session, struct words *out_words);
 enum exit_code words_wrong(struct session *session, const struct words *words, size_t position);
 /* That standard input is asked for one thing alone; before any of it is read. */
 enum exit_code words_check(struct session *session);
+/* Whether the server has refused because the token may not see this workflow; it may see others. */
+bool workflow_is_withheld(const struct session *session, enum exit_code code);
 /* A 404 about a workflow says which there are, or which is meant. */
 enum exit_code explain_workflow(struct session *session, enum exit_code code, const char *workflow);
 

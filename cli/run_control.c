@@ -12,30 +12,46 @@ struct action {
     const char *route; /* "/pause" */
     const char *done;  /* "paused" */
     const char *body;  /* or NULL */
-    /* Whether an instance in this phase is as it is to be already; NULL: there is always something to do. */
-    bool (*is_idle)(const char *phase);
+    /* Whether an instance, as GET answers it, is as it is to be already; NULL: there is always something to do. */
+    bool (*is_idle)(const json_t *instance);
     const char *idle; /* "was not paused" */
 };
 
-static bool is_paused(const char *phase)
+static bool is_paused(const json_t *instance)
 {
+    const char *phase = phase_of(json_at(instance, "details"));
     return strcmp(phase, "paused") == 0 || strcmp(phase, "waitingForPause") == 0 ||
            strcmp(phase, "waitingForRepair") == 0;
 }
 
-static bool is_not_paused(const char *phase)
+static bool is_not_paused(const json_t *instance)
 {
-    return !is_paused(phase);
+    return !is_paused(instance);
 }
 
-/* How it stands before anything is done to it; NULL: it is not asked for, or is not told, as to one who may only manage. */
-static const char *phase_before(struct session *session, const struct action *action, const struct reference *reference)
+/* An interrupt of a paused one lifts the pause. */
+static bool is_stopping(const json_t *instance)
+{
+    return json_flag(instance, "meta.interrupted") && !is_paused(instance);
+}
+
+static bool is_rolling_back(const json_t *instance)
+{
+    return is_stopping(instance) && strcmp(json_text(instance, "meta.demand", "interrupt"), "interrupt") != 0;
+}
+
+/* The phase of one that is as it is to be, before anything is done to it.  NULL: it is not, it is not asked for, or is not
+ * told, as to one who may only manage. */
+static const char *phase_of_idle(struct session *session, const struct action *action,
+                                 const struct reference *reference)
 {
     struct answer answer;
+    const char *phase = NULL;
     if (action->is_idle == NULL ||
         client_probe(session, reference_path(&session->pool, reference), &answer) != EXIT_DONE)
         return NULL;
-    const char *phase = pool_string(&session->pool, phase_of(json_at(answer.json, "details")));
+    if (action->is_idle(answer.json))
+        phase = pool_string(&session->pool, phase_of(json_at(answer.json, "details")));
     answer_free(&answer);
     return phase;
 }
@@ -47,16 +63,16 @@ static enum exit_code apply(struct session *session, const struct action *action
     enum exit_code code = reference_resolve(session, reference);
     if (code != EXIT_DONE)
         return code;
-    const char *before = phase_before(session, action, reference);
+    const char *idle = phase_of_idle(session, action, reference);
     const char *path = pool_format(&session->pool, "%s%s", reference_path(&session->pool, reference), action->route);
     code = client_ask(session, "POST", path, action->body, &answer);
     if (code != EXIT_DONE)
         return explain_workflow(session, code, reference->workflow);
     const json_t *details = json_at(answer.json, "status"); /* an event answers how the instance stands */
     const char *phase = json_is_object(details) ? phase_of(details) : NULL;
-    if (before != NULL && action->is_idle(before)) {
+    if (idle != NULL) {
         item->idle = action->idle;
-        phase = before;
+        phase = idle;
     }
     if (phase != NULL && (item->idle == NULL || strcmp(phase, "paused") != 0))
         item->more = pool_format(&session->pool, "; it is %s", safe(&session->pool, phase_show(phase)));
@@ -129,7 +145,8 @@ enum exit_code run_instances_retry(struct session *session)
 
 enum exit_code run_instances_interrupt(struct session *session)
 {
-    return do_to_all(session, &(struct action){ .route = "/interrupt", .done = "interrupted" });
+    return do_to_all(session,
+                     &(struct action){ "/interrupt", "interrupted", NULL, is_stopping, "was told to stop already" });
 }
 
 enum exit_code run_instances_terminate(struct session *session)
@@ -138,6 +155,8 @@ enum exit_code run_instances_terminate(struct session *session)
     if (session_has(session, OPTION_ROLLBACK)) {
         action.body = "{\"rollback\":true}";
         action.done = "told to roll back"; /* that takes its time */
+        action.is_idle = is_rolling_back;
+        action.idle = "was told to roll back already";
     }
     return do_to_all(session, &action);
 }

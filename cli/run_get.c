@@ -155,13 +155,13 @@ static const char *show_took(struct session *session, const json_t *step, const 
 static void put_step_result(struct session *session, struct table *table, const json_t *step, const struct run_end *end)
 {
     struct pool *pool = &session->pool;
-    const char *error = error_show(pool, step, "error"), *description = json_text(step, "description", NULL);
+    const char *error = step_error_show(pool, step), *description = json_text(step, "description", NULL);
     const char *waits =
         end->has_ended ? cut_off_sentence(pool, step) : waiting_sentence(pool, step, session->screen.now_ms);
     if (waits != NULL)
         table_cell(table, end->has_ended ? STYLE_DIM : STYLE_YELLOW, waits);
     else if (error[0] != '\0')
-        table_cell(table, STYLE_RED, error);
+        table_cell(table, is_given_up(step) ? STYLE_DIM : STYLE_RED, error);
     else
         table_cell(table, STYLE_PLAIN, json_show(pool, json_at(step, "result")));
     if (description != NULL && session_has(session, OPTION_FULL))

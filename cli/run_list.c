@@ -123,19 +123,24 @@ static enum exit_code list_all(struct session *session, const struct listing_que
     list_table_init(&all.table);
     if (session_is_json(session))
         text_put(&session->out, "{\"instances\":[");
-    enum exit_code code = listing_all(session, query, take_page, &all);
+    const char *left_out;
+    enum exit_code code = listing_all(session, query, take_page, &all, &left_out);
     if (session_is_json(session) && code == EXIT_DONE)
         text_put(&session->out, "],\"hasNextPage\":false}\n");
     else if (code == EXIT_DONE && all.count == 0)
         put_nothing(session, query);
     table_free(&all.table);
-    return code == EXIT_DONE ? session_print(session) : code;
+    if (code == EXIT_DONE)
+        code = session_print(session);
+    listing_tell_left_out(session, left_out);
+    return code;
 }
 
 static enum exit_code list_page(struct session *session, const struct listing_query *query)
 {
     json_t *page = NULL;
-    enum exit_code code = listing_page(session, query, &page);
+    const char *left_out;
+    enum exit_code code = listing_page(session, query, &page, &left_out);
     if (code != EXIT_DONE)
         return code;
     const json_t *instances = json_at(page, "instances");
@@ -155,7 +160,9 @@ static enum exit_code list_page(struct session *session, const struct listing_qu
             screen_note(&session->screen, &session->out, "there are more; --all shows them");
     }
     json_decref(page);
-    return session_print(session);
+    code = session_print(session);
+    listing_tell_left_out(session, left_out);
+    return code;
 }
 
 static struct listing_query read_query(const struct session *session)

@@ -11,83 +11,17 @@
 #include "run.h"
 #include "view.h"
 #include "waiting.h"
+#include "why.h"
 
 enum { STEPS_LOOKED_AT = 100, OVERDUE_MS = 2000 };
 
-struct why {
-    struct session *session;
-    struct pool *pool;
-    const struct reference *reference;
-    const char *name;
-    const json_t *details, *meta;
-    const json_t *steps; /* newest first */
-    int64_t now_ms;
-    /* the answer */
-    const char *reason; /* for programs: "waitingForEvent" */
-    const char *text;
-    const char *command; /* NULL: nothing moves it but time */
-};
-
-static const char *command_for(const struct why *why, const char *verb)
-{
-    return pool_format(why->pool, "pawl instances %s %s", verb, why->name);
-}
-
-/* ---- Finished, paused ---------------------------------------------------------------------------------------------------- */
-
-static const char *ended_when(const struct why *why)
-{
-    int64_t ms = json_time_ms(why->meta, "completedAt");
-    return ms != 0 ? pool_format(why->pool, " at %s, %s", moment_show(why->pool, ms, why->now_ms),
-                                 moment_relative(why->pool, ms, why->now_ms))
-                   : "";
-}
-
-/* Whether compensations have run: then there is nothing to go on from. */
-static bool is_undone(const struct why *why)
-{
-    size_t index;
-    json_t *step;
-    json_array_foreach(why->steps, index, step)
-        if (text_starts(json_text(step, "name", ""), "compensate: "))
-            return true;
-    return false;
-}
-
-/* A run that keeps nothing is as good as a new one. */
-static void explain_errored(struct why *why)
-{
-    const char *error = error_show(why->pool, why->details, "error"), *next;
-    bool can_retry = json_array_size(why->steps) > 0 && !is_undone(why);
-    if (can_retry)
-        next = "a retry keeps what had finished and tries the step that failed again; a restart starts it over.";
-    else if (is_undone(why))
-        next = "a new run starts it over: what its steps did was undone.";
-    else
-        next = "a new run starts it over.";
-    why->command = command_for(why, can_retry ? "retry" : "restart");
-    why->text = pool_format(why->pool,
-                            "%s has failed%s with %s, which its workflow did not handle. Once the cause is mended, %s",
-                            why->name, ended_when(why), error[0] != '\0' ? error : "an error", next);
-}
-
-static void explain_end(struct why *why, const char *status)
-{
-    bool is_interrupted = strcmp(json_text(why->details, "error.name", ""), "INTERRUPTED") == 0;
-    why->reason = status;
-    why->command = command_for(why, "restart");
-    if (strcmp(status, "complete") == 0)
-        why->text =
-            pool_format(why->pool, "%s has finished: it completed%s. Only a new run, from the top, would do it again.",
-                        why->name, ended_when(why));
-    else if (strcmp(status, "errored") == 0)
-        explain_errored(why);
-    else
-        why->text = pool_format(why->pool, "%s was %s%s. Only a new run, from the top, would start it again.",
-                                why->name, is_interrupted ? "interrupted" : "terminated", ended_when(why));
-}
-
 /* ---- Waiting --------------------------------------------------------------------------------------------------------------- */
+
+/* The run waits in it: one that is being undone waits in what undoes it alone. */
+static bool counts(const struct why *why, const json_t *step)
+{
+    return undoes_another(step) || !is_being_undone(why->steps);
+}
 
 /* The steps that wait, joined: "sleeping until ..., and waiting for event ...". */
 static const char *join_waits(const struct why *why, size_t *out_count)
@@ -97,7 +31,7 @@ static const char *join_waits(const struct why *why, size_t *out_count)
     json_t *step;
     json_array_foreach(why->steps, index, step) {
         const char *sentence = waiting_sentence(why->pool, step, why->now_ms);
-        if (sentence == NULL)
+        if (sentence == NULL || !counts(why, step))
             continue;
         joined = pool_format(why->pool, "%s%s%s", joined, count > 0 ? "; and " : "", sentence);
         count++;
@@ -112,7 +46,7 @@ static const json_t *waiting_step(const struct why *why, const char *type)
     size_t index;
     json_t *step;
     json_array_foreach(why->steps, index, step)
-        if (waits_as(step, type))
+        if (waits_as(step, type) && counts(why, step))
             return step;
     return NULL;
 }
@@ -123,7 +57,8 @@ static int64_t earliest_ms(const struct why *why)
     size_t index;
     json_t *step;
     json_array_foreach(why->steps, index, step) {
-        int64_t ms = strcmp(json_text(step, "status", ""), "waiting") == 0 ? waiting_until_ms(step) : 0;
+        bool is_waiting = strcmp(json_text(step, "status", ""), "waiting") == 0 && counts(why, step);
+        int64_t ms = is_waiting ? waiting_until_ms(step) : 0;
         if (ms != 0 && (earliest == 0 || ms < earliest))
             earliest = ms;
     }
@@ -196,8 +131,16 @@ static void explain_event(struct why *why, const json_t *step, const char *waits
 static void explain_call(struct why *why, const json_t *step, const char *waits)
 {
     const char *function = waiting_function(why->pool, step), *who;
-    int count = function != NULL ? count_runners(why, pool_format(why->pool, "@%s", function)) : -1;
     why->reason = "waitingForWorker";
+    if (waiting_is_taken(step)) {
+        why->command = why_command(why, "watch");
+        why->text = pool_format(why->pool,
+                                "%s is %s. It goes on when that has answered, or at the step's timeout; should it have "
+                                "died, another gets the job once its lease is over.",
+                                why->name, waits);
+        return;
+    }
+    int count = function != NULL ? count_runners(why, pool_format(why->pool, "@%s", function)) : -1;
     if (count > 0) {
         why->text = pool_format(why->pool,
                                 "%s is %s. %d of the runners on this store %s that function (pawl cluster): "
@@ -210,24 +153,18 @@ static void explain_call(struct why *why, const json_t *step, const char *waits)
                      : "Whether a worker for it runs is not known";
     why->text = pool_format(why->pool,
                             "%s is %s. %s. It goes on when one has answered: start a worker (pawld --worker), "
-                            "or take the job by hand; a job that a worker has already is not given to another.",
+                            "or take the job by hand.",
                             why->name, waits, who);
     why->command = pool_format(why->pool, "pawl jobs claim %s", function != NULL ? function : "FUNCTION");
 }
 
 static void explain_child(struct why *why, const json_t *step, const char *waits)
 {
-    const char *child = json_text(step, "waitEventType", "?"), *slash = strchr(child, '/'), *stands = "";
-    struct answer answer;
+    const char *child = json_text(step, "waitEventType", "?"), *status = why_phase_of(why, child), *stands = "";
     why->reason = "waitingForChild";
     why->command = pool_format(why->pool, "pawl instances why %s", child);
-    if (slash != NULL) {
-        struct reference reference = { pool_copy(why->pool, child, (size_t)(slash - child)), slash + 1 };
-        if (client_probe(why->session, reference_path(why->pool, &reference), &answer) == EXIT_DONE) {
-            stands = pool_format(why->pool, ", which is %s", phase_show(phase_of(json_at(answer.json, "details"))));
-            answer_free(&answer);
-        }
-    }
+    if (status != NULL)
+        stands = pool_format(why->pool, ", which is %s", phase_show(status));
     why->text = pool_format(why->pool, "%s is %s%s. It goes on when that one has finished; ask why that has not.",
                             why->name, waits, stands);
 }
@@ -285,7 +222,7 @@ static void explain_paused(struct why *why)
     size_t count = 0;
     const char *waits = join_waits(why, &count);
     why->reason = "paused";
-    why->command = command_for(why, "resume");
+    why->command = why_command(why, "resume");
     why->text = count > 0
                     ? pool_format(why->pool,
                                   "%s is paused: nothing of it runs until it is resumed. Beneath that it is %s; that "
@@ -296,32 +233,47 @@ static void explain_paused(struct why *why)
 
 static void explain_repair(struct why *why)
 {
+    const json_t *step = why_failed_child(why, NULL);
     why->reason = "waitingForRepair";
-    why->command = command_for(why, "resume");
-    why->text =
-        pool_format(why->pool,
-                    "%s is paused, because %s. Mend what made it fail, then resume it: the step is tried again, "
-                    "from its first attempt.",
-                    why->name, failure_show(why->pool, why->steps));
+    why->command = why_command(why, "resume");
+    why->text = pool_format(why->pool, "%s is paused, because %s. %s", why->name, failure_show(why->pool, why->steps),
+                            step != NULL ? why_child_first(why, step, "resume")
+                                         : "Mend what made it fail, then resume it: the step is tried again, from its "
+                                           "first attempt.");
 }
 
-static void explain_interrupted(struct why *why)
+/* What keeps one that is to stop from stopping. */
+static const char *explain_stopping(struct why *why, const char *phase)
 {
     size_t count = 0;
     const char *waits = join_waits(why, &count);
+    if (strcmp(phase, "paused") == 0 || strcmp(phase, "waitingForPause") == 0) {
+        why->command = why_command(why, "resume");
+        return pool_format(why->pool, "But it %s: it ends only once it is resumed%s%s.",
+                           strcmp(phase, "paused") == 0 ? "is paused" : "is about to pause",
+                           count > 0 ? "; beneath that it is " : "", waits);
+    }
+    if (count == 0 && strcmp(phase, "queued") == 0) {
+        explain_queue(why, json_time_ms(why->meta, "updatedAt"));
+        return why->text;
+    }
+    why->command = why_command(why, "watch");
+    return pool_format(why->pool, "%s%s%sIt goes on by itself.", count > 0 ? "Now it is " : "", waits,
+                       count > 0 ? ". " : "");
+}
+
+static void explain_interrupted(struct why *why, const char *phase)
+{
+    const char *stops = explain_stopping(why, phase);
     why->reason = "interrupted";
-    why->command = command_for(why, "watch");
-    why->text = pool_format(why->pool,
-                            "%s was told to stop: what its steps did is undone, and then it ends%s%s. It goes on by "
-                            "itself.",
-                            why->name, count > 0 ? "; now it is " : "", waits);
+    why->text = pool_format(why->pool, "%s was told to stop (%s). %s", why->name, demand_show(why->meta), stops);
 }
 
 static void explain_moving(struct why *why, const char *phase)
 {
     why->reason = phase;
     if (strcmp(phase, "waitingForPause") == 0) {
-        why->command = command_for(why, "resume");
+        why->command = why_command(why, "resume");
         why->text =
             pool_format(why->pool,
                         "%s is about to pause: a runner still works on it, and it pauses when the step under way "
@@ -333,7 +285,7 @@ static void explain_moving(struct why *why, const char *phase)
                         "%s does move: a runner works on it now; %s. What the step under way does, only its code "
                         "knows; when it outlives its timeout it is tried again.",
                         why->name, last_step(why));
-        why->command = command_for(why, "watch");
+        why->command = why_command(why, "watch");
     }
 }
 
@@ -341,9 +293,9 @@ static void explain(struct why *why)
 {
     const char *status = json_text(why->details, "status", ""), *phase = phase_of(why->details);
     if (strcmp(status, "complete") == 0 || strcmp(status, "errored") == 0 || strcmp(status, "terminated") == 0)
-        explain_end(why, status);
+        why_ended(why, status);
     else if (json_flag(why->meta, "interrupted"))
-        explain_interrupted(why);
+        explain_interrupted(why, phase);
     else if (strcmp(phase, "waitingForPause") == 0 || strcmp(phase, "running") == 0)
         explain_moving(why, phase);
     else if (strcmp(phase, "waitingForRepair") == 0)

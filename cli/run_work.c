@@ -75,9 +75,9 @@ static enum exit_code compose_failure(struct session *session, const char **out_
 
 typedef enum exit_code compose_fn(struct session *session, const char **out_body);
 
-/* Tells how it ended: by the route behind the token's; `said` is printed when that was taken. */
+/* Tells how it ended: by the route behind the token's; `said` is printed when that was taken, and then what the run does. */
 static enum exit_code settle(struct session *session, const char *collection, const char *route, compose_fn *compose,
-                             const char *said)
+                             const char *said, const char *then)
 {
     struct answer answer;
     const char *token = NULL, *body = NULL;
@@ -95,7 +95,8 @@ static enum exit_code settle(struct session *session, const char *collection, co
     if (session_is_json(session))
         session_put_answer(session, &answer);
     else
-        text_format(&session->out, "%s\n", said);
+        text_format(&session->out, "%s%s\n", said,
+                    json_flag(answer.json, "paused") ? "; its run is paused, and goes on when it is resumed" : then);
     answer_free(&answer);
     return session_print(session);
 }
@@ -104,26 +105,27 @@ static enum exit_code settle(struct session *session, const char *collection, co
 
 enum exit_code run_deferred_succeed(struct session *session)
 {
-    return settle(session, "/deferred", "succeed", compose_result, "the deferred has succeeded; its run goes on");
+    return settle(session, "/deferred", "succeed", compose_result, "the deferred has succeeded", "; its run goes on");
 }
 
 enum exit_code run_deferred_fail(struct session *session)
 {
-    return settle(session, "/deferred", "fail", compose_failure, "the deferred has failed; its run goes on");
+    return settle(session, "/deferred", "fail", compose_failure, "the deferred has failed", "; its run goes on");
 }
 
 /* ---- Jobs that are claimed --------------------------------------------------------------------------------------------- */
 
 enum exit_code run_jobs_complete(struct session *session)
 {
-    return settle(session, "/jobs", "complete", compose_result, "the job is complete; its run goes on");
+    return settle(session, "/jobs", "complete", compose_result, "the job is complete", "; its run goes on");
 }
 
 enum exit_code run_jobs_fail(struct session *session)
 {
+    bool is_last = session_has(session, OPTION_NO_RETRY);
     return settle(session, "/jobs", "fail", compose_failure,
-                  session_has(session, OPTION_NO_RETRY) ? "the job has failed, for good"
-                                                        : "the job has failed; it is tried again if its step says so");
+                  is_last ? "the job has failed, for good" : "the job has failed",
+                  is_last ? "" : "; it is tried again if its step says so");
 }
 
 static const char *show_lease(struct session *session, const json_t *value)

@@ -78,12 +78,6 @@ static size_t bar_width(const struct session *session, const json_t *steps)
     return left < BAR_WIDTH_MIN ? BAR_WIDTH_MIN : left > BAR_WIDTH_MAX ? BAR_WIDTH_MAX : left;
 }
 
-/* It lost a race: that is no failure. */
-static bool is_abandoned(const json_t *step)
-{
-    return strcmp(json_text(step, "error.name", ""), "STEP_ABANDONED") == 0;
-}
-
 static const char *mark_of(const struct session *session, const char *status)
 {
     bool has_utf8 = session->screen.has_utf8;
@@ -97,7 +91,7 @@ static const char *mark_of(const struct session *session, const char *status)
 /* The line below a step; "": there is none. */
 static const char *remark(struct session *session, const json_t *step, const struct timeline *timeline)
 {
-    const char *error = error_show(&session->pool, step, "error");
+    const char *error = step_error_show(&session->pool, step);
     const json_t *result = json_at(step, "result");
     if (timeline->has_ended && is_waiting(step))
         return cut_off_sentence(&session->pool, step);
@@ -113,7 +107,7 @@ static void put_step(struct session *session, struct table *table, const json_t 
 {
     struct pool *pool = &session->pool;
     const char *status = json_text(step, "status", ""), *below = remark(session, step, timeline);
-    bool is_over = is_abandoned(step) || (timeline->has_ended && is_waiting(step));
+    bool is_over = is_given_up(step) || (timeline->has_ended && is_waiting(step));
     enum style style = is_over ? STYLE_DIM : status_style(status);
     const char *name = safe(pool, json_text(step, "name", ""));
     table_row(table);

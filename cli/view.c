@@ -20,6 +20,17 @@ const char *phase_show(const char *phase)
     return strcmp(phase, "waitingForPause") == 0 ? "about to pause" : phase;
 }
 
+const char *demand_show(const json_t *meta)
+{
+    const char *demand = json_text(meta, "demand", "interrupt"); /* an older server has only the flag */
+    if (!json_flag(meta, "interrupted"))
+        return NULL;
+    if (strcmp(demand, "rollback") == 0)
+        return "terminated with rollback: what its steps did is undone before it ends";
+    return strcmp(demand, "terminate") == 0 ? "terminated with its parent: it is about to end"
+                                            : "interrupted: what its steps did is undone before it ends";
+}
+
 void view_title(struct session *session, struct text *out, const struct reference *reference, const char *phase,
                 int64_t run)
 {
@@ -42,7 +53,7 @@ void view_waits(struct session *session, struct text *out, const struct referenc
                 const json_t *steps)
 {
     const char *status = json_text(details, "status", ""), *phase = phase_of(details);
-    bool is_paused = strcmp(status, "paused") == 0;
+    bool is_paused = strcmp(status, "paused") == 0, is_undone = is_being_undone(steps);
     size_t index;
     json_t *step;
     if (strcmp(phase, "waitingForRepair") == 0)
@@ -52,7 +63,7 @@ void view_waits(struct session *session, struct text *out, const struct referenc
         return;
     json_array_foreach(steps, index, step) {
         const char *sentence = waiting_sentence(&session->pool, step, session->screen.now_ms);
-        if (sentence != NULL)
+        if (sentence != NULL && (!is_undone || undoes_another(step)))
             put_line(session, out, status_style(status),
                      is_paused ? pool_format(&session->pool, "paused while %s", sentence) : sentence);
     }
@@ -143,10 +154,11 @@ void view_print(struct session *session, struct text *out, const struct referenc
                 const json_t *history, bool is_full)
 {
     const json_t *details = json_at(instance, "details"), *steps = json_at(history, "steps");
+    const char *demand = demand_show(json_at(instance, "meta"));
     int64_t ended_ms = json_time_ms(instance, "meta.completedAt");
     view_title(session, out, reference, phase_of(details), json_number(instance, "meta.runNumber", 1));
-    if (json_flag(instance, "meta.interrupted"))
-        put_line(session, out, STYLE_MAGENTA, "interrupted: what its steps did is undone before it ends");
+    if (demand != NULL)
+        put_line(session, out, STYLE_MAGENTA, demand);
     view_waits(session, out, reference, details, steps);
     text_put(out, "\n");
     put_facts(session, out, instance, is_full);

@@ -16,6 +16,10 @@ void view_waits(struct session *session, struct text *out, const struct referenc
 void view_print(struct session *session, struct text *out, const struct reference *reference, const json_t *instance,
                 const json_t *history, bool is_full);
 
+/* How a run that is to stop was asked to, and what that means: "interrupted: what its steps did is undone before it ends".
+ * meta: as GET answers it.  NULL: it was not asked. */
+const char *demand_show(const json_t *meta);
+
 /* "running", "waitingForPause" as "waiting for pause"; what is shown of details. */
 const char *phase_of(const json_t *details);
 const char *phase_show(const char *phase);

@@ -24,6 +24,38 @@ const char *error_show(struct pool *pool, const json_t *value, const char *path)
     return pool_format(pool, "%s%s%s", name, message[0] != '\0' ? ": " : "", message);
 }
 
+/* A job that is out when the run is told to stop. */
+static bool is_interrupted(const json_t *step)
+{
+    return strcmp(json_text(step, "type", ""), "call") == 0 && strcmp(json_text(step, "status", ""), "errored") == 0 &&
+           strcmp(json_text(step, "error.name", ""), "INTERRUPTED") == 0;
+}
+
+bool is_given_up(const json_t *step)
+{
+    return is_interrupted(step) || strcmp(json_text(step, "error.name", ""), "STEP_ABANDONED") == 0;
+}
+
+const char *step_error_show(struct pool *pool, const json_t *step)
+{
+    return is_interrupted(step) ? "given up when the run was told to stop" : error_show(pool, step, "error");
+}
+
+bool undoes_another(const json_t *step)
+{
+    return text_starts(json_text(step, "name", ""), "compensate: ");
+}
+
+bool is_being_undone(const json_t *steps)
+{
+    size_t index;
+    json_t *step;
+    json_array_foreach(steps, index, step)
+        if (undoes_another(step))
+            return true;
+    return false;
+}
+
 const char *attempts_show(struct pool *pool, const json_t *step, const char *between)
 {
     int64_t attempts = json_number(step, "attempts", 0), most = json_number(step, "maxAttempts", 0);
@@ -34,15 +66,15 @@ const char *attempts_show(struct pool *pool, const json_t *step, const char *bet
     return pool_format(pool, "%lld%s%lld", (long long)attempts, between, (long long)most);
 }
 
-/* "until 14:02, 3 h left" */
+/* " until 14:02, 3 h left" */
 static const char *show_until(struct pool *pool, int64_t until_ms, int64_t now_ms)
 {
     if (until_ms == 0)
-        return "for as long as it takes";
+        return ", no timeout";
     const char *moment = moment_show_coarse(pool, until_ms, now_ms);
     if (until_ms <= now_ms)
-        return pool_format(pool, "until %s, due since %s", moment, duration_show_coarse(pool, now_ms - until_ms));
-    return pool_format(pool, "until %s, %s left", moment, duration_show_coarse(pool, until_ms - now_ms));
+        return pool_format(pool, " until %s, due since %s", moment, duration_show_coarse(pool, now_ms - until_ms));
+    return pool_format(pool, " until %s, %s left", moment, duration_show_coarse(pool, until_ms - now_ms));
 }
 
 /* "attempt 2 of 6 failed (CardDeclined: no money)" */
@@ -79,8 +111,8 @@ bool waits_as(const json_t *step, const char *type)
 
 /* ---- For others ------------------------------------------------------------------------------------------------------------ */
 
-/* A wait without a time-out looks again after so long. */
-static const int64_t FOREVER_MS = 365LL * 24 * 60 * 60 * 1000;
+/* A wait without a time-out looks again after so long, counted from a moment before its record is written. */
+static const int64_t FOREVER_MS = 365LL * 24 * 60 * 60 * 1000, WRITING_MS = 60 * 1000;
 
 const char *waiting_function(struct pool *pool, const json_t *step)
 {
@@ -99,6 +131,24 @@ static const char *show_call(struct pool *pool, const json_t *step)
                               : "";
     return pool_format(pool, "a worker to carry out call \"%s\" (@%s)%s", json_text(step, "name", "?"),
                        function != NULL ? function : "?", attempt);
+}
+
+bool waiting_is_taken(const json_t *step)
+{
+    return json_time_ms(step, "job.takenAt") != 0;
+}
+
+/* ": nobody has taken it yet"; "" where the server does not say. */
+static const char *show_taker(struct pool *pool, const json_t *step, int64_t now_ms)
+{
+    int64_t at_ms = json_time_ms(step, "job.takenAt");
+    if (!waits_as(step, "call") || json_at(step, "job") == NULL)
+        return "";
+    if (at_ms == 0)
+        return ": nobody has taken it yet";
+    return pool_format(pool, ": %s took it at %s, %s",
+                       strcmp(json_text(step, "job.takenBy", ""), "runner") == 0 ? "a runner" : "a worker outside",
+                       moment_show(pool, at_ms, now_ms), moment_relative(pool, at_ms, now_ms));
 }
 
 /* What another one is to do, without a time; NULL: it waits for nobody. */
@@ -125,7 +175,7 @@ static bool has_time(const json_t *step)
 static int64_t until_of(const json_t *step)
 {
     int64_t wake_ms = json_time_ms(step, "wakeAt"), since_ms = json_time_ms(step, "updatedAt");
-    return waits_as(step, "deferred") && wake_ms - since_ms >= FOREVER_MS ? 0 : wake_ms;
+    return waits_as(step, "deferred") && wake_ms - since_ms >= FOREVER_MS - WRITING_MS ? 0 : wake_ms;
 }
 
 /* ---- Sentences ------------------------------------------------------------------------------------------------------------- */
@@ -140,10 +190,10 @@ const char *waiting_sentence(struct pool *pool, const json_t *step, int64_t now_
     other = show_other(pool, step);
     const char *until = show_until(pool, until_of(step), now_ms);
     if (other != NULL)
-        return pool_format(pool, "waiting for %s%s%s", other, has_time(step) ? " " : "", has_time(step) ? until : "");
+        return pool_format(pool, "waiting for %s%s", other, has_time(step) ? until : show_taker(pool, step, now_ms));
     if (strcmp(type, "sleep") == 0)
-        return pool_format(pool, "sleeping %s", until);
-    return pool_format(pool, "waiting in \"%s\" %s", json_text(step, "name", "?"), until);
+        return pool_format(pool, "sleeping%s", until);
+    return pool_format(pool, "waiting in \"%s\"%s", json_text(step, "name", "?"), until);
 }
 
 const char *cut_off_sentence(struct pool *pool, const json_t *step)
@@ -166,8 +216,7 @@ const char *cut_off_sentence(struct pool *pool, const json_t *step)
 static bool can_be_mended(const json_t *step)
 {
     const char *type = json_text(step, "type", "");
-    return strcmp(json_text(step, "status", ""), "errored") == 0 &&
-           strcmp(json_text(step, "error.name", ""), "STEP_ABANDONED") != 0 &&
+    return strcmp(json_text(step, "status", ""), "errored") == 0 && !is_given_up(step) &&
            (strcmp(type, "do") == 0 || strcmp(type, "call") == 0 || strcmp(type, "child") == 0);
 }
 

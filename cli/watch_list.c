@@ -109,9 +109,12 @@ static enum exit_code look(struct watching *watching, const struct listing_query
 {
     struct session *session = watching->session;
     json_t *page = NULL;
-    enum exit_code code = listing_page(session, query, &page);
+    const char *left_out;
+    enum exit_code code = listing_page(session, query, &page, &left_out);
     screen_refresh(&session->screen);
     if (code == EXIT_DONE) {
+        if (!*was_reached)
+            listing_tell_left_out(session, left_out);
         put_list(watching, page);
         code = session_print(session);
         *was_reached = true;

@@ -44,6 +44,10 @@ struct pw_http_claim_work {
     const struct pawl_job *jobs;
     size_t count;
 };
+struct pw_http_settle_work {
+    struct pawl_outcome outcome;
+    bool is_paused; /* the run that was told of it */
+};
 struct pw_http_stream_work {
     pawl_follow *follow;
     int64_t look_at_ms, heartbeat_at_ms;
@@ -72,7 +76,7 @@ struct pawl_http_call {
         struct pw_http_tick tick;
         struct pw_http_stream_work stream;
         struct pw_http_execute_work execute;
-        struct pawl_outcome outcome;
+        struct pw_http_settle_work settle;
         struct pw_http_claim_work claim;
         int64_t leased_until_ms;
     } work;

@@ -33,6 +33,7 @@ pw_http_step_fn pw_http_execute, pw_http_execute_carry_on, pw_http_poll;
 /* settle.c */
 pw_http_step_fn pw_http_deferred_succeed, pw_http_deferred_fail;
 pw_http_step_fn pw_http_job_complete, pw_http_job_fail;
+pw_http_step_fn pw_http_settle_done; /* of all four */
 
 /* jobs.c */
 pw_http_step_fn pw_http_job_claim, pw_http_job_claim_carry_on;

@@ -5,13 +5,16 @@
 #include "http/operations.h"
 
 /* Either of the calls that take it. */
-typedef void settle_fn(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
+typedef void settle_fn(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome, bool *out_is_paused,
                        struct pawl_error *error, pawl_answered_fn *answered, void *user);
 
-static void submit(pawl_http_call *call, settle_fn *settle)
+static void submit(pawl_http_call *call, const struct pawl_outcome *outcome, settle_fn *settle)
 {
+    struct pw_http_settle_work *work = &call->work.settle;
+    *work = (struct pw_http_settle_work){ .outcome = *outcome };
     pw_http_call_submit(call);
-    settle(call->http->engine, call->match.token, &call->work.outcome, &call->error, pw_http_call_answered, call);
+    settle(call->http->engine, call->match.token, &work->outcome, &work->is_paused, &call->error, pw_http_call_answered,
+           call);
 }
 
 static void succeed(pawl_http_call *call, settle_fn *settle)
@@ -19,8 +22,7 @@ static void succeed(pawl_http_call *call, settle_fn *settle)
     struct pw_http_field result = { .name = "result", .kind = PW_HTTP_ANY };
     if (!pw_http_body_read(call, &result, 1))
         return;
-    call->work.outcome = (struct pawl_outcome){ .result_json = result.text };
-    submit(call, settle);
+    submit(call, &(struct pawl_outcome){ .result_json = result.text }, settle);
 }
 
 /* The last field, `retry`, is a job's alone. */
@@ -32,10 +34,25 @@ static void fail(pawl_http_call *call, settle_fn *settle, bool is_job)
                                            [RETRY] = { .name = "retry", .kind = PW_HTTP_BOOL } };
     if (!pw_http_body_read(call, fields, is_job ? COUNT : RETRY))
         return;
-    call->work.outcome = (struct pawl_outcome){ .error_name = fields[NAME].text,
-                                                .error_message = fields[MESSAGE].text,
-                                                .may_retry = !fields[RETRY].is_given || fields[RETRY].number != 0 };
-    submit(call, settle);
+    const struct pawl_outcome outcome = { .error_name = fields[NAME].text,
+                                          .error_message = fields[MESSAGE].text,
+                                          .may_retry = !fields[RETRY].is_given || fields[RETRY].number != 0 };
+    submit(call, &outcome, settle);
+}
+
+/* {"ok":true}, and "paused" where that keeps the run from going on. */
+void pw_http_settle_done(pawl_http_call *call)
+{
+    if (call->answer != PAWL_OK) {
+        pw_http_fail_status(call, call->answer);
+        return;
+    }
+    pw_http_json_open(&call->out, NULL, '{');
+    pw_http_json_bool(&call->out, "ok", true);
+    if (call->work.settle.is_paused)
+        pw_http_json_bool(&call->out, "paused", true);
+    pw_http_json_close(&call->out, '}');
+    pw_http_answer_json(call, 200);
 }
 
 void pw_http_deferred_succeed(pawl_http_call *call)

@@ -22,6 +22,17 @@ static void write_number_or_null(struct pw_http_text *out, const char *key, int6
         pw_http_json_integer(out, key, number);
 }
 
+static void write_job(struct pw_http_text *out, const struct pawl_step_job *job)
+{
+    pw_http_json_open(out, "job", '{');
+    pw_http_json_string(out, "function", job->function);
+    if (job->is_taken) {
+        pw_http_json_string(out, "takenBy", job->is_outside ? "outside" : "runner");
+        pw_http_json_time(out, "takenAt", job->taken_at_ms);
+    }
+    pw_http_json_close(out, '}');
+}
+
 void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step_record *step)
 {
     pw_http_json_string(out, "stepKey", step->name);
@@ -36,6 +47,8 @@ void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step
     pw_http_json_time_or_null(out, "nextRetryAt", step->next_retry_at_ms);
     pw_http_json_time_or_null(out, "wakeAt", step->wake_at_ms);
     pw_http_json_string(out, "waitEventType", step->wait_event_type);
+    if (step->job != NULL)
+        write_job(out, step->job);
     pw_http_write_failure(out, step->error_name, step->error_message);
 }
 

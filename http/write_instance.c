@@ -84,6 +84,8 @@ static void write_meta(struct pw_http_text *out, const struct pawl_instance *ins
         write_parent(out, instance->parent);
     if (instance->is_interrupted)
         pw_http_json_bool(out, "interrupted", true);
+    if (instance->demand != PAWL_DEMAND_NONE)
+        pw_http_json_string(out, "demand", pawl_demand_name(instance->demand));
     pw_http_json_time(out, "createdAt", instance->created_at_ms);
     pw_http_json_time(out, "updatedAt", instance->updated_at_ms);
     pw_http_json_time_or_null(out, "startedAt", instance->started_at_ms);

@@ -215,6 +215,70 @@ static void G1_a_call_can_be_compensated(void **state)
     assert_text(contract->trace, "compensate: ask {\"input\":false,\"result\":false}; ");
 }
 
+static pawl_status run_call_and_sleep(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)out_result;
+    pawl_status status = pawl_call(run, "ask", "work", &undone, params, NULL);
+    if (status == PAWL_INTERRUPTED)
+        contract_trace(pawl_run_user(run), "told at the call; ");
+    return status == PAWL_OK ? pawl_sleep(run, "nap", "1 hour") : status;
+}
+
+static void F1_a_call_that_was_answered_before_the_interrupt_is_undone(void **state)
+{
+    struct contract *contract = *state;
+    contract_start(contract, run_call_and_sleep, "false");
+    assert_ok(contract, pawl_job_complete(contract->engine, claim_one(contract)->token, "1", &contract->error));
+    contract_control(contract, pawl_interrupt); /* nobody has taken the answer yet */
+    contract_idle(contract);
+    assert_instance(contract, PAWL_TERMINATED);
+    assert_text(contract->trace, "compensate: ask {\"input\":false,\"result\":1}; ");
+}
+
+static pawl_status undo_while_a_worker_speaks(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    struct contract *contract = pawl_step_user(step);
+    (void)input;
+    (void)out_result;
+    contract_trace(contract, "%s; ", pawl_status_name(pawl_job_complete(contract->engine, contract->text, "1", NULL)));
+    return PAWL_OK;
+}
+
+static pawl_status run_step_and_call(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    static const struct pawl_compensation late = { .undo = undo_while_a_worker_speaks };
+    static const struct pawl_step_options options = { .compensate = &late };
+    PAWL_TRY(pawl_do(run, "a", &options, contract_body_ok, params, NULL));
+    return run_call_and_sleep(run, params, out_result);
+}
+
+static void F1_a_job_that_is_out_ends_before_anything_is_undone(void **state)
+{
+    struct contract *contract = *state;
+    contract_start(contract, run_step_and_call, NULL);
+    contract->text = claim_one(contract)->token;
+    contract_control(contract, pawl_interrupt);
+    contract_idle(contract);
+    assert_instance(contract, PAWL_TERMINATED);
+    assert_text(contract->trace, "told at the call; JOB_GONE; ");
+    assert_int_equal(contract_step(contract, "ask").status, PAWL_STEP_ERRORED);
+    assert_text(contract_step(contract, "ask").error_name, "INTERRUPTED");
+}
+
+static void F1_an_attempt_that_failed_before_the_interrupt_is_not_followed_by_another(void **state)
+{
+    struct contract *contract = *state;
+    contract_start(contract, run_call_and_sleep, NULL);
+    assert_ok(contract,
+              pawl_job_fail(contract->engine, claim_one(contract)->token, "NotNow", "", true, &contract->error));
+    contract_control(contract, pawl_interrupt);
+    contract_idle(contract);
+    assert_instance(contract, PAWL_TERMINATED);
+    assert_text(contract->trace, "told at the call; ");
+    assert_text(contract_step(contract, "ask").error_name, "NotNow");
+    assert_null(claim_one(contract));
+}
+
 static pawl_status branch_call(pawl_run *run, const pawl_value *input, pawl_value **out_result)
 {
     const char *name = pawl_run_format(run, "ask %d", (int)pawl_value_int(input, NULL, 0));
@@ -391,6 +455,9 @@ int main(void)
         CONTRACT_TEST(G1_a_dead_workers_job_is_claimed_again_and_the_dead_one_counts_no_more),
         CONTRACT_TEST(G1_the_job_of_a_run_that_is_terminated_is_there_no_more),
         CONTRACT_TEST(G1_a_call_can_be_compensated),
+        CONTRACT_TEST(F1_a_call_that_was_answered_before_the_interrupt_is_undone),
+        CONTRACT_TEST(F1_a_job_that_is_out_ends_before_anything_is_undone),
+        CONTRACT_TEST(F1_an_attempt_that_failed_before_the_interrupt_is_not_followed_by_another),
         CONTRACT_TEST(G1_branches_call_at_once),
         CONTRACT_TEST(G2_a_bare_call_runs_in_every_pass_and_is_recorded_nowhere),
         CONTRACT_TEST(G2_a_bare_call_is_no_step_and_its_failure_is_told),

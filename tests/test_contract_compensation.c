@@ -410,6 +410,46 @@ static void F4_a_compensation_needs_a_function_and_is_not_compensated_itself(voi
     }
 }
 
+/* Every durable call that takes a name. */
+static pawl_status run_with_reserved_names(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    static const char name[] = "  compensate: a ";
+    struct pawl_branch branches[1] = { { .run = branch_that_wins } };
+    const char *text;
+    const pawl_status said[] = {
+        pawl_do(run, name, &undone, contract_body_ok, NULL, NULL),
+        pawl_sleep(run, name, "1 hour"),
+        pawl_sleep_until(run, name, 1),
+        pawl_wait_for_event(run, name, "go", NULL, NULL),
+        pawl_call(run, name, "f", NULL, NULL, NULL),
+        pawl_start_child(run, name, "w", NULL, NULL, &text),
+        pawl_await_child(run, name, "w", "x", NULL),
+        pawl_run_child(run, name, "w", NULL, NULL, NULL),
+        pawl_deferred_token(run, name, &text),
+        pawl_await_deferred(run, name, NULL, NULL),
+        pawl_first(run, name, branches, 1, NULL),
+        pawl_first(run, NULL, branches, 1, NULL), /* which is no name at all */
+    };
+    (void)params;
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
+        if (said[i] != PAWL_INVALID_STEP_NAME)
+            contract_trace(pawl_run_user(run), "call %zu said %s; ", i, pawl_status_name(said[i]));
+    PAWL_TRY(step_with(run, "compensate:", &undone)); /* is not one of them, and neither is this */
+    PAWL_TRY(step_with(run, "to compensate: a", NULL));
+    PAWL_TRY(pawl_do(run, "compensate: a", NULL, contract_body_ok, NULL, out_result));
+    return PAWL_OK;
+}
+
+static void F4_the_names_of_compensations_are_no_names_for_other_steps(void **state)
+{
+    struct contract *contract = *state;
+    contract_start(contract, run_with_reserved_names, NULL);
+    assert_errored(contract, "INVALID_STEP_NAME", NULL);
+    assert_says(contract_get(contract).error_message, "must not begin with \"compensate: \"");
+    assert_text(contract->trace, "compensate: compensate: {\"input\":\"compensate:\",\"result\":\"compensate:\"}; ");
+    assert_int_equal(contract->bodies, 2);
+}
+
 static void F4_the_defaults_of_a_workflow_carry_no_compensation(void **state)
 {
     struct contract *contract = *state;
@@ -482,6 +522,7 @@ int main(void)
         CONTRACT_TEST(F4_the_longest_step_names_are_undone_under_names_of_their_own),
         CONTRACT_TEST(F4_a_run_that_met_its_limit_of_steps_is_undone_all_the_same),
         CONTRACT_TEST(F4_a_compensation_needs_a_function_and_is_not_compensated_itself),
+        CONTRACT_TEST(F4_the_names_of_compensations_are_no_names_for_other_steps),
         CONTRACT_TEST(F4_the_defaults_of_a_workflow_carry_no_compensation),
     };
     const struct CMUnitTest sweeps[] = {

@@ -80,11 +80,13 @@ static void F1_every_kind_of_wait_is_interrupted_and_what_was_done_is_undone(voi
         assert_instance(contract, PAWL_WAITING);
         contract_control(contract, pawl_interrupt);
         assert_true(contract_get(contract).is_interrupted);
+        assert_int_equal(contract_get(contract).demand, PAWL_DEMAND_INTERRUPT);
         contract_control(contract, pawl_interrupt); /* nothing more happens */
         contract_idle(contract);
         assert_instance(contract, PAWL_TERMINATED);
         assert_text(contract_get(contract).error_name, "INTERRUPTED");
         assert_false(contract_get(contract).is_interrupted);
+        assert_int_equal(contract_get(contract).demand, PAWL_DEMAND_NONE);
         assert_says(contract->trace, "INTERRUPTED; ");
         assert_says(contract->trace, UNDONE_A);
         assert_status(pawl_interrupt(contract->engine, "w", "i", &contract->error), PAWL_INSTANCE_TERMINAL);

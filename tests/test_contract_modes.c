@@ -340,6 +340,19 @@ static void G4_middleware_needs_a_function(void **state)
     assert_status(pawl_use(contract->engine, NULL, &contract->error), PAWL_INVALID);
 }
 
+static void G4_middleware_must_be_used_before_a_runner_starts(void **state)
+{
+    struct contract *contract = *state;
+    struct layer late = { .contract = contract, .name = "late" };
+    struct pawl_middleware middleware = { .around_run = around_run, .user = &late };
+    contract_start(contract, run_sleep, "1");
+    assert_status(pawl_use(contract->engine, &middleware, &contract->error), PAWL_INVALID);
+    assert_says(contract->error.text, "must be registered before a runner starts");
+    contract_advance(contract, "1 hour");
+    assert_output(contract, "1");
+    assert_text(contract->trace, ""); /* it was not wrapped */
+}
+
 /* ---- For people, and for who asks -------------------------------------------------------------------------------------------- */
 
 static pawl_status run_described(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -444,6 +457,7 @@ int main(void)
         CONTRACT_TEST(G4_middleware_goes_on_at_most_once),
         CONTRACT_TEST(G4_middleware_cannot_undo_a_suspension),
         CONTRACT_TEST(G4_middleware_needs_a_function),
+        CONTRACT_TEST(G4_middleware_must_be_used_before_a_runner_starts),
         CONTRACT_TEST(G4_a_step_may_have_a_description),
         CONTRACT_TEST(G4_a_workflow_may_require_permissions),
         CONTRACT_TEST(G3_a_mode_is_remote_or_inline),

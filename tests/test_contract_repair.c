@@ -274,6 +274,33 @@ static void F2_a_run_whose_steps_were_undone_cannot_be_taken_up_again(void **sta
     assert_instance(contract, PAWL_COMPLETE);
 }
 
+static pawl_status undo_while_somebody_restarts(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    struct contract *contract = pawl_step_user(step);
+    (void)input;
+    (void)out_result;
+    contract_trace(contract, "%s; ", pawl_status_name(pawl_restart_from(contract->engine, "w", "i", "work", NULL)));
+    return PAWL_OK;
+}
+
+static pawl_status run_undone_meanwhile(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    static const struct pawl_compensation meanwhile = { .undo = undo_while_somebody_restarts };
+    static const struct pawl_step_options options = { .compensate = &meanwhile };
+    PAWL_TRY(pawl_do(run, "before", &options, contract_body_ok, params, NULL));
+    PAWL_TRY(pawl_do(run, "also before", &options, contract_body_ok, params, NULL));
+    return pawl_do(run, "work", &once, work_when_mended, params, out_result);
+}
+
+static void F2_a_run_whose_first_compensation_is_under_way_keeps_nothing(void **state)
+{
+    struct contract *contract = *state;
+    contract_start(contract, run_undone_meanwhile, NULL);
+    assert_errored(contract, "Broken", NULL);
+    assert_text(contract->trace, "NOT_REPAIRABLE; NOT_REPAIRABLE; ");
+    assert_int_equal(contract_get(contract).run_number, 1);
+}
+
 static void F2_a_restart_from_a_step_keeps_what_came_before_it(void **state)
 {
     struct contract *contract = *state;
@@ -348,6 +375,7 @@ int main(void)
         CONTRACT_TEST(F2_an_interrupt_that_comes_while_the_step_fails_is_not_slept_over),
         CONTRACT_TEST(F2_a_retry_goes_on_where_the_run_failed),
         CONTRACT_TEST(F2_a_run_whose_steps_were_undone_cannot_be_taken_up_again),
+        CONTRACT_TEST(F2_a_run_whose_first_compensation_is_under_way_keeps_nothing),
         CONTRACT_TEST(F2_a_restart_from_a_step_keeps_what_came_before_it),
     };
     const struct CMUnitTest sweeps[] = {

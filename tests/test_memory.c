@@ -480,7 +480,7 @@ static pawl_status pack(struct play *play)
     pawl_status status = PAWL_FAILED;
     PAWL_TRY(claim_pack(play, &job));
     PAWL_TRY(pawl_job_heartbeat(engine, job->token, 0, NULL, &play->error));
-    pawl_job_settle_async(engine, job->token, &outcome, &play->error, note_answer, &status);
+    pawl_job_settle_async(engine, job->token, &outcome, /* out_is_paused= */ NULL, &play->error, note_answer, &status);
     return status;
 }
 
@@ -508,7 +508,8 @@ static pawl_status approve(struct play *play)
     const char *token;
     pawl_status status = PAWL_FAILED;
     PAWL_TRY(read_token(play, &token));
-    pawl_deferred_settle_async(pawl_world_engine(play->world), token, &outcome, &play->error, note_answer, &status);
+    pawl_deferred_settle_async(pawl_world_engine(play->world), token, &outcome, /* out_is_paused= */ NULL, &play->error,
+                               note_answer, &status);
     PAWL_TRY(status);
     return pawl_deferred_succeed(pawl_world_engine(play->world), token, outcome.result_json, &play->error);
 }

@@ -189,6 +189,27 @@ static pawl_status slow_one_last(pawl_run *run, const pawl_value *params, pawl_v
     return pawl_all(run, branches, 3, 0);
 }
 
+static pawl_status nap_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    const char *nap = pawl_run_format(run, "%d ms", (int)pawl_value_int(params, NULL, 0));
+    PAWL_TRY(pawl_sleep(run, own_name(run, "nap", params), nap));
+    return pawl_do(run, own_name(run, "woke", params), NULL, note_woke, NULL, out_result);
+}
+
+/* The later one is said by nobody once the sooner one is over. */
+static pawl_status slow_one_and_two_naps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    pawl_value *sooner, *later;
+    (void)params;
+    (void)out_result;
+    PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &sooner, "i", 10));
+    PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &later, "i", 60));
+    struct pawl_branch branches[] = { { .run = slow_branch },
+                                      { .run = nap_branch, .input = sooner },
+                                      { .run = nap_branch, .input = later } };
+    return pawl_all(run, branches, 3, 0);
+}
+
 static pawl_status winning_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
     (void)params;
@@ -224,6 +245,53 @@ static pawl_status nested(pawl_run *run, const pawl_value *params, pawl_value **
     (void)params;
     (void)out_result;
     return run_alike(run, inner, 2, 0);
+}
+
+/* ---- At random ------------------------------------------------------------------------------------------------------------- */
+
+enum { WANDERERS = 5, ROUNDS = 25 };
+
+static uint32_t draw(uint32_t *seed)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return *seed >> 16;
+}
+
+static pawl_status fail_first(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    (void)out_result;
+    return pawl_step_attempt(step) == 1 ? pawl_fail(step, "Oops", "the first time") : PAWL_OK;
+}
+
+static pawl_status wandering_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    uint32_t seed = (uint32_t)pawl_value_int(params, NULL, 0);
+    for (int i = 0; i < 3; i++) {
+        const char *name = pawl_run_format(run, "%d, %d", (int)pawl_value_int(params, NULL, 0), i);
+        const char *nap = pawl_run_format(run, "%u ms", (unsigned)(draw(&seed) % 30));
+        const struct pawl_step_options options = { .retries = 1, .delay = nap };
+        PAWL_TRY(draw(&seed) % 2 == 0 ? pawl_sleep(run, name, nap)
+                                      : pawl_do(run, name, &options, fail_first, NULL, NULL));
+    }
+    return pawl_do(run, own_name(run, "woke", params), NULL, note_woke, NULL, out_result);
+}
+
+/* The stage's number is the seed. */
+static pawl_status wander(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    const struct stage *stage = pawl_run_user(run);
+    struct pawl_branch branches[WANDERERS + 1];
+    (void)params;
+    (void)out_result;
+    for (int i = 0; i <= WANDERERS; i++) {
+        pawl_value *seed;
+        PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &seed, "i", stage->expected * 100 + i));
+        branches[i] =
+            (struct pawl_branch){ .run = i == stage->expected % (WANDERERS + 1) ? slow_branch : wandering_branch,
+                                  .input = seed };
+    }
+    return pawl_all(run, branches, WANDERERS + 1, 0);
 }
 
 /* ---- Tests ----------------------------------------------------------------------------------------------------------------- */
@@ -268,27 +336,33 @@ static void A11_no_more_branches_than_the_limit_are_under_way(void **state)
     running_close(&running);
 }
 
-static void await_both_woke(struct stage *stage)
+static int await_woke(struct stage *stage, int expected)
 {
     int64_t until_ms = monotonic_ms() + PATIENCE_MS;
-    while (atomic_load(&stage->woke) < 2 && monotonic_ms() < until_ms)
+    while (atomic_load(&stage->woke) < expected && monotonic_ms() < until_ms)
         rest_a_little();
+    return atomic_load(&stage->woke);
+}
+
+/* All but one end, while that one blocks. */
+static void hold_up_all(struct stage *stage, pawl_workflow_fn *workflow, int others, int32_t workers)
+{
+    struct running running;
+    start(&running, stage, workflow, workers);
+    gate_await(&stage->gate, 1);
+
+    int woke = await_woke(stage, others);
+    gate_open(&stage->gate);
+    running_await(&running, "w", "r", PAWL_COMPLETE);
+
+    assert_int_equal(woke, others);
+    assert_int_equal(atomic_load(&stage->bodies), 1);
+    running_close(&running);
 }
 
 static void hold_up(struct stage *stage, pawl_workflow_fn *workflow)
 {
-    struct running running;
-    start(&running, stage, workflow, BRANCHES);
-    gate_await(&stage->gate, 1);
-
-    await_both_woke(stage);
-    int woke = atomic_load(&stage->woke);
-    gate_open(&stage->gate);
-    running_await(&running, "w", "r", PAWL_COMPLETE);
-
-    assert_int_equal(woke, 2);
-    assert_int_equal(atomic_load(&stage->bodies), 1);
-    running_close(&running);
+    hold_up_all(stage, workflow, 2, BRANCHES);
 }
 
 static void A11_a_slow_branch_begun_first_holds_up_no_sleep_and_no_retry(void **state)
@@ -299,6 +373,23 @@ static void A11_a_slow_branch_begun_first_holds_up_no_sleep_and_no_retry(void **
 static void A11_a_slow_branch_begun_last_holds_up_no_sleep_and_no_retry(void **state)
 {
     hold_up(*state, slow_one_last);
+}
+
+static void A11_sleeps_of_different_lengths_end_beside_a_slow_branch_each_in_its_time(void **state)
+{
+    hold_up(*state, slow_one_and_two_naps);
+}
+
+static void A11_whatever_branches_wait_for_they_go_on_beside_one_that_blocks(void **state)
+{
+    struct stage *stage = *state;
+    for (int round = 0; round < ROUNDS; round++) {
+        gate_init(&stage->gate);
+        atomic_store(&stage->woke, 0);
+        atomic_store(&stage->bodies, 0);
+        stage->expected = round;
+        hold_up_all(stage, wander, WANDERERS, 2 + round % 3);
+    }
 }
 
 static void A11_a_loser_that_blocks_sees_itself_cancelled_and_the_winner_is_kept(void **state)
@@ -359,6 +450,8 @@ int main(void)
         TEST(A11_no_more_branches_than_the_limit_are_under_way),
         TEST(A11_a_slow_branch_begun_first_holds_up_no_sleep_and_no_retry),
         TEST(A11_a_slow_branch_begun_last_holds_up_no_sleep_and_no_retry),
+        TEST(A11_sleeps_of_different_lengths_end_beside_a_slow_branch_each_in_its_time),
+        TEST(A11_whatever_branches_wait_for_they_go_on_beside_one_that_blocks),
         TEST(A11_a_loser_that_blocks_sees_itself_cancelled_and_the_winner_is_kept),
         TEST(parallel_branches_finish_with_one_worker_too),
         TEST(many_runs_with_branches_share_the_workers),

@@ -556,6 +556,10 @@ static void names_are_those_of_the_http_api(void **state)
     assert_refused(world, pawl_instance_status_parse(NULL, &status, &world->error), PAWL_INVALID, NULL);
     assert_string_equal(pawl_phase_name(PAWL_PHASE_WAITING_FOR_PAUSE), "waitingForPause");
     assert_string_equal(pawl_phase_name(PAWL_PHASE_QUEUED), "queued");
+    assert_string_equal(pawl_demand_name(PAWL_DEMAND_NONE), "none");
+    assert_string_equal(pawl_demand_name(PAWL_DEMAND_INTERRUPT), "interrupt");
+    assert_string_equal(pawl_demand_name(PAWL_DEMAND_ROLLBACK), "rollback");
+    assert_string_equal(pawl_demand_name(PAWL_DEMAND_TERMINATE), "terminate");
     assert_string_equal(pawl_step_kind_name(PAWL_STEP_EVENT), "waitForEvent");
     assert_string_equal(pawl_step_status_name(PAWL_STEP_COMPLETED), "completed");
     assert_string_equal(pawl_log_level_name(PAWL_LOG_WARN), "warn");
@@ -567,6 +571,7 @@ static void a_value_that_no_enum_has_is_unknown(void **state)
 
     assert_string_equal(pawl_instance_status_name((enum pawl_instance_status)99), "unknown");
     assert_string_equal(pawl_phase_name((enum pawl_phase)99), "unknown");
+    assert_string_equal(pawl_demand_name((enum pawl_demand)99), "unknown");
     assert_string_equal(pawl_step_kind_name((enum pawl_step_kind)99), "unknown");
     assert_string_equal(pawl_step_status_name((enum pawl_step_status)99), "unknown");
     assert_string_equal(pawl_log_level_name((enum pawl_log_level)99), "unknown");

@@ -317,8 +317,29 @@ static void take_answer(void *user, pawl_status status)
 static pawl_status settle(struct world *world, const char *token, struct pawl_outcome outcome)
 {
     pawl_status status = PAWL_BUSY;
-    pawl_deferred_settle_async(world->engine, token, &outcome, &world->error, take_answer, &status);
+    pawl_deferred_settle_async(world->engine, token, &outcome, /* out_is_paused= */ NULL, &world->error, take_answer,
+                               &status);
     return status;
+}
+
+/* The first time, and when it is said again. */
+static void who_completes_a_deferred_is_told_when_its_run_is_paused(void **state)
+{
+    struct world *world = *state;
+    struct pw_arena arena;
+    const char *token = open_deferred(world, &arena);
+    const struct pawl_outcome outcome = { .result_json = "1" };
+    assert_int_equal(pawl_pause(world->engine, "order", "a", &world->error), PAWL_OK);
+    for (int i = 0; i < 3; i++) {
+        pawl_status status = PAWL_BUSY;
+        bool is_paused = i == 2;
+        if (i == 2)
+            assert_int_equal(pawl_resume(world->engine, "order", "a", &world->error), PAWL_OK);
+        pawl_deferred_settle_async(world->engine, token, &outcome, &is_paused, &world->error, take_answer, &status);
+        assert_int_equal(status, PAWL_OK);
+        assert_int_equal(is_paused, i < 2);
+    }
+    pw_arena_clear(&arena);
 }
 
 static void a_deferred_is_completed_without_waiting(void **state)
@@ -356,6 +377,7 @@ int main(void)
         TEST(a_completion_is_checked),
         TEST(a_deferreds_secret_is_shown_to_nobody),
         TEST(a_deferred_is_completed_without_waiting),
+        TEST(who_completes_a_deferred_is_told_when_its_run_is_paused),
     };
     return world_run("deferred", tests, sizeof tests / sizeof tests[0]);
 }

@@ -520,17 +520,78 @@ static void a_worker_needs_no_call_that_waits(void **state)
     pawl_job_heartbeat_async(world->engine, jobs[0].token, 5000, &until_ms, &world->error, take_answer, &status);
     assert_int_equal(status, PAWL_OK);
     assert_int_equal(until_ms, WORLD_START_MS + 5000);
-    pawl_job_settle_async(world->engine, jobs[0].token, &outcome, &world->error, take_answer, &status);
+    pawl_job_settle_async(world->engine, jobs[0].token, &outcome, /* out_is_paused= */ NULL, &world->error, take_answer,
+                          &status);
     assert_int_equal(status, PAWL_OK);
     assert_int_equal(world_history(world, "a", 0).event_count, 1);
 
-    pawl_job_settle_async(world->engine, jobs[0].token, &outcome, &world->error, take_answer, &status);
+    pawl_job_settle_async(world->engine, jobs[0].token, &outcome, /* out_is_paused= */ NULL, &world->error, take_answer,
+                          &status);
     assert_refused(world, status, PAWL_JOB_GONE, NULL);
     pawl_job_heartbeat_async(world->engine, "x", 5000, &until_ms, &world->error, take_answer, &status);
     assert_refused(world, status, PAWL_INVALID_TOKEN, NULL);
     options.function_count = 0;
     pawl_job_claim_async(world->engine, world->scope, &options, &jobs, &count, &world->error, take_answer, &status);
     assert_refused(world, status, PAWL_INVALID, "functions", NULL);
+}
+
+/* ---- Who has it ------------------------------------------------------------------------------------------------------ */
+
+static struct pawl_step_job shown_job(struct world *world)
+{
+    struct pawl_instance instance;
+    assert_int_equal(pawl_get(world->engine, world->scope, "order", "a", &instance, &world->error), PAWL_OK);
+    assert_non_null(instance.current_step);
+    assert_non_null(instance.current_step->job);
+    const struct pawl_step_job *listed = world_history(world, "a", 0).steps[0].job; /* says the same */
+    assert_non_null(listed);
+    assert_string_equal(listed->function, instance.current_step->job->function);
+    assert_int_equal(listed->taken_at_ms, instance.current_step->job->taken_at_ms);
+    return *instance.current_step->job;
+}
+
+static void a_call_that_waits_says_who_has_its_job_and_since_when(void **state)
+{
+    struct world *world = *state;
+    open_job(world, "j", ORDER(""));
+    struct pawl_step_job job = shown_job(world);
+    assert_string_equal(job.function, "charge");
+    assert_false(job.is_taken);
+    assert_int_equal(job.taken_at_ms, 0);
+
+    world->now_ms += 1000;
+    struct pawl_job claimed = claim_one(world);
+    world->now_ms += 1000;
+    assert_int_equal(pawl_job_heartbeat(world->engine, claimed.token, 30000, NULL, &world->error), PAWL_OK);
+    job = shown_job(world);
+    assert_true(job.is_taken && job.is_outside);
+    assert_int_equal(job.taken_at_ms, WORLD_START_MS + 1000);
+
+    world->now_ms += 30000; /* it died: the job is queued again */
+    job = shown_job(world);
+    assert_false(job.is_taken || job.is_outside);
+    assert_int_equal(job.taken_at_ms, 0);
+
+    assert_int_equal(pawl_job_complete(world->engine, claimed.token, "1", &world->error), PAWL_OK);
+    assert_null(world_history(world, "a", 0).steps[0].job); /* and it ended */
+}
+
+static void who_ends_a_job_is_told_when_its_run_is_paused(void **state)
+{
+    struct world *world = *state;
+    const struct pawl_outcome outcome = { .result_json = "1" };
+    pawl_status status = PAWL_BUSY;
+    bool is_paused = true;
+    open_job(world, "j", ORDER(""));
+    world_make(world, "a", PW_RELATION_JOB, "@charge", "k", ORDER(""));
+    struct pawl_job first = claim_one(world), second = claim_one(world);
+    pawl_job_settle_async(world->engine, first.token, &outcome, &is_paused, &world->error, take_answer, &status);
+    assert_int_equal(status, PAWL_OK);
+    assert_false(is_paused);
+    assert_int_equal(pawl_pause(world->engine, "order", "a", &world->error), PAWL_OK);
+    pawl_job_settle_async(world->engine, second.token, &outcome, &is_paused, &world->error, take_answer, &status);
+    assert_int_equal(status, PAWL_OK);
+    assert_true(is_paused);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, world_set_up, world_tear_down)
@@ -540,6 +601,8 @@ int main(void)
     struct CMUnitTest tests[] = {
         TEST(a_job_comes_with_all_that_its_worker_needs),
         TEST(a_step_may_have_any_name_and_a_job_no_data_and_no_timeout),
+        TEST(a_call_that_waits_says_who_has_its_job_and_since_when),
+        TEST(who_ends_a_job_is_told_when_its_run_is_paused),
         TEST(a_claim_takes_the_oldest_jobs_of_the_functions_named_and_no_more_than_asked),
         TEST(a_limited_function_has_no_more_jobs_under_way_than_its_limit),
         TEST(a_limit_is_set_for_functions_before_a_runner_starts),

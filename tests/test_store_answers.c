@@ -87,6 +87,7 @@ static void an_answer_to_a_run_that_does_not_wait_is_kept_for_it(void **state) /
         struct pw_op_event told = answer(fixture, all[i].instance, "$x");
         assert_true(told.recorded);
         assert_false(told.woke);
+        assert_int_equal(told.is_paused, i == 2);
         assert_int_equal(told.seq, 1);
         struct pw_task after = read_key(fixture, all[i].instance).task;
         assert_int_equal(after.status, before.status);
@@ -103,6 +104,16 @@ static void an_answer_to_a_run_that_does_not_wait_is_kept_for_it(void **state) /
     parking->event_seq_seen = 0;
     fixture_apply(fixture);
     assert_int_equal(parking->due_at_ms_set, fixture->now_ms);
+}
+
+static void an_answer_to_a_held_run_says_that_it_is_asked_to_pause(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence held = create_held(fixture, "order", "held");
+    add(fixture_unit(fixture), PW_OP_PAUSE)->as.pause =
+        (struct pw_op_pause){ .instance = held.instance, .requested = true };
+    fixture_apply_all(fixture);
+    assert_true(answer(fixture, held.instance, "$x").is_paused);
 }
 
 static void an_answer_goes_to_the_run_that_the_instance_is_in_by_now(void **state)
@@ -370,6 +381,7 @@ static void steps_of_every_kind_are_read_as_they_were_written(void **state)
 #define TESTS(TEST)                                                                                                    \
     TEST(an_answer_wakes_a_run_that_waits)                                                                             \
     TEST(an_answer_to_a_run_that_does_not_wait_is_kept_for_it)                                                         \
+    TEST(an_answer_to_a_held_run_says_that_it_is_asked_to_pause)                                                       \
     TEST(an_answer_goes_to_the_run_that_the_instance_is_in_by_now)                                                     \
     TEST(an_answer_to_nobody_or_to_a_run_that_has_ended_does_nothing)                                                  \
     TEST(an_answer_that_the_run_has_does_nothing_and_does_not_refuse_its_unit)                                         \

@@ -581,6 +581,12 @@ static void the_first_reads_of_a_value_may_come_from_many_threads_at_once(void *
 
 /* How many more allocations Jansson is granted; all after them fail. */
 static size_t allocations_left;
+static size_t allocations_to_failure; /* of one that fails alone; 0: it is behind us */
+
+static void *failing_once_malloc(size_t size)
+{
+    return allocations_to_failure > 0 && --allocations_to_failure == 0 ? NULL : malloc(size);
+}
 
 static void *scarce_malloc(size_t size)
 {
@@ -658,6 +664,36 @@ static void want_of_memory_is_an_answer_wherever_it_strikes(void **state)
     assert_true(starve(work_text) > 2);
 }
 
+/* Jansson drops a byte of a token when the buffer for it cannot grow. */
+static void a_text_that_was_parsed_while_memory_was_short_is_whole(void **state)
+{
+    static const char *const texts[] = {
+        "\"a string that needs a longer buffer than the first one\"",
+        "{\"a key that needs a longer one\":[1,\"and \\\"escapes\\\", commas, \\u0041 too, in what is the longest of all\"]}",
+        "[1,2,1234567890123456789,-0.12345678901234567890123456789012345678901234567890]",
+    };
+    pawl_scope *scope = *state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        pawl_value *right, *parsed;
+        int failures = 0;
+        assert_int_equal(pawl_value_parse(scope, texts[i], strlen(texts[i]), &right, NULL), PAWL_OK);
+        for (size_t nth = 1;; nth++) {
+            allocations_to_failure = nth;
+            json_set_alloc_funcs(failing_once_malloc, free);
+            pawl_status status = pawl_value_parse(scope, texts[i], strlen(texts[i]), &parsed, NULL);
+            json_set_alloc_funcs(malloc, free);
+            if (status == PAWL_OK)
+                assert_true(pawl_value_equal(right, parsed));
+            else
+                assert_int_equal(status, PAWL_NOMEM);
+            failures += status != PAWL_OK;
+            if (allocations_to_failure > 0) /* it needs no more than those before */
+                break;
+        }
+        assert_true(failures > 5);
+    }
+}
+
 #define WITH_SCOPE(test) cmocka_unit_test_setup_teardown(test, open_scope, close_scope)
 
 static void reals_are_written_as_short_as_they_can_be(void **state)
@@ -685,6 +721,8 @@ static void reals_are_written_as_short_as_they_can_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_text_that_was_parsed_while_memory_was_short_is_whole, open_scope,
+                                        restore_memory),
         WITH_SCOPE(the_five_kinds_of_nothing_are_kept_apart),
         WITH_SCOPE(readers_answer_by_path),
         WITH_SCOPE(what_is_not_there_or_of_another_kind_is_otherwise),

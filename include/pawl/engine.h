@@ -199,6 +199,10 @@ struct pawl_definition {
 /* Everything but `user` is copied.  Must come before the runner starts. */
 PAWL_API pawl_status pawl_define(pawl_engine *engine, const struct pawl_definition *definition,
                                  struct pawl_error *error) PAWL_MUST_CHECK;
+/* PAWL_INVALID once a runner has started, saying that what is named ("workflow \"order\"") must be registered before.  For
+ * what bindings keep beside an engine. */
+PAWL_API pawl_status pawl_require_unstarted(pawl_engine *engine, const char *what,
+                                            struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* ---- The turn ------------------------------------------------------------------------------------------------ */
 

@@ -56,6 +56,14 @@ PAWL_API const char *pawl_step_kind_name(enum pawl_step_kind kind);
 enum pawl_step_status { PAWL_STEP_WAITING, PAWL_STEP_COMPLETED, PAWL_STEP_ERRORED };
 PAWL_API const char *pawl_step_status_name(enum pawl_step_status status); /* "waiting" ... */
 
+/* The job of a call that waits.  It is queued until somebody takes it, and again once who took it has let its lease end. */
+struct pawl_step_job {
+    const char *function;
+    bool is_taken;
+    bool is_outside;     /* taken by a worker outside (pawl_job_claim()), not by a runner */
+    int64_t taken_at_ms; /* 0: it is queued */
+};
+
 /* A row of history.  Times are milliseconds since 1970; 0 where there is none. */
 struct pawl_step_record {
     int64_t run_number;
@@ -73,6 +81,7 @@ struct pawl_step_record {
     const char *error_name;      /* or NULL */
     const char *error_message;   /* or NULL */
     int64_t created_at_ms, updated_at_ms;
+    const struct pawl_step_job *job; /* of a call that waits for it, else NULL.  Not in changes */
 };
 
 struct pawl_event_record {
@@ -99,6 +108,15 @@ struct pawl_log_record {
 };
 PAWL_API const char *pawl_log_level_name(enum pawl_log_level level); /* "debug" ... */
 
+/* What is asked of a run that has not finished yet. */
+enum pawl_demand {
+    PAWL_DEMAND_NONE,
+    PAWL_DEMAND_INTERRUPT, /* pawl_interrupt() */
+    PAWL_DEMAND_ROLLBACK,  /* pawl_terminate_with_rollback() */
+    PAWL_DEMAND_TERMINATE  /* its parent was terminated, or restarted */
+};
+PAWL_API const char *pawl_demand_name(enum pawl_demand demand); /* "none", "interrupt", "rollback", "terminate" */
+
 struct pawl_instance {
     const char *workflow;
     const char *id;
@@ -116,7 +134,8 @@ struct pawl_instance {
     const struct pawl_step_record *current_step;
     /* Who made it, from a step; NULL: nobody.  Not in lists but that of pawl_list_children(), nor in changes. */
     const struct pawl_parent *parent;
-    bool is_interrupted; /* it was asked to stop, and has not finished yet */
+    bool is_interrupted;     /* it was asked to stop, and has not finished yet */
+    enum pawl_demand demand; /* how it was asked to */
 };
 
 /* ---- Creating ------------------------------------------------------------------------------------------------ */
@@ -442,9 +461,11 @@ struct pawl_outcome {
     const char *error_message; /* of a failure; or NULL */
     bool may_retry;            /* of a job that failed */
 };
-/* As pawl_deferred_succeed() or pawl_deferred_fail(). */
+/* As pawl_deferred_succeed() or pawl_deferred_fail().  out_is_paused (or NULL): the run is paused, so that it goes on only
+ * when it is resumed. */
 PAWL_API void pawl_deferred_settle_async(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
-                                         struct pawl_error *error, pawl_answered_fn *answered, void *user);
+                                         bool *out_is_paused, struct pawl_error *error, pawl_answered_fn *answered,
+                                         void *user);
 
 /* As pawl_job_claim(). */
 PAWL_API void pawl_job_claim_async(pawl_engine *engine, pawl_scope *scope, const struct pawl_claim_options *options,
@@ -454,9 +475,10 @@ PAWL_API void pawl_job_claim_async(pawl_engine *engine, pawl_scope *scope, const
 PAWL_API void pawl_job_heartbeat_async(pawl_engine *engine, const char *token, int64_t lease_ms,
                                        int64_t *out_leased_until_ms, struct pawl_error *error,
                                        pawl_answered_fn *answered, void *user);
-/* As pawl_job_complete() or pawl_job_fail(). */
+/* As pawl_job_complete() or pawl_job_fail().  out_is_paused (or NULL): as with a deferred. */
 PAWL_API void pawl_job_settle_async(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
-                                    struct pawl_error *error, pawl_answered_fn *answered, void *user);
+                                    bool *out_is_paused, struct pawl_error *error, pawl_answered_fn *answered,
+                                    void *user);
 
 /* ---- Runners ------------------------------------------------------------------------------------------------- */
 

@@ -350,6 +350,16 @@ pawl_status pawl_define(pawl_engine *engine, const struct pawl_definition *given
     return status;
 }
 
+pawl_status pawl_require_unstarted(pawl_engine *engine, const char *what, struct pawl_error *error)
+{
+    if (engine == NULL || what == NULL)
+        return pw_error(error, PAWL_INVALID, "%s is missing (NULL)", engine == NULL ? "engine" : "what");
+    pthread_mutex_lock(&engine->lock);
+    bool sealed = engine->sealed;
+    pthread_mutex_unlock(&engine->lock);
+    return sealed ? pw_error(error, PAWL_INVALID, "%.120s must be registered before a runner starts", what) : PAWL_OK;
+}
+
 struct pw_definition *pw_engine_find(pawl_engine *engine, struct pw_text name)
 {
     pthread_mutex_lock(&engine->lock);

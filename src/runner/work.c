@@ -450,7 +450,8 @@ static void host_fork_sleeps(void *user, struct pw_fork *fork, int64_t until_ms)
     if (!runner->threaded)
         return;
     pthread_mutex_lock(&runner->lock);
-    fork->wake_at_ms = until_ms;
+    if (until_ms < fork->wake_at_ms) /* who says so later may have looked earlier */
+        fork->wake_at_ms = until_ms;
     if (until_ms < runner->keeper_until_ms)
         pthread_cond_signal(&runner->watch);
     pthread_mutex_unlock(&runner->lock);

@@ -170,15 +170,9 @@ static pawl_status demand_of_run(struct pw_edit *edit, enum pw_demand demand, co
     op->as.demand = (struct pw_op_demand){ .instance = edit->instance.key, .demand = demand };
     edit->demands = demand;
     status = pw_edit_log(edit, pw_text_of(message), none);
-    /* Whatever was read: a request for a pause moves nothing, so one that came since does not fail the fence. */
-    struct pw_op *lift = status == PAWL_OK ? pw_unit_add(edit->unit, PW_OP_PAUSE) : NULL;
-    if (lift == NULL)
-        return PAWL_NOMEM;
-    lift->as.pause = (struct pw_op_pause){ .instance = edit->instance.key, .requested = false };
-    status = reach_children(edit, PW_DEMAND_NONE); /* its jobs end now: what a worker did later nobody would undo */
-    if (status != PAWL_OK)
-        return status;
-    if (!is_held(edit))
+    if (status == PAWL_OK)
+        status = reach_children(edit, PW_DEMAND_NONE); /* its jobs end now: what a worker did later nobody would undo */
+    if (status == PAWL_OK && !is_held(edit))
         status = pw_edit_go_on(edit, PW_TASK_RESUME);
     return status;
 }

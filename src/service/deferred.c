@@ -60,6 +60,8 @@ struct completion {
     struct token token;
     struct pawl_outcome outcome;
     bool looks_first;           /* the event is in the store: is it this one? */
+    bool is_paused;             /* the run was, or was asked to be, when it was read last */
+    bool *out_is_paused;        /* or NULL */
     struct pawl_error inner;    /* of a try that may be followed by another */
     struct pawl_error *error;   /* the caller's, or NULL */
     pawl_answered_fn *answered; /* NULL: somebody waits */
@@ -150,10 +152,12 @@ static pawl_status judge(struct pw_edit *edit, const struct pw_step_row *step, c
 
 static pawl_status decide_completion(struct pw_edit *edit, void *user, struct pawl_error *error)
 {
-    const struct completion *completion = user;
+    struct completion *completion = user;
+    const struct pw_task *task = &edit->instance.task;
     bool is_over = !edit->instance.has_task || edit->instance.run != completion->token.run;
     struct pw_step_row step = { 0 };
     struct pw_op_event event;
+    completion->is_paused = !is_over && (task->status == PW_TASK_PAUSED || task->pause_requested);
     pawl_status status = find_step(edit, &completion->token, &step, error);
     if (status == PAWL_OK)
         status = make_event(edit, completion, &step, &event);
@@ -166,7 +170,7 @@ static pawl_status decide_completion(struct pw_edit *edit, void *user, struct pa
         return PAWL_NOMEM;
     op->as.event = event;
     edit->event = op;
-    return edit->instance.task.status == PW_TASK_WAITING ? pw_edit_go_on(edit, PW_TASK_WAKE) : PAWL_OK;
+    return task->status == PW_TASK_WAITING ? pw_edit_go_on(edit, PW_TASK_WAKE) : PAWL_OK;
 }
 
 /* ---- The calls ------------------------------------------------------------------------------------------------- */
@@ -200,7 +204,11 @@ static pawl_status completion_end(struct completion *completion, pawl_status sta
 {
     if (status == PAWL_INSTANCE_NOT_FOUND)
         return refuse_token(completion->error);
-    return status == PAWL_OK ? PAWL_OK : pw_edit_report(completion->error, status, &completion->inner);
+    if (status != PAWL_OK)
+        return pw_edit_report(completion->error, status, &completion->inner);
+    if (completion->out_is_paused != NULL)
+        *completion->out_is_paused = completion->is_paused;
+    return PAWL_OK;
 }
 
 static pawl_status settle(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
@@ -255,7 +263,7 @@ static void completed(void *user, pawl_status status)
 }
 
 void pawl_deferred_settle_async(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
-                                struct pawl_error *error, pawl_answered_fn *answered, void *user)
+                                bool *out_is_paused, struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
     struct completion *completion = malloc(sizeof *completion);
     pawl_status status = completion != NULL ? completion_init(completion, engine, token, outcome, error)
@@ -265,6 +273,7 @@ void pawl_deferred_settle_async(pawl_engine *engine, const char *token, const st
         answered(user, status);
         return;
     }
+    completion->out_is_paused = out_is_paused;
     completion->answered = answered;
     completion->user = user;
     completion_go(completion);

@@ -3,11 +3,13 @@
 #include "base/limits.h"
 #include "service/check.h"
 #include "service/cursor.h"
+#include "service/jobs.h"
 #include "service/rows.h"
 #include "value/value.h"
 
 /* One of the three listings of a history while it is read. */
 struct listing {
+    pawl_engine *engine;
     struct pw_store *store;
     struct pw_arena *arena;
     pawl_scope *scope;
@@ -43,8 +45,11 @@ static pawl_status list_steps(const struct listing *listing, struct pawl_history
     struct pawl_step_record *steps = pw_scope_take(listing->scope, given * sizeof *steps);
     if (steps == NULL)
         return PAWL_NOMEM;
-    for (size_t i = 0; status == PAWL_OK && i < given; i++)
+    for (size_t i = 0; status == PAWL_OK && i < given; i++) {
         status = pw_rows_step(listing->scope, listing->query.run, &rows[i], &steps[i]);
+        if (status == PAWL_OK)
+            status = pw_job_show(listing->engine, listing->scope, &steps[i], error);
+    }
     history->steps = steps;
     history->step_count = given;
     return status == PAWL_OK ? end_page(listing, count, rows[given - 1].seq, &history->steps_cursor) : status;
@@ -183,7 +188,7 @@ pawl_status pawl_get_history(pawl_engine *engine, pawl_scope *scope, const char 
 
     struct pw_arena arena;
     pw_arena_init(&arena);
-    struct listing listing = { .store = engine->store, .arena = &arena, .scope = scope };
+    struct listing listing = { .engine = engine, .store = engine->store, .arena = &arena, .scope = scope };
     listing.query.max = page_size + 1;
     status = read_history(engine, &listing, definition->name, pw_text_of(id), &known, out_history, error);
     pw_arena_clear(&arena);

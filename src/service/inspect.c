@@ -5,24 +5,31 @@
 #include "base/limits.h"
 #include "service/check.h"
 #include "service/cursor.h"
+#include "service/jobs.h"
 #include "service/rows.h"
 #include "value/value.h"
 
-static pawl_status answer(pawl_scope *scope, const struct pw_instance *row, const struct pw_step_row *step,
-                          const struct pw_instance *parent, struct pawl_instance *out_instance)
+static pawl_status answer(pawl_scope *scope, const struct pw_instance *row, const struct pw_instance *parent,
+                          struct pawl_instance *out_instance)
 {
     struct pawl_instance instance;
     pawl_status status = pw_rows_instance(scope, row, &instance);
-    if (status == PAWL_OK && step != NULL) {
-        struct pawl_step_record *current = pw_scope_take(scope, sizeof *current);
-        status = current != NULL ? pw_rows_step(scope, row->run, step, current) : PAWL_NOMEM;
-        instance.current_step = current;
-    }
     if (status == PAWL_OK && parent != NULL)
         status = pw_rows_parent(scope, &row->link, parent, &instance.parent);
     if (status == PAWL_OK)
         *out_instance = instance;
     return status;
+}
+
+/* What it is at, and who has the job that it may wait for. */
+static pawl_status add_step(pawl_engine *engine, pawl_scope *scope, int64_t run, const struct pw_step_row *row,
+                            struct pawl_instance *instance, struct pawl_error *error)
+{
+    struct pawl_step_record *step = pw_scope_take(scope, sizeof *step);
+    if (step == NULL || pw_rows_step(scope, run, row, step) != PAWL_OK)
+        return pw_error_plain(error, PAWL_NOMEM);
+    instance->current_step = step;
+    return pw_job_show(engine, scope, step, error);
 }
 
 /* Somebody may have deleted its row. */
@@ -44,6 +51,7 @@ pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct p
     struct pw_arena arena;
     struct pw_instance row, parent;
     struct pw_step_row step;
+    struct pawl_instance instance;
     bool has_step, has_parent = false;
     pw_arena_init(&arena);
     pawl_status status = store->ops->read_current(store, &arena, workflow, id, &row, &step, &has_step, error);
@@ -53,9 +61,13 @@ pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct p
         status = read_parent(engine, &arena, &row.link, &parent, &has_parent, error);
     if (status != PAWL_OK)
         goto done;
-    status = answer(scope, &row, has_step ? &step : NULL, has_parent ? &parent : NULL, out_instance);
+    status = answer(scope, &row, has_parent ? &parent : NULL, &instance);
     if (status != PAWL_OK)
         (void)pw_error_plain(error, status);
+    else if (has_step)
+        status = add_step(engine, scope, row.run, &step, &instance, error);
+    if (status == PAWL_OK)
+        *out_instance = instance;
 done:
     pw_arena_clear(&arena);
     return status;
@@ -141,7 +153,7 @@ pawl_status pw_listing_answer(struct pw_listing *listing, pawl_scope *scope, con
     if (instances == NULL)
         return PAWL_NOMEM;
     for (size_t i = 0; i < given; i++) {
-        if (answer(scope, &rows[i], /* step= */ NULL, parent, &instances[i]) != PAWL_OK)
+        if (answer(scope, &rows[i], parent, &instances[i]) != PAWL_OK)
             return PAWL_NOMEM;
         pw_positions_pass(&listing->positions, rows[i].key);
     }

@@ -20,6 +20,7 @@ struct word {
     struct pw_op *renewal;   /* of a heartbeat; NULL: the job ends */
     int64_t leased_until_ms; /* of a heartbeat */
     int64_t *out_leased_until_ms;
+    bool *out_is_paused; /* of an end; or NULL */
     struct pawl_error *error;
     pawl_answered_fn *answered; /* NULL: somebody waits */
     void *user;
@@ -42,6 +43,16 @@ static void word_clear(struct word *word)
     pw_arena_clear(&word->arena);
 }
 
+/* What the run that waits for the job was told in the same unit says how it stands. */
+static void tell_of_pause(const struct word *word)
+{
+    bool is_paused = false;
+    for (const struct pw_op *op = word->unit.first; op != NULL; op = op->next)
+        is_paused |= op->kind == PW_OP_EVENT && op->as.event.recorded && op->as.event.is_paused;
+    if (word->out_is_paused != NULL)
+        *word->out_is_paused = is_paused;
+}
+
 /* What the commit said becomes what the worker is told. */
 static pawl_status word_end(struct word *word)
 {
@@ -50,8 +61,10 @@ static pawl_status word_end(struct word *word)
         return pw_job_gone(word->error);
     if (status != PAWL_OK)
         return pw_edit_report(word->error, status, &word->unit.error);
-    if (word->renewal == NULL)
+    if (word->renewal == NULL) {
+        tell_of_pause(word);
         return PAWL_OK;
+    }
     if (word->renewal->as.renew.leases[0].lost)
         return pw_job_gone(word->error);
     if (word->out_leased_until_ms != NULL)
@@ -214,11 +227,14 @@ static struct word *word_new(struct pawl_error *error, pawl_answered_fn *answere
 }
 
 void pawl_job_settle_async(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
-                           struct pawl_error *error, pawl_answered_fn *answered, void *user)
+                           bool *out_is_paused, struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
     struct word *word = word_new(error, answered, user);
-    if (word != NULL)
-        word_send(word, settle_begin(word, engine, token, outcome, error), answered, user);
+    if (word == NULL)
+        return;
+    pawl_status status = settle_begin(word, engine, token, outcome, error);
+    word->out_is_paused = out_is_paused;
+    word_send(word, status, answered, user);
 }
 
 void pawl_job_heartbeat_async(pawl_engine *engine, const char *token, int64_t lease_ms, int64_t *out_leased_until_ms,

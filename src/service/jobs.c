@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "engine/functions.h"
+#include "service/rows.h"
 #include "service/token.h"
 #include "value/value.h"
 
@@ -119,4 +120,56 @@ pawl_status pw_job_find(pawl_engine *engine, struct pw_arena *arena, const char 
         return pw_job_gone(error);
     *out_lease = lease;
     return PAWL_OK;
+}
+
+/* ---- Who has it ------------------------------------------------------------------------------------------------ */
+
+/* "@function/id": the workflow of the job that a step waits for, and its id. */
+static bool job_awaited(const struct pawl_step_record *step, struct pw_text *out_workflow, struct pw_text *out_id)
+{
+    const char *awaited = step->wait_event_type, *slash = awaited != NULL ? strchr(awaited, '/') : NULL;
+    if (step->kind != PAWL_STEP_CALL || step->status != PAWL_STEP_WAITING || step->next_retry_at_ms != 0 ||
+        slash == NULL || awaited[0] != '@')
+        return false;
+    *out_workflow = (struct pw_text){ awaited, (size_t)(slash - awaited) };
+    *out_id = pw_text_of(slash + 1);
+    return true;
+}
+
+/* Renewals leave the time of the change alone, so it is that of the claim. */
+static pawl_status show(pawl_scope *scope, const struct pw_instance *row, int64_t now_ms,
+                        const struct pawl_step_job **out_job)
+{
+    const struct pw_task *task = &row->task;
+    struct pw_text function = { row->workflow.data + 1, row->workflow.size - 1 };
+    struct pawl_step_job *job = pw_scope_take(scope, sizeof *job);
+    if (job == NULL)
+        return PAWL_NOMEM;
+    *job = (struct pawl_step_job){ .is_taken = task->processing && task->locked_until_ms > now_ms };
+    if (job->is_taken) {
+        job->is_outside = task->owner == PW_OWNER_OUTSIDE;
+        job->taken_at_ms = task->updated_at_ms;
+    }
+    if (!pw_rows_string(scope, function, &job->function))
+        return PAWL_NOMEM;
+    *out_job = job;
+    return PAWL_OK;
+}
+
+pawl_status pw_job_show(pawl_engine *engine, pawl_scope *scope, struct pawl_step_record *step, struct pawl_error *error)
+{
+    struct pw_store *store = engine->store;
+    struct pw_arena arena;
+    struct pw_instance row;
+    struct pw_text workflow, id;
+    if (!job_awaited(step, &workflow, &id))
+        return PAWL_OK;
+    pw_arena_init(&arena);
+    pawl_status status = store->ops->read_instance(store, &arena, workflow, id, &row, error);
+    if (status == PAWL_INSTANCE_NOT_FOUND)
+        status = PAWL_OK;
+    else if (status == PAWL_OK && row.has_task && show(scope, &row, pawl_now_ms(engine), &step->job) != PAWL_OK)
+        status = pw_error_plain(error, PAWL_NOMEM);
+    pw_arena_clear(&arena);
+    return status;
 }

@@ -71,6 +71,21 @@ const char *pawl_phase_name(enum pawl_phase phase)
     return "unknown";
 }
 
+const char *pawl_demand_name(enum pawl_demand demand)
+{
+    switch (demand) {
+    case PAWL_DEMAND_NONE:
+        return "none";
+    case PAWL_DEMAND_INTERRUPT:
+        return "interrupt";
+    case PAWL_DEMAND_ROLLBACK:
+        return "rollback";
+    case PAWL_DEMAND_TERMINATE:
+        return "terminate";
+    }
+    return "unknown";
+}
+
 const char *pawl_step_kind_name(enum pawl_step_kind kind)
 {
     switch (kind) {

@@ -75,6 +75,23 @@ static enum pawl_phase phase_of(const struct pw_instance *row)
     return PAWL_PHASE_QUEUED;
 }
 
+static enum pawl_demand demand_of(const struct pw_instance *row)
+{
+    if (!row->has_task)
+        return PAWL_DEMAND_NONE;
+    switch (row->task.demand) {
+    case PW_DEMAND_NONE:
+        return PAWL_DEMAND_NONE;
+    case PW_DEMAND_INTERRUPT:
+        return PAWL_DEMAND_INTERRUPT;
+    case PW_DEMAND_ROLLBACK:
+        return PAWL_DEMAND_ROLLBACK;
+    case PW_DEMAND_TERMINATE:
+        return PAWL_DEMAND_TERMINATE;
+    }
+    return PAWL_DEMAND_NONE;
+}
+
 bool pw_rows_string(pawl_scope *scope, struct pw_text text, const char **out_string)
 {
     struct pw_text copy = { NULL, 0 };
@@ -95,6 +112,7 @@ pawl_status pw_rows_instance(pawl_scope *scope, const struct pw_instance *row, s
         .started_at_ms = row->started_at_ms,
         .completed_at_ms = row->completed_at_ms,
         .is_interrupted = row->has_task && row->task.demand != PW_DEMAND_NONE,
+        .demand = demand_of(row),
     };
     if (!pw_rows_string(scope, row->workflow, &instance.workflow) || !pw_rows_string(scope, row->id, &instance.id) ||
         !pw_rows_string(scope, row->params, &instance.params_json) ||

@@ -125,13 +125,25 @@ static pawl_status look_at_target(pawl_lane *lane, const struct pw_step *step, s
     return pw_lane_is_over(lane) ? pw_lane_suspend(lane) : status;
 }
 
-/* What every wait does first.  PAWL_OK with *out_decided false: there is no answer yet. */
+/* What was out when the run was interrupted, and is given up for that. */
+static bool is_given_up(const struct pw_step *step)
+{
+    return step->row.kind == PAWL_STEP_CALL && step->row.status == PAWL_STEP_ERRORED &&
+           pw_text_equal(step->row.error_name, pw_text_of(pawl_status_name(PAWL_INTERRUPTED))) &&
+           pw_text_equal(step->row.error_message, pw_text_of(pawl_status_text(PAWL_INTERRUPTED)));
+}
+
+/* What every wait does first.  PAWL_OK with *out_decided false: there is no answer yet.  Of a run that was interrupted the
+ * answers to its calls are still taken, because what was done is to be undone. */
 static pawl_status answer_look(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy,
                                struct pawl_answer *out_answer, bool *out_decided)
 {
     pawl_turn *turn = lane->turn;
     bool taken = false;
-    pawl_status status = pw_recall_settle(lane, step, out_answer, out_decided);
+    pawl_status status = pw_recall_choice(lane, step, out_answer, out_decided);
+    bool is_interrupted = status == PAWL_OK && pw_recall_is_interrupted(turn);
+    if (is_interrupted && (*out_decided ? is_given_up(step) : step->row.kind != PAWL_STEP_CALL))
+        return pw_recall_interrupt(lane);
     if (status != PAWL_OK || *out_decided)
         return status;
     if (step->rejected != PAWL_OK)
@@ -251,7 +263,7 @@ static pawl_status give_up_job(pawl_lane *lane, struct pw_step *step, const stru
     struct pw_attempt_failure failure = { .attempt = step->row.attempts,
                                           .name = pawl_status_name(why),
                                           .message = pawl_status_text(why),
-                                          .may_retry = true,
+                                          .may_retry = why != PAWL_INTERRUPTED,
                                           .policy = policy,
                                           .ends = pw_job_of_step(step, &job) ? &job : NULL };
     pw_recall_stamp(step, pawl_now_ms(lane->turn->engine));
@@ -297,18 +309,37 @@ static pawl_status look_at_job(pawl_lane *lane, struct pw_step *step, const stru
     return status == PAWL_OK ? PAWL_CONFLICT : status;
 }
 
-static pawl_status call_look(pawl_lane *lane, struct pw_step *step, const struct pawl_job_request *call,
-                             const struct pawl_policy *policy, struct pawl_answer *out_answer)
+/* A job that is out ends before anything is undone: were it done afterwards, nobody would undo it. */
+static pawl_status interrupt_call(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
 {
+    struct pw_job job;
+    if (!pw_job_of_step(step, &job))
+        return pw_recall_interrupt(lane);
+    pawl_status status = give_up_job(lane, step, policy, PAWL_INTERRUPTED);
+    return status == PAWL_OK ? PAWL_CONFLICT : status;
+}
+
+struct order {
+    const struct pawl_job_request *call;
+    const struct pawl_policy *policy;
+};
+
+static pawl_status call_look(pawl_lane *lane, struct pw_step *step, const void *question,
+                             struct pawl_answer *out_answer)
+{
+    const struct order *order = question;
+    const struct pawl_policy *policy = order->policy;
     bool decided;
     pawl_status status = answer_look(lane, step, policy, out_answer, &decided);
     if (status != PAWL_OK || decided)
         return status;
+    if (pw_recall_is_interrupted(lane->turn))
+        return interrupt_call(lane, step, policy);
     int64_t now_ms = pawl_now_ms(lane->turn->engine);
     if (step->row.next_retry_at_ms > now_ms)
         return pw_recall_wait(lane, step->row.next_retry_at_ms, PW_TASK_RETRY);
     if (step->row.wait_event_type.size == 0 || step->row.next_retry_at_ms > 0) {
-        status = order_job(lane, step, call, policy);
+        status = order_job(lane, step, order->call, policy);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
     if (now_ms < step->row.wake_at_ms)
@@ -337,8 +368,6 @@ static pawl_status check_call(pawl_lane *lane, const struct pawl_job_request *ca
 pawl_status pawl_recall_call(pawl_lane *lane, const char *name, size_t name_size, const struct pawl_job_request *call,
                              const struct pawl_policy *policy, struct pawl_answer *out_answer)
 {
-    pawl_turn *turn = lane->turn;
-    struct pw_step *step;
     struct pawl_policy default_policy;
     if (lane->suspended)
         return PAWL_SUSPENDED;
@@ -349,17 +378,9 @@ pawl_status pawl_recall_call(pawl_lane *lane, const char *name, size_t name_size
     pawl_status status = check_call(lane, call, policy);
     if (status != PAWL_OK)
         return status;
-    pthread_mutex_lock(&turn->lock);
-    status = pw_recall_reach(lane, name, name_size, PAWL_STEP_CALL, &step);
-    if (status == PAWL_OK) {
-        do
-            status = call_look(lane, step, call, policy, out_answer);
-        while (status == PAWL_CONFLICT);
-    }
-    if (status != PAWL_OK && pw_turn_is_over(turn))
-        status = pw_lane_suspend(lane); /* the store's trouble ends the turn; it is no answer */
-    pthread_mutex_unlock(&turn->lock);
-    return status;
+    struct order order = { call, policy };
+    struct pw_call_name step = { name, name_size, PAWL_STEP_CALL };
+    return pw_recall_ask(lane, &step, call_look, &order, out_answer);
 }
 
 /* ---- Children ----------------------------------------------------------------------------------------------------------- */
@@ -400,13 +421,18 @@ static pawl_status look_at_child(pawl_lane *lane, struct pw_step *step, bool *ou
     return status;
 }
 
-static pawl_status child_look(pawl_lane *lane, struct pw_step *step, const char *workflow, const char *id,
+struct child {
+    const char *workflow, *id;
+};
+
+static pawl_status child_look(pawl_lane *lane, struct pw_step *step, const void *question,
                               struct pawl_answer *out_answer)
 {
+    const struct child *child = question;
     pawl_turn *turn = lane->turn;
     char type[PW_WORKFLOW_NAME_MAX + PW_INSTANCE_ID_MAX + 3];
     bool decided, ended = false;
-    snprintf(type, sizeof type, "$%s/%s", workflow, id);
+    snprintf(type, sizeof type, "$%s/%s", child->workflow, child->id);
     /* New, put back by a repair, or the code waits for another one now. */
     bool is_changed = !pw_step_is_finished(step) && !pw_text_equal(step->row.wait_event_type, pw_text_of(type));
     if (is_changed && !pw_arena_text(&turn->history->arena, pw_text_of(type), &step->row.wait_event_type))
@@ -430,8 +456,6 @@ static pawl_status child_look(pawl_lane *lane, struct pw_step *step, const char 
 pawl_status pawl_recall_child(pawl_lane *lane, const char *name, size_t name_size, const char *workflow,
                               const char *instance_id, struct pawl_answer *out_answer)
 {
-    pawl_turn *turn = lane->turn;
-    struct pw_step *step;
     if (lane->suspended)
         return PAWL_SUSPENDED;
     if (workflow == NULL || !pw_text_is_identifier(pw_text_of(workflow), PW_WORKFLOW_NAME_MAX, false))
@@ -440,17 +464,9 @@ pawl_status pawl_recall_child(pawl_lane *lane, const char *name, size_t name_siz
     if (instance_id == NULL || !pw_text_is_identifier(pw_text_of(instance_id), PW_INSTANCE_ID_MAX, true))
         return pw_lane_error(lane, PAWL_INVALID_INSTANCE_ID, "\"%.120s\": %s", instance_id != NULL ? instance_id : "",
                              pawl_status_text(PAWL_INVALID_INSTANCE_ID));
-    pthread_mutex_lock(&turn->lock);
-    pawl_status status = pw_recall_reach(lane, name, name_size, PAWL_STEP_CHILD, &step);
-    if (status == PAWL_OK) {
-        do
-            status = child_look(lane, step, workflow, instance_id, out_answer);
-        while (status == PAWL_CONFLICT);
-    }
-    if (status != PAWL_OK && pw_turn_is_over(turn))
-        status = pw_lane_suspend(lane);
-    pthread_mutex_unlock(&turn->lock);
-    return status;
+    struct child child = { workflow, instance_id };
+    struct pw_call_name step = { name, name_size, PAWL_STEP_CHILD };
+    return pw_recall_ask(lane, &step, child_look, &child, out_answer);
 }
 
 /* ---- Deferreds ------------------------------------------------------------------------------------------------------------ */
@@ -470,63 +486,57 @@ static pawl_status make_secret(pawl_lane *lane, struct pw_step *step)
                : pw_turn_out_of_memory(turn);
 }
 
-static pawl_status reach_deferred(pawl_lane *lane, const char *name, size_t name_size, struct pw_step **out_step)
+/* New; or its row was damaged, and a token is read behind these letters. */
+static pawl_status need_secret(pawl_lane *lane, struct pw_step *step)
 {
-    pawl_status status = pw_recall_reach(lane, name, name_size, PAWL_STEP_DEFERRED, out_step);
-    /* New; or its row was damaged, and a token is read behind these letters. */
-    if (status == PAWL_OK && !pw_text_begins_with((*out_step)->row.wait_event_type, PW_DEFERRED_TYPE))
-        status = make_secret(lane, *out_step);
-    return status;
+    return pw_text_begins_with(step->row.wait_event_type, PW_DEFERRED_TYPE) ? PAWL_OK : make_secret(lane, step);
 }
 
-pawl_status pawl_recall_token(pawl_lane *lane, const char *name, size_t name_size, const char **out_token)
+static pawl_status token_look(pawl_lane *lane, struct pw_step *step, const void *question,
+                              struct pawl_answer *out_answer)
 {
     pawl_turn *turn = lane->turn;
-    struct pw_step *step;
-    if (lane->suspended)
-        return PAWL_SUSPENDED;
-    pthread_mutex_lock(&turn->lock);
-    pawl_status status = reach_deferred(lane, name, name_size, &step);
+    pawl_status status = need_secret(lane, step);
+    (void)question;
     if (status == PAWL_OK && !step->in_store) {
         pw_recall_stamp(step, pawl_now_ms(turn->engine));
         status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
     }
-    if (status == PAWL_OK) {
-        *out_token = pw_deferred_token(&turn->history->arena, turn->claim.workflow, turn->claim.id,
-                                       turn->claim.fence.run, step->row.seq, step->row.wait_event_type);
-        status = *out_token != NULL ? PAWL_OK : pw_turn_out_of_memory(turn);
-    }
-    if (status != PAWL_OK && pw_turn_is_over(turn))
-        status = pw_lane_suspend(lane);
-    pthread_mutex_unlock(&turn->lock);
+    if (status != PAWL_OK)
+        return status;
+    const char *token = pw_deferred_token(&turn->history->arena, turn->claim.workflow, turn->claim.id,
+                                          turn->claim.fence.run, step->row.seq, step->row.wait_event_type);
+    *out_answer = (struct pawl_answer){ .kind = PAWL_ANSWER_DONE, .result_json = token };
+    return token != NULL ? PAWL_OK : pw_turn_out_of_memory(turn);
+}
+
+pawl_status pawl_recall_token(pawl_lane *lane, const char *name, size_t name_size, const char **out_token)
+{
+    struct pw_call_name step = { name, name_size, PAWL_STEP_DEFERRED };
+    struct pawl_answer answer;
+    if (lane->suspended)
+        return PAWL_SUSPENDED;
+    pawl_status status = pw_recall_ask(lane, &step, token_look, NULL, &answer);
+    if (status == PAWL_OK)
+        *out_token = answer.result_json;
     return status;
 }
 
-/* Holds only if no event came that this turn has not seen (T3). */
-static pawl_status time_out_deferred(pawl_lane *lane, struct pw_step *step, int64_t now_ms)
-{
-    struct pw_boundary boundary = { .lane = lane, .step = step, .unless_new_events = true };
-    pw_recall_stamp(step, now_ms);
-    step->row.status = PAWL_STEP_ERRORED;
-    step->row.error_name = pw_text_of(pawl_status_name(PAWL_WAIT_FOR_EVENT_TIMEOUT));
-    step->row.error_message = pw_text_of("nobody completed the deferred in time");
-    if (!pw_log_system(lane->turn, &boundary.verdict, PAWL_LOG_WARN, step->row.name, 0,
-                       "nobody completed the deferred in time"))
-        return pw_turn_out_of_memory(lane->turn);
-    return pw_boundary_record(&boundary);
-}
-
-static pawl_status deferred_look(pawl_lane *lane, struct pw_step *step, int64_t timeout_ms,
+static pawl_status deferred_look(pawl_lane *lane, struct pw_step *step, const void *question,
                                  struct pawl_answer *out_answer)
 {
+    const int64_t timeout_ms = *(const int64_t *)question;
+    static const char late[] = "nobody completed the deferred in time";
     bool decided;
-    pawl_status status = answer_look(lane, step, NULL, out_answer, &decided);
+    pawl_status status = need_secret(lane, step);
+    if (status == PAWL_OK)
+        status = answer_look(lane, step, NULL, out_answer, &decided);
     if (status != PAWL_OK || decided)
         return status;
     int64_t now_ms = pawl_now_ms(lane->turn->engine);
     bool is_over = step->row.wake_at_ms > 0 && now_ms >= step->row.wake_at_ms;
     if (is_over && timeout_ms > 0) {
-        status = time_out_deferred(lane, step, now_ms);
+        status = pw_recall_time_out(lane, step, now_ms, late, late);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
     bool is_new = step->row.wake_at_ms == 0 || is_over;
@@ -538,23 +548,12 @@ static pawl_status deferred_look(pawl_lane *lane, struct pw_step *step, int64_t 
 pawl_status pawl_recall_deferred(pawl_lane *lane, const char *name, size_t name_size, int64_t timeout_ms,
                                  struct pawl_answer *out_answer)
 {
-    pawl_turn *turn = lane->turn;
-    struct pw_step *step;
+    struct pw_call_name step = { name, name_size, PAWL_STEP_DEFERRED };
     if (lane->suspended)
         return PAWL_SUSPENDED;
     if (timeout_ms < 0 || timeout_ms > PW_DELAY_MS_MAX)
         return pw_lane_error(lane, PAWL_WAIT_FOR_EVENT_TIMEOUT_RANGE,
                              "a wait for a deferred lasts up to 365 days, or has no timeout: not %lld ms",
                              (long long)timeout_ms);
-    pthread_mutex_lock(&turn->lock);
-    pawl_status status = reach_deferred(lane, name, name_size, &step);
-    if (status == PAWL_OK) {
-        do
-            status = deferred_look(lane, step, timeout_ms, out_answer);
-        while (status == PAWL_CONFLICT);
-    }
-    if (status != PAWL_OK && pw_turn_is_over(turn))
-        status = pw_lane_suspend(lane);
-    pthread_mutex_unlock(&turn->lock);
-    return status;
+    return pw_recall_ask(lane, &step, deferred_look, &timeout_ms, out_answer);
 }

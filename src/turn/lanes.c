@@ -116,6 +116,19 @@ static int64_t earliest_wake(const struct pw_fork *fork)
     return at_ms;
 }
 
+/* With the lock held, which is let go of meanwhile: whoever looks after the fork next does so in time for those that sleep.
+ * Said by everybody who leaves it alone for a while, because what was said before is forgotten once its time has come. */
+static void say_when_to_look(struct pw_fork *fork)
+{
+    pawl_turn *turn = fork->turn;
+    int64_t wake_at_ms = fork->shared && may_resume(fork) ? earliest_wake(fork) : INT64_MAX;
+    if (wake_at_ms == INT64_MAX)
+        return;
+    pthread_mutex_unlock(&turn->lock);
+    turn->host->fork_sleeps(turn->runner, fork, wake_at_ms);
+    pthread_mutex_lock(&turn->lock);
+}
+
 /* Calls one branch, with the lock let go of meanwhile. */
 static bool carry_one(struct pw_fork *fork)
 {
@@ -128,12 +141,8 @@ static bool carry_one(struct pw_fork *fork)
     pthread_mutex_lock(&turn->lock);
     note_branch(fork, position, status);
     pthread_cond_broadcast(&turn->changed);
-    int64_t wake_at_ms = fork->shared && fork->states[position] == BRANCH_SUSPENDED ? earliest_wake(fork) : INT64_MAX;
-    if (wake_at_ms < INT64_MAX) {
-        pthread_mutex_unlock(&turn->lock);
-        turn->host->fork_sleeps(turn->runner, fork, wake_at_ms);
-        pthread_mutex_lock(&turn->lock);
-    }
+    if (fork->states[position] == BRANCH_SUSPENDED)
+        say_when_to_look(fork);
     return true;
 }
 
@@ -144,6 +153,7 @@ bool pw_fork_help(struct pw_fork *fork)
     pthread_mutex_lock(&turn->lock);
     while (carry_one(fork))
         any = true;
+    say_when_to_look(fork);
     pthread_mutex_unlock(&turn->lock);
     return any;
 }

@@ -2,6 +2,7 @@
  *
  * Each call looks at the step as it stands, does the one thing that can be done about it, and looks again, until there
  * is an answer.  What a step is allowed to do next is decided in this file only. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -21,13 +22,13 @@ bool pw_lane_is_over(const pawl_lane *lane)
 
 /* A run that is interrupted does nothing new until it unwinds.  What has finished is still answered, so that every replay
  * gets to the same place. */
-static pawl_status tell_of_interruption(pawl_lane *lane)
+pawl_status pw_recall_interrupt(pawl_lane *lane)
 {
     lane->told_interruption = true;
     return pw_lane_error(lane, PAWL_INTERRUPTED, "%s", pawl_status_text(PAWL_INTERRUPTED));
 }
 
-static bool is_interrupted(const pawl_turn *turn)
+bool pw_recall_is_interrupted(const pawl_turn *turn)
 {
     return turn->demand != PW_DEMAND_NONE && !turn->unwinding;
 }
@@ -39,8 +40,8 @@ static pawl_status find_or_add(pawl_lane *lane, struct pw_text name, enum pawl_s
     struct pw_step *step = pw_history_find(turn->history, name);
     if (step == NULL && pw_lane_is_abandoned(lane))
         return pw_lane_suspend(lane);
-    if (step == NULL && kind != PAWL_STEP_FIRST && is_interrupted(turn))
-        return tell_of_interruption(lane);
+    if (step == NULL && kind != PAWL_STEP_FIRST && pw_recall_is_interrupted(turn))
+        return pw_recall_interrupt(lane);
     if (step == NULL) {
         int64_t steps_max = turn->definition->limits.steps_max;
         /* What undoes a run does not count: it would keep one that met its limit from being undone. */
@@ -162,8 +163,26 @@ pawl_status pw_recall_choice(pawl_lane *lane, struct pw_step *step, struct pawl_
 pawl_status pw_recall_settle(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer, bool *out_decided)
 {
     pawl_status status = pw_recall_choice(lane, step, out_answer, out_decided);
-    if (status == PAWL_OK && !*out_decided && is_interrupted(lane->turn))
-        return tell_of_interruption(lane);
+    if (status == PAWL_OK && !*out_decided && pw_recall_is_interrupted(lane->turn))
+        return pw_recall_interrupt(lane);
+    return status;
+}
+
+pawl_status pw_recall_ask(pawl_lane *lane, const struct pw_call_name *call, pw_look_fn *look, const void *question,
+                          struct pawl_answer *out_answer)
+{
+    pawl_turn *turn = lane->turn;
+    struct pw_step *step;
+    pthread_mutex_lock(&turn->lock);
+    pawl_status status = pw_recall_reach(lane, call->name, call->size, call->kind, &step);
+    if (status == PAWL_OK) {
+        do
+            status = look(lane, step, question, out_answer);
+        while (status == PAWL_CONFLICT);
+    }
+    if (status != PAWL_OK && pw_turn_is_over(turn))
+        status = pw_lane_suspend(lane); /* the store's trouble ends the turn; it is no answer */
+    pthread_mutex_unlock(&turn->lock);
     return status;
 }
 
@@ -174,8 +193,8 @@ pawl_status pawl_lane_check(pawl_lane *lane)
     pthread_mutex_lock(&turn->lock);
     if (pw_lane_is_over(lane))
         status = pw_lane_suspend(lane);
-    else if (is_interrupted(turn))
-        status = tell_of_interruption(lane);
+    else if (pw_recall_is_interrupted(turn))
+        status = pw_recall_interrupt(lane);
     pthread_mutex_unlock(&turn->lock);
     return status;
 }
@@ -268,6 +287,20 @@ pawl_status pw_recall_mock(pawl_lane *lane, struct pw_step *step, const struct p
     return PAWL_OK;
 }
 
+/* Once anything is undone no repair may keep what was done, so it must be known before the first compensation runs: its row
+ * waits for it.  Of a run that was interrupted the task says so. */
+static bool begins_undoing(const pawl_turn *turn, const struct pw_step *step)
+{
+    return turn->unwinding && !turn->undoing_known && turn->demand == PW_DEMAND_NONE && !step->in_store;
+}
+
+static pawl_status announce_undoing(pawl_lane *lane, struct pw_step *step)
+{
+    lane->turn->undoing_known = true;
+    pawl_status status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
+    return status == PAWL_OK ? PAWL_CONFLICT : status;
+}
+
 /* The body's turn has come: hand it out.  PAWL_CONFLICT: look again. */
 static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy,
                                  struct pawl_answer *out_answer)
@@ -287,6 +320,8 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
             fail_attempt(lane, step, policy, step->row.attempts, PAWL_STEP_MAX_ATTEMPTS_EXCEEDED, false);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
+    if (begins_undoing(turn, step))
+        return announce_undoing(lane, step);
     /* Log lines and what attempts registered stay in memory until the turn ends; a long one goes on in a new turn. */
     if (turn->host->stopping(turn->runner) || turn->arena.used > PW_TURN_BYTES_MAX ||
         !turn->host->take_step(turn->runner)) {
@@ -309,9 +344,10 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
     return PAWL_OK;
 }
 
-static pawl_status step_look(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy,
+static pawl_status step_look(pawl_lane *lane, struct pw_step *step, const void *question,
                              struct pawl_answer *out_answer)
 {
+    const struct pawl_policy *policy = question;
     bool decided;
     pawl_status status = pw_recall_settle(lane, step, out_answer, &decided);
     if (status != PAWL_OK || decided)
@@ -329,7 +365,6 @@ pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size
                              struct pawl_answer *out_answer)
 {
     pawl_turn *turn = lane->turn;
-    struct pw_step *step;
     struct pawl_policy default_policy;
     if (lane->suspended)
         return PAWL_SUSPENDED;
@@ -341,16 +376,8 @@ pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size
     if (wrong != NULL)
         return pw_lane_error(lane, PAWL_INVALID, "step \"%.*s\": %s", (int)(name_size < 80 ? name_size : 80), name,
                              wrong);
-    pthread_mutex_lock(&turn->lock);
-    pawl_status status = pw_recall_reach(lane, name, name_size, PAWL_STEP_DO, &step);
-    if (status == PAWL_OK) {
-        do
-            status = step_look(lane, step, policy, out_answer);
-        while (status == PAWL_CONFLICT);
-    }
-    if (status != PAWL_OK && pw_turn_is_over(turn))
-        status = pw_lane_suspend(lane); /* the store's trouble ends the turn; it is no answer */
-    pthread_mutex_unlock(&turn->lock);
+    struct pw_call_name call = { name, name_size, PAWL_STEP_DO };
+    pawl_status status = pw_recall_ask(lane, &call, step_look, policy, out_answer);
     if (status == PAWL_OK && out_answer->kind == PAWL_ANSWER_RUN) {
         pw_commit_kick(turn->engine->commit); /* a body may take long; nobody's commit shall wait for it */
         turn->host->attempt_begins(turn->runner, out_answer->attempt);
@@ -360,17 +387,24 @@ pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size
 
 /* ---- Sleeps ------------------------------------------------------------------------------------------------------- */
 
-static pawl_status sleep_look(pawl_lane *lane, struct pw_step *step, int64_t wake_at_ms, int64_t now_ms,
+struct sleep {
+    bool is_relative;
+    int64_t ms; /* from now, or since 1970 */
+};
+
+static pawl_status sleep_look(pawl_lane *lane, struct pw_step *step, const void *question,
                               struct pawl_answer *out_answer)
 {
+    const struct sleep *sleep = question;
     bool decided;
     pawl_status status = pw_recall_settle(lane, step, out_answer, &decided);
     if (status != PAWL_OK || decided)
         return status;
     const struct pw_mocks *mocks = lane->turn->engine->mocks;
+    int64_t now_ms = pawl_now_ms(lane->turn->engine);
     bool is_new = !step->in_store;
     if (is_new)
-        step->row.wake_at_ms = wake_at_ms;
+        step->row.wake_at_ms = sleep->is_relative ? pw_time_after(now_ms, sleep->ms) : sleep->ms;
     bool over = now_ms >= step->row.wake_at_ms || (mocks != NULL && mocks->sleeps_disabled);
     if (is_new || over) {
         pw_recall_stamp(step, now_ms);
@@ -382,21 +416,11 @@ static pawl_status sleep_look(pawl_lane *lane, struct pw_step *step, int64_t wak
     return pw_recall_wait(lane, step->row.wake_at_ms, PW_TASK_WAKE);
 }
 
-static pawl_status recall_sleep(pawl_lane *lane, const char *name, size_t name_size, bool relative, int64_t ms,
+static pawl_status recall_sleep(pawl_lane *lane, const char *name, size_t name_size, struct sleep sleep,
                                 struct pawl_answer *out_answer)
 {
-    pawl_turn *turn = lane->turn;
-    struct pw_step *step;
-    pthread_mutex_lock(&turn->lock);
-    pawl_status status = pw_recall_reach(lane, name, name_size, PAWL_STEP_SLEEP, &step);
-    if (status == PAWL_OK) {
-        int64_t now_ms = pw_step_is_finished(step) ? 0 : pawl_now_ms(turn->engine);
-        do
-            status = sleep_look(lane, step, relative ? pw_time_after(now_ms, ms) : ms, now_ms, out_answer);
-        while (status == PAWL_CONFLICT);
-    }
-    pthread_mutex_unlock(&turn->lock);
-    return status;
+    struct pw_call_name call = { name, name_size, PAWL_STEP_SLEEP };
+    return pw_recall_ask(lane, &call, sleep_look, &sleep, out_answer);
 }
 
 pawl_status pawl_recall_sleep(pawl_lane *lane, const char *name, size_t name_size, int64_t duration_ms,
@@ -407,7 +431,7 @@ pawl_status pawl_recall_sleep(pawl_lane *lane, const char *name, size_t name_siz
     if (duration_ms < 0 || duration_ms > PW_DELAY_MS_MAX)
         return pw_lane_error(lane, PAWL_SLEEP_RANGE, "a sleep lasts 0 ms to 365 days, not %lld ms",
                              (long long)duration_ms);
-    return recall_sleep(lane, name, name_size, true, duration_ms, out_answer);
+    return recall_sleep(lane, name, name_size, (struct sleep){ true, duration_ms }, out_answer);
 }
 
 pawl_status pawl_recall_sleep_until(pawl_lane *lane, const char *name, size_t name_size, int64_t wake_at_ms,
@@ -418,7 +442,7 @@ pawl_status pawl_recall_sleep_until(pawl_lane *lane, const char *name, size_t na
     if (wake_at_ms > PW_TIME_MS_MAX)
         return pw_lane_error(lane, PAWL_SLEEP_RANGE, "%lld ms since 1970 is past the year 9999", (long long)wake_at_ms);
     /* 0 is "none" in a row; a moment in the past is done at once whichever it is. */
-    return recall_sleep(lane, name, name_size, false, wake_at_ms > 0 ? wake_at_ms : 1, out_answer);
+    return recall_sleep(lane, name, name_size, (struct sleep){ false, wake_at_ms > 0 ? wake_at_ms : 1 }, out_answer);
 }
 
 /* ---- Events --------------------------------------------------------------------------------------------------------- */
@@ -461,18 +485,24 @@ static pawl_status take_event(pawl_lane *lane, struct pw_step *step, struct pw_e
     return pw_boundary_record(&boundary);
 }
 
-/* Holds only if no event came that this turn has not seen (T3). */
-static pawl_status time_out(pawl_lane *lane, struct pw_step *step, int64_t now_ms)
+pawl_status pw_recall_time_out(pawl_lane *lane, struct pw_step *step, int64_t now_ms, const char *message,
+                               const char *said)
 {
     struct pw_boundary boundary = { .lane = lane, .step = step, .unless_new_events = true };
     pw_recall_stamp(step, now_ms);
     step->row.status = PAWL_STEP_ERRORED;
     step->row.error_name = pw_text_of(pawl_status_name(PAWL_WAIT_FOR_EVENT_TIMEOUT));
-    step->row.error_message = pw_text_of(pawl_status_text(PAWL_WAIT_FOR_EVENT_TIMEOUT));
-    if (!pw_log_system(lane->turn, &boundary.verdict, PAWL_LOG_WARN, step->row.name, 0, "no event \"%s\" came in time",
-                       step->row.wait_event_type.data))
+    step->row.error_message = pw_text_of(message);
+    if (!pw_log_system(lane->turn, &boundary.verdict, PAWL_LOG_WARN, step->row.name, 0, "%s", said))
         return pw_turn_out_of_memory(lane->turn);
     return pw_boundary_record(&boundary);
+}
+
+static pawl_status time_out(pawl_lane *lane, struct pw_step *step, int64_t now_ms)
+{
+    char said[PW_EVENT_TYPE_MAX + 32];
+    snprintf(said, sizeof said, "no event \"%s\" came in time", step->row.wait_event_type.data);
+    return pw_recall_time_out(lane, step, now_ms, pawl_status_text(PAWL_WAIT_FOR_EVENT_TIMEOUT), said);
 }
 
 void pw_recall_take_back_timeout(pawl_turn *turn, struct pw_step *step)
@@ -484,9 +514,16 @@ void pw_recall_take_back_timeout(pawl_turn *turn, struct pw_step *step)
     step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
 }
 
-static pawl_status event_look(pawl_lane *lane, struct pw_step *step, struct pw_text type, int64_t timeout_ms,
+struct wait {
+    struct pw_text type;
+    int64_t timeout_ms;
+};
+
+static pawl_status event_look(pawl_lane *lane, struct pw_step *step, const void *question,
                               struct pawl_answer *out_answer)
 {
+    const struct wait *wait = question;
+    struct pw_text type = wait->type;
     pawl_turn *turn = lane->turn;
     bool decided;
     pawl_status status = pw_recall_settle(lane, step, out_answer, &decided);
@@ -502,7 +539,7 @@ static pawl_status event_look(pawl_lane *lane, struct pw_step *step, struct pw_t
     }
     lane->events_seen = turn->history->event_seq;
     if (is_new)
-        step->row.wake_at_ms = pw_time_after(now_ms, timeout_ms);
+        step->row.wake_at_ms = pw_time_after(now_ms, wait->timeout_ms);
     bool is_changed = !pw_text_equal(step->row.wait_event_type, type); /* new, or the code waits for another one now */
     if (is_changed && !pw_arena_text(&turn->history->arena, type, &step->row.wait_event_type))
         return pw_turn_out_of_memory(turn);
@@ -524,8 +561,6 @@ static pawl_status event_look(pawl_lane *lane, struct pw_step *step, struct pw_t
 pawl_status pawl_recall_event(pawl_lane *lane, const char *name, size_t name_size, const char *type, int64_t timeout_ms,
                               struct pawl_answer *out_answer)
 {
-    pawl_turn *turn = lane->turn;
-    struct pw_step *step;
     if (lane->suspended)
         return PAWL_SUSPENDED;
     if (type == NULL || !pw_text_is_identifier(pw_text_of(type), PW_EVENT_TYPE_MAX, true))
@@ -534,15 +569,9 @@ pawl_status pawl_recall_event(pawl_lane *lane, const char *name, size_t name_siz
     if (timeout_ms < PW_EVENT_TIMEOUT_MS_MIN || timeout_ms > PW_DELAY_MS_MAX)
         return pw_lane_error(lane, PAWL_WAIT_FOR_EVENT_TIMEOUT_RANGE,
                              "a wait for an event lasts 1 second to 365 days, not %lld ms", (long long)timeout_ms);
-    pthread_mutex_lock(&turn->lock);
-    pawl_status status = pw_recall_reach(lane, name, name_size, PAWL_STEP_EVENT, &step);
-    if (status == PAWL_OK) {
-        do
-            status = event_look(lane, step, pw_text_of(type), timeout_ms, out_answer);
-        while (status == PAWL_CONFLICT);
-    }
-    pthread_mutex_unlock(&turn->lock);
-    return status;
+    struct wait wait = { pw_text_of(type), timeout_ms };
+    struct pw_call_name call = { name, name_size, PAWL_STEP_EVENT };
+    return pw_recall_ask(lane, &call, event_look, &wait, out_answer);
 }
 
 /* With the lock held.  The turn closes before the workflow asks for these steps again. */

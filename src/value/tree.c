@@ -2,6 +2,7 @@
 #include "value/tree.h"
 
 #include "base/error.h"
+#include "value/parse.h"
 #include "value/scan.h"
 
 json_t *pw_tree_share(json_t *tree)
@@ -58,12 +59,6 @@ pawl_status pw_value_of_text(pawl_scope *scope, struct pw_text text, pawl_value 
     return PAWL_OK;
 }
 
-/* Of text that is JSON.  NULL when memory is out. */
-static json_t *parse(struct pw_text text)
-{
-    return json_loadb(text.data, text.size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-}
-
 pawl_status pawl_value_parse(pawl_scope *scope, const char *text, size_t size, pawl_value **out_value,
                              struct pawl_error *error)
 {
@@ -73,7 +68,7 @@ pawl_status pawl_value_parse(pawl_scope *scope, const char *text, size_t size, p
     pawl_status status = pw_json_check(source, INT64_MAX, "JSON", error);
     if (status != PAWL_OK)
         return status;
-    json_t *tree = parse(source);
+    json_t *tree = pw_json_parse(source);
     status = tree != NULL ? pw_value_of_tree(scope, tree, out_value) : PAWL_NOMEM;
     return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
 }
@@ -84,7 +79,7 @@ static json_t *parse_first(pawl_value *value)
     struct pw_json_flaw flaw;
     pthread_mutex_lock(&scope->lock);
     json_t *tree = atomic_load_explicit(&value->tree, memory_order_relaxed);
-    if (tree == NULL && (tree = parse(value->text)) != NULL) {
+    if (tree == NULL && (tree = pw_json_parse(value->text)) != NULL) {
         value->next_owner = scope->owners;
         scope->owners = value;
         atomic_store_explicit(&value->tree, tree, memory_order_release);

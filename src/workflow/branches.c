@@ -113,7 +113,8 @@ pawl_status pawl_first(pawl_run *run, const char *name, struct pawl_branch *bran
     struct branch_set set;
     size_t winner;
     PAWL_TRY(check_branches(run, branches, count));
-    if (name == NULL || !set_init(&set, run, branches, count))
+    PAWL_TRY(pw_run_ready(run, name));
+    if (!set_init(&set, run, branches, count))
         return PAWL_NOMEM;
     pawl_status status = pawl_lane_first(run->lane, name, strlen(name), count, run_branch, &set, &winner, set.statuses);
     if (status != PAWL_OK)

@@ -115,7 +115,13 @@ pawl_status pw_run_ready(pawl_run *run, const char *name)
         return PAWL_SUSPENDED;
     if (pw_scope_failed(run->scope))
         return pw_scope_status(run->scope);
-    return name != NULL ? PAWL_OK : pw_run_misused(run, PAWL_INVALID_STEP_NAME, "a step needs a name");
+    if (name == NULL)
+        return pw_run_misused(run, PAWL_INVALID_STEP_NAME, "a step needs a name");
+    if (pw_text_begins_with(pw_text_trim(pw_text_of(name)), PW_UNDOING))
+        return pw_run_misused(run, PAWL_INVALID_STEP_NAME,
+                              "a step's name must not begin with \"" PW_UNDOING
+                              "\": the steps that undo others are named so");
+    return PAWL_OK;
 }
 
 static pawl_status give_value(pawl_run *run, const struct pawl_answer *answer, pawl_value **out_value)

@@ -40,7 +40,7 @@ static bool fill(pawl_run *run, struct pw_undo *undo, const char *name, const st
     const char *description = plan->undo_policy.description;
     undo->undo = plan->compensate->undo;
     undo->policy = plan->undo_policy;
-    undo->name = pw_derived_name(run, "compensate: ", name);
+    undo->name = pw_derived_name(run, PW_UNDOING, name);
     if (description != NULL)
         undo->policy.description = pawl_scope_format(run->scope, "%s", description);
     return undo->name != NULL && (description == NULL) == (undo->policy.description == NULL);

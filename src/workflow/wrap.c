@@ -60,6 +60,9 @@ pawl_status pawl_use(pawl_engine *engine, const struct pawl_middleware *middlewa
 {
     if (engine == NULL || middleware == NULL || (middleware->around_run == NULL && middleware->around_step == NULL))
         return pw_error(error, PAWL_INVALID, "middleware needs a function around runs, or one around steps");
+    pawl_status status = pawl_require_unstarted(engine, "middleware", error);
+    if (status != PAWL_OK)
+        return status;
     struct pw_shelf *shelf = pw_shelf_of(engine);
     struct pw_wrapper *wrapper = shelf != NULL ? pw_shelf_take(shelf, sizeof *wrapper) : NULL;
     if (wrapper == NULL)

@@ -160,11 +160,54 @@ static pawl_status fragile(pawl_run *run, const pawl_value *params, pawl_value *
     return pawl_do(run, "call the hotel", &once, call, params, out_result);
 }
 
+/* Until the file "mended" is there. */
+static pawl_status break_down(pawl_step *step, const pawl_value *unused, pawl_value **out_result)
+{
+    (void)unused;
+    return access("mended", F_OK) == 0 ? pawl_result(step, out_result, "s", "sound")
+                                       : pawl_fail(step, "Cracked", "it does not hold");
+}
+
+static pawl_status brittle(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_do(run, "hold", &once, break_down, params, out_result);
+}
+
+/* params: {"child": id} */
+static pawl_status breeds(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    struct pawl_child_options options = { .id = pawl_value_string(params, "child", NULL) };
+    return pawl_run_child(run, "ship", "brittle", &options, NULL, out_result);
+}
+
+static const struct pawl_compensation in_vain = { .undo = call, .options = &once };
+static const struct pawl_compensation at_last = { .undo = call, .options = &patient };
+static const struct pawl_step_options kept = { .compensate = &in_vain };
+static const struct pawl_step_options kept_for_now = { .compensate = &at_last };
+
+/* What it did cannot be undone. */
+static pawl_status clings(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)out_result;
+    PAWL_TRY(pawl_do(run, "reserve stock", &kept, reserve, params, NULL));
+    return pawl_wait_for_event(run, "wait", "go", NULL, NULL);
+}
+
+/* What it did cannot be undone for hours. */
+static pawl_status lingers(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)out_result;
+    PAWL_TRY(pawl_do(run, "reserve stock", &kept_for_now, reserve, params, NULL));
+    return pawl_wait_for_event(run, "wait", "go", NULL, NULL);
+}
+
 static const char *const tags[] = { "shop", "demo", NULL };
 
 PAWL_MODULE({ .name = "approve", .run = approve, .description = "Reserve, wait for approval, charge", .tags = tags },
+            { .name = "breeds", .run = breeds }, { .name = "brittle", .run = brittle },
             { .name = "broken", .run = broken, .description = "Fails" }, { .name = "calls", .run = calls },
-            { .name = "defers", .run = defers }, { .name = "echo", .run = echo }, { .name = "flaky", .run = flaky },
-            { .name = "fragile", .run = fragile }, { .name = "gated", .run = gated },
-            { .name = "mends", .run = fragile, .suspend_on_failure = true }, { .name = "nap", .run = nap },
+            { .name = "clings", .run = clings }, { .name = "defers", .run = defers }, { .name = "echo", .run = echo },
+            { .name = "flaky", .run = flaky }, { .name = "fragile", .run = fragile }, { .name = "gated", .run = gated },
+            { .name = "lingers", .run = lingers }, { .name = "mends", .run = fragile, .suspend_on_failure = true },
+            { .name = "nap", .run = nap }, { .name = "nurses", .run = breeds, .suspend_on_failure = true },
             { .name = "parent", .run = parent }, { .name = "talk", .run = talk });

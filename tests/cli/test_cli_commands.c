@@ -94,11 +94,13 @@ static const struct scene scenes[] = {
       { "calls", "c-1", "waiting" } },
     { NULL, { "jobs", "claim", "charge", "--for", "20s" }, NULL, 0, { NULL } },
     { "instances-get-call-again", { "instances", "get", "calls/c-1" }, NULL, 0, { NULL } },
+    { "instances-why-call-taken", { "instances", "why", "calls/c-1" }, NULL, 0, { NULL } },
     { "jobs-complete",
       { "jobs", "complete", "-", "--result", "{\"receipt\": \"r-9\"}" },
       "@job-token",
       0,
       { "calls", "c-1", "complete" } },
+    { "instances-why-complete", { "instances", "why", "calls/c-1" }, NULL, 0, { NULL } },
     { "jobs-complete-gone", { "jobs", "complete", "-" }, "@job-token", 1, { NULL } },
     { "instances-history-call", { "instances", "history", "calls/c-1", "--full" }, NULL, 0, { NULL } },
     /* One that is ended before anybody has carried it out. */
@@ -125,6 +127,39 @@ static const struct scene scenes[] = {
     { "instances-interrupt", { "instances", "interrupt", "parent/p-1" }, NULL, 0, { "nap", "n-2", "terminated" } },
     { "instances-get-interrupted", { "instances", "get", "nap/n-2" }, NULL, 0, { NULL } },
     { "instances-why-interrupted", { "instances", "why", "nap/n-2" }, NULL, 0, { NULL } },
+    /* One that is asked to stop, and cannot be undone yet. */
+    { NULL, { "instances", "create", "lingers/l-1" }, NULL, 0, { "lingers", "l-1", "waiting" } },
+    { NULL, { "instances", "interrupt", "lingers/l-1" }, NULL, 0, { "lingers", "l-1", "waiting" } },
+    { "instances-get-stopping", { "instances", "get", "lingers/l-1" }, NULL, 0, { NULL } },
+    { "instances-why-stopping", { "instances", "why", "lingers/l-1" }, NULL, 0, { NULL } },
+    { "instances-interrupt-again", { "instances", "interrupt", "lingers/l-1" }, NULL, 0, { NULL } },
+    { NULL, { "instances", "pause", "lingers/l-1" }, NULL, 0, { "lingers", "l-1", "paused" } },
+    { "instances-why-stopping-paused", { "instances", "why", "lingers/l-1" }, NULL, 0, { NULL } },
+    { NULL, { "instances", "terminate", "--rollback", "lingers/l-1" }, NULL, 0, { "lingers", "l-1", "waiting" } },
+    { "instances-get-rolling-back", { "instances", "get", "lingers/l-1" }, NULL, 0, { NULL } },
+    { "instances-why-rolling-back", { "instances", "why", "lingers/l-1" }, NULL, 0, { NULL } },
+    { "instances-terminate-rollback-again",
+      { "instances", "terminate", "--rollback", "lingers/l-1" },
+      NULL,
+      0,
+      { NULL } },
+    /* And one that cannot be undone at all. */
+    { NULL, { "instances", "create", "clings/k-1" }, NULL, 0, { "clings", "k-1", "waiting" } },
+    { NULL, { "instances", "interrupt", "clings/k-1" }, NULL, 0, { "clings", "k-1", "terminated" } },
+    { "instances-why-not-undone", { "instances", "why", "clings/k-1" }, NULL, 0, { NULL } },
+    /* One whose child failed. */
+    { NULL,
+      { "instances", "create", "breeds/r-1", "-p", "{\"child\": \"y-1\"}" },
+      NULL,
+      0,
+      { "breeds", "r-1", "errored" } },
+    { "instances-why-failed-child", { "instances", "why", "breeds/r-1" }, NULL, 0, { NULL } },
+    { NULL,
+      { "instances", "create", "nurses/u-1", "-p", "{\"child\": \"y-2\"}" },
+      NULL,
+      0,
+      { "nurses", "u-1", "paused" } },
+    { "instances-why-repair-child", { "instances", "why", "nurses/u-1" }, NULL, 0, { NULL } },
     /* A deferred; and one whose failure undoes what was done. */
     { NULL, { "instances", "create", "defers/d-1" }, NULL, 0, { "defers", "d-1", "waiting" } },
     { "instances-get-deferred", { "instances", "get", "defers/d-1" }, NULL, 0, { NULL } },
@@ -218,7 +253,7 @@ static void compare(const struct scene *scene, enum mode mode, const struct outc
     if (strncmp(scene->name, "cluster", 7) == 0) {
         golden_replace(text, sizeof text, "[^ \r\n]+:[0-9]+ ", "HOST:PROCESS ");
         golden_replace(text, sizeof text, "[0-9]{15,20}", "ID");
-        golden_replace(text, sizeof text, "(approve( 256)?, broken)[^\r\n]*", "\\1 and others"); /* cut where it fits */
+        golden_replace(text, sizeof text, "(approve( 256)?, breeds)[^\r\n]*", "\\1 and others"); /* cut where it fits */
     }
     if (strncmp(scene->name, "jobs-claim", 10) == 0)
         golden_replace(text, sizeof text, "[0-9]+\\.[0-9]+\\.[0-9]+\\.[0-9a-z]+", "TOKEN");

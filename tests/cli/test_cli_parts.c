@@ -384,58 +384,76 @@ static void E_a_list_has_relative_times(void **state)
     session_clear(&session);
 }
 
+static const struct {
+    const char *step, *sentence, *cut_off;
+} waits[] = {
+    { "{\"type\":\"waitForEvent\",\"status\":\"waiting\",\"waitEventType\":\"approval\",\"wakeAt\":"
+      "\"2026-01-01T15:02:00.000Z\"}",
+      "waiting for event \"approval\" until 15:02, 3 h left", "cut off while waiting for event \"approval\"" },
+    { "{\"type\":\"sleep\",\"status\":\"waiting\",\"wakeAt\":\"2026-01-01T11:58:00.000Z\"}",
+      "sleeping until 11:58, due since 2 min", "cut off while sleeping" },
+    { "{\"type\":\"do\",\"name\":\"mail\",\"status\":\"waiting\",\"attempts\":2,\"maxAttempts\":6,\"nextRetryAt\":"
+      "\"2026-01-01T12:00:05.000Z\",\"error\":{\"name\":\"Refused\",\"message\":\"\"}}",
+      "trying \"mail\" again at 12:00:05, in 5 s: attempt 2 of 6 failed (Refused)",
+      "cut off before it was tried again: attempt 2 of 6 failed (Refused)" },
+    { "{\"type\":\"sleep\",\"status\":\"completed\"}", NULL, NULL },
+    { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":1,\"maxAttempts\":6,"
+      "\"waitEventType\":\"@charge.card/0a1b\",\"wakeAt\":\"2026-01-01T15:02:00.000Z\"}",
+      "waiting for a worker to carry out call \"pay\" (@charge.card)",
+      "cut off while waiting for a worker to carry out call \"pay\" (@charge.card)" },
+    { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":2,\"maxAttempts\":6,"
+      "\"waitEventType\":\"@charge/0a1b\"}",
+      "waiting for a worker to carry out call \"pay\" (@charge), attempt 2 of 6",
+      "cut off while waiting for a worker to carry out call \"pay\" (@charge), attempt 2 of 6" },
+    { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":2,\"maxAttempts\":6,"
+      "\"waitEventType\":\"@charge/0a1b\",\"job\":{\"function\":\"charge\"}}",
+      "waiting for a worker to carry out call \"pay\" (@charge), attempt 2 of 6: nobody has taken it yet",
+      "cut off while waiting for a worker to carry out call \"pay\" (@charge), attempt 2 of 6" },
+    { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":1,\"maxAttempts\":6,"
+      "\"waitEventType\":\"@charge/0a1b\",\"job\":{\"function\":\"charge\",\"takenBy\":\"outside\","
+      "\"takenAt\":\"2026-01-01T11:59:57.000Z\"}}",
+      "waiting for a worker to carry out call \"pay\" (@charge): a worker outside took it at 11:59:57, 3 s ago",
+      "cut off while waiting for a worker to carry out call \"pay\" (@charge)" },
+    { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":1,\"maxAttempts\":6,"
+      "\"waitEventType\":\"@charge/0a1b\",\"job\":{\"function\":\"charge\",\"takenBy\":\"runner\","
+      "\"takenAt\":\"2026-01-01T11:59:57.000Z\"}}",
+      "waiting for a worker to carry out call \"pay\" (@charge): a runner took it at 11:59:57, 3 s ago",
+      "cut off while waiting for a worker to carry out call \"pay\" (@charge)" },
+    { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":1,\"maxAttempts\":6,"
+      "\"waitEventType\":\"@charge/0a1b\",\"nextRetryAt\":\"2026-01-01T12:00:05.000Z\"}",
+      "trying \"pay\" again at 12:00:05, in 5 s: attempt 1 of 6 failed",
+      "cut off before it was tried again: attempt 1 of 6 failed" },
+    { "{\"type\":\"child\",\"status\":\"waiting\",\"waitEventType\":\"parcel/p-1\",\"wakeAt\":"
+      "\"2027-01-01T12:00:00.000Z\"}",
+      "waiting for child parcel/p-1", "cut off while waiting for child parcel/p-1" },
+    { "{\"type\":\"deferred\",\"name\":\"approval\",\"status\":\"waiting\",\"wakeAt\":"
+      "\"2026-01-01T15:02:00.000Z\",\"updatedAt\":\"2026-01-01T11:00:00.000Z\"}",
+      "waiting for deferred \"approval\" until 15:02, 3 h left", "cut off while waiting for deferred \"approval\"" },
+    { "{\"type\":\"deferred\",\"name\":\"approval\",\"status\":\"waiting\",\"wakeAt\":"
+      "\"2027-01-01T11:00:00.000Z\",\"updatedAt\":\"2026-01-01T11:00:00.000Z\"}",
+      "waiting for deferred \"approval\", no timeout", "cut off while waiting for deferred \"approval\"" },
+    /* Its record was written a moment after the time was taken. */
+    { "{\"type\":\"deferred\",\"name\":\"approval\",\"status\":\"waiting\",\"wakeAt\":"
+      "\"2027-01-01T11:00:00.000Z\",\"updatedAt\":\"2026-01-01T11:00:00.003Z\"}",
+      "waiting for deferred \"approval\", no timeout", "cut off while waiting for deferred \"approval\"" },
+    /* Its token was asked for; the run does something else. */
+    { "{\"type\":\"deferred\",\"name\":\"approval\",\"status\":\"waiting\",\"wakeAt\":null}", NULL,
+      "never waited for" },
+};
+
 static void what_a_run_waits_for_is_said_with_until_when(void **state)
 {
-    static const struct {
-        const char *step, *sentence, *cut_off;
-    } list[] = {
-        { "{\"type\":\"waitForEvent\",\"status\":\"waiting\",\"waitEventType\":\"approval\",\"wakeAt\":"
-          "\"2026-01-01T15:02:00.000Z\"}",
-          "waiting for event \"approval\" until 15:02, 3 h left", "cut off while waiting for event \"approval\"" },
-        { "{\"type\":\"sleep\",\"status\":\"waiting\",\"wakeAt\":\"2026-01-01T11:58:00.000Z\"}",
-          "sleeping until 11:58, due since 2 min", "cut off while sleeping" },
-        { "{\"type\":\"do\",\"name\":\"mail\",\"status\":\"waiting\",\"attempts\":2,\"maxAttempts\":6,\"nextRetryAt\":"
-          "\"2026-01-01T12:00:05.000Z\",\"error\":{\"name\":\"Refused\",\"message\":\"\"}}",
-          "trying \"mail\" again at 12:00:05, in 5 s: attempt 2 of 6 failed (Refused)",
-          "cut off before it was tried again: attempt 2 of 6 failed (Refused)" },
-        { "{\"type\":\"sleep\",\"status\":\"completed\"}", NULL, NULL },
-        { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":1,\"maxAttempts\":6,"
-          "\"waitEventType\":\"@charge.card/0a1b\",\"wakeAt\":\"2026-01-01T15:02:00.000Z\"}",
-          "waiting for a worker to carry out call \"pay\" (@charge.card)",
-          "cut off while waiting for a worker to carry out call \"pay\" (@charge.card)" },
-        { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":2,\"maxAttempts\":6,"
-          "\"waitEventType\":\"@charge/0a1b\"}",
-          "waiting for a worker to carry out call \"pay\" (@charge), attempt 2 of 6",
-          "cut off while waiting for a worker to carry out call \"pay\" (@charge), attempt 2 of 6" },
-        { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":1,\"maxAttempts\":6,"
-          "\"waitEventType\":\"@charge/0a1b\",\"nextRetryAt\":\"2026-01-01T12:00:05.000Z\"}",
-          "trying \"pay\" again at 12:00:05, in 5 s: attempt 1 of 6 failed",
-          "cut off before it was tried again: attempt 1 of 6 failed" },
-        { "{\"type\":\"child\",\"status\":\"waiting\",\"waitEventType\":\"parcel/p-1\",\"wakeAt\":"
-          "\"2027-01-01T12:00:00.000Z\"}",
-          "waiting for child parcel/p-1", "cut off while waiting for child parcel/p-1" },
-        { "{\"type\":\"deferred\",\"name\":\"approval\",\"status\":\"waiting\",\"wakeAt\":"
-          "\"2026-01-01T15:02:00.000Z\",\"updatedAt\":\"2026-01-01T11:00:00.000Z\"}",
-          "waiting for deferred \"approval\" until 15:02, 3 h left",
-          "cut off while waiting for deferred \"approval\"" },
-        { "{\"type\":\"deferred\",\"name\":\"approval\",\"status\":\"waiting\",\"wakeAt\":"
-          "\"2027-01-01T11:00:00.000Z\",\"updatedAt\":\"2026-01-01T11:00:00.000Z\"}",
-          "waiting for deferred \"approval\" for as long as it takes",
-          "cut off while waiting for deferred \"approval\"" },
-        /* Its token was asked for; the run does something else. */
-        { "{\"type\":\"deferred\",\"name\":\"approval\",\"status\":\"waiting\",\"wakeAt\":null}", NULL,
-          "never waited for" },
-    };
     struct pool pool = { NULL };
     (void)state;
-    for (size_t i = 0; i < LENGTH(list); i++) {
-        json_t *step = json_read(list[i].step, strlen(list[i].step));
+    for (size_t i = 0; i < LENGTH(waits); i++) {
+        json_t *step = json_read(waits[i].step, strlen(waits[i].step));
         const char *sentence = waiting_sentence(&pool, step, NOON), *cut_off = cut_off_sentence(&pool, step);
-        assert_true((sentence == NULL) == (list[i].sentence == NULL) && (cut_off == NULL) == (list[i].cut_off == NULL));
+        assert_true((sentence == NULL) == (waits[i].sentence == NULL) &&
+                    (cut_off == NULL) == (waits[i].cut_off == NULL));
         if (sentence != NULL)
-            assert_string_equal(sentence, list[i].sentence);
+            assert_string_equal(sentence, waits[i].sentence);
         if (cut_off != NULL)
-            assert_string_equal(cut_off, list[i].cut_off);
+            assert_string_equal(cut_off, waits[i].cut_off);
         json_decref(step);
     }
     pool_clear(&pool);

@@ -3,6 +3,9 @@
 #include "../pawld/receiver.h"
 #include "shell.h"
 
+#define GUARDED_MODULE PAWLD_TEST_MODULE_DIR "/module_guarded.so"
+#define LEFT_OUT "pawl: left out, because the token may not read them: guarded\n"
+
 static void use_port(int port)
 {
     char base[64];
@@ -150,6 +153,43 @@ static void D2_who_may_not_is_told_what_would_help(void **state)
     expect(CLI(IN_A_PIPE, "status"), 1, "ready", "");
 }
 
+/* One workflow of many requires a permission that the token lacks. */
+static void G4_what_a_token_may_not_see_is_left_out_and_told(void **state)
+{
+    struct kit *kit = *state;
+    make_token("reader", "read,create");
+    struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", CLI_MODULE, GUARDED_MODULE);
+    cli_use(pawld);
+    assert_int_equal(setenv("PAWL_TOKEN_FILE", "reader.token", 1), 0);
+    expect(cli_shell("pawl instances create echo/e-1 --wait && pawl instances create nap/n-1"), 0, "nap/n-1", "");
+    expect(CLI(IN_A_PIPE, "instances", "list", "-o", "ids"), 0, "nap/n-1\necho/e-1\n", LEFT_OUT);
+    expect(CLI(IN_A_PIPE, "instances", "list", "--all", "-o", "ids"), 0, "echo/e-1\nnap/n-1\n", LEFT_OUT);
+    /* What is said stands beside the JSON, not in it. */
+    expect(cli_shell("pawl instances list --json | python3 -c 'import json, sys; "
+                     "print(len(json.load(sys.stdin)[\"instances\"]))'"),
+           0, "2\n", "{\"code\":\"FORBIDDEN\",\"message\":\"left out, because the token may not read them: guarded\"");
+    expect(cli_shell("pawl instances list --all --json | python3 -c 'import json, sys; "
+                     "print(len(json.load(sys.stdin)[\"instances\"]))'"),
+           0, "2\n", "\"exitCode\":0}\n");
+    /* One that was asked for by its name is refused. */
+    expect(CLI(IN_A_PIPE, "instances", "list", "guarded"), 1, "", "(403 FORBIDDEN)");
+    expect(CLI(IN_A_PIPE, "instances", "list", "echo"), 0, "e-1", "");
+    /* Neither does it end the search for an id. */
+    expect(CLI(IN_A_PIPE, "instances", "get", "n-1", "-o", "ids"), 0, "nap/n-1\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "get", "latest", "-o", "ids"), 0, "nap/n-1\n", "");
+}
+
+static void G4_a_token_that_may_see_no_workflow_is_refused(void **state)
+{
+    struct kit *kit = *state;
+    make_token("reader", "read");
+    struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", GUARDED_MODULE);
+    cli_use(pawld);
+    assert_int_equal(setenv("PAWL_TOKEN_FILE", "reader.token", 1), 0);
+    expect(CLI(IN_A_PIPE, "instances", "list"), 1, "", "(403 FORBIDDEN)");
+    expect(CLI(IN_A_PIPE, "instances", "list", "--all", "--json"), 1, "", "{\"code\":\"FORBIDDEN\",");
+}
+
 static void E_what_does_not_fit_is_told_with_what_would(void **state)
 {
     struct kit *kit = *state;
@@ -160,7 +200,7 @@ static void E_what_does_not_fit_is_told_with_what_would(void **state)
     expect(CLI(IN_A_PIPE, "instances", "create", "echo/e-1"), 1, "",
            "(409 INSTANCE_ID_ALREADY_EXISTS); --return-existing answers the one that has it\n");
     expect(CLI(IN_A_PIPE, "instances", "pause", "echo/e-1"), 1, "",
-           "(409 INSTANCE_TERMINAL); only a restart is possible (pawl instances restart)\n");
+           "(409 INSTANCE_TERMINAL); what is possible is a new run (pawl instances why says which)\n");
     expect(CLI(IN_A_PIPE, "instances", "create", "ecko"), 1, "", "(404 WORKFLOW_NOT_FOUND); did you mean echo?\n");
     expect(CLI(IN_A_PIPE, "instances", "get", "zzz/e-1"), 1, "", "pawl workflows list shows those that are\n");
     expect(CLI(IN_A_PIPE, "instances", "get", "echo/none"), 1, "", "(404 INSTANCE_NOT_FOUND)");
@@ -280,6 +320,8 @@ int main(void)
         CLI_TEST(a_database_that_stays_away_ends_what_does_not_watch),
         CLI_TEST(a_watch_that_begins_while_the_database_is_away_goes_on),
         CLI_TEST(D2_who_may_not_is_told_what_would_help),
+        CLI_TEST(G4_what_a_token_may_not_see_is_left_out_and_told),
+        CLI_TEST(G4_a_token_that_may_see_no_workflow_is_refused),
         CLI_TEST(E_what_does_not_fit_is_told_with_what_would),
         CLI_TEST(too_many_requests_are_sent_again_when_the_server_says),
         CLI_TEST(E_why_says_when_no_runner_takes_it_up),

@@ -76,11 +76,47 @@ static void G1_why_says_who_carries_out_a_call(void **state)
     struct pawld *pawld = PAWLD_SERVE(kit, CLI_MODULE, CHARGE_MODULE);
     cli_use(pawld);
     create_and_await(kit, pawld, "calls", "c-1", "waiting");
-    expect(CLI(IN_A_PIPE, "instances", "why", "calls/c-1"), 0, " 1 of the runners on this store carries that function",
-           "");
+    expect(cli_shell("until pawl instances get calls/c-1 | grep 'a runner took it at'; do sleep 0.05; done"), 0,
+           "waiting for a worker to carry out call \"charge the card\" (@charge): a runner took it at ", "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "calls/c-1"), 0, "It goes on when that has answered", "");
+    expect(CLI(IN_A_PIPE, "instances", "get", "calls/c-1", "--json"), 0,
+           "\"job\":{\"function\":\"charge\",\"takenBy\":\"runner\",\"takenAt\":\"", "");
     expect(CLI(IN_A_PIPE, "cluster"), 0, "@charge", "");
     write_file("charged", "");
     await_status(kit, pawld, "calls", "c-1", "complete");
+}
+
+/* One at a time: the second waits while the first stands. */
+static void G1_why_says_that_those_who_carry_a_call_have_not_taken_it(void **state)
+{
+    struct kit *kit = *state;
+    write_file("config.json", "{\"functions\": {\"charge\": {\"concurrency\": 1}}}");
+    struct pawld *pawld = PAWLD_SERVE(kit, "--config", "config.json", CLI_MODULE, CHARGE_MODULE);
+    cli_use(pawld);
+    create_and_await(kit, pawld, "calls", "c-1", "waiting");
+    expect(cli_shell("until pawl instances why calls/c-1 | grep -o 'a runner took it'; do sleep 0.05; done"), 0,
+           "a runner took it\n", "");
+    create_and_await(kit, pawld, "calls", "c-2", "waiting");
+    expect(CLI(IN_A_PIPE, "instances", "why", "calls/c-2"), 0,
+           " (@charge): nobody has taken it yet. 1 of the runners on this store carries that function", "");
+    write_file("charged", "");
+    await_status(kit, pawld, "calls", "c-2", "complete");
+}
+
+static void G1_a_job_of_a_paused_run_is_answered_and_the_run_waits(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create_and_await(kit, pawld, "calls", "c-1", "waiting");
+    expect(cli_shell("pawl jobs claim charge --wait -o ids >job && pawl instances pause calls/c-1 &&"
+                     "pawl jobs complete - <job"),
+           0, "the job is complete; its run is paused, and goes on when it is resumed\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "resume", "calls/c-1"), 0, "calls/c-1 resumed", "");
+    await_status(kit, pawld, "calls", "c-1", "complete");
+    create_and_await(kit, pawld, "calls", "c-2", "waiting");
+    expect(cli_shell("pawl jobs claim charge --wait -o ids >job && pawl instances pause calls/c-2 &&"
+                     "pawl jobs fail - --name Broke --json <job"),
+           0, "{\"ok\":true,\"paused\":true}\n", "");
 }
 
 /* ---- Deferreds --------------------------------------------------------------------------------------------------------- */
@@ -102,7 +138,9 @@ static void F3_the_first_answer_of_a_deferred_wins_and_its_token_is_not_shown(vo
     create_and_await(kit, pawld, "defers", "d-2", "waiting");
     assert_int_equal(ask(kit, pawld, "POST", "/workflows/defers/instances/d-2/pause", "{}", NULL).status, 200);
     expect(cli_shell("pawl deferred fail $(cat token) --name No && pawl deferred fail $(cat token) --name No"), 0,
-           "the deferred has failed; its run goes on\nthe deferred has failed; its run goes on\n", "");
+           "the deferred has failed; its run is paused, and goes on when it is resumed\n"
+           "the deferred has failed; its run is paused, and goes on when it is resumed\n",
+           "");
     expect(cli_shell("pawl deferred succeed $(cat token)"), 1, "", "(409 DEFERRED_COMPLETED)");
 }
 
@@ -121,6 +159,53 @@ static void F1_a_busy_run_that_is_interrupted_says_so_until_it_ends(void **state
     write_file("gate", "");
     expect(CLI(IN_A_PIPE, "instances", "result", "gated/g-1", "--wait"), 0, "\"passed\"\n", ""); /* it was at its end */
     expect(CLI(IN_A_PIPE, "instances", "interrupt", "gated/g-1"), 1, "", "(409 INSTANCE_TERMINAL)");
+}
+
+static void F1_what_is_asked_of_a_run_twice_changes_nothing_the_second_time(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create_and_await(kit, pawld, "gated", "g-1", "active");
+    await_lines("gate.log", "begun", 1);
+    expect(CLI(IN_A_PIPE, "instances", "interrupt", "gated/g-1", "--json"), 0,
+           "{\"workflowName\":\"gated\",\"id\":\"g-1\",\"ok\":true}\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "interrupt", "gated/g-1", "--json"), 0,
+           "{\"workflowName\":\"gated\",\"id\":\"g-1\",\"ok\":true,\"changed\":false}\n", "");
+    /* A rollback is more than an interrupt, and an interrupt lifts a pause. */
+    expect(CLI(IN_A_PIPE, "instances", "terminate", "--rollback", "gated/g-1", "--json"), 0, "\"ok\":true}\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "get", "gated/g-1", "--json"), 0,
+           "\"interrupted\":true,\"demand\":\"rollback\",", "");
+    expect(CLI(IN_A_PIPE, "instances", "get", "gated/g-1"), 0,
+           "\nterminated with rollback: what its steps did is undone before it ends\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "terminate", "--rollback", "gated/g-1", "--json"), 0, "\"changed\":false}\n",
+           "");
+    expect(CLI(IN_A_PIPE, "instances", "pause", "gated/g-1"), 0, "gated/g-1 paused", "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0,
+           "But it is about to pause: it ends only once it is resumed.", "");
+    expect(CLI(IN_A_PIPE, "instances", "interrupt", "gated/g-1", "--json"), 0, "\"ok\":true}\n", "");
+    write_file("gate", "");
+}
+
+/* What it advises is what helps: the child first. */
+static void A14_a_run_whose_child_failed_goes_on_after_the_child(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create_and_await(kit, pawld, "breeds", "r-1", "errored");
+    expect(CLI(IN_A_PIPE, "instances", "why", "breeds/r-1", "--json"), 0,
+           "\"command\":\"pawl instances retry brittle/n-1\"}", "");
+    expect(CLI(IN_A_PIPE, "instances", "retry", "breeds/r-1"), 0, "breeds/r-1 retried", "");
+    await_status(kit, pawld, "breeds", "r-1", "errored"); /* nothing has changed */
+    write_file("mended", "");
+    expect(CLI(IN_A_PIPE, "instances", "retry", "brittle/n-1"), 0, "brittle/n-1 retried", "");
+    await_status(kit, pawld, "brittle", "n-1", "complete");
+    expect(
+        CLI(IN_A_PIPE, "instances", "why", "breeds/r-1"), 0,
+        "Its child brittle/n-1 had failed, and is complete by now: retry this one, and it takes up how that ends.\n\n"
+        "    pawl instances retry breeds/r-1\n",
+        "");
+    expect(CLI(IN_A_PIPE, "instances", "retry", "breeds/r-1"), 0, "breeds/r-1 retried", "");
+    await_status(kit, pawld, "breeds", "r-1", "complete");
 }
 
 static void F_many_are_interrupted_retried_and_restarted_from_a_step(void **state)
@@ -144,6 +229,38 @@ static void F_many_are_interrupted_retried_and_restarted_from_a_step(void **stat
     expect(CLI(IN_A_PIPE, "instances", "interrupt", "--dry-run", "nap/n-9"), 0, "nap/n-9 would be interrupted\n", "");
     expect(CLI_INPUT(IN_A_PIPE, "nap/n-9\nfragile/f-2\n", "instances", "interrupt", "-"), 1, "nap/n-9 interrupted\n",
            "1 interrupted, 1 refused\n");
+}
+
+/* Of each that has ended, what why says is possible, is, and nothing else. */
+static void F2_why_names_the_ways_that_there_are(void **state)
+{
+    static const char kept[] = "from the top, or from one of its steps, with what was before that kept (--from STEP).";
+    struct kit *kit = *state;
+    struct pawld *pawld = cli_serve(kit);
+    create_and_await(kit, pawld, "nap", "n-1", "waiting");
+    create_and_await(kit, pawld, "nap", "n-2", "waiting");
+    create_and_await(kit, pawld, "defers", "d-1", "waiting");
+    expect(CLI(IN_A_PIPE, "instances", "interrupt", "nap/n-1", "defers/d-1"), 0, NULL, "");
+    expect(CLI(IN_A_PIPE, "instances", "terminate", "nap/n-2"), 0, NULL, "");
+    await_status(kit, pawld, "nap", "n-1", "terminated");
+    await_status(kit, pawld, "defers", "d-1", "terminated");
+    expect(CLI(IN_A_PIPE, "instances", "why", "nap/n-1"), 0, kept, "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "nap/n-2"), 0, kept, "");
+    expect(CLI(IN_A_PIPE, "instances", "restart", "nap/n-1", "nap/n-2", "--from", "nap"), 0, "nap/n-2 restarted", "");
+    /* What was undone is not kept. */
+    expect(CLI(IN_A_PIPE, "instances", "why", "defers/d-1"), 0,
+           "Only a new run, from the top, would start it again: what its steps did was undone.", "");
+    expect(CLI(IN_A_PIPE, "instances", "restart", "defers/d-1", "--from", "approval"), 1, "", "NOT_REPAIRABLE");
+    expect(CLI(IN_A_PIPE, "instances", "retry", "defers/d-1"), 1, "", "NOT_REPAIRABLE");
+    expect(CLI(IN_A_PIPE, "instances", "restart", "defers/d-1"), 0, "defers/d-1 restarted", "");
+    /* Neither where some of it could not be undone. */
+    create_and_await(kit, pawld, "clings", "k-1", "waiting");
+    expect(CLI(IN_A_PIPE, "instances", "terminate", "--rollback", "clings/k-1"), 0, NULL, "");
+    await_status(kit, pawld, "clings", "k-1", "terminated");
+    expect(CLI(IN_A_PIPE, "instances", "why", "clings/k-1"), 0, "a restart, from the top, is the only way on.", "");
+    expect(CLI(IN_A_PIPE, "instances", "restart", "clings/k-1", "--from", "wait"), 1, "", "NOT_REPAIRABLE");
+    expect(CLI(IN_A_PIPE, "instances", "retry", "clings/k-1"), 1, "", "NOT_REPAIRABLE");
+    expect(CLI(IN_A_PIPE, "instances", "restart", "clings/k-1"), 0, "clings/k-1 restarted", "");
 }
 
 static void A14_a_run_that_waits_for_repair_is_paused_and_resumed(void **state)
@@ -207,9 +324,14 @@ int main(void)
         CLI_TEST(G1_a_script_carries_out_calls),
         CLI_TEST(G1_a_claim_waits_until_there_is_a_job),
         CLI_TEST(G1_why_says_who_carries_out_a_call),
+        CLI_TEST(G1_why_says_that_those_who_carry_a_call_have_not_taken_it),
+        CLI_TEST(G1_a_job_of_a_paused_run_is_answered_and_the_run_waits),
         CLI_TEST(F3_the_first_answer_of_a_deferred_wins_and_its_token_is_not_shown),
         CLI_TEST(F1_a_busy_run_that_is_interrupted_says_so_until_it_ends),
+        CLI_TEST(F1_what_is_asked_of_a_run_twice_changes_nothing_the_second_time),
+        CLI_TEST(A14_a_run_whose_child_failed_goes_on_after_the_child),
         CLI_TEST(F_many_are_interrupted_retried_and_restarted_from_a_step),
+        CLI_TEST(F2_why_names_the_ways_that_there_are),
         CLI_TEST(A14_a_run_that_waits_for_repair_is_paused_and_resumed),
         CLI_TEST(E_json_of_what_others_finish_has_stable_names),
         CLI_TEST(completion_knows_the_commands_for_work),

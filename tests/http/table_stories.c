@@ -370,6 +370,23 @@ static void the_payloads_of_work_have_their_limits(struct table_world *world, co
     end(&story);
 }
 
+static void who_answers_a_paused_run_is_told_so(struct table_world *world, const struct table_sender *sender)
+{
+    struct story story = begin(world, sender);
+    const char *complete = job_target(&story, claim(&story, ""), "complete");
+    const char *succeed = deferred(&story, "d-1", "succeed");
+    (void)ask(&story, "/workflows/calls/instances/c-1/pause", "{}", 200, NULL);
+    (void)ask(&story, "/workflows/defers/instances/d-1/pause", "{}", 200, NULL);
+    (void)ask(&story, complete, "{}", 200, NULL);
+    assert_string_equal(story.body, "{\"ok\":true,\"paused\":true}");
+    (void)ask(&story, succeed, "{}", 200, NULL);
+    assert_string_equal(story.body, "{\"ok\":true,\"paused\":true}");
+    (void)ask(&story, "/workflows/defers/instances/d-1/resume", "{}", 200, NULL);
+    (void)ask(&story, succeed, "{}", 200, NULL);
+    assert_string_equal(story.body, "{\"ok\":true}");
+    end(&story);
+}
+
 #define STORY(name)                                                                                                    \
     {                                                                                                                  \
 #name, name                                                                                                    \
@@ -389,5 +406,6 @@ const struct table_story table_stories[] = {
     STORY(a_job_that_fails_is_tried_again_as_the_step_says),
     STORY(a_job_whose_run_has_ended_is_gone),
     STORY(the_payloads_of_work_have_their_limits),
+    STORY(who_answers_a_paused_run_is_told_so),
 };
 const size_t table_story_count = sizeof table_stories / sizeof table_stories[0];

@@ -20,7 +20,8 @@
 static const struct table_case repair[] = {
     /* Interrupted: asked first, then undone, then terminated. */
     { POST(UNDOES "u-1/interrupt"), .status = 200, .is = OK_TRUE },
-    { GET(UNDOES "u-1"), .status = 200, .says = { "\"runNumber\":1,\"interrupted\":true,\"createdAt\":" } },
+    { GET(UNDOES "u-1"), .status = 200,
+      .says = { "\"runNumber\":1,\"interrupted\":true,\"demand\":\"interrupt\",\"createdAt\":" } },
     { POST(UNDOES "u-1/interrupt"), .body = "{}", .status = 200, .is = OK_TRUE },
     { .before = TABLE_RUN,
       GET(UNDOES "u-1/result"),
@@ -34,6 +35,7 @@ static const struct table_case repair[] = {
 
     /* Terminated with rollback, and without. */
     { POST(UNDOES "u-2/terminate"), .body = "{\"rollback\": true}", .status = 200, .is = OK_TRUE },
+    { GET(UNDOES "u-2"), .status = 200, .says = { "\"interrupted\":true,\"demand\":\"rollback\",\"createdAt\":" } },
     { .before = TABLE_RUN,
       GET(UNDOES "u-2/result"),
       .status = 200,
@@ -191,7 +193,7 @@ static const struct table_case work[] = {
     { GET("/workflows/calls/instances/c-1"), .status = 200,
       .says = { "\"currentStep\":{\"stepKey\":\"remote\",\"name\":\"remote\",\"description\":\"Charges the card.\","
                 "\"type\":\"call\",\"status\":\"waiting\"",
-                "\"waitEventType\":\"@charge/" } },
+                "\"waitEventType\":\"@charge/", "\"job\":{\"function\":\"charge\"}}" } },
     { GET("/workflows/defers/instances/d-1"), .status = 200,
       .says = { "\"currentStep\":{\"stepKey\":\"approval\",\"name\":\"approval\",\"type\":\"deferred\"",
                 "\"waitEventType\":null" } },
@@ -201,6 +203,10 @@ static const struct table_case work[] = {
                 "\"function\":\"charge\",\"data\":{\"amount\":  1.50},\"workflowName\":\"calls\","
                 "\"instanceId\":\"c-1\",\"runNumber\":1,\"step\":\"remote\",\"attempt\":1,"
                 "\"deadlineAt\":\"2026-01-01T00:10:00.000Z\",\"leasedUntil\":\"2026-01-01T00:00:30.000Z\"}]}" } },
+    /* Who has it, and since when. */
+    { GET("/workflows/calls/instances/c-1/history"), .status = 200,
+      .says = { "\"job\":{\"function\":\"charge\",\"takenBy\":\"outside\",\"takenAt\":\"" START "\"}" } },
+    { GET("/workflows/calls/instances/c-2"), .status = 200, .says = { "\"job\":{\"function\":\"charge\"}}" } },
     { CLAIM, .body = "{\"functions\":[\"charge\"],\"max\":100,\"leaseMs\":3600000}", .status = 200,
       .says = { "\"function\":\"charge\",\"workflowName\":\"calls\",\"instanceId\":\"c-2\"",
                 "\"leasedUntil\":\"2026-01-01T00:10:00.000Z\"}]}" } },

@@ -145,11 +145,20 @@ static bool is_abandoned(const struct pw_step_row *row)
     return row->status == PAWL_STEP_ERRORED && pw_text_equal(row->error_name, pw_text_of("STEP_ABANDONED"));
 }
 
+/* The first compensation of a run that failed, before it is run. */
+static bool is_announced(const struct pw_step_row *row, const struct sim_step *step, int node)
+{
+    return sim_is_undo(node) && !step->exists && row->status == PAWL_STEP_WAITING && row->attempts == 0 &&
+           row->error_name.data == NULL;
+}
+
 static void check_do(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op,
                      const struct sim_node *plan, const struct sim_step *step, int node, int64_t now_ms)
 {
     const struct pw_step_row *row = &op->row;
     bool was_abandoned = is_abandoned(row);
+    if (is_announced(row, step, node))
+        return;
     SIM_CHECK(SIM_RULE_ATTEMPTS,
               row->attempts == step->attempts + 1 || (was_abandoned && row->attempts == step->attempts),
               "n%d: %lld attempts after %lld", node, (long long)row->attempts, (long long)step->attempts);
@@ -282,11 +291,19 @@ static struct sim_instance *job_of(struct sim_model *model, struct pw_text type)
     return strncmp(text, "$@f/", 4) == 0 ? sim_model_find(model, "@f", text + 4) : NULL;
 }
 
-/* Without an answer: its job was late. */
-static void check_late_job(struct sim_model *model, const struct pw_unit *unit, const struct pw_step_row *row)
+/* Without an answer: its job was late, or is given up because the run is interrupted. */
+static void check_given_up(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op)
 {
+    const struct pw_step_row *row = &op->row;
     const struct pw_op *end = find_op(unit, PW_OP_END);
     const struct sim_instance *job = job_of(model, row->wait_event_type);
+    if (pw_text_equal(row->error_name, pw_text_of("INTERRUPTED"))) {
+        SIM_CHECK(SIM_RULE_DEMAND, sim_model_by_key(model, op->instance)->task.demand != PW_DEMAND_NONE,
+                  "%s is given up, and nobody wanted that", row->name.data);
+        SIM_CHECK(SIM_RULE_JOBS_END, end != NULL && row->status == PAWL_STEP_ERRORED,
+                  "%s is given up, and its job is not", row->name.data);
+        return;
+    }
     SIM_CHECK(SIM_RULE_JOB_RESULT, pw_text_equal(row->error_name, pw_text_of("STEP_TIMEOUT")) && end != NULL,
               "%s failed with %s, and nobody said so", row->name.data, row->error_name.data);
     SIM_CHECK(SIM_RULE_JOB_RESULT,
@@ -319,7 +336,7 @@ static void check_call(struct sim_model *model, const struct pw_unit *unit, cons
                       (row->attempts_max == 0 || row->attempts < row->attempts_max),
                   "%s: another attempt at %lld", row->name.data, (long long)row->next_retry_at_ms);
     if (answer == NULL)
-        check_late_job(model, unit, row);
+        check_given_up(model, unit, op);
     else if (row->status == PAWL_STEP_WAITING)
         SIM_CHECK(SIM_RULE_ANSWERED, failed, "%s is tried again after %s", row->name.data, answer->type);
     else

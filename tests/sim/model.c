@@ -197,6 +197,15 @@ uint64_t sim_digest_log(const struct pw_log_row *row)
 
 /* ---- Bodies ---------------------------------------------------------------------------------------------------- */
 
+/* Whoever wants to keep steps of the run can see that they are being undone. */
+static bool is_known_to_be_undone(const struct sim_instance *instance, const struct sim_run *run)
+{
+    bool any = instance->task.demand != PW_DEMAND_NONE;
+    for (int i = 2 * SIM_NODES_MAX; i < SIM_STEPS_MAX; i++)
+        any |= run->steps[i].exists;
+    return any;
+}
+
 static void check_body(struct sim_model *model, const struct pw_fence *fence, int node, int64_t attempt, int64_t now_ms)
 {
     struct sim_instance *instance = sim_model_by_key(model, fence->instance);
@@ -210,6 +219,8 @@ static void check_body(struct sim_model *model, const struct pw_fence *fence, in
               (long long)fence->run, step->bodies, (long long)recorded, run->claims - run->closings, run->claims);
     if (!sim_model_holds(model, fence))
         return; /* a turn that lost its run cannot know that yet; it can record nothing */
+    SIM_CHECK(SIM_RULE_KEPT, !sim_is_undo(node) || is_known_to_be_undone(instance, run),
+              "%s is undone, and nothing says so", instance->id);
     SIM_CHECK(SIM_RULE_FINISHED_BODY, !sim_step_is_finished(step), "n%d of %s", node, instance->id);
     SIM_CHECK(SIM_RULE_PAUSE, !run->pause_told && instance->task.status != PW_TASK_PAUSED, "n%d of %s", node,
               instance->id);

@@ -242,7 +242,7 @@ static enum cause cause_of_failure(struct pw_text name)
     } known[] = { { "STEP_ABANDONED", CAUSE_ABANDONED },         { "STEP_TIMEOUT", CAUSE_TIMES_OUT },
                   { "WAIT_FOR_EVENT_TIMEOUT", CAUSE_TIMES_OUT }, { "STEP_UNIQUE_CONSTRAINT_VIOLATION", CAUSE_REFUSED },
                   { "STEP_MUTATION_FAILED", CAUSE_REFUSED },     { "INSTANCE_TERMINAL", CAUSE_REFUSED },
-                  { "INSTANCE_NOT_FOUND", CAUSE_REFUSED } };
+                  { "INSTANCE_NOT_FOUND", CAUSE_REFUSED },       { "INTERRUPTED", CAUSE_DEMAND } };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (pw_text_equal(name, pw_text_of(known[i].name)))
             return known[i].cause;

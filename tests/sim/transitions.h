@@ -130,6 +130,7 @@ struct sim_model;
     MOVE(DO, ABSENT, ERRORED, TIMES_OUT, "it had one attempt")                                                         \
     MOVE(DO, ABSENT, ERRORED, REFUSED, "a unique value that is taken, a target that is gone, or it had one attempt")   \
     MOVE(DO, ABSENT, ERRORED, ABANDONED, "what it registered was refused, and its branch had lost a race by then")     \
+    MOVE(DO, ABSENT, WAITING, BEGINS, "it undoes another, as the first one of a run that failed")                      \
     MOVE(DO, WAITING, COMPLETED, SUCCEEDS, "at a later attempt")                                                       \
     MOVE(DO, WAITING, WAITING, FAILS, "a later attempt failed; another follows")                                       \
     MOVE(DO, WAITING, WAITING, TIMES_OUT, "a later attempt was late; another follows")                                 \
@@ -170,6 +171,7 @@ struct sim_model;
     MOVE(TASK, WAITING, QUEUED, REACH, "its parent was cut off")                                                       \
     MOVE(TASK, PAUSED, QUEUED, REACH, "its parent was cut off: that lifts the pause")                                  \
     MOVE(TASK, HELD, QUEUED, REACH, "seldom: its lease has expired")                                                   \
+    MOVE(TASK, PAUSING, HELD, REACH, "seldom: the pause is lifted before it was reached")                              \
     MOVE(TASK, PAUSING, QUEUED, REACH, "seldom: its lease has expired")                                                \
     MOVE(TASK, HELD, ABSENT, TURN_DEMANDED, "it ends as it was asked to")                                              \
     MOVE(TASK, PAUSING, ABSENT, TURN_DEMANDED, "seldom: a termination does not wait for a pause")                      \
@@ -195,6 +197,7 @@ struct sim_model;
     MOVE(CALL, WAITING, ERRORED, FAILS, "for good, or it was the last attempt")                                        \
     MOVE(CALL, WAITING, ERRORED, TIMES_OUT, "it was the last attempt")                                                 \
     MOVE(CALL, WAITING, ERRORED, ABANDONED, "its branch lost a race")                                                  \
+    MOVE(CALL, WAITING, ERRORED, DEMAND, "the run is interrupted: its job is given up")                                \
     MOVE(AWAIT, ABSENT, WAITING, BEGINS, "the child has not ended")                                                    \
     MOVE(AWAIT, ABSENT, COMPLETED, SUCCEEDS, "seldom: the child ended before")                                         \
     MOVE(AWAIT, ABSENT, ERRORED, FAILS, "seldom: the child failed before")                                             \

@@ -34,6 +34,7 @@ static pawl_status record_event(struct pw_transaction *transaction, struct pw_op
     op->recorded = true;
     if (op->is_answer) {
         op->run_told = run->run;
+        op->is_paused = run->task.status == PW_TASK_PAUSED || run->task.pause_requested;
         op->woke = wake(transaction, &run->task);
     }
     return PAWL_OK;
@@ -68,6 +69,7 @@ static void demand(const struct pw_transaction *transaction, struct pw_pg_run *r
     if (run->task.demand < least)
         run->task.demand = least;
     run->task.event_seq++;
+    run->task.pause_requested = false;
     run->task.updated_at_ms = transaction->now_ms;
     run->is_changed = true;
 }
@@ -96,7 +98,6 @@ static void demand_now(const struct pw_transaction *transaction, struct pw_pg_ru
     task->processing = false;
     task->epoch++;
     task->owner = task->locked_until_ms = 0;
-    task->pause_requested = false;
 }
 
 /* ---- Reaching and ending ------------------------------------------------------------------------------------------- */

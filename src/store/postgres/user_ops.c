@@ -16,6 +16,7 @@
 #include "store/postgres/errors.h"
 #include "store/postgres/fields.h"
 #include "store/postgres/transaction.h"
+#include "value/parse.h"
 #include "value/scan.h"
 
 enum { LEFT_RESULTS_MAX = 1000 };
@@ -195,7 +196,7 @@ static pawl_status parse_parameters(struct pw_transaction *transaction, struct p
     *parameters = (struct parameters){ 0, NULL };
     if (text.data == NULL)
         return PAWL_OK;
-    json_t *array = json_loadb(text.data, text.size, JSON_ALLOW_NUL, NULL);
+    json_t *array = pw_json_parse(text);
     struct pw_json_flaw flaw;
     pawl_status status;
     if (array == NULL && pw_json_scan(text, &flaw))

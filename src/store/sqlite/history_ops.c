@@ -69,6 +69,7 @@ static pawl_status apply_answer(struct pw_batch *batch, struct pw_op_event *op, 
         return status;
     op->run_told = look->run;
     op->woke = look->status == PW_TASK_WAITING && !look->processing;
+    op->is_paused = look->status == PW_TASK_PAUSED || look->pause_requested;
     return count_event(batch, op);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "store/sqlite/batch.h"
+#include "value/parse.h"
 #include "value/scan.h"
 #include "store/sqlite/errors.h"
 
@@ -101,7 +102,7 @@ static pawl_status parse_parameters(struct pw_batch *batch, struct pw_text text,
     if (text.data == NULL)
         return PAWL_OK;
 
-    *out_parameters = json_loadb(text.data, text.size, JSON_ALLOW_NUL, NULL);
+    *out_parameters = pw_json_parse(text);
     struct pw_json_flaw flaw;
     if (*out_parameters == NULL && pw_json_scan(text, &flaw))
         return pw_error_plain(batch->error, PAWL_NOMEM);
