@@ -49,4 +49,7 @@ enum {
 static_assert(PW_UNITS_PER_COMMIT_MAX >= PW_IN_FLIGHT_DEFAULT,
               "one commit can carry a boundary of every run in flight");
 
+/* How the names of steps that undo others begin; no other step's may. */
+#define PW_UNDOING "compensate: "
+
 #endif

@@ -11,9 +11,6 @@
 #include "service/control.h"
 #include "service/rows.h"
 
-/* What the layer above names the steps that undo others. */
-#define UNDOING "compensate: "
-
 /* Its own doing, not that another branch came first. */
 static bool has_failed(const struct pw_step_row *step)
 {
@@ -124,7 +121,7 @@ static pawl_status survey_step(struct pw_edit *edit, const struct pw_step_row *s
 {
     struct survey *survey = user;
     (void)edit;
-    survey->is_undone |= pw_text_begins_with(step->name, UNDOING);
+    survey->is_undone |= pw_text_begins_with(step->name, PW_UNDOING);
     if (survey->name.data != NULL && pw_text_equal(step->name, survey->name))
         survey->named_seq = step->seq;
     if (has_failed(step) && step->updated_at_ms >= survey->failed_at_ms) {

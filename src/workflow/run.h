@@ -61,9 +61,6 @@ pawl_status pw_run_refused(pawl_run *run, pawl_status status);
 pawl_status pw_run_misused(pawl_run *run, pawl_status status, const char *text);
 pawl_status pw_run_refused_with(pawl_run *run, const struct pawl_error *error);
 
-/* How the names of steps that undo others begin; no other step's may. */
-#define PW_UNDOING "compensate: "
-
 /* PAWL_OK: a durable call of that name, which the workflow chose, may be made. */
 pawl_status pw_run_ready(pawl_run *run, const char *name) PAWL_MUST_CHECK;
 
