@@ -24,7 +24,7 @@ endif()
 
 if(PAWL_SANITIZE)
     set(pawl_sanitize -fsanitize=${PAWL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-    target_compile_options(pawl_flags INTERFACE ${pawl_sanitize} -O1)
+    target_compile_options(pawl_flags INTERFACE ${pawl_sanitize} -O1 -g1) # lines are enough for a report, and link fast
     target_link_options(pawl_flags INTERFACE ${pawl_sanitize})
 elseif(PAWL_COVERAGE)
     target_compile_options(pawl_flags INTERFACE --coverage -O0)

@@ -13,7 +13,7 @@
 struct example {
     pawl_world *world;
     struct pawl_error error;
-    char folder[64], before[512];
+    char folder[256], before[512];
 };
 
 #define EXAMPLE_TEST(name) cmocka_unit_test_setup_teardown(name, example_set_up, example_tear_down)
@@ -24,7 +24,9 @@ static inline int example_set_up(void **state)
     struct pawl_world_options options = PAWL_WORLD_OPTIONS_INIT;
     assert_non_null(example);
     assert_non_null(getcwd(example->before, sizeof example->before));
-    (void)snprintf(example->folder, sizeof example->folder, "/tmp/pawl-example-XXXXXX");
+    const char *parent = getenv("TMPDIR");
+    (void)snprintf(example->folder, sizeof example->folder, "%.200s/pawl-example-XXXXXX",
+                   parent != NULL ? parent : P_tmpdir);
     assert_non_null(mkdtemp(example->folder));
     assert_int_equal(chdir(example->folder), 0);
     options.always_replay = true;

@@ -15,7 +15,7 @@
 #include "plan.h"
 #include "play.h"
 
-enum { VIOLATIONS_SHOWN = 20, TRIALS_PER_LOOP = FAULT_SLOWLY ? 4 : 10, TRIALS_IN_POSTGRES = 2 };
+enum { VIOLATIONS_SHOWN = 20, TRIALS_PER_LOOP = FAULT_SLOWLY ? 2 : 10, TRIALS_IN_POSTGRES = 2 };
 
 /* How long it fails, and what goes on afterwards: the same engine, or after a lasting fault also a newly opened one. */
 enum mode { ONCE, EVER, EVER_REOPENED, MODE_COUNT };

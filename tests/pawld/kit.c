@@ -16,7 +16,8 @@ int kit_set_up(void **state)
     struct kit *kit = calloc(1, sizeof *kit);
     if (kit == NULL || getcwd(kit->before, sizeof kit->before) == NULL)
         return -1;
-    (void)snprintf(kit->folder, sizeof kit->folder, "/tmp/pawld-test-XXXXXX");
+    const char *parent = getenv("TMPDIR");
+    (void)snprintf(kit->folder, sizeof kit->folder, "%.200s/pawld-test-XXXXXX", parent != NULL ? parent : P_tmpdir);
     kit->scope = pawl_scope_new();
     *state = kit;
     return mkdtemp(kit->folder) != NULL && chdir(kit->folder) == 0 && kit->scope != NULL ? 0 : -1;

@@ -33,13 +33,16 @@ static void logs_are_one_json_object_a_line(void **state)
     assert_int_equal(pawld_await_end(pawld), 0);
 
     int lines = 0;
-    for (char *line = pawld->errors; *line != '\0'; line += strcspn(line, "\n") + 1, lines++) {
+    for (char *line = pawld->errors; *line != '\0'; line += strcspn(line, "\n") + 1) {
         pawl_value *value;
         struct pawl_error error;
         assert_ok(pawl_value_parse(kit->scope, line, strcspn(line, "\n"), &value, &error), error);
         assert_int_equal(strlen(pawl_value_string(value, "time", "")), strlen("2026-01-01T00:00:00.000Z"));
-        assert_string_equal(pawl_value_string(value, "level", ""), "info");
         assert_non_null(pawl_value_string(value, "message", NULL));
+        bool is_slow = strcmp(pawl_value_string(value, "level", ""), "warn") == 0; /* the disk, at the start */
+        if (!is_slow)
+            assert_string_equal(pawl_value_string(value, "level", ""), "info");
+        lines += !is_slow;
     }
     assert_int_equal(lines, 3); /* listening, draining, stopped */
 }
