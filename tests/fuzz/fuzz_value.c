@@ -1,8 +1,9 @@
 /* fuzz_value.c - JSON from outside.  The first line is a path, the rest the JSON text.
  *
- * The scanner and the parser agree on what JSON is; every reader answers for every path; what was written is read again
+ * The scanner and the parser agree on what JSON is, and the parser and Jansson on what it says; every reader answers for every path; what was written is read again
  * as the same value. */
 #include "fuzz.h"
+#include "value/parse.h"
 #include "value/value.h"
 
 static void read_with_all(const pawl_value *value, const char *path)
@@ -67,6 +68,16 @@ static void check_round_trip(pawl_scope *scope, const pawl_value *value)
     assert(pawl_value_equal(pawl_value_item(again, 0), value));
 }
 
+/* Of a text that is JSON. */
+static void compare_with_jansson(struct pw_text json)
+{
+    json_t *ours = pw_json_parse(json);
+    json_t *theirs = json_loadb(json.data, json.size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    assert(ours != NULL && theirs != NULL && json_equal(ours, theirs));
+    json_decref(ours);
+    json_decref(theirs);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input input = fuzz_input_of(data, size);
@@ -82,6 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(status == PAWL_OK || (status == PAWL_INVALID_JSON && error.text[0] != '\0'));
     if (status == PAWL_OK) {
         walk(value, path);
+        compare_with_jansson(json);
         check_round_trip(scope, value);
     }
     assert(!pw_scope_failed(scope));
