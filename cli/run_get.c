@@ -155,7 +155,7 @@ static const char *show_took(struct session *session, const json_t *step, const 
 static void put_step_result(struct session *session, struct table *table, const json_t *step, const struct run_end *end)
 {
     struct pool *pool = &session->pool;
-    const char *error = step_error_show(pool, step), *description = json_text(step, "description", NULL);
+    const char *error = error_show(pool, step, "error"), *description = json_text(step, "description", NULL);
     const char *waits =
         end->has_ended ? cut_off_sentence(pool, step) : waiting_sentence(pool, step, session->screen.now_ms);
     if (waits != NULL)

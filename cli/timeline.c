@@ -91,7 +91,7 @@ static const char *mark_of(const struct session *session, const char *status)
 /* The line below a step; "": there is none. */
 static const char *remark(struct session *session, const json_t *step, const struct timeline *timeline)
 {
-    const char *error = step_error_show(&session->pool, step);
+    const char *error = error_show(&session->pool, step, "error");
     const json_t *result = json_at(step, "result");
     if (timeline->has_ended && is_waiting(step))
         return cut_off_sentence(&session->pool, step);

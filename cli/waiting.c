@@ -24,21 +24,9 @@ const char *error_show(struct pool *pool, const json_t *value, const char *path)
     return pool_format(pool, "%s%s%s", name, message[0] != '\0' ? ": " : "", message);
 }
 
-/* A job that is out when the run is told to stop. */
-static bool is_interrupted(const json_t *step)
-{
-    return strcmp(json_text(step, "type", ""), "call") == 0 && strcmp(json_text(step, "status", ""), "errored") == 0 &&
-           strcmp(json_text(step, "error.name", ""), "INTERRUPTED") == 0;
-}
-
 bool is_given_up(const json_t *step)
 {
-    return is_interrupted(step) || strcmp(json_text(step, "error.name", ""), "STEP_ABANDONED") == 0;
-}
-
-const char *step_error_show(struct pool *pool, const json_t *step)
-{
-    return is_interrupted(step) ? "given up when the run was told to stop" : error_show(pool, step, "error");
+    return strcmp(json_text(step, "error.name", ""), "STEP_ABANDONED") == 0;
 }
 
 bool undoes_another(const json_t *step)

@@ -44,8 +44,6 @@ bool is_being_undone(const json_t *steps);
 /* When the step goes on by itself; 0: it does not say. */
 int64_t waiting_until_ms(const json_t *step);
 
-/* What a step ended with: "CardDeclined: no money"; "" when it is no error. */
-const char *step_error_show(struct pool *pool, const json_t *step);
 /* Its error is none of its own: it lost a race, or was given up when the run was told to stop. */
 bool is_given_up(const json_t *step);
 /* "CardDeclined: no money"; "" when there is no error at the path. */

@@ -217,7 +217,7 @@ static void make_restart(struct trial *trial, struct pw_unit *unit, const struct
 /* Something is wanted of a run, or of those that it made. */
 static void make_demand(struct trial *trial, struct pw_unit *unit, const struct subject *subject, size_t side)
 {
-    enum pw_demand demand = (enum pw_demand)(1 + trial_below(trial, 3));
+    enum pw_demand demand = (enum pw_demand)trial_below(trial, 4);
     switch (trial_below(trial, 3)) {
     case 0:
         add(unit, PW_OP_DEMAND)->as.demand = (struct pw_op_demand){ subject->key[side], demand };

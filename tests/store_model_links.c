@@ -82,7 +82,7 @@ static void raise_demand(struct model *model, struct pw_task *task, enum pw_dema
     if (demand > task->demand || model->flaw == FLAW_DEMAND_IS_LOWERED)
         task->demand = demand;
     task->event_seq++;
-    task->pause_requested = false;
+    task->pause_requested = task->pause_requested && demand == PW_DEMAND_NONE;
     task->updated_at_ms = model->now_ms;
 }
 

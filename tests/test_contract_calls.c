@@ -262,7 +262,7 @@ static void F1_a_job_that_is_out_ends_before_anything_is_undone(void **state)
     assert_instance(contract, PAWL_TERMINATED);
     assert_text(contract->trace, "told at the call; JOB_GONE; ");
     assert_int_equal(contract_step(contract, "ask").status, PAWL_STEP_ERRORED);
-    assert_text(contract_step(contract, "ask").error_name, "INTERRUPTED");
+    assert_text(contract_step(contract, "ask").error_name, "STEP_ABANDONED");
 }
 
 static void F1_an_attempt_that_failed_before_the_interrupt_is_not_followed_by_another(void **state)
@@ -277,6 +277,42 @@ static void F1_an_attempt_that_failed_before_the_interrupt_is_not_followed_by_an
     assert_text(contract->trace, "told at the call; ");
     assert_text(contract_step(contract, "ask").error_name, "NotNow");
     assert_null(claim_one(contract));
+}
+
+static pawl_status branch_nap(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    (void)out_result;
+    return pawl_sleep(run, "nap", "1 hour");
+}
+
+static pawl_status branch_ask(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    return pawl_call(run, "ask", "work", NULL, input, out_result);
+}
+
+static pawl_status run_call_beside_a_nap(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    struct pawl_branch branches[] = { { .run = branch_ask }, { .run = branch_nap } };
+    (void)params;
+    (void)out_result;
+    return pawl_all(run, branches, 2, 0);
+}
+
+static void F2_a_call_that_was_given_up_is_made_again_after_a_restart_from_a_later_step(void **state)
+{
+    struct contract *contract = *state;
+    contract_start(contract, run_call_beside_a_nap, NULL);
+    contract_control(contract, pawl_interrupt);
+    contract_idle(contract);
+    assert_instance(contract, PAWL_TERMINATED);
+    assert_ok(contract, pawl_restart_from(contract->engine, "w", "i", "nap", &contract->error));
+    contract_idle(contract);
+    const struct pawl_job *job = claim_one(contract);
+    assert_non_null(job);
+    assert_ok(contract, pawl_job_complete(contract->engine, job->token, "1", &contract->error));
+    contract_advance(contract, "1 hour");
+    assert_instance(contract, PAWL_COMPLETE);
 }
 
 static pawl_status branch_call(pawl_run *run, const pawl_value *input, pawl_value **out_result)
@@ -457,6 +493,7 @@ int main(void)
         CONTRACT_TEST(G1_a_call_can_be_compensated),
         CONTRACT_TEST(F1_a_call_that_was_answered_before_the_interrupt_is_undone),
         CONTRACT_TEST(F1_a_job_that_is_out_ends_before_anything_is_undone),
+        CONTRACT_TEST(F2_a_call_that_was_given_up_is_made_again_after_a_restart_from_a_later_step),
         CONTRACT_TEST(F1_an_attempt_that_failed_before_the_interrupt_is_not_followed_by_another),
         CONTRACT_TEST(G1_branches_call_at_once),
         CONTRACT_TEST(G2_a_bare_call_runs_in_every_pass_and_is_recorded_nowhere),

@@ -265,28 +265,68 @@ static pawl_status read_and_interrupt(struct pw_store *store, struct pw_arena *a
     return status;
 }
 
+/* The same, who lets the turn begin to undo. */
+static pawl_attempt *undoing;
+
+static pawl_status read_and_undo(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
+                                 struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    const pawl_turn *turn = meddler.turn;
+    pawl_status status = meddler.ops->read_steps(store, arena, query, out_rows, out_count, error);
+    meddler.turn = NULL;
+    if (turn != NULL) {
+        pawl_turn_unwind((pawl_turn *)turn);
+        undoing = expect_run(pawl_turn_lane((pawl_turn *)turn), "compensate: done");
+    }
+    return status;
+}
+
+static pawl_status restart_while(struct hand *hand, const pawl_turn *turn, bool is_undone)
+{
+    struct pw_store *store = hand->engine->store;
+    struct pw_store_ops ops = *store->ops;
+    meddler.hand = hand;
+    meddler.turn = turn;
+    meddler.ops = store->ops;
+    if (is_undone)
+        ops.read_steps = read_and_undo;
+    else
+        ops.read_current = read_and_interrupt;
+    store->ops = &ops;
+    pawl_status status = pawl_restart_from(hand->engine, "polled", "r", "done", &hand->error);
+    store->ops = meddler.ops;
+    return status;
+}
+
 /* A demand does not move a run that is held.  So the restart went through, and could keep what the turn was about to undo;
  * and the interrupt, which had been acknowledged, was gone. */
 static void a_restart_from_a_step_keeps_nothing_of_a_run_that_is_interrupted_at_the_same_moment(void **state)
 {
     struct hand *hand = *state;
-    struct pw_store *store = hand->engine->store;
     hand_create(hand, "r");
     pawl_turn *turn = poll_for(hand, "r");
     run_step(pawl_turn_lane(turn), "done", "1");
     pawl_attempt *attempt = expect_run(pawl_turn_lane(turn), "more");
-    meddler.hand = hand;
-    meddler.turn = turn;
-    meddler.ops = store->ops;
-    struct pw_store_ops ops = *store->ops;
-    ops.read_current = read_and_interrupt;
-    store->ops = &ops;
-    pawl_status status = pawl_restart_from(hand->engine, "polled", "r", "done", &hand->error);
-    store->ops = meddler.ops;
-    assert_int_equal(status, PAWL_NOT_REPAIRABLE);
+    assert_int_equal(restart_while(hand, turn, false), PAWL_NOT_REPAIRABLE);
     assert_int_equal(pawl_attempt_complete(attempt, NULL, 0), PAWL_OK);
     hand_finish(hand, turn, "1");
     assert_int_equal(hand_get(hand, "r").run_number, 1);
+}
+
+/* Nor does the row that tells of the first compensation: what it undoes was kept. */
+static void a_restart_from_a_step_keeps_nothing_of_a_run_that_begins_to_undo_at_the_same_moment(void **state)
+{
+    struct hand *hand = *state;
+    hand_create(hand, "r");
+    pawl_turn *turn = poll_for(hand, "r");
+    run_step(pawl_turn_lane(turn), "done", "1");
+    assert_int_equal(pawl_attempt_fail(expect_run(pawl_turn_lane(turn), "more"), "Broken", "", false), PAWL_OK);
+    assert_int_equal(restart_while(hand, turn, true), PAWL_NOT_REPAIRABLE);
+    assert_int_equal(pawl_attempt_complete(undoing, NULL, 0), PAWL_OK);
+    pawl_turn_fail(turn, "Refused", "");
+    hand_done_with(hand, hand->runner, turn);
+    assert_int_equal(hand_get(hand, "r").run_number, 1);
+    assert_int_equal(hand_get(hand, "r").status, PAWL_ERRORED);
 }
 
 /* ---- Children that end more than once -------------------------------------------------------------------------------------- */
@@ -388,6 +428,7 @@ int main(void)
         TEST(an_interruption_of_a_branch_that_loses_is_not_one_of_the_run),
         TEST(a_run_that_was_resumed_and_handed_over_waits_for_repair_no_more),
         TEST(a_restart_from_a_step_keeps_nothing_of_a_run_that_is_interrupted_at_the_same_moment),
+        TEST(a_restart_from_a_step_keeps_nothing_of_a_run_that_begins_to_undo_at_the_same_moment),
         TEST(a_child_that_ends_again_tells_its_parent_again),
         TEST(a_wait_for_another_child_looks_at_it_although_an_event_came),
         TEST(a_step_that_finishes_later_says_so_although_the_clock_was_set_back),

@@ -177,13 +177,25 @@ static pawl_status round_begin(struct round *round, struct pw_text workflow, str
     return status;
 }
 
-/* What follows from how it went. */
-static void round_end(struct round *round, pawl_status status)
+/* An event or a demand came that the decision does not know of. */
+static bool is_overtaken(const struct pw_unit *unit, pawl_status status)
+{
+    const struct pw_op *op = unit->first;
+    return status == PAWL_BUSY && op != NULL && op->kind == PW_OP_FENCE && op->as.fence.unless_new_events &&
+           op->as.fence.event_seq > op->as.fence.event_seq_seen;
+}
+
+/* What follows from how it went.  PAWL_CONFLICT: it is to be decided again. */
+static pawl_status round_end(struct round *round, pawl_status status)
 {
     if (status == PAWL_OK)
         follow_up(&round->edit);
     else if (round->edit.held != NULL)
         pw_local_cancel(round->edit.engine);
+    if (is_overtaken(&round->unit, status))
+        status = PAWL_CONFLICT;
+    round_clear(round);
+    return status;
 }
 
 static pawl_status report_busy(struct pw_text workflow, struct pw_text id, struct pawl_error *error)
@@ -202,8 +214,7 @@ pawl_status pw_edit_run(pawl_engine *engine, struct pw_text workflow, struct pw_
         pawl_status status = round_begin(&round, workflow, id, decide, user, &commits);
         if (commits)
             status = pw_edit_commit(engine, &round.unit, &round.error);
-        round_end(&round, status);
-        round_clear(&round);
+        status = round_end(&round, status);
         if (status == PAWL_OK)
             return PAWL_OK;
         if (status != PAWL_CONFLICT)
@@ -237,8 +248,7 @@ static void call_answer(struct call *call, pawl_status status)
 /* True: the round was refused by a conflict, and another one may begin. */
 static bool call_end_round(struct call *call, pawl_status status)
 {
-    round_end(&call->round, status);
-    round_clear(&call->round);
+    status = round_end(&call->round, status);
     if (status == PAWL_CONFLICT && ++call->tried < PW_CONFLICT_RETRIES_MAX)
         return true;
     if (status == PAWL_CONFLICT)

@@ -159,16 +159,13 @@ pawl_status pw_repair_retry(struct pw_edit *edit, void *unused, struct pawl_erro
 
 /* A restart from a step, under way. */
 struct renewal {
-    pawl_engine *engine;
-    struct pw_text workflow, id, step;
-    struct pawl_error *error;
+    struct pw_text step;
     pawl_answered_fn *answered; /* NULL: somebody waits */
     void *user;
-    int tried;
 };
 
-/* What is demanded of a run that is held does not move its task, but raises the number of its newest event: the run may be
- * undone by now.  PAWL_BUSY: decide again. */
+/* A demand on a run that is held does not move its task, nor does the first step that undoes it, but both raise the number of
+ * its newest event: then it is decided again. */
 static void refuse_if_demanded(struct pw_edit *edit)
 {
     if (!edit->instance.has_task)
@@ -210,27 +207,12 @@ pawl_status pawl_restart_from(pawl_engine *engine, const char *workflow, const c
     pawl_status status = check_renewal(engine, workflow, id, step, &definition, error);
     if (status != PAWL_OK)
         return status;
-    do
-        status = pw_edit_run(engine, definition->name, pw_text_of(id), decide_restart_from, &renewal, error);
-    while (status == PAWL_BUSY && ++renewal.tried < PW_CONFLICT_RETRIES_MAX);
-    return status;
-}
-
-static void renewed(void *user, pawl_status status);
-
-static void renew(struct renewal *renewal)
-{
-    pw_edit_start(renewal->engine, renewal->workflow, renewal->id, decide_restart_from, renewal, renewal->error,
-                  renewed);
+    return pw_edit_run(engine, definition->name, pw_text_of(id), decide_restart_from, &renewal, error);
 }
 
 static void renewed(void *user, pawl_status status)
 {
     struct renewal *renewal = user;
-    if (status == PAWL_BUSY && ++renewal->tried < PW_CONFLICT_RETRIES_MAX) {
-        renew(renewal);
-        return;
-    }
     pawl_answered_fn *answered = renewal->answered;
     void *answered_user = renewal->user;
     free(renewal);
@@ -249,12 +231,6 @@ void pawl_restart_from_async(pawl_engine *engine, const char *workflow, const ch
         answered(user, status);
         return;
     }
-    *renewal = (struct renewal){ .engine = engine,
-                                 .workflow = definition->name,
-                                 .id = pw_text_of(id),
-                                 .step = pw_text_of(step),
-                                 .error = error,
-                                 .answered = answered,
-                                 .user = user };
-    renew(renewal);
+    *renewal = (struct renewal){ .step = pw_text_of(step), .answered = answered, .user = user };
+    pw_edit_start(engine, definition->name, pw_text_of(id), decide_restart_from, renewal, error, renewed);
 }

@@ -322,14 +322,15 @@ struct pw_op_pause {
 };
 
 /* To at least this, and a pause that was only asked for is lifted.  The task's event_seq is raised by one, so that a turn which
- * has not heard of it does not park past it (event_seq_seen, above). */
+ * has not heard of it does not park past it (event_seq_seen, above).  NONE: only the number is raised. */
 struct pw_op_demand {
     int64_t instance;
     enum pw_demand demand;
 };
 
-/* Of every unfinished ATTACHED instance that this run of the parent made: its demand is raised as by PW_OP_DEMAND, and unless it
- * is held, by a lease that has not expired, it becomes due now: active, RESUME, nobody's, epoch raised.  Every unfinished JOB of it ends as by PW_OP_END.  Demand NONE: only the jobs. */
+/* Of every unfinished ATTACHED instance that this run of the parent made: its demand is raised as by PW_OP_DEMAND, and unless
+ * it is held, by a lease that has not expired, it becomes due now: active, RESUME, nobody's, epoch raised.  Every unfinished
+ * JOB of it ends as by PW_OP_END.  Demand NONE: only the jobs. */
 struct pw_op_reach {
     int64_t parent, run;
     enum pw_demand demand;

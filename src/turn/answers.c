@@ -125,12 +125,14 @@ static pawl_status look_at_target(pawl_lane *lane, const struct pw_step *step, s
     return pw_lane_is_over(lane) ? pw_lane_suspend(lane) : status;
 }
 
-/* What was out when the run was interrupted, and is given up for that. */
+/* Part of rows: another text would not be known again. */
+static const char given_up[] = "the run was interrupted while its job was out";
+
 static bool is_given_up(const struct pw_step *step)
 {
     return step->row.kind == PAWL_STEP_CALL && step->row.status == PAWL_STEP_ERRORED &&
-           pw_text_equal(step->row.error_name, pw_text_of(pawl_status_name(PAWL_INTERRUPTED))) &&
-           pw_text_equal(step->row.error_message, pw_text_of(pawl_status_text(PAWL_INTERRUPTED)));
+           pw_text_equal(step->row.error_name, pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED))) &&
+           pw_text_equal(step->row.error_message, pw_text_of(given_up));
 }
 
 /* What every wait does first.  PAWL_OK with *out_decided false: there is no answer yet.  Of a run that was interrupted the
@@ -263,7 +265,7 @@ static pawl_status give_up_job(pawl_lane *lane, struct pw_step *step, const stru
     struct pw_attempt_failure failure = { .attempt = step->row.attempts,
                                           .name = pawl_status_name(why),
                                           .message = pawl_status_text(why),
-                                          .may_retry = why != PAWL_INTERRUPTED,
+                                          .may_retry = true,
                                           .policy = policy,
                                           .ends = pw_job_of_step(step, &job) ? &job : NULL };
     pw_recall_stamp(step, pawl_now_ms(lane->turn->engine));
@@ -309,13 +311,19 @@ static pawl_status look_at_job(pawl_lane *lane, struct pw_step *step, const stru
     return status == PAWL_OK ? PAWL_CONFLICT : status;
 }
 
-/* A job that is out ends before anything is undone: were it done afterwards, nobody would undo it. */
-static pawl_status interrupt_call(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
+/* A job that is out ends before anything is undone: were it done afterwards, nobody would undo it.  The call has not failed: it
+ * is abandoned, so that a restart from a later step makes it again.  Holds only if no event came that this turn has not seen. */
+static pawl_status interrupt_call(pawl_lane *lane, struct pw_step *step)
 {
     struct pw_job job;
     if (!pw_job_of_step(step, &job))
         return pw_recall_interrupt(lane);
-    pawl_status status = give_up_job(lane, step, policy, PAWL_INTERRUPTED);
+    pw_recall_stamp(step, pawl_now_ms(lane->turn->engine));
+    step->row.status = PAWL_STEP_ERRORED;
+    step->row.error_name = pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED));
+    step->row.error_message = pw_text_of(given_up);
+    pawl_status status = pw_boundary_record(
+        &(struct pw_boundary){ .lane = lane, .step = step, .unless_new_events = true, .ends = &job });
     return status == PAWL_OK ? PAWL_CONFLICT : status;
 }
 
@@ -334,7 +342,7 @@ static pawl_status call_look(pawl_lane *lane, struct pw_step *step, const void *
     if (status != PAWL_OK || decided)
         return status;
     if (pw_recall_is_interrupted(lane->turn))
-        return interrupt_call(lane, step, policy);
+        return interrupt_call(lane, step);
     int64_t now_ms = pawl_now_ms(lane->turn->engine);
     if (step->row.next_retry_at_ms > now_ms)
         return pw_recall_wait(lane, step->row.next_retry_at_ms, PW_TASK_RETRY);

@@ -242,6 +242,16 @@ static bool add_end(struct turn_unit *own, const struct pw_job *job)
     return true;
 }
 
+/* Raises the number that a restart from a step looks at (refuse_if_demanded() in service/repair.c). */
+static bool add_announcement(struct turn_unit *own, bool is_wanted)
+{
+    struct pw_op *op = is_wanted ? pw_unit_add(&own->unit, PW_OP_DEMAND) : NULL;
+    if (op == NULL)
+        return !is_wanted;
+    op->as.demand = (struct pw_op_demand){ .instance = own->turn->claim.fence.instance, .demand = PW_DEMAND_NONE };
+    return true;
+}
+
 static bool add_consumption(struct turn_unit *own, const struct pw_boundary *boundary)
 {
     const struct pw_fence *fence = &own->turn->claim.fence;
@@ -283,7 +293,8 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
         return pw_lane_error(lane, status, "%s", error.text);
     }
     bool complete = status == PAWL_OK && add_step(own, step) && add_consumption(own, boundary) &&
-                    add_job(own, boundary->makes) && add_end(own, boundary->ends);
+                    add_job(own, boundary->makes) && add_end(own, boundary->ends) &&
+                    add_announcement(own, boundary->announces);
     if (!complete || !add_logs(own, &boundary->logs) || !add_lines(own, &boundary->verdict) ||
         pw_hooks_annotate(turn->engine, &own->unit) != PAWL_OK) {
         unit_drop(own);

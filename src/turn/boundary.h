@@ -31,6 +31,7 @@ struct pw_boundary {
     enum pawl_mutation_when when;
     struct pw_event *event;     /* consumed by the step, or NULL */
     bool unless_new_events;     /* the outcome holds only if no event came meanwhile */
+    bool announces;             /* whoever has read the run's steps, and does not know this one, is to read again */
     const struct pw_job *makes; /* or NULL */
     const struct pw_job *ends;  /* or NULL */
     struct pw_log_list logs;    /* besides the turn's own */

@@ -291,13 +291,13 @@ pawl_status pw_recall_mock(pawl_lane *lane, struct pw_step *step, const struct p
  * waits for it.  Of a run that was interrupted the task says so. */
 static bool begins_undoing(const pawl_turn *turn, const struct pw_step *step)
 {
-    return turn->unwinding && !turn->undoing_known && turn->demand == PW_DEMAND_NONE && !step->in_store;
+    return turn->unwinding && turn->undoing_told == 0 && turn->demand == PW_DEMAND_NONE && !step->in_store;
 }
 
 static pawl_status announce_undoing(pawl_lane *lane, struct pw_step *step)
 {
-    lane->turn->undoing_known = true;
-    pawl_status status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
+    pawl_status status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step, .announces = true });
+    lane->turn->undoing_told = lane->after;
     return status == PAWL_OK ? PAWL_CONFLICT : status;
 }
 
@@ -307,6 +307,8 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
 {
     pawl_turn *turn = lane->turn;
     bool mocked;
+    if (turn->unwinding && lane->after < turn->undoing_told)
+        lane->after = turn->undoing_told; /* of another lane */
     if (turn->answered < lane->after) {
         pawl_status status = pw_lane_await(lane, lane->after);
         return status == PAWL_OK ? PAWL_CONFLICT : status;

@@ -291,19 +291,23 @@ static struct sim_instance *job_of(struct sim_model *model, struct pw_text type)
     return strncmp(text, "$@f/", 4) == 0 ? sim_model_find(model, "@f", text + 4) : NULL;
 }
 
-/* Without an answer: its job was late, or is given up because the run is interrupted. */
+/* Abandoned with a branch that lost a race, or because the run is interrupted while its job is out. */
 static void check_given_up(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op)
 {
     const struct pw_step_row *row = &op->row;
+    if (!sim_is_given_up(row))
+        return;
+    SIM_CHECK(SIM_RULE_DEMAND, sim_model_by_key(model, op->instance)->task.demand != PW_DEMAND_NONE,
+              "%s is given up, and nobody wanted that", row->name.data);
+    SIM_CHECK(SIM_RULE_JOBS_END, find_op(unit, PW_OP_END) != NULL, "%s is given up, and its job is not",
+              row->name.data);
+}
+
+/* Without an answer: its job was late. */
+static void check_late_job(struct sim_model *model, const struct pw_unit *unit, const struct pw_step_row *row)
+{
     const struct pw_op *end = find_op(unit, PW_OP_END);
     const struct sim_instance *job = job_of(model, row->wait_event_type);
-    if (pw_text_equal(row->error_name, pw_text_of("INTERRUPTED"))) {
-        SIM_CHECK(SIM_RULE_DEMAND, sim_model_by_key(model, op->instance)->task.demand != PW_DEMAND_NONE,
-                  "%s is given up, and nobody wanted that", row->name.data);
-        SIM_CHECK(SIM_RULE_JOBS_END, end != NULL && row->status == PAWL_STEP_ERRORED,
-                  "%s is given up, and its job is not", row->name.data);
-        return;
-    }
     SIM_CHECK(SIM_RULE_JOB_RESULT, pw_text_equal(row->error_name, pw_text_of("STEP_TIMEOUT")) && end != NULL,
               "%s failed with %s, and nobody said so", row->name.data, row->error_name.data);
     SIM_CHECK(SIM_RULE_JOB_RESULT,
@@ -319,8 +323,10 @@ static void check_call(struct sim_model *model, const struct pw_unit *unit, cons
     bool failed = false, begins = row->status == PAWL_STEP_WAITING && row->error_name.data == NULL;
     int jobs = count_ops(unit, PW_OP_CREATE);
     const struct sim_event *answer = answer_of(unit, row, run, &failed);
-    if (is_abandoned(row))
+    if (is_abandoned(row)) {
+        check_given_up(model, unit, op);
         return;
+    }
     if (begins) { /* another attempt, or a longer wait for the same */
         SIM_CHECK(SIM_RULE_ATTEMPTS, row->attempts == step->attempts + jobs && jobs <= 1, "%s: %lld attempts, %d jobs",
                   row->name.data, (long long)row->attempts, jobs);
@@ -336,7 +342,7 @@ static void check_call(struct sim_model *model, const struct pw_unit *unit, cons
                       (row->attempts_max == 0 || row->attempts < row->attempts_max),
                   "%s: another attempt at %lld", row->name.data, (long long)row->next_retry_at_ms);
     if (answer == NULL)
-        check_given_up(model, unit, op);
+        check_late_job(model, unit, row);
     else if (row->status == PAWL_STEP_WAITING)
         SIM_CHECK(SIM_RULE_ANSWERED, failed, "%s is tried again after %s", row->name.data, answer->type);
     else

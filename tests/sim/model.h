@@ -200,6 +200,8 @@ int64_t sim_share_begins(const struct sim_instance *instance, const struct pw_sh
 bool sim_step_is_finished(const struct sim_step *step);
 /* It lost a race: nobody says how it ended. */
 bool sim_step_is_abandoned(const struct sim_step *step);
+/* A call whose job was out when the run was interrupted. */
+bool sim_is_given_up(const struct pw_step_row *row);
 /* "n7" is 7, "c7" and "compensate: n7" are past the nodes; "call", the step of a job, is 0.  SIM_NONE: no step's name. */
 int sim_node_of(struct pw_text name);
 /* The other way round; answers its size. */

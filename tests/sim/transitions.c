@@ -242,7 +242,7 @@ static enum cause cause_of_failure(struct pw_text name)
     } known[] = { { "STEP_ABANDONED", CAUSE_ABANDONED },         { "STEP_TIMEOUT", CAUSE_TIMES_OUT },
                   { "WAIT_FOR_EVENT_TIMEOUT", CAUSE_TIMES_OUT }, { "STEP_UNIQUE_CONSTRAINT_VIOLATION", CAUSE_REFUSED },
                   { "STEP_MUTATION_FAILED", CAUSE_REFUSED },     { "INSTANCE_TERMINAL", CAUSE_REFUSED },
-                  { "INSTANCE_NOT_FOUND", CAUSE_REFUSED },       { "INTERRUPTED", CAUSE_DEMAND } };
+                  { "INSTANCE_NOT_FOUND", CAUSE_REFUSED } };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (pw_text_equal(name, pw_text_of(known[i].name)))
             return known[i].cause;
@@ -275,6 +275,7 @@ void sim_note_step(struct sim_model *model, const struct pw_op_step *op)
     const struct sim_instance *instance = sim_model_by_key(model, op->instance);
     const struct sim_step *step = &instance->runs[op->run - 1].steps[sim_node_of(row->name)];
     enum cause cause = row->status == PAWL_STEP_COMPLETED ? cause_of_success(row->kind)
+                       : sim_is_given_up(row)             ? CAUSE_DEMAND
                        : row->error_name.data != NULL     ? cause_of_failure(row->error_name)
                        : sim_step_is_finished(step)       ? CAUSE_REPAIR
                        : step->exists                     ? CAUSE_CHANGES

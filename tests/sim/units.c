@@ -404,7 +404,7 @@ static void raise_demand(struct sim_instance *instance, enum pw_demand demand)
 {
     struct sim_task *task = &instance->task;
     task->demand = task->demand > demand ? task->demand : demand;
-    task->pause_requested = false;
+    task->pause_requested = task->pause_requested && demand == PW_DEMAND_NONE;
     (void)next_event(sim_model_run(instance, instance->run), task);
 }
 

@@ -69,7 +69,8 @@ static void demand(const struct pw_transaction *transaction, struct pw_pg_run *r
     if (run->task.demand < least)
         run->task.demand = least;
     run->task.event_seq++;
-    run->task.pause_requested = false;
+    if (least != PW_DEMAND_NONE)
+        run->task.pause_requested = false;
     run->task.updated_at_ms = transaction->now_ms;
     run->is_changed = true;
 }

@@ -100,8 +100,8 @@
         " owner = NULL, locked_until = NULL, pause_requested = 0, updated_at = ?5 WHERE instance = ?1")                \
     QUERY(TASK_PAUSE, "UPDATE workflow_task SET pause_requested = ?2, updated_at = ?3 WHERE instance = ?1")            \
     QUERY(TASK_DEMAND,                                                                                                 \
-        "UPDATE workflow_task SET demand = max(demand, ?2), event_seq = event_seq + 1, pause_requested = 0,"           \
-        " updated_at = ?3 WHERE instance = ?1")                                                                        \
+        "UPDATE workflow_task SET demand = max(demand, ?2), event_seq = event_seq + 1,"                                \
+        " pause_requested = CASE ?2 WHEN 0 THEN pause_requested ELSE 0 END, updated_at = ?3 WHERE instance = ?1")      \
     QUERY(TASK_DEMAND_NOW,                                                                                             \
         "UPDATE workflow_task SET demand = max(demand, ?2), event_seq = event_seq + 1, status = 0, kind = 2,"          \
         " due_at = ?3, processing = 0, epoch = epoch + 1, owner = NULL, locked_until = NULL, pause_requested = 0,"     \
