@@ -222,16 +222,25 @@ static enum exit_code find_newest(struct session *session, const char *workflow,
     return EXIT_DONE;
 }
 
+/* What is withheld may be what is looked for. */
+static const char *as_far_as_seen(size_t withheld)
+{
+    return withheld > 0 ? ", as far as this token may see" : "";
+}
+
 static enum exit_code resolve_latest(struct session *session, struct reference *reference, const char **names,
                                      size_t count)
 {
     struct newest best = { NULL, 0 };
     const char *said = reference->workflow;
+    size_t withheld = 0;
     for (size_t i = 0; i < count; i++) {
         struct newest newest;
         enum exit_code code = find_newest(session, names[i], &newest);
-        if (said == NULL && workflow_is_withheld(session, code))
+        if (said == NULL && workflow_is_withheld(session, code)) {
+            withheld++;
             continue;
+        }
         if (code != EXIT_DONE)
             return code;
         if (newest.id != NULL && (best.id == NULL || newest.created_at_ms > best.created_at_ms)) {
@@ -240,31 +249,33 @@ static enum exit_code resolve_latest(struct session *session, struct reference *
         }
     }
     if (best.id == NULL)
-        return problem_set(&session->problem, EXIT_REFUSED, "INSTANCE_NOT_FOUND", "there is no instance%s%s yet",
-                           said != NULL ? " of " : "", said != NULL ? said : "");
+        return problem_set(&session->problem, EXIT_REFUSED, "INSTANCE_NOT_FOUND", "there is no instance%s%s yet%s",
+                           said != NULL ? " of " : "", said != NULL ? said : "", as_far_as_seen(withheld));
     reference->id = best.id;
     return EXIT_DONE;
 }
 
 /* *out_found: whether the workflow has an instance of that id, as far as the token may see. */
-static enum exit_code has_instance(struct session *session, const struct reference *reference, bool *out_found)
+static enum exit_code has_instance(struct session *session, const struct reference *reference, bool *out_found,
+                                   size_t *withheld)
 {
     struct answer answer;
     enum exit_code code = client_get(session, reference_path(&session->pool, reference), &answer);
     *out_found = code == EXIT_DONE;
     if (code == EXIT_DONE)
         answer_free(&answer);
-    if ((code == EXIT_REFUSED && session->problem.http_status == 404) || workflow_is_withheld(session, code))
-        return EXIT_DONE;
-    return code;
+    bool is_withheld = workflow_is_withheld(session, code);
+    *withheld += is_withheld;
+    return (code == EXIT_REFUSED && session->problem.http_status == 404) || is_withheld ? EXIT_DONE : code;
 }
 
 static enum exit_code search(struct session *session, struct reference *reference, const char **names, size_t count)
 {
     const char *found = NULL;
+    size_t withheld = 0;
     for (size_t i = 0; i < count; i++) {
         bool has = false;
-        enum exit_code code = has_instance(session, &(struct reference){ names[i], reference->id }, &has);
+        enum exit_code code = has_instance(session, &(struct reference){ names[i], reference->id }, &has, &withheld);
         if (code != EXIT_DONE)
             return code;
         if (has && found != NULL)
@@ -275,7 +286,8 @@ static enum exit_code search(struct session *session, struct reference *referenc
     }
     if (found == NULL)
         return problem_set(&session->problem, EXIT_REFUSED, "INSTANCE_NOT_FOUND",
-                           "no workflow of this server has an instance \"%s\"", reference->id);
+                           "no workflow of this server has an instance \"%s\"%s", reference->id,
+                           as_far_as_seen(withheld));
     reference->workflow = found;
     return EXIT_DONE;
 }

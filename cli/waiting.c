@@ -181,6 +181,8 @@ const char *waiting_sentence(struct pool *pool, const json_t *step, int64_t now_
         return pool_format(pool, "waiting for %s%s", other, has_time(step) ? until : show_taker(pool, step, now_ms));
     if (strcmp(type, "sleep") == 0)
         return pool_format(pool, "sleeping%s", until);
+    if (strcmp(type, "do") == 0) /* put back by a repair, or the first that undoes */
+        return pool_format(pool, "about to begin \"%s\"", json_text(step, "name", "?"));
     return pool_format(pool, "waiting in \"%s\"%s", json_text(step, "name", "?"), until);
 }
 

@@ -382,11 +382,13 @@ PAWL_API void pawl_turn_await_repair(pawl_turn *turn);
 
 /* ---- Interruption --------------------------------------------------------------------------------------------- */
 
-/* A run that was interrupted: every durable call that would need more than history says PAWL_INTERRUPTED, until the turn
+/* A run that was interrupted: every durable call that would need more than history says PAWL_INTERRUPTED, and so does one whose
+ * job is out; an answer that has come is still taken.  That holds until the turn
  * function calls pawl_turn_unwind(): from there on, in this pass, calls work again, to undo what was done.  However the turn
  * then ends, the instance is terminated; an error name other than INTERRUPTED is kept with it.  A run that failed may call it,
  * too.  Where a race was replayed pawl_turn_unwind() suspends the main lane once: the next pass shows the branches that lost, as
- * well, up to where they were left, so that what they did is undone with the rest. */
+ * well, up to where they were left, so that what they did is undone with the rest.  Steps that undo others have names that begin
+ * with "compensate: ": that is how a repair knows that there is nothing left to keep. */
 PAWL_API bool pawl_turn_interrupted(const pawl_turn *turn);
 PAWL_API void pawl_turn_unwind(pawl_turn *turn);
 

@@ -549,7 +549,7 @@ struct pawl_change {
 
 /* Follows an instance, over restarts, too: from the beginning of its current run, or from a mark.  Every log line comes
  * once.  A step comes each time its record has changed; changes that follow one another quickly may come as one.
- * PAWL_INVALID_CURSOR: `since` is not a mark of this instance. */
+ * After a resume that puts failed steps back (repair) all steps of the run come once more.  PAWL_INVALID_CURSOR: `since` is not a mark of this instance. */
 PAWL_API pawl_status pawl_follow_open(pawl_engine *engine, const char *workflow, const char *id, const char *since,
                                       pawl_follow **out_follow, struct pawl_error *error) PAWL_MUST_CHECK;
 /* What is new since the last call, at most some hundred; none: there is nothing new now.  Never waits.  *out_ended: the

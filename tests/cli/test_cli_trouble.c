@@ -177,6 +177,7 @@ static void G4_what_a_token_may_not_see_is_left_out_and_told(void **state)
     /* Neither does it end the search for an id. */
     expect(CLI(IN_A_PIPE, "instances", "get", "n-1", "-o", "ids"), 0, "nap/n-1\n", "");
     expect(CLI(IN_A_PIPE, "instances", "get", "latest", "-o", "ids"), 0, "nap/n-1\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "get", "n-2"), 1, "", "has an instance \"n-2\", as far as this token may see");
 }
 
 static void G4_a_token_that_may_see_no_workflow_is_refused(void **state)
@@ -188,6 +189,8 @@ static void G4_a_token_that_may_see_no_workflow_is_refused(void **state)
     assert_int_equal(setenv("PAWL_TOKEN_FILE", "reader.token", 1), 0);
     expect(CLI(IN_A_PIPE, "instances", "list"), 1, "", "(403 FORBIDDEN)");
     expect(CLI(IN_A_PIPE, "instances", "list", "--all", "--json"), 1, "", "{\"code\":\"FORBIDDEN\",");
+    expect(CLI(IN_A_PIPE, "instances", "get", "latest"), 1, "",
+           "there is no instance yet, as far as this token may see");
 }
 
 static void E_what_does_not_fit_is_told_with_what_would(void **state)
