@@ -422,6 +422,7 @@ static void anything_else_is_no_duration(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         int64_t ms = -1;
         assert_false(pw_duration_parse(bad[i], &ms));
+        assert_int_equal(ms, -1);
     }
     int64_t ms = -1;
     assert_false(pw_duration_parse(NULL, &ms));

@@ -71,10 +71,13 @@ bool pw_duration_parse(const char *text, int64_t *out_ms)
     const char *name = rest;
     if (name[0] == ' ' && name[1] != '\0')
         name++;
-    int64_t ms, whole, fraction = 0;
+    int64_t ms, whole, fraction = 0, sum;
     if (!unit_ms(name, &ms) || !whole_ms(text, whole_end, ms, &whole))
         return false;
     if (rest > whole_end)
         fraction = fraction_ms(whole_end + 1, rest, ms);
-    return !__builtin_add_overflow(whole, fraction, out_ms);
+    if (__builtin_add_overflow(whole, fraction, &sum))
+        return false;
+    *out_ms = sum;
+    return true;
 }
