@@ -144,6 +144,56 @@ static void F4_what_lost_a_race_is_undone_too_whether_the_run_fails_at_once_or_l
     }
 }
 
+static pawl_status create_another(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    (void)out_result;
+    return pawl_step_create(step, "other", NULL, NULL); /* so that the step is told only once it is durable */
+}
+
+static pawl_status branch_that_creates(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    return pawl_do(run, "creates", &undone, create_another, input, out_result);
+}
+
+static pawl_status fail_for_good(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    (void)out_result;
+    return pawl_fail_for_good(step, "Broken", "at once");
+}
+
+static pawl_status branch_that_fails(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    return pawl_do(run, "fails", NULL, fail_for_good, input, out_result);
+}
+
+static pawl_status run_race_to_failure(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    struct pawl_branch branches[] = { { .run = branch_that_creates }, { .run = branch_that_fails } };
+    (void)params;
+    (void)out_result;
+    pawl_status status = pawl_first(run, "race", branches, 2, NULL);
+    return status == PAWL_OK || status == PAWL_FAILED ? pawl_run_fail(run, "Refused", "after all") : status;
+}
+
+static pawl_status run_nothing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)run;
+    (void)params;
+    (void)out_result;
+    return PAWL_OK;
+}
+
+static void F4_what_a_loser_did_is_undone_though_it_was_cut_short_before_it_was_told(void **state)
+{
+    struct contract *contract = *state;
+    contract_register(contract, "other", run_nothing);
+    contract_start(contract, run_race_to_failure, NULL);
+    assert_errored(contract, "Refused", "after all");
+    assert_text(contract->trace, "compensate: creates {}; ");
+}
+
 /* ---- Its input ------------------------------------------------------------------------------------------------------------ */
 
 static pawl_status give_text(pawl_step *step, const pawl_value *input, pawl_value **out_result)
@@ -511,6 +561,7 @@ int main(void)
         CONTRACT_TEST(F4_compensations_run_in_reverse_order_when_the_run_fails),
         CONTRACT_TEST(F4_a_step_that_failed_is_not_undone_those_before_it_are),
         CONTRACT_TEST(F4_a_failure_that_the_workflow_handles_undoes_nothing),
+        CONTRACT_TEST(F4_what_a_loser_did_is_undone_though_it_was_cut_short_before_it_was_told),
         CONTRACT_TEST(F4_what_lost_a_race_is_undone_too_whether_the_run_fails_at_once_or_later),
         CONTRACT_TEST(F4_input_and_result_are_handed_on_as_they_were_and_what_is_absent_is_left_out),
         CONTRACT_TEST(F4_steps_of_branches_are_undone_in_the_reverse_order_of_their_completion),

@@ -398,6 +398,8 @@ static pawl_status run_race(pawl_lane *lane, struct pw_step *step, size_t count,
         return PAWL_SUSPENDED;
     if (fork_is_over(&fork)) /* a pause, too: it may have kept losers from being walked */
         return pw_lane_suspend(lane);
+    /* What a loser did may be durable by now without having been told to it. */
+    lane->turn->skipped_losers = any_unfinished(&fork) || lane->turn->skipped_losers;
     *out_winner = fork.winner;
     return pw_boundary_choose(lane, step, fork.winner);
 }

@@ -101,7 +101,7 @@ struct pawl_turn {
     enum pw_demand demand, demand_passed; /* what is demanded of the run; the same when the pass began */
     bool unwinding;                       /* from here on, in this pass, calls work again */
     int64_t undoing_told;                 /* the unit that tells the store that it unwinds; 0: none */
-    bool skipped_losers;                  /* of a race that this pass replayed */
+    bool skipped_losers;                  /* of a race that this pass replayed, or cut short */
     bool walks_losers;                    /* from the next pass on, so that what they did can be undone */
 
     pawl_status trouble; /* memory ran out somewhere: close, and try again a little later */
