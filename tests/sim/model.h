@@ -12,7 +12,7 @@
 #include "transitions.h"
 
 enum {
-    SIM_INSTANCES_MAX = 160,
+    SIM_INSTANCES_MAX = 320,
     SIM_RUNS_MAX = 12,
     SIM_EVENTS_MAX = 96,
     SIM_LOGS_MAX = 4096,
