@@ -41,9 +41,10 @@ static void check_refused(const struct serving *serving, const struct pawl_http_
     /* Where a server lives, it was asked whether it does, and takes a moment to notice that it was all; so it may have
      * been with the one before. */
     int64_t until_ms = monotonic_ms() + PATIENCE_MS;
-    while (count_descriptors() > descriptors && monotonic_ms() < until_ms)
+    int left = count_descriptors();
+    for (; left > descriptors && monotonic_ms() < until_ms; left = count_descriptors())
         rest_a_little();
-    assert_true(count_descriptors() <= descriptors);
+    assert_true(left <= descriptors);
     assert_true(await_threads(threads));
 }
 
