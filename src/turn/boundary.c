@@ -274,6 +274,13 @@ static int64_t unit_submit(struct turn_unit *own)
     return number;
 }
 
+/* Up to where nothing came that the turn does not know: a number without an event is a demand's, which may be unheard. */
+static int64_t events_known(const pawl_turn *turn)
+{
+    int64_t known = turn->history->event_seq;
+    return turn->fenced < known && turn->gap < known ? turn->gap : known;
+}
+
 pawl_status pw_boundary_record(const struct pw_boundary *boundary)
 {
     pawl_lane *lane = boundary->lane;
@@ -286,7 +293,7 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
         return pw_turn_out_of_memory(turn);
     own->step = step;
     own->fence->as.fence.unless_new_events = boundary->unless_new_events;
-    own->fence->as.fence.event_seq_seen = turn->history->event_seq;
+    own->fence->as.fence.event_seq_seen = events_known(turn);
     pawl_status status = add_mutations(own, boundary->mutations, boundary->when, &unsettled, &error);
     if (status != PAWL_OK && status != PAWL_NOMEM) {
         unit_drop(own);
@@ -502,9 +509,7 @@ static pawl_status add_end_of_run(struct turn_unit *own, const struct pw_closing
 static int64_t events_seen(const pawl_turn *turn)
 {
     const pawl_lane *lane = &turn->main;
-    int64_t known = turn->history->event_seq;
-    if (turn->fenced < known && turn->gap < known)
-        known = turn->gap;
+    int64_t known = events_known(turn);
     return lane->waits_for_event && lane->events_seen < known ? lane->events_seen : known;
 }
 
