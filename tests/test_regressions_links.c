@@ -161,6 +161,34 @@ static void an_interrupt_before_an_event_that_was_loaded_is_not_slept_over(void 
     pawl_runner_close(runner);
 }
 
+/* The turn had read the event, so that its outcome held unless anything came behind it: but the interrupt came before. */
+static void a_wait_does_not_time_out_past_an_interrupt_before_an_event_that_was_read(void **state)
+{
+    struct hand *hand = *state;
+    hand_create(hand, "r");
+    pawl_turn *turn = poll_for(hand, "r");
+    assert_int_equal(wait_for(pawl_turn_lane(turn), "go"), PAWL_SUSPENDED);
+    hand_suspend(hand, turn);
+    hand_advance_ms(hand, 2 * HOUR_MS);
+    turn = poll_for(hand, "r");
+    demand_from_afar(hand, turn, PW_DEMAND_INTERRUPT);
+    hand_send(hand, "r", "other", NULL);
+    pawl_status status = wait_for(pawl_turn_lane(turn), "go");
+    for (int turns = 0; status == PAWL_SUSPENDED && turns < 3; turns++) {
+        bool again = true;
+        pawl_turn_suspend(turn);
+        assert_ok(pawl_turn_done(hand->runner, turn, &again, &hand->error), hand->error);
+        turn = again ? turn : poll_for(hand, "r");
+        status = wait_for(pawl_turn_lane(turn), "go");
+    }
+    assert_int_equal(status, PAWL_INTERRUPTED);
+    fail_run(hand, turn, "INTERRUPTED");
+    struct pawl_history history = hand_history(hand, "r");
+    assert_int_equal(history.step_count, 1);
+    assert_int_equal(history.steps[0].status, PAWL_STEP_WAITING);
+    assert_int_equal(hand_get(hand, "r").status, PAWL_TERMINATED);
+}
+
 /* ---- A branch that is interrupted and loses ------------------------------------------------------------------------------ */
 
 struct story {
@@ -204,6 +232,62 @@ static void an_interruption_of_a_branch_that_loses_is_not_one_of_the_run(void **
     assert_false(pawl_turn_interrupted(story.turn));
     hand_finish(hand, story.turn, "1");
     assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+}
+
+static bool yield_always(void *runner)
+{
+    (void)runner;
+    return true;
+}
+
+/* The loser is told of its step once that is durable, and it is when the other branch decides the race. */
+static pawl_status lose_with_work_done(pawl_lane *lane, size_t position, void *user)
+{
+    struct story *story = user;
+    struct pawl_answer answer;
+    pawl_status status = recall(lane, position == 0 ? "creates" : "wins", &answer);
+    if (status != PAWL_OK || answer.kind != PAWL_ANSWER_RUN)
+        return status;
+    if (position == 1)
+        assert_true(pw_commit_lead(story->hand->engine->commit));
+    else
+        assert_int_equal(pawl_attempt_create_child(answer.attempt, "polled", "child", true, NULL, 0, NULL), PAWL_OK);
+    assert_int_equal(pawl_attempt_complete(answer.attempt, NULL, 0), PAWL_OK);
+    return recall(lane, position == 0 ? "creates" : "wins", &answer);
+}
+
+/* Nobody came back to it: its step had completed, and was not undone. */
+static void a_loser_that_was_not_told_what_it_did_is_walked_before_anything_is_undone(void **state)
+{
+    struct hand *hand = *state;
+    struct story story = { .hand = hand };
+    struct pawl_answer answer;
+    pawl_status statuses[2];
+    size_t winner = SIZE_MAX;
+    hand_create(hand, "r");
+    story.turn = poll_for(hand, "r");
+    pawl_lane *lane = pawl_turn_lane(story.turn);
+    const struct pw_turn_host *own = story.turn->host;
+    struct pw_turn_host busy = *own;
+    busy.should_yield = yield_always;
+    story.turn->host = &busy;
+    assert_int_equal(pawl_lane_first(lane, "race", strlen("race"), 2, lose_with_work_done, &story, &winner, statuses),
+                     PAWL_OK);
+    story.turn->host = own;
+    assert_int_equal(winner, 1);
+    assert_int_equal(statuses[0], PAWL_SUSPENDED);
+    pawl_turn_unwind(story.turn);
+    assert_int_equal(recall(lane, "compensate: wins", &answer), PAWL_SUSPENDED);
+    pawl_turn_suspend(story.turn);
+    bool again = false;
+    assert_ok(pawl_turn_done(hand->runner, story.turn, &again, &hand->error), hand->error);
+    assert_true(again);
+    lane = pawl_turn_lane(story.turn);
+    assert_int_equal(pawl_lane_first(lane, "race", strlen("race"), 2, lose_with_work_done, &story, &winner, statuses),
+                     PAWL_OK);
+    assert_int_equal(winner, 1);
+    assert_int_equal(statuses[0], PAWL_OK);
+    fail_run(hand, story.turn, "Refused");
 }
 
 /* ---- Repair that is over ------------------------------------------------------------------------------------------------ */
@@ -425,7 +509,9 @@ int main(void)
         TEST(a_run_that_goes_on_instead_of_waiting_for_repair_is_told_as_due),
         TEST(an_interrupt_before_an_event_that_a_turn_has_seen_is_not_slept_over),
         TEST(an_interrupt_before_an_event_that_was_loaded_is_not_slept_over),
+        TEST(a_wait_does_not_time_out_past_an_interrupt_before_an_event_that_was_read),
         TEST(an_interruption_of_a_branch_that_loses_is_not_one_of_the_run),
+        TEST(a_loser_that_was_not_told_what_it_did_is_walked_before_anything_is_undone),
         TEST(a_run_that_was_resumed_and_handed_over_waits_for_repair_no_more),
         TEST(a_restart_from_a_step_keeps_nothing_of_a_run_that_is_interrupted_at_the_same_moment),
         TEST(a_restart_from_a_step_keeps_nothing_of_a_run_that_begins_to_undo_at_the_same_moment),
