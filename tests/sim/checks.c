@@ -44,7 +44,7 @@ static bool body_was_late(struct sim_model *model, const struct pw_op_step *op, 
     for (int i = 0; i < model->body_count; i++) {
         const struct sim_body *body = &model->bodies[i];
         int64_t at_ms = body->end == SIM_BODY_RUNNING ? now_ms : body->ended_at_ms;
-        if (is_body_of(model, body, op, node) && at_ms > body->deadline_ms)
+        if (is_body_of(model, body, op, node) && (body->was_late || at_ms > body->deadline_ms))
             return true;
     }
     return false;

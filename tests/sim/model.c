@@ -255,3 +255,11 @@ int sim_model_body_starts(struct sim_model *model, const struct pw_fence *fence,
                                                .deadline_ms = deadline_ms };
     return number;
 }
+
+void sim_model_set_back(struct sim_model *model, int64_t now_ms)
+{
+    for (int i = 0; i < model->body_count; i++) {
+        struct sim_body *body = &model->bodies[i];
+        body->was_late = body->was_late || (body->end == SIM_BODY_RUNNING && now_ms > body->deadline_ms);
+    }
+}

@@ -111,6 +111,7 @@ struct sim_body {
     int64_t deadline_ms;
     int64_t returned_at_ms; /* when it came back */
     int64_t ended_at_ms;    /* when the engine had taken notice */
+    bool was_late;          /* before the clock was set back */
 };
 
 /* A hook, as every process of a world with hooks registers it. */
@@ -189,6 +190,9 @@ void sim_model_unit(struct sim_model *model, const struct pw_unit *unit, int64_t
 /* A body is about to start, or has ended; answers its number. */
 int sim_model_body_starts(struct sim_model *model, const struct pw_fence *fence, int node, int64_t attempt,
                           int64_t deadline_ms, int64_t now_ms);
+
+/* The clock is set back at this moment: whoever is late by now may be told so afterwards. */
+void sim_model_set_back(struct sim_model *model, int64_t now_ms);
 
 /* When the first task is due or the first lease expires; INT64_MAX: never. */
 int64_t sim_model_next_due(const struct sim_model *model);

@@ -247,6 +247,7 @@ static void stop_holder_of_job(struct sim_world *world)
 /* Somebody sets the clock right that was wrong, or wrong that was right. */
 static void set_back(struct sim_world *world)
 {
+    sim_model_set_back(&world->model, world->now_ms);
     world->now_ms -= sim_between(&world->chance, 1, 100000);
     world->counts->set_back++;
     sim_trace("%lld the clock is set back", (long long)world->now_ms);
