@@ -150,21 +150,46 @@ static pawl_status charge(pawl_step *step, const pawl_value *input, pawl_value *
     return pawl_result(step, out_result, "{s:V}", "charged", input);
 }
 
+/* Middleware that leaves everything as it was. */
+static pawl_status around_run(pawl_run *run, pawl_next *next, void *user)
+{
+    (void)user;
+    PAWL_TRY(pawl_log(run, PAWL_LOG_DEBUG, NULL, NULL, "a pass begins"));
+    return pawl_next_call(next);
+}
+
+static pawl_status around_step(pawl_step *step, pawl_next *next, void *user)
+{
+    (void)step;
+    (void)user;
+    return pawl_next_call(next);
+}
+
+/* Carried out in the thread of whoever executes it, by an engine of its own. */
+static pawl_status quote(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    pawl_value *charged;
+    PAWL_TRY(pawl_do(run, "charge", NULL, charge, params, &charged));
+    PAWL_TRY(pawl_sleep(run, "nap", "1 ms"));
+    return pawl_return(run, out_result, "V", charged);
+}
+
 /* What others finish: a worker outside and one in this process, whoever has a token, a child. */
 static pawl_status shop(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
     static const struct pawl_compensation undo = { .undo = publish };
     const struct pawl_step_options published = { .description = "for all to see", .compensate = &undo };
-    pawl_value *token, *packed, *shipped, *approved, *leaf;
+    pawl_value *token, *packed, *charged, *invoked, *approved, *leaf;
     const char *text;
     PAWL_TRY(pawl_deferred_token(run, "approval", &text));
     PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &token, "s", text));
     PAWL_TRY(pawl_do(run, "publish", &published, publish, token, NULL));
     PAWL_TRY(pawl_call(run, "pack", "pack", NULL, params, &packed));
-    PAWL_TRY(pawl_call(run, "charge", "charge", NULL, params, &shipped));
+    PAWL_TRY(pawl_call(run, "charge", "charge", NULL, params, &charged));
+    PAWL_TRY(pawl_invoke(run, "charge", params, &invoked));
     PAWL_TRY(pawl_await_deferred(run, "approval", NULL, &approved));
     PAWL_TRY(pawl_run_child(run, "leaf", "leaf", NULL, params, &leaf));
-    return pawl_return(run, out_result, "[V, V, V, V]", packed, shipped, approved, leaf);
+    return pawl_return(run, out_result, "[V, V, V, V, V]", packed, charged, invoked, approved, leaf);
 }
 
 /* ---- Acts, each of which can be done again -------------------------------------------------------------------------- */
@@ -439,11 +464,16 @@ static act_fn *const hook_acts[] = {
 static pawl_status open_shop(struct play *play)
 {
     const struct pawl_workflow workflow = { .name = "shop", .run = shop };
+    const struct pawl_workflow alone = { .name = "quote", .run = quote, .mode = PAWL_MODE_INLINE };
     const struct pawl_function function = { .name = "charge", .run = charge, .concurrency = 1 };
+    const struct pawl_middleware middleware = { .around_run = around_run, .around_step = around_step };
     PAWL_TRY(open_world(play));
-    PAWL_TRY(pawl_register(pawl_world_engine(play->world), &workflow, &play->error));
-    PAWL_TRY(pawl_register_function(pawl_world_engine(play->world), &function, &play->error));
-    return pawl_limit_function(pawl_world_engine(play->world), "pack", 1, &play->error);
+    pawl_engine *engine = pawl_world_engine(play->world);
+    PAWL_TRY(pawl_register(engine, &workflow, &play->error));
+    PAWL_TRY(pawl_register(engine, &alone, &play->error));
+    PAWL_TRY(pawl_register_function(engine, &function, &play->error));
+    PAWL_TRY(pawl_use(engine, &middleware, &play->error));
+    return pawl_limit_function(engine, "pack", 1, &play->error);
 }
 
 static pawl_status create_shop(struct play *play)
@@ -554,6 +584,18 @@ static pawl_status execute_leaf(struct play *play)
                      &play->error);
 }
 
+static pawl_status execute_quote(struct play *play)
+{
+    struct pawl_execute_options options = PAWL_EXECUTE_OPTIONS_INIT;
+    struct pawl_instance instance;
+    options.params_json = "{\"sku\": \"teapot\"}";
+    PAWL_TRY(pawl_execute(pawl_world_engine(play->world), pawl_world_scope(play->world), "quote", &options, &instance,
+                          &play->error));
+    assert_int_equal(instance.status, PAWL_COMPLETE);
+    assert_string_equal(instance.output_json, "{\"charged\":{\"sku\":\"teapot\"}}");
+    return PAWL_OK;
+}
+
 static pawl_status look_at_both(struct play *play)
 {
     size_t before = strlen(play->end);
@@ -565,10 +607,11 @@ static pawl_status look_at_both(struct play *play)
     return status;
 }
 
-static act_fn *const other_acts[] = { open_shop,          create_shop, create_failing, run_hours,     pack,
-                                      run_hours,          approve,     run_to_end,     list_leaves,   execute_leaf,
-                                      again_from_publish, run_hours,   interrupt_shop, retry_failing, run_to_end,
-                                      look_at_both,       NULL };
+static act_fn *const other_acts[] = {
+    open_shop, create_shop,    create_failing, run_hours,    pack,          run_hours,
+    approve,   run_to_end,     list_leaves,    execute_leaf, execute_quote, again_from_publish,
+    run_hours, interrupt_shop, retry_failing,  run_to_end,   look_at_both,  NULL
+};
 
 /* ---- Sweeps ----------------------------------------------------------------------------------------------------------- */
 
