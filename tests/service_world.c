@@ -338,9 +338,9 @@ static void peer_pause(void *runner, int64_t instance)
     ((struct world *)runner)->asked_to_pause++;
 }
 
-static void peer_interrupt(void *runner, int64_t instance, enum pw_demand demand)
+static void peer_interrupt(void *runner, int64_t instance, int64_t run, enum pw_demand demand)
 {
-    assert_true(instance > 0);
+    assert_true(instance > 0 && run > 0);
     ((struct world *)runner)->demanded = demand;
 }
 

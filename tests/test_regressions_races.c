@@ -378,7 +378,7 @@ static void the_watchdog_decides_no_race_while_the_store_may_refuse_a_losers_cha
     assert_null(find_step(hand, "race"));
     assert_int_equal(carry(&story, 3, event_against_late_and_change), PAWL_OK);
 
-    expect_abandoned(hand, "change", 1);
+    expect_abandoned(hand, "change", 2); /* the refused attempt counts */
     assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
 }
 

@@ -490,10 +490,10 @@ void pw_engine_pause(pawl_engine *engine, int64_t instance)
     pthread_rwlock_unlock(&engine->local_lock);
 }
 
-void pw_engine_interrupt(pawl_engine *engine, int64_t instance, enum pw_demand demand)
+void pw_engine_interrupt(pawl_engine *engine, int64_t instance, int64_t run, enum pw_demand demand)
 {
     pthread_rwlock_rdlock(&engine->local_lock);
     for (struct pw_peer *peer = engine->peers; peer != NULL; peer = peer->next)
-        peer->interrupt(peer->runner, instance, demand);
+        peer->interrupt(peer->runner, instance, run, demand);
     pthread_rwlock_unlock(&engine->local_lock);
 }

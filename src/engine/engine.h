@@ -46,7 +46,7 @@ struct pw_peer {
     void (*event)(void *runner, int64_t instance, int64_t run, int64_t seq); /* an event of that number came */
     void (*close)(void *runner);                   /* the engine is closed: stop, and let go of it */
     void (*pause)(void *runner, int64_t instance); /* a turn of it is asked to pause */
-    void (*interrupt)(void *runner, int64_t instance, enum pw_demand demand); /* that is demanded of a turn of it */
+    void (*interrupt)(void *runner, int64_t instance, int64_t run, enum pw_demand demand); /* that is demanded of it */
     struct pw_peer *next;
 };
 
@@ -139,6 +139,6 @@ void pw_engine_leave(pawl_engine *engine, struct pw_peer *peer);
 void pw_engine_revoke(pawl_engine *engine, int64_t instance, int64_t run);
 void pw_engine_event(pawl_engine *engine, int64_t instance, int64_t run, int64_t seq);
 void pw_engine_pause(pawl_engine *engine, int64_t instance);
-void pw_engine_interrupt(pawl_engine *engine, int64_t instance, enum pw_demand demand);
+void pw_engine_interrupt(pawl_engine *engine, int64_t instance, int64_t run, enum pw_demand demand);
 
 #endif

@@ -32,12 +32,12 @@ bool pw_step_is_finished(const struct pw_step *step)
     return step->row.seq != 0 && step->row.status != PAWL_STEP_WAITING;
 }
 
-void pw_step_complete(struct pw_history *history, struct pw_step *step, int64_t now_ms)
+void pw_step_finish(struct pw_history *history, struct pw_step *step, enum pawl_step_status status, int64_t now_ms)
 {
-    if (now_ms > history->completed_at_ms)
-        history->completed_at_ms = now_ms;
-    step->row.status = PAWL_STEP_COMPLETED;
-    step->row.updated_at_ms = history->completed_at_ms;
+    if (now_ms > history->finished_at_ms)
+        history->finished_at_ms = now_ms;
+    step->row.status = status;
+    step->row.updated_at_ms = history->finished_at_ms;
 }
 
 struct pw_step *pw_history_find(const struct pw_history *history, struct pw_text name)
@@ -76,8 +76,8 @@ static bool load_step(struct pw_history *history, const struct pw_step_row *row)
     step->in_store = true;
     if (row->seq > history->seq_last)
         history->seq_last = row->seq;
-    if (row->status == PAWL_STEP_COMPLETED && row->updated_at_ms > history->completed_at_ms)
-        history->completed_at_ms = row->updated_at_ms;
+    if (row->status != PAWL_STEP_WAITING && row->updated_at_ms > history->finished_at_ms)
+        history->finished_at_ms = row->updated_at_ms;
     struct pw_arena *arena = &history->arena;
     return pw_arena_text(arena, row->result, &step->row.result) &&
            pw_arena_text(arena, row->error_name, &step->row.error_name) &&

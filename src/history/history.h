@@ -48,9 +48,9 @@ struct pw_history {
     struct pw_table by_name;
     struct pw_step *first, *last;
     int64_t seq_last;
-    int64_t counted;         /* steps that count against the limit */
-    bool has_calls;          /* some of them are, or were, jobs */
-    int64_t completed_at_ms; /* the newest of them did */
+    int64_t counted;        /* steps that count against the limit */
+    bool has_calls;         /* some of them are, or were, jobs */
+    int64_t finished_at_ms; /* the newest of them did */
     struct pw_event *first_event, *last_event;
     /* Passes number the runs of the workflow function while this history is in memory.  What carries a number below
      * turn_pass happened before this turn, so that no turn has to touch every step to begin. */
@@ -82,9 +82,9 @@ struct pw_step *pw_history_add(struct pw_history *history, struct pw_text name, 
 /* Sleeps and recorded choices do not count as steps. */
 bool pw_step_kind_counts(enum pawl_step_kind kind);
 bool pw_step_is_finished(const struct pw_step *step);
-/* Completes it now, and not before any that has completed: what is undone is undone in the reverse of that order, also when
- * the clock was set back in between. */
-void pw_step_complete(struct pw_history *history, struct pw_step *step, int64_t now_ms);
+/* Finishes it now, as completed or errored, and not before any that has finished: what is undone is undone in the reverse of
+ * that order, and what failed last is what a retry tries again, also when the clock was set back in between. */
+void pw_step_finish(struct pw_history *history, struct pw_step *step, enum pawl_step_status status, int64_t now_ms);
 
 /* The event a wait of this type that ends at wake_at_ms gets, or NULL. */
 struct pw_event *pw_history_event_for(const struct pw_history *history, struct pw_text type, int64_t wake_at_ms);

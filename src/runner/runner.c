@@ -36,12 +36,12 @@ static void ask_to_pause(void *user, int64_t instance)
 }
 
 /* So that the next durable call knows, whether there is a commit before it or not. */
-static void tell_of_demand(void *user, int64_t instance, enum pw_demand demand)
+static void tell_of_demand(void *user, int64_t instance, int64_t run, enum pw_demand demand)
 {
     pawl_runner *runner = user;
     pthread_mutex_lock(&runner->lock);
     for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->held_next) {
-        if (turn->claim.fence.instance == instance)
+        if (turn->claim.fence.instance == instance && turn->claim.fence.run == run)
             pw_turn_demand(turn, demand);
     }
     pthread_mutex_unlock(&runner->lock);

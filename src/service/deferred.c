@@ -59,7 +59,8 @@ struct completion {
     pawl_engine *engine;
     struct token token;
     struct pawl_outcome outcome;
-    bool looks_first;           /* the event is in the store: is it this one? */
+    bool was_held;              /* a turn was under way, which may have ended the step before this is recorded */
+    bool looks_first;           /* the event is in the store: is it this one, and did it come in time? */
     bool is_paused;             /* the run was, or was asked to be, when it was read last */
     bool *out_is_paused;        /* or NULL */
     struct pawl_error inner;    /* of a try that may be followed by another */
@@ -136,14 +137,17 @@ static pawl_status judge(struct pw_edit *edit, const struct pw_step_row *step, c
     struct pw_event_row recorded;
     bool found;
     pawl_status status = pw_event_find(edit, event->run, event->id, &recorded, &found, error);
-    if (status != PAWL_OK || (found && is_same(&recorded, event)))
+    if (status != PAWL_OK)
         return status;
+    bool is_late = found && step->status == PAWL_STEP_ERRORED && recorded.consumed_by.size == 0;
+    if (found && !is_late && is_same(&recorded, event))
+        return PAWL_OK;
     if (is_over)
         return refuse_token(error);
     bool is_kept = !found && step->status == PAWL_STEP_COMPLETED; /* by a repair, which brings no events along */
     if (is_kept && pw_text_equal(step->result, event->payload) && pw_text_equal(step->wait_event_type, event->type))
         return PAWL_OK;
-    if (found || is_kept)
+    if ((found && !is_late) || is_kept)
         return pw_error(error, PAWL_DEFERRED_COMPLETED, "deferred \"%s\" was completed before, in another way",
                         step->name.data);
     return pw_error(error, PAWL_INVALID_TOKEN, "deferred \"%s\" ended before it was completed: %s", step->name.data,
@@ -170,6 +174,7 @@ static pawl_status decide_completion(struct pw_edit *edit, void *user, struct pa
         return PAWL_NOMEM;
     op->as.event = event;
     edit->event = op;
+    completion->was_held = task->processing;
     return task->status == PW_TASK_WAITING ? pw_edit_go_on(edit, PW_TASK_WAKE) : PAWL_OK;
 }
 
@@ -191,10 +196,11 @@ static pawl_status completion_init(struct completion *completion, pawl_engine *e
     return status;
 }
 
-/* True: somebody was first, and it has to be seen who. */
+/* True: somebody was first, or may have been, and it has to be seen who. */
 static bool wants_another_look(struct completion *completion, pawl_status status)
 {
-    if (status != PAWL_INSTANCE_ID_ALREADY_EXISTS || completion->looks_first)
+    bool is_open = status == PAWL_INSTANCE_ID_ALREADY_EXISTS || (status == PAWL_OK && completion->was_held);
+    if (!is_open || completion->looks_first)
         return false;
     completion->looks_first = true;
     return true;

@@ -127,7 +127,7 @@ static void follow_up(const struct pw_edit *edit)
     if (edit->asks_to_pause)
         pw_engine_pause(edit->engine, edit->instance.key);
     if (edit->demands != PW_DEMAND_NONE)
-        pw_engine_interrupt(edit->engine, edit->instance.key, edit->demands);
+        pw_engine_interrupt(edit->engine, edit->instance.key, edit->instance.run, edit->demands);
     if (edit->held != NULL) {
         struct pw_claim claim = claim_of(edit);
         pw_local_deliver(edit->engine, &claim);

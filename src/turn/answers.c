@@ -46,7 +46,7 @@ static pawl_status end_well(pawl_lane *lane, struct pw_step *step, struct pw_eve
     if (event != NULL)
         event->taken = true;
     pw_recall_stamp(step, pawl_now_ms(turn->engine));
-    pw_step_complete(turn->history, step, step->row.updated_at_ms);
+    pw_step_finish(turn->history, step, PAWL_STEP_COMPLETED, step->row.updated_at_ms);
     step->row.next_retry_at_ms = 0;
     step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
     step->row.event_at_ms = event != NULL ? event->row.created_at_ms : 0;

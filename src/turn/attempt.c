@@ -155,9 +155,13 @@ pawl_status pawl_attempt_send_event(pawl_attempt *attempt, const char *workflow,
 
 /* ---- How it ends --------------------------------------------------------------------------------------------------- */
 
-/* With the lock held. */
+/* With the lock held.  What lost a race has not failed, whatever it made of being cancelled; what it logged stays. */
 static pawl_status record_failure(pawl_attempt *attempt, const char *name, const char *message, bool may_retry)
 {
+    if (pw_lane_is_abandoned(attempt->lane)) {
+        pw_log_join(&attempt->turn->logs, &attempt->logs);
+        return PAWL_SUSPENDED;
+    }
     struct pw_attempt_failure failure = { .attempt = attempt->number,
                                           .name = name,
                                           .message = message,
@@ -206,6 +210,8 @@ static pawl_status attempt_end(pawl_attempt *attempt, struct pw_text result, con
         status = record_outcome(attempt, result, name, message, may_retry);
     if (status == PAWL_SUSPENDED)
         attempt->lane->suspended = true;
+    if (attempt->expired && attempt->step->row.status == PAWL_STEP_ERRORED)
+        attempt->lane->commit_wanted = turn->submitted; /* its failure is what the branch goes on with */
     pthread_mutex_unlock(&turn->lock);
     /* Not before its outcome is recorded: a turn with no body under way may be closed. */
     turn->host->attempt_ends(turn->runner, attempt);

@@ -26,14 +26,6 @@ struct turn_unit {
     struct pw_log_list logs; /* handed back when the unit is refused: they belong to whatever is recorded instead */
 };
 
-static void concatenate(struct pw_log_list *logs, const struct pw_log_list *more)
-{
-    if (more->first == NULL)
-        return;
-    *(logs->last != NULL ? &logs->last->next : &logs->first) = more->first;
-    logs->last = more->last;
-}
-
 /* ---- Answers -------------------------------------------------------------------------------------------------- */
 
 /* A refusal that the step must live with: it is told at the next recall. */
@@ -72,7 +64,7 @@ static void note_answer(pawl_turn *turn, struct turn_unit *own)
     } else if (atomic_load(&turn->chain.broken) != PAWL_OK) {
         atomic_store(&turn->cancelled, true);
     } else {
-        concatenate(&own->logs, &turn->logs);
+        pw_log_join(&own->logs, &turn->logs);
         turn->logs = own->logs;
         if (own->closes) {
             turn->closing = false;
@@ -151,7 +143,7 @@ static bool add_logs(struct turn_unit *own, const struct pw_log_list *logs)
 {
     own->logs = own->turn->logs;
     if (logs != NULL)
-        concatenate(&own->logs, logs);
+        pw_log_join(&own->logs, logs);
     return add_lines(own, &own->logs);
 }
 
@@ -331,9 +323,11 @@ static pawl_status fill_failure(pawl_turn *turn, struct pw_step *step, const str
         return pw_turn_out_of_memory(turn);
     row->attempts = failure->attempt;
     row->result = (struct pw_text){ NULL, 0 };
+    row->status = PAWL_STEP_WAITING;
     row->updated_at_ms = now_ms;
     bool again = failure->may_retry && pw_attempts_left(failure->attempt, row->attempts_max);
-    row->status = again ? PAWL_STEP_WAITING : PAWL_STEP_ERRORED;
+    if (!again)
+        pw_step_finish(turn->history, step, PAWL_STEP_ERRORED, now_ms);
     row->next_retry_at_ms = again ? pw_time_after(now_ms, pw_retry_delay_ms(failure->policy, failure->attempt)) : 0;
     bool logged = again ? pw_log_system(turn, logs, PAWL_LOG_WARN, row->name, failure->attempt,
                                         "attempt %lld failed, the next is in %lld ms: %s: %.512s",
@@ -384,7 +378,7 @@ pawl_status pw_boundary_complete(pawl_lane *lane, struct pw_step *step, const st
     };
     if (!pw_arena_text(&turn->history->arena, success->result, &step->row.result))
         return pw_turn_out_of_memory(turn);
-    pw_step_complete(turn->history, step, pawl_now_ms(turn->engine));
+    pw_step_finish(turn->history, step, PAWL_STEP_COMPLETED, pawl_now_ms(turn->engine));
     step->row.attempts = success->attempt;
     step->row.next_retry_at_ms = 0;
     step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
@@ -567,6 +561,19 @@ pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing)
     return PAWL_OK;
 }
 
+pawl_status pw_boundary_knock(pawl_turn *turn)
+{
+    struct turn_unit *own = unit_new(turn);
+    if (own == NULL)
+        return pw_turn_out_of_memory(turn);
+    if (!add_logs(own, NULL)) {
+        unit_drop(own);
+        return pw_turn_out_of_memory(turn);
+    }
+    unit_submit(own);
+    return PAWL_OK;
+}
+
 /* ---- The engine's own log lines ------------------------------------------------------------------------------- */
 
 void pw_log_append(struct pw_log_list *logs, struct pw_log_line *line)
@@ -577,6 +584,14 @@ void pw_log_append(struct pw_log_list *logs, struct pw_log_line *line)
     else
         logs->first = line;
     logs->last = line;
+}
+
+void pw_log_join(struct pw_log_list *logs, const struct pw_log_list *more)
+{
+    if (more->first == NULL)
+        return;
+    *(logs->last != NULL ? &logs->last->next : &logs->first) = more->first;
+    logs->last = more->last;
 }
 
 bool pw_log_system(pawl_turn *turn, struct pw_log_list *logs, enum pawl_log_level level, struct pw_text step,

@@ -82,6 +82,8 @@ struct pw_closing {
     int64_t due_at_ms;
 };
 pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing) PAWL_MUST_CHECK;
+/* Records nothing but log lines: so that an answer is on its way, behind those to everything that was recorded before. */
+pawl_status pw_boundary_knock(pawl_turn *turn) PAWL_MUST_CHECK;
 
 /* answers.c: the job that a call has out; false: none. */
 bool pw_job_of_step(const struct pw_step *step, struct pw_job *out_job);
@@ -90,5 +92,6 @@ bool pw_job_of_step(const struct pw_step *step, struct pw_job *out_job);
 bool pw_log_system(pawl_turn *turn, struct pw_log_list *logs, enum pawl_log_level level, struct pw_text step,
                    int64_t attempt, const char *format, ...) PAWL_PRINTF(6, 7);
 void pw_log_append(struct pw_log_list *logs, struct pw_log_line *line);
+void pw_log_join(struct pw_log_list *logs, const struct pw_log_list *more);
 
 #endif

@@ -324,8 +324,11 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
     }
     if (begins_undoing(turn, step))
         return announce_undoing(lane, step);
-    /* Log lines and what attempts registered stay in memory until the turn ends; a long one goes on in a new turn. */
-    if (turn->host->stopping(turn->runner) || turn->arena.used > PW_TURN_BYTES_MAX ||
+    /* Log lines and what attempts registered stay in memory until the turn ends; a long one goes on in a new turn.  What was
+     * written on the way to the first body does not count: the new turn would write it again, and come no further. */
+    if (turn->bytes_replayed == 0)
+        turn->bytes_replayed = turn->arena.used;
+    if (turn->host->stopping(turn->runner) || turn->arena.used - turn->bytes_replayed > PW_TURN_BYTES_MAX ||
         !turn->host->take_step(turn->runner)) {
         turn->out_of_steps = true;
         return pw_lane_suspend(lane);
@@ -492,7 +495,7 @@ pawl_status pw_recall_time_out(pawl_lane *lane, struct pw_step *step, int64_t no
 {
     struct pw_boundary boundary = { .lane = lane, .step = step, .unless_new_events = true };
     pw_recall_stamp(step, now_ms);
-    step->row.status = PAWL_STEP_ERRORED;
+    pw_step_finish(lane->turn->history, step, PAWL_STEP_ERRORED, now_ms);
     step->row.error_name = pw_text_of(pawl_status_name(PAWL_WAIT_FOR_EVENT_TIMEOUT));
     step->row.error_message = pw_text_of(message);
     if (!pw_log_system(lane->turn, &boundary.verdict, PAWL_LOG_WARN, step->row.name, 0, "%s", said))

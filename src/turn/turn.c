@@ -31,7 +31,7 @@ pawl_turn *pw_turn_new(pawl_engine *engine, const struct pw_definition *definiti
     turn->gap = INT64_MAX;
     atomic_init(&turn->references, 1);
     atomic_init(&turn->chain.broken, PAWL_OK);
-    atomic_init(&turn->cancelled, false);
+    atomic_init(&turn->cancelled, claim->demand == PW_DEMAND_TERMINATE);
     pthread_mutex_init(&turn->lock, NULL);
     bool complete = pw_cond_init(&turn->changed) && pw_arena_text(&turn->arena, claim->id, &turn->claim.id) &&
                     pw_arena_text(&turn->arena, claim->params, &turn->claim.params);
@@ -429,7 +429,7 @@ static struct pw_closing closing_of(pawl_turn *turn)
     if (turn->pause_wanted) {
         park.status = PW_TASK_PAUSED;
         park.due_at_ms = turn->main.wake_at_ms < INT64_MAX ? turn->main.wake_at_ms : PW_NOW;
-    } else if (turn->outcome == PW_OUTCOME_REPAIR && turn->trouble == PAWL_OK) {
+    } else if (turn->outcome == PW_OUTCOME_REPAIR && turn->trouble == PAWL_OK && !is_cut_short(turn)) {
         park.status = PW_TASK_PAUSED;
         park.kind = PW_TASK_REPAIR;
     } else if (ends) {
@@ -609,6 +609,15 @@ static bool close_expired(pawl_turn *turn, const pawl_attempt *last, int32_t cou
     return pw_lanes_record_winners(turn) == PAWL_OK && pw_boundary_close(turn, &closing) == PAWL_OK;
 }
 
+/* With the lock held.  What the store refused of the turn, or may yet refuse, must be recorded before anybody else carries the
+ * run on: by next(), once everything is answered. */
+static bool give_up(pawl_turn *turn, const pawl_attempt *last, int32_t count)
+{
+    if (turn->unsettled == 0 && turn->rejections == 0)
+        return close_expired(turn, last, count);
+    return turn->answered < turn->submitted || pw_boundary_knock(turn) == PAWL_OK;
+}
+
 /* With the lock held: records what became of every attempt of the turn that has outlived its timeout. */
 static void fail_late(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
 {
@@ -640,7 +649,7 @@ int32_t pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
         count += attempt->expired;
     }
     bool can = !live && last != NULL && !turn->dead && !turn->closing && !pw_turn_is_over(turn);
-    if (can && close_expired(turn, last, count)) {
+    if (can && give_up(turn, last, count)) {
         turn->dead = turn->waiting = true;
         atomic_store(&turn->cancelled, true);
         blocked = count + (last->lane != &turn->main); /* and the one that waits for its branches */

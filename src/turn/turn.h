@@ -97,6 +97,7 @@ struct pawl_turn {
     struct pw_text result, error_name, error_message;
     bool for_good; /* of a job's failure */
     bool pause_wanted, out_of_steps, dead;
+    size_t bytes_replayed; /* of the arena, when its first body could begin; 0: none could yet */
 
     enum pw_demand demand, demand_passed; /* what is demanded of the run; the same when the pass began */
     bool unwinding;                       /* from here on, in this pass, calls work again */
