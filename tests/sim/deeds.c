@@ -99,6 +99,24 @@ static bool is_ours(const struct sim_deed *deed, const struct sim_event *event)
     return failed && strstr(event->payload, "Refused") != NULL && strstr(event->payload, deed->payload) != NULL;
 }
 
+static const struct sim_step *find_deferred(const struct sim_deed *deed)
+{
+    const struct sim_run *run = sim_model_run(deed->instance, deed->run);
+    for (int node = 0; node < SIM_NODES_MAX; node++) {
+        if (strcmp(run->steps[node].event_type, deed->type) == 0)
+            return &run->steps[node];
+    }
+    return NULL;
+}
+
+/* It timed out first: had the completion been there, it would have been taken. */
+static bool came_late(const struct sim_deed *deed, const struct sim_event *event)
+{
+    const struct sim_step *step = find_deferred(deed);
+    return step != NULL && step->status == PAWL_STEP_ERRORED &&
+           strcmp(step->error_name, "WAIT_FOR_EVENT_TIMEOUT") == 0 && event->consumed_by == SIM_NONE;
+}
+
 static bool was_so(const struct sim_world *world, const struct sim_deed *deed, enum sim_truth truth)
 {
     uint64_t since = sim_deed_is_alone(world, deed) ? world->model.units : deed->units;
@@ -149,7 +167,7 @@ static bool is_so(struct sim_world *world, const struct sim_deed *deed)
         if (find_completion(deed) == NULL)
             return find_kept(deed) != NULL && deed->kind == SIM_DEED_SUCCEED &&
                    strcmp(find_kept(deed)->result, deed->payload) == 0;
-        return is_ours(deed, find_completion(deed));
+        return is_ours(deed, find_completion(deed)) && !came_late(deed, find_completion(deed));
     }
     return false;
 }
@@ -159,12 +177,8 @@ static bool is_so(struct sim_world *world, const struct sim_deed *deed)
 /* Nobody waits for it any more, and it is not there to be completed. */
 static bool is_timed_out(const struct sim_deed *deed)
 {
-    const struct sim_run *run = sim_model_run(deed->instance, deed->run);
-    for (int node = 0; node < SIM_NODES_MAX; node++) {
-        if (strcmp(run->steps[node].event_type, deed->type) == 0)
-            return run->steps[node].status == PAWL_STEP_ERRORED;
-    }
-    return false;
+    const struct sim_step *step = find_deferred(deed);
+    return step != NULL && step->status == PAWL_STEP_ERRORED;
 }
 
 static bool was_undone(const struct sim_deed *deed)

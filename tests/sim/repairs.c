@@ -103,11 +103,13 @@ static void check_retry(struct sim_instance *instance, const struct pw_op_restar
     }
     SIM_CHECK(SIM_RULE_KEPT, failed != NULL && failed->status == PAWL_STEP_ERRORED,
               "%s is repaired, and keeps the step that failed", instance->id);
-    for (int i = 0; i < SIM_STEPS_MAX; i++)
-        SIM_CHECK(SIM_RULE_KEPT,
-                  !old->steps[i].exists || old->steps[i].status != PAWL_STEP_ERRORED ||
-                      sim_step_is_abandoned(&old->steps[i]) || old->steps[i].updated_at_ms <= failed->updated_at_ms,
+    for (int i = 0; i < SIM_STEPS_MAX; i++) {
+        const struct sim_step *step = &old->steps[i];
+        bool has_failed = step->exists && step->status == PAWL_STEP_ERRORED && !sim_step_is_abandoned(step);
+        bool is_later = step->finished > failed->finished && step->updated_at_ms != failed->updated_at_ms;
+        SIM_CHECK(SIM_RULE_KEPT, !has_failed || (!is_later && step->updated_at_ms <= failed->updated_at_ms),
                   "%s is repaired from a step that was not the last to fail", instance->id);
+    }
 }
 
 /* A restart from a step keeps what finished of what was recorded before it, but for what lost a race. */
