@@ -38,11 +38,11 @@ bench: build ## run the benchmarks
 
 fuzz: ## fuzz every target of tests/fuzz for SECONDS (60): make fuzz SECONDS=600
 	@tools/install-packages $(TEST_PACKAGES)
-	@tools/fuzz $(or $(SECONDS),60)
+	@tools/fuzz "$(or $(SECONDS),60)"
 
 sim: ## run the simulation with SEEDS (20000) seeds: make sim SEEDS=1000000
 	@tools/install-packages $(TEST_PACKAGES)
-	@tools/sim $(or $(SEEDS),20000)
+	@tools/sim "$(or $(SEEDS),20000)"
 
 install: build ## install into PREFIX (/usr/local), honouring DESTDIR
 	@cmake --install $(RELEASE) --prefix $(PREFIX)
