@@ -53,10 +53,11 @@ static void print_refusal(const struct bulk *bulk, const char *name)
 static void put_line(const struct bulk *bulk, const struct bulk_item *item)
 {
     struct session *session = bulk->session;
+    const char *done = item->done != NULL ? item->done : bulk->done;
     if (session_is_ids(session))
         text_format(&session->out, "%s\n", item->name);
     else if (!bulk->is_quiet)
-        text_format(&session->out, "%s %s%s\n", item->name, item->idle != NULL ? item->idle : bulk->done,
+        text_format(&session->out, "%s %s%s\n", item->name, item->idle != NULL ? item->idle : done,
                     item->more != NULL ? item->more : "");
 }
 

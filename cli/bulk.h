@@ -9,7 +9,7 @@
 
 struct bulk {
     struct session *session;
-    const char *done; /* "restarted": said of each, and in the closing line */
+    const char *done; /* "restarted": said of each that has no word of its own, and in the closing line */
     size_t count;     /* of all that will be tried */
     size_t done_count, refused_count;
     size_t idle_count;     /* of those done: there was nothing to do */
@@ -22,7 +22,8 @@ struct bulk {
 struct bulk_item {
     const char *name;    /* "order/order-1" */
     const char *idle;    /* "was not paused": there was nothing to do; NULL: it was done */
-    const char *more;    /* behind either: "; it is waiting"; or NULL */
+    const char *done;    /* of this one: "paused", where the bulk says "told to pause"; or NULL */
+    const char *more;    /* behind any of these: "; it is waiting"; or NULL */
     json_t *json;        /* {"workflowName": ..., "id": ...}, which "ok", "changed" and "error" are added to; stolen */
     enum exit_code code; /* how it ended, with session->problem when not well */
 };

@@ -15,6 +15,8 @@ struct action {
     /* Whether an instance, as GET answers it, is as it is to be already; NULL: there is always something to do. */
     bool (*is_idle)(const json_t *instance);
     const char *idle; /* "was not paused" */
+    /* The phase in which what was asked for has come to be; NULL: it has when the server says yes. */
+    const char *reached;
 };
 
 static bool is_paused(const json_t *instance)
@@ -56,6 +58,21 @@ static const char *phase_of_idle(struct session *session, const struct action *a
     return phase;
 }
 
+/* How one that was told something stands now; "told to pause" is all there is to say when that is not told. */
+static void note_reached(struct session *session, const struct action *action, const struct reference *reference,
+                         struct bulk_item *item)
+{
+    struct answer answer;
+    if (client_probe(session, reference_path(&session->pool, reference), &answer) != EXIT_DONE)
+        return;
+    const char *phase = phase_of(json_at(answer.json, "details"));
+    if (strcmp(phase, action->reached) == 0)
+        item->done = action->reached;
+    else
+        item->more = pool_format(&session->pool, "; it is %s", safe(&session->pool, phase_show(phase)));
+    answer_free(&answer);
+}
+
 static enum exit_code apply(struct session *session, const struct action *action, struct reference *reference,
                             struct bulk_item *item)
 {
@@ -77,6 +94,8 @@ static enum exit_code apply(struct session *session, const struct action *action
     if (phase != NULL && (item->idle == NULL || strcmp(phase, "paused") != 0))
         item->more = pool_format(&session->pool, "; it is %s", safe(&session->pool, phase_show(phase)));
     answer_free(&answer);
+    if (idle == NULL && action->reached != NULL)
+        note_reached(session, action, reference, item);
     return EXIT_DONE;
 }
 
@@ -116,12 +135,14 @@ static enum exit_code do_to_all(struct session *session, const struct action *ac
 
 enum exit_code run_instances_pause(struct session *session)
 {
-    return do_to_all(session, &(struct action){ "/pause", "paused", NULL, is_paused, "was paused already" });
+    /* A busy run pauses at its next step boundary. */
+    return do_to_all(session,
+                     &(struct action){ "/pause", "told to pause", NULL, is_paused, "was paused already", "paused" });
 }
 
 enum exit_code run_instances_resume(struct session *session)
 {
-    return do_to_all(session, &(struct action){ "/resume", "resumed", NULL, is_not_paused, "was not paused" });
+    return do_to_all(session, &(struct action){ "/resume", "resumed", NULL, is_not_paused, "was not paused", NULL });
 }
 
 enum exit_code run_instances_restart(struct session *session)
@@ -145,8 +166,9 @@ enum exit_code run_instances_retry(struct session *session)
 
 enum exit_code run_instances_interrupt(struct session *session)
 {
-    return do_to_all(session,
-                     &(struct action){ "/interrupt", "interrupted", NULL, is_stopping, "was told to stop already" });
+    /* It ends when its next durable call was told so, and all is undone. */
+    return do_to_all(
+        session, &(struct action){ "/interrupt", "told to stop", NULL, is_stopping, "was told to stop already", NULL });
 }
 
 enum exit_code run_instances_terminate(struct session *session)

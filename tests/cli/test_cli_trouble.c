@@ -25,7 +25,7 @@ static void E_a_server_that_is_not_there(void **state)
     expect(CLI(IN_A_PIPE, "instances", "logs", "a/b", "-f"), 3, "", "nobody answers at");
     expect(CLI(IN_A_PIPE, "instances", "result", "a/b", "--wait"), 3, "", "nobody answers at");
     expect(CLI_INPUT(IN_A_PIPE, "a/b\na/c\na/d\n", "instances", "pause", "-"), 3, "",
-           "0 paused, 1 refused, 2 not tried");
+           "0 told to pause, 1 refused, 2 not tried");
     expect(CLI(IN_A_PIPE, "status", "-u", "http://nobody.invalid/api"), 3, "", "there is no host of that name");
     expect(CLI(IN_A_PIPE, "status", "-u", "unix:/nonexistent"), 3, "", "nobody answers at unix:/nonexistent");
 }
@@ -265,7 +265,7 @@ static void E_why_says_that_a_busy_run_moves_and_one_about_to_pause_will(void **
     await_phase(kit, pawld, "/workflows/gated/instances/g-1", "running");
     expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1", "--json"), 0, "\"reason\":\"running\"", "");
     expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "    pawl instances watch gated/g-1\n", "");
-    expect(CLI(IN_A_PIPE, "instances", "pause", "gated/g-1"), 0, "gated/g-1 paused\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "pause", "gated/g-1"), 0, "gated/g-1 told to pause; it is about to pause\n", "");
     expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "gated/g-1 is about to pause:", "");
     expect(CLI(IN_A_PIPE, "instances", "resume", "gated/g-1"), 0, NULL, "");
     write_file("open", "");

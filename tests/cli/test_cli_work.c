@@ -179,10 +179,10 @@ static void F1_what_is_asked_of_a_run_twice_changes_nothing_the_second_time(void
            "\nterminated with rollback: what its steps did is undone before it ends\n", "");
     expect(CLI(IN_A_PIPE, "instances", "terminate", "--rollback", "gated/g-1", "--json"), 0, "\"changed\":false}\n",
            "");
-    expect(CLI(IN_A_PIPE, "instances", "pause", "gated/g-1"), 0, "gated/g-1 paused", "");
+    expect(CLI(IN_A_PIPE, "instances", "pause", "gated/g-1"), 0, "gated/g-1 told to pause; it is about to pause\n", "");
     expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0,
            "But it is about to pause: it ends only once it is resumed.", "");
-    expect(CLI(IN_A_PIPE, "instances", "interrupt", "gated/g-1", "--json"), 0, "\"ok\":true}\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "interrupt", "gated/g-1"), 0, "gated/g-1 told to stop\n", "");
     write_file("gate", "");
 }
 
@@ -226,9 +226,9 @@ static void F_many_are_interrupted_retried_and_restarted_from_a_step(void **stat
     await_status(kit, pawld, "fragile", "f-1", "errored");
     expect(CLI(IN_A_PIPE, "instances", "history", "fragile/f-1"), 0, "fragile/f-1  run 3: 2 steps", "");
     expect(CLI(IN_A_PIPE, "instances", "retry", "nap/n-9"), 1, "", "(409 NOT_REPAIRABLE)");
-    expect(CLI(IN_A_PIPE, "instances", "interrupt", "--dry-run", "nap/n-9"), 0, "nap/n-9 would be interrupted\n", "");
-    expect(CLI_INPUT(IN_A_PIPE, "nap/n-9\nfragile/f-2\n", "instances", "interrupt", "-"), 1, "nap/n-9 interrupted\n",
-           "1 interrupted, 1 refused\n");
+    expect(CLI(IN_A_PIPE, "instances", "interrupt", "--dry-run", "nap/n-9"), 0, "nap/n-9 would be told to stop\n", "");
+    expect(CLI_INPUT(IN_A_PIPE, "nap/n-9\nfragile/f-2\n", "instances", "interrupt", "-"), 1, "nap/n-9 told to stop\n",
+           "1 told to stop, 1 refused\n");
 }
 
 /* Of each that has ended, what why says is possible, is, and nothing else. */
