@@ -119,7 +119,7 @@ static pawl_status load_module(struct daemon *daemon, const char *given, load_fn
     if (access(path, R_OK) != 0)
         return problem(error, PAWL_MODULE_INVALID, "module %.300s: %s", given, strerror(errno));
     pawl_status status = load(daemon->engine, path, &why);
-    return status == PAWL_OK ? PAWL_OK : problem(error, status, "module %.150s: %.340s", given, why.text);
+    return status == PAWL_OK ? PAWL_OK : problem(error, PAWL_MODULE_INVALID, "module %.150s: %.340s", given, why.text);
 }
 
 static pawl_status load_modules(struct daemon *daemon, struct pawl_error *error)
@@ -179,10 +179,15 @@ static pawl_status load_tokens(struct daemon *daemon, struct pawl_error *error)
                              "token new` and pass --tokens FILE, or listen on 127.0.0.1",
                              listen_at(settings, i));
     }
-    if (status == PAWL_OK && daemon->tokens == NULL && settings->cors != NULL)
-        log_line(&daemon->log, PAWL_LOG_WARN,
-                 "without tokens every page of %s that a person on this machine opens can use the API", settings->cors);
     return status;
+}
+
+static void warn_of_pages(const struct daemon *daemon)
+{
+    const char *cors = daemon->settings->cors;
+    if (daemon->tokens == NULL && cors != NULL)
+        log_line(&daemon->log, PAWL_LOG_WARN,
+                 "without tokens every page of %s that a person on this machine opens can use the API", cors);
 }
 
 /* What is told names no token and no path, which may hold what is secret. */
@@ -256,17 +261,20 @@ static pawl_status start_server(struct daemon *daemon, const char *listen, struc
     return status;
 }
 
+/* What was asked for is right by now.  What fails here is how things stand: a taken port, a host or a certificate that is not
+ * there. */
 static pawl_status start_all(struct daemon *daemon, struct pawl_error *error)
 {
     const struct settings *settings = daemon->settings;
     pawl_status status = PAWL_OK;
+    warn_of_pages(daemon);
     for (size_t i = 0; status == PAWL_OK && i < listen_count(settings); i++)
         status = start_server(daemon, listen_at(settings, i), error);
     if (status == PAWL_OK && settings->workers > 0)
         status = pawl_runner_start(daemon->runner, error);
     if (status == PAWL_OK && settings->webhook_count > 0)
         status = pawl_courier_start(daemon->engine, (int32_t)settings->webhook_parallelism, &daemon->courier, error);
-    return status;
+    return status == PAWL_INVALID ? PAWL_FAILED : status;
 }
 
 /* A connection is a descriptor, and the usual limit is made for programs that have few. */
@@ -514,7 +522,7 @@ int daemon_migrate(const struct settings *settings)
     pawl_status status = open_store(&daemon, &error);
     if (status != PAWL_OK) {
         problem_print(status, &error);
-        return EXIT_BROKEN;
+        return problem_exit_code(status);
     }
     pawl_close(daemon.engine);
     log_line(&daemon.log, PAWL_LOG_INFO, "store %s has the tables of pawld %s",
@@ -543,5 +551,5 @@ int daemon_run(const struct settings *settings, int signal_fd)
     }
     close_all(daemon);
     free(daemon);
-    return status == PAWL_OK ? EXIT_WELL : EXIT_BROKEN;
+    return problem_exit_code(status);
 }

@@ -150,7 +150,8 @@ static bool on_ended(struct dev *dev, int status, bool was_first, int *out_code)
         start_child(dev);
         return false;
     }
-    if (was_first && *out_code == EXIT_BROKEN) /* it has said why: a taken port, a store that cannot be used */
+    /* It has said why: a taken port, a store that cannot be used or is none. */
+    if (was_first && (*out_code == EXIT_BROKEN || *out_code == EXIT_WRONG_USE))
         return true;
     if (WIFSIGNALED(status))
         log_line(&dev->log, PAWL_LOG_ERROR, "crashed: %s; waiting for a change", strsignal(WTERMSIG(status)));

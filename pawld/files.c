@@ -12,7 +12,7 @@ static pawl_status read_all(FILE *file, const char *path, char *text, size_t *ou
 {
     *out_size = fread(text, 1, FILE_SIZE_MAX + 1, file);
     if (ferror(file))
-        return problem(error, PAWL_INVALID, "cannot read %.300s: %s", path, strerror(errno));
+        return problem(error, PAWL_FAILED, "cannot read %.300s: %s", path, strerror(errno));
     if (*out_size > FILE_SIZE_MAX)
         return problem(error, PAWL_INVALID, "%.300s has more than %d bytes", path, FILE_SIZE_MAX);
     text[*out_size] = '\0';
@@ -28,7 +28,7 @@ pawl_status file_read(pawl_scope *scope, const char *path, const char **out_text
     size_t size;
     pawl_status status;
     if (file == NULL)
-        status = problem(error, PAWL_INVALID, "cannot read %.300s: %s", path, strerror(errno));
+        status = problem(error, PAWL_FAILED, "cannot read %.300s: %s", path, strerror(errno));
     else if (text == NULL)
         status = problem(error, PAWL_NOMEM, "out of memory");
     else

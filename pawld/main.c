@@ -57,7 +57,7 @@ int main(int count, char **values)
         return EXIT_BROKEN;
     }
     pawl_status status = read_settings(&settings, count, values, &error);
-    int exit_code = EXIT_WRONG_USE;
+    int exit_code = problem_exit_code(status);
     if (status == PAWL_OK)
         exit_code = run(&settings);
     else

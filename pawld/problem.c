@@ -23,6 +23,19 @@ void problem_print(pawl_status status, const struct pawl_error *error)
     fprintf(stderr, "pawld: %s\n", error->text[0] != '\0' ? error->text : pawl_status_text(status));
 }
 
+int problem_exit_code(pawl_status status)
+{
+    switch (status) {
+    case PAWL_INVALID:
+    case PAWL_INVALID_JSON:
+    case PAWL_INVALID_FUNCTION_NAME:
+    case PAWL_PAYLOAD_TOO_LARGE:
+        return EXIT_WRONG_USE;
+    default:
+        return status == PAWL_OK ? EXIT_WELL : EXIT_BROKEN;
+    }
+}
+
 /* ---- Words that are nearly right --------------------------------------------------------------------------------- */
 
 enum { WORD_SIZE_MAX = 32 };

@@ -113,23 +113,31 @@ static void a_module_without_a_slash_is_looked_for_here(void **state)
 
 /* ---- Why it does not start --------------------------------------------------------------------------------------- */
 
-static void what_cannot_be_used_is_told_in_one_line_and_ends_with_1(void **state)
+static void what_cannot_be_used_is_told_in_one_line_and_ends_with_1_and_what_nobody_could_use_with_2(void **state)
 {
     struct kit *kit = *state;
     static const struct {
+        int code;
         const char *arguments[8], *wanted;
     } cases[] = {
-        { { "--store", "sqlite:a.db", "nowhere.so" }, "module nowhere.so: No such file or directory" },
-        { { "--store", "sqlite:a.db", "text.so" }, "module text.so: " },
-        { { "--store", "sqlite:a.db", OLD }, "built for version 100 of Pawl's module interface" },
-        { { "--store", "sqlite:a.db", GATES, GATES }, "module " GATES ": " },
-        { { "--store", "sqlite:nowhere/a.db", GATES }, "store sqlite:nowhere/a.db: " },
-        { { "--store", "sqlite:text.so", GATES }, "store sqlite:text.so: " },
-        { { "--store", "cassandra://ada:secret@x/y", GATES }, "store cassandra://ada:***@x/y: " },
-        { { "--store", "sqlite:a.db", "--tokens", "nowhere", GATES }, "cannot read nowhere: " },
-        { { "--store", "sqlite:a.db", "--tokens", "text.so", GATES }, "text.so, line 1: a token's line is" },
-        { { "--store", "sqlite:a.db", "--tokens", "empty", GATES }, "there is no token in empty" },
-        { { "--store", "sqlite:a.db", "--tls-cert", "x", "--tls-key", "y", GATES }, "x" },
+        { 1, { "--store", "sqlite:a.db", "nowhere.so" }, "module nowhere.so: No such file or directory" },
+        { 1, { "--store", "sqlite:a.db", "text.so" }, "module text.so: " },
+        { 1, { "--store", "sqlite:a.db", OLD }, "built for version 100 of Pawl's module interface" },
+        { 1, { "--store", "sqlite:a.db", GATES, GATES }, "module " GATES ": " },
+        { 1, { "--store", "sqlite:nowhere/a.db", GATES }, "store sqlite:nowhere/a.db: " },
+        { 1, { "--store", "sqlite:text.so", GATES }, "store sqlite:text.so: " },
+        { 1, { "--store", "sqlite:a.db", "--tokens", "nowhere", GATES }, "cannot read nowhere: " },
+        { 1, { "--store", "sqlite:a.db", "--tls-cert", "x", "--tls-key", "y", GATES }, "x" },
+        { 1, { "--config", "nowhere.json", GATES }, "cannot read nowhere.json: No such file or directory" },
+        { 1, { "--config", "." }, "cannot read ." },
+        { 2, { "--store", "cassandra://ada:secret@x/y", GATES }, "store cassandra://ada:***@x/y: " },
+        { 2, { "--store", "cassandra://x", "--migrate-only" }, "store cassandra://x: " },
+        { 2, { "--store", "sqlite:", GATES }, "a path must follow \"sqlite:\"" },
+        { 2, { "--store", "sqlite:a.db?synchronous=maybe", GATES }, "store sqlite:a.db?synchronous=maybe: " },
+        { 2, { "--store", "sqlite:a.db", "--tokens", "text.so", GATES }, "text.so, line 1: a token's line is" },
+        { 2, { "--store", "sqlite:a.db", "--tokens", "empty", GATES }, "there is no token in empty" },
+        { 2, { "--store", "sqlite:a.db", "--cors", "nonsense", GATES }, "origin" },
+        { 2, { "--store", "sqlite:a.db", "--listen", ":0", GATES }, "will not listen on :0 without tokens" },
     };
     write_file("text.so", "this is neither a module nor a database nor a token's line, although it is long enough\n");
     write_file("empty", "# nothing\n\n");
@@ -138,7 +146,7 @@ static void what_cannot_be_used_is_told_in_one_line_and_ends_with_1(void **state
         int code = pawld_run(kit, cases[i].arguments, &pawld);
         assert_one_line(pawld, cases[i].wanted);
         assert_null(strstr(pawld->errors, "secret"));
-        assert_int_equal(code, 1);
+        assert_int_equal(code, cases[i].code);
         pawld_forget(kit);
     }
 }
@@ -184,7 +192,7 @@ static void D2_it_does_not_listen_beyond_this_machine_without_tokens(void **stat
     for (size_t i = 0; i < LENGTH(addresses); i++) {
         struct pawld *pawld;
         int code = PAWLD_RUN(kit, &pawld, "--listen", "127.0.0.1:0", "--listen", addresses[i], GATES);
-        assert_int_equal(code, 1);
+        assert_int_equal(code, 2);
         assert_one_line(pawld, pawl_scope_format(kit->scope, "will not listen on %s without tokens", addresses[i]));
         pawld_forget(kit);
     }
@@ -384,7 +392,7 @@ int main(void)
         KIT_TEST(the_service_manager_is_told_when_it_is_ready_and_when_it_stops),
         KIT_TEST(it_listens_at_several_places),
         KIT_TEST(a_module_without_a_slash_is_looked_for_here),
-        KIT_TEST(what_cannot_be_used_is_told_in_one_line_and_ends_with_1),
+        KIT_TEST(what_cannot_be_used_is_told_in_one_line_and_ends_with_1_and_what_nobody_could_use_with_2),
         KIT_TEST(a_taken_port_is_told_in_one_line_and_nothing_is_run),
         KIT_TEST(a_unix_socket_on_which_somebody_listens_is_not_taken_from_him),
         KIT_TEST(D2_it_does_not_listen_beyond_this_machine_without_tokens),

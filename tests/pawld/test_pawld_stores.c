@@ -81,9 +81,9 @@ static void a_file_names_them_in_a_list_and_another_order_is_refused(void **stat
     pawld_kill(pawld, SIGTERM);
     assert_int_equal(pawld_await_end(pawld), 0);
 
-    assert_int_equal(PAWLD_RUN(kit, &refused, "--store", "sqlite:b.db", "--store", "sqlite:a.db", GATES), 1);
+    assert_int_equal(PAWLD_RUN(kit, &refused, "--store", "sqlite:b.db", "--store", "sqlite:a.db", GATES), 2);
     assert_one_line(refused, "database 1 of the 2 named is number 2 of 2 of a store");
-    assert_int_equal(PAWLD_RUN(kit, &refused, "--store", "sqlite:a.db", GATES), 1);
+    assert_int_equal(PAWLD_RUN(kit, &refused, "--store", "sqlite:a.db", GATES), 2);
     assert_one_line(refused, "the database is number 1 of 2 that make up one store");
 }
 
@@ -92,10 +92,10 @@ static void no_password_of_any_of_them_is_told(void **state)
     struct kit *kit = *state;
     struct pawld *pawld;
     assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:a.db", "--store", "cassandra://ada:secret@x/y", GATES),
-                     1);
+                     2);
     assert_null(strstr(pawld->errors, "secret"));
     assert_one_line(pawld, "cassandra://ada:***@x/y");
-    assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "cassandra://a:secret@x/y cassandra://b:secret@z", GATES), 1);
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "cassandra://a:secret@x/y cassandra://b:secret@z", GATES), 2);
     assert_null(strstr(pawld->errors, "secret"));
     assert_one_line(pawld, "cassandra://a:***@x/y cassandra://b:***@z");
 }

@@ -75,7 +75,7 @@ static void a_worker_that_cannot_be_loaded_is_told_in_one_line(void **state)
     }
     struct pawld *pawld;
     write_file("c.json", "{\"functions\": {\"-a\": {\"concurrency\": 1}}}");
-    assert_int_equal(PAWLD_RUN(kit, &pawld, "--listen", "127.0.0.1:0", "--config", "c.json", CALLS), 1);
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--listen", "127.0.0.1:0", "--config", "c.json", CALLS), 2);
     assert_one_line(pawld, "functions: ");
 }
 
