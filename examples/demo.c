@@ -226,9 +226,17 @@ static pawl_status summarise(struct demo *demo)
     return PAWL_OK;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+    if (argc > 1) {
+        bool is_asked = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
+        fprintf(
+            is_asked ? stdout : stderr,
+            "usage: demo\nRuns twenty orders, about 15 seconds, in pawl-demo.db of the current directory.  Kill it in "
+            "the middle\nwith kill -9, start it again, and it goes on.  It takes no arguments.\n");
+        return is_asked ? 0 : 2;
+    }
     struct demo demo = { .first = 0 };
     options.workers = WORKERS;
 
