@@ -242,6 +242,22 @@ static void explain_repair(struct why *why)
                                            "first attempt.");
 }
 
+/* The record says that a runner works on it, and there is none that would: its process has died, and nobody has found that
+ * out yet.  Ticks, and runners that are stopping, do not take up work by themselves, but may be at it. */
+static void explain_left(struct why *why, const char *phase)
+{
+    bool pauses = strcmp(phase, "waitingForPause") == 0;
+    why->reason = "queued";
+    why->command = "pawl tick";
+    why->text = pool_format(
+        why->pool,
+        "A runner began to work on %s, but none that takes up work by itself carries \"%s\" on this store "
+        "now (pawl cluster). Unless a tick, or a pawld that is stopping, is at it, its process has died; %s. "
+        "It %s when a pawld that has it, with workers, is started; or at a tick, where the server allows "
+        "that.",
+        why->name, why->reference->workflow, last_step(why), pauses ? "pauses" : "goes on from there");
+}
+
 /* What keeps one that is to stop from stopping. */
 static const char *explain_stopping(struct why *why, const char *phase)
 {
@@ -255,6 +271,10 @@ static const char *explain_stopping(struct why *why, const char *phase)
     }
     if (count == 0 && strcmp(phase, "queued") == 0) {
         explain_queue(why, json_time_ms(why->meta, "updatedAt"));
+        return why->text;
+    }
+    if (count == 0 && strcmp(phase, "running") == 0 && count_runners(why, why->reference->workflow) == 0) {
+        explain_left(why, phase);
         return why->text;
     }
     why->command = why_command(why, "watch");
@@ -272,7 +292,9 @@ static void explain_interrupted(struct why *why, const char *phase)
 static void explain_moving(struct why *why, const char *phase)
 {
     why->reason = phase;
-    if (strcmp(phase, "waitingForPause") == 0) {
+    if (count_runners(why, why->reference->workflow) == 0) {
+        explain_left(why, phase);
+    } else if (strcmp(phase, "waitingForPause") == 0) {
         why->command = why_command(why, "resume");
         why->text =
             pool_format(why->pool,

@@ -273,6 +273,28 @@ static void E_why_says_that_a_busy_run_moves_and_one_about_to_pause_will(void **
     expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "gated/g-1 has finished: it completed at ", "");
 }
 
+static void E_why_says_that_the_process_which_worked_on_it_has_died(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:left.db", CLI_MODULE);
+    create(kit, pawld, "gated", "g-1", "{\"gate\": \"open\"}");
+    await_phase(kit, pawld, "/workflows/gated/instances/g-1", "running");
+    pawld_kill(pawld, SIGKILL);
+    (void)pawld_await_end(pawld);
+
+    pawld = PAWLD_SERVE(kit, "--store", "sqlite:left.db", "--workers", "0", "--allow-tick", CLI_MODULE);
+    cli_use(pawld);
+    expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "its process has died; no step has finished yet.", "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1", "--json"), 0, "\"reason\":\"queued\"", "");
+    expect(CLI(IN_A_PIPE, "instances", "pause", "gated/g-1"), 0, "gated/g-1 told to pause; it is about to pause\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "It pauses when a pawld that has it", "");
+    expect(CLI(IN_A_PIPE, "instances", "interrupt", "gated/g-1"), 0, NULL, "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "its process has died; no step has finished yet.", "");
+    write_file("open", "");
+    expect(CLI(IN_A_PIPE, "tick"), 0, "1 instance processed\n", "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "gated/g-1 was interrupted at ", "");
+}
+
 static void a_certificate_is_trusted_when_its_signer_is_named(void **state)
 {
     char base[256];
@@ -329,6 +351,7 @@ int main(void)
         CLI_TEST(too_many_requests_are_sent_again_when_the_server_says),
         CLI_TEST(E_why_says_when_no_runner_takes_it_up),
         CLI_TEST(E_why_says_that_a_busy_run_moves_and_one_about_to_pause_will),
+        CLI_TEST(E_why_says_that_the_process_which_worked_on_it_has_died),
         CLI_TEST(a_certificate_is_trusted_when_its_signer_is_named),
         CLI_TEST(output_that_cannot_be_written_is_told),
         CLI_TEST(a_reader_who_has_had_enough_ends_it_quietly),
