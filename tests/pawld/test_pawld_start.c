@@ -294,6 +294,27 @@ static void a_store_that_cannot_be_written_is_told_in_the_log(void **state)
     pawld_await(pawld, "the store is back, after ");
 }
 
+static void expect_ready(struct kit *kit, const struct pawld *pawld, bool is_ready)
+{
+    assert_int_equal(ask(kit, pawld, "GET", "/health/ready", NULL, NULL).status, is_ready ? 200 : 503);
+    const char *wanted = is_ready ? "\npawl_store_up 1\n" : "\npawl_store_up 0\n";
+    assert_non_null(strstr(ask(kit, pawld, "GET", "/metrics", NULL, NULL).body, wanted));
+}
+
+static void a_database_that_was_deleted_or_replaced_is_not_ready(void **state)
+{
+    struct kit *kit = *state;
+    assert_int_equal(PAWLD_RUN(kit, &(struct pawld *){ NULL }, "--store", "sqlite:other.db", "--migrate-only"), 0);
+    struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:here.db", GATES);
+    expect_ready(kit, pawld, true);
+    assert_int_equal(rename("here.db", "away.db"), 0);
+    expect_ready(kit, pawld, false);
+    assert_int_equal(rename("other.db", "here.db"), 0);
+    expect_ready(kit, pawld, false);
+    assert_int_equal(rename("away.db", "here.db"), 0);
+    expect_ready(kit, pawld, true);
+}
+
 static void a_store_that_does_not_answer_at_the_start_is_told_and_waited_for(void **state)
 {
     struct kit *kit = *state;
@@ -400,6 +421,7 @@ int main(void)
         KIT_TEST(tokens_may_stand_in_the_configuration_and_a_flag_wins_over_them),
         KIT_TEST(a_token_beyond_its_rate_is_answered_429_with_retry_after),
         KIT_TEST(a_store_that_cannot_be_written_is_told_in_the_log),
+        KIT_TEST(a_database_that_was_deleted_or_replaced_is_not_ready),
         KIT_TEST(a_store_that_does_not_answer_at_the_start_is_told_and_waited_for),
         KIT_TEST(the_tables_can_be_made_without_running_anything),
         KIT_TEST(pages_of_other_origins_may_use_it_only_where_that_is_configured),

@@ -419,7 +419,9 @@ pawl_status pw_sqlite_list_hooks(struct pw_store *store, struct pw_arena *arena,
 {
     struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
     struct reading reading;
-    pawl_status status = begin(&reading, store, hooks_query(query), error);
+    pawl_status status = pw_sqlite_check_file((struct pw_sqlite *)store, error); /* the ready check reads here */
+    if (status == PAWL_OK)
+        status = begin(&reading, store, hooks_query(query), error);
     if (status != PAWL_OK)
         return status;
     pw_bind_integer(&reading.query, pw_positions_key(query->positions));
@@ -576,7 +578,9 @@ pawl_status pw_sqlite_count_tasks(struct pw_store *store, int64_t now_ms, struct
     struct pw_arena arena = { 0 };
     struct pw_task_counts counts = { .oldest_due_at_ms = INT64_MAX };
     struct pw_text workflow = { "", 0 }; /* before them all */
-    pawl_status status = pw_sqlite_take_reader(sqlite, &connection, error);
+    pawl_status status = pw_sqlite_check_file(sqlite, error);
+    if (status == PAWL_OK)
+        status = pw_sqlite_take_reader(sqlite, &connection, error);
     if (status != PAWL_OK)
         return status;
     status = workflow_after(connection, &arena, &workflow, error);

@@ -2,6 +2,7 @@
 #include "store/sqlite/sqlite.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "store/sqlite/query.h"
@@ -83,12 +84,40 @@ static const struct pw_store_ops sqlite_ops = {
     .take_seat = take_seat,
 };
 
+/* ---- The file ------------------------------------------------------------------------------------------------ */
+
+/* SQLite's own name of the file is absolute: it stays right when the process goes to another directory. */
+static void remember_file(struct pw_sqlite *sqlite)
+{
+    struct stat found;
+    const char *file = sqlite->url.in_memory ? NULL : sqlite3_db_filename(sqlite->writer.db, "main");
+    if (file == NULL || stat(file, &found) != 0)
+        return;
+    sqlite->file = file;
+    sqlite->file_device = found.st_dev;
+    sqlite->file_number = found.st_ino;
+}
+
+pawl_status pw_sqlite_check_file(const struct pw_sqlite *sqlite, struct pawl_error *error)
+{
+    struct stat found;
+    if (sqlite->file == NULL ||
+        (stat(sqlite->file, &found) == 0 && found.st_dev == sqlite->file_device && found.st_ino == sqlite->file_number))
+        return PAWL_OK;
+    return pw_error(error, PAWL_STORE_UNAVAILABLE,
+                    "%s: the file was deleted or replaced while it was open; put it back, or start again",
+                    sqlite->file);
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------------------- */
+
 /* SQLite's own name of the file has no symbolic links in it, so every process finds the same runners beside it. */
 static pawl_status open_rest(struct pw_sqlite *sqlite, struct pawl_error *error)
 {
     pawl_status status = pw_sqlite_migrate(&sqlite->writer, error);
     if (status != PAWL_OK)
         return status;
+    remember_file(sqlite);
     const char *database = sqlite->url.in_memory ? NULL : sqlite3_db_filename(sqlite->writer.db, "main");
     if (!pw_presence_init(&sqlite->presence, database))
         return pw_error_plain(error, PAWL_NOMEM);
