@@ -52,7 +52,8 @@ PAWL_API void pawl_runner_stop(pawl_runner *runner);
 PAWL_API pawl_status pawl_runner_tick(pawl_runner *runner, int64_t max_instances, int64_t max_steps,
                                       int64_t *out_processed, struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* When the next registered run is due, or a lease of a dead runner expires; INT64_MAX: never. */
+/* When the next registered run is due, or a lease of a dead runner expires; INT64_MAX: never.  A job that only its function's
+ * limit kept from the last tick is worth another tick poll_ms after that one. */
 PAWL_API pawl_status pawl_runner_next_wake_at(pawl_runner *runner, int64_t *out_at_ms,
                                               struct pawl_error *error) PAWL_MUST_CHECK;
 

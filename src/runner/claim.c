@@ -19,6 +19,8 @@ static bool is_among(pawl_engine *engine, const struct pw_definition *definition
         return !is_polled && is_limited;
     case PW_NAMES_POLLED:
         return is_polled;
+    case PW_NAMES_UNLIMITED:
+        return is_polled || !is_limited;
     case PW_NAMES_ALL:
         return true;
     }
@@ -67,7 +69,7 @@ pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_c
                                              .lease_ms = runner->options.lease_ms };
         if (what == PW_CLAIM_DUE || what == PW_CLAIM_ALL)
             op->as.claim.share = share_of(runner, count);
-        status = count > 0 ? pw_commit_run(runner->engine->commit, unit) : PAWL_OK;
+        status = count > 0 || reaping ? pw_commit_run(runner->engine->commit, unit) : PAWL_OK;
         *out_claim = &op->as.claim;
     }
     free(names);
@@ -92,15 +94,47 @@ pawl_status pw_runner_claim_limited(pawl_runner *runner, struct pw_unit *unit, s
     return pw_commit_run(runner->engine->commit, unit);
 }
 
-pawl_status pw_runner_next_due(pawl_runner *runner, bool with_polled, int64_t *out_at_ms, struct pawl_error *error)
+pawl_status pw_runner_next_due(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error)
 {
     struct pw_store *store = runner->engine->store;
     size_t count;
-    struct pw_text *names = pw_runner_names(runner->engine, with_polled ? PW_NAMES_ALL : PW_NAMES_FREE, &count);
+    struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_FREE, &count);
     if (names == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
-    struct pw_share share = with_polled ? (struct pw_share){ .owned = NULL } : share_of(runner, count);
+    struct pw_share share = share_of(runner, count);
     pawl_status status = store->ops->next_due(store, names, count, &share, out_at_ms, error);
+    free(names);
+    return status;
+}
+
+/* A job that was due when the last tick asked, and is there still, was kept from it by its function's limit. */
+static int64_t limited_wake(pawl_runner *runner, int64_t due_at_ms)
+{
+    int64_t met_at_ms = atomic_load(&runner->limits_met_ms);
+    bool is_kept =
+        due_at_ms <= met_at_ms && met_at_ms <= pawl_now_ms(runner->engine); /* unless the clock was set back */
+    return is_kept ? met_at_ms + runner->options.poll_ms : due_at_ms;
+}
+
+pawl_status pw_runner_next_wake(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error)
+{
+    struct pw_store *store = runner->engine->store;
+    const struct pw_share all = { .owned = NULL };
+    size_t count, limited_count;
+    int64_t at_ms = INT64_MAX, due_at_ms;
+    struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_UNLIMITED, &count);
+    struct pw_text *limited = pw_runner_names(runner->engine, PW_NAMES_LIMITED, &limited_count);
+    pawl_status status = names != NULL && limited != NULL ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
+    if (status == PAWL_OK)
+        status = store->ops->next_due(store, names, count, &all, &at_ms, error);
+    for (size_t i = 0; status == PAWL_OK && i < limited_count; i++) {
+        status = store->ops->next_due(store, &limited[i], 1, &all, &due_at_ms, error);
+        if (status == PAWL_OK && limited_wake(runner, due_at_ms) < at_ms)
+            at_ms = limited_wake(runner, due_at_ms);
+    }
+    if (status == PAWL_OK)
+        *out_at_ms = at_ms;
+    free(limited);
     free(names);
     return status;
 }

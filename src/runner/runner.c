@@ -415,24 +415,77 @@ static pawl_status claim_turn(pawl_runner *runner, enum pw_claim_of what, pawl_t
     return status;
 }
 
-/* The same of the functions that have a limit. */
-static pawl_status claim_limited_turn(pawl_runner *runner, pawl_turn **out_turn, struct pawl_error *error)
+/* What a tick knows of the claims that it made. */
+struct ticking {
+    bool has_reaped;
+    bool no_limited; /* there was no job of a function that has a limit: these are asked when there is nothing else */
+};
+
+static pawl_status claim_job(pawl_runner *runner, struct pw_text name, struct ticking *ticking, pawl_turn **out_turn,
+                             struct pawl_error *error)
+{
+    struct pw_unit unit;
+    struct pw_op_claim *claim = NULL;
+    pw_unit_init(&unit);
+    pawl_status status = PAWL_OK;
+    if (!ticking->has_reaped && pw_unit_add(&unit, PW_OP_REAP) == NULL)
+        status = PAWL_NOMEM;
+    if (status == PAWL_OK)
+        status = pw_runner_claim_limited(runner, &unit, name, 1, &claim);
+    ticking->has_reaped = true;
+    if (status == PAWL_OK && claim->claim_count > 0)
+        status = begin_turn(runner, &claim->claims[0], out_turn, error);
+    else if (status != PAWL_OK)
+        pw_error_plain(error, status);
+    pw_unit_clear(&unit);
+    return status;
+}
+
+/* None of them gave a job: where one is due nevertheless, the function's limit was met. */
+static void note_limits(pawl_runner *runner, const struct pw_text *names, size_t count, int64_t asked_at_ms)
+{
+    struct pw_store *store = runner->engine->store;
+    const struct pw_share all = { .owned = NULL };
+    int64_t due_at_ms = INT64_MAX;
+    if (count > 0 && store->ops->next_due(store, names, count, &all, &due_at_ms, NULL) == PAWL_OK &&
+        due_at_ms <= asked_at_ms)
+        atomic_store(&runner->limits_met_ms, asked_at_ms);
+}
+
+/* Of the functions that have a limit.  The one behind the last that had a job is asked first. */
+static pawl_status claim_limited_turn(pawl_runner *runner, struct ticking *ticking, pawl_turn **out_turn,
+                                      struct pawl_error *error)
 {
     size_t count;
+    int64_t now_ms = pawl_now_ms(runner->engine);
     pawl_status status = PAWL_OK;
     struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_LIMITED, &count);
-    for (size_t i = 0; names != NULL && i < count && status == PAWL_OK && *out_turn == NULL; i++) {
-        struct pw_unit unit;
-        struct pw_op_claim *claim = NULL;
-        pw_unit_init(&unit);
-        status = pw_runner_claim_limited(runner, &unit, names[i], 1, &claim);
-        if (status == PAWL_OK && claim->claim_count > 0)
-            status = begin_turn(runner, &claim->claims[0], out_turn, error);
-        else if (status != PAWL_OK)
-            pw_error_plain(error, status);
-        pw_unit_clear(&unit);
-    }
+    for (size_t i = 0; names != NULL && i < count && status == PAWL_OK && *out_turn == NULL; i++)
+        status = claim_job(runner, names[runner->limited_next++ % count], ticking, out_turn, error);
+    ticking->no_limited = *out_turn == NULL;
+    if (names != NULL && status == PAWL_OK && *out_turn == NULL)
+        note_limits(runner, names, count, now_ms);
     free(names);
+    return status;
+}
+
+/* Functions that have a limit and all the rest are asked first in turns, so that neither waits until the other has nothing
+ * left. */
+static pawl_status claim_next_turn(pawl_runner *runner, struct ticking *ticking, pawl_turn **out_turn,
+                                   struct pawl_error *error)
+{
+    pawl_status status = PAWL_OK;
+    bool limited_first = runner->limited_first && !ticking->no_limited;
+    runner->limited_first = !runner->limited_first;
+    *out_turn = NULL;
+    if (limited_first)
+        status = claim_limited_turn(runner, ticking, out_turn, error);
+    if (status == PAWL_OK && *out_turn == NULL) {
+        status = claim_turn(runner, ticking->has_reaped ? PW_CLAIM_DUE : PW_CLAIM_ALL, out_turn, error);
+        ticking->has_reaped = true;
+    }
+    if (status == PAWL_OK && *out_turn == NULL && !limited_first)
+        status = claim_limited_turn(runner, ticking, out_turn, error);
     return status;
 }
 
@@ -446,12 +499,11 @@ static void carry(pawl_runner *runner, pawl_turn *turn)
 static pawl_status tick(pawl_runner *runner, int64_t max_instances, int64_t *out_processed, struct pawl_error *error)
 {
     pawl_status status = PAWL_OK;
+    struct ticking ticking = { false, false };
     pw_runner_pay_owed(runner);
     while (*out_processed < max_instances && atomic_load(&runner->steps_left) != 0) {
         pawl_turn *turn;
-        status = claim_turn(runner, *out_processed == 0 ? PW_CLAIM_ALL : PW_CLAIM_DUE, &turn, error);
-        if (status == PAWL_OK && turn == NULL)
-            status = claim_limited_turn(runner, &turn, error);
+        status = claim_next_turn(runner, &ticking, &turn, error);
         if (status != PAWL_OK || turn == NULL)
             break;
         carry(runner, turn);
@@ -485,7 +537,7 @@ pawl_status pawl_runner_next_wake_at(pawl_runner *runner, int64_t *out_at_ms, st
 {
     if (runner == NULL || runner->engine == NULL || out_at_ms == NULL)
         return pw_error_plain(error, PAWL_INVALID);
-    return pw_runner_next_due(runner, true, out_at_ms, error);
+    return pw_runner_next_wake(runner, out_at_ms, error);
 }
 
 void pawl_runner_wake(pawl_runner *runner)

@@ -55,7 +55,8 @@ struct pawl_runner {
     atomic_int ready_count;  /* turns that wait for a worker */
     atomic_llong steps_left; /* tick's budget of bodies; negative: no limit */
     atomic_llong steps_taken;
-    atomic_bool threaded; /* started */
+    atomic_bool threaded;          /* started */
+    _Atomic int64_t limits_met_ms; /* when a limit last kept a job that was due from a tick, by the store's clock */
 
     pthread_mutex_t lock; /* guards all that follows */
     pthread_cond_t work;  /* workers wait here */
@@ -74,7 +75,9 @@ struct pawl_runner {
     int32_t workers_alive, workers_idle;
     uint64_t calls;                /* how often workers were called; one that was busy looks whether it missed any */
     int32_t spares;                /* more than options.workers, while dead turns block some */
-    pthread_mutex_t tick_lock;     /* one tick at a time */
+    pthread_mutex_t tick_lock;     /* one tick at a time; it guards the next two */
+    bool limited_first;            /* functions that have a limit are asked before the rest, next time */
+    size_t limited_next;           /* and of these, this one first */
     pthread_t keeper, *committers; /* a committer for each lane */
     size_t committer_count;
     bool started, keeper_done;
@@ -110,6 +113,7 @@ enum pw_names {
     PW_NAMES_FREE,    /* of these, those that have no limit */
     PW_NAMES_LIMITED, /* and those that have one: pawl_limit_function() */
     PW_NAMES_POLLED,
+    PW_NAMES_UNLIMITED, /* FREE and POLLED */
     PW_NAMES_ALL
 };
 /* The names of registered workflows, malloc'd.  NULL when memory is out. */
@@ -127,8 +131,10 @@ pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_c
  * them can be claimed is known only by trying. */
 pawl_status pw_runner_claim_limited(pawl_runner *runner, struct pw_unit *unit, struct pw_text name, size_t max,
                                     struct pw_op_claim **out_claim);
-/* with_polled: of all workflows, whoever's share it is. */
-pawl_status pw_runner_next_due(pawl_runner *runner, bool with_polled, int64_t *out_at_ms, struct pawl_error *error);
+pawl_status pw_runner_next_due(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error);
+/* For who ticks: of all workflows, whoever's share it is.  What a limit kept from the last tick is worth another one after
+ * poll_ms: others end their jobs without telling. */
+pawl_status pw_runner_next_wake(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error);
 pawl_status pw_runner_renew_leases(pawl_runner *runner, struct pawl_error *error);
 
 /* share.c.  None of it is needed to carry runs: what fails is tried again later. */
