@@ -1,5 +1,5 @@
-/* test_runner_trouble.c - a runner that the system gives no threads, that the store refuses for a while, or whose bodies are
- * late beside others: it says so or goes on, and loses nothing.
+/* test_runner_trouble.c - a runner that the system gives no threads, that the store refuses for a while or withholds runs from,
+ * or whose bodies are late beside others: it says so or goes on, and loses nothing.
  *
  * The linker sends the library's calls of pthread_create() here. */
 #include "running.h"
@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "engine/engine.h"
+#include "runner/runner.h"
 
 /* ---- Threads that the system refuses ------------------------------------------------------------------------------- */
 
@@ -153,6 +154,105 @@ static void C8_a_run_that_the_store_fails_is_put_off_for_longer_up_to_16_seconds
     running_close(&running);
 }
 
+/* ---- A row that is locked ------------------------------------------------------------------------------------------------ */
+
+static atomic_int claims;
+static atomic_bool is_withheld;
+
+/* As a database that passes over the rows that somebody has locked. */
+static pawl_status apply_withholding(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+                                     struct pawl_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (struct pw_op *op = units[i]->first; op != NULL; op = op->next) {
+            if (op->kind != PW_OP_CLAIM)
+                continue;
+            atomic_fetch_add(&claims, 1);
+            if (atomic_load(&is_withheld))
+                op->as.claim.max = 0;
+        }
+    }
+    return true_ops->apply(store, units, count, now_ms, error);
+}
+
+static void a_run_that_is_due_and_locked_is_not_claimed_again_and_again(void **state) /* C8 */
+{
+    enum { CLAIMS = 12, LEAST_MS = 300 }; /* the waits are 1, 3, 7, 15, 31 ms, and then 50 ms each */
+    struct running running;
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+    atomic_int bodies = 0;
+    (void)state;
+    options.poll_ms = PATIENCE_MS;
+    running_open(&running, false);
+    running_register(&running, "w", one_step, &bodies);
+    running_create(&running, "w", "i");
+    refuse(running.engine->store, PW_OP_CLAIM, 0);
+    ops.apply = apply_withholding;
+    atomic_store(&claims, 0);
+    atomic_store(&is_withheld, true);
+    int64_t began_ms = monotonic_ms();
+    running_start(&running, &options);
+
+    while (atomic_load(&claims) < CLAIMS && monotonic_ms() - began_ms < PATIENCE_MS)
+        rest_a_little();
+
+    assert_true(atomic_load(&claims) >= CLAIMS);
+    assert_true(monotonic_ms() - began_ms >= LEAST_MS);
+    atomic_store(&is_withheld, false);
+    (void)running_await(&running, "w", "i", PAWL_COMPLETE); /* long before the next poll */
+    assert_true(monotonic_ms() - began_ms < PATIENCE_MS);
+    running_stop(&running);
+    running.engine->store->ops = true_ops;
+    running_close(&running);
+}
+
+/* ---- A store that is slow to tell the time ------------------------------------------------------------------------------- */
+
+static pawl_runner *watched;
+static atomic_int times_told, times_held;
+
+/* Others hold the runner's lock for a moment; who asks while he holds it himself will not see it free. */
+static int64_t now_and_look_at_the_lock(struct pw_store *store)
+{
+    bool is_free = false;
+    for (int i = 0; i < 1000 && !is_free; i++) {
+        is_free = pthread_mutex_trylock(&watched->lock) == 0;
+        if (!is_free)
+            rest_a_little();
+    }
+    if (is_free)
+        pthread_mutex_unlock(&watched->lock);
+    else
+        atomic_fetch_add(&times_held, 1);
+    atomic_fetch_add(&times_told, 1);
+    return true_ops->now_ms(store);
+}
+
+static void nobody_waits_for_a_runner_that_asks_the_store_what_time_it_is(void **state) /* C8 */
+{
+    struct running running;
+    atomic_int bodies = 0;
+    (void)state;
+    running_open(&running, false);
+    running_register(&running, "w", one_step, &bodies);
+    running_create(&running, "w", "i");
+    assert_ok(pawl_runner_open(running.engine, NULL, &running.runner, &running.error), running.error);
+    watched = running.runner;
+    refuse(running.engine->store, PW_OP_CLAIM, 0);
+    ops.now_ms = now_and_look_at_the_lock;
+    atomic_store(&times_told, 0);
+    atomic_store(&times_held, 0);
+
+    assert_ok(pawl_runner_start(running.runner, &running.error), running.error);
+    (void)running_await(&running, "w", "i", PAWL_COMPLETE);
+    running_stop(&running);
+
+    assert_true(atomic_load(&times_told) > 0);
+    assert_int_equal(atomic_load(&times_held), 0);
+    running.engine->store->ops = true_ops;
+    running_close(&running);
+}
+
 /* ---- A late body beside another ------------------------------------------------------------------------------------------ */
 
 struct pair {
@@ -244,6 +344,8 @@ int main(void)
         cmocka_unit_test(a_runner_that_gets_no_thread_says_so_and_can_be_started_later),
         cmocka_unit_test(C8_a_started_runner_that_cannot_claim_tries_again),
         cmocka_unit_test(C8_a_run_that_the_store_fails_is_put_off_for_longer_up_to_16_seconds),
+        cmocka_unit_test(a_run_that_is_due_and_locked_is_not_claimed_again_and_again),
+        cmocka_unit_test(nobody_waits_for_a_runner_that_asks_the_store_what_time_it_is),
         cmocka_unit_test(A7_a_body_that_is_late_does_not_cut_short_the_one_beside_it),
     };
     return cmocka_run_group_tests_name("trouble", tests, NULL, NULL);

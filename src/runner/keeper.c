@@ -9,7 +9,7 @@
 #include "base/thread.h"
 #include "runner/runner.h"
 
-enum { TROUBLE_MS = 1000, REAP_MS = 1000 };
+enum { TROUBLE_MS = 1000, REAP_MS = 1000, WITHHELD_MS_MAX = 50 };
 
 static int64_t least(int64_t one, int64_t other)
 {
@@ -116,6 +116,14 @@ static void claim_limited(pawl_runner *runner, size_t max)
     free(names);
 }
 
+/* What was due when we claimed, and was not given to us, is withheld: its row is locked.  That is over soon, or lasts; so we
+ * wait, longer each time.  What else becomes due we are told of meanwhile, or find then. */
+static int64_t wait_for_withheld(pawl_runner *runner)
+{
+    runner->withheld_ms = least(runner->withheld_ms * 2 + 1, least(WITHHELD_MS_MAX, runner->options.poll_ms));
+    return runner->withheld_ms;
+}
+
 /* These with the lock held, which is let go of meanwhile. */
 static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
 {
@@ -125,6 +133,7 @@ static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
     if (what == PW_CLAIM_PARKED)
         runner->parked_due_ms = INT64_MAX;
     pthread_mutex_unlock(&runner->lock);
+    int64_t claimed_at_ms = pawl_now_ms(runner->engine);
     pw_unit_init(&unit);
     pawl_status status = pw_runner_claim(runner, &unit, what, (size_t)max, &found, NULL);
     size_t count = status == PAWL_OK ? found->claim_count : 0;
@@ -137,6 +146,10 @@ static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
         status = pw_runner_next_due(runner, &due_at_ms, NULL);
     if (status != PAWL_OK)
         due_at_ms = now_ms + TROUBLE_MS;
+    else if (max > 0 && count == 0 && due_at_ms <= claimed_at_ms)
+        due_at_ms = now_ms + wait_for_withheld(runner);
+    else
+        runner->withheld_ms = 0;
     pthread_mutex_lock(&runner->lock);
     note_due(runner, due_at_ms);
 }
@@ -220,6 +233,22 @@ static void leave_share(pawl_runner *runner)
     pthread_mutex_lock(&runner->lock);
 }
 
+/* With the lock let go of: a store may have to ask a database what time it is. */
+static int64_t read_clock(pawl_runner *runner)
+{
+    pthread_mutex_unlock(&runner->lock);
+    int64_t now_ms = pawl_now_ms(runner->engine);
+    pthread_mutex_lock(&runner->lock);
+    return now_ms;
+}
+
+static bool has_work(const pawl_runner *runner)
+{
+    return !atomic_load(&runner->stopping) || runner->held_count > 0 || runner->reserved > 0;
+}
+
+/* The clock is read before anything is looked at: what changes meanwhile is seen, and from then until it sleeps the keeper
+ * misses no signal. */
 void *pw_keeper_main(void *user)
 {
     pawl_runner *runner = user;
@@ -227,12 +256,12 @@ void *pw_keeper_main(void *user)
     runner->renew_at_ms = runner->poll_at_ms = runner->reap_at_ms =
         0; /* at once: what a dead runner left is taken up */
     runner->seen_due_ms = runner->parked_due_ms = INT64_MAX;
-    while (!atomic_load(&runner->stopping) || runner->held_count > 0 || runner->reserved > 0) {
+    for (int64_t now_ms = read_clock(runner); has_work(runner); now_ms = read_clock(runner)) {
         if (atomic_load(&runner->stopping) && runner->view.told) {
             leave_share(runner);
             continue; /* the last turn may have gone meanwhile */
         }
-        int64_t now_ms = pawl_now_ms(runner->engine), monotonic_ms = pw_system_monotonic_ms();
+        int64_t monotonic_ms = pw_system_monotonic_ms();
         expire_attempts(runner, now_ms);
         wake_forks(runner, now_ms);
         if (monotonic_ms >= runner->renew_at_ms)

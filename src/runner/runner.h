@@ -84,6 +84,7 @@ struct pawl_runner {
     int64_t next_due_ms;                         /* nothing of ours is due before, as far as is known */
     int64_t seen_due_ms;                         /* the same, as the store has said it: no hint */
     int64_t parked_due_ms;                       /* when a run is due that we parked, and others may not have seen */
+    int64_t withheld_ms;                         /* how long the keeper last waited for what was withheld */
     int64_t keeper_until_ms;                     /* it sleeps until then, by the store's clock */
     int64_t renew_at_ms, poll_at_ms, reap_at_ms; /* by the monotonic clock */
     int64_t turns, leases_lost;
