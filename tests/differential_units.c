@@ -226,7 +226,10 @@ static void make_demand(struct trial *trial, struct pw_unit *unit, const struct 
         if (trial_once_in(trial, 4))
             demand = PW_DEMAND_NONE;
         add(unit, PW_OP_REACH)->as.reach =
-            (struct pw_op_reach){ subject->key[side], subject->run + (trial_once_in(trial, 4) ? 1 : 0), demand, -1 };
+            (struct pw_op_reach){ .parent = subject->key[side],
+                                  .run = subject->run + (trial_once_in(trial, 4) ? 1 : 0),
+                                  .demand = demand,
+                                  .reached = -1 };
         return;
     default: {
         int64_t which = trial_below(trial, 2);
@@ -310,7 +313,8 @@ static void make_hook(struct trial *trial, struct pw_unit *unit)
 {
     struct pw_op *cause = unit->last;
     if (cause == NULL || (cause->kind != PW_OP_CREATE && cause->kind != PW_OP_RESTART && cause->kind != PW_OP_HOLD &&
-                          cause->kind != PW_OP_PARK && cause->kind != PW_OP_EVENT && cause->kind != PW_OP_FINISH))
+                          cause->kind != PW_OP_PARK && cause->kind != PW_OP_EVENT && cause->kind != PW_OP_REACH &&
+                          cause->kind != PW_OP_FINISH))
         return;
     struct pw_op_hook *op = &add(unit, PW_OP_HOOK)->as.hook;
     op->cause = cause;

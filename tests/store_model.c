@@ -442,7 +442,7 @@ static pawl_status apply_op(struct model *model, struct pw_op *op, struct pw_are
     case PW_OP_DEMAND:
         return store_model_demand(model, &op->as.demand);
     case PW_OP_REACH:
-        return store_model_reach(model, &op->as.reach);
+        return store_model_reach(model, &op->as.reach, arena);
     case PW_OP_END:
         return store_model_end(model, &op->as.end);
     case PW_OP_FINISH:

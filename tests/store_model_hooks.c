@@ -8,15 +8,17 @@
 
 #include "store/rows.h"
 
-pawl_status store_model_add_hook(struct model *model, const struct pw_op_hook *op)
+static void add_row(struct model *model, const struct pw_op_hook *op, size_t position)
 {
     static const struct pw_op_finish open = { .outcome = PW_OUTCOME_OPEN };
     const struct pw_op_finish *end = op->cause->kind == PW_OP_FINISH ? &op->cause->as.finish : &open;
-    const struct pw_instance *instance = store_model_instance(model, pw_hook_instance(op));
+    const struct pw_instance *instance = store_model_instance(model, pw_hook_instance(op, position));
     if (instance == NULL)
-        return PAWL_OK;
+        return;
+    struct pw_text id = pw_hook_row_id(op, position, &model->arena);
+    assert_non_null(id.data);
     *ADD_ROW(model, hook) = (struct pw_hook_row){ .key = ++model->hook_keys,
-                                                  .id = store_model_keep(model, op->id),
+                                                  .id = store_model_keep(model, id),
                                                   .hook = store_model_keep(model, op->hook),
                                                   .event = op->event,
                                                   .reason = op->reason,
@@ -30,6 +32,13 @@ pawl_status store_model_add_hook(struct model *model, const struct pw_op_hook *o
                                                   .created_at_ms = model->now_ms,
                                                   .attempts_max = op->attempts_max,
                                                   .next_at_ms = model->now_ms };
+}
+
+pawl_status store_model_add_hook(struct model *model, const struct pw_op_hook *op)
+{
+    size_t count = pw_hook_row_count(op);
+    for (size_t position = 0; position < count; position++)
+        add_row(model, op, position);
     return PAWL_OK;
 }
 

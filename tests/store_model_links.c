@@ -104,17 +104,23 @@ static void end(struct model *model, struct pw_instance *instance)
     instance->has_task = false;
 }
 
-static void reach_child(struct model *model, struct pw_task *task, enum pw_demand demand)
+/* True: it is due now. */
+static bool reach_child(struct model *model, struct pw_task *task, enum pw_demand demand)
 {
     bool is_held = task->processing && task->locked_until_ms > model->now_ms;
     raise_demand(model, task, demand);
-    if (!is_held || model->flaw == FLAW_REACH_TAKES_THE_HELD)
-        become_due(model, task, PW_TASK_RESUME);
+    if (is_held && model->flaw != FLAW_REACH_TAKES_THE_HELD)
+        return false;
+    become_due(model, task, PW_TASK_RESUME);
+    return true;
 }
 
-pawl_status store_model_reach(struct model *model, struct pw_op_reach *op)
+pawl_status store_model_reach(struct model *model, struct pw_op_reach *op, struct pw_arena *arena)
 {
     op->reached = 0;
+    op->woken = pw_arena_take(arena, model->rows.instance_count * sizeof op->woken[0]);
+    op->woken_count = 0;
+    assert_non_null(op->woken);
     for (size_t i = 0; i < model->rows.instance_count; i++) {
         struct pw_instance *instance = &model->rows.instances[i];
         if (!instance->has_task || instance->link.parent != op->parent ||
@@ -124,8 +130,8 @@ pawl_status store_model_reach(struct model *model, struct pw_op_reach *op)
         bool is_child = instance->link.relation == PW_RELATION_ATTACHED && op->demand != PW_DEMAND_NONE;
         if (is_job)
             end(model, instance);
-        else if (is_child)
-            reach_child(model, &instance->task, op->demand);
+        else if (is_child && reach_child(model, &instance->task, op->demand))
+            op->woken[op->woken_count++] = instance->key;
         op->reached += is_job || is_child;
     }
     return PAWL_OK;

@@ -61,7 +61,7 @@ void store_model_end_run(struct model *model, struct pw_instance *instance, cons
 /* store_model_links.c: what a run does to others, and they to it.  The task's event_seq is raised by one. */
 pawl_status store_model_add_event(struct model *model, struct pw_op_event *op);
 pawl_status store_model_demand(struct model *model, const struct pw_op_demand *op);
-pawl_status store_model_reach(struct model *model, struct pw_op_reach *op);
+pawl_status store_model_reach(struct model *model, struct pw_op_reach *op, struct pw_arena *arena);
 pawl_status store_model_end(struct model *model, struct pw_op_end *op);
 /* Steps of run `op->run` into the next. */
 void store_model_keep_steps(struct model *model, const struct pw_op_restart *op);

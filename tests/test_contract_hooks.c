@@ -230,6 +230,57 @@ static pawl_status run_violates(pawl_run *run, const pawl_value *params, pawl_va
     return pawl_do(run, "violate", &never, body_fails_with_its_unit, params, out_result);
 }
 
+static pawl_status run_has_children(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    static const char *const names[] = { "one", "other", "apart" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const struct pawl_child_options options = { .id = names[i], .detached = i == 2 };
+        const char *id;
+        PAWL_TRY(pawl_start_child(run, names[i], "child", &options, NULL, &id));
+    }
+    return run_sleeps(run, params, out_result);
+}
+
+/* All of them sleep, and what was told of them so far has been heard. */
+static void start_family(struct contract *contract, struct hearing *hearing)
+{
+    struct pawl_hook hook = hooking_hook("starts", hearing);
+    hook.events = PAWL_HOOK_ENQUEUED;
+    assert_ok(contract, pawl_hook_register(contract->engine, &hook, &contract->error));
+    contract_register(contract, "child", run_sleeps);
+    contract_start(contract, run_has_children, NULL);
+    assert_int_equal(deliver(contract), 8);
+    hearing->heard[0] = '\0';
+}
+
+/* They are due at once, long before they wanted to be. */
+static void C7_children_that_end_with_their_parent_are_told_of(void **state)
+{
+    struct contract *contract = *state;
+    struct hearing hearing = { .calls = 0 };
+    start_family(contract, &hearing);
+
+    contract_control(contract, pawl_terminate);
+
+    assert_int_equal(deliver(contract), 2);
+    assert_text(hearing.heard, "one/1 resume, other/1 resume");
+    contract_idle(contract);
+    assert_int_equal(contract_query(contract, "SELECT count(*) FROM workflow_task"), 1);
+}
+
+static void C7_so_are_those_that_the_turn_of_an_interrupted_parent_reaches(void **state)
+{
+    struct contract *contract = *state;
+    struct hearing hearing = { .calls = 0 };
+    start_family(contract, &hearing);
+
+    contract_control(contract, pawl_interrupt);
+    contract_idle(contract);
+
+    assert_int_equal(deliver(contract), 3);
+    assert_text(hearing.heard, "i/1 resume, one/1 resume, other/1 resume");
+}
+
 static void C7_what_the_database_refused_is_not_told(void **state)
 {
     struct contract *contract = *state;
@@ -420,6 +471,8 @@ int main(void)
         CONTRACT_TEST(C7_a_pause_that_was_taken_back_in_time_makes_the_run_due),
         CONTRACT_TEST(C7_a_sleeping_run_that_is_paused_and_resumed_is_told_of_anew),
         CONTRACT_TEST(C7_children_and_events_of_a_step_are_told_with_its_boundary),
+        CONTRACT_TEST(C7_children_that_end_with_their_parent_are_told_of),
+        CONTRACT_TEST(C7_so_are_those_that_the_turn_of_an_interrupted_parent_reaches),
         CONTRACT_TEST(C7_what_the_database_refused_is_not_told),
         CONTRACT_TEST(C7_a_turn_whose_run_was_terminated_tells_nothing_more),
         CONTRACT_TEST(C7_a_turn_whose_run_was_restarted_tells_nothing_of_the_old_one),

@@ -23,7 +23,7 @@ static struct pw_op_event *add_answer(struct pw_unit *unit, int64_t instance, co
 static struct pw_op_reach *add_reach(struct pw_unit *unit, struct pw_fence parent, enum pw_demand demand)
 {
     struct pw_op_reach *op = &add(unit, PW_OP_REACH)->as.reach;
-    *op = (struct pw_op_reach){ parent.instance, parent.run, demand, 0 };
+    *op = (struct pw_op_reach){ .parent = parent.instance, .run = parent.run, .demand = demand };
     return op;
 }
 

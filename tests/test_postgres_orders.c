@@ -149,8 +149,9 @@ static void prepare_family(struct session *session)
         break;
     case REACH:
         (void)add_finish(unit, session->at, PW_OUTCOME_TERMINATED);
-        add(unit, PW_OP_REACH)->as.reach =
-            (struct pw_op_reach){ session->at.instance, session->at.run, PW_DEMAND_TERMINATE, 0 };
+        add(unit, PW_OP_REACH)->as.reach = (struct pw_op_reach){ .parent = session->at.instance,
+                                                                 .run = session->at.run,
+                                                                 .demand = PW_DEMAND_TERMINATE };
         break;
     case BIRTH:
         (void)add_member(unit, session->at, session->workflow.data, "born", PW_RELATION_ATTACHED);

@@ -98,6 +98,7 @@ static void compare_ops(const struct pw_op *left, const struct pw_op *right)
         break;
     case PW_OP_REACH:
         assert_int_equal(left->as.reach.reached, right->as.reach.reached);
+        assert_int_equal(left->as.reach.woken_count, right->as.reach.woken_count);
         break;
     case PW_OP_END:
         assert_int_equal(left->as.end.instance == 0, right->as.end.instance == 0);

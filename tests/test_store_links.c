@@ -304,6 +304,50 @@ static void a_child_that_is_held_is_told_and_left_to_its_holder(void **state) /*
     assert_int_equal(try_fence(fixture, child), PAWL_CONFLICT);
 }
 
+static void a_hook_is_told_of_every_child_that_reaching_woke_and_of_nobody_else(void **state) /* A14, C7 */
+{
+    static const char *const ids[] = { "h", "h-2", "h-3" };
+    struct fixture *fixture = *state;
+    struct pw_fence parent = create_held(fixture, "order", "a"), woken[3];
+    struct pw_hook_query query = { .max = 10 };
+    struct pw_hook_row *rows;
+    size_t count = 0;
+    (void)create_linked(fixture, parent, "@mail", PW_RELATION_JOB);
+    for (size_t i = 0; i < 3; i++)
+        woken[i] = create_linked(fixture, parent, "refund", PW_RELATION_ATTACHED).at;
+    (void)park(fixture, woken[1], PW_TASK_WAITING, PW_TASK_WAKE, FIXTURE_NOW_MS + 5000);
+    (void)create_linked(fixture, parent, "refund", PW_RELATION_DETACHED);
+    (void)add_hold(fixture_unit(fixture), create_linked(fixture, parent, "refund", PW_RELATION_ATTACHED).at);
+    fixture_apply_all(fixture);
+    struct pw_unit *unit = fixture_unit(fixture);
+    struct pw_op *cause = add(unit, PW_OP_REACH);
+    cause->as.reach =
+        (struct pw_op_reach){ .parent = parent.instance, .run = parent.run, .demand = PW_DEMAND_TERMINATE };
+    add(unit, PW_OP_HOOK)->as.hook = (struct pw_op_hook){ .cause = cause,
+                                                          .id = text("h"),
+                                                          .hook = text("mail"),
+                                                          .event = PAWL_HOOK_ENQUEUED,
+                                                          .reason = PW_REASON_RESUME,
+                                                          .attempts_max = 3 };
+    fixture_apply(fixture);
+    assert_int_equal(unit->status, PAWL_OK);
+    assert_int_equal(cause->as.reach.woken_count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(cause->as.reach.woken[i], woken[i].instance);
+    fixture_clear_units(fixture);
+    assert_int_equal(
+        fixture->store->ops->list_hooks(fixture->store, &fixture->arena, &query, &rows, &count, &fixture->error),
+        PAWL_OK);
+    assert_int_equal(count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_text(rows[i].id, ids[i]);
+        assert_int_equal(rows[i].reason, PW_REASON_RESUME);
+        assert_int_equal(rows[i].run, 1);
+        assert_int_equal(rows[i].due_at_ms, 0);
+        assert_text(rows[i].instance_id, read_key(fixture, woken[i].instance).id.data);
+    }
+}
+
 static void those_that_are_detached_ended_or_of_another_run_are_not_reached(void **state) /* A14 */
 {
     struct fixture *fixture = *state;
@@ -535,6 +579,7 @@ static void a_run_that_waits_for_repair_is_not_due(void **state) /* F2 */
     TEST(of_a_run_that_has_ended_nothing_is_demanded_and_of_the_next_nothing_yet)                                      \
     TEST(reaching_makes_attached_children_due_whatever_they_did)                                                       \
     TEST(a_child_that_is_held_is_told_and_left_to_its_holder)                                                          \
+    TEST(a_hook_is_told_of_every_child_that_reaching_woke_and_of_nobody_else)                                          \
     TEST(those_that_are_detached_ended_or_of_another_run_are_not_reached)                                              \
     TEST(reaching_ends_the_jobs_of_the_run)                                                                            \
     TEST(without_a_demand_only_jobs_are_reached)                                                                       \

@@ -199,6 +199,9 @@ static struct notice notice_of(const struct pw_unit *unit, const struct pw_op *o
         return notice_of_waking(unit, op);
     case PW_OP_EVENT: /* whether it wakes anybody, the store sees */
         return op->as.event.is_answer ? (struct notice){ PAWL_HOOK_ENQUEUED, PW_REASON_EVENT } : (struct notice){ 0 };
+    case PW_OP_REACH: /* how many it wakes, the same; its jobs it only ends */
+        return op->as.reach.demand != PW_DEMAND_NONE ? (struct notice){ PAWL_HOOK_ENQUEUED, PW_REASON_RESUME }
+                                                     : (struct notice){ 0 };
     case PW_OP_FINISH:
         return pw_unit_ends_job(unit) ? (struct notice){ 0 } : (struct notice){ .event = PAWL_HOOK_FINISHED };
     default:

@@ -334,7 +334,9 @@ struct pw_op_demand {
 struct pw_op_reach {
     int64_t parent, run;
     enum pw_demand demand;
-    int64_t reached; /* out: children and jobs */
+    int64_t reached;    /* out: children and jobs */
+    int64_t *woken;     /* out, in the unit's arena: the children that became due, in the order of their keys */
+    size_t woken_count; /* out */
 };
 
 /* Outcome TERMINATED, no task; whatever its fence.  There is none, or it has ended: nothing happens. */
@@ -396,17 +398,22 @@ struct pw_op_mutate {
 };
 
 /* Records a row of what `cause` did, with the run that its instance is in by then.  Where the cause did nothing that
- * makes a run due (a CREATE that left an existing id alone, a PARK that paused) there is nothing to tell, and no row. */
+ * makes a run due (a CREATE that left an existing id alone, a PARK that paused) there is nothing to tell, and no row; where
+ * it makes several due (a REACH) there is a row of each. */
 struct pw_op_hook {
-    const struct pw_op *cause; /* before it in the unit: CREATE, RESTART, HOLD, PARK, EVENT; of FINISHED a FINISH */
+    const struct pw_op
+        *cause; /* before it in the unit: CREATE, RESTART, HOLD, PARK, EVENT, REACH; of FINISHED a FINISH */
     struct pw_text id, hook;
     enum pawl_hook_event event;
     enum pw_hook_reason reason; /* ENQUEUED */
     int64_t attempts_max;
 };
 
-/* Of which instance, known once the cause was applied; 0: there is nothing to tell. */
-int64_t pw_hook_instance(const struct pw_op_hook *op);
+/* How many rows, known once the cause was applied; and of each, counted from 0, its instance and its id.  No memory for the
+ * id: absent. */
+size_t pw_hook_row_count(const struct pw_op_hook *op);
+int64_t pw_hook_instance(const struct pw_op_hook *op, size_t position);
+struct pw_text pw_hook_row_id(const struct pw_op_hook *op, size_t position, struct pw_arena *arena);
 /* When its run is due; 0: at once. */
 int64_t pw_hook_due_at_ms(const struct pw_op_hook *op);
 

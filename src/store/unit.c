@@ -1,4 +1,6 @@
 /* unit.c - units of work as lists of ops in an arena of their own. */
+#include <stdio.h>
+
 #include "store/store.h"
 
 void pw_unit_init(struct pw_unit *unit)
@@ -72,9 +74,9 @@ uint64_t pw_unit_key(const struct pw_unit *unit)
     }
 }
 
-int64_t pw_hook_instance(const struct pw_op_hook *op)
+/* 0: none, or several. */
+static int64_t instance_told(const struct pw_op *cause)
 {
-    const struct pw_op *cause = op->cause;
     switch (cause->kind) {
     case PW_OP_CREATE:
         return cause->as.create.created ? cause->as.create.fence.instance : 0;
@@ -91,6 +93,31 @@ int64_t pw_hook_instance(const struct pw_op_hook *op)
     default:
         return 0;
     }
+}
+
+size_t pw_hook_row_count(const struct pw_op_hook *op)
+{
+    if (op->cause->kind == PW_OP_REACH)
+        return op->cause->as.reach.woken_count;
+    return instance_told(op->cause) != 0 ? 1 : 0;
+}
+
+int64_t pw_hook_instance(const struct pw_op_hook *op, size_t position)
+{
+    return op->cause->kind == PW_OP_REACH ? op->cause->as.reach.woken[position] : instance_told(op->cause);
+}
+
+struct pw_text pw_hook_row_id(const struct pw_op_hook *op, size_t position, struct pw_arena *arena)
+{
+    enum { NUMBER_SIZE = 24 };
+    if (position == 0)
+        return op->id;
+    size_t size = op->id.size + NUMBER_SIZE;
+    char *id = pw_arena_take(arena, size);
+    if (id == NULL)
+        return (struct pw_text){ NULL, 0 };
+    (void)snprintf(id, size, "%.*s-%zu", (int)op->id.size, op->id.data, position + 1);
+    return pw_text_of(id);
 }
 
 int64_t pw_hook_due_at_ms(const struct pw_op_hook *op)

@@ -331,6 +331,7 @@ static bool did_nothing(const struct pw_op *op, bool applied)
     return applied && ((op->kind == PW_OP_REAP && op->as.reap.reaped == 0) ||
                        (op->kind == PW_OP_CLAIM && op->as.claim.claim_count == 0) ||
                        (op->kind == PW_OP_REACH && op->as.reach.reached == 0) ||
+                       (op->kind == PW_OP_HOOK && pw_hook_row_count(&op->as.hook) == 0) ||
                        (op->kind == PW_OP_HOOK_CLAIM && op->as.hook_claim.row_count == 0));
 }
 

@@ -1,9 +1,12 @@
 /* deliveries.c - what hooks are to be told: which rows a unit should record, and what claims and settlings make of them.
  *
  * Which rows, is read from what became of the instances, and not from which op did it: a run that is there and may go on
- * after a unit that made, woke or parked it, was enqueued; one that the unit ended has finished. */
+ * after a unit that made, woke or parked it, or reached it from its parent, was enqueued; one that the unit ended has
+ * finished. */
 #include "fail.h"
 #include "model.h"
+
+#include <stdio.h>
 
 const struct sim_hook sim_hooks[SIM_HOOKS_MAX] = {
     { "all", PAWL_HOOK_ENQUEUED | PAWL_HOOK_FINISHED, 3, 1000, 5000 },
@@ -32,13 +35,23 @@ static struct sim_delivery *find_by_key(struct sim_model *model, int64_t key)
 
 /* What a unit did to one instance. */
 struct deeds {
-    bool is_made, is_sent_event, is_parked, is_held, is_ended;
+    bool is_made, is_sent_event, is_parked, is_held, is_reached, is_ended;
 };
 
-static struct deeds deeds_of(const struct pw_unit *unit, int64_t instance)
+/* Its parent's end made it due: whoever held it would hold it still. */
+static bool is_woken_by(const struct pw_op_reach *op, const struct sim_instance *instance)
+{
+    const struct pw_link *link = &instance->link;
+    return op->demand != PW_DEMAND_NONE && link->relation == PW_RELATION_ATTACHED && link->parent == op->parent &&
+           link->run == op->run && instance->task.exists && !instance->task.processing;
+}
+
+static struct deeds deeds_of(const struct pw_unit *unit, const struct sim_instance *of)
 {
     struct deeds deeds = { 0 };
+    int64_t instance = of->key;
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
+        deeds.is_reached |= op->kind == PW_OP_REACH && is_woken_by(&op->as.reach, of);
         deeds.is_made |= op->kind == PW_OP_CREATE && op->as.create.created && op->as.create.fence.instance == instance;
         deeds.is_made |= op->kind == PW_OP_RESTART && op->as.restart.instance == instance;
         deeds.is_sent_event |= op->kind == PW_OP_EVENT && op->as.event.instance == instance;
@@ -54,7 +67,7 @@ static struct deeds deeds_of(const struct pw_unit *unit, int64_t instance)
 static bool is_to_be_told(const struct sim_instance *instance, struct deeds deeds, int hook, enum pawl_hook_event event)
 {
     bool goes_on = instance->task.exists && instance->task.status != PW_TASK_PAUSED;
-    bool was_moved = deeds.is_made || deeds.is_parked || deeds.is_held;
+    bool was_moved = deeds.is_made || deeds.is_parked || deeds.is_held || deeds.is_reached;
     if ((sim_hooks[hook].events & (unsigned)event) == 0)
         return false;
     if (sim_is_job(instance))
@@ -83,14 +96,36 @@ static int64_t instance_of(const struct pw_op *cause)
     }
 }
 
+/* How many instances the op is told of, and which. */
+static size_t count_of(const struct pw_op *cause)
+{
+    if (cause->kind == PW_OP_REACH)
+        return cause->as.reach.woken_count;
+    return instance_of(cause) != 0;
+}
+
+static int64_t instance_at(const struct pw_op *cause, size_t position)
+{
+    return cause->kind == PW_OP_REACH ? cause->as.reach.woken[position] : instance_of(cause);
+}
+
+static int times_told(const struct pw_op *cause, int64_t instance)
+{
+    int times = 0;
+    for (size_t i = 0; i < count_of(cause); i++)
+        times += instance_at(cause, i) == instance;
+    return times;
+}
+
 static void check_told(const struct pw_unit *unit, const struct sim_instance *instance, int hook,
                        enum pawl_hook_event event)
 {
     int count = 0;
-    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
-        count += op->kind == PW_OP_HOOK && op->as.hook.event == event &&
-                 instance_of(op->as.hook.cause) == instance->key &&
-                 pw_text_equal(op->as.hook.hook, pw_text_of(sim_hooks[hook].name));
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
+        if (op->kind == PW_OP_HOOK && op->as.hook.event == event &&
+            pw_text_equal(op->as.hook.hook, pw_text_of(sim_hooks[hook].name)))
+            count += times_told(op->as.hook.cause, instance->key);
+    }
     SIM_CHECK(SIM_RULE_RECORDED, count == 1, "%s is told %d times that %s %s", sim_hooks[hook].name, count,
               instance->id, event == PAWL_HOOK_FINISHED ? "has finished" : "is due");
 }
@@ -146,16 +181,19 @@ static int hook_of(struct pw_text name)
     return hook;
 }
 
-static void record(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_hook *op, int64_t now_ms)
+static void record(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_hook *op, size_t position,
+                   int64_t now_ms)
 {
-    const struct sim_instance *instance = sim_model_by_key(model, instance_of(op->cause));
+    const struct sim_instance *instance = sim_model_by_key(model, instance_at(op->cause, position));
     int hook = hook_of(op->hook);
     if (instance == NULL)
         return;
-    struct deeds deeds = deeds_of(unit, instance->key);
+    struct deeds deeds = deeds_of(unit, instance);
     if (!is_to_be_told(instance, deeds, hook, op->event))
         return; /* of a run that was parked to pause: the store has seen it, and recorded nothing */
     struct sim_delivery *delivery = add_delivery(model, op, hook, instance, now_ms);
+    if (position > 0) /* of one op many are told, each by a name of its own */
+        (void)snprintf(delivery->id, sizeof delivery->id, "%.*s-%zu", (int)op->id.size, op->id.data, position + 1);
     if (op->event == PAWL_HOOK_FINISHED) {
         delivery->outcome = instance->outcome;
         memcpy(delivery->error_name, instance->error_name, sizeof delivery->error_name);
@@ -173,15 +211,15 @@ void sim_apply_hooks(struct sim_model *model, const struct pw_unit *unit, int64_
     static const enum pawl_hook_event events[] = { PAWL_HOOK_ENQUEUED, PAWL_HOOK_FINISHED };
     for (int i = 0; i < model->instance_count; i++) {
         const struct sim_instance *instance = &model->instances[i];
-        struct deeds deeds = deeds_of(unit, instance->key);
+        struct deeds deeds = deeds_of(unit, instance);
         for (int j = 0; j < SIM_HOOKS_MAX * 2; j++) {
             if (is_to_be_told(instance, deeds, j / 2, events[j % 2]))
                 check_told(unit, instance, j / 2, events[j % 2]);
         }
     }
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
-        if (op->kind == PW_OP_HOOK)
-            record(model, unit, &op->as.hook, now_ms);
+        for (size_t i = 0; op->kind == PW_OP_HOOK && i < count_of(op->as.hook.cause); i++)
+            record(model, unit, &op->as.hook, i, now_ms);
     }
 }
 

@@ -179,6 +179,11 @@ static void decide_otherwise(const struct sim_plant *plant, struct pw_unit *unit
     decide_otherwise_of_repairs(plant, unit);
     if (plant->kind == SIM_PLANT_UNRECORDED && record != NULL) {
         make_nothing(record);
+    } else if (plant->kind == SIM_PLANT_UNTOLD_CHILD) {
+        for (struct pw_op *op = record; op != NULL; op = op->next) {
+            if (op->kind == PW_OP_HOOK && op->as.hook.cause->kind == PW_OP_REACH)
+                make_nothing(op);
+        }
     } else if (plant->kind == SIM_PLANT_TOLD_TWICE && record != NULL) {
         struct pw_op *again = pw_unit_add(unit, PW_OP_HOOK);
         again->as.hook = record->as.hook;

@@ -32,6 +32,7 @@
     PLANT(LOST_NEWS, "a log line is left out when lines are read", 36)                                                 \
     PLANT(FORGOTTEN_MARK, "a stream that is taken up again begins at the start", 36)                                   \
     PLANT(UNRECORDED, "what a hook is to be told is not recorded", 37)                                                 \
+    PLANT(UNTOLD_CHILD, "a child that its parent's end makes due is not told to hooks", 37)                            \
     PLANT(TOLD_TWICE, "what a hook is to be told is recorded for a second time", 37)                                   \
     PLANT(SETTLED_UNTOLD, "a delivery that failed is settled as delivered", 38)                                        \
     PLANT(ONE_MORE_ATTEMPT, "a delivery is tried once more than it may be", 38)                                        \

@@ -418,6 +418,7 @@ static void end_job(struct sim_instance *instance, int64_t now_ms)
 static void apply_reach(struct sim_model *model, const struct pw_op_reach *op, int64_t now_ms)
 {
     int64_t reached = 0;
+    size_t woken = 0;
     for (int i = 0; i < model->instance_count; i++) {
         struct sim_instance *instance = &model->instances[i];
         struct sim_task *task = &instance->task;
@@ -429,11 +430,17 @@ static void apply_reach(struct sim_model *model, const struct pw_op_reach *op, i
             reached++;
         } else if (link->relation == PW_RELATION_ATTACHED && op->demand != PW_DEMAND_NONE) {
             raise_demand(instance, op->demand);
-            if (!task->processing || task->locked_until_ms <= now_ms)
+            if (!task->processing || task->locked_until_ms <= now_ms) {
                 wake(task, PW_TASK_RESUME, now_ms);
+                SIM_CHECK(SIM_RULE_STORED, woken < op->woken_count && op->woken[woken] == instance->key,
+                          "%s was woken, and is not told", instance->id);
+                woken++;
+            }
             reached++;
         }
     }
+    SIM_CHECK(SIM_RULE_STORED, woken == op->woken_count, "%zu are told as woken instead of %zu", op->woken_count,
+              woken);
     SIM_CHECK(SIM_RULE_STORED, reached == op->reached, "reached %lld instead of %lld", (long long)op->reached,
               (long long)reached);
 }

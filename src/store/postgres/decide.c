@@ -327,14 +327,18 @@ static pawl_status decide_log(struct pw_transaction *transaction, const struct p
 
 static pawl_status decide_hook(struct pw_transaction *transaction, const struct pw_op_hook *op)
 {
-    int64_t instance = pw_hook_instance(op);
-    const struct pw_pg_run *run = instance != 0 ? pw_find_run(transaction, instance) : NULL;
-    if (run == NULL)
-        return PAWL_OK;
-    struct pw_pg_hook *hook = pw_rows_add(&transaction->hooks);
-    if (hook == NULL)
-        return pw_no_memory(transaction);
-    *hook = (struct pw_pg_hook){ op, instance, run->run };
+    size_t count = pw_hook_row_count(op);
+    for (size_t position = 0; position < count; position++) {
+        int64_t instance = pw_hook_instance(op, position);
+        const struct pw_pg_run *run = pw_find_run(transaction, instance);
+        if (run == NULL)
+            continue;
+        struct pw_text id = pw_hook_row_id(op, position, &transaction->arena);
+        struct pw_pg_hook *hook = id.data != NULL ? pw_rows_add(&transaction->hooks) : NULL;
+        if (hook == NULL)
+            return pw_no_memory(transaction);
+        *hook = (struct pw_pg_hook){ op, id, instance, run->run };
+    }
     return PAWL_OK;
 }
 

@@ -1,5 +1,7 @@
 /* family.c - what runs are told from outside: events, and the answers of those that they made; demands; and the end, which
  * is theirs when it is their parent's.  Decided in memory, as the rest in decide.c. */
+#include <stdlib.h>
+
 #include "base/error.h"
 #include "store/postgres/transaction.h"
 
@@ -86,19 +88,20 @@ pawl_status pw_decide_demand(struct pw_transaction *transaction, const struct pw
     return PAWL_OK;
 }
 
-/* Who holds it hears of the demand with the next renewal; otherwise somebody is to take it up, paused as it may be. */
-static void demand_now(const struct pw_transaction *transaction, struct pw_pg_run *run, enum pw_demand least)
+/* Who holds it hears of the demand with the next renewal; otherwise somebody is to take it up, paused as it may be: true. */
+static bool demand_now(const struct pw_transaction *transaction, struct pw_pg_run *run, enum pw_demand least)
 {
     struct pw_task *task = &run->task;
     demand(transaction, run, least);
     if (task->processing && task->locked_until_ms > transaction->now_ms)
-        return;
+        return false;
     task->status = PW_TASK_ACTIVE;
     task->kind = PW_TASK_RESUME;
     task->due_at_ms = transaction->now_ms;
     task->processing = false;
     task->epoch++;
     task->owner = task->locked_until_ms = 0;
+    return true;
 }
 
 /* ---- Reaching and ending ------------------------------------------------------------------------------------------- */
@@ -109,22 +112,47 @@ static bool is_reached(const struct pw_pg_run *run, const struct pw_op_reach *op
            run->link.relation >= pw_least_reached(op) && run->link.relation != PW_RELATION_DETACHED;
 }
 
+/* False: memory is out. */
+static bool reach(struct pw_transaction *transaction, struct pw_pg_run *run, enum pw_demand least,
+                  struct pw_rows *woken)
+{
+    if (!PW_SAVE(transaction, run))
+        return false;
+    if (run->link.relation == PW_RELATION_JOB) {
+        pw_end_run(transaction, run, PW_OUTCOME_TERMINATED);
+        return true;
+    }
+    if (!demand_now(transaction, run, least))
+        return true;
+    int64_t *key = pw_rows_add(woken);
+    if (key != NULL)
+        *key = run->key;
+    return key != NULL;
+}
+
+static int compare_keys(const void *left, const void *right)
+{
+    const int64_t *first = left, *second = right;
+    return (*first > *second) - (*first < *second);
+}
+
 /* Of all children and jobs that are open by now there is a record: they were found, created, or begin again here. */
 pawl_status pw_decide_reach(struct pw_transaction *transaction, struct pw_op_reach *op)
 {
     struct pw_pg_run **runs = transaction->runs.list.rows;
+    struct pw_rows woken = { .arena = &transaction->unit->arena, .row_size = sizeof(int64_t) };
     op->reached = 0;
     for (size_t i = 0; i < transaction->runs.list.count; i++) {
         if (!is_reached(runs[i], op))
             continue;
-        if (!PW_SAVE(transaction, runs[i]))
+        if (!reach(transaction, runs[i], op->demand, &woken))
             return pw_no_memory(transaction);
-        if (runs[i]->link.relation == PW_RELATION_JOB)
-            pw_end_run(transaction, runs[i], PW_OUTCOME_TERMINATED);
-        else
-            demand_now(transaction, runs[i], op->demand);
         op->reached++;
     }
+    if (woken.count > 1)
+        qsort(woken.rows, woken.count, sizeof(int64_t), compare_keys);
+    op->woken = woken.rows;
+    op->woken_count = woken.count;
     return PAWL_OK;
 }
 

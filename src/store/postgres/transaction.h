@@ -93,6 +93,7 @@ struct pw_pg_log {
 };
 struct pw_pg_hook {
     const struct pw_op_hook *op;
+    struct pw_text id;
     int64_t instance, run;
 };
 

@@ -311,7 +311,7 @@ static void write_hooks(struct pw_transaction *transaction)
         pw_field_put_integer(tuples, op->event);
         pw_field_put_time(tuples, op->reason); /* none is NULL */
         pw_field_put_time(tuples, finish->outcome);
-        pw_field_put_text(tuples, op->id);
+        pw_field_put_text(tuples, hooks[i].id);
         pw_field_put_text(tuples, op->hook);
         pw_field_put_text(tuples, finish->error_name);
         pw_field_put_text(tuples, finish->error_message);

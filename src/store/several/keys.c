@@ -123,6 +123,9 @@ void pw_op_enter_home(const struct pw_several *several, struct pw_op *op)
     case PW_OP_END:
         op->as.end.instance = 0;
         break;
+    case PW_OP_REACH:
+        op->as.reach.woken_count = 0;
+        break;
     default:
         break;
     }
@@ -152,6 +155,10 @@ void pw_op_leave_home(const struct pw_several *several, size_t home, struct pw_o
         break;
     case PW_OP_END:
         leave(several, home, &op->as.end.instance);
+        break;
+    case PW_OP_REACH:
+        for (size_t i = 0; i < op->as.reach.woken_count; i++)
+            leave(several, home, &op->as.reach.woken[i]);
         break;
     default:
         break;

@@ -11,27 +11,36 @@ enum { ROUNDS_MAX = 100 };
 
 /* ---- Recording ----------------------------------------------------------------------------------------------- */
 
-pawl_status pw_apply_hook(struct pw_batch *batch, const struct pw_op_hook *op)
+static pawl_status insert_row(struct pw_batch *batch, const struct pw_op_hook *op, size_t position)
 {
     static const struct pw_op_finish unfinished = { .outcome = PW_OUTCOME_OPEN };
     const struct pw_op_finish *finish = op->cause->kind == PW_OP_FINISH ? &op->cause->as.finish : &unfinished;
-    int64_t instance = pw_hook_instance(op);
-    if (instance == 0)
-        return PAWL_OK;
+    struct pw_text id = pw_hook_row_id(op, position, &batch->unit->arena);
+    if (id.data == NULL)
+        return pw_error_plain(batch->error, PAWL_NOMEM);
     struct pw_query query;
     pw_query_start(&query, batch->connection, PW_QUERY_HOOK_INSERT);
-    pw_bind_text(&query, op->id);
+    pw_bind_text(&query, id);
     pw_bind_text(&query, op->hook);
     pw_bind_integer(&query, op->event);
     pw_bind_time(&query, op->reason); /* none is NULL */
     pw_bind_time(&query, finish->outcome);
-    pw_bind_integer(&query, instance);
+    pw_bind_integer(&query, pw_hook_instance(op, position));
     pw_bind_time(&query, pw_hook_due_at_ms(op));
     pw_bind_text(&query, finish->error_name);
     pw_bind_text(&query, finish->error_message);
     pw_bind_integer(&query, op->attempts_max);
     pw_bind_integer(&query, batch->now_ms);
     return pw_query_run(&query, batch->error);
+}
+
+pawl_status pw_apply_hook(struct pw_batch *batch, const struct pw_op_hook *op)
+{
+    pawl_status status = PAWL_OK;
+    size_t count = pw_hook_row_count(op);
+    for (size_t position = 0; position < count && status == PAWL_OK; position++)
+        status = insert_row(batch, op, position);
+    return status;
 }
 
 /* ---- Claiming ------------------------------------------------------------------------------------------------ */

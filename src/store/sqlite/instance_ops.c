@@ -174,7 +174,8 @@ struct child {
     enum pw_relation relation;
 };
 
-/* Into rows of their own before any is changed, because the changes take them out of the index. */
+/* Into rows of their own before any is changed, because the changes take them out of the index; which has those of one
+ * relation in the order of their keys. */
 static pawl_status find_children(struct pw_batch *batch, const struct pw_op_reach *op, struct pw_rows *children)
 {
     struct pw_query query;
@@ -194,8 +195,9 @@ static pawl_status find_children(struct pw_batch *batch, const struct pw_op_reac
     return pw_query_end(&query, batch->error);
 }
 
-/* Whoever holds it hears of the demand by itself. */
-static pawl_status demand_of_child(struct pw_batch *batch, int64_t instance, enum pw_demand demand, bool *out_found)
+/* Whoever holds it hears of the demand by itself; otherwise it is woken. */
+static pawl_status demand_of_child(struct pw_batch *batch, int64_t instance, enum pw_demand demand,
+                                   struct pw_rows *woken, bool *out_found)
 {
     struct pw_look look;
     pawl_status status = pw_look_at_lease(batch, instance, &look);
@@ -203,6 +205,11 @@ static pawl_status demand_of_child(struct pw_batch *batch, int64_t instance, enu
     if (!*out_found)
         return status;
     bool held = look.processing && look.locked_until_ms > batch->now_ms;
+    int64_t *key = held ? NULL : pw_rows_add(woken);
+    if (!held && key == NULL)
+        return pw_error_plain(batch->error, PAWL_NOMEM);
+    if (key != NULL)
+        *key = instance;
     struct pw_query query;
     pw_query_start(&query, batch->connection, held ? PW_QUERY_TASK_DEMAND : PW_QUERY_TASK_DEMAND_NOW);
     pw_bind_integer(&query, instance);
@@ -214,14 +221,18 @@ static pawl_status demand_of_child(struct pw_batch *batch, int64_t instance, enu
 pawl_status pw_apply_reach(struct pw_batch *batch, struct pw_op_reach *op)
 {
     struct pw_rows children = { .arena = &batch->unit->arena, .row_size = sizeof(struct child) };
+    struct pw_rows woken = { .arena = &batch->unit->arena, .row_size = sizeof(int64_t) };
     pawl_status status = find_children(batch, op, &children);
     op->reached = 0;
     for (size_t position = 0; position < children.count && status == PAWL_OK; position++) {
         const struct child *child = (const struct child *)children.rows + position;
         bool found = false;
-        status = child->relation == PW_RELATION_JOB ? terminate(batch, child->instance, &found)
-                                                    : demand_of_child(batch, child->instance, op->demand, &found);
+        status = child->relation == PW_RELATION_JOB
+                     ? terminate(batch, child->instance, &found)
+                     : demand_of_child(batch, child->instance, op->demand, &woken, &found);
         op->reached += found;
     }
+    op->woken = woken.rows;
+    op->woken_count = woken.count;
     return status;
 }
