@@ -117,6 +117,9 @@ static bool parse_option(struct arguments *arguments, int option, char **values,
     case 'a':
         arguments->outcome_may_vary = true;
         return true;
+    case 'n':
+        arguments->names_may_repeat = true;
+        return true;
     case 'v':
         arguments->verbose = true;
         return true;
@@ -134,12 +137,15 @@ static bool parse_option(struct arguments *arguments, int option, char **values,
 
 bool arguments_parse(struct arguments *arguments, int count, char **values, char *wrong, size_t wrong_size)
 {
-    static const struct option options[] = {
-        { "workflow", required_argument, NULL, 'w' }, { "params", required_argument, NULL, 'p' },
-        { "event", required_argument, NULL, 'e' },    { "seed", required_argument, NULL, 's' },
-        { "any-outcome", no_argument, NULL, 'a' },    { "verbose", no_argument, NULL, 'v' },
-        { "help", no_argument, NULL, 'h' },           { NULL, 0, NULL, 0 }
-    };
+    static const struct option options[] = { { "workflow", required_argument, NULL, 'w' },
+                                             { "params", required_argument, NULL, 'p' },
+                                             { "event", required_argument, NULL, 'e' },
+                                             { "seed", required_argument, NULL, 's' },
+                                             { "any-outcome", no_argument, NULL, 'a' },
+                                             { "same-names", no_argument, NULL, 'n' },
+                                             { "verbose", no_argument, NULL, 'v' },
+                                             { "help", no_argument, NULL, 'h' },
+                                             { NULL, 0, NULL, 0 } };
     int option;
     *arguments = (struct arguments){ 0 };
     opterr = 0;

@@ -11,7 +11,7 @@ struct arguments {
     struct pawl_sweep_event *events;
     size_t event_count;
     uint64_t seed;
-    bool outcome_may_vary, verbose, help;
+    bool outcome_may_vary, names_may_repeat, verbose, help;
     char **owned; /* texts to free */
     size_t owned_count;
 };

@@ -21,12 +21,14 @@ static const char help[] =
     "                         may be given more than once, in the order of time\n"
     "  --seed N               another run of chance\n"
     "  --any-outcome          results differ from run to run by nature: do not compare them\n"
+    "  --same-names           a name twice in one pass is meant as the same step: do not tell of it\n"
     "  -v, --verbose          name every commit\n"
     "  -h, --help             this text\n"
     "\n"
     "Time is simulated: a wait for an event that never comes ends by its timeout at once.  Found is: another result\n"
-    "after a crash, other steps, a completed step that runs again, a run that does not end, and a function that, run\n"
-    "again, does not make the same durable calls.  Exit status: 0 well, 1 found something, 2 wrong use.\n"
+    "after a crash, other steps, a completed step that runs again, a run that does not end, a function that, run\n"
+    "again, does not make the same durable calls, and one that calls the same name twice in one pass.\n"
+    "Exit status: 0 well, 1 found something, 2 wrong use.\n"
     "\n"
     "examples:\n"
     "  cc -shared -fPIC -g -o order.so order.c && pawl-check ./order.so\n"
@@ -53,6 +55,7 @@ static pawl_status sweep_one(const struct arguments *arguments, const char *path
     options.user = (void *)path;
     options.seed = arguments->seed;
     options.outcome_may_vary = arguments->outcome_may_vary;
+    options.names_may_repeat = arguments->names_may_repeat;
     options.place = place_tell;
     pawl_status status = pawl_sweep(scope, &options, &report, error);
     if (status == PAWL_OK) {

@@ -15,6 +15,7 @@
 #define PROGRAM PAWL_TEST_MODULE_DIR "/../check/pawl-check"
 #define GOOD PAWL_TEST_MODULE_DIR "/module_sweep_good.so"
 #define BAD PAWL_TEST_MODULE_DIR "/module_sweep_bad.so"
+#define NAMES PAWL_TEST_MODULE_DIR "/module_sweep_names.so"
 
 struct program {
     int exit_code;
@@ -143,6 +144,24 @@ static void a_mistake_is_told_with_its_line(void **state)
     assert_int_equal(program->exit_code, 1);
 }
 
+static void a_name_that_comes_twice_is_told_unless_it_is_meant(void **state)
+{
+    (void)state;
+
+    const struct program *program = RUN(NAMES);
+
+    assert_prints(program, "polls: complete, 7 commits, 0 crashes: 1 finding\n");
+    assert_prints(program, "undisturbed: \"poll\" is called twice in one pass");
+    assert_prints(program, "+ again: sleep \"poll\"");
+    assert_prints(program, "module_sweep_names.c:9");
+    assert_int_equal(program->exit_code, 1);
+
+    program = RUN(NAMES, "--same-names");
+
+    assert_prints(program, "polls: complete, 7 commits, 14 crashes: ok\n");
+    assert_int_equal(program->exit_code, 0);
+}
+
 static void without_addr2line_the_place_is_object_and_offset(void **state)
 {
     const char *path = getenv("PATH");
@@ -206,6 +225,7 @@ int main(void)
         cmocka_unit_test(an_event_without_offset_or_payload_is_sent_at_once),
         cmocka_unit_test(params_come_from_a_file),
         cmocka_unit_test(a_mistake_is_told_with_its_line),
+        cmocka_unit_test(a_name_that_comes_twice_is_told_unless_it_is_meant),
         cmocka_unit_test(without_addr2line_the_place_is_object_and_offset),
         cmocka_unit_test(help_comes_with_examples),
         cmocka_unit_test(what_is_no_module_is_refused),

@@ -137,7 +137,8 @@ PAWL_API pawl_status pawl_world_mutate(pawl_world *world, pawl_mutation_fn *muta
  *   - a crashed run ends otherwise than the undisturbed one, or with other steps;
  *   - the body of a completed step is run again;
  *   - a run, of this workflow or another, does not end;
- *   - the function, run again, does not make the same durable calls in the same order up to where it was.
+ *   - the function, run again, does not make the same durable calls in the same order up to where it was;
+ *   - it calls the same name twice in one pass, which is the same step; of a deferred only waits count.
  * The process stays the same, so what a workflow keeps in static variables stays, too: that is one of the mistakes. */
 
 struct pawl_sweep_event {
@@ -171,11 +172,12 @@ struct pawl_sweep_options {
     int64_t findings_max;       /* 0: 10; enough, the rest is left out */
     bool outcome_may_vary;      /* by nature, as where a body answers with a random number: do not compare it */
     pawl_sweep_place_fn *place; /* for the report's text; NULL, or where it cannot tell: "order.so+0x12f4" */
+    bool names_may_repeat;      /* in one pass, the same name is meant to be the same step: do not tell of it */
 };
 /* clang-format off */
 #define PAWL_SWEEP_OPTIONS_INIT                                                                                        \
     { sizeof(struct pawl_sweep_options), NULL, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0, { 0, 0 }, 0, 0,      \
-      false, NULL }
+      false, NULL, false }
 /* clang-format on */
 
 enum pawl_sweep_kind {
@@ -184,7 +186,8 @@ enum pawl_sweep_kind {
     PAWL_SWEEP_UNFINISHED,       /* a run is not at its end, and nothing will move it */
     PAWL_SWEEP_ENDLESS,          /* something is always due */
     PAWL_SWEEP_NONDETERMINISTIC, /* another path at a replay */
-    PAWL_SWEEP_CHECK             /* the caller's */
+    PAWL_SWEEP_CHECK,            /* the caller's */
+    PAWL_SWEEP_REPEATED          /* one name twice in one pass: the second call is answered what the first was */
 };
 
 /* A line of a comparison of two lists of steps: what was (-), what is instead (+), what is the same (blank). */

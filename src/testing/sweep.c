@@ -73,6 +73,28 @@ static bool judge_end(struct sweep *sweep, const struct pw_sweep_play *play)
     return true;
 }
 
+static void found_pair(struct sweep *sweep, const struct pw_sweep_play *play, const struct pw_sweep_call *first,
+                       const struct pw_sweep_call *again)
+{
+    const char *name = first->step->name.data;
+    struct pawl_sweep_finding finding = { .kind = PAWL_SWEEP_REPEATED, .where = where_of(sweep, &play->of) };
+    if (pw_sweep_pair(sweep->scope, first, again, &finding))
+        finding.text = pawl_scope_format(
+            sweep->scope,
+            "\"%s\" is called twice in one pass, and the same name is the same step, with one result; give each call a "
+            "name of its own, in a loop with an index (\"%s 1\", \"%s 2\")",
+            name, name, name);
+    pw_sweep_add_finding(&sweep->findings, &finding);
+}
+
+/* Asked once: the other cases make the same calls. */
+static void judge_names(struct sweep *sweep, const struct pw_sweep_play *play)
+{
+    const struct pw_sweep_list *repeated = &play->watch.repeated;
+    for (size_t i = 0; i + 1 < repeated->count; i += 2)
+        found_pair(sweep, play, &repeated->calls[i], &repeated->calls[i + 1]);
+}
+
 static bool judge_by_caller(struct sweep *sweep, const struct pw_sweep_play *play)
 {
     struct pawl_error told = { PAWL_OK, "" };
@@ -84,6 +106,12 @@ static bool judge_by_caller(struct sweep *sweep, const struct pw_sweep_play *pla
     found(sweep, play, PAWL_SWEEP_CHECK,
           pawl_scope_format(sweep->scope, "%s", told.text[0] != '\0' ? told.text : pawl_status_text(status)));
     return true;
+}
+
+static void judge_error(struct sweep *sweep, const struct pw_sweep_play *play)
+{
+    if (play->error_name != NULL && strcmp(play->error_name, pawl_status_name(PAWL_MAX_STEPS_EXCEEDED)) == 0)
+        found(sweep, play, PAWL_SWEEP_ENDLESS, "the run used up its steps (MAX_STEPS_EXCEEDED); does it loop?");
 }
 
 /* ---- What is asked of a crashed one --------------------------------------------------------------------------------------------- */
@@ -170,10 +198,11 @@ static pawl_status play_undisturbed(struct sweep *sweep, struct pawl_error *erro
         if (sweep->commits[i] == NULL)
             return pw_error_plain(error, PAWL_NOMEM);
     }
-    if (judge_end(sweep, play) || judge_by_caller(sweep, play))
-        return PAWL_OK;
-    if (play->error_name != NULL && strcmp(play->error_name, pawl_status_name(PAWL_MAX_STEPS_EXCEEDED)) == 0)
-        found(sweep, play, PAWL_SWEEP_ENDLESS, "the run used up its steps (MAX_STEPS_EXCEEDED); does it loop?");
+    bool is_told = judge_end(sweep, play);
+    if (!sweep->options.names_may_repeat)
+        judge_names(sweep, play);
+    if (!is_told && !judge_by_caller(sweep, play) && sweep->findings.count == 0)
+        judge_error(sweep, play);
     return PAWL_OK;
 }
 

@@ -23,8 +23,13 @@
 
 struct pw_sweep_step {
     struct pw_text name;
-    bool recorded, finished; /* in the store */
-    const void *place;       /* of the newest call, or NULL */
+    bool recorded, finished;        /* in the store */
+    const void *place;              /* of the newest call, or NULL */
+    size_t pass;                    /* in which it was called last; 0: none */
+    enum pawl_step_kind first_kind; /* of the first call in that pass, and its place */
+    const void *first_place;
+    bool body_began;  /* in that pass: the next call asks for what it came to */
+    bool is_repeated; /* in one pass, and that is noted */
 };
 
 struct pw_sweep_call {
@@ -51,6 +56,7 @@ struct pw_sweep_run {
     struct pw_table steps;
     struct pw_sweep_list recorded;          /* in the order of their first record */
     struct pw_sweep_lane *former, *current; /* of the last pass, and of this one */
+    size_t pass;                            /* from 1 */
     size_t order;                           /* of the next call */
     size_t lost_at; /* the order of the first call whose outcome was told and then lost; SIZE_MAX: none was */
     struct pw_sweep_run *next;
@@ -70,6 +76,7 @@ struct pw_sweep_watch {
     const struct pw_sweep_step *ran_twice; /* the first completed step whose body was begun again */
     struct pw_sweep_list expected, seen;   /* the first difference between two passes */
     bool differs;
+    struct pw_sweep_list repeated; /* for each name that came twice in a pass: the first call, and the second */
 };
 
 /* Watches over every workflow that the world's engine has. */
@@ -84,8 +91,8 @@ void pw_sweep_note_lost(struct pw_sweep_watch *watch, const struct pw_op_step *o
 /* The newest run that the sweep is about; NULL: none began. */
 const struct pw_sweep_run *pw_sweep_main_run(const struct pw_sweep_watch *watch);
 
-/* The address of the author's call that led here, or NULL. */
-const void *pw_sweep_place_find(void);
+/* The address of the author's call that led here, or NULL; and whether it surely waits for a deferred. */
+const void *pw_sweep_place_find(bool *out_awaits);
 /* The object that the address is in, and the place in it.  False where there is none. */
 bool pw_sweep_place_tell(const void *place, const char **out_object, uint64_t *out_offset);
 
@@ -160,6 +167,10 @@ void pw_sweep_add_finding(struct pw_sweep_findings *findings, const struct pawl_
 /* The lists side by side, from a little before the first difference.  False when memory is out. */
 bool pw_sweep_compare(pawl_scope *scope, const struct pw_sweep_list *expected, const struct pw_sweep_list *seen,
                       struct pawl_sweep_finding *finding);
+
+/* Two calls of one name.  False when memory is out. */
+bool pw_sweep_pair(pawl_scope *scope, const struct pw_sweep_call *first, const struct pw_sweep_call *again,
+                   struct pawl_sweep_finding *finding);
 
 /* NULL when memory is out. */
 const char *pw_sweep_text(pawl_scope *scope, const struct pawl_sweep_options *options,

@@ -68,6 +68,7 @@ static bool is_in_library(const void *address)
 struct search {
     int frames;
     bool inside; /* an authoring call was met */
+    bool awaits; /* and it waits for a deferred */
     const void *found;
 };
 
@@ -77,18 +78,21 @@ static _Unwind_Reason_Code look_at_frame(struct _Unwind_Context *context, void *
     const char *address = (const char *)(uintptr_t)_Unwind_GetIP(context) - 1; /* in the call, not behind it */
     if (++search->frames > FRAMES_MAX)
         return _URC_END_OF_STACK;
-    bool is_one = is_authoring_call(_Unwind_FindEnclosingFunction((void *)(uintptr_t)address));
+    const void *function = _Unwind_FindEnclosingFunction((void *)(uintptr_t)address);
+    bool is_one = is_authoring_call(function);
     search->inside = search->inside || is_one;
+    search->awaits = search->awaits || (uintptr_t)function == (uintptr_t)pawl_recall_deferred;
     if (!search->inside || is_one || is_in_library(address))
         return _URC_NO_REASON;
     search->found = address;
     return _URC_END_OF_STACK;
 }
 
-const void *pw_sweep_place_find(void)
+const void *pw_sweep_place_find(bool *out_awaits)
 {
     struct search search = { 0 };
     (void)_Unwind_Backtrace(look_at_frame, &search);
+    *out_awaits = search.awaits;
     return search.found;
 }
 

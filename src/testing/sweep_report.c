@@ -39,25 +39,35 @@ void pw_sweep_add_finding(struct pw_sweep_findings *findings, const struct pawl_
             return;
         }
     }
-    findings->rows[findings->count] = *finding; /* who is full stops looking */
+    if (findings->count == findings->max)
+        return;
+    findings->rows[findings->count] = *finding;
     findings->rows[findings->count++].times = 1;
 }
 
 /* ---- Two lists of steps --------------------------------------------------------------------------------------------------------- */
 
-static bool fill_line(pawl_scope *scope, char sign, size_t position, const struct pw_sweep_call *call,
+static bool fill_line(pawl_scope *scope, char sign, const char *which, const struct pw_sweep_call *call,
                       struct pawl_sweep_line *line)
 {
     const char *object = NULL;
     *line = (struct pawl_sweep_line){ .sign = sign };
-    line->text = pawl_scope_format(scope, "step %zu: %s \"%s\"", position + 1, pawl_step_kind_name(call->kind),
-                                   call->step->name.data);
+    line->text =
+        pawl_scope_format(scope, "%s: %s \"%s\"", which, pawl_step_kind_name(call->kind), call->step->name.data);
     if (line->text == NULL)
         return false;
     if (!pw_sweep_place_tell(call->place, &object, &line->offset))
         return true;
     line->object = pawl_scope_format(scope, "%s", object);
     return line->object != NULL;
+}
+
+static bool fill_step(pawl_scope *scope, char sign, size_t position, const struct pw_sweep_call *call,
+                      struct pawl_sweep_line *line)
+{
+    char which[32];
+    snprintf(which, sizeof which, "step %zu", position + 1);
+    return fill_line(scope, sign, which, call, line);
 }
 
 static bool is_same_call(const struct pw_sweep_call *left, const struct pw_sweep_call *right)
@@ -79,14 +89,24 @@ bool pw_sweep_compare(pawl_scope *scope, const struct pw_sweep_list *expected, c
     while (same < expected->count && same < seen->count && is_same_call(&expected->calls[same], &seen->calls[same]))
         same++;
     for (size_t i = same > LINES_BEFORE ? same - LINES_BEFORE : 0; complete && i < same; i++)
-        complete = fill_line(scope, ' ', i, &seen->calls[i], &lines[count++]);
+        complete = fill_step(scope, ' ', i, &seen->calls[i], &lines[count++]);
     for (size_t i = same; complete && i < min_of(expected->count, same + LINES_AFTER); i++)
-        complete = fill_line(scope, '-', i, &expected->calls[i], &lines[count++]);
+        complete = fill_step(scope, '-', i, &expected->calls[i], &lines[count++]);
     for (size_t i = same; complete && i < min_of(seen->count, same + LINES_AFTER); i++)
-        complete = fill_line(scope, '+', i, &seen->calls[i], &lines[count++]);
+        complete = fill_step(scope, '+', i, &seen->calls[i], &lines[count++]);
     finding->lines = lines;
     finding->line_count = count;
     return complete;
+}
+
+bool pw_sweep_pair(pawl_scope *scope, const struct pw_sweep_call *first, const struct pw_sweep_call *again,
+                   struct pawl_sweep_finding *finding)
+{
+    struct pawl_sweep_line *lines = pw_scope_take(scope, 2 * sizeof *lines);
+    finding->lines = lines;
+    finding->line_count = 2;
+    return lines != NULL && fill_line(scope, ' ', "first", first, &lines[0]) &&
+           fill_line(scope, '+', "again", again, &lines[1]);
 }
 
 /* ---- The text ------------------------------------------------------------------------------------------------------------------ */

@@ -161,6 +161,32 @@ static void stop_looping(struct pw_sweep_watch *watch, const pawl_lane *lane, co
     atomic_store(&lane->turn->cancelled, true);
 }
 
+/* The same name again in a pass is the same step, and is answered what the first call was: hardly ever what was meant.  A
+ * deferred has one name for its token and for the wait, so of these only waits count.  Branches are called once in a pass
+ * where there is one thread. */
+static void note_name(struct pw_sweep_watch *watch, const struct pw_sweep_run *run, const struct pw_sweep_call *call)
+{
+    struct pw_sweep_step *step = call->step;
+    if (step->pass != run->pass) {
+        step->pass = run->pass;
+        step->first_kind = call->kind;
+        step->first_place = call->place;
+    } else if (!step->is_repeated) {
+        step->is_repeated = true;
+        append(watch, &watch->repeated,
+               &(struct pw_sweep_call){ .step = step, .kind = step->first_kind, .place = step->first_place });
+        append(watch, &watch->repeated, call);
+    }
+}
+
+/* The call that was there before its body ran. */
+static bool asks_for_outcome(struct pw_sweep_step *step, const struct pw_sweep_run *run)
+{
+    bool asks = step->body_began && step->pass == run->pass;
+    step->body_began = false;
+    return asks;
+}
+
 static void reached(void *user, const pawl_lane *lane, struct pw_text name, enum pawl_step_kind kind)
 {
     char buffer[PATH_SIZE];
@@ -174,22 +200,30 @@ static void reached(void *user, const pawl_lane *lane, struct pw_text name, enum
     run->order++;
     if (run->order > CALLS_MAX && last != NULL)
         stop_looping(watch, lane, last);
-    /* A call asks again after its body ran; and the same name again is the same step. */
-    if (run->order > CALLS_MAX || (last != NULL && last->step == step && last->kind == kind))
+    bool is_new = last == NULL || last->step != step || last->kind != kind, awaits;
+    if (run->order > CALLS_MAX || asks_for_outcome(step, run) || (!is_new && step->is_repeated))
         return;
-    step->place = pw_sweep_place_find();
-    append(watch, &at->list,
-           &(struct pw_sweep_call){ .step = step, .kind = kind, .place = step->place, .order = run->order });
+    struct pw_sweep_call call = { .step = step, .kind = kind, .order = run->order };
+    call.place = pw_sweep_place_find(&awaits);
+    if (kind != PAWL_STEP_DEFERRED || awaits)
+        note_name(watch, run, &call);
+    if (!is_new)
+        return;
+    step->place = call.place;
+    append(watch, &at->list, &call);
 }
 
 static struct pw_mock body_begins(void *user, struct pw_text workflow, struct pw_text name, int64_t attempt)
 {
     struct pw_sweep_watch *watch = user;
     const struct pw_mocks *inner = &watch->world->mocks.hooks;
-    const struct pw_sweep_step *step = watch->running != NULL ? pw_table_find(&watch->running->steps, name) : NULL;
+    struct pw_sweep_step *step = watch->running != NULL ? pw_table_find(&watch->running->steps, name) : NULL;
     if (step != NULL && step->finished && watch->ran_twice == NULL)
         watch->ran_twice = step;
-    return inner->find(inner->user, workflow, name, attempt);
+    struct pw_mock mock = inner->find(inner->user, workflow, name, attempt);
+    if (step != NULL)
+        step->body_began = mock.kind == PW_MOCK_NONE && step->first_kind == PAWL_STEP_DO;
+    return mock;
 }
 
 /* ---- Passes ----------------------------------------------------------------------------------------------------------------- */
@@ -222,6 +256,7 @@ static void begin_pass(struct pw_sweep_watch *watch, const pawl_turn *turn)
     struct pw_sweep_lane *spare = run->former;
     run->former = run->current;
     run->current = spare;
+    run->pass++;
     run->order = 0;
     for (struct pw_sweep_lane *lane = run->current; lane != NULL; lane = lane->next)
         lane->list.count = 0;
