@@ -136,6 +136,46 @@ static pawl_status runs_again(pawl_run *run, const pawl_value *params, pawl_valu
     return pawl_do(run, "work", NULL, fail_after_completion, params, out_result);
 }
 
+static pawl_status misspelt_duration(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)params;
+    (void)out_result;
+    return pawl_sleep(run, "nap", "five minutes");
+}
+
+static pawl_status misspelt_result(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)params;
+    return pawl_return(run, out_result, "{s:i", "a", 1);
+}
+
+static pawl_status nameless_step(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_do(run, "", NULL, sweeping_plain, params, out_result);
+}
+
+static pawl_status suspended_for_nothing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)run;
+    (void)params;
+    (void)out_result;
+    return PAWL_SUSPENDED;
+}
+
+static pawl_status handled(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    if (pawl_sleep(run, "nap", "five minutes") != PAWL_INVALID_DURATION)
+        return PAWL_SUSPENDED;
+    return pawl_do(run, "go on", NULL, sweeping_plain, params, out_result);
+}
+
+static pawl_status fail_in_two_lines(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)params;
+    (void)out_result;
+    return pawl_run_fail(run, "OutOfTea", "%0300d\nthe second line", 0);
+}
+
 /* The first finding. */
 static void assert_finds(const struct sweeping *sweeping, enum pawl_sweep_kind kind, const char *where,
                          const char *text)
@@ -290,6 +330,55 @@ static void a_run_that_uses_up_its_steps_is_found(void **state)
     assert_finds(sweeping, PAWL_SWEEP_ENDLESS, "undisturbed: the run used up its steps", "does it loop?");
 }
 
+static void assert_misuse(struct sweeping *sweeping, pawl_workflow_fn *run, const char *outcome, const char *text)
+{
+    sweeping_sweep_workflow(sweeping, run);
+    assert_finds(sweeping, PAWL_SWEEP_MISUSE, outcome, text);
+    assert_int_equal(sweeping->report.finding_count, 1);
+}
+
+static void a_duration_that_is_none_is_found(void **state)
+{
+    assert_misuse(*state, misspelt_duration, "w: errored with INVALID_DURATION: \"five minutes\" is not a duration",
+                  "undisturbed: a mistake in the code, not bad luck: INVALID_DURATION: \"five minutes\" is not");
+}
+
+static void a_result_that_cannot_be_packed_is_found(void **state)
+{
+    assert_misuse(*state, misspelt_result, "w: errored with INVALID: the result's format",
+                  "INVALID: the result's format or a text in it is not valid\n");
+}
+
+static void a_name_that_is_none_is_found(void **state)
+{
+    assert_misuse(*state, nameless_step,
+                  "w: errored with INVALID_STEP_NAME: ", "INVALID_STEP_NAME: a step name is 1 to");
+}
+
+static void a_run_that_is_suspended_for_nothing_is_found(void **state)
+{
+    assert_misuse(*state, suspended_for_nothing, "w: errored with SUSPENDED_FOR_NOTHING: ", "no durable call");
+}
+
+static void a_refusal_that_is_handled_is_no_mistake(void **state)
+{
+    struct sweeping *sweeping = *state;
+
+    sweeping_sweep_workflow(sweeping, handled);
+
+    sweeping_is_clean(sweeping, "w: complete with 7, ");
+}
+
+static void an_error_s_first_line_is_told_as_far_as_there_is_room(void **state)
+{
+    struct sweeping *sweeping = *state;
+
+    sweeping_sweep_workflow(sweeping, fail_in_two_lines);
+
+    sweeping_is_clean(sweeping, "w: errored with OutOfTea: 000");
+    assert_int_equal(strlen(sweeping->report.outcome), strlen("errored with OutOfTea: ") + 200);
+}
+
 static void an_instance_created_twice_is_found(void **state)
 {
     struct sweeping *sweeping = *state;
@@ -385,6 +474,12 @@ int main(void)
         SWEEP_TEST(a_run_that_is_always_due_again_is_found),
         SWEEP_TEST(a_function_that_loops_over_one_step_is_stopped_and_found),
         SWEEP_TEST(a_run_that_uses_up_its_steps_is_found),
+        SWEEP_TEST(a_duration_that_is_none_is_found),
+        SWEEP_TEST(a_result_that_cannot_be_packed_is_found),
+        SWEEP_TEST(a_name_that_is_none_is_found),
+        SWEEP_TEST(a_run_that_is_suspended_for_nothing_is_found),
+        SWEEP_TEST(a_refusal_that_is_handled_is_no_mistake),
+        SWEEP_TEST(an_error_s_first_line_is_told_as_far_as_there_is_room),
         SWEEP_TEST(an_instance_created_twice_is_found),
         SWEEP_TEST(a_run_that_is_left_where_it_stands_is_found),
         SWEEP_TEST(a_completed_step_that_runs_again_is_found),

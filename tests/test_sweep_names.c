@@ -299,6 +299,18 @@ static void a_name_may_be_meant_to_be_the_same_step(void **state)
     sweeping_is_clean(sweeping, "w: complete with 7, ");
 }
 
+static void two_branches_of_one_name_are_a_mistake_even_so(void **state)
+{
+    struct sweeping *sweeping = *state;
+    sweeping->options.names_may_repeat = true;
+
+    sweeping_sweep_workflow(sweeping, one_name_in_two_branches);
+
+    assert_int_equal(sweeping->report.finding_count, 1);
+    assert_int_equal(sweeping->report.findings[0].kind, PAWL_SWEEP_MISUSE);
+    sweeping_says(sweeping, "DUPLICATE_STEP_KEY: step \"grow\" is called twice at once");
+}
+
 static void a_deferred_has_one_name_for_its_token_and_the_wait(void **state)
 {
     static const struct pawl_sweep_event answer = { "deferred:answer", "7", NULL };
@@ -357,6 +369,7 @@ int main(void)
         SWEEP_TEST(A3_no_more_names_are_told_than_asked_for),
         SWEEP_TEST(A3_two_waits_for_one_deferred_are_found),
         SWEEP_TEST(a_name_may_be_meant_to_be_the_same_step),
+        SWEEP_TEST(two_branches_of_one_name_are_a_mistake_even_so),
         SWEEP_TEST(a_deferred_has_one_name_for_its_token_and_the_wait),
         SWEEP_TEST(attempts_are_one_call),
         SWEEP_TEST(what_is_undone_repeats_no_name),

@@ -138,7 +138,8 @@ PAWL_API pawl_status pawl_world_mutate(pawl_world *world, pawl_mutation_fn *muta
  *   - the body of a completed step is run again;
  *   - a run, of this workflow or another, does not end;
  *   - the function, run again, does not make the same durable calls in the same order up to where it was;
- *   - it calls the same name twice in one pass, which is the same step; of a deferred only waits count.
+ *   - it calls the same name twice in one pass, which is the same step; of a deferred only waits count;
+ *   - the undisturbed run ends with an error that only the code can cause, such as INVALID or STEP_TYPE_MISMATCH.
  * The process stays the same, so what a workflow keeps in static variables stays, too: that is one of the mistakes. */
 
 struct pawl_sweep_event {
@@ -187,7 +188,8 @@ enum pawl_sweep_kind {
     PAWL_SWEEP_ENDLESS,          /* something is always due */
     PAWL_SWEEP_NONDETERMINISTIC, /* another path at a replay */
     PAWL_SWEEP_CHECK,            /* the caller's */
-    PAWL_SWEEP_REPEATED          /* one name twice in one pass: the second call is answered what the first was */
+    PAWL_SWEEP_REPEATED,         /* one name twice in one pass: the second call is answered what the first was */
+    PAWL_SWEEP_MISUSE            /* it ended with an error that only the code can cause: INVALID_DURATION, for one */
 };
 
 /* A line of a comparison of two lists of steps: what was (-), what is instead (+), what is the same (blank). */
@@ -208,7 +210,8 @@ struct pawl_sweep_finding {
 };
 
 struct pawl_sweep_report {
-    const char *outcome;        /* of the undisturbed run: "complete {\"n\":1}"; NULL: it did not end */
+    const char *outcome;        /* of the undisturbed run: "complete with {\"n\":1}", "errored with Broken: on purpose";
+                                   NULL: it did not end */
     const char *const *commits; /* of the undisturbed run: "step \"charge\" completed" */
     size_t commit_count;
     int64_t crashes; /* cases made */

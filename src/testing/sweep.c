@@ -108,10 +108,43 @@ static bool judge_by_caller(struct sweep *sweep, const struct pw_sweep_play *pla
     return true;
 }
 
+/* A call was refused for what the code gave it.  None of these is what others can be the reason of: a service, somebody who
+ * sends something, or a workflow that is registered elsewhere. */
+static bool is_misuse(const char *error_name)
+{
+    static const pawl_status misuses[] = {
+        PAWL_INVALID,
+        PAWL_INVALID_STEP_NAME,
+        PAWL_DUPLICATE_STEP_KEY,
+        PAWL_STEP_TYPE_MISMATCH,
+        PAWL_INVALID_DURATION,
+        PAWL_SLEEP_RANGE,
+        PAWL_WAIT_FOR_EVENT_TIMEOUT_RANGE,
+        PAWL_INVALID_LOG,
+        PAWL_INVALID_WORKFLOW_NAME,
+        PAWL_INVALID_INSTANCE_ID,
+        PAWL_INVALID_EVENT_TYPE,
+        PAWL_INVALID_FUNCTION_NAME,
+    };
+    for (size_t i = 0; i < sizeof misuses / sizeof misuses[0]; i++) {
+        if (strcmp(error_name, pawl_status_name(misuses[i])) == 0)
+            return true;
+    }
+    return strcmp(error_name, "SUSPENDED_FOR_NOTHING") == 0; /* see workflow/register.c */
+}
+
+/* Asked once: the others end with the same error, or are found for that. */
 static void judge_error(struct sweep *sweep, const struct pw_sweep_play *play)
 {
-    if (play->error_name != NULL && strcmp(play->error_name, pawl_status_name(PAWL_MAX_STEPS_EXCEEDED)) == 0)
+    const char *name = play->error_name;
+    if (name == NULL)
+        return;
+    if (strcmp(name, pawl_status_name(PAWL_MAX_STEPS_EXCEEDED)) == 0)
         found(sweep, play, PAWL_SWEEP_ENDLESS, "the run used up its steps (MAX_STEPS_EXCEEDED); does it loop?");
+    else if (is_misuse(name))
+        found(sweep, play, PAWL_SWEEP_MISUSE,
+              pawl_scope_format(sweep->scope, "a mistake in the code, not bad luck: %s: %s", name,
+                                play->error_message != NULL ? play->error_message : ""));
 }
 
 /* ---- What is asked of a crashed one --------------------------------------------------------------------------------------------- */
@@ -227,6 +260,17 @@ static pawl_status play_all(struct sweep *sweep, struct pawl_error *error)
     return status;
 }
 
+/* With the first line of an error's message.  That is not compared: it may hold anything. */
+static const char *describe_outcome(pawl_scope *scope, const struct pw_sweep_play *play)
+{
+    enum { MESSAGE_SHOWN = 200 };
+    const char *message = play->error_message;
+    if (message == NULL || message[0] == '\0')
+        return pawl_scope_format(scope, "%s", play->outcome);
+    struct pw_text shown = pw_text_cut((struct pw_text){ message, strcspn(message, "\n") }, MESSAGE_SHOWN);
+    return pawl_scope_format(scope, "%s: %.*s", play->outcome, (int)shown.size, shown.data);
+}
+
 static pawl_status write_report(const struct sweep *sweep, struct pawl_sweep_report *out_report,
                                 struct pawl_error *error)
 {
@@ -237,7 +281,7 @@ static pawl_status write_report(const struct sweep *sweep, struct pawl_sweep_rep
                                         .findings = sweep->findings.rows,
                                         .finding_count = sweep->findings.count };
     if (play->outcome != NULL)
-        report.outcome = pawl_scope_format(sweep->scope, "%s", play->outcome);
+        report.outcome = describe_outcome(sweep->scope, play);
     report.text = pw_sweep_text(sweep->scope, &sweep->options, &report);
     if (report.text == NULL || (report.outcome == NULL && play->outcome != NULL))
         return pw_error_plain(error, PAWL_NOMEM);

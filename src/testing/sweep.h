@@ -139,8 +139,8 @@ struct pw_sweep_play {
 
     /* What it came to, in the world's scope, when it ended. */
     const char *outcome;
-    const char *error_name;
-    const char *unfinished; /* or NULL */
+    const char *error_name, *error_message; /* or NULL */
+    const char *unfinished;                 /* or NULL */
     int64_t *instance_counts;
     const char **workflows;
     size_t workflow_count;

@@ -212,6 +212,7 @@ static pawl_status read_outcome(struct pw_sweep_play *play, struct pawl_error *e
         return status;
     const char *name = pawl_instance_status_name(instance.status);
     play->error_name = instance.error_name;
+    play->error_message = instance.error_message;
     if (instance.error_name != NULL)
         play->outcome = pawl_scope_format(scope, "%s with %s", name, instance.error_name);
     else if (instance.output_json != NULL)
