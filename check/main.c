@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "place.h"
-
-enum { EXIT_WELL = 0, EXIT_FOUND = 1, EXIT_WRONG_USE = 2 };
+#include "sweep.h"
 
 static const char help[] =
     "pawl-check - run the workflows of a module once for every commit, crashed just before and just after it\n"
@@ -28,7 +26,8 @@ static const char help[] =
     "Time is simulated: a wait for an event that never comes ends by its timeout at once.  Found is: another result\n"
     "after a crash, other steps, a completed step that runs again, a run that does not end, a function that, run\n"
     "again, does not make the same durable calls, one that calls the same name twice in one pass, and an end with\n"
-    "an error that only the code can cause, such as INVALID_DURATION.\n"
+    "an error that only the code can cause, such as INVALID_DURATION.  Each workflow is played in a process of its\n"
+    "own: where a body crashes for good, that is told, and the next one follows.\n"
     "Exit status: 0 well, 1 found something, 2 wrong use.\n"
     "\n"
     "examples:\n"
@@ -37,38 +36,10 @@ static const char help[] =
 
 /* ---- Sweeping --------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status load(pawl_world *world, void *user, struct pawl_error *error)
+/* The worse one. */
+static int worse(int left, int right)
 {
-    return pawl_load_module(pawl_world_engine(world), user, error);
-}
-
-static pawl_status sweep_one(const struct arguments *arguments, const char *path, const char *workflow, int *exit_code,
-                             struct pawl_error *error)
-{
-    struct pawl_sweep_options options = PAWL_SWEEP_OPTIONS_INIT;
-    struct pawl_sweep_report report;
-    pawl_scope *scope = pawl_scope_new();
-    options.workflow = workflow;
-    options.params_json = arguments->params_json;
-    options.events = arguments->events;
-    options.event_count = arguments->event_count;
-    options.setup = load;
-    options.user = (void *)path;
-    options.seed = arguments->seed;
-    options.outcome_may_vary = arguments->outcome_may_vary;
-    options.names_may_repeat = arguments->names_may_repeat;
-    options.place = place_tell;
-    pawl_status status = pawl_sweep(scope, &options, &report, error);
-    if (status == PAWL_OK) {
-        fputs(report.text, stdout);
-        for (size_t i = 0; arguments->verbose && i < report.commit_count; i++)
-            printf("  commit %zu: %s\n", i + 1, report.commits[i]);
-        (void)fflush(stdout);
-        if (report.finding_count > 0)
-            *exit_code = EXIT_FOUND;
-    }
-    pawl_scope_free(scope);
-    return status;
+    return left > right ? left : right;
 }
 
 /* The world keeps the module loaded, so that what it holds in static variables lasts from case to case. */
@@ -77,14 +48,16 @@ static pawl_status sweep_all(const struct arguments *arguments, const char *path
 {
     const struct pawl_workflow_info *workflows;
     size_t count = 0;
-    pawl_status status = load(world, (void *)path, error);
+    pawl_status status = pawl_load_module(pawl_world_engine(world), path, error);
     if (status != PAWL_OK)
         return status;
-    if (arguments->workflow != NULL)
-        return sweep_one(arguments, path, arguments->workflow, exit_code, error);
+    if (arguments->workflow != NULL) {
+        *exit_code = sweep_apart(arguments, path, arguments->workflow);
+        return PAWL_OK;
+    }
     status = pawl_list_workflows(pawl_world_engine(world), pawl_world_scope(world), &workflows, &count);
-    for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        status = sweep_one(arguments, path, workflows[i].name, exit_code, error);
+    for (size_t i = 0; status == PAWL_OK && *exit_code != EXIT_WRONG_USE && i < count; i++)
+        *exit_code = worse(*exit_code, sweep_apart(arguments, path, workflows[i].name));
     return status;
 }
 

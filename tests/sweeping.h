@@ -20,6 +20,7 @@ struct sweeping {
     int count;         /* for the workflows to use as they like; the setup resets it when told to */
     bool count_resets; /* as the outside world does */
     int setups, checks;
+    char told[8192]; /* for who is told what is played */
 };
 
 #define SWEEP_TEST(function) cmocka_unit_test_setup_teardown(function, sweeping_set_up, sweeping_tear_down)

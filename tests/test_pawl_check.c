@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define PROGRAM PAWL_TEST_MODULE_DIR "/../check/pawl-check"
 #define GOOD PAWL_TEST_MODULE_DIR "/module_sweep_good.so"
 #define BAD PAWL_TEST_MODULE_DIR "/module_sweep_bad.so"
+#define DIES PAWL_TEST_MODULE_DIR "/module_sweep_dies.so"
 #define NAMES PAWL_TEST_MODULE_DIR "/module_sweep_names.so"
 
 struct program {
@@ -24,6 +26,7 @@ struct program {
 
 static void become_program(char *const *arguments, const int ends[2])
 {
+    (void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 }); /* some of what it loads aborts */
     if (dup2(ends[1], STDOUT_FILENO) < 0 || dup2(ends[1], STDERR_FILENO) < 0)
         _exit(98);
     (void)close(ends[0]);
@@ -162,6 +165,27 @@ static void a_name_that_comes_twice_is_told_unless_it_is_meant(void **state)
     assert_int_equal(program->exit_code, 0);
 }
 
+static void code_that_kills_its_process_is_told_and_the_next_one_is_swept(void **state)
+{
+    (void)state;
+
+    const struct program *program = RUN(DIES);
+
+    assert_prints(program, "dies: no end, its code ended the process: 1 finding\n"
+                           "  undisturbed, in the body of step \"die\": killed by signal 6 (Aborted)\n");
+    assert_prints(program,
+                  "dies-late: no end, its code ended the process: 1 finding\n"
+                  "  crashed just before commit 1 (create \"dies-late\"), in the body of step \"die\": killed ");
+    assert_prints(program, "dies-outside: no end, its code ended the process: 1 finding\n"
+                           "  undisturbed, in no step's body: killed by signal 6 (Aborted)\n");
+    assert_prints(program, "leaves: no end, its code ended the process: 1 finding\n"
+                           "  undisturbed, in the body of step \"leave\": left with exit status 0\n");
+    assert_prints(program, "lives: complete, 4 commits, 8 crashes: ok\n");
+    assert_int_equal(program->exit_code, 1);
+    assert_int_equal(RUN(DIES, "--workflow", "leaves")->exit_code, 1);
+    assert_int_equal(RUN(DIES, "--workflow", "lives")->exit_code, 0);
+}
+
 static void without_addr2line_the_place_is_object_and_offset(void **state)
 {
     const char *path = getenv("PATH");
@@ -226,6 +250,7 @@ int main(void)
         cmocka_unit_test(params_come_from_a_file),
         cmocka_unit_test(a_mistake_is_told_with_its_line),
         cmocka_unit_test(a_name_that_comes_twice_is_told_unless_it_is_meant),
+        cmocka_unit_test(code_that_kills_its_process_is_told_and_the_next_one_is_swept),
         cmocka_unit_test(without_addr2line_the_place_is_object_and_offset),
         cmocka_unit_test(help_comes_with_examples),
         cmocka_unit_test(what_is_no_module_is_refused),

@@ -2,6 +2,7 @@
 #include "sweeping.h"
 
 #include <sqlite3.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Good workflows -------------------------------------------------------------------------------------------------------- */
@@ -306,6 +307,27 @@ static void what_the_setup_says_is_the_answer(void **state)
     refused(sweeping, PAWL_STEP_MUTATION_FAILED, "NONSENSE");
 }
 
+static void note_told(void *user, const char *where, const char *step)
+{
+    struct sweeping *sweeping = user;
+    size_t size = strlen(sweeping->told);
+    snprintf(sweeping->told + size, sizeof sweeping->told - size, "%s: %s, ", where, step != NULL ? step : "-");
+}
+
+static void who_wants_to_know_is_told_what_is_played(void **state)
+{
+    struct sweeping *sweeping = *state;
+    sweeping->options.tell = note_told;
+
+    sweeping_sweep_workflow(sweeping, sweeping_leaf);
+
+    static const char began[] = "undisturbed: -, undisturbed: -, undisturbed: grow, undisturbed: -, ";
+    assert_memory_equal(sweeping->told, began, strlen(began));
+    assert_non_null(strstr(sweeping->told, "replayed at every step: grow, replayed at every step: -, "));
+    assert_non_null(strstr(sweeping->told, "crashed just before commit 3 (step \"grow\" completed): grow, "));
+    assert_null(strstr(sweeping->told, "crashed just after commit 5"));
+}
+
 static void tables_need_a_world_and_something_to_do(void **state)
 {
     struct pawl_world *world;
@@ -332,6 +354,7 @@ int main(void)
         SWEEP_TEST(another_path_after_an_outcome_was_lost_is_no_mistake),
         SWEEP_TEST(a_sweep_that_cannot_be_made_is_refused),
         SWEEP_TEST(what_the_setup_says_is_the_answer),
+        SWEEP_TEST(who_wants_to_know_is_told_what_is_played),
         SWEEP_TEST(tables_need_a_world_and_something_to_do),
     };
     return cmocka_run_group_tests_name("sweep", tests, NULL, NULL);

@@ -154,6 +154,10 @@ typedef pawl_status pawl_sweep_fn(pawl_world *world, void *user, struct pawl_err
 /* Writes where a call stands, as "order.c:31"; false: it cannot tell. */
 typedef bool pawl_sweep_place_fn(const char *object, uint64_t offset, char *text, size_t size);
 
+/* Told of what is played now, in the words of a finding's `where`, and of the step whose body is run; NULL: none is.  For who
+ * watches from outside, and would know what killed this process.  It must not use the world. */
+typedef void pawl_sweep_tell_fn(void *user, const char *where, const char *step);
+
 /* All is borrowed for the call. */
 struct pawl_sweep_options {
     size_t struct_size;
@@ -166,19 +170,20 @@ struct pawl_sweep_options {
     size_t event_count;
     pawl_sweep_fn *setup; /* or NULL: makes each fresh world ready: tables, mocks, the outside reset */
     pawl_sweep_fn *check; /* or NULL: looks at each world at its end; the instance's id is "sweep" */
-    void *user;           /* for both */
+    void *user;           /* for both, and for tell */
     uint64_t seed;
     struct pawl_limits limits;
     int64_t turns_max;          /* 0: 1000; a run that takes more is taken for one that does not end */
     int64_t findings_max;       /* 0: 10; enough, the rest is left out */
     bool outcome_may_vary;      /* by nature, as where a body answers with a random number: do not compare it */
     pawl_sweep_place_fn *place; /* for the report's text; NULL, or where it cannot tell: "order.so+0x12f4" */
+    pawl_sweep_tell_fn *tell;   /* or NULL */
     bool names_may_repeat;      /* in one pass, the same name is meant to be the same step: do not tell of it */
 };
 /* clang-format off */
 #define PAWL_SWEEP_OPTIONS_INIT                                                                                        \
     { sizeof(struct pawl_sweep_options), NULL, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0, { 0, 0 }, 0, 0,      \
-      false, NULL, false }
+      false, NULL, NULL, false }
 /* clang-format on */
 
 enum pawl_sweep_kind {

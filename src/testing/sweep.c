@@ -33,14 +33,14 @@ static const char *where_of(const struct sweep *sweep, const struct pw_sweep_cas
 
 static void found(struct sweep *sweep, const struct pw_sweep_play *play, enum pawl_sweep_kind kind, const char *text)
 {
-    struct pawl_sweep_finding finding = { .kind = kind, .where = where_of(sweep, &play->of), .text = text };
+    struct pawl_sweep_finding finding = { .kind = kind, .where = play->where, .text = text };
     pw_sweep_add_finding(&sweep->findings, &finding);
 }
 
 static void found_lists(struct sweep *sweep, const struct pw_sweep_play *play, enum pawl_sweep_kind kind,
                         const char *text, const struct pw_sweep_list *expected, const struct pw_sweep_list *seen)
 {
-    struct pawl_sweep_finding finding = { .kind = kind, .where = where_of(sweep, &play->of), .text = text };
+    struct pawl_sweep_finding finding = { .kind = kind, .where = play->where, .text = text };
     if (!pw_sweep_compare(sweep->scope, expected, seen, &finding))
         finding.text = NULL;
     pw_sweep_add_finding(&sweep->findings, &finding);
@@ -77,7 +77,7 @@ static void found_pair(struct sweep *sweep, const struct pw_sweep_play *play, co
                        const struct pw_sweep_call *again)
 {
     const char *name = first->step->name.data;
-    struct pawl_sweep_finding finding = { .kind = PAWL_SWEEP_REPEATED, .where = where_of(sweep, &play->of) };
+    struct pawl_sweep_finding finding = { .kind = PAWL_SWEEP_REPEATED, .where = play->where };
     if (pw_sweep_pair(sweep->scope, first, again, &finding))
         finding.text = pawl_scope_format(
             sweep->scope,
@@ -204,7 +204,9 @@ static void judge_against_undisturbed(struct sweep *sweep, const struct pw_sweep
 
 static pawl_status play_case(struct sweep *sweep, const struct pw_sweep_case *of, struct pawl_error *error)
 {
-    struct pw_sweep_play play = { .options = &sweep->options, .of = *of };
+    struct pw_sweep_play play = { .options = &sweep->options, .of = *of, .where = where_of(sweep, of) };
+    if (play.where == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
     pawl_status status = pw_sweep_play_run(&play, error);
     if (status == PAWL_OK && !judge_end(sweep, &play) && !judge_by_caller(sweep, &play) && of->crash_at > 0 &&
         !sweep->options.outcome_may_vary)
@@ -219,6 +221,7 @@ static pawl_status play_undisturbed(struct sweep *sweep, struct pawl_error *erro
 {
     struct pw_sweep_play *play = &sweep->undisturbed;
     play->options = &sweep->options;
+    play->where = where_of(sweep, &play->of);
     pawl_status status = pw_sweep_play_run(play, error);
     if (status != PAWL_OK)
         return status;

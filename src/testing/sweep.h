@@ -62,11 +62,12 @@ struct pw_sweep_run {
     struct pw_sweep_run *next;
 };
 
+struct pw_sweep_play;
+
 struct pw_sweep_watch {
     struct pw_mocks hooks; /* as the engine sees them */
     pawl_world *world;
-    const char *workflow; /* whose instance PW_SWEEP_ID the sweep is about */
-    bool moves_clock;     /* at every pass */
+    const struct pw_sweep_play *play; /* that it is part of */
     struct pw_arena arena;
     struct pw_sweep_run *runs;
     struct pw_sweep_run *running; /* whose function is being run; NULL: none */
@@ -79,8 +80,8 @@ struct pw_sweep_watch {
     struct pw_sweep_list repeated; /* for each name that came twice in a pass: the first call, and the second */
 };
 
-/* Watches over every workflow that the world's engine has. */
-void pw_sweep_watch_init(struct pw_sweep_watch *watch, pawl_world *world, const char *workflow, bool moves_clock);
+/* Watches over every workflow that the engine of the play's world has. */
+void pw_sweep_watch_init(struct pw_sweep_watch *watch, const struct pw_sweep_play *play);
 bool pw_sweep_watch_begin(struct pw_sweep_watch *watch);
 void pw_sweep_watch_free(struct pw_sweep_watch *watch);
 /* Going on would only cost time: the store is to refuse everything, so that the play ends. */
@@ -132,6 +133,7 @@ struct pw_sweep_case {
 struct pw_sweep_play {
     const struct pawl_sweep_options *options;
     struct pw_sweep_case of;
+    const char *where; /* the same in words */
     pawl_world *world;
     struct pw_sweep_crash *crash;
     struct pw_sweep_watch watch;
@@ -145,6 +147,9 @@ struct pw_sweep_play {
     const char **workflows;
     size_t workflow_count;
 };
+
+/* What is played now: the body of that step, or NULL. */
+void pw_sweep_tell(const struct pw_sweep_play *play, const char *step);
 
 /* Free it also when this fails. */
 pawl_status pw_sweep_play_run(struct pw_sweep_play *play, struct pawl_error *error) PAWL_MUST_CHECK;

@@ -33,7 +33,7 @@ static pawl_status open_world(struct pw_sweep_play *play, struct pawl_error *err
     pawl_status status = pawl_world_open(&world, &play->world, error);
     if (status != PAWL_OK)
         return status;
-    pw_sweep_watch_init(&play->watch, play->world, play->options->workflow, play->of.replays);
+    pw_sweep_watch_init(&play->watch, play);
     play->world->turns_max = play->options->turns_max;
     play->crash = pw_sweep_crash_insert(play->world, &play->watch);
     if (play->crash == NULL)
@@ -266,8 +266,15 @@ static pawl_status read_instances(struct pw_sweep_play *play, struct pawl_error 
     return status;
 }
 
+void pw_sweep_tell(const struct pw_sweep_play *play, const char *step)
+{
+    if (play->options->tell != NULL)
+        play->options->tell(play->options->user, play->where, step);
+}
+
 pawl_status pw_sweep_play_run(struct pw_sweep_play *play, struct pawl_error *error)
 {
+    pw_sweep_tell(play, NULL);
     pawl_status status = open_world(play, error);
     if (status == PAWL_OK)
         status = follow_script(play, error);

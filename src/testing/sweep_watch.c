@@ -34,7 +34,7 @@ static struct pw_sweep_run *find_or_add_run(struct pw_sweep_watch *watch, const 
     run->instance = fence->instance;
     run->number = fence->run;
     run->lost_at = SIZE_MAX;
-    run->is_main = pw_text_equal(turn->definition->name, pw_text_of(watch->workflow)) &&
+    run->is_main = pw_text_equal(turn->definition->name, pw_text_of(watch->play->options->workflow)) &&
                    pw_text_equal(turn->claim.id, pw_text_of(PW_SWEEP_ID));
     run->next = watch->runs;
     watch->runs = run;
@@ -180,10 +180,13 @@ static void note_name(struct pw_sweep_watch *watch, const struct pw_sweep_run *r
 }
 
 /* The call that was there before its body ran. */
-static bool asks_for_outcome(struct pw_sweep_step *step, const struct pw_sweep_run *run)
+static bool asks_for_outcome(const struct pw_sweep_watch *watch, struct pw_sweep_step *step,
+                             const struct pw_sweep_run *run)
 {
     bool asks = step->body_began && step->pass == run->pass;
     step->body_began = false;
+    if (asks)
+        pw_sweep_tell(watch->play, NULL);
     return asks;
 }
 
@@ -201,7 +204,7 @@ static void reached(void *user, const pawl_lane *lane, struct pw_text name, enum
     if (run->order > CALLS_MAX && last != NULL)
         stop_looping(watch, lane, last);
     bool is_new = last == NULL || last->step != step || last->kind != kind, awaits;
-    if (run->order > CALLS_MAX || asks_for_outcome(step, run) || (!is_new && step->is_repeated))
+    if (run->order > CALLS_MAX || asks_for_outcome(watch, step, run) || (!is_new && step->is_repeated))
         return;
     struct pw_sweep_call call = { .step = step, .kind = kind, .order = run->order };
     call.place = pw_sweep_place_find(&awaits);
@@ -221,8 +224,10 @@ static struct pw_mock body_begins(void *user, struct pw_text workflow, struct pw
     if (step != NULL && step->finished && watch->ran_twice == NULL)
         watch->ran_twice = step;
     struct pw_mock mock = inner->find(inner->user, workflow, name, attempt);
-    if (step != NULL)
-        step->body_began = mock.kind == PW_MOCK_NONE && step->first_kind == PAWL_STEP_DO;
+    if (step == NULL || mock.kind != PW_MOCK_NONE || step->first_kind != PAWL_STEP_DO)
+        return mock;
+    step->body_began = true;
+    pw_sweep_tell(watch->play, step->name.data);
     return mock;
 }
 
@@ -248,7 +253,8 @@ static void forget_lost(struct pw_sweep_run *run)
 static void begin_pass(struct pw_sweep_watch *watch, const pawl_turn *turn)
 {
     struct pw_sweep_run *run = find_or_add_run(watch, turn);
-    if (watch->moves_clock)
+    pw_sweep_tell(watch->play, NULL);
+    if (watch->play->of.replays)
         pawl_world_jump_ms(watch->world, CLOCK_MOVES_MS);
     watch->running = run;
     if (run == NULL)
@@ -318,12 +324,11 @@ static void advance_watched(pawl_turn *turn, void *user)
 
 /* ---- Beginning and ending ------------------------------------------------------------------------------------------------------ */
 
-void pw_sweep_watch_init(struct pw_sweep_watch *watch, pawl_world *world, const char *workflow, bool moves_clock)
+void pw_sweep_watch_init(struct pw_sweep_watch *watch, const struct pw_sweep_play *play)
 {
     *watch = (struct pw_sweep_watch){ .hooks = { .user = watch, .find = body_begins, .reached = reached },
-                                      .world = world,
-                                      .workflow = workflow,
-                                      .moves_clock = moves_clock };
+                                      .world = play->world,
+                                      .play = play };
 }
 
 bool pw_sweep_watch_begin(struct pw_sweep_watch *watch)

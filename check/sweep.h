@@ -1,0 +1,14 @@
+/* sweep.h - the crash sweep of one workflow, in a process of its own: where its code kills that, this is a finding like
+ * others, and who asked lives on. */
+#ifndef CHECK_SWEEP_H
+#define CHECK_SWEEP_H
+
+#include "arguments.h"
+
+/* The worse, the larger. */
+enum { EXIT_WELL = 0, EXIT_FOUND = 1, EXIT_WRONG_USE = 2 };
+
+/* Prints the report, or on stderr why there is none.  The module is loaded already.  Answers the exit code. */
+int sweep_apart(const struct arguments *arguments, const char *path, const char *workflow);
+
+#endif

@@ -1,0 +1,64 @@
+/* module_sweep_dies.c - a module whose code kills the process that it runs in: in a body, outside of one, and now and then. */
+#include <pawl/workflow.h>
+#include <stdlib.h>
+
+static pawl_status nothing(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)step;
+    (void)input;
+    (void)out_result;
+    return PAWL_OK;
+}
+
+static pawl_status die(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)step;
+    (void)input;
+    (void)out_result;
+    abort();
+}
+
+static pawl_status leave(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)step;
+    (void)input;
+    (void)out_result;
+    exit(0);
+}
+
+static pawl_status die_the_third_time(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    static int calls;
+    return ++calls < 3 ? nothing(step, input, out_result) : die(step, input, out_result);
+}
+
+static pawl_status dies(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_do(run, "live", NULL, nothing, params, NULL));
+    return pawl_do(run, "die", NULL, die, params, out_result);
+}
+
+static pawl_status dies_late(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_do(run, "die", NULL, die_the_third_time, params, out_result);
+}
+
+static pawl_status dies_outside(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_do(run, "live", NULL, nothing, params, out_result));
+    abort();
+}
+
+static pawl_status leaves(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_do(run, "leave", NULL, leave, params, out_result);
+}
+
+static pawl_status lives(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_do(run, "live", NULL, nothing, params, out_result);
+}
+
+PAWL_MODULE({ .name = "dies", .run = dies }, { .name = "dies-late", .run = dies_late },
+            { .name = "dies-outside", .run = dies_outside }, { .name = "leaves", .run = leaves },
+            { .name = "lives", .run = lives });
