@@ -658,8 +658,33 @@ static pawl_status sweep_unsound(struct play *play)
     return sweep(play, sweeping_steps_by_calls, NULL, true);
 }
 
+static pawl_status same_name(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)params;
+    (void)out_result;
+    PAWL_TRY(pawl_sleep(run, "nap", "1 hour"));
+    return pawl_sleep(run, "nap", "1 hour");
+}
+
+static pawl_status no_duration(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)params;
+    (void)out_result;
+    return pawl_sleep(run, "nap", "soon");
+}
+
+static pawl_status sweep_same_name(struct play *play)
+{
+    return sweep(play, same_name, NULL, true);
+}
+
+static pawl_status sweep_misuse(struct play *play)
+{
+    return sweep(play, no_duration, NULL, true);
+}
+
 static act_fn *const sweep_acts[] = { sweep_sound, NULL };
-static act_fn *const findings_acts[] = { sweep_unsound, NULL };
+static act_fn *const findings_acts[] = { sweep_unsound, sweep_same_name, sweep_misuse, NULL };
 
 /* ---- The loop ----------------------------------------------------------------------------------------------------------- */
 
