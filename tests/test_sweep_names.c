@@ -10,8 +10,9 @@
 
 static pawl_status two_bodies(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
-    PAWL_TRY(pawl_do(run, "q", NULL, sweeping_plain, NULL, NULL));
-    return pawl_do(run, "q", NULL, sweeping_plain, params, out_result);
+    PAWL_TRY(pawl_do(run, "q", NULL, sweeping_plain, params, NULL));
+    PAWL_TRY(pawl_do(run, "q", NULL, sweeping_plain, params, NULL));
+    return pawl_do(run, "last", NULL, sweeping_plain, params, out_result); /* a compiler may make a jump of this one */
 }
 
 static pawl_status not_next_to_each_other(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -169,7 +170,7 @@ static void A3_two_calls_of_one_name_are_found_with_both_places(void **state)
     assert_non_null(strstr(lines[0].object, "test_sweep"));
     assert_true(lines[1].offset > lines[0].offset && lines[1].offset - lines[0].offset < 400); /* in one function */
     assert_int_equal(sweeping->report.finding_count, 1);
-    sweeping_says(sweeping, "w: complete with 7, 4 commits, 0 crashes: 1 finding\n");
+    sweeping_says(sweeping, "w: complete with 7, 5 commits, 0 crashes: 1 finding\n");
     sweeping_says(sweeping, "undisturbed: \"q\" is called twice in one pass, and the same name is the same step");
     sweeping_says(sweeping, "in a loop with an index (\"q 1\", \"q 2\")");
 }
@@ -185,8 +186,6 @@ static void A3_a_sleep_in_a_loop_without_an_index_is_found(void **state)
 
     assert_repeats(sweeping, sleeps_in_a_loop, "first: sleep \"poll\"", "again: sleep \"poll\"");
 
-    const struct pawl_sweep_line *lines = sweeping->report.findings[0].lines;
-    assert_int_equal(lines[0].offset, lines[1].offset);
     assert_int_equal(sweeping->report.finding_count, 1); /* not one for each time */
 }
 
