@@ -156,12 +156,15 @@ static void a_name_that_comes_twice_is_told_unless_it_is_meant(void **state)
     assert_prints(program, "polls: complete, 7 commits, 0 crashes: 1 finding\n");
     assert_prints(program, "undisturbed: \"poll\" is called twice in one pass");
     assert_prints(program, "+ again: sleep \"poll\"");
-    assert_prints(program, "module_sweep_names.c:9");
+    assert_prints(program, "module_sweep_names.c:14");
+    assert_prints(program, "+ again: sleep \"jump\"");
+    assert_null(strstr(program->output, "pawl-check+0x")); /* a place that is gone is none of its callers' */
     assert_int_equal(program->exit_code, 1);
 
     program = RUN(NAMES, "--same-names");
 
     assert_prints(program, "polls: complete, 7 commits, 14 crashes: ok\n");
+    assert_prints(program, "jumps: complete, 7 commits, 14 crashes: ok\n");
     assert_int_equal(program->exit_code, 0);
 }
 

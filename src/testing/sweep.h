@@ -92,6 +92,9 @@ void pw_sweep_note_lost(struct pw_sweep_watch *watch, const struct pw_op_step *o
 /* The newest run that the sweep is about; NULL: none began. */
 const struct pw_sweep_run *pw_sweep_main_run(const struct pw_sweep_watch *watch);
 
+/* A pass of a workflow that is watched over: what the author's code was called by. */
+pawl_turn_fn pw_sweep_advance;
+
 /* The address of the author's call that led here, or NULL; and whether it surely waits for a deferred. */
 const void *pw_sweep_place_find(bool *out_awaits);
 /* The object that the address is in, and the place in it.  False where there is none. */

@@ -314,7 +314,7 @@ static void end_pass(struct pw_sweep_watch *watch, const pawl_turn *turn)
     }
 }
 
-static void advance_watched(pawl_turn *turn, void *user)
+void pw_sweep_advance(pawl_turn *turn, void *user)
 {
     const struct watched *watched = user;
     begin_pass(watched->watch, turn);
@@ -342,7 +342,7 @@ bool pw_sweep_watch_begin(struct pw_sweep_watch *watch)
         *watched = (struct watched){ watch, definition->advance, definition->user };
         if (definition->advance == NULL)
             continue; /* polled: nobody takes its turns here */
-        definition->advance = advance_watched;
+        definition->advance = pw_sweep_advance;
         definition->user = watched;
     }
     watch->hooks.sleeps_disabled = watch->world->mocks.hooks.sleeps_disabled;
