@@ -31,7 +31,7 @@ static const char help[] =
     "Exit status: 0 well, 1 found something, 2 wrong use.\n"
     "\n"
     "examples:\n"
-    "  cc -shared -fPIC -g -o order.so order.c && pawl-check ./order.so\n"
+    "  cc -shared -fPIC -g $(pkg-config --cflags pawl) -o order.so order.c && pawl-check ./order.so\n"
     "  pawl-check ./order.so --workflow order --params '{\"sku\": \"teapot\"}' --event 'approval={\"by\": \"Ada\"}@1 hour'\n";
 
 /* ---- Sweeping --------------------------------------------------------------------------------------------------------------- */
