@@ -36,11 +36,13 @@ enum deed {
     FAMILY_DEEDS_END,
 
     CLAIM_UP_TO = FAMILY_DEEDS_END, /* as long as no more than two are leased */
-    RELEASE                         /* what is leased ends */
+    RELEASE,                        /* what is leased ends */
+
+    RETRY /* a parent that has failed begins again, and looks how its child is */
 };
-static const char *const deed_names[] = { "claim",   "claim expired", "renew",       "commit", "reap",
-                                          "end",     "wait",          "answer",      "reach",  "birth",
-                                          "end job", "work",          "claim up to", "release" };
+static const char *const deed_names[] = { "claim",   "claim expired", "renew",       "commit",  "reap",
+                                          "end",     "wait",          "answer",      "reach",   "birth",
+                                          "end job", "work",          "claim up to", "release", "retry" };
 
 enum { RUNNING, STANDING, ENDED };
 
@@ -56,6 +58,7 @@ struct session {
     struct pw_unit unit;
     struct pw_lease lease;
     pawl_status whole;
+    bool saw_child_open; /* when its deed was done */
 
     pthread_t thread;
     atomic_int process, socket; /* of its connection, as it came to the gate; process 0: it did not yet */
@@ -81,7 +84,7 @@ static bool is_gated(const char *name)
     static const char *const names[] = { "pawl_TASK_LOCK",   "pawl_CLAIM",           "pawl_REAP",
                                          "pawl_TASK_UPDATE", "pawl_TASK_DELETE",     "pawl_COMMIT",
                                          "pawl_CLAIM_LOCK",  "pawl_TASK_LOCK_FOUND", "pawl_CLAIM_UP_TO",
-                                         "pawl_CHILDREN",    "pawl_INSTANCE_INSERT" };
+                                         "pawl_CHILDREN",    "pawl_INSTANCE_INSERT", "pawl_INSTANCE_LOCK" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
@@ -113,7 +116,7 @@ int __wrap_PQsendQueryPrepared(PGconn *db, const char *name, int count, const ch
 
 static int64_t time_of(enum deed deed)
 {
-    bool is_later = deed == CLAIM_EXPIRED || (deed >= WAIT && deed < FAMILY_DEEDS_END);
+    bool is_later = deed == CLAIM_EXPIRED || deed == RETRY || (deed >= WAIT && deed < FAMILY_DEEDS_END);
     return FIXTURE_NOW_MS + DEAD_MS + (is_later ? 2 * LEASE_MS : deed == RENEW ? 3 * LEASE_MS / 2 : 0);
 }
 
@@ -206,19 +209,42 @@ static void prepare(struct session *session)
         (void)add_fence(unit, session->at);
         (void)add_finish(unit, session->at, PW_OUTCOME_COMPLETE);
         break;
+    case RETRY:
+        add(unit, PW_OP_RESTART)->as.restart =
+            (struct pw_op_restart){ .instance = session->at.instance, .run = session->at.run };
+        break;
     default:
         prepare_family(session);
         break;
     }
 }
 
+/* What the first turn of the new run reads. */
+static bool sees_child_open(const struct session *session)
+{
+    struct pw_arena arena = { 0 };
+    struct pw_instance child = { .outcome = PW_OUTCOME_OPEN };
+    pawl_status status =
+        session->store->ops->read_instance_by_key(session->store, &arena, session->child.instance, &child, NULL);
+    bool is_open = status == PAWL_OK && child.outcome == PW_OUTCOME_OPEN;
+    pw_arena_clear(&arena);
+    return is_open;
+}
+
+static void do_deed(struct session *session, struct pawl_error *error)
+{
+    struct pw_unit *unit = &session->unit;
+    session->whole = session->store->ops->apply(session->store, &unit, 1, time_of(session->deed), error);
+    if (session->deed == RETRY)
+        session->saw_child_open = sees_child_open(session);
+}
+
 static void *play_session(void *user)
 {
     struct session *session = user;
-    struct pw_unit *unit = &session->unit;
     struct pawl_error error = { PAWL_OK, "" };
     playing = session;
-    session->whole = session->store->ops->apply(session->store, &unit, 1, time_of(session->deed), &error);
+    do_deed(session, &error);
     if (session->whole != PAWL_OK)
         print_error("%s: %s\n", deed_names[session->deed], error.text);
     atomic_store(&session->state, ENDED);
@@ -242,6 +268,8 @@ static void tell(const struct session *session, char *text, size_t size)
     if (session->deed == ANSWER || session->deed == WORK)
         (void)snprintf(text + used, size - used, "%s%s", last->as.event.recorded ? " recorded" : " unheard",
                        last->as.event.woke ? " woke" : "");
+    if (session->deed == RETRY)
+        (void)snprintf(text + used, size - used, "%s", session->saw_child_open ? " before it ends" : " after its end");
     if (session->deed == REACH)
         (void)snprintf(text + used, size - used, " %d", (int)last->as.reach.reached);
     if (session->deed == END_JOB)
@@ -442,10 +470,9 @@ static void play_apart(struct orders *orders, enum deed first, enum deed second,
     set_scene(orders, first, second);
     for (int i = 0; i < SESSIONS; i++) {
         struct session *session = &orders->sessions[(leader + i) % SESSIONS];
-        struct pw_unit *unit = &session->unit;
-        session->whole = unit->status = PAWL_OK;
+        session->whole = session->unit.status = PAWL_OK;
         if (i < count)
-            session->whole = session->store->ops->apply(session->store, &unit, 1, time_of(session->deed), NULL);
+            do_deed(session, NULL);
     }
     sign(orders, signature);
 }
@@ -572,6 +599,29 @@ static void sign_family(struct orders *orders, char *signature, size_t size)
 
 static const struct scene family = { set_family, sign_family };
 
+/* The parent has failed, and its child has not ended. */
+static void set_failed_parent(struct orders *orders)
+{
+    set_family(orders);
+    (void)add_finish(fixture_unit(orders->fixture), orders->sessions[0].at, PW_OUTCOME_ERRORED);
+    fixture_apply_all(orders->fixture);
+}
+
+/* Who looked at the child before it ended is told of its end. */
+static void sign_retried(struct orders *orders, char *signature, size_t size)
+{
+    struct pw_instance parent = read_key(orders->fixture, orders->sessions[0].at.instance);
+    size_t used = put_instance(signature, size, &parent);
+    for (int i = 0; i < SESSIONS; i++) {
+        assert_int_equal(orders->sessions[i].whole, PAWL_OK);
+        if (orders->sessions[i].deed == RETRY && orders->sessions[i].saw_child_open)
+            assert_int_equal(parent.task.event_seq, 1);
+    }
+    (void)snprintf(signature + used, size - used, "run %d, %d events", (int)parent.run, (int)parent.task.event_seq);
+}
+
+static const struct scene failed_parent = { set_failed_parent, sign_retried };
+
 /* ---- Only so many at once --------------------------------------------------------------------------------------------------- */
 
 /* One that is leased, and two that could be. */
@@ -650,10 +700,19 @@ static void no_two_who_claim_at_once_lease_more_than_there_may_be(void **state) 
     end_orders(orders, 4, 1);
 }
 
+static void a_parent_that_begins_again_while_its_child_ends_is_told_or_sees_it(void **state) /* A14 */
+{
+    struct orders *orders = begin_orders(*state, &failed_parent);
+    play_pair(orders, ANSWER, RETRY);
+    end_orders(orders, 4, 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { ON_POSTGRES(any_two_at_once_are_as_one_after_the_other_in_every_order)
-                                            ON_POSTGRES(so_are_any_two_of_a_family)
-                                                ON_POSTGRES(no_two_who_claim_at_once_lease_more_than_there_may_be) };
+    const struct CMUnitTest tests[] = {
+        ON_POSTGRES(any_two_at_once_are_as_one_after_the_other_in_every_order) ON_POSTGRES(so_are_any_two_of_a_family)
+            ON_POSTGRES(no_two_who_claim_at_once_lease_more_than_there_may_be)
+                ON_POSTGRES(a_parent_that_begins_again_while_its_child_ends_is_told_or_sees_it)
+    };
     return cmocka_run_group_tests_name("orders", tests, NULL, NULL);
 }

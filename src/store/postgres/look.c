@@ -19,11 +19,21 @@ static bool remember(struct pw_rows *ops, const void *op)
     return place != NULL;
 }
 
+/* It goes to a run that is not known yet.  Where there is none, nothing is told: so nobody may begin one before this is
+ * committed, and look at us as if we had not ended. */
+static bool want_answer(struct pw_transaction *transaction, const struct pw_op_event *op)
+{
+    struct pw_pg_run *run = pw_want_run(transaction, op->instance);
+    if (run == NULL)
+        return false;
+    run->wants_lock = run->is_told = true;
+    return op->id.data == NULL || remember(&transaction->answers, op);
+}
+
 static bool want_event(struct pw_transaction *transaction, const struct pw_op_event *op)
 {
-    if (op->is_answer) /* to a run that is not known yet */
-        return pw_want_run(transaction, op->instance) != NULL &&
-               (op->id.data == NULL || remember(&transaction->answers, op));
+    if (op->is_answer)
+        return want_answer(transaction, op);
     return pw_want_run(transaction, op->instance) != NULL &&
            (op->id.data == NULL || pw_want_event_id(transaction, op->instance, op->run, op->id) != NULL);
 }
@@ -196,6 +206,8 @@ static pawl_status take_instances(void *user, void *of, const PGresult *result)
         run->id = pw_field_text(&fields);
         run->instance_run = pw_field_count(&fields);
         run->link = pw_field_link(&fields);
+        if (run->is_told && !run->has_task && pw_field_integer(&fields) != 0)
+            transaction->is_stale = true; /* it began again before we had its lock */
     }
     return pw_fields_end(&fields);
 }

@@ -188,8 +188,8 @@
         "SELECT c.key, c.parent, c.parent_run, c.relation"                                                             \
         " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS u (parent, run, least)" PG_OPEN_CHILDREN)           \
     QUERY(INSTANCE_LOCK,                                                                                               \
-        "SELECT key, workflow, id, run, parent, parent_run, relation FROM workflow_instance"                           \
-        " WHERE key = ANY($1::bigint[]) ORDER BY key FOR UPDATE")                                                      \
+        "SELECT key, workflow, id, run, parent, parent_run, relation, (outcome IS NULL)::int"                          \
+        " FROM workflow_instance WHERE key = ANY($1::bigint[]) ORDER BY key FOR UPDATE")                               \
     QUERY(CLAIM_LOCK, "SELECT pg_advisory_xact_lock(u.key) FROM unnest($1::bigint[]) AS u (key)")                      \
     QUERY(INSTANCE_FACTS,                                                                                              \
         "SELECT i.key, i.workflow, i.id, i.created_at, i.parent, i.parent_run, i.relation,"                            \

@@ -25,6 +25,7 @@ struct pw_pg_run {
     int64_t key;
     uint64_t saved_in; /* the unit that has kept a copy to go back to; in each kind of record */
     bool wants_lock, wants_facts, wants_params;
+    bool is_told; /* by an answer, so its task must be locked if it has one */
 
     bool has_task;
     bool is_stored;  /* a task row is in the database */
