@@ -221,6 +221,35 @@ static void a_constraint_that_is_checked_at_the_commit_fails_the_whole_and_is_un
     assert_int_equal(try_fence(fixture, at), PAWL_OK);
 }
 
+/* But for what speaks of the server: a disk that is full is no fault of the step's. */
+static void a_trigger_that_is_fired_at_the_commit_fails_the_step_whatever_it_raises(void **state)
+{
+    static const char *const states[] = { "P0001", "23514", "22012", "ABCDE" };
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    run_raw_sql(fixture, "CREATE TABLE late (state text);"
+                         "CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+                         "  RAISE EXCEPTION 'not today' USING ERRCODE = NEW.state;"
+                         " END $$;"
+                         "CREATE CONSTRAINT TRIGGER judge AFTER INSERT ON late DEFERRABLE INITIALLY DEFERRED"
+                         " FOR EACH ROW EXECUTE FUNCTION judge()");
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        char parameters[16];
+        (void)snprintf(parameters, sizeof parameters, "[\"%s\"]", states[i]);
+        (void)add_sql(fixture_unit(fixture), "INSERT INTO late VALUES ($1)", parameters);
+        assert_int_equal(fixture_apply_on(fixture, fixture->store), PAWL_STEP_MUTATION_FAILED);
+        assert_non_null(strstr(fixture->error.text, "not today"));
+        assert_non_null(strstr(fixture->error.text, states[i]));
+        assert_true(fixture->units[0].undone);
+        fixture_clear_units(fixture);
+    }
+    (void)add_sql(fixture_unit(fixture), "INSERT INTO late VALUES ('53100')", NULL);
+    assert_int_equal(fixture_apply_on(fixture, fixture->store), PAWL_STORE_FULL);
+    fixture_clear_units(fixture);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM late"), 0);
+    assert_int_equal(try_fence(fixture, at), PAWL_OK);
+}
+
 static void the_users_statements_are_planned_as_elsewhere(void **state)
 {
     struct fixture *fixture = *state;
@@ -366,6 +395,7 @@ int main(void)
         ON_POSTGRES(sql_may_not_touch_transactions_the_session_or_the_stores_tables)
         ON_POSTGRES(sql_may_change_the_users_own_schema)
         ON_POSTGRES(a_constraint_that_is_checked_at_the_commit_fails_the_whole_and_is_undone)
+        ON_POSTGRES(a_trigger_that_is_fired_at_the_commit_fails_the_step_whatever_it_raises)
         ON_POSTGRES(the_users_statements_are_planned_as_elsewhere)
         ON_POSTGRES(a_function_changes_rows_in_the_same_transaction)
         ON_POSTGRES(a_function_that_fails_is_undone)

@@ -65,6 +65,7 @@ static pawl_status decide_users(struct pw_transaction *transaction, struct pw_un
     pawl_status status = pw_write(transaction);
     if (status != PAWL_OK)
         return status;
+    transaction->has_users_code = true;
     pw_pg_send_simple(connection, PW_PG_UNIT_BEGIN);
     status = decide_ops(transaction, unit);
     if (status != PAWL_OK && !transaction->refused)
@@ -104,11 +105,12 @@ static void send_beat(struct pw_transaction *transaction)
     pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
 }
 
-/* What a constraint says that is not checked before the commit is about the user's rows: ours have none such. */
+/* What a constraint says that is not checked before the commit, or a trigger that is not fired before, is about the user's
+ * rows: ours have none such.  Which SQLSTATE a trigger raises is its own affair. */
 static pawl_status blame_user(struct pw_transaction *transaction, pawl_status status)
 {
     const struct pw_pg_failure *failure = &transaction->connection->failure;
-    if (!failure->at_commit || failure->fatal || strncmp(failure->state, "23", 2) != 0)
+    if (!transaction->has_users_code || !failure->at_commit || !failure->by_server || pw_pg_is_trouble(failure))
         return status;
     return pw_error(transaction->error,
                     pw_pg_failed_with(failure, "23505") ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION

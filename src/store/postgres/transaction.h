@@ -129,6 +129,7 @@ struct pw_transaction {
     struct pw_pg_saved *saved;
     size_t logs_before, hooks_before, kept_before, keys_before;
 
+    bool has_users_code;
     bool is_behind;  /* the database changed tasks, and its answer is not here yet */
     int answers_due; /* to what the database decides */
     bool makes_due;  /* somebody else may want to know */
