@@ -1,5 +1,6 @@
 /* lease_ops.c - claiming what is due, and ending the leases of the dead: the database finds and takes in one statement,
  * past what other runners are taking at the same moment. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "store/postgres/fields.h"
 #include "store/postgres/transaction.h"
@@ -166,8 +167,16 @@ static pawl_status take_reaped(void *user, void *of, const PGresult *result)
     return pw_fields_end(&fields);
 }
 
-/* Runners of this very store live, whatever their heartbeats say.  Those are of this database's clock, where `now` is of the
- * first of several. */
+/* Up to when a heartbeat is too old, counted from this.  Hearts beat by this database's clock, where `now` is of the first of
+ * several.  While we cannot tell who is dead it is only those who have said that they go: their heartbeat is 0. */
+static int64_t listening_until_ms(struct pw_postgres *postgres)
+{
+    bool can_tell = pw_pg_clock_is_ours(&postgres->clock) || /* with a test's own there is nobody to be cut off */
+                    pw_pg_presence_can_tell(&postgres->presence, pw_system_monotonic_ms());
+    return can_tell ? pw_pg_clock_now_ms(&postgres->clock) : PW_PG_DEAD_MS + 1;
+}
+
+/* Runners of this very store live, whatever their heartbeats say. */
 pawl_status pw_send_reap(struct pw_transaction *transaction, struct pw_op_reap *op)
 {
     struct pw_columns owners;
@@ -177,7 +186,7 @@ pawl_status pw_send_reap(struct pw_transaction *transaction, struct pw_op_reap *
     pw_call_init(&call, PW_PG_REAP);
     pw_call_integer(&call, transaction->now_ms);
     pw_call_columns(&call, &owners);
-    pw_call_integer(&call, pw_pg_clock_now_ms(&transaction->postgres->clock)); /* by which hearts beat here */
+    pw_call_integer(&call, listening_until_ms(transaction->postgres));
     pw_pg_send(transaction->connection, &call, take_reaped, transaction, op);
     call.name = PW_PG_REAP_RUNNERS;
     pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);

@@ -12,7 +12,9 @@
 #include "store/postgres/fields.h"
 #include "store/postgres/postgres.h"
 
-enum { BEAT_MS = 3000, OPEN_AGAIN_MS = 500, WITHDRAWING_MS = 1000, DESCRIBING_MS = 1000 };
+/* Whoever was cut off for no longer than we, up to GAP_MS, is back before he is taken for dead: his last heartbeat was up to
+ * BEAT_MS before. */
+enum { BEAT_MS = 3000, GAP_MS = 5000, OPEN_AGAIN_MS = 500, WITHDRAWING_MS = 1000, DESCRIBING_MS = 1000 };
 
 /* ---- Who is here --------------------------------------------------------------------------------------------- */
 
@@ -97,6 +99,24 @@ bool pw_pg_presence_has(struct pw_pg_presence *presence, int64_t owner)
     return has;
 }
 
+void pw_pg_presence_note_beat(struct pw_pg_presence *presence, int64_t now_ms)
+{
+    (void)pthread_mutex_lock(&presence->lock);
+    if (presence->beaten_at_ms == 0 || now_ms - presence->beaten_at_ms > GAP_MS)
+        presence->beating_since_ms = now_ms;
+    presence->beaten_at_ms = now_ms;
+    (void)pthread_mutex_unlock(&presence->lock);
+}
+
+bool pw_pg_presence_can_tell(struct pw_pg_presence *presence, int64_t now_ms)
+{
+    (void)pthread_mutex_lock(&presence->lock);
+    bool can_tell = presence->beaten_at_ms != 0 && now_ms - presence->beaten_at_ms <= GAP_MS &&
+                    now_ms - presence->beating_since_ms >= PW_PG_DEAD_MS;
+    (void)pthread_mutex_unlock(&presence->lock);
+    return can_tell;
+}
+
 static bool add_owner(struct pw_pg_presence *presence, int64_t owner)
 {
     (void)pthread_mutex_lock(&presence->lock);
@@ -179,7 +199,9 @@ static bool beat(struct pw_postgres *postgres, struct pw_pg_connection *connecti
     }
     pw_pg_ask_time(postgres, connection, &sent_us);
     bool answered = pw_pg_finish(connection, pw_system_monotonic_ms() + BEAT_MS);
-    if (!answered)
+    if (answered)
+        pw_pg_presence_note_beat(&postgres->presence, pw_system_monotonic_ms());
+    else
         pw_pg_close(connection);
     pw_arena_clear(&arena);
     return answered;

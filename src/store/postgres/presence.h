@@ -16,6 +16,8 @@ struct pw_pg_presence {
     pthread_mutex_t lock;   /* guards what follows, up to the next */
     int64_t *owners;        /* announced here; owned */
     size_t owner_count;
+    int64_t beaten_at_ms;     /* when a heartbeat was last answered, by the monotonic clock; 0: never */
+    int64_t beating_since_ms; /* since when that was so without a gap */
     pthread_t thread;
     bool has_thread;
     bool stopping;
@@ -33,5 +35,11 @@ void pw_pg_presence_clear(struct pw_pg_presence *presence); /* ends the thread *
 /* The runners announced here, and 0, which is nobody, so that there is always one. */
 void pw_pg_presence_put_owners(struct pw_pg_presence *presence, struct pw_columns *columns);
 bool pw_pg_presence_has(struct pw_pg_presence *presence, int64_t owner);
+
+/* A heartbeat of ours was answered, at this time of the monotonic clock. */
+void pw_pg_presence_note_beat(struct pw_pg_presence *presence, int64_t now_ms);
+/* Our own heart has been beating for so long that all who live must have been heard of since.  False: we were cut off, or
+ * have only come; then so may others be, and a heartbeat that is missing says nothing. */
+bool pw_pg_presence_can_tell(struct pw_pg_presence *presence, int64_t now_ms);
 
 #endif

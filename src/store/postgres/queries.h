@@ -113,7 +113,10 @@
 #define PG_ENDED_COUNT(outcome) PG_COUNT("workflow_instance", "outcome", outcome)
 
 #define PG_NOW_MS "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-#define PG_DEAD_MS "10000" /* a runner that was not heard of for so long */
+#define PW_PG_DEAD_MS 10000 /* a runner that was not heard of for so long */
+#define PG_QUOTED(number) #number
+#define PG_QUOTE(number) PG_QUOTED(number)
+#define PG_DEAD_MS PG_QUOTE(PW_PG_DEAD_MS)
 
 #define PG_OUR_SCHEMA                                                                                                  \
     " relnamespace = (SELECT oid FROM pg_namespace"                                                                    \
