@@ -176,12 +176,28 @@ static void machines_share_the_runs_and_no_step_is_run_twice(void **state) /* C1
     assert_int_equal(store_place_number(&place, "SELECT count(*) FROM workflow_task"), 0);
 }
 
+/* And one that nothing but renewals of leases is in. */
 static void the_committer_has_as_many_lanes_as_the_url_says(void **state)
 {
     struct machine machine;
     (void)state;
     open_machine(&machine, "&pawl_lanes=3");
-    assert_int_equal(pw_commit_lanes(machine.engine->commit), 3);
+    assert_int_equal(pw_commit_lanes(machine.engine->commit), 3 + 1);
+    struct pw_store *store = machine.engine->store;
+    struct pw_unit unit;
+    pw_unit_init(&unit);
+    struct pw_op *op = pw_unit_add(&unit, PW_OP_RENEW);
+    assert_non_null(op);
+    op->as.renew.owner = 5;
+    assert_int_equal(store->ops->lane_of(store, &unit), 3);
+    op->as.renew.owner = PW_OWNER_OUTSIDE;
+    assert_int_equal(store->ops->lane_of(store, &unit), 0);
+    op->kind = PW_OP_FENCE;
+    for (int64_t key = 1; key < 9; key++) {
+        op->as.fence = (struct pw_op_fence){ .at = { .instance = key } };
+        assert_int_equal(store->ops->lane_of(store, &unit), key % 3);
+    }
+    pw_unit_clear(&unit);
     close_machine(&machine);
 }
 

@@ -5,7 +5,7 @@
  * The linker sends the store's statements through a gate of ours.  In front of each that locks, writes or commits the
  * session stands until it is its turn; one that waits for the other's lock is passed over until it has it.  So every order
  * is played once, as PostgreSQL's own isolation tests do, and must answer and end as one of the two that have no overlap;
- * or, because claims and reaps pass over what another has locked, as if these had found nothing (S7).  Whatever happened,
+ * or, because claims, renewals and reaps pass over what another has locked, as if these had found nothing (S7).  Whatever happened,
  * what is not over is claimed by the next who comes after the leases. */
 #include "store_fixture.h"
 
@@ -81,10 +81,11 @@ static void rest(void)
 
 static bool is_gated(const char *name)
 {
-    static const char *const names[] = { "pawl_TASK_LOCK",   "pawl_CLAIM",           "pawl_REAP",
-                                         "pawl_TASK_UPDATE", "pawl_TASK_DELETE",     "pawl_COMMIT",
-                                         "pawl_CLAIM_LOCK",  "pawl_TASK_LOCK_FOUND", "pawl_CLAIM_UP_TO",
-                                         "pawl_CHILDREN",    "pawl_INSTANCE_INSERT", "pawl_INSTANCE_LOCK" };
+    static const char *const names[] = { "pawl_LEASE_LOCK",   "pawl_TASK_LOCK",   "pawl_CLAIM",
+                                         "pawl_REAP",         "pawl_TASK_UPDATE", "pawl_TASK_DELETE",
+                                         "pawl_COMMIT",       "pawl_CLAIM_LOCK",  "pawl_TASK_LOCK_FOUND",
+                                         "pawl_CLAIM_UP_TO",  "pawl_CHILDREN",    "pawl_INSTANCE_INSERT",
+                                         "pawl_INSTANCE_LOCK" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
@@ -503,7 +504,7 @@ static bool next_order(struct orders *orders)
 
 static bool may_find_nothing(enum deed deed)
 {
-    return deed == CLAIM || deed == CLAIM_EXPIRED || deed == REAP;
+    return deed == CLAIM || deed == CLAIM_EXPIRED || deed == RENEW || deed == REAP;
 }
 
 /* How it may end; returns how many ways there are. */

@@ -75,7 +75,7 @@ static pawl_status decide_users(struct pw_transaction *transaction, struct pw_un
         pw_pg_send_simple(connection, PW_PG_UNIT_UNDO);
     }
     pw_pg_send_simple(connection, PW_PG_UNIT_END);
-    return PAWL_OK;
+    return pw_pay_owed(transaction, false); /* while it ran nobody could renew what is locked here */
 }
 
 /* ---- The transaction ------------------------------------------------------------------------------------------ */
@@ -155,7 +155,7 @@ static pawl_status settle_look(struct pw_transaction *transaction)
     if (transaction->is_stale)
         return pw_error(transaction->error, PAWL_STORE_UNAVAILABLE,
                         "%s: instances are made or begin again faster than they can be found", connection->url->label);
-    return PAWL_OK;
+    return pw_pay_owed(transaction, true);
 }
 
 static pawl_status carry_out(struct pw_transaction *transaction, struct pw_unit **units, size_t count)
@@ -224,8 +224,10 @@ static struct outcome try_once(struct pw_postgres *postgres, struct pw_pg_connec
     pw_pg_give(postgres, connection);
     if (fate == PW_PG_FATE_UNKNOWN)
         fate = pw_pg_receipt_read(postgres, &receipt, pw_system_monotonic_ms() + postgres->url.busy_ms);
-    if (fate == PW_PG_FATE_COMMITTED)
+    if (fate == PW_PG_FATE_COMMITTED) {
         outcome.status = PAWL_OK;
+        pw_forget_paid(&transaction);
+    }
     outcome.undone = fate == PW_PG_FATE_UNDONE;
     pw_transaction_clear(&transaction);
     return outcome;

@@ -124,27 +124,6 @@ static pawl_status decide_hold(struct pw_transaction *transaction, struct pw_op_
     return PAWL_OK;
 }
 
-static pawl_status decide_renew(struct pw_transaction *transaction, struct pw_op_renew *op)
-{
-    if (op->owner != PW_OWNER_OUTSIDE)
-        transaction->beat_of = op->owner;
-    for (size_t i = 0; i < op->count; i++) {
-        struct pw_lease *lease = &op->leases[i];
-        struct pw_pg_run *run = pw_find_task(transaction, lease->fence.instance);
-        lease->lost = run == NULL || !run->task.processing || run->task.owner != op->owner ||
-                      run->run != lease->fence.run || run->task.epoch != lease->fence.epoch;
-        lease->pause_requested = !lease->lost && run->task.pause_requested;
-        lease->demand = lease->lost ? PW_DEMAND_NONE : run->task.demand;
-        if (lease->lost)
-            continue;
-        if (!PW_SAVE(transaction, run))
-            return pw_no_memory(transaction);
-        run->task.locked_until_ms = transaction->now_ms + op->lease_ms;
-        run->is_changed = true;
-    }
-    return PAWL_OK;
-}
-
 /* ---- Beginnings and ends of runs ------------------------------------------------------------------------------ */
 
 /* A task that is claimed at its birth has epoch 1 and has started; others have epoch 0. */
@@ -413,7 +392,7 @@ static pawl_status decide_in_memory(struct pw_transaction *transaction, struct p
     case PW_OP_END:
         return pw_decide_end(transaction, &op->as.end);
     case PW_OP_RENEW:
-        return decide_renew(transaction, &op->as.renew);
+        return pw_decide_renew(transaction, &op->as.renew);
     case PW_OP_HOOK:
         return decide_hook(transaction, &op->as.hook);
     default:

@@ -1,5 +1,5 @@
 /* lease_ops.c - claiming what is due, and ending the leases of the dead: the database finds and takes in one statement,
- * past what other runners are taking at the same moment. */
+ * past what other runners are taking at the same moment.  And renewing, which passes over what is locked, too (owed.h). */
 #include "base/clock.h"
 #include "base/error.h"
 #include "store/postgres/fields.h"
@@ -147,6 +147,82 @@ pawl_status pw_send_claim(struct pw_transaction *transaction, struct pw_op_claim
     if (op->max > 0)
         send_take(transaction, &workflows, claiming);
     return PAWL_OK;
+}
+
+/* ---- Renewing ------------------------------------------------------------------------------------------------ */
+
+static bool is_held(const struct pw_pg_run *run, struct pw_fence at, int64_t owner)
+{
+    return (run->has_task || run->is_seen) && run->task.processing && run->task.owner == owner && run->run == at.run &&
+           run->task.epoch == at.epoch;
+}
+
+/* One that somebody else has locked is neither lost nor renewed as yet. */
+static pawl_status renew(struct pw_transaction *transaction, const struct pw_op_renew *op, struct pw_lease *lease)
+{
+    struct pw_pg_run *run = pw_find_run(transaction, lease->fence.instance);
+    int64_t until_ms = transaction->now_ms + op->lease_ms;
+    lease->lost = run == NULL || !is_held(run, lease->fence, op->owner);
+    lease->pause_requested = !lease->lost && run->task.pause_requested;
+    lease->demand = lease->lost ? PW_DEMAND_NONE : run->task.demand;
+    if (lease->lost)
+        return PAWL_OK;
+    if (!run->has_task) {
+        const struct pw_pg_debt debt = { lease->fence, op->owner, until_ms };
+        return pw_pg_owe(&transaction->postgres->owed, &debt) ? PAWL_OK : pw_no_memory(transaction);
+    }
+    if (!PW_SAVE(transaction, run))
+        return pw_no_memory(transaction);
+    run->task.locked_until_ms = until_ms;
+    run->is_changed = true;
+    return PAWL_OK;
+}
+
+pawl_status pw_decide_renew(struct pw_transaction *transaction, struct pw_op_renew *op)
+{
+    pawl_status status = PAWL_OK;
+    if (op->owner != PW_OWNER_OUTSIDE) {
+        transaction->beat_of = op->owner;
+        pw_pg_owe_nothing(&transaction->postgres->owed, op->owner);
+    }
+    for (size_t i = 0; i < op->count && status == PAWL_OK; i++)
+        status = renew(transaction, op, &op->leases[i]);
+    return status;
+}
+
+static bool pay(struct pw_transaction *transaction, struct pw_pg_run *run, const struct pw_pg_debt *debt)
+{
+    struct pw_pg_debt *paid = pw_rows_add(&transaction->paid);
+    if (paid == NULL)
+        return false;
+    *paid = *debt;
+    if (run->task.locked_until_ms < debt->until_ms) {
+        run->task.locked_until_ms = debt->until_ms;
+        run->is_changed = true;
+    }
+    return true;
+}
+
+pawl_status pw_pay_owed(struct pw_transaction *transaction, bool has_just_looked)
+{
+    struct pw_pg_owed *owed = &transaction->postgres->owed;
+    struct pw_pg_debt debt;
+    for (size_t i = 0; pw_pg_owed_at(owed, i, &debt); i++) {
+        struct pw_pg_run *run = pw_find_run(transaction, debt.fence.instance);
+        bool is_due = run != NULL && is_held(run, debt.fence, debt.owner);
+        if (is_due && run->has_task && !pay(transaction, run, &debt))
+            return pw_no_memory(transaction);
+        if (has_just_looked && run != NULL && !is_due)
+            pw_pg_owed_forget(owed, &debt); /* the next in its place has time until the next transaction */
+    }
+    return PAWL_OK;
+}
+
+void pw_forget_paid(struct pw_transaction *transaction)
+{
+    const struct pw_pg_debt *paid = transaction->paid.rows;
+    for (size_t i = 0; i < transaction->paid.count; i++)
+        pw_pg_owed_forget(&transaction->postgres->owed, &paid[i]);
 }
 
 /* ---- Reaping ------------------------------------------------------------------------------------------------- */

@@ -2,7 +2,8 @@
  * whatever else their checks need.
  *
  * Tasks are locked first, in the order of their keys, then instances, in theirs; so two transactions cannot wait for each
- * other.  The other statements come behind the locks and see what those who held them before have committed. */
+ * other.  Tasks whose locks are not waited for come in between.  The other statements come behind the locks and see what
+ * those who held them before have committed. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -10,6 +11,15 @@
 #include "store/postgres/transaction.h"
 
 /* ---- What the units speak of --------------------------------------------------------------------------------- */
+
+/* Its lock is waited for. */
+static struct pw_pg_run *want_task(struct pw_transaction *transaction, int64_t instance)
+{
+    struct pw_pg_run *run = pw_want_run(transaction, instance);
+    if (run != NULL)
+        run->wants_task = true;
+    return run;
+}
 
 static bool remember(struct pw_rows *ops, const void *op)
 {
@@ -23,7 +33,7 @@ static bool remember(struct pw_rows *ops, const void *op)
  * committed, and look at us as if we had not ended. */
 static bool want_answer(struct pw_transaction *transaction, const struct pw_op_event *op)
 {
-    struct pw_pg_run *run = pw_want_run(transaction, op->instance);
+    struct pw_pg_run *run = want_task(transaction, op->instance);
     if (run == NULL)
         return false;
     run->wants_lock = run->is_told = true;
@@ -34,13 +44,13 @@ static bool want_event(struct pw_transaction *transaction, const struct pw_op_ev
 {
     if (op->is_answer)
         return want_answer(transaction, op);
-    return pw_want_run(transaction, op->instance) != NULL &&
+    return want_task(transaction, op->instance) != NULL &&
            (op->id.data == NULL || pw_want_event_id(transaction, op->instance, op->run, op->id) != NULL);
 }
 
 static bool want_restart(struct pw_transaction *transaction, const struct pw_op_restart *op)
 {
-    struct pw_pg_run *run = pw_want_run(transaction, op->instance);
+    struct pw_pg_run *run = want_task(transaction, op->instance);
     if (run == NULL)
         return false;
     run->wants_lock = true;
@@ -50,16 +60,29 @@ static bool want_restart(struct pw_transaction *transaction, const struct pw_op_
 
 static bool want_hold(struct pw_transaction *transaction, const struct pw_op_hold *op)
 {
-    struct pw_pg_run *run = pw_want_run(transaction, op->instance);
+    struct pw_pg_run *run = want_task(transaction, op->instance);
     if (run != NULL)
         run->wants_facts = true;
     return run != NULL;
 }
 
+/* Of a runner's leases only what is free is renewed now.  Whoever asks for one from outside wants to know. */
 static bool want_leases(struct pw_transaction *transaction, const struct pw_op_renew *op)
 {
-    for (size_t i = 0; i < op->count; i++)
-        if (pw_want_run(transaction, op->leases[i].fence.instance) == NULL)
+    for (size_t i = 0; i < op->count; i++) {
+        int64_t instance = op->leases[i].fence.instance;
+        if ((op->owner == PW_OWNER_OUTSIDE ? want_task(transaction, instance) : pw_want_run(transaction, instance)) ==
+            NULL)
+            return false;
+    }
+    return true;
+}
+
+static bool want_owed(struct pw_transaction *transaction)
+{
+    struct pw_pg_debt debt;
+    for (size_t i = 0; pw_pg_owed_at(&transaction->postgres->owed, i, &debt); i++)
+        if (pw_want_run(transaction, debt.fence.instance) == NULL)
             return false;
     return true;
 }
@@ -73,7 +96,7 @@ static bool want_name(struct pw_transaction *transaction, const struct pw_op_cre
 /* Its children and jobs are made under the parent's lock: who has it finds them all. */
 static bool want_children(struct pw_transaction *transaction, const struct pw_op_reach *op)
 {
-    return pw_want_run(transaction, op->parent) != NULL && remember(&transaction->reaches, op);
+    return want_task(transaction, op->parent) != NULL && remember(&transaction->reaches, op);
 }
 
 static bool want_end(struct pw_transaction *transaction, const struct pw_op_end *op)
@@ -100,7 +123,7 @@ static bool want_op(struct pw_transaction *transaction, const struct pw_op *op)
 {
     switch (op->kind) {
     case PW_OP_FENCE:
-        return pw_want_run(transaction, op->as.fence.at.instance) != NULL;
+        return want_task(transaction, op->as.fence.at.instance) != NULL;
     case PW_OP_CREATE:
         return want_name(transaction, &op->as.create);
     case PW_OP_RESTART:
@@ -115,17 +138,17 @@ static bool want_op(struct pw_transaction *transaction, const struct pw_op *op)
     case PW_OP_LOG:
         return pw_want_tail(transaction, op->as.log.instance, op->as.log.run) != NULL;
     case PW_OP_PARK:
-        return pw_want_run(transaction, op->as.park.instance) != NULL;
+        return want_task(transaction, op->as.park.instance) != NULL;
     case PW_OP_HOLD:
         return want_hold(transaction, &op->as.hold);
     case PW_OP_PAUSE:
-        return pw_want_run(transaction, op->as.pause.instance) != NULL;
+        return want_task(transaction, op->as.pause.instance) != NULL;
     case PW_OP_DEMAND:
-        return pw_want_run(transaction, op->as.demand.instance) != NULL;
+        return want_task(transaction, op->as.demand.instance) != NULL;
     case PW_OP_REACH:
         return want_children(transaction, &op->as.reach);
     case PW_OP_FINISH:
-        return pw_want_run(transaction, op->as.finish.instance) != NULL;
+        return want_task(transaction, op->as.finish.instance) != NULL;
     case PW_OP_END:
         return want_end(transaction, &op->as.end);
     case PW_OP_RENEW:
@@ -146,6 +169,23 @@ static bool want_op(struct pw_transaction *transaction, const struct pw_op *op)
 
 /* ---- Answers ------------------------------------------------------------------------------------------------- */
 
+static void read_task(struct pw_fields *fields, struct pw_pg_run *run)
+{
+    run->run = pw_field_count(fields);
+    run->task.epoch = pw_field_count(fields);
+    run->task.due_at_ms = pw_field_integer(fields);
+    run->task.owner = pw_field_integer(fields);
+    run->task.locked_until_ms = pw_field_time(fields);
+    run->task.started_at_ms = pw_field_time(fields);
+    run->task.updated_at_ms = pw_field_time(fields);
+    run->task.event_seq = pw_field_count(fields);
+    run->task.status = (enum pw_task_status)pw_field_choice(fields, PW_TASK_PAUSED);
+    run->task.kind = (enum pw_task_kind)pw_field_choice(fields, PW_TASK_REPAIR);
+    run->task.processing = pw_field_integer(fields) != 0;
+    run->task.pause_requested = pw_field_integer(fields) != 0;
+    run->task.demand = (enum pw_demand)pw_field_choice(fields, PW_DEMAND_TERMINATE);
+}
+
 static pawl_status take_tasks(void *user, void *of, const PGresult *result)
 {
     struct pw_transaction *transaction = user;
@@ -157,19 +197,24 @@ static pawl_status take_tasks(void *user, void *of, const PGresult *result)
         if (run == NULL)
             return PAWL_NOMEM;
         run->has_task = run->is_stored = true;
-        run->run = pw_field_count(&fields);
-        run->task.epoch = pw_field_count(&fields);
-        run->task.due_at_ms = pw_field_integer(&fields);
-        run->task.owner = pw_field_integer(&fields);
-        run->task.locked_until_ms = pw_field_time(&fields);
-        run->task.started_at_ms = pw_field_time(&fields);
-        run->task.updated_at_ms = pw_field_time(&fields);
-        run->task.event_seq = pw_field_count(&fields);
-        run->task.status = (enum pw_task_status)pw_field_choice(&fields, PW_TASK_PAUSED);
-        run->task.kind = (enum pw_task_kind)pw_field_choice(&fields, PW_TASK_REPAIR);
-        run->task.processing = pw_field_integer(&fields) != 0;
-        run->task.pause_requested = pw_field_integer(&fields) != 0;
-        run->task.demand = (enum pw_demand)pw_field_choice(&fields, PW_DEMAND_TERMINATE);
+        read_task(&fields, run);
+    }
+    return pw_fields_end(&fields);
+}
+
+/* Those that were passed over. */
+static pawl_status take_seen(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, &transaction->arena);
+    while (pw_fields_next(&fields)) {
+        struct pw_pg_run *run = pw_find_run(transaction, pw_field_integer(&fields));
+        if (run == NULL || run->has_task)
+            continue;
+        run->is_seen = true;
+        read_task(&fields, run);
     }
     return pw_fields_end(&fields);
 }
@@ -426,14 +471,14 @@ static void lock_gates(struct pw_transaction *transaction)
 
 static void ask_about_runs(struct pw_transaction *transaction)
 {
-    struct pw_columns tasks, instances, facts;
+    struct pw_columns tasks, leases, instances, facts;
     struct pw_pg_run **runs = transaction->runs.list.rows;
     pw_columns_init(&tasks, &transaction->arena);
+    pw_columns_init(&leases, &transaction->arena);
     pw_columns_init(&instances, &transaction->arena);
     pw_columns_init(&facts, &transaction->arena);
     for (size_t i = 0; i < transaction->runs.list.count; i++) {
-        pw_columns_row(&tasks);
-        pw_put_integer(&tasks, runs[i]->key);
+        put_place(runs[i]->wants_task ? &tasks : &leases, &runs[i]->key, 1);
         if (runs[i]->wants_lock) {
             pw_columns_row(&instances);
             pw_put_integer(&instances, runs[i]->key);
@@ -445,6 +490,8 @@ static void ask_about_runs(struct pw_transaction *transaction)
         }
     }
     lock_tasks(transaction, &tasks);
+    ask(transaction, PW_PG_LEASE_LOCK, &leases, take_tasks);
+    ask(transaction, PW_PG_LEASE_SEE, &leases, take_seen);
     ask(transaction, PW_PG_INSTANCE_LOCK, &instances, take_instances);
     lock_gates(transaction);
     ask(transaction, PW_PG_INSTANCE_FACTS, &facts, take_facts);
@@ -523,6 +570,8 @@ pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, 
             if (!want_op(transaction, op))
                 return pw_no_memory(transaction);
     }
+    if (!must_wait && !want_owed(transaction)) /* the user's code would keep it locked */
+        return pw_no_memory(transaction);
     ask_about_runs(transaction);
     ask_about_names(transaction);
     ask_about_history(transaction);

@@ -15,7 +15,7 @@ enum { READER_PATIENCE_MS = 3000, PROBE_EVERY_MS = 500, PROBING_MS_MAX = 10000 }
 
 static size_t most_of(const struct pw_postgres *postgres, enum pw_pg_role role)
 {
-    return role == PW_PG_READER ? postgres->url.pool_max : PW_POSTGRES_LANES_MAX + 1;
+    return role == PW_PG_READER ? postgres->url.pool_max : PW_POSTGRES_LANES_MAX + 2;
 }
 
 /* One that is idle or a new one, closed as yet.  NULL: all stayed in use. */

@@ -32,13 +32,26 @@ static int64_t now_ms(struct pw_store *store)
 static size_t lanes(struct pw_store *store)
 {
     const struct pw_postgres *postgres = (const struct pw_postgres *)store;
-    return pw_pg_clock_is_ours(&postgres->clock) ? 1 : postgres->url.lane_count;
+    return pw_pg_clock_is_ours(&postgres->clock) ? 1 : postgres->url.lane_count + 1;
+}
+
+/* Runners' renewals, which wait for nobody (owed.h), have the last one to themselves: behind a transaction that takes long
+ * they would come too late. */
+static size_t lane_of(struct pw_store *store, const struct pw_unit *unit)
+{
+    const struct pw_postgres *postgres = (const struct pw_postgres *)store;
+    if (pw_pg_clock_is_ours(&postgres->clock))
+        return 0;
+    const struct pw_op *op = unit->first;
+    bool is_runners = op != NULL && op->kind == PW_OP_RENEW && op->as.renew.owner != PW_OWNER_OUTSIDE;
+    return is_runners ? postgres->url.lane_count : (size_t)(pw_unit_key(unit) % postgres->url.lane_count);
 }
 
 static void close_store(struct pw_store *store)
 {
     struct pw_postgres *postgres = (struct pw_postgres *)store;
     pw_pg_presence_clear(&postgres->presence);
+    pw_pg_owed_clear(&postgres->owed);
     pw_pg_close_idle(postgres);
     (void)pthread_cond_destroy(&postgres->given_back);
     (void)pthread_mutex_destroy(&postgres->lock);
@@ -52,6 +65,7 @@ static const struct pw_store_ops postgres_ops = {
     .close = close_store,
     .now_ms = now_ms,
     .lanes = lanes,
+    .lane_of = lane_of,
     .apply = pw_postgres_apply,
     .read_instance = pw_postgres_read_instance,
     .read_instance_by_key = pw_postgres_read_instance_by_key,
@@ -98,7 +112,11 @@ static bool init_locks(struct pw_postgres *postgres, struct pawl_clock clock)
         goto no_cond;
     if (!pw_pg_presence_init(&postgres->presence))
         goto no_presence;
+    if (!pw_pg_owed_init(&postgres->owed))
+        goto no_owed;
     return true;
+no_owed:
+    pw_pg_presence_clear(&postgres->presence);
 no_presence:
     (void)pthread_cond_destroy(&postgres->given_back);
 no_cond:

@@ -10,6 +10,7 @@
 
 #include "store/postgres/clock.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/owed.h"
 #include "store/postgres/presence.h"
 #include "store/rows.h"
 #include "store/store.h"
@@ -23,6 +24,7 @@ struct pw_postgres {
     char token[17]; /* names this store in its notifications */
     struct pw_pg_clock clock;
     struct pw_pg_presence presence;
+    struct pw_pg_owed owed;
 
     _Atomic int64_t away_since_ms; /* since when no reader could connect, by the monotonic clock; 0: one can */
     _Atomic int64_t probe_at_ms;   /* when the next one may try, once the server is known to be away */

@@ -180,6 +180,10 @@
     QUERY(TASK_LOCK,                                                                                                   \
         "SELECT " PG_TASK_COLUMNS " FROM workflow_task WHERE instance = ANY($1::bigint[])"                             \
         " ORDER BY instance FOR UPDATE")                                                                               \
+    QUERY(LEASE_LOCK, /* for renewals, which wait for nobody: behind the locks that are waited for */                  \
+        "SELECT " PG_TASK_COLUMNS " FROM workflow_task WHERE instance = ANY($1::bigint[])"                             \
+        " ORDER BY instance FOR UPDATE SKIP LOCKED")                                                                   \
+    QUERY(LEASE_SEE, "SELECT " PG_TASK_COLUMNS " FROM workflow_task WHERE instance = ANY($1::bigint[])")               \
     /* The same, and those that are found by their parents' runs or by their names. */                                 \
     QUERY(TASK_LOCK_FOUND,                                                                                             \
         "SELECT " PG_TASK_COLUMNS " FROM workflow_task WHERE instance = ANY($1::bigint[]"                              \

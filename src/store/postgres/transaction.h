@@ -25,9 +25,11 @@ struct pw_pg_run {
     int64_t key;
     uint64_t saved_in; /* the unit that has kept a copy to go back to; in each kind of record */
     bool wants_lock, wants_facts, wants_params;
-    bool is_told; /* by an answer, so its task must be locked if it has one */
+    bool is_told;    /* by an answer, so its task must be locked if it has one */
+    bool wants_task; /* its lock is waited for */
 
-    bool has_task;
+    bool has_task;   /* and it is locked, or ours alone */
+    bool is_seen;    /* there is one, as it is here, but somebody else has it locked: it may only be looked at */
     bool is_stored;  /* a task row is in the database */
     bool is_changed; /* what is there is not what is here */
     int64_t run;     /* the task's */
@@ -118,6 +120,7 @@ struct pw_transaction {
     /* What is looked for, besides rows by their numbers. */
     struct pw_rows answers; /* const struct pw_op_event * */
     struct pw_rows reaches; /* const struct pw_op_reach * */
+    struct pw_rows paid;    /* struct pw_pg_debt: with the commit */
     struct pw_rows gates;   /* int64_t: of workflows of which only so many may be leased */
     bool ends_by_name;
     bool is_stale; /* somebody came in between: not all that the units speak of is locked */
@@ -186,6 +189,10 @@ pawl_status pw_no_memory(struct pw_transaction *transaction);
 /* lease_ops.c */
 pawl_status pw_send_claim(struct pw_transaction *transaction, struct pw_op_claim *op);
 pawl_status pw_send_reap(struct pw_transaction *transaction, struct pw_op_reap *op);
+pawl_status pw_decide_renew(struct pw_transaction *transaction, struct pw_op_renew *op);
+/* Renews what is owed and locked by now.  Of what was looked for a moment ago, and is not as it was, nothing is owed. */
+pawl_status pw_pay_owed(struct pw_transaction *transaction, bool has_just_looked);
+void pw_forget_paid(struct pw_transaction *transaction); /* it is committed */
 /* hook_ops.c */
 pawl_status pw_send_hook_claim(struct pw_transaction *transaction, struct pw_op_hook_claim *op);
 pawl_status pw_send_hook_settle(struct pw_transaction *transaction, struct pw_op_hook_settle *op);
