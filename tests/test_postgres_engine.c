@@ -176,7 +176,7 @@ static void machines_share_the_runs_and_no_step_is_run_twice(void **state) /* C1
     assert_int_equal(store_place_number(&place, "SELECT count(*) FROM workflow_task"), 0);
 }
 
-/* And one that nothing but renewals of leases is in. */
+/* And one that only those are in who wait for nobody. */
 static void the_committer_has_as_many_lanes_as_the_url_says(void **state)
 {
     struct machine machine;
@@ -190,8 +190,12 @@ static void the_committer_has_as_many_lanes_as_the_url_says(void **state)
     assert_non_null(op);
     op->as.renew.owner = 5;
     assert_int_equal(store->ops->lane_of(store, &unit), 3);
-    op->as.renew.owner = PW_OWNER_OUTSIDE;
+    op->as.renew.owner = PW_OWNER_OUTSIDE; /* whoever asks for one wants to know */
     assert_int_equal(store->ops->lane_of(store, &unit), 0);
+    op->kind = PW_OP_REAP;
+    assert_int_equal(store->ops->lane_of(store, &unit), 3);
+    op->kind = PW_OP_CLAIM;
+    assert_int_equal(store->ops->lane_of(store, &unit), 3);
     op->kind = PW_OP_FENCE;
     for (int64_t key = 1; key < 9; key++) {
         op->as.fence = (struct pw_op_fence){ .at = { .instance = key } };

@@ -35,16 +35,23 @@ static size_t lanes(struct pw_store *store)
     return pw_pg_clock_is_ours(&postgres->clock) ? 1 : postgres->url.lane_count + 1;
 }
 
-/* Runners' renewals, which wait for nobody (owed.h), have the last one to themselves: behind a transaction that takes long
- * they would come too late. */
+/* What passes over what is locked: claims, reaping, and runners' renewals (owed.h). */
+static bool waits_for_nobody(const struct pw_unit *unit)
+{
+    const struct pw_op *op = unit->first;
+    return op != NULL && (op->kind == PW_OP_CLAIM || op->kind == PW_OP_REAP ||
+                          (op->kind == PW_OP_RENEW && op->as.renew.owner != PW_OWNER_OUTSIDE));
+}
+
+/* The last one is theirs alone.  Behind a transaction that takes long a renewal would come too late, and the one who renews
+ * is the one who claims. */
 static size_t lane_of(struct pw_store *store, const struct pw_unit *unit)
 {
     const struct pw_postgres *postgres = (const struct pw_postgres *)store;
+    size_t count = postgres->url.lane_count;
     if (pw_pg_clock_is_ours(&postgres->clock))
         return 0;
-    const struct pw_op *op = unit->first;
-    bool is_runners = op != NULL && op->kind == PW_OP_RENEW && op->as.renew.owner != PW_OWNER_OUTSIDE;
-    return is_runners ? postgres->url.lane_count : (size_t)(pw_unit_key(unit) % postgres->url.lane_count);
+    return waits_for_nobody(unit) ? count : (size_t)(pw_unit_key(unit) % count);
 }
 
 static void close_store(struct pw_store *store)
