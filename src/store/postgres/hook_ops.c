@@ -22,7 +22,8 @@ static pawl_status take_claims(void *user, void *of, const PGresult *result)
     return status;
 }
 
-static void send_give_up(struct pw_transaction *transaction, const struct pw_op_hook_claim *op)
+/* Of as many as the claim behind it looks at: who looked at all would be slower the more there are. */
+static void send_give_up(struct pw_transaction *transaction, const struct pw_op_hook_claim *op, int64_t candidates)
 {
     struct pw_columns hooks;
     struct pw_call call;
@@ -35,6 +36,7 @@ static void send_give_up(struct pw_transaction *transaction, const struct pw_op_
     pw_call_columns(&call, &hooks);
     pw_call_integer(&call, transaction->now_ms);
     pw_call_text(&call, pw_text_of("the last attempt was not heard of again before its lease ended"));
+    pw_call_integer(&call, candidates);
     pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
 }
 
@@ -50,19 +52,19 @@ pawl_status pw_send_hook_claim(struct pw_transaction *transaction, struct pw_op_
     op->row_count = 0;
     if (op->wanted_count == 0 || op->max == 0)
         return PAWL_OK;
-    send_give_up(transaction, op);
+    int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX, candidates = 2 * max + CANDIDATES_MORE;
+    send_give_up(transaction, op, candidates);
     pw_columns_init(&wanted, &transaction->arena);
     for (size_t i = 0; i < op->wanted_count; i++) {
         pw_columns_row(&wanted);
         pw_put_text(&wanted, op->wanted[i].hook);
         pw_put_integer(&wanted, op->wanted[i].lease_ms);
     }
-    int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX;
     pw_call_init(&call, PW_PG_HOOK_CLAIM);
     pw_call_columns(&call, &wanted);
     pw_call_integer(&call, transaction->now_ms);
     pw_call_integer(&call, max);
-    pw_call_integer(&call, 2 * max + CANDIDATES_MORE);
+    pw_call_integer(&call, candidates);
     pw_pg_send(transaction->connection, &call, take_claims, transaction, claiming);
     return PAWL_OK;
 }

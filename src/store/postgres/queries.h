@@ -359,13 +359,15 @@
         " WHERE pid = $1::bigint AND backend_start::text = $2::text")                                                  \
                                                                                                                        \
     /* ---- Hooks ---- */                                                                                              \
-    QUERY(HOOK_GIVE_UP,                                                                                                \
+    QUERY(HOOK_GIVE_UP, /* of the first $4 that are due: those behind them have time until they are the first */       \
         "UPDATE workflow_hook SET epoch = epoch + 1, next_at = NULL, locked_until = NULL, last_error = $3::text"       \
         " WHERE key = ANY(ARRAY(SELECT d.key FROM unnest($1::text[]) AS w (hook) CROSS JOIN LATERAL ("                 \
-        "  SELECT key FROM workflow_hook h WHERE hook = w.hook AND next_at <= $2::bigint AND (attempts >="             \
-        " attempts_max"                                                                                                \
-        "   OR (SELECT 1 FROM workflow_instance i WHERE i.key = h.instance LIMIT 1) IS NULL)"                          \
-        "  ORDER BY next_at, key FOR UPDATE SKIP LOCKED) d))")                                                         \
+        "   SELECT key FROM workflow_hook WHERE hook = w.hook AND next_at <= $2::bigint"                               \
+        "   ORDER BY next_at, key LIMIT $4::bigint) c"                                                                 \
+        "  CROSS JOIN LATERAL (SELECT key FROM workflow_hook h WHERE key = c.key"                                      \
+        "   AND coalesce(next_at <= $2::bigint, false) AND (attempts >= attempts_max"                                  \
+        "    OR (SELECT 1 FROM workflow_instance i WHERE i.key = h.instance LIMIT 1) IS NULL)"                         \
+        "   LIMIT 1 FOR UPDATE SKIP LOCKED) d))")                                                                      \
     QUERY(HOOK_CLAIM,                                                                                                  \
         "WITH due AS MATERIALIZED (SELECT t.*, c.at, c.lease_ms FROM (SELECT d.*, w.lease_ms"                          \
         "   FROM unnest($1::text[], $2::bigint[]) AS w (hook, lease_ms) CROSS JOIN LATERAL ("                          \
