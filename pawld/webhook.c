@@ -193,7 +193,8 @@ static pawl_status deliver(const struct pawl_delivery *delivery, void *user, str
 
 /* ---- Registering ------------------------------------------------------------------------------------------------- */
 
-/* Without what may be secret in it; false: it is not a URL. */
+/* Without what may be secret in it, which the path is where it alone says who may post: scheme, host and port are left.
+ * False: it is not a URL. */
 static bool show_url(const char *url, char *out_text, size_t size)
 {
     CURLU *parts = curl_url();
@@ -201,11 +202,14 @@ static bool show_url(const char *url, char *out_text, size_t size)
     bool is_url = parts != NULL && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
                   curl_url_set(parts, CURLUPART_USER, NULL, 0) == CURLUE_OK &&
                   curl_url_set(parts, CURLUPART_PASSWORD, NULL, 0) == CURLUE_OK &&
+                  curl_url_set(parts, CURLUPART_PATH, NULL, 0) == CURLUE_OK &&
                   curl_url_set(parts, CURLUPART_QUERY, NULL, 0) == CURLUE_OK &&
                   curl_url_set(parts, CURLUPART_FRAGMENT, NULL, 0) == CURLUE_OK &&
                   curl_url_get(parts, CURLUPART_URL, &shown, 0) == CURLUE_OK;
-    if (is_url)
-        (void)snprintf(out_text, size, "%s", shown);
+    if (is_url) { /* the path is "/" now, and stands for nothing */
+        int length = (int)strlen(shown);
+        (void)snprintf(out_text, size, "%.*s", length > 0 && shown[length - 1] == '/' ? length - 1 : length, shown);
+    }
     curl_free(shown);
     curl_url_cleanup(parts);
     return is_url;
