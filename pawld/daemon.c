@@ -21,6 +21,7 @@
 #include "patience.h"
 #include "guard.h"
 #include "problem.h"
+#include "redact.h"
 #include "signals.h"
 #include "tokens.h"
 #include "webhook.h"
@@ -57,28 +58,6 @@ struct daemon {
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
-/* Of every "scheme://user:password@host/..." the password is left out.  The same pointer: there is none. */
-static const char *shown_store(const struct settings *settings, const char *store)
-{
-    const char *shown = "", *rest = store, *authority;
-    bool has_password = false;
-    while (shown != NULL && (authority = strstr(rest, "://")) != NULL) {
-        authority += 3;
-        const char *end = authority + strcspn(authority, "/? ");
-        const char *at = memchr(authority, '@', (size_t)(end - authority));
-        const char *colon = at != NULL ? memchr(authority, ':', (size_t)(at - authority)) : NULL;
-        const char *cut = colon != NULL ? colon : end;
-        shown =
-            pawl_scope_format(settings->scope, "%s%.*s%s", shown, (int)(cut - rest), rest, colon != NULL ? ":***" : "");
-        has_password = has_password || colon != NULL;
-        rest = colon != NULL ? at : end;
-    }
-    if (!has_password)
-        return store;
-    shown = shown != NULL ? pawl_scope_format(settings->scope, "%s%s", shown, rest) : NULL;
-    return shown != NULL ? shown : "";
-}
-
 static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
 {
     const struct settings *settings = daemon->settings;
@@ -95,15 +74,14 @@ static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
         &patience, &daemon->log,
         "store %s is not open yet: it does not answer, is locked, or its tables are being made; waiting for it, "
         "up to 10 s unless its URL says otherwise (pawl_busy_ms=, of SQLite busy_ms=)",
-        shown_store(settings, store));
+        redact_store(settings->scope, store));
     pawl_status status = pawl_open(&options, &daemon->engine, &why); /* says nothing while it waits */
     patience_end(&patience);
     if (status == PAWL_OK)
         return PAWL_OK;
-    const char *shown = shown_store(settings, store);
-    /* Where a URL holds a password, what repeats a URL is not repeated. */
-    bool tells = why.text[0] != '\0' && (shown == store || strstr(why.text, "://") == NULL);
-    return problem(error, status, "store %.200s: %.280s", shown, tells ? why.text : pawl_status_text(status));
+    why.status = status;
+    return problem(error, status, "store %.200s: %.280s", redact_store(settings->scope, store),
+                   redact_reason(settings->scope, store, &why));
 }
 
 /* pawl_load_module() or pawl_load_functions(). */
@@ -357,7 +335,7 @@ static void tell_start(const struct daemon *daemon)
     for (size_t i = 0; i < modules->count; i++)
         append(workers, sizeof workers, ", ", modules->items[i]);
     log_line(&daemon->log, PAWL_LOG_INFO, "pawld %s listening on %s, store %s, %zu workflow%s%s%s%s%s%s",
-             pawl_version(), addresses, store != NULL ? shown_store(daemon->settings, store) : "", count,
+             pawl_version(), addresses, store != NULL ? redact_store(daemon->settings->scope, store) : "", count,
              count == 1 ? "" : "s", count > 0 ? " (" : "", workflows, count > 0 ? ")" : "",
              workers[0] != '\0' ? ", worker of " : "", workers);
 }
@@ -526,7 +504,7 @@ int daemon_migrate(const struct settings *settings)
     }
     pawl_close(daemon.engine);
     log_line(&daemon.log, PAWL_LOG_INFO, "store %s has the tables of pawld %s",
-             shown_store(settings, settings_store(settings)), pawl_version());
+             redact_store(settings->scope, settings_store(settings)), pawl_version());
     return EXIT_WELL;
 }
 
