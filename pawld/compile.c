@@ -4,6 +4,7 @@
 #include "compile.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -13,10 +14,12 @@
 #include <unistd.h>
 
 #include "problem.h"
+#include "signals.h"
 
 extern char **environ;
 
-enum { WORDS_MAX = 128, PATH_SIZE = 4096 };
+/* GRACE_MS: a compiler that is told to end removes what it has half written. */
+enum { WORDS_MAX = 128, PATH_SIZE = 4096, GRACE_MS = 300 };
 
 struct command {
     pawl_scope *scope;
@@ -93,7 +96,10 @@ static void compose(struct command *command, const char *source, const char *out
     add_words(command, getenv("LDLIBS"));
 }
 
-/* The signals that we hold back are the compiler's as ever. */
+/* ---- Running it -------------------------------------------------------------------------------------------------- */
+
+/* The signals that we hold back are the compiler's as ever.  A group of its own: it ends with all that it started, and
+ * what is typed at the terminal reaches it through us alone. */
 static int start(const struct command *command, pid_t *out_process)
 {
     posix_spawnattr_t attributes;
@@ -103,21 +109,66 @@ static int start(const struct command *command, pid_t *out_process)
         return flaw;
     (void)sigemptyset(&none);
     (void)posix_spawnattr_setsigmask(&attributes, &none);
-    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    (void)posix_spawnattr_setpgroup(&attributes, 0);
+    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
     flaw = posix_spawnp(out_process, command->words[0], NULL, &attributes, command->words, environ);
     (void)posix_spawnattr_destroy(&attributes);
     return flaw;
 }
 
-static pawl_status run(const struct command *command, const char *source, struct pawl_error *error)
+/* It is left to be waited for, so that its number stays its own. */
+static bool has_ended(pid_t process)
+{
+    siginfo_t came = { .si_pid = 0 };
+    return waitid(P_PID, (id_t)process, &came, WEXITED | WNOHANG | WNOWAIT) != 0 || came.si_pid == process;
+}
+
+/* Until it has ended, which SIGCHLD tells, or another signal came: that one, or 0. */
+static int await_end(pid_t process, int signal_fd, int timeout_ms)
+{
+    struct pollfd watched = { signal_fd, POLLIN, 0 };
+    while (!has_ended(process)) {
+        if (poll(&watched, 1, timeout_ms) == 0)
+            return 0;
+        int number = signals_next(signal_fd);
+        if (number != 0 && number != SIGCHLD)
+            return number;
+    }
+    return 0;
+}
+
+static int collect(pid_t process)
+{
+    int status = -1;
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+/* A second signal does not wait for the grace. */
+static void end(pid_t process, int signal_fd)
+{
+    (void)kill(-process, SIGTERM);
+    (void)await_end(process, signal_fd, GRACE_MS);
+    (void)kill(-process, SIGKILL);
+    (void)collect(process);
+}
+
+static pawl_status run(const struct command *command, const char *source, int signal_fd, int *out_signal,
+                       struct pawl_error *error)
 {
     pid_t process;
-    int status = -1, flaw = start(command, &process);
+    int flaw = start(command, &process);
     if (flaw != 0)
         return problem(error, PAWL_INVALID, "cannot run the compiler %.100s: %s; $CC names another one",
                        command->words[0], strerror(flaw));
-    while (waitpid(process, &status, 0) < 0 && errno == EINTR)
-        ;
+    int number = await_end(process, signal_fd, -1);
+    if (number != 0) {
+        end(process, signal_fd);
+        *out_signal = number;
+        return problem(error, PAWL_INTERRUPTED, "%s: the compiler was ended", signals_name(number));
+    }
+    int status = collect(process);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return problem(error, PAWL_INVALID, "there is no compiler %.100s; $CC names another one", command->words[0]);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0
@@ -125,14 +176,15 @@ static pawl_status run(const struct command *command, const char *source, struct
                : problem(error, PAWL_FAILED, "%.300s does not compile", source);
 }
 
-pawl_status compile_module(const char *source, const char *output, struct pawl_error *error)
+pawl_status compile_module(const char *source, const char *output, int signal_fd, int *out_signal,
+                           struct pawl_error *error)
 {
     struct command command = { .scope = pawl_scope_new() };
     if (command.scope == NULL)
         return problem(error, PAWL_NOMEM, "out of memory");
     compose(&command, source, output);
     pawl_status status = command.count > 0 && command.count < WORDS_MAX
-                             ? run(&command, source, error)
+                             ? run(&command, source, signal_fd, out_signal, error)
                              : problem(error, PAWL_INVALID, "the compiler's command has more than %d words", WORDS_MAX);
     pawl_scope_free(command.scope);
     return status;

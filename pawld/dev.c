@@ -52,7 +52,7 @@ static char *module_name(const struct dev *dev, size_t position)
     return strdup(path);
 }
 
-static pawl_status compile_all(struct dev *dev, struct texts *out_modules, struct pawl_error *error)
+static pawl_status compile_all(struct dev *dev, struct texts *out_modules, int *out_signal, struct pawl_error *error)
 {
     const struct texts *sources = &dev->settings->modules;
     pawl_status status = PAWL_OK;
@@ -62,7 +62,7 @@ static pawl_status compile_all(struct dev *dev, struct texts *out_modules, struc
         if (path == NULL)
             return problem(error, PAWL_NOMEM, "out of memory");
         out_modules->items[out_modules->count++] = path;
-        pawl_status one = compile_module(sources->items[i], path, error);
+        pawl_status one = compile_module(sources->items[i], path, dev->signal_fd, out_signal, error);
         if (one == PAWL_FAILED)
             log_line(&dev->log, PAWL_LOG_ERROR, "%s", error->text);
         status = one != PAWL_OK ? one : status; /* the others are compiled all the same, to show all errors at once */
@@ -116,11 +116,12 @@ static void replace_child(struct dev *dev)
 
 /* ---- What happens ------------------------------------------------------------------------------------------------ */
 
-/* PAWL_INVALID: nothing can ever be compiled here. */
-static pawl_status rebuild(struct dev *dev, struct pawl_error *error)
+/* PAWL_INVALID: nothing can ever be compiled here.  *out_signal: came meanwhile, and nothing is changed; else 0. */
+static pawl_status rebuild(struct dev *dev, int *out_signal, struct pawl_error *error)
 {
     struct texts modules = { .count = 0 };
-    pawl_status status = compile_all(dev, &modules, error);
+    *out_signal = 0;
+    pawl_status status = compile_all(dev, &modules, out_signal, error);
     if (status == PAWL_OK) {
         remove_modules(&dev->compiled);
         dev->compiled = modules;
@@ -131,7 +132,7 @@ static pawl_status rebuild(struct dev *dev, struct pawl_error *error)
     if (status == PAWL_FAILED)
         log_line(&dev->log, PAWL_LOG_INFO,
                  dev->child != 0 ? "what ran before goes on running; waiting for a change" : "waiting for a change");
-    return status == PAWL_FAILED ? PAWL_OK : status;
+    return status == PAWL_FAILED || status == PAWL_INTERRUPTED ? PAWL_OK : status;
 }
 
 static int exit_code_of(int status)
@@ -180,24 +181,32 @@ static bool on_signal(struct dev *dev, int number, int *out_code)
     return false;
 }
 
+/* Compiles, and does what the signals that came meanwhile ask for.  True: the end, with *out_code. */
+static bool renew(struct dev *dev, int *out_code)
+{
+    struct pawl_error error = { PAWL_OK, "" };
+    int number;
+    pawl_status status = rebuild(dev, &number, &error);
+    if (status != PAWL_OK) {
+        problem_print(status, &error);
+        *out_code = EXIT_BROKEN;
+        return true;
+    }
+    return (number != 0 && on_signal(dev, number, out_code)) || on_signal(dev, SIGCHLD, out_code);
+}
+
 static int watch_and_run(struct dev *dev)
 {
     struct pollfd watched[] = { { dev->signal_fd, POLLIN, 0 }, { dev->watch_fd, POLLIN, 0 } };
-    struct pawl_error error = { PAWL_OK, "" };
     int code = EXIT_BROKEN, number;
-    for (pawl_status status = rebuild(dev, &error);;) {
-        if (status != PAWL_OK) {
-            problem_print(status, &error);
-            return EXIT_BROKEN;
-        }
+    for (bool is_over = renew(dev, &code); !is_over;) {
         (void)poll(watched, 2, -1);
-        while ((number = signals_next(dev->signal_fd)) != 0) {
-            if (on_signal(dev, number, &code))
-                return code;
-        }
-        if (!dev->is_stopping && watch_changed(dev->watch_fd, &dev->settings->modules))
-            status = rebuild(dev, &error);
+        while (!is_over && (number = signals_next(dev->signal_fd)) != 0)
+            is_over = on_signal(dev, number, &code);
+        if (!is_over && !dev->is_stopping && watch_changed(dev->watch_fd, &dev->settings->modules))
+            is_over = renew(dev, &code);
     }
+    return code;
 }
 
 /* ---- Beginning and end ------------------------------------------------------------------------------------------- */

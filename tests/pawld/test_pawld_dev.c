@@ -48,12 +48,18 @@ static void assert_answers(struct kit *kit, const struct pawld *pawld, const cha
     assert_string_equal(pawl_value_string(answer.value, "details.output", ""), wanted);
 }
 
-static void stop(struct pawld *pawld)
+/* Of what was compiled. */
+static void assert_nothing_is_left(void)
 {
     glob_t found;
+    assert_int_equal(glob("pawld-*", 0, NULL, &found), GLOB_NOMATCH);
+}
+
+static void stop(struct pawld *pawld)
+{
     pawld_kill(pawld, SIGTERM);
     assert_int_equal(pawld_await_end(pawld), 0);
-    assert_int_equal(glob("pawld-*", 0, NULL, &found), GLOB_NOMATCH); /* nothing compiled is left behind */
+    assert_nothing_is_left();
 }
 
 static void what_does_not_compile_is_told_and_what_is_repaired_runs(void **state)
@@ -182,6 +188,99 @@ static void the_daemon_ends_with_the_process_that_watches(void **state)
     assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, NULL).status, 0);
 }
 
+/* A compiler that hangs with a child of its own, and does not end when it is asked to.  Both hold standard output. */
+static void write_hanging_compiler(void)
+{
+    write_file("cc.sh", "trap '' TERM INT HUP\n"
+                        "echo compiling >&2\n"
+                        "sleep 600 &\n"
+                        "wait\n"
+                        "sleep 600\n");
+}
+
+static void assert_nobody_holds_its_output(const struct pawld *pawld)
+{
+    char more[64];
+    ssize_t got;
+    for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; (got = read(pawld->standard, more, sizeof more)) != 0;) {
+        assert_true(monotonic_ms() < until_ms);
+        if (got < 0)
+            rest_a_little();
+    }
+}
+
+static void a_signal_ends_pawld_and_a_compiler_that_hangs(void **state)
+{
+    struct kit *kit = *state;
+    static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
+    write_file("flow.c", source_of(kit, "\"one\""));
+    write_hanging_compiler();
+    for (size_t i = 0; i < LENGTH(numbers); i++) {
+        setenv("CC", "sh cc.sh", 1);
+        struct pawld *pawld = start_dev(kit, "flow.c");
+        unsetenv("CC");
+        pawld_await(pawld, "compiling");
+
+        pawld_kill(pawld, numbers[i]);
+
+        assert_int_equal(pawld_await_end(pawld), 0);
+        assert_nobody_holds_its_output(pawld);
+        assert_null(strstr(pawld->errors, "does not compile"));
+        assert_nothing_is_left();
+    }
+}
+
+/* The compiler is a script that hangs from the second time on: what runs is told to stop, and drains. */
+static void a_signal_while_a_change_is_compiled_stops_what_runs(void **state)
+{
+    struct kit *kit = *state;
+    write_file("flow.c", source_of(kit, "\"one\""));
+    write_file("first.sh", "if test -e hang; then exec sh cc.sh; fi\nexec cc \"$@\"\n");
+    write_hanging_compiler();
+    setenv("CC", "sh first.sh", 1);
+    struct pawld *pawld = start_dev(kit, "flow.c");
+    unsetenv("CC");
+    await_reload(pawld, 1);
+    write_file("hang", "");
+    replace_file("flow.c", source_of(kit, "\"two\""));
+    pawld_await(pawld, "compiling");
+
+    stop(pawld);
+
+    pawld_await(pawld, "stopped after");
+    assert_nobody_holds_its_output(pawld);
+}
+
+/* SIGCHLD of the daemon comes while the compiler is waited for, and is not lost. */
+static void a_crash_while_a_change_is_compiled_is_taken_up(void **state)
+{
+    struct kit *kit = *state;
+    write_file("flow.c", pawl_scope_format(kit->scope, "#include <signal.h>\n#include <unistd.h>\n%s",
+                                           source_of(kit, "kill(getpid(), SIGKILL) ? \"\" : \"\"")));
+    write_file("gate.sh", "while test -e hold; do : >held; sleep 0.02; done\nexec cc \"$@\"\n");
+    setenv("CC", "sh gate.sh", 1);
+    struct pawld *pawld = start_dev(kit, "flow.c");
+    unsetenv("CC");
+    await_reload(pawld, 1);
+    create(kit, pawld, "flow", "a", NULL);
+    write_file("hold", "");
+    replace_file("flow.c", source_of(kit, "1 +"));
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    while (access("held", F_OK) != 0 && monotonic_ms() < until_ms)
+        rest_a_little();
+    while (send_go(kit, pawld, "a") != 0 && monotonic_ms() < until_ms) /* until nobody answers */
+        rest_a_little();
+    assert_true(monotonic_ms() < until_ms);
+
+    assert_int_equal(unlink("hold"), 0);
+
+    pawld_await(pawld, "crashed: Killed; waiting for a change");
+    replace_file("flow.c", source_of(kit, "\"well\""));
+    await_reload(pawld, 2);
+    assert_answers(kit, pawld, "a", "well");
+    stop(pawld);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +291,9 @@ int main(void)
         KIT_TEST(workflows_that_crash_are_told_and_can_be_repaired),
         KIT_TEST(a_first_start_that_fails_ends_with_its_reason),
         KIT_TEST(the_daemon_ends_with_the_process_that_watches),
+        KIT_TEST(a_signal_ends_pawld_and_a_compiler_that_hangs),
+        KIT_TEST(a_signal_while_a_change_is_compiled_stops_what_runs),
+        KIT_TEST(a_crash_while_a_change_is_compiled_is_taken_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
