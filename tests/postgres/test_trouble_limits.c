@@ -247,13 +247,13 @@ static void a_role_without_connections_left_waits_and_then_tells(void **state)
     pawl_close(engine);
 }
 
-/* A process wants a dozen connections and gets four; then it gets none; then enough. */
+/* Two processes want a dozen connections each and get eight between them; then they get none; then enough. */
 static void processes_go_on_when_there_are_connections_again(void **state) /* C8 */
 {
     enum { RUNS = 30 };
     (void)state;
     give_rights();
-    run_sql("ALTER ROLE %s CONNECTION LIMIT 4");
+    run_sql("ALTER ROLE %s CONNECTION LIMIT 8");
     use_role("&pawl_busy_ms=1000");
     trouble.lease_ms = 3000;
     (void)worker_start(&trouble, NULL);
