@@ -270,7 +270,8 @@ static enum MHD_Result ask(struct pw_exchange *exchange)
 struct framing {
     int lengths, encodings;
     bool is_chunked;
-    uint64_t length; /* libmicrohttpd has made sure that it is a number */
+    bool is_odd; /* a header that libmicrohttpd and others read differently */
+    uint64_t length;
 };
 
 struct gathering {
@@ -279,29 +280,73 @@ struct gathering {
     struct framing framing;
 };
 
-static enum MHD_Result gather(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
+/* libmicrohttpd (0.9.75) leaves blanks before the colon in the name. */
+static bool is_name(const char *name)
 {
-    struct gathering *gathering = user;
-    struct framing *framing = &gathering->framing;
-    (void)kind;
-    if (value == NULL)
-        value = "";
-    gathering->headers[gathering->count++] = (struct pawl_http_header){ name, value };
+    while ((unsigned char)*name > ' ' && *name != '\x7f' && *name != ':')
+        name++;
+    return *name == '\0';
+}
+
+/* libmicrohttpd (0.9.75) adds the second line of a folded header to the first one's name, not to its value:
+ * "Content-Length13".  Even "Content-Leng: 13" and " th" become what both together do not say; but the name is then a
+ * copy, before the value no more. */
+static bool is_folded(const char *name, const char *value)
+{
+    return value == NULL || (uintptr_t)value <= (uintptr_t)name;
+}
+
+static bool is_lengthened(const char *name, const char *known)
+{
+    size_t size = strlen(known);
+    return strncasecmp(name, known, size) == 0 && name[size] != '\0';
+}
+
+static bool is_digits(const char *text)
+{
+    return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+static void look_at_framing(struct framing *framing, const char *name, const char *value)
+{
     if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) {
         framing->lengths++;
         framing->length = strtoull(value, NULL, 10);
+        framing->is_odd |= !is_digits(value);
     } else if (strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0) {
         framing->encodings++;
         framing->is_chunked = strcasecmp(value, "chunked") == 0;
+    } else if (!is_name(name) || is_lengthened(name, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
+               is_lengthened(name, MHD_HTTP_HEADER_TRANSFER_ENCODING)) {
+        framing->is_odd = true;
     }
+}
+
+/* HTTP/1.0 knows no chunks: who speaks it has sent something else. */
+static bool is_sound(const struct framing *framing, const char *version)
+{
+    if (framing->is_odd || framing->lengths + framing->encodings > 1)
+        return false;
+    return framing->encodings == 0 || (framing->is_chunked && strcmp(version, MHD_HTTP_VERSION_1_1) == 0);
+}
+
+static enum MHD_Result gather(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    struct gathering *gathering = user;
+    (void)kind;
+    gathering->framing.is_odd |= is_folded(name, value);
+    if (value == NULL)
+        value = "";
+    gathering->headers[gathering->count++] = (struct pawl_http_header){ name, value };
+    look_at_framing(&gathering->framing, name, value);
     return MHD_YES;
 }
 
-static enum MHD_Result take_headers(struct pw_exchange *exchange, const char *method)
+static enum MHD_Result take_headers(struct pw_exchange *exchange, const char *method, const char *version)
 {
     struct pw_connection *connection = exchange->connection;
     pawl_http_server *server = connection->worker->server;
-    struct gathering gathering = { NULL, 0, { 0, 0, false, 0 } };
+    struct gathering gathering = { .headers = NULL };
     size_t count = (size_t)MHD_get_connection_values(connection->mhd, MHD_HEADER_KIND, NULL, NULL);
     size_t size = MHD_get_connection_info(connection->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
     if (size + count * HEADER_OVERHEAD_BYTES > (size_t)server->options.header_bytes_max)
@@ -313,10 +358,9 @@ static enum MHD_Result take_headers(struct pw_exchange *exchange, const char *me
     exchange->request.method = method;
     exchange->request.headers = gathering.headers;
     exchange->request.header_count = gathering.count;
-    const struct framing *framing = &gathering.framing;
-    if (framing->lengths + framing->encodings > 1 || (framing->encodings == 1 && !framing->is_chunked))
+    if (!is_sound(&gathering.framing, version))
         return refuse(exchange, PW_REFUSE_FRAMING);
-    if (framing->length > (uint64_t)server->http->options.body_bytes_max)
+    if (gathering.framing.length > (uint64_t)server->http->options.body_bytes_max)
         return refuse(exchange, PW_REFUSE_BODY);
     exchange->stage = STAGE_BODY;
     return MHD_YES;
@@ -352,12 +396,12 @@ enum MHD_Result pw_exchange_handle(void *user, struct MHD_Connection *mhd, const
                                    const char *version, const char *data, size_t *data_size, void **context)
 {
     struct pw_exchange *exchange = *context;
-    (void)mhd, (void)path, (void)version;
+    (void)mhd, (void)path;
     pw_worker_moved(user);
     if (exchange == NULL)
         return MHD_NO;
     if (exchange->stage == STAGE_HEADERS)
-        return take_headers(exchange, method);
+        return take_headers(exchange, method, version);
     if (*data_size > 0) {
         if (!add_to_body(exchange, data, *data_size))
             return MHD_NO;

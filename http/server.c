@@ -121,7 +121,8 @@ static bool write_refusals(pawl_http_server *server)
         [PW_REFUSE_BODY] = { "PAYLOAD_TOO_LARGE", "the request's body is too large" },
         [PW_REFUSE_HEADERS] = { "HEADERS_TOO_LARGE", "the request's headers are too large" },
         [PW_REFUSE_FRAMING] = { "VALIDATION_FAILED", "a request's body comes with one Content-Length, or with "
-                                                     "Transfer-Encoding: chunked" },
+                                                     "Transfer-Encoding: chunked; no header is folded, or has a "
+                                                     "blank in its name" },
         [PW_REFUSE_MEMORY] = { "STORE_UNAVAILABLE", "out of memory; try again" },
     };
     server->scope = pawl_scope_new();

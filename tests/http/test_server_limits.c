@@ -333,7 +333,7 @@ static void many_small_headers_are_refused_as_large_ones_are(void **state)
 }
 
 /* What a proxy in front might read otherwise than we do. */
-static void a_body_with_two_lengths_is_refused_and_nothing_behind_it_is_read(void **state)
+static void a_body_of_doubtful_length_is_refused_and_nothing_behind_it_is_read(void **state)
 {
     static const char *const framings[] = {
         "Content-Length: 2\r\nContent-Length: 3\r\n",
@@ -342,6 +342,24 @@ static void a_body_with_two_lengths_is_refused_and_nothing_behind_it_is_read(voi
         "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
         "Transfer-Encoding: gzip, chunked\r\n",
         "Transfer-Encoding: identity\r\n",
+        /* A name with more than a name. */
+        "Content-Length : 2\r\n",
+        "Content-Length\t: 2\r\n",
+        "content-length : 2\r\n",
+        "Content-Length\v: 2\r\n",
+        "Transfer-Encoding : chunked\r\n",
+        "X Y: z\r\n",
+        "X\x7f: z\r\n",
+        /* Folded. */
+        "Content-Length:\r\n 2\r\n",
+        "Content-Length: 0\r\n 2\r\n",
+        "Transfer-Encoding:\r\n chunked\r\n",
+        "TRANSFER-ENCODING:\r\n\tchunked\r\n",
+        "Content-Leng: 2\r\n th\r\n",
+        "Transfer-Encod: chunked\r\n ing\r\n",
+        "X: y\r\n z\r\n",
+        "X: y\r\n Content-Length: 2\r\n",
+        "X: y\r\n Transfer-Encoding: chunked\r\n",
     };
     struct serving *serving = *state;
     for (size_t i = 0; i < LENGTH(framings); i++) {
@@ -355,6 +373,22 @@ static void a_body_with_two_lengths_is_refused_and_nothing_behind_it_is_read(voi
         assert_true(client_is_cut(&client, PATIENCE_MS));
         client_close(&client);
     }
+    assert_int_equal(ask_once(serving, "/api/workflows/quick/instances/smuggled", NULL), 404);
+}
+
+/* HTTP/1.0 has no chunks: a proxy that speaks it takes all that follows for the body. */
+static void chunks_of_http_1_0_are_refused_and_nothing_behind_them_is_read(void **state)
+{
+    struct serving *serving = *state;
+    struct client client;
+    client_open(&client, serving);
+    client_send(&client, "POST /api/workflows/quick/instances HTTP/1.0\r\nConnection: keep-alive\r\n"
+                         "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+                         "POST /api/workflows/quick/instances HTTP/1.1\r\nHost: test\r\nContent-Length: 18\r\n\r\n"
+                         "{\"id\":\"smuggled\"}  ");
+    check_refusal(&client, 400, "VALIDATION_FAILED");
+    assert_true(client_is_cut(&client, PATIENCE_MS));
+    client_close(&client);
     assert_int_equal(ask_once(serving, "/api/workflows/quick/instances/smuggled", NULL), 404);
 }
 
@@ -405,7 +439,8 @@ int main(void)
         server_test(headers_are_taken_up_to_their_limit),
         server_test(headers_far_beyond_their_limit_are_refused),
         server_test(many_small_headers_are_refused_as_large_ones_are),
-        server_test(a_body_with_two_lengths_is_refused_and_nothing_behind_it_is_read),
+        server_test(a_body_of_doubtful_length_is_refused_and_nothing_behind_it_is_read),
+        server_test(chunks_of_http_1_0_are_refused_and_nothing_behind_them_is_read),
         server_test(who_comes_when_all_places_are_taken_waits_for_one),
     };
     return cmocka_run_group_tests_name("the server's limits", tests, NULL, NULL);
