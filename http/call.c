@@ -184,13 +184,28 @@ static bool find_permissions(pawl_http_call *call, struct pawl_http_subject *sub
     return true;
 }
 
+static bool takes_workflow(const struct pw_http_route *route)
+{
+    const char *const *key = route->query;
+    while (key != NULL && *key != NULL && strcmp(*key, "workflow") != 0)
+        key++;
+    return key != NULL && *key != NULL;
+}
+
+/* The one that is asked about: of the path, else of the query. */
+static const char *workflow_of(const pawl_http_call *call)
+{
+    const struct pw_http_match *match = &call->match;
+    bool is_asked = match->workflow == NULL && match->route != NULL && takes_workflow(match->route);
+    return is_asked ? pw_http_query(call, "workflow") : match->workflow;
+}
+
 static bool authorize(pawl_http_call *call)
 {
     const struct pawl_http_options *options = &call->http->options;
-    struct pawl_http_subject subject = { .request = call->request,
-                                         .scope = PAWL_HTTP_OPEN,
-                                         .workflow = call->match.workflow,
-                                         .instance_id = call->match.id };
+    struct pawl_http_subject subject = {
+        .request = call->request, .scope = PAWL_HTTP_OPEN, .workflow = workflow_of(call), .instance_id = call->match.id
+    };
     if (call->match.route != NULL)
         subject.scope = call->match.route->scope;
     pawl_http_authorize_fn *const asked[] = { options->authorize, options->authorize_scope[subject.scope] };

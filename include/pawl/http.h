@@ -79,7 +79,7 @@ PAWL_API const char *pawl_http_scope_name(enum pawl_http_scope scope); /* "open"
 struct pawl_http_subject {
     const struct pawl_http_request *request;
     enum pawl_http_scope scope;
-    const char *workflow;    /* or NULL */
+    const char *workflow;    /* of the path, else of the query; or NULL */
     const char *instance_id; /* or NULL */
     /* What the workflow requires of its callers (workflow.h); none for one that is not registered.  Nobody but this
      * function looks at them. */

@@ -252,7 +252,13 @@ static void whoever_authorizes_sees_what_the_workflow_requires(void **state)
         { "POST", "/api/workflows/guarded/instances", "admin;finance;" },
         { "POST", "/api/workflows/guarded/instances/a/terminate", "admin;finance;" },
         { "GET", "/api/workflows/guarded/execute/k", "admin;finance;" },
+        { "GET", "/api/status?workflow=guarded", "admin;finance;" },
+        { "HEAD", "/api/status?workflow=gu%61rded", "admin;finance;" },
+        { "GET", "/api/status?workflow=guarded&workflow=order", "admin;finance;" },
+        { "GET", "/api/status?workflow=order", "" },
+        { "GET", "/api/status", "" },
         { "GET", "/api/workflows/order/instances", "" },
+        { "GET", "/api/workflows/order/instances?workflow=guarded", "" }, /* it takes none, and is refused */
         { "GET", "/api/workflows/none/instances", "" },
         { "GET", "/api/workflows", "" },
         { "POST", "/api/jobs/claim", "" },
@@ -266,6 +272,29 @@ static void whoever_authorizes_sees_what_the_workflow_requires(void **state)
     /* Nobody but they looks at it. */
     asked.scope_refuses = false;
     assert_int_equal(ask("GET", "/api/workflows/guarded/instances", NULL), 200);
+    assert_int_equal(ask("GET", "/api/status?workflow=guarded", NULL), 200);
+    /* The first is asked about, so nothing may be told of another. */
+    assert_int_equal(ask("GET", "/api/status?workflow=order&workflow=guarded", NULL), 400);
+}
+
+static void every_route_that_takes_a_workflow_says_so_to_whoever_authorizes(void **state)
+{
+    (void)state;
+    char target[300], path[256];
+    size_t count = 0;
+    asked.scope_refuses = true;
+    for (size_t i = 0; i < pw_http_route_count; i++) {
+        const struct pw_http_route *route = &pw_http_routes[i];
+        for (const char *const *key = route->query; key != NULL && *key != NULL; key++) {
+            if (strcmp(*key, "workflow") != 0)
+                continue;
+            snprintf(target, sizeof target, "%s?workflow=order", path_of(route, path, sizeof path));
+            assert_int_equal(ask(route->method, target, NULL), 451);
+            assert_string_equal(asked.workflow, "order");
+            count++;
+        }
+    }
+    assert_true(count > 0);
 }
 
 static void who_is_allowed_gets_through(void **state)
@@ -288,6 +317,7 @@ int main(void)
         TEST(every_route_asks_twice_for_its_own_scope_and_a_refusal_reads_nothing),
         TEST(the_scopes_of_the_routes_are_those_of_the_contract),
         TEST(whoever_authorizes_sees_what_the_workflow_requires),
+        TEST(every_route_that_takes_a_workflow_says_so_to_whoever_authorizes),
         TEST(who_is_allowed_gets_through),
     };
     return cmocka_run_group_tests_name("authorization (D1)", tests, NULL, NULL);
