@@ -31,7 +31,7 @@ const char *repair_sentence(struct pool *pool, const json_t *steps, const char *
 
 /* Whether somebody has taken the job of a call that waits. */
 bool waiting_is_taken(const json_t *step);
-/* "charge" of a call's "@charge/job"; NULL: it is no call that waits. */
+/* "charge" of a call's "@charge"; NULL: it is no call that waits. */
 const char *waiting_function(struct pool *pool, const json_t *step);
 /* Whether the step waits, and is of that type and not about to be tried again. */
 bool waits_as(const json_t *step, const char *type);

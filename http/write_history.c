@@ -2,6 +2,9 @@
 #include "http/write.h"
 
 #include <stdio.h>
+#include <string.h>
+
+enum { FUNCTION_SIZE = 80 }; /* '@' and a name of at most 63 */
 
 void pw_http_write_failure(struct pw_http_text *out, const char *name, const char *message)
 {
@@ -33,6 +36,17 @@ static void write_job(struct pw_http_text *out, const struct pawl_step_job *job)
     pw_http_json_close(out, '}');
 }
 
+/* Of a call "@function": behind it stands the id of its job, which is the secret of whoever claims it. */
+static void write_awaited(struct pw_http_text *out, const char *awaited)
+{
+    char function[FUNCTION_SIZE];
+    if (awaited != NULL && awaited[0] == '@') {
+        (void)snprintf(function, sizeof function, "%.*s", (int)strcspn(awaited, "/"), awaited);
+        awaited = function;
+    }
+    pw_http_json_string(out, "waitEventType", awaited);
+}
+
 void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step_record *step)
 {
     pw_http_json_string(out, "stepKey", step->name);
@@ -46,7 +60,7 @@ void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step
     write_number_or_null(out, "timeoutMs", step->timeout_ms);
     pw_http_json_time_or_null(out, "nextRetryAt", step->next_retry_at_ms);
     pw_http_json_time_or_null(out, "wakeAt", step->wake_at_ms);
-    pw_http_json_string(out, "waitEventType", step->wait_event_type);
+    write_awaited(out, step->wait_event_type);
     if (step->job != NULL)
         write_job(out, step->job);
     pw_http_write_failure(out, step->error_name, step->error_message);

@@ -398,7 +398,7 @@ static const struct {
       "cut off before it was tried again: attempt 2 of 6 failed (Refused)" },
     { "{\"type\":\"sleep\",\"status\":\"completed\"}", NULL, NULL },
     { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":1,\"maxAttempts\":6,"
-      "\"waitEventType\":\"@charge.card/0a1b\",\"wakeAt\":\"2026-01-01T15:02:00.000Z\"}",
+      "\"waitEventType\":\"@charge.card\",\"wakeAt\":\"2026-01-01T15:02:00.000Z\"}",
       "waiting for a worker to carry out call \"pay\" (@charge.card)",
       "cut off while waiting for a worker to carry out call \"pay\" (@charge.card)" },
     { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":2,\"maxAttempts\":6,"
@@ -406,16 +406,16 @@ static const struct {
       "waiting for a worker to carry out call \"pay\" (@charge), attempt 2 of 6",
       "cut off while waiting for a worker to carry out call \"pay\" (@charge), attempt 2 of 6" },
     { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":2,\"maxAttempts\":6,"
-      "\"waitEventType\":\"@charge/0a1b\",\"job\":{\"function\":\"charge\"}}",
+      "\"waitEventType\":\"@charge\",\"job\":{\"function\":\"charge\"}}",
       "waiting for a worker to carry out call \"pay\" (@charge), attempt 2 of 6: nobody has taken it yet",
       "cut off while waiting for a worker to carry out call \"pay\" (@charge), attempt 2 of 6" },
     { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":1,\"maxAttempts\":6,"
-      "\"waitEventType\":\"@charge/0a1b\",\"job\":{\"function\":\"charge\",\"takenBy\":\"outside\","
+      "\"waitEventType\":\"@charge\",\"job\":{\"function\":\"charge\",\"takenBy\":\"outside\","
       "\"takenAt\":\"2026-01-01T11:59:57.000Z\"}}",
       "waiting for a worker to carry out call \"pay\" (@charge): a worker outside took it at 11:59:57, 3 s ago",
       "cut off while waiting for a worker to carry out call \"pay\" (@charge)" },
     { "{\"type\":\"call\",\"name\":\"pay\",\"status\":\"waiting\",\"attempts\":1,\"maxAttempts\":6,"
-      "\"waitEventType\":\"@charge/0a1b\",\"job\":{\"function\":\"charge\",\"takenBy\":\"runner\","
+      "\"waitEventType\":\"@charge\",\"job\":{\"function\":\"charge\",\"takenBy\":\"runner\","
       "\"takenAt\":\"2026-01-01T11:59:57.000Z\"}}",
       "waiting for a worker to carry out call \"pay\" (@charge): a runner took it at 11:59:57, 3 s ago",
       "cut off while waiting for a worker to carry out call \"pay\" (@charge)" },

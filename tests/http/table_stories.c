@@ -227,6 +227,31 @@ static void a_worker_claims_keeps_and_completes_a_job(struct table_world *world,
     end(&story);
 }
 
+/* Whoever may read an instance may not therefore answer its jobs: their ids are the secret part of their tokens. */
+static void no_answer_shows_the_id_of_a_job_that_is_open(struct table_world *world, const struct table_sender *sender)
+{
+    static const char *const places[] = { "/workflows/calls/instances/c-1",
+                                          "/workflows/calls/instances/c-1/history?includeLogs=true",
+                                          "/workflows/calls/instances/c-1/result",
+                                          "/workflows/calls/instances/c-1/children",
+                                          "/workflows/calls/instances?pageSize=100",
+                                          "/workflows/calls/shards",
+                                          "/hooks/deliveries",
+                                          "/cluster",
+                                          "/status" };
+    struct story story = begin(world, sender);
+    const pawl_value *jobs = claim(&story, "");
+    const char *id = pawl_value_string(jobs, "0.id", ""), *token = pawl_value_string(jobs, "0.token", "");
+    assert_true(strlen(id) >= 16);
+    assert_string_equal(strrchr(token, '.') + 1, id);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        (void)get(&story, places[i], strstr(places[i], "/result") != NULL ? 202 : 200);
+        if (strstr(story.body, id) != NULL)
+            fail_msg("%s shows it: %s", places[i], story.body);
+    }
+    end(&story);
+}
+
 static void every_result_of_a_job_arrives_as_it_was_sent(struct table_world *world, const struct table_sender *sender)
 {
     static const struct {
@@ -399,6 +424,7 @@ const struct table_story table_stories[] = {
     STORY(no_answer_shows_the_secret_of_a_deferred),
     STORY(a_token_that_is_nearly_right_is_wrong),
     STORY(a_worker_claims_keeps_and_completes_a_job),
+    STORY(no_answer_shows_the_id_of_a_job_that_is_open),
     STORY(every_result_of_a_job_arrives_as_it_was_sent),
     STORY(a_job_whose_worker_died_goes_to_another),
     STORY(an_answer_after_the_lease_counts_while_nobody_else_has_the_job),

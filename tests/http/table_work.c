@@ -193,7 +193,7 @@ static const struct table_case work[] = {
     { GET("/workflows/calls/instances/c-1"), .status = 200,
       .says = { "\"currentStep\":{\"stepKey\":\"remote\",\"name\":\"remote\",\"description\":\"Charges the card.\","
                 "\"type\":\"call\",\"status\":\"waiting\"",
-                "\"waitEventType\":\"@charge/", "\"job\":{\"function\":\"charge\"}}" } },
+                "\"waitEventType\":\"@charge\",", "\"job\":{\"function\":\"charge\"}}" } },
     { GET("/workflows/defers/instances/d-1"), .status = 200,
       .says = { "\"currentStep\":{\"stepKey\":\"approval\",\"name\":\"approval\",\"type\":\"deferred\"",
                 "\"waitEventType\":null" } },

@@ -329,6 +329,16 @@ static void a_restart_is_followed_into_the_next_run(void **state)
     leave(client);
 }
 
+/* G1: the id of a job is the secret part of its token. */
+static void a_call_that_waits_is_told_of_without_the_id_of_its_job(void **state)
+{
+    struct client *client = join(*state, "/api/workflows/calls/instances/c-1/stream", NULL);
+    const char *text = drink(client);
+    assert_has(text, "\"type\":\"call\",\"status\":\"waiting\"");
+    assert_has(text, "\"waitEventType\":\"@charge\",");
+    leave(client);
+}
+
 static void no_more_streams_are_open_than_may_be(void **state)
 {
     struct fixture *fixture = *state;
@@ -431,6 +441,7 @@ int main(void)
         TEST(a_quiet_stream_gets_a_comment_line_now_and_then),
         TEST(a_drain_ends_streams),
         TEST(a_restart_is_followed_into_the_next_run),
+        TEST(a_call_that_waits_is_told_of_without_the_id_of_its_job),
         TEST(no_more_streams_are_open_than_may_be),
         TEST(head_asks_for_a_stream_without_opening_it),
         TEST(a_stream_survives_a_store_that_cannot_be_read_for_a_while),

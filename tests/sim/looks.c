@@ -104,11 +104,13 @@ static void look_at_instance(struct sim_world *world, struct sim_process *proces
               "%s: params, output or error", instance->id);
 }
 
-/* What an answer is awaited from, without the sign that it is one; of a deferred that would be its secret. */
+/* What an answer is awaited from, without the sign that it is one; nothing of a deferred's secret, nor of a job's. */
 static const char *shown_type(const struct sim_step *step)
 {
     if (step->kind == PAWL_STEP_DEFERRED)
         return "";
+    if (strncmp(step->event_type, "$@f/", 4) == 0)
+        return "@f";
     return step->event_type[0] == '$' ? step->event_type + 1 : step->event_type;
 }
 
