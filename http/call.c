@@ -235,8 +235,8 @@ static void answer_options(pawl_http_call *call)
     pw_http_answer_empty(call);
 }
 
-/* The request is authorized, and its target could be read. */
-static void route(pawl_http_call *call)
+/* The request is authorized, and its target could be read.  False: answered, as no route takes it. */
+static bool has_route(pawl_http_call *call)
 {
     const struct pw_http_match *match = &call->match;
     const char *method = call->request->method;
@@ -249,14 +249,8 @@ static void route(pawl_http_call *call)
         const char *allow = pw_http_route_allow(call->target.segments, call->target.segment_count);
         pw_http_add_header(call, "Allow", allow);
         pw_http_fail(call, 405, "METHOD_NOT_ALLOWED", "this route does not take %.20s, but %s", method, allow);
-    } else if (call->request->body_size > (uint64_t)call->http->options.body_bytes_max) {
-        pw_http_fail(call, 413, "PAYLOAD_TOO_LARGE", "the body has %zu bytes; at most %lld are taken",
-                     call->request->body_size, (long long)call->http->options.body_bytes_max);
-    } else {
-        pw_http_query_check(call, match->route->query);
-        if (!pw_http_fail_issues(call))
-            match->route->begin(call);
     }
+    return match->route != NULL;
 }
 
 /* A key may be any text. */
@@ -266,7 +260,8 @@ static bool has_misplaced_slash(const pawl_http_call *call)
     return target->slashed_count > (target->slashed != NULL && target->slashed == call->match.key ? 1 : 0);
 }
 
-static void start(pawl_http_call *call)
+/* All that needs no body.  False: answered. */
+static bool admit(pawl_http_call *call)
 {
     const struct pawl_http_request *request = call->request;
     const struct pawl_http_options *options = &call->http->options;
@@ -275,7 +270,7 @@ static void start(pawl_http_call *call)
     char *buffer = request->target != NULL ? pawl_scope_take(call->scope, strlen(request->target) + 1) : NULL;
     if (call->scope == NULL || (buffer == NULL && request->target != NULL)) {
         pw_http_fail_status(call, PAWL_NOMEM);
-        return;
+        return false;
     }
     if (request->method != NULL && request->target != NULL)
         wrong = pw_http_target_parse(request->target, options->mount, call->http->mount_size, buffer, &call->target);
@@ -284,11 +279,36 @@ static void start(pawl_http_call *call)
     if (wrong == NULL && has_misplaced_slash(call))
         wrong = "the path holds an encoded slash; no name has one";
     if (!authorize(call))
+        return false;
+    if (wrong == NULL)
+        return has_route(call);
+    pw_http_fail(call, 400, "VALIDATION_FAILED", "%s", wrong);
+    return false;
+}
+
+static void begin(pawl_http_call *call)
+{
+    const struct pw_http_route *route = call->match.route;
+    if (call->request->body_size > (uint64_t)call->http->options.body_bytes_max) {
+        pw_http_fail(call, 413, "PAYLOAD_TOO_LARGE", "the body has %zu bytes; at most %lld are taken",
+                     call->request->body_size, (long long)call->http->options.body_bytes_max);
         return;
-    if (wrong != NULL)
-        pw_http_fail(call, 400, "VALIDATION_FAILED", "%s", wrong);
-    else
-        route(call);
+    }
+    pw_http_query_check(call, route->query);
+    if (!pw_http_fail_issues(call))
+        route->begin(call);
+}
+
+bool pw_http_call_admit(pawl_http_call *call)
+{
+    if (call->state == PW_HTTP_NEW && admit(call))
+        call->state = PW_HTTP_ADMITTED;
+    return call->state == PW_HTTP_ADMITTED;
+}
+
+bool pw_http_call_reads_body(const pawl_http_call *call)
+{
+    return call->match.route != NULL && strcmp(call->match.route->method, "GET") != 0;
 }
 
 /* ---- The public calls ------------------------------------------------------------------------------------------ */
@@ -345,7 +365,12 @@ static bool carry_on(pawl_http_call *call)
 {
     switch (call->state) {
     case PW_HTTP_NEW:
-        start(call);
+        if (admit(call))
+            begin(call);
+        return true;
+    case PW_HTTP_ADMITTED:
+        call->began_ns = pw_http_nanoseconds(); /* how long the client took for its body is not our time */
+        begin(call);
         return true;
     case PW_HTTP_SUBMITTED:
         if (!is_answered(call))

@@ -4,7 +4,9 @@
  *    news, under the call's lock.
  * 2. An operation ends in exactly one of: an answer (answer.h), a submitted change, or a wait.  Its route's `resume`
  *    is called when the change was answered, or when it is worth looking again.
- * 3. What was submitted to the engine uses the call's memory, so the call outlives it: freeing waits. */
+ * 3. Who may ask is decided in one place, once for each call, of which no body is needed: a server may have it decided
+ *    before it takes the body (pw_http_call_admit()).
+ * 4. What was submitted to the engine uses the call's memory, so the call outlives it: freeing waits. */
 #ifndef HTTP_CALL_H
 #define HTTP_CALL_H
 
@@ -17,6 +19,7 @@ enum { PW_HTTP_HEADERS_MAX = 12, PW_HTTP_ISSUES_MAX = 20, PW_HTTP_ISSUE_SIZE = 2
 
 enum pw_http_state {
     PW_HTTP_NEW,
+    PW_HTTP_ADMITTED,  /* authorized, and there is a route; it needs the body now */
     PW_HTTP_SUBMITTED, /* until the engine has answered */
     PW_HTTP_WAITING,   /* until there is news, or it is again_at_ms */
     PW_HTTP_ANSWERED
@@ -118,13 +121,21 @@ void pw_http_call_set_deadline(pawl_http_call *call, int64_t wait_ms);
 bool pw_http_call_take_news(pawl_http_call *call);
 bool pw_http_is_draining(const pawl_http_call *call);
 
-/* Does it wait for something that it takes away from others?  Nobody should take it for a client who is gone. */
-bool pw_http_call_takes(const pawl_http_call *call);
-
 /* The value of a header, however its name is written; NULL: it is not there. */
 const char *pw_http_call_header(const pawl_http_call *call, const char *name);
 
 /* stream.c: what a stream holds is given back. */
 void pw_http_stream_close(pawl_http_call *call);
+
+/* ---- For the server ---------------------------------------------------------------------------------------------- */
+
+/* Before the body has come: may the request be made at all?  Without this the first pawl_http_call_answer() asks.  False:
+ * the answer is there, and needs no body. */
+bool pw_http_call_admit(pawl_http_call *call);
+/* Of one that was admitted: otherwise nobody looks at the body. */
+bool pw_http_call_reads_body(const pawl_http_call *call);
+
+/* Does it wait for something that it takes away from others?  Nobody should take it for a client who is gone. */
+bool pw_http_call_takes(const pawl_http_call *call);
 
 #endif

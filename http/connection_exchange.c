@@ -16,6 +16,8 @@ enum { HEADER_OVERHEAD_BYTES = 64 };
 /* Of a stream to clients of HTTP/1.0; others get what fits into the connection's memory. */
 enum { STREAM_BLOCK_BYTES = 128 };
 enum { BODY_BYTES_FIRST = 512 };
+/* So much that nobody looks at is read to its end, so that the connection can be kept. */
+enum { DROPPED_BYTES_MAX = 64 * 1024 };
 
 enum stage { STAGE_HEADERS, STAGE_BODY };
 
@@ -24,6 +26,7 @@ struct pw_exchange {
     int holders; /* the request, and its answer */
     enum stage stage;
     bool is_too_large; /* the body: the rest of it is dropped */
+    bool drops_body;   /* nobody looks at it */
     pawl_http_call *call;
     struct pawl_http_request request;
     struct pawl_http_header *headers; /* texts are libmicrohttpd's, until the answer is gone */
@@ -158,7 +161,7 @@ static enum MHD_Result send_response(struct pw_connection *connection, int statu
 {
     if (response == NULL)
         return MHD_NO;
-    if (atomic_load(&connection->worker->server->is_draining))
+    if (atomic_load(&connection->worker->server->is_draining) || connection->lingers)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     connection->awaits_request = false;
     pw_connection_expect(connection, connection->worker->server->options.request_ms_max);
@@ -239,6 +242,15 @@ static void note_news(void *user)
     pw_waker_tell(&connection->worker->waker, &connection->sleeper);
 }
 
+static pawl_http_call *call_of(struct pw_exchange *exchange)
+{
+    struct pw_connection *connection = exchange->connection;
+    if (exchange->call == NULL)
+        exchange->call =
+            pawl_http_call_new(connection->worker->server->http, &exchange->request, note_news, connection);
+    return exchange->call;
+}
+
 static enum MHD_Result ask(struct pw_exchange *exchange)
 {
     struct pw_connection *connection = exchange->connection;
@@ -247,13 +259,9 @@ static enum MHD_Result ask(struct pw_exchange *exchange)
     connection->awaits_request = false;
     pw_connection_expect(connection, INT64_MAX);
     pw_sleeper_begin(&connection->sleeper);
-    if (exchange->call == NULL) {
-        exchange->request.body = exchange->body;
-        exchange->request.body_size = exchange->body_size;
-        exchange->call =
-            pawl_http_call_new(connection->worker->server->http, &exchange->request, note_news, connection);
-    }
-    if (exchange->call == NULL)
+    exchange->request.body = exchange->body;
+    exchange->request.body_size = exchange->drops_body ? 0 : exchange->body_size;
+    if (call_of(exchange) == NULL)
         return refuse(exchange, PW_REFUSE_MEMORY);
     if (pw_http_call_takes(exchange->call) && !pw_connection_is_there(connection))
         return MHD_NO;
@@ -342,6 +350,21 @@ static enum MHD_Result gather(void *user, enum MHD_ValueKind kind, const char *n
     return MHD_YES;
 }
 
+/* A body costs memory, so who may not ask is answered before it has come, and what nobody looks at is not kept. */
+static enum MHD_Result admit(struct pw_exchange *exchange, const struct framing *framing)
+{
+    if (call_of(exchange) == NULL)
+        return refuse(exchange, PW_REFUSE_MEMORY);
+    bool is_admitted = pw_http_call_admit(exchange->call);
+    exchange->drops_body = !is_admitted || !pw_http_call_reads_body(exchange->call);
+    if (!is_admitted && (framing->is_chunked || framing->length > DROPPED_BYTES_MAX)) {
+        exchange->connection->lingers = true;
+        return ask(exchange);
+    }
+    exchange->stage = STAGE_BODY;
+    return MHD_YES;
+}
+
 static enum MHD_Result take_headers(struct pw_exchange *exchange, const char *method, const char *version)
 {
     struct pw_connection *connection = exchange->connection;
@@ -362,6 +385,8 @@ static enum MHD_Result take_headers(struct pw_exchange *exchange, const char *me
         return refuse(exchange, PW_REFUSE_FRAMING);
     if (gathering.framing.length > (uint64_t)server->http->options.body_bytes_max)
         return refuse(exchange, PW_REFUSE_BODY);
+    if (gathering.framing.is_chunked || gathering.framing.length > 0)
+        return admit(exchange, &gathering.framing);
     exchange->stage = STAGE_BODY;
     return MHD_YES;
 }
@@ -377,7 +402,7 @@ static bool add_to_body(struct pw_exchange *exchange, const char *data, size_t s
         exchange->is_too_large = true; /* libmicrohttpd takes no answer before the body's end */
         return true;
     }
-    if (exchange->body_size + size > exchange->body_room) {
+    if (!exchange->drops_body && exchange->body_size + size > exchange->body_room) {
         size_t room = exchange->body_room > 0 ? exchange->body_room : BODY_BYTES_FIRST;
         while (room < exchange->body_size + size)
             room *= 2;
@@ -387,7 +412,8 @@ static bool add_to_body(struct pw_exchange *exchange, const char *data, size_t s
         exchange->body = body;
         exchange->body_room = room;
     }
-    memcpy(exchange->body + exchange->body_size, data, size);
+    if (!exchange->drops_body)
+        memcpy(exchange->body + exchange->body_size, data, size);
     exchange->body_size += size;
     return true;
 }

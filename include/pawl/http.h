@@ -77,7 +77,7 @@ enum pawl_http_scope {
 PAWL_API const char *pawl_http_scope_name(enum pawl_http_scope scope); /* "open", "read", ... */
 
 struct pawl_http_subject {
-    const struct pawl_http_request *request;
+    const struct pawl_http_request *request; /* the server below asks before the body has come */
     enum pawl_http_scope scope;
     const char *workflow;    /* of the path, else of the query; or NULL */
     const char *instance_id; /* or NULL */
