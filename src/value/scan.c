@@ -127,11 +127,16 @@ static bool integer_fits(const char *at, const char *end)
     return true;
 }
 
-/* Does the real with these digits, a point among them, times ten to the exponent, stay below infinity?  Compares the
- * first 17 significant digits with those of the largest double. */
+/* Does the real with these digits, a point among them, times ten to the exponent, stay below infinity?  It does below the
+ * middle between the largest double and the next power of two, 2^1024 - 2^970, whose digits these are: what is less is
+ * rounded to the largest double, and the middle itself, to be even, to infinity. */
 static bool real_fits(const char *digits, const char *end, int64_t exponent)
 {
-    static const char largest[] = "17976931348623157"; /* times 10^308, with the point behind the first digit */
+    static const char too_large[] =
+        "1797693134862315807937289714053034150799341327100378269361737789804449682927647509466490179775872070"
+        "9633028641669288791094655554785194040263065748867150582068190890200070838367627385484581771153176447"
+        "5730270069855571366959622842914819860834936475292719074168444365510704342711559699508093042880177904"
+        "174497792";
     const char *point = memchr(digits, '.', (size_t)(end - digits)), *first = digits;
     if (point == NULL)
         point = end;
@@ -142,14 +147,15 @@ static bool real_fits(const char *digits, const char *end, int64_t exponent)
     int64_t magnitude = point - first - (first < point) + exponent;
     if (magnitude != 308)
         return magnitude < 308;
-    for (const char *expected = largest; *expected != '\0' && first < end; first++) {
+    const char *expected = too_large;
+    for (; *expected != '\0' && first < end; first++) {
         if (*first == '.')
             continue;
         if (*first != *expected)
             return *first < *expected;
         expected++;
     }
-    return true;
+    return *expected != '\0';
 }
 
 /* The exponent behind 'e', cut where more would make no difference. */

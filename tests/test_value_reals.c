@@ -1,0 +1,95 @@
+/* test_value_reals.c - which reals a text may hold: those that round to a finite double, as strtod() does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "pawl/value.h"
+
+static pawl_value *parse(pawl_scope *scope, const char *text)
+{
+    pawl_value *value = NULL;
+    struct pawl_error error = { PAWL_OK, "" };
+    if (pawl_value_parse(scope, text, strlen(text), &value, &error) != PAWL_OK)
+        fail_msg("%s: %s", text, error.text);
+    return value;
+}
+
+static void assert_refused(pawl_scope *scope, const char *text)
+{
+    pawl_value *value = NULL;
+    struct pawl_error error = { PAWL_OK, "" };
+    if (pawl_value_parse(scope, text, strlen(text), &value, &error) != PAWL_INVALID_JSON)
+        fail_msg("%s is taken", text);
+    assert_non_null(strstr(error.text, "a number too large"));
+}
+
+/* The middle between the largest double and 2^1024: it is rounded to infinity, and all that is less is not. */
+static const char middle[] =
+    "1797693134862315807937289714053034150799341327100378269361737789804449682927647509466490179775872070963"
+    "3028641669288791094655554785194040263065748867150582068190890200070838367627385484581771153176447573027"
+    "0069855571366959622842914819860834936475292719074168444365510704342711559699508093042880177904174497792";
+
+/* What strtod() makes infinite is refused, and nothing else. */
+static void check_with_strtod(pawl_scope *scope, const char *text, unsigned *out_finite, unsigned *out_infinite)
+{
+    if (isinf(strtod(text, NULL))) {
+        assert_refused(scope, text);
+        ++*out_infinite;
+        return;
+    }
+    assert_true(pawl_value_real(parse(scope, text), NULL, 0) == strtod(text, NULL));
+    ++*out_finite;
+}
+
+static void the_largest_reals_are_those_that_round_to_a_double(void **state)
+{
+    char text[sizeof middle + 16];
+    unsigned finite = 0, infinite = 0;
+    (void)parse(*state, "1.7976931348623158e308");
+    (void)parse(*state, "-1.7976931348623158e308");
+    assert_refused(*state, "1.79769313486231581e308");
+    for (size_t kept = 1; kept < sizeof middle; kept++) { /* its first digits, a little less and a little more */
+        for (int change = -1; change <= 1; change++) {
+            char last = (char)(middle[kept - 1] + change);
+            if (last < (kept == 1 ? '1' : '0') || last > '9')
+                continue;
+            snprintf(text, sizeof text, "%.*s%ce%zu", (int)kept - 1, middle, last, sizeof middle - 1 - kept);
+            check_with_strtod(*state, text, &finite, &infinite);
+            snprintf(text, sizeof text, "-0.00%.*s%ce311", (int)kept - 1, middle, last);
+            check_with_strtod(*state, text, &finite, &infinite);
+        }
+    }
+    assert_true(finite > 500 && infinite > 300);
+    snprintf(text, sizeof text, "%s.0", middle);
+    check_with_strtod(*state, text, &finite, &infinite);
+    snprintf(text, sizeof text, "%.308s1.999", middle);
+    check_with_strtod(*state, text, &finite, &infinite);
+}
+
+static int set_up(void **state)
+{
+    *state = pawl_scope_new();
+    return *state != NULL ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    pawl_scope_free(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_largest_reals_are_those_that_round_to_a_double, set_up, tear_down),
+    };
+    return cmocka_run_group_tests_name("reals", tests, NULL, NULL);
+}
