@@ -83,10 +83,11 @@ struct pawl_http_call {
         struct pw_http_claim_work claim;
         int64_t leased_until_ms;
     } work;
-    int64_t deadline_ms;    /* of a wait */
-    pawl_scope *look_scope; /* of one look of a wait that writes: a long wait gathers nothing; or NULL */
-    bool is_ticking;        /* work.tick is with the ticker */
-    bool is_stream;         /* work.stream is open, and counted */
+    int64_t deadline_ms;              /* of a wait */
+    const struct pawl_instance *made; /* what this call has made, as it was then, and waits for; or NULL */
+    pawl_scope *look_scope;           /* of one look of a wait that writes: a long wait gathers nothing; or NULL */
+    bool is_ticking;                  /* work.tick is with the ticker */
+    bool is_stream;                   /* work.stream is open, and counted */
 
     pthread_mutex_t lock; /* guards these four */
     pthread_cond_t changed;

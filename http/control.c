@@ -88,19 +88,20 @@ void pw_http_send_event(pawl_http_call *call)
                           pw_http_call_answered, call);
 }
 
+/* The event is recorded.  Whether it can be said how the instance stands now changes nothing about that: who was told 503
+ * would send it again. */
 void pw_http_send_event_done(pawl_http_call *call)
 {
     struct pawl_instance instance;
-    pawl_status status = call->answer;
-    if (status == PAWL_OK)
-        status =
-            pawl_get(call->http->engine, call->scope, call->match.workflow, call->match.id, &instance, &call->error);
-    if (status != PAWL_OK) {
-        pw_http_fail_status(call, status);
+    if (call->answer != PAWL_OK) {
+        pw_http_fail_status(call, call->answer);
         return;
     }
+    pawl_status status =
+        pawl_get(call->http->engine, call->scope, call->match.workflow, call->match.id, &instance, &call->error);
     pw_http_json_open(&call->out, NULL, '{');
-    pw_http_write_details(&call->out, "status", &instance);
+    if (status == PAWL_OK)
+        pw_http_write_details(&call->out, "status", &instance);
     pw_http_json_close(&call->out, '}');
     pw_http_answer_json(call, 200);
 }

@@ -45,6 +45,7 @@ void pw_http_execute_carry_on(pawl_http_call *call)
         pw_http_answer_outcome(call, &work->instance);
     } else {
         call->match.id = work->instance.id;
+        call->made = &work->instance;
         pw_http_result_await(call, work->wait_ms);
     }
 }

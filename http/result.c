@@ -25,7 +25,9 @@ void pw_http_result_look(pawl_http_call *call)
     pawl_status status = PAWL_NOMEM;
     if (scope != NULL)
         status = pawl_get(call->http->engine, scope, call->match.workflow, call->match.id, &instance, &call->error);
-    if (status != PAWL_OK) {
+    if (status != PAWL_OK && call->made != NULL && pw_http_is_passing(status)) {
+        pw_http_answer_outcome(call, call->made); /* who was told 503 would make another one */
+    } else if (status != PAWL_OK) {
         pw_http_fail_status(call, status);
     } else if (is_finished(&instance) || now_ms >= call->deadline_ms || pw_http_is_draining(call)) {
         pw_http_answer_outcome(call, &instance);

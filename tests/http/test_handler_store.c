@@ -94,6 +94,16 @@ static pawl_status fail_by_key(struct pw_store *store, struct pw_arena *arena, i
     return refuse(error);
 }
 
+/* The last that the store does. */
+static pawl_status apply_and_go(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+                                struct pawl_error *error)
+{
+    pawl_status status = true_ops->apply(store, units, count, now_ms, error);
+    failing.read_current = fail_current;
+    failing.read_instance = fail_read;
+    return status;
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -271,6 +281,42 @@ static void deferreds_and_jobs_of_a_store_that_fails_are_503_and_can_be_answered
     pawl_scope_free(scope);
 }
 
+/* What POST answers, if the store cannot be read any more behind its commit. */
+static void expect_done(const char *target, const char *body, int status, const char *start)
+{
+    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
+    struct pawl_http_response response;
+    pawl_scope *scope = pawl_scope_new();
+    failing.apply = apply_and_go;
+    request.method = "POST";
+    request.target = target;
+    request.body = body;
+    request.body_size = strlen(body);
+    assert_int_equal(pawl_http_answer(world.http, scope, &request, &response), PAWL_OK);
+    if (response.status != status || strncmp(response.body, start, strlen(start)) != 0)
+        fail_msg("%s: %d %s", target, response.status, response.body);
+    failing = *true_ops;
+    pawl_scope_free(scope);
+}
+
+/* Otherwise who has given no id tries again, and it happens twice. */
+static void what_was_committed_is_no_503_when_it_cannot_be_read_behind_it(void **state)
+{
+    static const pawl_status statuses[] = { PAWL_STORE_UNAVAILABLE, PAWL_BUSY, PAWL_NOMEM };
+    pawl_engine *engine = pawl_world_engine(world.world);
+    struct pawl_history history;
+    pawl_scope *scope = pawl_scope_new();
+    (void)state;
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
+        store_says = statuses[i];
+        expect_done("/api/workflows/order/instances/waits/events", "{\"type\":\"other\"}", 200, "{}");
+        expect_done("/api/workflows/order/execute", "{\"waitMs\":100}", 202, "{\"id\":\"");
+    }
+    assert_int_equal(pawl_get_history(engine, scope, "order", "waits", NULL, &history, NULL), PAWL_OK);
+    assert_int_equal(history.event_count, sizeof statuses / sizeof statuses[0]);
+    pawl_scope_free(scope);
+}
+
 static void metrics_and_liveness_answer_without_a_store(void **state)
 {
     (void)state;
@@ -309,6 +355,7 @@ int main(void)
         TEST(what_must_not_happen_inside_is_500_and_says_no_more),
         TEST(a_commit_that_fails_is_503_and_nothing_was_changed),
         TEST(deferreds_and_jobs_of_a_store_that_fails_are_503_and_can_be_answered_again),
+        TEST(what_was_committed_is_no_503_when_it_cannot_be_read_behind_it),
         TEST(metrics_and_liveness_answer_without_a_store),
         TEST(steps_that_cannot_be_read_are_503_too),
     };
