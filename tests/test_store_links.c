@@ -317,7 +317,8 @@ static void a_hook_is_told_of_every_child_that_reaching_woke_and_of_nobody_else(
         woken[i] = create_linked(fixture, parent, "refund", PW_RELATION_ATTACHED).at;
     (void)park(fixture, woken[1], PW_TASK_WAITING, PW_TASK_WAKE, FIXTURE_NOW_MS + 5000);
     (void)create_linked(fixture, parent, "refund", PW_RELATION_DETACHED);
-    (void)add_hold(fixture_unit(fixture), create_linked(fixture, parent, "refund", PW_RELATION_ATTACHED).at);
+    struct pw_fence held = create_linked(fixture, parent, "refund", PW_RELATION_ATTACHED).at;
+    (void)add_hold(fixture_unit(fixture), held);
     fixture_apply_all(fixture);
     struct pw_unit *unit = fixture_unit(fixture);
     struct pw_op *cause = add(unit, PW_OP_REACH);

@@ -311,8 +311,6 @@ static void a_database_that_was_deleted_or_replaced_is_not_ready(void **state)
     expect_ready(kit, pawld, false);
     assert_int_equal(rename("other.db", "here.db"), 0);
     expect_ready(kit, pawld, false);
-    assert_int_equal(rename("away.db", "here.db"), 0);
-    expect_ready(kit, pawld, true);
 }
 
 static void a_store_that_does_not_answer_at_the_start_is_told_and_waited_for(void **state)

@@ -105,7 +105,7 @@ pawl_status pw_sqlite_check_file(const struct pw_sqlite *sqlite, struct pawl_err
         (stat(sqlite->file, &found) == 0 && found.st_dev == sqlite->file_device && found.st_ino == sqlite->file_number))
         return PAWL_OK;
     return pw_error(error, PAWL_STORE_UNAVAILABLE,
-                    "%s: the file was deleted or replaced while it was open; put it back, or start again",
+                    "%s: the file was deleted or replaced while it was open; stop, put it back, and start again",
                     sqlite->file);
 }
 
