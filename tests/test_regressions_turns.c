@@ -193,6 +193,40 @@ static void what_was_refused_before_the_watchdog_came_is_recorded_too(void **sta
     fail_run(hand, hand_poll(hand));
 }
 
+static pawl_status wait_or_be_late(pawl_lane *lane, size_t position, void *user)
+{
+    const struct pawl_policy policy = { .retries_max = 1, .delay_ms = HOUR_MS, .timeout_ms = TIMEOUT_MS };
+    struct pawl_answer answer;
+    if (position == 0)
+        return wait_for(lane, "go");
+    assert_int_equal(pawl_recall_step(lane, "late", strlen("late"), &policy, &answer), PAWL_OK);
+    assert_int_equal(expire(user, answer.attempt, NULL), 2);
+    return pawl_attempt_complete(answer.attempt, NULL, 0);
+}
+
+/* The late body came back before the turn was closed, which then waited for what its lanes knew of: not for the next attempt at
+ * what had been refused. */
+static void what_was_refused_is_tried_again_in_time_although_the_late_body_came_back(void **state)
+{
+    const struct pawl_policy policy = { .retries_max = 1, .delay_ms = 1, .timeout_ms = HOUR_MS };
+    struct hand *hand = *state;
+    struct pawl_answer changing;
+    pawl_status statuses[2];
+    hand_create(hand, "r");
+    pawl_turn *turn = hand_poll(hand);
+    assert_int_equal(pawl_recall_step(pawl_turn_lane(turn), "change", strlen("change"), &policy, &changing), PAWL_OK);
+    assert_int_equal(pawl_attempt_sql(changing.attempt, PAWL_WITH_SUCCESS, "INSERT INTO nowhere VALUES (1)", NULL, 0),
+                     PAWL_OK);
+    assert_int_equal(pawl_attempt_complete(changing.attempt, NULL, 0), PAWL_OK);
+    commit_all(hand);
+    assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), 2, 0, wait_or_be_late, hand, statuses), PAWL_SUSPENDED);
+    hand_suspend(hand, turn);
+    commit_all(hand);
+
+    hand_advance_ms(hand, 1);
+    fail_run(hand, hand_poll(hand));
+}
+
 struct together {
     struct hand *hand;
     pawl_attempt *live;
@@ -451,6 +485,7 @@ int main(void)
         TEST(a_run_whose_other_branch_could_not_begin_does_not_wait_for_repair),
         TEST(a_timeout_whose_change_is_refused_is_recorded_all_the_same),
         TEST(what_was_refused_before_the_watchdog_came_is_recorded_too),
+        TEST(what_was_refused_is_tried_again_in_time_although_the_late_body_came_back),
         TEST(a_branch_whose_step_timed_out_for_good_beside_a_body_goes_on_at_once),
         TEST(a_loser_that_was_cancelled_has_not_failed_last),
         TEST(a_retry_tries_what_failed_last_although_the_clock_was_set_back),

@@ -395,10 +395,11 @@ void pawl_turn_fail_for_good(pawl_turn *turn, const char *error_name, const char
 
 /* ---- What comes next ----------------------------------------------------------------------------------------------- */
 
-/* There is more to do at once, only not in this turn: the runner stops, or a tick's budget is used up. */
+/* There is more to do at once, only not in this turn: the runner stops, a tick's budget is used up, or the watchdog gave the
+ * turn up, whose lanes then know nothing of what was recorded for them. */
 static bool is_cut_short(const pawl_turn *turn)
 {
-    return turn->outcome == PW_OUTCOME_NONE || turn->out_of_steps || turn->main.commit_wanted != 0;
+    return turn->outcome == PW_OUTCOME_NONE || turn->out_of_steps || turn->dead || turn->main.commit_wanted != 0;
 }
 
 /* The run ends because that was demanded.  An interruption is its error, unless undoing it met another; a rollback has only
