@@ -85,6 +85,16 @@ struct pawl_history hand_history(struct hand *hand, const char *id)
     return history;
 }
 
+const struct pawl_step_record *hand_step(struct hand *hand, const char *name)
+{
+    struct pawl_history history = hand_history(hand, "r");
+    for (size_t i = 0; i < history.step_count; i++) {
+        if (strcmp(history.steps[i].name, name) == 0)
+            return &history.steps[i];
+    }
+    return NULL;
+}
+
 void hand_send(struct hand *hand, const char *id, const char *type, const char *payload)
 {
     struct pawl_send_event_options options = PAWL_SEND_EVENT_OPTIONS_INIT;

@@ -23,10 +23,12 @@ int hand_tear_down(void **state);
 void hand_advance_ms(struct hand *hand, int64_t ms);
 
 void hand_create_of(struct hand *hand, const char *workflow, const char *id, const char *params);
-/* These four are about instances of "polled". */
+/* These are about instances of "polled". */
 void hand_create(struct hand *hand, const char *id);
 struct pawl_instance hand_get(struct hand *hand, const char *id);
 struct pawl_history hand_history(struct hand *hand, const char *id);
+/* A step of the instance "r"; NULL: there is none. */
+const struct pawl_step_record *hand_step(struct hand *hand, const char *name);
 void hand_send(struct hand *hand, const char *id, const char *type, const char *payload);
 
 /* NULL: none is due. */

@@ -73,20 +73,9 @@ static pawl_status carry(struct story *story, size_t count, pawl_lane_fn *branch
     return status;
 }
 
-/* NULL: there is none. */
-static const struct pawl_step_record *find_step(struct hand *hand, const char *name)
-{
-    struct pawl_history history = hand_history(hand, "r");
-    for (size_t i = 0; i < history.step_count; i++) {
-        if (strcmp(history.steps[i].name, name) == 0)
-            return &history.steps[i];
-    }
-    return NULL;
-}
-
 static void expect_abandoned(struct hand *hand, const char *name, int64_t attempts)
 {
-    const struct pawl_step_record *step = find_step(hand, name);
+    const struct pawl_step_record *step = hand_step(hand, name);
     assert_non_null(step);
     assert_int_equal(step->status, PAWL_STEP_ERRORED);
     assert_string_equal(step->error_name, "STEP_ABANDONED");
@@ -261,7 +250,7 @@ static void a_race_is_not_decided_while_a_pause_keeps_its_losers_from_being_walk
 
     assert_int_equal(carry(&story, 2, event_against_nap), PAWL_SUSPENDED);
     assert_int_equal(hand_get(hand, "r").status, PAWL_PAUSED);
-    assert_null(find_step(hand, "race"));
+    assert_null(hand_step(hand, "race"));
     assert_ok(pawl_resume(hand->engine, "polled", "r", &hand->error), hand->error);
     assert_int_equal(carry(&story, 2, event_against_nap), PAWL_OK);
 
@@ -323,11 +312,11 @@ static void a_race_with_a_late_loser_and_a_live_one_is_recorded_once(void **stat
 
     assert_int_equal(carry(&story, 3, event_against_late_and_live), PAWL_OK);
 
-    const struct pawl_step_record *step = find_step(hand, "race");
+    const struct pawl_step_record *step = hand_step(hand, "race");
     assert_non_null(step);
     assert_int_equal(step->updated_at_ms, step->created_at_ms);
-    assert_int_equal(find_step(hand, "live")->status, PAWL_STEP_COMPLETED);
-    assert_null(find_step(hand, "late"));
+    assert_int_equal(hand_step(hand, "live")->status, PAWL_STEP_COMPLETED);
+    assert_null(hand_step(hand, "late"));
 }
 
 /* Does not ask for its step again: it is not known yet whether the store takes the change. */
@@ -375,7 +364,7 @@ static void the_watchdog_decides_no_race_while_the_store_may_refuse_a_losers_cha
 
     assert_int_equal(carry(&story, 3, event_against_late_and_change), PAWL_SUSPENDED);
     (void)pw_commit_lead(hand->engine->commit);
-    assert_null(find_step(hand, "race"));
+    assert_null(hand_step(hand, "race"));
     assert_int_equal(carry(&story, 3, event_against_late_and_change), PAWL_OK);
 
     expect_abandoned(hand, "change", 2); /* the refused attempt counts */

@@ -30,17 +30,6 @@ static pawl_status wait_for(pawl_lane *lane, const char *type)
     return pawl_recall_event(lane, type, strlen(type), type, HOUR_MS, &answer);
 }
 
-/* NULL: there is none. */
-static const struct pawl_step_record *find_step(struct hand *hand, const char *name)
-{
-    struct pawl_history history = hand_history(hand, "r");
-    for (size_t i = 0; i < history.step_count; i++) {
-        if (strcmp(history.steps[i].name, name) == 0)
-            return &history.steps[i];
-    }
-    return NULL;
-}
-
 static void fail_for_good(pawl_lane *lane, const char *name)
 {
     assert_int_equal(pawl_attempt_fail(expect_run(lane, name), "Broken", "", false), PAWL_OK);
@@ -160,7 +149,7 @@ static void a_timeout_whose_change_is_refused_is_recorded_all_the_same(void **st
     assert_int_equal(pawl_attempt_complete(answer.attempt, NULL, 0), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
 
-    assert_int_equal(find_step(hand, "work")->status, PAWL_STEP_ERRORED);
+    assert_int_equal(hand_step(hand, "work")->status, PAWL_STEP_ERRORED);
     turn = hand_poll(hand);
     assert_int_equal(recall_once(pawl_turn_lane(turn), "work", &answer), PAWL_OK);
     assert_int_equal(answer.kind, PAWL_ANSWER_FAILED);
@@ -188,8 +177,8 @@ static void what_was_refused_before_the_watchdog_came_is_recorded_too(void **sta
     assert_int_equal(pawl_attempt_complete(late.attempt, NULL, 0), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
 
-    assert_string_equal(find_step(hand, "change")->error_name, "STEP_MUTATION_FAILED");
-    assert_string_equal(find_step(hand, "late")->error_name, "STEP_TIMEOUT");
+    assert_string_equal(hand_step(hand, "change")->error_name, "STEP_MUTATION_FAILED");
+    assert_string_equal(hand_step(hand, "late")->error_name, "STEP_TIMEOUT");
     fail_run(hand, hand_poll(hand));
 }
 
@@ -296,7 +285,7 @@ static void a_loser_that_was_cancelled_has_not_failed_last(void **state)
     (void)race_on(turn, be_cancelled_or_fail, NULL, &winner);
     assert_int_equal(winner, 1);
     fail_run(hand, turn);
-    assert_null(find_step(hand, "slow"));
+    assert_null(hand_step(hand, "slow"));
     assert_ok(pawl_retry(hand->engine, "polled", "r", &hand->error), hand->error);
     turn = hand_poll(hand);
     run_step(pawl_turn_lane(turn), "quick", "1");
@@ -397,7 +386,7 @@ static void a_child_taken_by_hand_that_is_terminated_with_its_parent_gets_nothin
     assert_int_equal(recall(pawl_turn_lane(turn), "compensate: charge", &answer), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
     assert_int_equal(hand_get(hand, "r").status, PAWL_TERMINATED);
-    assert_null(find_step(hand, "compensate: charge"));
+    assert_null(hand_step(hand, "compensate: charge"));
 }
 
 /* ---- Deferreds ------------------------------------------------------------------------------------------------------------------- */
