@@ -246,6 +246,39 @@ static void F3_a_deferred_can_win_a_race_and_lose_one(void **state)
     assert_output(contract, "[1]");
 }
 
+static pawl_status wait_for_go(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    struct pawl_event event;
+    (void)input;
+    (void)out_result;
+    return pawl_wait_for_event(run, "go", "go", "1 day", &event);
+}
+
+static pawl_status run_against_deferred(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    struct pawl_branch branches[2] = { { .run = wait_for_go }, { .run = run_waiting } };
+    size_t winner;
+    (void)out_result;
+    (void)params;
+    PAWL_TRY(pawl_first(run, "race", branches, 2, &winner));
+    return pawl_sleep(run, "afterwards", "1 hour");
+}
+
+static void F3_what_was_acknowledged_before_its_branch_lost_is_acknowledged_again(void **state)
+{
+    struct contract *contract = *state;
+    contract_start(contract, run_against_deferred, NULL);
+    assert_ok(contract, pawl_pause(contract->engine, "w", "i", &contract->error));
+    contract_send(contract, "go", NULL);
+    succeed(contract, "1");
+    assert_ok(contract, pawl_resume(contract->engine, "w", "i", &contract->error));
+    contract_idle(contract);
+    assert_string_equal(contract_step(contract, "answer").error_name, "STEP_ABANDONED");
+    succeed(contract, "1");
+    assert_int_equal(pawl_deferred_succeed(contract->engine, contract->text, "2", &contract->error),
+                     PAWL_DEFERRED_COMPLETED);
+}
+
 /* ---- Crashes -------------------------------------------------------------------------------------------------------------------- */
 
 static pawl_status tell(pawl_step *step, const pawl_value *input, pawl_value **out_result)
@@ -306,6 +339,7 @@ int main(void)
     struct CMUnitTest tests[] = {
         CONTRACT_TEST(F3_whoever_has_the_token_wakes_the_run),
         CONTRACT_TEST(F3_finishing_it_before_the_run_waits_is_fine),
+        CONTRACT_TEST(F3_what_was_acknowledged_before_its_branch_lost_is_acknowledged_again),
         CONTRACT_TEST(F3_a_deferred_can_be_failed),
         CONTRACT_TEST(F3_the_first_wins_the_same_again_is_fine_and_another_is_told),
         CONTRACT_TEST(F3_a_failure_that_came_first_wins_too),

@@ -139,7 +139,9 @@ static pawl_status judge(struct pw_edit *edit, const struct pw_step_row *step, c
     pawl_status status = pw_event_find(edit, event->run, event->id, &recorded, &found, error);
     if (status != PAWL_OK)
         return status;
-    bool is_late = found && step->status == PAWL_STEP_ERRORED && recorded.consumed_by.size == 0;
+    /* One that came while its branch had not lost yet was acknowledged: that stays true. */
+    bool has_lost = pw_text_equal(step->error_name, pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED)));
+    bool is_late = found && step->status == PAWL_STEP_ERRORED && !has_lost && recorded.consumed_by.size == 0;
     if (found && !is_late && is_same(&recorded, event))
         return PAWL_OK;
     if (is_over)
