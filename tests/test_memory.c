@@ -734,7 +734,8 @@ static void survive(act_fn *const *acts)
             fail_msg("allocation %lld: the end is\n%s\ninstead of\n%s", (long long)nth, end, expected);
     }
     print_message("%lld allocations, %lld trials\n", (long long)calls, (long long)trials);
-    assert_true(trials >= calls / step);
+    /* A play takes a few more or fewer than another: tables grow as names come to lie. */
+    assert_true(trials * step >= calls - calls / 100);
 }
 
 static void a_world_goes_on_after_memory_ran_out_at_any_allocation(void **state)

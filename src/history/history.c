@@ -34,8 +34,8 @@ bool pw_step_is_finished(const struct pw_step *step)
 
 void pw_step_finish(struct pw_history *history, struct pw_step *step, enum pawl_step_status status, int64_t now_ms)
 {
-    if (now_ms > history->finished_at_ms)
-        history->finished_at_ms = now_ms;
+    bool is_set_back = now_ms < history->finished_at_ms;
+    history->finished_at_ms = is_set_back ? history->finished_at_ms + 1 : now_ms;
     step->row.status = status;
     step->row.updated_at_ms = history->finished_at_ms;
 }
