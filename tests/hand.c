@@ -1,6 +1,8 @@
 /* hand.c - see hand.h. */
 #include "hand.h"
 
+#include "engine/engine.h"
+
 static int64_t hand_now(void *user)
 {
     return atomic_load(&((struct hand *)user)->now_ms);
@@ -134,6 +136,12 @@ void hand_finish(struct hand *hand, pawl_turn *turn, const char *result)
 {
     pawl_turn_finish(turn, result, result != NULL ? strlen(result) : 0);
     hand_done_with(hand, hand->runner, turn);
+}
+
+void hand_commit(struct hand *hand)
+{
+    while (pw_commit_lead(hand->engine->commit))
+        continue;
 }
 
 pawl_status recall(pawl_lane *lane, const char *name, struct pawl_answer *answer)

@@ -41,6 +41,9 @@ void hand_done_with(struct hand *hand, pawl_runner *runner, pawl_turn *turn);
 void hand_suspend(struct hand *hand, pawl_turn *turn);
 void hand_finish(struct hand *hand, pawl_turn *turn, const char *result);
 
+/* All that was submitted is committed: where nobody waits for a commit nobody makes it. */
+void hand_commit(struct hand *hand);
+
 /* A step with the default policy. */
 pawl_status recall(pawl_lane *lane, const char *name, struct pawl_answer *answer);
 pawl_attempt *expect_run(pawl_lane *lane, const char *name);

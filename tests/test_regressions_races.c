@@ -16,8 +16,10 @@ struct story {
     pawl_runner *runner;
     int64_t refused_at; /* the attempt whose change the store refuses; those before it fail */
     pawl_status refusal;
-    int walks;          /* of the branch that counts them */
-    pawl_attempt *late; /* the body that outlives its timeout */
+    size_t winner;          /* the branch that comes first */
+    int walks;              /* of the branch that counts them */
+    pawl_attempt *late;     /* the body that outlives its timeout */
+    pawl_attempt *changing; /* the body of "change" */
 };
 
 /* ---- Shorthands ------------------------------------------------------------------------------------------------------ */
@@ -50,7 +52,7 @@ static pawl_status race(struct story *story, pawl_turn *turn, size_t count, pawl
     pawl_status status =
         pawl_lane_first(pawl_turn_lane(turn), "race", strlen("race"), count, branch, story, &winner, statuses);
     if (status == PAWL_OK) {
-        assert_int_equal(winner, 0);
+        assert_int_equal(winner, story->winner);
         pawl_turn_finish(turn, NULL, 0);
     } else {
         assert_int_equal(status, PAWL_SUSPENDED);
@@ -316,7 +318,7 @@ static void a_race_with_a_late_loser_and_a_live_one_is_recorded_once(void **stat
     assert_non_null(step);
     assert_int_equal(step->updated_at_ms, step->created_at_ms);
     assert_int_equal(hand_step(hand, "live")->status, PAWL_STEP_COMPLETED);
-    assert_null(hand_step(hand, "late"));
+    expect_abandoned(hand, "late", 1);
 }
 
 /* Does not ask for its step again: it is not known yet whether the store takes the change. */
@@ -371,6 +373,56 @@ static void the_watchdog_decides_no_race_while_the_store_may_refuse_a_losers_cha
     assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
 }
 
+/* The body of "change" is under way while the event wins; its change is refused before the late one is given up. */
+static pawl_status be_late_behind_a_refusal(struct story *story, pawl_lane *lane)
+{
+    struct pawl_answer answer;
+    pawl_status status = recall_with(lane, "late", TIMEOUT_MS, &answer);
+    if (status != PAWL_OK || answer.kind != PAWL_ANSWER_RUN)
+        return status;
+    assert_null(story->late); /* it is run once */
+    story->late = answer.attempt;
+    let_the_event_win(story, lane);
+    end_change(story, story->changing);
+    hand_commit(story->hand);
+    assert_int_equal(lane->turn->rejections, 1);
+    assert_true(expire(story, NULL) > 0);
+    hand_commit(story->hand);
+    return pawl_attempt_complete(answer.attempt, NULL, 0);
+}
+
+static pawl_status change_against_event_and_late(pawl_lane *lane, size_t position, void *user)
+{
+    struct story *story = user;
+    struct pawl_answer answer;
+    if (position > 0)
+        return position == 1 ? wait_for_go(lane) : be_late_behind_a_refusal(story, lane);
+    pawl_status status = recall_with(lane, "change", TIMEOUT_MS, &answer);
+    if (status != PAWL_OK || answer.kind != PAWL_ANSWER_RUN)
+        return status == PAWL_OK && answer.kind == PAWL_ANSWER_FAILED ? PAWL_FAILED : status;
+    story->changing = answer.attempt;
+    assert_true(pw_fork_help(lane->turn->races));
+    return PAWL_SUSPENDED;
+}
+
+/* What the store had refused of a loser was recorded as its failure, and the next turn let that one win. */
+static void a_race_that_is_won_stays_won_when_a_late_loser_is_given_up(void **state)
+{
+    struct hand *hand = *state;
+    struct story story = { .hand = hand,
+                           .runner = hand->runner,
+                           .refused_at = 1,
+                           .refusal = PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION,
+                           .winner = 1 };
+    hand_create(hand, "r");
+    assert_int_equal(carry(&story, 3, change_against_event_and_late), PAWL_SUSPENDED);
+    hand_commit(hand);
+    assert_int_equal(carry(&story, 3, change_against_event_and_late), PAWL_OK);
+    assert_string_equal(hand_step(hand, "race")->result_json, "1");
+    expect_abandoned(hand, "change", 1);
+    expect_abandoned(hand, "late", 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, hand_set_up, hand_tear_down)
 
 int main(void)
@@ -382,6 +434,7 @@ int main(void)
         TEST(a_race_is_not_decided_while_a_pause_keeps_its_losers_from_being_walked),
         TEST(a_race_with_a_late_loser_and_a_live_one_is_recorded_once),
         TEST(the_watchdog_decides_no_race_while_the_store_may_refuse_a_losers_change),
+        TEST(a_race_that_is_won_stays_won_when_a_late_loser_is_given_up),
     };
     return cmocka_run_group_tests_name("regressions of races", tests, NULL, NULL);
 }

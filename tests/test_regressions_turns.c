@@ -41,12 +41,6 @@ static void fail_run(struct hand *hand, pawl_turn *turn)
     hand_done_with(hand, hand->runner, turn);
 }
 
-static void commit_all(struct hand *hand)
-{
-    while (pw_commit_lead(hand->engine->commit))
-        continue;
-}
-
 /* The watchdog comes by when the attempt is late; `live` runs beside it, or is NULL. */
 static int32_t expire(struct hand *hand, pawl_attempt *late, pawl_attempt *live)
 {
@@ -145,7 +139,7 @@ static void a_timeout_whose_change_is_refused_is_recorded_all_the_same(void **st
     assert_int_equal(recall_once(pawl_turn_lane(turn), "work", &answer), PAWL_OK);
     assert_int_equal(pawl_attempt_sql(answer.attempt, PAWL_WITH_FAILURE, change, NULL, 0), PAWL_OK);
     assert_int_equal(expire(hand, answer.attempt, NULL), 1);
-    commit_all(hand);
+    hand_commit(hand);
     assert_int_equal(pawl_attempt_complete(answer.attempt, NULL, 0), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
 
@@ -170,10 +164,10 @@ static void what_was_refused_before_the_watchdog_came_is_recorded_too(void **sta
     assert_int_equal(recall_once(pawl_turn_lane(turn), "late", &late), PAWL_OK);
     assert_int_equal(pawl_attempt_sql(changing.attempt, PAWL_WITH_SUCCESS, change, NULL, 0), PAWL_OK);
     assert_int_equal(pawl_attempt_complete(changing.attempt, NULL, 0), PAWL_OK);
-    commit_all(hand);
+    hand_commit(hand);
     assert_int_equal(turn->rejections, 1);
     assert_int_equal(expire(hand, late.attempt, NULL), 1);
-    commit_all(hand);
+    hand_commit(hand);
     assert_int_equal(pawl_attempt_complete(late.attempt, NULL, 0), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
 
@@ -207,10 +201,10 @@ static void what_was_refused_is_tried_again_in_time_although_the_late_body_came_
     assert_int_equal(pawl_attempt_sql(changing.attempt, PAWL_WITH_SUCCESS, "INSERT INTO nowhere VALUES (1)", NULL, 0),
                      PAWL_OK);
     assert_int_equal(pawl_attempt_complete(changing.attempt, NULL, 0), PAWL_OK);
-    commit_all(hand);
+    hand_commit(hand);
     assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), 2, 0, wait_or_be_late, hand, statuses), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
-    commit_all(hand);
+    hand_commit(hand);
 
     hand_advance_ms(hand, 1);
     fail_run(hand, hand_poll(hand));
@@ -285,7 +279,7 @@ static void a_loser_that_was_cancelled_has_not_failed_last(void **state)
     (void)race_on(turn, be_cancelled_or_fail, NULL, &winner);
     assert_int_equal(winner, 1);
     fail_run(hand, turn);
-    assert_null(hand_step(hand, "slow"));
+    assert_string_equal(hand_step(hand, "slow")->error_name, "STEP_ABANDONED");
     assert_ok(pawl_retry(hand->engine, "polled", "r", &hand->error), hand->error);
     turn = hand_poll(hand);
     run_step(pawl_turn_lane(turn), "quick", "1");
@@ -307,6 +301,57 @@ static void a_retry_tries_what_failed_last_although_the_clock_was_set_back(void 
     turn = hand_poll(hand);
     assert_int_equal(recall(pawl_turn_lane(turn), "optional", &answer), PAWL_OK);
     assert_int_equal(answer.kind, PAWL_ANSWER_FAILED);
+    run_step(pawl_turn_lane(turn), "charge", "1");
+    hand_finish(hand, turn, NULL);
+}
+
+static pawl_status tell_nobody_or_fail(pawl_lane *lane, size_t position, void *user)
+{
+    struct pawl_answer answer;
+    if (position == 1)
+        return be_cancelled_or_fail(lane, position, user);
+    pawl_status status = recall(lane, "slow", &answer);
+    if (status != PAWL_OK)
+        return status;
+    assert_true(pw_fork_help(lane->turn->races)); /* which is decided meanwhile */
+    assert_int_equal(pawl_attempt_send_event(answer.attempt, "polled", "nobody", "hello", NULL, 0), PAWL_OK);
+    return pawl_attempt_complete(answer.attempt, NULL, 0);
+}
+
+static void a_loser_whose_change_cannot_be_made_has_not_failed_last(void **state)
+{
+    struct hand *hand = *state;
+    size_t winner = SIZE_MAX;
+    hand_create(hand, "r");
+    pawl_turn *turn = hand_poll(hand);
+    (void)race_on(turn, tell_nobody_or_fail, NULL, &winner);
+    assert_int_equal(winner, 1);
+    fail_run(hand, turn);
+    assert_ok(pawl_retry(hand->engine, "polled", "r", &hand->error), hand->error);
+    turn = hand_poll(hand);
+    run_step(pawl_turn_lane(turn), "quick", "1");
+    hand_finish(hand, turn, NULL);
+}
+
+/* Its row is older than the other's, because it had failed before. */
+static void nor_does_a_retry_mistake_a_step_that_was_retried_before_the_clock_was_set_back(void **state)
+{
+    const struct pawl_policy once_more = { .retries_max = 1, .delay_ms = 1000, .timeout_ms = HOUR_MS };
+    struct hand *hand = *state;
+    struct pawl_answer answer;
+    hand_create(hand, "r");
+    pawl_turn *turn = hand_poll(hand);
+    pawl_lane *lane = pawl_turn_lane(turn);
+    assert_int_equal(pawl_recall_step(lane, "charge", strlen("charge"), &once_more, &answer), PAWL_OK);
+    assert_int_equal(pawl_attempt_fail(answer.attempt, "Broken", "", true), PAWL_OK);
+    hand_advance_ms(hand, HOUR_MS);
+    fail_for_good(lane, "optional");
+    hand_advance_ms(hand, -HOUR_MS / 2);
+    assert_int_equal(pawl_recall_step(lane, "charge", strlen("charge"), &once_more, &answer), PAWL_OK);
+    assert_int_equal(pawl_attempt_fail(answer.attempt, "Broken", "", true), PAWL_OK);
+    fail_run(hand, turn);
+    assert_ok(pawl_retry(hand->engine, "polled", "r", &hand->error), hand->error);
+    turn = hand_poll(hand);
     run_step(pawl_turn_lane(turn), "charge", "1");
     hand_finish(hand, turn, NULL);
 }
@@ -456,7 +501,7 @@ static void a_completion_beside_a_turn_is_acknowledged_and_taken(void **state)
     hand_create(hand, "r");
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(pawl_recall_token(pawl_turn_lane(turn), "approval", strlen("approval"), &token), PAWL_OK);
-    commit_all(hand);
+    hand_commit(hand);
     assert_ok(pawl_deferred_fail(hand->engine, token, "Refused", "", &hand->error), hand->error);
     assert_int_equal(await_deferred(turn, &answer), PAWL_OK);
     assert_string_equal(answer.error_name, "Refused");
@@ -477,7 +522,9 @@ int main(void)
         TEST(what_was_refused_is_tried_again_in_time_although_the_late_body_came_back),
         TEST(a_branch_whose_step_timed_out_for_good_beside_a_body_goes_on_at_once),
         TEST(a_loser_that_was_cancelled_has_not_failed_last),
+        TEST(a_loser_whose_change_cannot_be_made_has_not_failed_last),
         TEST(a_retry_tries_what_failed_last_although_the_clock_was_set_back),
+        TEST(nor_does_a_retry_mistake_a_step_that_was_retried_before_the_clock_was_set_back),
         TEST(an_interrupt_is_told_to_the_run_that_was_interrupted_and_no_other),
         TEST(a_child_taken_by_hand_that_is_terminated_with_its_parent_gets_nothing_done),
         TEST(a_completion_that_a_timeout_came_before_is_refused_again_and_again),

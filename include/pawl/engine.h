@@ -364,7 +364,7 @@ PAWL_API pawl_status pawl_lane_all(pawl_lane *lane, size_t count, size_t limit, 
 
 /* The same, until one branch has finished, success or failure: the first.  It is recorded under the name, so every
  * replay takes the same one and calls only that.  The waits of the others are abandoned; bodies under way see
- * pawl_attempt_cancelled() and are waited for. */
+ * pawl_attempt_cancelled() and are waited for, and if they fail they are abandoned, too. */
 PAWL_API pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size, size_t count,
                                      pawl_lane_fn *branch, void *user, size_t *out_winner,
                                      pawl_status *out_status) PAWL_MUST_CHECK;

@@ -155,13 +155,9 @@ pawl_status pawl_attempt_send_event(pawl_attempt *attempt, const char *workflow,
 
 /* ---- How it ends --------------------------------------------------------------------------------------------------- */
 
-/* With the lock held.  What lost a race has not failed, whatever it made of being cancelled; what it logged stays. */
+/* With the lock held.  A branch that lost a race goes no further. */
 static pawl_status record_failure(pawl_attempt *attempt, const char *name, const char *message, bool may_retry)
 {
-    if (pw_lane_is_abandoned(attempt->lane)) {
-        pw_log_join(&attempt->turn->logs, &attempt->logs);
-        return PAWL_SUSPENDED;
-    }
     struct pw_attempt_failure failure = { .attempt = attempt->number,
                                           .name = name,
                                           .message = message,
@@ -169,7 +165,8 @@ static pawl_status record_failure(pawl_attempt *attempt, const char *name, const
                                           .policy = &attempt->policy,
                                           .mutations = attempt->mutations,
                                           .logs = attempt->logs };
-    return pw_boundary_fail(attempt->lane, attempt->step, &failure);
+    pawl_status status = pw_boundary_fail(attempt->lane, attempt->step, &failure);
+    return status == PAWL_OK && pw_lane_is_abandoned(attempt->lane) ? PAWL_SUSPENDED : status;
 }
 
 /* With the lock held. */
@@ -277,7 +274,8 @@ static pawl_status append_line(pawl_lane *lane, pawl_attempt *attempt, const str
     struct pw_log_line *line = pw_arena_zero(&turn->arena, sizeof *line);
     if (line != NULL)
         line->row = *row;
-    if (line == NULL || !pw_arena_text(&turn->arena, row->category, &line->row.category) ||
+    if (line == NULL || !pw_arena_text(&turn->arena, row->step, &line->row.step) || /* it may outlive the history */
+        !pw_arena_text(&turn->arena, row->category, &line->row.category) ||
         !pw_arena_text(&turn->arena, row->message, &line->row.message) ||
         !pw_arena_text(&turn->arena, row->data, &line->row.data))
         return pw_turn_out_of_memory(turn);

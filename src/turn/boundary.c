@@ -311,13 +311,19 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
 
 /* ---- Failures ------------------------------------------------------------------------------------------------- */
 
+static const char *name_of(const struct pw_attempt_failure *failure)
+{
+    const char *reserved = pawl_status_name(PAWL_STEP_ABANDONED); /* the engine's word, which it goes by */
+    return strcmp(failure->name, reserved) == 0 ? pawl_status_name(PAWL_FAILED) : failure->name;
+}
+
 static pawl_status fill_failure(pawl_turn *turn, struct pw_step *step, const struct pw_attempt_failure *failure,
                                 struct pw_log_list *logs)
 {
     struct pw_step_row *row = &step->row;
     struct pw_arena *arena = &turn->history->arena;
     int64_t now_ms = pawl_now_ms(turn->engine);
-    struct pw_text name = pw_text_cut(pw_text_of(failure->name), PW_ERROR_NAME_MAX);
+    struct pw_text name = pw_text_cut(pw_text_of(name_of(failure)), PW_ERROR_NAME_MAX);
     struct pw_text message = pw_text_cut(pw_text_of(failure->message), PW_ERROR_MESSAGE_MAX);
     if (!pw_arena_text(arena, name, &row->error_name) || !pw_arena_text(arena, message, &row->error_message))
         return pw_turn_out_of_memory(turn);
@@ -346,8 +352,37 @@ static bool is_trouble(pawl_status status)
            status == PAWL_STORE_FULL || status == PAWL_STORE_READ_ONLY || status == PAWL_STORE_CORRUPT;
 }
 
+static void mark_abandoned(struct pw_history *history, struct pw_step *step, int64_t now_ms)
+{
+    pw_step_finish(history, step, PAWL_STEP_ERRORED, now_ms);
+    step->row.result = (struct pw_text){ NULL, 0 };
+    step->row.error_name = pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED));
+    step->row.error_message = pw_text_of(pawl_status_text(PAWL_STEP_ABANDONED));
+    step->row.next_retry_at_ms = 0;
+}
+
+/* What lost a race has not failed, whatever it made of being cancelled.  That is recorded at once: the race may come to be
+ * decided only by a later turn, and until then nobody may run the body again, nor win with its failure.  Waits are left as
+ * they are, for whoever decides the race. */
+static pawl_status fail_abandoned(pawl_lane *lane, struct pw_step *step, const struct pw_attempt_failure *failure)
+{
+    pawl_turn *turn = lane->turn;
+    struct pw_boundary boundary = { .lane = lane, .step = step, .logs = failure->logs };
+    if (step->row.kind != PAWL_STEP_DO)
+        return pw_lane_suspend(lane);
+    if (!pw_log_system(turn, &boundary.verdict, PAWL_LOG_WARN, step->row.name, failure->attempt,
+                       "attempt %lld failed after another branch had come first: %.80s: %.400s",
+                       (long long)failure->attempt, failure->name, failure->message))
+        return pw_turn_out_of_memory(turn);
+    mark_abandoned(turn->history, step, pawl_now_ms(turn->engine));
+    step->row.attempts = failure->attempt;
+    return pw_boundary_record(&boundary);
+}
+
 pawl_status pw_boundary_fail(pawl_lane *lane, struct pw_step *step, const struct pw_attempt_failure *failure)
 {
+    if (pw_lane_is_abandoned(lane))
+        return fail_abandoned(lane, step, failure);
     struct pw_boundary boundary = { .lane = lane,
                                     .step = step,
                                     .when = PAWL_WITH_FAILURE,
@@ -417,12 +452,7 @@ static bool add_abandoned(struct turn_unit *own, const pawl_lane *lane, int64_t 
             continue;
         turn->rejections -= step->rejected != PAWL_OK; /* nobody will ask what became of it */
         step->rejected = PAWL_OK;
-        step->row.status = PAWL_STEP_ERRORED;
-        step->row.result = (struct pw_text){ NULL, 0 };
-        step->row.error_name = pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED));
-        step->row.error_message = pw_text_of(pawl_status_text(PAWL_STEP_ABANDONED));
-        step->row.next_retry_at_ms = 0;
-        step->row.updated_at_ms = now_ms;
+        mark_abandoned(turn->history, step, now_ms);
         struct pw_job job;
         if (!add_step(own, step) || (pw_job_of_step(step, &job) && !add_end(own, &job)))
             return false;

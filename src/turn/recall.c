@@ -143,6 +143,13 @@ pawl_status pw_recall_wait(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kin
     return pw_lane_suspend(lane);
 }
 
+/* Its branch lost a race, which the turn may have ended before recording: another branch will win it, now as then. */
+static bool has_lost(const struct pw_step *step)
+{
+    return step->row.kind == PAWL_STEP_DO && pw_step_is_finished(step) &&
+           pw_text_equal(step->row.error_name, pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED)));
+}
+
 pawl_status pw_recall_choice(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer, bool *out_decided)
 {
     *out_decided = false;
@@ -155,9 +162,13 @@ pawl_status pw_recall_choice(pawl_lane *lane, struct pw_step *step, struct pawl_
         if (status != PAWL_OK)
             return status;
     } while (true);
-    if (step->rejected == PAWL_OK)
+    bool lost = step->rejected == PAWL_OK && has_lost(step);
+    if (step->rejected == PAWL_OK && !lost)
         *out_decided = answer_if_finished(lane, step, out_answer);
-    return !*out_decided && pw_lane_is_abandoned(lane) ? pw_lane_suspend(lane) : PAWL_OK;
+    if (*out_decided || !(lost || pw_lane_is_abandoned(lane)))
+        return PAWL_OK;
+    bool is_told = !pw_lane_is_abandoned(lane) && pw_recall_is_interrupted(lane->turn);
+    return is_told ? pw_recall_interrupt(lane) : pw_lane_suspend(lane);
 }
 
 pawl_status pw_recall_settle(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer, bool *out_decided)
@@ -235,7 +246,7 @@ static pawl_status tell_rejection(pawl_lane *lane, struct pw_step *step, const s
                                           .may_retry = !unique,
                                           .policy = policy,
                                           .mutations = step->mutations };
-    if (step->row.status != PAWL_STEP_ERRORED)
+    if (step->row.status != PAWL_STEP_ERRORED || pw_lane_is_abandoned(lane))
         return pw_boundary_fail(lane, step, &failure);
     /* It was the changes for the failure that were refused: the failure stands, without them. */
     struct pw_boundary boundary = { .lane = lane, .step = step, .when = PAWL_WITH_FAILURE };
@@ -579,6 +590,13 @@ pawl_status pawl_recall_event(pawl_lane *lane, const char *name, size_t name_siz
     return pw_recall_ask(lane, &call, event_look, &wait, out_answer);
 }
 
+/* The step's, if that has lost a race by now: then it has not failed.  Otherwise it does not matter which. */
+static pawl_lane *lane_to_blame(pawl_turn *turn, const struct pw_step *step)
+{
+    bool is_reached = step->reached_pass == turn->history->pass;
+    return is_reached && pw_lane_is_abandoned(step->lane) ? step->lane : &turn->main;
+}
+
 /* With the lock held.  The turn closes before the workflow asks for these steps again. */
 pawl_status pw_recall_record_rejections(pawl_turn *turn)
 {
@@ -589,7 +607,7 @@ pawl_status pw_recall_record_rejections(pawl_turn *turn)
         if (step->row.kind != PAWL_STEP_DO)
             pw_recall_take_back_timeout(turn, step);
         else
-            status = tell_rejection(&turn->main, step, &step->policy);
+            status = tell_rejection(lane_to_blame(turn, step), step, &step->policy);
     }
     return status;
 }

@@ -628,8 +628,7 @@ static void fail_late(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
         attempt->expired = true;
         if (!attempt->step->running || turn->dead || turn->closing || pw_turn_is_over(turn))
             continue;
-        /* What lost a race is not a failure. */
-        if (!pw_lane_is_abandoned(attempt->lane) && fail_expired(attempt) != PAWL_OK)
+        if (fail_expired(attempt) != PAWL_OK)
             return; /* memory is out, and the turn is over */
     }
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "fail.h"
-#include "turn/turn.h"
+#include "turn/lanes.h"
 #include "world.h"
 
 enum { BRANCHES_MAX = 8, ATTEMPT_THAT_SUCCEEDS = 6 };
@@ -248,6 +248,19 @@ static pawl_status end_body(struct sim_world *world, pawl_attempt *attempt, int 
     return status;
 }
 
+/* Another worker carries the branches beside this one, of which one may come first while the body runs. */
+static void carry_rivals(const struct player *player)
+{
+    struct sim_world *world = player->world;
+    struct pw_fork *race = player->turn->races;
+    if (!player->process->is_loose || race == NULL || world->is_calm || sim_below(&world->chance, 4) > 0)
+        return;
+    sim_trace("a worker carries the rivals of this branch");
+    sim_trace_enter();
+    (void)pw_fork_help(race);
+    sim_trace_leave();
+}
+
 static pawl_status run_body(struct player *player, pawl_lane *lane, pawl_attempt *attempt, int node, uint64_t told)
 {
     struct sim_world *world = player->world;
@@ -264,6 +277,7 @@ static pawl_status run_body(struct player *player, pawl_lane *lane, pawl_attempt
               (long long)player->fence->run, (long long)try);
     world->counts->bodies++;
     prepare_body(player, lane, attempt, node, number);
+    carry_rivals(player);
     sim_interlude(world);
     enum sim_body_end end = choose_end(player, try, deadline_ms, row_of(player, node)->goes > 0);
     pawl_status status = end_body(world, attempt, number, end);
