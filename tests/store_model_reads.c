@@ -182,13 +182,17 @@ static int64_t sooner_of(int64_t left, int64_t right)
 }
 
 static pawl_status next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                            const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error)
+                            const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
+                            struct pawl_error *error)
 {
     const struct model *model = (const struct model *)store;
     (void)error;
     *out_at_ms = INT64_MAX;
-    for (size_t i = 0; i < model->rows.instance_count; i++)
-        *out_at_ms = sooner_of(*out_at_ms, store_model_due_for(&model->rows.instances[i], workflows, count, share));
+    for (size_t i = 0; i < model->rows.instance_count; i++) {
+        int64_t at_ms = store_model_due_for(&model->rows.instances[i], workflows, count, share);
+        if (at_ms > after_ms)
+            *out_at_ms = sooner_of(*out_at_ms, at_ms);
+    }
     return PAWL_OK;
 }
 

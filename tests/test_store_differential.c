@@ -322,20 +322,22 @@ static int64_t sum_of(struct trial *trial, size_t side)
 
 static void compare_totals(struct trial *trial)
 {
-    int64_t due[SIDES], own[SIDES], hooks[SIDES], sums[SIDES];
+    int64_t due[SIDES], later[SIDES], own[SIDES], hooks[SIDES], sums[SIDES];
     struct pw_share share = trial_share(trial);
     struct pw_task_counts counts[SIDES];
     struct pw_status_counts statuses[SIDES];
     int64_t max = 1 + trial_below(trial, 4);
     for (size_t s = 0; s < SIDES; s++) {
         struct pw_store *store = trial->sides[s].store;
-        assert_int_equal(store->ops->next_due(store, trial->workflows, 2, NULL, &due[s], NULL), PAWL_OK);
-        assert_int_equal(store->ops->next_due(store, trial->workflows, 2, &share, &own[s], NULL), PAWL_OK);
+        assert_int_equal(store->ops->next_due(store, trial->workflows, 2, NULL, PW_EVER, &due[s], NULL), PAWL_OK);
+        assert_int_equal(store->ops->next_due(store, trial->workflows, 2, NULL, due[MODEL], &later[s], NULL), PAWL_OK);
+        assert_int_equal(store->ops->next_due(store, trial->workflows, 2, &share, PW_EVER, &own[s], NULL), PAWL_OK);
         assert_int_equal(store->ops->next_hook(store, trial->hooks, 2, &hooks[s], NULL), PAWL_OK);
         assert_int_equal(store->ops->count_tasks(store, trial->now_ms, &counts[s], NULL), PAWL_OK);
         assert_int_equal(store->ops->count_statuses(store, trial->workflows, 2, max, &statuses[s], NULL), PAWL_OK);
         sums[s] = sum_of(trial, s);
         assert_true(due[MODEL] == due[s]);
+        assert_true(later[MODEL] == later[s]);
         assert_true(own[MODEL] == own[s]);
         assert_true(hooks[MODEL] == hooks[s]);
         assert_int_equal(sums[MODEL], sums[s]);

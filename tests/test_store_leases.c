@@ -175,8 +175,9 @@ static void another_owners_lease_is_not_renewed(void **state)
 static int64_t next_due(struct fixture *fixture, const struct pw_text *workflows, size_t count)
 {
     int64_t at_ms = 0;
-    assert_int_equal(fixture->store->ops->next_due(fixture->store, workflows, count, NULL, &at_ms, &fixture->error),
-                     PAWL_OK);
+    assert_int_equal(
+        fixture->store->ops->next_due(fixture->store, workflows, count, NULL, PW_EVER, &at_ms, &fixture->error),
+        PAWL_OK);
     return at_ms;
 }
 

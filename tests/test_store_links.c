@@ -559,8 +559,8 @@ static void a_run_that_waits_for_repair_is_not_due(void **state) /* F2 */
     assert_int_equal(read_key(fixture, at.instance).task.kind, PW_TASK_REPAIR);
     assert_int_equal(fixture_claim(fixture, &order, 1, 5)->claim_count, 0);
     fixture_clear_units(fixture);
-    assert_int_equal(fixture->store->ops->next_due(fixture->store, &order, 1, NULL, &due_at_ms, &fixture->error),
-                     PAWL_OK);
+    assert_int_equal(
+        fixture->store->ops->next_due(fixture->store, &order, 1, NULL, PW_EVER, &due_at_ms, &fixture->error), PAWL_OK);
     assert_true(due_at_ms == INT64_MAX);
     struct pw_op_hold *hold = add_hold(fixture_unit(fixture), at);
     fixture_apply(fixture);

@@ -157,11 +157,17 @@ static void assert_claims(const struct pw_op_claim *op, const char *ids)
         assert_int_equal(op->claims[i].id.data[0], ids[i]);
 }
 
-static int64_t next_due(struct fixture *fixture, const struct pw_share *share)
+static int64_t next_due_after(struct fixture *fixture, const struct pw_share *share, int64_t after_ms)
 {
     int64_t at_ms = 0;
-    assert_int_equal(fixture->store->ops->next_due(fixture->store, &order, 1, share, &at_ms, &fixture->error), PAWL_OK);
+    assert_int_equal(fixture->store->ops->next_due(fixture->store, &order, 1, share, after_ms, &at_ms, &fixture->error),
+                     PAWL_OK);
     return at_ms;
+}
+
+static int64_t next_due(struct fixture *fixture, const struct pw_share *share)
+{
+    return next_due_after(fixture, share, PW_EVER);
 }
 
 static void a_claim_takes_its_own_at_once_and_others_after_the_grace(void **state)
@@ -182,6 +188,26 @@ static void a_claim_takes_its_own_at_once_and_others_after_the_grace(void **stat
     assert_claims(claim_part(fixture, &part, 9), "a");
     fixture->now_ms += 2;
     assert_claims(claim_part(fixture, &part, 9), "c");
+}
+
+static void what_is_due_later_is_told_of_beside_what_is_due_already(void **state)
+{
+    struct fixture *fixture = *state;
+    struct part part;
+    make_part(&part, "bd");
+    for (const char *id = "a\0b\0"; *id != '\0'; id += 2)
+        (void)create_instance(fixture, "order", id);
+    (void)park(fixture, create_instance(fixture, "order", "c"), PW_TASK_WAITING, PW_TASK_WAKE, FIXTURE_NOW_MS + 20);
+    (void)park(fixture, create_instance(fixture, "order", "d"), PW_TASK_WAITING, PW_TASK_WAKE, FIXTURE_NOW_MS + 40);
+    assert_int_equal(next_due_after(fixture, NULL, FIXTURE_NOW_MS - 1), FIXTURE_NOW_MS);
+    assert_int_equal(next_due_after(fixture, NULL, FIXTURE_NOW_MS), FIXTURE_NOW_MS + 20);
+    assert_int_equal(next_due_after(fixture, &part.share, FIXTURE_NOW_MS - 1), FIXTURE_NOW_MS);
+    assert_int_equal(next_due_after(fixture, &part.share, FIXTURE_NOW_MS), FIXTURE_NOW_MS + 40);
+    assert_int_equal(next_due_after(fixture, &part.share, FIXTURE_NOW_MS + 40), FIXTURE_NOW_MS + GRACE_MS);
+    assert_int_equal(next_due_after(fixture, &part.share, FIXTURE_NOW_MS + GRACE_MS), FIXTURE_NOW_MS + GRACE_MS + 20);
+    assert_true(next_due_after(fixture, NULL, FIXTURE_NOW_MS + 40) == INT64_MAX);
+    (void)create_held(fixture, "order", "b2");
+    assert_int_equal(next_due_after(fixture, NULL, FIXTURE_NOW_MS + 40), FIXTURE_NOW_MS + FIXTURE_LEASE_MS);
 }
 
 /* C2: wake, retry, resume before run; in each the oldest first, own and others alike. */
@@ -310,6 +336,7 @@ static void a_file_of_version_2_is_migrated_and_its_runs_go_on(void **state)
     TEST(what_it_says_last_holds)                                                                                      \
     TEST(one_that_is_withdrawn_is_listed_no_more)                                                                      \
     TEST(a_claim_takes_its_own_at_once_and_others_after_the_grace)                                                     \
+    TEST(what_is_due_later_is_told_of_beside_what_is_due_already)                                                      \
     TEST(the_order_is_the_same_for_all_that_may_be_taken)                                                              \
     TEST(an_expired_lease_is_its_owners_first_too)                                                                     \
     TEST(who_owns_nothing_takes_what_is_left)                                                                          \

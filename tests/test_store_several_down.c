@@ -32,10 +32,11 @@ static pawl_status switched_apply(struct pw_store *store, struct pw_unit **units
 }
 
 static pawl_status switched_next_due(struct pw_store *store, const struct pw_text *names, size_t count,
-                                     const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error)
+                                     const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
+                                     struct pawl_error *error)
 {
     const struct pw_store_ops *ops = ops_of(store, error);
-    return ops != NULL ? ops->next_due(store, names, count, share, out_at_ms, error) : PAWL_STORE_UNAVAILABLE;
+    return ops != NULL ? ops->next_due(store, names, count, share, after_ms, out_at_ms, error) : PAWL_STORE_UNAVAILABLE;
 }
 
 static pawl_status switched_list(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,
@@ -105,7 +106,7 @@ static void one_that_is_down_keeps_only_its_own_from_going_on(void **state)
     take_down(1);
 
     /* What is looked for comes from the others. */
-    assert_int_equal(ops->next_due(fixture->store, &order, 1, NULL, &at_ms, &fixture->error), PAWL_OK);
+    assert_int_equal(ops->next_due(fixture->store, &order, 1, NULL, PW_EVER, &at_ms, &fixture->error), PAWL_OK);
     struct pw_op_claim *claim = fixture_claim(fixture, &order, 1, 10);
     assert_int_equal(claim->claim_count, 2);
     for (size_t i = 0; i < 2; i++)
@@ -189,8 +190,9 @@ static void where_all_are_down_that_is_the_answer(void **state)
         assert_int_equal(fixture_apply_on(fixture, fixture->store), PAWL_STORE_UNAVAILABLE);
         assert_true(fixture->units[0].undone);
         fixture_clear_units(fixture);
-        assert_int_equal(fixture->store->ops->next_due(fixture->store, &order, 1, NULL, &at_ms, &fixture->error),
-                         PAWL_STORE_UNAVAILABLE);
+        assert_int_equal(
+            fixture->store->ops->next_due(fixture->store, &order, 1, NULL, PW_EVER, &at_ms, &fixture->error),
+            PAWL_STORE_UNAVAILABLE);
     }
     for (size_t home = 0; home < 3; home++)
         bring_up(home);

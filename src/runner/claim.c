@@ -94,7 +94,7 @@ pawl_status pw_runner_claim_limited(pawl_runner *runner, struct pw_unit *unit, s
     return pw_commit_run(runner->engine->commit, unit);
 }
 
-pawl_status pw_runner_next_due(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error)
+pawl_status pw_runner_next_due(pawl_runner *runner, int64_t after_ms, int64_t *out_at_ms, struct pawl_error *error)
 {
     struct pw_store *store = runner->engine->store;
     size_t count;
@@ -102,7 +102,7 @@ pawl_status pw_runner_next_due(pawl_runner *runner, int64_t *out_at_ms, struct p
     if (names == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
     struct pw_share share = share_of(runner, count);
-    pawl_status status = store->ops->next_due(store, names, count, &share, out_at_ms, error);
+    pawl_status status = store->ops->next_due(store, names, count, &share, after_ms, out_at_ms, error);
     free(names);
     return status;
 }
@@ -126,9 +126,9 @@ pawl_status pw_runner_next_wake(pawl_runner *runner, int64_t *out_at_ms, struct 
     struct pw_text *limited = pw_runner_names(runner->engine, PW_NAMES_LIMITED, &limited_count);
     pawl_status status = names != NULL && limited != NULL ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
     if (status == PAWL_OK)
-        status = store->ops->next_due(store, names, count, &all, &at_ms, error);
+        status = store->ops->next_due(store, names, count, &all, PW_EVER, &at_ms, error);
     for (size_t i = 0; status == PAWL_OK && i < limited_count; i++) {
-        status = store->ops->next_due(store, &limited[i], 1, &all, &due_at_ms, error);
+        status = store->ops->next_due(store, &limited[i], 1, &all, PW_EVER, &due_at_ms, error);
         if (status == PAWL_OK && limited_wake(runner, due_at_ms) < at_ms)
             at_ms = limited_wake(runner, due_at_ms);
     }

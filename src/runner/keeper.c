@@ -143,7 +143,7 @@ static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
     claim_limited(runner, (size_t)max - count);
     int64_t now_ms = pawl_now_ms(runner->engine), due_at_ms = now_ms;
     if (status == PAWL_OK && count < (size_t)max)
-        status = pw_runner_next_due(runner, &due_at_ms, NULL);
+        status = pw_runner_next_due(runner, PW_EVER, &due_at_ms, NULL);
     if (status != PAWL_OK)
         due_at_ms = now_ms + TROUBLE_MS;
     else if (max > 0 && count == 0 && due_at_ms <= claimed_at_ms)
@@ -159,7 +159,7 @@ static void poll(pawl_runner *runner)
     int64_t due_at_ms = INT64_MAX;
     size_t places = room(runner) > 0 && !atomic_load(&runner->stopping) ? (size_t)room(runner) : 0;
     pthread_mutex_unlock(&runner->lock);
-    pawl_status status = pw_runner_next_due(runner, &due_at_ms, NULL);
+    pawl_status status = pw_runner_next_due(runner, PW_EVER, &due_at_ms, NULL);
     claim_limited(runner, places);
     pthread_mutex_lock(&runner->lock);
     if (status == PAWL_OK)

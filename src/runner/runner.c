@@ -447,7 +447,7 @@ static void note_limits(pawl_runner *runner, const struct pw_text *names, size_t
     struct pw_store *store = runner->engine->store;
     const struct pw_share all = { .owned = NULL };
     int64_t due_at_ms = INT64_MAX;
-    if (count > 0 && store->ops->next_due(store, names, count, &all, &due_at_ms, NULL) == PAWL_OK &&
+    if (count > 0 && store->ops->next_due(store, names, count, &all, PW_EVER, &due_at_ms, NULL) == PAWL_OK &&
         due_at_ms <= asked_at_ms)
         atomic_store(&runner->limits_met_ms, asked_at_ms);
 }

@@ -132,7 +132,8 @@ pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_c
  * them can be claimed is known only by trying. */
 pawl_status pw_runner_claim_limited(pawl_runner *runner, struct pw_unit *unit, struct pw_text name, size_t max,
                                     struct pw_op_claim **out_claim);
-pawl_status pw_runner_next_due(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error);
+/* Past after_ms, or PW_EVER. */
+pawl_status pw_runner_next_due(pawl_runner *runner, int64_t after_ms, int64_t *out_at_ms, struct pawl_error *error);
 /* For who ticks: of all workflows, whoever's share it is.  What a limit kept from the last tick is worth another one after
  * poll_ms: others end their jobs without telling. */
 pawl_status pw_runner_next_wake(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error);

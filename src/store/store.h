@@ -192,6 +192,9 @@ struct pw_share {
     int64_t grace_ms;
 };
 
+/* Before all times, and far enough from the least number that a grace can be taken off. */
+#define PW_EVER (INT64_MIN / 2)
+
 /* ---- Units of work ------------------------------------------------------------------------------------------- */
 
 enum pw_op_kind {
@@ -649,10 +652,12 @@ struct pw_store_ops {
      * all of the run's steps and, when asked for, all events that are not delivered.  NULL: they are asked for one by one. */
     pawl_status (*read_run)(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
                             bool with_events, struct pw_run_rows *out_rows, struct pawl_error *error);
-    /* When the next task of these workflows is due or its lease expires; INT64_MAX: never.  With a share: when the next
-     * one is the share's; NULL: all are. */
+    /* When the next task of these workflows is due or its lease expires, past after_ms or PW_EVER; INT64_MAX: never.  With a
+     * share: when the next one is the share's; NULL: all are.  What the share has by then may be told of once more, for
+     * the end of its grace. */
     pawl_status (*next_due)(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                            const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error);
+                            const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
+                            struct pawl_error *error);
     pawl_status (*count_tasks)(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
                                struct pawl_error *error);
     /* How many instances of these workflows have which status, as list_instances would give them out.  No status is counted

@@ -131,11 +131,12 @@ static pawl_status read_waiting_steps(struct pw_store *store, struct pw_arena *a
 }
 
 static pawl_status next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                            const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error)
+                            const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
+                            struct pawl_error *error)
 {
     struct pw_store *inner = ((struct fault_store *)store)->forward.inner;
     FAIL_READ(error);
-    return inner->ops->next_due(inner, workflows, count, share, out_at_ms, error);
+    return inner->ops->next_due(inner, workflows, count, share, after_ms, out_at_ms, error);
 }
 
 static pawl_status count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,

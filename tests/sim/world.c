@@ -500,7 +500,7 @@ static void check_next_of_share(struct sim_world *world, const struct sim_proces
         pawl_runner *runner = process->runners[i].runner;
         const struct pw_share share = { .owned = runner->view.owned, .grace_ms = PW_SHARD_GRACE_MS };
         int64_t next_ms = 0, expected_ms = sim_model_next_of_share(&world->model, &share);
-        pawl_status status = pw_runner_next_due(runner, &next_ms, NULL);
+        pawl_status status = pw_runner_next_due(runner, PW_EVER, &next_ms, NULL);
         SIM_CHECK(SIM_RULE_NEXT_WAKE, status == PAWL_OK && next_ms == expected_ms,
                   "its share: %s, %lld instead of %lld", pawl_status_name(status), (long long)next_ms,
                   (long long)expected_ms);

@@ -92,7 +92,8 @@ pawl_status pw_postgres_read_waiting_steps(struct pw_store *store, struct pw_are
 pawl_status pw_postgres_read_run(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
                                  bool with_events, struct pw_run_rows *out_rows, struct pawl_error *error);
 pawl_status pw_postgres_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                                 const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error);
+                                 const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
+                                 struct pawl_error *error);
 pawl_status pw_postgres_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
                                     struct pawl_error *error);
 pawl_status pw_postgres_count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count,

@@ -96,13 +96,16 @@
     "   SELECT * FROM workflow_instance WHERE key = due.instance LIMIT 1) i ON true"                                   \
     " ORDER BY due.later, due.at, due.instance"
 
-/* When the first is due, and with a share when the first of it is: of the others after the grace, $3. */
-#define PG_NEXT(tasks, column)                                                                                         \
-    "(SELECT " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks " ORDER BY " column " LIMIT 1)"
+/* When the first is due past a time, and with a share when the first of it is past $4: of the others after the grace,
+ * $3. */
+#define PG_NEXT(tasks, column, after)                                                                                  \
+    "(SELECT " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks " AND " column " > " after    \
+    "  ORDER BY " column " LIMIT 1)"
 #define PG_NEXT_OF_SHARE(tasks, column)                                                                                \
     "(SELECT " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks                               \
+    "  AND " column " > $4::bigint"                                                                                    \
     "  AND coalesce(substr(w.owned, shard + 1, 1), '1') = '1' ORDER BY " column " LIMIT 1) UNION ALL"                  \
-    " (SELECT n.at + $3::bigint FROM " PG_NEXT(tasks, column) " n)"
+    " (SELECT n.at + $3::bigint FROM " PG_NEXT(tasks, column, "$4::bigint - $3::bigint") " n)"
 
 /* How many have a status, up to $2: by the task while the run is open, by the outcome afterwards. */
 #define PG_COUNT(table, column, value)                                                                                 \
@@ -491,8 +494,8 @@
         " AND seq < $3::bigint" PG_LOG_FILTER " ORDER BY seq DESC LIMIT $4::bigint")                                   \
     QUERY(NEXT_DUE,                                                                                                    \
         "SELECT min(d.at) FROM unnest($1::text[]) AS w (workflow) CROSS JOIN LATERAL ("                                \
-        PG_NEXT(PG_RESUMABLE, "due_at") " UNION ALL " PG_NEXT(PG_STARTABLE, "due_at") " UNION ALL "                    \
-        PG_NEXT(PG_LEASED, "locked_until") ") d")                                                                      \
+        PG_NEXT(PG_RESUMABLE, "due_at", "$2::bigint") " UNION ALL " PG_NEXT(PG_STARTABLE, "due_at", "$2::bigint")      \
+        " UNION ALL " PG_NEXT(PG_LEASED, "locked_until", "$2::bigint") ") d")                                          \
     QUERY(NEXT_DUE_SHARED,                                                                                             \
         "SELECT min(d.at) FROM unnest($1::text[], $2::text[]) AS w (workflow, owned) CROSS JOIN LATERAL ("             \
         PG_NEXT_OF_SHARE(PG_RESUMABLE, "due_at") " UNION ALL " PG_NEXT_OF_SHARE(PG_STARTABLE, "due_at") " UNION ALL "  \
@@ -512,7 +515,8 @@
         PG_ENDED_COUNT("1") ", " PG_ENDED_COUNT("2") ", " PG_ENDED_COUNT("3"))                                         \
     QUERY(HOOK_NEXT,                                                                                                   \
         "SELECT min(d.at) FROM unnest($1::text[]) AS w (hook) CROSS JOIN LATERAL (SELECT next_at AS at"                \
-        " FROM workflow_hook WHERE hook = w.hook AND next_at IS NOT NULL ORDER BY next_at LIMIT 1) d")                 \
+        " FROM workflow_hook WHERE hook = w.hook AND next_at IS NOT NULL AND next_at > $2::bigint"                     \
+        " ORDER BY next_at LIMIT 1) d")                                                                                \
     QUERY(HOOKS, PG_HOOKS " WHERE h.key > $1::bigint ORDER BY h.key LIMIT $2::bigint")                                 \
     QUERY(HOOKS_PENDING,                                                                                               \
         PG_HOOKS " WHERE (h.next_at IS NULL, h.key + 0) > (false, $1::bigint) AND (h.next_at IS NULL) <= false"        \

@@ -477,7 +477,7 @@ static void put_names(struct pw_columns *columns, const struct pw_text *names, c
 
 /* share NULL: the query is of all. */
 static pawl_status read_earliest(struct pw_store *store, enum pw_pg_query name, const struct pw_text *names,
-                                 size_t count, const struct pw_share *share, int64_t *out_at_ms,
+                                 size_t count, const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
                                  struct pawl_error *error)
 {
     struct pw_arena arena = { 0 };
@@ -491,6 +491,7 @@ static pawl_status read_earliest(struct pw_store *store, enum pw_pg_query name, 
     pw_call_columns(&call, &columns);
     if (share != NULL)
         pw_call_integer(&call, share->grace_ms);
+    pw_call_integer(&call, after_ms);
     if (count > 0)
         status = pw_pg_read((struct pw_postgres *)store, &call, take_earliest, &at_ms, error);
     pw_arena_clear(&arena);
@@ -500,18 +501,19 @@ static pawl_status read_earliest(struct pw_store *store, enum pw_pg_query name, 
 }
 
 pawl_status pw_postgres_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                                 const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error)
+                                 const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
+                                 struct pawl_error *error)
 {
     if (share != NULL && share->owned == NULL)
         share = NULL;
     return read_earliest(store, share != NULL ? PW_PG_NEXT_DUE_SHARED : PW_PG_NEXT_DUE, workflows, count, share,
-                         out_at_ms, error);
+                         after_ms, out_at_ms, error);
 }
 
 pawl_status pw_postgres_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
                                   struct pawl_error *error)
 {
-    return read_earliest(store, PW_PG_HOOK_NEXT, hooks, count, NULL, out_at_ms, error);
+    return read_earliest(store, PW_PG_HOOK_NEXT, hooks, count, NULL, PW_EVER, out_at_ms, error);
 }
 
 /* ---- How many ------------------------------------------------------------------------------------------------- */

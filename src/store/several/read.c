@@ -181,6 +181,7 @@ struct next {
     const struct pw_text *names;
     size_t count;
     const struct pw_share *share;
+    int64_t after_ms;
     int64_t at_ms;
 };
 
@@ -194,7 +195,8 @@ static pawl_status ask_next_due(struct pw_store *member, void *user, struct pawl
 {
     struct next *next = user;
     int64_t at_ms = INT64_MAX;
-    pawl_status status = member->ops->next_due(member, next->names, next->count, next->share, &at_ms, error);
+    pawl_status status =
+        member->ops->next_due(member, next->names, next->count, next->share, next->after_ms, &at_ms, error);
     note_next(next, status, at_ms);
     return status;
 }
@@ -218,15 +220,17 @@ static pawl_status ask_next(struct pw_store *store, ask_fn *ask, struct next nex
 }
 
 pawl_status pw_several_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                                const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error)
+                                const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
+                                struct pawl_error *error)
 {
-    return ask_next(store, ask_next_due, (struct next){ workflows, count, share, INT64_MAX }, out_at_ms, error);
+    return ask_next(store, ask_next_due, (struct next){ workflows, count, share, after_ms, INT64_MAX }, out_at_ms,
+                    error);
 }
 
 pawl_status pw_several_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
                                  struct pawl_error *error)
 {
-    return ask_next(store, ask_next_hook, (struct next){ hooks, count, NULL, INT64_MAX }, out_at_ms, error);
+    return ask_next(store, ask_next_hook, (struct next){ hooks, count, NULL, PW_EVER, INT64_MAX }, out_at_ms, error);
 }
 
 struct counting {

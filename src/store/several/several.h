@@ -138,7 +138,8 @@ pawl_status pw_several_list_instances(struct pw_store *store, struct pw_arena *a
 pawl_status pw_several_list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
                                   struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error);
 pawl_status pw_several_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                                const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error);
+                                const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
+                                struct pawl_error *error);
 pawl_status pw_several_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
                                  struct pawl_error *error);
 pawl_status pw_several_describe(struct pw_store *store, const struct pw_runner_row *runner, struct pawl_error *error);

@@ -48,9 +48,11 @@
 #define STARTABLE "workflow_task INDEXED BY workflow_task_startable WHERE kind = 3 AND processing = 0 AND status < 2"
 #define LEASED "workflow_task INDEXED BY workflow_task_leased WHERE processing = 1"
 #define DUE_IN_SHARE(column) " AND (+" column " <= ?5 OR substr(?4, shard + 1, 1) = '1')"
+/* Past ?4: when the first of the shards is due, and the first of all after the grace. */
 #define NEXT_OF(column, tasks)                                                                                         \
-    "(SELECT " column " FROM " tasks " AND workflow = ?1 AND substr(?2, shard + 1, 1) = '1' ORDER BY " column          \
-    " LIMIT 1), (SELECT min(" column ") FROM " tasks " AND workflow = ?1) + ?3"
+    "(SELECT " column " FROM " tasks " AND workflow = ?1 AND " column " > ?4 AND substr(?2, shard + 1, 1) = '1'"       \
+    "  ORDER BY " column " LIMIT 1),"                                                                                  \
+    " (SELECT min(" column ") FROM " tasks " AND workflow = ?1 AND " column " > ?4 - ?3) + ?3"
 
 /* How many have a status, up to a limit: by the task while the run is open, by the outcome afterwards. */
 #define OPEN_COUNT(status, max)                                                                                        \
@@ -156,11 +158,11 @@
         " WHERE processing = 1 AND locked_until > ?1 AND owner > 0")                                                   \
     QUERY(NEXT_DUE,                                                                                                    \
         "SELECT (SELECT min(due_at) FROM workflow_task INDEXED BY workflow_task_resumable"                             \
-        "         WHERE kind < 3 AND processing = 0 AND status < 2 AND workflow = ?1),"                                \
+        "         WHERE kind < 3 AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at > ?2),"                \
         "       (SELECT min(due_at) FROM workflow_task INDEXED BY workflow_task_startable"                             \
-        "         WHERE kind = 3 AND processing = 0 AND status < 2 AND workflow = ?1),"                                \
+        "         WHERE kind = 3 AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at > ?2),"                \
         "       (SELECT min(locked_until) FROM workflow_task INDEXED BY workflow_task_leased"                          \
-        "         WHERE processing = 1 AND workflow = ?1)")                                                            \
+        "         WHERE processing = 1 AND workflow = ?1 AND locked_until > ?2)")                                      \
     QUERY(TASK_WORKFLOW_AFTER,                                                                                         \
         "SELECT min(workflow) FROM workflow_task INDEXED BY workflow_task_status WHERE workflow > ?1")                 \
     QUERY(TASK_COUNTS,                                                                                                 \
@@ -318,7 +320,8 @@
     QUERY(HOOK_RESEND,                                                                                                 \
         "UPDATE workflow_hook SET attempts = 0, epoch = epoch + 1, next_at = ?2, locked_until = NULL WHERE id = ?1")   \
     QUERY(HOOK_NEXT,                                                                                                   \
-        "SELECT min(next_at) FROM workflow_hook INDEXED BY workflow_hook_due WHERE hook = ?1 AND next_at IS NOT NULL") \
+        "SELECT min(next_at) FROM workflow_hook INDEXED BY workflow_hook_due WHERE hook = ?1 AND next_at IS NOT NULL"  \
+        " AND next_at > ?2")                                                                                           \
     QUERY(HOOK_COUNTS,                                                                                                 \
         "SELECT (SELECT count(*) FROM workflow_hook INDEXED BY workflow_hook_all_pending"                              \
         "         WHERE next_at IS NOT NULL AND key > 0),"                                                             \

@@ -455,16 +455,17 @@ static pawl_status take_earliest(struct pw_query *query, int64_t *earliest_ms, s
 }
 
 static pawl_status earliest_of(struct pw_sqlite_connection *connection, enum pw_query_name name, struct pw_text of,
-                               int64_t *earliest_ms, struct pawl_error *error)
+                               int64_t after_ms, int64_t *earliest_ms, struct pawl_error *error)
 {
     struct pw_query query;
     pw_query_start(&query, connection, name);
     pw_bind_text(&query, of);
+    pw_bind_integer(&query, after_ms);
     return take_earliest(&query, earliest_ms, error);
 }
 
 static pawl_status earliest_of_share(struct pw_sqlite_connection *connection, struct pw_text workflow,
-                                     struct pw_text owned, int64_t grace_ms, int64_t *earliest_ms,
+                                     struct pw_text owned, int64_t grace_ms, int64_t after_ms, int64_t *earliest_ms,
                                      struct pawl_error *error)
 {
     struct pw_query query;
@@ -472,12 +473,13 @@ static pawl_status earliest_of_share(struct pw_sqlite_connection *connection, st
     pw_bind_text(&query, workflow);
     pw_bind_text(&query, owned);
     pw_bind_integer(&query, grace_ms);
+    pw_bind_integer(&query, after_ms);
     return take_earliest(&query, earliest_ms, error);
 }
 
 /* share NULL: of all. */
 static pawl_status earliest_of_all(struct pw_store *store, enum pw_query_name name, const struct pw_text *names,
-                                   size_t count, const struct pw_share *share, int64_t *out_at_ms,
+                                   size_t count, const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
                                    struct pawl_error *error)
 {
     static const struct pw_text all = { NULL, 0 };
@@ -489,9 +491,9 @@ static pawl_status earliest_of_all(struct pw_store *store, enum pw_query_name na
         return status;
     for (size_t position = 0; position < count && status == PAWL_OK; position++) {
         struct pw_text owned = share != NULL && share->owned != NULL ? share->owned[position] : all;
-        status = owned.data == NULL
-                     ? earliest_of(connection, name, names[position], &earliest_ms, error)
-                     : earliest_of_share(connection, names[position], owned, share->grace_ms, &earliest_ms, error);
+        status = owned.data == NULL ? earliest_of(connection, name, names[position], after_ms, &earliest_ms, error)
+                                    : earliest_of_share(connection, names[position], owned, share->grace_ms, after_ms,
+                                                        &earliest_ms, error);
     }
     pw_sqlite_give_reader(sqlite, connection);
     if (status == PAWL_OK)
@@ -500,15 +502,16 @@ static pawl_status earliest_of_all(struct pw_store *store, enum pw_query_name na
 }
 
 pawl_status pw_sqlite_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                               const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error)
+                               const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
+                               struct pawl_error *error)
 {
-    return earliest_of_all(store, PW_QUERY_NEXT_DUE, workflows, count, share, out_at_ms, error);
+    return earliest_of_all(store, PW_QUERY_NEXT_DUE, workflows, count, share, after_ms, out_at_ms, error);
 }
 
 pawl_status pw_sqlite_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
                                 struct pawl_error *error)
 {
-    return earliest_of_all(store, PW_QUERY_HOOK_NEXT, hooks, count, NULL, out_at_ms, error);
+    return earliest_of_all(store, PW_QUERY_HOOK_NEXT, hooks, count, NULL, PW_EVER, out_at_ms, error);
 }
 
 /* ---- How many ------------------------------------------------------------------------------------------------- */
@@ -554,7 +557,7 @@ static pawl_status count_tasks_of(struct pw_sqlite_connection *connection, struc
     counts->due += due;
     pawl_status status = pw_query_end(&query, error);
     if (status == PAWL_OK && due > 0)
-        status = earliest_of(connection, PW_QUERY_NEXT_DUE, workflow, &counts->oldest_due_at_ms, error);
+        status = earliest_of(connection, PW_QUERY_NEXT_DUE, workflow, PW_EVER, &counts->oldest_due_at_ms, error);
     return status;
 }
 

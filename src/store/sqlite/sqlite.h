@@ -74,7 +74,8 @@ pawl_status pw_sqlite_read_new_events(struct pw_store *store, struct pw_arena *a
 pawl_status pw_sqlite_read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
                                          struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error);
 pawl_status pw_sqlite_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                               const struct pw_share *share, int64_t *out_at_ms, struct pawl_error *error);
+                               const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
+                               struct pawl_error *error);
 pawl_status pw_sqlite_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
                                   struct pawl_error *error);
 pawl_status pw_sqlite_count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t max,
