@@ -338,6 +338,63 @@ static void A7_a_body_that_is_late_does_not_cut_short_the_one_beside_it(void **s
     gate_clear(&pair.live);
 }
 
+static void await_spares(pawl_runner *runner, int32_t expected)
+{
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    int32_t spares = -1;
+    while (spares != expected && monotonic_ms() < until_ms) {
+        rest_a_little();
+        pthread_mutex_lock(&runner->lock);
+        spares = runner->spares;
+        pthread_mutex_unlock(&runner->lock);
+    }
+    assert_int_equal(spares, expected);
+}
+
+/* One more attempt of the late body's turn, of a thread that had just decided to begin it; until the watchdog has seen it. */
+static void begin_too_late(pawl_runner *runner)
+{
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    bool is_seen = false;
+    pthread_mutex_lock(&runner->lock);
+    assert_non_null(runner->attempts);
+    pawl_attempt second = { .turn = runner->attempts->turn,
+                            .lane = runner->attempts->lane,
+                            .step = runner->attempts->step };
+    pthread_mutex_unlock(&runner->lock);
+    pw_runner_host.attempt_begins(runner, &second);
+    while (!is_seen && monotonic_ms() < until_ms) {
+        rest_a_little();
+        pthread_mutex_lock(&runner->lock);
+        is_seen = second.expired;
+        pthread_mutex_unlock(&runner->lock);
+    }
+    pw_runner_host.attempt_ends(runner, &second);
+    assert_true(is_seen);
+}
+
+static void A7_spare_workers_leave_although_a_body_began_when_its_turn_was_given_up(void **state)
+{
+    struct running running;
+    struct pair pair;
+    (void)state;
+    gate_init(&pair.late);
+    running_open(&running, false);
+    running_register(&running, "late", late_branch, &pair);
+    running_start(&running, NULL);
+    running_create(&running, "late", "i");
+    gate_await(&pair.late, 1);
+    (void)running_await(&running, "late", "i", PAWL_ERRORED);
+    await_spares(running.runner, 1);
+
+    begin_too_late(running.runner);
+    gate_open(&pair.late);
+
+    await_spares(running.runner, 0);
+    running_close(&running);
+    gate_clear(&pair.late);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +403,7 @@ int main(void)
         cmocka_unit_test(C8_a_run_that_the_store_fails_is_put_off_for_longer_up_to_16_seconds),
         cmocka_unit_test(a_run_that_is_due_and_locked_is_not_claimed_again_and_again),
         cmocka_unit_test(nobody_waits_for_a_runner_that_asks_the_store_what_time_it_is),
+        cmocka_unit_test(A7_spare_workers_leave_although_a_body_began_when_its_turn_was_given_up),
         cmocka_unit_test(A7_a_body_that_is_late_does_not_cut_short_the_one_beside_it),
     };
     return cmocka_run_group_tests_name("trouble", tests, NULL, NULL);

@@ -62,7 +62,8 @@ static void expire_attempts(pawl_runner *runner, int64_t now_ms)
         int32_t blocked = pw_turn_expire(turn, runner->attempts, now_ms);
         if (turn->definition->advance == NULL)
             continue; /* driven by hand: no worker of ours is blocked */
-        turn->spares = blocked;
+        /* A body that began just as its turn was given up comes here later, and blocks no more than were counted. */
+        turn->spares += blocked;
         runner->spares += blocked;
         for (int32_t i = 0; i < blocked; i++)
             (void)pw_runner_spawn(runner);
