@@ -206,6 +206,85 @@ static void a_run_that_is_due_and_locked_is_not_claimed_again_and_again(void **s
     running_close(&running);
 }
 
+static int64_t frozen_now(void *user)
+{
+    return atomic_load((_Atomic int64_t *)user);
+}
+
+/* As a database where somebody has locked all rows of "locked". */
+static pawl_status apply_passing_over_locked(struct pw_store *store, struct pw_unit **units, size_t count,
+                                             int64_t now_ms, struct pawl_error *error)
+{
+    static const struct pw_text others[] = { { "nap", 3 } };
+    for (size_t i = 0; i < count; i++) {
+        for (struct pw_op *op = units[i]->first; op != NULL; op = op->next) {
+            if (op->kind != PW_OP_CLAIM)
+                continue;
+            atomic_fetch_add(&claims, 1);
+            op->as.claim.workflows = others;
+            op->as.claim.workflow_count = LENGTH(others);
+        }
+    }
+    return true_ops->apply(store, units, count, now_ms, error);
+}
+
+static pawl_status nap(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)params;
+    (void)out_result;
+    return pawl_sleep_ms(run, "nap", 20);
+}
+
+/* When the keeper means to claim next, once it sleeps and has claimed. */
+static int64_t next_claim_of_sleeping_keeper(pawl_runner *runner)
+{
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS, next_ms = 0;
+    for (bool sleeps = false; !sleeps;) {
+        assert_true(monotonic_ms() < until_ms);
+        rest_a_little();
+        pthread_mutex_lock(&runner->lock);
+        sleeps = atomic_load(&claims) > 0 && runner->keeper_until_ms != INT64_MIN;
+        next_ms = runner->next_due_ms;
+        pthread_mutex_unlock(&runner->lock);
+    }
+    return next_ms;
+}
+
+/* Time stands still: so it is known for when the keeper sets its alarm, however slow the machine. */
+static void C8_a_timer_is_in_time_beside_a_run_that_is_due_and_locked(void **state)
+{
+    struct running running = { .engine = NULL };
+    struct store_place place = database_place("");
+    struct pawl_options options = PAWL_OPTIONS_INIT;
+    _Atomic int64_t now_ms = INT64_C(1700000000000);
+    atomic_int bodies = 0;
+    (void)state;
+    options.store_url = place.url;
+    options.clock = (struct pawl_clock){ frozen_now, (void *)&now_ms };
+    assert_ok(pawl_open(&options, &running.engine, &running.error), running.error);
+    running.scope = pawl_scope_new();
+    running_register(&running, "nap", nap, NULL);
+    running_register(&running, "locked", one_step, &bodies);
+    assert_ok(pawl_runner_open(running.engine, NULL, &running.runner, &running.error), running.error);
+    running_create(&running, "nap", "i");
+    assert_ok(pawl_runner_tick(running.runner, 1, 0, NULL, &running.error), running.error); /* it sleeps */
+    running_create(&running, "locked", "i");
+    refuse(running.engine->store, PW_OP_CLAIM, 0);
+    ops.apply = apply_passing_over_locked;
+    atomic_store(&claims, 0);
+    running.runner->withheld_ms = 50; /* as if it had been locked for a while */
+
+    assert_ok(pawl_runner_start(running.runner, &running.error), running.error);
+
+    assert_int_equal(next_claim_of_sleeping_keeper(running.runner) - atomic_load(&now_ms), 20);
+    atomic_fetch_add(&now_ms, 20);
+    (void)running_await(&running, "nap", "i", PAWL_COMPLETE);
+    assert_int_equal(atomic_load(&bodies), 0);
+    running_stop(&running);
+    running.engine->store->ops = true_ops;
+    running_close(&running);
+}
+
 /* ---- A store that is slow to tell the time ------------------------------------------------------------------------------- */
 
 static pawl_runner *watched;
@@ -402,6 +481,7 @@ int main(void)
         cmocka_unit_test(C8_a_started_runner_that_cannot_claim_tries_again),
         cmocka_unit_test(C8_a_run_that_the_store_fails_is_put_off_for_longer_up_to_16_seconds),
         cmocka_unit_test(a_run_that_is_due_and_locked_is_not_claimed_again_and_again),
+        cmocka_unit_test(C8_a_timer_is_in_time_beside_a_run_that_is_due_and_locked),
         cmocka_unit_test(nobody_waits_for_a_runner_that_asks_the_store_what_time_it_is),
         cmocka_unit_test(A7_spare_workers_leave_although_a_body_began_when_its_turn_was_given_up),
         cmocka_unit_test(A7_a_body_that_is_late_does_not_cut_short_the_one_beside_it),

@@ -118,11 +118,13 @@ static void claim_limited(pawl_runner *runner, size_t max)
 }
 
 /* What was due when we claimed, and was not given to us, is withheld: its row is locked.  That is over soon, or lasts; so we
- * wait, longer each time.  What else becomes due we are told of meanwhile, or find then. */
-static int64_t wait_for_withheld(pawl_runner *runner)
+ * wait, longer each time, but not past what becomes due later.  Returns when to claim again. */
+static int64_t wait_for_withheld(pawl_runner *runner, int64_t claimed_at_ms, int64_t now_ms)
 {
+    int64_t later_ms = INT64_MAX;
     runner->withheld_ms = least(runner->withheld_ms * 2 + 1, least(WITHHELD_MS_MAX, runner->options.poll_ms));
-    return runner->withheld_ms;
+    (void)pw_runner_next_due(runner, claimed_at_ms, &later_ms, NULL);
+    return least(now_ms + runner->withheld_ms, later_ms);
 }
 
 /* These with the lock held, which is let go of meanwhile. */
@@ -148,7 +150,7 @@ static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
     if (status != PAWL_OK)
         due_at_ms = now_ms + TROUBLE_MS;
     else if (max > 0 && count == 0 && due_at_ms <= claimed_at_ms)
-        due_at_ms = now_ms + wait_for_withheld(runner);
+        due_at_ms = wait_for_withheld(runner, claimed_at_ms, now_ms);
     else
         runner->withheld_ms = 0;
     pthread_mutex_lock(&runner->lock);
