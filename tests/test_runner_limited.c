@@ -74,11 +74,16 @@ static void open_engine(struct limited *limited, struct running *running)
     assert_ok(pawl_open(&options, &running->engine, &running->error), running->error);
 }
 
-static void open_runner(struct running *running)
+static void open_runner_that_polls(struct running *running, int64_t poll_ms)
 {
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
-    options.poll_ms = POLL_MS;
+    options.poll_ms = poll_ms;
     assert_ok(pawl_runner_open(running->engine, &options, &running->runner, &running->error), running->error);
+}
+
+static void open_runner(struct running *running)
+{
+    open_runner_that_polls(running, POLL_MS);
 }
 
 static void add_function(struct limited *limited, const char *name, pawl_step_fn *run, int32_t limit)
@@ -329,6 +334,42 @@ static void C6_next_wake_at_does_not_go_by_a_time_that_is_yet_to_come(void **sta
     assert_true(next_wake_in_ms(limited) <= 0);
 }
 
+/* Not the limit keeps the third job from the last tick. */
+static void C6_what_only_max_instances_kept_from_the_last_tick_is_due_at_once(void **state)
+{
+    struct limited *limited = *state;
+    struct running *worker = &limited->worker;
+    const char *token;
+    add_function(limited, "one", one, 1);
+    open_runner(worker);
+    make_jobs(limited, "one", 3);
+    claim_outside(limited, "one", &token);
+    assert_int_equal(tick(worker, 0), 0);
+    atomic_fetch_add(&limited->now_ms, 10);
+    assert_ok(pawl_job_complete(worker->engine, token, NULL, &worker->error), worker->error);
+
+    assert_int_equal(tick(worker, 1), 1);
+
+    assert_true(next_wake_in_ms(limited) <= 0);
+}
+
+/* The job that waits for it does not hide when the lease of the one under way ends. */
+static void C6_next_wake_at_is_no_later_than_the_end_of_a_lease_that_meets_the_limit(void **state)
+{
+    struct limited *limited = *state;
+    const char *token;
+    add_function(limited, "one", one, 1);
+    open_runner_that_polls(&limited->worker, 2 * LONG_LEASE_MS);
+    make_jobs(limited, "one", 2);
+    claim_outside(limited, "one", &token);
+    assert_int_equal(tick(&limited->worker, 0), 0);
+
+    assert_int_equal(next_wake_in_ms(limited), LONG_LEASE_MS);
+
+    atomic_fetch_add(&limited->now_ms, LONG_LEASE_MS);
+    assert_int_equal(tick(&limited->worker, 0), 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -340,6 +381,8 @@ int main(void)
         TEST(C2_of_two_limited_functions_neither_waits_for_the_others_backlog),
         TEST(C6_next_wake_at_is_not_now_while_a_function_is_at_its_limit),
         TEST(C6_a_limit_that_is_met_delays_no_other_function),
+        TEST(C6_what_only_max_instances_kept_from_the_last_tick_is_due_at_once),
+        TEST(C6_next_wake_at_is_no_later_than_the_end_of_a_lease_that_meets_the_limit),
         TEST(C6_next_wake_at_does_not_go_by_a_time_that_is_yet_to_come),
     };
     return cmocka_run_group_tests_name("runner, limited functions", tests, NULL, NULL);

@@ -107,13 +107,22 @@ pawl_status pw_runner_next_due(pawl_runner *runner, int64_t after_ms, int64_t *o
     return status;
 }
 
-/* A job that was due when the last tick asked, and is there still, was kept from it by its function's limit. */
-static int64_t limited_wake(pawl_runner *runner, int64_t due_at_ms)
+/* A job that was due when the last tick asked, and is there still, was kept from it by its function's limit.  It hides what is
+ * due later: the end of the lease that meets the limit, maybe before poll_ms. */
+static pawl_status limited_wake(pawl_runner *runner, struct pw_text name, int64_t *out_at_ms, struct pawl_error *error)
 {
-    int64_t met_at_ms = atomic_load(&runner->limits_met_ms);
-    bool is_kept =
-        due_at_ms <= met_at_ms && met_at_ms <= pawl_now_ms(runner->engine); /* unless the clock was set back */
-    return is_kept ? met_at_ms + runner->options.poll_ms : due_at_ms;
+    struct pw_store *store = runner->engine->store;
+    const struct pw_share all = { .owned = NULL };
+    int64_t met_at_ms = atomic_load(&runner->limits_met_ms), poll_at_ms = met_at_ms + runner->options.poll_ms, at_ms;
+    pawl_status status = store->ops->next_due(store, &name, 1, &all, PW_EVER, &at_ms, error);
+    bool is_kept = status == PAWL_OK && at_ms <= met_at_ms &&
+                   met_at_ms <= pawl_now_ms(runner->engine); /* unless the clock was set back */
+    if (is_kept)
+        status = store->ops->next_due(store, &name, 1, &all, met_at_ms, &at_ms, error);
+    if (status != PAWL_OK)
+        return status;
+    *out_at_ms = is_kept && poll_at_ms < at_ms ? poll_at_ms : at_ms;
+    return PAWL_OK;
 }
 
 pawl_status pw_runner_next_wake(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error)
@@ -128,9 +137,9 @@ pawl_status pw_runner_next_wake(pawl_runner *runner, int64_t *out_at_ms, struct 
     if (status == PAWL_OK)
         status = store->ops->next_due(store, names, count, &all, PW_EVER, &at_ms, error);
     for (size_t i = 0; status == PAWL_OK && i < limited_count; i++) {
-        status = store->ops->next_due(store, &limited[i], 1, &all, PW_EVER, &due_at_ms, error);
-        if (status == PAWL_OK && limited_wake(runner, due_at_ms) < at_ms)
-            at_ms = limited_wake(runner, due_at_ms);
+        status = limited_wake(runner, limited[i], &due_at_ms, error);
+        if (status == PAWL_OK && due_at_ms < at_ms)
+            at_ms = due_at_ms;
     }
     if (status == PAWL_OK)
         *out_at_ms = at_ms;

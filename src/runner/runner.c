@@ -463,7 +463,9 @@ static pawl_status claim_limited_turn(pawl_runner *runner, struct ticking *ticki
     for (size_t i = 0; names != NULL && i < count && status == PAWL_OK && *out_turn == NULL; i++)
         status = claim_job(runner, names[runner->limited_next++ % count], ticking, out_turn, error);
     ticking->no_limited = *out_turn == NULL;
-    if (names != NULL && status == PAWL_OK && *out_turn == NULL)
+    if (*out_turn != NULL)
+        atomic_store(&runner->limits_met_ms, 0); /* there may be more: this one was all that was asked for */
+    else if (names != NULL && status == PAWL_OK)
         note_limits(runner, names, count, now_ms);
     free(names);
     return status;

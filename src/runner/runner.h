@@ -135,7 +135,7 @@ pawl_status pw_runner_claim_limited(pawl_runner *runner, struct pw_unit *unit, s
 /* Past after_ms, or PW_EVER. */
 pawl_status pw_runner_next_due(pawl_runner *runner, int64_t after_ms, int64_t *out_at_ms, struct pawl_error *error);
 /* For who ticks: of all workflows, whoever's share it is.  What a limit kept from the last tick is worth another one after
- * poll_ms: others end their jobs without telling. */
+ * poll_ms, or when something else of the function is due: others end their jobs without telling. */
 pawl_status pw_runner_next_wake(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error);
 pawl_status pw_runner_renew_leases(pawl_runner *runner, struct pawl_error *error);
 
