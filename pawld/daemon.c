@@ -36,6 +36,7 @@ struct trouble {
     bool is_on;         /* they fail, as far as is known */
     int64_t began_ms;   /* when the first of them was seen */
     int64_t seen, done; /* at the last look: how many had failed, and how many had not */
+    bool is_unreadable; /* which was told */
 };
 
 struct daemon {
@@ -449,11 +450,34 @@ static void tell_trouble(struct daemon *daemon, struct trouble *trouble, const s
     trouble->quiet_until_ms = now_ms + TROUBLE_MS;
 }
 
+/* A file that was deleted or replaced is written as before, so no commit fails of it: it shows where the store is read.
+ * A server is not asked: one that is silent would keep us from signals. */
+static void look_at_files(struct daemon *daemon, struct trouble *trouble)
+{
+    const struct texts *stores = &daemon->settings->stores;
+    struct pawl_delivery_list_options options = PAWL_DELIVERY_LIST_OPTIONS_INIT;
+    struct pawl_delivery_page page;
+    struct pawl_error why = { PAWL_OK, "" };
+    if (stores->count > 0 && strncmp(stores->items[0], "sqlite:", strlen("sqlite:")) != 0)
+        return;
+    pawl_scope *scope = pawl_scope_new();
+    options.page_size = 1;
+    bool is_unreadable =
+        scope != NULL && pawl_list_deliveries(daemon->engine, scope, &options, &page, &why) == PAWL_STORE_UNAVAILABLE;
+    pawl_scope_free(scope);
+    if (is_unreadable && !trouble->is_unreadable)
+        log_line(&daemon->log, PAWL_LOG_ERROR, "the store cannot be read: %s", why.text);
+    else if (!is_unreadable && trouble->is_unreadable)
+        log_line(&daemon->log, PAWL_LOG_INFO, "the store can be read again");
+    trouble->is_unreadable = is_unreadable;
+}
+
 /* The library logs nothing, so what its figures say of the store's trouble is told here, now and then, and its end. */
 static void look_for_trouble(struct daemon *daemon, struct trouble *trouble)
 {
     struct pawl_stats stats = { .struct_size = sizeof stats };
     int64_t now_ms = monotonic_ms();
+    look_at_files(daemon, trouble);
     pawl_stats_read(daemon->engine, &stats);
     tell_trouble(daemon, trouble, &stats, now_ms);
     if (!trouble->is_on && stats.commits_failed > trouble->seen) {
@@ -479,6 +503,7 @@ static void serve(struct daemon *daemon, int signal_fd)
     int number;
     while ((number = await_signal(signal_fd, -1, 0, LOOK_MS)) < 0)
         look_for_trouble(daemon, &trouble);
+    look_at_files(daemon, &trouble);
     int64_t began_ms = monotonic_ms();
     notify("STOPPING=1");
     log_line(&daemon->log, PAWL_LOG_INFO, "%s: draining; once more stops at once", signals_name(number));

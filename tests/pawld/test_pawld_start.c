@@ -311,6 +311,49 @@ static void a_database_that_was_deleted_or_replaced_is_not_ready(void **state)
     expect_ready(kit, pawld, false);
     assert_int_equal(rename("other.db", "here.db"), 0);
     expect_ready(kit, pawld, false);
+    pawld_await(pawld, "the store cannot be read: ");
+    assert_non_null(strstr(pawld->errors, "was deleted or replaced"));
+}
+
+static void assert_count(const char *file, const char *sql, int count)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_open_v2(file, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    assert_int_equal(sqlite3_column_int(statement, 0), count);
+    (void)sqlite3_finalize(statement);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void what_took_the_databases_place_is_not_written_when_it_stops(void **state)
+{
+    struct kit *kit = *state;
+    sqlite3 *db = NULL;
+    struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:here.db", GATES);
+    create(kit, pawld, "nap", "a", "null");
+    assert_int_equal(sqlite3_open("backup.db", &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "CREATE TABLE kept (number)", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    assert_int_equal(rename("backup.db", "here.db"), 0);
+    pawld_kill(pawld, SIGTERM);
+    assert_int_equal(pawld_await_end(pawld), 0);
+    assert_non_null(strstr(pawld->errors, "was deleted or replaced"));
+    assert_count("here.db", "SELECT count(*) FROM sqlite_schema WHERE name = 'kept'", 1);
+    assert_count("here.db", "SELECT count(*) FROM sqlite_schema", 1);
+}
+
+static void a_database_that_was_deleted_is_not_made_again_when_it_stops(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:here.db", GATES);
+    create(kit, pawld, "nap", "a", "null");
+    for (size_t i = 0; i < 4; i++)
+        (void)unlink((const char *const[]){ "here.db", "here.db-wal", "here.db-shm", "here.db-runners" }[i]);
+    pawld_kill(pawld, SIGTERM);
+    assert_int_equal(pawld_await_end(pawld), 0);
+    assert_int_equal(access("here.db", F_OK), -1);
 }
 
 static void a_store_that_does_not_answer_at_the_start_is_told_and_waited_for(void **state)
@@ -420,6 +463,8 @@ int main(void)
         KIT_TEST(a_token_beyond_its_rate_is_answered_429_with_retry_after),
         KIT_TEST(a_store_that_cannot_be_written_is_told_in_the_log),
         KIT_TEST(a_database_that_was_deleted_or_replaced_is_not_ready),
+        KIT_TEST(what_took_the_databases_place_is_not_written_when_it_stops),
+        KIT_TEST(a_database_that_was_deleted_is_not_made_again_when_it_stops),
         KIT_TEST(a_store_that_does_not_answer_at_the_start_is_told_and_waited_for),
         KIT_TEST(the_tables_can_be_made_without_running_anything),
         KIT_TEST(pages_of_other_origins_may_use_it_only_where_that_is_configured),

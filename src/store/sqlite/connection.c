@@ -93,11 +93,17 @@ static pawl_status enter_wal_mode(struct pw_sqlite_connection *connection, struc
     return status;
 }
 
-static pawl_status open_connection(struct pw_sqlite_connection *connection, const struct pw_sqlite_url *url, int flags,
-                                   struct pawl_error *error)
+/* SQLite looks at nothing but the database itself until something is read, so there is time to see which one it is. */
+static pawl_status open_connection(struct pw_sqlite_connection *connection, const struct pw_sqlite_url *url,
+                                   const struct pw_sqlite_file *file, struct pawl_error *error)
 {
-    *connection = (struct pw_sqlite_connection){ .url = url };
-    int code = sqlite3_open_v2(url->path, &connection->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    const char *path = file != NULL ? file->path : url->path;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (file != NULL ? 0 : SQLITE_OPEN_CREATE);
+    *connection = (struct pw_sqlite_connection){ .url = url, .file = file };
+    pawl_status status = file != NULL ? pw_sqlite_file_check(file, error) : PAWL_OK;
+    if (status != PAWL_OK)
+        return status;
+    int code = sqlite3_open_v2(path, &connection->db, flags, NULL);
     if (connection->db == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
     if (code != SQLITE_OK)
@@ -107,7 +113,7 @@ static pawl_status open_connection(struct pw_sqlite_connection *connection, cons
     (void)sqlite3_busy_handler(connection->db, wait_while_busy, connection);
     if (sqlite3_db_readonly(connection->db, "main") == 1)
         return pw_sqlite_error(connection, SQLITE_READONLY, error);
-    return PAWL_OK;
+    return file != NULL ? pw_sqlite_file_check_opened(file, connection->db, error) : PAWL_OK;
 }
 
 static pawl_status set_up_writer(struct pw_sqlite_connection *connection, struct pawl_error *error)
@@ -135,9 +141,9 @@ static pawl_status set_up_writer(struct pw_sqlite_connection *connection, struct
 }
 
 pawl_status pw_sqlite_open_writer(struct pw_sqlite_connection *connection, const struct pw_sqlite_url *url,
-                                  struct pawl_error *error)
+                                  const struct pw_sqlite_file *file, struct pawl_error *error)
 {
-    pawl_status status = open_connection(connection, url, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
+    pawl_status status = open_connection(connection, url, file, error);
     if (status == PAWL_OK)
         status = set_up_writer(connection, error);
     if (status != PAWL_OK)
@@ -146,7 +152,7 @@ pawl_status pw_sqlite_open_writer(struct pw_sqlite_connection *connection, const
 }
 
 pawl_status pw_sqlite_open_reader(struct pw_sqlite_connection *connection, const struct pw_sqlite_url *url,
-                                  struct pawl_error *error)
+                                  const struct pw_sqlite_file *file, struct pawl_error *error)
 {
     static const char *const settings[] = {
         "PRAGMA query_only = ON",
@@ -154,7 +160,7 @@ pawl_status pw_sqlite_open_reader(struct pw_sqlite_connection *connection, const
         "PRAGMA cache_size = -2048",
     };
 
-    pawl_status status = open_connection(connection, url, SQLITE_OPEN_READWRITE, error);
+    pawl_status status = open_connection(connection, url, file, error);
     if (status == PAWL_OK) {
         int code = execute(connection, settings, sizeof settings / sizeof settings[0]);
         if (code != SQLITE_OK)
@@ -172,6 +178,8 @@ void pw_sqlite_close(struct pw_sqlite_connection *connection)
         (void)sqlite3_finalize(connection->statements[name]);
         connection->statements[name] = NULL;
     }
+    if (connection->db != NULL && connection->file != NULL && pw_sqlite_file_check(connection->file, NULL) != PAWL_OK)
+        (void)sqlite3_db_config(connection->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     (void)sqlite3_close_v2(connection->db);
     connection->db = NULL;
 }

@@ -5,23 +5,27 @@
 
 #include <sqlite3.h>
 
+#include "store/sqlite/file.h"
 #include "store/sqlite/queries.h"
 #include "store/sqlite/url.h"
 
 struct pw_sqlite_connection {
     sqlite3 *db;
-    const struct pw_sqlite_url *url; /* borrowed from the store */
-    int64_t busy_since_ms;           /* when the wait under way began, by the monotonic clock */
-    bool user_is_running;            /* the user's SQL or function: the guard is up, see guard.h */
+    const struct pw_sqlite_url *url;   /* borrowed from the store */
+    const struct pw_sqlite_file *file; /* borrowed from the store; NULL: the first connection, until it is known */
+    int64_t busy_since_ms;             /* when the wait under way began, by the monotonic clock */
+    bool user_is_running;              /* the user's SQL or function: the guard is up, see guard.h */
     sqlite3_stmt *statements[PW_QUERY_COUNT];
 };
 
-/* Both leave the connection closed when they fail.  The writer makes the file when there is none. */
+/* Both leave the connection closed when they fail.  A writer without a file is the store's first connection: it makes
+ * the file when there is none.  All others are opened on that file and on no other one. */
 pawl_status pw_sqlite_open_writer(struct pw_sqlite_connection *connection, const struct pw_sqlite_url *url,
-                                  struct pawl_error *error) PAWL_MUST_CHECK;
+                                  const struct pw_sqlite_file *file, struct pawl_error *error) PAWL_MUST_CHECK;
 pawl_status pw_sqlite_open_reader(struct pw_sqlite_connection *connection, const struct pw_sqlite_url *url,
-                                  struct pawl_error *error) PAWL_MUST_CHECK;
-/* All zero is closed, too. */
+                                  const struct pw_sqlite_file *file, struct pawl_error *error) PAWL_MUST_CHECK;
+/* All zero is closed, too.  The last one out folds the write-ahead log into the file and deletes it, unless the file is
+ * no longer in its place: the log that is found there may be another's. */
 void pw_sqlite_close(struct pw_sqlite_connection *connection);
 
 /* Prepares at the first call.  Returns a SQLite code. */

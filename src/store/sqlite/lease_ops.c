@@ -287,7 +287,7 @@ pawl_status pw_apply_reap(struct pw_batch *batch, struct pw_op_reap *op)
     bool is_dead = false;
     for (size_t position = 0; position < leases.count && status == PAWL_OK; position++) {
         if (position == 0 || held[position].owner != held[position - 1].owner)
-            is_dead = pw_presence_is_dead(&batch->sqlite->presence, held[position].owner);
+            is_dead = pw_sqlite_is_dead(batch->sqlite, held[position].owner);
         if (!is_dead)
             continue;
         status = set_lease(batch, held[position].instance, batch->now_ms);

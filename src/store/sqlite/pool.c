@@ -10,7 +10,7 @@ static pawl_status open_another(struct pw_sqlite *sqlite, struct pw_sqlite_conne
     struct pw_sqlite_connection *connection = calloc(1, sizeof *connection);
     if (connection == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
-    pawl_status status = pw_sqlite_open_reader(connection, &sqlite->url, error);
+    pawl_status status = pw_sqlite_open_reader(connection, &sqlite->url, &sqlite->file, error);
     if (status != PAWL_OK)
         free(connection);
     else

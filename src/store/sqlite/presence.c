@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -46,12 +47,30 @@ void pw_presence_clear(struct pw_presence *presence)
     (void)pthread_mutex_destroy(&presence->lock);
 }
 
+static bool is_same_file(int one, int other)
+{
+    struct stat first, second;
+    return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+/* Both descriptions must be of one file: in another that took its place everybody would seem dead. */
+static int open_beside(const char *path, int other)
+{
+    int file = open(path, O_RDWR | O_CLOEXEC | (other < 0 ? O_CREAT : 0), 0666);
+    if (file < 0 || other < 0 || is_same_file(file, other))
+        return file;
+    (void)close(file);
+    errno = ESTALE;
+    return -1;
+}
+
 /* -1, with errno, when it cannot be opened. */
 static int open_once(struct pw_presence *presence, int *file)
 {
     (void)pthread_mutex_lock(&presence->lock);
     if (*file < 0)
-        *file = open(presence->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        *file = open_beside(presence->path, file == &presence->held_file ? presence->asking_file : presence->held_file);
     int opened = *file;
     (void)pthread_mutex_unlock(&presence->lock);
     return opened;

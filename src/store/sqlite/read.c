@@ -419,7 +419,8 @@ pawl_status pw_sqlite_list_hooks(struct pw_store *store, struct pw_arena *arena,
 {
     struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
     struct reading reading;
-    pawl_status status = pw_sqlite_check_file((struct pw_sqlite *)store, error); /* the ready check reads here */
+    pawl_status status =
+        pw_sqlite_file_check(&((struct pw_sqlite *)store)->file, error); /* the ready check reads here */
     if (status == PAWL_OK)
         status = begin(&reading, store, hooks_query(query), error);
     if (status != PAWL_OK)
@@ -581,7 +582,7 @@ pawl_status pw_sqlite_count_tasks(struct pw_store *store, int64_t now_ms, struct
     struct pw_arena arena = { 0 };
     struct pw_task_counts counts = { .oldest_due_at_ms = INT64_MAX };
     struct pw_text workflow = { "", 0 }; /* before them all */
-    pawl_status status = pw_sqlite_check_file(sqlite, error);
+    pawl_status status = pw_sqlite_file_check(&sqlite->file, error);
     if (status == PAWL_OK)
         status = pw_sqlite_take_reader(sqlite, &connection, error);
     if (status != PAWL_OK)

@@ -43,6 +43,12 @@ static pawl_status forget(struct pw_sqlite_connection *connection, int64_t owner
     return pw_query_run(&query, error);
 }
 
+/* Beside a file that was replaced are the locks of others: nobody of ours is dead because he has none there. */
+bool pw_sqlite_is_dead(struct pw_sqlite *sqlite, int64_t owner)
+{
+    return pw_sqlite_file_check(&sqlite->file, NULL) == PAWL_OK && pw_presence_is_dead(&sqlite->presence, owner);
+}
+
 pawl_status pw_sqlite_forget_runners(struct pw_sqlite *sqlite, struct pw_sqlite_connection *connection,
                                      struct pw_arena *arena, struct pawl_error *error)
 {
@@ -50,7 +56,7 @@ pawl_status pw_sqlite_forget_runners(struct pw_sqlite *sqlite, struct pw_sqlite_
     pawl_status status = read_rows(connection, &rows, error);
     const struct pw_runner_row *row = rows.rows;
     for (size_t i = 0; i < rows.count && status == PAWL_OK; i++)
-        if (pw_presence_is_dead(&sqlite->presence, row[i].owner))
+        if (pw_sqlite_is_dead(sqlite, row[i].owner))
             status = forget(connection, row[i].owner, error);
     return status;
 }
@@ -75,7 +81,7 @@ static pawl_status write_in_file(struct pw_sqlite *sqlite, const struct pw_runne
     struct pw_arena arena = { 0 };
     if (url.busy_ms > BUSY_MS_MAX)
         url.busy_ms = BUSY_MS_MAX;
-    pawl_status status = pw_sqlite_open_writer(&connection, &url, error);
+    pawl_status status = pw_sqlite_open_writer(&connection, &url, &sqlite->file, error);
     if (status != PAWL_OK)
         return status;
     status = pw_query_simple(&connection, PW_QUERY_BEGIN, error);
@@ -96,7 +102,9 @@ static pawl_status write_in_file(struct pw_sqlite *sqlite, const struct pw_runne
 
 pawl_status pw_sqlite_announce(struct pw_store *store, int64_t owner, struct pawl_error *error)
 {
-    return pw_presence_announce(&((struct pw_sqlite *)store)->presence, owner, error);
+    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
+    pawl_status status = pw_sqlite_file_check(&sqlite->file, error);
+    return status == PAWL_OK ? pw_presence_announce(&sqlite->presence, owner, error) : status;
 }
 
 void pw_sqlite_withdraw(struct pw_store *store, int64_t owner)
@@ -138,7 +146,7 @@ pawl_status pw_sqlite_list_runners(struct pw_store *store, struct pw_arena *aren
     size_t count = 0;
     int64_t now_ms = store->ops->now_ms(store);
     for (size_t i = 0; i < rows.count; i++) {
-        if (pw_presence_is_dead(&sqlite->presence, row[i].owner))
+        if (pw_sqlite_is_dead(sqlite, row[i].owner))
             continue;
         row[count] = row[i];
         row[count++].seen_at_ms = now_ms;

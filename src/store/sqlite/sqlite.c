@@ -2,7 +2,6 @@
 #include "store/sqlite/sqlite.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
 #include "store/sqlite/query.h"
@@ -45,11 +44,23 @@ static pawl_status take_seat(struct pw_store *store, const struct pw_seat *wante
     return status;
 }
 
+/* A log that stays behind beside another file would be taken for that one's by whoever opens it next.  What we have
+ * open is the file that it belongs to, wherever that is now, and the log itself: nothing is looked for by name here.
+ * Nobody is waited for: who keeps it busy has the same file open, and will do this in turn. */
+static void empty_log_of_lost_file(struct pw_sqlite *sqlite)
+{
+    if (pw_sqlite_file_check(&sqlite->file, NULL) == PAWL_OK)
+        return;
+    (void)sqlite3_busy_handler(sqlite->writer.db, NULL, NULL);
+    (void)sqlite3_wal_checkpoint_v2(sqlite->writer.db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
 /* The writer is closed last: the last one out folds the write-ahead log into the file. */
 static void close_store(struct pw_store *store)
 {
     struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
     pw_sqlite_close_readers(sqlite);
+    empty_log_of_lost_file(sqlite);
     pw_sqlite_close(&sqlite->writer);
     pw_presence_clear(&sqlite->presence);
     (void)pthread_cond_destroy(&sqlite->given_back);
@@ -84,42 +95,20 @@ static const struct pw_store_ops sqlite_ops = {
     .take_seat = take_seat,
 };
 
-/* ---- The file ------------------------------------------------------------------------------------------------ */
-
-/* SQLite's own name of the file is absolute: it stays right when the process goes to another directory. */
-static void remember_file(struct pw_sqlite *sqlite)
-{
-    struct stat found;
-    const char *file = sqlite->url.in_memory ? NULL : sqlite3_db_filename(sqlite->writer.db, "main");
-    if (file == NULL || stat(file, &found) != 0)
-        return;
-    sqlite->file = file;
-    sqlite->file_device = found.st_dev;
-    sqlite->file_number = found.st_ino;
-}
-
-pawl_status pw_sqlite_check_file(const struct pw_sqlite *sqlite, struct pawl_error *error)
-{
-    struct stat found;
-    if (sqlite->file == NULL ||
-        (stat(sqlite->file, &found) == 0 && found.st_dev == sqlite->file_device && found.st_ino == sqlite->file_number))
-        return PAWL_OK;
-    return pw_error(error, PAWL_STORE_UNAVAILABLE,
-                    "%s: the file was deleted or replaced while it was open; stop, put it back, and start again",
-                    sqlite->file);
-}
-
 /* ---- Opening ------------------------------------------------------------------------------------------------- */
 
-/* SQLite's own name of the file has no symbolic links in it, so every process finds the same runners beside it. */
+/* The name that is remembered has no symbolic links in it, so every process finds the same runners beside it. */
 static pawl_status open_rest(struct pw_sqlite *sqlite, struct pawl_error *error)
 {
     pawl_status status = pw_sqlite_migrate(&sqlite->writer, error);
     if (status != PAWL_OK)
         return status;
-    remember_file(sqlite);
-    const char *database = sqlite->url.in_memory ? NULL : sqlite3_db_filename(sqlite->writer.db, "main");
-    if (!pw_presence_init(&sqlite->presence, database))
+    if (!sqlite->url.in_memory)
+        status = pw_sqlite_file_remember(&sqlite->file, sqlite->writer.db, &sqlite->arena, error);
+    if (status != PAWL_OK)
+        return status;
+    sqlite->writer.file = &sqlite->file;
+    if (!pw_presence_init(&sqlite->presence, sqlite->file.path))
         return pw_error_plain(error, PAWL_NOMEM);
     if (pthread_mutex_init(&sqlite->lock, NULL) != 0) {
         pw_presence_clear(&sqlite->presence);
@@ -144,7 +133,7 @@ pawl_status pw_sqlite_open(const char *url, struct pawl_clock clock, struct pw_s
 
     pawl_status status = pw_sqlite_url_parse(url, &sqlite->arena, &sqlite->url, error);
     if (status == PAWL_OK)
-        status = pw_sqlite_open_writer(&sqlite->writer, &sqlite->url, error);
+        status = pw_sqlite_open_writer(&sqlite->writer, &sqlite->url, NULL, error);
     if (status == PAWL_OK)
         status = open_rest(sqlite, error);
     if (status != PAWL_OK) {

@@ -6,7 +6,6 @@
 #define PW_STORE_SQLITE_SQLITE_H
 
 #include <pthread.h>
-#include <sys/types.h>
 
 #include "store/sqlite/connection.h"
 #include "store/sqlite/presence.h"
@@ -17,13 +16,11 @@ enum { PW_SQLITE_READERS_MAX = 16 };
 struct pw_sqlite {
     struct pw_store store;
     struct pawl_clock clock;
-    struct pw_arena arena; /* of the URL */
+    struct pw_arena arena; /* of the URL, and of the file's name */
     struct pw_sqlite_url url;
     struct pw_sqlite_connection writer;
     struct pw_presence presence;
-    const char *file; /* what the writer has open, by SQLite's own name of it; NULL: in memory, or not to be found */
-    dev_t file_device;
-    ino_t file_number;
+    struct pw_sqlite_file file; /* what the writer has open */
 
     pthread_mutex_t lock; /* guards what follows; in memory: the writer */
     pthread_cond_t given_back;
@@ -42,10 +39,9 @@ void pw_sqlite_give_writer(struct pw_sqlite *sqlite);
 
 void pw_sqlite_close_readers(struct pw_sqlite *sqlite);
 
-/* PAWL_STORE_UNAVAILABLE: the file was deleted, or another one took its place, so what we write nobody will find. */
-pawl_status pw_sqlite_check_file(const struct pw_sqlite *sqlite, struct pawl_error *error) PAWL_MUST_CHECK;
-
-/* runners.c: deletes the rows of runners that are dead. */
+/* runners.c: true only when it is certain. */
+bool pw_sqlite_is_dead(struct pw_sqlite *sqlite, int64_t owner);
+/* Deletes the rows of runners that are dead. */
 pawl_status pw_sqlite_forget_runners(struct pw_sqlite *sqlite, struct pw_sqlite_connection *connection,
                                      struct pw_arena *arena, struct pawl_error *error) PAWL_MUST_CHECK;
 
