@@ -1,11 +1,4 @@
-/* main.c - the simulation's command line:
- *
- *   sim --seeds N [--from S] [--jobs J] [--keep-going]    many seeds, with progress and a closing line of counts
- *   sim --seed N [-v]                                     one, with the end of its trace when it fails; -v: all of it
- *   ... --transitions                                     and how often each transition of a state was seen
- *   sim --self-test                                       planted violations, each of which must be found
- *   sim --rules                                           the invariants
- *   sim --rules-in FILE                                   are they all written there, word for word?
+/* main.c - plays what the command line asks for (options.h): one seed, many, or the self-test.
  *
  * Seeds run in children, so that whatever a seed does to its process is seen and told.  A seed that fails is run again
  * alone and with a trace, which also proves that the seed is all there is to it.  Enough seeds must reach every
@@ -20,10 +13,11 @@
 #include <unistd.h>
 
 #include "fail.h"
+#include "options.h"
 #include "world.h"
 
 enum {
-    JOBS_MAX = 16,
+    JOBS_MAX = SIM_AT_ONCE_MAX + 1, /* one more, to play a seed again that failed */
     SECONDS_PER_SEED_MAX = 60,
     PLANTED_SEEDS = 3000,
     PROGRESS_MS = 2000,
@@ -35,13 +29,6 @@ static struct sim_world world;
 struct report {
     volatile uint64_t seed; /* the one that is on */
     struct sim_counts counts;
-};
-
-struct options {
-    uint64_t from, seeds, seed;
-    int jobs;
-    bool single, verbose, keep_going, self_test, quiet, transitions;
-    const char *program;
 };
 
 /* ---- Children ------------------------------------------------------------------------------------------------------------ */
@@ -124,10 +111,10 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static struct sim_counts sum(const struct report *reports, int jobs)
+static struct sim_counts sum(const struct report *reports, uint64_t jobs)
 {
     struct sim_counts total = { 0 };
-    for (int i = 0; i < jobs; i++) {
+    for (uint64_t i = 0; i < jobs; i++) {
 #define ADD(name) total.name += reports[i].counts.name;
         SIM_COUNTS(ADD)
 #undef ADD
@@ -167,7 +154,7 @@ static void print_progress(const struct report *reports, const struct options *o
 }
 
 /* A failed job's seed is told, and the job goes on behind it when asked to. */
-static pid_t note_end(const struct options *options, struct report *reports, int job, int how, uint64_t *failures)
+static pid_t note_end(const struct options *options, struct report *reports, uint64_t job, int how, uint64_t *failures)
 {
     uint64_t seed = reports[job].seed, end = options->from + options->seeds;
     struct report *spare = &reports[JOBS_MAX - 1];
@@ -179,22 +166,21 @@ static pid_t note_end(const struct options *options, struct report *reports, int
                WIFSIGNALED(how) ? "signal" : "exit code", WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how));
     if (!options->keep_going)
         return 0;
-    return start(&reports[job], seed + (uint64_t)options->jobs, end, (uint64_t)options->jobs, false, false,
-                 SIM_PLANT_NONE);
+    return start(&reports[job], seed + options->jobs, end, options->jobs, false, false, SIM_PLANT_NONE);
 }
 
 static bool run_many(const struct options *options, struct report *reports)
 {
     pid_t children[JOBS_MAX] = { 0 };
     uint64_t failures = 0;
-    int running = options->jobs;
+    uint64_t running = options->jobs;
     double since = seconds_now(), told = since;
-    for (int i = 0; i < options->jobs; i++)
-        children[i] = start(&reports[i], options->from + (uint64_t)i, options->from + options->seeds,
-                            (uint64_t)options->jobs, false, false, SIM_PLANT_NONE);
+    for (uint64_t i = 0; i < options->jobs; i++)
+        children[i] = start(&reports[i], options->from + i, options->from + options->seeds, options->jobs, false, false,
+                            SIM_PLANT_NONE);
     while (running > 0) {
         (void)usleep(20000);
-        for (int i = 0; i < options->jobs; i++) {
+        for (uint64_t i = 0; i < options->jobs; i++) {
             int how = 0;
             if (children[i] == 0 || waitpid(children[i], &how, WNOHANG) != children[i])
                 continue;
@@ -215,6 +201,8 @@ static bool run_many(const struct options *options, struct report *reports)
 static bool run_one(const struct options *options, struct report *report)
 {
     bool good = replay(options, report, options->seed, options->verbose);
+    if (good)
+        printf("seed %llu: every invariant holds\n", (unsigned long long)options->seed);
     if (options->transitions)
         sim_transitions_print(report->counts.transitions);
     return good;
@@ -244,27 +232,7 @@ static bool self_test(struct report *reports, bool verbose)
     return missed == 0;
 }
 
-/* ---- The command line ---------------------------------------------------------------------------------------------------- */
-
-static _Noreturn void usage(const char *program)
-{
-    (void)fprintf(stderr,
-                  "usage: %s --seeds N [--from S] [--jobs J] [--keep-going] [--quiet] [--transitions]\n"
-                  "       %s --seed N [-v] [--transitions]\n"
-                  "       %s --self-test [-v]\n"
-                  "       %s --rules\n",
-                  program, program, program, program);
-    exit(2);
-}
-
-static uint64_t number_of(const char *program, const char *text)
-{
-    char *end = NULL;
-    unsigned long long number = text != NULL ? strtoull(text, &end, 10) : 0;
-    if (end == NULL || end == text || *end != '\0')
-        usage(program);
-    return number;
-}
+/* ---- The invariants, in words -------------------------------------------------------------------------------------------- */
 
 /* As a line "7. **The rule.**". */
 static bool is_written(FILE *file, int number, const char *text)
@@ -279,9 +247,9 @@ static bool is_written(FILE *file, int number, const char *text)
     return false;
 }
 
-static _Noreturn void check_rules(const char *path)
+static bool check_rules(const char *path)
 {
-    FILE *file = path != NULL ? fopen(path, "r") : NULL;
+    FILE *file = fopen(path, "r");
     bool good = file != NULL;
     if (file == NULL)
         perror(path);
@@ -294,64 +262,31 @@ static _Noreturn void check_rules(const char *path)
 #undef CHECK_RULE
     if (file != NULL)
         (void)fclose(file);
-    exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
+    return good;
 }
 
-static void print_rules(void)
+static bool print_rules(void)
 {
 #define PRINT_RULE(number, code, text) printf("%d. %s\n", number, text);
     SIM_RULES(PRINT_RULE)
 #undef PRINT_RULE
-    exit(EXIT_SUCCESS);
-}
-
-static struct options parse(int count, char **arguments)
-{
-    struct options options = { .from = 1, .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN), .program = arguments[0] };
-    for (int i = 1; i < count; i++) {
-        const char *name = arguments[i], *value = arguments[i + 1];
-        if (strcmp(name, "-v") == 0)
-            options.verbose = true;
-        else if (strcmp(name, "--keep-going") == 0)
-            options.keep_going = true;
-        else if (strcmp(name, "--quiet") == 0)
-            options.quiet = true;
-        else if (strcmp(name, "--transitions") == 0)
-            options.transitions = true;
-        else if (strcmp(name, "--self-test") == 0)
-            options.self_test = true;
-        else if (strcmp(name, "--rules") == 0)
-            print_rules();
-        else if (strcmp(name, "--rules-in") == 0)
-            check_rules(value);
-        else if (strcmp(name, "--seeds") == 0)
-            options.seeds = number_of(options.program, value), i++;
-        else if (strcmp(name, "--from") == 0)
-            options.from = number_of(options.program, value), i++;
-        else if (strcmp(name, "--jobs") == 0)
-            options.jobs = (int)number_of(options.program, value), i++;
-        else if (strcmp(name, "--seed") == 0)
-            options.seed = number_of(options.program, value), options.single = true, i++;
-        else
-            usage(options.program);
-    }
-    if (options.jobs < 1 || options.jobs >= JOBS_MAX)
-        options.jobs = 1;
-    return options;
+    return true;
 }
 
 int main(int count, char **arguments)
 {
-    struct options options = parse(count, arguments);
+    struct options options = sim_options_parse(count, arguments);
     struct report *reports = share_reports();
     bool good;
-    if (options.self_test)
+    if (options.rules)
+        good = print_rules();
+    else if (options.rules_in != NULL)
+        good = check_rules(options.rules_in);
+    else if (options.self_test)
         good = self_test(reports, options.verbose);
     else if (options.single)
         good = run_one(&options, &reports[0]);
-    else if (options.seeds > 0)
-        good = run_many(&options, reports);
     else
-        usage(options.program);
+        good = run_many(&options, reports);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
