@@ -19,7 +19,7 @@ struct sweeping {
     pawl_scope *scope;
     int count;         /* for the workflows to use as they like; the setup resets it when told to */
     bool count_resets; /* as the outside world does */
-    int setups, checks;
+    int setups, checks, crashes;
     char told[8192]; /* for who is told what is played */
 };
 

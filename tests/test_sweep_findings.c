@@ -176,6 +176,35 @@ static pawl_status fail_in_two_lines(pawl_run *run, const pawl_value *params, pa
     return pawl_run_fail(run, "OutOfTea", "%0300d\nthe second line", 0);
 }
 
+/* The count stands for a static variable here: one body leaves something in it, a later one believes it. */
+static pawl_status leave_note(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    struct sweeping *sweeping = pawl_step_user(step);
+    sweeping->count = 42;
+    return sweeping_plain(step, input, out_result);
+}
+
+static pawl_status read_note(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    const struct sweeping *sweeping = pawl_step_user(step);
+    (void)input;
+    return pawl_result(step, out_result, "i", sweeping->count);
+}
+
+static pawl_status hands_on_in_memory(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_do(run, "leave", NULL, leave_note, params, NULL));
+    PAWL_TRY(pawl_sleep(run, "rest", "1 hour"));
+    return pawl_do(run, "read", NULL, read_note, params, out_result);
+}
+
+static void forget_note(void *user)
+{
+    struct sweeping *sweeping = user;
+    sweeping->count = 0;
+    sweeping->crashes++;
+}
+
 /* The first finding. */
 static void assert_finds(const struct sweeping *sweeping, enum pawl_sweep_kind kind, const char *where,
                          const char *text)
@@ -285,6 +314,28 @@ static void a_result_that_depends_on_how_often_the_body_ran_is_found(void **stat
                  "it ended complete with 2, undisturbed complete with 1");
     assert_int_equal(sweeping->report.finding_count, 1); /* there only */
     assert_int_equal(sweeping->report.crashes, 8);
+}
+
+static void what_a_process_takes_with_it_when_it_dies_is_missed(void **state)
+{
+    struct sweeping *sweeping = *state;
+    sweeping->options.crashed = forget_note;
+
+    sweeping_sweep_workflow(sweeping, hands_on_in_memory);
+
+    assert_finds(sweeping, PAWL_SWEEP_OUTCOME, "crashed just after commit 3 (step \"leave\" completed): ",
+                 "it ended complete with 0, undisturbed complete with 42");
+    /* In each world at its beginning, and at its crash. */
+    assert_int_equal(sweeping->crashes, sweeping->setups + sweeping->report.crashes);
+}
+
+static void memory_outlives_a_crash_where_nobody_clears_it(void **state)
+{
+    struct sweeping *sweeping = *state;
+
+    sweeping_sweep_workflow(sweeping, hands_on_in_memory);
+
+    sweeping_is_clean(sweeping, "w: complete with 42, ");
 }
 
 static void other_steps_are_found(void **state)
@@ -470,6 +521,8 @@ int main(void)
         SWEEP_TEST(a_function_that_ends_without_its_former_steps_is_found),
         SWEEP_TEST(a_name_in_a_branch_is_found),
         SWEEP_TEST(a_result_that_depends_on_how_often_the_body_ran_is_found),
+        SWEEP_TEST(what_a_process_takes_with_it_when_it_dies_is_missed),
+        SWEEP_TEST(memory_outlives_a_crash_where_nobody_clears_it),
         SWEEP_TEST(other_steps_are_found),
         SWEEP_TEST(a_run_that_is_always_due_again_is_found),
         SWEEP_TEST(a_function_that_loops_over_one_step_is_stopped_and_found),

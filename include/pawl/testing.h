@@ -140,7 +140,8 @@ PAWL_API pawl_status pawl_world_mutate(pawl_world *world, pawl_mutation_fn *muta
  *   - the function, run again, does not make the same durable calls in the same order up to where it was;
  *   - it calls the same name twice in one pass, which is the same step; of a deferred only waits count;
  *   - the undisturbed run ends with an error that only the code can cause, such as INVALID or STEP_TYPE_MISMATCH.
- * The process stays the same, so what a workflow keeps in static variables stays, too: that is one of the mistakes. */
+ * The process stays the same: without options.crashed, what a workflow keeps in static variables outlives a crash here, as it
+ * never does in life, and a body that reads what an earlier one left there is not found. */
 
 struct pawl_sweep_event {
     const char *type;         /* or "deferred:<name>": no event, but the deferred of that name is completed */
@@ -158,6 +159,11 @@ typedef bool pawl_sweep_place_fn(const char *object, uint64_t offset, char *text
  * watches from outside, and would know what killed this process.  It must not use the world. */
 typedef void pawl_sweep_tell_fn(void *user, const char *where, const char *step);
 
+/* Called at every crash that is simulated, when nothing of the dead process runs any more, and at the beginning of each world
+ * that is played, before its setup: to forget what a process forgets when it dies, static variables and what they point
+ * to.  Not for what is outside of the process: that is the setup's.  It must not use the world. */
+typedef void pawl_sweep_crashed_fn(void *user);
+
 /* All is borrowed for the call. */
 struct pawl_sweep_options {
     size_t struct_size;
@@ -170,20 +176,21 @@ struct pawl_sweep_options {
     size_t event_count;
     pawl_sweep_fn *setup; /* or NULL: makes each fresh world ready: tables, mocks, the outside reset */
     pawl_sweep_fn *check; /* or NULL: looks at each world at its end; the instance's id is "sweep" */
-    void *user;           /* for both, and for tell */
+    void *user;           /* for both, for tell and for crashed */
     uint64_t seed;
     struct pawl_limits limits;
-    int64_t turns_max;          /* 0: 1000; a run that takes more is taken for one that does not end */
-    int64_t findings_max;       /* 0: 10; enough, the rest is left out */
-    bool outcome_may_vary;      /* by nature, as where a body answers with a random number: do not compare it */
-    pawl_sweep_place_fn *place; /* for the report's text; NULL, or where it cannot tell: "order.so+0x12f4" */
-    pawl_sweep_tell_fn *tell;   /* or NULL */
-    bool names_may_repeat;      /* in one pass, the same name is meant to be the same step: do not tell of it */
+    int64_t turns_max;              /* 0: 1000; a run that takes more is taken for one that does not end */
+    int64_t findings_max;           /* 0: 10; enough, the rest is left out */
+    bool outcome_may_vary;          /* by nature, as where a body answers with a random number: do not compare it */
+    pawl_sweep_place_fn *place;     /* for the report's text; NULL, or where it cannot tell: "order.so+0x12f4" */
+    pawl_sweep_tell_fn *tell;       /* or NULL */
+    bool names_may_repeat;          /* in one pass, the same name is meant to be the same step: do not tell of it */
+    pawl_sweep_crashed_fn *crashed; /* or NULL */
 };
 /* clang-format off */
 #define PAWL_SWEEP_OPTIONS_INIT                                                                                        \
     { sizeof(struct pawl_sweep_options), NULL, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0, { 0, 0 }, 0, 0,      \
-      false, NULL, NULL, false }
+      false, NULL, NULL, false, NULL }
 /* clang-format on */
 
 enum pawl_sweep_kind {

@@ -72,6 +72,13 @@ static pawl_status end_lease(const struct pw_sweep_play *play, struct pawl_error
     return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
 }
 
+/* The author's process is gone, and its memory with it. */
+static void forget(const struct pw_sweep_play *play)
+{
+    if (play->options->crashed != NULL)
+        play->options->crashed(play->options->user);
+}
+
 static pawl_status begin_again(struct pw_sweep_play *play, struct pawl_error *error)
 {
     struct pawl_runner_options runner = PAWL_RUNNER_OPTIONS_INIT;
@@ -79,6 +86,7 @@ static pawl_status begin_again(struct pw_sweep_play *play, struct pawl_error *er
     pawl_runner_close(play->world->runner);
     play->world->runner = NULL;
     play->crash->dead = false;
+    forget(play);
     pawl_status status = play->crash->owner != 0 ? end_lease(play, error) : PAWL_OK;
     return status == PAWL_OK ? pawl_runner_open(play->world->engine, &runner, &play->world->runner, error) : status;
 }
@@ -275,6 +283,7 @@ void pw_sweep_tell(const struct pw_sweep_play *play, const char *step)
 pawl_status pw_sweep_play_run(struct pw_sweep_play *play, struct pawl_error *error)
 {
     pw_sweep_tell(play, NULL);
+    forget(play);
     pawl_status status = open_world(play, error);
     if (status == PAWL_OK)
         status = follow_script(play, error);
