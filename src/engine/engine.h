@@ -63,6 +63,8 @@ struct pw_mocks {
     struct pw_mock (*find)(void *user, struct pw_text workflow, struct pw_text step, int64_t attempt);
     /* Or NULL: the author's code has made a durable call.  With the turn's lock held. */
     void (*reached)(void *user, const pawl_lane *lane, struct pw_text step, enum pawl_step_kind kind);
+    /* Or NULL: that call, or one without a name, is for this number of branches, of which it is to begin some now. */
+    void (*forked)(void *user, const pawl_lane *lane, size_t branches, bool is_race);
     bool sleeps_disabled;
 };
 

@@ -37,6 +37,8 @@ struct pw_sweep_call {
     enum pawl_step_kind kind;
     const void *place; /* or NULL */
     size_t order;      /* in the pass, from 0 */
+    bool is_all;       /* of branches: its step has no name */
+    size_t branches;   /* of that, and of a race; 0: none, or not known */
 };
 
 struct pw_sweep_list {
@@ -89,6 +91,8 @@ bool pw_sweep_has_seen_enough(const struct pw_sweep_watch *watch);
 /* The step's row was written, or was lost in the crash. */
 void pw_sweep_note_recorded(struct pw_sweep_watch *watch, const struct pw_op_step *op);
 void pw_sweep_note_lost(struct pw_sweep_watch *watch, const struct pw_op_step *op);
+/* Does it ask for the same? */
+bool pw_sweep_is_same_call(const struct pw_sweep_call *left, const struct pw_sweep_call *right);
 /* The newest run that the sweep is about; NULL: none began. */
 const struct pw_sweep_run *pw_sweep_main_run(const struct pw_sweep_watch *watch);
 

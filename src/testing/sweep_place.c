@@ -21,6 +21,7 @@ static any_function *const authoring_calls[] = {
     (any_function *)pawl_sleep,
     (any_function *)pawl_sleep_ms,
     (any_function *)pawl_sleep_until,
+    (any_function *)pawl_all,
     (any_function *)pawl_first,
     (any_function *)pawl_wait_for_event,
     (any_function *)pawl_call,
@@ -37,6 +38,7 @@ static any_function *const authoring_calls[] = {
     (any_function *)pawl_recall_child,
     (any_function *)pawl_recall_token,
     (any_function *)pawl_recall_deferred,
+    (any_function *)pawl_lane_all,
     (any_function *)pawl_lane_first,
 };
 

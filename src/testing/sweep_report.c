@@ -47,13 +47,23 @@ void pw_sweep_add_finding(struct pw_sweep_findings *findings, const struct pawl_
 
 /* ---- Two lists of steps --------------------------------------------------------------------------------------------------------- */
 
+static const char *describe_call(pawl_scope *scope, const char *which, const struct pw_sweep_call *call)
+{
+    const char *kind = pawl_step_kind_name(call->kind), *name = call->step->name.data,
+               *end = call->branches == 1 ? "" : "es";
+    if (call->is_all)
+        return pawl_scope_format(scope, "%s: all of %zu branch%s", which, call->branches, end);
+    if (call->branches > 0)
+        return pawl_scope_format(scope, "%s: %s \"%s\" of %zu branch%s", which, kind, name, call->branches, end);
+    return pawl_scope_format(scope, "%s: %s \"%s\"", which, kind, name);
+}
+
 static bool fill_line(pawl_scope *scope, char sign, const char *which, const struct pw_sweep_call *call,
                       struct pawl_sweep_line *line)
 {
     const char *object = NULL;
     *line = (struct pawl_sweep_line){ .sign = sign };
-    line->text =
-        pawl_scope_format(scope, "%s: %s \"%s\"", which, pawl_step_kind_name(call->kind), call->step->name.data);
+    line->text = describe_call(scope, which, call);
     if (line->text == NULL)
         return false;
     if (!pw_sweep_place_tell(call->place, &object, &line->offset))
@@ -70,11 +80,6 @@ static bool fill_step(pawl_scope *scope, char sign, size_t position, const struc
     return fill_line(scope, sign, which, call, line);
 }
 
-static bool is_same_call(const struct pw_sweep_call *left, const struct pw_sweep_call *right)
-{
-    return left->kind == right->kind && pw_text_equal(left->step->name, right->step->name);
-}
-
 static size_t min_of(size_t left, size_t right)
 {
     return left < right ? left : right;
@@ -86,7 +91,8 @@ bool pw_sweep_compare(pawl_scope *scope, const struct pw_sweep_list *expected, c
     struct pawl_sweep_line *lines = pw_scope_take(scope, (LINES_BEFORE + 2 * LINES_AFTER) * sizeof *lines);
     size_t count = 0, same = 0;
     bool complete = lines != NULL;
-    while (same < expected->count && same < seen->count && is_same_call(&expected->calls[same], &seen->calls[same]))
+    while (same < expected->count && same < seen->count &&
+           pw_sweep_is_same_call(&expected->calls[same], &seen->calls[same]))
         same++;
     for (size_t i = same > LINES_BEFORE ? same - LINES_BEFORE : 0; complete && i < same; i++)
         complete = fill_step(scope, ' ', i, &seen->calls[i], &lines[count++]);

@@ -190,6 +190,16 @@ static bool asks_for_outcome(const struct pw_sweep_watch *watch, struct pw_sweep
     return asks;
 }
 
+/* Calls without end have no place in the list. */
+static bool is_endless(struct pw_sweep_watch *watch, struct pw_sweep_run *run, const pawl_lane *lane,
+                       const struct pw_sweep_call *call)
+{
+    run->order++;
+    if (run->order > CALLS_MAX && call != NULL)
+        stop_looping(watch, lane, call);
+    return run->order > CALLS_MAX;
+}
+
 static void reached(void *user, const pawl_lane *lane, struct pw_text name, enum pawl_step_kind kind)
 {
     char buffer[PATH_SIZE];
@@ -200,11 +210,8 @@ static void reached(void *user, const pawl_lane *lane, struct pw_text name, enum
     if (step == NULL)
         return;
     const struct pw_sweep_call *last = at->list.count > 0 ? &at->list.calls[at->list.count - 1] : NULL;
-    run->order++;
-    if (run->order > CALLS_MAX && last != NULL)
-        stop_looping(watch, lane, last);
     bool is_new = last == NULL || last->step != step || last->kind != kind, awaits;
-    if (run->order > CALLS_MAX || asks_for_outcome(watch, step, run) || (!is_new && step->is_repeated))
+    if (is_endless(watch, run, lane, last) || asks_for_outcome(watch, step, run) || (!is_new && step->is_repeated))
         return;
     struct pw_sweep_call call = { .step = step, .kind = kind, .order = run->order };
     call.place = pw_sweep_place_find(&awaits);
@@ -213,6 +220,28 @@ static void reached(void *user, const pawl_lane *lane, struct pw_text name, enum
     if (!is_new)
         return;
     step->place = call.place;
+    append(watch, &at->list, &call);
+}
+
+/* A race was reached by its name, just now. */
+static void forked(void *user, const pawl_lane *lane, size_t branches, bool is_race)
+{
+    char buffer[PATH_SIZE];
+    bool awaits;
+    struct pw_sweep_watch *watch = user;
+    struct pw_sweep_run *run = watch->running;
+    struct pw_sweep_lane *at = run != NULL ? find_or_add_lane(watch, run, path_of(lane, buffer)) : NULL;
+    struct pw_sweep_step *step = at != NULL ? find_or_add_step(watch, run, pw_text_of("")) : NULL;
+    if (step == NULL)
+        return;
+    struct pw_sweep_call *last = at->list.count > 0 ? &at->list.calls[at->list.count - 1] : NULL;
+    struct pw_sweep_call call = { .step = step, .kind = PAWL_STEP_FIRST, .is_all = true, .branches = branches };
+    if (is_race && last != NULL && last->kind == PAWL_STEP_FIRST && !last->is_all)
+        last->branches = branches;
+    if (is_race || is_endless(watch, run, lane, &call))
+        return;
+    call.place = pw_sweep_place_find(&awaits);
+    call.order = run->order;
     append(watch, &at->list, &call);
 }
 
@@ -279,11 +308,18 @@ static void note_difference(struct pw_sweep_watch *watch, const struct pw_sweep_
     watch->differs = true;
 }
 
+bool pw_sweep_is_same_call(const struct pw_sweep_call *left, const struct pw_sweep_call *right)
+{
+    bool is_known = left->is_all || (left->branches > 0 && right->branches > 0);
+    return left->kind == right->kind && left->is_all == right->is_all &&
+           pw_text_equal(left->step->name, right->step->name) && (!is_known || left->branches == right->branches);
+}
+
 /* A list may be shorter: the pass ended early.  Only a function that came to its end must have been everywhere. */
 static bool lists_differ(const struct pw_sweep_list *expected, const struct pw_sweep_list *seen, bool at_end)
 {
     for (size_t i = 0; i < expected->count && i < seen->count; i++) {
-        if (expected->calls[i].step != seen->calls[i].step || expected->calls[i].kind != seen->calls[i].kind)
+        if (!pw_sweep_is_same_call(&expected->calls[i], &seen->calls[i]))
             return true;
     }
     return at_end && seen->count < expected->count;
@@ -326,9 +362,10 @@ void pw_sweep_advance(pawl_turn *turn, void *user)
 
 void pw_sweep_watch_init(struct pw_sweep_watch *watch, const struct pw_sweep_play *play)
 {
-    *watch = (struct pw_sweep_watch){ .hooks = { .user = watch, .find = body_begins, .reached = reached },
-                                      .world = play->world,
-                                      .play = play };
+    *watch =
+        (struct pw_sweep_watch){ .hooks = { .user = watch, .find = body_begins, .reached = reached, .forked = forked },
+                                 .world = play->world,
+                                 .play = play };
 }
 
 bool pw_sweep_watch_begin(struct pw_sweep_watch *watch)

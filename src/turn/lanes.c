@@ -275,6 +275,14 @@ static bool any_unfinished(const struct pw_fork *fork)
     return false;
 }
 
+/* With the lock held. */
+static void tell_of_fork(const pawl_lane *lane, size_t count, bool is_race)
+{
+    const struct pw_mocks *mocks = lane->turn->engine->mocks;
+    if (mocks != NULL && mocks->forked != NULL)
+        mocks->forked(mocks->user, lane, count, is_race);
+}
+
 pawl_status pawl_lane_all(pawl_lane *lane, size_t count, size_t limit, pawl_lane_fn *branch, void *user,
                           pawl_status *out_status)
 {
@@ -284,6 +292,7 @@ pawl_status pawl_lane_all(pawl_lane *lane, size_t count, size_t limit, pawl_lane
     if (status != PAWL_OK)
         return status;
     pthread_mutex_lock(&turn->lock);
+    tell_of_fork(lane, count, false);
     status = fork_run(&fork, lane, count);
     if (status == PAWL_OK && any_unfinished(&fork))
         status = pw_lane_suspend(lane);
@@ -429,6 +438,8 @@ pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size,
         out_status[i] = PAWL_SUSPENDED;
     pthread_mutex_lock(&turn->lock);
     status = pw_recall_reach(lane, name, name_size, PAWL_STEP_FIRST, &step);
+    if (status == PAWL_OK)
+        tell_of_fork(lane, count, true);
     if (status == PAWL_OK)
         status = pw_recall_choice(lane, step, &answer, &decided);
     if (status == PAWL_SUSPENDED && pw_lane_is_abandoned(lane))
