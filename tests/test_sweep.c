@@ -261,7 +261,7 @@ static void refused(struct sweeping *sweeping, pawl_status wanted, const char *t
 static void a_sweep_that_cannot_be_made_is_refused(void **state)
 {
     static const struct pawl_sweep_event backwards[] = { { "a", NULL, "2 s" }, { "b", NULL, "1 s" } };
-    static const struct pawl_sweep_event odd = { "a", NULL, "soon" }, bad_type = { "a b", NULL, NULL };
+    static const struct pawl_sweep_event odd = { "a", NULL, "soon" }, bad_type = { "a b", NULL, NULL }, no_type = { 0 };
     struct sweeping *sweeping = *state;
     struct pawl_sweep_options *options = &sweeping->options;
 
@@ -282,6 +282,12 @@ static void a_sweep_that_cannot_be_made_is_refused(void **state)
     options->params_json = "{";
     refused(sweeping, PAWL_INVALID_JSON, "params");
     options->params_json = NULL;
+    options->event_count = 2;
+    refused(sweeping, PAWL_INVALID, "event_count is 2, but events is NULL");
+    options->workflows = NULL;
+    options->event_count = 0;
+    refused(sweeping, PAWL_INVALID, "workflow_count is 1, but workflows is NULL");
+    options->workflows = sweeping->workflows;
     options->events = backwards;
     options->event_count = 2;
     refused(sweeping, PAWL_INVALID, "event 2");
@@ -290,6 +296,8 @@ static void a_sweep_that_cannot_be_made_is_refused(void **state)
     refused(sweeping, PAWL_INVALID_DURATION, "soon");
     options->events = &bad_type;
     refused(sweeping, PAWL_INVALID_EVENT_TYPE, "a b");
+    options->events = &no_type;
+    refused(sweeping, PAWL_INVALID_EVENT_TYPE, "");
 }
 
 static pawl_status refuse_world(pawl_world *world, void *user, struct pawl_error *error)

@@ -315,6 +315,10 @@ static pawl_status fill_options(struct pawl_sweep_options *options, struct pawl_
 {
     if (options->workflow == NULL)
         return pw_error(error, PAWL_INVALID, "a sweep needs the name of the workflow to run");
+    if (options->events == NULL && options->event_count > 0)
+        return pw_error(error, PAWL_INVALID, "event_count is %zu, but events is NULL", options->event_count);
+    if (options->workflows == NULL && options->workflow_count > 0)
+        return pw_error(error, PAWL_INVALID, "workflow_count is %zu, but workflows is NULL", options->workflow_count);
     if (options->turns_max < 0 || options->findings_max < 0 || options->findings_max > FINDINGS_MAX)
         return pw_error(error, PAWL_INVALID, "turns_max is not negative, findings_max is 0 to %d", FINDINGS_MAX);
     if (options->turns_max == 0)
