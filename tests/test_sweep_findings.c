@@ -85,6 +85,17 @@ static pawl_status same_again(pawl_run *run, const pawl_value *params, pawl_valu
         PAWL_TRY(pawl_do(run, "again", NULL, sweeping_plain, params, NULL));
 }
 
+/* A wait that is not heeded, in a loop that happens to end. */
+static pawl_status heeds_nothing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    pawl_status status = PAWL_SUSPENDED;
+    (void)params;
+    (void)out_result;
+    for (int i = 0; status == PAWL_SUSPENDED && i < 10010; i++)
+        status = pawl_sleep(run, "nap", "1 hour");
+    return status;
+}
+
 static pawl_status ever_new(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
     (void)out_result;
@@ -372,6 +383,26 @@ static void a_function_that_loops_over_one_step_is_stopped_and_found(void **stat
                  "undisturbed: the function makes durable calls without end; does it loop?", "+ step 1: do \"again\"");
 }
 
+static void note_where(void *user, const char *where, const char *step)
+{
+    struct sweeping *sweeping = user;
+    sweeping->count++;
+    snprintf(sweeping->told, sizeof sweeping->told, "%s%s", where, step != NULL ? step : "");
+}
+
+static void a_function_that_does_not_heed_its_suspension_is_told_and_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+    sweeping->options.tell = note_where;
+
+    sweeping_sweep_workflow(sweeping, heeds_nothing);
+
+    assert_finds(sweeping, PAWL_SWEEP_ENDLESS, "undisturbed: the function goes on making durable calls after PAWL_SUSP",
+                 "+ step 1: sleep \"nap\"");
+    assert_string_equal(sweeping->told, "undisturbed, calling on and on after PAWL_SUSPENDED");
+    assert_int_equal(sweeping->count, 3); /* the world, the pass, and that, once */
+}
+
 static void a_run_that_uses_up_its_steps_is_found(void **state)
 {
     struct sweeping *sweeping = *state;
@@ -526,6 +557,7 @@ int main(void)
         SWEEP_TEST(other_steps_are_found),
         SWEEP_TEST(a_run_that_is_always_due_again_is_found),
         SWEEP_TEST(a_function_that_loops_over_one_step_is_stopped_and_found),
+        SWEEP_TEST(a_function_that_does_not_heed_its_suspension_is_told_and_found),
         SWEEP_TEST(a_run_that_uses_up_its_steps_is_found),
         SWEEP_TEST(a_duration_that_is_none_is_found),
         SWEEP_TEST(a_result_that_cannot_be_packed_is_found),

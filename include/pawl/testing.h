@@ -156,7 +156,9 @@ typedef pawl_status pawl_sweep_fn(pawl_world *world, void *user, struct pawl_err
 typedef bool pawl_sweep_place_fn(const char *object, uint64_t offset, char *text, size_t size);
 
 /* Told of what is played now, in the words of a finding's `where`, and of the step whose body is run; NULL: none is.  For who
- * watches from outside, and would know what killed this process.  It must not use the world. */
+ * watches from outside, and would know what killed this process.  A function that has made 10,000 durable calls in one pass
+ * after it was answered PAWL_SUSPENDED may never come back, and cannot be stopped from inside: of that it is told once, by
+ * more words behind `where`, and each call takes a millisecond from then on.  It must not use the world. */
 typedef void pawl_sweep_tell_fn(void *user, const char *where, const char *step);
 
 /* Called at every crash that is simulated, when nothing of the dead process runs any more, and at the beginning of each world

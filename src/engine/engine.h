@@ -65,6 +65,8 @@ struct pw_mocks {
     void (*reached)(void *user, const pawl_lane *lane, struct pw_text step, enum pawl_step_kind kind);
     /* Or NULL: that call, or one without a name, is for this number of branches, of which it is to begin some now. */
     void (*forked)(void *user, const pawl_lane *lane, size_t branches, bool is_race);
+    /* Or NULL: the author's code makes a durable call although it was told PAWL_SUSPENDED.  No lock is held. */
+    void (*unheeded)(void *user, const pawl_lane *lane);
     bool sleeps_disabled;
 };
 

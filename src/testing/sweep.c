@@ -54,7 +54,10 @@ static bool judge_end(struct sweep *sweep, const struct pw_sweep_play *play)
     static const struct pw_sweep_list nothing = { 0 };
     const struct pw_sweep_watch *watch = &play->watch;
     if (watch->looping.count > 0) {
-        found_lists(sweep, play, PAWL_SWEEP_ENDLESS, "the function makes durable calls without end; does it loop?",
+        found_lists(sweep, play, PAWL_SWEEP_ENDLESS,
+                    watch->is_unheeded ? "the function goes on making durable calls after PAWL_SUSPENDED was answered: "
+                                         "hand that on at once, as PAWL_TRY() does"
+                                       : "the function makes durable calls without end; does it loop?",
                     &nothing, &watch->looping);
     } else if (watch->differs) {
         found_lists(sweep, play, PAWL_SWEEP_NONDETERMINISTIC,

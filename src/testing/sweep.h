@@ -60,6 +60,7 @@ struct pw_sweep_run {
     struct pw_sweep_lane *former, *current; /* of the last pass, and of this one */
     size_t pass;                            /* from 1 */
     size_t order;                           /* of the next call */
+    size_t unheeded;                        /* calls in this pass after PAWL_SUSPENDED was answered */
     size_t lost_at; /* the order of the first call whose outcome was told and then lost; SIZE_MAX: none was */
     struct pw_sweep_run *next;
 };
@@ -76,6 +77,7 @@ struct pw_sweep_watch {
 
     bool out_of_memory;
     struct pw_sweep_list looping;          /* one pass makes calls without end, this one among them */
+    bool is_unheeded;                      /* and that because it does not heed PAWL_SUSPENDED */
     const struct pw_sweep_step *ran_twice; /* the first completed step whose body was begun again */
     struct pw_sweep_list expected, seen;   /* the first difference between two passes */
     bool differs;
@@ -157,6 +159,7 @@ struct pw_sweep_play {
 
 /* What is played now: the body of that step, or NULL. */
 void pw_sweep_tell(const struct pw_sweep_play *play, const char *step);
+void pw_sweep_tell_unheeded(const struct pw_sweep_play *play);
 
 /* Free it also when this fails. */
 pawl_status pw_sweep_play_run(struct pw_sweep_play *play, struct pawl_error *error) PAWL_MUST_CHECK;

@@ -280,6 +280,14 @@ void pw_sweep_tell(const struct pw_sweep_play *play, const char *step)
         play->options->tell(play->options->user, play->where, step);
 }
 
+void pw_sweep_tell_unheeded(const struct pw_sweep_play *play)
+{
+    char where[300];
+    snprintf(where, sizeof where, "%s, calling on and on after PAWL_SUSPENDED", play->where);
+    if (play->options->tell != NULL)
+        play->options->tell(play->options->user, where, NULL);
+}
+
 pawl_status pw_sweep_play_run(struct pw_sweep_play *play, struct pawl_error *error)
 {
     pw_sweep_tell(play, NULL);

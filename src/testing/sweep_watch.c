@@ -5,10 +5,11 @@
  * What came after that call is not asked for again. */
 #include <stdatomic.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "testing/sweep.h"
 
-enum { CALLS_MAX = 200000, CLOCK_MOVES_MS = 1001, PATH_SIZE = 200 };
+enum { CALLS_MAX = 200000, UNHEEDED_MAX = 10000, CLOCK_MOVES_MS = 1001, PATH_SIZE = 200 };
 
 /* ---- Runs and steps --------------------------------------------------------------------------------------------------- */
 
@@ -245,6 +246,27 @@ static void forked(void *user, const pawl_lane *lane, size_t branches, bool is_r
     append(watch, &at->list, &call);
 }
 
+/* Nothing can be done about it from here, if the loop has no end: its code must return by itself.  Who watches is told.  The
+ * names that it makes up meanwhile are the pass's, so it is slowed, that memory may last until it is stopped from outside. */
+static void unheeded(void *user, const pawl_lane *lane)
+{
+    static const struct timespec a_little = { .tv_nsec = 1000000 };
+    char buffer[PATH_SIZE];
+    struct pw_sweep_watch *watch = user;
+    struct pw_sweep_run *run = watch->running;
+    if (run == NULL || ++run->unheeded < UNHEEDED_MAX)
+        return;
+    if (run->unheeded > UNHEEDED_MAX) {
+        (void)nanosleep(&a_little, NULL);
+        return;
+    }
+    const struct pw_sweep_lane *at = find_lane(run->current, path_of(lane, buffer));
+    watch->is_unheeded = watch->looping.count == 0;
+    if (at != NULL && at->list.count > 0)
+        stop_looping(watch, lane, &at->list.calls[at->list.count - 1]);
+    pw_sweep_tell_unheeded(watch->play);
+}
+
 static struct pw_mock body_begins(void *user, struct pw_text workflow, struct pw_text name, int64_t attempt)
 {
     struct pw_sweep_watch *watch = user;
@@ -292,7 +314,7 @@ static void begin_pass(struct pw_sweep_watch *watch, const pawl_turn *turn)
     run->former = run->current;
     run->current = spare;
     run->pass++;
-    run->order = 0;
+    run->order = run->unheeded = 0;
     for (struct pw_sweep_lane *lane = run->current; lane != NULL; lane = lane->next)
         lane->list.count = 0;
     forget_lost(run);
@@ -362,10 +384,11 @@ void pw_sweep_advance(pawl_turn *turn, void *user)
 
 void pw_sweep_watch_init(struct pw_sweep_watch *watch, const struct pw_sweep_play *play)
 {
-    *watch =
-        (struct pw_sweep_watch){ .hooks = { .user = watch, .find = body_begins, .reached = reached, .forked = forked },
-                                 .world = play->world,
-                                 .play = play };
+    *watch = (struct pw_sweep_watch){
+        .hooks = { .user = watch, .find = body_begins, .reached = reached, .forked = forked, .unheeded = unheeded },
+        .world = play->world,
+        .play = play
+    };
 }
 
 bool pw_sweep_watch_begin(struct pw_sweep_watch *watch)

@@ -722,6 +722,9 @@ pawl_status pw_lane_error(pawl_lane *lane, pawl_status status, const char *forma
 
 bool pawl_lane_suspended(const pawl_lane *lane)
 {
+    const struct pw_mocks *mocks = lane->suspended ? lane->turn->engine->mocks : NULL;
+    if (mocks != NULL && mocks->unheeded != NULL)
+        mocks->unheeded(mocks->user, lane);
     return lane->suspended;
 }
 
