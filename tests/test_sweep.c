@@ -199,11 +199,13 @@ static void a_run_that_fails_must_fail_the_same_way(void **state)
 {
     struct sweeping *sweeping = *state;
     sweeping->options.params_json = "42";
+    sweeping_add(sweeping, "child", child);
+    sweeping_add(sweeping, "parent", parent); /* of which there is none to be told */
 
-    sweeping_sweep_workflow(sweeping, child); /* there is no parent to be told */
+    sweeping_sweep(sweeping);
 
     assert_sound(sweeping);
-    assert_non_null(strstr(sweeping->report.outcome, "errored with "));
+    assert_non_null(strstr(sweeping->report.outcome, "errored with INSTANCE_NOT_FOUND"));
 }
 
 static pawl_status with_mock(pawl_world *world, void *user, struct pawl_error *error)

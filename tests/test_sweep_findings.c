@@ -173,6 +173,62 @@ static pawl_status suspended_for_nothing(pawl_run *run, const pawl_value *params
     return PAWL_SUSPENDED;
 }
 
+static pawl_status suspend_in_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)step;
+    (void)input;
+    (void)out_result;
+    return PAWL_SUSPENDED;
+}
+
+static pawl_status suspended_body(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_do(run, "x", NULL, suspend_in_body, params, out_result);
+}
+
+static pawl_status interrupted_by_nobody(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_do(run, "x", NULL, sweeping_plain, params, out_result));
+    return PAWL_INTERRUPTED;
+}
+
+static pawl_status no_status(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_do(run, "x", NULL, sweeping_plain, params, out_result));
+    return (pawl_status)9999;
+}
+
+static pawl_status unknown_child(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_run_child(run, "child", "nobody", NULL, params, out_result);
+}
+
+static pawl_status interrupt_itself(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    (void)out_result;
+    return pawl_interrupt(pawl_step_engine(step), "w", "sweep", NULL);
+}
+
+static pawl_status interrupted(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_do(run, "interrupt", NULL, interrupt_itself, params, NULL));
+    return pawl_do(run, "never", NULL, sweeping_plain, params, out_result);
+}
+
+static pawl_status names_of_its_own(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)params;
+    (void)out_result;
+    return pawl_run_fail(run, "UNKNOWN", "nobody knows this customer");
+}
+
+static pawl_status plainly_failed(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_do(run, "x", NULL, sweeping_plain, params, out_result));
+    return PAWL_FAILED;
+}
+
 static pawl_status handled(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
     if (pawl_sleep(run, "nap", "five minutes") != PAWL_INVALID_DURATION)
@@ -442,6 +498,57 @@ static void a_run_that_is_suspended_for_nothing_is_found(void **state)
     assert_misuse(*state, suspended_for_nothing, "w: errored with SUSPENDED_FOR_NOTHING: ", "no durable call");
 }
 
+static void a_body_that_says_it_is_suspended_is_found(void **state)
+{
+    assert_misuse(*state, suspended_body,
+                  "w: errored with SUSPENDED: ", "not bad luck: a body returned PAWL_SUSPENDED, which");
+}
+
+static void an_interruption_by_nobody_is_found(void **state)
+{
+    assert_misuse(*state, interrupted_by_nobody,
+                  "w: errored with INTERRUPTED: ", "PAWL_INTERRUPTED was returned, but nobody had interrupted the run");
+}
+
+static void a_status_that_is_none_is_found(void **state)
+{
+    assert_misuse(*state, no_status, "w: errored with UNKNOWN: ", "what was returned is no pawl_status");
+}
+
+static void a_child_of_a_workflow_that_is_missing_is_found(void **state)
+{
+    assert_misuse(*state, unknown_child, "w: errored with WORKFLOW_NOT_FOUND: ",
+                  "undisturbed: no workflow named \"nobody\" is registered, neither in what is swept nor by the setup");
+}
+
+static void an_interruption_is_no_mistake(void **state)
+{
+    struct sweeping *sweeping = *state;
+    sweeping->options.outcome_may_vary = true; /* the step that asked for it may be lost, and is not needed again */
+
+    sweeping_sweep_workflow(sweeping, interrupted);
+
+    sweeping_is_clean(sweeping, "w: terminated with INTERRUPTED: ");
+}
+
+static void an_error_s_name_may_be_that_of_a_status(void **state)
+{
+    struct sweeping *sweeping = *state;
+
+    sweeping_sweep_workflow(sweeping, names_of_its_own);
+
+    sweeping_is_clean(sweeping, "w: errored with UNKNOWN: nobody knows");
+}
+
+static void a_plain_failure_is_no_mistake(void **state)
+{
+    struct sweeping *sweeping = *state;
+
+    sweeping_sweep_workflow(sweeping, plainly_failed);
+
+    sweeping_is_clean(sweeping, "w: errored with FAILED: ");
+}
+
 static void a_refusal_that_is_handled_is_no_mistake(void **state)
 {
     struct sweeping *sweeping = *state;
@@ -563,6 +670,13 @@ int main(void)
         SWEEP_TEST(a_result_that_cannot_be_packed_is_found),
         SWEEP_TEST(a_name_that_is_none_is_found),
         SWEEP_TEST(a_run_that_is_suspended_for_nothing_is_found),
+        SWEEP_TEST(a_body_that_says_it_is_suspended_is_found),
+        SWEEP_TEST(an_interruption_by_nobody_is_found),
+        SWEEP_TEST(a_status_that_is_none_is_found),
+        SWEEP_TEST(a_child_of_a_workflow_that_is_missing_is_found),
+        SWEEP_TEST(an_interruption_is_no_mistake),
+        SWEEP_TEST(an_error_s_name_may_be_that_of_a_status),
+        SWEEP_TEST(a_plain_failure_is_no_mistake),
         SWEEP_TEST(a_refusal_that_is_handled_is_no_mistake),
         SWEEP_TEST(an_error_s_first_line_is_told_as_far_as_there_is_room),
         SWEEP_TEST(an_instance_created_twice_is_found),

@@ -139,7 +139,8 @@ PAWL_API pawl_status pawl_world_mutate(pawl_world *world, pawl_mutation_fn *muta
  *   - a run, of this workflow or another, does not end;
  *   - the function, run again, does not make the same durable calls in the same order up to where it was;
  *   - it calls the same name twice in one pass, which is the same step; of a deferred only waits count;
- *   - the undisturbed run ends with an error that only the code can cause, such as INVALID or STEP_TYPE_MISMATCH.
+ *   - the undisturbed run ends with an error that only the code can cause: INVALID or STEP_TYPE_MISMATCH, a status that is
+ *     none or that only the engine may say, WORKFLOW_NOT_FOUND of a workflow that the sweep was not given.
  * The process stays the same: without options.crashed, what a workflow keeps in static variables outlives a crash here, as it
  * never does in life, and a body that reads what an earlier one left there is not found. */
 

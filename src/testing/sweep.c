@@ -111,8 +111,28 @@ static bool judge_by_caller(struct sweep *sweep, const struct pw_sweep_play *pla
     return true;
 }
 
-/* A call was refused for what the code gave it.  None of these is what others can be the reason of: a service, somebody who
- * sends something, or a workflow that is registered elsewhere. */
+/* Statuses that are not the code's to make up; NULL: it is none of these.  As error names they may be: the texts tell. */
+static const char *find_made_up(const struct pw_sweep_play *play)
+{
+    static const struct {
+        int status;
+        const char *text;
+    } made_up[] = {
+        { PAWL_SUSPENDED, "a body returned PAWL_SUSPENDED, which is for durable calls to say" },
+        { PAWL_INTERRUPTED, "PAWL_INTERRUPTED was returned, but nobody had interrupted the run" },
+        { -1, "what was returned is no pawl_status" },
+    };
+    for (size_t i = 0; i < sizeof made_up / sizeof made_up[0]; i++) {
+        pawl_status status = (pawl_status)made_up[i].status;
+        if (strcmp(play->error_name, pawl_status_name(status)) == 0 && play->error_message != NULL &&
+            strcmp(play->error_message, pawl_status_text(status)) == 0)
+            return made_up[i].text;
+    }
+    return NULL;
+}
+
+/* A call was refused for what the code gave it.  None of these is what others can be the reason of: a service, or somebody
+ * who sends something. */
 static bool is_misuse(const char *error_name)
 {
     static const pawl_status misuses[] = {
@@ -139,15 +159,24 @@ static bool is_misuse(const char *error_name)
 /* Asked once: the others end with the same error, or are found for that. */
 static void judge_error(struct sweep *sweep, const struct pw_sweep_play *play)
 {
-    const char *name = play->error_name;
+    const char *name = play->error_name, *made_up = name != NULL ? find_made_up(play) : NULL;
     if (name == NULL)
         return;
+    if (made_up != NULL) {
+        found(sweep, play, PAWL_SWEEP_MISUSE,
+              pawl_scope_format(sweep->scope, "a mistake in the code, not bad luck: %s", made_up));
+        return;
+    }
     if (strcmp(name, pawl_status_name(PAWL_MAX_STEPS_EXCEEDED)) == 0)
         found(sweep, play, PAWL_SWEEP_ENDLESS, "the run used up its steps (MAX_STEPS_EXCEEDED); does it loop?");
     else if (is_misuse(name))
         found(sweep, play, PAWL_SWEEP_MISUSE,
               pawl_scope_format(sweep->scope, "a mistake in the code, not bad luck: %s: %s", name,
                                 play->error_message != NULL ? play->error_message : ""));
+    else if (strcmp(name, pawl_status_name(PAWL_WORKFLOW_NOT_FOUND)) == 0)
+        found(sweep, play, PAWL_SWEEP_MISUSE,
+              pawl_scope_format(sweep->scope, "%s, neither in what is swept nor by the setup",
+                                play->error_message != NULL ? play->error_message : "a workflow is not registered"));
 }
 
 /* ---- What is asked of a crashed one --------------------------------------------------------------------------------------------- */
