@@ -226,7 +226,7 @@ struct pawl_sweep_finding {
 
 struct pawl_sweep_report {
     const char *outcome;        /* of the undisturbed run: "complete with {\"n\":1}", "errored with Broken: on purpose";
-                                   NULL: it did not end */
+                                   NULL: it did not end, or was stopped at what was found */
     const char *const *commits; /* of the undisturbed run: "step \"charge\" completed" */
     size_t commit_count;
     int64_t crashes; /* cases made */

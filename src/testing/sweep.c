@@ -46,6 +46,20 @@ static void found_lists(struct sweep *sweep, const struct pw_sweep_play *play, e
     pw_sweep_add_finding(&sweep->findings, &finding);
 }
 
+/* ' of "child"', where it is not the workflow that the sweep is about; NULL when memory is out. */
+static const char *whose(const struct sweep *sweep, const struct pw_sweep_step *step)
+{
+    return step->run->is_main ? "" : pawl_scope_format(sweep->scope, " of \"%s\"", step->run->workflow);
+}
+
+/* NULL when memory is out. */
+static const char *say_whose(const struct sweep *sweep, const char *before, const struct pw_sweep_step *step,
+                             const char *after)
+{
+    const char *of = whose(sweep, step);
+    return before != NULL && of != NULL ? pawl_scope_format(sweep->scope, "%s%s%s", before, of, after) : NULL;
+}
+
 /* ---- What is asked of every case --------------------------------------------------------------------------------------------- */
 
 /* True when it had something to say. */
@@ -55,19 +69,22 @@ static bool judge_end(struct sweep *sweep, const struct pw_sweep_play *play)
     const struct pw_sweep_watch *watch = &play->watch;
     if (watch->looping.count > 0) {
         found_lists(sweep, play, PAWL_SWEEP_ENDLESS,
-                    watch->is_unheeded ? "the function goes on making durable calls after PAWL_SUSPENDED was answered: "
-                                         "hand that on at once, as PAWL_TRY() does"
-                                       : "the function makes durable calls without end; does it loop?",
+                    say_whose(sweep, "the function", watch->looping.calls[0].step,
+                              watch->is_unheeded ? " goes on making durable calls after PAWL_SUSPENDED was answered: "
+                                                   "hand that on at once, as PAWL_TRY() does"
+                                                 : " makes durable calls without end; does it loop?"),
                     &nothing, &watch->looping);
     } else if (watch->differs) {
         found_lists(sweep, play, PAWL_SWEEP_NONDETERMINISTIC,
-                    "run again, the function does not make the same durable calls", &watch->expected, &watch->seen);
+                    say_whose(sweep, "run again, the function", watch->expected.calls[0].step,
+                              " does not make the same durable calls"),
+                    &watch->expected, &watch->seen);
     } else if (play->endless != NULL) {
         found(sweep, play, PAWL_SWEEP_ENDLESS, pawl_scope_format(sweep->scope, "%s", play->endless));
     } else if (watch->ran_twice != NULL) {
         found(sweep, play, PAWL_SWEEP_RAN_TWICE,
-              pawl_scope_format(sweep->scope, "the body of step \"%s\" ran again although it was completed",
-                                watch->ran_twice->name.data));
+              say_whose(sweep, pawl_scope_format(sweep->scope, "the body of step \"%s\"", watch->ran_twice->name.data),
+                        watch->ran_twice, " ran again although it was completed"));
     } else if (play->unfinished != NULL) {
         found(sweep, play, PAWL_SWEEP_UNFINISHED, pawl_scope_format(sweep->scope, "%s", play->unfinished));
     } else {
@@ -79,14 +96,14 @@ static bool judge_end(struct sweep *sweep, const struct pw_sweep_play *play)
 static void found_pair(struct sweep *sweep, const struct pw_sweep_play *play, const struct pw_sweep_call *first,
                        const struct pw_sweep_call *again)
 {
-    const char *name = first->step->name.data;
+    const char *name = first->step->name.data, *of = whose(sweep, first->step);
     struct pawl_sweep_finding finding = { .kind = PAWL_SWEEP_REPEATED, .where = play->where };
-    if (pw_sweep_pair(sweep->scope, first, again, &finding))
+    if (of != NULL && pw_sweep_pair(sweep->scope, first, again, &finding))
         finding.text = pawl_scope_format(
             sweep->scope,
-            "\"%s\" is called twice in one pass, and the same name is the same step, with one result; give each call a "
+            "\"%s\"%s is called twice in one pass, and the same name is the same step, with one result; give each call a "
             "name of its own, in a loop with an index (\"%s 1\", \"%s 2\")",
-            name, name, name);
+            name, of, name, name);
     pw_sweep_add_finding(&sweep->findings, &finding);
 }
 

@@ -21,8 +21,11 @@
 
 /* ---- What was done ---------------------------------------------------------------------------------------------- */
 
+struct pw_sweep_run;
+
 struct pw_sweep_step {
     struct pw_text name;
+    const struct pw_sweep_run *run; /* that it is of */
     bool recorded, finished;        /* in the store */
     const void *place;              /* of the newest call, or NULL */
     size_t pass;                    /* in which it was called last; 0: none */
@@ -54,7 +57,8 @@ struct pw_sweep_lane {
 
 struct pw_sweep_run {
     int64_t instance, number;
-    bool is_main; /* the run that the sweep is about */
+    const char *workflow; /* the engine's */
+    bool is_main;         /* the run that the sweep is about */
     struct pw_table steps;
     struct pw_sweep_list recorded;          /* in the order of their first record */
     struct pw_sweep_lane *former, *current; /* of the last pass, and of this one */

@@ -165,18 +165,43 @@ static pawl_status run_to_end(struct pw_sweep_play *play, size_t position, struc
     return pawl_world_run_to_end(play->world, error);
 }
 
-/* Why there is no end to it: the world's words, or that nobody takes a job. */
+/* What the instance waits for; or the child that it waits for, and so on.  NULL: nothing, or it cannot be told. */
+static const struct pawl_step_record *find_wait(const struct pw_sweep_play *play)
+{
+    enum { DEPTH_MAX = 100 };
+    struct pawl_instance instance;
+    const char *workflow = play->options->workflow, *id = PW_SWEEP_ID;
+    for (int depth = 0; depth < DEPTH_MAX; depth++) {
+        if (pawl_world_get(play->world, workflow, id, &instance, NULL) != PAWL_OK || instance.current_step == NULL ||
+            instance.current_step->status != PAWL_STEP_WAITING)
+            return NULL;
+        const struct pawl_step_record *step = instance.current_step;
+        const char *slash = step->wait_event_type != NULL ? strchr(step->wait_event_type, '/') : NULL;
+        if (step->kind != PAWL_STEP_CHILD || slash == NULL)
+            return step;
+        workflow =
+            pawl_scope_format(play->world->scope, "%.*s", (int)(slash - step->wait_event_type), step->wait_event_type);
+        id = slash + 1;
+    }
+    return NULL;
+}
+
+/* Why there is no end to it: the world's words, or what nobody does. */
 static const char *explain_endless(struct pw_sweep_play *play, const char *told)
 {
-    struct pawl_instance instance;
     pawl_scope *scope = play->world->scope;
-    pawl_status status = pawl_world_get(play->world, play->options->workflow, PW_SWEEP_ID, &instance, NULL);
-    const struct pawl_step_record *step = status == PAWL_OK ? instance.current_step : NULL;
-    if (step != NULL && step->kind == PAWL_STEP_CALL && step->status == PAWL_STEP_WAITING)
+    const struct pawl_step_record *step = find_wait(play);
+    if (step != NULL && step->kind == PAWL_STEP_CALL)
         return pawl_scope_format(scope,
                                  "the call \"%s\" waits for a worker, and there is none: register its function in the "
                                  "setup, or mock the call",
                                  step->name);
+    if (step != NULL && step->kind == PAWL_STEP_DEFERRED)
+        return pawl_scope_format(
+            scope,
+            "nobody completes deferred \"%s\", and it is awaited without a timeout: complete it by "
+            "an event \"deferred:%s\" of the sweep",
+            step->name, step->name);
     return pawl_scope_format(scope, "%s", told);
 }
 
@@ -230,6 +255,17 @@ static pawl_status read_outcome(struct pw_sweep_play *play, struct pawl_error *e
     return play->outcome != NULL ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
 }
 
+static const char *explain_unfinished(pawl_scope *scope, const char *workflow, const struct pawl_instance *row)
+{
+    if (row->phase == PAWL_PHASE_WAITING_FOR_REPAIR)
+        return pawl_scope_format(scope,
+                                 "instance \"%s\" of \"%s\" waits for repair, as a step of it has failed and "
+                                 "suspend_on_failure is set",
+                                 row->id, workflow);
+    return pawl_scope_format(scope, "instance \"%s\" of \"%s\" is left %s, and nothing is due", row->id, workflow,
+                             pawl_instance_status_name(row->status));
+}
+
 /* The instances of one workflow: how many, and whether one of them is stuck. */
 static pawl_status count_instances(struct pw_sweep_play *play, size_t position, struct pawl_error *error)
 {
@@ -246,8 +282,7 @@ static pawl_status count_instances(struct pw_sweep_play *play, size_t position, 
         for (size_t i = 0; i < page.count; i++) {
             const struct pawl_instance *row = &page.instances[i];
             if (play->unfinished == NULL && !is_finished(row))
-                play->unfinished = pawl_scope_format(scope, "instance \"%s\" of \"%s\" is left %s, and nothing is due",
-                                                     row->id, name, pawl_instance_status_name(row->status));
+                play->unfinished = explain_unfinished(scope, name, row);
         }
         play->instance_counts[position] += (int64_t)page.count;
         options.cursor = page.cursor;

@@ -148,12 +148,19 @@ static const char *add_finding(pawl_scope *scope, const char *text, const struct
     return text;
 }
 
+/* It may well have an end, but was not played up to it. */
+static const char *describe_no_outcome(const struct pawl_sweep_report *report)
+{
+    bool is_stopped = report->finding_count > 0 && report->findings[0].kind == PAWL_SWEEP_NONDETERMINISTIC;
+    return is_stopped ? "stopped at what was found" : "no end";
+}
+
 const char *pw_sweep_text(pawl_scope *scope, const struct pawl_sweep_options *options,
                           const struct pawl_sweep_report *report)
 {
     const char *text =
         pawl_scope_format(scope, "%s: %s, %zu commit%s, %lld crash%s: ", options->workflow,
-                          report->outcome != NULL ? report->outcome : "no end", report->commit_count,
+                          report->outcome != NULL ? report->outcome : describe_no_outcome(report), report->commit_count,
                           plural(report->commit_count), (long long)report->crashes, report->crashes == 1 ? "" : "es");
     if (text != NULL && report->finding_count == 0)
         return pawl_scope_format(scope, "%sok\n", text);

@@ -34,6 +34,7 @@ static struct pw_sweep_run *find_or_add_run(struct pw_sweep_watch *watch, const 
     }
     run->instance = fence->instance;
     run->number = fence->run;
+    run->workflow = turn->definition->name.data;
     run->lost_at = SIZE_MAX;
     run->is_main = pw_text_equal(turn->definition->name, pw_text_of(watch->play->options->workflow)) &&
                    pw_text_equal(turn->claim.id, pw_text_of(PW_SWEEP_ID));
@@ -54,6 +55,7 @@ static struct pw_sweep_step *find_or_add_step(struct pw_sweep_watch *watch, stru
         watch->out_of_memory = true;
         return NULL;
     }
+    step->run = run;
     return step;
 }
 
