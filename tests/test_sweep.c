@@ -137,8 +137,8 @@ static void an_order_with_retries_waits_and_failures_stands_every_crash(void **s
     assert_string_equal(sweeping->report.commits[1], "event \"go\"");
     assert_string_equal(sweeping->report.commits[sweeping->report.commit_count - 1], "finish");
     assert_non_null(strstr(sweeping->report.outcome, "complete with [{\"sku\":\"teapot\"},3,\"early\",17672"));
-    /* The undisturbed one and the replayed one besides. */
-    assert_int_equal(sweeping->setups, sweeping->report.crashes + 2);
+    /* The undisturbed one and the two replayed ones besides. */
+    assert_int_equal(sweeping->setups, sweeping->report.crashes + 3);
 }
 
 static void parallel_branches_and_races_stand_every_crash(void **state)
@@ -179,7 +179,7 @@ static void a_registered_change_is_made_once_in_every_case(void **state)
     sweeping_sweep_workflow(sweeping, paying);
 
     assert_sound(sweeping);
-    assert_int_equal(sweeping->checks, sweeping->setups);
+    assert_int_equal(sweeping->checks, sweeping->setups - 1); /* a day later only the path is asked for */
 }
 
 static void a_parent_and_its_child_stand_every_crash(void **state)

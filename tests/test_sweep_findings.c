@@ -37,6 +37,20 @@ static pawl_status name_by_time(pawl_run *run, const pawl_value *params, pawl_va
     return pawl_do(run, "last", NULL, sweeping_plain, params, out_result);
 }
 
+/* Undisturbed the clock stands still, and where every step is replayed it has moved on before the question comes up. */
+static pawl_status path_by_age(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    PAWL_TRY(pawl_do(run, "first", NULL, sweeping_plain, params, NULL));
+    bool is_late = pawl_now_ms(pawl_run_engine(run)) > pawl_run_created_at_ms(run);
+    return pawl_do(run, is_late ? "late" : "early", NULL, sweeping_plain, params, out_result);
+}
+
+static pawl_status name_by_day(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    long long day = (long long)(pawl_now_ms(pawl_run_engine(run)) / 86400000);
+    return pawl_do(run, pawl_run_format(run, "report of day %lld", day), NULL, sweeping_plain, params, out_result);
+}
+
 static pawl_status kind_by_counter(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
     if (of_run(run)->count++ == 0)
@@ -340,6 +354,27 @@ static void a_name_from_the_clock_is_found(void **state)
                  "+ step 1: do \"report of 17672");
 }
 
+static void a_path_by_the_age_of_the_run_is_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+
+    sweeping_sweep_workflow(sweeping, path_by_age);
+
+    assert_finds(sweeping, PAWL_SWEEP_NONDETERMINISTIC, "replayed just before its end, a day later: run again, the",
+                 "- step 2: do \"early\"");
+    sweeping_says(sweeping, "+ step 2: do \"late\"");
+}
+
+static void a_name_from_the_day_is_found(void **state)
+{
+    struct sweeping *sweeping = *state;
+
+    sweeping_sweep_workflow(sweeping, name_by_day);
+
+    assert_finds(sweeping, PAWL_SWEEP_NONDETERMINISTIC, "- step 1: do \"report of day 20454\"",
+                 "+ step 1: do \"report of day 20455\"");
+}
+
 static void another_kind_under_the_same_name_is_found(void **state)
 {
     struct sweeping *sweeping = *state;
@@ -392,8 +427,8 @@ static void what_a_process_takes_with_it_when_it_dies_is_missed(void **state)
 
     assert_finds(sweeping, PAWL_SWEEP_OUTCOME, "crashed just after commit 3 (step \"leave\" completed): ",
                  "it ended complete with 0, undisturbed complete with 42");
-    /* In each world at its beginning, and at its crash. */
-    assert_int_equal(sweeping->crashes, sweeping->setups + sweeping->report.crashes);
+    /* In each world at its beginning, and at its crash, which one that is replayed has, too. */
+    assert_int_equal(sweeping->crashes, sweeping->setups + sweeping->report.crashes + 1);
 }
 
 static void memory_outlives_a_crash_where_nobody_clears_it(void **state)
@@ -655,6 +690,8 @@ int main(void)
         SWEEP_TEST(a_name_from_a_counter_is_found_with_its_place),
         SWEEP_TEST(a_place_is_told_as_the_caller_tells_it),
         SWEEP_TEST(a_name_from_the_clock_is_found),
+        SWEEP_TEST(a_path_by_the_age_of_the_run_is_found),
+        SWEEP_TEST(a_name_from_the_day_is_found),
         SWEEP_TEST(another_kind_under_the_same_name_is_found),
         SWEEP_TEST(a_function_that_ends_without_its_former_steps_is_found),
         SWEEP_TEST(a_name_in_a_branch_is_found),

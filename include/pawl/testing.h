@@ -130,9 +130,9 @@ PAWL_API pawl_status pawl_world_mutate(pawl_world *world, pawl_mutation_fn *muta
 
 /* ---- Crash sweeps ------------------------------------------------------------------------------------------------------------ */
 
-/* Runs a workflow undisturbed; then with every durable call replayed and the clock moving on in between; then once for
- * every commit that the undisturbed run made, crashed just before it, and once more, crashed just after it: a fresh world
- * each time, and a new runner on it after the crash.  Whoever created the instance or sent an event tries again, as a
+/* Runs a workflow undisturbed; then with every durable call replayed and the clock moving on in between; then undisturbed up
+ * to its end, and replayed there 25 hours later; then once for every commit that the undisturbed run made, crashed just
+ * before it, and once more, crashed just after it: a fresh world each time, and a new runner on it after the crash.  Whoever created the instance or sent an event tries again, as a
  * client would.  Found is when
  *   - a crashed run ends otherwise than the undisturbed one, or with other steps;
  *   - the body of a completed step is run again;

@@ -23,6 +23,8 @@ static const char *where_of(const struct sweep *sweep, const struct pw_sweep_cas
     const struct pw_sweep_crash *crash = sweep->undisturbed.crash;
     if (of->replays)
         return "replayed at every step";
+    if (of->later)
+        return "replayed just before its end, a day later";
     for (size_t i = 0; of->crash_at > 0 && i < crash->commit_count; i++) {
         if (crash->commits[i].number == of->crash_at)
             return pawl_scope_format(sweep->scope, "crashed just %s commit %zu (%s)", of->after ? "after" : "before",
@@ -257,7 +259,9 @@ static pawl_status play_case(struct sweep *sweep, const struct pw_sweep_case *of
     if (play.where == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
     pawl_status status = pw_sweep_play_run(&play, error);
-    if (status == PAWL_OK && !judge_end(sweep, &play) && !judge_by_caller(sweep, &play) && of->crash_at > 0 &&
+    /* A day later all but the path may differ. */
+    bool is_asked = status == PAWL_OK && (!of->later || play.watch.differs);
+    if (is_asked && !judge_end(sweep, &play) && !judge_by_caller(sweep, &play) && of->crash_at > 0 &&
         !sweep->options.outcome_may_vary)
         judge_against_undisturbed(sweep, &play);
     pw_sweep_play_free(&play);
@@ -297,9 +301,11 @@ static pawl_status play_all(struct sweep *sweep, struct pawl_error *error)
     pawl_status status = play_undisturbed(sweep, error);
     if (status == PAWL_OK && sweep->findings.count == 0)
         status = play_case(sweep, &(struct pw_sweep_case){ .replays = true }, error);
+    const struct pw_sweep_crash *crash = sweep->undisturbed.crash;
+    if (status == PAWL_OK && sweep->findings.count == 0 && crash->ended_at > 0)
+        status = play_case(sweep, &(struct pw_sweep_case){ .crash_at = crash->ended_at, .later = true }, error);
     if (sweep->findings.count > 0)
         return status;
-    const struct pw_sweep_crash *crash = sweep->undisturbed.crash;
     for (size_t i = 0; status == PAWL_OK && i < 2 * crash->commit_count; i++) {
         struct pw_sweep_case of = { .crash_at = crash->commits[i / 2].number, .after = i % 2 == 1 };
         status = play_case(sweep, &of, error);

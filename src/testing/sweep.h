@@ -123,6 +123,7 @@ struct pw_sweep_crash {
     bool counting;        /* else it only hands on */
     int64_t applied;      /* units */
     int64_t crash_at;     /* the number of a unit; 0: never */
+    int64_t ended_at;     /* the unit in which the run that the sweep is about ended; 0: none */
     bool after;           /* it is applied, and its answer is lost */
     bool dead;            /* everything fails, as nobody is there any more */
     bool crashed;         /* is, or was dead */
@@ -141,6 +142,7 @@ struct pw_sweep_case {
     int64_t crash_at; /* 0: never */
     bool after;
     bool replays; /* every durable call, with a clock that moves on in between */
+    bool later;   /* the next process begins a day after the crash */
 };
 
 struct pw_sweep_play {

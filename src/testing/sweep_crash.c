@@ -117,9 +117,12 @@ static void note_commit(struct pw_sweep_crash *crash, const struct pw_unit *unit
 
 static void note_applied(struct pw_sweep_crash *crash, const struct pw_unit *unit)
 {
+    const struct pw_sweep_run *run = pw_sweep_main_run(crash->watch);
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
         if (op->kind == PW_OP_STEP) {
             pw_sweep_note_recorded(crash->watch, &op->as.step);
+        } else if (op->kind == PW_OP_FINISH && run != NULL && run->instance == op->as.finish.instance) {
+            crash->ended_at = crash->applied;
         } else if (op->kind == PW_OP_CLAIM && op->as.claim.claim_count > 0) {
             crash->held = op->as.claim.claims[0].fence;
             crash->owner = op->as.claim.owner;

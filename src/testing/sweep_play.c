@@ -9,6 +9,8 @@
 #include "testing/sweep.h"
 #include "value/value.h"
 
+enum { LATER_MS = 25 * 60 * 60 * 1000 }; /* another hour of another day */
+
 /* ---- Opening ----------------------------------------------------------------------------------------------------------- */
 
 static pawl_status register_all(const struct pw_sweep_play *play, struct pawl_error *error)
@@ -87,6 +89,8 @@ static pawl_status begin_again(struct pw_sweep_play *play, struct pawl_error *er
     play->world->runner = NULL;
     play->crash->dead = false;
     forget(play);
+    if (play->of.later)
+        pawl_world_jump_ms(play->world, LATER_MS);
     pawl_status status = play->crash->owner != 0 ? end_lease(play, error) : PAWL_OK;
     return status == PAWL_OK ? pawl_runner_open(play->world->engine, &runner, &play->world->runner, error) : status;
 }
