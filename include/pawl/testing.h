@@ -130,9 +130,10 @@ PAWL_API pawl_status pawl_world_mutate(pawl_world *world, pawl_mutation_fn *muta
 
 /* ---- Crash sweeps ------------------------------------------------------------------------------------------------------------ */
 
-/* Runs a workflow undisturbed; then with every durable call replayed and the clock moving on in between; then undisturbed up
- * to its end, and replayed there 25 hours later; then once for every commit that the undisturbed run made, crashed just
- * before it, and once more, crashed just after it: a fresh world each time, and a new runner on it after the crash.  Whoever created the instance or sent an event tries again, as a
+/* Runs a workflow undisturbed; then with every durable call replayed and the clock moving on in between; then once for
+ * every commit that the undisturbed run made, crashed just before it, and once more, crashed just after it; at last, when
+ * nothing was found, crashed just before its end and replayed 25 hours later, where only the path is asked for: a fresh
+ * world each time, and a new runner on it after the crash.  Whoever created the instance or sent an event tries again, as a
  * client would.  Found is when
  *   - a crashed run ends otherwise than the undisturbed one, or with other steps;
  *   - the body of a completed step is run again;
@@ -142,7 +143,8 @@ PAWL_API pawl_status pawl_world_mutate(pawl_world *world, pawl_mutation_fn *muta
  *   - the undisturbed run ends with an error that only the code can cause: INVALID or STEP_TYPE_MISMATCH, a status that is
  *     none or that only the engine may say, WORKFLOW_NOT_FOUND of a workflow that the sweep was not given.
  * The process stays the same: without options.crashed, what a workflow keeps in static variables outlives a crash here, as it
- * never does in life, and a body that reads what an earlier one left there is not found. */
+ * never does in life, and a body that reads what an earlier one left there is not found.  Nor is it when a branch, run again,
+ * only leaves out its last calls, as one that lost a race may. */
 
 struct pawl_sweep_event {
     const char *type;         /* or "deferred:<name>": no event, but the deferred of that name is completed */

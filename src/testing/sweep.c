@@ -302,8 +302,6 @@ static pawl_status play_all(struct sweep *sweep, struct pawl_error *error)
     if (status == PAWL_OK && sweep->findings.count == 0)
         status = play_case(sweep, &(struct pw_sweep_case){ .replays = true }, error);
     const struct pw_sweep_crash *crash = sweep->undisturbed.crash;
-    if (status == PAWL_OK && sweep->findings.count == 0 && crash->ended_at > 0)
-        status = play_case(sweep, &(struct pw_sweep_case){ .crash_at = crash->ended_at, .later = true }, error);
     if (sweep->findings.count > 0)
         return status;
     for (size_t i = 0; status == PAWL_OK && i < 2 * crash->commit_count; i++) {
@@ -315,6 +313,8 @@ static pawl_status play_all(struct sweep *sweep, struct pawl_error *error)
         if (sweep->findings.count == sweep->findings.max)
             break;
     }
+    if (status == PAWL_OK && sweep->findings.count == 0 && crash->ended_at > 0)
+        status = play_case(sweep, &(struct pw_sweep_case){ .crash_at = crash->ended_at, .later = true }, error);
     return status;
 }
 
