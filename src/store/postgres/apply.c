@@ -75,7 +75,7 @@ static pawl_status decide_users(struct pw_transaction *transaction, struct pw_un
         pw_pg_send_simple(connection, PW_PG_UNIT_UNDO);
     }
     pw_pg_send_simple(connection, PW_PG_UNIT_END);
-    return pw_pay_owed(transaction, false); /* while it ran nobody could renew what is locked here */
+    return PAWL_OK;
 }
 
 /* ---- The transaction ------------------------------------------------------------------------------------------ */
@@ -176,6 +176,8 @@ static pawl_status carry_out(struct pw_transaction *transaction, struct pw_unit 
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         status = runs_users_code(units[i]) ? decide_users(transaction, units[i]) : decide_plain(transaction, units[i]);
     if (status == PAWL_OK)
+        status = pw_keep_leases(transaction);
+    if (status == PAWL_OK)
         status = pw_write(transaction);
     /* What the database has decided is known here before it counts: tasks that were claimed by a commit whose answer was
      * lost would be nobody's for a whole lease. */
@@ -210,10 +212,12 @@ static enum pw_pg_fate fate_of(const struct pw_transaction *transaction)
 }
 
 static struct outcome try_once(struct pw_postgres *postgres, struct pw_pg_connection *connection,
-                               struct pw_unit **units, size_t count, int64_t now_ms, struct pawl_error *error)
+                               struct pw_unit **units, size_t count, int64_t now_ms, int64_t begun_ms,
+                               struct pawl_error *error)
 {
     struct pw_transaction transaction;
     pw_transaction_init(&transaction, postgres, connection, now_ms, error);
+    transaction.begun_ms = begun_ms;
     struct outcome outcome = { .status = carry_out(&transaction, units, count) };
     enum pw_pg_fate fate = outcome.status == PAWL_OK ? PW_PG_FATE_COMMITTED : fate_of(&transaction);
     struct pw_pg_receipt receipt = connection->receipt;
@@ -263,6 +267,7 @@ pawl_status pw_postgres_apply(struct pw_store *store, struct pw_unit **units, si
 {
     struct pw_postgres *postgres = (struct pw_postgres *)store;
     int64_t until_ms = pw_system_monotonic_ms() + postgres->url.busy_ms;
+    int64_t begun_ms = pw_pg_clock_now_ms(&postgres->clock);
     struct outcome outcome = { .status = PAWL_OK, .undone = true };
     for (int round = 0; count > 0; round++) {
         struct pw_pg_connection *connection = NULL;
@@ -270,7 +275,7 @@ pawl_status pw_postgres_apply(struct pw_store *store, struct pw_unit **units, si
         outcome.status = pw_pg_take(postgres, PW_PG_WRITER, until_ms, &connection, error);
         if (outcome.status != PAWL_OK)
             break;
-        outcome = try_once(postgres, connection, units, count, now_ms, error);
+        outcome = try_once(postgres, connection, units, count, now_ms, begun_ms, error);
         if (!should_repeat(&outcome, round, until_ms))
             break;
         pw_pg_pause(outcome.is_race ? 0 : round);

@@ -2,16 +2,29 @@
  * past what other runners are taking at the same moment.  And renewing, which passes over what is locked, too (owed.h). */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "store/postgres/fields.h"
 #include "store/postgres/transaction.h"
 
-enum { CLAIM_MAX = 100000, CANDIDATES_MORE = 64 };
+enum {
+    CLAIM_MAX = 100000,
+    CANDIDATES_MORE = 64,
+    LONG_MS = PW_LEASE_MS_MIN / 5 /* what a transaction may take at the expense of the leases that are locked in it */
+};
 
 /* A claim whose answer is on its way. */
 struct claiming {
     struct pw_op_claim *op;
     struct pw_arena *arena; /* the unit's */
+    int64_t lease_ms;       /* from now_ms on, which is over by as much as the transaction took */
+    struct pw_columns workflows, owed;
 };
+
+static int64_t passed_ms(const struct pw_transaction *transaction)
+{
+    int64_t passed = pw_pg_clock_now_ms(&transaction->postgres->clock) - transaction->begun_ms;
+    return passed > 0 ? passed : 0;
+}
 
 static void put_texts(struct pw_columns *columns, const struct pw_text *texts, size_t count)
 {
@@ -43,8 +56,8 @@ static pawl_status take_paused(void *user, void *of, const PGresult *result)
 }
 
 /* Later units see it as it is now. */
-static void note_claimed(struct pw_transaction *transaction, const struct pw_op_claim *op, const struct pw_claim *claim,
-                         int64_t started_at_ms)
+static void note_claimed(struct pw_transaction *transaction, const struct claiming *claiming,
+                         const struct pw_claim *claim, int64_t started_at_ms)
 {
     struct pw_pg_run *run = pw_find_run(transaction, claim->fence.instance);
     if (run == NULL)
@@ -52,8 +65,8 @@ static void note_claimed(struct pw_transaction *transaction, const struct pw_op_
     run->task.status = PW_TASK_ACTIVE;
     run->task.processing = true;
     run->task.epoch = claim->fence.epoch;
-    run->task.owner = op->owner;
-    run->task.locked_until_ms = transaction->now_ms + op->lease_ms;
+    run->task.owner = claiming->op->owner;
+    run->task.locked_until_ms = transaction->now_ms + claiming->lease_ms;
     run->task.started_at_ms = started_at_ms;
     run->task.updated_at_ms = transaction->now_ms;
 }
@@ -81,7 +94,7 @@ static pawl_status take_claims(void *user, void *of, const PGresult *result)
         claim->has_instance = claim->is_first;
         claim->created_at_ms = pw_field_integer(&fields);
         claim->params = pw_field_text(&fields);
-        note_claimed(transaction, claiming->op, claim, pw_field_time(&fields));
+        note_claimed(transaction, claiming, claim, pw_field_time(&fields));
         claim->demand = (enum pw_demand)pw_field_choice(&fields, PW_DEMAND_TERMINATE);
         claim->link = pw_field_link(&fields);
         if (claim->id.data == NULL)
@@ -99,19 +112,20 @@ static enum pw_pg_query claim_query(const struct pw_op_claim *op)
     return op->leased_max != 0 ? PW_PG_CLAIM_UP_TO : PW_PG_CLAIM;
 }
 
-static void send_take(struct pw_transaction *transaction, struct pw_columns *workflows, struct claiming *claiming)
+static void send_take(struct pw_transaction *transaction, struct claiming *claiming)
 {
     const struct pw_op_claim *op = claiming->op;
     int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX;
     struct pw_columns owned;
     struct pw_call call;
     pw_call_init(&call, claim_query(op));
-    pw_call_columns(&call, workflows);
+    pw_call_columns(&call, &claiming->workflows);
     pw_call_integer(&call, transaction->now_ms);
     pw_call_integer(&call, max);
     pw_call_integer(&call, op->owner);
-    pw_call_integer(&call, op->lease_ms);
+    pw_call_integer(&call, claiming->lease_ms);
     pw_call_integer(&call, 2 * max + CANDIDATES_MORE);
+    pw_call_columns(&call, &claiming->owed);
     if (op->share.owned != NULL) {
         pw_columns_init(&owned, &transaction->arena);
         put_texts(&owned, op->share.owned, op->workflow_count);
@@ -123,29 +137,58 @@ static void send_take(struct pw_transaction *transaction, struct pw_columns *wor
     pw_pg_send(transaction->connection, &call, take_claims, transaction, claiming);
 }
 
+/* What this store owes a renewal looks as if its lease were over; nobody's key is 0. */
+static bool put_owed(struct pw_transaction *transaction, struct pw_columns *columns)
+{
+    struct pw_rows debts;
+    if (!pw_list_owed(transaction, &debts))
+        return false;
+    pw_columns_row(columns);
+    pw_put_integer(columns, 0);
+    for (size_t i = 0; i < debts.count; i++) {
+        pw_columns_row(columns);
+        pw_put_integer(columns, ((const struct pw_pg_debt *)debts.rows)[i].fence.instance);
+    }
+    return true;
+}
+
+/* Somebody else is claiming of the same few: there is nothing for us this time. */
+static bool is_kept_out(const struct pw_transaction *transaction, const struct pw_op_claim *op)
+{
+    const struct pw_pg_gate *gates = transaction->gates.rows;
+    int64_t key = op->leased_max != 0 ? pw_gate_of(op) : 0;
+    for (size_t i = 0; op->leased_max != 0 && i < transaction->gates.count; i++)
+        if (gates[i].key == key)
+            return !gates[i].is_ours;
+    return false;
+}
+
 pawl_status pw_send_claim(struct pw_transaction *transaction, struct pw_op_claim *op)
 {
-    struct pw_columns workflows;
     struct pw_call call;
     struct claiming *claiming = pw_arena_take(&transaction->arena, sizeof *claiming);
     if (claiming == NULL)
         return pw_no_memory(transaction);
-    *claiming = (struct claiming){ op, &transaction->unit->arena };
+    *claiming = (struct claiming){ op, &transaction->unit->arena, .lease_ms = op->lease_ms + passed_ms(transaction) };
     op->claims = NULL;
     op->claim_count = 0;
     if (op->owner != PW_OWNER_OUTSIDE) /* whose heart we do not hear */
         transaction->beat_of = op->owner;
-    if (op->workflow_count == 0)
+    if (op->workflow_count == 0 || is_kept_out(transaction, op))
         return PAWL_OK;
-    pw_columns_init(&workflows, &transaction->arena);
-    put_texts(&workflows, op->workflows, op->workflow_count);
+    pw_columns_init(&claiming->workflows, &transaction->arena);
+    put_texts(&claiming->workflows, op->workflows, op->workflow_count);
+    pw_columns_init(&claiming->owed, &transaction->arena);
+    if (!put_owed(transaction, &claiming->owed))
+        return pw_no_memory(transaction);
     pw_call_init(&call, PW_PG_CLAIM_PAUSE_EXPIRED);
-    pw_call_columns(&call, &workflows);
+    pw_call_columns(&call, &claiming->workflows);
     pw_call_integer(&call, transaction->now_ms);
+    pw_call_columns(&call, &claiming->owed);
     pw_pg_send(transaction->connection, &call, take_paused, transaction, NULL);
     transaction->is_behind = true;
     if (op->max > 0)
-        send_take(transaction, &workflows, claiming);
+        send_take(transaction, claiming);
     return PAWL_OK;
 }
 
@@ -168,7 +211,7 @@ static pawl_status renew(struct pw_transaction *transaction, const struct pw_op_
     if (lease->lost)
         return PAWL_OK;
     if (!run->has_task) {
-        const struct pw_pg_debt debt = { lease->fence, op->owner, until_ms };
+        const struct pw_pg_debt debt = { .fence = lease->fence, .owner = op->owner, .until_ms = until_ms };
         return pw_pg_owe(&transaction->postgres->owed, &debt) ? PAWL_OK : pw_no_memory(transaction);
     }
     if (!PW_SAVE(transaction, run))
@@ -181,10 +224,8 @@ static pawl_status renew(struct pw_transaction *transaction, const struct pw_op_
 pawl_status pw_decide_renew(struct pw_transaction *transaction, struct pw_op_renew *op)
 {
     pawl_status status = PAWL_OK;
-    if (op->owner != PW_OWNER_OUTSIDE) {
+    if (op->owner != PW_OWNER_OUTSIDE)
         transaction->beat_of = op->owner;
-        pw_pg_owe_nothing(&transaction->postgres->owed, op->owner);
-    }
     for (size_t i = 0; i < op->count && status == PAWL_OK; i++)
         status = renew(transaction, op, &op->leases[i]);
     return status;
@@ -203,17 +244,25 @@ static bool pay(struct pw_transaction *transaction, struct pw_pg_run *run, const
     return true;
 }
 
+bool pw_list_owed(struct pw_transaction *transaction, struct pw_rows *out_debts)
+{
+    *out_debts = (struct pw_rows){ .arena = &transaction->arena, .row_size = sizeof(struct pw_pg_debt) };
+    return pw_pg_owed_list(&transaction->postgres->owed, transaction->now_ms, out_debts);
+}
+
 pawl_status pw_pay_owed(struct pw_transaction *transaction, bool has_just_looked)
 {
-    struct pw_pg_owed *owed = &transaction->postgres->owed;
-    struct pw_pg_debt debt;
-    for (size_t i = 0; pw_pg_owed_at(owed, i, &debt); i++) {
-        struct pw_pg_run *run = pw_find_run(transaction, debt.fence.instance);
-        bool is_due = run != NULL && is_held(run, debt.fence, debt.owner);
-        if (is_due && run->has_task && !pay(transaction, run, &debt))
+    struct pw_rows debts;
+    if (!pw_list_owed(transaction, &debts))
+        return pw_no_memory(transaction);
+    for (size_t i = 0; i < debts.count; i++) {
+        const struct pw_pg_debt *debt = (const struct pw_pg_debt *)debts.rows + i;
+        struct pw_pg_run *run = pw_find_run(transaction, debt->fence.instance);
+        bool is_due = run != NULL && is_held(run, debt->fence, debt->owner);
+        if (is_due && run->has_task && !pay(transaction, run, debt))
             return pw_no_memory(transaction);
-        if (has_just_looked && run != NULL && !is_due)
-            pw_pg_owed_forget(owed, &debt); /* the next in its place has time until the next transaction */
+        if (has_just_looked && run != NULL && !is_due && debt->number <= transaction->owed_last)
+            pw_pg_owed_forget(&transaction->postgres->owed, debt->number);
     }
     return PAWL_OK;
 }
@@ -222,7 +271,29 @@ void pw_forget_paid(struct pw_transaction *transaction)
 {
     const struct pw_pg_debt *paid = transaction->paid.rows;
     for (size_t i = 0; i < transaction->paid.count; i++)
-        pw_pg_owed_forget(&transaction->postgres->owed, &paid[i]);
+        pw_pg_owed_forget(&transaction->postgres->owed, paid[i].number);
+}
+
+/* Whoever owns them: the runner of another process cannot make up for it, because it passes over what is locked here until
+ * the very moment in which others may take it.  What was over before we had it stays so.  What is owed may be longer yet. */
+pawl_status pw_keep_leases(struct pw_transaction *transaction)
+{
+    int64_t passed = passed_ms(transaction);
+    bool took_long = passed >= LONG_MS;
+    if (!took_long && !transaction->has_users_code)
+        return PAWL_OK;
+    pawl_status status = transaction->is_behind ? pw_settle(transaction) : PAWL_OK;
+    if (status != PAWL_OK)
+        return status;
+    struct pw_pg_run **runs = transaction->runs.list.rows;
+    for (size_t i = 0; took_long && i < transaction->runs.list.count; i++) {
+        struct pw_task *task = &runs[i]->task;
+        if (!runs[i]->has_task || !task->processing || task->locked_until_ms <= transaction->now_ms)
+            continue;
+        task->locked_until_ms += passed;
+        runs[i]->is_changed = true;
+    }
+    return pw_pay_owed(transaction, false);
 }
 
 /* ---- Reaping ------------------------------------------------------------------------------------------------- */

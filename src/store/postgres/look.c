@@ -2,10 +2,8 @@
  * whatever else their checks need.
  *
  * Tasks are locked first, in the order of their keys, then instances, in theirs; so two transactions cannot wait for each
- * other.  Tasks whose locks are not waited for come in between.  The other statements come behind the locks and see what
- * those who held them before have committed. */
-#include <stdlib.h>
-
+ * other.  Tasks whose locks are not waited for come in between, and nobody waits for a gate.  The other statements come
+ * behind the locks and see what those who held them before have committed. */
 #include "base/error.h"
 #include "store/postgres/fields.h"
 #include "store/postgres/transaction.h"
@@ -66,23 +64,22 @@ static bool want_hold(struct pw_transaction *transaction, const struct pw_op_hol
     return run != NULL;
 }
 
-/* Of a runner's leases only what is free is renewed now.  Whoever asks for one from outside wants to know. */
+/* Only what is free is renewed now; the rest is owed. */
 static bool want_leases(struct pw_transaction *transaction, const struct pw_op_renew *op)
 {
-    for (size_t i = 0; i < op->count; i++) {
-        int64_t instance = op->leases[i].fence.instance;
-        if ((op->owner == PW_OWNER_OUTSIDE ? want_task(transaction, instance) : pw_want_run(transaction, instance)) ==
-            NULL)
+    for (size_t i = 0; i < op->count; i++)
+        if (pw_want_run(transaction, op->leases[i].fence.instance) == NULL)
             return false;
-    }
     return true;
 }
 
 static bool want_owed(struct pw_transaction *transaction)
 {
-    struct pw_pg_debt debt;
-    for (size_t i = 0; pw_pg_owed_at(&transaction->postgres->owed, i, &debt); i++)
-        if (pw_want_run(transaction, debt.fence.instance) == NULL)
+    struct pw_rows debts;
+    if (!pw_list_owed(transaction, &debts))
+        return false;
+    for (size_t i = 0; i < debts.count; i++)
+        if (pw_want_run(transaction, ((const struct pw_pg_debt *)debts.rows)[i].fence.instance) == NULL)
             return false;
     return true;
 }
@@ -108,14 +105,19 @@ static bool want_end(struct pw_transaction *transaction, const struct pw_op_end 
     return true;
 }
 
-/* Where only so many may be leased, claims come one after the other. */
+int64_t pw_gate_of(const struct pw_op_claim *op)
+{
+    return (int64_t)pw_stable_hash(pw_stable_hash(0, pw_text_of("pawl: leases of ")), op->workflows[0]);
+}
+
+/* Where only so many may be leased, one claims at a time. */
 static bool want_gate(struct pw_transaction *transaction, const struct pw_op_claim *op)
 {
     if (op->leased_max == 0 || op->workflow_count == 0)
         return true;
-    int64_t *gate = pw_rows_add(&transaction->gates);
+    struct pw_pg_gate *gate = pw_rows_add(&transaction->gates);
     if (gate != NULL)
-        *gate = (int64_t)pw_stable_hash(pw_stable_hash(0, pw_text_of("pawl: leases of ")), op->workflows[0]);
+        gate->key = pw_gate_of(op);
     return gate != NULL;
 }
 
@@ -215,6 +217,24 @@ static pawl_status take_seen(void *user, void *of, const PGresult *result)
             continue;
         run->is_seen = true;
         read_task(&fields, run);
+    }
+    return pw_fields_end(&fields);
+}
+
+/* Two claims of one transaction may share a gate: then both have it, or none. */
+static pawl_status take_gates(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_pg_gate *gates = transaction->gates.rows;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    while (pw_fields_next(&fields)) {
+        int64_t key = pw_field_integer(&fields);
+        bool is_ours = pw_field_integer(&fields) != 0;
+        for (size_t i = 0; i < transaction->gates.count; i++)
+            if (gates[i].key == key)
+                gates[i].is_ours = is_ours;
     }
     return pw_fields_end(&fields);
 }
@@ -451,22 +471,15 @@ static void lock_tasks(struct pw_transaction *transaction, struct pw_columns *ta
     ask(transaction, PW_PG_CHILDREN, &parents, take_children);
 }
 
-static int compare_gates(const void *left, const void *right)
-{
-    int64_t first = *(const int64_t *)left, second = *(const int64_t *)right;
-    return (first > second) - (first < second);
-}
-
-/* In order, behind all tasks and instances: who holds one waits for nobody. */
-static void lock_gates(struct pw_transaction *transaction)
+/* Renewals and claims share a lane: who waited for a gate here would cost its runner all its leases. */
+static void try_gates(struct pw_transaction *transaction)
 {
     struct pw_columns gates;
+    const struct pw_pg_gate *gate = transaction->gates.rows;
     pw_columns_init(&gates, &transaction->arena);
-    if (transaction->gates.count > 1)
-        qsort(transaction->gates.rows, transaction->gates.count, sizeof(int64_t), compare_gates);
     for (size_t i = 0; i < transaction->gates.count; i++)
-        put_place(&gates, (const int64_t *)transaction->gates.rows + i, 1);
-    ask(transaction, PW_PG_CLAIM_LOCK, &gates, NULL);
+        put_place(&gates, &gate[i].key, 1);
+    ask(transaction, PW_PG_CLAIM_TRY_GATE, &gates, take_gates);
 }
 
 static void ask_about_runs(struct pw_transaction *transaction)
@@ -493,7 +506,7 @@ static void ask_about_runs(struct pw_transaction *transaction)
     ask(transaction, PW_PG_LEASE_LOCK, &leases, take_tasks);
     ask(transaction, PW_PG_LEASE_SEE, &leases, take_seen);
     ask(transaction, PW_PG_INSTANCE_LOCK, &instances, take_instances);
-    lock_gates(transaction);
+    try_gates(transaction);
     ask(transaction, PW_PG_INSTANCE_FACTS, &facts, take_facts);
 }
 
@@ -564,6 +577,7 @@ static bool has_user_op(const struct pw_unit *unit)
 pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, size_t count, bool *out_sent)
 {
     bool must_wait = false;
+    transaction->owed_last = pw_pg_owed_last(&transaction->postgres->owed);
     for (size_t i = 0; i < count; i++) {
         must_wait = must_wait || has_user_op(units[i]);
         for (const struct pw_op *op = units[i]->first; op != NULL; op = op->next)
@@ -577,6 +591,7 @@ pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, 
     ask_about_history(transaction);
     *out_sent = must_wait || transaction->runs.list.count > 0 || transaction->names.list.count > 0 ||
                 transaction->steps.list.count > 0 || transaction->events.list.count > 0 ||
-                transaction->event_ids.list.count > 0 || transaction->tails.list.count > 0;
+                transaction->event_ids.list.count > 0 || transaction->tails.list.count > 0 ||
+                transaction->gates.count > 0;
     return PAWL_OK;
 }

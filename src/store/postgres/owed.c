@@ -6,6 +6,7 @@
 bool pw_pg_owed_init(struct pw_pg_owed *owed)
 {
     atomic_init(&owed->count, 0);
+    owed->last_number = 0;
     owed->debts = NULL;
     owed->capacity = 0;
     return pthread_mutex_init(&owed->lock, NULL) == 0;
@@ -17,71 +18,84 @@ void pw_pg_owed_clear(struct pw_pg_owed *owed)
     (void)pthread_mutex_destroy(&owed->lock);
 }
 
-bool pw_pg_owe(struct pw_pg_owed *owed, const struct pw_pg_debt *debt)
+/* These three with the lock held. */
+static struct pw_pg_debt *find(struct pw_pg_owed *owed, int64_t instance)
 {
-    (void)pthread_mutex_lock(&owed->lock);
+    size_t count = atomic_load(&owed->count);
+    for (size_t i = 0; i < count; i++)
+        if (owed->debts[i].fence.instance == instance)
+            return &owed->debts[i];
+    return NULL;
+}
+
+static struct pw_pg_debt *append(struct pw_pg_owed *owed)
+{
     size_t count = atomic_load(&owed->count);
     if (count == owed->capacity) {
         size_t capacity = count > 0 ? 2 * count : 16;
         struct pw_pg_debt *debts = realloc(owed->debts, capacity * sizeof *debts);
-        if (debts != NULL) {
-            owed->debts = debts;
-            owed->capacity = capacity;
-        }
+        if (debts == NULL)
+            return NULL;
+        owed->debts = debts;
+        owed->capacity = capacity;
     }
-    bool fits = count < owed->capacity;
-    if (fits) {
-        owed->debts[count] = *debt;
-        atomic_store(&owed->count, count + 1);
+    atomic_store(&owed->count, count + 1);
+    return &owed->debts[count];
+}
+
+static void drop(struct pw_pg_owed *owed, size_t position)
+{
+    size_t count = atomic_load(&owed->count) - 1;
+    owed->debts[position] = owed->debts[count];
+    atomic_store(&owed->count, count);
+}
+
+bool pw_pg_owe(struct pw_pg_owed *owed, const struct pw_pg_debt *debt)
+{
+    (void)pthread_mutex_lock(&owed->lock);
+    struct pw_pg_debt *place = find(owed, debt->fence.instance);
+    if (place == NULL)
+        place = append(owed);
+    if (place != NULL) {
+        *place = *debt;
+        place->number = ++owed->last_number;
+    }
+    (void)pthread_mutex_unlock(&owed->lock);
+    return place != NULL;
+}
+
+uint64_t pw_pg_owed_last(struct pw_pg_owed *owed)
+{
+    (void)pthread_mutex_lock(&owed->lock);
+    uint64_t number = owed->last_number;
+    (void)pthread_mutex_unlock(&owed->lock);
+    return number;
+}
+
+void pw_pg_owed_forget(struct pw_pg_owed *owed, uint64_t number)
+{
+    (void)pthread_mutex_lock(&owed->lock);
+    for (size_t i = atomic_load(&owed->count); i-- > 0;)
+        if (owed->debts[i].number == number)
+            drop(owed, i);
+    (void)pthread_mutex_unlock(&owed->lock);
+}
+
+bool pw_pg_owed_list(struct pw_pg_owed *owed, int64_t now_ms, struct pw_rows *debts)
+{
+    bool fits = true;
+    if (atomic_load(&owed->count) == 0)
+        return true;
+    (void)pthread_mutex_lock(&owed->lock);
+    for (size_t i = atomic_load(&owed->count); i-- > 0 && fits;) {
+        struct pw_pg_debt *place = owed->debts[i].until_ms > now_ms ? pw_rows_add(debts) : NULL;
+        if (place != NULL)
+            *place = owed->debts[i];
+        else if (owed->debts[i].until_ms > now_ms)
+            fits = false;
+        else
+            drop(owed, i);
     }
     (void)pthread_mutex_unlock(&owed->lock);
     return fits;
-}
-
-static bool is_of_owner(const struct pw_pg_debt *debt, const struct pw_pg_debt *like)
-{
-    return debt->owner == like->owner;
-}
-
-static bool is_same(const struct pw_pg_debt *debt, const struct pw_pg_debt *like)
-{
-    return debt->owner == like->owner && debt->until_ms == like->until_ms &&
-           debt->fence.instance == like->fence.instance && debt->fence.run == like->fence.run &&
-           debt->fence.epoch == like->fence.epoch;
-}
-
-static void drop(struct pw_pg_owed *owed, bool (*is_meant)(const struct pw_pg_debt *, const struct pw_pg_debt *),
-                 const struct pw_pg_debt *like)
-{
-    if (atomic_load(&owed->count) == 0)
-        return;
-    (void)pthread_mutex_lock(&owed->lock);
-    size_t kept = 0, count = atomic_load(&owed->count);
-    for (size_t i = 0; i < count; i++)
-        if (!is_meant(&owed->debts[i], like))
-            owed->debts[kept++] = owed->debts[i];
-    atomic_store(&owed->count, kept);
-    (void)pthread_mutex_unlock(&owed->lock);
-}
-
-void pw_pg_owe_nothing(struct pw_pg_owed *owed, int64_t owner)
-{
-    drop(owed, is_of_owner, &(struct pw_pg_debt){ .owner = owner });
-}
-
-void pw_pg_owed_forget(struct pw_pg_owed *owed, const struct pw_pg_debt *debt)
-{
-    drop(owed, is_same, debt);
-}
-
-bool pw_pg_owed_at(struct pw_pg_owed *owed, size_t position, struct pw_pg_debt *out_debt)
-{
-    if (position >= atomic_load(&owed->count))
-        return false;
-    (void)pthread_mutex_lock(&owed->lock);
-    bool is_there = position < atomic_load(&owed->count);
-    if (is_there)
-        *out_debt = owed->debts[position];
-    (void)pthread_mutex_unlock(&owed->lock);
-    return is_there;
 }

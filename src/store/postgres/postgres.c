@@ -35,16 +35,17 @@ static size_t lanes(struct pw_store *store)
     return pw_pg_clock_is_ours(&postgres->clock) ? 1 : postgres->url.lane_count + 1;
 }
 
-/* What passes over what is locked: claims, reaping, and runners' renewals (owed.h). */
+/* What passes over what is locked: claims, reaping, and renewals, of runners and of workers outside (owed.h). */
 static bool waits_for_nobody(const struct pw_unit *unit)
 {
     const struct pw_op *op = unit->first;
-    return op != NULL && (op->kind == PW_OP_CLAIM || op->kind == PW_OP_REAP ||
-                          (op->kind == PW_OP_RENEW && op->as.renew.owner != PW_OWNER_OUTSIDE));
+    while (op != NULL && (op->kind == PW_OP_CLAIM || op->kind == PW_OP_REAP || op->kind == PW_OP_RENEW))
+        op = op->next;
+    return op == NULL && unit->first != NULL;
 }
 
-/* The last one is theirs alone.  Behind a transaction that takes long a renewal would come too late, and the one who renews
- * is the one who claims. */
+/* The last one is theirs alone.  Behind a transaction that takes long a renewal would come too late, and the runner that
+ * renews is the one that claims. */
 static size_t lane_of(struct pw_store *store, const struct pw_unit *unit)
 {
     const struct pw_postgres *postgres = (const struct pw_postgres *)store;

@@ -62,18 +62,26 @@
 #define PG_LEASED "processing = 1"
 
 /* Candidates of every workflow and kind are put in order first; then they are locked one by one, past those that others
- * have locked, until there are enough.  $6 is how many candidates of a kind are looked at.  `workflows` is what is asked
- * for, as w; `part` says which of their tasks: all, or those of a share; `room` is how many may be had. */
+ * have locked, until there are enough.  $6 is how many candidates of a kind are looked at, $7 whose leases are owed a
+ * renewal (owed.h).  `workflows` is what is asked for, as w; `part` says which of their tasks: all, or those of a share;
+ * `room` is how many may be had. */
 #define PG_CLAIMABLE(tasks, later, column, part)                                                                       \
     "(SELECT instance, " later " AS later, " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks \
     "  AND " column " <= $2::bigint" part(column) " ORDER BY " column ", instance LIMIT $6::bigint)"
 #define PG_WHOLE(column) ""
 #define PG_SHARE(column)                                                                                               \
-    " AND (" column " <= $2::bigint - $8::bigint OR coalesce(substr(w.owned, shard + 1, 1), '1') = '1')"
+    " AND (" column " <= $2::bigint - $9::bigint OR coalesce(substr(w.owned, shard + 1, 1), '1') = '1')"
 #define PG_ANY_NUMBER "$3::bigint"
-#define PG_UP_TO(most) /* of the one workflow, with those that are leased */                                           \
+/* Of the one workflow, with those that are leased: until later, or until now, but locked by somebody or owed, because they
+ * may be leased until later when that is over. */
+#define PG_EXPIRED PG_LEASED " AND locked_until <= $2::bigint"
+#define PG_UP_TO(most)                                                                                                 \
     "least($3::bigint, greatest(0, " most "::bigint - (SELECT count(*) FROM (SELECT 1 FROM workflow_task"              \
-    "  WHERE workflow = ($1::text[])[1] AND " PG_LEASED " AND locked_until > $2::bigint LIMIT " most "::bigint) l)))"
+    "  WHERE workflow = ($1::text[])[1] AND " PG_LEASED " AND locked_until > $2::bigint LIMIT " most "::bigint) l)"    \
+    " - (SELECT count(*) - count(f.instance) FROM (SELECT instance FROM workflow_task"                                 \
+    "   WHERE workflow = ($1::text[])[1] AND " PG_EXPIRED " ORDER BY locked_until, instance LIMIT " most "::bigint) e" \
+    "  LEFT JOIN LATERAL (SELECT instance FROM workflow_task WHERE instance = e.instance"                              \
+    "   AND locked_until <= $2::bigint AND instance <> ALL($7::bigint[]) LIMIT 1 FOR UPDATE SKIP LOCKED) f ON true)))"
 #define PG_CLAIM(workflows, part, room)                                                                                \
     "WITH due AS MATERIALIZED (SELECT t.*, c.later, c.at FROM (SELECT d.* FROM " workflows                             \
     "   CROSS JOIN LATERAL (" PG_CLAIMABLE(PG_RESUMABLE, "0", "due_at", part) " UNION ALL "                            \
@@ -83,7 +91,7 @@
     "  CROSS JOIN LATERAL (SELECT instance, run, epoch, workflow, kind, demand, event_seq, processing, started_at"     \
     "   FROM workflow_task WHERE instance = c.instance"                                                                \
     "   AND ((processing = 0 AND status < 2 AND due_at <= $2::bigint)"                                                 \
-    "    OR (processing = 1 AND locked_until <= $2::bigint AND pause_requested = 0))"                                  \
+    "    OR (" PG_EXPIRED " AND pause_requested = 0 AND instance <> ALL($7::bigint[])))"                               \
     "   LIMIT 1 FOR UPDATE SKIP LOCKED) t"                                                                             \
     "  ORDER BY c.later, c.at, c.instance LIMIT " room "),"                                                            \
     " taken AS (UPDATE workflow_task SET status = 0, processing = 1, epoch = epoch + 1, owner = $4::bigint,"           \
@@ -200,7 +208,8 @@
     QUERY(INSTANCE_LOCK,                                                                                               \
         "SELECT key, workflow, id, run, parent, parent_run, relation, (outcome IS NULL)::int"                          \
         " FROM workflow_instance WHERE key = ANY($1::bigint[]) ORDER BY key FOR UPDATE")                               \
-    QUERY(CLAIM_LOCK, "SELECT pg_advisory_xact_lock(u.key) FROM unnest($1::bigint[]) AS u (key)")                      \
+    QUERY(CLAIM_TRY_GATE,                                                                                              \
+        "SELECT u.key, pg_try_advisory_xact_lock(u.key)::int FROM unnest($1::bigint[]) AS u (key)")                    \
     QUERY(INSTANCE_FACTS,                                                                                              \
         "SELECT i.key, i.workflow, i.id, i.created_at, i.parent, i.parent_run, i.relation,"                            \
         " CASE WHEN u.whole = 1 OR t.started_at IS NULL THEN i.params END"                                             \
@@ -310,14 +319,14 @@
         "UPDATE workflow_task SET status = 2, processing = 0, epoch = epoch + 1, owner = NULL, locked_until = NULL,"   \
         " pause_requested = 0, updated_at = $2::bigint"                                                                \
         " WHERE instance = ANY(ARRAY(SELECT e.instance FROM unnest($1::text[]) AS w (workflow) CROSS JOIN LATERAL ("   \
-        "  SELECT instance FROM workflow_task WHERE workflow = w.workflow AND " PG_LEASED                              \
-        "  AND locked_until <= $2::bigint AND pause_requested = 1"                                                     \
+        "  SELECT instance FROM workflow_task WHERE workflow = w.workflow AND " PG_EXPIRED                             \
+        "  AND pause_requested = 1 AND instance <> ALL($3::bigint[])"                                                  \
         "  ORDER BY locked_until, instance FOR UPDATE SKIP LOCKED) e)) RETURNING instance")                            \
     QUERY(CLAIM, PG_CLAIM("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_ANY_NUMBER))                              \
-    QUERY(CLAIM_UP_TO, PG_CLAIM("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_UP_TO("$7")))                       \
-    QUERY(CLAIM_SHARED, PG_CLAIM("unnest($1::text[], $7::text[]) AS w (workflow, owned)", PG_SHARE, PG_ANY_NUMBER))    \
+    QUERY(CLAIM_UP_TO, PG_CLAIM("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_UP_TO("$8")))                       \
+    QUERY(CLAIM_SHARED, PG_CLAIM("unnest($1::text[], $8::text[]) AS w (workflow, owned)", PG_SHARE, PG_ANY_NUMBER))    \
     QUERY(CLAIM_SHARED_UP_TO,                                                                                          \
-        PG_CLAIM("unnest($1::text[], $7::text[]) AS w (workflow, owned)", PG_SHARE, PG_UP_TO("$9")))                   \
+        PG_CLAIM("unnest($1::text[], $8::text[]) AS w (workflow, owned)", PG_SHARE, PG_UP_TO("$10")))                  \
     QUERY(REAP,                                                                                                        \
         "UPDATE workflow_task SET locked_until = $1::bigint WHERE instance = ANY(ARRAY(SELECT instance"                \
         "  FROM workflow_task WHERE " PG_LEASED " AND locked_until > $1::bigint AND owner = ANY(ARRAY(SELECT owner"    \

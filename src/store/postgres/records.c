@@ -192,7 +192,7 @@ void pw_transaction_init(struct pw_transaction *transaction, struct pw_postgres 
     transaction->hooks = (struct pw_rows){ .arena = &transaction->arena, .row_size = sizeof(struct pw_pg_hook) };
     transaction->keys = (struct pw_rows){ .arena = &transaction->arena, .row_size = sizeof(int64_t) };
     transaction->paid = (struct pw_rows){ .arena = &transaction->arena, .row_size = sizeof(struct pw_pg_debt) };
-    transaction->gates = (struct pw_rows){ .arena = &transaction->arena, .row_size = sizeof(int64_t) };
+    transaction->gates = (struct pw_rows){ .arena = &transaction->arena, .row_size = sizeof(struct pw_pg_gate) };
 }
 
 void pw_transaction_clear(struct pw_transaction *transaction)

@@ -100,12 +100,19 @@ struct pw_pg_hook {
     int64_t instance, run;
 };
 
+/* Of a workflow of which only so many may be leased: who claims them has it until the end of the transaction. */
+struct pw_pg_gate {
+    int64_t key;
+    bool is_ours; /* somebody else had it when we looked, otherwise */
+};
+
 struct pw_pg_saved; /* a copy to go back to */
 
 struct pw_transaction {
     struct pw_postgres *postgres;
     struct pw_pg_connection *connection;
     int64_t now_ms;
+    int64_t begun_ms; /* by this database's clock, before the first try; now_ms may be of another's */
     struct pawl_error *error;
     struct pw_arena arena;
 
@@ -121,7 +128,8 @@ struct pw_transaction {
     struct pw_rows answers; /* const struct pw_op_event * */
     struct pw_rows reaches; /* const struct pw_op_reach * */
     struct pw_rows paid;    /* struct pw_pg_debt: with the commit */
-    struct pw_rows gates;   /* int64_t: of workflows of which only so many may be leased */
+    struct pw_rows gates;   /* struct pw_pg_gate */
+    uint64_t owed_last;     /* when it looked: debts that are younger may be of another state than it has seen */
     bool ends_by_name;
     bool is_stale; /* somebody came in between: not all that the units speak of is locked */
 
@@ -162,6 +170,8 @@ void pw_transaction_clear(struct pw_transaction *transaction);
 
 /* look.c.  Sends what the units need to be decided; *out_sent: there is something to wait for. */
 pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, size_t count, bool *out_sent);
+/* The gate of the workflow that the claim names, whose limit it is to keep. */
+int64_t pw_gate_of(const struct pw_op_claim *op);
 
 /* decide.c */
 pawl_status pw_decide(struct pw_transaction *transaction, struct pw_op *op);
@@ -190,8 +200,14 @@ pawl_status pw_no_memory(struct pw_transaction *transaction);
 pawl_status pw_send_claim(struct pw_transaction *transaction, struct pw_op_claim *op);
 pawl_status pw_send_reap(struct pw_transaction *transaction, struct pw_op_reap *op);
 pawl_status pw_decide_renew(struct pw_transaction *transaction, struct pw_op_renew *op);
-/* Renews what is owed and locked by now.  Of what was looked for a moment ago, and is not as it was, nothing is owed. */
+/* Renews what is owed and locked by now.  Of what was looked for a moment ago, and is not as it was, nothing is owed any
+ * more that was owed before the look. */
 pawl_status pw_pay_owed(struct pw_transaction *transaction, bool has_just_looked);
+/* struct pw_pg_debt: all that is owed by now.  False: memory is out. */
+bool pw_list_owed(struct pw_transaction *transaction, struct pw_rows *out_debts);
+/* Before the last is written: makes up for the time that the transaction took, in which nobody could renew what is locked
+ * here, and in which leases that are given here have been running already. */
+pawl_status pw_keep_leases(struct pw_transaction *transaction);
 void pw_forget_paid(struct pw_transaction *transaction); /* it is committed */
 /* hook_ops.c */
 pawl_status pw_send_hook_claim(struct pw_transaction *transaction, struct pw_op_hook_claim *op);
