@@ -220,7 +220,7 @@ static void what_is_owed_is_still_owed_after_a_renewal_that_failed(void **state)
     PQfinish(raw);
 }
 
-static void who_renews_no_more_keeps_no_lease_by_what_was_owed_to_him(void **state) /* C6 */
+static void who_renews_no_more_keeps_no_lease_by_what_was_owed_to_him(void **state) /* C1 */
 {
     struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
@@ -262,7 +262,7 @@ static void a_lease_that_is_owed_counts_in_its_functions_limit(void **state) /* 
     other->ops->close(other);
 }
 
-static void leases_that_are_over_and_free_do_not_count_in_the_limit(void **state) /* C6, G1 */
+static void leases_that_are_over_and_free_do_not_count_in_the_limit(void **state) /* C1, G1 */
 {
     struct fixture *fixture = *state;
     (void)create_held(fixture, "job", "a");
