@@ -177,7 +177,7 @@ static void machines_share_the_runs_and_no_step_is_run_twice(void **state) /* C1
 }
 
 /* And one that only those are in who wait for nobody. */
-static void the_committer_has_as_many_lanes_as_the_url_says(void **state)
+static void the_committer_has_as_many_lanes_as_the_url_says(void **state) /* C1, G1 */
 {
     struct machine machine;
     (void)state;
@@ -190,12 +190,15 @@ static void the_committer_has_as_many_lanes_as_the_url_says(void **state)
     assert_non_null(op);
     op->as.renew.owner = 5;
     assert_int_equal(store->ops->lane_of(store, &unit), 3);
-    op->as.renew.owner = PW_OWNER_OUTSIDE; /* whoever asks for one wants to know */
-    assert_int_equal(store->ops->lane_of(store, &unit), 0);
+    op->as.renew.owner = PW_OWNER_OUTSIDE;
+    assert_int_equal(store->ops->lane_of(store, &unit), 3);
     op->kind = PW_OP_REAP;
     assert_int_equal(store->ops->lane_of(store, &unit), 3);
-    op->kind = PW_OP_CLAIM;
+    struct pw_op *more = pw_unit_add(&unit, PW_OP_CLAIM);
+    assert_non_null(more);
     assert_int_equal(store->ops->lane_of(store, &unit), 3);
+    more->kind = PW_OP_FENCE; /* which waits for its task */
+    assert_int_equal(store->ops->lane_of(store, &unit), 0);
     op->kind = PW_OP_FENCE;
     for (int64_t key = 1; key < 9; key++) {
         op->as.fence = (struct pw_op_fence){ .at = { .instance = key } };

@@ -7,43 +7,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "store/store.h"
 
 enum { LEASE_MS = 1500, LONG_MS = LEASE_MS * 9 / 5 };
 
 static struct store_place place;
 static struct gate gate; /* where bodies of "long" are */
 static atomic_bool ending;
-
-/* ---- Which lane --------------------------------------------------------------------------------------------------------- */
-
-static size_t lane_of(struct pw_store *store, int64_t owner, enum pw_op_kind other)
-{
-    struct pw_unit unit;
-    struct pw_lease lease = { .fence = { 1, 1, 1 } };
-    pw_unit_init(&unit);
-    struct pw_op *op = pw_unit_add(&unit, PW_OP_RENEW), *more = pw_unit_add(&unit, other);
-    assert_non_null(op);
-    assert_non_null(more);
-    op->as.renew = (struct pw_op_renew){ owner, LEASE_MS, &lease, 1 };
-    size_t lane = store->ops->lane_of(store, &unit);
-    pw_unit_clear(&unit);
-    return lane;
-}
-
-static void renewals_have_a_lane_in_which_nobody_waits(void **state) /* C1, G1 */
-{
-    const struct pawl_clock clock = { pw_system_now_ms, NULL };
-    struct pawl_error error;
-    struct pw_store *store = NULL;
-    (void)state;
-    assert_ok(pw_store_open(place.url, clock, &store, &error), error);
-    size_t last = store->ops->lanes(store) - 1;
-    assert_int_equal(lane_of(store, 5, PW_OP_CLAIM), last);
-    assert_int_equal(lane_of(store, PW_OWNER_OUTSIDE, PW_OP_REAP), last);
-    assert_int_not_equal(lane_of(store, 5, PW_OP_FENCE), last); /* which waits for its task */
-    store->ops->close(store);
-}
 
 /* ---- Machines --------------------------------------------------------------------------------------------------------- */
 
@@ -262,7 +231,6 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(renewals_have_a_lane_in_which_nobody_waits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_process_that_is_cut_off_while_it_claims_costs_no_other_its_leases, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_job_whose_worker_says_in_time_that_it_lives_is_given_to_nobody_else, set_up,

@@ -363,7 +363,8 @@ struct pw_op_claim {
     size_t workflow_count;
     struct pw_share share; /* an expired lease's task is due for as long as it is expired */
     size_t max;
-    size_t leased_max; /* not 0: no more tasks than this of the one workflow named may be leased at once, by all */
+    size_t leased_max; /* not 0: no more tasks than this of the one workflow named may be leased at once, by all; while
+                          another process claims of the same, a store may give none */
     int64_t owner, lease_ms;
     struct pw_claim *claims; /* out, in the unit's arena */
     size_t claim_count;      /* out */
@@ -372,7 +373,8 @@ struct pw_op_claim {
 /* Who claims for somebody outside, who is no runner: never reaped, only its lease tells whether it lives. */
 #define PW_OWNER_OUTSIDE (-1)
 
-/* One entry per lease; only tasks still processing, still owned, at that epoch are renewed. */
+/* One entry per lease; only tasks still processing, still owned, at that epoch are renewed.  One that another transaction has
+ * locked may be renewed later; nobody takes it until then. */
 struct pw_lease {
     struct pw_fence fence;
     bool lost;             /* out */
@@ -613,7 +615,8 @@ struct pw_store_ops {
     /* How many apply() at once are worth while; NULL, or an answer of 0: one. */
     size_t (*lanes)(struct pw_store *store);
 
-    /* Which of the lanes a unit belongs to: the same for all units about one instance.  NULL: its key decides. */
+    /* Which of the lanes a unit belongs to: the same for all units about one instance, but those that only claim or renew.
+     * NULL: its key decides. */
     size_t (*lane_of)(struct pw_store *store, const struct pw_unit *unit);
 
     /* How many databases the store is made of; NULL: one.  They answer for instances as pw_home_of() says. */
