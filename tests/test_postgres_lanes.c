@@ -6,7 +6,7 @@
 #include <libpq-fe.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "store/store.h"
 
 enum { LEASE_MS = 1500, LONG_MS = LEASE_MS * 9 / 5 };
 
