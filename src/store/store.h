@@ -374,7 +374,7 @@ struct pw_op_claim {
 #define PW_OWNER_OUTSIDE (-1)
 
 /* One entry per lease; only tasks still processing, still owned, at that epoch are renewed.  One that another transaction has
- * locked may be renewed later; nobody takes it until then. */
+ * locked may be renewed later, which is no loss: nobody else can take it while it is locked. */
 struct pw_lease {
     struct pw_fence fence;
     bool lost;             /* out */
