@@ -102,6 +102,28 @@ static bool parse_seed(struct arguments *arguments, const char *value, char *wro
     return false;
 }
 
+/* A world knows what a duration is: its clock moves by one. */
+static bool measure_duration(const char *duration, int64_t *out_ms)
+{
+    pawl_world *world = NULL;
+    if (pawl_world_open(NULL, &world, NULL) != PAWL_OK)
+        return false;
+    int64_t before_ms = pawl_world_now_ms(world);
+    pawl_status status = pawl_world_advance(world, duration, NULL);
+    *out_ms = pawl_world_now_ms(world) - before_ms;
+    pawl_world_close(world);
+    return status == PAWL_OK;
+}
+
+static bool parse_timeout(struct arguments *arguments, const char *value, char *wrong, size_t wrong_size)
+{
+    arguments->timeout = value;
+    if (measure_duration(value, &arguments->timeout_ms) && arguments->timeout_ms > 0)
+        return true;
+    snprintf(wrong, wrong_size, "--timeout is a duration such as \"60 s\" or \"10 minutes\", not \"%s\"", value);
+    return false;
+}
+
 static bool parse_option(struct arguments *arguments, int option, char **values, char *wrong, size_t wrong_size)
 {
     switch (option) {
@@ -114,6 +136,8 @@ static bool parse_option(struct arguments *arguments, int option, char **values,
         return parse_event(arguments, optarg, wrong, wrong_size);
     case 's':
         return parse_seed(arguments, optarg, wrong, wrong_size);
+    case 't':
+        return parse_timeout(arguments, optarg, wrong, wrong_size);
     case 'a':
         arguments->outcome_may_vary = true;
         return true;
@@ -137,17 +161,15 @@ static bool parse_option(struct arguments *arguments, int option, char **values,
 
 bool arguments_parse(struct arguments *arguments, int count, char **values, char *wrong, size_t wrong_size)
 {
-    static const struct option options[] = { { "workflow", required_argument, NULL, 'w' },
-                                             { "params", required_argument, NULL, 'p' },
-                                             { "event", required_argument, NULL, 'e' },
-                                             { "seed", required_argument, NULL, 's' },
-                                             { "any-outcome", no_argument, NULL, 'a' },
-                                             { "same-names", no_argument, NULL, 'n' },
-                                             { "verbose", no_argument, NULL, 'v' },
-                                             { "help", no_argument, NULL, 'h' },
-                                             { NULL, 0, NULL, 0 } };
+    static const struct option options[] = {
+        { "workflow", required_argument, NULL, 'w' }, { "params", required_argument, NULL, 'p' },
+        { "event", required_argument, NULL, 'e' },    { "seed", required_argument, NULL, 's' },
+        { "timeout", required_argument, NULL, 't' },  { "any-outcome", no_argument, NULL, 'a' },
+        { "same-names", no_argument, NULL, 'n' },     { "verbose", no_argument, NULL, 'v' },
+        { "help", no_argument, NULL, 'h' },           { NULL, 0, NULL, 0 }
+    };
     int option;
-    *arguments = (struct arguments){ 0 };
+    *arguments = (struct arguments){ .timeout = "60 s", .timeout_ms = 60000 };
     opterr = 0;
     while ((option = getopt_long(count, values, ":vh", options, NULL)) != -1) {
         if (!parse_option(arguments, option, values, wrong, wrong_size))

@@ -4,25 +4,15 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "apart.h"
 #include "place.h"
-
-/* What the process that sweeps was at, in memory that it shares with the one that waits for it. */
-struct stage {
-    char where[256];
-    char step[264];  /* whose body is run; "": none */
-    bool is_reached; /* its end: it was not killed on the way, and did not leave by itself */
-};
 
 struct sweep {
     const struct arguments *arguments;
     const char *path, *workflow;
-    struct stage *stage;
+    struct apart_stage *stage;
 };
 
 /* ---- In the process of its own ---------------------------------------------------------------------------------------- */
@@ -36,8 +26,7 @@ static pawl_status load(pawl_world *world, void *user, struct pawl_error *error)
 static void note_stage(void *user, const char *where, const char *step)
 {
     const struct sweep *sweep = user;
-    snprintf(sweep->stage->where, sizeof sweep->stage->where, "%s", where);
-    snprintf(sweep->stage->step, sizeof sweep->stage->step, "%s", step != NULL ? step : "");
+    apart_note(sweep->stage, where, step != NULL ? step : "");
 }
 
 static void print_report(const struct arguments *arguments, const struct pawl_sweep_report *report)
@@ -47,13 +36,15 @@ static void print_report(const struct arguments *arguments, const struct pawl_sw
         printf("  commit %zu: %s\n", i + 1, report->commits[i]);
 }
 
-static int sweep_here(struct sweep *sweep)
+static int sweep_here(struct apart_stage *stage, void *user)
 {
+    struct sweep *sweep = user;
     const struct arguments *arguments = sweep->arguments;
     struct pawl_sweep_options options = PAWL_SWEEP_OPTIONS_INIT;
     struct pawl_sweep_report report = { .finding_count = 0 };
     struct pawl_error error = { PAWL_OK, "" };
     pawl_scope *scope = pawl_scope_new();
+    sweep->stage = stage;
     options.workflow = sweep->workflow;
     options.params_json = arguments->params_json;
     options.events = arguments->events;
@@ -78,51 +69,30 @@ static int sweep_here(struct sweep *sweep)
 
 /* ---- In the one that waits for it --------------------------------------------------------------------------------------- */
 
-static int print_death(const struct sweep *sweep, int status)
+static int print_no_end(const struct sweep *sweep, const struct apart_outcome *outcome)
 {
-    const struct stage *stage = sweep->stage;
-    printf("%s: no end, its code ended the process: 1 finding\n  %s, ", sweep->workflow, stage->where);
-    if (stage->step[0] != '\0')
-        printf("in the body of step \"%s\": ", stage->step);
+    const char *why = outcome->end == APART_SILENT ? "did not come back" : "ended the process";
+    printf("%s: no end, its code %s: 1 finding\n  %s, ", sweep->workflow, why, outcome->where);
+    if (outcome->step[0] != '\0')
+        printf("in the body of step \"%s\": ", outcome->step);
     else
         printf("in no step's body: ");
-    if (WIFSIGNALED(status))
-        printf("killed by signal %d (%s)\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    if (outcome->end == APART_SILENT)
+        printf("no new step for %s (--timeout), so it was killed\n", sweep->arguments->timeout);
+    else if (outcome->end == APART_KILLED)
+        printf("killed by signal %d (%s)\n", outcome->code, strsignal(outcome->code));
     else
-        printf("left with exit status %d\n", WEXITSTATUS(status));
+        printf("left with exit status %d\n", outcome->code);
     return EXIT_FOUND;
-}
-
-static int refuse(const char *what)
-{
-    fprintf(stderr, "pawl-check: %s: %s\n", what, strerror(errno));
-    return EXIT_WRONG_USE;
-}
-
-static int wait_for(const struct sweep *sweep, pid_t process)
-{
-    int status;
-    while (waitpid(process, &status, 0) < 0) {
-        if (errno != EINTR)
-            return refuse("cannot wait for a process");
-    }
-    return WIFEXITED(status) && sweep->stage->is_reached ? WEXITSTATUS(status) : print_death(sweep, status);
 }
 
 int sweep_apart(const struct arguments *arguments, const char *path, const char *workflow)
 {
     struct sweep sweep = { arguments, path, workflow, NULL };
-    sweep.stage = mmap(NULL, sizeof *sweep.stage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (sweep.stage == MAP_FAILED)
-        return refuse("cannot share memory with a process");
-    (void)fflush(NULL); /* else both would write what is there */
-    pid_t process = fork();
-    if (process == 0) {
-        int exit_code = sweep_here(&sweep);
-        sweep.stage->is_reached = true;
-        exit(exit_code);
+    struct apart_outcome outcome;
+    if (!apart_run(sweep_here, &sweep, arguments->timeout_ms, &outcome)) {
+        fprintf(stderr, "pawl-check: cannot start a process: %s\n", strerror(errno));
+        return EXIT_WRONG_USE;
     }
-    int exit_code = process > 0 ? wait_for(&sweep, process) : refuse("cannot start a process");
-    (void)munmap(sweep.stage, sizeof *sweep.stage);
-    return exit_code;
+    return outcome.end == APART_RETURNED ? outcome.code : print_no_end(&sweep, &outcome);
 }

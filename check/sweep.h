@@ -1,5 +1,5 @@
-/* sweep.h - the crash sweep of one workflow, in a process of its own: where its code kills that, this is a finding like
- * others, and who asked lives on. */
+/* sweep.h - the crash sweep of one workflow, in a process of its own: where its code kills that, or never comes back, this is
+ * a finding like others, and who asked lives on. */
 #ifndef CHECK_SWEEP_H
 #define CHECK_SWEEP_H
 

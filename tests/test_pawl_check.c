@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #define GOOD PAWL_TEST_MODULE_DIR "/module_sweep_good.so"
 #define BAD PAWL_TEST_MODULE_DIR "/module_sweep_bad.so"
 #define DIES PAWL_TEST_MODULE_DIR "/module_sweep_dies.so"
+#define ENDLESS PAWL_TEST_MODULE_DIR "/module_sweep_endless.so"
 #define NAMES PAWL_TEST_MODULE_DIR "/module_sweep_names.so"
 
 struct program {
@@ -44,18 +46,28 @@ static void read_all(int from, struct program *program)
     program->output[size] = '\0';
 }
 
-static struct program *run_program(char *const *arguments)
+/* What it prints can be read from out_from until it and all its children are gone. */
+static pid_t start_program(char *const *arguments, int *out_from)
 {
-    static struct program program;
-    int ends[2], status;
+    int ends[2];
     assert_int_equal(pipe(ends), 0);
     fflush(NULL);
     pid_t process = fork();
     if (process == 0)
         become_program(arguments, ends);
+    assert_true(process > 0);
     (void)close(ends[1]);
-    read_all(ends[0], &program);
-    (void)close(ends[0]);
+    *out_from = ends[0];
+    return process;
+}
+
+static struct program *run_program(char *const *arguments)
+{
+    static struct program program;
+    int from, status;
+    pid_t process = start_program(arguments, &from);
+    read_all(from, &program);
+    (void)close(from);
     assert_int_equal(waitpid(process, &status, 0), process);
     program.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return &program;
@@ -189,6 +201,41 @@ static void code_that_kills_its_process_is_told_and_the_next_one_is_swept(void *
     assert_int_equal(RUN(DIES, "--workflow", "lives")->exit_code, 0);
 }
 
+static void code_that_does_not_come_back_is_told_and_the_next_one_is_swept(void **state)
+{
+    (void)state;
+
+    const struct program *program = RUN(ENDLESS, "--timeout", "300 ms");
+
+    assert_prints(program, "insists: no end, its code did not come back: 1 finding\n"
+                           "  undisturbed, in no step's body: no new step for 300 ms (--timeout), so it was killed\n");
+    assert_prints(program, "stays: no end, its code did not come back: 1 finding\n"
+                           "  undisturbed, in the body of step \"stay\": no new step for 300 ms ");
+    assert_prints(program, "unharmed: complete, 4 commits, 8 crashes: ok\n");
+    assert_int_equal(program->exit_code, 1);
+}
+
+static void code_that_does_not_come_back_ends_with_the_program(void **state)
+{
+    static const int signals[] = { SIGTERM, SIGINT, SIGKILL };
+    (void)state;
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        char *const arguments[] = { "pawl-check", ENDLESS, "--workflow", "stays", "--timeout", "1 hour", NULL };
+        char told[64];
+        int from, status;
+        pid_t process = start_program(arguments, &from);
+        assert_true(read(from, told, sizeof told) > 0); /* its code is there */
+
+        assert_int_equal(kill(process, signals[i]), 0);
+
+        assert_int_equal(waitpid(process, &status, 0), process);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), signals[i]);
+        assert_int_equal(read(from, told, sizeof told), 0); /* nobody is left who could write */
+        (void)close(from);
+    }
+}
+
 static void without_addr2line_the_place_is_object_and_offset(void **state)
 {
     const char *path = getenv("PATH");
@@ -239,6 +286,8 @@ static void wrong_arguments_are_refused(void **state)
     assert_refuses(RUN(GOOD, "--params", "{"), "params");
     assert_refuses(RUN(GOOD, "--params", "@no_such_file"), "no_such_file");
     assert_refuses(RUN(GOOD, "--seed", "-1"), "--seed is a number");
+    assert_refuses(RUN(GOOD, "--timeout", "soon"), "--timeout is a duration such as");
+    assert_refuses(RUN(GOOD, "--timeout", "0 s"), "not \"0 s\"");
     assert_refuses(RUN(GOOD, "--event", "approval@soon"), "soon");
     assert_refuses(RUN(GOOD, "--event", "a b"), "a b");
     assert_refuses(RUN(GOOD, "--workflow", "other"), "\"other\"");
@@ -254,6 +303,8 @@ int main(void)
         cmocka_unit_test(a_mistake_is_told_with_its_line),
         cmocka_unit_test(a_name_that_comes_twice_is_told_unless_it_is_meant),
         cmocka_unit_test(code_that_kills_its_process_is_told_and_the_next_one_is_swept),
+        cmocka_unit_test(code_that_does_not_come_back_is_told_and_the_next_one_is_swept),
+        cmocka_unit_test(code_that_does_not_come_back_ends_with_the_program),
         cmocka_unit_test(without_addr2line_the_place_is_object_and_offset),
         cmocka_unit_test(help_comes_with_examples),
         cmocka_unit_test(what_is_no_module_is_refused),

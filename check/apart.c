@@ -1,0 +1,127 @@
+/* apart.c - see apart.h.  The one that waits sleeps until a signal tells of the child's end, or until the last word is too
+ * long ago. */
+#define _GNU_SOURCE
+#include "apart.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct apart_stage {
+    char where[256], step[264];  /* read by the other only when this one is dead */
+    _Atomic int64_t heard_at_ms; /* of the clock that never jumps */
+    bool is_reached;             /* its end: it was not killed on the way, and did not leave by itself */
+    int code;
+};
+
+static int64_t read_clock_ms(void)
+{
+    struct timespec now = { 0, 0 };
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- In the process of its own ---------------------------------------------------------------------------------------- */
+
+void apart_note(struct apart_stage *stage, const char *where, const char *step)
+{
+    snprintf(stage->where, sizeof stage->where, "%s", where);
+    snprintf(stage->step, sizeof stage->step, "%s", step);
+    atomic_store(&stage->heard_at_ms, read_clock_ms());
+}
+
+static _Noreturn void run_here(apart_fn *function, void *user, struct apart_stage *stage, pid_t parent,
+                               const sigset_t *mask)
+{
+    (void)sigprocmask(SIG_SETMASK, mask, NULL);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+        _exit(1); /* nobody would hear of it */
+    stage->code = function(stage, user);
+    stage->is_reached = true;
+    exit(stage->code); /* what the code left to be done at an exit has no say any more */
+}
+
+/* ---- In the one that waits for it --------------------------------------------------------------------------------------- */
+
+/* Until a child ends or stops, or until then. */
+static void sleep_until(int64_t until_ms)
+{
+    sigset_t of_children;
+    int64_t left_ms = until_ms - read_clock_ms();
+    struct timespec left = { (time_t)(left_ms / 1000), (long)(left_ms % 1000) * 1000000 };
+    (void)sigemptyset(&of_children);
+    (void)sigaddset(&of_children, SIGCHLD);
+    if (left_ms > 0)
+        (void)sigtimedwait(&of_children, NULL, &left);
+}
+
+static bool wait_for(pid_t process, const struct apart_stage *stage, int64_t silence_max_ms, int *status,
+                     bool *is_silent)
+{
+    pid_t ended;
+    *is_silent = false;
+    while ((ended = waitpid(process, status, *is_silent ? 0 : WNOHANG)) != process) {
+        if (ended < 0 && errno != EINTR)
+            return false;
+        int64_t until_ms = atomic_load(&stage->heard_at_ms) + silence_max_ms;
+        if (read_clock_ms() >= until_ms) {
+            *is_silent = true;
+            (void)kill(process, SIGKILL);
+        } else {
+            sleep_until(until_ms);
+        }
+    }
+    return true;
+}
+
+static void tell_end(const struct apart_stage *stage, int status, bool is_silent, struct apart_outcome *outcome)
+{
+    snprintf(outcome->where, sizeof outcome->where, "%s", stage->where);
+    snprintf(outcome->step, sizeof outcome->step, "%s", stage->step);
+    if (stage->is_reached) {
+        outcome->end = APART_RETURNED;
+        outcome->code = stage->code;
+    } else if (is_silent) {
+        outcome->end = APART_SILENT;
+        outcome->code = SIGKILL;
+    } else {
+        outcome->end = WIFSIGNALED(status) ? APART_KILLED : APART_LEFT;
+        outcome->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    }
+}
+
+bool apart_run(apart_fn *function, void *user, int64_t silence_max_ms, struct apart_outcome *out_outcome)
+{
+    sigset_t of_children, before;
+    int status = 0;
+    bool is_silent = false, is_done = false;
+    pid_t parent = getpid();
+    struct apart_stage *stage = mmap(NULL, sizeof *stage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (stage == MAP_FAILED)
+        return false;
+    atomic_store(&stage->heard_at_ms, read_clock_ms());
+    (void)sigemptyset(&of_children);
+    (void)sigaddset(&of_children, SIGCHLD);
+    (void)signal(SIGCHLD, SIG_DFL); /* ignored, as some shells leave it, no child could be waited for */
+    (void)sigprocmask(SIG_BLOCK, &of_children, &before); /* it waits until it is asked for */
+    (void)fflush(NULL);                                  /* else both would write what is there */
+    pid_t process = fork();
+    if (process == 0)
+        run_here(function, user, stage, parent, &before);
+    if (process > 0)
+        is_done = wait_for(process, stage, silence_max_ms, &status, &is_silent);
+    int why = errno;
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    if (is_done)
+        tell_end(stage, status, is_silent, out_outcome);
+    (void)munmap(stage, sizeof *stage);
+    errno = why;
+    return is_done;
+}
