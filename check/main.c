@@ -28,8 +28,9 @@ static const char help[] =
     "Time is simulated: a wait for an event that never comes ends by its timeout at once.  Found is: another result\n"
     "after a crash, other steps, a completed step that runs again, a run that does not end, a function that, run\n"
     "again, does not make the same durable calls, one that calls the same name twice in one pass, and an end with\n"
-    "an error that only the code can cause, such as INVALID_DURATION.  Each workflow is played in a process of its\n"
-    "own: where a body crashes for good, or does not come back, that is told, and the next one follows.\n"
+    "an error that only the code can cause, such as INVALID_DURATION.  After each crash the module's static variables\n"
+    "are as they were when it was loaded.  Each workflow is played in a process of its own: where a body crashes for\n"
+    "good, or does not come back, that is told, and the next one follows.\n"
     "Exit status: 0 well, 1 found something, 2 wrong use.\n"
     "\n"
     "examples:\n"
@@ -44,7 +45,7 @@ static int worse(int left, int right)
     return left > right ? left : right;
 }
 
-/* The world keeps the module loaded, so that what it holds in static variables lasts from case to case. */
+/* The world keeps the module loaded, so that it is the same one, at the same place, in every case. */
 static pawl_status sweep_all(const struct arguments *arguments, const char *path, pawl_world *world, int *exit_code,
                              struct pawl_error *error)
 {

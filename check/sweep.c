@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "apart.h"
+#include "memory.h"
 #include "place.h"
 
 struct sweep {
     const struct arguments *arguments;
     const char *path, *workflow;
     struct apart_stage *stage;
+    struct memory *memory; /* the module's, as a process finds it that has just loaded it */
 };
 
 /* ---- In the process of its own ---------------------------------------------------------------------------------------- */
@@ -29,6 +31,12 @@ static void note_stage(void *user, const char *where, const char *step)
     apart_note(sweep->stage, where, step != NULL ? step : "");
 }
 
+static void forget(void *user)
+{
+    const struct sweep *sweep = user;
+    memory_put_back(sweep->memory);
+}
+
 static void print_report(const struct arguments *arguments, const struct pawl_sweep_report *report)
 {
     fputs(report->text, stdout);
@@ -36,15 +44,13 @@ static void print_report(const struct arguments *arguments, const struct pawl_sw
         printf("  commit %zu: %s\n", i + 1, report->commits[i]);
 }
 
-static int sweep_here(struct apart_stage *stage, void *user)
+static int sweep_loaded(struct sweep *sweep)
 {
-    struct sweep *sweep = user;
     const struct arguments *arguments = sweep->arguments;
     struct pawl_sweep_options options = PAWL_SWEEP_OPTIONS_INIT;
     struct pawl_sweep_report report = { .finding_count = 0 };
     struct pawl_error error = { PAWL_OK, "" };
     pawl_scope *scope = pawl_scope_new();
-    sweep->stage = stage;
     options.workflow = sweep->workflow;
     options.params_json = arguments->params_json;
     options.events = arguments->events;
@@ -56,6 +62,7 @@ static int sweep_here(struct apart_stage *stage, void *user)
     options.names_may_repeat = arguments->names_may_repeat;
     options.place = place_tell;
     options.tell = note_stage;
+    options.crashed = forget;
     pawl_status status = pawl_sweep(scope, &options, &report, &error);
     if (status == PAWL_OK)
         print_report(arguments, &report);
@@ -65,6 +72,20 @@ static int sweep_here(struct apart_stage *stage, void *user)
     if (status != PAWL_OK)
         return EXIT_WRONG_USE;
     return report.finding_count > 0 ? EXIT_FOUND : EXIT_WELL;
+}
+
+static int sweep_here(struct apart_stage *stage, void *user)
+{
+    struct sweep *sweep = user;
+    sweep->stage = stage;
+    sweep->memory = memory_keep(sweep->path);
+    if (sweep->memory == NULL) {
+        fprintf(stderr, "pawl-check: there is no memory to keep the module's variables in\n");
+        return EXIT_WRONG_USE;
+    }
+    int exit_code = sweep_loaded(sweep);
+    memory_free(sweep->memory);
+    return exit_code;
 }
 
 /* ---- In the one that waits for it --------------------------------------------------------------------------------------- */
@@ -88,7 +109,7 @@ static int print_no_end(const struct sweep *sweep, const struct apart_outcome *o
 
 int sweep_apart(const struct arguments *arguments, const char *path, const char *workflow)
 {
-    struct sweep sweep = { arguments, path, workflow, NULL };
+    struct sweep sweep = { arguments, path, workflow, NULL, NULL };
     struct apart_outcome outcome;
     if (!apart_run(sweep_here, &sweep, arguments->timeout_ms, &outcome)) {
         fprintf(stderr, "pawl-check: cannot start a process: %s\n", strerror(errno));

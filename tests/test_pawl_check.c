@@ -19,6 +19,7 @@
 #define BAD PAWL_TEST_MODULE_DIR "/module_sweep_bad.so"
 #define DIES PAWL_TEST_MODULE_DIR "/module_sweep_dies.so"
 #define ENDLESS PAWL_TEST_MODULE_DIR "/module_sweep_endless.so"
+#define MEMORY PAWL_TEST_MODULE_DIR "/module_sweep_memory.so"
 #define NAMES PAWL_TEST_MODULE_DIR "/module_sweep_names.so"
 
 struct program {
@@ -152,8 +153,8 @@ static void a_mistake_is_told_with_its_line(void **state)
     const struct program *program = RUN(BAD);
 
     assert_prints(program, "fickle: complete, 6 commits, 0 crashes: 1 finding\n");
-    assert_prints(program, "- step 2: do \"charge 1\"");
-    assert_prints(program, "+ step 2: do \"charge 2\"");
+    assert_prints(program, "- step 2: do \"charge 0\"");
+    assert_prints(program, "+ step 2: do \"charge 1\"");
     assert_prints(program, "module_sweep_bad.c:17");
     assert_prints(program, "steady: complete, 4 commits, 8 crashes: ok\n"); /* and the next one is swept */
     assert_int_equal(program->exit_code, 1);
@@ -236,6 +237,20 @@ static void code_that_does_not_come_back_ends_with_the_program(void **state)
     }
 }
 
+static void a_crash_takes_static_variables_back_to_where_they_began(void **state)
+{
+    (void)state;
+
+    const struct program *program = RUN(MEMORY);
+
+    assert_prints(program, "forgetful: complete with {\"rate\":42}, 9 commits, 18 crashes: 1 finding\n");
+    assert_prints(program, "complete with {\"rate\":0}");
+    assert_prints(program,
+                  "harmless: complete with {\"rate\":42,\"load\":7,\"word\":\"some\"}, 9 commits, 18 crashes: ok\n");
+    assert_int_equal(program->exit_code, 1);
+    assert_int_equal(RUN(MEMORY, "--workflow", "harmless")->exit_code, 0);
+}
+
 static void without_addr2line_the_place_is_object_and_offset(void **state)
 {
     const char *path = getenv("PATH");
@@ -305,6 +320,7 @@ int main(void)
         cmocka_unit_test(code_that_kills_its_process_is_told_and_the_next_one_is_swept),
         cmocka_unit_test(code_that_does_not_come_back_is_told_and_the_next_one_is_swept),
         cmocka_unit_test(code_that_does_not_come_back_ends_with_the_program),
+        cmocka_unit_test(a_crash_takes_static_variables_back_to_where_they_began),
         cmocka_unit_test(without_addr2line_the_place_is_object_and_offset),
         cmocka_unit_test(help_comes_with_examples),
         cmocka_unit_test(what_is_no_module_is_refused),
