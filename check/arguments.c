@@ -144,6 +144,9 @@ static bool parse_option(struct arguments *arguments, int option, char **values,
     case 'n':
         arguments->names_may_repeat = true;
         return true;
+    case 'r':
+        arguments->real_clock = true;
+        return true;
     case 'v':
         arguments->verbose = true;
         return true;
@@ -162,11 +165,17 @@ static bool parse_option(struct arguments *arguments, int option, char **values,
 bool arguments_parse(struct arguments *arguments, int count, char **values, char *wrong, size_t wrong_size)
 {
     static const struct option options[] = {
-        { "workflow", required_argument, NULL, 'w' }, { "params", required_argument, NULL, 'p' },
-        { "event", required_argument, NULL, 'e' },    { "seed", required_argument, NULL, 's' },
-        { "timeout", required_argument, NULL, 't' },  { "any-outcome", no_argument, NULL, 'a' },
-        { "same-names", no_argument, NULL, 'n' },     { "verbose", no_argument, NULL, 'v' },
-        { "help", no_argument, NULL, 'h' },           { NULL, 0, NULL, 0 }
+        { "workflow", required_argument, NULL, 'w' },
+        { "params", required_argument, NULL, 'p' },
+        { "event", required_argument, NULL, 'e' },
+        { "seed", required_argument, NULL, 's' },
+        { "timeout", required_argument, NULL, 't' },
+        { "any-outcome", no_argument, NULL, 'a' },
+        { "same-names", no_argument, NULL, 'n' },
+        { "real-clock", no_argument, NULL, 'r' },
+        { "verbose", no_argument, NULL, 'v' },
+        { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
     };
     int option;
     *arguments = (struct arguments){ .timeout = "60 s", .timeout_ms = 60000 };

@@ -13,7 +13,7 @@ struct arguments {
     const char *timeout; /* no word for so long, and the code is killed */
     int64_t timeout_ms;  /* the same */
     uint64_t seed;
-    bool outcome_may_vary, names_may_repeat, verbose, help;
+    bool outcome_may_vary, names_may_repeat, real_clock, verbose, help;
     char **owned; /* texts to free */
     size_t owned_count;
 };

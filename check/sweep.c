@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "apart.h"
+#include "clock.h"
 #include "memory.h"
 #include "place.h"
 
@@ -22,6 +23,12 @@ struct sweep {
 static pawl_status load(pawl_world *world, void *user, struct pawl_error *error)
 {
     const struct sweep *sweep = user;
+    if (!sweep->arguments->real_clock) {
+        pawl_status status = pawl_at_close(pawl_world_engine(world), clock_leave, world);
+        if (status != PAWL_OK)
+            return status;
+        clock_follow(world);
+    }
     return pawl_load_module(pawl_world_engine(world), sweep->path, error);
 }
 

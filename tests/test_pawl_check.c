@@ -17,6 +17,7 @@
 #define PROGRAM PAWL_TEST_MODULE_DIR "/../check/pawl-check"
 #define GOOD PAWL_TEST_MODULE_DIR "/module_sweep_good.so"
 #define BAD PAWL_TEST_MODULE_DIR "/module_sweep_bad.so"
+#define CLOCK PAWL_TEST_MODULE_DIR "/module_sweep_clock.so"
 #define DIES PAWL_TEST_MODULE_DIR "/module_sweep_dies.so"
 #define ENDLESS PAWL_TEST_MODULE_DIR "/module_sweep_endless.so"
 #define MEMORY PAWL_TEST_MODULE_DIR "/module_sweep_memory.so"
@@ -251,6 +252,26 @@ static void a_crash_takes_static_variables_back_to_where_they_began(void **state
     assert_int_equal(RUN(MEMORY, "--workflow", "harmless")->exit_code, 0);
 }
 
+/* The world begins at 1767225600. */
+static void the_clock_of_the_c_library_shows_the_simulated_time(void **state)
+{
+    (void)state;
+
+    const struct program *program = RUN(CLOCK);
+
+    assert_prints(program, "named: complete, 5 commits, 0 crashes: 1 finding\n"
+                           "  replayed at every step: run again, the function does not make the same durable calls\n");
+    assert_prints(program, "- step 2: do \"at 17672256");
+    assert_prints(program, "stamped: complete with [1767229200,1767229200,1767229200,0,1767229200,true], "
+                           "9 commits, 18 crashes: ok\n");
+    assert_int_equal(program->exit_code, 1);
+
+    program = RUN(CLOCK, "--workflow", "stamped", "--real-clock", "--any-outcome");
+
+    assert_null(strstr(program->output, "1767229200"));
+    assert_int_equal(program->exit_code, 0);
+}
+
 static void without_addr2line_the_place_is_object_and_offset(void **state)
 {
     const char *path = getenv("PATH");
@@ -321,6 +342,7 @@ int main(void)
         cmocka_unit_test(code_that_does_not_come_back_is_told_and_the_next_one_is_swept),
         cmocka_unit_test(code_that_does_not_come_back_ends_with_the_program),
         cmocka_unit_test(a_crash_takes_static_variables_back_to_where_they_began),
+        cmocka_unit_test(the_clock_of_the_c_library_shows_the_simulated_time),
         cmocka_unit_test(without_addr2line_the_place_is_object_and_offset),
         cmocka_unit_test(help_comes_with_examples),
         cmocka_unit_test(what_is_no_module_is_refused),
