@@ -1,5 +1,5 @@
 /* main.c - pawl-check: crash sweeps of the workflows in a module.  Exits 0 when all are well, 1 when something was found,
- * 2 when it was asked for something that makes no sense. */
+ * 2 when it was asked for something that makes no sense, or could not say what came of it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static const char help[] =
     "INVALID_DURATION.  After each crash the module's static variables are as they were when it was loaded.  Each\n"
     "workflow is played in a process of its own: where a body crashes for good, or does not come back, that is told,\n"
     "and the next one follows.\n"
-    "Exit status: 0 well, 1 found something, 2 wrong use.\n"
+    "Exit status: 0 well, 1 found something, 2 wrong use, nothing to check, or a report that could not be written.\n"
     "\n"
     "examples:\n"
     "  cc -shared -fPIC -g $(pkg-config --cflags pawl) -o order.so order.c && pawl-check ./order.so\n"
@@ -47,23 +47,39 @@ static int worse(int left, int right)
     return left > right ? left : right;
 }
 
+/* An inline workflow has no instances, and nothing of it outlives a crash. */
+static pawl_status sweep_each(const struct arguments *arguments, const char *path, pawl_world *world, int *exit_code,
+                              struct pawl_error *error)
+{
+    const struct pawl_workflow_info *workflows;
+    size_t count = 0, swept = 0;
+    pawl_status status = pawl_list_workflows(pawl_world_engine(world), pawl_world_scope(world), &workflows, &count);
+    for (size_t i = 0; status == PAWL_OK && *exit_code != EXIT_WRONG_USE && i < count; i++) {
+        if (workflows[i].is_inline) {
+            printf("%s: inline, so there is nothing to crash: left out\n", workflows[i].name);
+            continue;
+        }
+        *exit_code = worse(*exit_code, sweep_apart(arguments, path, workflows[i].name));
+        swept++;
+    }
+    if (status != PAWL_OK || swept > 0)
+        return status;
+    snprintf(error->text, sizeof error->text, "nothing to check: %s has no workflow%s", path,
+             count > 0 ? " that is not inline" : "");
+    return PAWL_INVALID;
+}
+
 /* The world keeps the module loaded, so that it is the same one, at the same place, in every case. */
 static pawl_status sweep_all(const struct arguments *arguments, const char *path, pawl_world *world, int *exit_code,
                              struct pawl_error *error)
 {
-    const struct pawl_workflow_info *workflows;
-    size_t count = 0;
     pawl_status status = pawl_load_module(pawl_world_engine(world), path, error);
     if (status != PAWL_OK)
         return status;
-    if (arguments->workflow != NULL) {
-        *exit_code = sweep_apart(arguments, path, arguments->workflow);
-        return PAWL_OK;
-    }
-    status = pawl_list_workflows(pawl_world_engine(world), pawl_world_scope(world), &workflows, &count);
-    for (size_t i = 0; status == PAWL_OK && *exit_code != EXIT_WRONG_USE && i < count; i++)
-        *exit_code = worse(*exit_code, sweep_apart(arguments, path, workflows[i].name));
-    return status;
+    if (arguments->workflow == NULL)
+        return sweep_each(arguments, path, world, exit_code, error);
+    *exit_code = sweep_apart(arguments, path, arguments->workflow);
+    return PAWL_OK;
 }
 
 /* Without a slash in it the loader would look for the module among the system's libraries. */
@@ -90,7 +106,7 @@ int main(int count, char **values)
     if (arguments.help) {
         fputs(help, stdout);
         arguments_free(&arguments);
-        return EXIT_WELL;
+        return report_is_written() ? EXIT_WELL : EXIT_WRONG_USE;
     }
     pawl_status status = pawl_world_open(NULL, &world, &error);
     if (status == PAWL_OK)
@@ -101,5 +117,5 @@ int main(int count, char **values)
     }
     pawl_world_close(world);
     arguments_free(&arguments);
-    return exit_code;
+    return report_is_written() ? exit_code : EXIT_WRONG_USE;
 }

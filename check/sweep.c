@@ -44,6 +44,14 @@ static void forget(void *user)
     memory_put_back(sweep->memory);
 }
 
+bool report_is_written(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    fprintf(stderr, "pawl-check: the report could not be written: %s\n", strerror(errno));
+    return false;
+}
+
 static void print_report(const struct arguments *arguments, const struct pawl_sweep_report *report)
 {
     fputs(report->text, stdout);
@@ -76,7 +84,7 @@ static int sweep_loaded(struct sweep *sweep)
     else
         fprintf(stderr, "pawl-check: %s\n", error.text[0] != '\0' ? error.text : pawl_status_text(status));
     pawl_scope_free(scope);
-    if (status != PAWL_OK)
+    if (status != PAWL_OK || !report_is_written())
         return EXIT_WRONG_USE;
     return report.finding_count > 0 ? EXIT_FOUND : EXIT_WELL;
 }

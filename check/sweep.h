@@ -8,6 +8,9 @@
 /* The worse, the larger. */
 enum { EXIT_WELL = 0, EXIT_FOUND = 1, EXIT_WRONG_USE = 2 };
 
+/* False when what was printed is lost; that is told on stderr. */
+bool report_is_written(void);
+
 /* Prints the report, or on stderr why there is none.  The module is loaded already.  Answers the exit code. */
 int sweep_apart(const struct arguments *arguments, const char *path, const char *workflow);
 

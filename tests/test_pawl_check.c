@@ -20,6 +20,7 @@
 #define CLOCK PAWL_TEST_MODULE_DIR "/module_sweep_clock.so"
 #define DIES PAWL_TEST_MODULE_DIR "/module_sweep_dies.so"
 #define ENDLESS PAWL_TEST_MODULE_DIR "/module_sweep_endless.so"
+#define INLINE PAWL_TEST_MODULE_DIR "/module_sweep_inline.so"
 #define MEMORY PAWL_TEST_MODULE_DIR "/module_sweep_memory.so"
 #define NAMES PAWL_TEST_MODULE_DIR "/module_sweep_names.so"
 
@@ -28,14 +29,14 @@ struct program {
     char output[16384]; /* of both streams */
 };
 
-static void become_program(char *const *arguments, const int ends[2])
+static void become_program(const char *path, char *const *arguments, const int ends[2])
 {
     (void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 }); /* some of what it loads aborts */
     if (dup2(ends[1], STDOUT_FILENO) < 0 || dup2(ends[1], STDERR_FILENO) < 0)
         _exit(98);
     (void)close(ends[0]);
     (void)close(ends[1]);
-    (void)execv(PROGRAM, arguments);
+    (void)execv(path, arguments);
     _exit(99);
 }
 
@@ -49,25 +50,25 @@ static void read_all(int from, struct program *program)
 }
 
 /* What it prints can be read from out_from until it and all its children are gone. */
-static pid_t start_program(char *const *arguments, int *out_from)
+static pid_t start_program(const char *path, char *const *arguments, int *out_from)
 {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     fflush(NULL);
     pid_t process = fork();
     if (process == 0)
-        become_program(arguments, ends);
+        become_program(path, arguments, ends);
     assert_true(process > 0);
     (void)close(ends[1]);
     *out_from = ends[0];
     return process;
 }
 
-static struct program *run_program(char *const *arguments)
+static struct program *run(const char *path, char *const *arguments)
 {
     static struct program program;
     int from, status;
-    pid_t process = start_program(arguments, &from);
+    pid_t process = start_program(path, arguments, &from);
     read_all(from, &program);
     (void)close(from);
     assert_int_equal(waitpid(process, &status, 0), process);
@@ -75,7 +76,12 @@ static struct program *run_program(char *const *arguments)
     return &program;
 }
 
-#define RUN(...) run_program((char *const[]){ "pawl-check", __VA_ARGS__, NULL })
+static struct program *run_shell(char *command)
+{
+    return run("/bin/sh", (char *const[]){ "sh", "-c", command, NULL });
+}
+
+#define RUN(...) run(PROGRAM, (char *const[]){ "pawl-check", __VA_ARGS__, NULL })
 
 static void assert_prints(const struct program *program, const char *wanted)
 {
@@ -225,7 +231,7 @@ static void code_that_does_not_come_back_ends_with_the_program(void **state)
         char *const arguments[] = { "pawl-check", ENDLESS, "--workflow", "stays", "--timeout", "1 hour", NULL };
         char told[64];
         int from, status;
-        pid_t process = start_program(arguments, &from);
+        pid_t process = start_program(PROGRAM, arguments, &from);
         assert_true(read(from, told, sizeof told) > 0); /* its code is there */
 
         assert_int_equal(kill(process, signals[i]), 0);
@@ -310,11 +316,47 @@ static void what_is_no_module_is_refused(void **state)
     assert_refuses(RUN(PAWL_TEST_MODULE_DIR "/../libpawl.so"), "exports no pawl_module");
 }
 
+static void inline_workflows_are_left_out_and_the_others_swept(void **state)
+{
+    (void)state;
+
+    const struct program *program = RUN(INLINE);
+
+    assert_prints(program, "after: complete, 4 commits, 8 crashes: ok\n"
+                           "between: inline, so there is nothing to crash: left out\n"
+                           "then: complete, 4 commits, 8 crashes: ok\n");
+    assert_int_equal(program->exit_code, 0);
+    assert_refuses(RUN(INLINE, "--workflow", "between"), "inline");
+}
+
+static void a_module_without_workflows_is_nothing_to_check(void **state)
+{
+    (void)state;
+
+    assert_refuses(RUN(PAWL_TEST_MODULE_DIR "/module_functions_alone.so"), "nothing to check: ");
+}
+
+static void a_report_that_cannot_be_written_is_told(void **state)
+{
+    static const char *const cases[] = { GOOD, ENDLESS, "--help" }; /* written by either process */
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char command[1024];
+        snprintf(command, sizeof command, "exec " PROGRAM " %s --workflow %s --timeout '100 ms' 2>&1 >/dev/full",
+                 cases[i], cases[i] == (const char *)ENDLESS ? "insists" : "nap");
+
+        const struct program *program = run_shell(command);
+
+        assert_prints(program, "pawl-check: the report could not be written: ");
+        assert_int_equal(program->exit_code, 2);
+    }
+}
+
 static void wrong_arguments_are_refused(void **state)
 {
     (void)state;
 
-    assert_refuses(run_program((char *const[]){ "pawl-check", NULL }), "which module?");
+    assert_refuses(run(PROGRAM, (char *const[]){ "pawl-check", NULL }), "which module?");
     assert_refuses(RUN(GOOD, BAD), "module_sweep_bad.so");
     assert_refuses(RUN(GOOD, "--colour"), "there is no option --colour");
     assert_refuses(RUN(GOOD, "-x"), "there is no option -x");
@@ -346,6 +388,9 @@ int main(void)
         cmocka_unit_test(without_addr2line_the_place_is_object_and_offset),
         cmocka_unit_test(help_comes_with_examples),
         cmocka_unit_test(what_is_no_module_is_refused),
+        cmocka_unit_test(inline_workflows_are_left_out_and_the_others_swept),
+        cmocka_unit_test(a_module_without_workflows_is_nothing_to_check),
+        cmocka_unit_test(a_report_that_cannot_be_written_is_told),
         cmocka_unit_test(wrong_arguments_are_refused),
     };
     return cmocka_run_group_tests_name("pawl-check", tests, NULL, NULL);
