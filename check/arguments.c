@@ -91,6 +91,18 @@ static bool parse_event(struct arguments *arguments, const char *value, char *wr
     return true;
 }
 
+static bool add_sql(struct arguments *arguments, const char *value, char *wrong, size_t wrong_size)
+{
+    const char **sql = realloc(arguments->sql, (arguments->sql_count + 1) * sizeof *sql);
+    if (sql == NULL) {
+        snprintf(wrong, wrong_size, "out of memory");
+        return false;
+    }
+    sql[arguments->sql_count++] = value;
+    arguments->sql = sql;
+    return true;
+}
+
 static bool parse_seed(struct arguments *arguments, const char *value, char *wrong, size_t wrong_size)
 {
     char *end;
@@ -134,6 +146,8 @@ static bool parse_option(struct arguments *arguments, int option, char **values,
         return parse_params(arguments, optarg, wrong, wrong_size);
     case 'e':
         return parse_event(arguments, optarg, wrong, wrong_size);
+    case 'q':
+        return add_sql(arguments, optarg, wrong, wrong_size);
     case 's':
         return parse_seed(arguments, optarg, wrong, wrong_size);
     case 't':
@@ -165,17 +179,12 @@ static bool parse_option(struct arguments *arguments, int option, char **values,
 bool arguments_parse(struct arguments *arguments, int count, char **values, char *wrong, size_t wrong_size)
 {
     static const struct option options[] = {
-        { "workflow", required_argument, NULL, 'w' },
-        { "params", required_argument, NULL, 'p' },
-        { "event", required_argument, NULL, 'e' },
-        { "seed", required_argument, NULL, 's' },
-        { "timeout", required_argument, NULL, 't' },
-        { "any-outcome", no_argument, NULL, 'a' },
-        { "same-names", no_argument, NULL, 'n' },
-        { "real-clock", no_argument, NULL, 'r' },
-        { "verbose", no_argument, NULL, 'v' },
-        { "help", no_argument, NULL, 'h' },
-        { NULL, 0, NULL, 0 },
+        { "workflow", required_argument, NULL, 'w' }, { "params", required_argument, NULL, 'p' },
+        { "event", required_argument, NULL, 'e' },    { "sql", required_argument, NULL, 'q' },
+        { "seed", required_argument, NULL, 's' },     { "timeout", required_argument, NULL, 't' },
+        { "any-outcome", no_argument, NULL, 'a' },    { "same-names", no_argument, NULL, 'n' },
+        { "real-clock", no_argument, NULL, 'r' },     { "verbose", no_argument, NULL, 'v' },
+        { "help", no_argument, NULL, 'h' },           { NULL, 0, NULL, 0 },
     };
     int option;
     *arguments = (struct arguments){ .timeout = "60 s", .timeout_ms = 60000 };
@@ -201,4 +210,5 @@ void arguments_free(struct arguments *arguments)
         free(arguments->owned[i]);
     free(arguments->owned);
     free(arguments->events);
+    free(arguments->sql);
 }

@@ -10,6 +10,8 @@ struct arguments {
     const char *params_json;
     struct pawl_sweep_event *events;
     size_t event_count;
+    const char **sql; /* to make each world ready */
+    size_t sql_count;
     const char *timeout; /* no word for so long, and the code is killed */
     int64_t timeout_ms;  /* the same */
     uint64_t seed;

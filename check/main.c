@@ -17,6 +17,8 @@ static const char help[] =
     "  --event TYPE[=JSON][@OFFSET]\n"
     "                         send it an event, so long after its creation (\"@1 hour\"; without: at once);\n"
     "                         may be given more than once, in the order of time\n"
+    "  --sql STATEMENT        done first in each world, which begins empty: the tables that steps write to;\n"
+    "                         may be given more than once\n"
     "  --seed N               another run of chance\n"
     "  --timeout DURATION     code from which no new step or case is heard for so long is killed (\"60 s\"); this time is\n"
     "                         real: give more where a single body takes longer\n"
@@ -91,31 +93,39 @@ static const char *path_of(const char *given, char *buffer, size_t size)
     return buffer;
 }
 
-int main(int count, char **values)
+static int check_module(const struct arguments *arguments)
 {
-    struct arguments arguments;
+    char buffer[4096];
     struct pawl_error error = { PAWL_OK, "" };
-    char wrong[512], path[4096];
     pawl_world *world = NULL;
-    int exit_code = EXIT_WELL;
-    if (!arguments_parse(&arguments, count, values, wrong, sizeof wrong)) {
-        fprintf(stderr, "pawl-check: %s\n", wrong);
-        arguments_free(&arguments);
-        return EXIT_WRONG_USE;
-    }
-    if (arguments.help) {
-        fputs(help, stdout);
-        arguments_free(&arguments);
-        return report_is_written() ? EXIT_WELL : EXIT_WRONG_USE;
-    }
+    const char *path = path_of(arguments->path, buffer, sizeof buffer);
+    int exit_code = sweep_try_to_load(arguments, path);
+    if (exit_code != EXIT_WELL)
+        return exit_code;
     pawl_status status = pawl_world_open(NULL, &world, &error);
     if (status == PAWL_OK)
-        status = sweep_all(&arguments, path_of(arguments.path, path, sizeof path), world, &exit_code, &error);
+        status = sweep_all(arguments, path, world, &exit_code, &error);
     if (status != PAWL_OK) {
         fprintf(stderr, "pawl-check: %s\n", error.text[0] != '\0' ? error.text : pawl_status_text(status));
         exit_code = EXIT_WRONG_USE;
     }
     pawl_world_close(world);
+    return exit_code;
+}
+
+int main(int count, char **values)
+{
+    struct arguments arguments;
+    char wrong[512];
+    int exit_code = EXIT_WELL;
+    if (!arguments_parse(&arguments, count, values, wrong, sizeof wrong)) {
+        fprintf(stderr, "pawl-check: %s\n", wrong);
+        exit_code = EXIT_WRONG_USE;
+    } else if (arguments.help) {
+        fputs(help, stdout);
+    } else {
+        exit_code = check_module(&arguments);
+    }
     arguments_free(&arguments);
     return report_is_written() ? exit_code : EXIT_WRONG_USE;
 }

@@ -41,7 +41,14 @@ static bool ask_addr2line(const char *object, const char *offset, char *text, si
         (void)close(ends[0]);
     if (process != 0)
         (void)waitpid(process, &status, 0);
-    return got && status == 0 && text[0] != '?';
+    return got && status == 0;
+}
+
+/* "??:0", or "order.c:?" of an object without debug information, which still has the names of its sources. */
+static bool has_line(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    return text[0] != '?' && colon != NULL && colon[1] >= '1' && colon[1] <= '9';
 }
 
 bool place_tell(const char *object, uint64_t offset, char *text, size_t size)
@@ -50,6 +57,9 @@ bool place_tell(const char *object, uint64_t offset, char *text, size_t size)
     snprintf(hexadecimal, sizeof hexadecimal, "0x%llx", (unsigned long long)offset);
     if (!ask_addr2line(object, hexadecimal, text, size))
         return false;
-    text[strcspn(text, " \n")] = '\0'; /* behind it may stand "(discriminator 2)" */
-    return true;
+    text[strcspn(text, "\n")] = '\0';
+    char *behind = strstr(text, " (discriminator ");
+    if (behind != NULL)
+        *behind = '\0';
+    return has_line(text);
 }

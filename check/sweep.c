@@ -20,16 +20,24 @@ struct sweep {
 
 /* ---- In the process of its own ---------------------------------------------------------------------------------------- */
 
-static pawl_status load(pawl_world *world, void *user, struct pawl_error *error)
+static pawl_status show_clock(pawl_world *world, struct pawl_error *error)
+{
+    pawl_status status = pawl_at_close(pawl_world_engine(world), clock_leave, world);
+    if (status == PAWL_OK)
+        clock_follow(world);
+    else
+        snprintf(error->text, sizeof error->text, "%s", pawl_status_text(status));
+    return status;
+}
+
+static pawl_status make_ready(pawl_world *world, void *user, struct pawl_error *error)
 {
     const struct sweep *sweep = user;
-    if (!sweep->arguments->real_clock) {
-        pawl_status status = pawl_at_close(pawl_world_engine(world), clock_leave, world);
-        if (status != PAWL_OK)
-            return status;
-        clock_follow(world);
-    }
-    return pawl_load_module(pawl_world_engine(world), sweep->path, error);
+    const struct arguments *arguments = sweep->arguments;
+    pawl_status status = arguments->real_clock ? PAWL_OK : show_clock(world, error);
+    for (size_t i = 0; status == PAWL_OK && i < arguments->sql_count; i++)
+        status = pawl_world_sql(world, arguments->sql[i], error);
+    return status == PAWL_OK ? pawl_load_module(pawl_world_engine(world), sweep->path, error) : status;
 }
 
 static void note_stage(void *user, const char *where, const char *step)
@@ -70,7 +78,7 @@ static int sweep_loaded(struct sweep *sweep)
     options.params_json = arguments->params_json;
     options.events = arguments->events;
     options.event_count = arguments->event_count;
-    options.setup = load;
+    options.setup = make_ready;
     options.user = sweep;
     options.seed = arguments->seed;
     options.outcome_may_vary = arguments->outcome_may_vary;
@@ -105,6 +113,16 @@ static int sweep_here(struct apart_stage *stage, void *user)
 
 /* ---- In the one that waits for it --------------------------------------------------------------------------------------- */
 
+static void print_end(FILE *to, const struct arguments *arguments, const struct apart_outcome *outcome)
+{
+    if (outcome->end == APART_SILENT)
+        fprintf(to, "no new step for %s (--timeout), so it was killed\n", arguments->timeout);
+    else if (outcome->end == APART_KILLED)
+        fprintf(to, "killed by signal %d (%s)\n", outcome->code, strsignal(outcome->code));
+    else
+        fprintf(to, "left with exit status %d\n", outcome->code);
+}
+
 static int print_no_end(const struct sweep *sweep, const struct apart_outcome *outcome)
 {
     const char *why = outcome->end == APART_SILENT ? "did not come back" : "ended the process";
@@ -113,22 +131,49 @@ static int print_no_end(const struct sweep *sweep, const struct apart_outcome *o
         printf("in the body of step \"%s\": ", outcome->step);
     else
         printf("in no step's body: ");
-    if (outcome->end == APART_SILENT)
-        printf("no new step for %s (--timeout), so it was killed\n", sweep->arguments->timeout);
-    else if (outcome->end == APART_KILLED)
-        printf("killed by signal %d (%s)\n", outcome->code, strsignal(outcome->code));
-    else
-        printf("left with exit status %d\n", outcome->code);
+    print_end(stdout, sweep->arguments, outcome);
     return EXIT_FOUND;
+}
+
+static int refuse_no_process(void)
+{
+    fprintf(stderr, "pawl-check: cannot start a process: %s\n", strerror(errno));
+    return EXIT_WRONG_USE;
 }
 
 int sweep_apart(const struct arguments *arguments, const char *path, const char *workflow)
 {
     struct sweep sweep = { arguments, path, workflow, NULL, NULL };
     struct apart_outcome outcome;
-    if (!apart_run(sweep_here, &sweep, arguments->timeout_ms, &outcome)) {
-        fprintf(stderr, "pawl-check: cannot start a process: %s\n", strerror(errno));
-        return EXIT_WRONG_USE;
-    }
+    if (!apart_run(sweep_here, &sweep, arguments->timeout_ms, &outcome))
+        return refuse_no_process();
     return outcome.end == APART_RETURNED ? outcome.code : print_no_end(&sweep, &outcome);
+}
+
+/* ---- Loading, to see ------------------------------------------------------------------------------------------------------ */
+
+/* Why it cannot be loaded, if so, is told by who loads it for good. */
+static int load_here(struct apart_stage *stage, void *user)
+{
+    const struct sweep *sweep = user;
+    pawl_world *world = NULL;
+    (void)stage;
+    pawl_status status = pawl_world_open(NULL, &world, NULL);
+    if (status == PAWL_OK)
+        status = pawl_load_module(pawl_world_engine(world), sweep->path, NULL);
+    pawl_world_close(world);
+    return status == PAWL_OK ? EXIT_WELL : EXIT_WRONG_USE;
+}
+
+int sweep_try_to_load(const struct arguments *arguments, const char *path)
+{
+    struct sweep sweep = { .path = path };
+    struct apart_outcome outcome;
+    if (!apart_run(load_here, &sweep, arguments->timeout_ms, &outcome))
+        return refuse_no_process();
+    if (outcome.end == APART_RETURNED)
+        return EXIT_WELL;
+    fprintf(stderr, "pawl-check: %s cannot be loaded, its constructors end the process: ", path);
+    print_end(stderr, arguments, &outcome);
+    return EXIT_WRONG_USE;
 }

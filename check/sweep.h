@@ -14,4 +14,8 @@ bool report_is_written(void);
 /* Prints the report, or on stderr why there is none.  The module is loaded already.  Answers the exit code. */
 int sweep_apart(const struct arguments *arguments, const char *path, const char *workflow);
 
+/* Loads the module in a process of its own, where its constructors can do no harm: those that end it are told on stderr.
+ * Well, too, when it cannot be loaded for another reason. */
+int sweep_try_to_load(const struct arguments *arguments, const char *path);
+
 #endif

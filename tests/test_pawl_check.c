@@ -23,6 +23,8 @@
 #define INLINE PAWL_TEST_MODULE_DIR "/module_sweep_inline.so"
 #define MEMORY PAWL_TEST_MODULE_DIR "/module_sweep_memory.so"
 #define NAMES PAWL_TEST_MODULE_DIR "/module_sweep_names.so"
+#define TABLES PAWL_TEST_MODULE_DIR "/module_sweep_tables.so"
+#define UNLOADABLE PAWL_TEST_MODULE_DIR "/module_sweep_unloadable.so"
 
 struct program {
     int exit_code;
@@ -293,6 +295,31 @@ static void without_addr2line_the_place_is_object_and_offset(void **state)
     assert_int_equal(program->exit_code, 1);
 }
 
+static void without_debug_information_the_place_is_object_and_offset(void **state)
+{
+    (void)state;
+
+    const struct program *program = run_shell("objcopy --strip-debug " BAD " pawl_check_$$.so && " PROGRAM
+                                              " ./pawl_check_$$.so; code=$?; rm -f pawl_check_$$.so; exit $code");
+
+    assert_prints(program, ".so+0x");
+    assert_null(strstr(program->output, "module_sweep_bad.c"));
+    assert_int_equal(program->exit_code, 1);
+}
+
+static void tables_are_made_in_each_world(void **state)
+{
+    (void)state;
+
+    const struct program *program =
+        RUN(TABLES, "--sql", "CREATE TABLE paid (id TEXT PRIMARY KEY)", "--sql", "CREATE INDEX paid_ids ON paid (id)");
+
+    assert_prints(program, "pays: complete, 4 commits, 8 crashes: ok\n");
+    assert_int_equal(program->exit_code, 0);
+    assert_prints(RUN(TABLES), "pays: errored with STEP_MUTATION_FAILED");
+    assert_refuses(RUN(TABLES, "--sql", "CREATE NONSENSE"), "NONSENSE");
+}
+
 /* ---- Wrong use ------------------------------------------------------------------------------------------------------------- */
 
 static void help_comes_with_examples(void **state)
@@ -338,18 +365,24 @@ static void a_module_without_workflows_is_nothing_to_check(void **state)
 
 static void a_report_that_cannot_be_written_is_told(void **state)
 {
-    static const char *const cases[] = { GOOD, ENDLESS, "--help" }; /* written by either process */
+    static const char *const cases[] = { GOOD, ENDLESS " --workflow insists --timeout '100 ms'", "--help" };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char command[1024];
-        snprintf(command, sizeof command, "exec " PROGRAM " %s --workflow %s --timeout '100 ms' 2>&1 >/dev/full",
-                 cases[i], cases[i] == (const char *)ENDLESS ? "insists" : "nap");
+        snprintf(command, sizeof command, "exec " PROGRAM " %s 2>&1 >/dev/full", cases[i]);
 
         const struct program *program = run_shell(command);
 
         assert_prints(program, "pawl-check: the report could not be written: ");
         assert_int_equal(program->exit_code, 2);
     }
+}
+
+static void a_module_that_kills_who_loads_it_is_refused(void **state)
+{
+    (void)state;
+
+    assert_refuses(RUN(UNLOADABLE), "constructors end the process: killed by signal 6 (Aborted)");
 }
 
 static void wrong_arguments_are_refused(void **state)
@@ -386,11 +419,14 @@ int main(void)
         cmocka_unit_test(a_crash_takes_static_variables_back_to_where_they_began),
         cmocka_unit_test(the_clock_of_the_c_library_shows_the_simulated_time),
         cmocka_unit_test(without_addr2line_the_place_is_object_and_offset),
+        cmocka_unit_test(without_debug_information_the_place_is_object_and_offset),
+        cmocka_unit_test(tables_are_made_in_each_world),
         cmocka_unit_test(help_comes_with_examples),
         cmocka_unit_test(what_is_no_module_is_refused),
         cmocka_unit_test(inline_workflows_are_left_out_and_the_others_swept),
         cmocka_unit_test(a_module_without_workflows_is_nothing_to_check),
         cmocka_unit_test(a_report_that_cannot_be_written_is_told),
+        cmocka_unit_test(a_module_that_kills_who_loads_it_is_refused),
         cmocka_unit_test(wrong_arguments_are_refused),
     };
     return cmocka_run_group_tests_name("pawl-check", tests, NULL, NULL);
