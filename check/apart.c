@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,12 +38,38 @@ void apart_note(struct apart_stage *stage, const char *where, const char *step)
     atomic_store(&stage->heard_at_ms, read_clock_ms());
 }
 
+/* In bytes; 0: it cannot be told. */
+static rlim_t read_address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%lu", &pages) != 1)
+        pages = 0;
+    (void)fclose(file);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+/* To half of the machine's: a loop that does not end may also take more and more.  A sanitizer has reserved more than that
+ * already; then there is no bound. */
+static void bound_memory(void)
+{
+    struct rlimit limit;
+    rlim_t bound = (rlim_t)sysconf(_SC_PHYS_PAGES) / 2 * (rlim_t)sysconf(_SC_PAGESIZE), used = read_address_space();
+    if (used == 0 || used >= bound || getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur <= bound)
+        return;
+    limit.rlim_cur = bound;
+    (void)setrlimit(RLIMIT_AS, &limit);
+}
+
 static _Noreturn void run_here(apart_fn *function, void *user, struct apart_stage *stage, pid_t parent,
                                const sigset_t *mask)
 {
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
         _exit(1); /* nobody would hear of it */
+    bound_memory();
     stage->code = function(stage, user);
     stage->is_reached = true;
     exit(stage->code); /* what the code left to be done at an exit has no say any more */

@@ -1,5 +1,6 @@
 /* apart.h - a function in a process of its own.  It may crash, leave, or never come back: who asked lives on, and is told
- * what it was at.  The process dies with the one that asked, however that ends.  It can be run before any thread is
+ * what it was at.  The process dies with the one that asked, however that ends.  Its memory is
+ * bounded, but for where a sanitizer is at work.  It can be run before any thread is
  * started, and by one thread at a time. */
 #ifndef CHECK_APART_H
 #define CHECK_APART_H

@@ -152,6 +152,8 @@ int sweep_apart(const struct arguments *arguments, const char *path, const char 
 
 /* ---- Loading, to see ------------------------------------------------------------------------------------------------------ */
 
+enum { LOADING_MS_MAX = 60000 }; /* at least: here no step is waited for */
+
 /* Why it cannot be loaded, if so, is told by who loads it for good. */
 static int load_here(struct apart_stage *stage, void *user)
 {
@@ -169,11 +171,17 @@ int sweep_try_to_load(const struct arguments *arguments, const char *path)
 {
     struct sweep sweep = { .path = path };
     struct apart_outcome outcome;
-    if (!apart_run(load_here, &sweep, arguments->timeout_ms, &outcome))
+    int64_t silence_max_ms = arguments->timeout_ms > LOADING_MS_MAX ? arguments->timeout_ms : LOADING_MS_MAX;
+    if (!apart_run(load_here, &sweep, silence_max_ms, &outcome))
         return refuse_no_process();
     if (outcome.end == APART_RETURNED)
         return EXIT_WELL;
-    fprintf(stderr, "pawl-check: %s cannot be loaded, its constructors end the process: ", path);
-    print_end(stderr, arguments, &outcome);
+    fprintf(stderr, "pawl-check: %s cannot be loaded, its constructors ", path);
+    if (outcome.end == APART_SILENT) {
+        fprintf(stderr, "do not come back\n");
+    } else {
+        fprintf(stderr, "end the process: ");
+        print_end(stderr, arguments, &outcome);
+    }
     return EXIT_WRONG_USE;
 }

@@ -1,6 +1,8 @@
 /* module_sweep_memory.c - a module with static variables: one that must not be relied on, as a crash takes it, and some that
- * do no harm. */
+ * do no harm; and one that wants all the memory there is. */
 #include <pawl/workflow.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static int rate;             /* by a body, for another one */
 static int rate_once_looked; /* can be found out at any time */
@@ -53,4 +55,21 @@ static pawl_status harmless(pawl_run *run, const pawl_value *params, pawl_value 
     return pawl_do(run, "bill again", NULL, bill_well, params, out_result);
 }
 
-PAWL_MODULE({ .name = "forgetful", .run = forgetful }, { .name = "harmless", .run = harmless });
+/* Whether it is refused as much memory as the machine has. */
+static pawl_status take_all(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    size_t size = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    void *all = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    (void)input;
+    if (all != MAP_FAILED)
+        (void)munmap(all, size);
+    return pawl_result(step, out_result, "b", all == MAP_FAILED);
+}
+
+static pawl_status greedy(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_do(run, "take", NULL, take_all, params, out_result);
+}
+
+PAWL_MODULE({ .name = "greedy", .run = greedy }, { .name = "forgetful", .run = forgetful },
+            { .name = "harmless", .run = harmless });
