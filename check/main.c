@@ -66,7 +66,7 @@ static pawl_status sweep_each(const struct arguments *arguments, const char *pat
     }
     if (status != PAWL_OK || swept > 0)
         return status;
-    snprintf(error->text, sizeof error->text, "nothing to check: %s has no workflow%s", path,
+    snprintf(error->text, sizeof error->text, "nothing to check: %.400s has no workflow%s", path,
              count > 0 ? " that is not inline" : "");
     return PAWL_INVALID;
 }
