@@ -3,8 +3,10 @@
 #include "sweep.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "apart.h"
 #include "clock.h"
@@ -52,6 +54,29 @@ static void forget(void *user)
     memory_put_back(sweep->memory);
 }
 
+/* Bodies may close or redirect what the report is written to: a copy is far off the numbers that they go through. */
+enum { COPIES_FROM = 200 };
+
+struct streams {
+    int output, errors;
+};
+
+static struct streams keep_streams(void)
+{
+    return (struct streams){ fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, COPIES_FROM),
+                             fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, COPIES_FROM) };
+}
+
+static void put_streams_back(struct streams kept)
+{
+    (void)fflush(NULL); /* what the code has written goes where it meant it to */
+    if (kept.output >= 0)
+        (void)dup2(kept.output, STDOUT_FILENO);
+    if (kept.errors >= 0)
+        (void)dup2(kept.errors, STDERR_FILENO);
+    clearerr(stdout);
+}
+
 bool report_is_written(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -86,7 +111,9 @@ static int sweep_loaded(struct sweep *sweep)
     options.place = place_tell;
     options.tell = note_stage;
     options.crashed = forget;
+    struct streams kept = keep_streams();
     pawl_status status = pawl_sweep(scope, &options, &report, &error);
+    put_streams_back(kept);
     if (status == PAWL_OK)
         print_report(arguments, &report);
     else
