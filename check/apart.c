@@ -20,6 +20,8 @@ struct apart_stage {
     _Atomic int64_t heard_at_ms; /* of the clock that never jumps */
     bool is_reached;             /* its end: it was not killed on the way, and did not leave by itself */
     int code;
+    pid_t process; /* the right one */
+    _Atomic bool came_back;
 };
 
 static int64_t read_clock_ms(void)
@@ -33,6 +35,10 @@ static int64_t read_clock_ms(void)
 
 void apart_note(struct apart_stage *stage, const char *where, const char *step)
 {
+    if (getpid() != stage->process) { /* else there would be twice as many after each fork */
+        atomic_store(&stage->came_back, true);
+        _exit(1);
+    }
     snprintf(stage->where, sizeof stage->where, "%s", where);
     snprintf(stage->step, sizeof stage->step, "%s", step);
     atomic_store(&stage->heard_at_ms, read_clock_ms());
@@ -70,6 +76,7 @@ static _Noreturn void run_here(apart_fn *function, void *user, struct apart_stag
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
         _exit(1); /* nobody would hear of it */
     bound_memory();
+    stage->process = getpid();
     stage->code = function(stage, user);
     stage->is_reached = true;
     exit(stage->code); /* what the code left to be done at an exit has no say any more */
@@ -110,6 +117,7 @@ static bool wait_for(pid_t process, const struct apart_stage *stage, int64_t sil
 
 static void tell_end(const struct apart_stage *stage, int status, bool is_silent, struct apart_outcome *outcome)
 {
+    outcome->came_back = atomic_load(&stage->came_back);
     snprintf(outcome->where, sizeof outcome->where, "%s", stage->where);
     snprintf(outcome->step, sizeof outcome->step, "%s", stage->step);
     if (stage->is_reached) {

@@ -11,7 +11,7 @@
 /* What the process is at, in memory that both share. */
 struct apart_stage;
 
-/* A word: it is alive, and at this.  Step "": in no step's body. */
+/* A word: it is alive, and at this.  Step "": in no step's body.  Ends a process that is a copy of the right one. */
 void apart_note(struct apart_stage *stage, const char *where, const char *step);
 
 /* What it answers is the outcome's code. */
@@ -23,6 +23,7 @@ struct apart_outcome {
     enum apart_end end;
     int code;                   /* what the function answered, the exit status, or the signal */
     char where[256], step[264]; /* the last word; "": there was none */
+    bool came_back;             /* a copy that its code forked, and went on as if it were the process itself */
 };
 
 /* It is killed when no word comes for silence_max_ms.  False with errno set: there is no such process. */

@@ -174,7 +174,12 @@ int sweep_apart(const struct arguments *arguments, const char *path, const char 
     struct apart_outcome outcome;
     if (!apart_run(sweep_here, &sweep, arguments->timeout_ms, &outcome))
         return refuse_no_process();
-    return outcome.end == APART_RETURNED ? outcome.code : print_no_end(&sweep, &outcome);
+    int exit_code = outcome.end == APART_RETURNED ? outcome.code : print_no_end(&sweep, &outcome);
+    if (!outcome.came_back)
+        return exit_code;
+    printf("%s: a process that its code forked came back from there: 1 finding\n  it has to end with exec or _exit()\n",
+           workflow);
+    return exit_code == EXIT_WELL ? EXIT_FOUND : exit_code;
 }
 
 /* ---- Loading, to see ------------------------------------------------------------------------------------------------------ */

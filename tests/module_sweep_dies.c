@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static pawl_status nothing(pawl_step *step, const pawl_value *input, pawl_value **out_result)
@@ -46,6 +47,14 @@ static pawl_status hush(pawl_step *step, const pawl_value *input, pawl_value **o
     return nothing(step, input, out_result);
 }
 
+static pawl_status fork_and_return(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    pid_t process = fork();
+    if (process > 0)
+        (void)waitpid(process, NULL, 0);
+    return nothing(step, input, out_result); /* the mistake: both do */
+}
+
 static pawl_status dies(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
     PAWL_TRY(pawl_do(run, "live", NULL, nothing, params, NULL));
@@ -61,6 +70,11 @@ static pawl_status dies_outside(pawl_run *run, const pawl_value *params, pawl_va
 {
     PAWL_TRY(pawl_do(run, "live", NULL, nothing, params, out_result));
     abort();
+}
+
+static pawl_status forks(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_do(run, "fork", NULL, fork_and_return, params, out_result);
 }
 
 static pawl_status hushes(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -79,5 +93,6 @@ static pawl_status lives(pawl_run *run, const pawl_value *params, pawl_value **o
 }
 
 PAWL_MODULE({ .name = "dies", .run = dies }, { .name = "dies-late", .run = dies_late },
-            { .name = "dies-outside", .run = dies_outside }, { .name = "hushes", .run = hushes },
-            { .name = "leaves", .run = leaves }, { .name = "lives", .run = lives });
+            { .name = "dies-outside", .run = dies_outside }, { .name = "forks", .run = forks },
+            { .name = "hushes", .run = hushes }, { .name = "leaves", .run = leaves },
+            { .name = "lives", .run = lives });

@@ -201,6 +201,9 @@ static void code_that_kills_its_process_is_told_and_the_next_one_is_swept(void *
     assert_prints(program, "dies-late: no end, its code ended the process: 1 finding\n  crashed just ");
     assert_prints(program, "dies-outside: no end, its code ended the process: 1 finding\n"
                            "  undisturbed, in no step's body: killed by signal 6 (Aborted)\n");
+    assert_prints(program, "\nforks: complete, 4 commits, 8 crashes: ok\n"
+                           "forks: a process that its code forked came back from there: 1 finding\n"
+                           "  it has to end with exec or _exit()\nhushes: ");
     assert_prints(program, "hushes: complete, 4 commits, 8 crashes: ok\n"); /* it is heard all the same */
     assert_prints(program, "leaves: no end, its code ended the process: 1 finding\n"
                            "  undisturbed, in the body of step \"leave\": left with exit status 0\n");
