@@ -5,6 +5,7 @@
 #include "running.h"
 
 #include "engine/functions.h"
+#include "runner/runner.h"
 
 enum { DEAD_OWNER = 4711, DEAD_MS = 11000, LONG_LEASE_MS = 600000, POLL_MS = 300, BACKLOG = 30 };
 
@@ -370,6 +371,79 @@ static void C6_next_wake_at_is_no_later_than_the_end_of_a_lease_that_meets_the_l
     assert_int_equal(tick(&limited->worker, 0), 2);
 }
 
+/* ---- Another process that is claiming -------------------------------------------------------------------------------------- */
+
+static const struct pw_store_ops *true_ops;
+static struct pw_store_ops keeping_ops;
+static atomic_int kept_out;
+
+/* As PostgreSQL, while another process claims of the same function. */
+static pawl_status apply_keeping_out(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+                                     struct pawl_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        for (struct pw_op *op = units[i]->first; op != NULL; op = op->next)
+            if (op->kind == PW_OP_CLAIM && op->as.claim.leased_max > 0)
+                op->as.claim.max = 0;
+    pawl_status status = true_ops->apply(store, units, count, now_ms, error);
+    for (size_t i = 0; i < count; i++)
+        for (struct pw_op *op = units[i]->first; op != NULL; op = op->next)
+            if (op->kind == PW_OP_CLAIM && op->as.claim.leased_max > 0) {
+                op->as.claim.kept_out = true;
+                atomic_fetch_add(&kept_out, 1);
+            }
+    return status;
+}
+
+static void keep_out(struct limited *limited)
+{
+    struct pw_store *store = limited->worker.engine->store;
+    true_ops = store->ops;
+    keeping_ops = *true_ops;
+    keeping_ops.apply = apply_keeping_out;
+    atomic_store(&kept_out, 0);
+    store->ops = &keeping_ops;
+}
+
+static void C6_who_is_kept_out_by_another_claim_is_to_come_again_at_once(void **state)
+{
+    struct limited *limited = *state;
+    struct running *worker = &limited->worker;
+    add_function(limited, "one", one, 1);
+    open_runner(worker);
+    make_jobs(limited, "one", 1);
+    keep_out(limited);
+    assert_int_equal(tick(worker, 0), 0);
+    assert_int_equal(atomic_load(&kept_out), 1);
+    assert_true(next_wake_in_ms(limited) <= 0);
+    worker->engine->store->ops = true_ops;
+    assert_int_equal(tick(worker, 0), 1);
+}
+
+/* Its alarm is set for ten milliseconds from now, where time stands still, and not for the next poll. */
+static void C8_and_a_keeper_does(void **state)
+{
+    struct limited *limited = *state;
+    struct running *worker = &limited->worker;
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS, next_ms = INT64_MAX;
+    add_function(limited, "one", one, 1);
+    open_runner_that_polls(worker, PATIENCE_MS);
+    make_jobs(limited, "one", 1);
+    keep_out(limited);
+    assert_ok(pawl_runner_start(worker->runner, &worker->error), worker->error);
+    while (monotonic_ms() < until_ms && next_ms - now(limited) != 10) {
+        rest_a_little();
+        pthread_mutex_lock(&worker->runner->lock);
+        next_ms = worker->runner->next_due_ms;
+        pthread_mutex_unlock(&worker->runner->lock);
+    }
+    assert_true(atomic_load(&kept_out) > 0);
+    assert_int_equal(next_ms - now(limited), 10);
+    pawl_runner_close(worker->runner);
+    worker->runner = NULL;
+    worker->engine->store->ops = true_ops;
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -384,6 +458,8 @@ int main(void)
         TEST(C6_what_only_max_instances_kept_from_the_last_tick_is_due_at_once),
         TEST(C6_next_wake_at_is_no_later_than_the_end_of_a_lease_that_meets_the_limit),
         TEST(C6_next_wake_at_does_not_go_by_a_time_that_is_yet_to_come),
+        TEST(C6_who_is_kept_out_by_another_claim_is_to_come_again_at_once),
+        TEST(C8_and_a_keeper_does),
     };
     return cmocka_run_group_tests_name("runner, limited functions", tests, NULL, NULL);
 }

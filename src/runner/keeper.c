@@ -9,7 +9,7 @@
 #include "base/thread.h"
 #include "runner/runner.h"
 
-enum { TROUBLE_MS = 1000, REAP_MS = 1000, WITHHELD_MS_MAX = 50 };
+enum { TROUBLE_MS = 1000, REAP_MS = 1000, WITHHELD_MS_MAX = 50, KEPT_OUT_MS = 10 };
 
 static int64_t least(int64_t one, int64_t other)
 {
@@ -100,21 +100,25 @@ static void note_due(pawl_runner *runner, int64_t due_at_ms)
     runner->next_due_ms = least(least(runner->next_due_ms, due_at_ms), runner->parked_due_ms);
 }
 
-/* Jobs of functions that may not have any number of them at once.  Without the lock. */
-static void claim_limited(pawl_runner *runner, size_t max)
+/* Jobs of functions that may not have any number of them at once.  Without the lock.  Returns when to claim again, because
+ * another process was just claiming of the same; INT64_MAX: no need. */
+static int64_t claim_limited(pawl_runner *runner, size_t max)
 {
     size_t count;
+    bool kept_out = false;
     struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_LIMITED, &count);
     for (size_t i = 0; names != NULL && i < count && max > 0; i++) {
         struct pw_unit unit;
         struct pw_op_claim *found = NULL;
         pw_unit_init(&unit);
         pawl_status status = pw_runner_claim_limited(runner, &unit, names[i], max, &found);
+        kept_out = kept_out || (status == PAWL_OK && found->kept_out);
         for (size_t k = 0; status == PAWL_OK && k < found->claim_count; k++, max--)
             pw_runner_accept(runner, &found->claims[k]);
         pw_unit_clear(&unit);
     }
     free(names);
+    return kept_out ? pawl_now_ms(runner->engine) + KEPT_OUT_MS : INT64_MAX;
 }
 
 /* What was due when we claimed, and was not given to us, is withheld: its row is locked.  That is over soon, or lasts; so we
@@ -143,7 +147,7 @@ static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
     for (size_t i = 0; i < count; i++)
         pw_runner_accept(runner, &found->claims[i]);
     pw_unit_clear(&unit);
-    claim_limited(runner, (size_t)max - count);
+    int64_t again_at_ms = claim_limited(runner, (size_t)max - count);
     int64_t now_ms = pawl_now_ms(runner->engine), due_at_ms = now_ms;
     if (status == PAWL_OK && count < (size_t)max)
         status = pw_runner_next_due(runner, PW_EVER, &due_at_ms, NULL);
@@ -154,7 +158,7 @@ static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
     else
         runner->withheld_ms = 0;
     pthread_mutex_lock(&runner->lock);
-    note_due(runner, due_at_ms);
+    note_due(runner, least(due_at_ms, again_at_ms));
 }
 
 static void poll(pawl_runner *runner)
@@ -163,10 +167,10 @@ static void poll(pawl_runner *runner)
     size_t places = room(runner) > 0 && !atomic_load(&runner->stopping) ? (size_t)room(runner) : 0;
     pthread_mutex_unlock(&runner->lock);
     pawl_status status = pw_runner_next_due(runner, PW_EVER, &due_at_ms, NULL);
-    claim_limited(runner, places);
+    int64_t again_at_ms = claim_limited(runner, places);
     pthread_mutex_lock(&runner->lock);
     if (status == PAWL_OK)
-        note_due(runner, due_at_ms);
+        note_due(runner, least(due_at_ms, again_at_ms));
     runner->poll_at_ms = pw_system_monotonic_ms() + runner->options.poll_ms;
 }
 

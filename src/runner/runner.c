@@ -419,6 +419,7 @@ static pawl_status claim_turn(pawl_runner *runner, enum pw_claim_of what, pawl_t
 struct ticking {
     bool has_reaped;
     bool no_limited; /* there was no job of a function that has a limit: these are asked when there is nothing else */
+    bool kept_out;   /* from such a function: another process was claiming of it */
 };
 
 static pawl_status claim_job(pawl_runner *runner, struct pw_text name, struct ticking *ticking, pawl_turn **out_turn,
@@ -433,6 +434,7 @@ static pawl_status claim_job(pawl_runner *runner, struct pw_text name, struct ti
     if (status == PAWL_OK)
         status = pw_runner_claim_limited(runner, &unit, name, 1, &claim);
     ticking->has_reaped = true;
+    ticking->kept_out = ticking->kept_out || (status == PAWL_OK && claim->kept_out);
     if (status == PAWL_OK && claim->claim_count > 0)
         status = begin_turn(runner, &claim->claims[0], out_turn, error);
     else if (status != PAWL_OK)
@@ -465,7 +467,7 @@ static pawl_status claim_limited_turn(pawl_runner *runner, struct ticking *ticki
     ticking->no_limited = *out_turn == NULL;
     if (*out_turn != NULL)
         atomic_store(&runner->limits_met_ms, 0); /* there may be more: this one was all that was asked for */
-    else if (names != NULL && status == PAWL_OK)
+    else if (names != NULL && status == PAWL_OK && !ticking->kept_out)
         note_limits(runner, names, count, now_ms);
     free(names);
     return status;
@@ -501,7 +503,7 @@ static void carry(pawl_runner *runner, pawl_turn *turn)
 static pawl_status tick(pawl_runner *runner, int64_t max_instances, int64_t *out_processed, struct pawl_error *error)
 {
     pawl_status status = PAWL_OK;
-    struct ticking ticking = { false, false };
+    struct ticking ticking = { false, false, false };
     pw_runner_pay_owed(runner);
     while (*out_processed < max_instances && atomic_load(&runner->steps_left) != 0) {
         pawl_turn *turn;

@@ -363,11 +363,11 @@ struct pw_op_claim {
     size_t workflow_count;
     struct pw_share share; /* an expired lease's task is due for as long as it is expired */
     size_t max;
-    size_t leased_max; /* not 0: no more tasks than this of the one workflow named may be leased at once, by all; while
-                          another process claims of the same, a store may give none */
+    size_t leased_max; /* not 0: no more tasks than this of the one workflow named may be leased at once, by all */
     int64_t owner, lease_ms;
     struct pw_claim *claims; /* out, in the unit's arena */
     size_t claim_count;      /* out */
+    bool kept_out; /* out, of one with leased_max: another process claims of the same just now, so there is none */
 };
 
 /* Who claims for somebody outside, who is no runner: never reaped, only its lease tells whether it lives. */

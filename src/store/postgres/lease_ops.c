@@ -172,9 +172,10 @@ pawl_status pw_send_claim(struct pw_transaction *transaction, struct pw_op_claim
     *claiming = (struct claiming){ op, &transaction->unit->arena, .lease_ms = op->lease_ms + passed_ms(transaction) };
     op->claims = NULL;
     op->claim_count = 0;
+    op->kept_out = is_kept_out(transaction, op);
     if (op->owner != PW_OWNER_OUTSIDE) /* whose heart we do not hear */
         transaction->beat_of = op->owner;
-    if (op->workflow_count == 0 || is_kept_out(transaction, op))
+    if (op->workflow_count == 0 || op->kept_out)
         return PAWL_OK;
     pw_columns_init(&claiming->workflows, &transaction->arena);
     put_texts(&claiming->workflows, op->workflows, op->workflow_count);

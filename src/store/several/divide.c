@@ -121,6 +121,7 @@ static bool gather_claims(const struct division *division, size_t home, struct p
         part->claims[i].fence.instance = pw_outer_key(division->several, home, part->claims[i].fence.instance);
         pw_outer_link(division->several, home, &part->claims[i].link);
     }
+    claim->kept_out = claim->kept_out || part->kept_out;
     bool joined = join(&division->unit->arena, sizeof *claim->claims, &claims, &claim->claim_count, part->claims,
                        part->claim_count);
     claim->claims = claims;
@@ -177,9 +178,10 @@ static bool gather(const struct division *division, size_t home, struct pw_op *o
 /* Of leases that nobody could be asked about none is known to be lost. */
 static void clear_answer(struct pw_op *op)
 {
-    if (op->kind == PW_OP_CLAIM)
+    if (op->kind == PW_OP_CLAIM) {
         op->as.claim.claim_count = 0;
-    else if (op->kind == PW_OP_HOOK_CLAIM)
+        op->as.claim.kept_out = false;
+    } else if (op->kind == PW_OP_HOOK_CLAIM)
         op->as.hook_claim.row_count = 0;
     else if (op->kind == PW_OP_REAP)
         op->as.reap.reaped = 0;

@@ -197,6 +197,7 @@ pawl_status pw_apply_claim(struct pw_batch *batch, struct pw_op_claim *op)
     struct pw_rows claims = { .arena = &batch->unit->arena, .row_size = sizeof(struct pw_claim) };
     size_t max = 0;
     pawl_status status = pause_expired(batch, op);
+    op->kept_out = false; /* nobody else writes meanwhile */
     if (status == PAWL_OK)
         status = find_room(batch, op, &max);
     if (status == PAWL_OK)
