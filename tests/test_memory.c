@@ -17,7 +17,7 @@
 #include "pawl/hooks.h"
 #include "sweeping.h"
 
-enum { TRIALS_PER_LOOP = 60, END_SIZE = 4096 };
+enum { TRIALS_PER_LOOP = 40, END_SIZE = 4096 };
 
 /* ---- Arenas ------------------------------------------------------------------------------------------------------- */
 

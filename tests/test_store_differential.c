@@ -18,7 +18,7 @@
 #include "store_model.h"
 
 enum {
-    SEQUENCES_DEFAULT = 20,
+    SEQUENCES_DEFAULT = 14,
     SEQUENCES_MAX = 100, /* until a flaw is found */
 };
 
