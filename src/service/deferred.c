@@ -11,6 +11,7 @@
 #include "service/answers.h"
 #include "service/edit.h"
 #include "service/events.h"
+#include "service/rows.h"
 #include "service/service.h"
 #include "service/token.h"
 
@@ -140,8 +141,8 @@ static pawl_status judge(struct pw_edit *edit, const struct pw_step_row *step, c
     if (status != PAWL_OK)
         return status;
     /* One that came while its branch had not lost yet was acknowledged: that stays true. */
-    bool has_lost = pw_text_equal(step->error_name, pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED)));
-    bool is_late = found && step->status == PAWL_STEP_ERRORED && !has_lost && recorded.consumed_by.size == 0;
+    bool has_failed = step->status == PAWL_STEP_ERRORED && !pw_rows_is_abandoned(step);
+    bool is_late = found && has_failed && recorded.consumed_by.size == 0;
     if (found && !is_late && is_same(&recorded, event))
         return PAWL_OK;
     if (is_over)

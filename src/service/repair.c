@@ -14,8 +14,7 @@
 /* Its own doing, not that another branch came first. */
 static bool has_failed(const struct pw_step_row *step)
 {
-    return step->status == PAWL_STEP_ERRORED &&
-           !pw_text_equal(step->error_name, pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED)));
+    return step->status == PAWL_STEP_ERRORED && !pw_rows_is_abandoned(step);
 }
 
 /* PAWL_OK goes on to the next. */

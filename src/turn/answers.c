@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "engine/functions.h"
 #include "history/retry.h"
+#include "service/rows.h"
 #include "service/service.h"
 #include "turn/recall.h"
 #include "value/value.h"
@@ -130,8 +131,7 @@ static const char given_up[] = "the run was interrupted while its job was out";
 
 static bool is_given_up(const struct pw_step *step)
 {
-    return step->row.kind == PAWL_STEP_CALL && step->row.status == PAWL_STEP_ERRORED &&
-           pw_text_equal(step->row.error_name, pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED))) &&
+    return step->row.kind == PAWL_STEP_CALL && pw_rows_is_abandoned(&step->row) &&
            pw_text_equal(step->row.error_message, pw_text_of(given_up));
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "history/retry.h"
+#include "service/rows.h"
 #include "turn/attempt.h"
 #include "turn/lanes.h"
 #include "turn/recall.h"
@@ -146,8 +147,7 @@ pawl_status pw_recall_wait(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kin
 /* Its branch lost a race, which the turn may have ended before recording: another branch will win it, now as then. */
 static bool has_lost(const struct pw_step *step)
 {
-    return step->row.kind == PAWL_STEP_DO && pw_step_is_finished(step) &&
-           pw_text_equal(step->row.error_name, pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED)));
+    return step->row.kind == PAWL_STEP_DO && pw_step_is_finished(step) && pw_rows_is_abandoned(&step->row);
 }
 
 pawl_status pw_recall_choice(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer, bool *out_decided)
