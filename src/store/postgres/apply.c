@@ -28,7 +28,7 @@ pawl_status pw_settle(struct pw_transaction *transaction)
 
 /* ---- Units --------------------------------------------------------------------------------------------------- */
 
-static bool runs_users_code(const struct pw_unit *unit)
+bool pw_runs_users_code(const struct pw_unit *unit)
 {
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
         if (op->kind == PW_OP_SQL || op->kind == PW_OP_MUTATE)
@@ -174,7 +174,8 @@ static pawl_status carry_out(struct pw_transaction *transaction, struct pw_unit 
     if (status == PAWL_OK && sent)
         status = settle_look(transaction);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status = runs_users_code(units[i]) ? decide_users(transaction, units[i]) : decide_plain(transaction, units[i]);
+        status =
+            pw_runs_users_code(units[i]) ? decide_users(transaction, units[i]) : decide_plain(transaction, units[i]);
     if (status == PAWL_OK)
         status = pw_keep_leases(transaction);
     if (status == PAWL_OK)

@@ -566,20 +566,12 @@ static void ask_about_history(struct pw_transaction *transaction)
     ask(transaction, PW_PG_LOG_TAIL, &tails, take_tails);
 }
 
-static bool has_user_op(const struct pw_unit *unit)
-{
-    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
-        if (op->kind == PW_OP_SQL || op->kind == PW_OP_MUTATE)
-            return true;
-    return false;
-}
-
 pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, size_t count, bool *out_sent)
 {
     bool must_wait = false;
     transaction->owed_last = pw_pg_owed_last(&transaction->postgres->owed);
     for (size_t i = 0; i < count; i++) {
-        must_wait = must_wait || has_user_op(units[i]);
+        must_wait = must_wait || pw_runs_users_code(units[i]);
         for (const struct pw_op *op = units[i]->first; op != NULL; op = op->next)
             if (!want_op(transaction, op))
                 return pw_no_memory(transaction);

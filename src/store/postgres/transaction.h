@@ -192,6 +192,7 @@ pawl_status pw_decide_end(struct pw_transaction *transaction, struct pw_op_end *
 /* write.c.  Sends all that was decided and not sent yet. */
 pawl_status pw_write(struct pw_transaction *transaction);
 
+bool pw_runs_users_code(const struct pw_unit *unit); /* apply.c */
 /* apply.c.  Waits for what was sent. */
 pawl_status pw_settle(struct pw_transaction *transaction);
 pawl_status pw_no_memory(struct pw_transaction *transaction);
