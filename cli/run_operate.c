@@ -29,7 +29,6 @@ struct figures {
     bool has_metrics; /* the token may not be allowed to read them */
     const char *no_metrics_why;
     bool store_is_up;
-    int64_t databases_down; /* of a store of several */
     bool has_counts;
     const char *no_counts_why;
     struct count counts[STATUS_COUNT];
@@ -46,7 +45,6 @@ static void read_metrics(const struct metrics *metrics, struct figures *figures)
 {
     figures->has_metrics = true;
     figures->store_is_up = whole(metrics, "pawl_store_up") == 1;
-    figures->databases_down = whole(metrics, "pawl_store_databases{state=\"down\"}");
     figures->due = whole(metrics, "pawl_queue_depth");
     figures->oldest_due_ms = (int64_t)(metrics_value(metrics, "pawl_queue_oldest_age_seconds", 0) * 1000);
     figures->in_flight = whole(metrics, "pawl_runner_in_flight");
@@ -168,9 +166,6 @@ static void show_status(struct session *session, const struct figures *figures)
         put_line(session, "store", "the server answers, but its database does not");
         return;
     }
-    if (figures->databases_down > 0)
-        put_line(session, "store",
-                 pool_format(pool, "of its databases %lld do not answer", (long long)figures->databases_down));
     put_instances(session, figures);
     put_line(session, "due",
              figures->due == 0 ? "nothing waits for a runner"

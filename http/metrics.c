@@ -160,9 +160,6 @@ static void add_store(struct pw_http_text *out, pawl_engine *engine)
     add_single(out, "pawl_store_up", "gauge", "Whether the store could be asked for what follows.", is_up);
     if (!is_up)
         return;
-    add_family(out, "pawl_store_databases", "gauge", "Databases that the store is made of, by whether they answer.");
-    add_labelled(out, "pawl_store_databases", "state", "up", backlog.databases - backlog.databases_down);
-    add_labelled(out, "pawl_store_databases", "state", "down", backlog.databases_down);
     add_family(out, "pawl_instances", "gauge", "Unfinished instances in the store, by status.");
     add_labelled(out, "pawl_instances", "status", "active", backlog.active);
     add_labelled(out, "pawl_instances", "status", "waiting", backlog.waiting);

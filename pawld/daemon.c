@@ -64,9 +64,7 @@ static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
     const struct settings *settings = daemon->settings;
     struct pawl_options options = PAWL_OPTIONS_INIT;
     struct pawl_error why = { PAWL_OK, "" };
-    const char *store = settings_store(settings);
-    if (store == NULL)
-        return problem(error, PAWL_NOMEM, "out of memory");
+    const char *store = settings->store;
     options.store_url = store;
     options.limits.steps_max = settings->steps;
     options.limits.payload_bytes_max = settings->payload_bytes;
@@ -78,6 +76,9 @@ static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
         redact_store(settings->scope, store));
     pawl_status status = pawl_open(&options, &daemon->engine, &why); /* says nothing while it waits */
     patience_end(&patience);
+    if (status == PAWL_OK && pawl_store_warning(daemon->engine) != NULL)
+        log_line(&daemon->log, PAWL_LOG_WARN, "store %s: %s", redact_store(settings->scope, store),
+                 pawl_store_warning(daemon->engine));
     if (status == PAWL_OK)
         return PAWL_OK;
     why.status = status;
@@ -329,16 +330,15 @@ static size_t write_workflows(const struct daemon *daemon, char *out_text, size_
 static void tell_start(const struct daemon *daemon)
 {
     char addresses[1024] = "", workflows[600] = "", workers[600] = "";
-    const char *store = settings_store(daemon->settings);
+    const char *store = daemon->settings->store;
     write_addresses(daemon, addresses, sizeof addresses);
     size_t count = write_workflows(daemon, workflows, sizeof workflows);
     const struct texts *modules = &daemon->settings->worker_modules;
     for (size_t i = 0; i < modules->count; i++)
         append(workers, sizeof workers, ", ", modules->items[i]);
     log_line(&daemon->log, PAWL_LOG_INFO, "pawld %s listening on %s, store %s, %zu workflow%s%s%s%s%s%s",
-             pawl_version(), addresses, store != NULL ? redact_store(daemon->settings->scope, store) : "", count,
-             count == 1 ? "" : "s", count > 0 ? " (" : "", workflows, count > 0 ? ")" : "",
-             workers[0] != '\0' ? ", worker of " : "", workers);
+             pawl_version(), addresses, redact_store(daemon->settings->scope, store), count, count == 1 ? "" : "s",
+             count > 0 ? " (" : "", workflows, count > 0 ? ")" : "", workers[0] != '\0' ? ", worker of " : "", workers);
 }
 
 /* ---- Stopping ---------------------------------------------------------------------------------------------------- */
@@ -454,11 +454,10 @@ static void tell_trouble(struct daemon *daemon, struct trouble *trouble, const s
  * A server is not asked: one that is silent would keep us from signals. */
 static void look_at_files(struct daemon *daemon, struct trouble *trouble)
 {
-    const struct texts *stores = &daemon->settings->stores;
     struct pawl_delivery_list_options options = PAWL_DELIVERY_LIST_OPTIONS_INIT;
     struct pawl_delivery_page page;
     struct pawl_error why = { PAWL_OK, "" };
-    if (stores->count > 0 && strncmp(stores->items[0], "sqlite:", strlen("sqlite:")) != 0)
+    if (strncmp(daemon->settings->store, "sqlite:", strlen("sqlite:")) != 0)
         return;
     pawl_scope *scope = pawl_scope_new();
     options.page_size = 1;

@@ -20,7 +20,7 @@ enum { PATH_SIZE_MAX = 4096, DAY_MS = 86400000, GIB = 1 << 30 };
 #define AT(field) offsetof(struct settings, field)
 const struct setting settings_table[] = {
     { "config", NULL, SETTING_TEXT, AT(config), 1, PATH_SIZE_MAX, NULL },
-    { "store", "store", SETTING_LIST, AT(stores), 1, 16, NULL },
+    { "store", "store", SETTING_STORE, AT(store), 1, PATH_SIZE_MAX, NULL },
     { "listen", "listen", SETTING_LIST, AT(listen), 1, 16, NULL },
     { "mount", "mount", SETTING_TEXT, AT(mount), 0, 256, NULL },
     { "workers", "workers", SETTING_INT, AT(workers), 0, 1024, NULL },
@@ -106,6 +106,9 @@ static void write_wanted(const struct setting *setting, char *out_text, size_t s
         else
             (void)snprintf(out_text, size, "a text of %lld to %lld bytes", (long long)setting->min,
                            (long long)setting->max);
+        return;
+    case SETTING_STORE:
+        (void)snprintf(out_text, size, "the URL of one database (run one pawld for each: docs/postgres.md)");
         return;
     case SETTING_LIST:
         (void)snprintf(out_text, size, "a text, or a list of 1 to %lld texts", (long long)setting->max);
@@ -210,6 +213,9 @@ pawl_status settings_set_text(struct settings *settings, const struct setting *s
     case SETTING_TEXT:
         kept = keep_text(settings, setting, text);
         break;
+    case SETTING_STORE: /* two are an error: the last one alone would be half of what was meant */
+        kept = !settings_is_given(settings, setting) && keep_text(settings, setting, text);
+        break;
     case SETTING_LIST:
         kept = append_text(settings, setting, text);
         break;
@@ -227,8 +233,11 @@ pawl_status settings_set_text(struct settings *settings, const struct setting *s
     case SETTING_FUNCTIONS:
         break;
     }
+    if (setting->kind == SETTING_STORE) /* not the URL: it may hold a password */
+        (void)snprintf(what, sizeof what, "%s", settings_is_given(settings, setting) ? "two" : "that");
+    else
+        (void)snprintf(what, sizeof what, "\"%.80s\"", text);
     settings->given[setting - settings_table] = true;
-    (void)snprintf(what, sizeof what, "\"%.80s\"", text);
     return kept ? PAWL_OK : settings_wrong(setting, who, what, error);
 }
 
@@ -256,6 +265,7 @@ static bool keep_value(struct settings *settings, const struct setting *setting,
     const char *text = pawl_value_string(value, NULL, NULL);
     switch (setting->kind) {
     case SETTING_TEXT:
+    case SETTING_STORE:
         return text != NULL && keep_text(settings, setting, text);
     case SETTING_LIST:
         return append_values(settings, setting, value);
@@ -283,7 +293,9 @@ pawl_status settings_set_value(struct settings *settings, const struct setting *
         return PAWL_OK;
     enum pawl_kind kind = pawl_value_kind(value, NULL);
     char what[96] = "that";
-    if (kind == PAWL_KIND_STRING)
+    if (setting->kind == SETTING_STORE && kind == PAWL_KIND_ARRAY)
+        (void)snprintf(what, sizeof what, "a list");
+    else if (setting->kind != SETTING_STORE && kind == PAWL_KIND_STRING) /* a URL may hold a password */
         (void)snprintf(what, sizeof what, "\"%.80s\"", pawl_value_string(value, NULL, ""));
     else if (kind == PAWL_KIND_INT)
         (void)snprintf(what, sizeof what, "%lld", (long long)pawl_value_int(value, NULL, 0));
@@ -294,24 +306,19 @@ pawl_status settings_set_value(struct settings *settings, const struct setting *
 
 bool settings_init(struct settings *settings)
 {
-    *settings = (struct settings){
-        .scope = pawl_scope_new(), .mount = "/api", .log = "auto", .log_level = "info", .workers = 8, .drain_ms = 30000
-    };
+    *settings = (struct settings){ .scope = pawl_scope_new(),
+                                   .store = "sqlite:pawl.db",
+                                   .mount = "/api",
+                                   .log = "auto",
+                                   .log_level = "info",
+                                   .workers = 8,
+                                   .drain_ms = 30000 };
     return settings->scope != NULL;
 }
 
 void settings_free(struct settings *settings)
 {
     pawl_scope_free(settings->scope);
-}
-
-const char *settings_store(const struct settings *settings)
-{
-    const struct texts *stores = &settings->stores;
-    const char *url = stores->count > 0 ? stores->items[0] : "sqlite:pawl.db";
-    for (size_t i = 1; url != NULL && i < stores->count; i++)
-        url = pawl_scope_format(settings->scope, "%s %s", url, stores->items[i]);
-    return url;
 }
 
 static bool is_source(const char *path)

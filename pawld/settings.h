@@ -28,8 +28,9 @@ struct function_settings {
 struct settings {
     pawl_scope *scope; /* where the texts live */
     const char *config;
+    const char *store; /* one URL */
     const char *mount, *tokens_file, *tls_cert, *tls_key, *cors, *log, *log_level;
-    struct texts stores, listen, modules;
+    struct texts listen, modules;
     struct texts worker_modules; /* of which only the functions are of interest */
     const pawl_value *tokens;    /* lines of the configuration file; NULL: none */
     bool allow_tick, dev, help, version, migrate_only;
@@ -49,9 +50,6 @@ struct settings {
 bool settings_init(struct settings *settings);
 void settings_free(struct settings *settings);
 
-/* The store's URL, or all of them with spaces between.  NULL: memory is out. */
-const char *settings_store(const struct settings *settings);
-
 /* Sets what is wrong with the whole, once flags and file are read: what belongs together, what is missing. */
 pawl_status settings_check(const struct settings *settings, struct pawl_error *error);
 
@@ -59,6 +57,7 @@ pawl_status settings_check(const struct settings *settings, struct pawl_error *e
 
 enum setting_kind {
     SETTING_TEXT,
+    SETTING_STORE,
     SETTING_LIST,
     SETTING_INT,
     SETTING_REAL,

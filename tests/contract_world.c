@@ -79,9 +79,6 @@ static int run_group(const char *name, const struct CMUnitTest *tests, size_t co
 
 int contract_run_tests(const char *name, struct CMUnitTest *tests, size_t count)
 {
-    struct setting asked = { store_name(STORE_IN_TWO_FILES), STORE_IN_TWO_FILES, false };
-    if (store_asked_for(STORE_IN_MEMORY) == STORE_IN_TWO_FILES)
-        return run_group(name, tests, count, &asked);
     struct setting replayed = { "replayed", STORE_IN_FILE, true };
     int failed = run_group(name, tests, count, &replayed);
     for (size_t i = 0; i < store_count(); i++) {

@@ -56,7 +56,7 @@ struct contract {
 int contract_set_up(void **state);
 int contract_set_up_for_passes(void **state);
 int contract_tear_down(void **state);
-/* In all of them; on a store of two files instead when PAWL_TEST_STORE=several asks for it. */
+/* In all of them. */
 int contract_run_tests(const char *name, struct CMUnitTest *tests, size_t count);
 
 /* ---- Preparing ------------------------------------------------------------------------------------------------- */

@@ -15,9 +15,8 @@ enum {
     OWNER = 5
 };
 
-/* All are compared with the first.  The store of two has everything in one of them, so that any unit is one that it can
- * carry out: see trial_make_ids(). */
-enum { MODEL, IN_SQLITE, IN_TWO, IN_POSTGRES, SIDES };
+/* All are compared with the first. */
+enum { MODEL, IN_SQLITE, IN_POSTGRES, SIDES };
 
 /* An instance, and what it was last seen as, on all sides the same. */
 struct subject {
@@ -64,7 +63,7 @@ struct trial {
 /* Chance: the same for the same seed. */
 int64_t trial_below(struct trial *trial, int64_t limit);
 bool trial_once_in(struct trial *trial, int64_t times);
-/* Ids of each workflow that live in the first of two databases. */
+/* Ids of each workflow. */
 void trial_make_ids(struct trial *trial);
 /* Units for all sides, from the same chance.  Returns how many there are for each. */
 size_t trial_make_batch(struct trial *trial);

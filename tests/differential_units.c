@@ -48,15 +48,9 @@ static struct pw_text number_text(struct trial *trial, struct pw_unit *unit, con
 
 void trial_make_ids(struct trial *trial)
 {
-    for (size_t w = 0; w < 2; w++) {
-        int64_t number = 0;
-        for (size_t i = 0; i < IDS; i++) {
-            char *id = trial->ids[w][i];
-            do
-                (void)snprintf(id, sizeof trial->ids[w][i], "i-%" PRIu64 "-%" PRId64, trial->seed, number++);
-            while (pw_home_of(trial->workflows[w], pw_text_of(id), 2) != 0);
-        }
-    }
+    for (size_t w = 0; w < 2; w++)
+        for (size_t i = 0; i < IDS; i++)
+            (void)snprintf(trial->ids[w][i], sizeof trial->ids[w][i], "i-%" PRIu64 "-%zu", trial->seed, i);
 }
 
 /* ---- Making ops -------------------------------------------------------------------------------------------------- */

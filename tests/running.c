@@ -101,8 +101,6 @@ void remove_database(const char *path)
         char name[96];
         snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
         (void)unlink(name);
-        snprintf(name, sizeof name, "%s" STORE_SECOND "%s", path, suffixes[i]);
-        (void)unlink(name);
     }
 }
 
@@ -119,14 +117,6 @@ struct store_place database_place(const char *path)
     struct store_place place = { .store = path[0] != '\0' ? STORE_IN_FILE : STORE_IN_MEMORY };
     snprintf(place.path, sizeof place.path, "%s", path);
     snprintf(place.url, sizeof place.url, "sqlite:%s", path[0] != '\0' ? path : ":memory:");
-    if (store_asked_for(STORE_IN_FILE) != STORE_IN_TWO_FILES)
-        return place;
-    if (path[0] == '\0') {
-        snprintf(place.url, sizeof place.url, "sqlite::memory: sqlite::memory:");
-        return place;
-    }
-    place.store = STORE_IN_TWO_FILES;
-    snprintf(place.url, sizeof place.url, "sqlite:%s sqlite:%s" STORE_SECOND, path, path);
     return place;
 }
 
@@ -145,6 +135,7 @@ void running_open_path(struct running *running, const char *path)
     atomic_init(&running->skew_ms, 0);
     snprintf(running->path, sizeof running->path, "%s", path);
     options.store_url = place.url;
+    options.clock = clock;
     assert_ok(pawl_open(&options, &running->engine, &running->error), running->error);
     running->scope = pawl_scope_new();
     assert_non_null(running->scope);

@@ -39,7 +39,6 @@ static inline struct pw_text text(const char *string)
 #define ON_MEMORY(test) cmocka_unit_test_setup_teardown(test, fixture_set_up_memory, fixture_tear_down),
 #define ON_FILE(test) cmocka_unit_test_setup_teardown(test, fixture_set_up_file, fixture_tear_down),
 #define ON_POSTGRES(test) cmocka_unit_test_setup_teardown(test, fixture_set_up_postgres, fixture_tear_down),
-#define ON_TWO_FILES(test) cmocka_unit_test_setup_teardown(test, fixture_set_up_two_files, fixture_tear_down),
 #define RUN_ON_STORES(LIST, count)                                                                                     \
     int main(void)                                                                                                     \
     {                                                                                                                  \
@@ -54,22 +53,6 @@ static inline struct pw_text text(const char *string)
     }
 #define RUN_ON_BOTH_STORES(LIST) RUN_ON_STORES(LIST, STORE_IN_POSTGRES)
 #define RUN_ON_ALL_STORES(LIST) RUN_ON_STORES(LIST, store_count())
-/* And on a store made of two files, for tests of what must stay in one of them. */
-#define RUN_ON_ALL_STORES_AND_TWO(LIST)                                                                                \
-    int main(void)                                                                                                     \
-    {                                                                                                                  \
-        const struct CMUnitTest in_memory[] = { LIST(ON_MEMORY) };                                                     \
-        const struct CMUnitTest in_file[] = { LIST(ON_FILE) };                                                         \
-        const struct CMUnitTest in_postgres[] = { LIST(ON_POSTGRES) };                                                 \
-        const struct CMUnitTest in_two[] = { LIST(ON_TWO_FILES) };                                                     \
-        int failed = cmocka_run_group_tests_name("in memory", in_memory, NULL, NULL);                                  \
-        if (store_count() > STORE_IN_FILE)                                                                             \
-            failed += cmocka_run_group_tests_name("in a file", in_file, NULL, NULL) +                                  \
-                      cmocka_run_group_tests_name("in two files", in_two, NULL, NULL);                                 \
-        if (store_count() > STORE_IN_POSTGRES)                                                                         \
-            failed += cmocka_run_group_tests_name("in PostgreSQL", in_postgres, NULL, NULL);                           \
-        return failed;                                                                                                 \
-    }
 
 #define assert_text(actual, expected) assert_true(pw_text_equal((actual), pw_text_of(expected)))
 
@@ -115,11 +98,6 @@ static inline int fixture_set_up_file(void **state)
 static inline int fixture_set_up_postgres(void **state)
 {
     return fixture_set_up(state, STORE_IN_POSTGRES);
-}
-
-static inline int fixture_set_up_two_files(void **state)
-{
-    return fixture_set_up(state, STORE_IN_TWO_FILES);
 }
 
 /* Forgets the units of the last apply. */

@@ -39,8 +39,6 @@ const char *store_name(enum test_store store)
         return "in a file";
     case STORE_IN_POSTGRES:
         return "in PostgreSQL";
-    case STORE_IN_TWO_FILES:
-        return "in two files";
     }
     return "nowhere";
 }
@@ -48,8 +46,6 @@ const char *store_name(enum test_store store)
 enum test_store store_asked_for(enum test_store otherwise)
 {
     const char *asked = getenv("PAWL_TEST_STORE");
-    if (asked != NULL && strcmp(asked, "several") == 0)
-        return STORE_IN_TWO_FILES;
     return asked != NULL && strcmp(asked, "postgres") == 0 && store_count() > STORE_IN_POSTGRES ? STORE_IN_POSTGRES
                                                                                                 : otherwise;
 }
@@ -77,10 +73,7 @@ static void make_file_place(struct store_place *place)
     snprintf(place->folder, sizeof place->folder, "%s/pawl-store-XXXXXX", folder != NULL ? folder : P_tmpdir);
     assert_non_null(mkdtemp(place->folder));
     snprintf(place->path, sizeof place->path, "%s/test.db", place->folder);
-    if (place->store == STORE_IN_TWO_FILES)
-        snprintf(place->url, sizeof place->url, "sqlite:%s sqlite:%s" STORE_SECOND, place->path, place->path);
-    else
-        snprintf(place->url, sizeof place->url, "sqlite:%s", place->path);
+    snprintf(place->url, sizeof place->url, "sqlite:%s", place->path);
 }
 
 static void remove_files(const struct store_place *place)
@@ -89,8 +82,6 @@ static void remove_files(const struct store_place *place)
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         char path[192];
         snprintf(path, sizeof path, "%s%s", place->path, suffixes[i]);
-        (void)unlink(path);
-        snprintf(path, sizeof path, "%s" STORE_SECOND "%s", place->path, suffixes[i]);
         (void)unlink(path);
     }
 }
@@ -229,7 +220,7 @@ static void empty_database(bool bare)
         "  IF to_regclass('workflow_hook') IS NOT NULL THEN"
         "    DELETE FROM workflow_instance; DELETE FROM workflow_task; DELETE FROM workflow_step;"
         "    DELETE FROM workflow_event; DELETE FROM workflow_log; DELETE FROM workflow_hook;"
-        "    DELETE FROM workflow_runner; DELETE FROM workflow_receipt;"
+        "    DELETE FROM workflow_runner; DELETE FROM workflow_receipt; DELETE FROM workflow_set;"
         "    PERFORM setval('workflow_instance_key_seq', 1, false), setval('workflow_hook_key_seq', 1, false);"
         "  END IF;"
         " END $$";
@@ -253,7 +244,7 @@ void store_place_make(struct store_place *place, enum test_store store)
     *place = (struct store_place){ .store = store };
     if (store == STORE_IN_MEMORY)
         snprintf(place->url, sizeof place->url, "sqlite::memory:");
-    if (store == STORE_IN_FILE || store == STORE_IN_TWO_FILES)
+    if (store == STORE_IN_FILE)
         make_file_place(place);
 #ifdef PAWL_HAS_POSTGRES
     if (store == STORE_IN_POSTGRES)
@@ -264,7 +255,7 @@ void store_place_make(struct store_place *place, enum test_store store)
 void store_place_empty(const struct store_place *place, bool bare)
 {
     (void)bare;
-    if (place->store == STORE_IN_FILE || place->store == STORE_IN_TWO_FILES)
+    if (place->store == STORE_IN_FILE)
         remove_files(place);
 #ifdef PAWL_HAS_POSTGRES
     if (place->store == STORE_IN_POSTGRES)
@@ -274,7 +265,7 @@ void store_place_empty(const struct store_place *place, bool bare)
 
 void store_place_remove(struct store_place *place)
 {
-    if (place->store != STORE_IN_FILE && place->store != STORE_IN_TWO_FILES)
+    if (place->store != STORE_IN_FILE)
         return;
     remove_files(place);
     assert_int_equal(rmdir(place->folder), 0);
@@ -291,13 +282,8 @@ void store_places_after_fork(void)
 void store_place_rows(const struct store_place *place, const char *sql, store_row_fn *row, void *user)
 {
     assert_int_not_equal(place->store, STORE_IN_MEMORY);
-    if (place->store == STORE_IN_FILE || place->store == STORE_IN_TWO_FILES)
+    if (place->store == STORE_IN_FILE)
         run_on_file(place->path, sql, row, user);
-    if (place->store == STORE_IN_TWO_FILES) {
-        char second[192];
-        snprintf(second, sizeof second, "%s" STORE_SECOND, place->path);
-        run_on_file(second, sql, row, user);
-    }
 #ifdef PAWL_HAS_POSTGRES
     if (place->store == STORE_IN_POSTGRES)
         run_on_database(sql, row, user);
@@ -309,29 +295,9 @@ void store_place_execute(const struct store_place *place, const char *sql)
     store_place_rows(place, sql, ignore_row, NULL);
 }
 
-/* Of two files. */
-struct sum {
-    int64_t number;
-    bool any;
-};
-
-static void add_number(void *user, const char *const *columns, int count)
-{
-    struct sum *sum = user;
-    int64_t number = 0;
-    keep_number(&number, columns, count);
-    sum->number += number;
-    sum->any = true;
-}
-
 int64_t store_place_number(const struct store_place *place, const char *sql)
 {
     int64_t number = -1;
-    struct sum sum = { 0, false };
-    if (place->store == STORE_IN_TWO_FILES) {
-        store_place_rows(place, sql, add_number, &sum);
-        return sum.any ? sum.number : -1;
-    }
     store_place_rows(place, sql, keep_number, &number);
     return number;
 }
@@ -341,7 +307,7 @@ bool store_place_has(const struct store_place *place, const char *relation)
     char sql[128];
     const char *where = place->store == STORE_IN_POSTGRES ? "pg_class WHERE relname" : "sqlite_schema WHERE name";
     snprintf(sql, sizeof sql, "SELECT count(*) FROM %s = '%s'", where, relation);
-    return store_place_number(place, sql) >= (place->store == STORE_IN_TWO_FILES ? 2 : 1);
+    return store_place_number(place, sql) >= 1;
 }
 
 bool store_connection_rows(enum test_store store, void *connection, const char *sql, store_row_fn *row, void *user)

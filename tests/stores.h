@@ -7,23 +7,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The last is not one of those that tests loop over: programs are run on it once more. */
-enum test_store { STORE_IN_MEMORY, STORE_IN_FILE, STORE_IN_POSTGRES, STORE_IN_TWO_FILES };
+enum test_store { STORE_IN_MEMORY, STORE_IN_FILE, STORE_IN_POSTGRES };
 
 /* How many there are: without PostgreSQL in the build, two; with PAWL_TEST_ONE_STORE, the one in memory. */
 size_t store_count(void);
-const char *store_name(enum test_store store); /* "in memory", "in a file", "in PostgreSQL", "in two files" */
+const char *store_name(enum test_store store); /* "in memory", "in a file", "in PostgreSQL" */
 
-/* The one that PAWL_TEST_STORE=postgres or =several asks for, for programs that are run once for each store; or the other. */
+/* The one that PAWL_TEST_STORE=postgres asks for, for programs that are run once for each store; or the other. */
 enum test_store store_asked_for(enum test_store otherwise);
-
-#define STORE_SECOND ".2"
 
 /* A place for a store, empty at first. */
 struct store_place {
     enum test_store store;
     char folder[128]; /* of a file; "" of others */
-    char path[160];   /* the same; the second of two is named as the first, with STORE_SECOND behind it */
+    char path[160];   /* the same */
     char url[400];
 };
 
@@ -34,14 +31,14 @@ void store_place_remove(struct store_place *place);
 
 /* SQL past the store, on a connection of the test's own; not in memory, where there is no other. */
 void store_place_execute(const struct store_place *place, const char *sql);
-/* The first column of the last row; -1 when there is none.  Of two files the sum. */
+/* The first column of the last row; -1 when there is none. */
 int64_t store_place_number(const struct store_place *place, const char *sql);
 /* Every row in order, as texts; NULL is NULL. */
 typedef void store_row_fn(void *user, const char *const *columns, int count);
 /* In a child of fork(): what it asks of a database it asks by a connection of its own. */
 void store_places_after_fork(void);
 void store_place_rows(const struct store_place *place, const char *sql, store_row_fn *row, void *user);
-/* Is there a table or view of that name?  Of two files, in both: who was killed meanwhile may have made the first only. */
+/* Is there a table or view of that name? */
 bool store_place_has(const struct store_place *place, const char *relation);
 
 /* For mutations: SQL on the connection that they are given.  False: it failed. */

@@ -268,29 +268,10 @@ static void a_job_needs_no_definition_but_a_function_name(void **state)
     pw_unit_clear(&unit);
 }
 
-/* On a store made of two files. */
-static void a_generated_id_is_of_an_instance_that_lives_with_its_parent(void **state)
-{
-    struct world *world = *state;
-    const struct pw_text order = pw_text_of("order"), other = pw_text_of("other");
-    assert_int_equal(pw_store_homes(world->engine->store), 2);
-    for (int i = 0; i < 20; i++) {
-        char parent[PW_ID_SIZE], child[PW_ID_SIZE];
-        pw_engine_make_id(world->engine, parent);
-        pw_service_make_id(world->engine, order, pw_text_of(parent), other, child);
-        assert_int_equal(pw_home_of(order, pw_text_of(parent), 2), pw_home_of(other, pw_text_of(child), 2));
-        world_create(world, parent);
-        world_make(world, parent, PW_RELATION_ATTACHED, "other", child, NULL);
-        assert_string_equal(get_other(world, child).parent->id, parent);
-        assert_int_equal(children_of(world, parent, 0, PAWL_NEWEST_FIRST, NULL).count, 1);
-    }
-}
-
 #define TEST(function) cmocka_unit_test_setup_teardown(function, world_set_up, world_tear_down)
 
 int main(void)
 {
-    enum test_store several = STORE_IN_TWO_FILES;
     struct CMUnitTest tests[] = {
         TEST(a_child_knows_its_parent),
         TEST(children_are_listed_whatever_their_workflow_and_status_and_jobs_are_not),
@@ -302,8 +283,5 @@ int main(void)
         TEST(what_a_child_step_waits_for_is_shown_by_its_name),
         TEST(a_job_needs_no_definition_but_a_function_name),
     };
-    struct CMUnitTest of_two_files[] = { TEST(a_generated_id_is_of_an_instance_that_lives_with_its_parent) };
-    of_two_files[0].initial_state = &several;
-    return world_run("children", tests, sizeof tests / sizeof tests[0]) +
-           _cmocka_run_group_tests("children in two files", of_two_files, 1, NULL, NULL);
+    return world_run("children", tests, sizeof tests / sizeof tests[0]);
 }

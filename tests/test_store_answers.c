@@ -1,5 +1,5 @@
 /* test_store_answers.c - answers, which a run is told by those that it waits for, and the steps that a new run keeps of the
- * old.  On all stores, and on one made of two files.  See also test_store_links.c. */
+ * old.  On all stores.  See also test_store_links.c. */
 #include "linked_fixture.h"
 #include "same_rows.h"
 
@@ -394,4 +394,4 @@ static void steps_of_every_kind_are_read_as_they_were_written(void **state)
     TEST(steps_of_every_kind_are_read_as_they_were_written)
 /* clang-format on */
 
-RUN_ON_ALL_STORES_AND_TWO(TESTS)
+RUN_ON_ALL_STORES(TESTS)

@@ -381,22 +381,19 @@ static void instances_are_listed_page_by_page_in_both_directions(void **state)
         (void)create_instance(fixture, "order", ids[position]);
     (void)create_instance(fixture, "refund", "z");
 
-    struct pw_positions positions;
-    pw_positions_init(&positions, fixture->store);
-    struct pw_instance_query query = { .workflow = text("order"), .max = 2, .positions = &positions };
+    struct pw_instance_query query = { .workflow = text("order"), .max = 2 };
     size_t count = 0, seen = 0;
     for (struct pw_instance *rows = list(fixture, query, &count); count > 0; rows = list(fixture, query, &count)) {
         for (size_t position = 0; position < count; position++)
             assert_text(rows[position].id, ids[4 - seen++]);
-        pw_positions_pass(&positions, rows[count - 1].key);
+        query.after_key = rows[count - 1].key;
     }
     assert_int_equal(seen, 5);
     query = (struct pw_instance_query){ .workflow = text("order"), .max = 10, .oldest_first = true };
     struct pw_instance *rows = list(fixture, query, &count);
     assert_int_equal(count, 5);
     assert_text(rows[0].id, "c");
-    pw_positions_pass(&positions, rows[3].key);
-    query.positions = &positions;
+    query.after_key = rows[3].key;
     rows = list(fixture, query, &count);
     assert_int_equal(count, 1);
     assert_text(rows[0].id, "d");
@@ -426,10 +423,7 @@ static void instances_are_listed_by_status(void **state) /* B1 */
             assert_int_equal(count, 1);
             assert_text(rows[0].id, ids[status]);
             assert_int_equal(rows[0].has_task, status <= PAWL_PAUSED);
-            struct pw_positions positions;
-            pw_positions_init(&positions, fixture->store);
-            pw_positions_pass(&positions, rows[0].key);
-            query.positions = &positions;
+            query.after_key = rows[0].key;
             (void)list(fixture, query, &count);
             assert_int_equal(count, 0);
         }

@@ -484,10 +484,8 @@ static const char *listed(struct fixture *fixture, struct pw_hook_query query)
 {
     static char ids[256];
     struct pw_hook_row *rows;
-    struct pw_positions positions;
     size_t count;
-    pw_positions_init(&positions, fixture->store);
-    query.positions = &positions;
+    query.after_key = 0;
     query.max = 2;
     ids[0] = '\0';
     do {
@@ -495,8 +493,7 @@ static const char *listed(struct fixture *fixture, struct pw_hook_query query)
         for (size_t i = 0; i < count; i++)
             (void)snprintf(ids + strlen(ids), sizeof ids - strlen(ids), "%s%s", ids[0] != '\0' ? " " : "",
                            rows[i].id.data);
-        for (size_t i = 0; i < count; i++)
-            pw_positions_pass(&positions, rows[i].key);
+        query.after_key = count > 0 ? rows[count - 1].key : 0;
     } while (count == 2);
     return ids;
 }

@@ -67,8 +67,7 @@ struct pawl_options {
      *   pawl_lanes=n              transactions at once, each on a connection of its own, 2
      *   pawl_busy_ms=n            how long a lock, a lost connection or a restart is waited out, 10000
      *   pawl_pooler=transaction   there is a pooler in between that lends sessions for a transaction
-     * Several of these, of one kind, with white space between them: one store made of 2 to 16 databases, among which an
-     * instance's workflow and id choose its home.  Always the same ones in the same order (docs/operating.md).
+     * A store is one database: a list of URLs is PAWL_INVALID (docs/postgres.md says how to use more).
      * NULL is "sqlite:pawl.db".  Copied. */
     const char *store_url;
     struct pawl_limits limits;
@@ -82,6 +81,11 @@ struct pawl_options {
 /* Opens the store, creating or migrating it as needed.  options NULL means all defaults. */
 PAWL_API pawl_status pawl_open(const struct pawl_options *options, pawl_engine **out_engine,
                                struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* What the operator should know about the store, as an English sentence.  NULL: nothing.  Valid until the engine is closed.
+ * So far there is one such fact: an earlier version made one store of several databases, and this was one of them.  It
+ * works alone, with the instances that it holds. */
+PAWL_API const char *pawl_store_warning(pawl_engine *engine);
 
 /* Stops the engine's runners, too, and waits for their bodies under way; closing them first is the better order, and
  * after this they can only be closed.  NULL is fine. */
@@ -137,8 +141,6 @@ struct pawl_backlog {
     int64_t oldest_due_at_ms;        /* 0: nothing is due */
     int64_t deliveries_pending;      /* of hooks */
     int64_t deliveries_failed;       /* for good */
-    int64_t databases;               /* that the store is made of */
-    int64_t databases_down;          /* of those, what does not answer now, and is not counted above */
 };
 PAWL_API pawl_status pawl_backlog_read(pawl_engine *engine, struct pawl_backlog *out_backlog,
                                        struct pawl_error *error) PAWL_MUST_CHECK; /* set struct_size first */

@@ -161,8 +161,7 @@ struct pawl_batch_item {
     const char *params_json; /* NULL: none */
 };
 
-/* Creates up to 100 in one unit of work.  Ids that exist are skipped and left out of the answer.  In a store made of
- * several databases it is one in each; when one of them fails the others' may have been created: repeat it. */
+/* Creates up to 100 in one unit of work.  Ids that exist are skipped and left out of the answer. */
 PAWL_API pawl_status pawl_create_batch(pawl_engine *engine, pawl_scope *scope, const char *workflow,
                                        const struct pawl_batch_item *items, size_t count,
                                        struct pawl_instance **out_instances, size_t *out_count,
@@ -385,7 +384,7 @@ PAWL_API pawl_status pawl_job_fail(pawl_engine *engine, const char *token, const
                                    const char *error_message, bool may_retry, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* No more than `concurrency` jobs of the function at once, over all workers that claim or run through engines which say so
- * (0: no limit); in a store of several databases, in each of them.  Before a runner starts. */
+ * (0: no limit).  Before a runner starts. */
 PAWL_API pawl_status pawl_limit_function(pawl_engine *engine, const char *function, int32_t concurrency,
                                          struct pawl_error *error) PAWL_MUST_CHECK;
 

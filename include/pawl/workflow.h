@@ -146,7 +146,7 @@ PAWL_API pawl_status pawl_invoke(pawl_run *run, const char *function, const pawl
 
 /* Zero and NULL mean what is said behind each. */
 struct pawl_child_options {
-    const char *id; /* NULL: one is made.  In a store of several databases it must belong to the parent's */
+    const char *id; /* NULL: one is made */
     bool detached;  /* false: it is terminated and interrupted with its parent */
 };
 
@@ -249,9 +249,7 @@ PAWL_API pawl_status pawl_step_sql_on_failure(pawl_step *step, const char *sql, 
 PAWL_API pawl_status pawl_step_mutate(pawl_step *step, enum pawl_mutation_when when, pawl_mutation_fn *mutate,
                                       const void *data, size_t size) PAWL_MUST_CHECK;
 /* Another instance, or an event to one, with this step's completion.  An id that exists fails the step for good.
- * instance_id NULL: generated.  It knows its parent, which cannot await it and does not hear of its end.  In a store made of
- * several databases the other instance must live in the same one as this run, as one without an id always does; otherwise
- * the step fails for good, PAWL_INVALID. */
+ * instance_id NULL: generated.  It knows its parent, which cannot await it and does not hear of its end. */
 PAWL_API pawl_status pawl_step_create(pawl_step *step, const char *workflow, const char *instance_id,
                                       const pawl_value *params) PAWL_MUST_CHECK;
 /* The same as a child that can be awaited, attached or not; out_id (or NULL): its id, of the turn's life. */

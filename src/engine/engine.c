@@ -87,6 +87,21 @@ void pw_engine_send(pawl_engine *engine, struct pw_unit *unit)
         unit->done(unit, unit->user);
 }
 
+/* A database that was a part of a store cannot tell where the other parts are. */
+static pawl_status read_warning(pawl_engine *engine, struct pawl_error *error)
+{
+    struct pw_part part = { 0, 0 };
+    struct pw_store *store = engine->store;
+    pawl_status status = pw_ops(store)->read_part != NULL ? pw_ops(store)->read_part(store, &part, error) : PAWL_OK;
+    if (status == PAWL_OK && part.count > 0)
+        (void)snprintf(
+            engine->warning, sizeof engine->warning,
+            "this database was number %lld of %lld that made up one store; it is opened alone, and instances "
+            "in the others are not found here (docs/postgres.md)",
+            (long long)part.number, (long long)part.count);
+    return status;
+}
+
 static pawl_status engine_open_store(pawl_engine *engine, const char *url, pw_store_wrap_fn *wrap, void *user,
                                      struct pawl_error *error)
 {
@@ -215,6 +230,11 @@ void pawl_note(pawl_engine *engine, const char *format, ...)
     va_start(arguments, format);
     engine->recorder->note(engine->recorder->user, pawl_now_ms(engine), format, arguments);
     va_end(arguments);
+}
+
+const char *pawl_store_warning(pawl_engine *engine)
+{
+    return engine != NULL && engine->warning[0] != '\0' ? engine->warning : NULL;
 }
 
 int64_t pawl_now_ms(pawl_engine *engine)

@@ -76,12 +76,16 @@ struct pw_recorder {
     void (*note)(void *user, int64_t now_ms, const char *format, va_list arguments);
 };
 
+enum { PW_WARNING_SIZE = 256 };
+
 struct pawl_engine {
     struct pw_store *store;
     struct pw_commit *commit;
     struct pawl_clock clock;
     struct pawl_random random;
-    struct pawl_limits limits;          /* filled in */
+    struct pawl_limits limits;     /* filled in */
+    char warning[PW_WARNING_SIZE]; /* about the store; "": none */
+    struct pw_budget memory;
     const struct pw_mocks *mocks;       /* or NULL; set before anything runs */
     const struct pw_recorder *recorder; /* or NULL; set before anything runs */
     struct pw_watches watches;

@@ -192,9 +192,7 @@ pawl_status pawl_backlog_read(pawl_engine *engine, struct pawl_backlog *out_back
                                     .due = counts.due,
                                     .oldest_due_at_ms = counts.oldest_due_at_ms,
                                     .deliveries_pending = counts.hooks_pending,
-                                    .deliveries_failed = counts.hooks_failed,
-                                    .databases = (int64_t)pw_store_homes(store),
-                                    .databases_down = counts.homes_silent };
+                                    .deliveries_failed = counts.hooks_failed };
     hand_out(out_backlog, out_backlog->struct_size, &backlog, sizeof backlog);
     return PAWL_OK;
 }

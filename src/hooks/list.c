@@ -35,7 +35,7 @@ static pawl_status check_list(const struct pawl_delivery_list_options *options, 
     query->max = page_size + 1; /* one more, to know whether there is another page */
     pw_cursor_filter_text(filter, query->hook);
     pw_cursor_filter_number(filter, options->has_status ? (int64_t)options->status : -1);
-    return pw_cursor_read_positions(options->cursor, "cursor", PW_CURSOR_DELIVERIES, *filter, query->positions, error);
+    return pw_cursor_read(options->cursor, "cursor", PW_CURSOR_DELIVERIES, *filter, &query->after_key, error);
 }
 
 static pawl_status record_of_row(pawl_scope *scope, const struct pw_hook_row *row,
@@ -66,10 +66,8 @@ static pawl_status answer_page(pawl_scope *scope, const struct pw_hook_row *rows
         pawl_status status = record_of_row(scope, &rows[i], &records[i]);
         if (status != PAWL_OK)
             return status;
-        pw_positions_pass(query->positions, rows[i].key);
     }
-    const char *cursor =
-        has_more ? pw_cursor_write_positions(scope, PW_CURSOR_DELIVERIES, filter, query->positions) : NULL;
+    const char *cursor = has_more ? pw_cursor_write(scope, PW_CURSOR_DELIVERIES, filter, rows[given - 1].key) : NULL;
     if (has_more && cursor == NULL)
         return PAWL_NOMEM;
     *out_page = (struct pawl_delivery_page){ records, given, cursor };
@@ -82,8 +80,7 @@ pawl_status pawl_list_deliveries(pawl_engine *engine, pawl_scope *scope,
 {
     struct pawl_delivery_list_options known = PAWL_DELIVERY_LIST_OPTIONS_INIT;
     struct pw_cursor_filter filter = { 0 };
-    struct pw_positions positions;
-    struct pw_hook_query query = { .positions = &positions };
+    struct pw_hook_query query = { .after_key = 0 };
     pawl_status status = pw_check_given(engine, "engine", error);
     if (status == PAWL_OK)
         status = pw_check_given(scope, "scope", error);
@@ -93,7 +90,6 @@ pawl_status pawl_list_deliveries(pawl_engine *engine, pawl_scope *scope,
         status = pw_check_options(options, &known, sizeof known, error);
     if (status != PAWL_OK)
         return status;
-    pw_positions_init(&positions, engine->store);
     status = check_list(&known, &query, &filter, error);
     if (status != PAWL_OK)
         return status;

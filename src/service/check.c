@@ -138,21 +138,3 @@ pawl_status pw_check_order(enum pawl_order order, struct pawl_error *error)
     }
     return pw_error(error, PAWL_INVALID, "order %d is neither newest first nor oldest first", (int)order);
 }
-
-bool pw_check_is_neighbour(pawl_engine *engine, const struct pw_unit *unit, struct pw_text workflow, struct pw_text id)
-{
-    size_t homes = pw_store_homes(engine->store);
-    return homes == 1 || unit->first == NULL || pw_unit_key(unit) % homes == pw_home_of(workflow, id, homes);
-}
-
-pawl_status pw_check_neighbour(pawl_engine *engine, const struct pw_unit *unit, struct pw_text workflow,
-                               struct pw_text id, struct pawl_error *error)
-{
-    char shown[PW_SHOWN_SIZE];
-    if (pw_check_is_neighbour(engine, unit, workflow, id))
-        return PAWL_OK;
-    return pw_error(error, PAWL_INVALID,
-                    "instance \"%s\" lives in another database than this run, and a step's changes stay in one; call "
-                    "pawl_create() or pawl_send_event() from the step's body, with an id, or create without one",
-                    pw_check_shown(id, shown));
-}

@@ -33,12 +33,7 @@ pawl_status pw_check_creatable(const struct pw_definition *definition, struct pa
 pawl_status pw_check_options(const void *given, void *options, size_t size, struct pawl_error *error) PAWL_MUST_CHECK;
 
 pawl_status pw_check_page_size(int32_t page_size, size_t *out_size, struct pawl_error *error) PAWL_MUST_CHECK;
+pawl_status pw_check_page_bytes(int64_t given, size_t *out_bytes_max, struct pawl_error *error) PAWL_MUST_CHECK;
 pawl_status pw_check_order(enum pawl_order order, struct pawl_error *error) PAWL_MUST_CHECK;
-
-/* What a unit changes lives in one database: is this instance's home that of the unit's first op?  Always so in a store of
- * one.  PAWL_INVALID says what to do instead. */
-bool pw_check_is_neighbour(pawl_engine *engine, const struct pw_unit *unit, struct pw_text workflow, struct pw_text id);
-pawl_status pw_check_neighbour(pawl_engine *engine, const struct pw_unit *unit, struct pw_text workflow,
-                               struct pw_text id, struct pawl_error *error) PAWL_MUST_CHECK;
 
 #endif

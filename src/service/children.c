@@ -12,7 +12,7 @@ static bool is_job(const struct pw_instance *row)
     return row->link.relation == PW_RELATION_JOB;
 }
 
-/* As many as the listing asks for, or as there are.  Where the last one kept stands is the answer's to say. */
+/* As many as the listing asks for, or as there are. */
 static pawl_status read_children(pawl_engine *engine, struct pw_arena *arena, struct pw_listing *listing,
                                  struct pw_instance **out_rows, size_t *out_count, struct pawl_error *error)
 {
@@ -27,7 +27,7 @@ static pawl_status read_children(pawl_engine *engine, struct pw_arena *arena, st
         if (status != PAWL_OK)
             return status;
         for (size_t i = 0; i < count && kept < listing->query.max; i++) {
-            pw_positions_pass(&listing->positions, rows[i].key);
+            listing->query.after_key = rows[i].key;
             if (!is_job(&rows[i]))
                 children[kept++] = rows[i];
         }
@@ -46,7 +46,7 @@ static pawl_status list_children(pawl_engine *engine, pawl_scope *scope, struct 
     size_t count = 0;
     pw_cursor_filter_text(&listing.filter, pw_text_of("children"));
     pw_cursor_filter_number(&listing.filter, parent->key);
-    pawl_status status = pw_listing_begin(&listing, engine, options, error);
+    pawl_status status = pw_listing_begin(&listing, options, error);
     if (status == PAWL_OK)
         status = read_children(engine, arena, &listing, &rows, &count, error);
     if (status == PAWL_OK && pw_listing_answer(&listing, scope, rows, count, parent, out_page) != PAWL_OK)

@@ -15,8 +15,6 @@
 #include "service/service.h"
 #include "value/value.h"
 
-enum { NEIGHBOUR_TRIES_MAX = 1000 }; /* where chance is made by a test */
-
 static pawl_status check_instance(const struct pw_definition *definition, struct pw_text id, struct pw_text params,
                                   struct pawl_error *error)
 {
@@ -366,29 +364,6 @@ void pawl_create_batch_async(pawl_engine *engine, pawl_scope *scope, const char 
 
 /* ---- In somebody else's unit ----------------------------------------------------------------------------------- */
 
-/* A new id, of an instance that lives where the unit's run does: of several databases some tries will meet it. */
-static struct pw_text make_neighbour_id(pawl_engine *engine, struct pw_unit *unit, struct pw_text workflow)
-{
-    char *generated = pw_arena_take(&unit->arena, PW_ID_SIZE);
-    for (int tries = 0; generated != NULL && tries < NEIGHBOUR_TRIES_MAX; tries++) {
-        pw_engine_make_id(engine, generated);
-        if (pw_check_is_neighbour(engine, unit, workflow, pw_text_of(generated)))
-            break;
-    }
-    return pw_text_of(generated);
-}
-
-void pw_service_make_id(pawl_engine *engine, struct pw_text parent_workflow, struct pw_text parent_id,
-                        struct pw_text workflow, char out_id[PW_ID_SIZE])
-{
-    size_t homes = pw_store_homes(engine->store);
-    for (int tries = 0; tries < NEIGHBOUR_TRIES_MAX; tries++) {
-        pw_engine_make_id(engine, out_id);
-        if (pw_home_of(workflow, pw_text_of(out_id), homes) == pw_home_of(parent_workflow, parent_id, homes))
-            break;
-    }
-}
-
 /* Of a job the workflow need not be known here. */
 static pawl_status check_made(pawl_engine *engine, const struct pw_link *link, struct pw_text workflow,
                               struct pw_text id, struct pw_text params, struct pawl_error *error)
@@ -417,13 +392,12 @@ pawl_status pw_service_add_create(pawl_engine *engine, struct pw_unit *unit, con
     if (status != PAWL_OK)
         return status;
     if (id.data == NULL) {
-        id = make_neighbour_id(engine, unit, workflow);
-        if (id.data == NULL)
+        char *generated = pw_arena_take(&unit->arena, PW_ID_SIZE);
+        if (generated == NULL)
             return pw_error_plain(error, PAWL_NOMEM);
+        pw_engine_make_id(engine, generated);
+        id = pw_text_of(generated);
     }
-    status = pw_check_neighbour(engine, unit, workflow, id, error);
-    if (status != PAWL_OK)
-        return status;
     struct pw_op *op = add_create_op(unit, workflow, id, params);
     if (op == NULL)
         return pw_error_plain(error, PAWL_NOMEM);

@@ -7,13 +7,14 @@
 #include "base/table.h"
 #include "value/value.h"
 
-/* The bytes behind the text: kind 1, each position 8, filters 4, checksum 4, little endian; base64url without padding.
- * How many positions there are shows in the size. */
+/* The bytes behind the text, little endian, base64url without padding. */
 enum {
-    POSITION_SIZE = 8,
-    REST_SIZE = 9,
-    BYTES_SIZE_MAX = REST_SIZE + PW_HOMES_MAX * POSITION_SIZE,
-    TEXT_SIZE_MAX = (BYTES_SIZE_MAX * 8 + 5) / 6
+    KIND_AT = 0,
+    POSITION_AT = 1,
+    FILTER_AT = 9,
+    CHECKSUM_AT = 13,
+    BYTES_SIZE = 17,
+    TEXT_SIZE = (BYTES_SIZE * 8 + 5) / 6
 };
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -52,21 +53,11 @@ void pw_cursor_filter_text(struct pw_cursor_filter *filter, struct pw_text text)
         pw_cursor_filter_number(filter, (int64_t)pw_hash(text));
 }
 
-static size_t bytes_size(size_t positions)
-{
-    return REST_SIZE + positions * POSITION_SIZE;
-}
-
-static size_t text_size(size_t bytes)
-{
-    return (bytes * 8 + 5) / 6;
-}
-
-static void encode(const unsigned char *bytes, size_t size, char *out_text)
+static void encode(const unsigned char bytes[BYTES_SIZE], char out_text[TEXT_SIZE + 1])
 {
     unsigned bits = 0, bit_count = 0;
     char *end = out_text;
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < BYTES_SIZE; i++) {
         bits = (bits << 8 | bytes[i]) & 0xffff;
         for (bit_count += 8; bit_count >= 6; bit_count -= 6)
             *end++ = letters[bits >> (bit_count - 6) & 63];
@@ -77,13 +68,13 @@ static void encode(const unsigned char *bytes, size_t size, char *out_text)
 }
 
 /* Only what encode() writes: the spare bits of the last letter are zero. */
-static bool decode(const char *text, unsigned char *out_bytes, size_t *out_size)
+static bool decode(const char *text, unsigned char out_bytes[BYTES_SIZE])
 {
     unsigned bits = 0, bit_count = 0;
-    size_t size = 0, text_length = strlen(text);
-    if (text_length > TEXT_SIZE_MAX)
+    size_t size = 0;
+    if (strlen(text) != TEXT_SIZE)
         return false;
-    for (size_t i = 0; i < text_length; i++) {
+    for (size_t i = 0; i < TEXT_SIZE; i++) {
         const char *letter = strchr(letters, text[i]);
         if (letter == NULL)
             return false;
@@ -94,97 +85,49 @@ static bool decode(const char *text, unsigned char *out_bytes, size_t *out_size)
             out_bytes[size++] = (unsigned char)(bits >> bit_count);
         }
     }
-    *out_size = size;
-    return (bits & ((1U << bit_count) - 1)) == 0 && text_length == text_size(size);
+    return (bits & ((1U << bit_count) - 1)) == 0;
 }
 
-/* How many positions the bytes hold; 0: they are no cursor. */
-static size_t count_positions(const unsigned char *bytes, size_t size)
+static uint32_t checksum_of(const unsigned char bytes[BYTES_SIZE])
 {
-    if (size <= REST_SIZE || (size - REST_SIZE) % POSITION_SIZE != 0)
-        return 0;
-    if (get(bytes + size - 4, 4) != (uint32_t)hash_of(bytes, size - 4))
-        return 0;
-    return (size - REST_SIZE) / POSITION_SIZE;
-}
-
-const char *pw_cursor_write_positions(pawl_scope *scope, enum pw_cursor_kind kind, struct pw_cursor_filter filter,
-                                      const struct pw_positions *positions)
-{
-    unsigned char bytes[BYTES_SIZE_MAX];
-    size_t size = bytes_size(positions->count), at = 1;
-    char *text = pw_scope_take(scope, text_size(size) + 1);
-    if (text == NULL)
-        return NULL;
-    bytes[0] = (unsigned char)kind;
-    for (size_t i = 0; i < positions->count; i++, at += POSITION_SIZE)
-        put(bytes + at, (uint64_t)positions->keys[i], POSITION_SIZE);
-    put(bytes + at, filter.hash, 4);
-    put(bytes + at + 4, hash_of(bytes, at + 4), 4);
-    encode(bytes, size, text);
-    return text;
+    return (uint32_t)hash_of(bytes, CHECKSUM_AT);
 }
 
 const char *pw_cursor_write(pawl_scope *scope, enum pw_cursor_kind kind, struct pw_cursor_filter filter,
                             int64_t position)
 {
+    unsigned char bytes[BYTES_SIZE];
     assert(position > 0);
-    return pw_cursor_write_positions(scope, kind, filter, &(struct pw_positions){ .count = 1, .keys = { position } });
-}
-
-static pawl_status check_cursor(const unsigned char *bytes, size_t count, const char *name, enum pw_cursor_kind kind,
-                                struct pw_cursor_filter filter, size_t wanted, struct pawl_error *error)
-{
-    if (count == 0)
-        return pw_error(error, PAWL_INVALID_CURSOR, "%s is not a cursor; pass on the one of the page before, unchanged",
-                        name);
-    if (bytes[0] != (unsigned char)kind)
-        return pw_error(error, PAWL_INVALID_CURSOR, "%s is the cursor of another listing", name);
-    if (count != wanted)
-        return pw_error(error, PAWL_INVALID_CURSOR,
-                        "%s comes from a store of another number of databases, %zu; this one has %zu: list again from "
-                        "the start",
-                        name, count, wanted);
-    if (get(bytes + bytes_size(count) - 8, 4) != (uint32_t)filter.hash)
-        return pw_error(error, PAWL_INVALID_CURSOR,
-                        "%s comes from a listing with other filters; keep them the same from page to page", name);
-    return PAWL_OK;
-}
-
-pawl_status pw_cursor_read_positions(const char *text, const char *name, enum pw_cursor_kind kind,
-                                     struct pw_cursor_filter filter, struct pw_positions *positions,
-                                     struct pawl_error *error)
-{
-    unsigned char bytes[BYTES_SIZE_MAX + 1];
-    struct pw_positions read = { .count = positions->count };
-    size_t size = 0;
-    bool is_somewhere = false;
-    if (text == NULL) {
-        *positions = read;
-        return PAWL_OK;
-    }
-    size_t count = decode(text, bytes, &size) ? count_positions(bytes, size) : 0;
-    pawl_status status = check_cursor(bytes, count, name, kind, filter, positions->count, error);
-    if (status != PAWL_OK)
-        return status;
-    for (size_t i = 0; i < count; i++) {
-        read.keys[i] = (int64_t)get(bytes + 1 + i * POSITION_SIZE, POSITION_SIZE);
-        if (read.keys[i] < 0)
-            return pw_error(error, PAWL_INVALID_CURSOR, "%s names no place", name);
-        is_somewhere = is_somewhere || read.keys[i] > 0;
-    }
-    if (!is_somewhere)
-        return pw_error(error, PAWL_INVALID_CURSOR, "%s names no place", name);
-    *positions = read;
-    return PAWL_OK;
+    char *text = pw_scope_take(scope, TEXT_SIZE + 1);
+    if (text == NULL)
+        return NULL;
+    bytes[KIND_AT] = (unsigned char)kind;
+    put(bytes + POSITION_AT, (uint64_t)position, 8);
+    put(bytes + FILTER_AT, filter.hash, 4);
+    put(bytes + CHECKSUM_AT, checksum_of(bytes), 4);
+    encode(bytes, text);
+    return text;
 }
 
 pawl_status pw_cursor_read(const char *text, const char *name, enum pw_cursor_kind kind, struct pw_cursor_filter filter,
                            int64_t *out_position, struct pawl_error *error)
 {
-    struct pw_positions positions = { .count = 1 };
-    pawl_status status = pw_cursor_read_positions(text, name, kind, filter, &positions, error);
-    if (status == PAWL_OK)
-        *out_position = positions.keys[0];
-    return status;
+    unsigned char bytes[BYTES_SIZE];
+    if (text == NULL) {
+        *out_position = 0;
+        return PAWL_OK;
+    }
+    if (!decode(text, bytes) || get(bytes + CHECKSUM_AT, 4) != checksum_of(bytes))
+        return pw_error(error, PAWL_INVALID_CURSOR, "%s is not a cursor; pass on the one of the page before, unchanged",
+                        name);
+    if (bytes[KIND_AT] != (unsigned char)kind)
+        return pw_error(error, PAWL_INVALID_CURSOR, "%s is the cursor of another listing", name);
+    if (get(bytes + FILTER_AT, 4) != (uint32_t)filter.hash)
+        return pw_error(error, PAWL_INVALID_CURSOR,
+                        "%s comes from a listing with other filters; keep them the same from page to page", name);
+    int64_t position = (int64_t)get(bytes + POSITION_AT, 8);
+    if (position <= 0)
+        return pw_error(error, PAWL_INVALID_CURSOR, "%s names no place", name);
+    *out_position = position;
+    return PAWL_OK;
 }

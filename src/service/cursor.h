@@ -2,9 +2,7 @@
  *
  * A cursor holds the place of the last row given out, not a count, so pages are stable under inserts; and a hash of the
  * filters it was made with, so it is refused with others instead of giving a wrong page.  It guards against mistakes,
- * not against forgery: the worst a forged one does is to start elsewhere in what its user may read anyway.
- *
- * A listing of instances or deliveries has a place in each database that the store is made of; most often that is one. */
+ * not against forgery: the worst a forged one does is to start elsewhere in what its user may read anyway. */
 #ifndef PW_SERVICE_CURSOR_H
 #define PW_SERVICE_CURSOR_H
 
@@ -38,13 +36,5 @@ const char *pw_cursor_write(pawl_scope *scope, enum pw_cursor_kind kind, struct 
  * another kind or with other filters; `name` names the cursor in the error. */
 pawl_status pw_cursor_read(const char *text, const char *name, enum pw_cursor_kind kind, struct pw_cursor_filter filter,
                            int64_t *out_position, struct pawl_error *error) PAWL_MUST_CHECK;
-
-/* The same for a listing of all databases; the positions' count says how many there are, and the cursor of a store with
- * another number is refused. */
-const char *pw_cursor_write_positions(pawl_scope *scope, enum pw_cursor_kind kind, struct pw_cursor_filter filter,
-                                      const struct pw_positions *positions);
-pawl_status pw_cursor_read_positions(const char *text, const char *name, enum pw_cursor_kind kind,
-                                     struct pw_cursor_filter filter, struct pw_positions *positions,
-                                     struct pawl_error *error) PAWL_MUST_CHECK;
 
 #endif

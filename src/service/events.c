@@ -257,8 +257,6 @@ pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, stru
     pw_engine_make_id(engine, generated);
     struct event event = { pw_text_of(generated), type, payload };
     status = check_event(definition, &event, error);
-    if (status == PAWL_OK)
-        status = pw_check_neighbour(engine, unit, definition->name, id, error);
     if (status != PAWL_OK)
         return status;
 

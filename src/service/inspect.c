@@ -118,7 +118,7 @@ pawl_status pawl_list_workflows(pawl_engine *engine, pawl_scope *scope, const st
     return PAWL_OK;
 }
 
-pawl_status pw_listing_begin(struct pw_listing *listing, pawl_engine *engine, const struct pawl_list_options *options,
+pawl_status pw_listing_begin(struct pw_listing *listing, const struct pawl_list_options *options,
                              struct pawl_error *error)
 {
     struct pw_instance_query *query = &listing->query;
@@ -135,12 +135,9 @@ pawl_status pw_listing_begin(struct pw_listing *listing, pawl_engine *engine, co
     query->status = options->status;
     query->oldest_first = options->order == PAWL_OLDEST_FIRST;
     query->max = page_size + 1;
-    query->positions = &listing->positions;
-    pw_positions_init(&listing->positions, engine->store);
     pw_cursor_filter_number(&listing->filter, options->has_status ? (int64_t)options->status : -1);
     pw_cursor_filter_number(&listing->filter, query->oldest_first);
-    return pw_cursor_read_positions(options->cursor, "cursor", PW_CURSOR_INSTANCES, listing->filter,
-                                    &listing->positions, error);
+    return pw_cursor_read(options->cursor, "cursor", PW_CURSOR_INSTANCES, listing->filter, &query->after_key, error);
 }
 
 /* One row more than the page has was asked for, to know whether there is another page. */
@@ -155,10 +152,8 @@ pawl_status pw_listing_answer(struct pw_listing *listing, pawl_scope *scope, con
     for (size_t i = 0; i < given; i++) {
         if (answer(scope, &rows[i], parent, &instances[i]) != PAWL_OK)
             return PAWL_NOMEM;
-        pw_positions_pass(&listing->positions, rows[i].key);
-    }
     const char *cursor =
-        has_more ? pw_cursor_write_positions(scope, PW_CURSOR_INSTANCES, listing->filter, &listing->positions) : NULL;
+        has_more ? pw_cursor_write(scope, PW_CURSOR_INSTANCES, listing->filter, rows[given - 1].key) : NULL;
     if (has_more && cursor == NULL)
         return PAWL_NOMEM;
     *out_page = (struct pawl_instance_page){ instances, given, cursor };
@@ -182,7 +177,7 @@ pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const char *workfl
         return status;
     struct pw_listing listing = { .query = { .workflow = definition->name } };
     pw_cursor_filter_text(&listing.filter, definition->name);
-    status = pw_listing_begin(&listing, engine, &known, error);
+    status = pw_listing_begin(&listing, &known, error);
     if (status != PAWL_OK)
         return status;
 

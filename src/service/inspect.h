@@ -12,12 +12,11 @@ pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct p
 /* A listing of instances: what is asked of the store, and what its cursor belongs to. */
 struct pw_listing {
     struct pw_instance_query query; /* asks for one row more than the page has, to know whether there is another page */
-    struct pw_positions positions;
     struct pw_cursor_filter filter; /* begun by the caller with what it lists */
 };
 
 /* Fills in the rest from the options. */
-pawl_status pw_listing_begin(struct pw_listing *listing, pawl_engine *engine, const struct pawl_list_options *options,
+pawl_status pw_listing_begin(struct pw_listing *listing, const struct pawl_list_options *options,
                              struct pawl_error *error) PAWL_MUST_CHECK;
 /* PAWL_OK or PAWL_NOMEM.  parent: of them all, or NULL. */
 pawl_status pw_listing_answer(struct pw_listing *listing, pawl_scope *scope, const struct pw_instance *rows,

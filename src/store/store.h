@@ -520,20 +520,14 @@ uint64_t pw_unit_key(const struct pw_unit *unit);
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
-/* How far a listing has come: a key for each database that the store is made of, which is one but for several/.  The
- * remainder of a key by their number says which it belongs to. */
-enum { PW_HOMES_MAX = 16 };
-struct pw_positions {
-    size_t count;
-    int64_t keys[PW_HOMES_MAX]; /* 0: at the start */
-};
-
-/* At the start of everything. */
-void pw_positions_init(struct pw_positions *positions, struct pw_store *store);
-/* The row with this key was given out. */
-void pw_positions_pass(struct pw_positions *positions, int64_t key);
-/* Of a store of one database; NULL is at the start. */
-int64_t pw_positions_key(const struct pw_positions *positions);
+/* A list ends with `max` rows, or by its payloads: behind the row with which they are more than bytes_max, but with two rows
+ * at least (0: no such bound).  So whoever asks for one row more than a page has, and gives out as many as pw_page_count()
+ * says, always gives one and knows whether there are more. */
+typedef size_t pw_row_bytes_fn(const void *row); /* of payloads */
+size_t pw_instance_bytes(const void *instance);
+size_t pw_step_bytes(const void *step);
+size_t pw_event_bytes(const void *event);
+size_t pw_log_bytes(const void *log);
 
 struct pw_instance_query {
     struct pw_text workflow;
@@ -541,10 +535,15 @@ struct pw_instance_query {
     bool has_status;
     enum pawl_instance_status status;
     bool oldest_first;
-    /* Rows past these, in the order asked for; NULL: from the start.  Out: the same, with a start that was open fixed, so
-     * that what is added at the front stays out of the next page. */
-    struct pw_positions *positions;
-    size_t max;
+    int64_t after_key; /* rows past this one, in the order asked for; 0: from the start */
+    size_t max, bytes_max;
+};
+
+/* Instances by their keys or, where keys is NULL, by their names. */
+struct pw_instances_wanted {
+    const int64_t *keys;
+    const struct pw_text *workflows, *ids;
+    size_t count;
 };
 
 struct pw_history_query {
@@ -562,7 +561,7 @@ struct pw_hook_query {
     struct pw_text hook; /* absent: of all hooks */
     bool has_status;
     enum pawl_delivery_status status;
-    struct pw_positions *positions; /* rows past these; NULL: from the start */
+    int64_t after_key; /* rows past this one; 0: from the start */
     size_t max;
 };
 
@@ -572,7 +571,6 @@ struct pw_task_counts {
     int64_t due;              /* of those, what could be claimed now */
     int64_t oldest_due_at_ms; /* 0: nothing is due */
     int64_t hooks_pending, hooks_failed;
-    int64_t homes_silent; /* databases of the store that did not answer, and are not counted */
 };
 
 /* By enum pawl_instance_status. */
@@ -581,19 +579,11 @@ struct pw_status_counts {
     int64_t of[PW_STATUS_COUNT];
 };
 
-/* ---- Several databases as one store ------------------------------------------------------------------------------ */
-
-/* Which of the databases that make up one store a database is; kept in it. */
-struct pw_seat {
-    int64_t set;           /* the whole, by a random number; 0: it has no seat */
-    int64_t number, count; /* from 0, of how many */
-    bool is_empty;         /* out: there is no instance in it */
+/* Which part of a store a database was; see read_part. */
+struct pw_part {
+    int64_t number; /* from 1 */
+    int64_t count;  /* 0: it was never a part */
 };
-
-/* Which of `homes` databases an instance lives in, from 0; the same for ever and everywhere. */
-size_t pw_home_of(struct pw_text workflow, struct pw_text id, size_t homes);
-/* ops->homes, or 1. */
-size_t pw_store_homes(struct pw_store *store);
 
 struct pw_run_rows {
     struct pw_text params;
@@ -618,9 +608,6 @@ struct pw_store_ops {
     /* Which of the lanes a unit belongs to: the same for all units about one instance, but those that only claim or renew.
      * NULL: its key decides. */
     size_t (*lane_of)(struct pw_store *store, const struct pw_unit *unit);
-
-    /* How many databases the store is made of; NULL: one.  They answer for instances as pw_home_of() says. */
-    size_t (*homes)(struct pw_store *store);
 
     /* S1-S5.  Called by as many threads at once as there are lanes.  The error is filled when the whole fails. */
     pawl_status (*apply)(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
@@ -688,9 +675,8 @@ struct pw_store_ops {
      * NULL: the store cannot tell. */
     void (*listen)(struct pw_store *store, void (*due)(void *user), void *user);
 
-    /* Of a single database: takes the seat for good, if it has none and is empty.  wanted NULL: only looks. */
-    pawl_status (*take_seat)(struct pw_store *store, const struct pw_seat *wanted, struct pw_seat *out_seat,
-                             struct pawl_error *error);
+    /* Earlier versions could spread one store over several databases, and marked each.  Reads the mark.  NULL: there is none. */
+    pawl_status (*read_part)(struct pw_store *store, struct pw_part *out_part, struct pawl_error *error);
 };
 
 struct pw_store {
@@ -701,12 +687,6 @@ struct pw_store {
  * their own. */
 pawl_status pw_store_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
                           struct pawl_error *error) PAWL_MUST_CHECK;
-/* One URL; whatever seat the database has. */
-pawl_status pw_store_open_one(const char *url, struct pawl_clock clock, struct pw_store **out_store,
-                              struct pawl_error *error) PAWL_MUST_CHECK;
-/* 2 to PW_HOMES_MAX of them. */
-pawl_status pw_several_open(const char *const *urls, size_t count, struct pawl_clock clock, struct pw_store **out_store,
-                            struct pawl_error *error) PAWL_MUST_CHECK;
 pawl_status pw_sqlite_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
                            struct pawl_error *error) PAWL_MUST_CHECK;
 /* Only where the library is built with it (PAWL_HAS_POSTGRES). */

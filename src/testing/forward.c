@@ -157,11 +157,6 @@ static pawl_status forward_list_runners(struct pw_store *store, struct pw_arena 
     return inner->ops->list_runners(inner, arena, out_rows, out_count, error);
 }
 
-static size_t forward_homes(struct pw_store *store)
-{
-    return pw_store_homes(inner_of(store));
-}
-
 void pw_forward_init(struct pw_forward *forward, struct pw_store *inner)
 {
     forward->inner = inner;
@@ -169,7 +164,6 @@ void pw_forward_init(struct pw_forward *forward, struct pw_store *inner)
         .name = inner->ops->name,
         .close = forward_close,
         .now_ms = forward_now_ms,
-        .homes = forward_homes,
         .apply = forward_apply,
         .read_instance = forward_read_instance,
         .read_instance_by_key = forward_read_instance_by_key,

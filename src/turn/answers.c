@@ -215,7 +215,7 @@ static pawl_status name_job(pawl_lane *lane, struct pw_step *step, const struct 
     pawl_turn *turn = lane->turn;
     char buffer[PW_JOB_WORKFLOW_SIZE], id[PW_ID_SIZE];
     struct pw_text workflow = pw_function_workflow(call->function, buffer);
-    pw_service_make_id(turn->engine, turn->claim.workflow, turn->claim.id, workflow, id);
+    pw_engine_make_id(turn->engine, id);
     if (!pw_arena_text(&turn->arena, workflow, &out_job->workflow) ||
         !pw_arena_text(&turn->arena, pw_text_of(id), &out_job->id) ||
         !pw_answer_type(&turn->history->arena, out_job->workflow, out_job->id, &step->row.wait_event_type))

@@ -112,7 +112,7 @@ static pawl_status register_create(pawl_attempt *attempt, const char *workflow, 
     if (workflow == NULL)
         return PAWL_INVALID;
     if (instance_id == NULL) {
-        pw_service_make_id(turn->engine, turn->claim.workflow, turn->claim.id, pw_text_of(workflow), made);
+        pw_engine_make_id(attempt->turn->engine, made);
         instance_id = made;
     }
     pawl_status status = register_mutation(attempt, &(struct pw_mutation){ .kind = PW_MUTATION_CREATE,

@@ -300,8 +300,6 @@ static void a_fresh_engine_tells_zeros_in_the_right_format(void **state)
     assert_sample(fixture, "pawl_queue_depth", 0);
     assert_sample(fixture, "pawl_queue_oldest_age_seconds", 0);
     assert_sample(fixture, "pawl_store_up", 1);
-    assert_sample(fixture, "pawl_store_databases{state=\"up\"}", 1);
-    assert_sample(fixture, "pawl_store_databases{state=\"down\"}", 0);
     assert_sample(fixture, "pawl_runners", 0);
     assert_sample(fixture, "pawl_http_streams", 0);
     assert_sample(fixture, "pawl_build_info{version=\"" PAWL_VERSION "\"}", 1);

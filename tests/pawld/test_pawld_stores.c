@@ -1,50 +1,34 @@
-/* pawld on more than one database: the flag given more than once, a list in the file, and what is refused. */
+/* pawld on one database: more than one is refused, and a database that was a part of a store is told of. */
 #include "kit.h"
 
 #include <sqlite3.h>
 
-enum { RUNS = 24 };
+#define RIGHT "the URL of one database (run one pawld for each: docs/postgres.md)"
 
-static int64_t count_in(const char *file, const char *sql)
+static void execute_in(const char *file, const char *sql)
 {
     sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    int64_t count = -1;
     assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
     (void)sqlite3_busy_timeout(db, PATIENCE_MS);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    if (sqlite3_step(statement) == SQLITE_ROW)
-        count = sqlite3_column_int64(statement, 0);
-    (void)sqlite3_finalize(statement);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    return count;
 }
 
-/* Every instance of the list, page by page, once. */
-static void assert_listed(struct kit *kit, const struct pawld *pawld, const char *order)
+static void more_than_one_database_is_refused_with_the_reason(void **state)
 {
-    bool seen[RUNS] = { false };
-    size_t listed = 0;
-    const char *cursor = "";
-    do {
-        const char *url = pawl_scope_format(kit->scope, "/workflows/nap/instances?pageSize=5&order=%s%s%s", order,
-                                            cursor[0] != '\0' ? "&cursor=" : "", cursor);
-        struct answer page = ask(kit, pawld, "GET", url, NULL, NULL);
-        assert_int_equal(page.status, 200);
-        const pawl_value *instances = pawl_value_at(page.value, "instances");
-        for (size_t i = 0; i < pawl_value_size(instances, NULL); i++) {
-            int number = atoi(pawl_value_string(pawl_value_item(instances, i), "id", "x0") + 1);
-            assert_in_range(number, 0, RUNS - 1);
-            assert_false(seen[number]);
-            seen[number] = true;
-            listed++;
-        }
-        cursor = pawl_value_string(page.value, "cursor", "");
-    } while (cursor[0] != '\0');
-    assert_int_equal(listed, RUNS);
+    struct kit *kit = *state;
+    struct pawld *pawld;
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:a.db", "--store", "sqlite:b.db", GATES), 2);
+    assert_one_line(pawld, "--store is " RIGHT ", not two");
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:a.db sqlite:b.db", GATES), 2);
+    assert_one_line(pawld, "more than one URL is given, but a store is one database");
+    write_file("c.json", "{\"store\": [\"sqlite:a.db\", \"sqlite:b.db\"]}");
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--config", "c.json", GATES), 2);
+    assert_one_line(pawld, "c.json: \"store\" is " RIGHT ", not a list");
+    assert_int_equal(access("a.db", F_OK), -1);
 }
 
-static void one_store_is_made_of_two_databases(void **state)
+static void no_password_of_any_of_them_is_told(void **state)
 {
     struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:a.db", "--store", "sqlite:b.db", GATES);
@@ -69,13 +53,15 @@ static void one_store_is_made_of_two_databases(void **state)
     assert_int_equal(in_a + in_b, RUNS);
 }
 
-static void a_file_names_them_in_a_list_and_another_order_is_refused(void **state)
+static void a_database_that_was_one_of_several_is_served_with_a_warning(void **state)
 {
     struct kit *kit = *state;
-    struct pawld *refused;
-    write_file("c.json", "{\"store\": [\"sqlite:a.db\", \"sqlite:b.db\"], \"listen\": \"127.0.0.1:0\"}");
-    struct pawld *pawld = PAWLD_START(kit, "--config", "c.json", GATES);
-    pawld_await_base(pawld);
+    struct pawld *pawld;
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:a.db", "--migrate-only"), 0);
+    assert_null(strstr(pawld->errors, "made up one store"));
+    execute_in("a.db", "INSERT INTO workflow_set (key, id, number, size) VALUES (1, 4711, 0, 2)");
+    pawld = PAWLD_SERVE(kit, "--store", "sqlite:a.db", GATES);
+    assert_non_null(strstr(pawld->errors, "store sqlite:a.db: this database was number 1 of 2 that made up one store"));
     create(kit, pawld, "echo", "e", "7");
     await_status(kit, pawld, "echo", "e", "complete");
     pawld_kill(pawld, SIGTERM);
@@ -103,9 +89,9 @@ static void no_password_of_any_of_them_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        KIT_TEST(one_store_is_made_of_two_databases),
-        KIT_TEST(a_file_names_them_in_a_list_and_another_order_is_refused),
+        KIT_TEST(more_than_one_database_is_refused_with_the_reason),
         KIT_TEST(no_password_of_any_of_them_is_told),
+        KIT_TEST(a_database_that_was_one_of_several_is_served_with_a_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

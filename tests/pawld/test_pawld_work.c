@@ -147,30 +147,6 @@ static void a_claim_finds_the_jobs_of_other_processes(void **state)
     assert_string_equal(text_of(&result, "details.output"), "right");
 }
 
-static void jobs_of_a_store_of_two_databases_are_claimed_from_both(void **state)
-{
-    enum { CALLS_MADE = 12 };
-    struct kit *kit = *state;
-    static const char claim[] = "{\"functions\": [\"outside\"], \"max\": 100, \"waitMs\": 1000}";
-    struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:a.db", "--store", "sqlite:b.db", CALLS);
-    size_t completed = 0;
-    for (int i = 0; i < CALLS_MADE; i++)
-        call(kit, pawld, pawl_scope_format(kit->scope, "c%d", i), "outside", "null");
-    for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; completed < CALLS_MADE && monotonic_ms() < until_ms;) {
-        struct answer claimed = ask(kit, pawld, "POST", "/jobs/claim", claim, NULL);
-        const pawl_value *jobs = pawl_value_at(claimed.value, "jobs");
-        for (size_t i = 0; i < pawl_value_size(jobs, NULL); i++, completed++) {
-            const char *token = pawl_value_string(pawl_value_item(jobs, i), "token", "");
-            const char *url = pawl_scope_format(kit->scope, "/jobs/%s/complete", token);
-            assert_int_equal(ask(kit, pawld, "POST", url, "{}", NULL).status, 200);
-            assert_int_equal(ask(kit, pawld, "POST", url, "{}", NULL).status, 409);
-        }
-    }
-    assert_int_equal(completed, CALLS_MADE);
-    for (int i = 0; i < CALLS_MADE; i++)
-        await_status(kit, pawld, "calls", pawl_scope_format(kit->scope, "c%d", i), "complete");
-}
-
 /* ---- Who may ---------------------------------------------------------------------------------------------------------- */
 
 static const char *make_token(struct kit *kit, const char *scopes, const char *permissions)
@@ -262,7 +238,6 @@ int main(void)
         KIT_TEST(no_more_calls_of_a_function_run_at_once_than_the_file_says),
         KIT_TEST(the_limit_holds_for_workers_outside_too),
         KIT_TEST(a_claim_finds_the_jobs_of_other_processes),
-        KIT_TEST(jobs_of_a_store_of_two_databases_are_claimed_from_both),
         KIT_TEST(D2_jobs_need_the_scope_work_and_deferreds_only_their_token),
         KIT_TEST(G4_a_workflow_that_requires_permissions_is_for_tokens_that_have_them),
         KIT_TEST(without_tokens_no_permission_is_asked_for),

@@ -95,7 +95,8 @@ static const struct pw_store_ops postgres_ops = {
     .describe = pw_postgres_describe,
     .list_runners = pw_postgres_list_runners,
     .listen = pw_postgres_listen,
-    .take_seat = pw_postgres_take_seat,
+    .probe = pw_postgres_probe,
+    .read_part = pw_postgres_read_part,
 };
 
 static void make_token(char token[17])

@@ -108,7 +108,6 @@ pawl_status pw_postgres_describe(struct pw_store *store, const struct pw_runner_
 pawl_status pw_postgres_list_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
                                      size_t *out_count, struct pawl_error *error);
 void pw_postgres_listen(struct pw_store *store, void (*due)(void *user), void *user);
-pawl_status pw_postgres_take_seat(struct pw_store *store, const struct pw_seat *wanted, struct pw_seat *out_seat,
-                                  struct pawl_error *error);
+pawl_status pw_postgres_read_part(struct pw_store *store, struct pw_part *out_part, struct pawl_error *error);
 
 #endif

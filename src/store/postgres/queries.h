@@ -172,12 +172,7 @@
         " 'workflow_hooks', 'workflow_runners', 'workflow_set')")                                                      \
     QUERY(SCHEMA_VERSION, "SELECT version FROM workflow_schema")                                                       \
     QUERY(SCHEMA_SET_VERSION, "UPDATE workflow_schema SET version = $1::bigint")                                       \
-    QUERY(SEAT_TAKE,                                                                                                   \
-        "INSERT INTO workflow_set (key, id, number, size) SELECT 1, $1::bigint, $2::bigint, $3::bigint"                \
-        " WHERE (SELECT key FROM workflow_instance ORDER BY key LIMIT 1) IS NULL ON CONFLICT DO NOTHING")              \
-    QUERY(SEAT_READ,                                                                                                   \
-        "SELECT ((SELECT key FROM workflow_instance ORDER BY key LIMIT 1) IS NULL)::int::bigint, coalesce(max(id), 0),"\
-        " coalesce(max(number), 0), coalesce(max(size), 0) FROM workflow_set")                                         \
+    QUERY(PART_READ, "SELECT number + 1, size FROM workflow_set WHERE key = 1 AND size > 1")                           \
     QUERY(SCHEMA_LOCK, "SELECT pg_advisory_xact_lock(7020602231954043168)")                                            \
     QUERY(SCHEMA_ROW_TYPES,                                                                                            \
         "SELECT 'workflow_instance_row_2'::regtype::oid::bigint, 'workflow_task_row_2'::regtype::oid::bigint,"         \

@@ -279,7 +279,7 @@ pawl_status pw_postgres_list_instances(struct pw_store *store, struct pw_arena *
         pw_call_integer(&call, query->parent);
     else
         pw_call_text(&call, query->workflow);
-    pw_call_integer(&call, page_start(pw_positions_key(query->positions), query->oldest_first));
+    pw_call_integer(&call, page_start(query->after_key, query->oldest_first));
     pw_call_size(&call, query->max);
     if (query->parent == 0 && query->has_status)
         pw_call_integer(&call, value);
@@ -440,7 +440,7 @@ pawl_status pw_postgres_list_hooks(struct pw_store *store, struct pw_arena *aren
     struct pw_call call;
     void *rows = NULL;
     pw_call_init(&call, hooks_query(query));
-    pw_call_integer(&call, pw_positions_key(query->positions));
+    pw_call_integer(&call, query->after_key);
     pw_call_size(&call, query->max);
     if (query->hook.data != NULL)
         pw_call_text(&call, query->hook);
@@ -594,5 +594,32 @@ pawl_status pw_postgres_count_statuses(struct pw_store *store, const struct pw_t
     pw_arena_clear(&arena);
     if (status == PAWL_OK)
         *out_counts = counts;
+    return status;
+}
+
+/* ---- What the database was ----------------------------------------------------------------------------------- */
+
+static pawl_status take_part(void *user, void *of, const PGresult *result)
+{
+    struct pw_part *part = user;
+    struct pw_fields fields;
+    (void)of;
+    *part = (struct pw_part){ 0, 0 };
+    pw_fields_init(&fields, result, NULL);
+    if (pw_fields_next(&fields)) {
+        part->number = pw_field_integer(&fields);
+        part->count = pw_field_integer(&fields);
+    }
+    return pw_fields_end(&fields);
+}
+
+pawl_status pw_postgres_read_part(struct pw_store *store, struct pw_part *out_part, struct pawl_error *error)
+{
+    struct pw_part part;
+    struct pw_call call;
+    pw_call_init(&call, PW_PG_PART_READ);
+    pawl_status status = pw_pg_read((struct pw_postgres *)store, &call, take_part, &part, error);
+    if (status == PAWL_OK)
+        *out_part = part;
     return status;
 }

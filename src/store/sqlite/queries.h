@@ -77,12 +77,7 @@
         " 'workflow_hook', 'workflow_hooks', 'workflow_runner', 'workflow_runners', 'workflow_set')")                  \
     QUERY(SCHEMA_VERSION, "SELECT version FROM workflow_schema")                                                       \
     QUERY(SCHEMA_SET_VERSION, "UPDATE workflow_schema SET version = ?1")                                               \
-    QUERY(SEAT_TAKE,                                                                                                   \
-        "INSERT OR IGNORE INTO workflow_set (key, id, number, size) SELECT 1, ?1, ?2, ?3"                              \
-        " WHERE NOT EXISTS (SELECT 1 FROM workflow_instance WHERE key > 0)")                                           \
-    QUERY(SEAT_READ,                                                                                                   \
-        "SELECT NOT EXISTS (SELECT 1 FROM workflow_instance WHERE key > 0), coalesce(max(id), 0),"                     \
-        " coalesce(max(number), 0), coalesce(max(size), 0) FROM workflow_set WHERE key = 1")                           \
+    QUERY(PART_READ, "SELECT number + 1, size FROM workflow_set WHERE key = 1 AND size > 1")                           \
                                                                                                                        \
     QUERY(TASK_LOOK, "SELECT " LOOK_COLUMNS " FROM workflow_task WHERE instance = ?1")                                 \
     QUERY(TASK_LOOK_AT_LEASE,                                                                                          \

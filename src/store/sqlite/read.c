@@ -289,7 +289,7 @@ pawl_status pw_sqlite_list_instances(struct pw_store *store, struct pw_arena *ar
         pw_bind_integer(&reading.query, query->parent);
     else
         pw_bind_text(&reading.query, query->workflow);
-    pw_bind_integer(&reading.query, page_start(pw_positions_key(query->positions), query->oldest_first));
+    pw_bind_integer(&reading.query, page_start(query->after_key, query->oldest_first));
     pw_bind_size(&reading.query, query->max);
     if (query->parent == 0 && query->has_status)
         pw_bind_integer(&reading.query, value);
@@ -425,7 +425,7 @@ pawl_status pw_sqlite_list_hooks(struct pw_store *store, struct pw_arena *arena,
         status = begin(&reading, store, hooks_query(query), error);
     if (status != PAWL_OK)
         return status;
-    pw_bind_integer(&reading.query, pw_positions_key(query->positions));
+    pw_bind_integer(&reading.query, query->after_key);
     pw_bind_size(&reading.query, query->max);
     if (query->hook.data != NULL)
         pw_bind_text(&reading.query, query->hook);

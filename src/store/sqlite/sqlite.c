@@ -13,30 +13,20 @@ static int64_t now_ms(struct pw_store *store)
     return sqlite->clock.now_ms(sqlite->clock.user);
 }
 
-static pawl_status take_seat(struct pw_store *store, const struct pw_seat *wanted, struct pw_seat *out_seat,
-                             struct pawl_error *error)
+int64_t pw_sqlite_monotonic_ms(const struct pw_sqlite *sqlite)
+{
+    return sqlite->clock.monotonic_ms(sqlite->clock.user);
+}
+
+static pawl_status read_part(struct pw_store *store, struct pw_part *out_part, struct pawl_error *error)
 {
     struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
-    struct pw_sqlite_connection *connection = pw_sqlite_take_writer(sqlite);
-    struct pw_seat seat = { .set = 0 };
+    struct pw_part part = { 0, 0 };
     struct pw_query query;
-    pawl_status status = PAWL_OK;
-    if (wanted != NULL) {
-        pw_query_start(&query, connection, PW_QUERY_SEAT_TAKE);
-        pw_bind_integer(&query, wanted->set);
-        pw_bind_integer(&query, wanted->number);
-        pw_bind_integer(&query, wanted->count);
-        status = pw_query_run(&query, error);
-    }
-    if (status == PAWL_OK) {
-        pw_query_start(&query, connection, PW_QUERY_SEAT_READ);
-        if (pw_query_step(&query)) {
-            seat.is_empty = pw_column_integer(&query) != 0;
-            seat.set = pw_column_integer(&query);
-            seat.number = pw_column_integer(&query);
-            seat.count = pw_column_integer(&query);
-        }
-        status = pw_query_end(&query, error);
+    pw_query_start(&query, pw_sqlite_take_writer(sqlite), PW_QUERY_PART_READ);
+    if (pw_query_step(&query)) {
+        part.number = pw_column_integer(&query);
+        part.count = pw_column_integer(&query);
     }
     pw_sqlite_give_writer(sqlite);
     if (status == PAWL_OK)
@@ -92,7 +82,8 @@ static const struct pw_store_ops sqlite_ops = {
     .withdraw = pw_sqlite_withdraw,
     .describe = pw_sqlite_describe,
     .list_runners = pw_sqlite_list_runners,
-    .take_seat = take_seat,
+    .probe = pw_sqlite_probe,
+    .read_part = read_part,
 };
 
 /* ---- Opening ------------------------------------------------------------------------------------------------- */
