@@ -227,7 +227,7 @@ static enum MHD_Result refuse(struct pw_exchange *exchange, enum pw_refusal refu
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_X_CONTENT_TYPE_OPTIONS, "nosniff");
         if (origin != NULL)
             (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        if (refusal == PW_REFUSE_MEMORY)
+        if (statuses[refusal] == MHD_HTTP_SERVICE_UNAVAILABLE)
             (void)MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
     }
     return send_response(connection, statuses[refusal], response);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "store/rows.h"
+#include "base/rows.h"
 
 struct pw_text store_model_keep(struct model *model, struct pw_text text)
 {
@@ -37,12 +37,12 @@ struct pw_instance *store_model_task(struct model *model, int64_t key)
 
 /* ---- Tasks ------------------------------------------------------------------------------------------------------- */
 
-static pawl_status fence(struct model *model, struct pw_op_fence *op)
+static enum pw_refusal fence(struct model *model, struct pw_op_fence *op)
 {
     struct pw_instance *instance = store_model_task(model, op->at.instance);
     if (instance == NULL || instance->task.epoch != op->at.epoch ||
         (instance->run != op->at.run && model->flaw != FLAW_FENCE_OVERLOOKS_RUN))
-        return op->is_foreign ? PAWL_BUSY : PAWL_CONFLICT;
+        return op->is_foreign ? PW_REFUSED_OTHER_MOVED : PW_REFUSED_MOVED;
     op->pause_requested = instance->task.pause_requested;
     op->demand = instance->task.demand;
     op->event_seq = instance->task.event_seq;
@@ -68,12 +68,12 @@ static void begin_run(struct model *model, struct pw_instance *instance, int64_t
     instance->task.started_at_ms = model->now_ms;
 }
 
-static pawl_status create(struct model *model, struct pw_op_create *op)
+static enum pw_refusal create(struct model *model, struct pw_op_create *op)
 {
     for (size_t i = 0; i < model->rows.instance_count; i++) {
         const struct pw_instance *other = &model->rows.instances[i];
         if (pw_text_equal(other->workflow, op->workflow) && pw_text_equal(other->id, op->id))
-            return op->skip_existing ? PAWL_OK : PAWL_INSTANCE_ID_ALREADY_EXISTS;
+            return op->skip_existing ? PW_REFUSED_NOT : PW_REFUSED_INSTANCE_EXISTS;
     }
     assert_true(model->rows.instance_count < INSTANCES_MAX);
     struct pw_instance *instance = &model->rows.instances[model->rows.instance_count++];
@@ -89,7 +89,7 @@ static pawl_status create(struct model *model, struct pw_op_create *op)
     op->created = true;
     op->created_at_ms = model->now_ms;
     op->fence = (struct pw_fence){ instance->key, 1, instance->task.epoch };
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
 void store_model_end_run(struct model *model, struct pw_instance *instance, const struct pw_op_finish *op)
@@ -103,29 +103,35 @@ void store_model_end_run(struct model *model, struct pw_instance *instance, cons
     instance->completed_at_ms = op->completed_at_ms;
 }
 
-static pawl_status restart(struct model *model, const struct pw_op_restart *op)
+static enum pw_refusal restart(struct model *model, const struct pw_op_restart *op)
 {
     static const struct pw_op_finish open = { .outcome = PW_OUTCOME_OPEN };
     struct pw_instance *instance = store_model_instance(model, op->instance);
     if (instance == NULL || instance->run != op->run)
-        return PAWL_CONFLICT;
+        return PW_REFUSED_MOVED;
+    int64_t updated_at_ms = store_model_time(model, instance->updated_at_ms);
     store_model_end_run(model, instance, &open);
     store_model_keep_steps(model, op);
     instance->run++;
     begin_run(model, instance, op->hold_owner, op->hold_lease_ms);
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
-static pawl_status finish(struct model *model, struct pw_op_finish *op)
+static int64_t newer(int64_t one_ms, int64_t other_ms)
+{
+    return one_ms > other_ms ? one_ms : other_ms;
+}
+
+static enum pw_refusal finish(struct model *model, struct pw_op_finish *op)
 {
     struct pw_instance *instance = store_model_task(model, op->instance);
     if (instance == NULL)
-        return PAWL_CONFLICT;
+        return PW_REFUSED_MOVED;
     op->started_at_ms = instance->task.started_at_ms;
     op->completed_at_ms = model->now_ms;
     store_model_end_run(model, instance, op);
     instance->has_task = false;
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
 void store_model_let_go(struct model *model, struct pw_task *task, enum pw_task_status status)
@@ -137,11 +143,11 @@ void store_model_let_go(struct model *model, struct pw_task *task, enum pw_task_
     task->updated_at_ms = model->now_ms;
 }
 
-static pawl_status park(struct model *model, struct pw_op_park *op)
+static enum pw_refusal park(struct model *model, struct pw_op_park *op)
 {
     struct pw_instance *instance = store_model_task(model, op->instance);
     if (instance == NULL)
-        return PAWL_CONFLICT;
+        return PW_REFUSED_MOVED;
     struct pw_task *task = &instance->task;
     bool has_news =
         op->event_seq_seen >= 0 && task->event_seq > op->event_seq_seen && model->flaw != FLAW_PARK_OVERLOOKS_EVENTS;
@@ -154,7 +160,7 @@ static pawl_status park(struct model *model, struct pw_op_park *op)
     task->kind = goes_on ? PW_TASK_RESUME : op->kind;
     task->due_at_ms = op->due_at_ms_set;
     store_model_let_go(model, task, op->status_set);
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
 /* Takes the task for a runner, and says what it was. */
@@ -185,27 +191,27 @@ static struct pw_claim take(struct model *model, struct pw_instance *instance, i
     return claim;
 }
 
-static pawl_status hold(struct model *model, struct pw_op_hold *op)
+static enum pw_refusal hold(struct model *model, struct pw_op_hold *op)
 {
     struct pw_instance *instance = store_model_task(model, op->instance);
     if (instance == NULL)
-        return PAWL_CONFLICT;
+        return PW_REFUSED_MOVED;
     op->claim = take(model, instance, op->owner, op->lease_ms);
     instance->task.pause_requested = false;
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
-static pawl_status ask_for_pause(struct model *model, const struct pw_op_pause *op)
+static enum pw_refusal ask_for_pause(struct model *model, const struct pw_op_pause *op)
 {
     struct pw_instance *instance = store_model_task(model, op->instance);
     if (instance == NULL)
-        return PAWL_CONFLICT;
+        return PW_REFUSED_MOVED;
     instance->task.pause_requested = op->requested;
-    instance->task.updated_at_ms = model->now_ms;
-    return PAWL_OK;
+    instance->task.updated_at_ms = store_model_time(model, instance->task.updated_at_ms);
+    return PW_REFUSED_NOT;
 }
 
-static pawl_status renew(struct model *model, struct pw_op_renew *op)
+static enum pw_refusal renew(struct model *model, struct pw_op_renew *op)
 {
     for (size_t i = 0; i < op->count; i++) {
         struct pw_lease *lease = &op->leases[i];
@@ -218,7 +224,7 @@ static pawl_status renew(struct model *model, struct pw_op_renew *op)
         if (!lease->lost)
             instance->task.locked_until_ms = model->now_ms + op->lease_ms;
     }
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
 /* ---- Claiming ------------------------------------------------------------------------------------------------------ */
@@ -292,7 +298,7 @@ static size_t room_of(struct model *model, const struct pw_op_claim *op)
     return room < op->max ? room : op->max;
 }
 
-static pawl_status claim(struct model *model, struct pw_op_claim *op, struct pw_arena *arena)
+static enum pw_refusal claim(struct model *model, struct pw_op_claim *op, struct pw_arena *arena)
 {
     size_t room = room_of(model, op);
     struct pw_rows claims = { .arena = arena, .row_size = sizeof(struct pw_claim) };
@@ -311,7 +317,7 @@ static pawl_status claim(struct model *model, struct pw_op_claim *op, struct pw_
     }
     op->claims = claims.rows;
     op->claim_count = claims.count;
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
 /* ---- History ------------------------------------------------------------------------------------------------------- */
@@ -326,11 +332,11 @@ static struct model_step *find_step(struct model *model, int64_t instance, int64
     return NULL;
 }
 
-static pawl_status put_step(struct model *model, const struct pw_op_step *op)
+static enum pw_refusal put_step(struct model *model, const struct pw_op_step *op)
 {
     struct model_step *step = find_step(model, op->instance, op->run, op->row.seq);
     if (step == NULL && !op->is_new)
-        return PAWL_CONFLICT;
+        return PW_REFUSED_MOVED;
     assert_true(step == NULL || !op->is_new);
     struct pw_step_row row = op->row;
     row.name = op->is_new ? store_model_keep(model, row.name) : step->row.name;
@@ -345,10 +351,10 @@ static pawl_status put_step(struct model *model, const struct pw_op_step *op)
     if (step == NULL)
         step = ADD_ROW(model, step);
     *step = (struct model_step){ op->instance, op->run, row };
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
-static pawl_status consume(struct model *model, const struct pw_op_consume *op)
+static enum pw_refusal consume(struct model *model, const struct pw_op_consume *op)
 {
     for (size_t i = 0; i < model->rows.event_count; i++) {
         struct model_event *event = &model->rows.events[i];
@@ -356,12 +362,12 @@ static pawl_status consume(struct model *model, const struct pw_op_consume *op)
             continue;
         event->row.delivered_at_ms = or_now(model, op->delivered_at_ms);
         event->row.consumed_by = store_model_keep(model, op->step);
-        return PAWL_OK;
+        return PW_REFUSED_NOT;
     }
-    return PAWL_CONFLICT;
+    return PW_REFUSED_MOVED;
 }
 
-static pawl_status add_log(struct model *model, const struct pw_op_log *op)
+static enum pw_refusal add_log(struct model *model, const struct pw_op_log *op)
 {
     struct pw_log_row row = op->row;
     row.seq = 1;
@@ -374,18 +380,18 @@ static pawl_status add_log(struct model *model, const struct pw_op_log *op)
     row.data = store_model_keep(model, row.data);
     row.created_at_ms = or_now(model, row.created_at_ms);
     *ADD_ROW(model, log) = (struct model_log){ op->instance, op->run, row };
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
 /* ---- The user's SQL ------------------------------------------------------------------------------------------------ */
 
 /* The test's two statements that do something, and parameters like ["a", 1]; the others fail. */
-static pawl_status run_sql(struct model *model, const struct pw_op_sql *op)
+static enum pw_refusal run_sql(struct model *model, const struct pw_op_sql *op)
 {
     bool inserts = strstr(op->sql.data, "INSERT INTO differential") != NULL;
     const char *second = op->parameters.data != NULL ? strchr(op->parameters.data, ',') : NULL;
     if (second == NULL || (!inserts && strstr(op->sql.data, "UPDATE differential") == NULL))
-        return PAWL_STEP_MUTATION_FAILED;
+        return PW_REFUSED_MUTATION_FAILED;
     struct model_user given = { op->parameters.data[2], strstr(second, "null") == NULL, strtoll(second + 1, NULL, 10) };
     size_t i = 0;
     while (i < model->rows.user_count && model->rows.users[i].id != given.id)
@@ -393,7 +399,7 @@ static pawl_status run_sql(struct model *model, const struct pw_op_sql *op)
     bool exists = i < model->rows.user_count;
     struct model_user *user = &model->rows.users[i];
     if (inserts && exists)
-        return PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION;
+        return PW_REFUSED_UNIQUE;
     if (inserts) {
         assert_true(i < USERS_MAX);
         *user = given;
@@ -402,7 +408,7 @@ static pawl_status run_sql(struct model *model, const struct pw_op_sql *op)
         user->has_number = user->has_number && given.has_number;
         user->number = user->has_number ? user->number + given.number : 0;
     }
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
 int64_t store_model_sum(struct pw_store *store)
@@ -416,7 +422,7 @@ int64_t store_model_sum(struct pw_store *store)
 
 /* ---- Units --------------------------------------------------------------------------------------------------------- */
 
-static pawl_status apply_op(struct model *model, struct pw_op *op, struct pw_arena *arena)
+static enum pw_refusal apply_op(struct model *model, struct pw_op *op, struct pw_arena *arena)
 {
     switch (op->kind) {
     case PW_OP_FENCE:
@@ -466,7 +472,7 @@ static pawl_status apply_op(struct model *model, struct pw_op *op, struct pw_are
         break;
     }
     fail_msg("the model has no op of kind %d", (int)op->kind);
-    return PAWL_INVALID;
+    return PW_REFUSED_NOT;
 }
 
 static pawl_status apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
@@ -476,13 +482,14 @@ static pawl_status apply(struct pw_store *store, struct pw_unit **units, size_t 
     (void)error;
     model->now_ms = now_ms;
     for (size_t i = 0; i < count; i++) {
-        pawl_status status = PAWL_OK;
+        enum pw_refusal refusal = PW_REFUSED_NOT;
         model->before = model->rows;
-        for (struct pw_op *op = units[i]->first; op != NULL && status == PAWL_OK; op = op->next)
-            status = apply_op(model, op, &units[i]->arena);
-        if (status != PAWL_OK && model->flaw != FLAW_REFUSAL_LEAVES_TRACES)
+        for (struct pw_op *op = units[i]->first; op != NULL && refusal == PW_REFUSED_NOT; op = op->next)
+            refusal = apply_op(model, op, &units[i]->arena);
+        if (refusal != PW_REFUSED_NOT && model->flaw != FLAW_REFUSAL_LEAVES_TRACES)
             model->rows = model->before;
-        units[i]->status = status;
+        units[i]->refusal = refusal;
+        units[i]->status = pw_refusal_status(refusal);
     }
     return PAWL_OK;
 }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "store/rows.h"
+#include "base/rows.h"
 
 static void add_row(struct model *model, const struct pw_op_hook *op, size_t position)
 {
@@ -34,12 +34,12 @@ static void add_row(struct model *model, const struct pw_op_hook *op, size_t pos
                                                   .next_at_ms = model->now_ms };
 }
 
-pawl_status store_model_add_hook(struct model *model, const struct pw_op_hook *op)
+enum pw_refusal store_model_add_hook(struct model *model, const struct pw_op_hook *op)
 {
     size_t count = pw_hook_row_count(op);
     for (size_t position = 0; position < count; position++)
         add_row(model, op, position);
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
 static const struct pw_hook_wanted *wanted_as(const struct pw_op_hook_claim *op, struct pw_text hook)
@@ -62,7 +62,7 @@ static struct pw_hook_row *next_to_deliver(struct model *model, const struct pw_
     return best;
 }
 
-pawl_status store_model_claim_hooks(struct model *model, struct pw_op_hook_claim *op, struct pw_arena *arena)
+enum pw_refusal store_model_claim_hooks(struct model *model, struct pw_op_hook_claim *op, struct pw_arena *arena)
 {
     struct pw_rows claims = { .arena = arena, .row_size = sizeof(struct pw_hook_row) };
     struct pw_hook_row *row;
@@ -81,10 +81,10 @@ pawl_status store_model_claim_hooks(struct model *model, struct pw_op_hook_claim
     }
     op->rows = claims.rows;
     op->row_count = claims.count;
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
-pawl_status store_model_settle(struct model *model, struct pw_op_hook_settle *op)
+enum pw_refusal store_model_settle(struct model *model, struct pw_op_hook_settle *op)
 {
     struct model_rows *rows = &model->rows;
     size_t i = 0;
@@ -93,20 +93,20 @@ pawl_status store_model_settle(struct model *model, struct pw_op_hook_settle *op
     op->lost =
         i == rows->hook_count || (rows->hooks[i].epoch != op->epoch && model->flaw != FLAW_SETTLE_OVERLOOKS_EPOCH);
     if (op->lost)
-        return PAWL_OK;
+        return PW_REFUSED_NOT;
     if (op->delivered) {
         memmove(&rows->hooks[i], &rows->hooks[i + 1], (rows->hook_count - i - 1) * sizeof rows->hooks[0]);
         rows->hook_count--;
-        return PAWL_OK;
+        return PW_REFUSED_NOT;
     }
     rows->hooks[i].attempts -= op->untried && rows->hooks[i].attempts > 0;
     rows->hooks[i].next_at_ms = op->next_at_ms;
     rows->hooks[i].locked_until_ms = 0;
     rows->hooks[i].last_error = store_model_keep(model, op->last_error);
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
-pawl_status store_model_resend(struct model *model, struct pw_op_hook_resend *op)
+enum pw_refusal store_model_resend(struct model *model, struct pw_op_hook_resend *op)
 {
     op->found = false;
     for (size_t i = 0; i < model->rows.hook_count && !op->found; i++) {
@@ -118,5 +118,5 @@ pawl_status store_model_resend(struct model *model, struct pw_op_hook_resend *op
         row->epoch++;
         row->next_at_ms = model->now_ms;
     }
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }

@@ -60,19 +60,19 @@ static void answer(struct model *model, struct pw_op_event *op)
     }
 }
 
-pawl_status store_model_add_event(struct model *model, struct pw_op_event *op)
+enum pw_refusal store_model_add_event(struct model *model, struct pw_op_event *op)
 {
     if (op->is_answer) {
         answer(model, op);
-        return PAWL_OK;
+        return PW_REFUSED_NOT;
     }
     struct pw_instance *instance = store_model_task(model, op->instance);
     if (instance == NULL || instance->run != op->run)
-        return PAWL_CONFLICT;
+        return PW_REFUSED_MOVED;
     if (has_event(model, instance, op->id))
-        return PAWL_INSTANCE_ID_ALREADY_EXISTS;
+        return PW_REFUSED_EVENT_EXISTS;
     record(model, instance, op);
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
 /* ---- Demands ------------------------------------------------------------------------------------------------------- */
@@ -86,13 +86,13 @@ static void raise_demand(struct model *model, struct pw_task *task, enum pw_dema
     task->updated_at_ms = model->now_ms;
 }
 
-pawl_status store_model_demand(struct model *model, const struct pw_op_demand *op)
+enum pw_refusal store_model_demand(struct model *model, const struct pw_op_demand *op)
 {
     struct pw_instance *instance = store_model_task(model, op->instance);
     if (instance == NULL)
-        return PAWL_CONFLICT;
+        return PW_REFUSED_MOVED;
     raise_demand(model, &instance->task, op->demand);
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
 static void end(struct model *model, struct pw_instance *instance)
@@ -115,7 +115,7 @@ static bool reach_child(struct model *model, struct pw_task *task, enum pw_deman
     return true;
 }
 
-pawl_status store_model_reach(struct model *model, struct pw_op_reach *op, struct pw_arena *arena)
+enum pw_refusal store_model_reach(struct model *model, struct pw_op_reach *op, struct pw_arena *arena)
 {
     op->reached = 0;
     op->woken = pw_arena_take(arena, model->rows.instance_count * sizeof op->woken[0]);
@@ -134,10 +134,10 @@ pawl_status store_model_reach(struct model *model, struct pw_op_reach *op, struc
             op->woken[op->woken_count++] = instance->key;
         op->reached += is_job || is_child;
     }
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
-pawl_status store_model_end(struct model *model, struct pw_op_end *op)
+enum pw_refusal store_model_end(struct model *model, struct pw_op_end *op)
 {
     op->instance = 0;
     for (size_t i = 0; i < model->rows.instance_count && op->instance == 0; i++) {
@@ -148,7 +148,7 @@ pawl_status store_model_end(struct model *model, struct pw_op_end *op)
         op->instance = instance->key;
         end(model, instance);
     }
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
 /* ---- Restarts ------------------------------------------------------------------------------------------------------ */

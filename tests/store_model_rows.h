@@ -59,18 +59,18 @@ void store_model_let_go(struct model *model, struct pw_task *task, enum pw_task_
 void store_model_end_run(struct model *model, struct pw_instance *instance, const struct pw_op_finish *op);
 
 /* store_model_links.c: what a run does to others, and they to it.  The task's event_seq is raised by one. */
-pawl_status store_model_add_event(struct model *model, struct pw_op_event *op);
-pawl_status store_model_demand(struct model *model, const struct pw_op_demand *op);
-pawl_status store_model_reach(struct model *model, struct pw_op_reach *op, struct pw_arena *arena);
-pawl_status store_model_end(struct model *model, struct pw_op_end *op);
+enum pw_refusal store_model_add_event(struct model *model, struct pw_op_event *op);
+enum pw_refusal store_model_demand(struct model *model, const struct pw_op_demand *op);
+enum pw_refusal store_model_reach(struct model *model, struct pw_op_reach *op, struct pw_arena *arena);
+enum pw_refusal store_model_end(struct model *model, struct pw_op_end *op);
 /* Steps of run `op->run` into the next. */
 void store_model_keep_steps(struct model *model, const struct pw_op_restart *op);
 
 /* store_model_hooks.c */
-pawl_status store_model_add_hook(struct model *model, const struct pw_op_hook *op);
-pawl_status store_model_claim_hooks(struct model *model, struct pw_op_hook_claim *op, struct pw_arena *arena);
-pawl_status store_model_settle(struct model *model, struct pw_op_hook_settle *op);
-pawl_status store_model_resend(struct model *model, struct pw_op_hook_resend *op);
+enum pw_refusal store_model_add_hook(struct model *model, const struct pw_op_hook *op);
+enum pw_refusal store_model_claim_hooks(struct model *model, struct pw_op_hook_claim *op, struct pw_arena *arena);
+enum pw_refusal store_model_settle(struct model *model, struct pw_op_hook_settle *op);
+enum pw_refusal store_model_resend(struct model *model, struct pw_op_hook_resend *op);
 
 /* Since when a task may be claimed; INT64_MAX: it may not. */
 int64_t store_model_due_since(const struct pw_instance *instance);

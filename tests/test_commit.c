@@ -10,8 +10,8 @@ enum { SEEN_MAX = 8192 };
 struct numbered {
     struct pw_unit unit; /* first: the store finds the rest behind it */
     int number;
-    pawl_status refusal; /* what it is refused with; PAWL_OK: nothing */
-    pawl_status poison;  /* what the whole transaction fails with while this is in it; PAWL_OK: nothing */
+    enum pw_refusal refusal;
+    pawl_status poison; /* what the whole transaction fails with while this is in it; PAWL_OK: nothing */
     struct fake *fake;
     struct numbered *follow_up; /* submitted when this is answered */
 };
@@ -56,7 +56,6 @@ static pawl_status fake_apply(struct pw_store *store, struct pw_unit **units, si
                               struct pawl_error *error)
 {
     struct fake *fake = (struct fake *)store;
-    (void)now_ms;
     if (atomic_fetch_add(&fake->inside, 1) != 0)
         atomic_store(&fake->overlapped, true);
     write_down(fake, units, count);
@@ -65,8 +64,13 @@ static pawl_status fake_apply(struct pw_store *store, struct pw_unit **units, si
     pawl_status whole = PAWL_OK;
     for (size_t i = 0; i < count && whole == PAWL_OK; i++)
         whole = ((struct numbered *)units[i])->poison;
-    for (size_t i = 0; i < count && whole == PAWL_OK; i++)
-        units[i]->status = ((struct numbered *)units[i])->refusal;
+    for (size_t i = 0; i < count && whole == PAWL_OK; i++) {
+        enum pw_refusal refusal = ((struct numbered *)units[i])->refusal;
+        pw_unit_begin(units[i]);
+        if (refusal != PW_REFUSED_NOT)
+            (void)pw_unit_refuse(units[i], refusal);
+        pw_unit_answer(units[i], PAWL_OK);
+    }
     for (size_t i = 0; i < count; i++)
         units[i]->undone = whole != PAWL_OK && !fake->ambiguous;
     if (whole != PAWL_OK)
@@ -83,7 +87,7 @@ static int set_up(void **state)
     assert_non_null(fake);
     fake->store.ops = &fake_ops;
     pthread_mutex_init(&fake->lock, NULL);
-    assert_int_equal(pw_commit_new(&fake->store, (struct pw_commit_observer){ NULL, NULL }, &fake->commit), PAWL_OK);
+    assert_int_equal(pw_commit_new(&fake->store, (struct pw_commit_observer){ .user = NULL }, &fake->commit), PAWL_OK);
     *state = fake;
     return 0;
 }
@@ -262,7 +266,7 @@ static void a_refused_unit_does_not_disturb_its_neighbours(void **state)
     struct numbered units[3];
     for (int i = 0; i < 3; i++)
         submit(fake, &units[i], i);
-    units[1].refusal = PAWL_CONFLICT;
+    units[1].refusal = PW_REFUSED_MOVED;
 
     assert_true(pw_commit_lead(fake->commit));
 
@@ -278,7 +282,7 @@ static void C2_a_conflict_breaks_its_chain_and_no_other(void **state)
     struct numbered units[4];
     struct pw_chain broken = { .broken = PAWL_OK }, whole = { .broken = PAWL_OK };
     submit(fake, &units[0], 0);
-    units[0].refusal = PAWL_CONFLICT;
+    units[0].refusal = PW_REFUSED_MOVED;
     units[0].unit.chain = &broken;
     assert_true(pw_commit_lead(fake->commit));
 
@@ -308,7 +312,7 @@ static void C2_a_unit_submitted_while_its_chain_breaks_is_not_applied(void **sta
     fake->gate = &gate;
     prepare(fake, &leader.unit, 1);
     leader.fake = fake;
-    leader.unit.refusal = PAWL_CONFLICT;
+    leader.unit.refusal = PW_REFUSED_MOVED;
     leader.unit.unit.chain = &chain;
     pthread_create(&leader.thread, NULL, run_unit, &leader);
     gate_await(&gate, 1);
@@ -347,8 +351,10 @@ static void C2_trouble_breaks_the_chain_with_what_it_was(void **state)
 
 static void C2_a_refusal_that_the_turn_can_answer_leaves_the_chain_whole(void **state)
 {
-    static const pawl_status refusals[] = { PAWL_STOPPED, PAWL_BUSY, PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION,
-                                            PAWL_STEP_MUTATION_FAILED, PAWL_INSTANCE_ID_ALREADY_EXISTS };
+    static const enum pw_refusal refusals[] = { PW_REFUSED_OTHER_MOVED,  PW_REFUSED_PAUSE_REQUESTED,
+                                                PW_REFUSED_NEW_EVENTS,   PW_REFUSED_INSTANCE_EXISTS,
+                                                PW_REFUSED_EVENT_EXISTS, PW_REFUSED_TOO_MANY_EVENTS,
+                                                PW_REFUSED_UNIQUE,       PW_REFUSED_MUTATION_FAILED };
     struct fake *fake = *state;
     struct pw_chain chain = { .broken = PAWL_OK };
     struct numbered units[2 * LENGTH(refusals)];
@@ -356,12 +362,12 @@ static void C2_a_refusal_that_the_turn_can_answer_leaves_the_chain_whole(void **
     for (size_t i = 0; i < LENGTH(units); i++) {
         submit(fake, &units[i], (int)i);
         units[i].unit.chain = &chain;
-        units[i].refusal = i % 2 == 0 ? refusals[i / 2] : PAWL_OK;
+        units[i].refusal = i % 2 == 0 ? refusals[i / 2] : PW_REFUSED_NOT;
         assert_true(pw_commit_lead(fake->commit));
     }
 
     for (size_t i = 0; i < LENGTH(units); i++)
-        assert_int_equal(fake->answers[i], i % 2 == 0 ? refusals[i / 2] : PAWL_OK);
+        assert_int_equal(fake->answers[i], i % 2 == 0 ? pw_refusal_status(refusals[i / 2]) : PAWL_OK);
     assert_int_equal(atomic_load(&chain.broken), PAWL_OK);
 }
 
@@ -425,7 +431,7 @@ static void C4_done_is_called_once_for_each_unit_in_order(void **state)
     struct numbered units[50];
     for (int i = 0; i < 50; i++) {
         submit(fake, &units[i], i);
-        units[i].refusal = i % 7 == 3 ? PAWL_CONFLICT : PAWL_OK;
+        units[i].refusal = i % 7 == 3 ? PW_REFUSED_MOVED : PW_REFUSED_NOT;
     }
 
     assert_true(pw_commit_lead(fake->commit));
@@ -486,8 +492,8 @@ static void *run_many(void *user)
     for (int i = 0; i < CROWD_UNITS; i++) {
         struct numbered unit;
         prepare(own->fake, &unit, own->member * CROWD_UNITS + i);
-        unit.refusal = i % 5 == 0 ? PAWL_CONFLICT : PAWL_OK;
-        if (pw_commit_run(own->fake->commit, &unit.unit) != unit.refusal)
+        unit.refusal = i % 5 == 0 ? PW_REFUSED_MOVED : PW_REFUSED_NOT;
+        if (pw_commit_run(own->fake->commit, &unit.unit) != pw_refusal_status(unit.refusal))
             own->wrong++;
         pw_unit_clear(&unit.unit);
     }
@@ -634,11 +640,15 @@ static void what_is_queued_when_the_committer_is_freed_is_answered_as_stopped(vo
 {
     struct fake *fake = *state;
     struct numbered units[3];
+    struct pw_chain chain = { .broken = PAWL_OK };
     for (int i = 0; i < 3; i++)
         submit(fake, &units[i], i);
+    units[1].unit.chain = &chain;
 
     pw_commit_free(fake->commit);
     fake->commit = NULL;
+
+    assert_int_equal(atomic_load(&chain.broken), PAWL_STOPPED); /* its turn must not go on */
 
     assert_int_equal(fake->applied_count, 0);
     assert_int_equal(fake->answered_count, 3);

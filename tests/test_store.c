@@ -238,7 +238,7 @@ static void a_fence_tells_of_a_pause_and_refuses_when_asked_to(void **state)
     fixture_apply(fixture);
     assert_true(telling->pause_requested);
     assert_true(refusing->pause_requested);
-    assert_int_equal(unit->status, PAWL_STOPPED);
+    assert_int_equal(unit->refusal, PW_REFUSED_PAUSE_REQUESTED);
 }
 
 static void a_fence_tells_of_events_and_refuses_unseen_ones_when_asked_to(void **state)

@@ -142,7 +142,9 @@ static void compare_ops(const struct pw_op *left, const struct pw_op *right)
 static void compare_unit(const struct trial *trial, size_t number, size_t side)
 {
     const struct pw_unit *left = &trial->sides[MODEL].units[number], *right = &trial->sides[side].units[number];
-    if (left->status != right->status)
+    /* A store may give up the whole transaction instead of the one unit: then there is a status and no refusal. */
+    bool is_refused_alike = right->refusal == PW_REFUSED_NOT || left->refusal == right->refusal;
+    if (left->status != right->status || !is_refused_alike)
         fail_msg("unit %zu: %s (%s) %s, %s (%s) %s", number, pawl_status_name(left->status), left->error.text,
                  side_names[MODEL], pawl_status_name(right->status), right->error.text, side_names[side]);
     const struct pw_op *other = right->first;

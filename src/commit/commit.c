@@ -91,13 +91,20 @@ static struct lane *lane_of(struct pw_commit *commit, const struct pw_unit *unit
 /* Refusals that the turn can answer leave its chain whole (C2). */
 static bool breaks_chain(pawl_status status)
 {
-    return status != PAWL_OK && status != PAWL_STOPPED && status != PAWL_BUSY &&
-           status != PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION && status != PAWL_STEP_MUTATION_FAILED &&
-           status != PAWL_INSTANCE_ID_ALREADY_EXISTS;
+    return unit->status != PAWL_OK && (unit->refusal == PW_REFUSED_NOT || !pw_refusal_keeps_chain(unit->refusal));
+}
+
+/* The user's code can fail a transaction as a whole, at its commit: for the unit whose code it is, that is a refusal. */
+static enum pw_refusal refusal_of(pawl_status status)
+{
+    if (status == PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION)
+        return PW_REFUSED_UNIQUE;
+    return status == PAWL_STEP_MUTATION_FAILED ? PW_REFUSED_MUTATION_FAILED : PW_REFUSED_NOT;
 }
 
 static void refuse(struct pw_unit *unit, const struct pawl_error *error)
 {
+    unit->refusal = refusal_of(error->status);
     unit->status = error->status;
     unit->error = *error;
 }
@@ -115,6 +122,7 @@ static bool chain_is_broken(struct pw_unit *unit)
     if (broken == PAWL_OK)
         return false;
     pw_error(&unit->error, (pawl_status)broken, "an earlier change of the same turn was not made");
+    unit->refusal = PW_REFUSED_NOT;
     unit->status = (pawl_status)broken;
     return true;
 }
@@ -176,6 +184,17 @@ static void apply_singly(struct lane *lane, struct pw_unit **units, size_t count
             continue;
         if (hopeless || apply_once(lane, &units[i], 1, &error) != PAWL_OK)
             refuse(units[i], &error);
+        note_chain(units[i]);
+    }
+}
+
+/* The turn whose unit it is must not take it for a refusal that it can answer. */
+static void refuse_closed(struct pw_unit **units, size_t count)
+{
+    struct pawl_error stopped;
+    pw_error(&stopped, PAWL_STOPPED, "the engine was closed");
+    for (size_t i = 0; i < count; i++) {
+        refuse(units[i], &stopped);
         note_chain(units[i]);
     }
 }

@@ -10,8 +10,7 @@
  *
  *  C1. Units of a lane are applied in the order in which they were submitted.
  *  C2. A unit of a broken chain is not applied; it is answered with what broke the chain.  A unit that is not applied
- *      breaks its chain, whatever the reason but one: a refusal that the turn can answer (PAWL_STOPPED, PAWL_BUSY,
- *      unique violation, failed mutation) leaves the chain whole.
+ *      breaks its chain, unless it was refused for a reason that the turn can answer (pw_refusal_keeps_chain()).
  *  C3. When a transaction fails as a whole, and the store knows that nothing of it was committed, its units are applied
  *      one by one, so that one bad unit fails alone.  When it may have been committed, all are refused: fences find out.
  *  C4. `done` is called once for each unit, in the lane's order, by its leader, with no lock held; it may submit, not

@@ -80,9 +80,10 @@ static const char *hook_wrong(const struct pawl_hook *hook)
         return "the events are PAWL_HOOK_ENQUEUED, PAWL_HOOK_FINISHED, or both";
     if (hook->attempts_max < 0)
         return "the attempts are 1 or more, or 0 for the default";
-    if (hook->delay_ms < 0 || hook->delay_ms > PW_DELAY_MS_MAX || hook->lease_ms < 0 ||
-        hook->lease_ms > PW_DELAY_MS_MAX)
-        return "the delay and the lease are 1 ms to 365 days, or 0 for the default";
+    if (hook->delay_ms < 0 || hook->delay_ms > PW_DELAY_MS_MAX)
+        return "the delay is 1 ms to 365 days, or 0 for the default";
+    if (hook->lease_ms != 0 && (hook->lease_ms < PW_LEASE_MS_MIN || hook->lease_ms > PW_DELAY_MS_MAX))
+        return "the lease is 100 ms to 365 days, or 0 for the default";
     return NULL;
 }
 
@@ -204,9 +205,25 @@ static struct notice notice_of(const struct pw_unit *unit, const struct pw_op *o
                                                      : (struct notice){ 0 };
     case PW_OP_FINISH:
         return pw_unit_ends_job(unit) ? (struct notice){ 0 } : (struct notice){ .event = PAWL_HOOK_FINISHED };
-    default:
-        return (struct notice){ 0 };
+    case PW_OP_FENCE:
+    case PW_OP_STEP:
+    case PW_OP_CONSUME:
+    case PW_OP_LOG:
+    case PW_OP_PAUSE:
+    case PW_OP_DEMAND:
+    case PW_OP_END:
+    case PW_OP_CLAIM:
+    case PW_OP_RENEW:
+    case PW_OP_REAP:
+    case PW_OP_SQL:
+    case PW_OP_MUTATE:
+    case PW_OP_HOOK:
+    case PW_OP_HOOK_CLAIM:
+    case PW_OP_HOOK_SETTLE:
+    case PW_OP_HOOK_RESEND:
+        break;
     }
+    return (struct notice){ 0 };
 }
 
 static pawl_status add_notice(pawl_engine *engine, struct pw_unit *unit, const struct pw_hook *hook,

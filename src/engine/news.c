@@ -90,7 +90,25 @@ static void note_op(pawl_engine *engine, const struct pw_op *op, struct news *ne
     case PW_OP_END:
         news->is_jobs |= op->as.end.instance != 0;
         break;
-    default:
+    case PW_OP_FENCE:
+    case PW_OP_RESTART:
+    case PW_OP_STEP:
+    case PW_OP_CONSUME:
+    case PW_OP_LOG:
+    case PW_OP_PARK:
+    case PW_OP_HOLD:
+    case PW_OP_PAUSE:
+    case PW_OP_DEMAND:
+    case PW_OP_FINISH:
+    case PW_OP_CLAIM:
+    case PW_OP_RENEW:
+    case PW_OP_REAP:
+    case PW_OP_SQL:
+    case PW_OP_MUTATE:
+    case PW_OP_HOOK:
+    case PW_OP_HOOK_CLAIM:
+    case PW_OP_HOOK_SETTLE:
+    case PW_OP_HOOK_RESEND:
         break;
     }
 }

@@ -93,10 +93,20 @@ static int64_t changed_by(const struct pw_op *op)
         return op->as.finish.instance;
     case PW_OP_END:
         return op->as.end.instance;
-    default: /* what looks, what is a runner's own affair, claims, which are many, and children that are reached: whoever
-              * watches one hears of its claim */
-        return 0;
+    case PW_OP_FENCE:
+    case PW_OP_REACH:
+    case PW_OP_CLAIM:
+    case PW_OP_RENEW:
+    case PW_OP_REAP:
+    case PW_OP_SQL:
+    case PW_OP_MUTATE:
+    case PW_OP_HOOK:
+    case PW_OP_HOOK_CLAIM:
+    case PW_OP_HOOK_SETTLE:
+    case PW_OP_HOOK_RESEND:
+        break; /* checks, leases and hooks; claims are many; a child that is reached is told when it is claimed */
     }
+    return 0;
 }
 
 static void tell_of_unit(struct pw_watches *watches, const struct pw_unit *unit)

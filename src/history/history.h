@@ -23,9 +23,9 @@ struct pw_step {
     bool running;           /* its body is under way */
 
     /* The unit that must be answered before the outcome may be told: the store may still refuse it. */
-    int64_t unsettled;    /* 0: settled */
-    bool in_store;        /* a row is there, or will be once what is queued is applied */
-    pawl_status rejected; /* PAWL_OK, or how that unit was refused */
+    int64_t unsettled;        /* 0: settled */
+    bool in_store;            /* a row is there, or will be once what is queued is applied */
+    enum pw_refusal rejected; /* why that unit was refused */
     struct pw_text rejected_text;
     const struct pw_mutation *mutations; /* of the attempt that is unsettled */
     struct pawl_policy policy;           /* of that attempt */

@@ -207,7 +207,7 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
 static bool has_rejection(const struct pw_history *history)
 {
     const struct pw_step *step = history->first;
-    while (step != NULL && step->rejected == PAWL_OK)
+    while (step != NULL && step->rejected == PW_REFUSED_NOT)
         step = step->next;
     return step != NULL;
 }

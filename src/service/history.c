@@ -5,6 +5,8 @@
 #include "service/cursor.h"
 #include "service/jobs.h"
 #include "service/rows.h"
+#include "base/rows.h"
+#include "store/page.h"
 #include "value/value.h"
 
 /* One of the three listings of a history while it is read. */

@@ -7,6 +7,8 @@
 #include "service/cursor.h"
 #include "service/jobs.h"
 #include "service/rows.h"
+#include "base/rows.h"
+#include "store/page.h"
 #include "value/value.h"
 
 static pawl_status answer(pawl_scope *scope, const struct pw_instance *row, const struct pw_instance *parent,

@@ -148,7 +148,7 @@ static pawl_status answer_look(pawl_lane *lane, struct pw_step *step, const stru
         return pw_recall_interrupt(lane);
     if (status != PAWL_OK || *out_decided)
         return status;
-    if (step->rejected != PAWL_OK)
+    if (step->rejected != PW_REFUSED_NOT)
         pw_recall_take_back_timeout(turn, step);
     if (turn->event_hint > turn->history->event_seq) {
         status = pw_recall_read_events(lane);

@@ -32,12 +32,16 @@ struct turn_unit {
 static void reject_step(pawl_turn *turn, struct turn_unit *own)
 {
     struct pw_step *step = own->step;
-    step->rejected = own->unit.status;
+    step->rejected = own->unit.refusal;
     turn->rejections++;
     step->rejected_text = (struct pw_text){ NULL, 0 };
     (void)pw_arena_text(&turn->arena, pw_text_of(own->unit.error.text), &step->rejected_text);
     if (own->inserts_step)
         step->in_store = false;
+    for (const struct pw_mutation *mutation = step->mutations; mutation != NULL; mutation = mutation->next) {
+        if (step->rejected == PW_REFUSED_OTHER_MOVED && mutation->target != NULL)
+            mutation->target->is_known = false; /* it has moved */
+    }
 }
 
 static void note_answer(pawl_turn *turn, struct turn_unit *own)
@@ -138,8 +142,8 @@ static bool add_lines(struct turn_unit *own, const struct pw_log_list *logs)
     return true;
 }
 
-/* The turn's lines, and then those of the boundary. */
-static bool add_logs(struct turn_unit *own, const struct pw_log_list *logs)
+/* The turn's lines, then what was said on the lane up to here, and then those of the boundary. */
+static bool add_logs(struct turn_unit *own, const pawl_lane *lane, const struct pw_log_list *logs)
 {
     own->logs = own->turn->logs;
     if (logs != NULL)
@@ -188,8 +192,8 @@ static pawl_status add_mutation(struct turn_unit *own, const struct pw_mutation 
             mutation->workflow, mutation->id, mutation->payload, error);
     case PW_MUTATION_EVENT:
         own->creates = true;
-        return pw_service_add_event(turn->engine, &own->unit, mutation->workflow, mutation->id, mutation->type,
-                                    mutation->payload, error);
+        return pw_service_add_event(turn->engine, &own->unit, mutation->target, mutation->workflow, mutation->id,
+                                    mutation->type, mutation->payload, error);
     }
     return PAWL_INVALID;
 }
@@ -294,14 +298,16 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
     bool complete = status == PAWL_OK && add_step(own, step) && add_consumption(own, boundary) &&
                     add_job(own, boundary->makes) && add_end(own, boundary->ends) &&
                     add_announcement(own, boundary->announces);
-    if (!complete || !add_logs(own, &boundary->logs) || !add_lines(own, &boundary->verdict) ||
+    /* Of a lane that was not there, because the turn closes, nothing is said with it. */
+    const pawl_lane *speaker = step->lane == lane && step->reached_pass == turn->history->pass ? lane : NULL;
+    if (!complete || !add_logs(own, speaker, &boundary->logs) || !add_lines(own, &boundary->verdict) ||
         pw_hooks_annotate(turn->engine, &own->unit) != PAWL_OK) {
         unit_drop(own);
         return pw_turn_out_of_memory(turn);
     }
-    if (step->rejected != PAWL_OK)
+    if (step->rejected != PW_REFUSED_NOT)
         turn->rejections--;
-    step->rejected = PAWL_OK;
+    step->rejected = PW_REFUSED_NOT;
     step->mutations = boundary->mutations;
     lane->after = unit_submit(own);
     step->unsettled = unsettled ? lane->after : 0;
@@ -441,7 +447,7 @@ static bool is_left_over(const pawl_lane *lane, const struct pw_step *step)
     if (step->reached_pass != lane->turn->history->pass || !pw_lane_is_within(step->lane, lane) ||
         !pw_lane_is_abandoned(step->lane))
         return false;
-    return step->rejected != PAWL_OK || (step->in_store && step->row.status == PAWL_STEP_WAITING);
+    return step->rejected != PW_REFUSED_NOT || (step->in_store && step->row.status == PAWL_STEP_WAITING);
 }
 
 static bool add_abandoned(struct turn_unit *own, const pawl_lane *lane, int64_t now_ms)
@@ -450,8 +456,8 @@ static bool add_abandoned(struct turn_unit *own, const pawl_lane *lane, int64_t 
     for (struct pw_step *step = turn->history->first; step != NULL; step = step->next) {
         if (!is_left_over(lane, step))
             continue;
-        turn->rejections -= step->rejected != PAWL_OK; /* nobody will ask what became of it */
-        step->rejected = PAWL_OK;
+        turn->rejections -= step->rejected != PW_REFUSED_NOT; /* nobody will ask what became of it */
+        step->rejected = PW_REFUSED_NOT;
         mark_abandoned(turn->history, step, now_ms);
         struct pw_job job;
         if (!add_step(own, step) || (pw_job_of_step(step, &job) && !add_end(own, &job)))
@@ -472,7 +478,7 @@ pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t win
     if (own == NULL)
         return pw_turn_out_of_memory(turn);
     if (!pw_arena_text(&turn->history->arena, pw_text_of(text), &step->row.result) || !add_step(own, step) ||
-        !add_abandoned(own, lane, now_ms) || !add_logs(own, NULL)) {
+        !add_abandoned(own, lane, now_ms) || !add_logs(own, lane, NULL)) {
         unit_drop(own);
         return pw_turn_out_of_memory(turn);
     }
@@ -482,23 +488,6 @@ pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t win
 }
 
 /* ---- Closing -------------------------------------------------------------------------------------------------- */
-
-/* Whose it is.  A run that ends before it was loaded, because that was demanded, is looked up. */
-static pawl_status find_link(const pawl_turn *turn, struct pw_link *out_link)
-{
-    struct pw_store *store = turn->engine->store;
-    struct pw_arena arena = { 0 };
-    struct pw_instance instance;
-    if (turn->history != NULL) {
-        *out_link = turn->history->link;
-        return PAWL_OK;
-    }
-    pawl_status status = store->ops->read_instance_by_key(store, &arena, turn->claim.fence.instance, &instance, NULL);
-    if (status == PAWL_OK)
-        *out_link = instance.link;
-    pw_arena_clear(&arena);
-    return status;
-}
 
 /* With a run end its jobs; what was demanded of it is demanded of its attached children; and its parent is told. */
 static pawl_status add_end_of_run(struct turn_unit *own, const struct pw_closing *closing)
@@ -515,17 +504,17 @@ static pawl_status add_end_of_run(struct turn_unit *own, const struct pw_closing
             (struct pw_op_reach){ .parent = fence->instance, .run = fence->run, .demand = closing->passed_on };
         own->creates = true; /* they may be due here */
     }
-    struct pw_link link;
-    pawl_status status = find_link(turn, &link);
-    if (status != PAWL_OK || link.parent == 0)
-        return status;
+    /* One that ends before it was loaded, because that was demanded, has its claim only. */
+    const struct pw_link *link = history != NULL ? &history->link : &turn->claim.link;
+    if (link->parent == 0)
+        return PAWL_OK;
     struct pw_outcome_told told = { .run = fence->run,
                                     .outcome = closing->outcome,
                                     .output = closing->output,
                                     .error_name = closing->error_name,
                                     .error_message = closing->error_message,
                                     .may_retry = !turn->for_good };
-    return pw_service_add_answer(turn->engine, &own->unit, &link, turn->claim.workflow, turn->claim.id, &told, NULL);
+    return pw_service_add_answer(turn->engine, &own->unit, link, turn->claim.workflow, turn->claim.id, &told, NULL);
 }
 
 /* What every wait has looked at.  One that was looked at before another branch read on has not seen what came then; and none
@@ -591,7 +580,8 @@ pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing)
     return PAWL_OK;
 }
 
-pawl_status pw_boundary_knock(pawl_turn *turn)
+/* lease_ms 0: the lease is left as it is. */
+static pawl_status submit_empty(pawl_turn *turn, int64_t lease_ms)
 {
     struct turn_unit *own = unit_new(turn);
     if (own == NULL)
@@ -632,10 +622,6 @@ bool pw_log_system(pawl_turn *turn, struct pw_log_list *logs, enum pawl_log_leve
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    /* The formats here cut what they quote by bytes, maybe within a character. */
-    struct pw_text text = pw_text_of(message);
-    while (text.size > 0 && !pw_text_is_utf8(text))
-        text.size--;
     struct pw_log_line *line = pw_arena_zero(&turn->arena, sizeof *line);
     if (line == NULL || !pw_arena_text(&turn->arena, text, &line->row.message))
         return false;

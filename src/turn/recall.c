@@ -94,6 +94,7 @@ pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size,
         return status;
     struct pw_step *step = *out_step;
     lane->expected = step->next;
+    lane->reached = step;
     uint64_t pass = lane->turn->history->pass;
     if (step->running || (step->reached_pass == pass && pw_lanes_are_concurrent(step->lane, lane)))
         return pw_lane_error(lane, PAWL_DUPLICATE_STEP_KEY,
@@ -162,8 +163,8 @@ pawl_status pw_recall_choice(pawl_lane *lane, struct pw_step *step, struct pawl_
         if (status != PAWL_OK)
             return status;
     } while (true);
-    bool lost = step->rejected == PAWL_OK && has_lost(step);
-    if (step->rejected == PAWL_OK && !lost)
+    bool lost = step->rejected == PW_REFUSED_NOT && has_lost(step);
+    if (step->rejected == PW_REFUSED_NOT && !lost)
         *out_decided = answer_if_finished(lane, step, out_answer);
     if (*out_decided || !(lost || pw_lane_is_abandoned(lane)))
         return PAWL_OK;
@@ -184,8 +185,9 @@ pawl_status pw_recall_ask(pawl_lane *lane, const struct pw_call_name *call, pw_l
 {
     pawl_turn *turn = lane->turn;
     struct pw_step *step;
-    pthread_mutex_lock(&turn->lock);
-    pawl_status status = pw_recall_reach(lane, call->name, call->size, call->kind, &step);
+    pawl_status status = pw_recall_enter(lane);
+    if (status == PAWL_OK)
+        status = pw_recall_reach(lane, call->name, call->size, call->kind, &step);
     if (status == PAWL_OK) {
         do
             status = look(lane, step, question, out_answer);
@@ -231,17 +233,17 @@ pawl_status pw_recall_describe(pawl_lane *lane, struct pw_step *step, const stru
 /* The store refused what the attempt registered (T3). */
 static pawl_status tell_rejection(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
 {
-    pawl_status why = step->rejected;
-    if (why == PAWL_BUSY) { /* the target of an event moved at the same instant: the same again, on what it is now */
+    enum pw_refusal why = step->rejected;
+    if (why == PW_REFUSED_OTHER_MOVED) { /* the target of an event: record the same again, on what the target is now */
         struct pw_attempt_success again = {
             .attempt = step->row.attempts, .result = step->row.result, .policy = policy, .mutations = step->mutations
         };
         return pw_boundary_complete(lane, step, &again);
     }
-    bool unique = why == PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION || why == PAWL_INSTANCE_ID_ALREADY_EXISTS;
+    bool unique = why == PW_REFUSED_UNIQUE || why == PW_REFUSED_INSTANCE_EXISTS || why == PW_REFUSED_EVENT_EXISTS;
+    pawl_status status = unique ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION : pw_refusal_status(why);
     struct pw_attempt_failure failure = { .attempt = step->row.attempts,
-                                          .name =
-                                              pawl_status_name(unique ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION : why),
+                                          .name = pawl_status_name(status),
                                           .message = step->rejected_text.data != NULL ? step->rejected_text.data : "",
                                           .may_retry = !unique,
                                           .policy = policy,
@@ -353,7 +355,7 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
     status = pw_recall_describe(lane, step, policy);
     if (status != PAWL_OK)
         return status;
-    pawl_attempt *attempt = pw_attempt_new(lane, step, policy, now_ms);
+    pawl_attempt *attempt = pw_attempt_new(lane, step, policy);
     if (attempt == NULL)
         return pw_turn_out_of_memory(turn);
     *out_answer = (struct pawl_answer){ .kind = PAWL_ANSWER_RUN, .attempt = attempt };
@@ -368,7 +370,9 @@ static pawl_status step_look(pawl_lane *lane, struct pw_step *step, const void *
     pawl_status status = pw_recall_settle(lane, step, out_answer, &decided);
     if (status != PAWL_OK || decided)
         return status;
-    if (step->rejected != PAWL_OK) {
+    if (step->rejected != PW_REFUSED_NOT && pw_mutations_look(lane->turn, step->mutations))
+        return PAWL_CONFLICT;
+    if (step->rejected != PW_REFUSED_NOT) {
         status = tell_rejection(lane, step, policy);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
@@ -393,12 +397,13 @@ pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size
         return pw_lane_error(lane, PAWL_INVALID, "step \"%.*s\": %s", (int)(name_size < 80 ? name_size : 80), name,
                              wrong);
     struct pw_call_name call = { name, name_size, PAWL_STEP_DO };
-    pawl_status status = pw_recall_ask(lane, &call, step_look, policy, out_answer);
-    if (status == PAWL_OK && out_answer->kind == PAWL_ANSWER_RUN) {
+    for (;;) {
+        pawl_status status = pw_recall_ask(lane, &call, step_look, policy, out_answer);
+        if (status != PAWL_OK || out_answer->kind != PAWL_ANSWER_RUN)
+            return status;
         pw_commit_kick(turn->engine->commit); /* a body may take long; nobody's commit shall wait for it */
         turn->host->attempt_begins(turn->runner, out_answer->attempt);
     }
-    return status;
 }
 
 /* ---- Sleeps ------------------------------------------------------------------------------------------------------- */
@@ -523,7 +528,7 @@ static pawl_status time_out(pawl_lane *lane, struct pw_step *step, int64_t now_m
 
 void pw_recall_take_back_timeout(pawl_turn *turn, struct pw_step *step)
 {
-    step->rejected = PAWL_OK;
+    step->rejected = PW_REFUSED_NOT;
     turn->rejections--;
     step->row.status = PAWL_STEP_WAITING;
     step->row.next_retry_at_ms = 0;
@@ -547,7 +552,7 @@ static pawl_status event_look(pawl_lane *lane, struct pw_step *step, const void 
         return status;
     int64_t now_ms = pawl_now_ms(turn->engine);
     bool is_new = !step->in_store;
-    if (step->rejected != PAWL_OK)
+    if (step->rejected != PW_REFUSED_NOT)
         pw_recall_take_back_timeout(turn, step);
     if (turn->event_hint > turn->history->event_seq) {
         status = pw_recall_read_events(lane);
@@ -597,12 +602,29 @@ static pawl_lane *lane_to_blame(pawl_turn *turn, const struct pw_step *step)
     return is_reached && pw_lane_is_abandoned(step->lane) ? step->lane : &turn->main;
 }
 
+bool pw_recall_needs_look(const pawl_turn *turn)
+{
+    for (const struct pw_step *step = turn->history->first; step != NULL && turn->rejections > 0; step = step->next) {
+        if (step->rejected != PW_REFUSED_NOT && !pw_mutations_are_known(step->mutations))
+            return true;
+    }
+    return false;
+}
+
+void pw_recall_look_at_targets(pawl_turn *turn)
+{
+    for (const struct pw_step *step = turn->history->first; step != NULL; step = step->next) {
+        if (step->rejected != PW_REFUSED_NOT)
+            (void)pw_mutations_look(turn, step->mutations);
+    }
+}
+
 /* With the lock held.  The turn closes before the workflow asks for these steps again. */
 pawl_status pw_recall_record_rejections(pawl_turn *turn)
 {
     pawl_status status = PAWL_OK;
     for (struct pw_step *step = turn->history->first; step != NULL && status == PAWL_OK; step = step->next) {
-        if (step->rejected == PAWL_OK)
+        if (step->rejected == PW_REFUSED_NOT)
             continue;
         if (step->row.kind != PAWL_STEP_DO)
             pw_recall_take_back_timeout(turn, step);

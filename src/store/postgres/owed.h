@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "store/rows.h"
+#include "base/rows.h"
 #include "store/store.h"
 
 struct pw_pg_debt {

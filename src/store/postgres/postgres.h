@@ -12,7 +12,7 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/owed.h"
 #include "store/postgres/presence.h"
-#include "store/rows.h"
+#include "base/rows.h"
 #include "store/store.h"
 
 struct pw_postgres {
@@ -39,8 +39,6 @@ struct pw_postgres {
  * back. */
 pawl_status pw_pg_take(struct pw_postgres *postgres, enum pw_pg_role role, int64_t until_ms,
                        struct pw_pg_connection **out_connection, struct pawl_error *error) PAWL_MUST_CHECK;
-/* One that is idle and open; NULL: there is none. */
-struct pw_pg_connection *pw_pg_take_idle(struct pw_postgres *postgres, enum pw_pg_role role);
 /* Recovers it first, if something failed. */
 void pw_pg_give(struct pw_postgres *postgres, struct pw_pg_connection *connection);
 void pw_pg_close_idle(struct pw_postgres *postgres);
@@ -56,7 +54,9 @@ struct pw_pg_question {
 };
 pawl_status pw_pg_read_all(struct pw_postgres *postgres, const struct pw_pg_question *questions, size_t count,
                            struct pawl_error *error) PAWL_MUST_CHECK;
-/* The same for one that writes and may be repeated, on a writer, in a transaction of its own and with its own patience. */
+/* The same for what writes and may be repeated, on a writer, in a transaction of its own and with its own patience. */
+pawl_status pw_pg_write_all(struct pw_postgres *postgres, const struct pw_pg_question *questions, size_t count,
+                            int64_t patience_ms, struct pawl_error *error) PAWL_MUST_CHECK;
 pawl_status pw_pg_write(struct pw_postgres *postgres, const struct pw_call *call, int64_t patience_ms,
                         pw_pg_take_fn *take, void *user, struct pawl_error *error) PAWL_MUST_CHECK;
 

@@ -3,7 +3,7 @@
 #define PW_STORE_POSTGRES_READ_H
 
 #include "store/postgres/fields.h"
-#include "store/rows.h"
+#include "base/rows.h"
 
 typedef void pw_pg_read_row_fn(struct pw_fields *fields, void *row);
 

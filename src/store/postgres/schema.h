@@ -3,7 +3,7 @@
 #define PW_STORE_POSTGRES_SCHEMA_H
 
 #include "store/postgres/connection.h"
-#include "store/rows.h"
+#include "base/rows.h"
 
 /* Any number of processes at once.  PAWL_STORE_TOO_NEW: the schema is of a later version.  PAWL_STORE_CORRUPT: somebody
  * else's table has one of our names. */

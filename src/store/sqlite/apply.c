@@ -6,11 +6,9 @@
 #include "base/error.h"
 #include "store/sqlite/batch.h"
 
-pawl_status pw_refuse(struct pw_batch *batch, pawl_status status)
+static bool is_refused(const struct pw_batch *batch)
 {
-    batch->unit->status = status;
-    batch->refused = true;
-    return status;
+    return batch->unit->refusal != PW_REFUSED_NOT;
 }
 
 static pawl_status apply_op(struct pw_batch *batch, struct pw_op *op)
@@ -80,10 +78,10 @@ static pawl_status apply_undoable(struct pw_batch *batch)
     if (status != PAWL_OK)
         return status;
     status = apply_ops(batch);
-    if (status != PAWL_OK && !batch->refused)
+    if (status != PAWL_OK && !is_refused(batch))
         return status;
     status = PAWL_OK;
-    if (batch->refused)
+    if (is_refused(batch))
         status = pw_query_simple(batch->connection, PW_QUERY_UNIT_UNDO, batch->error);
     if (status == PAWL_OK)
         status = pw_query_simple(batch->connection, PW_QUERY_UNIT_END, batch->error);
@@ -94,21 +92,19 @@ static pawl_status apply_plain(struct pw_batch *batch)
 {
     sqlite3_int64 changes = sqlite3_total_changes64(batch->connection->db);
     pawl_status status = apply_ops(batch);
-    if (!batch->refused)
+    if (!is_refused(batch))
         return status;
     if (sqlite3_total_changes64(batch->connection->db) != changes)
         return pw_error(batch->error, status, "%s", batch->unit->error.text);
     return PAWL_OK;
 }
 
-/* A unit that is not refused keeps a status that is no answer until the commit. */
 static pawl_status apply_units(struct pw_batch *batch, struct pw_unit **units, size_t count)
 {
     pawl_status status = PAWL_OK;
     for (size_t position = 0; position < count && status == PAWL_OK; position++) {
         batch->unit = units[position];
-        batch->unit->status = PAWL_STORE_UNAVAILABLE;
-        batch->refused = false;
+        pw_unit_begin(batch->unit);
         status = pw_unit_needs_undo(batch->unit) ? apply_undoable(batch) : apply_plain(batch);
     }
     return status;
@@ -116,11 +112,10 @@ static pawl_status apply_units(struct pw_batch *batch, struct pw_unit **units, s
 
 static void answer(struct pw_unit **units, size_t count, pawl_status status)
 {
-    for (size_t position = 0; position < count; position++)
-        if (status != PAWL_OK || units[position]->status == PAWL_STORE_UNAVAILABLE)
-            units[position]->status = status;
-    for (size_t position = 0; position < count; position++)
+    for (size_t position = 0; position < count; position++) {
+        pw_unit_answer(units[position], status);
         units[position]->undone = status != PAWL_OK; /* a failed COMMIT was rolled back: readers never see it */
+    }
 }
 
 /* A busy database is told apart from other trouble: it has taken its time already, and may be better later. */
@@ -139,9 +134,10 @@ pawl_status pw_sqlite_apply(struct pw_store *store, struct pw_unit **units, size
                             struct pawl_error *error)
 {
     struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
-    struct pw_batch batch = { .sqlite = sqlite, .now_ms = now_ms, .error = error };
+    struct pw_batch batch = { .sqlite = sqlite, .error = error };
     batch.connection = pw_sqlite_take_writer(sqlite);
     pawl_status status = begin_transaction(batch.connection, error);
+    batch.now_ms = store->ops->now_ms(store); /* only now: whoever had the lock before us has an earlier one */
     if (status == PAWL_OK)
         status = apply_units(&batch, units, count);
     if (status == PAWL_OK)

@@ -1,12 +1,12 @@
 /* batch.h - a transaction under way, as the ops see it.
  *
- * An op ends in one of three ways: PAWL_OK; a refusal, told with pw_refuse(), which concerns its unit alone; or
+ * An op ends in one of three ways: PAWL_OK; a refusal, told with pw_unit_refuse(), which concerns its unit alone; or
  * trouble, told in batch->error, which ends the transaction for all. */
 #ifndef PW_STORE_SQLITE_BATCH_H
 #define PW_STORE_SQLITE_BATCH_H
 
 #include "store/sqlite/query.h"
-#include "store/rows.h"
+#include "base/rows.h"
 #include "store/sqlite/sqlite.h"
 
 struct pw_batch {
@@ -14,12 +14,8 @@ struct pw_batch {
     struct pw_sqlite_connection *connection;
     int64_t now_ms;
     struct pw_unit *unit; /* the one that is being applied */
-    bool refused;         /* it was */
     struct pawl_error *error;
 };
-
-/* The unit is not applied; why is in its error: `return pw_refuse(batch, pw_error(&batch->unit->error, ...))`. */
-pawl_status pw_refuse(struct pw_batch *batch, pawl_status status);
 
 /* Of statements that must have changed a row: PAWL_CONFLICT when they did not.  Runs and ends the query. */
 pawl_status pw_run_on_task(struct pw_batch *batch, struct pw_query *query);
@@ -32,6 +28,7 @@ struct pw_look {
     enum pw_demand demand;
     int64_t started_at_ms; /* 0: not yet */
     int64_t event_seq;
+    int64_t updated_at_ms; /* the newest time of the run */
 
     /* Of a look at the lease. */
     enum pw_task_status status;

@@ -87,10 +87,7 @@ pawl_status pw_apply_event(struct pw_batch *batch, struct pw_op_event *op)
     status = insert_event(batch, op, &look);
     if (status != PAWL_OK)
         return status;
-    if (!op->recorded)
-        return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_INSTANCE_ID_ALREADY_EXISTS,
-                                         "the run has an event of this id already"));
-    return count_event(batch, op);
+    return op->recorded ? count_event(batch, op, &look) : refuse_known_id(batch);
 }
 
 pawl_status pw_apply_consume(struct pw_batch *batch, const struct pw_op_consume *op)

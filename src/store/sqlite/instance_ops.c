@@ -66,9 +66,8 @@ pawl_status pw_apply_create(struct pw_batch *batch, struct pw_op_create *op)
         return insert_task(batch, op);
     if (op->skip_existing)
         return PAWL_OK;
-    return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_INSTANCE_ID_ALREADY_EXISTS,
-                                     "workflow %.*s has an instance %.*s already", (int)op->workflow.size,
-                                     op->workflow.data, (int)op->id.size, op->id.data));
+    return pw_unit_refuse_saying(batch->unit, PW_REFUSED_INSTANCE_EXISTS, "workflow %.*s has an instance %.*s already",
+                                 (int)op->workflow.size, op->workflow.data, (int)op->id.size, op->id.data);
 }
 
 static pawl_status keep_steps(struct pw_batch *batch, const struct pw_op_restart *op)
@@ -127,7 +126,7 @@ static pawl_status end_run(struct pw_batch *batch, struct pw_op_finish *op, bool
     pw_bind_text(&query, op->output);
     pw_bind_text(&query, op->error_name);
     pw_bind_text(&query, op->error_message);
-    pw_bind_integer(&query, batch->now_ms);
+    pw_bind_integer(&query, op->completed_at_ms);
     pw_bind_time(&query, op->started_at_ms);
     status = pw_query_run(&query, batch->error);
     if (status != PAWL_OK)

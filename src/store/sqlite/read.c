@@ -2,7 +2,8 @@
  * and every unit that was answered before it began. */
 #include "base/error.h"
 #include "store/sqlite/read.h"
-#include "store/rows.h"
+#include "base/rows.h"
+#include "store/page.h"
 #include "store/sqlite/sqlite.h"
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------- */

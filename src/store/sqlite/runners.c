@@ -5,7 +5,7 @@
  * Rows of the dead are deleted by whoever says something next, and by reaping.  In memory a runner lives until it is
  * withdrawn. */
 #include "base/error.h"
-#include "store/rows.h"
+#include "base/rows.h"
 #include "store/sqlite/query.h"
 #include "store/sqlite/sqlite.h"
 

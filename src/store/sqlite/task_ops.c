@@ -5,7 +5,7 @@
 
 pawl_status pw_refuse_moved(struct pw_batch *batch)
 {
-    return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_CONFLICT, "the run has moved on"));
+    return pw_unit_refuse(batch->unit, PW_REFUSED_MOVED);
 }
 
 pawl_status pw_run_on_task(struct pw_batch *batch, struct pw_query *query)
@@ -25,6 +25,7 @@ static void read_look(struct pw_query *query, struct pw_look *look)
     look->demand = (enum pw_demand)pw_column_choice(query, PW_DEMAND_TERMINATE);
     look->started_at_ms = pw_column_time(query);
     look->event_seq = pw_column_count(query);
+    look->updated_at_ms = pw_column_time(query);
 }
 
 pawl_status pw_look_at_task(struct pw_batch *batch, int64_t instance, struct pw_look *out_look)
@@ -61,14 +62,12 @@ pawl_status pw_apply_fence(struct pw_batch *batch, struct pw_op_fence *op)
     if (status != PAWL_OK)
         return status;
     if (!look.found || look.run != op->at.run || look.epoch != op->at.epoch)
-        return op->is_foreign ? pw_refuse(batch, pw_error(&batch->unit->error, PAWL_BUSY,
-                                                          "another run that this concerns has moved on"))
-                              : pw_refuse_moved(batch);
+        return pw_unit_refuse(batch->unit, op->is_foreign ? PW_REFUSED_OTHER_MOVED : PW_REFUSED_MOVED);
     op->pause_requested = look.pause_requested;
     op->demand = look.demand;
     op->event_seq = look.event_seq;
     if (op->unless_pause && look.pause_requested)
-        return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_STOPPED, "a pause is requested"));
+        return pw_unit_refuse(batch->unit, PW_REFUSED_PAUSE_REQUESTED);
     if (op->unless_new_events && look.event_seq > op->event_seq_seen)
         return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_BUSY, "an event came that the turn has not seen"));
     return PAWL_OK;

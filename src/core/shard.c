@@ -1,5 +1,5 @@
 /* shard.c - which shard an instance is in.  What is computed here is in databases: it never changes. */
-#include "store/store.h"
+#include "core/shard.h"
 
 /* FNV-1a; 0 stands for its own beginning. */
 uint64_t pw_stable_hash(uint64_t hash, struct pw_text text)
@@ -21,4 +21,13 @@ int pw_shard_of(struct pw_text workflow, struct pw_text id)
     hash ^= hash >> 32;
     hash ^= hash >> 16;
     return (int)((hash ^ hash >> 8) % PW_SHARD_COUNT);
+}
+
+bool pw_share_excepts(const struct pw_share *share, int64_t instance)
+{
+    for (size_t i = 0; i < share->except_count; i++) {
+        if (share->except[i] == instance)
+            return true;
+    }
+    return false;
 }

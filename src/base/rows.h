@@ -1,6 +1,6 @@
 /* rows.h - a growing array in an arena, for results whose number is not known beforehand. */
-#ifndef PW_STORE_ROWS_H
-#define PW_STORE_ROWS_H
+#ifndef PW_BASE_ROWS_H
+#define PW_BASE_ROWS_H
 
 #include "base/arena.h"
 

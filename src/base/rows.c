@@ -1,5 +1,5 @@
 /* rows.c - see rows.h.  The arrays outgrown stay in the arena: at most as much again as the last one. */
-#include "store/rows.h"
+#include "base/rows.h"
 
 #include <stdint.h>
 

@@ -1,0 +1,373 @@
+/* ops.h - what a unit of work can do.  Every change of state is a unit: a list of ops that is applied wholly or not at all.
+ *
+ * PW_OP_LIST names every op once.  Switches over op kinds have no `default`, so that the compiler names the places which a
+ * new op has to visit.  An op's struct says what goes in and what comes out; outputs are valid when the unit was applied,
+ * except those of a fence, which are also valid when the fence refuses.
+ *
+ * Everything that an op points at is borrowed until its unit is answered. */
+#ifndef PW_CORE_OPS_H
+#define PW_CORE_OPS_H
+
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "core/refusal.h"
+#include "core/rows.h"
+#include "core/shard.h"
+
+/* X(KIND, member of struct pw_op, which is also its word in traces) */
+#define PW_OP_LIST(X)                                                                                                  \
+    X(FENCE, fence)             /* checks that the caller still holds the run */                                       \
+    X(CREATE, create)           /* adds an instance and its task */                                                    \
+    X(RESTART, restart)         /* begins a new run of an instance */                                                  \
+    X(STEP, step)               /* inserts or updates a step row by (instance, run, seq) */                            \
+    X(EVENT, event)             /* adds an event to a run */                                                           \
+    X(CONSUME, consume)         /* marks an event as delivered */                                                      \
+    X(LOG, log)                 /* adds a log line */                                                                  \
+    X(PARK, park)               /* gives up the task: it is waiting, due, or paused */                                 \
+    X(HOLD, hold)               /* gives the task to a runner: the eager claim */                                      \
+    X(PAUSE, pause)             /* sets or clears the request for a pause */                                           \
+    X(DEMAND, demand)           /* raises what is demanded of a run */                                                 \
+    X(REACH, reach)             /* raises it for the children of a run, and ends its jobs */                           \
+    X(FINISH, finish)           /* writes the outcome into the instance and deletes the task */                        \
+    X(END, end)                 /* terminates an instance by its name, if it is open */                                \
+    X(CLAIM, claim)             /* takes due tasks for a runner */                                                     \
+    X(RENEW, renew)             /* renews leases */                                                                    \
+    X(REAP, reap)               /* ends the leases of dead runners */                                                  \
+    X(SQL, sql)                 /* runs the user's SQL */                                                              \
+    X(MUTATE, mutate)           /* calls the user's function inside the transaction */                                 \
+    X(HOOK, hook)               /* records a delivery about an earlier op of the unit */                               \
+    X(HOOK_CLAIM, hook_claim)   /* takes due deliveries, for one attempt each */                                       \
+    X(HOOK_SETTLE, hook_settle) /* records how an attempt went */                                                      \
+    X(HOOK_RESEND, hook_resend) /* makes a delivery due again, whatever its state */
+
+enum pw_op_kind {
+#define PW_OP_KIND(KIND, member) PW_OP_##KIND,
+    PW_OP_LIST(PW_OP_KIND)
+#undef PW_OP_KIND
+};
+
+/* ---- Runs -------------------------------------------------------------------------------------------------------- */
+
+/* The flags ask for checks beyond the fence itself. */
+struct pw_op_fence {
+    struct pw_fence at;
+    bool is_foreign;        /* in: the fence of another run; if it does not hold: OTHER_MOVED instead of MOVED */
+    bool unless_pause;      /* in: refuse with PAUSE_REQUESTED when a pause is requested */
+    bool unless_new_events; /* in: refuse with NEW_EVENTS when event_seq is past event_seq_seen */
+    int64_t event_seq_seen;
+    int64_t lease_ms;     /* in: not 0: when the fence holds and the task is held, its lease lasts this long from now */
+    bool pause_requested; /* out */
+    enum pw_demand demand; /* out */
+    int64_t event_seq;     /* out */
+};
+
+/* An existing id refuses the unit (INSTANCE_EXISTS), unless skip_existing leaves it alone. */
+struct pw_op_create {
+    struct pw_text workflow, id, params;
+    struct pw_link link;
+    bool skip_existing;
+    int64_t hold_owner; /* not 0: this runner claims it at once, until now + hold_lease_ms */
+    int64_t hold_lease_ms;
+    bool created;          /* out */
+    struct pw_fence fence; /* out, when created: run 1, epoch 0, or 1 when held */
+    int64_t created_at_ms; /* out */
+};
+
+/* Refuses with MOVED unless the instance is in run `run`.  The new run is run + 1; its task is active, due now, epoch 0 (1
+ * when held).  Outcome and times of the old run are cleared.  Finished steps of the old run that were recorded before
+ * keep_before_seq are copied into the new one, except keep_except_seq and those with the error keep_except_error. */
+struct pw_op_restart {
+    int64_t instance, run;
+    int64_t hold_owner, hold_lease_ms;
+    int64_t keep_before_seq;          /* 0: keep none */
+    int64_t keep_except_seq;          /* 0: no exception */
+    struct pw_text keep_except_error; /* a name; absent: no exception */
+};
+
+/* Raises the epoch.  With event_seq_seen >= 0 and the task's event_seq past it, due_at becomes now, because an event came
+ * that the turn has not seen.  A requested pause takes effect: the status becomes PAUSED.  due_at_ms 0 keeps the task's due
+ * time; PW_NOW is now.  A run that would wait for repair although something is demanded of it does not: it becomes active,
+ * RESUME, due now. */
+#define PW_NOW (-1)
+struct pw_op_park {
+    int64_t instance;
+    enum pw_task_status status;
+    enum pw_task_kind kind;
+    int64_t due_at_ms;
+    int64_t event_seq_seen;         /* -1: do not look */
+    bool is_job;                    /* in, for hooks only: they are not told about jobs */
+    bool if_requested;              /* pause only if a pause is still requested; otherwise active and due now */
+    int64_t newest_ms;              /* the newest time that the turn has recorded: updated_at is not before it */
+    int64_t due_at_ms_set;          /* out */
+    enum pw_task_status status_set; /* out */
+};
+
+/* True: the park would have paused the task, but the reason is gone: the request was withdrawn, or there is a demand. */
+bool pw_park_goes_on(const struct pw_op_park *op, bool pause_requested, enum pw_demand demand);
+
+/* Raises the epoch, makes the task active and held, and clears the request for a pause.  A run that waited for repair is
+ * resumed: RESUME. */
+struct pw_op_hold {
+    int64_t instance, owner, lease_ms;
+    struct pw_claim claim; /* out; its texts are in the unit's arena */
+};
+
+struct pw_op_pause {
+    int64_t instance;
+    bool requested;
+};
+
+/* Raises the demand to at least this, and clears the request for a pause.  Raises event_seq by one, so that a turn which has
+ * not seen the demand does not park past it.  NONE only raises the number. */
+struct pw_op_demand {
+    int64_t instance;
+    enum pw_demand demand;
+};
+
+/* Every unfinished ATTACHED child that this run of the parent made gets the demand, as by PW_OP_DEMAND.  Unless it is held by
+ * a lease that has not expired, it becomes due now: active, RESUME, held by nobody, epoch raised.  Every unfinished JOB of the
+ * run ends as by PW_OP_END.  Demand NONE concerns only the jobs. */
+struct pw_op_reach {
+    int64_t parent, run;
+    enum pw_demand demand;
+    int64_t reached;    /* out: how many children and jobs */
+    int64_t *woken;     /* out, in the unit's arena: the children that became due, in the order of their keys */
+    size_t woken_count; /* out */
+};
+
+struct pw_op_finish {
+    int64_t instance;
+    enum pw_outcome outcome;
+    struct pw_text output, error_name, error_message;
+    int64_t newest_ms;                      /* the newest time that was recorded: the run does not end before it */
+    int64_t started_at_ms, completed_at_ms; /* out; started 0: it never was */
+};
+
+/* The outcome becomes TERMINATED and the task is deleted, whoever holds it.  Does nothing when there is no such instance or
+ * when it has ended. */
+struct pw_op_end {
+    struct pw_text workflow, id;
+    int64_t instance; /* out: its key; 0: nothing was done */
+};
+
+/* ---- History ----------------------------------------------------------------------------------------------------- */
+
+struct pw_op_step {
+    int64_t instance, run;
+    bool is_new; /* insert; otherwise update everything but seq, name, kind, created_at */
+    struct pw_step_row row;
+};
+
+/* The event's number is the task's event_seq raised by one.  An id that the run has already refuses the unit (EVENT_EXISTS).
+ * With unread_max, the unit is refused (TOO_MANY_EVENTS) if more events than that would be undelivered.  They are counted only
+ * where event_seq allows for so many.
+ *
+ * An answer needs no fence and refuses nothing.  It goes to the run that the instance is in now (`run` is ignored).  If that
+ * run has ended, or has the id, nothing happens.  A run that waits and is held by nobody becomes due now: active, WAKE, epoch
+ * raised.  A paused or held run only gets the event. */
+struct pw_op_event {
+    int64_t instance, run;
+    struct pw_text id, type, payload;
+    bool is_answer;
+    int64_t unread_max; /* 0: no limit */
+    bool recorded;      /* out */
+    bool woke;          /* out, for an answer */
+    bool is_paused;     /* out, for a recorded answer: the run is paused, or a pause is requested */
+    int64_t seq;        /* out, when recorded */
+    int64_t run_told;   /* out, for a recorded answer */
+};
+
+struct pw_op_consume {
+    int64_t instance, run, seq;
+    struct pw_text step;
+    int64_t delivered_at_ms;
+};
+
+struct pw_op_log {
+    int64_t instance, run;
+    struct pw_log_row row; /* its seq is handed out when it is recorded */
+};
+
+/* ---- Leases ------------------------------------------------------------------------------------------------------ */
+
+/* Takes up to max tasks of the named workflows: wake, retry and resume before run, oldest due first.  A task whose lease has
+ * expired counts as due since then, in the first group; if a pause was requested it becomes paused instead.  A claim raises the
+ * epoch, makes the task active and sets started_at if it was not set. */
+struct pw_op_claim {
+    const struct pw_text *workflows;
+    size_t workflow_count;
+    struct pw_share share; /* a task with an expired lease has been due since the lease expired */
+    size_t max;
+    size_t
+        leased_max; /* not 0: at most this many tasks of the one workflow named may be leased at once, by all runners */
+    size_t bytes_max; /* not 0, and then without a share: it stops after the task with which params reach this size */
+    int64_t owner, lease_ms;
+    struct pw_claim *claims;   /* out, in the unit's arena */
+    size_t claim_count, bytes; /* out; bytes: of params, with bytes_max */
+    bool kept_out;             /* out, with leased_max: another process is claiming of the same workflow right now */
+};
+
+/* The owner number of a worker outside, which is no runner: below 0, and never reaped, because only its lease tells whether it
+ * lives.  The number is drawn for each claim and is part of the job's token, so that nobody can guess it (service/jobs.h). */
+static inline bool pw_owner_is_outside(int64_t owner)
+{
+    return owner < 0;
+}
+
+/* Renews the leases of tasks that are still held by this owner at that epoch.  A task that another transaction has locked may
+ * be renewed later; nobody else can take it while it is locked. */
+struct pw_lease {
+    struct pw_fence fence;
+    bool lost;             /* out */
+    bool renewed;          /* out: it lasts as long as asked for.  Neither lost nor renewed: it may be renewed later */
+    bool pause_requested;  /* out */
+    enum pw_demand demand; /* out */
+};
+struct pw_op_renew {
+    int64_t owner, lease_ms;
+    struct pw_lease *leases;
+    size_t count;
+};
+
+/* Ends every lease whose owner is known to be dead.  Does nothing where the store cannot tell. */
+struct pw_op_reap {
+    int64_t reaped; /* out */
+};
+
+/* ---- The user's code --------------------------------------------------------------------------------------------- */
+
+struct pw_op_sql {
+    struct pw_text sql, parameters; /* parameters: a JSON array, or absent; $1 is its first element */
+};
+
+struct pw_op_mutate {
+    pawl_mutation_fn *mutate;
+    const void *data;
+    size_t size;
+};
+
+/* ---- Hooks ------------------------------------------------------------------------------------------------------- */
+
+/* Records a delivery about what `cause` did, with the run that its instance is in by then.  If the cause made nothing due (a
+ * CREATE that left an existing id alone, a PARK that paused), there is no row.  If it made several runs due (a REACH), there is
+ * one row for each. */
+struct pw_op_hook {
+    /* An earlier op of the unit: CREATE, RESTART, HOLD, PARK, EVENT or REACH; for FINISHED a FINISH. */
+    const struct pw_op *cause;
+    struct pw_text id, hook;
+    enum pawl_hook_event event;
+    enum pw_hook_reason reason; /* ENQUEUED only */
+    int64_t attempts_max;
+};
+
+/* How many rows; known once the cause was applied.  For each of them, counted from 0: its instance, and its id (absent when
+ * memory is out). */
+size_t pw_hook_row_count(const struct pw_op_hook *op);
+int64_t pw_hook_instance(const struct pw_op_hook *op, size_t position);
+struct pw_text pw_hook_row_id(const struct pw_op_hook *op, size_t position, struct pw_arena *arena);
+/* When the run is due; 0: at once. */
+int64_t pw_hook_due_at_ms(const struct pw_op_hook *op);
+
+/* Takes up to max rows of the named hooks, longest due first.  A claim counts an attempt, raises the epoch, and reserves the
+ * row until the lease ends.  A row whose lease ended with no attempt left fails for good instead, and no younger row is taken
+ * before an older one because of it. */
+struct pw_hook_wanted {
+    struct pw_text hook;
+    int64_t lease_ms; /* at least 1 */
+};
+struct pw_op_hook_claim {
+    const struct pw_hook_wanted *wanted;
+    size_t wanted_count;
+    size_t max;
+    struct pw_hook_row *rows; /* out, in the unit's arena */
+    size_t row_count;         /* out */
+};
+
+struct pw_op_hook_settle {
+    int64_t key, epoch;
+    bool delivered;            /* the row is deleted; otherwise the next three hold */
+    bool untried;              /* the attempt was not made and does not count */
+    int64_t next_at_ms;        /* when the next attempt is due; 0: it failed for good */
+    struct pw_text last_error; /* why */
+    bool lost;                 /* out: somebody else has the row now, and it was left alone */
+};
+
+/* An attempt that is under way can settle nothing after this. */
+struct pw_op_hook_resend {
+    struct pw_text id;
+    bool found; /* out */
+};
+
+/* ---- Units ------------------------------------------------------------------------------------------------------- */
+
+struct pw_op {
+    enum pw_op_kind kind;
+    struct pw_op *next;
+    union {
+#define PW_OP_MEMBER(KIND, member) struct pw_op_##member member;
+        PW_OP_LIST(PW_OP_MEMBER)
+#undef PW_OP_MEMBER
+    } as;
+};
+
+/* The store finds the rows that it is about, and takes them: CLAIM, REAP and the ops of hook deliveries. */
+bool pw_op_is_found(const struct pw_op *op);
+
+/* Shared by the units of one turn: once one of them was not applied, no later one may be. */
+struct pw_chain {
+    atomic_int broken; /* a pawl_status; PAWL_OK: it is whole */
+};
+
+struct pw_unit {
+    struct pw_arena arena; /* for the ops and for what the store hands out */
+    struct pw_op *first, *last;
+    struct pw_chain *chain; /* or NULL */
+
+    /* The answer: PAWL_OK, or why nothing of it was applied.  When the unit was refused, `refusal` says why, `status` is what
+     * callers outside see, and the error has a text.  Otherwise the status is the store's trouble. */
+    enum pw_refusal refusal;
+    pawl_status status;
+    struct pawl_error error;
+
+    /* Out, when apply() as a whole failed: the store knows that nothing was committed. */
+    bool undone;
+
+    /* Out: the monotonic time at which its transaction was begun, read before the store was asked.  A lease that it took or
+     * renewed has lasted no longer than since then. */
+    int64_t begun_ms;
+
+    /* The committer's. */
+    struct pw_unit *next;
+    void (*done)(struct pw_unit *unit, void *user); /* or NULL; see commit.h */
+    void *user;
+    bool answered;
+    size_t bytes; /* what it counts for in the queue */
+};
+
+void pw_unit_init(struct pw_unit *unit);
+void pw_unit_clear(struct pw_unit *unit);
+/* Appends a zeroed op.  NULL when memory is out. */
+struct pw_op *pw_unit_add(struct pw_unit *unit, enum pw_op_kind kind);
+/* A store is about to try it, maybe not for the first time: it is not refused, and has no answer yet. */
+void pw_unit_begin(struct pw_unit *unit);
+/* The transaction has ended with this status.  When it was committed, a refused unit keeps its refusal. */
+void pw_unit_answer(struct pw_unit *unit, pawl_status status);
+/* Refuses the unit, with the refusal's own text.  Answers its status, so that a store can return it. */
+pawl_status pw_unit_refuse(struct pw_unit *unit, enum pw_refusal refusal);
+/* The same with a text that says more. */
+PAWL_PRINTF(3, 4)
+pawl_status pw_unit_refuse_saying(struct pw_unit *unit, enum pw_refusal refusal, const char *format, ...);
+/* A unit that can be refused after its first write must be undone by the store.  If all its checks come first, there is nothing
+ * to undo. */
+bool pw_unit_needs_undo(const struct pw_unit *unit);
+bool pw_unit_runs_users_code(const struct pw_unit *unit);
+/* About how much memory it holds: its own, and the texts that it borrows. */
+size_t pw_unit_bytes(const struct pw_unit *unit);
+/* The same for all units about one instance, different for most others. */
+uint64_t pw_unit_key(const struct pw_unit *unit);
+
+/* TOO_MANY_EVENTS, saying how many there are. */
+pawl_status pw_unit_refuse_event(struct pw_unit *unit, const struct pw_op_event *op);
+
+#endif

@@ -1,0 +1,163 @@
+/* rows.h - the rows that every store keeps, as values.
+ *
+ * The task row is the live state of an unfinished run: status, lease, when it is due.  A finished run has no task; its
+ * instance row carries the outcome.  So parking and waking touch only small rows, and paused and finished runs are in no
+ * due index.  Enums are stored by number: a number never changes its meaning.
+ *
+ * Times are milliseconds since 1970; 0 means none. */
+#ifndef PW_CORE_ROWS_H
+#define PW_CORE_ROWS_H
+
+#include "base/text.h"
+#include "pawl/hooks.h"
+#include "pawl/service.h"
+
+enum pw_task_status { PW_TASK_ACTIVE = 0, PW_TASK_WAITING = 1, PW_TASK_PAUSED = 2 };
+
+/* Why a task is due.  Claims take the first three before the fourth.  REPAIR is for paused tasks only: a step failed for
+ * good, and the run waits until somebody resumes it. */
+enum pw_task_kind { PW_TASK_WAKE = 0, PW_TASK_RETRY = 1, PW_TASK_RESUME = 2, PW_TASK_RUN = 3, PW_TASK_REPAIR = 4 };
+
+/* What is demanded of an unfinished run.  It is only ever raised.  INTERRUPT and ROLLBACK let the run's code unwind,
+ * TERMINATE does not. */
+enum pw_demand { PW_DEMAND_NONE = 0, PW_DEMAND_INTERRUPT = 1, PW_DEMAND_ROLLBACK = 2, PW_DEMAND_TERMINATE = 3 };
+
+/* What an instance is to the run that made it.  NONE: it only knows its maker. */
+enum pw_relation { PW_RELATION_NONE = 0, PW_RELATION_ATTACHED = 1, PW_RELATION_DETACHED = 2, PW_RELATION_JOB = 3 };
+
+/* The run that made an instance. */
+struct pw_link {
+    int64_t parent; /* key of its instance row; 0: there is none */
+    int64_t run;
+    enum pw_relation relation;
+};
+
+/* How an instance ended.  OPEN is stored as NULL. */
+enum pw_outcome { PW_OUTCOME_OPEN = 0, PW_OUTCOME_COMPLETE = 1, PW_OUTCOME_TERMINATED = 2, PW_OUTCOME_ERRORED = 3 };
+
+/* Names one holder of one run.  It holds as long as nobody else has moved the task. */
+struct pw_fence {
+    int64_t instance; /* key of the instance row */
+    int64_t run;
+    int64_t epoch;
+};
+
+struct pw_task {
+    int64_t epoch; /* raised by one with every change of hands */
+    enum pw_task_status status;
+    enum pw_task_kind kind;
+    int64_t due_at_ms;
+    bool processing;         /* a runner holds it */
+    int64_t owner;           /* that runner; 0 when nobody holds it */
+    int64_t locked_until_ms; /* end of its lease; 0 when nobody holds it */
+    bool pause_requested;
+    enum pw_demand demand;
+    int64_t started_at_ms;
+    int64_t updated_at_ms; /* the newest time that was recorded for the run */
+    int64_t event_seq;     /* number of the newest event of the run */
+};
+
+struct pw_instance {
+    int64_t key;
+    struct pw_text workflow, id;
+    int64_t run;
+    enum pw_outcome outcome;
+    struct pw_text params, output, error_name, error_message;
+    /* While the run is unfinished, the last three are merged from the task and the newest step. */
+    int64_t created_at_ms, updated_at_ms, started_at_ms, completed_at_ms;
+    struct pw_link link;
+    bool has_task;       /* exactly when outcome is OPEN */
+    struct pw_task task; /* when has_task */
+};
+
+/* seq numbers the steps of a run from 1, in the order of their first record.  The turn hands it out. */
+struct pw_step_row {
+    int64_t seq;
+    struct pw_text name, description;
+    enum pawl_step_kind kind;
+    enum pawl_step_status status;
+    int64_t attempts, attempts_max, timeout_ms;
+    int64_t next_retry_at_ms, wake_at_ms, event_at_ms;
+    struct pw_text wait_event_type, result, error_name, error_message;
+    int64_t created_at_ms, updated_at_ms;
+};
+
+struct pw_event_row {
+    int64_t seq; /* order sent, from 1 within the run */
+    struct pw_text id, type, payload;
+    int64_t created_at_ms, delivered_at_ms;
+    struct pw_text consumed_by;
+};
+
+struct pw_log_row {
+    int64_t seq; /* from 1 within the run */
+    struct pw_text step;
+    int64_t attempt;
+    enum pawl_log_level level;
+    struct pw_text category, message, data;
+    bool is_replay;
+    int64_t created_at_ms; /* in an op, 0 means the transaction's time; never earlier than the line before it */
+};
+
+/* Why a run is due, in the words of hooks. */
+enum pw_hook_reason {
+    PW_REASON_CREATE = 1,
+    PW_REASON_EVENT = 2,
+    PW_REASON_RESUME = 3,
+    PW_REASON_RETRY = 4,
+    PW_REASON_WAKE = 5
+};
+
+/* A delivery that waits, or that failed for good. */
+struct pw_hook_row {
+    int64_t key;
+    struct pw_text id, hook;
+    enum pawl_hook_event event;
+    enum pw_hook_reason reason; /* ENQUEUED only */
+    int64_t due_at_ms;          /* ENQUEUED only: when the run is due; 0: at once */
+    enum pw_outcome outcome;    /* FINISHED only, as are the next two */
+    struct pw_text error_name, error_message;
+    struct pw_text workflow, instance_id;
+    int64_t run, created_at_ms;
+    int64_t attempts, attempts_max;
+    int64_t next_at_ms; /* when an attempt is due, or when the lease of the current one ends; 0: it failed for good */
+    int64_t locked_until_ms; /* 0: no attempt is under way */
+    int64_t epoch;           /* raised by one with every change of hands */
+    struct pw_text last_error;
+};
+
+/* A claimed task. */
+struct pw_claim {
+    struct pw_fence fence; /* with the epoch that the claim raised */
+    struct pw_text workflow, id;
+    enum pw_task_kind kind;
+    enum pw_demand demand;
+    int64_t event_seq;
+    bool is_first;         /* nobody has claimed this run before */
+    bool taken_over;       /* the lease of its former holder had expired */
+    int64_t updated_at_ms; /* the newest time of the run */
+    struct pw_link link;   /* so that a run that ends before it was loaded can tell its parent */
+    /* Filled in for a first claim, so that the first turn needs no read. */
+    bool has_instance;
+    struct pw_text params;
+    int64_t created_at_ms;
+    int64_t leased_from_ms; /* begun_ms of the unit that took it; filled in by whoever hands the claim to a runner */
+};
+
+/* A runner, as it describes itself. */
+struct pw_runner_row {
+    int64_t owner;
+    struct pw_text name;      /* for people */
+    struct pw_text workflows; /* their names, separated by spaces */
+    bool is_sharing;          /* it is started and takes its share of the due runs */
+    int64_t started_at_ms;
+    int64_t seen_at_ms; /* out: when it was last known to live */
+};
+
+/* The time of a record that is made now, for a run whose newest time is newest_ms: times of a run never go back. */
+static inline int64_t pw_not_before(int64_t now_ms, int64_t newest_ms)
+{
+    return now_ms > newest_ms ? now_ms : newest_ms;
+}
+
+#endif

@@ -1,0 +1,297 @@
+/* unit.c - units of work as lists of ops in an arena of their own. */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "core/ops.h"
+
+void pw_unit_init(struct pw_unit *unit)
+{
+    *unit = (struct pw_unit){ .status = PAWL_OK };
+    pw_arena_init(&unit->arena);
+}
+
+void pw_unit_clear(struct pw_unit *unit)
+{
+    pw_arena_clear(&unit->arena);
+    unit->first = NULL;
+    unit->last = NULL;
+}
+
+struct pw_op *pw_unit_add(struct pw_unit *unit, enum pw_op_kind kind)
+{
+    struct pw_op *op = pw_arena_zero(&unit->arena, sizeof *op);
+    if (op == NULL)
+        return NULL;
+
+    op->kind = kind;
+    if (unit->last != NULL)
+        unit->last->next = op;
+    else
+        unit->first = op;
+    unit->last = op;
+    return op;
+}
+
+/* ---- The answer ------------------------------------------------------------------------------------------------ */
+
+void pw_unit_begin(struct pw_unit *unit)
+{
+    unit->refusal = PW_REFUSED_NOT;
+    unit->status = PAWL_STORE_UNAVAILABLE; /* no answer, should anybody look before the commit */
+}
+
+void pw_unit_answer(struct pw_unit *unit, pawl_status status)
+{
+    if (status == PAWL_OK && unit->refusal != PW_REFUSED_NOT)
+        return;
+    unit->refusal = PW_REFUSED_NOT;
+    unit->status = status;
+}
+
+pawl_status pw_unit_refuse_saying(struct pw_unit *unit, enum pw_refusal refusal, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    unit->refusal = refusal;
+    unit->status = pw_error_list(&unit->error, pw_refusal_status(refusal), format, arguments);
+    va_end(arguments);
+    return unit->status;
+}
+
+pawl_status pw_unit_refuse(struct pw_unit *unit, enum pw_refusal refusal)
+{
+    return pw_unit_refuse_saying(unit, refusal, "%s", pw_refusal_text(refusal));
+}
+
+pawl_status pw_unit_refuse_event(struct pw_unit *unit, const struct pw_op_event *op)
+{
+    return pw_unit_refuse_saying(
+        unit, PW_REFUSED_TOO_MANY_EVENTS,
+        "the run has %lld events that no step has taken, which is all that it may have; send it "
+        "again when it has taken some",
+        (long long)op->unread_max);
+}
+
+/* ---- What it is about -------------------------------------------------------------------------------------------- */
+
+bool pw_op_is_found(const struct pw_op *op)
+{
+    switch (op->kind) {
+    case PW_OP_CLAIM:
+    case PW_OP_REAP:
+    case PW_OP_HOOK_CLAIM:
+    case PW_OP_HOOK_SETTLE:
+    case PW_OP_HOOK_RESEND:
+        return true;
+    case PW_OP_FENCE:
+    case PW_OP_CREATE:
+    case PW_OP_RESTART:
+    case PW_OP_STEP:
+    case PW_OP_EVENT:
+    case PW_OP_CONSUME:
+    case PW_OP_LOG:
+    case PW_OP_PARK:
+    case PW_OP_HOLD:
+    case PW_OP_PAUSE:
+    case PW_OP_DEMAND:
+    case PW_OP_REACH:
+    case PW_OP_FINISH:
+    case PW_OP_END:
+    case PW_OP_RENEW:
+    case PW_OP_SQL:
+    case PW_OP_MUTATE:
+    case PW_OP_HOOK:
+        break;
+    }
+    return false;
+}
+
+static bool is_users(const struct pw_op *op)
+{
+    return op->kind == PW_OP_SQL || op->kind == PW_OP_MUTATE;
+}
+
+bool pw_unit_runs_users_code(const struct pw_unit *unit)
+{
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
+        if (is_users(op))
+            return true;
+    return false;
+}
+
+static bool can_refuse(const struct pw_op *op)
+{
+    return op->kind == PW_OP_FENCE || op->kind == PW_OP_RESTART ||
+           (op->kind == PW_OP_EVENT && !op->as.event.is_answer) ||
+           (op->kind == PW_OP_CREATE && !op->as.create.skip_existing);
+}
+
+/* Every op may write, so a check is safe only in the first place.  What the user's code does is never known. */
+bool pw_unit_needs_undo(const struct pw_unit *unit)
+{
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
+        if (is_users(op) || (op != unit->first && can_refuse(op)))
+            return true;
+    return false;
+}
+
+static size_t borrowed_bytes(const struct pw_op *op)
+{
+    switch (op->kind) {
+    case PW_OP_CREATE:
+        return op->as.create.params.size;
+    case PW_OP_STEP:
+        return op->as.step.row.result.size + op->as.step.row.error_message.size;
+    case PW_OP_EVENT:
+        return op->as.event.payload.size;
+    case PW_OP_LOG:
+        return op->as.log.row.message.size + op->as.log.row.data.size;
+    case PW_OP_FINISH:
+        return op->as.finish.output.size + op->as.finish.error_message.size;
+    case PW_OP_SQL:
+        return op->as.sql.sql.size + op->as.sql.parameters.size;
+    case PW_OP_MUTATE:
+        return op->as.mutate.size;
+    case PW_OP_FENCE:
+    case PW_OP_RESTART:
+    case PW_OP_CONSUME:
+    case PW_OP_PARK:
+    case PW_OP_HOLD:
+    case PW_OP_PAUSE:
+    case PW_OP_DEMAND:
+    case PW_OP_REACH:
+    case PW_OP_END:
+    case PW_OP_CLAIM:
+    case PW_OP_RENEW:
+    case PW_OP_REAP:
+    case PW_OP_HOOK:
+    case PW_OP_HOOK_CLAIM:
+    case PW_OP_HOOK_SETTLE:
+    case PW_OP_HOOK_RESEND:
+        break; /* they borrow names and numbers */
+    }
+    return 0;
+}
+
+size_t pw_unit_bytes(const struct pw_unit *unit)
+{
+    size_t bytes = sizeof *unit + unit->arena.used;
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
+        bytes += borrowed_bytes(op);
+    return bytes;
+}
+
+/* What is about no instance comes after what it needs was answered, so any lane will do. */
+uint64_t pw_unit_key(const struct pw_unit *unit)
+{
+    const struct pw_op *op = unit->first;
+    if (op == NULL)
+        return 0;
+    switch (op->kind) { /* whatever is about an instance says so with its first op */
+    case PW_OP_FENCE:
+        return (uint64_t)op->as.fence.at.instance;
+    case PW_OP_RESTART:
+        return (uint64_t)op->as.restart.instance;
+    case PW_OP_CREATE:
+        return pw_stable_hash(0, op->as.create.id);
+    case PW_OP_EVENT:
+        return (uint64_t)op->as.event.instance;
+    case PW_OP_END:
+        return pw_stable_hash(0, op->as.end.id);
+    case PW_OP_STEP:
+    case PW_OP_CONSUME:
+    case PW_OP_LOG:
+    case PW_OP_PARK:
+    case PW_OP_HOLD:
+    case PW_OP_PAUSE:
+    case PW_OP_DEMAND:
+    case PW_OP_REACH:
+    case PW_OP_FINISH:
+    case PW_OP_CLAIM:
+    case PW_OP_RENEW:
+    case PW_OP_REAP:
+    case PW_OP_SQL:
+    case PW_OP_MUTATE:
+    case PW_OP_HOOK:
+    case PW_OP_HOOK_CLAIM:
+    case PW_OP_HOOK_SETTLE:
+    case PW_OP_HOOK_RESEND:
+        break;
+    }
+    return 0;
+}
+
+/* 0: none, or several. */
+static int64_t instance_told(const struct pw_op *cause)
+{
+    switch (cause->kind) {
+    case PW_OP_CREATE:
+        return cause->as.create.created ? cause->as.create.fence.instance : 0;
+    case PW_OP_RESTART:
+        return cause->as.restart.instance;
+    case PW_OP_HOLD:
+        return cause->as.hold.instance;
+    case PW_OP_PARK:
+        return cause->as.park.status_set != PW_TASK_PAUSED ? cause->as.park.instance : 0;
+    case PW_OP_EVENT:
+        return cause->as.event.woke ? cause->as.event.instance : 0;
+    case PW_OP_FINISH:
+        return cause->as.finish.instance;
+    case PW_OP_FENCE:
+    case PW_OP_STEP:
+    case PW_OP_CONSUME:
+    case PW_OP_LOG:
+    case PW_OP_PAUSE:
+    case PW_OP_DEMAND:
+    case PW_OP_REACH:
+    case PW_OP_END:
+    case PW_OP_CLAIM:
+    case PW_OP_RENEW:
+    case PW_OP_REAP:
+    case PW_OP_SQL:
+    case PW_OP_MUTATE:
+    case PW_OP_HOOK:
+    case PW_OP_HOOK_CLAIM:
+    case PW_OP_HOOK_SETTLE:
+    case PW_OP_HOOK_RESEND:
+        break;
+    }
+    return 0;
+}
+
+size_t pw_hook_row_count(const struct pw_op_hook *op)
+{
+    if (op->cause->kind == PW_OP_REACH)
+        return op->cause->as.reach.woken_count;
+    return instance_told(op->cause) != 0 ? 1 : 0;
+}
+
+int64_t pw_hook_instance(const struct pw_op_hook *op, size_t position)
+{
+    return op->cause->kind == PW_OP_REACH ? op->cause->as.reach.woken[position] : instance_told(op->cause);
+}
+
+struct pw_text pw_hook_row_id(const struct pw_op_hook *op, size_t position, struct pw_arena *arena)
+{
+    enum { NUMBER_SIZE = 24 };
+    if (position == 0)
+        return op->id;
+    size_t size = op->id.size + NUMBER_SIZE;
+    char *id = pw_arena_take(arena, size);
+    if (id == NULL)
+        return (struct pw_text){ NULL, 0 };
+    (void)snprintf(id, size, "%.*s-%zu", (int)op->id.size, op->id.data, position + 1);
+    return pw_text_of(id);
+}
+
+int64_t pw_hook_due_at_ms(const struct pw_op_hook *op)
+{
+    bool later = op->cause->kind == PW_OP_PARK && op->cause->as.park.due_at_ms != PW_NOW;
+    return later ? op->cause->as.park.due_at_ms_set : 0;
+}
+
+bool pw_park_goes_on(const struct pw_op_park *op, bool pause_requested, enum pw_demand demand)
+{
+    bool for_repair = op->status == PW_TASK_PAUSED && op->kind == PW_TASK_REPAIR;
+    return !pause_requested && (op->if_requested || (for_repair && demand != PW_DEMAND_NONE));
+}
