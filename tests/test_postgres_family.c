@@ -212,7 +212,7 @@ static void *trouble_families(void *user)
         pw_unit_init(&unit);
         (void)snprintf(type, sizeof type, "$%d-%d", crowd->number, round);
         add_trouble(crowd, &unit, type);
-        if (store->ops->apply(store, units, 1, FIXTURE_NOW_MS, &error) != PAWL_OK || unit.status != PAWL_OK) {
+        if (store->ops->apply(store, units, 1, &error) != PAWL_OK || unit.status != PAWL_OK) {
             print_error("%s %s\n", error.text, unit.error.text);
             crowd->failed = true;
         }
@@ -278,7 +278,7 @@ static void an_owner_outside_is_never_reaped_and_hides_no_heartbeat(void **state
     (void)create_instance(fixture, "order", "a");
     (void)create_instance(fixture, "order", "b");
     struct pw_op_claim *theirs = add_claim(fixture_unit(fixture), &order, 5, 1);
-    struct pw_op_claim *outside = add_claim(fixture_unit(fixture), &order, PW_OWNER_OUTSIDE, 1);
+    struct pw_op_claim *outside = add_claim(fixture_unit(fixture), &order, FIXTURE_OUTSIDE, 1);
     assert_int_equal(fixture_apply_on(fixture, other), PAWL_OK);
     assert_int_equal(theirs->claim_count, 1);
     assert_int_equal(outside->claim_count, 1);
@@ -288,7 +288,7 @@ static void an_owner_outside_is_never_reaped_and_hides_no_heartbeat(void **state
         fixture_clear_units(fixture);
         fixture->now_ms += 9000;
         (void)add_claim(fixture_unit(fixture), &order, 5, 1);
-        (void)add_claim(fixture_unit(fixture), &order, PW_OWNER_OUTSIDE, 1);
+        (void)add_claim(fixture_unit(fixture), &order, FIXTURE_OUTSIDE, 1);
         assert_int_equal(fixture_apply_on(fixture, other), PAWL_OK);
         fixture_clear_units(fixture);
         struct pw_op_reap *reap = &add(fixture_unit(fixture), PW_OP_REAP)->as.reap;
@@ -300,7 +300,7 @@ static void an_owner_outside_is_never_reaped_and_hides_no_heartbeat(void **state
     struct pw_op_reap *reap = &add(fixture_unit(fixture), PW_OP_REAP)->as.reap;
     fixture_apply(fixture);
     assert_int_equal(reap->reaped, 1); /* the runner's only */
-    assert_int_equal(read_key(fixture, key).task.owner, PW_OWNER_OUTSIDE);
+    assert_int_equal(read_key(fixture, key).task.owner, FIXTURE_OUTSIDE);
     assert_int_equal(read_key(fixture, key).task.locked_until_ms, FIXTURE_NOW_MS + 1000000);
     other->ops->close(other);
 }
@@ -323,7 +323,7 @@ static void another_store_hears_of_what_an_answer_or_a_reach_makes_due(void **st
 {
     struct fixture *fixture = *state;
     struct pw_store *listening = NULL;
-    struct pawl_clock clock = { pw_system_now_ms, NULL };
+    struct pawl_clock clock = { .now_ms = pw_system_now_ms, .user = NULL };
     atomic_int heard;
     struct pw_fence parent = create_held(fixture, "order", "a");
     struct pw_fence child = create_linked(fixture, parent, "refund", PW_RELATION_ATTACHED).at;

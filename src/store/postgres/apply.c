@@ -13,14 +13,14 @@ enum { REPEATS_MAX = 20, RACES_MAX = 3 };
 
 pawl_status pw_no_memory(struct pw_transaction *transaction)
 {
-    return pw_error_plain(transaction->error, PAWL_NOMEM);
+    return pw_error_plain(transaction->core.error, PAWL_NOMEM);
 }
 
 pawl_status pw_settle(struct pw_transaction *transaction)
 {
     struct pw_pg_connection *connection = transaction->connection;
     if (!pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url)))
-        return pw_pg_error(connection, transaction->error);
+        return pw_pg_error(connection, transaction->core.error);
     transaction->is_behind = false;
     transaction->answers_due = 0;
     return PAWL_OK;
@@ -28,33 +28,35 @@ pawl_status pw_settle(struct pw_transaction *transaction)
 
 /* ---- Units --------------------------------------------------------------------------------------------------- */
 
-bool pw_runs_users_code(const struct pw_unit *unit)
+static bool is_refused(const struct pw_transaction *transaction)
 {
-    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
-        if (op->kind == PW_OP_SQL || op->kind == PW_OP_MUTATE)
-            return true;
-    return false;
+    return transaction->core.unit->refusal != PW_REFUSED_NOT;
 }
 
-/* A unit that is not refused keeps a status that is no answer until the commit. */
+/* What finds have changed is known to the core before a rule looks at it. */
+static pawl_status decide_op(struct pw_transaction *transaction, struct pw_op *op)
+{
+    pawl_status status = transaction->is_behind && !pw_op_is_found(op) ? pw_settle(transaction) : PAWL_OK;
+    return status == PAWL_OK ? pw_core_decide(&transaction->core, op) : status;
+}
+
 static pawl_status decide_ops(struct pw_transaction *transaction, struct pw_unit *unit)
 {
     pawl_status status = PAWL_OK;
-    pw_begin_unit(transaction, unit);
-    unit->status = PAWL_STORE_UNAVAILABLE;
+    pw_core_begin_unit(&transaction->core, unit);
     for (struct pw_op *op = unit->first; op != NULL && status == PAWL_OK; op = op->next)
-        status = pw_decide(transaction, op);
+        status = decide_op(transaction, op);
     return status;
 }
 
 static pawl_status decide_plain(struct pw_transaction *transaction, struct pw_unit *unit)
 {
     pawl_status status = decide_ops(transaction, unit);
-    if (!transaction->refused)
+    if (!is_refused(transaction))
         return status;
-    if (transaction->has_acted) /* the only way to apply it wholly or not at all */
-        return pw_error(transaction->error, status, "%s", unit->error.text);
-    pw_undo_unit(transaction);
+    if (transaction->core.has_acted) /* the only way to apply it wholly or not at all */
+        return pw_error(transaction->core.error, status, "%s", unit->error.text);
+    pw_core_undo_unit(&transaction->core);
     return PAWL_OK;
 }
 
@@ -68,10 +70,10 @@ static pawl_status decide_users(struct pw_transaction *transaction, struct pw_un
     transaction->has_users_code = true;
     pw_pg_send_simple(connection, PW_PG_UNIT_BEGIN);
     status = decide_ops(transaction, unit);
-    if (status != PAWL_OK && !transaction->refused)
+    if (status != PAWL_OK && !is_refused(transaction))
         return status;
-    if (transaction->refused) {
-        pw_undo_unit(transaction);
+    if (is_refused(transaction)) {
+        pw_core_undo_unit(&transaction->core);
         pw_pg_send_simple(connection, PW_PG_UNIT_UNDO);
     }
     pw_pg_send_simple(connection, PW_PG_UNIT_END);
@@ -88,7 +90,7 @@ static pawl_status take_commit(void *user, void *of, const PGresult *result)
     return PAWL_OK;
 }
 
-/* With a test's own clock there is nobody else to beat. */
+/* With a test's own clock there is nobody else to beat; and a thread that is late need not be waited for. */
 static void send_beat(struct pw_transaction *transaction)
 {
     struct pw_columns owners;
@@ -98,10 +100,10 @@ static void send_beat(struct pw_transaction *transaction)
         return;
     pw_columns_init(&owners, &transaction->arena);
     pw_columns_row(&owners);
-    pw_put_integer(&owners, transaction->beat_of);
+    pw_put_integer(&owners, transaction->core.leaseholder);
     pw_call_init(&call, PW_PG_RUNNER_BEAT);
     pw_call_columns(&call, &owners);
-    pw_call_integer(&call, transaction->now_ms);
+    pw_call_integer(&call, transaction->core.now_ms);
     pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
 }
 
@@ -112,7 +114,7 @@ static pawl_status blame_user(struct pw_transaction *transaction, pawl_status st
     const struct pw_pg_failure *failure = &transaction->connection->failure;
     if (!transaction->has_users_code || !failure->at_commit || !failure->by_server || pw_pg_is_trouble(failure))
         return status;
-    return pw_error(transaction->error,
+    return pw_error(transaction->core.error,
                     pw_pg_failed_with(failure, "23505") ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION
                                                         : PAWL_STEP_MUTATION_FAILED,
                     "%s (SQLSTATE %s)", failure->text, failure->state);
@@ -142,8 +144,8 @@ static pawl_status commit(struct pw_transaction *transaction)
     if (transaction->committed)
         return PAWL_OK;
     if (status == PAWL_OK)
-        return pw_error(transaction->error, PAWL_STORE_UNAVAILABLE, "%s: the server has rolled the transaction back",
-                        transaction->postgres->url.label);
+        return pw_error(transaction->core.error, PAWL_STORE_UNAVAILABLE,
+                        "%s: the server has rolled the transaction back", transaction->postgres->url.label);
     return blame_user(transaction, status);
 }
 
@@ -151,9 +153,9 @@ static pawl_status settle_look(struct pw_transaction *transaction)
 {
     struct pw_pg_connection *connection = transaction->connection;
     if (!pw_pg_finish_first(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url)))
-        return pw_pg_error(connection, transaction->error);
+        return pw_pg_error(connection, transaction->core.error);
     if (transaction->is_stale)
-        return pw_error(transaction->error, PAWL_STORE_UNAVAILABLE,
+        return pw_error(transaction->core.error, PAWL_STORE_UNAVAILABLE,
                         "%s: instances are made or begin again faster than they can be found", connection->url->label);
     return pw_pay_owed(transaction, true);
 }
@@ -163,7 +165,7 @@ static pawl_status carry_out(struct pw_transaction *transaction, struct pw_unit 
     struct pw_pg_connection *connection = transaction->connection;
     bool sent = false;
     if (!pw_pg_receipt_open(connection))
-        return pw_pg_error(connection, transaction->error);
+        return pw_pg_error(connection, transaction->core.error);
     pw_pg_send_simple(connection, PW_PG_BEGIN);
     pawl_status status = pw_look(transaction, units, count, &sent);
     if (!pw_pg_clock_is_fresh(&transaction->postgres->clock))
@@ -171,11 +173,15 @@ static pawl_status carry_out(struct pw_transaction *transaction, struct pw_unit 
     if (sent)
         pw_pg_sync(connection);
     pw_pg_receipt_send(connection); /* behind the look: the server writes it while we decide */
+    if (sent)
+        pw_pg_sync(connection);
     if (status == PAWL_OK && sent)
         status = settle_look(transaction);
+    /* Only now: whoever had the locks before us has an earlier one. */
+    transaction->core.now_ms = pw_pg_clock_now_ms(&transaction->postgres->clock);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status =
-            pw_runs_users_code(units[i]) ? decide_users(transaction, units[i]) : decide_plain(transaction, units[i]);
+        status = pw_unit_runs_users_code(units[i]) ? decide_users(transaction, units[i])
+                                                   : decide_plain(transaction, units[i]);
     if (status == PAWL_OK)
         status = pw_keep_leases(transaction);
     if (status == PAWL_OK)
@@ -257,8 +263,7 @@ static pawl_status tell_busy(const struct outcome *outcome, struct pawl_error *e
 static void answer(struct pw_unit **units, size_t count, const struct outcome *outcome, pawl_status status)
 {
     for (size_t i = 0; i < count; i++) {
-        if (status != PAWL_OK || units[i]->status == PAWL_STORE_UNAVAILABLE)
-            units[i]->status = status;
+        pw_unit_answer(units[i], status);
         units[i]->undone = status != PAWL_OK && outcome->undone;
     }
 }

@@ -27,14 +27,14 @@ static void send_give_up(struct pw_transaction *transaction, const struct pw_op_
 {
     struct pw_columns hooks;
     struct pw_call call;
-    pw_columns_init(&hooks, &transaction->arena);
+    pw_columns_init(&hooks, &transaction->core.arena);
     for (size_t i = 0; i < op->wanted_count; i++) {
         pw_columns_row(&hooks);
         pw_put_text(&hooks, op->wanted[i].hook);
     }
     pw_call_init(&call, PW_PG_HOOK_GIVE_UP);
     pw_call_columns(&call, &hooks);
-    pw_call_integer(&call, transaction->now_ms);
+    pw_call_integer(&call, transaction->core.now_ms);
     pw_call_text(&call, pw_text_of("the last attempt was not heard of again before its lease ended"));
     pw_call_integer(&call, candidates);
     pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
@@ -44,17 +44,17 @@ pawl_status pw_send_hook_claim(struct pw_transaction *transaction, struct pw_op_
 {
     struct pw_columns wanted;
     struct pw_call call;
-    struct claiming *claiming = pw_arena_take(&transaction->arena, sizeof *claiming);
+    struct claiming *claiming = pw_arena_take(&transaction->core.arena, sizeof *claiming);
     if (claiming == NULL)
         return pw_no_memory(transaction);
-    *claiming = (struct claiming){ op, &transaction->unit->arena };
+    *claiming = (struct claiming){ op, &transaction->core.unit->arena };
     op->rows = NULL;
     op->row_count = 0;
     if (op->wanted_count == 0 || op->max == 0)
         return PAWL_OK;
     int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX, candidates = 2 * max + CANDIDATES_MORE;
     send_give_up(transaction, op, candidates);
-    pw_columns_init(&wanted, &transaction->arena);
+    pw_columns_init(&wanted, &transaction->core.arena);
     for (size_t i = 0; i < op->wanted_count; i++) {
         pw_columns_row(&wanted);
         pw_put_text(&wanted, op->wanted[i].hook);
@@ -62,7 +62,7 @@ pawl_status pw_send_hook_claim(struct pw_transaction *transaction, struct pw_op_
     }
     pw_call_init(&call, PW_PG_HOOK_CLAIM);
     pw_call_columns(&call, &wanted);
-    pw_call_integer(&call, transaction->now_ms);
+    pw_call_integer(&call, transaction->core.now_ms);
     pw_call_integer(&call, max);
     pw_call_integer(&call, candidates);
     pw_pg_send(transaction->connection, &call, take_claims, transaction, claiming);
@@ -110,7 +110,7 @@ pawl_status pw_send_hook_resend(struct pw_transaction *transaction, struct pw_op
     struct pw_call call;
     pw_call_init(&call, PW_PG_HOOK_RESEND);
     pw_call_text(&call, op->id);
-    pw_call_integer(&call, transaction->now_ms);
+    pw_call_integer(&call, transaction->core.now_ms);
     pw_pg_send(transaction->connection, &call, take_found, transaction, &op->found);
     return PAWL_OK;
 }

@@ -1,5 +1,7 @@
 /* lease_ops.c - claiming what is due, and ending the leases of the dead: the database finds and takes in one statement,
  * past what other runners are taking at the same moment.  And renewing, which passes over what is locked, too (owed.h). */
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -16,7 +18,7 @@ enum {
 struct claiming {
     struct pw_op_claim *op;
     struct pw_arena *arena; /* the unit's */
-    int64_t lease_ms;       /* from now_ms on, which is over by as much as the transaction took */
+    int64_t lease_ms;       /* from now_ms on, which may be over by as much as the transaction took */
     struct pw_columns workflows, owed;
 };
 
@@ -42,33 +44,9 @@ static pawl_status take_paused(void *user, void *of, const PGresult *result)
     struct pw_fields fields;
     (void)of;
     pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        struct pw_pg_run *run = pw_find_run(transaction, pw_field_integer(&fields));
-        if (run == NULL)
-            continue;
-        run->task.status = PW_TASK_PAUSED;
-        run->task.processing = run->task.pause_requested = false;
-        run->task.epoch++;
-        run->task.owner = run->task.locked_until_ms = 0;
-        run->task.updated_at_ms = transaction->now_ms;
-    }
+    while (pw_fields_next(&fields))
+        pw_core_note_paused(&transaction->core, pw_field_integer(&fields));
     return pw_fields_end(&fields);
-}
-
-/* Later units see it as it is now. */
-static void note_claimed(struct pw_transaction *transaction, const struct claiming *claiming,
-                         const struct pw_claim *claim, int64_t started_at_ms)
-{
-    struct pw_pg_run *run = pw_find_run(transaction, claim->fence.instance);
-    if (run == NULL)
-        return;
-    run->task.status = PW_TASK_ACTIVE;
-    run->task.processing = true;
-    run->task.epoch = claim->fence.epoch;
-    run->task.owner = claiming->op->owner;
-    run->task.locked_until_ms = transaction->now_ms + claiming->lease_ms;
-    run->task.started_at_ms = started_at_ms;
-    run->task.updated_at_ms = transaction->now_ms;
 }
 
 static pawl_status take_claims(void *user, void *of, const PGresult *result)
@@ -92,9 +70,11 @@ static pawl_status take_claims(void *user, void *of, const PGresult *result)
         claim->taken_over = pw_field_integer(&fields) != 0;
         claim->is_first = pw_field_integer(&fields) != 0;
         claim->has_instance = claim->is_first;
+        claim->updated_at_ms = pw_field_integer(&fields);
         claim->created_at_ms = pw_field_integer(&fields);
         claim->params = pw_field_text(&fields);
-        note_claimed(transaction, claiming, claim, pw_field_time(&fields));
+        pw_core_note_claimed(&transaction->core, claim, claiming->op->owner,
+                             transaction->core.now_ms + claiming->lease_ms, pw_field_time(&fields));
         claim->demand = (enum pw_demand)pw_field_choice(&fields, PW_DEMAND_TERMINATE);
         claim->link = pw_field_link(&fields);
         if (claim->id.data == NULL)
@@ -112,6 +92,7 @@ static enum pw_pg_query claim_query(const struct pw_op_claim *op)
     return op->leased_max != 0 ? PW_PG_CLAIM_UP_TO : PW_PG_CLAIM;
 }
 
+/* A share is a runner's, a bound on bytes is that of who claims for somebody outside: nobody has both. */
 static void send_take(struct pw_transaction *transaction, struct claiming *claiming)
 {
     const struct pw_op_claim *op = claiming->op;
@@ -120,14 +101,14 @@ static void send_take(struct pw_transaction *transaction, struct claiming *claim
     struct pw_call call;
     pw_call_init(&call, claim_query(op));
     pw_call_columns(&call, &claiming->workflows);
-    pw_call_integer(&call, transaction->now_ms);
+    pw_call_integer(&call, transaction->core.now_ms);
     pw_call_integer(&call, max);
     pw_call_integer(&call, op->owner);
     pw_call_integer(&call, claiming->lease_ms);
     pw_call_integer(&call, 2 * max + CANDIDATES_MORE);
     pw_call_columns(&call, &claiming->owed);
     if (op->share.owned != NULL) {
-        pw_columns_init(&owned, &transaction->arena);
+        pw_columns_init(&owned, &transaction->core.arena);
         put_texts(&owned, op->share.owned, op->workflow_count);
         pw_call_columns(&call, &owned);
         pw_call_integer(&call, op->share.grace_ms);
@@ -166,25 +147,27 @@ static bool is_kept_out(const struct pw_transaction *transaction, const struct p
 pawl_status pw_send_claim(struct pw_transaction *transaction, struct pw_op_claim *op)
 {
     struct pw_call call;
-    struct claiming *claiming = pw_arena_take(&transaction->arena, sizeof *claiming);
+    struct claiming *claiming = pw_arena_take(&transaction->core.arena, sizeof *claiming);
     if (claiming == NULL)
         return pw_no_memory(transaction);
-    *claiming = (struct claiming){ op, &transaction->unit->arena, .lease_ms = op->lease_ms + passed_ms(transaction) };
+    *claiming =
+        (struct claiming){ op, &transaction->core.unit->arena, .lease_ms = op->lease_ms + passed_ms(transaction) };
     op->claims = NULL;
     op->claim_count = 0;
+    op->bytes = 0;
     op->kept_out = is_kept_out(transaction, op);
-    if (op->owner != PW_OWNER_OUTSIDE) /* whose heart we do not hear */
-        transaction->beat_of = op->owner;
+    if (!pw_owner_is_outside(op->owner)) /* whose heart we do not hear */
+        transaction->core.leaseholder = op->owner;
     if (op->workflow_count == 0 || op->kept_out)
         return PAWL_OK;
-    pw_columns_init(&claiming->workflows, &transaction->arena);
+    pw_columns_init(&claiming->workflows, &transaction->core.arena);
     put_texts(&claiming->workflows, op->workflows, op->workflow_count);
-    pw_columns_init(&claiming->owed, &transaction->arena);
+    pw_columns_init(&claiming->owed, &transaction->core.arena);
     if (!put_owed(transaction, &claiming->owed))
         return pw_no_memory(transaction);
     pw_call_init(&call, PW_PG_CLAIM_PAUSE_EXPIRED);
     pw_call_columns(&call, &claiming->workflows);
-    pw_call_integer(&call, transaction->now_ms);
+    pw_call_integer(&call, transaction->core.now_ms);
     pw_call_columns(&call, &claiming->owed);
     pw_pg_send(transaction->connection, &call, take_paused, transaction, NULL);
     transaction->is_behind = true;
@@ -224,15 +207,12 @@ static pawl_status renew(struct pw_transaction *transaction, const struct pw_op_
 
 pawl_status pw_decide_renew(struct pw_transaction *transaction, struct pw_op_renew *op)
 {
-    pawl_status status = PAWL_OK;
-    if (op->owner != PW_OWNER_OUTSIDE)
-        transaction->beat_of = op->owner;
-    for (size_t i = 0; i < op->count && status == PAWL_OK; i++)
-        status = renew(transaction, op, &op->leases[i]);
-    return status;
+    struct pw_transaction *transaction = (struct pw_transaction *)core;
+    const struct pw_pg_debt debt = { .fence = *at, .owner = owner, .until_ms = until_ms };
+    return pw_pg_owe(&transaction->postgres->owed, &debt) ? PAWL_OK : pw_no_memory(transaction);
 }
 
-static bool pay(struct pw_transaction *transaction, struct pw_pg_run *run, const struct pw_pg_debt *debt)
+static bool pay(struct pw_transaction *transaction, struct pw_core_run *run, const struct pw_pg_debt *debt)
 {
     struct pw_pg_debt *paid = pw_rows_add(&transaction->paid);
     if (paid == NULL)
@@ -258,8 +238,8 @@ pawl_status pw_pay_owed(struct pw_transaction *transaction, bool has_just_looked
         return pw_no_memory(transaction);
     for (size_t i = 0; i < debts.count; i++) {
         const struct pw_pg_debt *debt = (const struct pw_pg_debt *)debts.rows + i;
-        struct pw_pg_run *run = pw_find_run(transaction, debt->fence.instance);
-        bool is_due = run != NULL && is_held(run, debt->fence, debt->owner);
+        struct pw_core_run *run = pw_find_run(&transaction->core, debt->fence.instance);
+        bool is_due = run != NULL && pw_core_is_held(run, debt->fence, debt->owner);
         if (is_due && run->has_task && !pay(transaction, run, debt))
             return pw_no_memory(transaction);
         if (has_just_looked && run != NULL && !is_due && debt->number <= transaction->owed_last)
@@ -286,8 +266,8 @@ pawl_status pw_keep_leases(struct pw_transaction *transaction)
     pawl_status status = transaction->is_behind ? pw_settle(transaction) : PAWL_OK;
     if (status != PAWL_OK)
         return status;
-    struct pw_pg_run **runs = transaction->runs.list.rows;
-    for (size_t i = 0; took_long && i < transaction->runs.list.count; i++) {
+    struct pw_core_run **runs = transaction->core.runs.list.rows;
+    for (size_t i = 0; took_long && i < transaction->core.runs.list.count; i++) {
         struct pw_task *task = &runs[i]->task;
         if (!runs[i]->has_task || !task->processing || task->locked_until_ms <= transaction->now_ms)
             continue;
@@ -307,9 +287,7 @@ static pawl_status take_reaped(void *user, void *of, const PGresult *result)
     pw_fields_init(&fields, result, NULL);
     op->reaped = 0;
     while (pw_fields_next(&fields)) {
-        struct pw_pg_run *run = pw_find_run(transaction, pw_field_integer(&fields));
-        if (run != NULL)
-            run->task.locked_until_ms = transaction->now_ms;
+        pw_core_note_reaped(&transaction->core, pw_field_integer(&fields));
         op->reaped++;
     }
     return pw_fields_end(&fields);
@@ -329,10 +307,10 @@ pawl_status pw_send_reap(struct pw_transaction *transaction, struct pw_op_reap *
 {
     struct pw_columns owners;
     struct pw_call call;
-    pw_columns_init(&owners, &transaction->arena);
+    pw_columns_init(&owners, &transaction->core.arena);
     pw_pg_presence_put_owners(&transaction->postgres->presence, &owners);
     pw_call_init(&call, PW_PG_REAP);
-    pw_call_integer(&call, transaction->now_ms);
+    pw_call_integer(&call, transaction->core.now_ms);
     pw_call_columns(&call, &owners);
     pw_call_integer(&call, listening_until_ms(transaction->postgres));
     pw_pg_send(transaction->connection, &call, take_reaped, transaction, op);

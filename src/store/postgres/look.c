@@ -8,102 +8,7 @@
 #include "store/postgres/fields.h"
 #include "store/postgres/transaction.h"
 
-/* ---- What the units speak of --------------------------------------------------------------------------------- */
-
-/* Its lock is waited for. */
-static struct pw_pg_run *want_task(struct pw_transaction *transaction, int64_t instance)
-{
-    struct pw_pg_run *run = pw_want_run(transaction, instance);
-    if (run != NULL)
-        run->wants_task = true;
-    return run;
-}
-
-static bool remember(struct pw_rows *ops, const void *op)
-{
-    const void **place = pw_rows_add(ops);
-    if (place != NULL)
-        *place = op;
-    return place != NULL;
-}
-
-/* It goes to a run that is not known yet.  Where there is none, nothing is told: so nobody may begin one before this is
- * committed, and look at us as if we had not ended. */
-static bool want_answer(struct pw_transaction *transaction, const struct pw_op_event *op)
-{
-    struct pw_pg_run *run = want_task(transaction, op->instance);
-    if (run == NULL)
-        return false;
-    run->wants_lock = run->is_told = true;
-    return op->id.data == NULL || remember(&transaction->answers, op);
-}
-
-static bool want_event(struct pw_transaction *transaction, const struct pw_op_event *op)
-{
-    if (op->is_answer)
-        return want_answer(transaction, op);
-    return want_task(transaction, op->instance) != NULL &&
-           (op->id.data == NULL || pw_want_event_id(transaction, op->instance, op->run, op->id) != NULL);
-}
-
-static bool want_restart(struct pw_transaction *transaction, const struct pw_op_restart *op)
-{
-    struct pw_pg_run *run = want_task(transaction, op->instance);
-    if (run == NULL)
-        return false;
-    run->wants_lock = true;
-    run->wants_params = true; /* of a run that begins again, should it be held */
-    return true;
-}
-
-static bool want_hold(struct pw_transaction *transaction, const struct pw_op_hold *op)
-{
-    struct pw_pg_run *run = want_task(transaction, op->instance);
-    if (run != NULL)
-        run->wants_facts = true;
-    return run != NULL;
-}
-
-/* Only what is free is renewed now; the rest is owed. */
-static bool want_leases(struct pw_transaction *transaction, const struct pw_op_renew *op)
-{
-    for (size_t i = 0; i < op->count; i++)
-        if (pw_want_run(transaction, op->leases[i].fence.instance) == NULL)
-            return false;
-    return true;
-}
-
-static bool want_owed(struct pw_transaction *transaction)
-{
-    struct pw_rows debts;
-    if (!pw_list_owed(transaction, &debts))
-        return false;
-    for (size_t i = 0; i < debts.count; i++)
-        if (pw_want_run(transaction, ((const struct pw_pg_debt *)debts.rows)[i].fence.instance) == NULL)
-            return false;
-    return true;
-}
-
-static bool want_name(struct pw_transaction *transaction, const struct pw_op_create *op)
-{
-    transaction->keys_wanted++;
-    return pw_want_name(transaction, op->workflow, op->id) != NULL;
-}
-
-/* Its children and jobs are made under the parent's lock: who has it finds them all. */
-static bool want_children(struct pw_transaction *transaction, const struct pw_op_reach *op)
-{
-    return want_task(transaction, op->parent) != NULL && remember(&transaction->reaches, op);
-}
-
-static bool want_end(struct pw_transaction *transaction, const struct pw_op_end *op)
-{
-    struct pw_pg_name *name = pw_want_name(transaction, op->workflow, op->id);
-    if (name == NULL)
-        return false;
-    name->is_to_end = transaction->ends_by_name = true;
-    return true;
-}
+/* ---- What is needed besides the rows that rules ask for ---------------------------------------------------- */
 
 int64_t pw_gate_of(const struct pw_op_claim *op)
 {
@@ -121,57 +26,20 @@ static bool want_gate(struct pw_transaction *transaction, const struct pw_op_cla
     return gate != NULL;
 }
 
-static bool want_op(struct pw_transaction *transaction, const struct pw_op *op)
+static bool want_owed(struct pw_transaction *transaction)
 {
-    switch (op->kind) {
-    case PW_OP_FENCE:
-        return want_task(transaction, op->as.fence.at.instance) != NULL;
-    case PW_OP_CREATE:
-        return want_name(transaction, &op->as.create);
-    case PW_OP_RESTART:
-        return want_restart(transaction, &op->as.restart);
-    case PW_OP_STEP:
-        return op->as.step.is_new ||
-               pw_want_step(transaction, op->as.step.instance, op->as.step.run, op->as.step.row.seq) != NULL;
-    case PW_OP_EVENT:
-        return want_event(transaction, &op->as.event);
-    case PW_OP_CONSUME:
-        return pw_want_event(transaction, op->as.consume.instance, op->as.consume.run, op->as.consume.seq) != NULL;
-    case PW_OP_LOG:
-        return pw_want_tail(transaction, op->as.log.instance, op->as.log.run) != NULL;
-    case PW_OP_PARK:
-        return want_task(transaction, op->as.park.instance) != NULL;
-    case PW_OP_HOLD:
-        return want_hold(transaction, &op->as.hold);
-    case PW_OP_PAUSE:
-        return want_task(transaction, op->as.pause.instance) != NULL;
-    case PW_OP_DEMAND:
-        return want_task(transaction, op->as.demand.instance) != NULL;
-    case PW_OP_REACH:
-        return want_children(transaction, &op->as.reach);
-    case PW_OP_FINISH:
-        return want_task(transaction, op->as.finish.instance) != NULL;
-    case PW_OP_END:
-        return want_end(transaction, &op->as.end);
-    case PW_OP_RENEW:
-        return want_leases(transaction, &op->as.renew);
-    case PW_OP_CLAIM:
-        return want_gate(transaction, &op->as.claim);
-    case PW_OP_REAP:
-    case PW_OP_SQL:
-    case PW_OP_MUTATE:
-    case PW_OP_HOOK:
-    case PW_OP_HOOK_CLAIM:
-    case PW_OP_HOOK_SETTLE:
-    case PW_OP_HOOK_RESEND:
-        return true;
-    }
+    struct pw_rows debts;
+    if (!pw_list_owed(transaction, &debts))
+        return false;
+    for (size_t i = 0; i < debts.count; i++)
+        if (pw_want_run(&transaction->core, ((const struct pw_pg_debt *)debts.rows)[i].fence.instance) == NULL)
+            return false;
     return true;
 }
 
 /* ---- Answers ------------------------------------------------------------------------------------------------- */
 
-static void read_task(struct pw_fields *fields, struct pw_pg_run *run)
+static void read_task(struct pw_fields *fields, struct pw_core_run *run)
 {
     run->run = pw_field_count(fields);
     run->task.epoch = pw_field_count(fields);
@@ -193,9 +61,9 @@ static pawl_status take_tasks(void *user, void *of, const PGresult *result)
     struct pw_transaction *transaction = user;
     struct pw_fields fields;
     (void)of;
-    pw_fields_init(&fields, result, &transaction->arena);
+    pw_fields_init(&fields, result, &transaction->core.arena);
     while (pw_fields_next(&fields)) {
-        struct pw_pg_run *run = pw_want_run(transaction, pw_field_integer(&fields));
+        struct pw_core_run *run = pw_want_run(&transaction->core, pw_field_integer(&fields));
         if (run == NULL)
             return PAWL_NOMEM;
         run->has_task = run->is_stored = true;
@@ -210,9 +78,9 @@ static pawl_status take_seen(void *user, void *of, const PGresult *result)
     struct pw_transaction *transaction = user;
     struct pw_fields fields;
     (void)of;
-    pw_fields_init(&fields, result, &transaction->arena);
+    pw_fields_init(&fields, result, &transaction->core.arena);
     while (pw_fields_next(&fields)) {
-        struct pw_pg_run *run = pw_find_run(transaction, pw_field_integer(&fields));
+        struct pw_core_run *run = pw_find_run(&transaction->core, pw_field_integer(&fields));
         if (run == NULL || run->has_task)
             continue;
         run->is_seen = true;
@@ -247,7 +115,7 @@ static pawl_status take_children(void *user, void *of, const PGresult *result)
     (void)of;
     pw_fields_init(&fields, result, NULL);
     while (pw_fields_next(&fields)) {
-        struct pw_pg_run *run = pw_find_task(transaction, pw_field_integer(&fields));
+        struct pw_core_run *run = pw_find_task(&transaction->core, pw_field_integer(&fields));
         if (run != NULL)
             run->link = pw_field_link(&fields);
         else
@@ -261,9 +129,9 @@ static pawl_status take_instances(void *user, void *of, const PGresult *result)
     struct pw_transaction *transaction = user;
     struct pw_fields fields;
     (void)of;
-    pw_fields_init(&fields, result, &transaction->arena);
+    pw_fields_init(&fields, result, &transaction->core.arena);
     while (pw_fields_next(&fields)) {
-        struct pw_pg_run *run = pw_find_run(transaction, pw_field_integer(&fields));
+        struct pw_core_run *run = pw_find_run(&transaction->core, pw_field_integer(&fields));
         if (run == NULL)
             continue;
         run->is_known = true;
@@ -271,6 +139,7 @@ static pawl_status take_instances(void *user, void *of, const PGresult *result)
         run->id = pw_field_text(&fields);
         run->instance_run = pw_field_count(&fields);
         run->link = pw_field_link(&fields);
+        run->updated_at_ms = pw_field_integer(&fields);
         if (run->is_told && !run->has_task && pw_field_integer(&fields) != 0)
             transaction->is_stale = true; /* it began again before we had its lock */
     }
@@ -282,9 +151,9 @@ static pawl_status take_facts(void *user, void *of, const PGresult *result)
     struct pw_transaction *transaction = user;
     struct pw_fields fields;
     (void)of;
-    pw_fields_init(&fields, result, &transaction->arena);
+    pw_fields_init(&fields, result, &transaction->core.arena);
     while (pw_fields_next(&fields)) {
-        struct pw_pg_run *run = pw_find_run(transaction, pw_field_integer(&fields));
+        struct pw_core_run *run = pw_find_run(&transaction->core, pw_field_integer(&fields));
         if (run == NULL)
             continue;
         run->workflow = pw_field_text(&fields);
@@ -303,7 +172,7 @@ static pawl_status take_keys(void *user, void *of, const PGresult *result)
     (void)of;
     pw_fields_init(&fields, result, NULL);
     while (pw_fields_next(&fields)) {
-        int64_t *key = pw_rows_add(&transaction->keys);
+        int64_t *key = pw_rows_add(&transaction->core.keys);
         if (key == NULL)
             return PAWL_NOMEM;
         *key = pw_field_place(&fields);
@@ -312,7 +181,7 @@ static pawl_status take_keys(void *user, void *of, const PGresult *result)
 }
 
 /* The record at a place that the answer names, counted from 1. */
-static void *record_at(const struct pw_pg_set *set, struct pw_fields *fields)
+static void *record_at(const struct pw_core_set *set, struct pw_fields *fields)
 {
     int64_t place = pw_field_place(fields);
     return place >= 1 && (uint64_t)place <= set->list.count ? ((void **)set->list.rows)[place - 1] : NULL;
@@ -325,12 +194,12 @@ static pawl_status take_names(void *user, void *of, const PGresult *result)
     (void)of;
     pw_fields_init(&fields, result, NULL);
     while (pw_fields_next(&fields)) {
-        struct pw_pg_name *name = record_at(&transaction->names, &fields);
+        struct pw_core_name *name = record_at(&transaction->core.names, &fields);
         if (name == NULL)
             continue;
         name->key = pw_field_place(&fields);
         bool is_open = pw_field_integer(&fields) != 0;
-        if (name->is_to_end && is_open && pw_find_task(transaction, name->key) == NULL)
+        if (name->is_to_end && is_open && pw_find_task(&transaction->core, name->key) == NULL)
             transaction->is_stale = true;
     }
     return pw_fields_end(&fields);
@@ -343,7 +212,7 @@ static pawl_status take_steps(void *user, void *of, const PGresult *result)
     (void)of;
     pw_fields_init(&fields, result, NULL);
     while (pw_fields_next(&fields)) {
-        struct pw_pg_step *step = record_at(&transaction->steps, &fields);
+        struct pw_core_step *step = record_at(&transaction->core.steps, &fields);
         if (step != NULL)
             step->exists = true;
     }
@@ -357,7 +226,7 @@ static pawl_status take_events(void *user, void *of, const PGresult *result)
     (void)of;
     pw_fields_init(&fields, result, NULL);
     while (pw_fields_next(&fields)) {
-        struct pw_pg_event *event = record_at(&transaction->events, &fields);
+        struct pw_core_event *event = record_at(&transaction->core.events, &fields);
         if (event != NULL)
             event->exists = true;
     }
@@ -371,7 +240,7 @@ static pawl_status take_event_ids(void *user, void *of, const PGresult *result)
     (void)of;
     pw_fields_init(&fields, result, NULL);
     while (pw_fields_next(&fields)) {
-        struct pw_pg_event_id *id = record_at(&transaction->event_ids, &fields);
+        struct pw_core_event_id *id = record_at(&transaction->core.event_ids, &fields);
         if (id != NULL)
             id->taken = true;
     }
@@ -381,16 +250,17 @@ static pawl_status take_event_ids(void *user, void *of, const PGresult *result)
 static pawl_status take_answer_ids(void *user, void *of, const PGresult *result)
 {
     struct pw_transaction *transaction = user;
-    const struct pw_op_event *const *answers = transaction->answers.rows;
+    const struct pw_op_event *const *answers = transaction->core.answers.rows;
     struct pw_fields fields;
     (void)of;
     pw_fields_init(&fields, result, NULL);
     while (pw_fields_next(&fields)) {
         int64_t place = pw_field_place(&fields);
-        if (place < 1 || (uint64_t)place > transaction->answers.count)
+        if (place < 1 || (uint64_t)place > transaction->core.answers.count)
             continue;
         const struct pw_op_event *op = answers[place - 1];
-        struct pw_pg_event_id *id = pw_want_event_id(transaction, op->instance, pw_field_count(&fields), op->id);
+        struct pw_core_event_id *id =
+            pw_want_event_id(&transaction->core, op->instance, pw_field_count(&fields), op->id);
         if (id == NULL)
             return PAWL_NOMEM;
         id->taken = true;
@@ -405,9 +275,11 @@ static pawl_status take_tails(void *user, void *of, const PGresult *result)
     (void)of;
     pw_fields_init(&fields, result, NULL);
     while (pw_fields_next(&fields)) {
-        struct pw_pg_tail *tail = record_at(&transaction->tails, &fields);
+        struct pw_core_tail *tail = record_at(&transaction->core.tails, &fields);
         if (tail != NULL)
             tail->seq = pw_field_count(&fields);
+        if (tail != NULL)
+            tail->created_at_ms = pw_field_integer(&fields);
     }
     return pw_fields_end(&fields);
 }
@@ -446,18 +318,18 @@ static void put_columns(struct pw_call *call, struct pw_columns *columns, int co
 static void lock_tasks(struct pw_transaction *transaction, struct pw_columns *tasks)
 {
     struct pw_columns parents, names;
-    const struct pw_op_reach *const *reaches = transaction->reaches.rows;
-    struct pw_pg_name **name = transaction->names.list.rows;
+    const struct pw_op_reach *const *reaches = transaction->core.reaches.rows;
+    struct pw_core_name **name = transaction->core.names.list.rows;
     struct pw_call call;
-    if (transaction->reaches.count == 0 && !transaction->ends_by_name) {
+    if (transaction->core.reaches.count == 0 && !transaction->core.ends_by_name) {
         ask(transaction, PW_PG_TASK_LOCK, tasks, take_tasks);
         return;
     }
-    pw_columns_init(&parents, &transaction->arena);
-    pw_columns_init(&names, &transaction->arena);
-    for (size_t i = 0; i < transaction->reaches.count; i++)
+    pw_columns_init(&parents, &transaction->core.arena);
+    pw_columns_init(&names, &transaction->core.arena);
+    for (size_t i = 0; i < transaction->core.reaches.count; i++)
         put_place(&parents, (const int64_t[]){ reaches[i]->parent, reaches[i]->run, pw_least_reached(reaches[i]) }, 3);
-    for (size_t i = 0; i < transaction->names.list.count; i++)
+    for (size_t i = 0; i < transaction->core.names.list.count; i++)
         if (name[i]->is_to_end) {
             pw_columns_row(&names);
             pw_put_text(&names, name[i]->workflow);
@@ -476,7 +348,7 @@ static void try_gates(struct pw_transaction *transaction)
 {
     struct pw_columns gates;
     const struct pw_pg_gate *gate = transaction->gates.rows;
-    pw_columns_init(&gates, &transaction->arena);
+    pw_columns_init(&gates, &transaction->core.arena);
     for (size_t i = 0; i < transaction->gates.count; i++)
         put_place(&gates, &gate[i].key, 1);
     ask(transaction, PW_PG_CLAIM_TRY_GATE, &gates, take_gates);
@@ -485,12 +357,12 @@ static void try_gates(struct pw_transaction *transaction)
 static void ask_about_runs(struct pw_transaction *transaction)
 {
     struct pw_columns tasks, leases, instances, facts;
-    struct pw_pg_run **runs = transaction->runs.list.rows;
-    pw_columns_init(&tasks, &transaction->arena);
-    pw_columns_init(&leases, &transaction->arena);
-    pw_columns_init(&instances, &transaction->arena);
-    pw_columns_init(&facts, &transaction->arena);
-    for (size_t i = 0; i < transaction->runs.list.count; i++) {
+    struct pw_core_run **runs = transaction->core.runs.list.rows;
+    pw_columns_init(&tasks, &transaction->core.arena);
+    pw_columns_init(&leases, &transaction->core.arena);
+    pw_columns_init(&instances, &transaction->core.arena);
+    pw_columns_init(&facts, &transaction->core.arena);
+    for (size_t i = 0; i < transaction->core.runs.list.count; i++) {
         put_place(runs[i]->wants_task ? &tasks : &leases, &runs[i]->key, 1);
         if (runs[i]->wants_lock) {
             pw_columns_row(&instances);
@@ -514,17 +386,17 @@ static void ask_about_names(struct pw_transaction *transaction)
 {
     struct pw_columns columns;
     struct pw_call call;
-    struct pw_pg_name **names = transaction->names.list.rows;
-    pw_columns_init(&columns, &transaction->arena);
-    for (size_t i = 0; i < transaction->names.list.count; i++) {
+    struct pw_core_name **names = transaction->core.names.list.rows;
+    pw_columns_init(&columns, &transaction->core.arena);
+    for (size_t i = 0; i < transaction->core.names.list.count; i++) {
         pw_columns_row(&columns);
         pw_put_text(&columns, names[i]->workflow);
         pw_put_text(&columns, names[i]->id);
     }
     ask(transaction, PW_PG_INSTANCE_FIND, &columns, take_names);
-    if (transaction->keys_wanted > 0) {
+    if (transaction->core.keys_wanted > 0) {
         pw_call_init(&call, PW_PG_INSTANCE_KEYS);
-        pw_call_integer(&call, transaction->keys_wanted);
+        pw_call_integer(&call, transaction->core.keys_wanted);
         pw_pg_send(transaction->connection, &call, take_keys, transaction, NULL);
     }
 }
@@ -532,32 +404,32 @@ static void ask_about_names(struct pw_transaction *transaction)
 static void ask_about_history(struct pw_transaction *transaction)
 {
     struct pw_columns steps, events, ids, answers, tails;
-    const struct pw_op_event *const *answer = transaction->answers.rows;
-    struct pw_pg_step **step = transaction->steps.list.rows;
-    struct pw_pg_event **event = transaction->events.list.rows;
-    struct pw_pg_event_id **id = transaction->event_ids.list.rows;
-    struct pw_pg_tail **tail = transaction->tails.list.rows;
-    pw_columns_init(&steps, &transaction->arena);
-    pw_columns_init(&events, &transaction->arena);
-    pw_columns_init(&ids, &transaction->arena);
-    pw_columns_init(&answers, &transaction->arena);
-    pw_columns_init(&tails, &transaction->arena);
-    for (size_t i = 0; i < transaction->steps.list.count; i++)
+    const struct pw_op_event *const *answer = transaction->core.answers.rows;
+    struct pw_core_step **step = transaction->core.steps.list.rows;
+    struct pw_core_event **event = transaction->core.events.list.rows;
+    struct pw_core_event_id **id = transaction->core.event_ids.list.rows;
+    struct pw_core_tail **tail = transaction->core.tails.list.rows;
+    pw_columns_init(&steps, &transaction->core.arena);
+    pw_columns_init(&events, &transaction->core.arena);
+    pw_columns_init(&ids, &transaction->core.arena);
+    pw_columns_init(&answers, &transaction->core.arena);
+    pw_columns_init(&tails, &transaction->core.arena);
+    for (size_t i = 0; i < transaction->core.steps.list.count; i++)
         put_place(&steps, step[i]->place, 3);
-    for (size_t i = 0; i < transaction->events.list.count; i++)
+    for (size_t i = 0; i < transaction->core.events.list.count; i++)
         put_place(&events, event[i]->place, 3);
-    for (size_t i = 0; i < transaction->event_ids.list.count; i++) {
+    for (size_t i = 0; i < transaction->core.event_ids.list.count; i++) {
         pw_columns_row(&ids);
         pw_put_integer(&ids, id[i]->instance);
         pw_put_integer(&ids, id[i]->run);
         pw_put_text(&ids, id[i]->id);
     }
-    for (size_t i = 0; i < transaction->answers.count; i++) {
+    for (size_t i = 0; i < transaction->core.answers.count; i++) {
         pw_columns_row(&answers);
         pw_put_integer(&answers, answer[i]->instance);
         pw_put_text(&answers, answer[i]->id);
     }
-    for (size_t i = 0; i < transaction->tails.list.count; i++)
+    for (size_t i = 0; i < transaction->core.tails.list.count; i++)
         put_place(&tails, tail[i]->place, 2);
     ask(transaction, PW_PG_STEP_FIND, &steps, take_steps);
     ask(transaction, PW_PG_EVENT_FIND, &events, take_events);
@@ -571,9 +443,10 @@ pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, 
     bool must_wait = false;
     transaction->owed_last = pw_pg_owed_last(&transaction->postgres->owed);
     for (size_t i = 0; i < count; i++) {
-        must_wait = must_wait || pw_runs_users_code(units[i]);
+        must_wait = must_wait || pw_unit_runs_users_code(units[i]);
         for (const struct pw_op *op = units[i]->first; op != NULL; op = op->next)
-            if (!want_op(transaction, op))
+            if (!pw_core_want(&transaction->core, op) ||
+                (op->kind == PW_OP_CLAIM && !want_gate(transaction, &op->as.claim)))
                 return pw_no_memory(transaction);
     }
     if (!must_wait && !want_owed(transaction)) /* the user's code would keep it locked */
@@ -581,9 +454,9 @@ pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, 
     ask_about_runs(transaction);
     ask_about_names(transaction);
     ask_about_history(transaction);
-    *out_sent = must_wait || transaction->runs.list.count > 0 || transaction->names.list.count > 0 ||
-                transaction->steps.list.count > 0 || transaction->events.list.count > 0 ||
-                transaction->event_ids.list.count > 0 || transaction->tails.list.count > 0 ||
+    *out_sent = must_wait || transaction->core.runs.list.count > 0 || transaction->core.names.list.count > 0 ||
+                transaction->core.steps.list.count > 0 || transaction->core.events.list.count > 0 ||
+                transaction->core.event_ids.list.count > 0 || transaction->core.tails.list.count > 0 ||
                 transaction->gates.count > 0;
     return PAWL_OK;
 }

@@ -346,6 +346,7 @@ static void begin_new_events(struct pw_call *call, int64_t instance, int64_t run
     pw_call_integer(call, instance);
     pw_call_integer(call, run);
     pw_call_integer(call, after_seq);
+    end_list(call, arena->limit);
 }
 
 pawl_status pw_postgres_read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
@@ -354,7 +355,7 @@ pawl_status pw_postgres_read_new_events(struct pw_store *store, struct pw_arena 
 {
     struct pw_call call;
     void *rows = NULL;
-    begin_new_events(&call, instance, run, after_seq);
+    begin_new_events(&call, instance, run, after_seq, arena);
     pawl_status status = read_list(store, &call, arena, sizeof **out_rows, read_event_row, &rows, out_count, error);
     if (status == PAWL_OK)
         *out_rows = rows;
@@ -403,7 +404,8 @@ pawl_status pw_postgres_read_run(struct pw_store *store, struct pw_arena *arena,
     pw_call_init(&calls[0], PW_PG_INSTANCE_BEGINNING);
     pw_call_integer(&calls[0], instance);
     begin_history(&calls[1], &query, PW_PG_STEPS_OLDEST, PW_PG_STEPS_NEWEST);
-    begin_new_events(&calls[2], instance, run, 0);
+    end_list(&calls[1], arena->limit);
+    begin_new_events(&calls[2], instance, run, 0, arena);
     const struct pw_pg_question questions[] = { { &calls[0], take_rows, &beginnings },
                                                 { &calls[1], take_rows, &steps },
                                                 { &calls[2], take_rows, &events } };
@@ -475,7 +477,7 @@ static void put_names(struct pw_columns *columns, const struct pw_text *names, c
     }
 }
 
-/* share NULL: the query is of all. */
+/* share NULL: of hooks. */
 static pawl_status read_earliest(struct pw_store *store, enum pw_pg_query name, const struct pw_text *names,
                                  size_t count, const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
                                  struct pawl_error *error)
@@ -489,7 +491,7 @@ static pawl_status read_earliest(struct pw_store *store, enum pw_pg_query name, 
     put_names(&columns, names, share != NULL ? share->owned : NULL, count);
     pw_call_init(&call, name);
     pw_call_columns(&call, &columns);
-    if (share != NULL)
+    if (share != NULL && share->owned != NULL)
         pw_call_integer(&call, share->grace_ms);
     pw_call_integer(&call, after_ms);
     if (count > 0)
@@ -504,10 +506,11 @@ pawl_status pw_postgres_next_due(struct pw_store *store, const struct pw_text *w
                                  const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
                                  struct pawl_error *error)
 {
-    if (share != NULL && share->owned == NULL)
-        share = NULL;
-    return read_earliest(store, share != NULL ? PW_PG_NEXT_DUE_SHARED : PW_PG_NEXT_DUE, workflows, count, share,
-                         after_ms, out_at_ms, error);
+    static const struct pw_share all = { .owned = NULL };
+    if (share == NULL)
+        share = &all;
+    enum pw_pg_query name = share->owned != NULL ? PW_PG_NEXT_DUE_SHARED : PW_PG_NEXT_DUE;
+    return read_earliest(store, name, workflows, count, share, after_ms, out_at_ms, error);
 }
 
 pawl_status pw_postgres_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,

@@ -23,7 +23,7 @@ enum { LEFT_RESULTS_MAX = 1000 };
 
 static pawl_status refuse_with(struct pw_transaction *transaction, const char *why)
 {
-    return pw_pg_refuse(transaction, pw_error(&transaction->unit->error, PAWL_STEP_MUTATION_FAILED, "%s", why));
+    return pw_unit_refuse_saying(transaction->core.unit, PW_REFUSED_MUTATION_FAILED, "%s", why);
 }
 
 /* What the server said about the user's statement. */
@@ -31,12 +31,12 @@ static pawl_status refuse_failure(struct pw_transaction *transaction)
 {
     struct pw_pg_failure *failure = &transaction->connection->failure;
     if (pw_pg_is_trouble(failure))
-        return pw_pg_error(transaction->connection, transaction->error);
+        return pw_pg_error(transaction->connection, transaction->core.error);
+    enum pw_refusal refusal = pw_pg_failed_with(failure, "23505") ? PW_REFUSED_UNIQUE : PW_REFUSED_MUTATION_FAILED;
     pawl_status status =
-        pw_pg_failed_with(failure, "23505") ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION : PAWL_STEP_MUTATION_FAILED;
-    status = pw_error(&transaction->unit->error, status, "%s (SQLSTATE %s)", failure->text, failure->state);
+        pw_unit_refuse_saying(transaction->core.unit, refusal, "%s (SQLSTATE %s)", failure->text, failure->state);
     *failure = (struct pw_pg_failure){ .failed = false }; /* the savepoint sees to the rest */
-    return pw_pg_refuse(transaction, status);
+    return status;
 }
 
 static bool finish(struct pw_transaction *transaction)
@@ -62,7 +62,7 @@ static void send_begin(struct pw_transaction *transaction, struct pw_text *searc
 {
     struct pw_call call;
     pw_call_init(&call, PW_PG_USER_BEGIN);
-    pw_pg_send(transaction->connection, &call, take_search_path, search_path, &transaction->arena);
+    pw_pg_send(transaction->connection, &call, take_search_path, search_path, &transaction->core.arena);
 }
 
 struct findings {
@@ -89,7 +89,7 @@ static void send_end(struct pw_transaction *transaction, struct pw_text search_p
     struct pw_columns columns;
     struct pw_call call;
     pw_pg_send_simple(transaction->connection, PW_PG_USER_END);
-    pw_columns_init(&columns, &transaction->arena);
+    pw_columns_init(&columns, &transaction->core.arena);
     for (size_t i = 0; i < relations->count; i++) {
         pw_columns_row(&columns);
         pw_put_integer(&columns, ((const int64_t *)relations->rows)[i]);
@@ -169,10 +169,10 @@ static pawl_status copy_value(struct pw_transaction *transaction, const json_t *
         if (strlen(json_string_value(value)) != json_string_length(value))
             return refuse_with(transaction,
                                "a text with \\u0000 in it cannot be a parameter: PostgreSQL has none such");
-        *out_text = pw_arena_string(&transaction->arena, json_string_value(value));
+        *out_text = pw_arena_string(&transaction->core.arena, json_string_value(value));
     } else {
         char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-        *out_text = pw_arena_string(&transaction->arena, text);
+        *out_text = pw_arena_string(&transaction->core.arena, text);
         free(text);
     }
     return *out_text != NULL ? PAWL_OK : pw_no_memory(transaction);
@@ -182,7 +182,7 @@ static pawl_status copy_values(struct pw_transaction *transaction, const json_t 
 {
     pawl_status status = PAWL_OK;
     parameters->count = json_array_size(array);
-    parameters->values = pw_arena_zero(&transaction->arena, (parameters->count + 1) * sizeof *parameters->values);
+    parameters->values = pw_arena_zero(&transaction->core.arena, (parameters->count + 1) * sizeof *parameters->values);
     if (parameters->values == NULL)
         return pw_no_memory(transaction);
     for (size_t i = 0; i < parameters->count && status == PAWL_OK; i++)
@@ -248,9 +248,8 @@ static pawl_status prepare(struct pw_transaction *transaction, const char *sql, 
     if (!finish(transaction))
         return refuse_failure(transaction);
     if ((size_t)wanted != parameters->count)
-        return pw_pg_refuse(transaction,
-                            pw_error(&transaction->unit->error, PAWL_STEP_MUTATION_FAILED,
-                                     "the SQL has %d parameters, %zu were given", wanted, parameters->count));
+        return pw_unit_refuse_saying(transaction->core.unit, PW_REFUSED_MUTATION_FAILED,
+                                     "the SQL has %d parameters, %zu were given", wanted, parameters->count);
     return PAWL_OK;
 }
 
@@ -279,7 +278,7 @@ pawl_status pw_run_sql(struct pw_transaction *transaction, const struct pw_op_sq
         return refuse_with(transaction, "the SQL has a NUL character in it");
     if (may_not_begin_with(skip_blanks(op->sql)))
         return refuse_with(transaction, "a mutation may not begin or end transactions, or change the session");
-    if (!pw_arena_text(&transaction->arena, op->sql, &sql))
+    if (!pw_arena_text(&transaction->core.arena, op->sql, &sql))
         return pw_no_memory(transaction);
     pawl_status status = parse_parameters(transaction, op->parameters, &parameters);
     if (status == PAWL_OK)
@@ -305,7 +304,7 @@ static pawl_status call(struct pw_transaction *transaction, const struct pw_op_m
 {
     struct pw_pg_connection *connection = transaction->connection;
     if (!pw_pg_leave_pipeline(connection))
-        return pw_pg_error(connection, transaction->error);
+        return pw_pg_error(connection, transaction->core.error);
     *out_answer = op->mutate(connection->db, op->data, op->size);
     const char *message = PQerrorMessage(connection->db);
     pw_error(why, PAWL_STEP_MUTATION_FAILED, "%.*s", (int)strcspn(message, "\n"), message);
@@ -313,12 +312,12 @@ static pawl_status call(struct pw_transaction *transaction, const struct pw_op_m
     PGTransactionStatusType state = PQtransactionStatus(connection->db);
     if (PQstatus(connection->db) != CONNECTION_OK || state == PQTRANS_ACTIVE || state == PQTRANS_UNKNOWN) {
         pw_pg_note_lost(connection, "the connection was lost, or left busy, in a mutation");
-        return pw_pg_error(connection, transaction->error);
+        return pw_pg_error(connection, transaction->core.error);
     }
     if (!pw_pg_enter_pipeline(connection))
-        return pw_pg_error(connection, transaction->error);
+        return pw_pg_error(connection, transaction->core.error);
     if (state == PQTRANS_IDLE)
-        return pw_error(transaction->error, PAWL_STEP_MUTATION_FAILED,
+        return pw_error(transaction->core.error, PAWL_STEP_MUTATION_FAILED,
                         "a mutation may not end the transaction, and this one did (%s)", why->text);
     if (state == PQTRANS_INERROR && *out_answer == PAWL_OK)
         *out_answer = PAWL_FAILED;
@@ -335,15 +334,15 @@ pawl_status pw_run_mutation(struct pw_transaction *transaction, const struct pw_
     pw_pg_send_simple(connection, PW_PG_USER_GUARD);
     send_begin(transaction, &search_path);
     if (!finish(transaction))
-        return pw_pg_error(connection, transaction->error);
+        return pw_pg_error(connection, transaction->core.error);
     pawl_status status = call(transaction, op, &answer, &why);
     if (status != PAWL_OK)
         return status;
     if (answer == PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION)
-        return pw_pg_refuse(transaction, pw_error(&transaction->unit->error, answer, "%s", why.text));
+        return pw_unit_refuse_saying(transaction->core.unit, PW_REFUSED_UNIQUE, "%s", why.text);
     if (answer != PAWL_OK)
-        return pw_pg_refuse(transaction, pw_error(&transaction->unit->error, PAWL_STEP_MUTATION_FAILED,
-                                                  "the mutation answered %s (%s)", pawl_status_name(answer), why.text));
+        return pw_unit_refuse_saying(transaction->core.unit, PW_REFUSED_MUTATION_FAILED,
+                                     "the mutation answered %s (%s)", pawl_status_name(answer), why.text);
     send_end(transaction, search_path, &findings);
     if (!finish(transaction))
         return refuse_failure(transaction);

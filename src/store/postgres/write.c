@@ -22,7 +22,7 @@ static void begin(struct writing *writing, struct pw_transaction *transaction, e
     writing->transaction = transaction;
     writing->name = name;
     writing->type = type;
-    pw_tuples_init(&writing->tuples, &transaction->arena);
+    pw_tuples_init(&writing->tuples, &transaction->core.arena);
 }
 
 static void end(struct writing *writing)
@@ -33,7 +33,7 @@ static void end(struct writing *writing)
     pw_call_init(&call, writing->name);
     pw_call_tuples(&call, &writing->tuples, writing->transaction->postgres->row_types[writing->type]);
     pw_pg_send(writing->transaction->connection, &call, NULL, NULL, NULL);
-    pw_tuples_init(&writing->tuples, &writing->transaction->arena);
+    pw_tuples_init(&writing->tuples, &writing->transaction->core.arena);
 }
 
 static struct pw_tuples *next_row(struct writing *writing)
@@ -46,7 +46,7 @@ static struct pw_tuples *next_row(struct writing *writing)
 
 /* ---- Instances ----------------------------------------------------------------------------------------------- */
 
-static void put_instance(struct pw_tuples *tuples, const struct pw_pg_run *run)
+static void put_instance(struct pw_tuples *tuples, const struct pw_core_run *run)
 {
     struct pw_text unchanged = { NULL, 0 };
     pw_field_put_integer(tuples, run->key);
@@ -61,7 +61,7 @@ static void put_instance(struct pw_tuples *tuples, const struct pw_pg_run *run)
     pw_field_put_time(tuples, run->link.relation);
     pw_field_put_text(tuples, run->workflow);
     pw_field_put_text(tuples, run->id);
-    pw_field_put_text(tuples, run->change == PW_PG_NEW ? run->params : unchanged);
+    pw_field_put_text(tuples, run->change == PW_CORE_NEW ? run->params : unchanged);
     pw_field_put_text(tuples, run->output);
     pw_field_put_text(tuples, run->error_name);
     pw_field_put_text(tuples, run->error_message);
@@ -76,22 +76,22 @@ static int compare_texts(struct pw_text left, struct pw_text right)
 
 static int compare_names(const void *left, const void *right)
 {
-    const struct pw_pg_run *first = *(struct pw_pg_run *const *)left, *second = *(struct pw_pg_run *const *)right;
+    const struct pw_core_run *first = *(struct pw_core_run *const *)left, *second = *(struct pw_core_run *const *)right;
     int order = compare_texts(first->workflow, second->workflow);
     return order != 0 ? order : compare_texts(first->id, second->id);
 }
 
 static bool write_instances(struct pw_transaction *transaction)
 {
-    struct pw_rows created = { .arena = &transaction->arena, .row_size = sizeof(void *) };
-    struct pw_pg_run **runs = transaction->runs.list.rows;
+    struct pw_rows created = { .arena = &transaction->core.arena, .row_size = sizeof(void *) };
+    struct pw_core_run **runs = transaction->core.runs.list.rows;
     struct writing writing;
     begin(&writing, transaction, PW_PG_INSTANCE_UPDATE, PW_PG_INSTANCE_ROW);
-    for (size_t i = 0; i < transaction->runs.list.count; i++) {
-        if (runs[i]->change == PW_PG_CHANGED)
+    for (size_t i = 0; i < transaction->core.runs.list.count; i++) {
+        if (runs[i]->change == PW_CORE_CHANGED)
             put_instance(next_row(&writing), runs[i]);
-        if (runs[i]->change == PW_PG_NEW) {
-            struct pw_pg_run **place = pw_rows_add(&created);
+        if (runs[i]->change == PW_CORE_NEW) {
+            struct pw_core_run **place = pw_rows_add(&created);
             if (place == NULL)
                 return false;
             *place = runs[i];
@@ -102,7 +102,7 @@ static bool write_instances(struct pw_transaction *transaction)
         qsort(created.rows, created.count, created.row_size, compare_names);
     begin(&writing, transaction, PW_PG_INSTANCE_INSERT, PW_PG_INSTANCE_ROW);
     for (size_t i = 0; i < created.count; i++)
-        put_instance(next_row(&writing), ((struct pw_pg_run **)created.rows)[i]);
+        put_instance(next_row(&writing), ((struct pw_core_run **)created.rows)[i]);
     end(&writing);
     return true;
 }
@@ -110,7 +110,7 @@ static bool write_instances(struct pw_transaction *transaction)
 /* ---- Tasks --------------------------------------------------------------------------------------------------- */
 
 /* Of a task that is only updated neither the workflow nor the shard is written, and the names may not be known. */
-static void put_task(struct pw_tuples *tuples, const struct pw_pg_run *run)
+static void put_task(struct pw_tuples *tuples, const struct pw_core_run *run)
 {
     const struct pw_task *task = &run->task;
     pw_field_put_integer(tuples, run->key);
@@ -133,19 +133,19 @@ static void put_task(struct pw_tuples *tuples, const struct pw_pg_run *run)
 
 static bool is_due(const struct pw_transaction *transaction, const struct pw_task *task)
 {
-    return !task->processing && task->status != PW_TASK_PAUSED && task->due_at_ms <= transaction->now_ms;
+    return !task->processing && task->status != PW_TASK_PAUSED && task->due_at_ms <= transaction->core.now_ms;
 }
 
 static void write_tasks(struct pw_transaction *transaction)
 {
-    struct pw_pg_run **runs = transaction->runs.list.rows;
+    struct pw_core_run **runs = transaction->core.runs.list.rows;
     struct writing inserting, updating;
     struct pw_columns deleted;
     begin(&inserting, transaction, PW_PG_TASK_INSERT, PW_PG_TASK_ROW);
     begin(&updating, transaction, PW_PG_TASK_UPDATE, PW_PG_TASK_ROW);
-    pw_columns_init(&deleted, &transaction->arena);
-    for (size_t i = 0; i < transaction->runs.list.count; i++) {
-        struct pw_pg_run *run = runs[i];
+    pw_columns_init(&deleted, &transaction->core.arena);
+    for (size_t i = 0; i < transaction->core.runs.list.count; i++) {
+        struct pw_core_run *run = runs[i];
         if (!run->is_changed)
             continue;
         if (run->has_task && is_due(transaction, &run->task))
@@ -170,7 +170,8 @@ static void write_tasks(struct pw_transaction *transaction)
 /* ---- History ------------------------------------------------------------------------------------------------- */
 
 /* Of a step that is new, the name, kind and time of birth are the insert's, and the rest is what came last. */
-static void put_step(const struct pw_transaction *transaction, struct pw_tuples *tuples, const struct pw_pg_step *step)
+static void put_step(const struct pw_transaction *transaction, struct pw_tuples *tuples,
+                     const struct pw_core_step *step)
 {
     const struct pw_op_step *last = step->update != NULL ? step->update : step->insert;
     const struct pw_op_step *first = step->insert != NULL ? step->insert : step->update;
@@ -181,8 +182,8 @@ static void put_step(const struct pw_transaction *transaction, struct pw_tuples 
     pw_field_put_integer(tuples, row->attempts);
     pw_field_put_integer(tuples, row->attempts_max);
     pw_field_put_integer(tuples, row->timeout_ms);
-    pw_field_put_integer(tuples, pw_time_or_now(transaction, first->row.created_at_ms));
-    pw_field_put_integer(tuples, pw_time_or_now(transaction, row->updated_at_ms));
+    pw_field_put_integer(tuples, pw_time_or_now(&transaction->core, first->row.created_at_ms));
+    pw_field_put_integer(tuples, pw_time_or_now(&transaction->core, row->updated_at_ms));
     pw_field_put_time(tuples, row->next_retry_at_ms);
     pw_field_put_time(tuples, row->wake_at_ms);
     pw_field_put_time(tuples, row->event_at_ms);
@@ -198,11 +199,11 @@ static void put_step(const struct pw_transaction *transaction, struct pw_tuples 
 
 static void write_steps(struct pw_transaction *transaction)
 {
-    struct pw_pg_step **steps = transaction->steps.list.rows;
+    struct pw_core_step **steps = transaction->core.steps.list.rows;
     struct writing inserting, updating;
     begin(&inserting, transaction, PW_PG_STEP_INSERT, PW_PG_STEP_ROW);
     begin(&updating, transaction, PW_PG_STEP_UPDATE, PW_PG_STEP_ROW);
-    for (size_t i = 0; i < transaction->steps.list.count; i++)
+    for (size_t i = 0; i < transaction->core.steps.list.count; i++)
         if (steps[i]->insert != NULL || steps[i]->update != NULL)
             put_step(transaction, next_row(steps[i]->insert != NULL ? &inserting : &updating), steps[i]);
     end(&inserting);
@@ -216,8 +217,9 @@ static pawl_status take_kept(void *user, void *of, const PGresult *result)
     struct pw_fields fields;
     pw_fields_init(&fields, result, NULL);
     while (pw_fields_next(&fields)) {
-        struct pw_pg_step *step = pw_want_step(transaction, op->instance, op->run + 1, pw_field_place(&fields));
-        if (step == NULL || !PW_SAVE(transaction, step))
+        struct pw_core_step *step =
+            pw_want_step(&transaction->core, op->instance, op->run + 1, pw_field_place(&fields));
+        if (step == NULL || !PW_SAVE(&transaction->core, step))
             return PAWL_NOMEM;
         step->exists = true;
     }
@@ -227,9 +229,9 @@ static pawl_status take_kept(void *user, void *of, const PGresult *result)
 /* Behind the steps themselves; one by one, because a run may begin again more than once. */
 static void write_kept(struct pw_transaction *transaction)
 {
-    struct pw_op_restart **ops = transaction->kept.rows;
+    struct pw_op_restart **ops = transaction->core.kept.rows;
     struct pw_call call;
-    for (size_t i = 0; i < transaction->kept.count; i++) {
+    for (size_t i = 0; i < transaction->core.kept.count; i++) {
         pw_call_init(&call, PW_PG_STEP_KEEP);
         pw_call_integer(&call, ops[i]->instance);
         pw_call_integer(&call, ops[i]->run);
@@ -241,7 +243,7 @@ static void write_kept(struct pw_transaction *transaction)
 }
 
 static void put_event(const struct pw_transaction *transaction, struct pw_tuples *tuples,
-                      const struct pw_pg_event *event)
+                      const struct pw_core_event *event)
 {
     static const struct pw_op_event unchanged = { .id = { NULL, 0 } };
     static const struct pw_op_consume unconsumed = { .step = { NULL, 0 } };
@@ -249,8 +251,10 @@ static void put_event(const struct pw_transaction *transaction, struct pw_tuples
     const struct pw_op_consume *consume = event->consume != NULL ? event->consume : &unconsumed;
     for (size_t part = 0; part < 3; part++)
         pw_field_put_integer(tuples, event->place[part]);
-    pw_field_put_integer(tuples, transaction->now_ms);
-    pw_field_put_time(tuples, event->consume != NULL ? pw_time_or_now(transaction, consume->delivered_at_ms) : 0);
+    pw_field_put_integer(tuples,
+                         event->insert != NULL ? event->created_at_ms : 0); /* of one that is there: unchanged */
+    pw_field_put_time(tuples,
+                      event->consume != NULL ? pw_time_or_now(&transaction->core, consume->delivered_at_ms) : 0);
     pw_field_put_text(tuples, insert->id);
     pw_field_put_text(tuples, insert->type);
     pw_field_put_text(tuples, insert->payload);
@@ -259,11 +263,11 @@ static void put_event(const struct pw_transaction *transaction, struct pw_tuples
 
 static void write_events(struct pw_transaction *transaction)
 {
-    struct pw_pg_event **events = transaction->events.list.rows;
+    struct pw_core_event **events = transaction->core.events.list.rows;
     struct writing inserting, consuming;
     begin(&inserting, transaction, PW_PG_EVENT_INSERT, PW_PG_EVENT_ROW);
     begin(&consuming, transaction, PW_PG_EVENT_CONSUME, PW_PG_EVENT_ROW);
-    for (size_t i = 0; i < transaction->events.list.count; i++)
+    for (size_t i = 0; i < transaction->core.events.list.count; i++)
         if (events[i]->insert != NULL || events[i]->consume != NULL)
             put_event(transaction, next_row(events[i]->insert != NULL ? &inserting : &consuming), events[i]);
     end(&inserting);
@@ -272,17 +276,17 @@ static void write_events(struct pw_transaction *transaction)
 
 static void write_logs(struct pw_transaction *transaction)
 {
-    const struct pw_pg_log *logs = transaction->logs.rows;
+    const struct pw_core_log *logs = transaction->core.logs.rows;
     struct writing writing;
     begin(&writing, transaction, PW_PG_LOG_INSERT, PW_PG_LOG_ROW);
-    for (size_t i = 0; i < transaction->logs.count; i++) {
+    for (size_t i = 0; i < transaction->core.logs.count; i++) {
         const struct pw_log_row *row = &logs[i].op->row;
         struct pw_tuples *tuples = next_row(&writing);
         pw_field_put_integer(tuples, logs[i].op->instance);
         pw_field_put_integer(tuples, logs[i].op->run);
         pw_field_put_integer(tuples, logs[i].seq);
         pw_field_put_integer(tuples, row->attempt);
-        pw_field_put_integer(tuples, pw_time_or_now(transaction, row->created_at_ms));
+        pw_field_put_integer(tuples, logs[i].created_at_ms);
         pw_field_put_integer(tuples, row->level);
         pw_field_put_integer(tuples, row->is_replay);
         pw_field_put_text(tuples, row->step);
@@ -296,17 +300,17 @@ static void write_logs(struct pw_transaction *transaction)
 static void write_hooks(struct pw_transaction *transaction)
 {
     static const struct pw_op_finish unfinished = { .outcome = PW_OUTCOME_OPEN };
-    const struct pw_pg_hook *hooks = transaction->hooks.rows;
+    const struct pw_core_hook *hooks = transaction->core.hooks.rows;
     struct writing writing;
     begin(&writing, transaction, PW_PG_HOOK_INSERT, PW_PG_HOOK_ROW);
-    for (size_t i = 0; i < transaction->hooks.count; i++) {
+    for (size_t i = 0; i < transaction->core.hooks.count; i++) {
         const struct pw_op_hook *op = hooks[i].op;
         const struct pw_op_finish *finish = op->cause->kind == PW_OP_FINISH ? &op->cause->as.finish : &unfinished;
         struct pw_tuples *tuples = next_row(&writing);
         pw_field_put_integer(tuples, hooks[i].instance);
         pw_field_put_integer(tuples, hooks[i].run);
         pw_field_put_time(tuples, pw_hook_due_at_ms(op));
-        pw_field_put_integer(tuples, transaction->now_ms);
+        pw_field_put_integer(tuples, transaction->core.now_ms);
         pw_field_put_integer(tuples, op->attempts_max);
         pw_field_put_integer(tuples, op->event);
         pw_field_put_time(tuples, op->reason); /* none is NULL */
@@ -324,42 +328,42 @@ static void write_hooks(struct pw_transaction *transaction)
 /* From here on the database has it.  Kept for a unit that may still be undone, as every change of a record is. */
 static bool mark_sent(struct pw_transaction *transaction)
 {
-    struct pw_pg_run **runs = transaction->runs.list.rows;
-    struct pw_pg_step **steps = transaction->steps.list.rows;
-    struct pw_pg_event **events = transaction->events.list.rows;
-    for (size_t i = 0; i < transaction->runs.list.count; i++) {
-        if (!runs[i]->is_changed && runs[i]->change == PW_PG_SAME)
+    struct pw_core_run **runs = transaction->core.runs.list.rows;
+    struct pw_core_step **steps = transaction->core.steps.list.rows;
+    struct pw_core_event **events = transaction->core.events.list.rows;
+    for (size_t i = 0; i < transaction->core.runs.list.count; i++) {
+        if (!runs[i]->is_changed && runs[i]->change == PW_CORE_SAME)
             continue;
-        if (!PW_SAVE(transaction, runs[i]))
+        if (!PW_SAVE(&transaction->core, runs[i]))
             return false;
         runs[i]->is_stored = runs[i]->has_task;
         runs[i]->is_changed = false;
-        runs[i]->change = PW_PG_SAME;
+        runs[i]->change = PW_CORE_SAME;
     }
-    for (size_t i = 0; i < transaction->steps.list.count; i++) {
+    for (size_t i = 0; i < transaction->core.steps.list.count; i++) {
         if (steps[i]->insert == NULL && steps[i]->update == NULL)
             continue;
-        if (!PW_SAVE(transaction, steps[i]))
+        if (!PW_SAVE(&transaction->core, steps[i]))
             return false;
         steps[i]->exists = true;
         steps[i]->insert = steps[i]->update = NULL;
     }
-    for (size_t i = 0; i < transaction->events.list.count; i++) {
+    for (size_t i = 0; i < transaction->core.events.list.count; i++) {
         if (events[i]->insert == NULL && events[i]->consume == NULL)
             continue;
-        if (!PW_SAVE(transaction, events[i]))
+        if (!PW_SAVE(&transaction->core, events[i]))
             return false;
         events[i]->exists = true;
         events[i]->insert = NULL;
         events[i]->consume = NULL;
     }
-    transaction->logs.count = transaction->hooks.count = transaction->kept.count = 0;
+    transaction->core.logs.count = transaction->core.hooks.count = transaction->core.kept.count = 0;
     return true;
 }
 
 pawl_status pw_write(struct pw_transaction *transaction)
 {
-    bool has_kept = transaction->kept.count > 0;
+    bool has_kept = transaction->core.kept.count > 0;
     if (!write_instances(transaction))
         return pw_no_memory(transaction);
     write_tasks(transaction);

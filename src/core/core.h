@@ -1,0 +1,247 @@
+/* core.h - the state machine of runs: what every op checks, what it changes, and why it is refused.
+ *
+ * Rules are pure.  Rows, an op and the time go in; changed rows, outputs or a refusal come out.  A rule does no I/O and reads
+ * no clock.  A store is mechanism around it: it loads and locks the rows that pw_core_want() asks for, calls pw_core_decide()
+ * for each op of each unit, writes every row that was changed, and commits.  What a rule needs beyond loaded rows it asks of
+ * the store's frame (struct pw_frame).
+ *
+ * The states of a run, as its task row shows them (kinds of the task in small letters):
+ *
+ *      CREATE, RESTART (begins run + 1, from any state)
+ *         |
+ *         |  held at birth, when the local runner has room
+ *         +-----------------------------------------.
+ *         v                                         v
+ *      DUE ------------- CLAIM, HOLD ------------> HELD -- FINISH --> ended: no task, the instance has an outcome
+ *       ^  ^                                         |
+ *       |  |                                         | PARK; or the lease expires (then CLAIM takes it over, or pauses it)
+ *       |  '--- timer, event, answer, demand ---.    |
+ *       |                                    WAITING-+   wake, retry
+ *       '------ resume, demand ----------------.     |
+ *                                           PAUSED --'   resume, repair
+ *
+ *      END and REACH end a run from any of these states without asking its holder.
+ *
+ * Rules, cited as R1 to R9:
+ *
+ *  R1. An unfinished run has exactly one task.  A finished one has none.
+ *  R2. Every change of hands (claim, hold, park, wake) raises the epoch by one.  A fence holds at one epoch of one run, so a
+ *      holder that lost its task can write nothing.
+ *  R3. A demand is only ever raised within a run.  It clears the request for a pause, and it counts as an event that the turn
+ *      has not seen.  A restart begins without one.  The empty demand only raises the number of events.
+ *  R4. Nobody parks past an event that it has not seen: such a task is due now.  A requested pause wins over that.
+ *  R5. A task is held exactly when it has an owner.  Only an active task is held.
+ *  R6. Only a paused task waits for repair.  A run of which something is demanded does not wait for it: it is due now.
+ *  R7. Times of a run never go back, whatever the clock says.  Times that say when something is to happen (due_at,
+ *      locked_until) are the clock's.
+ *  R8. A refused unit leaves no trace.  What was found by a condition is decided again once it is locked.
+ *  R9. An answer to a parent needs no fence and refuses nothing.  It wakes a run that waits and is held by nobody. */
+#ifndef PW_CORE_CORE_H
+#define PW_CORE_CORE_H
+
+#include "base/rows.h"
+#include "base/table.h"
+#include "core/ops.h"
+
+/* ---- Records: the rows of a batch, as they are by now ------------------------------------------------------------- */
+
+/* One instance: its task, and as much of the instance row as somebody asked for. */
+struct pw_core_run {
+    int64_t key;
+    uint64_t saved_in; /* the unit that keeps a copy to go back to; in each kind of record */
+
+    /* What the store is to load. */
+    bool wants_task;  /* the task, locked; the store waits for the lock */
+    bool wants_lock;  /* the instance row, locked */
+    bool wants_facts; /* workflow, id, link, created_at */
+    bool wants_params;
+    bool is_told; /* by an answer: if it has a task, that task must be locked */
+
+    /* The task. */
+    bool has_task;   /* there is one, and it is locked or was made in this batch */
+    bool is_seen;    /* there is one, but another transaction has it locked: it may only be looked at */
+    bool is_stored;  /* the store has a task row */
+    bool is_changed; /* the store's row differs from this one */
+    int64_t run;     /* the task's */
+    struct pw_task task;
+
+    /* The instance. */
+    bool is_known;        /* instance_run and workflow are loaded */
+    int64_t instance_run; /* the instance's */
+    struct pw_text workflow, id, params;
+    int64_t created_at_ms;
+    struct pw_link link;                                        /* loaded for those that may be reached */
+    enum { PW_CORE_SAME, PW_CORE_NEW, PW_CORE_CHANGED } change; /* NEW, CHANGED: the rest is to be written */
+    enum pw_outcome outcome;
+    struct pw_text output, error_name, error_message;
+    int64_t started_at_ms, completed_at_ms;
+    int64_t updated_at_ms; /* also loaded for those that begin again */
+};
+
+/* By instance, run and number.  The ops hold what is to be written. */
+struct pw_core_step {
+    int64_t place[3];
+    uint64_t saved_in;
+    bool exists; /* in the store */
+    const struct pw_op_step *insert, *update;
+};
+struct pw_core_event {
+    int64_t place[3];
+    uint64_t saved_in;
+    bool exists;
+    const struct pw_op_event *insert;
+    int64_t created_at_ms; /* of the insert */
+    const struct pw_op_consume *consume;
+};
+
+/* An id that an event of the run has, or is about to have. */
+struct pw_core_event_id {
+    int64_t instance, run;
+    struct pw_text id;
+    uint64_t saved_in;
+    bool taken;
+};
+
+/* The last line of a run's log. */
+struct pw_core_tail {
+    int64_t place[2];
+    uint64_t saved_in;
+    int64_t seq, created_at_ms;
+};
+
+/* An instance by its name; key 0: there is none. */
+struct pw_core_name {
+    struct pw_text workflow, id;
+    uint64_t saved_in;
+    int64_t key;
+    bool is_to_end; /* its task must be locked */
+};
+
+/* Records of one kind, by key and in the order in which they were first asked for. */
+struct pw_core_set {
+    struct pw_table table;
+    struct pw_rows list; /* pointers */
+};
+
+struct pw_core_log {
+    const struct pw_op_log *op;
+    int64_t seq, created_at_ms;
+};
+struct pw_core_hook {
+    const struct pw_op_hook *op;
+    struct pw_text id;
+    int64_t instance, run;
+};
+
+/* ---- The frame: what rules ask of the store ------------------------------------------------------------------------ */
+
+struct pw_core;
+
+/* Each answers PAWL_OK, or trouble that ends the transaction for all units. */
+struct pw_frame {
+    /* Writes everything that was decided so far.  Nothing of it can be undone in memory after that. */
+    pawl_status (*write)(struct pw_core *core);
+    /* How many undelivered events of the run the store has, counted up to max. */
+    pawl_status (*count_unread)(struct pw_core *core, const struct pw_core_run *run, int64_t max, int64_t *out_count);
+    /* The lease at this fence is renewed until until_ms as soon as its row is not locked by others. */
+    pawl_status (*owe)(struct pw_core *core, const struct pw_fence *at, int64_t owner, int64_t until_ms);
+    /* Finds and takes what a CLAIM, REAP, HOOK_CLAIM, HOOK_SETTLE or HOOK_RESEND asks for. */
+    pawl_status (*find)(struct pw_core *core, struct pw_op *op);
+    /* Runs the user's SQL or MUTATE.  May also refuse the unit. */
+    pawl_status (*run_users_code)(struct pw_core *core, struct pw_op *op);
+};
+
+/* ---- A batch ------------------------------------------------------------------------------------------------------- */
+
+struct pw_core_saved; /* a copy to go back to */
+
+struct pw_core {
+    const struct pw_frame *frame;
+    struct pawl_error *error; /* for trouble */
+    int64_t now_ms;           /* the time of the transaction, read behind its locks */
+    struct pw_arena arena;
+
+    struct pw_core_set runs, steps, events, event_ids, tails, names;
+    struct pw_rows logs;  /* struct pw_core_log, not written yet */
+    struct pw_rows hooks; /* struct pw_core_hook, the same */
+    struct pw_rows kept;  /* struct pw_op_restart *: their steps are to be copied */
+    struct pw_rows keys;  /* int64_t: for instances to come; filled by the store */
+    size_t keys_used;
+
+    /* What the store is to find, besides rows by their keys. */
+    int64_t keys_wanted;
+    struct pw_rows answers; /* const struct pw_op_event *, with an id */
+    struct pw_rows reaches; /* const struct pw_op_reach * */
+    bool ends_by_name;
+
+    int64_t leaseholder; /* a runner of which a lease was taken or renewed; 0: none */
+
+    struct pw_unit *unit; /* the one that is being decided */
+    bool has_acted;       /* it did something that no copy goes back from */
+    uint64_t unit_number;
+    struct pw_core_saved *saved;
+    size_t logs_before, hooks_before, kept_before, keys_before;
+};
+
+void pw_core_init(struct pw_core *core, const struct pw_frame *frame, struct pawl_error *error);
+void pw_core_clear(struct pw_core *core);
+
+/* Notes which rows the op needs.  False when memory is out. */
+bool pw_core_want(struct pw_core *core, const struct pw_op *op);
+
+void pw_core_begin_unit(struct pw_core *core, struct pw_unit *unit);
+/* Carries out one op.  PAWL_OK; a refusal, which is in the unit; or trouble. */
+pawl_status pw_core_decide(struct pw_core *core, struct pw_op *op) PAWL_MUST_CHECK;
+/* Undoes what the unit changed in memory. */
+void pw_core_undo_unit(struct pw_core *core);
+
+/* Asserts everything that is true of a run's rows (R1, R5 to R7), in builds with assertions. */
+void pw_core_check(const struct pw_core_run *run);
+
+/* ---- Records --------------------------------------------------------------------------------------------------------- */
+
+/* NULL when memory is out.  find answers NULL where there is none. */
+struct pw_core_run *pw_want_run(struct pw_core *core, int64_t key);
+struct pw_core_run *pw_find_run(struct pw_core *core, int64_t key);
+/* NULL: the instance has no task. */
+struct pw_core_run *pw_find_task(struct pw_core *core, int64_t instance);
+struct pw_core_step *pw_want_step(struct pw_core *core, int64_t instance, int64_t run, int64_t seq);
+struct pw_core_event *pw_want_event(struct pw_core *core, int64_t instance, int64_t run, int64_t seq);
+struct pw_core_event_id *pw_want_event_id(struct pw_core *core, int64_t instance, int64_t run, struct pw_text id);
+struct pw_core_tail *pw_want_tail(struct pw_core *core, int64_t instance, int64_t run);
+struct pw_core_name *pw_want_name(struct pw_core *core, struct pw_text workflow, struct pw_text id);
+
+/* Keeps a copy of a record before the unit changes it for the first time.  False when memory is out. */
+bool pw_save(struct pw_core *core, void *record, size_t size, uint64_t *saved_in);
+#define PW_SAVE(core, record) pw_save((core), (record), sizeof *(record), &(record)->saved_in)
+
+/* The least relation that a REACH concerns: without a demand, only jobs. */
+static inline enum pw_relation pw_least_reached(const struct pw_op_reach *op)
+{
+    return op->demand == PW_DEMAND_NONE ? PW_RELATION_JOB : PW_RELATION_ATTACHED;
+}
+
+/* The time of what is recorded now for a run that has a task (R7). */
+static inline int64_t pw_run_time(const struct pw_core *core, const struct pw_core_run *run)
+{
+    return pw_not_before(core->now_ms, run->task.updated_at_ms);
+}
+
+/* The time that an op carries, or the transaction's. */
+static inline int64_t pw_time_or_now(const struct pw_core *core, int64_t at_ms)
+{
+    return at_ms != 0 ? at_ms : core->now_ms;
+}
+
+/* Does this owner hold the task at this fence, as far as the batch can see? */
+bool pw_core_is_held(const struct pw_core_run *run, struct pw_fence at, int64_t owner);
+
+/* ---- For stores whose finds change tasks: what became of them, for the units that come after ---------------------------- */
+
+/* Each does nothing when the run is not part of the batch. */
+void pw_core_note_claimed(struct pw_core *core, const struct pw_claim *claim, int64_t owner, int64_t locked_until_ms,
+                          int64_t started_at_ms);
+void pw_core_note_paused(struct pw_core *core, int64_t instance);
+void pw_core_note_reaped(struct pw_core *core, int64_t instance);
+
+#endif

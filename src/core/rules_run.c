@@ -1,0 +1,119 @@
+/* rules_run.c - runs begin and end: create, restart, finish (R1). */
+#include "base/error.h"
+#include "core/rules.h"
+
+/* A task that is claimed at its birth has epoch 1 and has started; others have epoch 0.  Its instance is of the same time, and
+ * never goes back either. */
+static void begin_task(const struct pw_core *core, struct pw_core_run *run, int64_t number, int64_t hold_owner,
+                       int64_t hold_lease_ms)
+{
+    bool held = hold_owner != 0;
+    run->run = number;
+    run->has_task = true;
+    run->task = (struct pw_task){ .epoch = held,
+                                  .status = PW_TASK_ACTIVE,
+                                  .kind = PW_TASK_RUN,
+                                  .due_at_ms = core->now_ms,
+                                  .processing = held,
+                                  .owner = hold_owner,
+                                  .locked_until_ms = held ? core->now_ms + hold_lease_ms : 0,
+                                  .started_at_ms = held ? run->updated_at_ms : 0,
+                                  .updated_at_ms = run->updated_at_ms };
+    pw_rule_changed(run);
+}
+
+static pawl_status insert_instance(struct pw_core *core, struct pw_op_create *op, struct pw_core_name *name)
+{
+    int64_t key = ((const int64_t *)core->keys.rows)[core->keys_used++];
+    struct pw_core_run *run = pw_want_run(core, key);
+    if (run == NULL || !PW_SAVE(core, run) || !PW_SAVE(core, name))
+        return pw_rule_no_memory(core);
+    name->key = key;
+    run->is_known = true;
+    run->instance_run = 1;
+    run->workflow = op->workflow;
+    run->id = op->id;
+    run->params = op->params;
+    run->link = op->link;
+    run->created_at_ms = run->updated_at_ms = core->now_ms;
+    run->change = PW_CORE_NEW;
+    begin_task(core, run, 1, op->hold_owner, op->hold_lease_ms);
+    op->fence = (struct pw_fence){ key, 1, run->task.epoch };
+    op->created_at_ms = core->now_ms;
+    return PAWL_OK;
+}
+
+pawl_status pw_rule_create(struct pw_core *core, struct pw_op_create *op)
+{
+    struct pw_core_name *name = pw_want_name(core, op->workflow, op->id);
+    if (name == NULL)
+        return pw_rule_no_memory(core);
+    op->created = name->key == 0;
+    if (op->created && core->keys_used < core->keys.count)
+        return insert_instance(core, op, name);
+    if (op->created)
+        return pw_error(core->error, PAWL_STORE_CORRUPT, "the database hands out no keys for instances");
+    if (op->skip_existing)
+        return PAWL_OK;
+    return pw_unit_refuse_saying(core->unit, PW_REFUSED_INSTANCE_EXISTS, "workflow %.*s has an instance %.*s already",
+                                 (int)op->workflow.size, op->workflow.data, (int)op->id.size, op->id.data);
+}
+
+/* A new instance row is still to be inserted, whatever else happens to it. */
+static void change_instance(struct pw_core_run *run, enum pw_outcome outcome, int64_t at_ms)
+{
+    if (run->change == PW_CORE_SAME)
+        run->change = PW_CORE_CHANGED;
+    run->outcome = outcome;
+    run->output = run->error_name = run->error_message = (struct pw_text){ NULL, 0 };
+    run->updated_at_ms = at_ms;
+    run->started_at_ms = run->completed_at_ms = 0;
+}
+
+/* The steps are copied when everything else of the old run is written. */
+static bool keep_steps(struct pw_core *core, struct pw_op_restart *op)
+{
+    struct pw_op_restart **kept = op->keep_before_seq > 0 ? pw_rows_add(&core->kept) : NULL;
+    if (kept != NULL)
+        *kept = op;
+    return kept != NULL || op->keep_before_seq <= 0;
+}
+
+pawl_status pw_rule_restart(struct pw_core *core, struct pw_op_restart *op)
+{
+    struct pw_core_run *run = pw_find_run(core, op->instance);
+    if (run == NULL || !run->is_known || run->instance_run != op->run)
+        return pw_rule_moved(core);
+    if (!PW_SAVE(core, run) || !keep_steps(core, op))
+        return pw_rule_no_memory(core);
+    run->instance_run++;
+    change_instance(run, PW_OUTCOME_OPEN, pw_not_before(core->now_ms, run->updated_at_ms));
+    begin_task(core, run, run->instance_run, op->hold_owner, op->hold_lease_ms);
+    return PAWL_OK;
+}
+
+void pw_rule_end_run(struct pw_core *core, struct pw_core_run *run, enum pw_outcome outcome, int64_t newest_ms)
+{
+    run->instance_run = run->run;
+    change_instance(run, outcome, pw_not_before(pw_run_time(core, run), newest_ms));
+    run->started_at_ms = run->task.started_at_ms;
+    run->completed_at_ms = run->updated_at_ms;
+    run->has_task = false;
+    pw_rule_changed(run);
+}
+
+pawl_status pw_rule_finish(struct pw_core *core, struct pw_op_finish *op)
+{
+    struct pw_core_run *run = pw_find_task(core, op->instance);
+    if (run == NULL)
+        return pw_rule_moved(core);
+    if (!PW_SAVE(core, run))
+        return pw_rule_no_memory(core);
+    op->started_at_ms = run->task.started_at_ms;
+    pw_rule_end_run(core, run, op->outcome, op->newest_ms);
+    op->completed_at_ms = run->completed_at_ms;
+    run->output = op->output;
+    run->error_name = op->error_name;
+    run->error_message = op->error_message;
+    return PAWL_OK;
+}

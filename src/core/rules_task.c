@@ -1,0 +1,144 @@
+/* rules_task.c - a task changes hands: fence, park, pause, hold, renew (R2, R4, R5, R6). */
+#include "core/rules.h"
+
+pawl_status pw_rule_fence(struct pw_core *core, struct pw_op_fence *op)
+{
+    struct pw_core_run *run = pw_find_task(core, op->at.instance);
+    if (run == NULL || run->run != op->at.run || run->task.epoch != op->at.epoch)
+        return pw_unit_refuse(core->unit, op->is_foreign ? PW_REFUSED_OTHER_MOVED : PW_REFUSED_MOVED);
+    op->pause_requested = run->task.pause_requested;
+    op->demand = run->task.demand;
+    op->event_seq = run->task.event_seq;
+    if (op->unless_pause && run->task.pause_requested)
+        return pw_unit_refuse(core->unit, PW_REFUSED_PAUSE_REQUESTED);
+    if (op->unless_new_events && run->task.event_seq > op->event_seq_seen)
+        return pw_unit_refuse(core->unit, PW_REFUSED_NEW_EVENTS);
+    if (op->lease_ms == 0 || !run->task.processing)
+        return PAWL_OK;
+    if (!PW_SAVE(core, run))
+        return pw_rule_no_memory(core);
+    core->leaseholder = run->task.owner;
+    run->task.locked_until_ms = core->now_ms + op->lease_ms;
+    pw_rule_changed(run);
+    return PAWL_OK;
+}
+
+static int64_t due_of_park(const struct pw_core *core, const struct pw_op_park *op, const struct pw_task *task,
+                           bool goes_on)
+{
+    if (op->due_at_ms == PW_NOW || goes_on || (op->event_seq_seen >= 0 && task->event_seq > op->event_seq_seen))
+        return core->now_ms;
+    return op->due_at_ms != 0 ? op->due_at_ms : task->due_at_ms;
+}
+
+pawl_status pw_rule_park(struct pw_core *core, struct pw_op_park *op)
+{
+    struct pw_core_run *run = pw_find_task(core, op->instance);
+    if (run == NULL)
+        return pw_rule_moved(core);
+    if (!PW_SAVE(core, run))
+        return pw_rule_no_memory(core);
+    struct pw_task *task = &run->task;
+    bool goes_on = pw_park_goes_on(op, task->pause_requested, task->demand);
+    op->due_at_ms_set = due_of_park(core, op, task, goes_on);
+    op->status_set = task->pause_requested ? PW_TASK_PAUSED : goes_on ? PW_TASK_ACTIVE : op->status;
+    task->status = op->status_set;
+    task->kind = goes_on ? PW_TASK_RESUME : op->kind;
+    task->due_at_ms = op->due_at_ms_set;
+    task->processing = false;
+    task->epoch++;
+    task->owner = task->locked_until_ms = 0;
+    task->pause_requested = false;
+    task->updated_at_ms = pw_not_before(pw_run_time(core, run), op->newest_ms);
+    pw_rule_changed(run);
+    return PAWL_OK;
+}
+
+pawl_status pw_rule_pause(struct pw_core *core, const struct pw_op_pause *op)
+{
+    struct pw_core_run *run = pw_find_task(core, op->instance);
+    if (run == NULL)
+        return pw_rule_moved(core);
+    if (!PW_SAVE(core, run))
+        return pw_rule_no_memory(core);
+    run->task.pause_requested = op->requested;
+    run->task.updated_at_ms = pw_run_time(core, run);
+    pw_rule_changed(run);
+    return PAWL_OK;
+}
+
+static bool copy_claim(struct pw_arena *arena, const struct pw_core_run *run, struct pw_claim *claim)
+{
+    claim->fence = (struct pw_fence){ run->key, run->run, run->task.epoch + 1 };
+    claim->kind = run->task.kind;
+    claim->demand = run->task.demand;
+    claim->event_seq = run->task.event_seq;
+    claim->taken_over = run->task.processing;
+    claim->is_first = run->task.started_at_ms == 0;
+    claim->has_instance = claim->is_first; /* later turns have more to read anyhow, and params can be large */
+    claim->created_at_ms = run->created_at_ms;
+    claim->link = run->link;
+    struct pw_text none = { NULL, 0 };
+    return pw_arena_text(arena, run->workflow, &claim->workflow) && pw_arena_text(arena, run->id, &claim->id) &&
+           pw_arena_text(arena, claim->is_first ? run->params : none, &claim->params);
+}
+
+pawl_status pw_rule_hold(struct pw_core *core, struct pw_op_hold *op)
+{
+    struct pw_core_run *run = pw_find_task(core, op->instance);
+    if (run == NULL || run->id.data == NULL)
+        return pw_rule_moved(core);
+    if (!copy_claim(&core->unit->arena, run, &op->claim) || !PW_SAVE(core, run))
+        return pw_rule_no_memory(core);
+    struct pw_task *task = &run->task;
+    task->status = PW_TASK_ACTIVE;
+    if (task->kind == PW_TASK_REPAIR)
+        task->kind = PW_TASK_RESUME;
+    task->processing = true;
+    task->epoch++;
+    task->owner = op->owner;
+    task->locked_until_ms = core->now_ms + op->lease_ms;
+    task->pause_requested = false;
+    task->updated_at_ms = op->claim.updated_at_ms = pw_run_time(core, run);
+    if (task->started_at_ms == 0)
+        task->started_at_ms = task->updated_at_ms;
+    pw_rule_changed(run);
+    return PAWL_OK;
+}
+
+bool pw_core_is_held(const struct pw_core_run *run, struct pw_fence at, int64_t owner)
+{
+    return (run->has_task || run->is_seen) && run->task.processing && run->task.owner == owner && run->run == at.run &&
+           run->task.epoch == at.epoch;
+}
+
+/* A lease whose row another transaction has locked is neither lost nor renewed yet. */
+static pawl_status renew(struct pw_core *core, const struct pw_op_renew *op, struct pw_lease *lease)
+{
+    struct pw_core_run *run = pw_find_run(core, lease->fence.instance);
+    int64_t until_ms = core->now_ms + op->lease_ms;
+    lease->lost = run == NULL || !pw_core_is_held(run, lease->fence, op->owner);
+    lease->renewed = false; /* it may be the second try */
+    lease->pause_requested = !lease->lost && run->task.pause_requested;
+    lease->demand = lease->lost ? PW_DEMAND_NONE : run->task.demand;
+    if (lease->lost)
+        return PAWL_OK;
+    if (!run->has_task)
+        return core->frame->owe(core, &lease->fence, op->owner, until_ms);
+    if (!PW_SAVE(core, run))
+        return pw_rule_no_memory(core);
+    run->task.locked_until_ms = until_ms;
+    pw_rule_changed(run);
+    lease->renewed = true;
+    return PAWL_OK;
+}
+
+pawl_status pw_rule_renew(struct pw_core *core, struct pw_op_renew *op)
+{
+    pawl_status status = PAWL_OK;
+    if (!pw_owner_is_outside(op->owner))
+        core->leaseholder = op->owner;
+    for (size_t i = 0; i < op->count && status == PAWL_OK; i++)
+        status = renew(core, op, &op->leases[i]);
+    return status;
+}

@@ -1,0 +1,110 @@
+/* frame.c - what the core asks of PostgreSQL while its rules run. */
+#include "base/error.h"
+#include "store/postgres/fields.h"
+#include "store/postgres/transaction.h"
+
+static struct pw_transaction *transaction_of(struct pw_core *core)
+{
+    return (struct pw_transaction *)core;
+}
+
+static pawl_status write_decided(struct pw_core *core)
+{
+    return pw_write(transaction_of(core));
+}
+
+/* ---- Counting --------------------------------------------------------------------------------------------------------- */
+
+static pawl_status take_count(void *user, void *of, const PGresult *result)
+{
+    struct pw_fields fields;
+    (void)user;
+    pw_fields_init(&fields, result, NULL);
+    if (pw_fields_next(&fields))
+        *(int64_t *)of = pw_field_count(&fields);
+    return pw_fields_end(&fields);
+}
+
+static pawl_status count_unread(struct pw_core *core, const struct pw_core_run *run, int64_t max, int64_t *out_count)
+{
+    struct pw_call call;
+    *out_count = 0;
+    pw_call_init(&call, PW_PG_EVENTS_UNREAD);
+    pw_call_integer(&call, run->key);
+    pw_call_integer(&call, run->run);
+    pw_call_integer(&call, max);
+    pw_pg_send(transaction_of(core)->connection, &call, take_count, NULL, out_count);
+    return pw_settle(transaction_of(core));
+}
+
+/* ---- Finding ---------------------------------------------------------------------------------------------------------- */
+
+static pawl_status find(struct pw_core *core, struct pw_op *op)
+{
+    struct pw_transaction *transaction = transaction_of(core);
+    transaction->answers_due++;
+    switch (op->kind) {
+    case PW_OP_CLAIM:
+        return pw_send_claim(transaction, &op->as.claim);
+    case PW_OP_REAP:
+        return pw_send_reap(transaction, &op->as.reap);
+    case PW_OP_HOOK_CLAIM:
+        return pw_send_hook_claim(transaction, &op->as.hook_claim);
+    case PW_OP_HOOK_SETTLE:
+        return pw_send_hook_settle(transaction, &op->as.hook_settle);
+    case PW_OP_HOOK_RESEND:
+        return pw_send_hook_resend(transaction, &op->as.hook_resend);
+    case PW_OP_FENCE:
+    case PW_OP_CREATE:
+    case PW_OP_RESTART:
+    case PW_OP_STEP:
+    case PW_OP_EVENT:
+    case PW_OP_CONSUME:
+    case PW_OP_LOG:
+    case PW_OP_PARK:
+    case PW_OP_HOLD:
+    case PW_OP_PAUSE:
+    case PW_OP_DEMAND:
+    case PW_OP_REACH:
+    case PW_OP_FINISH:
+    case PW_OP_END:
+    case PW_OP_RENEW:
+    case PW_OP_SQL:
+    case PW_OP_MUTATE:
+    case PW_OP_HOOK:
+        break; /* decided by rules */
+    }
+    return pw_error(core->error, PAWL_INVALID, "op of kind %d is not for the database to decide", (int)op->kind);
+}
+
+/* The user's code runs behind everything that was sent before. */
+static pawl_status run_users_code(struct pw_core *core, struct pw_op *op)
+{
+    struct pw_transaction *transaction = transaction_of(core);
+    pawl_status status = pw_settle(transaction);
+    if (status != PAWL_OK)
+        return status;
+    return op->kind == PW_OP_SQL ? pw_run_sql(transaction, &op->as.sql) : pw_run_mutation(transaction, &op->as.mutate);
+}
+
+/* ---- Beginning and end -------------------------------------------------------------------------------------------------- */
+
+void pw_transaction_init(struct pw_transaction *transaction, struct pw_postgres *postgres,
+                         struct pw_pg_connection *connection, struct pawl_error *error)
+{
+    static const struct pw_frame frame = { .write = write_decided,
+                                           .count_unread = count_unread,
+                                           .owe = pw_owe,
+                                           .find = find,
+                                           .run_users_code = run_users_code };
+    *transaction = (struct pw_transaction){ .postgres = postgres, .connection = connection };
+    pw_core_init(&transaction->core, &frame, error);
+    struct pw_arena *arena = &transaction->core.arena;
+    transaction->paid = (struct pw_rows){ .arena = arena, .row_size = sizeof(struct pw_pg_debt) };
+    transaction->gates = (struct pw_rows){ .arena = arena, .row_size = sizeof(struct pw_pg_gate) };
+}
+
+void pw_transaction_clear(struct pw_transaction *transaction)
+{
+    pw_core_clear(&transaction->core);
+}
