@@ -24,6 +24,9 @@ target_link_libraries(pawl_objects PRIVATE pawl_flags ${pawl_libraries})
 if(PAWL_BUILD_POSTGRES)
     target_compile_definitions(pawl_objects PRIVATE PAWL_HAS_POSTGRES)
 endif()
+if(PAWL_BUILD_TESTS)
+    target_compile_definitions(pawl_objects PRIVATE PAWL_ASSERT_STORE_CALLS) # see src/base/bar.h
+endif()
 
 add_library(pawl SHARED $<TARGET_OBJECTS:pawl_objects>)
 add_library(pawl_static STATIC $<TARGET_OBJECTS:pawl_objects>)

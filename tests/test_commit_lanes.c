@@ -45,7 +45,6 @@ static pawl_status fake_apply(struct pw_store *store, struct pw_unit **units, si
 {
     struct fake *fake = (struct fake *)store;
     bool stands = false;
-    (void)now_ms;
     (void)error;
     pthread_mutex_lock(&fake->lock);
     fake->applier = pthread_self();
@@ -86,7 +85,7 @@ static int set_up(void **state)
     struct fake *fake = calloc(1, sizeof *fake);
     fake->store.ops = &fake_ops;
     pthread_mutex_init(&fake->lock, NULL);
-    struct pw_commit_observer observer = { observe, fake };
+    struct pw_commit_observer observer = { .applied = observe, .user = fake };
     assert_int_equal(pw_commit_new(&fake->store, observer, &fake->commit), PAWL_OK);
     *state = fake;
     return 0;
@@ -127,7 +126,7 @@ static void prepare(struct fake *fake, struct told *told, int64_t instance, int 
 static void there_is_a_lane_for_each_transaction_that_the_store_can_carry_out(void **state)
 {
     struct fake *fake = *state;
-    assert_int_equal(pw_commit_lanes(fake->commit), LANES);
+    assert_int_equal(pw_commit_threads(fake->commit), LANES + 1);
 }
 
 static size_t no_lanes(struct pw_store *store)
@@ -145,9 +144,9 @@ static void a_store_that_knows_of_no_lane_has_one(void **state)
     struct told told;
     pw_commit_free(fake->commit);
     fake->store.ops = &ops;
-    assert_int_equal(pw_commit_new(&fake->store, (struct pw_commit_observer){ NULL, NULL }, &fake->commit), PAWL_OK);
+    assert_int_equal(pw_commit_new(&fake->store, (struct pw_commit_observer){ .user = NULL }, &fake->commit), PAWL_OK);
 
-    assert_int_equal(pw_commit_lanes(fake->commit), 1);
+    assert_int_equal(pw_commit_threads(fake->commit), 1 + 1);
     prepare(fake, &told, 1, 1);
     assert_int_equal(pw_commit_run(fake->commit, &told.unit), PAWL_OK);
     pw_unit_clear(&told.unit);

@@ -182,7 +182,7 @@ static void the_committer_has_as_many_lanes_as_the_url_says(void **state) /* C1,
     struct machine machine;
     (void)state;
     open_machine(&machine, "&pawl_lanes=3");
-    assert_int_equal(pw_commit_lanes(machine.engine->commit), 3 + 1);
+    assert_int_equal(pw_commit_threads(machine.engine->commit), 3 + 1 + 1);
     struct pw_store *store = machine.engine->store;
     struct pw_unit unit;
     pw_unit_init(&unit);

@@ -49,8 +49,11 @@ static void a_runner_that_gets_no_thread_says_so_and_can_be_started_later(void *
     int threads = count_threads();      /* a sanitizer's own is there once there was another */
     running_create(&running, "w", "i"); /* due already: it must not be claimed for workers that never come */
 
-    for (int nth = 1; nth <= WORKERS + OTHERS; nth++) {
-        refused_thread = nth;
+    int wanted = WORKERS + 1 + (int)pw_commit_threads(running.engine->commit);
+    char said[64];
+    snprintf(said, sizeof said, "refuses to start %d threads", wanted);
+    for (int nth = 1; nth <= wanted; nth++) {
+        atomic_store(&refused_thread, nth);
         pawl_status status = pawl_runner_start(running.runner, &running.error);
         assert_int_equal(refused_thread, 0);
         assert_int_equal(status, PAWL_NOMEM);

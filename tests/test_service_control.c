@@ -516,8 +516,11 @@ static void an_instance_that_never_stands_still_is_busy(void **state)
 
 static pawl_status add_event(struct world *world, struct pw_unit *unit, const char *id, const char *type)
 {
-    return pw_service_add_event(world->engine, unit, pw_text_of("order"), pw_text_of(id), pw_text_of(type),
-                                pw_text_of("1"), &world->error);
+    const struct pw_text order = pw_text_of("order");
+    struct pw_event_target target;
+    pw_service_look_at_target(world->engine, order, pw_text_of(id), pw_text_of(type), &target);
+    return pw_service_add_event(world->engine, unit, &target, order, pw_text_of(id), pw_text_of(type), pw_text_of("1"),
+                                &world->error);
 }
 
 static void an_event_in_another_unit_wakes_its_target(void **state)

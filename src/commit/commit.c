@@ -9,10 +9,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/bar.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/thread.h"
+#include "commit/chores.h"
 
 enum { LINGER_MS = 2 };
 
@@ -32,6 +34,9 @@ struct lane {
 struct pw_commit {
     struct pw_store *store;
     struct pw_commit_observer observer;
+    struct pw_chores chores;
+    bool has_chores;       /* they were set up */
+    atomic_bool is_closed; /* nothing is applied any more */
     size_t lane_count;
     struct lane lanes[];
 };
@@ -46,8 +51,14 @@ static bool lane_init(struct lane *lane, struct pw_commit *commit)
     lane->commit = commit;
     if (pthread_mutex_init(&lane->lock, NULL) != 0)
         return false;
-    if (pw_cond_init(&lane->server))
-        return true;
+    if (!pw_cond_init(&lane->server))
+        goto no_server;
+    if (!pw_cond_init(&lane->room))
+        goto no_room;
+    return true;
+no_room:
+    (void)pthread_cond_destroy(&lane->server);
+no_server:
     (void)pthread_mutex_destroy(&lane->lock);
     return false;
 }
@@ -62,7 +73,8 @@ pawl_status pw_commit_new(struct pw_store *store, struct pw_commit_observer obse
         return PAWL_NOMEM;
     commit->store = store;
     commit->observer = observer;
-    while (commit->lane_count < wanted && lane_init(&commit->lanes[commit->lane_count], commit))
+    commit->has_chores = pw_chores_init(&commit->chores);
+    while (commit->has_chores && commit->lane_count < wanted && lane_init(&commit->lanes[commit->lane_count], commit))
         commit->lane_count++;
     if (commit->lane_count < wanted) {
         pw_commit_free(commit);
@@ -72,9 +84,9 @@ pawl_status pw_commit_new(struct pw_store *store, struct pw_commit_observer obse
     return PAWL_OK;
 }
 
-size_t pw_commit_lanes(const struct pw_commit *commit)
+size_t pw_commit_threads(const struct pw_commit *commit)
 {
-    return commit->lane_count;
+    return commit->lane_count + 1;
 }
 
 static struct lane *lane_of(struct pw_commit *commit, const struct pw_unit *unit)
@@ -89,7 +101,7 @@ static struct lane *lane_of(struct pw_commit *commit, const struct pw_unit *unit
 /* ---- Answering ----------------------------------------------------------------------------------------------- */
 
 /* Refusals that the turn can answer leave its chain whole (C2). */
-static bool breaks_chain(pawl_status status)
+static bool breaks_chain(const struct pw_unit *unit)
 {
     return unit->status != PAWL_OK && (unit->refusal == PW_REFUSED_NOT || !pw_refusal_keeps_chain(unit->refusal));
 }
@@ -112,7 +124,7 @@ static void refuse(struct pw_unit *unit, const struct pawl_error *error)
 /* Breaks the chain before anybody can submit or apply the next of it. */
 static void note_chain(struct pw_unit *unit)
 {
-    if (unit->chain != NULL && breaks_chain(unit->status))
+    if (unit->chain != NULL && breaks_chain(unit))
         atomic_store(&unit->chain->broken, (int)unit->status);
 }
 
@@ -133,7 +145,9 @@ static void answer_all(struct lane *lane, struct pw_unit **units, size_t count)
         struct pw_unit *unit = units[i];
         if (unit->done != NULL) {
             unit->answered = true;
+            pw_bar_store();
             unit->done(unit, unit->user); /* the unit may be gone now */
+            pw_unbar_store();
             continue;
         }
         pthread_mutex_lock(&lane->lock);
@@ -235,7 +249,13 @@ static void lead_once(struct lane *lane)
     if (lane->first == NULL)
         lane->last = NULL;
     pthread_mutex_unlock(&lane->lock);
-    apply_batch(lane, batch, count);
+    if (atomic_load(&lane->commit->is_closed))
+        refuse_closed(batch, count);
+    else
+        apply_batch(lane, batch, count);
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += batch[i]->bytes;
     answer_all(lane, batch, count);
     pthread_mutex_lock(&lane->lock);
     lane->leading = false;
@@ -274,6 +294,18 @@ static bool lane_lead(struct lane *lane)
     return can;
 }
 
+/* Where nobody serves, who has led sees to what its callbacks left: units of other lanes, which they could not lead, and
+ * chores.  With no lock held. */
+static void clean_up(struct pw_commit *commit)
+{
+    if (pw_store_is_barred() || pw_chores_are_served(&commit->chores))
+        return;
+    do {
+        for (size_t i = 0; i < commit->lane_count; i++)
+            (void)lane_lead(&commit->lanes[i]);
+    } while (pw_chores_drain(&commit->chores));
+}
+
 static void lane_submit(struct lane *lane, struct pw_unit *unit)
 {
     unit->next = NULL;
@@ -295,6 +327,8 @@ pawl_status pw_commit_run(struct pw_commit *commit, struct pw_unit *unit)
 {
     struct lane *lane = lane_of(commit, unit);
     struct waiter waiter;
+    bool led = false;
+    pw_assert_store_is_free();
     if (!pw_cond_init(&waiter.wake))
         return unit->status = PAWL_NOMEM;
     unit->done = NULL;
@@ -302,14 +336,33 @@ pawl_status pw_commit_run(struct pw_commit *commit, struct pw_unit *unit)
     lane_submit(lane, unit);
     pthread_mutex_lock(&lane->lock);
     while (!unit->answered) {
-        if (!lane->leading)
-            lead(lane);
-        else
+        if (lane->leading) {
             pthread_cond_wait(&waiter.wake, &lane->lock);
+        } else {
+            lead(lane);
+            led = true;
+        }
     }
     pthread_mutex_unlock(&lane->lock);
     pthread_cond_destroy(&waiter.wake);
+    if (led)
+        clean_up(commit);
     return unit->status;
+}
+
+/* ---- Chores ------------------------------------------------------------------------------------------------- */
+
+void pw_commit_later(struct pw_commit *commit, struct pw_chore *chore)
+{
+    if (pw_store_is_barred())
+        pw_chores_add(&commit->chores, chore);
+    else
+        chore->run(chore->user);
+}
+
+bool pw_commit_do_chore(struct pw_commit *commit)
+{
+    return pw_chores_run_one(&commit->chores);
 }
 
 /* ---- The serving thread -------------------------------------------------------------------------------------- */
@@ -332,10 +385,12 @@ void pw_commit_send(struct pw_commit *commit, struct pw_unit *unit)
     pthread_mutex_lock(&lane->lock);
     bool serving = lane->serving;
     pthread_mutex_unlock(&lane->lock);
-    if (serving)
+    if (serving) {
         lane_kick(lane);
-    else
+    } else if (!pw_store_is_barred()) {
         (void)lane_lead(lane); /* false: whoever leads goes on until the queue is empty */
+        clean_up(commit);
+    }
 }
 
 static void lane_serve(struct lane *lane)
@@ -364,9 +419,14 @@ static void lane_serve(struct lane *lane)
     pthread_mutex_unlock(&lane->lock);
 }
 
-void pw_commit_serve(struct pw_commit *commit, size_t lane)
+void pw_commit_serve(struct pw_commit *commit, size_t thread)
 {
-    lane_serve(&commit->lanes[lane]);
+    if (thread == commit->lane_count) {
+        pw_chores_serve(&commit->chores);
+        return;
+    }
+    lane_serve(&commit->lanes[thread]);
+    clean_up(commit);
 }
 
 /* ---- All lanes ----------------------------------------------------------------------------------------------- */
@@ -381,6 +441,8 @@ bool pw_commit_lead(struct pw_commit *commit)
     bool led = false;
     for (size_t i = 0; i < commit->lane_count; i++)
         led = lane_lead(&commit->lanes[i]) || led;
+    if (led)
+        clean_up(commit);
     return led;
 }
 
@@ -392,6 +454,7 @@ void pw_commit_kick(struct pw_commit *commit)
 
 void pw_commit_engage(struct pw_commit *commit)
 {
+    pw_chores_engage(&commit->chores);
     for (size_t i = 0; i < commit->lane_count; i++) {
         struct lane *lane = &commit->lanes[i];
         pthread_mutex_lock(&lane->lock);
@@ -411,6 +474,7 @@ void pw_commit_dismiss(struct pw_commit *commit)
         pthread_cond_signal(&lane->server);
         pthread_mutex_unlock(&lane->lock);
     }
+    pw_chores_dismiss(&commit->chores);
 }
 
 void pw_commit_stats(struct pw_commit *commit, int64_t *out_commits, int64_t *out_units)
@@ -427,14 +491,7 @@ void pw_commit_stats(struct pw_commit *commit, int64_t *out_commits, int64_t *ou
 
 static void lane_clear(struct lane *lane)
 {
-    struct pawl_error stopped;
-    pw_error(&stopped, PAWL_STOPPED, "the engine was closed");
-    while (lane->first != NULL) {
-        struct pw_unit *unit = lane->first;
-        lane->first = unit->next;
-        refuse(unit, &stopped);
-        answer_all(lane, &unit, 1);
-    }
+    (void)pthread_cond_destroy(&lane->room);
     (void)pthread_cond_destroy(&lane->server);
     (void)pthread_mutex_destroy(&lane->lock);
 }
@@ -443,7 +500,12 @@ void pw_commit_free(struct pw_commit *commit)
 {
     if (commit == NULL)
         return;
+    atomic_store(&commit->is_closed, true);
+    if (commit->has_chores)
+        clean_up(commit);
     for (size_t i = 0; i < commit->lane_count; i++)
         lane_clear(&commit->lanes[i]);
+    if (commit->has_chores)
+        pw_chores_clear(&commit->chores);
     free(commit);
 }

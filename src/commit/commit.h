@@ -13,8 +13,12 @@
  *      breaks its chain, unless it was refused for a reason that the turn can answer (pw_refusal_keeps_chain()).
  *  C3. When a transaction fails as a whole, and the store knows that nothing of it was committed, its units are applied
  *      one by one, so that one bad unit fails alone.  When it may have been committed, all are refused: fences find out.
- *  C4. `done` is called once for each unit, in the lane's order, by its leader, with no lock held; it may submit, not
- *      wait. */
+ *  C4. `done` is called once for each unit, in the lane's order, by its leader, with no lock held.  It may submit, but not
+ *      wait, and it does not call the store (base/bar.h): the lane's other units wait for it.
+ *  C5. What has to call the store after a `done` is a chore (pw_commit_later).  A runner lends one thread for chores.
+ *      Where none is lent, whoever has led runs them, once it is through with its callbacks.
+ *  C6. A lane's queue is bounded, in units and in bytes.  The bound is never waited for by pw_commit_submit(), so neither a
+ *      callback nor who holds a turn's lock can get stuck; it is for its callers to ask, or to wait, beforehand. */
 #ifndef PW_COMMIT_COMMIT_H
 #define PW_COMMIT_COMMIT_H
 
@@ -23,7 +27,7 @@
 struct pw_commit;
 
 /* Told of every transaction, by the leader, with no lock held, before its units are answered: those that say PAWL_OK are
- * durable.  Must be quick. */
+ * durable.  Must be quick, and does not call the store. */
 struct pw_commit_observer {
     void (*applied)(void *user, struct pw_unit **units, size_t count, pawl_status whole, int64_t took_us); /* or NULL */
     void *user;
@@ -38,7 +42,7 @@ void pw_commit_free(struct pw_commit *commit);
 void pw_commit_submit(struct pw_commit *commit, struct pw_unit *unit);
 
 /* The same for one who goes on to other things: the serving thread applies it at once or, where there is none, the
- * caller, before this returns. */
+ * caller, before this returns; where the caller is in a callback, whoever called that. */
 void pw_commit_send(struct pw_commit *commit, struct pw_unit *unit);
 
 /* Queues a unit and waits until it is answered, leading if nobody does.  Returns unit->status. */
@@ -51,10 +55,11 @@ bool pw_commit_lead(struct pw_commit *commit);
 void pw_commit_kick(struct pw_commit *commit);
 
 /* engage, then serve as a thread's main function: leads whenever units are kicked, or have waited for some 2 ms.
- * Returns after dismiss.  One such thread for each lane, numbered from 0. */
-size_t pw_commit_lanes(const struct pw_commit *commit);
+ * Returns after dismiss.  As many threads as pw_commit_threads() says, numbered from 0: one for each lane, and behind
+ * them one for chores. */
+size_t pw_commit_threads(const struct pw_commit *commit);
 void pw_commit_engage(struct pw_commit *commit);
-void pw_commit_serve(struct pw_commit *commit, size_t lane);
+void pw_commit_serve(struct pw_commit *commit, size_t thread);
 void pw_commit_dismiss(struct pw_commit *commit);
 
 void pw_commit_stats(struct pw_commit *commit, int64_t *out_commits, int64_t *out_units);

@@ -162,7 +162,7 @@ void pawl_close(pawl_engine *engine)
     }
     pw_commit_free(engine->commit);
     if (engine->store != NULL)
-        engine->store->ops->close(engine->store);
+        pw_ops(engine->store)->close(engine->store);
     while (engine->closers != NULL) {
         struct pw_closer *closer = engine->closers;
         engine->closers = closer->next;

@@ -114,11 +114,11 @@ static pawl_status limited_wake(pawl_runner *runner, struct pw_text name, int64_
     struct pw_store *store = runner->engine->store;
     const struct pw_share all = { .owned = NULL };
     int64_t met_at_ms = atomic_load(&runner->limits_met_ms), poll_at_ms = met_at_ms + runner->options.poll_ms, at_ms;
-    pawl_status status = store->ops->next_due(store, &name, 1, &all, PW_EVER, &at_ms, error);
+    pawl_status status = pw_ops(store)->next_due(store, &name, 1, all, PW_EVER, &at_ms, error);
     bool is_kept = status == PAWL_OK && at_ms <= met_at_ms &&
                    met_at_ms <= pawl_now_ms(runner->engine); /* unless the clock was set back */
     if (is_kept)
-        status = store->ops->next_due(store, &name, 1, &all, met_at_ms, &at_ms, error);
+        status = pw_ops(store)->next_due(store, &name, 1, all, met_at_ms, &at_ms, error);
     if (status != PAWL_OK)
         return status;
     *out_at_ms = is_kept && poll_at_ms < at_ms ? poll_at_ms : at_ms;
@@ -135,7 +135,7 @@ pawl_status pw_runner_next_wake(pawl_runner *runner, int64_t *out_at_ms, struct 
     struct pw_text *limited = pw_runner_names(runner->engine, PW_NAMES_LIMITED, &limited_count);
     pawl_status status = names != NULL && limited != NULL ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
     if (status == PAWL_OK)
-        status = store->ops->next_due(store, names, count, &all, PW_EVER, &at_ms, error);
+        status = pw_ops(store)->next_due(store, names, count, &all, PW_EVER, &at_ms, error);
     for (size_t i = 0; status == PAWL_OK && i < limited_count; i++) {
         status = limited_wake(runner, limited[i], &due_at_ms, error);
         if (status == PAWL_OK && due_at_ms < at_ms)

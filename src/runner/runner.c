@@ -75,7 +75,7 @@ static void detach(void *user)
         free(owed);
     }
     if (runner->announced)
-        runner->engine->store->ops->withdraw(runner->engine->store, runner->owner);
+        pw_ops(runner->engine->store)->withdraw(runner->engine->store, runner->owner);
     runner->engine = NULL;
 }
 
@@ -179,7 +179,7 @@ static pawl_status join_in(pawl_runner *runner, bool *out_is_new, struct pawl_er
     pthread_mutex_lock(&runner->lock);
     *out_is_new = !runner->announced;
     if (!runner->announced)
-        status = engine->store->ops->announce(engine->store, runner->owner, error);
+        status = pw_ops(engine->store)->announce(engine->store, runner->owner, error);
     runner->announced = runner->announced || status == PAWL_OK;
     pthread_mutex_unlock(&runner->lock);
     if (status != PAWL_OK)
@@ -254,8 +254,8 @@ static void hear_of_due(void *user)
 static void listen_for_due(pawl_runner *runner, bool on)
 {
     struct pw_store *store = runner->engine->store;
-    if (store->ops->listen != NULL)
-        store->ops->listen(store, on ? hear_of_due : NULL, runner);
+    if (pw_ops(store)->listen != NULL)
+        pw_ops(store)->listen(store, on ? hear_of_due : NULL, runner);
 }
 
 /* ---- Starting and stopping ------------------------------------------------------------------------------------------------- */
@@ -298,8 +298,8 @@ static void stop_committers(pawl_runner *runner)
 
 static bool start_committers(pawl_runner *runner)
 {
-    size_t lanes = pw_commit_lanes(runner->engine->commit);
-    runner->committers = malloc(lanes * sizeof runner->committers[0]);
+    size_t threads = pw_commit_threads(runner->engine->commit);
+    runner->committers = malloc(threads * sizeof runner->committers[0]);
     if (runner->committers == NULL)
         return false;
     pw_commit_engage(runner->engine->commit);
@@ -348,7 +348,8 @@ pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *error)
     runner->keeper_done = false;
     if (!start_threads(runner)) {
         pawl_runner_stop(runner);
-        return pw_error(error, PAWL_NOMEM, "the system refuses to start %d threads", runner->options.workers + 2);
+        return pw_error(error, PAWL_NOMEM, "the system refuses to start %d threads",
+                        runner->options.workers + 1 + (int)pw_commit_threads(runner->engine->commit));
     }
     listen_for_due(runner, true);
     return PAWL_OK;

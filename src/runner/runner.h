@@ -78,7 +78,7 @@ struct pawl_runner {
     pthread_mutex_t tick_lock;     /* one tick at a time; it guards the next two */
     bool limited_first;            /* functions that have a limit are asked before the rest, next time */
     size_t limited_next;           /* and of these, this one first */
-    pthread_t keeper, *committers; /* a committer for each lane */
+    pthread_t keeper, *committers; /* see pw_commit_threads() */
     size_t committer_count;
     bool started, keeper_done;
     int64_t next_due_ms;                         /* nothing of ours is due before, as far as is known */

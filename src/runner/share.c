@@ -69,7 +69,7 @@ void pw_runner_describe(pawl_runner *runner, bool is_sharing)
     struct pw_arena arena = { 0 };
     struct pw_runner_row row;
     if (make_row(runner, is_sharing, &arena, &row))
-        (void)store->ops->describe(store, &row, NULL);
+        (void)pw_ops(store)->describe(store, &row, NULL);
     pw_arena_clear(&arena);
 }
 
@@ -157,7 +157,7 @@ void pw_runner_look_around(pawl_runner *runner)
     struct pw_runner_row *rows = NULL, *all, own;
     size_t count = 0, self = 0;
     if (!make_row(runner, true, &arena, &own) ||
-        store->ops->list_runners(store, &arena, &rows, &count, NULL) != PAWL_OK)
+        pw_ops(store)->list_runners(store, &arena, &rows, &count, NULL) != PAWL_OK)
         goto done;
     all = pw_arena_take(&arena, (count + 1) * sizeof *all);
     if (all == NULL)
@@ -168,7 +168,7 @@ void pw_runner_look_around(pawl_runner *runner)
     bool is_late = self < count && pawl_now_ms(runner->engine) - rows[self].seen_at_ms > PW_RUNNER_LATE_MS;
     if (self == count || is_late || !is_same(&rows[self], &own)) {
         runner->view.told = true; /* or may have been */
-        (void)store->ops->describe(store, &own, NULL);
+        (void)pw_ops(store)->describe(store, &own, NULL);
     }
     if (count > 0)
         memcpy(all, rows, count * sizeof *all);

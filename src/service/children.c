@@ -23,7 +23,7 @@ static pawl_status read_children(pawl_engine *engine, struct pw_arena *arena, st
     do {
         struct pw_instance *rows = NULL;
         pawl_status status =
-            engine->store->ops->list_instances(engine->store, arena, &listing->query, &rows, &count, error);
+            pw_ops(engine->store)->list_instances(engine->store, arena, &listing->query, &rows, &count, error);
         if (status != PAWL_OK)
             return status;
         for (size_t i = 0; i < count && kept < listing->query.max; i++) {

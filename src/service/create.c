@@ -42,9 +42,9 @@ static void reserve(pawl_engine *engine, struct pw_op_create *create)
 }
 
 /* What follows the commit, also a failed one: a place that was reserved is filled or given back. */
-static void hand_off(pawl_engine *engine, const struct pw_op_create *create, bool is_durable)
+static void hand_off(pawl_engine *engine, const struct pw_unit *unit, const struct pw_op_create *create)
 {
-    bool created = is_durable && create->created;
+    bool created = unit->status == PAWL_OK && create->created;
     if (created && create->hold_owner != 0) {
         struct pw_claim claim = pw_edit_first_claim(create->fence, create->workflow, create->id);
         claim.has_instance = true;
@@ -89,6 +89,7 @@ struct creation {
     struct pawl_error *error;
     pawl_answered_fn *answered; /* NULL: somebody waits */
     void *user;
+    struct pw_chore chore; /* its answer, where that has to be read */
     char generated[PW_ID_SIZE];
 };
 
@@ -135,18 +136,23 @@ static pawl_status creation_begin(struct creation *creation, pawl_engine *engine
     return PAWL_OK;
 }
 
+static bool has_to_read(const struct creation *creation)
+{
+    return creation->unit.status == PAWL_INSTANCE_ID_ALREADY_EXISTS && creation->return_existing;
+}
+
 /* What the commit said becomes what the caller is told. */
 static pawl_status creation_end(struct creation *creation)
 {
     pawl_status status = creation->unit.status;
-    hand_off(creation->engine, &creation->op->as.create, status == PAWL_OK);
+    hand_off(creation->engine, &creation->unit, &creation->op->as.create);
     if (status == PAWL_OK) {
         complete_answer(&creation->op->as.create, &creation->instance);
         *creation->out_instance = creation->instance;
         return PAWL_OK;
     }
     struct pw_text workflow = creation->definition->name;
-    if (status == PAWL_INSTANCE_ID_ALREADY_EXISTS && creation->return_existing)
+    if (has_to_read(creation))
         return pw_inspect_instance(creation->engine, creation->scope, workflow, creation->id, creation->out_instance,
                                    creation->error);
     if (status == PAWL_INSTANCE_ID_ALREADY_EXISTS)
@@ -179,10 +185,19 @@ static void creation_answer(struct creation *creation, pawl_status status)
     answered(user, status);
 }
 
+static void creation_finish(void *user)
+{
+    creation_answer(user, creation_end(user));
+}
+
 static void creation_committed(struct pw_unit *unit, void *user)
 {
+    struct creation *creation = user;
     (void)unit;
-    creation_answer(user, creation_end(user));
+    if (has_to_read(creation))
+        pw_commit_later(creation->engine->commit, &creation->chore);
+    else
+        creation_finish(creation);
 }
 
 void pawl_create_async(pawl_engine *engine, pawl_scope *scope, const char *workflow,
@@ -201,6 +216,7 @@ void pawl_create_async(pawl_engine *engine, pawl_scope *scope, const char *workf
         creation_answer(creation, status);
         return;
     }
+    creation->chore = (struct pw_chore){ .run = creation_finish, .user = creation };
     creation->unit.done = creation_committed;
     creation->unit.user = creation;
     pw_engine_send(engine, &creation->unit);
@@ -303,7 +319,7 @@ static pawl_status batch_end(struct batch *batch)
     pawl_status status = batch->unit.status;
     for (struct pw_op *op = batch->unit.first; op != NULL; op = op->next) {
         if (op->kind == PW_OP_CREATE)
-            hand_off(batch->engine, &op->as.create, status == PAWL_OK);
+            hand_off(batch->engine, &batch->unit, &op->as.create);
     }
     if (status != PAWL_OK)
         return pw_edit_report(batch->error, status, &batch->unit.error);

@@ -11,8 +11,8 @@ pawl_status pw_edit_read(struct pw_edit *edit, struct pw_text workflow, struct p
 {
     struct pw_store *store = edit->engine->store;
     edit->now_ms = pawl_now_ms(edit->engine);
-    pawl_status status = store->ops->read_current(store, edit->arena, workflow, id, &edit->instance, &edit->step,
-                                                  &edit->has_step, error);
+    pawl_status status = pw_ops(store)->read_current(store, edit->arena, workflow, id, &edit->instance, &edit->step,
+                                                     &edit->has_step, error);
     return status == PAWL_INSTANCE_NOT_FOUND ? pw_rows_not_found(workflow, id, error) : status;
 }
 
@@ -110,11 +110,13 @@ pawl_status pw_edit_commit(pawl_engine *engine, struct pw_unit *unit, struct paw
 
 static struct pw_claim claim_of(const struct pw_edit *edit)
 {
-    if (edit->held->kind == PW_OP_HOLD)
-        return edit->held->as.hold.claim;
     const struct pw_instance *instance = &edit->instance;
     struct pw_fence fence = { .instance = instance->key, .run = instance->run + 1, .epoch = 1 };
-    return pw_edit_first_claim(fence, instance->workflow, instance->id);
+    struct pw_claim claim = edit->held->kind == PW_OP_HOLD
+                                ? edit->held->as.hold.claim
+                                : pw_edit_first_claim(fence, instance->workflow, instance->id);
+    claim.link = instance->link; /* which never changes */
+    return claim;
 }
 
 /* Revoking comes before delivering: it is the old run's turn that must see itself cancelled, not the new one's. */
@@ -177,14 +179,6 @@ static pawl_status round_begin(struct round *round, struct pw_text workflow, str
     return status;
 }
 
-/* An event or a demand came that the decision does not know of. */
-static bool is_overtaken(const struct pw_unit *unit, pawl_status status)
-{
-    const struct pw_op *op = unit->first;
-    return status == PAWL_BUSY && op != NULL && op->kind == PW_OP_FENCE && op->as.fence.unless_new_events &&
-           op->as.fence.event_seq > op->as.fence.event_seq_seen;
-}
-
 /* What follows from how it went.  PAWL_CONFLICT: it is to be decided again. */
 static pawl_status round_end(struct round *round, pawl_status status)
 {
@@ -235,6 +229,7 @@ struct call {
     pawl_answered_fn *answered;
     int tried;
     struct round round;
+    struct pw_chore chore; /* the next round */
 };
 
 static void call_answer(struct call *call, pawl_status status)
@@ -261,8 +256,10 @@ static bool call_end_round(struct call *call, pawl_status status)
 
 static void call_committed(struct pw_unit *unit, void *user);
 
-static void call_go(struct call *call)
+/* A round reads, so none begins in the callback that ended the one before. */
+static void call_go(void *user)
 {
+    struct call *call = user;
     bool commits = false;
     pawl_status status;
     do {
@@ -283,7 +280,7 @@ static void call_committed(struct pw_unit *unit, void *user)
     pawl_status status = unit->status;
     call->round.error = unit->error;
     if (call_end_round(call, status))
-        call_go(call);
+        pw_commit_later(call->engine->commit, &call->chore);
 }
 
 void pw_edit_start(pawl_engine *engine, struct pw_text workflow, struct pw_text id, pw_edit_fn *decide, void *user,
@@ -298,5 +295,6 @@ void pw_edit_start(pawl_engine *engine, struct pw_text workflow, struct pw_text 
     call->user = user;
     call->error = error;
     call->answered = answered;
-    call_go(call);
+    call->chore = (struct pw_chore){ .run = call_go, .user = call };
+    pw_commit_later(engine->commit, &call->chore);
 }

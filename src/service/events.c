@@ -5,6 +5,7 @@
  * to a run that is parked.  Either way somebody looks at it. */
 #include "service/events.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -56,7 +57,7 @@ static pawl_status is_awaited(struct pw_edit *edit, struct pw_text type, bool *o
     if (*out_awaited) /* else another branch may wait for it */
         return PAWL_OK;
     pawl_status status =
-        store->ops->read_waiting_steps(store, edit->arena, instance->key, instance->run, &steps, &count, error);
+        pw_ops(store)->read_waiting_steps(store, edit->arena, instance->key, instance->run, &steps, &count, error);
     if (status != PAWL_OK)
         return status;
     for (size_t i = 0; i < count; i++)
@@ -218,6 +219,29 @@ void pawl_send_event_async(pawl_engine *engine, const char *workflow, const char
     pw_edit_start(engine, sending->definition->name, pw_text_of(id), decide_event, sending, &sending->inner, sent);
 }
 
+/* ---- In somebody else's unit ----------------------------------------------------------------------------------- */
+
+void pw_service_look_at_target(pawl_engine *engine, struct pw_text workflow, struct pw_text id, struct pw_text type,
+                               struct pw_event_target *out_target)
+{
+    struct pw_definition *definition;
+    struct pw_arena arena;
+    *out_target = (struct pw_event_target){ .is_known = true };
+    if (pw_check_target(engine, workflow.data, id.data, &definition, NULL) != PAWL_OK)
+        return; /* pw_service_add_event() finds it again, and says so */
+    pw_arena_init(&arena);
+    struct pw_edit edit = { .engine = engine, .arena = &arena };
+    struct pawl_error unused;
+    pawl_status status = pw_edit_read(&edit, definition->name, id, &unused);
+    if (status == PAWL_OK && edit.instance.has_task)
+        status = is_awaited(&edit, type, &out_target->is_awaited, &unused);
+    out_target->status = status;
+    out_target->at = (struct pw_fence){ edit.instance.key, edit.instance.run, edit.instance.task.epoch };
+    out_target->is_open = edit.instance.has_task;
+    out_target->outcome = edit.instance.outcome;
+    pw_arena_clear(&arena);
+}
+
 /* By the unit itself, or by an earlier event to the same instance. */
 static bool is_fenced(const struct pw_unit *unit, int64_t instance)
 {
@@ -229,25 +253,25 @@ static bool is_fenced(const struct pw_unit *unit, int64_t instance)
 }
 
 /* The ops of an event to an instance that was read: never eager, because the unit is the caller's. */
-static pawl_status add_foreign_event(struct pw_edit *edit, const struct event *event, struct pawl_error *error)
+static pawl_status add_foreign_event(struct pw_edit *edit, const struct event *event, bool is_awaited,
+                                     struct pawl_error *error)
 {
-    bool awaited;
     pawl_status status = pw_edit_require_open(edit, error);
     if (status == PAWL_OK && !is_fenced(edit->unit, edit->instance.key))
         status = pw_edit_foreign_fence(edit);
     if (status == PAWL_OK)
-        status = is_awaited(edit, event->type, &awaited, error);
-    if (status == PAWL_OK)
         status = add_event_op(edit->unit, &edit->instance, event);
-    if (status == PAWL_OK && awaited)
+    if (status == PAWL_OK && is_awaited)
         status = pw_edit_park(edit, PW_TASK_ACTIVE, PW_TASK_WAKE, PW_NOW);
     return status == PAWL_NOMEM ? pw_error_plain(error, status) : status;
 }
 
-pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, struct pw_text workflow, struct pw_text id,
-                                 struct pw_text type, struct pw_text payload, struct pawl_error *error)
+pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, const struct pw_event_target *target,
+                                 struct pw_text workflow, struct pw_text id, struct pw_text type,
+                                 struct pw_text payload, struct pawl_error *error)
 {
     struct pw_definition *definition;
+    assert(target->is_known);
     pawl_status status = pw_check_target(engine, workflow.data, id.data, &definition, error);
     if (status != PAWL_OK)
         return status;
@@ -259,13 +283,17 @@ pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, stru
     status = check_event(definition, &event, error);
     if (status != PAWL_OK)
         return status;
-
-    struct pw_arena arena;
-    pw_arena_init(&arena);
-    struct pw_edit edit = { .engine = engine, .arena = &arena, .unit = unit };
-    status = pw_edit_read(&edit, definition->name, id, error);
-    if (status == PAWL_OK)
-        status = add_foreign_event(&edit, &event, error);
-    pw_arena_clear(&arena);
-    return status;
+    if (target->status == PAWL_INSTANCE_NOT_FOUND)
+        return pw_rows_not_found(definition->name, id, error);
+    if (target->status != PAWL_OK)
+        return pw_error_plain(error, target->status);
+    struct pw_edit edit = { .engine = engine, .unit = unit };
+    edit.instance = (struct pw_instance){ .key = target->at.instance,
+                                          .workflow = definition->name,
+                                          .id = id,
+                                          .run = target->at.run,
+                                          .outcome = target->outcome,
+                                          .has_task = target->is_open,
+                                          .task = { .epoch = target->at.epoch } };
+    return add_foreign_event(&edit, &event, target->is_awaited, error);
 }

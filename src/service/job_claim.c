@@ -32,7 +32,9 @@ struct claiming {
     struct pw_op_claim *claim; /* in the unit */
     int64_t keys[PW_JOB_CLAIM_MAX];
     int64_t epochs[PW_JOB_CLAIM_MAX];
-    size_t max, claimed;
+    size_t max, claimed, bytes;
+    pawl_status status;    /* so far */
+    struct pw_chore chore; /* what follows a commit */
 };
 
 /* ---- What to claim --------------------------------------------------------------------------------------------- */
@@ -270,5 +272,6 @@ void pawl_job_claim_async(pawl_engine *engine, pawl_scope *scope, const struct p
     pawl_status status = claiming_init(claiming, engine, scope, options, out_jobs, out_count, error);
     claiming->answered = answered;
     claiming->user = user;
-    claiming_go(claiming, status);
+    claiming->chore = (struct pw_chore){ .run = claiming_go, .user = claiming };
+    claiming_go(claiming); /* it reads nothing before the first commit */
 }

@@ -24,17 +24,30 @@ struct word {
     struct pawl_error *error;
     pawl_answered_fn *answered; /* NULL: somebody waits */
     void *user;
+
+    /* What the worker says. */
+    const char *token;
+    bool is_heartbeat;
+    int64_t lease_ms;            /* of a heartbeat */
+    bool has_outcome;            /* of an end: it was given */
+    struct pawl_outcome outcome; /* of an end */
+    struct pw_chore chore;       /* the reading of the job, and what follows */
 };
 
-static pawl_status word_init(struct word *word, pawl_engine *engine, const char *token, struct pw_job_lease *out_lease,
-                             struct pawl_error *error)
+static void word_init(struct word *word, pawl_engine *engine, const char *token, struct pawl_error *error)
 {
-    *word = (struct word){ .engine = engine, .error = error };
+    *word = (struct word){ .engine = engine, .token = token, .error = error };
     pw_unit_init(&word->unit);
-    pawl_status status = pw_check_given(engine, "engine", error);
+}
+
+static pawl_status find_job(struct word *word, struct pw_job_lease *out_lease)
+{
+    pawl_status status = pw_check_given(word->engine, "engine", word->error);
     if (status == PAWL_OK)
-        status = pw_check_given(token, "token", error);
-    return status == PAWL_OK ? pw_job_find(engine, &word->arena, token, out_lease, error) : status;
+        status = pw_check_given(word->token, "token", word->error);
+    if (status == PAWL_OK)
+        status = pw_job_find(word->engine, &word->arena, word->token, out_lease, word->error);
+    return status;
 }
 
 static void word_clear(struct word *word)
@@ -92,13 +105,21 @@ static pawl_status add_renewal(struct word *word, const struct pw_job_lease *fou
 static pawl_status heartbeat_begin(struct word *word, pawl_engine *engine, const char *token, int64_t lease_ms,
                                    int64_t *out_leased_until_ms, struct pawl_error *error)
 {
-    struct pw_job_lease found;
-    pawl_status status = word_init(word, engine, token, &found, error);
+    word_init(word, engine, token, error);
+    word->is_heartbeat = true;
+    word->lease_ms = lease_ms;
     word->out_leased_until_ms = out_leased_until_ms;
+}
+
+static pawl_status heartbeat_begin(struct word *word)
+{
+    struct pw_job_lease found;
+    int64_t lease_ms = 0;
+    pawl_status status = find_job(word, &found);
     if (status == PAWL_OK)
-        status = pw_job_check_lease(lease_ms, &lease_ms, error);
+        status = pw_job_check_lease(word->lease_ms, &lease_ms, word->error);
     if (status == PAWL_OK && add_renewal(word, &found, lease_ms) != PAWL_OK)
-        status = pw_error_plain(error, PAWL_NOMEM);
+        status = pw_error_plain(word->error, PAWL_NOMEM);
     return status;
 }
 
@@ -131,11 +152,20 @@ static struct pw_outcome_told told_of(const struct pawl_outcome *outcome)
                                      .may_retry = outcome->may_retry };
 }
 
-static pawl_status settle_begin(struct word *word, pawl_engine *engine, const char *token,
-                                const struct pawl_outcome *outcome, struct pawl_error *error)
+static void settle_init(struct word *word, pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
+                        struct pawl_error *error)
+{
+    word_init(word, engine, token, error);
+    word->has_outcome = outcome != NULL;
+    if (outcome != NULL)
+        word->outcome = *outcome;
+}
+
+static pawl_status settle_begin(struct word *word)
 {
     struct pw_job_lease found;
-    pawl_status status = word_init(word, engine, token, &found, error);
+    const struct pawl_outcome *outcome = word->has_outcome ? &word->outcome : NULL;
+    pawl_status status = find_job(word, &found);
     if (status == PAWL_OK)
         status = pw_outcome_check(outcome, engine->limits.payload_bytes_max, error);
     if (status != PAWL_OK)
@@ -147,9 +177,14 @@ static pawl_status settle_begin(struct word *word, pawl_engine *engine, const ch
 
 /* ---- The calls ------------------------------------------------------------------------------------------------- */
 
-/* status: how it began. */
-static pawl_status word_run(struct word *word, pawl_status status)
+static pawl_status word_begin(struct word *word)
 {
+    return word->is_heartbeat ? heartbeat_begin(word) : settle_begin(word);
+}
+
+static pawl_status word_run(struct word *word)
+{
+    pawl_status status = word_begin(word);
     if (status == PAWL_OK) {
         (void)pw_engine_run(word->engine, &word->unit);
         status = word_end(word);
@@ -162,7 +197,8 @@ static pawl_status settle(pawl_engine *engine, const char *token, const struct p
                           struct pawl_error *error)
 {
     struct word word;
-    return word_run(&word, settle_begin(&word, engine, token, outcome, error));
+    settle_init(&word, engine, token, outcome, error);
+    return word_run(&word);
 }
 
 pawl_status pawl_job_complete(pawl_engine *engine, const char *token, const char *result_json, struct pawl_error *error)
@@ -203,11 +239,10 @@ static void word_committed(struct pw_unit *unit, void *user)
     word_answer(user, word_end(user));
 }
 
-/* status: how it began. */
-static void word_send(struct word *word, pawl_status status, pawl_answered_fn *answered, void *user)
+static void word_go(void *user)
 {
-    word->answered = answered;
-    word->user = user;
+    struct word *word = user;
+    pawl_status status = word_begin(word);
     if (status != PAWL_OK) {
         word_answer(word, status);
         return;
@@ -215,6 +250,17 @@ static void word_send(struct word *word, pawl_status status, pawl_answered_fn *a
     word->unit.done = word_committed;
     word->unit.user = word;
     pw_engine_send(word->engine, &word->unit);
+}
+
+static void word_start(struct word *word, pawl_answered_fn *answered, void *user)
+{
+    word->answered = answered;
+    word->user = user;
+    word->chore = (struct pw_chore){ .run = word_go, .user = word };
+    if (word->engine != NULL)
+        pw_commit_later(word->engine->commit, &word->chore);
+    else
+        word_go(word); /* which says so */
 }
 
 /* NULL: it is answered already. */
@@ -232,9 +278,9 @@ void pawl_job_settle_async(pawl_engine *engine, const char *token, const struct 
     struct word *word = word_new(error, answered, user);
     if (word == NULL)
         return;
-    pawl_status status = settle_begin(word, engine, token, outcome, error);
+    settle_init(word, engine, token, outcome, error);
     word->out_is_paused = out_is_paused;
-    word_send(word, status, answered, user);
+    word_start(word, answered, user);
 }
 
 void pawl_job_heartbeat_async(pawl_engine *engine, const char *token, int64_t lease_ms, int64_t *out_leased_until_ms,

@@ -104,7 +104,7 @@ pawl_status pw_job_find(pawl_engine *engine, struct pw_arena *arena, const char 
     if (!pw_token_part_number(&at, &lease.fence.instance) || !pw_token_part_number(&at, &lease.fence.run) ||
         !pw_token_part_number(&at, &lease.fence.epoch))
         return refuse_token(error);
-    pawl_status status = store->ops->read_instance_by_key(store, arena, lease.fence.instance, &lease.row, error);
+    pawl_status status = pw_ops(store)->read_instance_by_key(store, arena, lease.fence.instance, &lease.row, error);
     if (status == PAWL_INSTANCE_NOT_FOUND)
         return refuse_token(error);
     if (status != PAWL_OK)

@@ -17,16 +17,27 @@ pawl_status pw_service_add_create(pawl_engine *engine, struct pw_unit *unit, con
                                   struct pw_text workflow, struct pw_text id, struct pw_text params,
                                   struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* A new id for an instance of the workflow that lives where its parent does. */
-void pw_service_make_id(pawl_engine *engine, struct pw_text parent_workflow, struct pw_text parent_id,
-                        struct pw_text workflow, char out_id[PW_ID_SIZE]);
+/* What an event's sender has to know of its target. */
+struct pw_event_target {
+    bool is_known;      /* it was looked at */
+    pawl_status status; /* PAWL_OK, PAWL_INSTANCE_NOT_FOUND, or the store's trouble */
+    struct pw_fence at; /* PAWL_OK, as the rest */
+    bool is_open;
+    enum pw_outcome outcome; /* not open */
+    bool is_awaited;         /* it waits for an event of the type */
+};
+/* Reads the target. */
+void pw_service_look_at_target(pawl_engine *engine, struct pw_text workflow, struct pw_text id, struct pw_text type,
+                               struct pw_event_target *out_target);
 
 /* Reads the target now and appends its fence, unless the unit has one for it, and the event; wakes the target when it
  * waits for the type.  PAWL_INSTANCE_NOT_FOUND, PAWL_INSTANCE_TERMINAL.
  *
- * The target may move before the unit is committed; then the whole unit is refused with PAWL_BUSY: build it again. */
-pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, struct pw_text workflow, struct pw_text id,
-                                 struct pw_text type, struct pw_text payload, struct pawl_error *error) PAWL_MUST_CHECK;
+ * The target may move before the unit is committed; then the whole unit is refused with PAWL_BUSY: look at it and build the
+ * unit again. */
+pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, const struct pw_event_target *target,
+                                 struct pw_text workflow, struct pw_text id, struct pw_text type,
+                                 struct pw_text payload, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* ---- Answers --------------------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,14 @@
 /* store.c - opens the store that a URL names.  The scheme chooses the database; the rest is that store's business. */
 #include "store/store.h"
 
+#include "base/bar.h"
 #include "base/error.h"
+
+const struct pw_store_ops *pw_ops(const struct pw_store *store)
+{
+    pw_assert_store_is_free();
+    return store->ops;
+}
 
 static bool begins_with(const char *url, const char *scheme)
 {

@@ -110,6 +110,9 @@ struct pw_run_rows {
 struct pw_store_ops {
     const char *name;
     void (*close)(struct pw_store *store);
+
+    /* Answers from memory, so that it may be called anywhere: a store that follows a database's clock asks it along with
+     * other things. */
     int64_t (*now_ms)(struct pw_store *store);
 
     /* How many apply() at once are worth while; NULL, or an answer of 0: one. */
@@ -193,8 +196,11 @@ struct pw_store {
     const struct pw_store_ops *ops;
 };
 
-/* Opens what the URL names, or the URLs with white space between them.  `clock` is used by stores that have no clock of
- * their own. */
+/* The table, for a call that may wait for the database.  Asserts, in builds with tests, that the store is not barred
+ * (base/bar.h).  Only now_ms, lanes, lane_of and is_heard wait for nobody, and are called without it. */
+const struct pw_store_ops *pw_ops(const struct pw_store *store);
+
+/* Opens the one database that the URL names.  `clock` is used by stores that have no clock of their own. */
 pawl_status pw_store_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
                           struct pawl_error *error) PAWL_MUST_CHECK;
 pawl_status pw_sqlite_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,

@@ -116,9 +116,9 @@ static pawl_status look_at_target(pawl_lane *lane, const struct pw_step *step, s
     struct pw_text workflow, id;
     if (!target_of(step->row.wait_event_type, &workflow, &id))
         return PAWL_INSTANCE_NOT_FOUND;
-    pthread_mutex_unlock(&turn->lock);
-    pawl_status status = store->ops->read_instance(store, arena, workflow, id, out_instance, NULL);
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_unlock(turn);
+    pawl_status status = pw_ops(store)->read_instance(store, arena, workflow, id, out_instance, NULL);
+    pw_turn_lock(turn);
     if (status != PAWL_OK && status != PAWL_INSTANCE_NOT_FOUND) {
         turn->trouble = status;
         return pw_lane_suspend(lane);

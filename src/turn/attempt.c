@@ -60,7 +60,7 @@ static pawl_status register_mutation(pawl_attempt *attempt, const struct pw_muta
 {
     pawl_turn *turn = attempt->turn;
     pawl_status status = PAWL_OK;
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     struct pw_mutation *mutation = pw_arena_take(&turn->arena, sizeof *mutation);
     if (mutation != NULL) {
         *mutation = *given;
@@ -78,7 +78,7 @@ static pawl_status register_mutation(pawl_attempt *attempt, const struct pw_muta
             attempt->mutations = mutation;
         attempt->last_mutation = mutation;
     }
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
     return status;
 }
 
@@ -198,7 +198,9 @@ static pawl_status attempt_end(pawl_attempt *attempt, struct pw_text result, con
     pawl_turn *turn = attempt->turn;
     pawl_status status = PAWL_SUSPENDED;
     pw_stats_body(&turn->engine->stats, pw_system_monotonic_us() - attempt->begun_us);
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
+    if (name == NULL) /* otherwise nothing comes of its events */
+        (void)pw_mutations_look(turn, attempt->mutations);
     attempt->step->running = false;
     attempt->settled = true; /* from here on the watchdog leaves it alone */
     if (attempt->expired && attempt->step->row.next_retry_at_ms > 0)
@@ -220,7 +222,7 @@ void pawl_attempt_drop(pawl_attempt *attempt)
 {
     pawl_turn *turn = attempt->turn;
     pw_stats_body(&turn->engine->stats, pw_system_monotonic_us() - attempt->begun_us);
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     attempt->step->running = false;
     attempt->settled = true;
     bool open = !attempt->expired && !turn->dead && !turn->closing && !pw_turn_is_over(turn);
@@ -298,7 +300,7 @@ pawl_status pawl_lane_log(pawl_lane *lane, pawl_attempt *attempt, enum pawl_log_
     pawl_status status = check_line(lane, level, row.category, row.message, row.data);
     if (status != PAWL_OK)
         return status;
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     if (attempt != NULL) {
         row.step = attempt->step->row.name;
         row.attempt = attempt->number;
@@ -306,6 +308,6 @@ pawl_status pawl_lane_log(pawl_lane *lane, pawl_attempt *attempt, enum pawl_log_
     /* Otherwise an earlier pass of this turn wrote it, or the branch only shows what it waits for. */
     if (attempt != NULL || (lane->is_fresh && !pw_lane_is_abandoned(lane)))
         status = append_line(lane, attempt, &row);
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
     return status;
 }

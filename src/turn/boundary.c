@@ -83,7 +83,7 @@ static void unit_done(struct pw_unit *unit, void *user)
 {
     struct turn_unit *own = user;
     pawl_turn *turn = own->turn;
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     note_answer(turn, own);
     bool wake_others = own->creates && unit->status == PAWL_OK;
     bool stirs = turn->open_forks > 0;
@@ -91,7 +91,7 @@ static void unit_done(struct pw_unit *unit, void *user)
     if (ready)
         turn->waiting = false;
     pthread_cond_broadcast(&turn->changed);
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
     if (wake_others)
         pw_local_wake(turn->engine, PW_NOW);
     pw_unit_clear(&own->unit);
@@ -101,6 +101,33 @@ static void unit_done(struct pw_unit *unit, void *user)
     if (ready)
         turn->host->ready(turn->runner, turn);
     pw_turn_unref(turn);
+}
+
+/* ---- Targets of events ------------------------------------------------------------------------------------------ */
+
+bool pw_mutations_are_known(const struct pw_mutation *mutations)
+{
+    const struct pw_mutation *mutation = mutations;
+    while (mutation != NULL && (mutation->target == NULL || mutation->target->is_known))
+        mutation = mutation->next;
+    return mutation == NULL;
+}
+
+/* What is read is kept with the lock held: a turn that was given up may be closed by another thread meanwhile. */
+bool pw_mutations_look(pawl_turn *turn, const struct pw_mutation *mutations)
+{
+    bool any = false;
+    for (const struct pw_mutation *mutation = mutations; mutation != NULL; mutation = mutation->next) {
+        struct pw_event_target target;
+        if (mutation->target == NULL || mutation->target->is_known)
+            continue;
+        pw_turn_unlock(turn);
+        pw_service_look_at_target(turn->engine, mutation->workflow, mutation->id, mutation->type, &target);
+        pw_turn_lock(turn);
+        *mutation->target = target;
+        any = true;
+    }
+    return any;
 }
 
 /* ---- Building ------------------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #ifndef PW_TURN_BOUNDARY_H
 #define PW_TURN_BOUNDARY_H
 
+#include "service/service.h"
 #include "turn/turn.h"
 
 enum pw_mutation_kind { PW_MUTATION_SQL, PW_MUTATION_CALL, PW_MUTATION_CREATE, PW_MUTATION_EVENT };
@@ -16,8 +17,15 @@ struct pw_mutation {
     struct pw_text workflow, id;    /* CREATE, EVENT */
     struct pw_text type, payload;   /* EVENT; CREATE uses payload for its params */
     enum pw_relation relation;      /* CREATE */
+    struct pw_event_target *target; /* EVENT */
     struct pw_mutation *next;
 };
+
+/* Was every target of an event looked at? */
+bool pw_mutations_are_known(const struct pw_mutation *mutations);
+/* Reads the targets of events that are not known yet, with the lock let go of.  True: there were some, and the turn may have
+ * changed meanwhile. */
+bool pw_mutations_look(pawl_turn *turn, const struct pw_mutation *mutations);
 
 /* A job: its function's name as a workflow's, "@" before it; its id; and, of one that is made, its params. */
 struct pw_job {
@@ -82,7 +90,7 @@ struct pw_closing {
     int64_t due_at_ms;
 };
 pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing) PAWL_MUST_CHECK;
-/* Records nothing but log lines: so that an answer is on its way, behind those to everything that was recorded before. */
+/* Records nothing but log lines.  Its answer arrives after the answers to all earlier units. */
 pawl_status pw_boundary_knock(pawl_turn *turn) PAWL_MUST_CHECK;
 
 /* answers.c: the job that a call has out; false: none. */

@@ -124,9 +124,9 @@ static void say_when_to_look(struct pw_fork *fork)
     int64_t wake_at_ms = fork->shared && may_resume(fork) ? earliest_wake(fork) : INT64_MAX;
     if (wake_at_ms == INT64_MAX)
         return;
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
     turn->host->fork_sleeps(turn->runner, fork, wake_at_ms);
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
 }
 
 /* Calls one branch, with the lock let go of meanwhile. */
@@ -150,11 +150,11 @@ bool pw_fork_help(struct pw_fork *fork)
 {
     pawl_turn *turn = fork->turn;
     bool any = false;
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     while (carry_one(fork))
         any = true;
     say_when_to_look(fork);
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
     return any;
 }
 
@@ -179,7 +179,6 @@ static void carry_all(struct pw_fork *fork)
 static void join(struct pw_fork *fork)
 {
     pawl_lane *parent = fork->parent;
-    bool fresh = false, replay = true, any = false;
     parent->events_seen = INT64_MAX;
     for (size_t i = 0; i < fork->begun; i++) {
         pawl_lane *lane = &fork->lanes[i];
@@ -196,7 +195,6 @@ static void join(struct pw_fork *fork)
             if (lane->waits_for_event && lane->events_seen < parent->events_seen)
                 parent->events_seen = lane->events_seen;
         }
-        any = true;
         parent->told_interruption = parent->told_interruption || lane->told_interruption;
         fresh = fresh || lane->is_fresh;
         replay = replay && lane->is_replay;
@@ -205,6 +203,8 @@ static void join(struct pw_fork *fork)
         parent->is_fresh = fresh;
         parent->is_replay = replay;
     }
+    if (has_come_back(fork))
+        join_lines(fork);
 }
 
 /* ---- Opening a fork ------------------------------------------------------------------------------------------------ */
@@ -240,15 +240,15 @@ static pawl_status fork_run(struct pw_fork *fork, pawl_lane *lane, size_t count)
         return status;
     fork->shared = count > 1;
     turn->open_forks += fork->shared;
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
     if (fork->shared)
         turn->host->fork_opens(turn->runner, fork);
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     carry_all(fork);
     if (fork->shared) {
-        pthread_mutex_unlock(&turn->lock);
+        pw_turn_unlock(turn);
         turn->host->fork_closes(turn->runner, fork); /* waits for helpers to leave */
-        pthread_mutex_lock(&turn->lock);
+        pw_turn_lock(turn);
         fork->shared = false;
         turn->open_forks--;
         carry_all(fork); /* what a helper left between the two */
@@ -373,8 +373,10 @@ pawl_status pw_lanes_record_winners(pawl_turn *turn)
     for (struct pw_fork *fork = turn->races; fork != NULL && status == PAWL_OK; fork = fork->outer) {
         /* As in run_race(), but nobody can wait here: the next turn decides what is not known for sure. */
         bool known = turn->unsettled == 0 && !fork_is_over(fork);
-        if (known && fork->has_winner && !pw_lane_is_abandoned(fork->parent))
-            status = pw_boundary_choose(fork->parent, fork->race, fork->winner);
+        if (!known || !fork->has_winner || pw_lane_is_abandoned(fork->parent))
+            continue;
+        join_lines(fork); /* a replay calls the winner again, and takes its lines for recorded ones */
+        status = pw_boundary_choose(fork->parent, fork->race, fork->winner);
     }
     return status;
 }
@@ -436,12 +438,15 @@ pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size,
         return status;
     for (size_t i = 0; i < count; i++)
         out_status[i] = PAWL_SUSPENDED;
-    pthread_mutex_lock(&turn->lock);
-    status = pw_recall_reach(lane, name, name_size, PAWL_STEP_FIRST, &step);
+    status = pw_recall_enter(lane);
+    if (status == PAWL_OK)
+        status = pw_recall_reach(lane, name, name_size, PAWL_STEP_FIRST, &step);
+    uint64_t place = lane->place;
     if (status == PAWL_OK)
         tell_of_fork(lane, count, true);
     if (status == PAWL_OK)
         status = pw_recall_choice(lane, step, &answer, &decided);
+    lane->place = place; /* its branches begin before the answer, when it is known as well as when it is sought */
     if (status == PAWL_SUSPENDED && pw_lane_is_abandoned(lane))
         status = walk_lost_race(lane, count, branch, user, out_status);
     else if (status == PAWL_OK && decided)

@@ -203,12 +203,12 @@ pawl_status pawl_lane_check(pawl_lane *lane)
 {
     pawl_turn *turn = lane->turn;
     pawl_status status = PAWL_OK;
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     if (pw_lane_is_over(lane))
         status = pw_lane_suspend(lane);
     else if (pw_recall_is_interrupted(turn))
         status = pw_recall_interrupt(lane);
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
     return status;
 }
 
@@ -477,10 +477,10 @@ pawl_status pw_recall_read_events(pawl_lane *lane)
     struct pw_event_row *rows = NULL;
     size_t count = 0;
     int64_t known = turn->history->event_seq, hint = turn->event_hint;
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
     pawl_status status =
-        store->ops->read_new_events(store, &arena, fence->instance, fence->run, known, &rows, &count, NULL);
-    pthread_mutex_lock(&turn->lock);
+        pw_ops(store)->read_new_events(store, &arena, fence->instance, fence->run, known, &rows, &count, NULL);
+    pw_turn_lock(turn);
     if (status != PAWL_OK) {
         turn->trouble = status;
         status = pw_lane_suspend(lane);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bar.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/thread.h"
@@ -60,125 +61,16 @@ void pw_turn_unref(pawl_turn *turn)
     free(turn);
 }
 
-/* ---- Loading --------------------------------------------------------------------------------------------------- */
-
-void pw_turn_note_gap(pawl_turn *turn, const struct pw_history *history, int64_t known, const struct pw_event_row *rows,
-                      size_t count)
+void pw_turn_lock(pawl_turn *turn)
 {
-    int64_t missing = history->event_seq - known;
-    for (size_t i = 0; i < count; i++)
-        missing -= rows[i].seq > known;
-    if (missing > 0 && known < turn->gap)
-        turn->gap = known;
+    pthread_mutex_lock(&turn->lock);
+    pw_bar_store();
 }
 
-static pawl_status take_events(pawl_turn *turn, struct pw_history *history, struct pw_event_row *rows, size_t count,
-                               struct pawl_error *error)
+void pw_turn_unlock(pawl_turn *turn)
 {
-    if (!pw_history_load_events(history, rows, count))
-        return pw_error_plain(error, PAWL_NOMEM);
-    if (history->event_seq < turn->claim.event_seq)
-        history->event_seq = turn->claim.event_seq; /* those in between were taken */
-    pw_turn_note_gap(turn, history, turn->claim.event_seq, rows, count);
-    return PAWL_OK;
-}
-
-static pawl_status load_events(pawl_turn *turn, struct pw_history *history, struct pawl_error *error)
-{
-    struct pw_store *store = turn->engine->store;
-    const struct pw_fence *fence = &turn->claim.fence;
-    struct pw_arena arena = { 0 };
-    struct pw_event_row *rows = NULL;
-    size_t count = 0;
-    pawl_status status = store->ops->read_new_events(store, &arena, fence->instance, fence->run, history->event_seq,
-                                                     &rows, &count, error);
-    if (status == PAWL_OK)
-        status = take_events(turn, history, rows, count, error);
-    pw_arena_clear(&arena);
-    return status;
-}
-
-/* A child is told whose it is. */
-static pawl_status take_parent(pawl_turn *turn, struct pw_history *history, struct pawl_error *error)
-{
-    struct pw_store *store = turn->engine->store;
-    struct pw_arena arena = { 0 };
-    struct pw_instance parent;
-    if (history->link.parent == 0 || history->link.relation == PW_RELATION_JOB)
-        return PAWL_OK;
-    pawl_status status = store->ops->read_instance_by_key(store, &arena, history->link.parent, &parent, error);
-    if (status == PAWL_OK && (!pw_arena_text(&history->arena, parent.workflow, &history->parent_workflow) ||
-                              !pw_arena_text(&history->arena, parent.id, &history->parent_id)))
-        status = pw_error_plain(error, PAWL_NOMEM);
-    pw_arena_clear(&arena);
-    return status == PAWL_INSTANCE_NOT_FOUND ? PAWL_OK : status; /* somebody deleted its row */
-}
-
-static pawl_status take_beginning(pawl_turn *turn, struct pw_history *history, int64_t created_at_ms,
-                                  struct pw_text params, const struct pw_link *link, struct pawl_error *error)
-{
-    history->created_at_ms = created_at_ms;
-    history->link = *link;
-    if (!pw_arena_text(&history->arena, params, &history->params))
-        return pw_error_plain(error, PAWL_NOMEM);
-    return take_parent(turn, history, error);
-}
-
-static pawl_status take_steps(struct pw_history *history, struct pw_step_row *rows, size_t count,
-                              struct pawl_error *error)
-{
-    return pw_history_load(history, rows, count) ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
-}
-
-static pawl_status load_steps(pawl_turn *turn, struct pw_history *history, struct pawl_error *error)
-{
-    struct pw_store *store = turn->engine->store;
-    struct pw_history_query query = { .instance = turn->claim.fence.instance,
-                                      .run = turn->claim.fence.run,
-                                      .max = SIZE_MAX };
-    struct pw_arena arena = { 0 };
-    struct pw_step_row *rows = NULL;
-    size_t count = 0;
-    pawl_status status = store->ops->read_steps(store, &arena, &query, &rows, &count, error);
-    if (status == PAWL_OK)
-        status = take_steps(history, rows, count, error);
-    pw_arena_clear(&arena);
-    return status;
-}
-
-static pawl_status load_instance(pawl_turn *turn, struct pw_history *history, struct pawl_error *error)
-{
-    struct pw_store *store = turn->engine->store;
-    struct pw_arena arena = { 0 };
-    struct pw_instance instance = { .params = turn->claim.params,
-                                    .created_at_ms = turn->claim.created_at_ms,
-                                    .link = turn->claim.link };
-    pawl_status status = PAWL_OK;
-    if (!turn->claim.has_instance)
-        status = store->ops->read_instance_by_key(store, &arena, turn->claim.fence.instance, &instance, error);
-    if (status == PAWL_OK)
-        status = take_beginning(turn, history, instance.created_at_ms, instance.params, &instance.link, error);
-    pw_arena_clear(&arena);
-    return status;
-}
-
-/* Where the store can tell all of it at once. */
-static pawl_status load_run(pawl_turn *turn, struct pw_history *history, struct pawl_error *error)
-{
-    struct pw_store *store = turn->engine->store;
-    const struct pw_fence *fence = &turn->claim.fence;
-    struct pw_arena arena = { 0 };
-    struct pw_run_rows rows;
-    bool with_events = turn->claim.event_seq > 0;
-    pawl_status status = store->ops->read_run(store, &arena, fence->instance, fence->run, with_events, &rows, error);
-    if (status == PAWL_OK)
-        status = take_beginning(turn, history, rows.created_at_ms, rows.params, &rows.link, error);
-    if (status == PAWL_OK)
-        status = take_steps(history, rows.steps, rows.step_count, error);
-    if (status == PAWL_OK && with_events)
-        status = take_events(turn, history, rows.events, rows.event_count, error);
-    pw_arena_clear(&arena);
-    return status;
+    pw_unbar_store();
+    pthread_mutex_unlock(&turn->lock);
 }
 
 pawl_status pw_turn_load(pawl_turn *turn, struct pw_history *warm, struct pawl_error *error)
@@ -211,7 +103,7 @@ pawl_status pw_turn_load(pawl_turn *turn, struct pw_history *warm, struct pawl_e
 struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fence)
 {
     struct pw_history *history = NULL;
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     /* Of a run that waits for repair whoever resumes it changes the steps. */
     bool usable = turn->ended && !turn->finished && !turn->dead && turn->rejections == 0 &&
                   turn->outcome != PW_OUTCOME_REPAIR && atomic_load(&turn->chain.broken) == PAWL_OK;
@@ -221,7 +113,7 @@ struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fe
         *out_fence = turn->claim.fence;
         out_fence->epoch++; /* by the closing unit */
     }
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
     return history;
 }
 
@@ -254,7 +146,7 @@ void pw_lane_init(pawl_lane *lane, pawl_turn *turn, pawl_lane *parent)
 
 void pw_turn_begin_pass(pawl_turn *turn)
 {
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     pw_arena_clear(&turn->pass_arena);
     pw_history_begin_pass(turn->history);
     pw_lane_init(&turn->main, turn, NULL);
@@ -278,7 +170,7 @@ bool pw_turn_end_pass(pawl_turn *turn)
         turn->error_name = pw_text_of("TURN_NOT_ENDED");
         turn->error_message = pw_text_of("the turn function returned without ending the turn");
     }
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
     return alive;
 }
 
@@ -321,16 +213,16 @@ pawl_lane *pawl_turn_lane(pawl_turn *turn)
 
 void pawl_turn_suspend(pawl_turn *turn)
 {
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     turn->outcome = PW_OUTCOME_SUSPEND;
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
 }
 
 void pawl_turn_await_repair(pawl_turn *turn)
 {
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     turn->outcome = PW_OUTCOME_REPAIR;
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
 }
 
 bool pawl_turn_interrupted(const pawl_turn *turn)
@@ -340,20 +232,20 @@ bool pawl_turn_interrupted(const pawl_turn *turn)
 
 void pawl_turn_unwind(pawl_turn *turn)
 {
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     turn->unwinding = true;
     if (turn->skipped_losers) { /* what they completed is to be undone as well: once more, and with them */
         turn->walks_losers = true;
         turn->main.commit_wanted = 1; /* whichever: at once */
         (void)pw_lane_suspend(&turn->main);
     }
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
 }
 
 static void end_with(pawl_turn *turn, enum pw_turn_outcome outcome, struct pw_text result, const char *name,
                      const char *message)
 {
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     struct pw_text error_name = pw_text_cut(pw_text_of(name), PW_ERROR_NAME_MAX);
     struct pw_text error_message = pw_text_cut(pw_text_of(message), PW_ERROR_MESSAGE_MAX);
     turn->outcome = turn->main.suspended ? PW_OUTCOME_SUSPEND : outcome;
@@ -363,7 +255,7 @@ static void end_with(pawl_turn *turn, enum pw_turn_outcome outcome, struct pw_te
         turn->outcome = PW_OUTCOME_SUSPEND;
         turn->trouble = PAWL_NOMEM;
     }
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
 }
 
 void pawl_turn_finish(pawl_turn *turn, const char *result_json, size_t result_size)
@@ -388,9 +280,9 @@ void pawl_turn_fail(pawl_turn *turn, const char *error_name, const char *error_m
 void pawl_turn_fail_for_good(pawl_turn *turn, const char *error_name, const char *error_message)
 {
     pawl_turn_fail(turn, error_name, error_message);
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     turn->for_good = true;
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
 }
 
 /* ---- What comes next ----------------------------------------------------------------------------------------------- */
@@ -453,8 +345,8 @@ static struct pw_closing closing_of(pawl_turn *turn)
     return park;
 }
 
-/* With the lock held. */
-static enum pw_next next(pawl_turn *turn)
+/* With the lock held, which is let go of where something has to be read. */
+static enum pw_next next(pawl_turn *turn, bool may_read)
 {
     /* Lanes that were parked before a demand came are told of it in another pass, which begins with all durable. */
     bool goes_on = turn->main.commit_wanted != 0 || turn->demand > turn->demand_passed;
@@ -471,6 +363,12 @@ static enum pw_next next(pawl_turn *turn)
     bool wants_pass = turn->outcome == PW_OUTCOME_NONE || (open && goes_on && !turn->out_of_steps);
     if (wants_pass && !stop)
         return PW_NEXT_PASS;
+    if (turn->rejections > 0 && pw_recall_needs_look(turn)) {
+        if (!may_read)
+            return PW_NEXT_LOOK;
+        pw_recall_look_at_targets(turn);
+        return next(turn, may_read);
+    }
     if (turn->rejections > 0) { /* they must be recorded before anybody else can carry the run on */
         if (pw_recall_record_rejections(turn) != PAWL_OK)
             return PW_NEXT_END;
@@ -488,34 +386,35 @@ static enum pw_next next(pawl_turn *turn)
 
 enum pw_next pw_turn_next(pawl_turn *turn)
 {
-    pthread_mutex_lock(&turn->lock);
-    enum pw_next what = next(turn);
-    pthread_mutex_unlock(&turn->lock);
+    bool may_read = !pw_store_is_barred(); /* not by the thread that answers commits */
+    pw_turn_lock(turn);
+    enum pw_next what = next(turn, may_read);
+    pw_turn_unlock(turn);
     return what;
 }
 
 /* Waits, leading commits meanwhile if nobody does, until the unit is answered.  Without the lock. */
 static void wait_for_unit(pawl_turn *turn, int64_t unit)
 {
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     while (turn->answered < unit) {
-        pthread_mutex_unlock(&turn->lock);
+        pw_turn_unlock(turn);
         bool led = pw_commit_lead(turn->engine->commit);
-        pthread_mutex_lock(&turn->lock);
+        pw_turn_lock(turn);
         if (!led && turn->answered < unit)
             pthread_cond_wait(&turn->changed, &turn->lock);
     }
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
 }
 
 enum pw_next pw_turn_next_blocking(pawl_turn *turn)
 {
     for (;;) {
-        pthread_mutex_lock(&turn->lock);
-        enum pw_next what = next(turn);
+        pw_turn_lock(turn);
+        enum pw_next what = next(turn, true);
         turn->waiting = false; /* this thread waits itself: ready() is not owed */
         int64_t unit = turn->submitted;
-        pthread_mutex_unlock(&turn->lock);
+        pw_turn_unlock(turn);
         if (what != PW_NEXT_WAIT)
             return what;
         wait_for_unit(turn, unit);
@@ -526,9 +425,9 @@ enum pw_next pw_turn_next_blocking(pawl_turn *turn)
 
 void pw_turn_ask_to_pause(pawl_turn *turn)
 {
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     turn->pause_wanted = true;
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
 }
 
 /* With the lock held. */
@@ -543,19 +442,19 @@ void pw_turn_note_demand(pawl_turn *turn, enum pw_demand demand)
 
 void pw_turn_demand(pawl_turn *turn, enum pw_demand demand)
 {
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     pw_turn_note_demand(turn, demand);
     pthread_cond_broadcast(&turn->changed);
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
 }
 
 void pw_turn_hear_of_event(pawl_turn *turn, int64_t seq)
 {
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     if (seq > turn->event_hint)
         turn->event_hint = seq;
     pthread_cond_broadcast(&turn->changed);
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
 }
 
 void pw_turn_revoke(pawl_turn *turn)
@@ -742,8 +641,8 @@ pawl_status pw_lane_await(pawl_lane *lane, int64_t unit)
         lane->commit_wanted = unit;
         return pw_lane_suspend(lane);
     }
-    pthread_mutex_unlock(&turn->lock);
+    pw_turn_unlock(turn);
     wait_for_unit(turn, unit);
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
     return PAWL_OK;
 }

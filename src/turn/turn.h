@@ -145,6 +145,7 @@ bool pw_turn_end_pass(pawl_turn *turn);
 enum pw_next {
     PW_NEXT_PASS, /* run a pass */
     PW_NEXT_WAIT, /* host->ready will be called; then ask again */
+    PW_NEXT_LOOK, /* something has to be read first: ask again where the store is not barred (base/bar.h) */
     PW_NEXT_END   /* over: see ended, finished */
 };
 enum pw_next pw_turn_next(pawl_turn *turn);
@@ -169,7 +170,11 @@ pawl_status pw_turn_release(pawl_engine *engine, const struct pw_fence *at, bool
 /* The history, for a cache: the caller's from now on.  NULL when the turn left none that can be used. */
 struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fence);
 
-/* ---- Inside the turn: with the lock held, but for pw_turn_await -------------------------------------------------- */
+/* ---- Inside the turn: with the lock held, but for pw_turn_lock() ------------------------------------------------- */
+
+/* The store is barred in between (T6, base/bar.h). */
+void pw_turn_lock(pawl_turn *turn);
+void pw_turn_unlock(pawl_turn *turn);
 
 bool pw_turn_is_over(const pawl_turn *turn);
 void pw_turn_note_demand(pawl_turn *turn, enum pw_demand demand);
@@ -194,6 +199,10 @@ pawl_status pw_turn_break(pawl_turn *turn, pawl_status why);
 pawl_status pw_turn_out_of_memory(pawl_turn *turn);
 /* lanes.c: races that are decided while a loser's body is still awaited. */
 pawl_status pw_lanes_record_winners(pawl_turn *turn) PAWL_MUST_CHECK;
+/* recall.c: is there something that has to be read before rejections can be recorded? */
+bool pw_recall_needs_look(const pawl_turn *turn);
+/* recall.c: reads it, with the lock let go of: the turn may have changed meanwhile. */
+void pw_recall_look_at_targets(pawl_turn *turn);
 /* recall.c: records what the store refused of steps that nobody has asked for since. */
 pawl_status pw_recall_record_rejections(pawl_turn *turn) PAWL_MUST_CHECK;
 

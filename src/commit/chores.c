@@ -1,0 +1,112 @@
+/* chores.c - see chores.h. */
+#include "commit/chores.h"
+
+#include "base/thread.h"
+
+bool pw_chores_init(struct pw_chores *chores)
+{
+    if (pthread_mutex_init(&chores->lock, NULL) != 0)
+        return false;
+    if (pw_cond_init(&chores->wake))
+        return true;
+    (void)pthread_mutex_destroy(&chores->lock);
+    return false;
+}
+
+void pw_chores_clear(struct pw_chores *chores)
+{
+    (void)pthread_cond_destroy(&chores->wake);
+    (void)pthread_mutex_destroy(&chores->lock);
+}
+
+void pw_chores_add(struct pw_chores *chores, struct pw_chore *chore)
+{
+    chore->next = NULL;
+    pthread_mutex_lock(&chores->lock);
+    if (chores->last != NULL)
+        chores->last->next = chore;
+    else
+        chores->first = chore;
+    chores->last = chore;
+    pthread_cond_signal(&chores->wake);
+    pthread_mutex_unlock(&chores->lock);
+}
+
+bool pw_chores_are_served(struct pw_chores *chores)
+{
+    pthread_mutex_lock(&chores->lock);
+    bool served = chores->served;
+    pthread_mutex_unlock(&chores->lock);
+    return served;
+}
+
+/* With the lock held, which is let go of meanwhile.  The chore may be gone once it has run. */
+static void run_first(struct pw_chores *chores)
+{
+    struct pw_chore *chore = chores->first;
+    chores->first = chore->next;
+    if (chores->first == NULL)
+        chores->last = NULL;
+    pthread_mutex_unlock(&chores->lock);
+    chore->run(chore->user);
+    pthread_mutex_lock(&chores->lock);
+}
+
+/* One thread at a time, so that a chore that leads, and so comes here again, adds to this loop and not to the stack. */
+bool pw_chores_drain(struct pw_chores *chores)
+{
+    bool any = false;
+    pthread_mutex_lock(&chores->lock);
+    if (!chores->served && !chores->draining) {
+        chores->draining = true;
+        while (chores->first != NULL) {
+            run_first(chores);
+            any = true;
+        }
+        chores->draining = false;
+    }
+    pthread_mutex_unlock(&chores->lock);
+    return any;
+}
+
+bool pw_chores_run_one(struct pw_chores *chores)
+{
+    pthread_mutex_lock(&chores->lock);
+    bool any = chores->first != NULL;
+    if (any)
+        run_first(chores);
+    pthread_mutex_unlock(&chores->lock);
+    return any;
+}
+
+void pw_chores_engage(struct pw_chores *chores)
+{
+    pthread_mutex_lock(&chores->lock);
+    chores->served = true;
+    chores->dismissed = false;
+    pthread_mutex_unlock(&chores->lock);
+}
+
+void pw_chores_serve(struct pw_chores *chores)
+{
+    pthread_mutex_lock(&chores->lock);
+    chores->running = true;
+    while (!chores->dismissed || chores->first != NULL) {
+        if (chores->first != NULL)
+            run_first(chores);
+        else
+            pthread_cond_wait(&chores->wake, &chores->lock);
+    }
+    chores->running = chores->served = false;
+    pthread_mutex_unlock(&chores->lock);
+}
+
+void pw_chores_dismiss(struct pw_chores *chores)
+{
+    pthread_mutex_lock(&chores->lock);
+    chores->dismissed = true;
+    if (!chores->running) /* the thread was never made, or comes too late */
+        chores->served = false;
+    pthread_cond_signal(&chores->wake);
+    pthread_mutex_unlock(&chores->lock);
+}
