@@ -15,6 +15,7 @@ enum exit_code problem_set(struct problem *problem, enum exit_code exit_code, co
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    text_mend(text);
     problem->exit_code = exit_code;
     problem->http_status = 0;
     (void)snprintf(problem->code, sizeof problem->code, "%s", code);

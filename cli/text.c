@@ -110,6 +110,24 @@ size_t text_character(const char *text)
     return decode(text, &code);
 }
 
+void text_mend(char *text)
+{
+    char *to = text;
+    for (const char *at = text; *at != '\0';) {
+        unsigned char lead = (unsigned char)*at;
+        size_t size = text_character(at);
+        bool is_cut = size == 0 && lead >= 0xc2 && lead <= 0xf4;
+        if (size == 0)
+            size = 1;
+        while (is_cut && ((unsigned char)at[size] & 0xc0) == 0x80)
+            size++;
+        for (size_t i = 0; i < size && !is_cut; i++)
+            *to++ = at[i];
+        at += size;
+    }
+    *to = '\0';
+}
+
 /* Controls of both sets, and what turns the direction of the text around it. */
 static bool is_harmful(uint32_t code)
 {

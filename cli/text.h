@@ -30,6 +30,8 @@ const char *safe(struct pool *pool, const char *text);
 
 /* How many bytes the character at the start has; 0: these are no UTF-8. */
 size_t text_character(const char *text);
+/* Takes out what is left of characters that were cut, as by a full buffer or by "%.60s". */
+void text_mend(char *text);
 /* How many columns of a terminal it takes. */
 size_t text_width(const char *text);
 /* How many bytes of it fit into so many columns. */

@@ -49,6 +49,7 @@ static PAWL_PRINTF(3, 4) pawl_status fail(struct pawl_error *error, pawl_status 
         va_start(arguments, format);
         error->status = status;
         (void)vsnprintf(error->text, sizeof error->text, format, arguments);
+        pawl_text_mend(error->text);
         va_end(arguments);
     }
     return status;
@@ -409,6 +410,7 @@ static PAWL_PRINTF(4, 5) bool refuse(struct pawl_http_refusal *refusal, int stat
     refusal->retry_after_s = 0;
     (void)snprintf(refusal->code, sizeof refusal->code, "%s", code);
     (void)vsnprintf(refusal->message, sizeof refusal->message, format, arguments);
+    pawl_text_mend(refusal->message);
     va_end(arguments);
     return false;
 }

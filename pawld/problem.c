@@ -12,6 +12,7 @@ pawl_status problem(struct pawl_error *error, pawl_status status, const char *fo
     error->status = status;
     (void)vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
+    pawl_text_mend(error->text);
     for (char *at = error->text; *at != '\0'; at++)
         if ((unsigned char)*at < ' ')
             *at = ' '; /* what it repeats may be anything, and this is one line */

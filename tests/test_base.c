@@ -482,6 +482,78 @@ static void a_long_error_is_cut_between_characters(void **state)
         }
 }
 
+static PAWL_PRINTF(3, 4) size_t format_text(char *out, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    size_t written = pw_text_format(out, size, format, arguments);
+    va_end(arguments);
+    return written;
+}
+
+static void what_a_format_cuts_is_cut_between_characters(void **state)
+{
+    (void)state;
+    static const char euros[] = "\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac"; /* 3 of 3 bytes */
+    static const char face[] = "\xf0\x9f\x98\x80";
+    for (int cut = 0; cut <= 9; cut++) {
+        char text[64], expected[64];
+        (void)snprintf(expected, sizeof expected, "\"%.*s\" is it", cut / 3 * 3, euros);
+        size_t size = format_text(text, sizeof text, "\"%.*s\" is it", cut, euros);
+        assert_string_equal(text, expected);
+        assert_int_equal(size, strlen(expected));
+        struct pawl_error error;
+        (void)pw_error(&error, PAWL_INVALID, "\"%.*s\" is it", cut, euros);
+        assert_string_equal(error.text, expected);
+    }
+    for (size_t room = 1; room <= 12; room++) { /* the buffer's end */
+        char text[12];
+        size_t size = format_text(text, room, "%s", euros);
+        assert_int_equal(size, (room - 1) / 3 * 3);
+        assert_int_equal(strlen(text), size);
+    }
+    for (int cut = 1; cut < 4; cut++) {
+        char text[16];
+        assert_int_equal(format_text(text, sizeof text, "%.*s%s", cut, face, face), 4);
+        assert_string_equal(text, face);
+    }
+}
+
+static void a_text_that_is_not_utf8_is_mended(void **state)
+{
+    (void)state;
+    static const char *const list[][2] = {
+        { "", "" },
+        { "abc", "abc" },
+        { "caf\xe9", "caf" }, /* the beginning of a character */
+        { "caf\xe9!", "caf!" },
+        { "\x80\xbf", "??" }, /* the end of one */
+        { "a\xff\xfe"
+          "b",
+          "a??b" },               /* of none */
+        { "\xc0\xaf", "??" },     /* overlong */
+        { "\xed\xa0\x80", "??" }, /* a surrogate */
+        { "\xf0\x9f\x98\x80\xf0\x9f", "\xf0\x9f\x98\x80" },
+        { "\xe2\x82\xe2\x82\xac", "\xe2\x82\xac" },
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        char text[32];
+        (void)snprintf(text, sizeof text, "%s", list[i][0]);
+        pawl_text_mend(text);
+        assert_string_equal(text, list[i][1]);
+        assert_true(pw_text_is_utf8(pw_text_of(text)));
+    }
+}
+
+static void what_was_cut_before_is_cut_once_more(void **state)
+{
+    (void)state;
+    struct pw_text cut = { "ab\xe2\x82", 4 }, wrong = { "a\xff", 2 };
+    assert_int_equal(pw_text_cut(cut, 10).size, 2);
+    assert_int_equal(pw_text_cut(cut, 1).size, 1);
+    assert_true(pw_text_equal(pw_text_cut(wrong, 100), pw_text_of("(a text that is not UTF-8)")));
+}
+
 /* ---- Time and chance ---- */
 
 static void the_system_gives_time_and_chance(void **state)
@@ -524,6 +596,9 @@ int main(void)
         cmocka_unit_test(statuses_have_names_and_texts),
         cmocka_unit_test(an_error_is_written_and_its_status_returned),
         cmocka_unit_test(a_long_error_is_cut_between_characters),
+        cmocka_unit_test(what_a_format_cuts_is_cut_between_characters),
+        cmocka_unit_test(a_text_that_is_not_utf8_is_mended),
+        cmocka_unit_test(what_was_cut_before_is_cut_once_more),
         cmocka_unit_test(the_system_gives_time_and_chance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,8 +96,12 @@ PAWL_API const char *pawl_status_text(pawl_status status);
 /* What went wrong, where, and what would be right.  Of fixed size, so that it works when memory is gone. */
 struct pawl_error {
     pawl_status status;
-    char text[512];
+    char text[512]; /* UTF-8, also where it quotes what is longer, or no UTF-8 */
 };
+
+/* Makes a text UTF-8, in place.  What is left of a character that was cut, by a full buffer or by "%.80s", is taken out; any
+ * other byte that is not UTF-8 becomes a question mark.  For whoever formats texts that Pawl or its clients get. */
+PAWL_API void pawl_text_mend(char *text);
 
 #ifdef __cplusplus
 }

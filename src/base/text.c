@@ -2,6 +2,9 @@
 #include "base/text.h"
 
 #include <stdint.h>
+#include <stdio.h>
+
+#include "pawl/status.h"
 
 static bool is_blank(char c)
 {
@@ -32,36 +35,42 @@ static size_t ascii_words(const unsigned char *at, size_t size)
     return done;
 }
 
-/* The size of the well-formed character at `at`, 0 when there is none.  The second byte's range is what rules out
- * overlong forms, surrogates and what lies past U+10FFFF (Unicode, table 3-7). */
-static size_t character_size(const unsigned char *at, size_t size)
+/* How many bytes a character has that begins with this one; 0: none does. */
+static size_t size_after(unsigned char lead)
 {
-    unsigned char lead = at[0], low = 0x80, high = 0xBF;
-    size_t expected;
     if (lead < 0x80)
         return 1;
     if (lead >= 0xC2 && lead <= 0xDF)
-        expected = 2;
-    else if (lead >= 0xE0 && lead <= 0xEF)
-        expected = 3;
-    else if (lead >= 0xF0 && lead <= 0xF4)
-        expected = 4;
-    else
-        return 0;
-    if (lead == 0xE0)
-        low = 0xA0;
-    else if (lead == 0xED)
-        high = 0x9F;
-    else if (lead == 0xF0)
-        low = 0x90;
-    else if (lead == 0xF4)
-        high = 0x8F;
-    if (size < expected || at[1] < low || at[1] > high)
-        return 0;
-    for (size_t i = 2; i < expected; i++)
-        if ((at[i] & 0xC0) != 0x80)
-            return 0;
-    return expected;
+        return 2;
+    if (lead >= 0xE0 && lead <= 0xEF)
+        return 3;
+    return lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+}
+
+/* May it be the second byte?  This is what rules out overlong forms, surrogates and what lies past U+10FFFF (Unicode, table
+ * 3-7). */
+static bool may_follow(unsigned char lead, unsigned char second)
+{
+    unsigned char low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    unsigned char high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    return second >= low && second <= high;
+}
+
+/* How many of the bytes at `at`, at least one, are the beginning of a well-formed character; 0: none are. */
+static size_t beginning_size(const unsigned char *at, size_t size)
+{
+    size_t expected = size_after(at[0]), known = expected > 0 ? 1 : 0;
+    while (known > 0 && known < expected && known < size &&
+           (known == 1 ? may_follow(at[0], at[1]) : (at[known] & 0xC0) == 0x80))
+        known++;
+    return known;
+}
+
+/* The size of the well-formed character at `at`, 0 when there is none. */
+static size_t character_size(const unsigned char *at, size_t size)
+{
+    size_t known = beginning_size(at, size);
+    return known > 0 && known == size_after(at[0]) ? known : 0;
 }
 
 bool pw_text_is_utf8(struct pw_text text)
@@ -96,8 +105,53 @@ bool pw_text_is_identifier(struct pw_text text, size_t size_max, bool underscore
     return true;
 }
 
+size_t pw_text_mend(char *text, size_t size)
+{
+    unsigned char *bytes = (unsigned char *)text;
+    size_t kept = 0;
+    for (size_t at = 0; at < size;) {
+        size_t whole = character_size(bytes + at, size - at);
+        size_t cut = whole == 0 ? beginning_size(bytes + at, size - at) : 0;
+        for (size_t i = 0; i < whole; i++)
+            bytes[kept++] = bytes[at + i];
+        if (whole == 0 && cut == 0)
+            bytes[kept++] = '?';
+        at += whole > 0 ? whole : cut > 0 ? cut : 1;
+    }
+    return kept;
+}
+
+void pawl_text_mend(char *text)
+{
+    text[pw_text_mend(text, strlen(text))] = '\0';
+}
+
+size_t pw_text_format(char *out_text, size_t size, const char *format, va_list arguments)
+{
+    int wanted = vsnprintf(out_text, size, format, arguments);
+    size_t written = wanted < 0 ? 0 : (size_t)wanted < size ? (size_t)wanted : size - 1;
+    written = pw_text_mend(out_text, written);
+    out_text[written] = '\0';
+    return written;
+}
+
+/* Without what is left of a last character that was cut. */
+static struct pw_text without_cut_end(struct pw_text text)
+{
+    const unsigned char *bytes = (const unsigned char *)text.data;
+    for (size_t back = 1; back <= 3 && back <= text.size; back++) {
+        size_t left = beginning_size(bytes + text.size - back, back);
+        if (left == back && size_after(bytes[text.size - back]) > back) {
+            text.size -= back;
+            return text;
+        }
+    }
+    return text;
+}
+
 struct pw_text pw_text_cut(struct pw_text text, size_t size_max)
 {
+    text = without_cut_end(text);
     if (!pw_text_is_utf8(text))
         return pw_text_of("(a text that is not UTF-8)");
     if (text.size > size_max) {

@@ -3,6 +3,7 @@
 #ifndef PW_BASE_TEXT_H
 #define PW_BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -31,8 +32,16 @@ static inline bool pw_text_begins_with(struct pw_text text, const char *beginnin
 /* Without ASCII white space at both ends. */
 struct pw_text pw_text_trim(struct pw_text text);
 
-/* At most size_max bytes of it, cut between two characters; a text that is not UTF-8 becomes a note that says so. */
+/* At most size_max bytes of it, cut between two characters, also where somebody has cut it before.  Any other text that is not
+ * UTF-8 becomes a note that says so. */
 struct pw_text pw_text_cut(struct pw_text text, size_t size_max);
+
+/* Makes it UTF-8, in place: what is left of a character that was cut is taken out, any other byte that is not UTF-8 becomes
+ * a question mark.  Answers its size, which is no larger. */
+size_t pw_text_mend(char *text, size_t size);
+/* As vsnprintf(), and mended: whatever the format, or the end of the buffer, cuts is cut between two characters.  The size of
+ * the buffer is at least 1.  Answers that of the text. */
+size_t pw_text_format(char *out_text, size_t size, const char *format, va_list arguments);
 
 /* Well-formed UTF-8: no overlong forms, no surrogates, nothing past U+10FFFF. */
 bool pw_text_is_utf8(struct pw_text text);

@@ -22,7 +22,8 @@ static void say(struct words *words, const char *before, const char *name, const
     int size = snprintf(words->text + words->size, left, "%s%s%s%.60s%s%s%s", words->size > 0 ? ", " : "", before,
                         name != NULL ? " \"" : "", name != NULL ? name : "", name != NULL ? "\"" : "",
                         after != NULL ? " " : "", after != NULL ? after : "");
-    words->size += (size_t)size < left ? (size_t)size : left - 1;
+    words->size += pw_text_mend(words->text + words->size, (size_t)size < left ? (size_t)size : left - 1);
+    words->text[words->size] = '\0';
 }
 
 /* What only goes along with something else, and what found nothing to do, is not named. */

@@ -351,6 +351,8 @@ static void end_line(struct pw_trace *trace, size_t start, bool is_wanted)
 {
     if (!is_wanted || trace->line_failed)
         trace->size = start;
+    else if (trace->text != NULL) /* notes may cut what they quote */
+        trace->size = start + pw_text_mend(trace->text + start, trace->size - start);
     if (trace->text != NULL)
         trace->text[trace->size] = '\0';
 }

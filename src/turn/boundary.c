@@ -647,7 +647,7 @@ bool pw_log_system(pawl_turn *turn, struct pw_log_list *logs, enum pawl_log_leve
     char message[PW_LOG_MESSAGE_MAX];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    struct pw_text text = { message, pw_text_format(message, sizeof message, format, arguments) };
     va_end(arguments);
     struct pw_log_line *line = pw_arena_zero(&turn->arena, sizeof *line);
     if (line == NULL || !pw_arena_text(&turn->arena, text, &line->row.message))

@@ -614,7 +614,7 @@ pawl_status pw_lane_error(pawl_lane *lane, pawl_status status, const char *forma
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(lane->error, sizeof lane->error, format, arguments);
+    (void)pw_text_format(lane->error, sizeof lane->error, format, arguments);
     va_end(arguments);
     return status;
 }

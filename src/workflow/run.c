@@ -47,7 +47,7 @@ pawl_status pawl_run_fail(pawl_run *run, const char *error_name, const char *for
     char message[PW_ERROR_MESSAGE_MAX];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    (void)pw_text_format(message, sizeof message, format, arguments);
     va_end(arguments);
     const char *name = pawl_scope_format(run->scope, "%s", error_name != NULL ? error_name : "FAILED");
     const char *text = pawl_scope_format(run->scope, "%s", message);

@@ -90,7 +90,7 @@ static pawl_status note_failure(pawl_step *step, pawl_status status, const char 
                                 va_list arguments)
 {
     char message[PW_ERROR_MESSAGE_MAX];
-    vsnprintf(message, sizeof message, format, arguments);
+    (void)pw_text_format(message, sizeof message, format, arguments);
     const char *kept_name = pawl_scope_format(step->scope, "%s", name != NULL ? name : "FAILED");
     const char *kept_message = pawl_scope_format(step->scope, "%s", message);
     if (kept_name == NULL || kept_message == NULL)

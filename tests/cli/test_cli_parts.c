@@ -132,6 +132,22 @@ static void words_that_are_nearly_right_are_found(void **state)
     }
 }
 
+static void what_is_cut_is_cut_between_characters(void **state)
+{
+    static const char euros[] = "€€€";
+    (void)state;
+    for (int cut = 0; cut <= 9; cut++) {
+        struct problem problem = { 0 };
+        char expected[64];
+        (void)snprintf(expected, sizeof expected, "no \"%.*s\" here", cut / 3 * 3, euros);
+        (void)problem_use(&problem, "no \"%.*s\" here", cut, euros);
+        assert_string_equal(problem.text, expected);
+    }
+    char foreign[] = "\xff\xc3(";
+    text_mend(foreign);
+    assert_string_equal(foreign, "\xff("); /* what is no part of a character is shown as what it is */
+}
+
 static void text_is_made_safe_and_measured(void **state)
 {
     struct pool pool = { NULL };
@@ -499,6 +515,7 @@ int main(void)
         cmocka_unit_test(moments_are_told_from_now),
         cmocka_unit_test(words_that_are_nearly_right_are_found),
         cmocka_unit_test(text_is_made_safe_and_measured),
+        cmocka_unit_test(what_is_cut_is_cut_between_characters),
         cmocka_unit_test(numbers_keep_their_digits),
         cmocka_unit_test(json_is_laid_out_anew_without_a_change_to_any_part),
         cmocka_unit_test(what_is_json_is_taken_and_what_is_not_is_told_with_its_place),

@@ -12,6 +12,12 @@
 #define NINETY_NINE                                                                                                    \
     "a123456789b123456789c123456789d123456789e123456789f123456789g123456789h123456789i123456789j12345678"
 
+#define EUROS_SENT                                                                                                     \
+    "%e2%82%ac%e2%82%ac%e2%82%ac%e2%82%ac%e2%82%ac%e2%82%ac%e2%82%ac%e2%82%ac%e2%82%ac%e2%82%ac%e2%82%ac%e2%82%ac"     \
+    "%e2%82%ac%e2%82%ac%e2%82%ac%e2%82%ac"
+#define EUROS                                                                                                          \
+    "\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac"
+
 /* ---- Targets --------------------------------------------------------------------------------------------------- */
 
 static const struct table_case targets[] = {
@@ -158,6 +164,9 @@ static const struct table_case queries[] = {
     BAD_QUERY(ECHO "?pageSize=5%20", "whole number"),
     BAD_QUERY(ECHO "?pageSize=99999999999999999999999", "whole number"),
     BAD_QUERY(ECHO "?order=up", "asc, desc"),
+    /* What is quoted is cut after 40 bytes, or 80: between two characters. */
+    BAD_QUERY(ECHO "?order=" EUROS_SENT, "\"message\":\"\\\"" EUROS "\\\" is not one of"),
+    BAD_QUERY(ECHO "?pageSize=" EUROS_SENT, "\"message\":\"\\\"" EUROS "\\\" is not a whole number"),
     BAD_QUERY(ECHO "?cursor=", "is empty"),
     BAD_QUERY(ECHO "?limit=5", "there are status, pageSize, cursor, order"),
     BAD_QUERY(ECHO "?Status=active", "\"path\":\"Status\""),

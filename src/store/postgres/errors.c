@@ -32,6 +32,7 @@ static void keep_line(char *to, size_t size, const char *text)
     if (text == NULL)
         text = "";
     (void)snprintf(to, size, "%.*s", (int)strcspn(text, "\n"), text);
+    pawl_text_mend(to);
 }
 
 void pw_pg_note_result(struct pw_pg_failure *failure, const PGresult *result)
