@@ -30,7 +30,7 @@ int hand_set_up(void **state)
     atomic_init(&hand->now_ms, START_MS);
     store_place_make(&hand->place, store_asked_for(STORE_IN_MEMORY));
     options.store_url = hand->place.url;
-    options.clock = (struct pawl_clock){ hand_now, hand };
+    options.clock = (struct pawl_clock){ .now_ms = hand_now, .user = hand };
     runner_options.lease_ms = 1000;
     assert_ok(pawl_open(&options, &hand->engine, &hand->error), hand->error);
     assert_ok(pawl_define(hand->engine, &polled, &hand->error), hand->error);

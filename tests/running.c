@@ -127,7 +127,7 @@ void database_name(char *out_path, size_t size)
     (void)database_place(out_path);
 }
 
-void running_open_path(struct running *running, const char *path)
+static void open_with(struct running *running, const char *path, struct pawl_clock clock)
 {
     struct store_place place = database_place(path);
     struct pawl_options options = PAWL_OPTIONS_INIT;
@@ -139,6 +139,21 @@ void running_open_path(struct running *running, const char *path)
     assert_ok(pawl_open(&options, &running->engine, &running->error), running->error);
     running->scope = pawl_scope_new();
     assert_non_null(running->scope);
+}
+
+void running_open_path(struct running *running, const char *path)
+{
+    open_with(running, path, (struct pawl_clock){ .now_ms = NULL });
+}
+
+static int64_t moved_ms(void *user)
+{
+    return monotonic_ms() + atomic_load(&((struct running *)user)->skew_ms);
+}
+
+void running_open_moved(struct running *running, const char *path)
+{
+    open_with(running, path, (struct pawl_clock){ .monotonic_ms = moved_ms, .user = running });
 }
 
 void running_open(struct running *running, bool in_file)

@@ -87,6 +87,8 @@ struct store_place database_place(const char *path);
 /* in_file: a database of its own in the working folder.  *running must stay where it is. */
 void running_open(struct running *running, bool in_file);
 void running_open_path(struct running *running, const char *path);
+/* The same with a monotonic clock that skew_ms moves; wall time is the system's. */
+void running_open_moved(struct running *running, const char *path);
 void running_close(struct running *running); /* stops the runner, closes all, removes the database */
 
 void running_register(struct running *running, const char *name, pawl_workflow_fn *run, void *user);

@@ -24,7 +24,7 @@ int world_set_up(void **state)
     store_place_make(&world->place, *(const enum test_store *)*state);
     struct pawl_options options = PAWL_OPTIONS_INIT;
     options.store_url = world->place.url;
-    options.clock = (struct pawl_clock){ world_now, world };
+    options.clock = (struct pawl_clock){ .now_ms = world_now, .user = world };
     assert_int_equal(pawl_open(&options, &world->engine, &world->error), PAWL_OK);
     assert_int_equal(pawl_define(world->engine, &other, &world->error), PAWL_OK);
     assert_int_equal(pawl_define(world->engine, &order, &world->error), PAWL_OK);

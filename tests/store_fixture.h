@@ -64,7 +64,7 @@ static inline int64_t fixture_now(void *user)
 static inline struct pw_store *fixture_open_store(struct fixture *fixture)
 {
     struct pw_store *store = NULL;
-    struct pawl_clock clock = { fixture_now, fixture };
+    struct pawl_clock clock = { .now_ms = fixture_now, .user = fixture };
     pawl_status status = pw_store_open(fixture->url, clock, &store, &fixture->error);
     if (status != PAWL_OK)
         print_error("%s: %s\n", fixture->url, fixture->error.text);

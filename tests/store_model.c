@@ -509,7 +509,7 @@ void store_model_reset(struct pw_store *store)
     model->rows = (struct model_rows){ .instance_count = 0 };
 }
 
-struct pw_store *store_model_new(enum store_model_flaw flaw)
+struct pw_store *store_model_new(enum store_model_flaw flaw, struct pawl_clock clock)
 {
     struct model *model = calloc(1, sizeof *model);
     assert_non_null(model);

@@ -31,7 +31,7 @@ enum store_model_flaw {
 };
 
 /* Fails the test when memory is out. */
-struct pw_store *store_model_new(enum store_model_flaw flaw);
+struct pw_store *store_model_new(enum store_model_flaw flaw, struct pawl_clock clock);
 /* Forgets all rows. */
 void store_model_reset(struct pw_store *store);
 /* The user's table: the sum of n, and 1000 for each row. */

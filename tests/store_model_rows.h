@@ -39,8 +39,9 @@ struct model {
     struct pw_store store;
     struct pw_store_ops ops;
     enum store_model_flaw flaw;
-    struct pw_arena arena; /* of all texts */
-    int64_t now_ms;
+    struct pawl_clock clock;
+    struct pw_arena arena;   /* of all texts */
+    int64_t now_ms;          /* of the commit */
     int64_t keys, hook_keys; /* handed out; not taken back */
     struct model_rows rows, before;
 };

@@ -344,7 +344,7 @@ static void assert_another_engine_delivers(struct contract *contract)
     pawl_engine *other;
     int64_t delivered;
     options.store_url = contract->url;
-    options.clock = (struct pawl_clock){ same_time, contract };
+    options.clock = (struct pawl_clock){ .now_ms = same_time, .user = contract };
     assert_ok(contract, pawl_open(&options, &other, &contract->error));
     assert_ok(contract, pawl_hook_register(other, &hook, &contract->error));
     assert_ok(contract, pawl_hooks_tick(other, 0, &delivered, NULL, &contract->error));

@@ -28,7 +28,7 @@ static void open_with(struct fixture *fixture, const char *options)
 static pawl_status try_open(struct fixture *fixture, const char *url)
 {
     struct pw_store *store = NULL;
-    struct pawl_clock clock = { fixture_now, fixture };
+    struct pawl_clock clock = { .now_ms = fixture_now, .user = fixture };
     fixture->error.text[0] = '\0';
     pawl_status status = pw_store_open(url, clock, &store, &fixture->error);
     if (status == PAWL_OK)
@@ -614,7 +614,7 @@ static void runners_that_are_gone_for_long_are_forgotten(void **state)
 static struct pw_store *open_in_real_time(struct fixture *fixture)
 {
     struct pw_store *store = NULL;
-    struct pawl_clock clock = { pw_system_now_ms, NULL };
+    struct pawl_clock clock = { .now_ms = pw_system_now_ms, .user = NULL };
     assert_int_equal(pw_store_open(fixture->place.url, clock, &store, &fixture->error), PAWL_OK);
     return store;
 }
@@ -711,7 +711,7 @@ static void a_clock_is_corrected_only_by_what_contradicts_it(void **state)
 {
     struct pw_pg_clock clock;
     (void)state;
-    assert_true(pw_pg_clock_init(&clock, (struct pawl_clock){ pw_system_now_ms, NULL }));
+    assert_true(pw_pg_clock_init(&clock, (struct pawl_clock){ .now_ms = pw_system_now_ms, .user = NULL }));
     assert_false(pw_pg_clock_is_ours(&clock));
     pw_pg_clock_correct(&clock, 1000, 3000, 50002000); /* it was read between 1000 and 3000: at 2000 */
     assert_int_equal(atomic_load(&clock.offset_us), 50000000);
@@ -728,7 +728,7 @@ static void a_small_step_back_is_waited_out_and_a_large_one_followed(void **stat
 {
     struct pw_pg_clock clock;
     (void)state;
-    assert_true(pw_pg_clock_init(&clock, (struct pawl_clock){ NULL, NULL }));
+    assert_true(pw_pg_clock_init(&clock, (struct pawl_clock){ .now_ms = NULL, .user = NULL }));
     atomic_store(&clock.offset_us, INT64_C(1000000000));
     int64_t first_ms = pw_pg_clock_now_ms(&clock);
     atomic_fetch_sub(&clock.offset_us, 400000);

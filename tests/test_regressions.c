@@ -623,7 +623,7 @@ static void open_meddled(struct meddler *meddler, struct stage *stage)
     memset(meddler, 0, sizeof *meddler);
     meddler->stage = stage;
     options.store_url = place.url;
-    options.clock = (struct pawl_clock){ simulated_now, running };
+    options.clock = (struct pawl_clock){ .now_ms = simulated_now, .user = running };
     assert_ok(pw_engine_open(&options, wrap, meddler, &running->engine, &running->error), running->error);
     assert_ok(pawl_runner_open(running->engine, NULL, &running->runner, &running->error), running->error);
     running->scope = pawl_scope_new();

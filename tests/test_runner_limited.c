@@ -70,7 +70,7 @@ static void open_engine(struct limited *limited, struct running *running)
 {
     struct pawl_options options = PAWL_OPTIONS_INIT;
     options.store_url = limited->place.url;
-    options.clock = (struct pawl_clock){ now, limited };
+    options.clock = (struct pawl_clock){ .now_ms = now, .user = limited };
     *running = (struct running){ .scope = pawl_scope_new() };
     assert_ok(pawl_open(&options, &running->engine, &running->error), running->error);
 }

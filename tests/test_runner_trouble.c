@@ -135,7 +135,7 @@ static void C8_a_run_that_the_store_fails_is_put_off_for_longer_up_to_16_seconds
     int64_t now_ms = INT64_C(1700000000000), next_ms;
     (void)state;
     options.store_url = place.url;
-    options.clock = (struct pawl_clock){ now_of, &now_ms };
+    options.clock = (struct pawl_clock){ .now_ms = now_of, .user = &now_ms };
     assert_ok(pawl_open(&options, &running.engine, &running.error), running.error);
     running.scope = pawl_scope_new();
     running_register(&running, "w", one_step, &bodies);
@@ -263,7 +263,7 @@ static void C8_a_timer_is_in_time_beside_a_run_that_is_due_and_locked(void **sta
     atomic_int bodies = 0;
     (void)state;
     options.store_url = place.url;
-    options.clock = (struct pawl_clock){ frozen_now, (void *)&now_ms };
+    options.clock = (struct pawl_clock){ .now_ms = frozen_now, .user = (void *)&now_ms };
     assert_ok(pawl_open(&options, &running.engine, &running.error), running.error);
     running.scope = pawl_scope_new();
     running_register(&running, "nap", nap, NULL);

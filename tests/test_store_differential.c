@@ -416,13 +416,11 @@ static int64_t trial_now(void *user)
 
 static void open_sides(struct trial *trial)
 {
-    static const enum test_store stores[SIDES] = {
-        [IN_SQLITE] = STORE_IN_MEMORY, [IN_TWO] = STORE_IN_MEMORY, [IN_POSTGRES] = STORE_IN_POSTGRES
-    };
-    trial->sides[MODEL].store = store_model_new(wanted.flaw);
+    static const enum test_store stores[SIDES] = { [IN_SQLITE] = STORE_IN_MEMORY, [IN_POSTGRES] = STORE_IN_POSTGRES };
+    const struct pawl_clock clock = { .now_ms = trial_now, .user = trial };
+    trial->sides[MODEL].store = store_model_new(wanted.flaw, clock);
     for (size_t s = IN_SQLITE; s < SIDES; s++) {
         struct fixture *fixture = &trial->fixtures[s];
-        struct pawl_clock clock = { trial_now, trial };
         store_place_make(&fixture->place, stores[s]);
         assert_int_equal(pw_store_open(fixture->place.url, clock, &trial->sides[s].store, &fixture->error), PAWL_OK);
         fixture->store = trial->sides[s].store;

@@ -11,7 +11,7 @@
 static pawl_status try_open(struct fixture *fixture, const char *url)
 {
     struct pw_store *store = NULL;
-    struct pawl_clock clock = { fixture_now, fixture };
+    struct pawl_clock clock = { .now_ms = fixture_now, .user = fixture };
     fixture->error.text[0] = '\0';
     pawl_status status = pw_store_open(url, clock, &store, &fixture->error);
     if (status == PAWL_OK)
@@ -173,7 +173,7 @@ static void a_damaged_file_is_told_as_such(void **state)
         assert_int_equal(pwrite(file, noise, sizeof noise, page * 4096), sizeof noise);
     (void)close(file);
     struct pw_store *store = NULL;
-    struct pawl_clock clock = { fixture_now, fixture };
+    struct pawl_clock clock = { .now_ms = fixture_now, .user = fixture };
     pawl_status status = pw_store_open(fixture->url, clock, &store, &fixture->error);
     if (status == PAWL_OK) {
         fixture->store = store;

@@ -601,7 +601,8 @@ static void a_file_of_version_1_with_somebody_elses_table_of_the_name_is_refused
     sqlite3 *db = begin_with_version_1(fixture);
     assert_int_equal(sqlite3_exec(db, "CREATE TABLE workflow_hook (theirs)", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    assert_int_equal(pw_store_open(fixture->url, (struct pawl_clock){ fixture_now, fixture }, &store, &fixture->error),
+    assert_int_equal(pw_store_open(fixture->url, (struct pawl_clock){ .now_ms = fixture_now, .user = fixture }, &store,
+                                   &fixture->error),
                      PAWL_STORE_CORRUPT);
     assert_non_null(strstr(fixture->error.text, "another file"));
     db = open_raw(fixture);

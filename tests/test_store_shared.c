@@ -76,7 +76,7 @@ static int open_and_create(const struct fixture *parent, int number)
     char id[16];
     make_name(id, sizeof id, "child", number);
     (void)snprintf(fixture.url, sizeof fixture.url, "%s", parent->url);
-    struct pawl_clock clock = { fixture_now, &fixture };
+    struct pawl_clock clock = { .now_ms = fixture_now, .user = &fixture };
     if (pw_store_open(fixture.url, clock, &fixture.store, &fixture.error) != PAWL_OK)
         return 1;
     struct pw_op_create *op = add_create(fixture_unit(&fixture), "order", id);
@@ -124,7 +124,7 @@ static void live_and_claim(const struct fixture *parent, int64_t owner, int told
 {
     struct fixture fixture = { .now_ms = parent->now_ms };
     (void)snprintf(fixture.url, sizeof fixture.url, "%s", parent->url);
-    struct pawl_clock clock = { fixture_now, &fixture };
+    struct pawl_clock clock = { .now_ms = fixture_now, .user = &fixture };
     if (pw_store_open(fixture.url, clock, &fixture.store, &fixture.error) != PAWL_OK ||
         fixture.store->ops->announce(fixture.store, owner, &fixture.error) != PAWL_OK)
         _exit(1);

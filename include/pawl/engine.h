@@ -44,10 +44,17 @@ struct pawl_limits {
     int64_t payload_bytes_max; /* 1 MiB: params, step result, event payload, log data */
 };
 
-/* Time and chance, replaceable for tests.  Functions must be callable from any thread. */
+/* Time and chance, replaceable for tests.  Functions must be callable from any thread.
+ *
+ * Wall time is what is stored and shown: creation times, sleeps, retries, waits.  It may jump.  The monotonic clock counts the
+ * timeouts of bodies and how long this process may rely on its leases.  It must never jump or go back, and it must count the
+ * time during which the machine is suspended. */
 struct pawl_clock {
     int64_t (*now_ms)(void *user); /* milliseconds since 1970, UTC */
     void *user;
+    /* Milliseconds since any moment.  NULL: the system's CLOCK_BOOTTIME; but where now_ms is given, now_ms is used for both, so
+     * that a simulated clock moves everything.  Give both functions to jump wall time alone. */
+    int64_t (*monotonic_ms)(void *user);
 };
 struct pawl_random {
     void (*fill)(void *user, void *bytes, size_t size);
@@ -71,7 +78,7 @@ struct pawl_options {
      * NULL is "sqlite:pawl.db".  Copied. */
     const char *store_url;
     struct pawl_limits limits;
-    struct pawl_clock clock;   /* now_ms NULL: the system's */
+    struct pawl_clock clock;   /* all NULL: the system's */
     struct pawl_random random; /* fill NULL: the system's */
 };
 /* clang-format off */
@@ -301,7 +308,10 @@ PAWL_API const char *pawl_lane_error(const pawl_lane *lane);
 /* ---- One attempt at a step's body ---------------------------------------------------------------------------- */
 
 PAWL_API int64_t pawl_attempt_number(const pawl_attempt *attempt); /* from 1 */
+/* When it times out, in wall time as the clock stands now; when that jumps, so does this. */
 PAWL_API int64_t pawl_attempt_deadline_ms(const pawl_attempt *attempt);
+/* How long it still has before it times out, by the monotonic clock; 0: it has timed out, or is about to. */
+PAWL_API int64_t pawl_attempt_remaining_ms(const pawl_attempt *attempt);
 /* True once what the body does can no longer count: timed out, lost lease, terminated, restarted, branch lost. */
 PAWL_API bool pawl_attempt_cancelled(const pawl_attempt *attempt);
 

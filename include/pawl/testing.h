@@ -56,8 +56,12 @@ PAWL_API int64_t pawl_world_now_ms(const pawl_world *world);
 PAWL_API pawl_status pawl_world_advance(pawl_world *world, const char *duration,
                                         struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* Moves the clock and runs nothing; backwards, too. */
+/* Lets time pass and runs nothing.  Backwards it is as pawl_world_set_clock_ms(): time that has passed does not come back. */
 PAWL_API void pawl_world_jump_ms(pawl_world *world, int64_t by_ms);
+
+/* Sets wall time forward or back by so much, as people and time servers do, while no time passes.  Sleeps, retries and waits
+ * end by wall time: sooner or later.  Bodies do not time out by it, and runners lose no lease. */
+PAWL_API void pawl_world_set_clock_ms(pawl_world *world, int64_t by_ms);
 
 /* ---- Running ------------------------------------------------------------------------------------------------------ */
 

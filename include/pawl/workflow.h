@@ -264,7 +264,11 @@ PAWL_API const char *pawl_step_name(const pawl_step *step);
 /* The run whose step it is.  In a function that carries out a call it is the job's. */
 PAWL_API const pawl_run *pawl_step_run(const pawl_step *step);
 PAWL_API int64_t pawl_step_attempt(const pawl_step *step); /* from 1 */
+/* When it times out, in wall time.  To count down, ask for the remaining time: wall time may jump. */
 PAWL_API int64_t pawl_step_deadline_ms(const pawl_step *step);
+/* How long this attempt still has before it times out; 0: it has timed out, or is about to.  No jump of wall time touches it.
+ * INT64_MAX of a bare call, which has no timeout. */
+PAWL_API int64_t pawl_step_remaining_ms(const pawl_step *step);
 /* True once what this attempt does can no longer count; long bodies should ask now and then. */
 PAWL_API bool pawl_step_cancelled(const pawl_step *step);
 PAWL_API void *pawl_step_user(const pawl_step *step);

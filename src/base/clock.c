@@ -7,7 +7,7 @@
 static int64_t read_us(clockid_t clock)
 {
     struct timespec now = { 0, 0 };
-    (void)clock_gettime(clock, &now); /* these two clocks always exist */
+    (void)clock_gettime(clock, &now); /* these clocks always exist */
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
@@ -19,12 +19,17 @@ int64_t pw_system_now_ms(void *unused)
 
 int64_t pw_system_monotonic_ms(void)
 {
-    return read_us(CLOCK_MONOTONIC) / 1000;
+    return read_us(CLOCK_BOOTTIME) / 1000;
 }
 
 int64_t pw_system_monotonic_us(void)
 {
-    return read_us(CLOCK_MONOTONIC);
+    return read_us(CLOCK_BOOTTIME);
+}
+
+int64_t pw_system_waiting_ms(void)
+{
+    return read_us(CLOCK_MONOTONIC) / 1000;
 }
 
 void pw_system_random(void *unused, void *bytes, size_t size)

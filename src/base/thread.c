@@ -21,7 +21,7 @@ void pw_cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t ms)
     if (ms <= 0)
         return;
     int64_t limit_ms = ms < INT64_C(3600000) ? ms : INT64_C(3600000); /* callers look again anyway */
-    int64_t until_ms = pw_system_monotonic_ms() + limit_ms;
+    int64_t until_ms = pw_system_waiting_ms() + limit_ms;
     struct timespec until = { .tv_sec = (time_t)(until_ms / 1000), .tv_nsec = (long)(until_ms % 1000) * 1000000 };
     (void)pthread_cond_timedwait(cond, mutex, &until);
 }

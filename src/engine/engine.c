@@ -48,6 +48,21 @@ static bool limits_fill(struct pawl_limits *limits, const struct pawl_limits *ot
     return true;
 }
 
+bool pw_engine_has_own_time(const pawl_engine *engine)
+{
+    return !pw_clock_is_system(&engine->clock);
+}
+
+int64_t pw_engine_monotonic_ms(const pawl_engine *engine)
+{
+    return engine->clock.monotonic_ms(engine->clock.user);
+}
+
+static int64_t monotonic_ms(void *user)
+{
+    return pw_engine_monotonic_ms(user);
+}
+
 /* After every transaction: see commit.h. */
 static void applied(void *user, struct pw_unit **units, size_t count, pawl_status whole, int64_t took_us)
 {
@@ -114,7 +129,7 @@ static pawl_status engine_open_store(pawl_engine *engine, const char *url, pw_st
             return pw_error_plain(error, PAWL_NOMEM);
         engine->store = outer;
     }
-    struct pw_commit_observer observer = { applied, engine };
+    struct pw_commit_observer observer = { .applied = applied, .monotonic_ms = monotonic_ms, .user = engine };
     status = pw_commit_new(engine->store, observer, &engine->commit);
     return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
 }

@@ -150,14 +150,12 @@ pawl_status pw_runner_next_wake(pawl_runner *runner, int64_t *out_at_ms, struct 
 
 static struct pw_lease *collect_leases(pawl_runner *runner, size_t *out_count)
 {
-    pthread_mutex_lock(&runner->lock);
-    size_t count = 0;
-    struct pw_lease *leases = calloc((size_t)runner->held_count + 1, sizeof *leases);
-    for (pawl_turn *turn = runner->held; leases != NULL && turn != NULL; turn = turn->held_next)
-        leases[count++].fence = turn->claim.fence;
-    pthread_mutex_unlock(&runner->lock);
-    *out_count = count;
-    return leases;
+    for (const pawl_attempt *attempt = runner->attempts; attempt != NULL && !runner->threaded;
+         attempt = attempt->next) {
+        if (attempt->turn == turn && pw_attempt_is_late(attempt))
+            return true;
+    }
+    return false;
 }
 
 static bool is_of(const struct pw_fence *fence, const pawl_turn *turn)

@@ -1,8 +1,8 @@
 /* keeper.c - the thread that keeps a started runner's promises: work is claimed when due, leases are renewed, attempts
  * do not outlive their timeouts.  It sleeps until the next of these, or until it is told of something earlier.
  *
- * Renewals and polls go by the monotonic clock, due times and deadlines by the store's: when wall time jumps, the next
- * poll notices. */
+ * Renewals and timeouts go by the engine's monotonic clock, due times by the store's: when wall time jumps, the next poll
+ * notices.  Polls go by the system's, because other processes do. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -195,7 +195,7 @@ static void renew(pawl_runner *runner)
     pthread_mutex_unlock(&runner->lock);
     (void)pw_runner_renew_leases(runner, NULL);
     pthread_mutex_lock(&runner->lock);
-    runner->renew_at_ms = pw_system_monotonic_ms() + runner->options.lease_ms / 3;
+    runner->renew_at_ms = pw_engine_monotonic_ms(runner->engine) + runner->options.lease_ms / 3;
 }
 
 /* A dead neighbour's runs need not wait for its leases to expire. */
@@ -213,9 +213,8 @@ static void reap(pawl_runner *runner)
 
 static void sleep_until_needed(pawl_runner *runner, int64_t now_ms, int64_t monotonic_ms)
 {
-    int64_t at_ms = earliest_deadline(runner);
-    if (at_ms < INT64_MAX)
-        at_ms++; /* past the deadline, not at it */
+    int64_t at_ms = INT64_MAX, deadline_ms = earliest_deadline(runner);
+    int64_t own_ms = pw_engine_monotonic_ms(runner->engine);
     for (const struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next)
         at_ms = least(at_ms, fork->wake_at_ms);
     if (should_claim(runner))
@@ -225,11 +224,14 @@ static void sleep_until_needed(pawl_runner *runner, int64_t now_ms, int64_t mono
         wait_ms = runner->renew_at_ms - monotonic_ms;
     if (at_ms < INT64_MAX)
         wait_ms = least(wait_ms, at_ms - now_ms);
+    if (deadline_ms < INT64_MAX)
+        wait_ms = least(wait_ms, deadline_ms + 1 - own_ms); /* past the deadline, not at it */
     if (wait_ms <= 0)
         return;
     runner->keeper_until_ms = now_ms + wait_ms;
+    runner->keeper_until_monotonic_ms = own_ms + wait_ms;
     pw_cond_wait_ms(&runner->watch, &runner->lock, wait_ms);
-    runner->keeper_until_ms = INT64_MIN;
+    runner->keeper_until_ms = runner->keeper_until_monotonic_ms = INT64_MIN;
 }
 
 /* What we do not claim any more others need not wait for. */
@@ -271,7 +273,7 @@ void *pw_keeper_main(void *user)
         int64_t monotonic_ms = pw_system_monotonic_ms();
         expire_attempts(runner, now_ms);
         wake_forks(runner, now_ms);
-        if (monotonic_ms >= runner->renew_at_ms)
+        if (own_ms >= runner->renew_at_ms)
             renew(runner);
         else if (monotonic_ms >= runner->reap_at_ms && !atomic_load(&runner->stopping))
             reap(runner);

@@ -128,7 +128,7 @@ pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_optio
     runner->owner = pw_engine_make_owner(engine);
     runner->cache.bytes_max = options.cache_bytes > 0 ? (size_t)options.cache_bytes : 0;
     runner->window = options.workers;
-    runner->keeper_until_ms = INT64_MIN;
+    runner->keeper_until_ms = runner->keeper_until_monotonic_ms = INT64_MIN;
     runner->parked_due_ms = INT64_MAX;
     runner->started_at_ms = pawl_now_ms(engine);
     pw_runner_make_name(runner->name, options.name);

@@ -394,7 +394,7 @@ static void host_attempt_begins(void *user, pawl_attempt *attempt)
     if (runner->attempts != NULL)
         runner->attempts->previous = attempt;
     runner->attempts = attempt;
-    if (attempt->deadline_ms < runner->keeper_until_ms)
+    if (attempt->deadline_ms < runner->keeper_until_monotonic_ms)
         pthread_cond_signal(&runner->watch);
     pthread_mutex_unlock(&runner->lock);
 }

@@ -16,6 +16,18 @@ static int64_t world_now_ms(void *user)
     return atomic_load(&((pawl_world *)user)->now_ms);
 }
 
+static int64_t world_monotonic_ms(void *user)
+{
+    return atomic_load(&((pawl_world *)user)->monotonic_ms);
+}
+
+/* Time passes: for both clocks. */
+static void pass_until(pawl_world *world, int64_t until_ms)
+{
+    atomic_fetch_add(&world->monotonic_ms, until_ms - atomic_load(&world->now_ms));
+    atomic_store(&world->now_ms, until_ms);
+}
+
 /* SplitMix64: a counter with an odd step, and a mixing of it.  The state is the counter, so that one addition draws. */
 static uint64_t draw(pawl_world *world)
 {
@@ -46,7 +58,7 @@ static pawl_status open_engine(pawl_world *world, const struct pawl_world_option
     struct pawl_runner_options runner = PAWL_RUNNER_OPTIONS_INIT;
     inner.store_url = options->store_url != NULL ? options->store_url : "sqlite::memory:";
     inner.limits = options->limits;
-    inner.clock = (struct pawl_clock){ world_now_ms, world };
+    inner.clock = (struct pawl_clock){ .now_ms = world_now_ms, .user = world, .monotonic_ms = world_monotonic_ms };
     inner.random = (struct pawl_random){ fill_by_chance, world };
     runner.always_replay = options->always_replay;
     pawl_status status = pw_engine_open(&inner, pw_trace_wrap, &world->trace, &world->engine, error);
@@ -157,7 +169,7 @@ static pawl_status run_until(pawl_world *world, int64_t until_ms, struct pawl_er
         if (status != PAWL_OK || next_ms == INT64_MAX || next_ms > until_ms)
             return status;
         if (next_ms > atomic_load(&world->now_ms))
-            atomic_store(&world->now_ms, next_ms);
+            pass_until(world, next_ms);
         else if (--turns_left <= 0) /* due, and yet nobody took it */
             return refuse_endless(world, error);
     }
@@ -204,20 +216,33 @@ pawl_status pawl_world_advance(pawl_world *world, const char *duration, struct p
         return pw_error(error, PAWL_INVALID_DURATION, "\"%.80s\" leads past the year 9999", duration);
     pawl_status status = run_until(world, until_ms, error);
     if (status == PAWL_OK && atomic_load(&world->now_ms) < until_ms)
-        atomic_store(&world->now_ms, until_ms);
+        pass_until(world, until_ms);
     return status;
+}
+
+/* Within what a record can hold: 0 is "no time" in every one. */
+static int64_t time_after(const pawl_world *world, int64_t by_ms)
+{
+    int64_t to_ms;
+    if (__builtin_add_overflow(atomic_load(&world->now_ms), by_ms, &to_ms))
+        to_ms = by_ms > 0 ? PW_TIME_MS_MAX : 1;
+    if (to_ms > PW_TIME_MS_MAX)
+        return PW_TIME_MS_MAX;
+    return to_ms < 1 ? 1 : to_ms;
 }
 
 void pawl_world_jump_ms(pawl_world *world, int64_t by_ms)
 {
-    int64_t to_ms;
     if (world == NULL)
         return;
-    if (__builtin_add_overflow(atomic_load(&world->now_ms), by_ms, &to_ms))
-        to_ms = by_ms > 0 ? PW_TIME_MS_MAX : 1;
-    if (to_ms > PW_TIME_MS_MAX)
-        to_ms = PW_TIME_MS_MAX;
-    if (to_ms < 1)
-        to_ms = 1; /* 0 is "no time" in every record */
-    atomic_store(&world->now_ms, to_ms);
+    if (by_ms > 0)
+        pass_until(world, time_after(world, by_ms));
+    else
+        pawl_world_set_clock_ms(world, by_ms);
+}
+
+void pawl_world_set_clock_ms(pawl_world *world, int64_t by_ms)
+{
+    if (world != NULL)
+        atomic_store(&world->now_ms, time_after(world, by_ms));
 }

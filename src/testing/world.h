@@ -12,9 +12,10 @@
 enum { PW_WORLD_TURNS_MAX = 100000 };
 
 struct pawl_world {
-    _Atomic int64_t now_ms;
-    atomic_ullong chance; /* state of the generator */
-    int64_t turns_max;    /* of one call that runs: what has not ended by then never will */
+    _Atomic int64_t now_ms;       /* wall time */
+    _Atomic int64_t monotonic_ms; /* how much time has passed */
+    atomic_ullong chance;         /* state of the generator */
+    int64_t turns_max;            /* of one call that runs: what has not ended by then never will */
     struct pw_trace trace;
     struct pw_recorder recorder; /* into the trace */
     struct pw_mock_list mocks;

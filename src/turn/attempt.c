@@ -9,7 +9,7 @@
 #include "service/service.h"
 #include "value/value.h"
 
-pawl_attempt *pw_attempt_new(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy, int64_t now_ms)
+pawl_attempt *pw_attempt_new(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
 {
     pawl_attempt *attempt = calloc(1, sizeof *attempt);
     if (attempt == NULL)
@@ -18,7 +18,7 @@ pawl_attempt *pw_attempt_new(pawl_lane *lane, struct pw_step *step, const struct
     attempt->lane = lane;
     attempt->step = step;
     attempt->number = step->row.attempts + 1;
-    attempt->deadline_ms = pw_time_after(now_ms, policy->timeout_ms);
+    attempt->deadline_ms = pw_engine_monotonic_ms(lane->turn->engine) + policy->timeout_ms;
     attempt->policy = *policy;
     attempt->begun_us = pw_system_monotonic_us();
     step->running = true;
@@ -37,15 +37,30 @@ int64_t pawl_attempt_number(const pawl_attempt *attempt)
     return attempt->number;
 }
 
+static int64_t left_ms(const pawl_attempt *attempt)
+{
+    return attempt->deadline_ms - pw_engine_monotonic_ms(attempt->turn->engine);
+}
+
+bool pw_attempt_is_late(const pawl_attempt *attempt)
+{
+    return left_ms(attempt) < 0;
+}
+
+int64_t pawl_attempt_remaining_ms(const pawl_attempt *attempt)
+{
+    int64_t ms = left_ms(attempt);
+    return ms > 0 ? ms : 0;
+}
+
 int64_t pawl_attempt_deadline_ms(const pawl_attempt *attempt)
 {
-    return attempt->deadline_ms;
+    return pw_time_after(pawl_now_ms(attempt->turn->engine), left_ms(attempt));
 }
 
 bool pawl_attempt_cancelled(const pawl_attempt *attempt)
 {
-    return atomic_load(&attempt->turn->cancelled) || pw_lane_is_abandoned(attempt->lane) ||
-           pawl_now_ms(attempt->turn->engine) > attempt->deadline_ms;
+    return atomic_load(&attempt->turn->cancelled) || pw_lane_is_abandoned(attempt->lane) || pw_attempt_is_late(attempt);
 }
 
 /* ---- Mutations --------------------------------------------------------------------------------------------------- */
@@ -66,7 +81,10 @@ static pawl_status register_mutation(pawl_attempt *attempt, const struct pw_muta
         *mutation = *given;
         mutation->next = NULL;
     }
-    if (mutation == NULL || !copy(turn, given->sql, &mutation->sql) ||
+    bool needs_target = given->kind == PW_MUTATION_EVENT;
+    if (mutation != NULL && needs_target)
+        mutation->target = pw_arena_zero(&turn->arena, sizeof *mutation->target);
+    if (mutation == NULL || (needs_target && mutation->target == NULL) || !copy(turn, given->sql, &mutation->sql) ||
         !copy(turn, given->parameters, &mutation->parameters) || !copy(turn, given->data, &mutation->data) ||
         !copy(turn, given->workflow, &mutation->workflow) || !copy(turn, given->id, &mutation->id) ||
         !copy(turn, given->type, &mutation->type) || !copy(turn, given->payload, &mutation->payload)) {
@@ -103,11 +121,10 @@ pawl_status pawl_attempt_mutate(pawl_attempt *attempt, enum pawl_mutation_when w
         &(struct pw_mutation){ .kind = PW_MUTATION_CALL, .when = when, .call = mutate, .data = { data, size } });
 }
 
-/* A child without an id gets one that lives where its parent does. */
+/* Without an id, one is made. */
 static pawl_status register_create(pawl_attempt *attempt, const char *workflow, const char *instance_id,
                                    enum pw_relation relation, struct pw_text params, const char **out_id)
 {
-    pawl_turn *turn = attempt->turn;
     char made[PW_ID_SIZE];
     if (workflow == NULL)
         return PAWL_INVALID;
@@ -175,7 +192,7 @@ static pawl_status record_outcome(pawl_attempt *attempt, struct pw_text result, 
 {
     pawl_turn *turn = attempt->turn;
     struct pawl_error error = { PAWL_OK, "" };
-    if (pawl_now_ms(turn->engine) > attempt->deadline_ms)
+    if (pw_attempt_is_late(attempt))
         return record_failure(attempt, pawl_status_name(PAWL_STEP_TIMEOUT), pawl_status_text(PAWL_STEP_TIMEOUT), true);
     if (name != NULL)
         return record_failure(attempt, name, message, may_retry);
@@ -226,7 +243,7 @@ void pawl_attempt_drop(pawl_attempt *attempt)
     attempt->step->running = false;
     attempt->settled = true;
     bool open = !attempt->expired && !turn->dead && !turn->closing && !pw_turn_is_over(turn);
-    bool late = pawl_now_ms(turn->engine) > attempt->deadline_ms;
+    bool late = pw_attempt_is_late(attempt);
     if (open && late)
         (void)record_failure(attempt, pawl_status_name(PAWL_STEP_TIMEOUT), pawl_status_text(PAWL_STEP_TIMEOUT), true);
     if (!open || late) { /* its timeout is what counts, and what the next pass finds */

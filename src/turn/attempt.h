@@ -9,8 +9,8 @@ struct pawl_attempt {
     pawl_lane *lane;
     struct pw_step *step;
     int64_t number;
-    int64_t deadline_ms;
-    int64_t begun_us; /* by the monotonic clock */
+    int64_t deadline_ms; /* by the engine's monotonic clock; at it is still in time */
+    int64_t begun_us;    /* by the system's, for the figures */
     struct pawl_policy policy;
     struct pw_mutation *mutations, *last_mutation;
     struct pw_log_list logs;

@@ -108,7 +108,7 @@ static pawl_status judge(pawl_step *step, const struct pawl_process *process, co
 static bool is_wanted(void *user)
 {
     const pawl_step *step = user;
-    return !pawl_step_cancelled(step) && pawl_now_ms(pawl_step_engine(step)) <= pawl_step_deadline_ms(step);
+    return !pawl_step_cancelled(step); /* which it is when its time is over */
 }
 
 pawl_status pw_process_body(pawl_step *step, const struct pw_body *body, const pawl_value *input,

@@ -231,6 +231,11 @@ int64_t pawl_step_deadline_ms(const pawl_step *step)
     return step->attempt != NULL ? pawl_attempt_deadline_ms(step->attempt) : 0;
 }
 
+int64_t pawl_step_remaining_ms(const pawl_step *step)
+{
+    return step->attempt != NULL ? pawl_attempt_remaining_ms(step->attempt) : INT64_MAX;
+}
+
 bool pawl_step_cancelled(const pawl_step *step)
 {
     return step->attempt != NULL && pawl_attempt_cancelled(step->attempt);

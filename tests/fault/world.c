@@ -137,7 +137,7 @@ pawl_status world_open(struct world *world, struct pawl_error *error)
     else
         snprintf(url, sizeof url, "sqlite:%s?synchronous=%s&busy_ms=5", world->path, world->synchronous);
     options.store_url = url;
-    options.clock = (struct pawl_clock){ world_now_ms, world };
+    options.clock = (struct pawl_clock){ .now_ms = world_now_ms, .user = world };
     options.random = (struct pawl_random){ world_chance, world };
     pawl_status status = pw_engine_open(&options, fault_store_wrap, &world->store, &world->engine, error);
     if (status == PAWL_OK)

@@ -140,7 +140,7 @@ pawl_status fuzz_store_open(struct fuzz_store *store, const char *url)
     const struct pawl_function function = { .name = "here", .run = body };
     *store = (struct fuzz_store){ .now_ms = FUZZ_START_MS };
     options.store_url = url;
-    options.clock = (struct pawl_clock){ clock_now_ms, &store->now_ms };
+    options.clock = (struct pawl_clock){ .now_ms = clock_now_ms, .user = &store->now_ms };
     options.random = (struct pawl_random){ fill_with_count, NULL };
     pawl_status status = pawl_open(&options, &store->engine, NULL);
     if (status != PAWL_OK)

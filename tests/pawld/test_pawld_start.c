@@ -294,6 +294,17 @@ static void a_store_that_cannot_be_written_is_told_in_the_log(void **state)
     pawld_await(pawld, "the store is back, after ");
 }
 
+static void await_ready(struct kit *kit, const struct pawld *pawld, long wanted)
+{
+    long status = 0;
+    for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; monotonic_ms() < until_ms; rest_a_little()) {
+        status = ask(kit, pawld, "GET", "/health/ready", NULL, NULL).status;
+        if (status == wanted)
+            return;
+    }
+    fail_msg("/health/ready says %ld", status);
+}
+
 static void expect_ready(struct kit *kit, const struct pawld *pawld, bool is_ready)
 {
     assert_int_equal(ask(kit, pawld, "GET", "/health/ready", NULL, NULL).status, is_ready ? 200 : 503);

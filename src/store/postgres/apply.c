@@ -218,6 +218,12 @@ static enum pw_pg_fate fate_of(const struct pw_transaction *transaction)
     return PW_PG_FATE_UNKNOWN;
 }
 
+/* When the transaction was asked for, whatever tries it takes. */
+struct asking {
+    int64_t at_ms; /* by the database's clock */
+    int64_t monotonic_ms;
+};
+
 static struct outcome try_once(struct pw_postgres *postgres, struct pw_pg_connection *connection,
                                struct pw_unit **units, size_t count, int64_t now_ms, int64_t begun_ms,
                                struct pawl_error *error)

@@ -103,19 +103,6 @@ pawl_status pw_pg_take(struct pw_postgres *postgres, enum pw_pg_role role, int64
     return status;
 }
 
-struct pw_pg_connection *pw_pg_take_idle(struct pw_postgres *postgres, enum pw_pg_role role)
-{
-    (void)pthread_mutex_lock(&postgres->lock);
-    struct pw_pg_connection *connection = postgres->idle[role];
-    if (connection != NULL)
-        postgres->idle[role] = connection->next;
-    (void)pthread_mutex_unlock(&postgres->lock);
-    if (connection == NULL || pw_pg_is_usable(connection))
-        return connection;
-    put_back(postgres, role, connection);
-    return NULL;
-}
-
 void pw_pg_give(struct pw_postgres *postgres, struct pw_pg_connection *connection)
 {
     enum pw_pg_role role = connection->role;
@@ -160,16 +147,19 @@ void pw_pg_ask_time(struct pw_postgres *postgres, struct pw_pg_connection *conne
     pw_pg_send(connection, &call, take_time, postgres, sent_us);
 }
 
-static pawl_status run_alone(struct pw_postgres *postgres, enum pw_pg_role role, int64_t patience_ms,
-                             const struct pw_pg_question *questions, size_t count, struct pawl_error *error)
+static pawl_status ask_all(struct pw_postgres *postgres, enum pw_pg_role role, int64_t patience_ms,
+                           const struct pw_pg_question *questions, size_t count, bool asks_time,
+                           struct pawl_error *error)
 {
-    int64_t until_ms = pw_system_monotonic_ms() + patience_ms;
+    int64_t until_ms = pw_system_monotonic_ms() + patience_ms, sent_us = 0;
     for (int round = 0;; round++) {
         struct pw_pg_connection *connection = NULL;
         enum pw_pg_cure cure = PW_PG_CURE_NONE;
         pawl_status status = pw_pg_take(postgres, role, until_ms, &connection, error);
         if (status != PAWL_OK)
             return status;
+        if (asks_time)
+            pw_pg_ask_time(postgres, connection, &sent_us);
         for (size_t i = 0; i < count; i++)
             pw_pg_send(connection, questions[i].call, questions[i].take, questions[i].user, NULL);
         if (!pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(&postgres->url))) {
@@ -181,6 +171,17 @@ static pawl_status run_alone(struct pw_postgres *postgres, enum pw_pg_role role,
             return status;
         pw_pg_pause(round);
     }
+}
+
+/* The time is asked for along the way, when nobody has asked for long: whoever only wants to know it must not wait. */
+static pawl_status run_alone(struct pw_postgres *postgres, enum pw_pg_role role, int64_t patience_ms,
+                             const struct pw_pg_question *questions, size_t count, struct pawl_error *error)
+{
+    bool asks_time = pw_pg_clock_wants_reading(&postgres->clock);
+    pawl_status status = ask_all(postgres, role, patience_ms, questions, count, asks_time, error);
+    if (asks_time)
+        pw_pg_clock_was_read(&postgres->clock);
+    return status;
 }
 
 pawl_status pw_pg_read_all(struct pw_postgres *postgres, const struct pw_pg_question *questions, size_t count,
@@ -196,9 +197,15 @@ pawl_status pw_pg_read(struct pw_postgres *postgres, const struct pw_call *call,
     return pw_pg_read_all(postgres, &question, 1, error);
 }
 
+pawl_status pw_pg_write_all(struct pw_postgres *postgres, const struct pw_pg_question *questions, size_t count,
+                            int64_t patience_ms, struct pawl_error *error)
+{
+    return run_alone(postgres, PW_PG_WRITER, patience_ms, questions, count, error);
+}
+
 pawl_status pw_pg_write(struct pw_postgres *postgres, const struct pw_call *call, int64_t patience_ms,
                         pw_pg_take_fn *take, void *user, struct pawl_error *error)
 {
     struct pw_pg_question question = { .call = call, .take = take, .user = user };
-    return run_alone(postgres, PW_PG_WRITER, patience_ms, &question, 1, error);
+    return pw_pg_write_all(postgres, &question, 1, patience_ms, error);
 }
