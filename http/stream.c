@@ -137,7 +137,37 @@ void pw_http_stream(pawl_http_call *call)
 
 /* ---- What follows ---------------------------------------------------------------------------------------------- */
 
-static void advance(pawl_http_call *call)
+static bool is_over(const pawl_http_call *call)
+{
+    return call->work.stream.is_ended || pw_http_is_draining(call);
+}
+
+/* What was given out last has been taken. */
+static void forget_given(pawl_http_call *call)
+{
+    if (call->work.stream.is_given)
+        pw_http_text_reset(&call->out);
+    call->work.stream.is_given = false;
+}
+
+/* Is it time?  A time that is further away than it was ever set to is one from before the clock was set back. */
+static bool has_come(const pawl_http_call *call, int64_t at_ms, int64_t interval_ms)
+{
+    int64_t left_ms = at_ms - pawl_now_ms(call->http->engine);
+    return left_ms <= 0 || left_ms > interval_ms;
+}
+
+bool pw_http_stream_is_due(pawl_http_call *call)
+{
+    if (!call->is_stream)
+        return false;
+    forget_given(call);
+    return call->out.size == 0 && !is_over(call) &&
+           (pw_http_call_has_news(call) ||
+            has_come(call, call->work.stream.look_at_ms, call->http->options.look_again_ms));
+}
+
+void pw_http_stream_look(pawl_http_call *call)
 {
     struct pw_http_stream_work *stream = &call->work.stream;
     int64_t now_ms = pawl_now_ms(call->http->engine);

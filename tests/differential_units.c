@@ -190,6 +190,7 @@ static void make_park(struct trial *trial, struct pw_unit *unit, const struct su
     op->due_at_ms = trial_once_in(trial, 3) ? PW_NOW : trial_once_in(trial, 3) ? 0 : draw_time(trial);
     op->event_seq_seen = trial_below(trial, 4) - 1;
     op->if_requested = op->kind != PW_TASK_REPAIR && trial_once_in(trial, 4);
+    op->newest_ms = trial_once_in(trial, 3) ? draw_time(trial) : 0;
 }
 
 static void make_restart(struct trial *trial, struct pw_unit *unit, const struct subject *subject, size_t side)
@@ -254,7 +255,8 @@ static void make_task_op(struct trial *trial, struct pw_unit *unit, const struct
                                                .outcome = (enum pw_outcome)(1 + trial_below(trial, 3)),
                                                .output = draw_text(trial),
                                                .error_name = draw_text(trial),
-                                               .error_message = draw_text(trial) };
+                                               .error_message = draw_text(trial),
+                                               .newest_ms = trial_once_in(trial, 3) ? draw_time(trial) : 0 };
         return;
     default:
         make_restart(trial, unit, subject, side);

@@ -34,6 +34,7 @@ void assert_same_claim(const struct pw_claim *left, const struct pw_claim *right
     assert_int_equal(left->taken_over, right->taken_over);
     assert_int_equal(left->has_instance, right->has_instance);
     assert_texts(left->params, right->params);
+    assert_int_equal(left->updated_at_ms, right->updated_at_ms);
     assert_int_equal(left->created_at_ms, right->created_at_ms);
     if (left->has_instance)
         assert_same_link(&left->link, &right->link);

@@ -143,7 +143,7 @@ static inline pawl_status fixture_apply_on(struct fixture *fixture, struct pw_st
     struct pw_unit *units[FIXTURE_UNITS_MAX];
     for (size_t position = 0; position < fixture->unit_count; position++)
         units[position] = &fixture->units[position];
-    return store->ops->apply(store, units, fixture->unit_count, fixture->now_ms, &fixture->error);
+    return store->ops->apply(store, units, fixture->unit_count, &fixture->error);
 }
 
 static inline void fixture_apply(struct fixture *fixture)

@@ -47,8 +47,18 @@ static enum pw_refusal fence(struct model *model, struct pw_op_fence *op)
     op->demand = instance->task.demand;
     op->event_seq = instance->task.event_seq;
     if (op->unless_pause && op->pause_requested)
-        return PAWL_STOPPED;
-    return op->unless_new_events && op->event_seq > op->event_seq_seen ? PAWL_BUSY : PAWL_OK;
+        return PW_REFUSED_PAUSE_REQUESTED;
+    if (op->unless_new_events && op->event_seq > op->event_seq_seen)
+        return PW_REFUSED_NEW_EVENTS;
+    if (op->lease_ms != 0 && instance->task.processing)
+        instance->task.locked_until_ms = model->now_ms + op->lease_ms;
+    return PW_REFUSED_NOT;
+}
+
+/* What is recorded of a run is not older than what was recorded of it before. */
+int64_t store_model_time(const struct model *model, int64_t newest_ms)
+{
+    return model->now_ms < newest_ms && model->flaw != FLAW_TIME_GOES_BACK ? newest_ms : model->now_ms;
 }
 
 static void begin_run(struct model *model, struct pw_instance *instance, int64_t owner, int64_t lease_ms)
@@ -56,7 +66,7 @@ static void begin_run(struct model *model, struct pw_instance *instance, int64_t
     int64_t events = instance->task.event_seq;
     instance->has_task = true;
     instance->task =
-        (struct pw_task){ .kind = PW_TASK_RUN, .due_at_ms = model->now_ms, .updated_at_ms = model->now_ms };
+        (struct pw_task){ .kind = PW_TASK_RUN, .due_at_ms = model->now_ms, .updated_at_ms = instance->updated_at_ms };
     if (model->flaw == FLAW_RESTART_KEEPS_EVENTS)
         instance->task.event_seq = events;
     if (owner == 0)
@@ -65,7 +75,7 @@ static void begin_run(struct model *model, struct pw_instance *instance, int64_t
     instance->task.processing = true;
     instance->task.owner = owner;
     instance->task.locked_until_ms = model->now_ms + lease_ms;
-    instance->task.started_at_ms = model->now_ms;
+    instance->task.started_at_ms = instance->updated_at_ms;
 }
 
 static enum pw_refusal create(struct model *model, struct pw_op_create *op)
@@ -98,7 +108,7 @@ void store_model_end_run(struct model *model, struct pw_instance *instance, cons
     instance->output = store_model_keep(model, op->output);
     instance->error_name = store_model_keep(model, op->error_name);
     instance->error_message = store_model_keep(model, op->error_message);
-    instance->updated_at_ms = model->now_ms;
+    instance->updated_at_ms = op->completed_at_ms;
     instance->started_at_ms = op->started_at_ms;
     instance->completed_at_ms = op->completed_at_ms;
 }
@@ -111,6 +121,7 @@ static enum pw_refusal restart(struct model *model, const struct pw_op_restart *
         return PW_REFUSED_MOVED;
     int64_t updated_at_ms = store_model_time(model, instance->updated_at_ms);
     store_model_end_run(model, instance, &open);
+    instance->updated_at_ms = updated_at_ms;
     store_model_keep_steps(model, op);
     instance->run++;
     begin_run(model, instance, op->hold_owner, op->hold_lease_ms);
@@ -128,7 +139,7 @@ static enum pw_refusal finish(struct model *model, struct pw_op_finish *op)
     if (instance == NULL)
         return PW_REFUSED_MOVED;
     op->started_at_ms = instance->task.started_at_ms;
-    op->completed_at_ms = model->now_ms;
+    op->completed_at_ms = store_model_time(model, newer(op->newest_ms, instance->task.updated_at_ms));
     store_model_end_run(model, instance, op);
     instance->has_task = false;
     return PW_REFUSED_NOT;
@@ -140,7 +151,7 @@ void store_model_let_go(struct model *model, struct pw_task *task, enum pw_task_
     task->processing = task->pause_requested = false;
     task->owner = task->locked_until_ms = 0;
     task->epoch++;
-    task->updated_at_ms = model->now_ms;
+    task->updated_at_ms = store_model_time(model, task->updated_at_ms);
 }
 
 static enum pw_refusal park(struct model *model, struct pw_op_park *op)
@@ -159,6 +170,7 @@ static enum pw_refusal park(struct model *model, struct pw_op_park *op)
                                                                        : task->due_at_ms;
     task->kind = goes_on ? PW_TASK_RESUME : op->kind;
     task->due_at_ms = op->due_at_ms_set;
+    task->updated_at_ms = newer(task->updated_at_ms, op->newest_ms);
     store_model_let_go(model, task, op->status_set);
     return PW_REFUSED_NOT;
 }
@@ -168,6 +180,7 @@ static struct pw_claim take(struct model *model, struct pw_instance *instance, i
 {
     struct pw_task *task = &instance->task;
     bool is_first = task->started_at_ms == 0;
+    task->updated_at_ms = store_model_time(model, task->updated_at_ms);
     struct pw_claim claim = { .fence = { instance->key, instance->run, ++task->epoch },
                               .workflow = instance->workflow,
                               .id = instance->id,
@@ -176,18 +189,18 @@ static struct pw_claim take(struct model *model, struct pw_instance *instance, i
                               .event_seq = task->event_seq,
                               .is_first = is_first,
                               .taken_over = task->processing,
+                              .updated_at_ms = task->updated_at_ms,
                               .has_instance = is_first,
                               .created_at_ms = instance->created_at_ms,
                               .link = instance->link };
     if (is_first) {
         claim.params = instance->params;
-        task->started_at_ms = model->now_ms;
+        task->started_at_ms = task->updated_at_ms;
     }
     task->status = PW_TASK_ACTIVE;
     task->processing = true;
     task->owner = owner;
     task->locked_until_ms = model->now_ms + lease_ms;
-    task->updated_at_ms = model->now_ms;
     return claim;
 }
 
@@ -371,14 +384,18 @@ static enum pw_refusal add_log(struct model *model, const struct pw_op_log *op)
 {
     struct pw_log_row row = op->row;
     row.seq = 1;
-    for (size_t i = 0; i < model->rows.log_count; i++)
-        if (model->rows.logs[i].instance == op->instance && model->rows.logs[i].run == op->run)
-            row.seq++;
+    row.created_at_ms = or_now(model, row.created_at_ms);
+    for (size_t i = 0; i < model->rows.log_count; i++) {
+        const struct model_log *before = &model->rows.logs[i];
+        if (before->instance != op->instance || before->run != op->run)
+            continue;
+        row.seq++;
+        row.created_at_ms = newer(row.created_at_ms, before->row.created_at_ms);
+    }
     row.step = store_model_keep(model, row.step);
     row.category = store_model_keep(model, row.category);
     row.message = store_model_keep(model, row.message);
     row.data = store_model_keep(model, row.data);
-    row.created_at_ms = or_now(model, row.created_at_ms);
     *ADD_ROW(model, log) = (struct model_log){ op->instance, op->run, row };
     return PW_REFUSED_NOT;
 }
@@ -475,12 +492,11 @@ static enum pw_refusal apply_op(struct model *model, struct pw_op *op, struct pw
     return PW_REFUSED_NOT;
 }
 
-static pawl_status apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                         struct pawl_error *error)
+static pawl_status apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     struct model *model = (struct model *)store;
     (void)error;
-    model->now_ms = now_ms;
+    model->now_ms = model->clock.now_ms(model->clock.user);
     for (size_t i = 0; i < count; i++) {
         enum pw_refusal refusal = PW_REFUSED_NOT;
         model->before = model->rows;
@@ -514,6 +530,7 @@ struct pw_store *store_model_new(enum store_model_flaw flaw, struct pawl_clock c
     struct model *model = calloc(1, sizeof *model);
     assert_non_null(model);
     model->flaw = flaw;
+    model->clock = clock;
     model->ops = store_model_reads;
     model->ops.close = close_model;
     model->ops.apply = apply;

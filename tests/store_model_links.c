@@ -24,14 +24,14 @@ static void record(struct model *model, struct pw_instance *instance, struct pw_
 {
     op->recorded = true;
     op->seq = ++instance->task.event_seq;
-    instance->task.updated_at_ms = model->now_ms;
+    instance->task.updated_at_ms = store_model_time(model, instance->task.updated_at_ms);
     struct model_event *event = ADD_ROW(model, event);
     *event = (struct model_event){ .instance = instance->key, .run = instance->run };
     event->row = (struct pw_event_row){ .seq = op->seq,
                                         .id = store_model_keep(model, op->id),
                                         .type = store_model_keep(model, op->type),
                                         .payload = store_model_keep(model, op->payload),
-                                        .created_at_ms = model->now_ms };
+                                        .created_at_ms = instance->task.updated_at_ms };
 }
 
 static void become_due(struct model *model, struct pw_task *task, enum pw_task_kind kind)
@@ -83,7 +83,7 @@ static void raise_demand(struct model *model, struct pw_task *task, enum pw_dema
         task->demand = demand;
     task->event_seq++;
     task->pause_requested = task->pause_requested && demand == PW_DEMAND_NONE;
-    task->updated_at_ms = model->now_ms;
+    task->updated_at_ms = store_model_time(model, task->updated_at_ms);
 }
 
 enum pw_refusal store_model_demand(struct model *model, const struct pw_op_demand *op)
@@ -99,7 +99,7 @@ static void end(struct model *model, struct pw_instance *instance)
 {
     const struct pw_op_finish ended = { .outcome = PW_OUTCOME_TERMINATED,
                                         .started_at_ms = instance->task.started_at_ms,
-                                        .completed_at_ms = model->now_ms };
+                                        .completed_at_ms = store_model_time(model, instance->task.updated_at_ms) };
     store_model_end_run(model, instance, &ended);
     instance->has_task = false;
 }

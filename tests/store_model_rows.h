@@ -55,6 +55,8 @@ struct pw_text store_model_keep(struct model *model, struct pw_text text);
 /* NULL: there is none, or it has ended. */
 struct pw_instance *store_model_instance(struct model *model, int64_t key);
 struct pw_instance *store_model_task(struct model *model, int64_t key);
+/* The time of what is recorded now, where the newest so far is this one. */
+int64_t store_model_time(const struct model *model, int64_t newest_ms);
 /* The task is nobody's. */
 void store_model_let_go(struct model *model, struct pw_task *task, enum pw_task_status status);
 void store_model_end_run(struct model *model, struct pw_instance *instance, const struct pw_op_finish *op);

@@ -52,8 +52,7 @@ static void write_down(struct fake *fake, struct pw_unit **units, size_t count)
     pthread_mutex_unlock(&fake->lock);
 }
 
-static pawl_status fake_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                              struct pawl_error *error)
+static pawl_status fake_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     struct fake *fake = (struct fake *)store;
     if (atomic_fetch_add(&fake->inside, 1) != 0)

@@ -40,8 +40,7 @@ static size_t fake_lanes(struct pw_store *store)
     return LANES;
 }
 
-static pawl_status fake_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                              struct pawl_error *error)
+static pawl_status fake_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     struct fake *fake = (struct fake *)store;
     bool stands = false;

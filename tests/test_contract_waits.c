@@ -284,7 +284,7 @@ static void A9_the_oldest_goes_first_in_the_order_sent_whatever_the_clock_says(v
     contract_jump(contract, 2000);
     contract_idle(contract);
 
-    assert_text(contract->trace, "one=go/3/1@3000 two=go/3/2@1000 ");
+    assert_text(contract->trace, "one=go/3/1@3000 two=go/3/2@3000 ");
     struct pawl_history history = contract_history(contract, 0);
     assert_int_equal(history.event_count, 3);
     assert_text(history.events[1].consumed_by_step, "two");
@@ -713,6 +713,7 @@ int main(void)
         CONTRACT_TEST(A9_an_event_wakes_the_wait_and_is_marked_as_delivered),
         CONTRACT_TEST(A9_an_event_before_the_wait_is_kept_for_it),
         CONTRACT_TEST(A9_the_oldest_goes_first_in_the_order_sent_whatever_the_clock_says),
+        CONTRACT_TEST(A9_an_event_is_in_time_also_when_the_clock_was_set_back),
         CONTRACT_TEST(A9_an_event_of_another_type_wakes_nobody),
         CONTRACT_TEST(A9_without_an_event_the_wait_times_out_at_its_deadline),
         CONTRACT_TEST_OF_PASSES(A9_a_handled_timeout_is_the_same_at_every_replay),

@@ -138,7 +138,7 @@ static void an_answer_is_new_once_a_turn_and_replay_from_the_next_turn_on(void *
 {
     struct pw_history *history = pw_history_new();
     (void)state;
-    pw_history_begin_turn(history);
+    pw_history_begin_turn(history, 0);
     pw_history_begin_pass(history);
     struct pw_step *step = pw_history_add(history, pw_text_of("s"), PAWL_STEP_DO);
     step->recorded_pass = history->pass;
@@ -149,7 +149,7 @@ static void an_answer_is_new_once_a_turn_and_replay_from_the_next_turn_on(void *
     assert_false(pw_step_is_replay(history, step));
     pw_history_begin_pass(history);
     assert_false(pw_step_note_answer(history, step, history->moment));
-    pw_history_begin_turn(history);
+    pw_history_begin_turn(history, 0);
     pw_history_begin_pass(history);
     assert_true(pw_step_is_replay(history, step));
     assert_true(pw_step_note_answer(history, step, history->moment));
@@ -167,6 +167,7 @@ int main(void)
         cmocka_unit_test(A9_a_wait_gets_the_oldest_untaken_event_of_its_type_that_was_sent_in_time),
         cmocka_unit_test(A8_sleeps_and_choices_do_not_count_as_steps),
         cmocka_unit_test(an_answer_is_new_once_a_turn_and_replay_from_the_next_turn_on),
+        cmocka_unit_test(steps_have_times_in_the_order_of_their_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -402,7 +402,7 @@ static pawl_status apply_one(struct crowd *crowd, struct pw_unit *unit)
 {
     struct pawl_error error = { PAWL_OK, "" };
     struct pw_store *store = crowd->fixture->store;
-    pawl_status status = store->ops->apply(store, &unit, 1, FIXTURE_NOW_MS, &error);
+    pawl_status status = store->ops->apply(store, &unit, 1, &error);
     if (status != PAWL_OK) {
         print_error("%s\n", error.text);
         crowd->failed++;

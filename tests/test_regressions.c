@@ -549,7 +549,7 @@ static struct meddler *meddler_of(struct pw_store *store)
     return (struct meddler *)(void *)store;
 }
 
-static void slip_in(struct meddler *meddler, const struct pw_op_fence *fence, int64_t now_ms)
+static void slip_in(struct meddler *meddler, const struct pw_op_fence *fence)
 {
     struct pw_store *inner = meddler->forward.inner;
     struct pw_unit unit, *units = &unit;
@@ -563,14 +563,13 @@ static void slip_in(struct meddler *meddler, const struct pw_op_fence *fence, in
         op->as.event = (struct pw_op_event){
             .instance = fence->at.instance, .run = 1, .id = pw_text_of("e"), .type = pw_text_of("go")
         };
-        now_ms -= 5 * 1000; /* it was in time */
     }
     meddler->next = MEDDLE_NOT;
-    (void)inner->ops->apply(inner, &units, 1, now_ms, &error);
+    (void)inner->ops->apply(inner, &units, 1, &error);
     pw_unit_clear(&unit);
 }
 
-static pawl_status meddle_and_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+static pawl_status meddle_and_apply(struct pw_store *store, struct pw_unit **units, size_t count,
                                     struct pawl_error *error)
 {
     struct meddler *meddler = meddler_of(store);
@@ -581,10 +580,10 @@ static pawl_status meddle_and_apply(struct pw_store *store, struct pw_unit **uni
                 continue;
             if ((meddler->next == END_THE_TARGET && op->as.fence.is_foreign) ||
                 (meddler->next == SEND_AT_THE_LAST_MOMENT && op->as.fence.unless_new_events))
-                slip_in(meddler, &op->as.fence, now_ms);
+                slip_in(meddler, &op->as.fence);
         }
     }
-    return inner->ops->apply(inner, units, count, now_ms, error);
+    return inner->ops->apply(inner, units, count, error);
 }
 
 static pawl_status meddle_and_read(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
@@ -725,7 +724,7 @@ static void an_event_at_the_instant_of_the_timeout_leaves_no_word_of_the_timeout
     tick_after(&meddler.running, 0);
     meddler.next = SEND_AT_THE_LAST_MOMENT;
 
-    tick_after(&meddler.running, 11 * 1000);
+    tick_after(&meddler.running, 10 * 1000);
 
     assert_int_equal(meddler.next, MEDDLE_NOT);
     assert_int_equal(running_get(&meddler.running, "w", "r").status, PAWL_COMPLETE);

@@ -402,14 +402,13 @@ static const struct pw_store_ops *true_ops;
 static struct gate *slow_gate;
 
 /* Stands at the gate with the first create that hands its run to the runner. */
-static pawl_status apply_slowly(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                                struct pawl_error *error)
+static pawl_status apply_slowly(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         if (units[i]->first->kind == PW_OP_CREATE && units[i]->first->as.create.hold_owner != 0)
             (void)gate_pass(slow_gate);
     }
-    return true_ops->apply(store, units, count, now_ms, error);
+    return true_ops->apply(store, units, count, error);
 }
 
 static void await_stopping(pawl_runner *runner)
@@ -460,7 +459,7 @@ static void stopping_waits_for_a_run_that_was_promised_to_the_runner(void **stat
 
 /* No first turn gets a step recorded: one piece of trouble for all of them together. */
 static pawl_status apply_at_second_turns_only(struct pw_store *store, struct pw_unit **units, size_t count,
-                                              int64_t now_ms, struct pawl_error *error)
+                                              struct pawl_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         const struct pw_op *first = units[i]->first;
@@ -470,7 +469,7 @@ static pawl_status apply_at_second_turns_only(struct pw_store *store, struct pw_
             return PAWL_STORE_UNAVAILABLE;
         }
     }
-    return true_ops->apply(store, units, count, now_ms, error);
+    return true_ops->apply(store, units, count, error);
 }
 
 static void C8_runs_that_a_passing_trouble_of_the_store_hit_together_go_on_soon(void **state)

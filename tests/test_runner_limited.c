@@ -378,14 +378,14 @@ static struct pw_store_ops keeping_ops;
 static atomic_int kept_out;
 
 /* As PostgreSQL, while another process claims of the same function. */
-static pawl_status apply_keeping_out(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+static pawl_status apply_keeping_out(struct pw_store *store, struct pw_unit **units, size_t count,
                                      struct pawl_error *error)
 {
     for (size_t i = 0; i < count; i++)
         for (struct pw_op *op = units[i]->first; op != NULL; op = op->next)
             if (op->kind == PW_OP_CLAIM && op->as.claim.leased_max > 0)
                 op->as.claim.max = 0;
-    pawl_status status = true_ops->apply(store, units, count, now_ms, error);
+    pawl_status status = true_ops->apply(store, units, count, error);
     for (size_t i = 0; i < count; i++)
         for (struct pw_op *op = units[i]->first; op != NULL; op = op->next)
             if (op->kind == PW_OP_CLAIM && op->as.claim.leased_max > 0) {

@@ -29,11 +29,11 @@ static const char *const side_names[SIDES] = { "in the model", "in SQLite", "in 
 static void apply_together(struct side *side, struct pw_unit **units, size_t count)
 {
     struct pawl_error error = { PAWL_OK, "" };
-    if (side->store->ops->apply(side->store, units, count, trial->now_ms, &error) == PAWL_OK)
+    if (side->store->ops->apply(side->store, units, count, &error) == PAWL_OK)
         return;
     for (size_t i = 0; i < count; i++) {
         assert_true(units[i]->undone);
-        pawl_status status = side->store->ops->apply(side->store, &units[i], 1, trial->now_ms, &error);
+        pawl_status status = side->store->ops->apply(side->store, &units[i], 1, &error);
         if (status != PAWL_OK)
             units[i]->error = error;
         if (status != PAWL_OK)

@@ -64,7 +64,10 @@ struct pawl_step_job {
     int64_t taken_at_ms; /* 0: it is queued */
 };
 
-/* A row of history.  Times are milliseconds since 1970; 0 where there is none. */
+/* A row of history.  Times are milliseconds since 1970; 0 where there is none.  The steps of a run are listed in the order in
+ * which they were recorded, and so are its events and its log lines.  In that order created_at_ms never goes back, whichever
+ * processes recorded them, and also when a clock was set back; nor is updated_at_ms ever before created_at_ms.  Where branches
+ * overlap, a step that began before another one and is recorded after it has the other's time. */
 struct pawl_step_record {
     int64_t run_number;
     const char *name;        /* also its key */
@@ -187,6 +190,8 @@ PAWL_API pawl_status pawl_list_workflows(pawl_engine *engine, pawl_scope *scope,
 PAWL_API pawl_status pawl_get(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
                               struct pawl_instance *out_instance, struct pawl_error *error) PAWL_MUST_CHECK;
 
+/* Instances are listed in the order in which their database numbered them.  That is the order of created_at_ms, but for those
+ * that several processes make at once in PostgreSQL, which may differ from it by milliseconds, and for a clock that was set back. */
 enum pawl_order { PAWL_NEWEST_FIRST, PAWL_OLDEST_FIRST };
 
 struct pawl_list_options {

@@ -166,10 +166,11 @@ static pawl_status apply_once(struct lane *lane, struct pw_unit **units, size_t 
     for (size_t i = 0; i < count; i++)
         units[i]->undone = false;
     int64_t begun_us = pw_system_monotonic_us();
-    pawl_status status = ops->apply(lane->commit->store, units, count, ops->now_ms(lane->commit->store), error);
-    if (lane->commit->observer.applied != NULL)
-        lane->commit->observer.applied(lane->commit->observer.user, units, count, status,
-                                       pw_system_monotonic_us() - begun_us);
+    pawl_status status = pw_ops(store)->apply(store, units, count, error);
+    pw_bar_store();
+    if (observer->applied != NULL)
+        observer->applied(observer->user, units, count, status, pw_system_monotonic_us() - begun_us);
+    pw_unbar_store();
     if (status == PAWL_OK) {
         pthread_mutex_lock(&lane->lock);
         lane->commits++;

@@ -24,7 +24,7 @@ size_t pw_history_bytes(const struct pw_history *history)
 
 bool pw_step_kind_counts(enum pawl_step_kind kind)
 {
-    return kind != PAWL_STEP_SLEEP && kind != PAWL_STEP_FIRST;
+    return kind != PAWL_STEP_DO && kind != PAWL_STEP_CALL;
 }
 
 bool pw_step_is_finished(const struct pw_step *step)
@@ -32,12 +32,28 @@ bool pw_step_is_finished(const struct pw_step *step)
     return step->row.seq != 0 && step->row.status != PAWL_STEP_WAITING;
 }
 
+void pw_step_stamp(const struct pw_history *history, struct pw_step *step, int64_t now_ms)
+{
+    int64_t at_ms = pw_not_before(now_ms, history->created_last_ms);
+    if (step->row.created_at_ms == 0)
+        step->row.created_at_ms = at_ms;
+    step->row.updated_at_ms = pw_not_before(at_ms, step->row.updated_at_ms);
+}
+
+void pw_step_number(struct pw_history *history, struct pw_step *step)
+{
+    step->row.seq = ++history->seq_last;
+    step->row.created_at_ms = pw_not_before(step->row.created_at_ms, history->created_last_ms);
+    step->row.updated_at_ms = pw_not_before(step->row.updated_at_ms, step->row.created_at_ms);
+    history->created_last_ms = step->row.created_at_ms;
+}
+
 void pw_step_finish(struct pw_history *history, struct pw_step *step, enum pawl_step_status status, int64_t now_ms)
 {
     bool is_set_back = now_ms < history->finished_at_ms;
-    history->finished_at_ms = is_set_back ? history->finished_at_ms + 1 : now_ms;
+    pw_step_stamp(history, step, is_set_back ? history->finished_at_ms + 1 : now_ms);
+    history->finished_at_ms = step->row.updated_at_ms;
     step->row.status = status;
-    step->row.updated_at_ms = history->finished_at_ms;
 }
 
 struct pw_step *pw_history_find(const struct pw_history *history, struct pw_text name)
@@ -76,8 +92,10 @@ static bool load_step(struct pw_history *history, const struct pw_step_row *row)
     step->in_store = true;
     if (row->seq > history->seq_last)
         history->seq_last = row->seq;
-    if (row->status != PAWL_STEP_WAITING && row->updated_at_ms > history->finished_at_ms)
-        history->finished_at_ms = row->updated_at_ms;
+    if (row->status != PAWL_STEP_WAITING)
+        history->finished_at_ms = pw_not_before(row->updated_at_ms, history->finished_at_ms);
+    history->created_last_ms = pw_not_before(row->created_at_ms, history->created_last_ms);
+    history->newest_ms = pw_not_before(row->updated_at_ms, history->newest_ms);
     struct pw_arena *arena = &history->arena;
     return pw_arena_text(arena, row->result, &step->row.result) &&
            pw_arena_text(arena, row->error_name, &step->row.error_name) &&
@@ -124,8 +142,9 @@ bool pw_history_load_events(struct pw_history *history, const struct pw_event_ro
     return true;
 }
 
-void pw_history_begin_turn(struct pw_history *history)
+void pw_history_begin_turn(struct pw_history *history, int64_t claimed_at_ms)
 {
+    history->created_last_ms = pw_not_before(claimed_at_ms, history->created_last_ms);
     history->turn_pass = history->pass + 1;
     history->turn_moment = history->moment;
 }
@@ -147,10 +166,10 @@ bool pw_step_note_answer(struct pw_history *history, struct pw_step *step, uint6
     return step->answered_at > since;
 }
 
-struct pw_event *pw_history_event_for(const struct pw_history *history, struct pw_text type, int64_t wake_at_ms)
+struct pw_event *pw_history_event_for(const struct pw_history *history, struct pw_text type, int64_t until_ms)
 {
     for (struct pw_event *event = history->first_event; event != NULL; event = event->next) {
-        if (!event->taken && event->row.created_at_ms <= wake_at_ms && pw_text_equal(event->row.type, type))
+        if (!event->taken && event->row.created_at_ms <= until_ms && pw_text_equal(event->row.type, type))
             return event;
     }
     return NULL;

@@ -3,6 +3,10 @@
  *  H1. A step is found by its name, trimmed.  Its row is what the store holds, or will once what is queued is applied.
  *  H2. seq numbers are given when a step is first recorded, from 1, without reuse.
  *  H3. An event is taken once, the oldest first, and only by a wait that ends no earlier than the event was sent.
+ *  H4. Times do not go back, whatever the clock does: of two steps the one with the higher number was not created before the
+ *      other, and none is changed before it was created or changed last.  A step whose body began before another one was
+ *      recorded, and which is recorded after it, counts as created with that one.  This is about what is recorded; when
+ *      something is to happen (wake_at, next_retry_at) is the clock's affair.
  *
  * Pure memory: no I/O, no clock, no lock.  A history outlives turns: a runner keeps recent ones warm. */
 #ifndef PW_HISTORY_HISTORY_H
@@ -67,7 +71,8 @@ size_t pw_history_bytes(const struct pw_history *history);
 bool pw_history_load(struct pw_history *history, const struct pw_step_row *rows, size_t count);
 bool pw_history_load_events(struct pw_history *history, const struct pw_event_row *rows, size_t count);
 
-void pw_history_begin_turn(struct pw_history *history);
+/* The newest time of the run when it was claimed: no step that comes is older. */
+void pw_history_begin_turn(struct pw_history *history, int64_t claimed_at_ms);
 void pw_history_begin_pass(struct pw_history *history);
 
 /* Was the step's outcome known before this turn? */
@@ -82,12 +87,16 @@ struct pw_step *pw_history_add(struct pw_history *history, struct pw_text name, 
 /* Sleeps and recorded choices do not count as steps. */
 bool pw_step_kind_counts(enum pawl_step_kind kind);
 bool pw_step_is_finished(const struct pw_step *step);
+/* Its row is written now, at the latest with what comes next; with its first time it counts as begun. */
+void pw_step_stamp(const struct pw_history *history, struct pw_step *step, int64_t now_ms);
+/* It is recorded for the first time, or again because that was refused: its number, and its times (H2, H4). */
+void pw_step_number(struct pw_history *history, struct pw_step *step);
 /* Finishes it now, as completed or errored, and not before any that has finished: what is undone is undone in the reverse of
  * that order, and what failed last is what a retry tries again, also when the clock was set back in between. */
 void pw_step_finish(struct pw_history *history, struct pw_step *step, enum pawl_step_status status, int64_t now_ms);
 
-/* The event a wait of this type that ends at wake_at_ms gets, or NULL. */
-struct pw_event *pw_history_event_for(const struct pw_history *history, struct pw_text type, int64_t wake_at_ms);
+/* The oldest event of this type that was sent by then, or NULL. */
+struct pw_event *pw_history_event_for(const struct pw_history *history, struct pw_text type, int64_t until_ms);
 
 /* What an answer's type is, behind that of the wait, when it is a failure. */
 #define PW_ANSWER_FAILED "!"

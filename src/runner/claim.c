@@ -70,6 +70,8 @@ pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_c
         if (what == PW_CLAIM_DUE || what == PW_CLAIM_ALL)
             op->as.claim.share = share_of(runner, count);
         status = count > 0 || reaping ? pw_commit_run(runner->engine->commit, unit) : PAWL_OK;
+        if (status == PAWL_OK)
+            stamp(&op->as.claim, unit);
         *out_claim = &op->as.claim;
     }
     free(names);
@@ -91,7 +93,10 @@ pawl_status pw_runner_claim_limited(pawl_runner *runner, struct pw_unit *unit, s
                                          .owner = runner->owner,
                                          .lease_ms = runner->options.lease_ms };
     *out_claim = &op->as.claim;
-    return pw_commit_run(runner->engine->commit, unit);
+    pawl_status status = pw_commit_run(runner->engine->commit, unit);
+    if (status == PAWL_OK)
+        stamp(&op->as.claim, unit);
+    return status;
 }
 
 pawl_status pw_runner_next_due(pawl_runner *runner, int64_t after_ms, int64_t *out_at_ms, struct pawl_error *error)

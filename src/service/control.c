@@ -82,7 +82,9 @@ static pawl_status decide_terminate(struct pw_edit *edit, void *unused, struct p
     struct pw_op *op = pw_unit_add(edit->unit, PW_OP_FINISH);
     if (op == NULL)
         return PAWL_NOMEM;
-    op->as.finish = (struct pw_op_finish){ .instance = edit->instance.key, .outcome = PW_OUTCOME_TERMINATED };
+    op->as.finish = (struct pw_op_finish){ .instance = edit->instance.key,
+                                           .outcome = PW_OUTCOME_TERMINATED,
+                                           .newest_ms = edit->instance.updated_at_ms };
     edit->revokes = true;
     return PAWL_OK;
 }

@@ -68,7 +68,7 @@ static pawl_status put_back(struct pw_edit *edit, const struct pw_step_row *step
                                                 .attempts_max = step->attempts_max,
                                                 .timeout_ms = step->timeout_ms,
                                                 .created_at_ms = step->created_at_ms,
-                                                .updated_at_ms = edit->now_ms } };
+                                                .updated_at_ms = pw_not_before(edit->now_ms, step->updated_at_ms) } };
     *names_size += step->name.size + strlen(", ");
     return PAWL_OK;
 }

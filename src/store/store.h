@@ -11,7 +11,12 @@
  *  S4. A fence (instance, run, epoch) holds while nobody else moved the task.  Every op that moves a task raises its
  *      epoch by one; a task that is gone, or of another run, fails the fence.  What a fence has found stays so until
  *      the transaction has ended: where several are carried out at once, it locks its task's row.
- *  S5. Times that ops do not carry are the `now_ms` that apply() is handed, read once for the whole transaction.
+ *  S5. The time of a transaction is read once, behind its locks, from the store's clock; what the store only looks for may
+ *      go by an earlier one.  It is the time of all that ops do not carry.  What is recorded of a run
+ *      never goes back, whatever the clocks of those who record it say: the task's updated_at is the newest time of its
+ *      run, and an event, a change of the task and the end of the run are of that time at least; and no log line is
+ *      older than the line before it.  Times that say when something is to happen (due_at, locked_until) are the
+ *      clock's.  (A step's times are the turn's, which knows all steps of the run: history.h.)
  *  S6. Reads see every unit that was answered before the read began.
  *  S7. Transactions that are carried out at once do not wait for each other in a circle: each locks the tasks that its
  *      units name before anything else, in the order of their keys, then instances, in theirs; and what a claim, a reap
@@ -123,8 +128,7 @@ struct pw_store_ops {
     size_t (*lane_of)(struct pw_store *store, const struct pw_unit *unit);
 
     /* S1-S5.  Called by as many threads at once as there are lanes.  The error is filled when the whole fails. */
-    pawl_status (*apply)(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                         struct pawl_error *error);
+    pawl_status (*apply)(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error);
 
     /* Any number of threads at once.  PAWL_INSTANCE_NOT_FOUND where there is no such row. */
     pawl_status (*read_instance)(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,

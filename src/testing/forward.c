@@ -18,11 +18,10 @@ static int64_t forward_now_ms(struct pw_store *store)
     return inner->ops->now_ms(inner);
 }
 
-static pawl_status forward_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                                 struct pawl_error *error)
+static pawl_status forward_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     struct pw_store *inner = inner_of(store);
-    return inner->ops->apply(inner, units, count, now_ms, error);
+    return inner->ops->apply(inner, units, count, error);
 }
 
 static pawl_status forward_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,

@@ -150,20 +150,19 @@ static pawl_status die(struct pw_sweep_crash *crash, struct pw_unit **lost, size
 }
 
 /* Each unit in a transaction of its own: what happens to share one here may not elsewhere. */
-static pawl_status crash_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                               struct pawl_error *error)
+static pawl_status crash_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     struct pw_sweep_crash *crash = (struct pw_sweep_crash *)store;
     struct pw_store *inner = crash->forward.inner;
     if (!crash->counting)
-        return inner->ops->apply(inner, units, count, now_ms, error);
+        return inner->ops->apply(inner, units, count, error);
     if (crash->dead || pw_sweep_has_seen_enough(crash->watch))
         return refuse_as_dead(error);
     for (size_t i = 0; i < count; i++) {
         bool is_now = ++crash->applied == crash->crash_at;
         if (is_now && !crash->after)
             return die(crash, units + i, count - i, error);
-        pawl_status status = inner->ops->apply(inner, units + i, 1, now_ms, error);
+        pawl_status status = inner->ops->apply(inner, units + i, 1, error);
         if (status != PAWL_OK)
             return status;
         if (units[i]->status == PAWL_OK)

@@ -392,13 +392,13 @@ static void put_line(struct pw_trace *trace, int64_t now_ms, const struct pw_uni
     end_line(trace, start, last != NULL);
 }
 
-static pawl_status trace_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                               struct pawl_error *error)
+static pawl_status trace_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     struct trace_store *own = (struct trace_store *)store;
     struct pw_store *inner = own->forward.inner;
     struct pw_trace *trace = own->trace;
-    pawl_status status = inner->ops->apply(inner, units, count, now_ms, error);
+    int64_t now_ms = inner->ops->now_ms(inner); /* a world's time stands still meanwhile */
+    pawl_status status = inner->ops->apply(inner, units, count, error);
     pthread_mutex_lock(&trace->lock);
     for (size_t i = 0; i < count; i++) {
         bool whole_failed = status != PAWL_OK;

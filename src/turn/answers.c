@@ -5,6 +5,7 @@
  * and whoever is late finds it there.  Where it may have gone to an earlier run, or be missing for another reason, the wait
  * looks at the job or the child itself. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/limits.h"
 #include "engine/functions.h"
@@ -37,6 +38,13 @@ static pawl_status read_failure(struct failure_told *told, struct pw_text payloa
     return pw_scope_status(told->scope) == PAWL_NOMEM ? PAWL_NOMEM : PAWL_OK;
 }
 
+/* Now, and not before the event came that ends the wait, if one does. */
+static void stamp(pawl_lane *lane, struct pw_step *step, const struct pw_event *event)
+{
+    int64_t now_ms = pawl_now_ms(lane->turn->engine);
+    pw_step_stamp(lane->turn->history, step, pw_not_before(now_ms, event != NULL ? event->row.created_at_ms : 0));
+}
+
 /* ---- How a wait ends -------------------------------------------------------------------------------------------- */
 
 static pawl_status end_well(pawl_lane *lane, struct pw_step *step, struct pw_event *event, struct pw_text result)
@@ -46,8 +54,8 @@ static pawl_status end_well(pawl_lane *lane, struct pw_step *step, struct pw_eve
         return pw_turn_out_of_memory(turn);
     if (event != NULL)
         event->taken = true;
-    pw_recall_stamp(step, pawl_now_ms(turn->engine));
-    pw_step_finish(turn->history, step, PAWL_STEP_COMPLETED, step->row.updated_at_ms);
+    stamp(lane, step, event);
+    pw_step_finish(turn->history, step, PAWL_STEP_COMPLETED, pawl_now_ms(turn->engine));
     step->row.next_retry_at_ms = 0;
     step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
     step->row.event_at_ms = event != NULL ? event->row.created_at_ms : 0;
@@ -65,7 +73,7 @@ static pawl_status end_badly(pawl_lane *lane, struct pw_step *step, struct pw_ev
     }
     if (event != NULL)
         event->taken = true;
-    pw_recall_stamp(step, pawl_now_ms(lane->turn->engine));
+    stamp(lane, step, event);
     struct pw_attempt_failure failure = { .attempt = step->row.attempts,
                                           .name = told.name,
                                           .message = told.message,
@@ -165,7 +173,7 @@ static pawl_status wait_until(pawl_lane *lane, struct pw_step *step, int64_t wak
 {
     if (!step->in_store || step->row.wake_at_ms != wake_at_ms) {
         step->row.wake_at_ms = wake_at_ms;
-        pw_recall_stamp(step, pawl_now_ms(lane->turn->engine));
+        stamp(lane, step, NULL);
         pawl_status status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
         if (status != PAWL_OK)
             return status;
@@ -230,7 +238,7 @@ static pawl_status order_job(pawl_lane *lane, struct pw_step *step, const struct
     pawl_turn *turn = lane->turn;
     struct pw_job job = { .params = { NULL, 0 } };
     bool mocked;
-    pw_recall_stamp(step, pawl_now_ms(turn->engine));
+    stamp(lane, step, NULL);
     step->row.attempts_max = pw_policy_attempts_max(policy);
     step->row.timeout_ms = policy->timeout_ms;
     if (!pw_attempts_left(step->row.attempts, step->row.attempts_max)) {
@@ -247,7 +255,7 @@ static pawl_status order_job(pawl_lane *lane, struct pw_step *step, const struct
     step->row.attempts++;
     step->row.next_retry_at_ms = 0;
     step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
-    step->row.wake_at_ms = pw_time_after(step->row.updated_at_ms, policy->timeout_ms);
+    step->row.wake_at_ms = pw_time_after(pawl_now_ms(turn->engine), policy->timeout_ms);
     status = pw_recall_describe(lane, step, policy);
     if (status == PAWL_OK)
         status = write_order(lane, step, call, &job.params);
@@ -268,7 +276,7 @@ static pawl_status give_up_job(pawl_lane *lane, struct pw_step *step, const stru
                                           .may_retry = true,
                                           .policy = policy,
                                           .ends = pw_job_of_step(step, &job) ? &job : NULL };
-    pw_recall_stamp(step, pawl_now_ms(lane->turn->engine));
+    stamp(lane, step, NULL);
     return pw_boundary_fail(lane, step, &failure);
 }
 
@@ -282,7 +290,8 @@ static pawl_status miss_answer(pawl_lane *lane, struct pw_step *step, const stru
     return status != PAWL_OK || taken ? status : give_up_job(lane, step, policy, PAWL_JOB_ENDED);
 }
 
-/* A job that nobody takes is looked at more and more seldom, but at least once a minute. */
+/* A job that nobody takes is looked at more and more seldom, but at least once a minute.  So is one that is of a later time,
+ * because the clock was set back: nobody can take it before. */
 static int64_t longer(int64_t timeout_ms, int64_t queued_ms)
 {
     int64_t patience_ms = queued_ms < PW_LOOK_AT_JOB_MS ? queued_ms : PW_LOOK_AT_JOB_MS;
@@ -297,7 +306,7 @@ static pawl_status look_at_job(pawl_lane *lane, struct pw_step *step, const stru
     pawl_status status = look_at_target(lane, step, &arena, &job);
     int64_t now_ms = pawl_now_ms(lane->turn->engine);
     int64_t began_ms = job.started_at_ms > 0 ? job.started_at_ms : now_ms;
-    int64_t queued_ms = status == PAWL_OK && job.started_at_ms == 0 ? now_ms - job.created_at_ms : 0;
+    int64_t queued_ms = status == PAWL_OK && job.started_at_ms == 0 ? llabs(now_ms - job.created_at_ms) : 0;
     bool is_open = status == PAWL_OK && job.outcome == PW_OUTCOME_OPEN;
     pw_arena_clear(&arena);
     if (status != PAWL_OK && status != PAWL_INSTANCE_NOT_FOUND)
@@ -318,7 +327,7 @@ static pawl_status interrupt_call(pawl_lane *lane, struct pw_step *step)
     struct pw_job job;
     if (!pw_job_of_step(step, &job))
         return pw_recall_interrupt(lane);
-    pw_recall_stamp(step, pawl_now_ms(lane->turn->engine));
+    stamp(lane, step, NULL);
     step->row.status = PAWL_STEP_ERRORED;
     step->row.error_name = pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED));
     step->row.error_message = pw_text_of(given_up);
@@ -399,7 +408,7 @@ static pawl_status fail_wait(pawl_lane *lane, struct pw_step *step, pawl_status 
     struct pw_attempt_failure failure = { .attempt = step->row.attempts,
                                           .name = name.data != NULL ? name.data : pawl_status_name(why),
                                           .message = message.data != NULL ? message.data : pawl_status_text(why) };
-    pw_recall_stamp(step, pawl_now_ms(lane->turn->engine));
+    stamp(lane, step, NULL);
     return pw_boundary_fail(lane, step, &failure);
 }
 
@@ -507,7 +516,7 @@ static pawl_status token_look(pawl_lane *lane, struct pw_step *step, const void 
     pawl_status status = need_secret(lane, step);
     (void)question;
     if (status == PAWL_OK && !step->in_store) {
-        pw_recall_stamp(step, pawl_now_ms(turn->engine));
+        stamp(lane, step, NULL);
         status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
     }
     if (status != PAWL_OK)

@@ -187,7 +187,8 @@ static bool add_step(struct turn_unit *own, struct pw_step *step)
         return false;
     own->inserts_step = !step->in_store;
     if (own->inserts_step) /* again, when it was refused: rows come in the order of their numbers, for who follows them */
-        step->row.seq = ++history->seq_last;
+        pw_step_number(history, step);
+    history->newest_ms = pw_not_before(step->row.updated_at_ms, history->newest_ms);
     step->in_store = true;
     step->recorded_pass = history->pass;
     op->as.step = (struct pw_op_step){
@@ -363,7 +364,7 @@ static pawl_status fill_failure(pawl_turn *turn, struct pw_step *step, const str
     row->attempts = failure->attempt;
     row->result = (struct pw_text){ NULL, 0 };
     row->status = PAWL_STEP_WAITING;
-    row->updated_at_ms = now_ms;
+    pw_step_stamp(turn->history, step, now_ms);
     bool again = failure->may_retry && pw_attempts_left(failure->attempt, row->attempts_max);
     if (!again)
         pw_step_finish(turn->history, step, PAWL_STEP_ERRORED, now_ms);
@@ -501,7 +502,7 @@ pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t win
     snprintf(text, sizeof text, "%zu", winner);
     struct turn_unit *own = unit_new(turn);
     step->row.status = PAWL_STEP_COMPLETED;
-    step->row.created_at_ms = step->row.updated_at_ms = now_ms;
+    pw_step_stamp(turn->history, step, now_ms);
     if (own == NULL)
         return pw_turn_out_of_memory(turn);
     if (!pw_arena_text(&turn->history->arena, pw_text_of(text), &step->row.result) || !add_step(own, step) ||
@@ -556,6 +557,7 @@ static int64_t events_seen(const pawl_turn *turn)
 static pawl_status add_closing_op(struct turn_unit *own, const struct pw_closing *closing)
 {
     int64_t instance = own->turn->claim.fence.instance;
+    int64_t newest_ms = own->turn->history != NULL ? own->turn->history->newest_ms : 0;
     struct pw_op *op = pw_unit_add(&own->unit, closing->finish ? PW_OP_FINISH : PW_OP_PARK);
     if (op == NULL)
         return PAWL_NOMEM;
@@ -564,7 +566,8 @@ static pawl_status add_closing_op(struct turn_unit *own, const struct pw_closing
                                                .outcome = closing->outcome,
                                                .output = closing->output,
                                                .error_name = closing->error_name,
-                                               .error_message = closing->error_message };
+                                               .error_message = closing->error_message,
+                                               .newest_ms = newest_ms };
         return add_end_of_run(own, closing);
     }
     bool paused = closing->status == PW_TASK_PAUSED && closing->kind != PW_TASK_REPAIR;
@@ -575,7 +578,8 @@ static pawl_status add_closing_op(struct turn_unit *own, const struct pw_closing
                                        .due_at_ms = closing->due_at_ms,
                                        .is_job = own->turn->definition->is_function,
                                        .event_seq_seen = looks ? events_seen(own->turn) : -1,
-                                       .if_requested = paused };
+                                       .if_requested = paused,
+                                       .newest_ms = newest_ms };
     own->park = op;
     return PAWL_OK;
 }

@@ -212,13 +212,6 @@ pawl_status pawl_lane_check(pawl_lane *lane)
     return status;
 }
 
-void pw_recall_stamp(struct pw_step *step, int64_t now_ms)
-{
-    if (step->row.created_at_ms == 0)
-        step->row.created_at_ms = now_ms;
-    step->row.updated_at_ms = now_ms;
-}
-
 pawl_status pw_recall_describe(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
 {
     struct pw_text text = pw_text_cut(pw_text_of(policy->description), PW_DESCRIPTION_MAX);
@@ -327,7 +320,7 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
     int64_t now_ms = pawl_now_ms(turn->engine);
-    pw_recall_stamp(step, now_ms);
+    pw_step_stamp(turn->history, step, now_ms);
     step->row.attempts_max = pw_policy_attempts_max(policy);
     step->row.timeout_ms = policy->timeout_ms;
     if (!pw_attempts_left(step->row.attempts, step->row.attempts_max)) {
@@ -428,7 +421,7 @@ static pawl_status sleep_look(pawl_lane *lane, struct pw_step *step, const void 
         step->row.wake_at_ms = sleep->is_relative ? pw_time_after(now_ms, sleep->ms) : sleep->ms;
     bool over = now_ms >= step->row.wake_at_ms || (mocks != NULL && mocks->sleeps_disabled);
     if (is_new || over) {
-        pw_recall_stamp(step, now_ms);
+        pw_step_stamp(lane->turn->history, step, now_ms);
         step->row.status = over ? PAWL_STEP_COMPLETED : PAWL_STEP_WAITING;
         status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
         if (status != PAWL_OK || over)
@@ -499,7 +492,7 @@ static pawl_status take_event(pawl_lane *lane, struct pw_step *step, struct pw_e
 {
     struct pw_boundary boundary = { .lane = lane, .step = step, .event = event };
     event->taken = true;
-    pw_recall_stamp(step, now_ms);
+    pw_step_stamp(lane->turn->history, step, pw_not_before(now_ms, event->row.created_at_ms));
     step->row.status = PAWL_STEP_COMPLETED;
     step->row.result = event->row.payload;
     step->row.event_at_ms = event->row.created_at_ms;
@@ -510,7 +503,6 @@ pawl_status pw_recall_time_out(pawl_lane *lane, struct pw_step *step, int64_t no
                                const char *said)
 {
     struct pw_boundary boundary = { .lane = lane, .step = step, .unless_new_events = true };
-    pw_recall_stamp(step, now_ms);
     pw_step_finish(lane->turn->history, step, PAWL_STEP_ERRORED, now_ms);
     step->row.error_name = pw_text_of(pawl_status_name(PAWL_WAIT_FOR_EVENT_TIMEOUT));
     step->row.error_message = pw_text_of(message);
@@ -533,6 +525,13 @@ void pw_recall_take_back_timeout(pawl_turn *turn, struct pw_step *step)
     step->row.status = PAWL_STEP_WAITING;
     step->row.next_retry_at_ms = 0;
     step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
+}
+
+/* An event that is here before the wait is over has come in time, and so has one that was sent before the wait began.  Only
+ * where the clock was set back do their times say otherwise: a run's do not go back with it (H4). */
+static int64_t events_until(const struct pw_step *step, int64_t now_ms)
+{
+    return now_ms < step->row.wake_at_ms ? INT64_MAX : pw_not_before(step->row.wake_at_ms, step->row.created_at_ms);
 }
 
 struct wait {
@@ -564,13 +563,13 @@ static pawl_status event_look(pawl_lane *lane, struct pw_step *step, const void 
     bool is_changed = !pw_text_equal(step->row.wait_event_type, type); /* new, or the code waits for another one now */
     if (is_changed && !pw_arena_text(&turn->history->arena, type, &step->row.wait_event_type))
         return pw_turn_out_of_memory(turn);
-    struct pw_event *event = pw_history_event_for(turn->history, type, step->row.wake_at_ms);
+    struct pw_event *event = pw_history_event_for(turn->history, type, events_until(step, now_ms));
     if (event != NULL || now_ms >= step->row.wake_at_ms) {
         status = event != NULL ? take_event(lane, step, event, now_ms) : time_out(lane, step, now_ms);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
     if (is_changed) {
-        pw_recall_stamp(step, now_ms);
+        pw_step_stamp(lane->turn->history, step, now_ms);
         status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
         if (status != PAWL_OK)
             return status;

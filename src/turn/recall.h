@@ -1,4 +1,5 @@
-/* recall.h (internal) - what the durable calls of all kinds share.  All with the turn's lock held, but for pw_recall_ask().
+/* recall.h (internal) - what the durable calls of all kinds share.  All with the turn's lock held, but for pw_recall_ask()
+ * and pw_recall_enter().
  *
  * PAWL_CONFLICT never leaves the durable calls: it says "look at the step again". */
 #ifndef PW_TURN_RECALL_H
@@ -22,6 +23,9 @@ struct pw_call_name {
 /* One look at the step as it stands: an answer, why there is none, or PAWL_CONFLICT. */
 typedef pawl_status pw_look_fn(pawl_lane *lane, struct pw_step *step, const void *question,
                                struct pawl_answer *out_answer);
+/* Begins a durable call: leaves the author's code, and takes the lock once there is room for what the call may record (T7).
+ * The lock is held whatever this answers; PAWL_SUSPENDED: the lane is to unwind instead of waiting. */
+pawl_status pw_recall_enter(pawl_lane *lane) PAWL_MUST_CHECK;
 /* The whole of a durable call: takes the lock, reaches the step, and looks until there is an answer. */
 pawl_status pw_recall_ask(pawl_lane *lane, const struct pw_call_name *call, pw_look_fn *look, const void *question,
                           struct pawl_answer *out_answer) PAWL_MUST_CHECK;
@@ -41,8 +45,6 @@ pawl_status pw_recall_mock(pawl_lane *lane, struct pw_step *step, const struct p
 pawl_status pw_recall_wait(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kind) PAWL_MUST_CHECK;
 /* Events came that this turn has not seen.  Lets go of the lock while it reads. */
 pawl_status pw_recall_read_events(pawl_lane *lane) PAWL_MUST_CHECK;
-/* The row is written now. */
-void pw_recall_stamp(struct pw_step *step, int64_t now_ms);
 /* The wait ends with WAIT_FOR_EVENT_TIMEOUT, but only if no event came that this turn has not seen (T3).  message stays the
  * caller's; `said` is logged. */
 pawl_status pw_recall_time_out(pawl_lane *lane, struct pw_step *step, int64_t now_ms, const char *message,

@@ -17,8 +17,7 @@ static pawl_status say_failed(struct pawl_error *error)
     return PAWL_STORE_UNAVAILABLE;
 }
 
-static pawl_status apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                         struct pawl_error *error)
+static pawl_status apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     struct fault_store *own = (struct fault_store *)store;
     struct ledger *ledger = own->options.ledger;
@@ -29,7 +28,7 @@ static pawl_status apply(struct pw_store *store, struct pw_unit **units, size_t 
     if (fault_strikes(FAULT_APPLY_BEFORE))
         status = say_failed(error);
     if (status == PAWL_OK)
-        status = inner->ops->apply(inner, units, count, now_ms, error);
+        status = inner->ops->apply(inner, units, count, error);
     bool told = !fault_strikes(FAULT_APPLY_AFTER);
     if (status == PAWL_OK) {
         ledger->commits++;

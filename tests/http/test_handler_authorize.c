@@ -67,11 +67,10 @@ static const struct table_section both = { "both", ask_both, NULL, 0 };
 static struct pw_store_ops counting;
 static const struct pw_store_ops *true_ops;
 
-static pawl_status count_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                               struct pawl_error *error)
+static pawl_status count_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     store_reads++;
-    return true_ops->apply(store, units, count, now_ms, error);
+    return true_ops->apply(store, units, count, error);
 }
 
 static pawl_status count_read(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,

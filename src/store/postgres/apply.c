@@ -274,8 +274,7 @@ static void answer(struct pw_unit **units, size_t count, const struct outcome *o
     }
 }
 
-pawl_status pw_postgres_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                              struct pawl_error *error)
+pawl_status pw_postgres_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     struct pw_postgres *postgres = (struct pw_postgres *)store;
     int64_t until_ms = pw_system_monotonic_ms() + postgres->url.busy_ms;

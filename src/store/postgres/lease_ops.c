@@ -227,8 +227,8 @@ static bool pay(struct pw_transaction *transaction, struct pw_core_run *run, con
 
 bool pw_list_owed(struct pw_transaction *transaction, struct pw_rows *out_debts)
 {
-    *out_debts = (struct pw_rows){ .arena = &transaction->arena, .row_size = sizeof(struct pw_pg_debt) };
-    return pw_pg_owed_list(&transaction->postgres->owed, transaction->now_ms, out_debts);
+    *out_debts = (struct pw_rows){ .arena = &transaction->core.arena, .row_size = sizeof(struct pw_pg_debt) };
+    return pw_pg_owed_list(&transaction->postgres->owed, transaction->asked_at_ms, out_debts);
 }
 
 pawl_status pw_pay_owed(struct pw_transaction *transaction, bool has_just_looked)
@@ -269,7 +269,7 @@ pawl_status pw_keep_leases(struct pw_transaction *transaction)
     struct pw_core_run **runs = transaction->core.runs.list.rows;
     for (size_t i = 0; took_long && i < transaction->core.runs.list.count; i++) {
         struct pw_task *task = &runs[i]->task;
-        if (!runs[i]->has_task || !task->processing || task->locked_until_ms <= transaction->now_ms)
+        if (!runs[i]->has_task || !task->processing || task->locked_until_ms <= transaction->asked_at_ms)
             continue;
         task->locked_until_ms += passed;
         runs[i]->is_changed = true;

@@ -64,8 +64,7 @@ pawl_status pw_pg_write(struct pw_postgres *postgres, const struct pw_call *call
 void pw_pg_ask_time(struct pw_postgres *postgres, struct pw_pg_connection *connection, int64_t *sent_us);
 
 /* The store's functions, see store.h. */
-pawl_status pw_postgres_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                              struct pawl_error *error);
+pawl_status pw_postgres_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error);
 pawl_status pw_postgres_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
                                       struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error);
 pawl_status pw_postgres_read_instance_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,

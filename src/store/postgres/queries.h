@@ -88,15 +88,17 @@
     PG_CLAIMABLE(PG_LEASED " AND pause_requested = 0", "0", "locked_until", part) " UNION ALL "                        \
     PG_CLAIMABLE(PG_STARTABLE, "1", "due_at", part) ") d"                                                              \
     "   ORDER BY later, at, instance) c"                                                                               \
-    "  CROSS JOIN LATERAL (SELECT instance, run, epoch, workflow, kind, demand, event_seq, processing, started_at"     \
+    "  CROSS JOIN LATERAL (SELECT instance, run, epoch, workflow, kind, demand, event_seq, processing, started_at,"    \
+    "   greatest(updated_at, $2::bigint) AS updated_at"                                                                \
     "   FROM workflow_task WHERE instance = c.instance"                                                                \
     "   AND ((processing = 0 AND status < 2 AND due_at <= $2::bigint)"                                                 \
     "    OR (" PG_EXPIRED " AND pause_requested = 0 AND instance <> ALL($7::bigint[])))"                               \
     "   LIMIT 1 FOR UPDATE SKIP LOCKED) t"                                                                             \
     "  ORDER BY c.later, c.at, c.instance LIMIT " room "),"                                                            \
     " taken AS (UPDATE workflow_task SET status = 0, processing = 1, epoch = epoch + 1, owner = $4::bigint,"           \
-    "  locked_until = $2::bigint + $5::bigint, started_at = coalesce(started_at, $2::bigint),"                         \
-    "  updated_at = $2::bigint WHERE instance = ANY(ARRAY(SELECT instance FROM due)))"                                 \
+    "  locked_until = $2::bigint + $5::bigint,"                                                                        \
+    "  started_at = coalesce(started_at, greatest(updated_at, $2::bigint)),"                                           \
+    "  updated_at = greatest(updated_at, $2::bigint) WHERE instance = ANY(ARRAY(SELECT instance FROM due)))"           \
     " SELECT due.instance, due.run, due.epoch + 1, due.workflow, i.id, due.kind, due.event_seq, due.processing,"       \
     "  (due.started_at IS NULL)::int, i.created_at, CASE WHEN due.started_at IS NULL THEN i.params END,"               \
     "  coalesce(due.started_at, $2::bigint), due.demand, i.parent, i.parent_run, i.relation"                           \
@@ -312,7 +314,7 @@
     /* ---- Leases ---- */                                                                                             \
     QUERY(CLAIM_PAUSE_EXPIRED,                                                                                         \
         "UPDATE workflow_task SET status = 2, processing = 0, epoch = epoch + 1, owner = NULL, locked_until = NULL,"   \
-        " pause_requested = 0, updated_at = $2::bigint"                                                                \
+        " pause_requested = 0, updated_at = greatest(updated_at, $2::bigint)"                                          \
         " WHERE instance = ANY(ARRAY(SELECT e.instance FROM unnest($1::text[]) AS w (workflow) CROSS JOIN LATERAL ("   \
         "  SELECT instance FROM workflow_task WHERE workflow = w.workflow AND " PG_EXPIRED                             \
         "  AND pause_requested = 1 AND instance <> ALL($3::bigint[])"                                                  \

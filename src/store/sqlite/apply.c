@@ -130,8 +130,7 @@ static pawl_status begin_transaction(struct pw_sqlite_connection *connection, st
     return PAWL_BUSY;
 }
 
-pawl_status pw_sqlite_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                            struct pawl_error *error)
+pawl_status pw_sqlite_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
     struct pw_batch batch = { .sqlite = sqlite, .error = error };

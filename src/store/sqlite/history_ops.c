@@ -32,6 +32,13 @@ pawl_status pw_apply_step(struct pw_batch *batch, const struct pw_op_step *op)
     return pw_run_on_task(batch, &query);
 }
 
+/* An event goes behind all that there is of the run, also by its time: the next one is not before it, because count_event()
+ * leaves the same time in the task. */
+static int64_t time_of_event(const struct pw_batch *batch, const struct pw_look *look)
+{
+    return pw_not_before(batch->now_ms, look->updated_at_ms);
+}
+
 static pawl_status insert_event(struct pw_batch *batch, struct pw_op_event *op, const struct pw_look *look)
 {
     op->seq = look->event_seq + 1;

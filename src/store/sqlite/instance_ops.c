@@ -117,7 +117,7 @@ static pawl_status end_run(struct pw_batch *batch, struct pw_op_finish *op, bool
     if (!*out_found)
         return status;
     op->started_at_ms = look.started_at_ms;
-    op->completed_at_ms = batch->now_ms;
+    op->completed_at_ms = pw_not_before(pw_not_before(batch->now_ms, op->newest_ms), look.updated_at_ms);
 
     struct pw_query query;
     pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_FINISH);

@@ -25,6 +25,7 @@ static pawl_status read_claim(struct pw_batch *batch, int64_t instance, struct p
         claim->taken_over = pw_column_integer(&query) != 0;
         claim->is_first = pw_column_integer(&query) != 0;
         claim->has_instance = claim->is_first; /* later turns have more to read anyhow, and params can be large */
+        claim->updated_at_ms = pw_not_before(batch->now_ms, pw_column_time(&query));
         claim->created_at_ms = pw_column_integer(&query);
         claim->params = pw_column_text(&query, arena);
         if (claim->has_instance)

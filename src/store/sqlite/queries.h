@@ -95,14 +95,16 @@
     QUERY(TASK_PARK,                                                                                                   \
         "UPDATE workflow_task SET status = ?2, kind = ?3, due_at = ?4, processing = 0, epoch = epoch + 1,"             \
         " owner = NULL, locked_until = NULL, pause_requested = 0, updated_at = ?5 WHERE instance = ?1")                \
-    QUERY(TASK_PAUSE, "UPDATE workflow_task SET pause_requested = ?2, updated_at = ?3 WHERE instance = ?1")            \
+    QUERY(TASK_PAUSE,                                                                                                  \
+        "UPDATE workflow_task SET pause_requested = ?2, updated_at = max(updated_at, ?3) WHERE instance = ?1")         \
     QUERY(TASK_DEMAND,                                                                                                 \
         "UPDATE workflow_task SET demand = max(demand, ?2), event_seq = event_seq + 1,"                                \
-        " pause_requested = CASE ?2 WHEN 0 THEN pause_requested ELSE 0 END, updated_at = ?3 WHERE instance = ?1")      \
+        " pause_requested = CASE ?2 WHEN 0 THEN pause_requested ELSE 0 END, updated_at = max(updated_at, ?3)"          \
+        " WHERE instance = ?1")                                                                                        \
     QUERY(TASK_DEMAND_NOW,                                                                                             \
         "UPDATE workflow_task SET demand = max(demand, ?2), event_seq = event_seq + 1, status = 0, kind = 2,"          \
         " due_at = ?3, processing = 0, epoch = epoch + 1, owner = NULL, locked_until = NULL, pause_requested = 0,"     \
-        " updated_at = ?3 WHERE instance = ?1")                                                                        \
+        " updated_at = max(updated_at, ?3) WHERE instance = ?1")                                                       \
     QUERY(TASK_DELETE, "DELETE FROM workflow_task WHERE instance = ?1")                                                \
     QUERY(TASK_CLAIMABLE,                                                                                              \
         "SELECT t.run, t.epoch, t.workflow, i.id, t.kind, t.demand, t.event_seq, t.processing,"                        \
@@ -112,7 +114,8 @@
     QUERY(TASK_TAKE,                                                                                                   \
         "UPDATE workflow_task SET status = 0, processing = 1, epoch = epoch + 1, owner = ?2, locked_until = ?3,"       \
         " kind = CASE kind WHEN 4 THEN 2 ELSE kind END,"                                                               \
-        " pause_requested = pause_requested & ?4, started_at = coalesce(started_at, ?5), updated_at = ?5"              \
+        " pause_requested = pause_requested & ?4, started_at = coalesce(started_at, max(updated_at, ?5)),"             \
+        " updated_at = max(updated_at, ?5)"                                                                            \
         " WHERE instance = ?1")                                                                                        \
                                                                                                                        \
     QUERY(CLAIM_PAUSE_EXPIRED,                                                                                         \
@@ -180,7 +183,8 @@
         " relation) VALUES (?1, ?2, 1, ?3, ?4, ?4, ?5, ?6, ?7) ON CONFLICT (workflow, id) DO NOTHING")                 \
     QUERY(INSTANCE_RESTART,                                                                                            \
         "UPDATE workflow_instance SET run = run + 1, outcome = NULL, output = NULL, error_name = NULL,"                \
-        " error_message = NULL, updated_at = ?3, started_at = NULL, completed_at = NULL WHERE key = ?1 AND run = ?2")  \
+        " error_message = NULL, updated_at = max(updated_at, ?3), started_at = NULL, completed_at = NULL"              \
+        " WHERE key = ?1 AND run = ?2")                                                                                \
     QUERY(INSTANCE_FINISH,                                                                                             \
         "UPDATE workflow_instance SET outcome = ?2, output = ?3, error_name = ?4, error_message = ?5, updated_at = ?6,"\
         " completed_at = ?6, started_at = ?7 WHERE key = ?1")                                                          \

@@ -46,8 +46,7 @@ pawl_status pw_sqlite_forget_runners(struct pw_sqlite *sqlite, struct pw_sqlite_
                                      struct pw_arena *arena, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* The store's functions, see store.h. */
-pawl_status pw_sqlite_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                            struct pawl_error *error);
+pawl_status pw_sqlite_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error);
 pawl_status pw_sqlite_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
                                     struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error);
 pawl_status pw_sqlite_read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,

@@ -99,7 +99,7 @@ pawl_status pw_apply_park(struct pw_batch *batch, struct pw_op_park *op)
     pw_bind_integer(&query, op->status_set);
     pw_bind_integer(&query, goes_on ? PW_TASK_RESUME : op->kind);
     pw_bind_integer(&query, op->due_at_ms_set);
-    pw_bind_integer(&query, batch->now_ms);
+    pw_bind_integer(&query, pw_not_before(pw_not_before(batch->now_ms, op->newest_ms), look.updated_at_ms));
     return pw_query_run(&query, batch->error);
 }
 
