@@ -172,6 +172,22 @@ void contract_jump(struct contract *contract, int64_t by_ms)
     pawl_world_jump_ms(contract->world, by_ms);
 }
 
+pawl_status contract_take_over(struct contract *contract, pawl_runner *other, int64_t *out_processed)
+{
+    enum { LEASE_MS = 30000 };
+    int64_t processed = 0;
+    pawl_status status = PAWL_OK;
+    contract_jump(contract, LEASE_MS + 1000);
+    for (int i = 0; i < 2 && processed == 0 && status == PAWL_OK;
+         i++) { /* a runner that lives is watched for a lease */
+        status = pawl_runner_tick(other, 1, 0, &processed, NULL);
+        contract_jump(contract, processed == 0 ? LEASE_MS : 0);
+    }
+    if (out_processed != NULL)
+        *out_processed = processed;
+    return status;
+}
+
 int64_t contract_now(const struct contract *contract)
 {
     return pawl_world_now_ms(contract->world);

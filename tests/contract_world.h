@@ -80,6 +80,8 @@ void contract_deploy(struct contract *contract, pawl_workflow_fn *run);
 void contract_idle(struct contract *contract);
 void contract_advance(struct contract *contract, const char *duration);
 void contract_jump(struct contract *contract, int64_t by_ms);
+/* Time goes on without the world's runner until the other one may take its leases; then that one ticks once. */
+pawl_status contract_take_over(struct contract *contract, pawl_runner *other, int64_t *out_processed);
 int64_t contract_now(const struct contract *contract);
 /* How many turns one tick took: 0 or 1. */
 int64_t contract_tick(struct contract *contract);

@@ -80,6 +80,7 @@ static void make_fence(struct trial *trial, struct pw_unit *unit, const struct s
     op->unless_pause = trial_once_in(trial, 8);
     op->unless_new_events = trial_once_in(trial, 8);
     op->event_seq_seen = trial_below(trial, 3);
+    op->lease_ms = trial_once_in(trial, 4) ? 1000 * (1 + trial_below(trial, 40)) : 0;
 }
 
 /* Of one that is there, mostly of the run that it is in. */

@@ -112,6 +112,17 @@ pawl_turn *hand_poll_with(struct hand *hand, pawl_runner *runner)
     return turn;
 }
 
+pawl_turn *hand_take_over(struct hand *hand)
+{
+    pawl_turn *turn = NULL;
+    for (int i = 0; i < 2 && turn == NULL; i++) { /* a runner that lives is watched for a lease */
+        hand_advance_ms(hand, 1001);
+        turn = hand_poll_with(hand, hand->other);
+    }
+    assert_non_null(turn);
+    return turn;
+}
+
 pawl_turn *hand_poll(struct hand *hand)
 {
     pawl_turn *turn = hand_poll_with(hand, hand->runner);

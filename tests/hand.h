@@ -33,6 +33,8 @@ void hand_send(struct hand *hand, const char *id, const char *type, const char *
 
 /* NULL: none is due. */
 pawl_turn *hand_poll_with(struct hand *hand, pawl_runner *runner);
+/* Time goes on until the other runner may take a lease of the first, which it does. */
+pawl_turn *hand_take_over(struct hand *hand);
 /* With the first runner; fails the test when none is due. */
 pawl_turn *hand_poll(struct hand *hand);
 /* Ended turns are gone; nothing in these tests makes one wait for a commit. */

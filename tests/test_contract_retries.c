@@ -335,10 +335,9 @@ static pawl_status body_overtaken(pawl_step *step, const pawl_value *input, pawl
         return pawl_fail(step, "Broken", "by the other runner");
     }
     pawl_runner *other = NULL;
-    contract_jump(contract, 31 * SECOND_MS);
     pawl_status status = pawl_runner_open(contract->engine, NULL, &other, NULL);
     if (status == PAWL_OK)
-        status = pawl_runner_tick(other, 1, 0, &contract->number, NULL);
+        status = contract_take_over(contract, other, &contract->number);
     pawl_runner_close(other);
     contract_trace(contract, "%s, cancelled %d] ", pawl_status_name(status), (int)pawl_step_cancelled(step));
     return pawl_result(step, out_result, "s", "too late");

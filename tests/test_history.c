@@ -156,6 +156,42 @@ static void an_answer_is_new_once_a_turn_and_replay_from_the_next_turn_on(void *
     pw_history_free(history);
 }
 
+/* As a turn records it. */
+static void record(struct pw_history *history, struct pw_step *step, int64_t begun_ms, int64_t now_ms)
+{
+    pw_step_stamp(history, step, begun_ms);
+    pw_step_finish(history, step, PAWL_STEP_COMPLETED, now_ms);
+    pw_step_number(history, step);
+}
+
+static void steps_have_times_in_the_order_of_their_numbers(void **state)
+{
+    (void)state;
+    struct pw_history *history = pw_history_new();
+    struct pw_step *a = pw_history_add(history, pw_text_of("a"), PAWL_STEP_DO);
+    struct pw_step *b = pw_history_add(history, pw_text_of("b"), PAWL_STEP_DO);
+    struct pw_step *c = pw_history_add(history, pw_text_of("c"), PAWL_STEP_DO);
+    struct pw_step *d = pw_history_add(history, pw_text_of("d"), PAWL_STEP_DO);
+    pw_history_begin_turn(history, 1000);
+
+    pw_step_stamp(history, a, 1010); /* whose body takes long */
+    record(history, b, 1020, 1030);
+    record(history, a, 1010, 1040);
+    assert_int_equal(b->row.created_at_ms, 1020);
+    assert_int_equal(a->row.created_at_ms, 1020); /* it is recorded after b */
+    assert_int_equal(a->row.updated_at_ms, 1040);
+
+    record(history, c, 500, 510); /* the clock was set back */
+    assert_int_equal(c->row.created_at_ms, 1020);
+    assert_int_equal(c->row.updated_at_ms, 1041); /* it finished after a, which is told by nothing else */
+
+    pw_history_begin_turn(history, 1100); /* by somebody whose clock is right */
+    record(history, d, 900, 910);
+    assert_int_equal(d->row.created_at_ms, 1100);
+    assert_int_equal(d->row.updated_at_ms, 1100);
+    pw_history_free(history);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -23,8 +23,9 @@ static struct pw_store *open_other(struct fixture *fixture)
 {
     struct pw_store *store = NULL;
     atomic_store(&others_ms, FIXTURE_NOW_MS);
-    assert_int_equal(pw_store_open(fixture->url, (struct pawl_clock){ others_now, NULL }, &store, &fixture->error),
-                     PAWL_OK);
+    assert_int_equal(
+        pw_store_open(fixture->url, (struct pawl_clock){ .now_ms = others_now, .user = NULL }, &store, &fixture->error),
+        PAWL_OK);
     return store;
 }
 
@@ -179,7 +180,7 @@ static void a_worker_outside_waits_for_nobody_when_it_renews_its_lease(void **st
 {
     struct fixture *fixture = *state;
     struct pw_op_create *op = add_create(fixture_unit(fixture), "job", "a");
-    op->hold_owner = PW_OWNER_OUTSIDE;
+    op->hold_owner = FIXTURE_OUTSIDE;
     op->hold_lease_ms = FIXTURE_LEASE_MS;
     fixture_apply(fixture);
     struct pw_fence at = op->fence;
@@ -187,7 +188,7 @@ static void a_worker_outside_waits_for_nobody_when_it_renews_its_lease(void **st
     lock_task(other, at);
     fixture->now_ms += LATER_MS;
     struct pw_lease lease = { .fence = at, .lost = true };
-    renew_for(fixture, PW_OWNER_OUTSIDE, &lease, 1);
+    renew_for(fixture, FIXTURE_OUTSIDE, &lease, 1);
     assert_false(lease.lost);
     execute(other, "COMMIT");
     (void)create_instance(fixture, "order", "b");
@@ -318,14 +319,13 @@ static void two_claims_of_a_limited_function_in_one_transaction_do_not_keep_each
 struct applying {
     struct pw_store *store;
     struct pw_unit units[2];
-    int64_t now_ms;
     pawl_status status;
     pthread_t thread;
 };
 
-static void applying_init(struct applying *applying, struct pw_store *store, int64_t now_ms)
+static void applying_init(struct applying *applying, struct pw_store *store)
 {
-    *applying = (struct applying){ .store = store, .now_ms = now_ms };
+    *applying = (struct applying){ .store = store };
     pw_unit_init(&applying->units[0]);
     pw_unit_init(&applying->units[1]);
 }
@@ -334,7 +334,7 @@ static void *apply_both(void *user)
 {
     struct applying *applying = user;
     struct pw_unit *units[] = { &applying->units[0], &applying->units[1] };
-    applying->status = applying->store->ops->apply(applying->store, units, 2, applying->now_ms, NULL);
+    applying->status = applying->store->ops->apply(applying->store, units, 2, NULL);
     return NULL;
 }
 
@@ -377,7 +377,7 @@ static void a_mutation_that_outlasts_its_lease_renews_it_itself(void **state) /*
     PGconn *raw = connect_raw(fixture);
     execute(raw, "SELECT pg_advisory_lock(77)");
     fixture->now_ms += LATER_MS;
-    applying_init(&applying, fixture->store, FIXTURE_NOW_MS);
+    applying_init(&applying, fixture->store);
     add_slow_step(&applying.units[0], at);
     applying_start(&applying, fixture);
     renew_in_vain(fixture, at);
@@ -399,7 +399,7 @@ static void a_mutation_of_another_process_costs_no_lease_that_is_locked_meanwhil
     struct applying applying;
     PGconn *raw = connect_raw(fixture);
     execute(raw, "SELECT pg_advisory_lock(77)");
-    applying_init(&applying, other, FIXTURE_NOW_MS);
+    applying_init(&applying, other);
     (void)add_event(&applying.units[0], at, "e", "hello");
     add_slow_step(&applying.units[1], theirs);
     applying_start(&applying, fixture);
@@ -425,7 +425,7 @@ static void who_waits_for_one_task_costs_another_that_he_has_no_lease(void **sta
     struct applying applying;
     PGconn *raw = connect_raw(fixture);
     lock_task(raw, second);
-    applying_init(&applying, other, FIXTURE_NOW_MS);
+    applying_init(&applying, other);
     (void)add_event(&applying.units[0], at, "e", "hello");
     (void)add_event(&applying.units[1], second, "e", "hello");
     applying_start(&applying, fixture);
@@ -450,7 +450,7 @@ static void a_lease_that_is_given_behind_a_long_mutation_is_not_over_when_it_beg
         struct applying applying;
         PGconn *raw = connect_raw(fixture);
         execute(raw, "SELECT pg_advisory_lock(77)");
-        applying_init(&applying, other, FIXTURE_NOW_MS);
+        applying_init(&applying, other);
         add_slow_step(&applying.units[0], slow);
         if (claims == 1) {
             (void)create_instance(fixture, "job", "a");
@@ -481,7 +481,7 @@ static void a_mutation_that_fails_after_a_long_time_costs_no_lease(void **state)
     struct applying applying;
     PGconn *raw = connect_raw(fixture);
     execute(raw, "SELECT pg_advisory_lock(77)");
-    applying_init(&applying, other, FIXTURE_NOW_MS);
+    applying_init(&applying, other);
     add_slow_step(&applying.units[0], at);
     (void)add_sql(&applying.units[0], "SELECT 1 / 0", NULL);
     applying_start(&applying, fixture);
@@ -516,7 +516,7 @@ static void a_debt_that_is_younger_than_a_look_is_not_forgotten_by_it(void **sta
     lock_task(raw, at);
     fixture->now_ms += LATER_MS;
     renew_in_vain(fixture, at);
-    applying_init(&applying, fixture->store, fixture->now_ms);
+    applying_init(&applying, fixture->store);
     add_event(&applying.units[0], told, "e", "hello")->is_answer = true;
     applying_start(&applying, fixture); /* has looked at it */
 
@@ -548,7 +548,7 @@ static void a_store_takes_no_lease_away_that_it_owes(void **state) /* C1 */
     fixture->now_ms = FIXTURE_NOW_MS + LATER_MS;
     renew_in_vain(fixture, at);
     fixture->now_ms = FIXTURE_NOW_MS + OVER_MS;
-    applying_init(&applying, fixture->store, fixture->now_ms);
+    applying_init(&applying, fixture->store);
     add_event(&applying.units[0], told, "e", "hello")->is_answer = true;
     const struct pw_op_claim *claim = add_claim(&applying.units[1], &name, FIXTURE_OWNER, 1, 0);
     applying_start(&applying, fixture);

@@ -66,7 +66,8 @@ struct session {
     atomic_bool may_go;
 };
 
-static _Thread_local struct session *playing; /* NULL: the gate is open */
+static _Thread_local struct session *playing;     /* NULL: the gate is open */
+static _Thread_local const struct session *doing; /* its deed, behind a gate or not */
 
 int __real_PQsendQueryPrepared(PGconn *db, const char *name, int count, const char *const *values, const int *sizes,
                                const int *formats, int format);
@@ -119,6 +120,12 @@ static int64_t time_of(enum deed deed)
 {
     bool is_later = deed == CLAIM_EXPIRED || deed == RETRY || (deed >= WAIT && deed < FAMILY_DEEDS_END);
     return FIXTURE_NOW_MS + DEAD_MS + (is_later ? 2 * LEASE_MS : deed == RENEW ? 3 * LEASE_MS / 2 : 0);
+}
+
+/* Each deed has a time of its own. */
+static int64_t session_now(void *user)
+{
+    return doing != NULL ? time_of(doing->deed) : ((struct fixture *)user)->now_ms;
 }
 
 static struct pw_op_create *add_member(struct pw_unit *unit, struct pw_fence parent, const char *workflow,
@@ -203,7 +210,7 @@ static void prepare(struct session *session)
                                                                  .workflow_count = 1,
                                                                  .max = 4,
                                                                  .leased_max = 2,
-                                                                 .owner = PW_OWNER_OUTSIDE,
+                                                                 .owner = FIXTURE_OUTSIDE,
                                                                  .lease_ms = LEASE_MS };
         break;
     case RELEASE:
@@ -235,9 +242,11 @@ static bool sees_child_open(const struct session *session)
 static void do_deed(struct session *session, struct pawl_error *error)
 {
     struct pw_unit *unit = &session->unit;
-    session->whole = session->store->ops->apply(session->store, &unit, 1, time_of(session->deed), error);
+    doing = session;
+    session->whole = session->store->ops->apply(session->store, &unit, 1, error);
     if (session->deed == RETRY)
         session->saw_child_open = sees_child_open(session);
+    doing = NULL;
 }
 
 static void *play_session(void *user)
@@ -658,8 +667,10 @@ static struct orders *begin_orders(struct fixture *fixture, const struct scene *
     orders->fixture = fixture;
     orders->scene = scene;
     orders->clinic = fixture_open_store(fixture);
-    for (int i = 0; i < SESSIONS; i++)
-        orders->sessions[i].store = fixture_open_store(fixture);
+    for (int i = 0; i < SESSIONS; i++) {
+        struct pawl_clock clock = { .now_ms = session_now, .user = fixture };
+        assert_int_equal(pw_store_open(fixture->url, clock, &orders->sessions[i].store, &fixture->error), PAWL_OK);
+    }
     return orders;
 }
 

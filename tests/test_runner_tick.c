@@ -103,7 +103,7 @@ static int set_up(void **state)
     pthread_mutex_init(&trail.lock, NULL);
     trail.running = &world;
     options.store_url = place.url;
-    options.clock = (struct pawl_clock){ stopped_now, &world };
+    options.clock = (struct pawl_clock){ .now_ms = stopped_now, .user = &world };
     runner_options.lease_ms = 5000;
     assert_ok(pawl_open(&options, &world.engine, &world.error), world.error);
     world.scope = pawl_scope_new();
@@ -150,7 +150,7 @@ static int64_t next_wake_in_ms(void)
 
 /* ---- Playing another runner -------------------------------------------------------------------------------------------- */
 
-static struct pw_fence claim_as_foreigner(const char *workflow, int64_t lease_ms)
+static size_t try_to_claim(const char *workflow, int64_t lease_ms, struct pw_fence *out_fence)
 {
     const struct pw_text name = pw_text_of(workflow);
     struct pw_unit unit;
@@ -160,9 +160,17 @@ static struct pw_fence claim_as_foreigner(const char *workflow, int64_t lease_ms
         .workflows = &name, .workflow_count = 1, .max = 1, .owner = FOREIGN_OWNER, .lease_ms = lease_ms
     };
     assert_int_equal(pw_commit_run(world.engine->commit, &unit), PAWL_OK);
-    assert_int_equal(op->as.claim.claim_count, 1);
-    struct pw_fence fence = op->as.claim.claims[0].fence;
+    size_t count = op->as.claim.claim_count;
+    if (count > 0)
+        *out_fence = op->as.claim.claims[0].fence;
     pw_unit_clear(&unit);
+    return count;
+}
+
+static struct pw_fence claim_as_foreigner(const char *workflow, int64_t lease_ms)
+{
+    struct pw_fence fence = { 0 };
+    assert_int_equal(try_to_claim(workflow, lease_ms, &fence), 1);
     return fence;
 }
 
@@ -216,8 +224,12 @@ static void C1_a_pending_task_ignores_leases(void **state)
 
 static void take_over(struct running *running)
 {
-    running->skew_ms += 5000; /* this runner's lease is over */
-    (void)claim_as_foreigner("meddled", 1000);
+    struct pw_fence fence;
+    running->skew_ms += 5000;                         /* this runner's lease is over */
+    if (try_to_claim("meddled", 1000, &fence) == 0) { /* but it lives: it is watched first */
+        running->skew_ms += 1000;
+        (void)claim_as_foreigner("meddled", 1000);
+    }
     trail.meanwhile = NULL;
 }
 
@@ -442,6 +454,109 @@ static void C6_threads_and_ticks_share_one_engine_on_a_file(void **state)
     tick_beside_threads(true);
 }
 
+/* ---- Long bodies: on a file and the system's clock ------------------------------------------------------------------- */
+
+enum { LEASE_MS = 300 };
+
+static struct {
+    struct store_place place;
+    int renewals_wanted; /* the body waits until its lease was renewed so often */
+    bool expires;        /* or until it has expired */
+    int64_t left_ms;     /* of the lease, when the body began */
+    atomic_int bodies;
+} lengthy;
+
+static int64_t lease_end(void)
+{
+    return store_place_number(&lengthy.place, "SELECT max(locked_until) FROM workflow_task");
+}
+
+static bool has_seen_enough(pawl_step *step, int renewals)
+{
+    return lengthy.expires ? lease_end() < pawl_now_ms(pawl_step_engine(step)) : renewals >= lengthy.renewals_wanted;
+}
+
+static pawl_status take_long(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS, end_ms = lease_end();
+    int renewals = 0;
+    (void)input;
+    (void)out_result;
+    atomic_fetch_add(&lengthy.bodies, 1);
+    lengthy.left_ms = end_ms - pawl_now_ms(pawl_step_engine(step));
+    while (!has_seen_enough(step, renewals)) {
+        if (monotonic_ms() > until_ms)
+            return pawl_fail_for_good(step, "Patience", "%d renewals", renewals);
+        int64_t now_ms = lease_end();
+        renewals += now_ms > end_ms;
+        end_ms = now_ms;
+        rest_a_little();
+    }
+    return PAWL_OK;
+}
+
+static pawl_status long_one(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    const struct pawl_step_options options = { .timeout = lengthy.expires ? "100 ms" : "1 hour",
+                                               .retries = PAWL_NO_RETRIES };
+    (void)params;
+    return pawl_do(run, "long", &options, take_long, NULL, out_result);
+}
+
+static struct pawl_instance tick_long(bool alone)
+{
+    struct running running;
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+    pawl_runner *runner;
+    options.lease_ms = LEASE_MS;
+    options.tick_alone = alone;
+    running_open(&running, true);
+    lengthy.place = database_place(running.path);
+    running_register(&running, "long", long_one, NULL);
+    running_create(&running, "long", "l");
+    assert_ok(pawl_runner_open(running.engine, &options, &runner, &running.error), running.error);
+    assert_ok(pawl_runner_tick(runner, 0, 0, NULL, &running.error), running.error);
+    struct pawl_instance instance = running_get(&running, "long", "l");
+    instance.error_name = instance.error_name != NULL ? "some" : NULL; /* the rest goes with the scope */
+    pawl_runner_close(runner);
+    running_close(&running);
+    return instance;
+}
+
+static void C6_a_tick_renews_its_lease_while_a_body_runs(void **state)
+{
+    (void)state;
+    memset(&lengthy, 0, sizeof lengthy);
+    lengthy.renewals_wanted = 6;
+
+    assert_int_equal(tick_long(false).status, PAWL_COMPLETE);
+
+    assert_int_equal(atomic_load(&lengthy.bodies), 1);
+    assert_in_range(lengthy.left_ms, 1, LEASE_MS);
+}
+
+static void C6_a_tick_does_not_renew_the_lease_of_a_body_that_outlived_its_timeout(void **state)
+{
+    (void)state;
+    memset(&lengthy, 0, sizeof lengthy);
+    lengthy.expires = true;
+
+    assert_int_equal(tick_long(false).status, PAWL_ERRORED);
+
+    assert_int_equal(atomic_load(&lengthy.bodies), 1);
+}
+
+static void C6_the_lease_of_a_tick_that_is_alone_covers_the_timeout(void **state)
+{
+    (void)state;
+    memset(&lengthy, 0, sizeof lengthy);
+
+    assert_int_equal(tick_long(true).status, PAWL_COMPLETE);
+
+    /* A slow transaction lengthens the leases in it. */
+    assert_in_range(lengthy.left_ms, 3600000, 3600000 + PATIENCE_MS);
+}
+
 static void a_started_runner_is_not_ticked(void **state)
 {
     (void)state;
@@ -471,6 +586,9 @@ int main(void)
         TEST(C1_two_ticking_runners_take_different_runs),
         TEST(C6_threads_and_ticks_share_one_engine),
         TEST(C6_threads_and_ticks_share_one_engine_on_a_file),
+        TEST(C6_a_tick_renews_its_lease_while_a_body_runs),
+        TEST(C6_a_tick_does_not_renew_the_lease_of_a_body_that_outlived_its_timeout),
+        TEST(C6_the_lease_of_a_tick_that_is_alone_covers_the_timeout),
         TEST(a_started_runner_is_not_ticked),
     };
     return cmocka_run_group_tests_name("runner, ticking", tests, NULL, NULL);

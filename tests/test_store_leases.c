@@ -208,7 +208,15 @@ static void the_next_due_time_is_the_earliest_task_or_lease(void **state)
     TEST(pending_tasks_ignore_lease_columns)                                                                           \
     TEST(a_lease_is_renewed_only_while_it_is_owned)                                                                    \
     TEST(another_owners_lease_is_not_renewed)                                                                          \
-    TEST(the_next_due_time_is_the_earliest_task_or_lease)
+    TEST(the_next_due_time_is_the_earliest_task_or_lease)                                                              \
+    TEST(a_fence_renews_the_lease_when_it_holds)                                                                       \
+    TEST(an_expired_lease_of_a_runner_that_lives_is_taken_when_it_was_seen_for_a_lease)                                \
+    TEST(a_runner_that_is_gone_loses_its_leases_when_they_expire)                                                      \
+    TEST(a_renewal_is_seen_and_the_watch_begins_anew)                                                                  \
+    TEST(a_lease_that_reaping_saw_is_taken_when_it_expires)                                                            \
+    TEST(a_pause_of_a_runner_that_lives_waits_for_it)                                                                  \
+    TEST(what_is_watched_counts_as_leased)                                                                             \
+    TEST(what_a_share_leaves_out_is_neither_claimed_nor_due)
 /* clang-format on */
 
 RUN_ON_ALL_STORES(TESTS)

@@ -1,6 +1,9 @@
 /* test_turn_leases.c - engine.h driven by hand: lost leases, control from outside, other runners. */
 #include "hand.h"
 
+#include "engine/engine.h"
+#include "turn/turn.h"
+
 /* ---- Leases ------------------------------------------------------------------------------------------------------------------ */
 
 static void C1_a_run_is_handed_to_one_of_two_polling_runners(void **state)
@@ -32,9 +35,7 @@ static void C1_after_a_lost_lease_nothing_is_recorded(void **state)
     hand_create(hand, "r");
     pawl_turn *lost = hand_poll(hand);
     pawl_attempt *attempt = expect_run(pawl_turn_lane(lost), "s");
-    hand_advance_ms(hand, 1001);
-    pawl_turn *turn = hand_poll_with(hand, hand->other);
-    assert_non_null(turn);
+    pawl_turn *turn = hand_take_over(hand);
 
     (void)!pawl_attempt_complete(attempt, "\"lost\"", strlen("\"lost\""));
     if (recall(pawl_turn_lane(lost), "s", &answer) == PAWL_OK) { /* taken, but not durable yet */
@@ -78,8 +79,7 @@ static void C1_a_renewal_that_finds_the_lease_gone_cancels_the_attempt(void **st
     hand_create(hand, "r");
     pawl_turn *lost = hand_poll(hand);
     pawl_attempt *attempt = expect_run(pawl_turn_lane(lost), "s");
-    hand_advance_ms(hand, 1001);
-    pawl_turn *turn = hand_poll_with(hand, hand->other);
+    pawl_turn *turn = hand_take_over(hand);
     assert_false(pawl_attempt_cancelled(attempt));
 
     assert_ok(pawl_runner_renew(hand->runner, &hand->error), hand->error);
@@ -92,6 +92,127 @@ static void C1_a_renewal_that_finds_the_lease_gone_cancels_the_attempt(void **st
     pawl_turn_finish(turn, NULL, 0);
     hand_done_with(hand, hand->other, turn);
     assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+}
+
+/* When the lease of "r" ends, by the store. */
+static int64_t leased_until(struct hand *hand)
+{
+    struct pw_store *store = hand->engine->store;
+    struct pw_arena arena = { 0 };
+    struct pw_instance row;
+    assert_int_equal(
+        store->ops->read_instance(store, &arena, pw_text_of("polled"), pw_text_of("r"), &row, &hand->error), PAWL_OK);
+    pw_arena_clear(&arena);
+    return row.task.locked_until_ms;
+}
+
+static void C1_a_body_begins_without_a_question_while_a_third_of_the_lease_is_left(void **state)
+{
+    struct hand *hand = *state;
+    hand_create(hand, "r");
+    pawl_turn *turn = hand_poll(hand);
+    hand_advance_ms(hand, 667);
+    pawl_attempt *attempt = expect_run(pawl_turn_lane(turn), "s");
+
+    assert_int_equal(leased_until(hand), START_MS + 1000);
+    assert_int_equal(pawl_attempt_complete(attempt, NULL, 0), PAWL_OK);
+    hand_finish(hand, turn, NULL);
+}
+
+static void C1_after_a_pause_a_body_begins_once_the_lease_was_renewed(void **state)
+{
+    struct hand *hand = *state;
+    hand_create(hand, "r");
+    pawl_turn *turn = hand_poll(hand);
+    hand_advance_ms(hand, 668);
+    pawl_attempt *attempt = expect_run(pawl_turn_lane(turn), "s");
+
+    assert_int_equal(leased_until(hand), START_MS + 668 + 1000);
+    assert_int_equal(pawl_attempt_complete(attempt, NULL, 0), PAWL_OK);
+    hand_finish(hand, turn, NULL);
+    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+}
+
+static void C1_after_a_pause_no_body_begins_of_a_run_that_others_have_taken(void **state)
+{
+    struct hand *hand = *state;
+    struct pawl_answer answer;
+    bool again = true;
+    hand_create(hand, "r");
+    pawl_turn *lost = hand_poll(hand);
+    pawl_turn *turn = hand_take_over(hand);
+    run_step(pawl_turn_lane(turn), "s", "1");
+    hand_commit(hand);
+
+    assert_int_equal(recall(pawl_turn_lane(lost), "s", &answer), PAWL_SUSPENDED);
+
+    pawl_turn_suspend(lost);
+    assert_ok(pawl_turn_done(hand->runner, lost, &again, &hand->error), hand->error);
+    assert_false(again);
+    pawl_turn_finish(turn, NULL, 0);
+    hand_done_with(hand, hand->other, turn);
+    assert_int_equal(hand_history(hand, "r").steps[0].attempts, 1);
+}
+
+/* What happens to a turn between the moment at which it may begin a body and the body itself. */
+static struct {
+    struct hand *hand;
+    const struct pw_turn_host *host;
+    struct pw_turn_host delaying;
+    int times;
+} delay;
+
+/* As a thread that waits for a lock while its process is stopped: others take the run and complete the step. */
+static void begin_late(void *runner, pawl_attempt *attempt)
+{
+    delay.host->attempt_begins(runner, attempt);
+    if (delay.times++ > 0)
+        return;
+    pawl_turn *turn = hand_take_over(delay.hand);
+    run_step(pawl_turn_lane(turn), "s", "1");
+    hand_commit(delay.hand);
+    pawl_turn_finish(turn, NULL, 0);
+    hand_done_with(delay.hand, delay.hand->other, turn);
+}
+
+static void C1_no_body_begins_when_the_run_was_taken_after_the_look_at_the_lease(void **state)
+{
+    struct hand *hand = *state;
+    struct pawl_answer answer;
+    bool again = true;
+    hand_create(hand, "r");
+    pawl_turn *lost = hand_poll(hand);
+    delay.hand = hand;
+    delay.host = lost->host;
+    delay.delaying = *lost->host;
+    delay.delaying.attempt_begins = begin_late;
+    delay.times = 0;
+    lost->host = &delay.delaying;
+
+    assert_int_equal(recall(pawl_turn_lane(lost), "s", &answer), PAWL_SUSPENDED);
+
+    assert_int_equal(delay.times, 1);
+    lost->host = delay.host;
+    pawl_turn_suspend(lost);
+    assert_ok(pawl_turn_done(hand->runner, lost, &again, &hand->error), hand->error);
+    assert_false(again);
+    assert_int_equal(hand_history(hand, "r").steps[0].attempts, 1);
+}
+
+static void C1_a_boundary_renews_the_lease_once_half_of_it_is_over(void **state)
+{
+    struct hand *hand = *state;
+    hand_create(hand, "r");
+    pawl_turn *turn = hand_poll(hand);
+    run_step(pawl_turn_lane(turn), "early", "1");
+    hand_commit(hand);
+    assert_int_equal(leased_until(hand), START_MS + 1000);
+    hand_advance_ms(hand, 501);
+    run_step(pawl_turn_lane(turn), "late", "1");
+    hand_commit(hand);
+
+    assert_int_equal(leased_until(hand), START_MS + 501 + 1000);
+    hand_finish(hand, turn, NULL);
 }
 
 static void B5_a_turn_under_way_commits_nothing_after_a_terminate(void **state)
@@ -231,6 +352,11 @@ int main(void)
         TEST(C1_after_a_lost_lease_nothing_is_recorded),
         TEST(C1_a_renewed_lease_is_not_taken_over),
         TEST(C1_a_renewal_that_finds_the_lease_gone_cancels_the_attempt),
+        TEST(C1_a_body_begins_without_a_question_while_a_third_of_the_lease_is_left),
+        TEST(C1_after_a_pause_a_body_begins_once_the_lease_was_renewed),
+        TEST(C1_after_a_pause_no_body_begins_of_a_run_that_others_have_taken),
+        TEST(C1_no_body_begins_when_the_run_was_taken_after_the_look_at_the_lease),
+        TEST(C1_a_boundary_renews_the_lease_once_half_of_it_is_over),
         TEST(B5_a_turn_under_way_commits_nothing_after_a_terminate),
         TEST(B4_a_pause_is_reached_at_the_next_boundary),
         TEST(polls_and_ticks_leave_each_others_workflows_alone),

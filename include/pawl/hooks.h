@@ -53,7 +53,7 @@ struct pawl_hook {
     void *user;               /* borrowed until the engine is closed */
     int64_t attempts_max;     /* 0: 5 */
     int64_t delay_ms;         /* before the second attempt, doubled each time; 0: 1000 */
-    int64_t lease_ms;         /* how long one attempt may take; 0: 60000 */
+    int64_t lease_ms;         /* how long one attempt may take; 0: 60000; at least 100 */
 };
 #define PAWL_HOOK_INIT                                                                                                 \
     {                                                                                                                  \

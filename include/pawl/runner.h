@@ -28,6 +28,9 @@ struct pawl_runner_options {
     int64_t cache_bytes;   /* 16 MiB: recent runs kept in memory; -1: none */
     bool always_replay;    /* forget the run after every turn and pass, so that nondeterminism shows */
     const char *name;      /* host and process: how people know it among others (pawl_list_runners); up to 255 bytes */
+    /* A tick makes no thread of its own.  Its leases are then not renewed while a body runs; instead each covers the timeout
+     * of the step's attempt, and a little more. */
+    bool tick_alone;
 };
 #define PAWL_RUNNER_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
@@ -46,9 +49,12 @@ PAWL_API pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *e
 /* No new claims; bodies under way are waited for and their boundaries committed; leases are released at once. */
 PAWL_API void pawl_runner_stop(pawl_runner *runner);
 
-/* Nothing watches over a tick: a body's timeout is noticed when it returns, and its lease is not renewed meanwhile.
- * Does what is due now in the calling thread: at most max_instances turns (0: 100) and max_steps bodies (0: no limit).
- * out_processed (or NULL): turns taken. */
+/* Does what is due now in the calling thread: at most max_instances turns (0: 100) and max_steps bodies (0: no limit).
+ * out_processed (or NULL): turns taken.
+ *
+ * From its first turn to its end a tick has a thread that renews its leases and watches workflow code, as a started runner has;
+ * but not with options.tick_alone, nor on a test's own clock.  A body's timeout is noticed when it returns.  The lease of one that has
+ * outlived its timeout is not renewed any more: another runner takes the run when it ends. */
 PAWL_API pawl_status pawl_runner_tick(pawl_runner *runner, int64_t max_instances, int64_t max_steps,
                                       int64_t *out_processed, struct pawl_error *error) PAWL_MUST_CHECK;
 

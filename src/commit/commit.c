@@ -162,9 +162,13 @@ static void answer_all(struct lane *lane, struct pw_unit **units, size_t count)
 
 static pawl_status apply_once(struct lane *lane, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
-    const struct pw_store_ops *ops = lane->commit->store->ops;
-    for (size_t i = 0; i < count; i++)
+    struct pw_store *store = lane->commit->store;
+    const struct pw_commit_observer *observer = &lane->commit->observer;
+    int64_t begun_ms = observer->monotonic_ms != NULL ? observer->monotonic_ms(observer->user) : 0;
+    for (size_t i = 0; i < count; i++) {
         units[i]->undone = false;
+        units[i]->begun_ms = begun_ms;
+    }
     int64_t begun_us = pw_system_monotonic_us();
     pawl_status status = pw_ops(store)->apply(store, units, count, error);
     pw_bar_store();

@@ -30,6 +30,7 @@ struct pw_commit;
  * durable.  Must be quick, and does not call the store. */
 struct pw_commit_observer {
     void (*applied)(void *user, struct pw_unit **units, size_t count, pawl_status whole, int64_t took_us); /* or NULL */
+    int64_t (*monotonic_ms)(void *user); /* what struct pw_unit's begun_ms is read from; NULL: it stays 0 */
     void *user;
 };
 

@@ -92,7 +92,7 @@ static void settle(struct pawl_courier *courier, struct pw_errand *errand)
         int most = stopping || share(courier) != INT_MAX ? 0 : INT_MAX;
         if (pw_errand_exchange(courier->engine, errand, most, NULL) == PAWL_OK)
             return;
-        if (stopping || pawl_now_ms(courier->engine) >= errand->row.locked_until_ms) {
+        if (stopping || pw_engine_monotonic_ms(courier->engine) >= errand->leased_until_ms) {
             pw_errand_clear(errand);
             return;
         }

@@ -76,8 +76,10 @@ static void take_over(struct pw_errand *errand, struct pw_unit *unit, const stru
         return;
     errand->row = claim->as.hook_claim.rows[0];
     errand->hook = pw_hooks_find(hooks, errand->row.hook);
-    if (errand->hook != NULL)
-        atomic_fetch_add(&errand->hook->under_way, 1);
+    if (errand->hook == NULL)
+        return;
+    atomic_fetch_add(&errand->hook->under_way, 1);
+    errand->leased_until_ms = unit->begun_ms + errand->hook->lease_ms;
 }
 
 pawl_status pw_errand_exchange(pawl_engine *engine, struct pw_errand *errand, int most, struct pawl_error *error)
@@ -106,7 +108,9 @@ pawl_status pw_errand_exchange(pawl_engine *engine, struct pw_errand *errand, in
 static int64_t next_attempt_at(pawl_engine *engine, const struct pw_errand *errand, pawl_status status)
 {
     struct pawl_policy policy = { .delay_ms = errand->hook->delay_ms, .backoff = PAWL_BACKOFF_EXPONENTIAL };
-    if (errand->untried)
+    if (errand->came_late)
+        policy.delay_ms = 0;
+    else if (errand->untried)
         policy.backoff = PAWL_BACKOFF_CONSTANT;
     else if (status == PAWL_NON_RETRYABLE || errand->row.attempts >= errand->row.attempts_max)
         return 0;
@@ -123,13 +127,21 @@ static void note_failure(struct pw_errand *errand, pawl_status status, struct pa
         (void)pw_error_plain(&errand->failure, status);
 }
 
+static bool is_leased(const pawl_engine *engine, const struct pw_errand *errand)
+{
+    return errand->leased_until_ms - pw_engine_monotonic_ms(engine) >= errand->hook->lease_ms / 3;
+}
+
 void pw_errand_call(pawl_engine *engine, struct pw_errand *errand)
 {
     struct pawl_error error = { PAWL_OK, "" };
     struct pawl_delivery delivery;
     pawl_scope *scope = pawl_scope_new();
     pawl_status status = scope != NULL ? pw_delivery_of_row(scope, &errand->row, &delivery) : PAWL_NOMEM;
-    errand->untried = status == PAWL_NOMEM;
+    errand->came_late = status == PAWL_OK && !is_leased(engine, errand);
+    errand->untried = status == PAWL_NOMEM || errand->came_late;
+    if (errand->came_late)
+        status = pw_error(&error, PAWL_BUSY, "its lease may have ended before the hook was called");
     if (status == PAWL_OK)
         status = errand->hook->deliver(&delivery, errand->hook->user, &error);
     errand->delivered = status == PAWL_OK;
@@ -151,7 +163,7 @@ pawl_status pw_errand_next_at(pawl_engine *engine, int most, int64_t *out_at_ms,
     struct pw_text *names = wanted != NULL ? pw_arena_take(&arena, (count + 1) * sizeof *names) : NULL;
     for (size_t i = 0; names != NULL && i < count; i++)
         names[i] = wanted[i].hook;
-    pawl_status status = names != NULL ? engine->store->ops->next_hook(engine->store, names, count, out_at_ms, error)
+    pawl_status status = names != NULL ? pw_ops(engine->store)->next_hook(engine->store, names, count, out_at_ms, error)
                                        : pw_error_plain(error, PAWL_NOMEM);
     pw_arena_clear(&arena);
     return status;
@@ -161,16 +173,16 @@ static pawl_status deliver_due(pawl_engine *engine, int64_t max, int64_t *delive
 {
     struct pw_errand errand = { .hook = NULL };
     int64_t attempts = 0;
-    bool untried = false;
+    bool out_of_memory = false;
     pawl_status status = pw_errand_exchange(engine, &errand, INT_MAX, error);
     while (status == PAWL_OK && errand.hook != NULL) {
         pw_errand_call(engine, &errand);
         *delivered += errand.delivered;
-        untried = errand.untried;
-        status = pw_errand_exchange(engine, &errand, ++attempts < max && !untried ? INT_MAX : 0, error);
+        out_of_memory = errand.untried && !errand.came_late;
+        status = pw_errand_exchange(engine, &errand, ++attempts < max && !out_of_memory ? INT_MAX : 0, error);
     }
     pw_errand_clear(&errand);
-    return status == PAWL_OK && untried ? pw_error_plain(error, PAWL_NOMEM) : status;
+    return status == PAWL_OK && out_of_memory ? pw_error_plain(error, PAWL_NOMEM) : status;
 }
 
 pawl_status pawl_hooks_tick(pawl_engine *engine, int64_t max, int64_t *out_delivered, int64_t *out_next_at_ms,

@@ -6,8 +6,11 @@
  *
  *  H1. An attempt is counted when it is claimed.  A crash, or a settling that did not succeed, is followed by another
  *      attempt when the lease has ended, or, after the last one, by the row's failing for good.
- *      What is claimed and then not even tried, because memory is out, is given back and not counted.
- *  H2. A settling that comes after the lease was taken by somebody else changes nothing. */
+ *      What is claimed and then not even tried, because memory is out or the lease may be over (H3), is given back and not
+ *      counted.
+ *  H2. A settling that comes after the lease was taken by somebody else changes nothing.
+ *  H3. A hook is called only while the lease is known to hold for another third of its length, by the monotonic clock: a process
+ *      that was stopped between the two gives the delivery back. */
 #ifndef PW_HOOKS_HOOKS_H
 #define PW_HOOKS_HOOKS_H
 
@@ -18,10 +21,12 @@
 struct pw_errand {
     struct pw_arena arena; /* of the row */
     struct pw_hook_row row;
-    struct pw_hook *hook; /* NULL: none is held; counts it as under way */
+    struct pw_hook *hook;    /* NULL: none is held; counts it as under way */
+    int64_t leased_until_ms; /* by the monotonic clock, counted from when it was asked for */
 
     /* How it went, once it was called. */
     bool delivered, untried;
+    bool came_late;     /* untried, because the lease may be over */
     int64_t next_at_ms; /* not delivered: as it is settled; 0: for good */
     struct pawl_error failure;
 };
@@ -33,7 +38,7 @@ void pw_errand_clear(struct pw_errand *errand);
 pawl_status pw_errand_exchange(pawl_engine *engine, struct pw_errand *errand, int most,
                                struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* Calls the hook, if memory allows. */
+/* Calls the hook, if memory and the lease allow. */
 void pw_errand_call(pawl_engine *engine, struct pw_errand *errand);
 
 /* When something of the hooks that this engine delivers is due, or a lease ends; INT64_MAX: never.  Of a hook that has

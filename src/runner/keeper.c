@@ -33,8 +33,8 @@ static bool should_claim(const pawl_runner *runner)
 
 /* ---- Attempts that take too long --------------------------------------------------------------------------------------- */
 
-/* With the lock held.  Bodies beside the late one may still come to something. */
-static bool has_live(const pawl_runner *runner, const pawl_turn *turn)
+/* With the lock held.  Bodies and code beside the late one may still come to something. */
+static bool has_live(const pawl_runner *runner, pawl_turn *turn)
 {
     for (const pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
         if (attempt->turn == turn && !attempt->expired)

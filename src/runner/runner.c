@@ -136,6 +136,7 @@ pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_optio
     atomic_init(&runner->steps_left, -1);
     pthread_mutex_init(&runner->lock, NULL);
     pthread_mutex_init(&runner->tick_lock, NULL);
+    pthread_mutex_init(&runner->tick_keeper_lock, NULL);
     if (!pw_cond_init(&runner->work) || !pw_cond_init(&runner->watch) || !pw_cond_init(&runner->left)) {
         free(runner);
         return pw_error_plain(error, PAWL_NOMEM);
@@ -166,6 +167,7 @@ void pawl_runner_close(pawl_runner *runner)
     pthread_cond_destroy(&runner->left);
     pthread_cond_destroy(&runner->watch);
     pthread_cond_destroy(&runner->work);
+    pthread_mutex_destroy(&runner->tick_keeper_lock);
     pthread_mutex_destroy(&runner->tick_lock);
     pthread_mutex_destroy(&runner->lock);
     free(runner);
@@ -262,14 +264,14 @@ static void listen_for_due(pawl_runner *runner, bool on)
 
 struct committer {
     struct pw_commit *commit;
-    size_t lane;
+    size_t number;
 };
 
 static void *committer_main(void *user)
 {
     struct committer committer = *(struct committer *)user;
     free(user);
-    pw_commit_serve(committer.commit, committer.lane);
+    pw_commit_serve(committer.commit, committer.number);
     return NULL;
 }
 
@@ -303,9 +305,9 @@ static bool start_committers(pawl_runner *runner)
     if (runner->committers == NULL)
         return false;
     pw_commit_engage(runner->engine->commit);
-    while (runner->committer_count < lanes && start_committer(runner))
+    while (runner->committer_count < threads && start_committer(runner))
         continue;
-    if (runner->committer_count == lanes)
+    if (runner->committer_count == threads)
         return true;
     stop_committers(runner);
     return false;
@@ -448,11 +450,13 @@ static pawl_status claim_job(pawl_runner *runner, struct pw_text name, struct ti
 static void note_limits(pawl_runner *runner, const struct pw_text *names, size_t count, int64_t asked_at_ms)
 {
     struct pw_store *store = runner->engine->store;
-    const struct pw_share all = { .owned = NULL };
+    struct pw_arena arena = { 0 };
+    struct pw_share all;
     int64_t due_at_ms = INT64_MAX;
     if (count > 0 && store->ops->next_due(store, names, count, &all, PW_EVER, &due_at_ms, NULL) == PAWL_OK &&
         due_at_ms <= asked_at_ms)
         atomic_store(&runner->limits_met_ms, asked_at_ms);
+    pw_arena_clear(&arena);
 }
 
 /* Of the functions that have a limit.  The one behind the last that had a job is asked first. */
@@ -494,11 +498,18 @@ static pawl_status claim_next_turn(pawl_runner *runner, struct ticking *ticking,
     return status;
 }
 
+/* Should the keeper give the turn up meanwhile, it closes and retires it. */
 static void carry(pawl_runner *runner, pawl_turn *turn)
 {
-    while (pw_turn_next_blocking(turn) == PW_NEXT_PASS && pw_runner_load(runner, turn) == PAWL_OK)
-        (void)pw_turn_pass(turn);
-    pw_runner_retire(runner, turn);
+    bool is_ours = true;
+    if (!runner->options.tick_alone)
+        (void)pw_tick_is_kept(runner);
+    pw_turn_ref(turn);
+    while (is_ours && pw_turn_next_blocking(turn) == PW_NEXT_PASS && pw_runner_load(runner, turn) == PAWL_OK)
+        is_ours = pw_turn_pass(turn) || !pw_runner_leave_dead(runner, turn);
+    if (is_ours)
+        pw_runner_retire(runner, turn);
+    pw_turn_unref(turn);
 }
 
 static pawl_status tick(pawl_runner *runner, int64_t max_instances, int64_t *out_processed, struct pawl_error *error)
@@ -530,7 +541,9 @@ pawl_status pawl_runner_tick(pawl_runner *runner, int64_t max_instances, int64_t
         return status;
     pthread_mutex_lock(&runner->tick_lock);
     atomic_store(&runner->steps_left, max_steps > 0 ? max_steps : -1);
+    pw_tick_begin(runner);
     status = tick(runner, max_instances > 0 ? max_instances : TICK_INSTANCES_DEFAULT, &processed, error);
+    pw_tick_end(runner);
     atomic_store(&runner->steps_left, -1);
     pthread_mutex_unlock(&runner->tick_lock);
     if (out_processed != NULL)

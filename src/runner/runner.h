@@ -2,7 +2,8 @@
  *
  *   workers   take ready turns and run their passes; help with the branches of forks; lead commits when idle
  *   keeper    claims, renews leases, watches attempts, sleeps until the next of these is due
- *   committer lends the committer a thread (commit.h)
+ *   committers lend the committer its threads (commit.h)
+ *   tick's keeper  renews the leases of a tick, from its first turn to its end, and watches its code
  *
  * Locks: a turn's lock may be taken while the runner's is held, never the other way round; neither is held over a
  * commit, a read or user code. */
@@ -56,6 +57,7 @@ struct pawl_runner {
     atomic_llong steps_left; /* tick's budget of bodies; negative: no limit */
     atomic_llong steps_taken;
     atomic_bool threaded;          /* started */
+    atomic_bool ticking;           /* a tick is under way */
     _Atomic int64_t limits_met_ms; /* when a limit last kept a job that was due from a tick, by the store's clock */
 
     pthread_mutex_t lock; /* guards all that follows */
@@ -152,5 +154,9 @@ void pw_view_clear(struct pw_view *view);
 
 /* keeper.c */
 void *pw_keeper_main(void *runner);
+/* Somebody renews the leases of the tick under way, and watches its code, from now on at the latest.  False: it has nobody. */
+bool pw_tick_is_kept(pawl_runner *runner);
+void pw_tick_begin(pawl_runner *runner);
+void pw_tick_end(pawl_runner *runner);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "runner/runner.h"
+#include "turn/lease.h"
 
 enum { BEGUN_SOON_MS = 20, BEGUN_LATE_MS = 200, TROUBLE_MS_MIN = 1000, TROUBLE_MS_MAX = 16000 };
 
@@ -20,7 +21,7 @@ void pw_runner_call(pawl_runner *runner, bool all)
         pthread_cond_signal(&runner->work);
 }
 
-static void push_ready(pawl_runner *runner, pawl_turn *turn)
+void pw_runner_push_ready(pawl_runner *runner, pawl_turn *turn)
 {
     turn->ready_next = NULL;
     if (runner->ready_last != NULL)
@@ -32,7 +33,7 @@ static void push_ready(pawl_runner *runner, pawl_turn *turn)
     pw_runner_call(runner, false);
 }
 
-static pawl_turn *pop_ready(pawl_runner *runner)
+pawl_turn *pw_runner_pop_ready(pawl_runner *runner)
 {
     pawl_turn *turn = runner->ready_first;
     if (turn == NULL)
@@ -51,6 +52,9 @@ pawl_turn *pw_runner_make_turn(pawl_runner *runner, const struct pw_claim *claim
         definition != NULL ? pw_turn_new(runner->engine, definition, claim, &pw_runner_host, runner) : NULL;
     if (turn == NULL)
         return NULL;
+    turn->owner = runner->owner;
+    turn->lease_ms = runner->options.lease_ms;
+    pw_turn_note_lease(turn, claim->leased_from_ms, runner->options.lease_ms);
     pthread_mutex_lock(&runner->lock);
     turn->held_next = runner->held;
     if (runner->held != NULL)
@@ -70,7 +74,7 @@ void pw_runner_accept(pawl_runner *runner, const struct pw_claim *claim)
     turn->counted = true;
     turn->ready_since_ms = pw_system_monotonic_ms();
     runner->fresh++;
-    push_ready(runner, turn);
+    pw_runner_push_ready(runner, turn);
     pthread_mutex_unlock(&runner->lock);
 }
 
@@ -236,6 +240,7 @@ static void dismiss_spares(pawl_runner *runner, const pawl_turn *turn)
     runner->spares -= turn->spares;
     pw_runner_call(runner, true);
     pthread_mutex_unlock(&runner->lock);
+    return is_anothers;
 }
 
 /* Carries the turn as far as it goes without waiting. */
@@ -249,7 +254,7 @@ static void drive(pawl_runner *runner, pawl_turn *turn)
             pw_turn_ref(turn); /* the watchdog may retire it meanwhile */
             bool alive = pw_turn_pass(turn);
             if (!alive)
-                dismiss_spares(runner, turn);
+                (void)pw_runner_leave_dead(runner, turn);
             pw_turn_unref(turn);
             if (alive)
                 continue;
@@ -285,7 +290,7 @@ static bool work_once(pawl_runner *runner)
 {
     if (help_fork(runner))
         return true;
-    pawl_turn *turn = pop_ready(runner);
+    pawl_turn *turn = pw_runner_pop_ready(runner);
     if (turn == NULL)
         return false;
     note_begun(runner, turn);
@@ -383,10 +388,18 @@ static bool host_take_step(void *user)
     return left != 0;
 }
 
+static bool host_must_cover(void *user)
+{
+    pawl_runner *runner = user;
+    if (runner->threaded)
+        return false;
+    return runner->options.tick_alone || (runner->ticking && !pw_tick_is_kept(runner));
+}
+
 static void host_attempt_begins(void *user, pawl_attempt *attempt)
 {
     pawl_runner *runner = user;
-    if (!runner->threaded)
+    if (!runner->threaded && !runner->ticking)
         return;
     pthread_mutex_lock(&runner->lock);
     attempt->begun = true;
@@ -408,6 +421,7 @@ static void host_attempt_ends(void *user, pawl_attempt *attempt)
     *(attempt->previous != NULL ? &attempt->previous->next : &runner->attempts) = attempt->next;
     if (attempt->next != NULL)
         attempt->next->previous = attempt->previous;
+    pw_runner_body_returns(runner, attempt);
     for (const pawl_attempt *other = runner->attempts; other != NULL; other = other->next) {
         if (other->expired && !other->given_up)
             pthread_cond_signal(&runner->watch); /* it may be the last that such a one's turn waited for */
@@ -491,7 +505,8 @@ static void host_ready(void *user, pawl_turn *turn)
         return;
     }
     pthread_mutex_lock(&runner->lock);
-    push_ready(runner, turn); /* a pass, or giving back a lost turn, which commits */
+    /* A pass, something to read, or giving back a lost turn, which commits. */
+    pw_runner_push_ready(runner, turn);
     pthread_mutex_unlock(&runner->lock);
 }
 
@@ -499,6 +514,7 @@ const struct pw_turn_host pw_runner_host = {
     .should_yield = host_should_yield,
     .stopping = host_stopping,
     .take_step = host_take_step,
+    .must_cover = host_must_cover,
     .attempt_begins = host_attempt_begins,
     .attempt_ends = host_attempt_ends,
     .fork_opens = host_fork_opens,
@@ -506,4 +522,5 @@ const struct pw_turn_host pw_runner_host = {
     .fork_sleeps = host_fork_sleeps,
     .fork_stirs = host_fork_stirs,
     .ready = host_ready,
+    .code_returns = pw_runner_code_returns,
 };

@@ -49,7 +49,8 @@ static void hand_off(pawl_engine *engine, const struct pw_unit *unit, const stru
         struct pw_claim claim = pw_edit_first_claim(create->fence, create->workflow, create->id);
         claim.has_instance = true;
         claim.params = create->params;
-        claim.created_at_ms = create->created_at_ms;
+        claim.created_at_ms = claim.updated_at_ms = create->created_at_ms;
+        claim.leased_from_ms = unit->begun_ms;
         pw_local_deliver(engine, &claim);
     } else if (create->hold_owner != 0) {
         pw_local_cancel(engine);

@@ -132,6 +132,7 @@ static void follow_up(const struct pw_edit *edit)
         pw_engine_interrupt(edit->engine, edit->instance.key, edit->instance.run, edit->demands);
     if (edit->held != NULL) {
         struct pw_claim claim = claim_of(edit);
+        claim.leased_from_ms = edit->unit->begun_ms;
         pw_local_deliver(edit->engine, &claim);
     } else if (edit->wakes) {
         pw_local_wake(edit->engine, PW_NOW);

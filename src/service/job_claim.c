@@ -257,7 +257,8 @@ static void claiming_go(struct claiming *claiming, pawl_status status)
 static void claiming_committed(struct pw_unit *unit, void *user)
 {
     (void)unit;
-    claiming_go(user, claiming_collect(user));
+    claiming->status = claiming_collect(claiming);
+    pw_commit_later(claiming->engine->commit, &claiming->chore);
 }
 
 void pawl_job_claim_async(pawl_engine *engine, pawl_scope *scope, const struct pawl_claim_options *options,

@@ -102,8 +102,8 @@ static pawl_status add_renewal(struct word *word, const struct pw_job_lease *fou
     return PAWL_OK;
 }
 
-static pawl_status heartbeat_begin(struct word *word, pawl_engine *engine, const char *token, int64_t lease_ms,
-                                   int64_t *out_leased_until_ms, struct pawl_error *error)
+static void heartbeat_init(struct word *word, pawl_engine *engine, const char *token, int64_t lease_ms,
+                           int64_t *out_leased_until_ms, struct pawl_error *error)
 {
     word_init(word, engine, token, error);
     word->is_heartbeat = true;
@@ -220,7 +220,8 @@ pawl_status pawl_job_heartbeat(pawl_engine *engine, const char *token, int64_t l
                                struct pawl_error *error)
 {
     struct word word;
-    return word_run(&word, heartbeat_begin(&word, engine, token, lease_ms, out_leased_until_ms, error));
+    heartbeat_init(&word, engine, token, lease_ms, out_leased_until_ms, error);
+    return word_run(&word);
 }
 
 /* Freed before it is answered: the answer may be what lets go of all that it borrows. */
@@ -287,6 +288,8 @@ void pawl_job_heartbeat_async(pawl_engine *engine, const char *token, int64_t le
                               struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
     struct word *word = word_new(error, answered, user);
-    if (word != NULL)
-        word_send(word, heartbeat_begin(word, engine, token, lease_ms, out_leased_until_ms, error), answered, user);
+    if (word == NULL)
+        return;
+    heartbeat_init(word, engine, token, lease_ms, out_leased_until_ms, error);
+    word_start(word, answered, user);
 }

@@ -181,6 +181,11 @@ struct pw_store_ops {
     /* Tells the store, for the life of this process, that the runner `owner` lives here; reap needs it. */
     pawl_status (*announce)(struct pw_store *store, int64_t owner, struct pawl_error *error);
     void (*withdraw)(struct pw_store *store, int64_t owner);
+    /* Is it certain that nobody has taken this runner, which was announced here, for dead since since_ms (monotonic), and that
+     * nobody does so in the next seconds?  False when its heartbeats are late, or were late since then: others may have ended
+     * its leases.  A lease that is renewed after that counts again.  NULL: a runner is never taken for dead while its process
+     * lives. */
+    bool (*is_heard)(struct pw_store *store, int64_t owner, int64_t since_ms);
     /* What others are to see of an announced runner, until it is withdrawn or dies; again when it has changed. */
     pawl_status (*describe)(struct pw_store *store, const struct pw_runner_row *runner, struct pawl_error *error);
     /* Those that were described and live, in the order of their numbers. */

@@ -136,6 +136,12 @@ static pawl_status forward_announce(struct pw_store *store, int64_t owner, struc
     return inner->ops->announce(inner, owner, error);
 }
 
+static bool forward_is_heard(struct pw_store *store, int64_t owner, int64_t since_ms)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->is_heard == NULL || inner->ops->is_heard(inner, owner, since_ms);
+}
+
 static void forward_withdraw(struct pw_store *store, int64_t owner)
 {
     struct pw_store *inner = inner_of(store);
@@ -180,6 +186,7 @@ void pw_forward_init(struct pw_forward *forward, struct pw_store *inner)
         .next_hook = forward_next_hook,
         .announce = forward_announce,
         .withdraw = forward_withdraw,
+        .is_heard = forward_is_heard,
         .describe = forward_describe,
         .list_runners = forward_list_runners,
     };

@@ -58,6 +58,8 @@ static void note_answer(pawl_turn *turn, struct turn_unit *own)
         turn->fenced = own->fence->as.fence.event_seq;
     pw_turn_note_demand(turn, own->fence->as.fence.demand);
     if (status == PAWL_OK) {
+        if (own->fence->as.fence.lease_ms != 0)
+            pw_turn_note_lease(turn, own->unit.begun_ms, own->fence->as.fence.lease_ms);
         if (own->fence->as.fence.pause_requested)
             turn->pause_wanted = true;
         if (own->closes) {
@@ -318,6 +320,7 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
     own->step = step;
     own->fence->as.fence.unless_new_events = boundary->unless_new_events;
     own->fence->as.fence.event_seq_seen = events_known(turn);
+    own->fence->as.fence.lease_ms = pw_turn_lease_due(turn);
     pawl_status status = add_mutations(own, boundary->mutations, boundary->when, &unsettled, &error);
     if (status != PAWL_OK && status != PAWL_NOMEM) {
         unit_drop(own);
@@ -617,12 +620,25 @@ static pawl_status submit_empty(pawl_turn *turn, int64_t lease_ms)
     struct turn_unit *own = unit_new(turn);
     if (own == NULL)
         return pw_turn_out_of_memory(turn);
-    if (!add_logs(own, NULL)) {
+    own->fence->as.fence.lease_ms = lease_ms;
+    if (!add_logs(own, NULL, NULL)) {
         unit_drop(own);
         return pw_turn_out_of_memory(turn);
     }
     unit_submit(own);
     return PAWL_OK;
+}
+
+pawl_status pw_boundary_knock(pawl_turn *turn)
+{
+    return submit_empty(turn, 0);
+}
+
+pawl_status pw_boundary_renew(pawl_lane *lane, int64_t lease_ms)
+{
+    pawl_status status = submit_empty(lane->turn, lease_ms);
+    lane->after = lane->turn->submitted;
+    return status;
 }
 
 /* ---- The engine's own log lines ------------------------------------------------------------------------------- */

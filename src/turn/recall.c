@@ -10,6 +10,7 @@
 #include "service/rows.h"
 #include "turn/attempt.h"
 #include "turn/lanes.h"
+#include "turn/lease.h"
 #include "turn/recall.h"
 
 /* ---- Reaching a step -------------------------------------------------------------------------------------------- */
@@ -330,6 +331,11 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
     }
     if (begins_undoing(turn, step))
         return announce_undoing(lane, step);
+    int64_t lease_ms = pw_turn_lease_wanted(turn, policy->timeout_ms);
+    if (lease_ms != 0) {
+        pawl_status status = pw_boundary_renew(lane, lease_ms);
+        return status == PAWL_OK ? PAWL_CONFLICT : status;
+    }
     /* Log lines and what attempts registered stay in memory until the turn ends; a long one goes on in a new turn.  What was
      * written on the way to the first body does not count: the new turn would write it again, and come no further. */
     if (turn->bytes_replayed == 0)
@@ -396,6 +402,10 @@ pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size
             return status;
         pw_commit_kick(turn->engine->commit); /* a body may take long; nobody's commit shall wait for it */
         turn->host->attempt_begins(turn->runner, out_answer->attempt);
+        /* Both take locks, for which a thread may wait, and a process may be stopped meanwhile: the lease is looked at last. */
+        if (pw_turn_lease_wanted(turn, policy->timeout_ms) == 0)
+            return PAWL_OK;
+        pw_attempt_give_back(out_answer->attempt);
     }
 }
 

@@ -32,6 +32,8 @@ struct pw_turn_host {
     bool (*should_yield)(void *runner); /* is there other work, so that a wait should unwind instead of blocking? */
     bool (*stopping)(void *runner);
     bool (*take_step)(void *runner); /* false: the budget of bodies is used up */
+    /* A body is about to begin, in whose time nobody renews the lease: it must cover the body's timeout. */
+    bool (*must_cover)(void *runner);
     void (*attempt_begins)(void *runner, pawl_attempt *attempt);
     void (*attempt_ends)(void *runner, pawl_attempt *attempt);
     void (*fork_opens)(void *runner, struct pw_fork *fork);
@@ -78,6 +80,10 @@ struct pawl_turn {
     const struct pw_turn_host *host;
     void *runner;
     struct pw_claim claim;
+    int64_t owner, lease_ms; /* the runner's, and how long it takes leases for */
+    /* By the monotonic clock, see lease.h: when the newest unit was begun that took or renewed the lease, and up to when the
+     * lease is. */
+    _Atomic int64_t leased_at_ms, leased_until_ms;
     struct pw_history *history; /* NULL until loaded */
     atomic_int references;      /* the runner's, and one for each thread inside */
 

@@ -12,6 +12,7 @@
 #include "workflow/shelf.h"
 
 enum { PAGE_SIZE = 100 };
+#define LEASE_MS (INT64_C(365) * 24 * 60 * 60 * 1000)
 
 static pawl_status open_engine(const struct pw_shelf *shelf, pawl_engine **out_engine, struct pawl_error *error)
 {
@@ -158,8 +159,11 @@ static pawl_status go_on(pawl_runner *runner, pawl_engine *engine, pawl_scope *s
 static pawl_status carry(pawl_engine *engine, const struct pw_shelf *shelf, const char *workflow, const char *id,
                          struct pawl_error *error)
 {
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     pawl_runner *runner;
-    pawl_status status = pawl_runner_open(engine, NULL, &runner, error);
+    options.lease_ms = LEASE_MS; /* nobody else can take what is in memory: it is not worth renewing */
+    options.tick_alone = true;
+    pawl_status status = pawl_runner_open(engine, &options, &runner, error);
     if (status != PAWL_OK)
         return status;
     bool finished = false;

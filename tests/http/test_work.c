@@ -294,6 +294,35 @@ static void of_many_answers_to_one_job_one_counts(void **state)
     answer_clear(&answer);
 }
 
+/* The first worker's lease is over, and a second one has the job: what the first knows is of no use. */
+static void a_worker_whose_lease_is_over_cannot_speak_for_the_next(void **state)
+{
+    struct serving *serving = *state;
+    struct answer answer = { 0 };
+    char first[256], second[256], forged[300], target[340];
+    assert_int_equal(ask_once(serving, "/api/workflows/calls/instances", "{\"id\":\"forged\"}"), 200);
+    ask(serving, "/api/jobs/claim", "{\"functions\":[\"charge\"],\"waitMs\":60000,\"leaseMs\":1000}", &answer);
+    take_member(answer.body, "token", first, sizeof first);
+    answer_clear(&answer);
+    ask(serving, "/api/jobs/claim", WAIT_LONG, &answer);
+    take_member(answer.body, "token", second, sizeof second);
+    answer_clear(&answer);
+
+    /* Key, run and number of the claim are the second's, the rest is the first's. */
+    const char *rest = strchr(strchr(strchr(first, '.') + 1, '.') + 1, '.');
+    size_t fence = (size_t)(strchr(strchr(strchr(second, '.') + 1, '.') + 1, '.') - second);
+    snprintf(forged, sizeof forged, "%.*s%s", (int)fence, second, rest);
+    assert_string_not_equal(forged, second);
+    snprintf(target, sizeof target, "/api/jobs/%s/complete", forged);
+    ask(serving, target, "{\"result\":1}", &answer);
+    assert_says(&answer, 404, "INVALID_TOKEN");
+    answer_clear(&answer);
+    snprintf(target, sizeof target, "/api/jobs/%s/complete", second);
+    ask(serving, target, "{\"result\":2}", &answer);
+    assert_int_equal(answer.status, 200);
+    answer_clear(&answer);
+}
+
 static void await_token(struct serving *serving, const char *id, char out_token[256])
 {
     (void)running_await(&serving->running, "defers", id, PAWL_WAITING);
@@ -401,6 +430,7 @@ int main(void)
         TEST(a_claim_is_answered_when_a_job_becomes_due),
         TEST(a_claim_that_finds_nothing_in_its_time_is_answered_with_nothing),
         TEST(a_crowd_of_claims_holds_no_thread_and_one_of_them_gets_the_job),
+        TEST(a_worker_whose_lease_is_over_cannot_speak_for_the_next),
         TEST(a_client_that_went_away_gets_no_job),
         TEST(many_workers_carry_out_every_job_once),
         TEST(of_many_answers_to_one_job_one_counts),

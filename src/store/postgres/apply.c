@@ -96,9 +96,12 @@ static void send_beat(struct pw_transaction *transaction)
     struct pw_columns owners;
     struct pw_call call;
     struct pw_postgres *postgres = transaction->postgres;
-    if (!pw_pg_clock_is_ours(&postgres->clock) || !pw_pg_presence_has(&postgres->presence, transaction->beat_of))
+    if (!pw_pg_presence_has(&postgres->presence, transaction->core.leaseholder) ||
+        (!pw_pg_clock_is_ours(&postgres->clock) &&
+         pw_pg_presence_is_heard(&postgres->presence, transaction->core.leaseholder, pw_system_monotonic_ms())))
         return;
-    pw_columns_init(&owners, &transaction->arena);
+    transaction->has_beaten = true;
+    pw_columns_init(&owners, &transaction->core.arena);
     pw_columns_row(&owners);
     pw_put_integer(&owners, transaction->core.leaseholder);
     pw_call_init(&call, PW_PG_RUNNER_BEAT);
@@ -225,12 +228,12 @@ struct asking {
 };
 
 static struct outcome try_once(struct pw_postgres *postgres, struct pw_pg_connection *connection,
-                               struct pw_unit **units, size_t count, int64_t now_ms, int64_t begun_ms,
+                               struct pw_unit **units, size_t count, const struct asking *asking,
                                struct pawl_error *error)
 {
     struct pw_transaction transaction;
-    pw_transaction_init(&transaction, postgres, connection, now_ms, error);
-    transaction.begun_ms = begun_ms;
+    pw_transaction_init(&transaction, postgres, connection, error);
+    transaction.asked_at_ms = transaction.core.now_ms = asking->at_ms;
     struct outcome outcome = { .status = carry_out(&transaction, units, count) };
     enum pw_pg_fate fate = outcome.status == PAWL_OK ? PW_PG_FATE_COMMITTED : fate_of(&transaction);
     struct pw_pg_receipt receipt = connection->receipt;
@@ -244,6 +247,9 @@ static struct outcome try_once(struct pw_postgres *postgres, struct pw_pg_connec
     if (fate == PW_PG_FATE_COMMITTED) {
         outcome.status = PAWL_OK;
         pw_forget_paid(&transaction);
+        if (transaction.has_beaten)
+            pw_pg_presence_note_heard(&postgres->presence, transaction.core.leaseholder, asking->monotonic_ms,
+                                      pw_system_monotonic_ms());
     }
     outcome.undone = fate == PW_PG_FATE_UNDONE;
     pw_transaction_clear(&transaction);
@@ -277,8 +283,8 @@ static void answer(struct pw_unit **units, size_t count, const struct outcome *o
 pawl_status pw_postgres_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     struct pw_postgres *postgres = (struct pw_postgres *)store;
-    int64_t until_ms = pw_system_monotonic_ms() + postgres->url.busy_ms;
-    int64_t begun_ms = pw_pg_clock_now_ms(&postgres->clock);
+    int64_t asked_at_ms = pw_system_monotonic_ms(), until_ms = asked_at_ms + postgres->url.busy_ms;
+    const struct asking asking = { .at_ms = pw_pg_clock_now_ms(&postgres->clock), .monotonic_ms = asked_at_ms };
     struct outcome outcome = { .status = PAWL_OK, .undone = true };
     for (int round = 0; count > 0; round++) {
         struct pw_pg_connection *connection = NULL;
@@ -286,7 +292,7 @@ pawl_status pw_postgres_apply(struct pw_store *store, struct pw_unit **units, si
         outcome.status = pw_pg_take(postgres, PW_PG_WRITER, until_ms, &connection, error);
         if (outcome.status != PAWL_OK)
             break;
-        outcome = try_once(postgres, connection, units, count, now_ms, begun_ms, error);
+        outcome = try_once(postgres, connection, units, count, &asking, error);
         if (!should_repeat(&outcome, round, until_ms))
             break;
         pw_pg_pause(outcome.is_race ? 0 : round);

@@ -19,7 +19,9 @@ enum {
     PAUSE_MS_MIN = 2,
     PAUSE_MS_MAX = 250,
     CONNECT_MS_MAX = 5000,
-    PATIENCE_MS = 5000, /* beyond what busy_ms says, for statements that work and do not wait */
+    PATIENCE_MS = 5000,  /* beyond what busy_ms says, for statements that work and do not wait */
+    UNSYNCED_MAX = 4096, /* libpq sends by itself what is more than 8192 bytes */
+    FRAME_SIZE = 256,    /* of a statement without its parameters, at most about */
 };
 
 static const struct {
@@ -197,6 +199,7 @@ void pw_pg_close(struct pw_pg_connection *connection)
     connection->db = NULL;
     connection->replies = NULL;
     connection->reply_first = connection->reply_count = connection->reply_capacity = 0;
+    connection->has_begun = false;
 }
 
 bool pw_pg_is_usable(struct pw_pg_connection *connection)
@@ -292,12 +295,26 @@ static void send_pooled(struct pw_pg_connection *connection, const struct pw_cal
         connection->in_transaction = false;
 }
 
+/* See connection.h.  A large statement follows a sync, so that the session is idle until the server has all of it.  Before
+ * BEGIN is answered there is no sync: without a transaction each part would be committed alone. */
+static void sync_between(struct pw_pg_connection *connection, const struct pw_call *call)
+{
+    bool has_text = connection->url->is_pooled || !connection->prepared[call->name];
+    size_t size = FRAME_SIZE + (has_text ? strlen(queries[call->name].text) : 0);
+    for (int i = 0; i < call->count; i++)
+        size += call->values[i] != NULL ? (size_t)call->sizes[i] : 0;
+    if (connection->has_begun && connection->unsynced > 0 && connection->unsynced + size > UNSYNCED_MAX)
+        pw_pg_sync(connection);
+    connection->unsynced += size;
+}
+
 void pw_pg_send(struct pw_pg_connection *connection, const struct pw_call *call, pw_pg_take_fn *take, void *user,
                 void *of)
 {
     struct pw_pg_reply reply = { .kind = PW_PG_REPLY_ROWS, .name = call->name, .take = take, .user = user, .of = of };
     if (!may_send(connection))
         return;
+    sync_between(connection, call);
     if (call->no_memory || call->too_large)
         pw_pg_note_no_memory(&connection->failure);
     else if (connection->url->is_pooled)
@@ -324,6 +341,7 @@ void pw_pg_expect(struct pw_pg_connection *connection, pw_pg_take_fn *take, void
 void pw_pg_sync(struct pw_pg_connection *connection)
 {
     struct pw_pg_reply reply = { .kind = PW_PG_REPLY_SYNC };
+    connection->unsynced = 0;
     connection->is_set_up = connection->is_set_up && connection->in_transaction;
     if (may_send(connection) || !connection->failure.lost)
         sent(connection, PQpipelineSync(connection->db), reply);
@@ -370,6 +388,10 @@ static void take_answer(struct pw_pg_connection *connection, const struct pw_pg_
     bool fine = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY;
     if (reply->kind == PW_PG_REPLY_PREPARED && !fine)
         connection->prepared[reply->name] = false;
+    if (fine && reply->kind == PW_PG_REPLY_ROWS && reply->name == PW_PG_BEGIN)
+        connection->has_begun = true;
+    if (fine && (reply->name == PW_PG_COMMIT || reply->name == PW_PG_ROLLBACK))
+        connection->has_begun = false;
     if (fine && reply->take != NULL)
         pw_pg_note_taken(&connection->failure, reply->take(reply->user, reply->of, result));
     if (!fine && status != PGRES_PIPELINE_ABORTED && !connection->failure.failed) {
@@ -437,7 +459,7 @@ bool pw_pg_recover(struct pw_pg_connection *connection)
         pw_pg_send_simple(connection, PW_PG_ROLLBACK);
         usable = pw_pg_finish(connection, until_ms);
     }
-    connection->in_transaction = connection->is_set_up = false;
+    connection->in_transaction = connection->is_set_up = connection->has_begun = false;
     if (!usable)
         pw_pg_close(connection);
     connection->failure = (struct pw_pg_failure){ .failed = false };

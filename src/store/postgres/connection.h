@@ -5,6 +5,11 @@
  * was sent behind it up to the next pw_pg_sync() is not carried out, by PostgreSQL's own rule.  Used by one thread at a
  * time.
  *
+ * A process may be stopped while the server has some of its statements and waits for the rest, with locks that others want.
+ * The server ends a session that is idle in a transaction, but only a sync makes it idle.  So whatever may reach the server
+ * before the rest was sent ends with a sync: what is sent before an answer is waited for, and what libpq sends by itself because
+ * it is large.
+ *
  * Behind a pooler that lends sessions for a transaction (url->is_pooled) nothing outlives a transaction: statements are
  * sent with their texts, the session's settings are made anew in each transaction, and nobody listens. */
 #ifndef PW_STORE_POSTGRES_CONNECTION_H
@@ -55,6 +60,8 @@ struct pw_pg_connection {
     enum pw_pg_role role;
     bool prepared[PW_PG_QUERY_COUNT];
     bool in_transaction, is_set_up; /* behind a pooler: BEGIN was sent; this transaction has its settings */
+    bool has_begun;                 /* BEGIN was answered: an error undoes all that is sent up to the end */
+    size_t unsynced;                /* how many bytes were sent since the last sync, about */
     struct pw_pg_reply *replies;    /* to what was sent and is not answered; a queue */
     size_t reply_first, reply_count, reply_capacity;
     struct pw_pg_failure failure;

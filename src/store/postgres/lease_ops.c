@@ -24,7 +24,7 @@ struct claiming {
 
 static int64_t passed_ms(const struct pw_transaction *transaction)
 {
-    int64_t passed = pw_pg_clock_now_ms(&transaction->postgres->clock) - transaction->begun_ms;
+    int64_t passed = pw_pg_clock_now_ms(&transaction->postgres->clock) - transaction->asked_at_ms;
     return passed > 0 ? passed : 0;
 }
 
@@ -178,34 +178,7 @@ pawl_status pw_send_claim(struct pw_transaction *transaction, struct pw_op_claim
 
 /* ---- Renewing ------------------------------------------------------------------------------------------------ */
 
-static bool is_held(const struct pw_pg_run *run, struct pw_fence at, int64_t owner)
-{
-    return (run->has_task || run->is_seen) && run->task.processing && run->task.owner == owner && run->run == at.run &&
-           run->task.epoch == at.epoch;
-}
-
-/* One that somebody else has locked is neither lost nor renewed as yet. */
-static pawl_status renew(struct pw_transaction *transaction, const struct pw_op_renew *op, struct pw_lease *lease)
-{
-    struct pw_pg_run *run = pw_find_run(transaction, lease->fence.instance);
-    int64_t until_ms = transaction->now_ms + op->lease_ms;
-    lease->lost = run == NULL || !is_held(run, lease->fence, op->owner);
-    lease->pause_requested = !lease->lost && run->task.pause_requested;
-    lease->demand = lease->lost ? PW_DEMAND_NONE : run->task.demand;
-    if (lease->lost)
-        return PAWL_OK;
-    if (!run->has_task) {
-        const struct pw_pg_debt debt = { .fence = lease->fence, .owner = op->owner, .until_ms = until_ms };
-        return pw_pg_owe(&transaction->postgres->owed, &debt) ? PAWL_OK : pw_no_memory(transaction);
-    }
-    if (!PW_SAVE(transaction, run))
-        return pw_no_memory(transaction);
-    run->task.locked_until_ms = until_ms;
-    run->is_changed = true;
-    return PAWL_OK;
-}
-
-pawl_status pw_decide_renew(struct pw_transaction *transaction, struct pw_op_renew *op)
+pawl_status pw_owe(struct pw_core *core, const struct pw_fence *at, int64_t owner, int64_t until_ms)
 {
     struct pw_transaction *transaction = (struct pw_transaction *)core;
     const struct pw_pg_debt debt = { .fence = *at, .owner = owner, .until_ms = until_ms };

@@ -81,6 +81,7 @@ static const struct pw_store_ops postgres_ops = {
     .next_hook = pw_postgres_next_hook,
     .announce = pw_postgres_announce,
     .withdraw = pw_postgres_withdraw,
+    .is_heard = pw_postgres_is_heard,
     .describe = pw_postgres_describe,
     .list_runners = pw_postgres_list_runners,
     .listen = pw_postgres_listen,

@@ -14,7 +14,15 @@
 
 /* Whoever was cut off for no longer than we, up to GAP_MS, is back before he is taken for dead: his last heartbeat was up to
  * BEAT_MS before. */
-enum { BEAT_MS = 3000, GAP_MS = 5000, OPEN_AGAIN_MS = 500, WITHDRAWING_MS = 1000, DESCRIBING_MS = 1000 };
+enum {
+    BEAT_MS = 3000,
+    GAP_MS = 5000,
+    HEARD_MS = PW_PG_DEAD_MS - PW_PG_DEAD_MS / 3,
+    OPEN_AGAIN_MS = 500,
+    WITHDRAWING_MS = 1000,
+    DESCRIBING_MS = 1000,
+    PROBING_MS = 1000
+};
 
 /* ---- Who is here --------------------------------------------------------------------------------------------- */
 
@@ -78,7 +86,7 @@ void pw_pg_presence_put_owners(struct pw_pg_presence *presence, struct pw_column
     (void)pthread_mutex_lock(&presence->lock);
     for (size_t i = 0; i < presence->owner_count; i++) {
         pw_columns_row(columns);
-        pw_put_integer(columns, presence->owners[i]);
+        pw_put_integer(columns, presence->owners[i].number);
     }
     (void)pthread_mutex_unlock(&presence->lock);
 }
@@ -86,7 +94,7 @@ void pw_pg_presence_put_owners(struct pw_pg_presence *presence, struct pw_column
 static size_t place_of(const struct pw_pg_presence *presence, int64_t owner)
 {
     size_t place = 0;
-    while (place < presence->owner_count && presence->owners[place] != owner)
+    while (place < presence->owner_count && presence->owners[place].number != owner)
         place++;
     return place;
 }
@@ -97,6 +105,48 @@ bool pw_pg_presence_has(struct pw_pg_presence *presence, int64_t owner)
     bool has = place_of(presence, owner) < presence->owner_count;
     (void)pthread_mutex_unlock(&presence->lock);
     return has;
+}
+
+bool pw_pg_presence_is_heard(struct pw_pg_presence *presence, int64_t owner, int64_t now_ms)
+{
+    (void)pthread_mutex_lock(&presence->lock);
+    size_t place = place_of(presence, owner);
+    bool is_heard = place < presence->owner_count && now_ms - presence->owners[place].heard_at_ms <= HEARD_MS;
+    (void)pthread_mutex_unlock(&presence->lock);
+    return is_heard;
+}
+
+bool pw_pg_presence_is_steady(struct pw_pg_presence *presence, int64_t owner, int64_t since_ms)
+{
+    (void)pthread_mutex_lock(&presence->lock);
+    size_t place = place_of(presence, owner);
+    bool is_steady = place < presence->owner_count && presence->owners[place].steady_since_ms <= since_ms;
+    (void)pthread_mutex_unlock(&presence->lock);
+    return is_steady;
+}
+
+/* A heartbeat counts for others from when it was sent until the next one has arrived, which is before its answer.  After a
+ * longer gap they may have ended the leases of this runner, however soon it beats again. */
+void pw_pg_presence_note_heard(struct pw_pg_presence *presence, int64_t owner, int64_t sent_at_ms, int64_t now_ms)
+{
+    (void)pthread_mutex_lock(&presence->lock);
+    for (size_t i = 0; i < presence->owner_count; i++) {
+        struct pw_pg_owner *one = &presence->owners[i];
+        if ((owner != PW_PG_EVERYBODY && one->number != owner) || one->heard_at_ms >= sent_at_ms)
+            continue;
+        if (now_ms - one->heard_at_ms > HEARD_MS)
+            one->steady_since_ms = now_ms;
+        one->heard_at_ms = sent_at_ms;
+    }
+    (void)pthread_mutex_unlock(&presence->lock);
+}
+
+bool pw_postgres_is_heard(struct pw_store *store, int64_t owner, int64_t since_ms)
+{
+    struct pw_postgres *postgres = (struct pw_postgres *)store;
+    return pw_pg_clock_is_ours(&postgres->clock) || /* with a test's own there is nobody to be cut off */
+           (pw_pg_presence_is_heard(&postgres->presence, owner, pw_system_monotonic_ms()) &&
+            pw_pg_presence_is_steady(&postgres->presence, owner, since_ms));
 }
 
 void pw_pg_presence_note_beat(struct pw_pg_presence *presence, int64_t now_ms)
@@ -117,13 +167,13 @@ bool pw_pg_presence_can_tell(struct pw_pg_presence *presence, int64_t now_ms)
     return can_tell;
 }
 
-static bool add_owner(struct pw_pg_presence *presence, int64_t owner)
+static bool add_owner(struct pw_pg_presence *presence, int64_t owner, int64_t heard_at_ms)
 {
     (void)pthread_mutex_lock(&presence->lock);
-    int64_t *owners = realloc(presence->owners, (presence->owner_count + 1) * sizeof *owners);
+    struct pw_pg_owner *owners = realloc(presence->owners, (presence->owner_count + 1) * sizeof *owners);
     if (owners != NULL) {
         presence->owners = owners;
-        owners[presence->owner_count++] = owner;
+        owners[presence->owner_count++] = (struct pw_pg_owner){ owner, heard_at_ms, heard_at_ms };
     }
     (void)pthread_mutex_unlock(&presence->lock);
     return owners != NULL;
@@ -183,12 +233,12 @@ static bool beat(struct pw_postgres *postgres, struct pw_pg_connection *connecti
     struct pw_arena arena = { 0 };
     struct pw_columns owners;
     struct pw_call call;
-    int64_t sent_us = 0;
+    int64_t sent_us = 0, sent_at_ms = pw_system_monotonic_ms();
     pw_columns_init(&owners, &arena);
     (void)pthread_mutex_lock(&postgres->presence.lock);
     for (size_t i = 0; i < postgres->presence.owner_count; i++) {
         pw_columns_row(&owners);
-        pw_put_integer(&owners, postgres->presence.owners[i]);
+        pw_put_integer(&owners, postgres->presence.owners[i].number);
     }
     (void)pthread_mutex_unlock(&postgres->presence.lock);
     if (owners.rows > 0) {
@@ -199,9 +249,11 @@ static bool beat(struct pw_postgres *postgres, struct pw_pg_connection *connecti
     }
     pw_pg_ask_time(postgres, connection, &sent_us);
     bool answered = pw_pg_finish(connection, pw_system_monotonic_ms() + BEAT_MS);
-    if (answered)
-        pw_pg_presence_note_beat(&postgres->presence, pw_system_monotonic_ms());
-    else
+    if (answered) {
+        int64_t now_ms = pw_system_monotonic_ms();
+        pw_pg_presence_note_heard(&postgres->presence, PW_PG_EVERYBODY, sent_at_ms, now_ms);
+        pw_pg_presence_note_beat(&postgres->presence, now_ms); /* last: a test waits for it */
+    } else
         pw_pg_close(connection);
     pw_arena_clear(&arena);
     return answered;
@@ -282,6 +334,7 @@ pawl_status pw_postgres_announce(struct pw_store *store, int64_t owner, struct p
     struct pw_postgres *postgres = (struct pw_postgres *)store;
     struct pw_call call;
     bool announced = false;
+    int64_t sent_at_ms = pw_system_monotonic_ms();
     pw_call_init(&call, PW_PG_RUNNER_ANNOUNCE);
     pw_call_integer(&call, owner);
     pw_call_integer(&call, pw_pg_clock_now_ms(&postgres->clock));
@@ -292,7 +345,7 @@ pawl_status pw_postgres_announce(struct pw_store *store, int64_t owner, struct p
         return pw_error(error, PAWL_STORE_UNAVAILABLE, "%s: cannot announce a runner there: another one has its number",
                         postgres->url.label);
     (void)pthread_mutex_lock(&postgres->presence.coming);
-    bool fine = add_owner(&postgres->presence, owner) && start_thread(postgres);
+    bool fine = add_owner(&postgres->presence, owner, sent_at_ms) && start_thread(postgres);
     (void)pthread_mutex_unlock(&postgres->presence.coming);
     if (fine)
         return PAWL_OK;
@@ -327,6 +380,16 @@ pawl_status pw_postgres_describe(struct pw_store *store, const struct pw_runner_
     pw_call_text(&call, runner->name);
     pw_call_text(&call, runner->workflows);
     return pw_pg_write(postgres, &call, DESCRIBING_MS, NULL, NULL, error);
+}
+
+/* A row that is deleted in the same transaction.  No runner has the number 0. */
+pawl_status pw_postgres_probe(struct pw_store *store, struct pawl_error *error)
+{
+    struct pw_call write, forget;
+    pw_call_init(&write, PW_PG_PROBE_WRITE);
+    pw_call_init(&forget, PW_PG_PROBE_FORGET);
+    const struct pw_pg_question questions[] = { { .call = &write }, { .call = &forget } };
+    return pw_pg_write_all((struct pw_postgres *)store, questions, 2, PROBING_MS, error);
 }
 
 static pawl_status take_runners(void *user, void *of, const PGresult *result)

@@ -11,10 +11,16 @@
 
 struct pw_postgres;
 
+struct pw_pg_owner {
+    int64_t number;
+    int64_t heard_at_ms;     /* when its newest heartbeat was sent that was answered, by the monotonic clock */
+    int64_t steady_since_ms; /* since then no gap between heartbeats was so long that others could take it for dead */
+};
+
 struct pw_pg_presence {
-    pthread_mutex_t coming; /* held while a runner comes or goes, with the thread if it is the first or the last */
-    pthread_mutex_t lock;   /* guards what follows, up to the next */
-    int64_t *owners;        /* announced here; owned */
+    pthread_mutex_t coming;     /* held while a runner comes or goes, with the thread if it is the first or the last */
+    pthread_mutex_t lock;       /* guards what follows, up to the next */
+    struct pw_pg_owner *owners; /* announced here; owned */
     size_t owner_count;
     int64_t beaten_at_ms;     /* when a heartbeat was last answered, by the monotonic clock; 0: never */
     int64_t beating_since_ms; /* since when that was so without a gap */
@@ -35,6 +41,15 @@ void pw_pg_presence_clear(struct pw_pg_presence *presence); /* ends the thread *
 /* The runners announced here, and 0, which is nobody, so that there is always one. */
 void pw_pg_presence_put_owners(struct pw_pg_presence *presence, struct pw_columns *columns);
 bool pw_pg_presence_has(struct pw_pg_presence *presence, int64_t owner);
+
+/* True: its newest heartbeat is so recent that nobody takes it for dead within a third of PW_PG_DEAD_MS. */
+bool pw_pg_presence_is_heard(struct pw_pg_presence *presence, int64_t owner, int64_t now_ms);
+/* Has that been so without a gap since since_ms? */
+bool pw_pg_presence_is_steady(struct pw_pg_presence *presence, int64_t owner, int64_t since_ms);
+/* A heartbeat that was sent at sent_at_ms was answered by now_ms, both by the monotonic clock.  PW_PG_EVERYBODY: those of all
+ * owners. */
+#define PW_PG_EVERYBODY 0
+void pw_pg_presence_note_heard(struct pw_pg_presence *presence, int64_t owner, int64_t sent_at_ms, int64_t now_ms);
 
 /* A heartbeat of ours was answered, at this time of the monotonic clock. */
 void pw_pg_presence_note_beat(struct pw_pg_presence *presence, int64_t now_ms);

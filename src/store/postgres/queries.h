@@ -63,8 +63,8 @@
 
 /* Candidates of every workflow and kind are put in order first; then they are locked one by one, past those that others
  * have locked, until there are enough.  $6 is how many candidates of a kind are looked at, $7 whose leases are owed a
- * renewal (owed.h).  `workflows` is what is asked for, as w; `part` says which of their tasks: all, or those of a share;
- * `room` is how many may be had. */
+ * renewal (owed.h), $8 what is left out.  `workflows` is what is asked for, as w; `part` says which of their tasks: all, or
+ * those of a share; `room` is how many may be had. */
 #define PG_CLAIMABLE(tasks, later, column, part)                                                                       \
     "(SELECT instance, " later " AS later, " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks \
     "  AND " column " <= $2::bigint" part(column) " ORDER BY " column ", instance LIMIT $6::bigint)"

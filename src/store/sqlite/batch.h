@@ -38,6 +38,11 @@ struct pw_look {
 pawl_status pw_look_at_task(struct pw_batch *batch, int64_t instance, struct pw_look *out_look);
 pawl_status pw_look_at_lease(struct pw_batch *batch, int64_t instance, struct pw_look *out_look);
 
+/* lease_ops.c: may this lease be taken?  It has expired; and its runner is dead, or was seen not to renew it for lease_ms
+ * (sightings.h). */
+bool pw_lease_is_over(struct pw_batch *batch, const struct pw_held *held, int64_t lease_ms);
+pawl_status pw_set_lease(struct pw_batch *batch, int64_t instance, int64_t locked_until_ms);
+
 /* The run's task is gone, or somebody else's: PAWL_CONFLICT. */
 pawl_status pw_refuse_moved(struct pw_batch *batch);
 

@@ -203,7 +203,9 @@ static pawl_status demand_of_child(struct pw_batch *batch, int64_t instance, enu
     *out_found = status == PAWL_OK && look.found;
     if (!*out_found)
         return status;
-    bool held = look.processing && look.locked_until_ms > batch->now_ms;
+    /* A runner that lives hears of it, also when its lease seems to be over. */
+    bool held =
+        look.processing && (look.locked_until_ms > batch->now_ms || pw_sqlite_may_live(batch->sqlite, look.owner));
     int64_t *key = held ? NULL : pw_rows_add(woken);
     if (!held && key == NULL)
         return pw_error_plain(batch->error, PAWL_NOMEM);

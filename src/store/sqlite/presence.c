@@ -12,12 +12,13 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "store/sqlite/file.h"
 
 bool pw_presence_init(struct pw_presence *presence, const char *database)
 {
     static const char suffix[] = "-runners";
 
-    *presence = (struct pw_presence){ .held_file = -1, .asking_file = -1 };
+    *presence = (struct pw_presence){ .held_file = -1, .asking_file = -1, .mode = mode };
     if (database != NULL) {
         size_t size = strlen(database);
         presence->path = malloc(size + sizeof suffix);
@@ -44,8 +45,53 @@ void pw_presence_clear(struct pw_presence *presence)
     close_file(presence->held_file);
     close_file(presence->asking_file);
     free(presence->path);
+    free(presence->owners);
     (void)pthread_mutex_destroy(&presence->lock);
 }
+
+/* ---- In memory ----------------------------------------------------------------------------------------------- */
+
+/* With the lock held. */
+static size_t place_of(const struct pw_presence *presence, int64_t owner)
+{
+    size_t place = 0;
+    while (place < presence->owner_count && presence->owners[place] != owner)
+        place++;
+    return place;
+}
+
+static pawl_status remember(struct pw_presence *presence, int64_t owner, struct pawl_error *error)
+{
+    (void)pthread_mutex_lock(&presence->lock);
+    bool is_known = place_of(presence, owner) < presence->owner_count;
+    int64_t *owners =
+        is_known ? presence->owners : realloc(presence->owners, (presence->owner_count + 1) * sizeof *presence->owners);
+    if (owners != NULL && !is_known) {
+        presence->owners = owners;
+        owners[presence->owner_count++] = owner;
+    }
+    (void)pthread_mutex_unlock(&presence->lock);
+    return owners != NULL ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
+}
+
+static void forget(struct pw_presence *presence, int64_t owner)
+{
+    (void)pthread_mutex_lock(&presence->lock);
+    size_t place = place_of(presence, owner);
+    if (place < presence->owner_count)
+        presence->owners[place] = presence->owners[--presence->owner_count];
+    (void)pthread_mutex_unlock(&presence->lock);
+}
+
+static bool is_remembered(struct pw_presence *presence, int64_t owner)
+{
+    (void)pthread_mutex_lock(&presence->lock);
+    bool is_known = place_of(presence, owner) < presence->owner_count;
+    (void)pthread_mutex_unlock(&presence->lock);
+    return is_known;
+}
+
+/* ---- Beside a file ------------------------------------------------------------------------------------------- */
 
 static bool is_same_file(int one, int other)
 {
@@ -55,7 +101,7 @@ static bool is_same_file(int one, int other)
 }
 
 /* Both descriptions must be of one file: in another that took its place everybody would seem dead. */
-static int open_beside(const char *path, int other)
+static int open_beside(const struct pw_presence *presence, int other)
 {
     int file = open(path, O_RDWR | O_CLOEXEC | (other < 0 ? O_CREAT : 0), 0666);
     if (file < 0 || other < 0 || is_same_file(file, other))
@@ -70,7 +116,7 @@ static int open_once(struct pw_presence *presence, int *file)
 {
     (void)pthread_mutex_lock(&presence->lock);
     if (*file < 0)
-        *file = open_beside(presence->path, file == &presence->held_file ? presence->asking_file : presence->held_file);
+        *file = open_beside(presence, file == &presence->held_file ? presence->asking_file : presence->held_file);
     int opened = *file;
     (void)pthread_mutex_unlock(&presence->lock);
     return opened;
@@ -84,7 +130,7 @@ static struct flock byte_of(int64_t owner, short type)
 pawl_status pw_presence_announce(struct pw_presence *presence, int64_t owner, struct pawl_error *error)
 {
     if (presence->path == NULL)
-        return PAWL_OK;
+        return remember(presence, owner, error);
 
     struct flock byte = byte_of(owner, F_WRLCK);
     int file = open_once(presence, &presence->held_file);
@@ -98,7 +144,9 @@ pawl_status pw_presence_announce(struct pw_presence *presence, int64_t owner, st
 void pw_presence_withdraw(struct pw_presence *presence, int64_t owner)
 {
     struct flock byte = byte_of(owner, F_UNLCK);
-    if (presence->held_file >= 0)
+    if (presence->path == NULL)
+        forget(presence, owner);
+    else if (presence->held_file >= 0)
         (void)fcntl(presence->held_file, F_OFD_SETLK, &byte);
 }
 
@@ -110,4 +158,9 @@ bool pw_presence_is_dead(struct pw_presence *presence, int64_t owner)
     struct flock byte = byte_of(owner, F_WRLCK);
     int file = open_once(presence, &presence->asking_file);
     return file >= 0 && fcntl(file, F_OFD_GETLK, &byte) == 0 && byte.l_type == F_UNLCK;
+}
+
+bool pw_presence_may_live(struct pw_presence *presence, int64_t owner)
+{
+    return presence->path == NULL ? is_remembered(presence, owner) : !pw_presence_is_dead(presence, owner);
 }

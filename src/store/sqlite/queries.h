@@ -26,7 +26,7 @@
 #define STEP_COLUMNS STEP_COLUMNS_OF("")
 
 /* Each fence reads these, so they are few. */
-#define LOOK_COLUMNS "run, epoch, due_at, pause_requested, demand, started_at, event_seq"
+#define LOOK_COLUMNS "run, epoch, due_at, pause_requested, demand, started_at, event_seq, updated_at"
 
 #define EVENT_COLUMNS "seq, id, type, payload, created_at, delivered_at, consumed_by"
 
@@ -48,11 +48,16 @@
 #define STARTABLE "workflow_task INDEXED BY workflow_task_startable WHERE kind = 3 AND processing = 0 AND status < 2"
 #define LEASED "workflow_task INDEXED BY workflow_task_leased WHERE processing = 1"
 #define DUE_IN_SHARE(column) " AND (+" column " <= ?5 OR substr(?4, shard + 1, 1) = '1')"
-/* Past ?4: when the first of the shards is due, and the first of all after the grace. */
-#define NEXT_OF(column, tasks)                                                                                         \
-    "(SELECT " column " FROM " tasks " AND workflow = ?1 AND " column " > ?4 AND substr(?2, shard + 1, 1) = '1'"       \
-    "  ORDER BY " column " LIMIT 1),"                                                                                  \
-    " (SELECT min(" column ") FROM " tasks " AND workflow = ?1 AND " column " > ?4 - ?3) + ?3"
+/* None of those that a share leaves out, which are ",1,2," or nothing. */
+#define NOT_EXCEPTED(list) " AND instr(" list ", ',' || instance || ',') = 0"
+/* A lease: struct pw_held. */
+#define HELD_COLUMNS "instance, owner, run, epoch, locked_until"
+/* When the first of the shards is due that is so past a time, and the first of all after the grace, past another. */
+#define NEXT_OF(column, tasks, past, all_past)                                                                         \
+    "(SELECT " column " FROM " tasks " AND workflow = ?1 AND " column " > " past                                       \
+    "  AND substr(?2, shard + 1, 1) = '1'" NOT_EXCEPTED("?6") " ORDER BY " column " LIMIT 1),"                         \
+    " (SELECT min(" column ") FROM " tasks " AND workflow = ?1 AND " column " > " all_past                             \
+    NOT_EXCEPTED("?6") ") + ?3"
 
 /* How many have a status, up to a limit: by the task while the run is open, by the outcome afterwards. */
 #define OPEN_COUNT(status, max)                                                                                        \
@@ -89,8 +94,8 @@
     QUERY(TASK_RENEW_RUN,                                                                                              \
         "INSERT OR REPLACE INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch,"      \
         " owner, locked_until, pause_requested, started_at, updated_at, event_seq, shard)"                             \
-        " SELECT key, workflow, run, 0, 3, ?3, ?4, ?4, ?5, ?6, 0, ?7, ?3, 0, ?2 FROM workflow_instance"                \
-        " WHERE key = ?1")                                                                                             \
+        " SELECT key, workflow, run, 0, 3, ?3, ?4, ?4, ?5, ?6, 0, max(?7, updated_at), updated_at, 0, ?2"              \
+        " FROM workflow_instance WHERE key = ?1")                                                                      \
     QUERY(INSTANCE_NAME, "SELECT workflow, id FROM workflow_instance WHERE key = ?1")                                  \
     QUERY(TASK_PARK,                                                                                                   \
         "UPDATE workflow_task SET status = ?2, kind = ?3, due_at = ?4, processing = 0, epoch = epoch + 1,"             \
@@ -108,8 +113,8 @@
     QUERY(TASK_DELETE, "DELETE FROM workflow_task WHERE instance = ?1")                                                \
     QUERY(TASK_CLAIMABLE,                                                                                              \
         "SELECT t.run, t.epoch, t.workflow, i.id, t.kind, t.demand, t.event_seq, t.processing,"                        \
-        " t.started_at IS NULL, i.created_at, CASE WHEN t.started_at IS NULL THEN i.params END, i.parent,"             \
-        " i.parent_run, i.relation"                                                                                    \
+        " t.started_at IS NULL, t.updated_at, i.created_at, CASE WHEN t.started_at IS NULL THEN i.params END, i.parent,"\
+        " i.parent_run, i.relation, CASE WHEN ?2 THEN coalesce(length(CAST(i.params AS BLOB)), 0) ELSE 0 END"          \
         " FROM workflow_task t CROSS JOIN workflow_instance i ON i.key = t.instance WHERE t.instance = ?1")            \
     QUERY(TASK_TAKE,                                                                                                   \
         "UPDATE workflow_task SET status = 0, processing = 1, epoch = epoch + 1, owner = ?2, locked_until = ?3,"       \
@@ -118,14 +123,14 @@
         " updated_at = max(updated_at, ?5)"                                                                            \
         " WHERE instance = ?1")                                                                                        \
                                                                                                                        \
-    QUERY(CLAIM_PAUSE_EXPIRED,                                                                                         \
-        "UPDATE workflow_task INDEXED BY workflow_task_leased SET status = 2, processing = 0, epoch = epoch + 1,"      \
-        " owner = NULL, locked_until = NULL, pause_requested = 0, updated_at = ?2"                                     \
-        " WHERE processing = 1 AND workflow = ?1 AND locked_until <= ?2 AND pause_requested = 1")                      \
+    QUERY(CLAIM_PAUSABLE,                                                                                              \
+        "SELECT " HELD_COLUMNS " FROM " LEASED " AND workflow = ?1 AND locked_until <= ?2 AND pause_requested = 1")    \
+    QUERY(TASK_PAUSE_EXPIRED,                                                                                          \
+        "UPDATE workflow_task SET status = 2, processing = 0, epoch = epoch + 1, owner = NULL, locked_until = NULL,"   \
+        " pause_requested = 0, updated_at = max(updated_at, ?2) WHERE instance = ?1")                                  \
     QUERY(CLAIM_LEASED, "SELECT count(*) FROM " LEASED " AND workflow = ?1 AND locked_until > ?2")                     \
     QUERY(CLAIM_EXPIRED,                                                                                               \
-        "SELECT instance, locked_until FROM workflow_task INDEXED BY workflow_task_leased"                             \
-        " WHERE processing = 1 AND workflow = ?1 AND locked_until <= ?2 ORDER BY locked_until LIMIT ?3")               \
+        "SELECT " HELD_COLUMNS " FROM " LEASED " AND workflow = ?1 AND locked_until <= ?2 ORDER BY locked_until")      \
     QUERY(CLAIM_RESUMABLE,                                                                                             \
         "SELECT instance, due_at FROM workflow_task INDEXED BY workflow_task_resumable WHERE kind < 3"                 \
         " AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at <= ?2 ORDER BY due_at LIMIT ?3")              \
@@ -133,8 +138,8 @@
         "SELECT instance, due_at FROM workflow_task INDEXED BY workflow_task_startable WHERE kind = 3"                 \
         " AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at <= ?2 ORDER BY due_at LIMIT ?3")              \
     QUERY(CLAIM_EXPIRED_SHARED,                                                                                        \
-        "SELECT instance, locked_until FROM " LEASED " AND workflow = ?1 AND locked_until <= ?2"                       \
-        DUE_IN_SHARE("locked_until") " ORDER BY locked_until LIMIT ?3")                                                \
+        "SELECT " HELD_COLUMNS " FROM " LEASED " AND workflow = ?1 AND locked_until <= ?2"                             \
+        " AND (+locked_until <= ?4 OR substr(?3, shard + 1, 1) = '1') ORDER BY locked_until")                          \
     QUERY(CLAIM_RESUMABLE_SHARED,                                                                                      \
         "SELECT instance, due_at FROM " RESUMABLE " AND workflow = ?1 AND due_at <= ?2" DUE_IN_SHARE("due_at")         \
         " ORDER BY due_at LIMIT ?3")                                                                                   \
@@ -142,25 +147,31 @@
         "SELECT instance, due_at FROM " STARTABLE " AND workflow = ?1 AND due_at <= ?2" DUE_IN_SHARE("due_at")         \
         " ORDER BY due_at LIMIT ?3")                                                                                   \
     QUERY(NEXT_DUE_SHARED,                                                                                             \
-        "SELECT " NEXT_OF("due_at", RESUMABLE) ", " NEXT_OF("due_at", STARTABLE) ", "                                  \
-        NEXT_OF("locked_until", LEASED))                                                                               \
+        "SELECT " NEXT_OF("due_at", RESUMABLE, "?4", "?4 - ?3") ", "                                                   \
+        NEXT_OF("due_at", STARTABLE, "?4", "?4 - ?3") ", " NEXT_OF("locked_until", LEASED, "?5", "?5"))                \
+    QUERY(NEXT_EXPIRED_SHARED,                                                                                         \
+        "SELECT " HELD_COLUMNS ", CASE substr(?3, shard + 1, 1) WHEN '1' THEN 0 ELSE ?4 END"                           \
+        " FROM " LEASED " AND workflow = ?1 AND locked_until <= ?2")                                                   \
     QUERY(RUNNER_DESCRIBE,                                                                                             \
         "INSERT OR REPLACE INTO workflow_runner (owner, name, workflows, is_sharing, started_at)"                      \
         " VALUES (?1, ?2, ?3, ?4, ?5)")                                                                                \
     QUERY(RUNNER_FORGET, "DELETE FROM workflow_runner WHERE owner = ?1")                                               \
     QUERY(RUNNERS,                                                                                                     \
         "SELECT owner, name, workflows, is_sharing, started_at FROM workflow_runner WHERE owner > 0 ORDER BY owner")   \
-    QUERY(TASK_LEASE, "UPDATE workflow_task SET locked_until = ?2 WHERE instance = ?1")                                \
+    QUERY(TASK_LEASE, "UPDATE workflow_task SET locked_until = ?2 WHERE instance = ?1 AND processing = 1")             \
     QUERY(REAP_LEASES,                                                                                                 \
-        "SELECT instance, owner FROM workflow_task INDEXED BY workflow_task_leased"                                    \
-        " WHERE processing = 1 AND locked_until > ?1 AND owner > 0")                                                   \
+        "SELECT " HELD_COLUMNS " FROM " LEASED " AND owner > 0")                                                       \
     QUERY(NEXT_DUE,                                                                                                    \
         "SELECT (SELECT min(due_at) FROM workflow_task INDEXED BY workflow_task_resumable"                             \
-        "         WHERE kind < 3 AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at > ?2),"                \
+        "         WHERE kind < 3 AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at > ?2"                  \
+        NOT_EXCEPTED("?4") "),"                                                                                        \
         "       (SELECT min(due_at) FROM workflow_task INDEXED BY workflow_task_startable"                             \
-        "         WHERE kind = 3 AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at > ?2),"                \
+        "         WHERE kind = 3 AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at > ?2"                  \
+        NOT_EXCEPTED("?4") "),"                                                                                        \
         "       (SELECT min(locked_until) FROM workflow_task INDEXED BY workflow_task_leased"                          \
-        "         WHERE processing = 1 AND workflow = ?1 AND locked_until > ?2)")                                      \
+        "         WHERE processing = 1 AND workflow = ?1 AND locked_until > ?3" NOT_EXCEPTED("?4") ")")                \
+    QUERY(NEXT_EXPIRED,                                                                                                \
+        "SELECT " HELD_COLUMNS ", 0 FROM " LEASED " AND workflow = ?1 AND locked_until <= ?2")                         \
     QUERY(TASK_WORKFLOW_AFTER,                                                                                         \
         "SELECT min(workflow) FROM workflow_task INDEXED BY workflow_task_status WHERE workflow > ?1")                 \
     QUERY(TASK_COUNTS,                                                                                                 \
@@ -271,7 +282,7 @@
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (instance, run, id) DO NOTHING")                             \
     QUERY(EVENT_COUNT, "UPDATE workflow_task SET event_seq = ?2, updated_at = ?3 WHERE instance = ?1")                 \
     QUERY(EVENT_WAKE,                                                                                                  \
-        "UPDATE workflow_task SET event_seq = ?2, updated_at = ?3, status = 0, kind = 0, due_at = ?3,"                 \
+        "UPDATE workflow_task SET event_seq = ?2, updated_at = ?3, status = 0, kind = 0, due_at = ?4,"                 \
         " epoch = epoch + 1 WHERE instance = ?1")                                                                      \
     QUERY(EVENT_CONSUME,                                                                                               \
         "UPDATE workflow_event SET consumed_by = ?4, delivered_at = ?5"                                                \
@@ -289,7 +300,8 @@
     QUERY(LOG_INSERT,                                                                                                  \
         "INSERT INTO workflow_log (instance, run, seq, step, attempt, level, category, message, data, is_replay,"      \
         " created_at) VALUES (?1, ?2, 1 + coalesce((SELECT max(seq) FROM workflow_log WHERE instance = ?1"             \
-        " AND run = ?2), 0), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                                                        \
+        " AND run = ?2), 0), ?3, ?4, ?5, ?6, ?7, ?8, ?9, max(?10, coalesce((SELECT created_at FROM workflow_log"       \
+        "  WHERE instance = ?1 AND run = ?2 ORDER BY seq DESC LIMIT 1), 0)))")                                         \
     QUERY(LOGS_OLDEST,                                                                                                 \
         "SELECT " LOG_COLUMNS " FROM workflow_log WHERE instance = ?1 AND run = ?2 AND seq > ?3"                       \
         " AND (?5 < 0 OR level = ?5) AND (?6 IS NULL OR category = ?6) ORDER BY seq LIMIT ?4")                         \

@@ -138,7 +138,7 @@ static pawl_status begin(struct reading *reading, struct pw_store *store, enum p
                          struct pawl_error *error)
 {
     struct pw_sqlite_connection *connection = NULL;
-    reading->sqlite = (struct pw_sqlite *)store;
+    *reading = (struct reading){ .sqlite = (struct pw_sqlite *)store };
     pawl_status status = pw_sqlite_take_reader(reading->sqlite, &connection, error);
     if (status == PAWL_OK)
         pw_query_start(&reading->query, connection, name);
@@ -322,7 +322,8 @@ pawl_status pw_sqlite_read_steps(struct pw_store *store, struct pw_arena *arena,
 {
     struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
     struct reading reading;
-    pawl_status status = begin_history(&reading, store, query, PW_QUERY_STEPS_OLDEST, PW_QUERY_STEPS_NEWEST, error);
+    pawl_status status =
+        begin_history(&reading, store, query, PW_QUERY_STEPS_OLDEST, PW_QUERY_STEPS_NEWEST, pw_step_bytes, error);
     if (status == PAWL_OK)
         status = finish(&reading, &rows, read_step_row, error);
     if (status == PAWL_OK) {
@@ -337,7 +338,8 @@ pawl_status pw_sqlite_read_events(struct pw_store *store, struct pw_arena *arena
 {
     struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
     struct reading reading;
-    pawl_status status = begin_history(&reading, store, query, PW_QUERY_EVENTS_OLDEST, PW_QUERY_EVENTS_NEWEST, error);
+    pawl_status status =
+        begin_history(&reading, store, query, PW_QUERY_EVENTS_OLDEST, PW_QUERY_EVENTS_NEWEST, pw_event_bytes, error);
     if (status == PAWL_OK)
         status = finish(&reading, &rows, read_event_row, error);
     if (status == PAWL_OK) {
@@ -352,7 +354,8 @@ pawl_status pw_sqlite_read_logs(struct pw_store *store, struct pw_arena *arena, 
 {
     struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
     struct reading reading;
-    pawl_status status = begin_history(&reading, store, query, PW_QUERY_LOGS_OLDEST, PW_QUERY_LOGS_NEWEST, error);
+    pawl_status status =
+        begin_history(&reading, store, query, PW_QUERY_LOGS_OLDEST, PW_QUERY_LOGS_NEWEST, pw_log_bytes, error);
     if (status != PAWL_OK)
         return status;
     pw_bind_integer(&reading.query, query->has_level ? (int64_t)query->level : -1);
@@ -456,64 +459,146 @@ static pawl_status take_earliest(struct pw_query *query, int64_t *earliest_ms, s
     return pw_query_end(query, error);
 }
 
-static pawl_status earliest_of(struct pw_sqlite_connection *connection, enum pw_query_name name, struct pw_text of,
-                               int64_t after_ms, int64_t *earliest_ms, struct pawl_error *error)
+static pawl_status earliest_hook(struct pw_sqlite_connection *connection, struct pw_text hook, int64_t *earliest_ms,
+                                 struct pawl_error *error)
 {
     struct pw_query query;
-    pw_query_start(&query, connection, name);
-    pw_bind_text(&query, of);
-    pw_bind_integer(&query, after_ms);
+    pw_query_start(&query, connection, PW_QUERY_HOOK_NEXT);
+    pw_bind_text(&query, hook);
+    pw_bind_integer(&query, PW_EVER);
     return take_earliest(&query, earliest_ms, error);
 }
 
-static pawl_status earliest_of_share(struct pw_sqlite_connection *connection, struct pw_text workflow,
-                                     struct pw_text owned, int64_t grace_ms, int64_t after_ms, int64_t *earliest_ms,
-                                     struct pawl_error *error)
-{
-    struct pw_query query;
-    pw_query_start(&query, connection, PW_QUERY_NEXT_DUE_SHARED);
-    pw_bind_text(&query, workflow);
-    pw_bind_text(&query, owned);
-    pw_bind_integer(&query, grace_ms);
-    pw_bind_integer(&query, after_ms);
-    return take_earliest(&query, earliest_ms, error);
-}
+/* What is looked for: of one workflow, past a time, as things are now. */
+struct due_question {
+    struct pw_sqlite *sqlite;
+    struct pw_sqlite_connection *connection;
+    const struct pw_share *share;   /* NULL: of all */
+    struct pw_text excepted;        /* that it leaves out, as the queries look for them */
+    struct pw_text workflow, owned; /* owned absent: all is ours */
+    int64_t after_ms, now_ms;
+};
 
-/* share NULL: of all. */
-static pawl_status earliest_of_all(struct pw_store *store, enum pw_query_name name, const struct pw_text *names,
-                                   size_t count, const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
-                                   struct pawl_error *error)
+/* ",1,2,": where the queries look for a key; nothing when none is left out.  False when memory is out. */
+static bool write_excepted(struct pw_arena *arena, const struct pw_share *share, struct pw_text *out_list)
 {
-    static const struct pw_text all = { NULL, 0 };
-    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
-    struct pw_sqlite_connection *connection = NULL;
-    int64_t earliest_ms = INT64_MAX;
-    pawl_status status = pw_sqlite_take_reader(sqlite, &connection, error);
-    if (status != PAWL_OK)
-        return status;
-    for (size_t position = 0; position < count && status == PAWL_OK; position++) {
-        struct pw_text owned = share != NULL && share->owned != NULL ? share->owned[position] : all;
-        status = owned.data == NULL ? earliest_of(connection, name, names[position], after_ms, &earliest_ms, error)
-                                    : earliest_of_share(connection, names[position], owned, share->grace_ms, after_ms,
-                                                        &earliest_ms, error);
+    enum { DIGITS_MAX = 20 };
+    *out_list = (struct pw_text){ "", 0 };
+    if (share == NULL || share->except_count == 0)
+        return true;
+    size_t size = share->except_count * (DIGITS_MAX + 1) + 1;
+    char *list = pw_arena_take(arena, size);
+    if (list == NULL)
+        return false;
+    char *end = list + size, *at = end;
+    for (size_t i = 0; i < share->except_count; i++) { /* from the last digit to the first; a key is positive */
+        *--at = ',';
+        for (int64_t rest = share->except[i]; rest > 0; rest /= 10)
+            *--at = (char)('0' + rest % 10);
     }
-    pw_sqlite_give_reader(sqlite, connection);
-    if (status == PAWL_OK)
-        *out_at_ms = earliest_ms;
-    return status;
+    *--at = ',';
+    *out_list = (struct pw_text){ at, (size_t)(end - at) };
+    return true;
+}
+
+/* Tasks that are nobody's, and leases that have not expired. */
+static pawl_status earliest_due(const struct due_question *question, int64_t *earliest_ms, struct pawl_error *error)
+{
+    struct pw_query query;
+    bool is_shared = question->owned.data != NULL;
+    pw_query_start(&query, question->connection, is_shared ? PW_QUERY_NEXT_DUE_SHARED : PW_QUERY_NEXT_DUE);
+    pw_bind_text(&query, question->workflow);
+    if (is_shared) {
+        pw_bind_text(&query, question->owned);
+        pw_bind_integer(&query, question->share->grace_ms);
+    }
+    pw_bind_integer(&query, question->after_ms);
+    pw_bind_integer(&query, question->after_ms > question->now_ms ? question->after_ms : question->now_ms);
+    pw_bind_text(&query, question->excepted);
+    return take_earliest(&query, earliest_ms, error);
+}
+
+void pw_read_held(struct pw_query *query, struct pw_held *held)
+{
+    held->instance = pw_column_integer(query);
+    held->owner = pw_column_integer(query);
+    held->run = pw_column_count(query);
+    held->epoch = pw_column_count(query);
+    held->locked_until_ms = pw_column_integer(query);
+}
+
+/* An expired lease is due when it may be taken, which of a runner that lives is later (sightings.h). */
+static pawl_status earliest_expired(const struct due_question *question, int64_t *earliest_ms, struct pawl_error *error)
+{
+    struct pw_sqlite *sqlite = question->sqlite;
+    struct pw_query query;
+    bool is_shared = question->owned.data != NULL;
+    pw_query_start(&query, question->connection, is_shared ? PW_QUERY_NEXT_EXPIRED_SHARED : PW_QUERY_NEXT_EXPIRED);
+    pw_bind_text(&query, question->workflow);
+    pw_bind_integer(&query, question->now_ms);
+    if (is_shared) {
+        pw_bind_text(&query, question->owned);
+        pw_bind_integer(&query, question->share->grace_ms);
+    }
+    while (pw_query_step(&query)) {
+        struct pw_held held;
+        pw_read_held(&query, &held);
+        int64_t at_ms = held.locked_until_ms + pw_column_integer(&query);
+        int64_t wait_ms = 0;
+        if (question->share != NULL && pw_share_excepts(question->share, held.instance))
+            continue;
+        if (pw_sqlite_may_live(sqlite, held.owner))
+            wait_ms = pw_sightings_wait_ms(&sqlite->sightings, &held, pw_sqlite_monotonic_ms(sqlite));
+        if (wait_ms > 0 && question->now_ms + wait_ms > at_ms)
+            at_ms = question->now_ms + wait_ms;
+        if (at_ms > question->after_ms && at_ms < *earliest_ms)
+            *earliest_ms = at_ms;
+    }
+    return pw_query_end(&query, error);
 }
 
 pawl_status pw_sqlite_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
                                const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
                                struct pawl_error *error)
 {
-    return earliest_of_all(store, PW_QUERY_NEXT_DUE, workflows, count, share, after_ms, out_at_ms, error);
+    struct pw_arena arena = { 0 };
+    struct due_question question = {
+        .sqlite = (struct pw_sqlite *)store, .share = share, .after_ms = after_ms, .now_ms = store->ops->now_ms(store)
+    };
+    int64_t earliest_ms = INT64_MAX;
+    if (!write_excepted(&arena, share, &question.excepted))
+        return pw_error_plain(error, PAWL_NOMEM);
+    pawl_status status = pw_sqlite_take_reader(question.sqlite, &question.connection, error);
+    for (size_t position = 0; position < count && status == PAWL_OK; position++) {
+        question.workflow = workflows[position];
+        question.owned = share != NULL && share->owned != NULL ? share->owned[position] : (struct pw_text){ NULL, 0 };
+        status = earliest_due(&question, &earliest_ms, error);
+        if (status == PAWL_OK)
+            status = earliest_expired(&question, &earliest_ms, error);
+    }
+    if (question.connection != NULL)
+        pw_sqlite_give_reader(question.sqlite, question.connection);
+    pw_arena_clear(&arena);
+    if (status == PAWL_OK)
+        *out_at_ms = earliest_ms;
+    return status;
 }
 
 pawl_status pw_sqlite_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
                                 struct pawl_error *error)
 {
-    return earliest_of_all(store, PW_QUERY_HOOK_NEXT, hooks, count, NULL, PW_EVER, out_at_ms, error);
+    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
+    struct pw_sqlite_connection *connection = NULL;
+    int64_t earliest_ms = INT64_MAX;
+    pawl_status status = pw_sqlite_take_reader(sqlite, &connection, error);
+    if (status != PAWL_OK)
+        return status;
+    for (size_t position = 0; position < count && status == PAWL_OK; position++)
+        status = earliest_hook(connection, hooks[position], &earliest_ms, error);
+    pw_sqlite_give_reader(sqlite, connection);
+    if (status == PAWL_OK)
+        *out_at_ms = earliest_ms;
+    return status;
 }
 
 /* ---- How many ------------------------------------------------------------------------------------------------- */
@@ -541,6 +626,18 @@ static pawl_status workflow_after(struct pw_sqlite_connection *connection, struc
     return status;
 }
 
+static pawl_status oldest_due(struct pw_sqlite_connection *connection, struct pw_text workflow, int64_t *oldest_ms,
+                              struct pawl_error *error)
+{
+    struct pw_query query;
+    pw_query_start(&query, connection, PW_QUERY_NEXT_DUE);
+    pw_bind_text(&query, workflow);
+    pw_bind_integer(&query, PW_EVER);
+    pw_bind_integer(&query, PW_EVER);
+    pw_bind_text(&query, (struct pw_text){ "", 0 });
+    return take_earliest(&query, oldest_ms, error);
+}
+
 static pawl_status count_tasks_of(struct pw_sqlite_connection *connection, struct pw_text workflow, int64_t now_ms,
                                   struct pw_task_counts *counts, struct pawl_error *error)
 {
@@ -559,7 +656,7 @@ static pawl_status count_tasks_of(struct pw_sqlite_connection *connection, struc
     counts->due += due;
     pawl_status status = pw_query_end(&query, error);
     if (status == PAWL_OK && due > 0)
-        status = earliest_of(connection, PW_QUERY_NEXT_DUE, workflow, PW_EVER, &counts->oldest_due_at_ms, error);
+        status = oldest_due(connection, workflow, &counts->oldest_due_at_ms, error);
     return status;
 }
 

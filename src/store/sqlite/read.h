@@ -3,10 +3,13 @@
 #define PW_STORE_SQLITE_READ_H
 
 #include "store/sqlite/query.h"
+#include "store/sqlite/sightings.h"
 #include "store/store.h"
 
 /* Three columns: parent, its run, relation. */
 void pw_read_link(struct pw_query *query, struct pw_link *out_link);
+/* Of HELD_COLUMNS. */
+void pw_read_held(struct pw_query *query, struct pw_held *held);
 /* Of HOOK_COLUMNS, into a struct pw_hook_row. */
 void pw_read_hook_row(struct pw_query *query, struct pw_arena *arena, void *row);
 

@@ -49,6 +49,13 @@ bool pw_sqlite_is_dead(struct pw_sqlite *sqlite, int64_t owner)
     return pw_sqlite_file_check(&sqlite->file, NULL) == PAWL_OK && pw_presence_is_dead(&sqlite->presence, owner);
 }
 
+/* Workers outside have no presence, and numbers below 1. */
+bool pw_sqlite_may_live(struct pw_sqlite *sqlite, int64_t owner)
+{
+    return owner > 0 &&
+           (pw_sqlite_file_check(&sqlite->file, NULL) != PAWL_OK || pw_presence_may_live(&sqlite->presence, owner));
+}
+
 pawl_status pw_sqlite_forget_runners(struct pw_sqlite *sqlite, struct pw_sqlite_connection *connection,
                                      struct pw_arena *arena, struct pawl_error *error)
 {
@@ -79,8 +86,6 @@ static pawl_status write_in_file(struct pw_sqlite *sqlite, const struct pw_runne
     struct pw_sqlite_url url = sqlite->url;
     struct pw_sqlite_connection connection;
     struct pw_arena arena = { 0 };
-    if (url.busy_ms > BUSY_MS_MAX)
-        url.busy_ms = BUSY_MS_MAX;
     pawl_status status = pw_sqlite_open_writer(&connection, &url, &sqlite->file, error);
     if (status != PAWL_OK)
         return status;

@@ -28,9 +28,10 @@ static pawl_status read_part(struct pw_store *store, struct pw_part *out_part, s
         part.number = pw_column_integer(&query);
         part.count = pw_column_integer(&query);
     }
+    pawl_status status = pw_query_end(&query, error);
     pw_sqlite_give_writer(sqlite);
     if (status == PAWL_OK)
-        *out_seat = seat;
+        *out_part = part;
     return status;
 }
 
@@ -53,6 +54,7 @@ static void close_store(struct pw_store *store)
     empty_log_of_lost_file(sqlite);
     pw_sqlite_close(&sqlite->writer);
     pw_presence_clear(&sqlite->presence);
+    pw_sightings_clear(&sqlite->sightings);
     (void)pthread_cond_destroy(&sqlite->given_back);
     (void)pthread_mutex_destroy(&sqlite->lock);
     pw_arena_clear(&sqlite->arena);
@@ -99,18 +101,20 @@ static pawl_status open_rest(struct pw_sqlite *sqlite, struct pawl_error *error)
     if (status != PAWL_OK)
         return status;
     sqlite->writer.file = &sqlite->file;
-    if (!pw_presence_init(&sqlite->presence, sqlite->file.path))
+    if (!pw_presence_init(&sqlite->presence, sqlite->file.path, sqlite->file.mode))
         return pw_error_plain(error, PAWL_NOMEM);
-    if (pthread_mutex_init(&sqlite->lock, NULL) != 0) {
-        pw_presence_clear(&sqlite->presence);
-        return pw_error_plain(error, PAWL_NOMEM);
-    }
-    if (pthread_cond_init(&sqlite->given_back, NULL) != 0) {
+    int made = 0;
+    made += pw_sightings_init(&sqlite->sightings);
+    made += made == 1 && pthread_mutex_init(&sqlite->lock, NULL) == 0;
+    made += made == 2 && pthread_cond_init(&sqlite->given_back, NULL) == 0;
+    if (made == 3)
+        return PAWL_OK;
+    if (made > 1)
         (void)pthread_mutex_destroy(&sqlite->lock);
-        pw_presence_clear(&sqlite->presence);
-        return pw_error_plain(error, PAWL_NOMEM);
-    }
-    return PAWL_OK;
+    if (made > 0)
+        pw_sightings_clear(&sqlite->sightings);
+    pw_presence_clear(&sqlite->presence);
+    return pw_error_plain(error, PAWL_NOMEM);
 }
 
 pawl_status pw_sqlite_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,

@@ -9,6 +9,7 @@
 
 #include "store/sqlite/connection.h"
 #include "store/sqlite/presence.h"
+#include "store/sqlite/sightings.h"
 #include "store/store.h"
 
 enum { PW_SQLITE_READERS_MAX = 16 };
@@ -20,6 +21,7 @@ struct pw_sqlite {
     struct pw_sqlite_url url;
     struct pw_sqlite_connection writer;
     struct pw_presence presence;
+    struct pw_sightings sightings;
     struct pw_sqlite_file file; /* what the writer has open */
 
     pthread_mutex_t lock; /* guards what follows; in memory: the writer */
@@ -41,6 +43,9 @@ void pw_sqlite_close_readers(struct pw_sqlite *sqlite);
 
 /* runners.c: true only when it is certain. */
 bool pw_sqlite_is_dead(struct pw_sqlite *sqlite, int64_t owner);
+/* A runner that may live: whoever wants its expired lease must have seen it for long enough (sightings.h). */
+bool pw_sqlite_may_live(struct pw_sqlite *sqlite, int64_t owner);
+int64_t pw_sqlite_monotonic_ms(const struct pw_sqlite *sqlite);
 /* Deletes the rows of runners that are dead. */
 pawl_status pw_sqlite_forget_runners(struct pw_sqlite *sqlite, struct pw_sqlite_connection *connection,
                                      struct pw_arena *arena, struct pawl_error *error) PAWL_MUST_CHECK;

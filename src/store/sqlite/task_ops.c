@@ -69,8 +69,8 @@ pawl_status pw_apply_fence(struct pw_batch *batch, struct pw_op_fence *op)
     if (op->unless_pause && look.pause_requested)
         return pw_unit_refuse(batch->unit, PW_REFUSED_PAUSE_REQUESTED);
     if (op->unless_new_events && look.event_seq > op->event_seq_seen)
-        return pw_refuse(batch, pw_error(&batch->unit->error, PAWL_BUSY, "an event came that the turn has not seen"));
-    return PAWL_OK;
+        return pw_unit_refuse(batch->unit, PW_REFUSED_NEW_EVENTS);
+    return op->lease_ms != 0 ? pw_set_lease(batch, op->at.instance, batch->now_ms + op->lease_ms) : PAWL_OK;
 }
 
 static int64_t due_of_park(const struct pw_batch *batch, const struct pw_op_park *op, const struct pw_look *look,
