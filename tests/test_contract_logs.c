@@ -120,6 +120,96 @@ static void A12_a_replayed_line_says_so_and_each_line_is_new_once(void **state)
         assert_true(history.logs[i].id > history.logs[i - 1].id);
 }
 
+/* How many lines of this message are new; the others are replays. */
+static size_t count_new(struct contract *contract, const char *message)
+{
+    struct pawl_history history = contract_history(contract, 0);
+    size_t count = 0;
+    for (size_t i = 0; i < history.log_count; i++)
+        count += strcmp(history.logs[i].message, message) == 0 && !history.logs[i].is_replay;
+    return count;
+}
+
+static pawl_status body_asks_for_a_pause(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    (void)out_result;
+    return pawl_pause(pawl_step_engine(step), "w", "i", NULL);
+}
+
+static pawl_status run_is_paused_in_its_first_step(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)params;
+    PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "first"));
+    PAWL_TRY(pawl_do(run, "a", NULL, body_asks_for_a_pause, NULL, NULL));
+    PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "between"));
+    PAWL_TRY(pawl_do(run, "b", NULL, contract_body_ok, NULL, out_result));
+    PAWL_TRY(pawl_sleep(run, "nap", "1 h"));
+    return pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "last");
+}
+
+static void A12_a_line_that_the_pause_kept_from_being_said_is_no_replay(void **state)
+{
+    struct contract *contract = *state;
+    struct pawl_log_record log;
+    contract_start(contract, run_is_paused_in_its_first_step, NULL);
+    assert_instance(contract, PAWL_PAUSED);
+    assert_int_equal(find_log(contract, "between", &log), 0);
+
+    contract_control(contract, pawl_resume);
+    contract_idle(contract);
+    assert_int_equal(count_new(contract, "between"), 1);
+    contract_advance(contract, "1 h");
+
+    assert_output(contract, NULL);
+    assert_int_equal(count_new(contract, "first"), 1);
+    assert_true(find_log(contract, "first", &log) > 1);
+    assert_true(log.is_replay);
+    assert_int_equal(count_new(contract, "between"), 1);
+    assert_true(find_log(contract, "between", &log) > 1);
+    assert_true(log.is_replay);
+    assert_int_equal(count_new(contract, "last"), 1);
+}
+
+static pawl_status branch_works(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)params;
+    return pawl_do(run, "work", NULL, contract_body_ok, NULL, out_result);
+}
+
+static pawl_status branch_speaks(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)params;
+    (void)out_result;
+    return pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "in a branch");
+}
+
+static pawl_status run_speaks_in_branches(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    struct pawl_branch branches[] = { { .run = branch_works }, { .run = branch_speaks } };
+    (void)params;
+    (void)out_result;
+    PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "before the branches"));
+    PAWL_TRY(pawl_all(run, branches, 2, 1)); /* one after the other: the second begins in a later pass */
+    PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "after the branches"));
+    return pawl_sleep(run, "nap", "1 h");
+}
+
+static void A12_a_line_in_a_branch_that_begins_late_is_said_and_new_once(void **state)
+{
+    struct contract *contract = *state;
+    static const char *const messages[] = { "before the branches", "in a branch", "after the branches" };
+    contract_start(contract, run_speaks_in_branches, NULL);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(count_new(contract, messages[i]), 1);
+
+    contract_advance(contract, "1 h");
+
+    assert_output(contract, NULL);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(count_new(contract, messages[i]), 1);
+}
+
 /* What is durable while the body runs. */
 static pawl_status body_counts_logs(pawl_step *step, const pawl_value *input, pawl_value **out_result)
 {
@@ -153,6 +243,28 @@ static void A12_lines_are_flushed_with_the_next_step_boundary(void **state)
 
     assert_text(contract->trace, "0 steps 0 logs; 1 steps 2 logs; ");
     assert_int_equal(contract_history(contract, 0).log_count, 4);
+}
+
+/* A turn that takes one step, and then gives the run back: the line comes with the next step. */
+static void A12_a_line_between_two_turns_is_new_once(void **state)
+{
+    struct contract *contract = *state;
+    pawl_runner *other = NULL;
+    struct pawl_log_record log;
+    contract_create(contract, run_flushes, NULL);
+    assert_ok(contract, pawl_runner_open(contract->engine, NULL, &other, &contract->error));
+
+    assert_ok(contract, pawl_runner_tick(other, 1, 1, NULL, &contract->error));
+    assert_true(contract_has_step(contract, "one"));
+    assert_false(contract_has_step(contract, "two"));
+    assert_int_equal(find_log(contract, "second", &log), 0);
+    pawl_runner_close(other);
+    contract_idle(contract);
+
+    assert_output(contract, NULL);
+    assert_int_equal(count_new(contract, "first"), 1);
+    assert_int_equal(count_new(contract, "second"), 1);
+    assert_int_equal(find_log(contract, "second", &log), 1);
 }
 
 static pawl_status run_logs_and_fails(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -266,9 +378,8 @@ static pawl_status body_loses_its_lease(pawl_step *step, const pawl_value *input
     (void)out_result;
     if (contract->bodies++ > 0)
         return PAWL_OK;
-    contract_jump(contract, 31 * SECOND_MS);
     PAWL_TRY(pawl_runner_open(contract->engine, NULL, &other, NULL));
-    pawl_status status = pawl_runner_tick(other, 1, 0, NULL, NULL);
+    pawl_status status = contract_take_over(contract, other, NULL);
     pawl_runner_close(other);
     return status;
 }
@@ -277,6 +388,28 @@ static pawl_status run_loses_its_lease(pawl_run *run, const pawl_value *params, 
 {
     (void)params;
     return pawl_do(run, "x", NULL, body_loses_its_lease, NULL, out_result);
+}
+
+static pawl_status run_speaks_before_it_loses_its_lease(pawl_run *run, const pawl_value *params,
+                                                        pawl_value **out_result)
+{
+    (void)params;
+    PAWL_TRY(pawl_do(run, "a", NULL, contract_body_traces, NULL, NULL));
+    PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "between"));
+    return pawl_do(run, "x", NULL, body_loses_its_lease, NULL, out_result);
+}
+
+/* As when the process dies in the body of x. */
+static void A12_a_line_that_was_lost_with_its_turn_is_no_replay(void **state)
+{
+    struct contract *contract = *state;
+    struct pawl_log_record log;
+
+    contract_start(contract, run_speaks_before_it_loses_its_lease, NULL);
+
+    assert_output(contract, NULL);
+    assert_int_equal(find_log(contract, "between", &log), 1);
+    assert_false(log.is_replay);
 }
 
 static void A12_the_engine_logs_a_claim_that_was_lost(void **state)
@@ -399,6 +532,10 @@ int main(void)
         CONTRACT_TEST_OF_PASSES(A12_a_line_carries_level_category_data_run_and_time),
         CONTRACT_TEST(A12_a_line_of_a_step_names_it_and_its_attempt_also_of_a_failed_one),
         CONTRACT_TEST(A12_a_replayed_line_says_so_and_each_line_is_new_once),
+        CONTRACT_TEST(A12_a_line_that_the_pause_kept_from_being_said_is_no_replay),
+        CONTRACT_TEST(A12_a_line_that_was_lost_with_its_turn_is_no_replay),
+        CONTRACT_TEST(A12_a_line_between_two_turns_is_new_once),
+        CONTRACT_TEST(A12_a_line_in_a_branch_that_begins_late_is_said_and_new_once),
         CONTRACT_TEST_OF_PASSES(A12_lines_are_flushed_with_the_next_step_boundary),
         CONTRACT_TEST(A12_lines_without_a_step_come_with_the_end_of_the_run),
         CONTRACT_TEST_OF_PASSES(A12_a_message_has_2048_bytes_a_category_64_and_system_is_the_engines),

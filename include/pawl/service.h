@@ -106,7 +106,7 @@ struct pawl_log_record {
     const char *category;
     const char *message;
     const char *data_json; /* or NULL */
-    bool is_replay;
+    bool is_replay;        /* the run had passed this place before, and recorded the line */
     int64_t created_at_ms;
 };
 PAWL_API const char *pawl_log_level_name(enum pawl_log_level level); /* "debug" ... */

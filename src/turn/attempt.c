@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "history/retry.h"
 #include "service/service.h"
+#include "turn/lines.h"
 #include "value/value.h"
 
 pawl_attempt *pw_attempt_new(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
@@ -298,7 +299,10 @@ static pawl_status append_line(pawl_lane *lane, pawl_attempt *attempt, const str
         !pw_arena_text(&turn->arena, row->message, &line->row.message) ||
         !pw_arena_text(&turn->arena, row->data, &line->row.data))
         return pw_turn_out_of_memory(turn);
-    pw_log_append(attempt != NULL ? &attempt->logs : &turn->logs, line);
+    if (attempt != NULL)
+        pw_log_append(&attempt->logs, line);
+    else
+        pw_lines_say(lane, line);
     return PAWL_OK;
 }
 
@@ -310,7 +314,6 @@ pawl_status pawl_lane_log(pawl_lane *lane, pawl_attempt *attempt, enum pawl_log_
                               .category = pw_text_of(category != NULL ? category : "workflow"),
                               .message = pw_text_of(message),
                               .data = { data_json, data_size },
-                              .is_replay = attempt == NULL && lane->is_replay,
                               .created_at_ms = pawl_now_ms(turn->engine) };
     if (attempt == NULL && lane->suspended)
         return PAWL_SUSPENDED;
@@ -323,7 +326,12 @@ pawl_status pawl_lane_log(pawl_lane *lane, pawl_attempt *attempt, enum pawl_log_
         row.attempt = attempt->number;
     }
     /* Otherwise an earlier pass of this turn wrote it, or the branch only shows what it waits for. */
-    if (attempt != NULL || (lane->is_fresh && !pw_lane_is_abandoned(lane)))
+    bool is_new = attempt != NULL;
+    if (turn->dead)
+        status = PAWL_SUSPENDED;
+    else if (attempt == NULL && !pw_lane_is_abandoned(lane) && !pw_lines_count(lane, &is_new))
+        status = pw_turn_out_of_memory(turn);
+    if (status == PAWL_OK && is_new)
         status = append_line(lane, attempt, &row);
     pw_turn_unlock(turn);
     return status;

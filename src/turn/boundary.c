@@ -11,7 +11,8 @@
 #include "base/limits.h"
 #include "engine/hooks.h"
 #include "history/retry.h"
-#include "service/service.h"
+#include "turn/lease.h"
+#include "turn/lines.h"
 
 /* One submitted unit of a turn. */
 struct turn_unit {
@@ -70,8 +71,7 @@ static void note_answer(pawl_turn *turn, struct turn_unit *own)
     } else if (atomic_load(&turn->chain.broken) != PAWL_OK) {
         atomic_store(&turn->cancelled, true);
     } else {
-        pw_log_join(&own->logs, &turn->logs);
-        turn->logs = own->logs;
+        pw_lines_hand_back(turn, &own->logs);
         if (own->closes) {
             turn->closing = false;
             turn->pause_wanted = true; /* the one reason for which a closing unit is refused */
@@ -175,6 +175,8 @@ static bool add_lines(struct turn_unit *own, const struct pw_log_list *logs)
 static bool add_logs(struct turn_unit *own, const pawl_lane *lane, const struct pw_log_list *logs)
 {
     own->logs = own->turn->logs;
+    if (lane != NULL)
+        pw_lines_take(lane, &own->logs);
     if (logs != NULL)
         pw_log_join(&own->logs, logs);
     return add_lines(own, &own->logs);
@@ -600,7 +602,10 @@ pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing)
     bool told = !closing->finish || closing->outcome != PW_OUTCOME_ERRORED ||
                 pw_log_system(turn, &verdict, PAWL_LOG_ERROR, (struct pw_text){ NULL, 0 }, 0,
                               "the run failed: %s: %.400s", closing->error_name.data, closing->error_message.data);
-    pawl_status status = told && add_logs(own, NULL) && add_lines(own, &verdict) ? PAWL_OK : PAWL_NOMEM;
+    /* What was said on the way to something that is still to be done is said again by the turn that does it. */
+    if (closing->finish)
+        pw_lines_take_all(turn, &turn->logs);
+    pawl_status status = told && add_logs(own, NULL, NULL) && add_lines(own, &verdict) ? PAWL_OK : PAWL_NOMEM;
     if (status == PAWL_OK)
         status = add_closing_op(own, closing);
     if (status == PAWL_OK)

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/thread.h"
+#include "turn/lines.h"
 #include "turn/recall.h"
 
 enum branch_state { BRANCH_NEW, BRANCH_RUNNING, BRANCH_SUSPENDED, BRANCH_FINISHED };
@@ -66,9 +67,7 @@ static size_t take_branch(struct pw_fork *fork)
         position = find_resumable(fork, pawl_now_ms(fork->turn->engine));
         if (position == SIZE_MAX)
             return SIZE_MAX;
-        pawl_lane *lane = &fork->lanes[position];
-        pw_lane_begin(lane);
-        lane->is_fresh = false; /* what it logs before its first new answer it has logged before */
+        pw_lane_begin(&fork->lanes[position]);
     } else {
         return SIZE_MAX;
     }
@@ -175,6 +174,26 @@ static void carry_all(struct pw_fork *fork)
     }
 }
 
+static bool has_come_back(const struct pw_fork *fork)
+{
+    size_t finished = 0;
+    for (size_t i = 0; i < fork->count; i++)
+        finished += fork->states[i] == BRANCH_FINISHED;
+    return fork->has_winner || finished == fork->count;
+}
+
+/* What the branches said last goes with what the parent does next. */
+static void join_lines(struct pw_fork *fork)
+{
+    pawl_lane *parent = fork->parent;
+    pw_lines_move(parent, pw_place_behind(parent->place, ~(uint64_t)parent->forks)); /* no branch is there */
+    for (size_t i = 0; i < fork->count; i++) {
+        pw_lines_bring(parent, fork->lanes[i].place);
+        if (fork->lanes[i].seq_met > parent->seq_met)
+            parent->seq_met = fork->lanes[i].seq_met;
+    }
+}
+
 /* What the branches wait for, the parent waits for; what they did, the parent comes after. */
 static void join(struct pw_fork *fork)
 {
@@ -196,12 +215,6 @@ static void join(struct pw_fork *fork)
                 parent->events_seen = lane->events_seen;
         }
         parent->told_interruption = parent->told_interruption || lane->told_interruption;
-        fresh = fresh || lane->is_fresh;
-        replay = replay && lane->is_replay;
-    }
-    if (any) {
-        parent->is_fresh = fresh;
-        parent->is_replay = replay;
     }
     if (has_come_back(fork))
         join_lines(fork);
@@ -224,6 +237,9 @@ static pawl_status fork_init(struct pw_fork *fork, pawl_lane *lane, size_t count
         pw_lane_init(&fork->lanes[i], turn, lane);
         fork->lanes[i].fork = lane->forks;
         fork->lanes[i].position = fork->position_first + i;
+        fork->lanes[i].place_first =
+            pw_place_behind(pw_place_behind(lane->place, lane->forks), fork->lanes[i].position);
+        fork->lanes[i].place = fork->lanes[i].place_first;
         fork->statuses[i] = PAWL_SUSPENDED;
     }
     if (fork->has_winner) /* of old */

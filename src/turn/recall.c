@@ -9,6 +9,7 @@
 #include "history/retry.h"
 #include "service/rows.h"
 #include "turn/attempt.h"
+#include "turn/lines.h"
 #include "turn/lanes.h"
 #include "turn/lease.h"
 #include "turn/recall.h"
@@ -103,6 +104,7 @@ pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size,
                              step->row.name.data);
     step->reached_pass = pass;
     step->lane = lane;
+    pw_lines_meet(lane, step);
     return PAWL_OK;
 }
 
@@ -125,8 +127,7 @@ static pawl_status answer_with(pawl_lane *lane, struct pw_step *step, enum pawl_
                                         .is_new = pw_step_note_answer(history, step, lane->began) };
     if (kind == PAWL_ANSWER_FAILED && out_answer->error_name == NULL) /* somebody wrote the row by hand */
         out_answer->error_name = pawl_status_name(PAWL_FAILED);
-    lane->is_replay = out_answer->is_replay;
-    lane->is_fresh = out_answer->is_new;
+    pw_lines_pass(lane, step);
     return PAWL_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/thread.h"
 #include "turn/attempt.h"
+#include "turn/lines.h"
 #include "value/value.h"
 
 enum { TROUBLE_DELAY_MS = 1000 };
@@ -55,6 +56,7 @@ void pw_turn_unref(pawl_turn *turn)
         return;
     pw_history_free(turn->history);
     pw_arena_clear(&turn->pass_arena);
+    pw_table_clear(&turn->spoken);
     pw_arena_clear(&turn->arena);
     pthread_cond_destroy(&turn->changed);
     pthread_mutex_destroy(&turn->lock);
@@ -129,6 +131,8 @@ void pw_lane_begin(pawl_lane *lane)
     lane->events_seen = INT64_MAX;
     lane->forks = 0;
     lane->began = lane->turn->history->moment;
+    lane->place = lane->place_first;
+    lane->said = 0;
     lane->expected = lane->parent != NULL ? lane->parent->expected : lane->turn->history->first;
 }
 
@@ -138,10 +142,10 @@ void pw_lane_init(pawl_lane *lane, pawl_turn *turn, pawl_lane *parent)
     atomic_init(&lane->abandoned, false);
     lane->turn = turn;
     lane->parent = parent;
+    lane->place_first = PW_PLACE_FIRST; /* of a branch whoever opens the fork knows */
     pw_lane_begin(lane);
     lane->after = parent != NULL ? parent->after : 0;
-    lane->is_replay = parent != NULL ? parent->is_replay : !turn->claim.is_first;
-    lane->is_fresh = parent != NULL ? parent->is_fresh : turn->history->pass == turn->history->turn_pass;
+    lane->seq_met = parent != NULL ? parent->seq_met : 0;
 }
 
 void pw_turn_begin_pass(pawl_turn *turn)

@@ -57,10 +57,12 @@ struct pawl_lane {
     int64_t commit_wanted;    /* suspended until this unit is answered; 0: not for that reason */
     int64_t wake_at_ms;       /* the earliest wait reached here; INT64_MAX: none */
     enum pw_task_kind wake_kind;
-    bool is_replay, is_fresh; /* of what is logged here now */
-    bool told_interruption;   /* a durable call said so, here or in a branch that did not lose */
-    size_t forks;             /* opened here in this pass */
-    size_t fork, position;    /* which of its parent's forks it comes from, and which branch of it it is */
+    uint64_t place, place_first; /* where it is, and where it began (lines.h) */
+    size_t said;                 /* lines at this place, in the present call */
+    int64_t seq_met;             /* the highest number of the steps that it has behind it */
+    bool told_interruption;      /* a durable call said so, here or in a branch that did not lose */
+    size_t forks;                /* opened here in this pass */
+    size_t fork, position;       /* which of its parent's forks it comes from, and which branch of it it is */
     char error[200];
 };
 
@@ -116,10 +118,13 @@ struct pawl_turn {
     int64_t submitted, answered; /* numbers of units */
     bool waiting;                /* pw_turn_next() said so; host->ready is owed */
     bool closing, ended, finished;
-    int64_t due_at_ms; /* ended and not finished: when the task is due again */
-    struct pw_log_list logs;
-    int64_t event_hint; /* the newest event of the run that anybody told of; it may not be known here yet */
-    int64_t fenced;     /* what was demanded up to this number of an event is known */
+    int64_t due_at_ms;       /* ended and not finished: when the task is due again */
+    struct pw_log_list logs; /* for the next unit */
+    struct pw_log_list said; /* by workflow code, for the next step of the lane (lines.h) */
+    struct pw_table spoken;  /* places, with how many lines were said there in this turn */
+    int64_t kept_seq;        /* of a first turn: up to this number steps are of an earlier run */
+    int64_t event_hint;      /* the newest event of the run that anybody told of; it may not be known here yet */
+    int64_t fenced;          /* what was demanded up to this number of an event is known */
     int64_t gap; /* past this one there is a number without an event, so something was demanded; INT64_MAX: none */
     int32_t unsettled;  /* steps of which the store may still refuse what they registered */
     int32_t rejections; /* steps of which it did, and that is not recorded yet */
