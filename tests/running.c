@@ -20,6 +20,30 @@ void rest_a_little(void)
     nanosleep(&pause, NULL);
 }
 
+bool process_runs(pid_t pid)
+{
+    char path[64], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return false;
+    size_t got = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[got] = '\0';
+    const char *state = strrchr(text, ')');
+    return state != NULL && state[2] != 'Z' && state[2] != 'X';
+}
+
+void expect_gone(pid_t pid)
+{
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    while (process_runs(pid)) {
+        if (monotonic_ms() > until_ms)
+            fail_msg("process %d still runs", (int)pid);
+        rest_a_little();
+    }
+}
+
 /* ---- Gates --------------------------------------------------------------------------------------------------------- */
 
 void gate_init(struct gate *gate)

@@ -14,6 +14,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include <cmocka.h>
 
@@ -45,6 +46,10 @@ enum { PATIENCE_MS = 60000 };
 
 int64_t monotonic_ms(void);
 void rest_a_little(void); /* 1 ms, between two looks */
+
+/* Is there a process of this number that has not ended?  One that has ended but was not waited for does not count. */
+bool process_runs(pid_t pid);
+void expect_gone(pid_t pid); /* waits for it, with patience */
 
 /* ---- Gates: where the test meets a body -------------------------------------------------------------------------- */
 

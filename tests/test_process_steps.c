@@ -248,30 +248,6 @@ static void bytes_that_are_no_text_are_made_readable_and_only_the_last_are_kept(
 
 /* ---- What is left behind ---------------------------------------------------------------------------------------------- */
 
-static bool is_running(pid_t pid)
-{
-    char path[64], text[256] = "";
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return false;
-    size_t got = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[got] = '\0';
-    const char *state = strrchr(text, ')');
-    return state != NULL && state[2] != 'Z' && state[2] != 'X';
-}
-
-static void expect_gone(pid_t pid)
-{
-    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
-    while (is_running(pid)) {
-        if (monotonic_ms() > until_ms)
-            fail_msg("process %d still runs", (int)pid);
-        rest_a_little();
-    }
-}
-
 /* A file in which a script leaves numbers of processes. */
 struct note {
     char path[64];
@@ -383,29 +359,95 @@ static void nothing_of_ours_is_open_in_a_program_and_nothing_of_its_stays_open_h
     unlink(note.path);
 }
 
-static void a_program_dies_with_the_process_that_runs_it(void **state)
+/* What a script starts and leaves behind.  The numbers of the leader and of a grandchild are in the note. */
+#define LEAVES_A_GRANDCHILD "(sleep 1000 & echo $$ $! > $0.new; mv $0.new $0); "
+
+static bool is_always_wanted(void *user)
+{
+    (void)user;
+    return true;
+}
+
+/* Once the program has noted its numbers, its host ends in an orderly way. */
+static bool ends_its_host_once_noted(void *user)
+{
+    if (!is_not_noted_yet(user))
+        _exit(0);
+    return true;
+}
+
+/* Another process, which runs the script. */
+static pid_t start_host(const char *script, struct note *note, bool (*is_wanted)(void *user), bool ignores_children)
+{
+    pid_t host = fork();
+    assert_true(host >= 0);
+    if (host > 0)
+        return host;
+    struct pw_process_outcome outcome;
+    const char *arguments[] = { "sh", "-c", script, note->path, NULL };
+    struct pw_process process = process_of(arguments, note);
+    process.is_wanted = is_wanted;
+    if (ignores_children)
+        (void)signal(SIGCHLD, SIG_IGN); /* the kernel then takes the program away as soon as it ends */
+    _exit(pw_process_run(&process, &outcome) ? (int)outcome.end : 99);
+}
+
+static void await_note(const struct note *note, pid_t *out_first, pid_t *out_second)
+{
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    while (!note_read(note, out_first, out_second)) {
+        if (monotonic_ms() > until_ms)
+            fail_msg("the program does not run");
+        rest_a_little();
+    }
+}
+
+static void a_program_and_all_it_started_die_when_the_process_that_runs_it_is_killed(void **state)
 {
     struct note note;
     pid_t first, second;
     (void)state;
     note_make(&note);
-    pid_t host = fork();
-    assert_true(host >= 0);
-    if (host == 0) {
-        struct pw_process_outcome outcome;
-        const char *arguments[] = { "sh", "-c", "echo $$ $$ > $0.new; mv $0.new $0; exec sleep 1000", note.path, NULL };
-        struct pw_process process = process_of(arguments, &note);
-        struct note other = { "" }; /* never noted */
-        process.user = &other;
-        _exit(pw_process_run(&process, &outcome) ? 0 : 1);
-    }
-    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
-    while (!note_read(&note, &first, &second) && monotonic_ms() < until_ms)
-        rest_a_little();
-    assert_true(is_running(first));
+    pid_t host = start_host(LEAVES_A_GRANDCHILD "wait; sleep 1000", &note, is_always_wanted, false);
+    await_note(&note, &first, &second);
+    assert_true(process_runs(first));
+    assert_true(process_runs(second));
     assert_int_equal(kill(host, SIGKILL), 0);
     assert_int_equal(waitpid(host, NULL, 0), host);
     expect_gone(first);
+    expect_gone(second);
+    unlink(note.path);
+}
+
+static void a_program_and_all_it_started_die_when_the_process_that_runs_it_ends(void **state)
+{
+    struct note note;
+    pid_t first, second;
+    int status = 0;
+    (void)state;
+    note_make(&note);
+    pid_t host = start_host(LEAVES_A_GRANDCHILD "sleep 1000", &note, ends_its_host_once_noted, false);
+    assert_int_equal(waitpid(host, &status, 0), host);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_true(note_read(&note, &first, &second));
+    expect_gone(first);
+    expect_gone(second);
+    unlink(note.path);
+}
+
+/* Then nobody may use its number: it may be another group's by now. */
+static void what_a_program_leaves_running_is_killed_even_if_its_number_was_given_away(void **state)
+{
+    struct note note;
+    pid_t first, second;
+    int status = 0;
+    (void)state;
+    note_make(&note);
+    pid_t host = start_host(LEAVES_A_GRANDCHILD, &note, is_always_wanted, true);
+    assert_int_equal(waitpid(host, &status, 0), host);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == PW_PROCESS_UNKNOWN);
+    assert_true(note_read(&note, &first, &second));
+    expect_gone(second);
     unlink(note.path);
 }
 
@@ -460,7 +502,7 @@ static void a_program_of_a_terminated_run_is_killed(void **state)
     int64_t until_ms = monotonic_ms() + PATIENCE_MS;
     while (!note_read(&late.note, &first, &second) && monotonic_ms() < until_ms)
         rest_a_little();
-    assert_true(is_running(first));
+    assert_true(process_runs(first));
     assert_ok(pawl_terminate(running.engine, "late", "l", &running.error), running.error);
     expect_gone(first);
     expect_gone(second);
@@ -495,7 +537,9 @@ int main(void)
         cmocka_unit_test(what_a_program_leaves_running_is_killed_when_it_ends),
         cmocka_unit_test(a_program_that_writes_without_end_is_killed),
         cmocka_unit_test(nothing_of_ours_is_open_in_a_program_and_nothing_of_its_stays_open_here),
-        cmocka_unit_test(a_program_dies_with_the_process_that_runs_it),
+        cmocka_unit_test(a_program_and_all_it_started_die_when_the_process_that_runs_it_is_killed),
+        cmocka_unit_test(a_program_and_all_it_started_die_when_the_process_that_runs_it_ends),
+        cmocka_unit_test(what_a_program_leaves_running_is_killed_even_if_its_number_was_given_away),
         cmocka_unit_test(at_its_timeout_a_program_is_killed_with_all_it_started),
         cmocka_unit_test(a_program_of_a_terminated_run_is_killed),
     };

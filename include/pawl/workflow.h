@@ -97,9 +97,9 @@ PAWL_API pawl_status pawl_do(pawl_run *run, const char *name, const struct pawl_
 /* A program as a step.  It reads the input as JSON from its standard input (nothing, when there is none) and writes its
  * result as JSON to its standard output (nothing: no result).  Exit code 0 is success; anything else fails the attempt,
  * with the code and the last of what it wrote to its standard error in the message (PROCESS_FAILED; PROCESS_NOT_STARTED;
- * PROCESS_OUTPUT_INVALID).  Of one that succeeds, what it wrote there is logged.  It runs in a process group of its own,
- * which is killed at the timeout, when the run is moved on by somebody else, and when the program ends: nothing of it
- * stays, and its timeout is hard.  It finds PAWL_WORKFLOW, PAWL_INSTANCE_ID, PAWL_RUN_NUMBER, PAWL_STEP and PAWL_ATTEMPT
+ * PROCESS_OUTPUT_INVALID).  If it succeeds, its standard error is logged.  It runs in a process group of its own.  The
+ * whole group is killed at the timeout, when another process moves the run on, when the program ends, and when the host
+ * ends, by kill -9 as well.  Its timeout is hard.  What leaves the group (setsid) is not killed.  It finds PAWL_WORKFLOW, PAWL_INSTANCE_ID, PAWL_RUN_NUMBER, PAWL_STEP and PAWL_ATTEMPT
  * in its environment. */
 struct pawl_process {
     const char *const

@@ -1,6 +1,6 @@
 /* process.c - see process.h. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* pipe2, execvpe, close_range */
+#define _GNU_SOURCE /* pipe2, execvpe, close_range, F_SETSIG */
 #endif
 #include "base/process.h"
 
@@ -15,6 +15,16 @@
 
 #include "base/clock.h"
 
+/* The pipes between the host and the program. */
+enum {
+    INPUT,
+    OUTPUT,
+    COMPLAINTS,
+    REASON, /* why exec failed */
+    FUSE,   /* both ends stay in the host; see arm() */
+    PIPES
+};
+
 enum {
     OUTPUT_FIRST = 4096,
     LOOK_MS_MIN = 1, /* whether it has ended, when its pipes say nothing */
@@ -28,6 +38,7 @@ struct running {
     struct pw_process_outcome *outcome;
     pid_t pid;
     int input, output, complaints;
+    int fuse[2];
     size_t sent, room, complained;
     bool is_killed, is_gone, no_memory;
 };
@@ -41,9 +52,9 @@ static void close_end(int *end)
     *end = -1;
 }
 
-static void close_pipes(int pipes[4][2])
+static void close_pipes(int pipes[PIPES][2])
 {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < PIPES; i++) {
         close_end(&pipes[i][0]);
         close_end(&pipes[i][1]);
     }
@@ -60,30 +71,47 @@ static bool lift(int *end)
     return lifted >= 0;
 }
 
-static bool open_pipes(int pipes[4][2])
+static bool open_pipes(int pipes[PIPES][2])
 {
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < PIPES; i++)
         pipes[i][0] = pipes[i][1] = -1;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < PIPES; i++)
         if (pipe2(pipes[i], O_CLOEXEC) != 0 || !lift(&pipes[i][0]) || !lift(&pipes[i][1]))
             return false;
     return true;
 }
 
+/* Makes the kernel kill the program's group when the host dies, however it dies.  When one end of a pipe is closed for
+ * good, the kernel signals the owner of the other end.  Here the signal is SIGKILL, the owner is the program's group, and
+ * the host alone holds both ends.  It never uses them, so the first end closes when the host does it, or when the host
+ * ends.  The kernel remembers the group itself, not its number, so a later group with the same number is safe.
+ * The child calls this, because it must be done before exec; the setting belongs to the pipe, not to the descriptor. */
+static int arm(int fuse[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (fcntl(fuse[i], F_SETOWN, -getpid()) != 0 || fcntl(fuse[i], F_SETSIG, SIGKILL) != 0 ||
+            fcntl(fuse[i], F_SETFL, O_ASYNC) != 0)
+            return errno;
+    return 0;
+}
+
 /* In the child, between fork and exec: only what is safe there. */
-static void become(const struct pw_process *process, int pipes[4][2], pid_t parent)
+static void become(const struct pw_process *process, int pipes[PIPES][2], pid_t parent)
 {
     struct sigaction as_usual = { .sa_handler = SIG_DFL };
     sigset_t none;
-    int reason = 0;
     (void)setpgid(0, 0);
+    int reason = arm(pipes[FUSE]);
+    /* For a host that forks without exec: its children hold the fuse, too, and the program at least must not outlive it. */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before we asked for that */
+    if (getppid() != parent) /* the host died before this was done */
         _exit(EXIT_NOT_STARTED);
     (void)sigaction(SIGPIPE, &as_usual, NULL);
+    (void)sigaction(SIGXFSZ, &as_usual, NULL);
     (void)sigemptyset(&none);
-    if (dup2(pipes[0][0], STDIN_FILENO) < 0 || dup2(pipes[1][1], STDOUT_FILENO) < 0 ||
-        dup2(pipes[2][1], STDERR_FILENO) < 0 || (process->directory != NULL && chdir(process->directory) != 0))
+    if (reason == 0 && (dup2(pipes[INPUT][0], STDIN_FILENO) < 0 || dup2(pipes[OUTPUT][1], STDOUT_FILENO) < 0 ||
+                        dup2(pipes[COMPLAINTS][1], STDERR_FILENO) < 0 ||
+                        (process->directory != NULL && chdir(process->directory) != 0)))
         reason = errno;
     (void)close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
@@ -92,7 +120,7 @@ static void become(const struct pw_process *process, int pipes[4][2], pid_t pare
                       (char *const *)(uintptr_t)process->environment);
         reason = errno;
     }
-    ssize_t told = write(pipes[3][1], &reason, sizeof reason);
+    ssize_t told = write(pipes[REASON][1], &reason, sizeof reason);
     (void)told;
     _exit(EXIT_NOT_STARTED);
 }
@@ -100,7 +128,7 @@ static void become(const struct pw_process *process, int pipes[4][2], pid_t pare
 /* 0, or why it could not be started. */
 static int start(struct running *running)
 {
-    int pipes[4][2]; /* input, output, complaints, and why exec failed */
+    int pipes[PIPES][2];
     sigset_t all, before;
     int reason = 0;
     if (!open_pipes(pipes)) {
@@ -116,17 +144,19 @@ static int start(struct running *running)
         become(running->process, pipes, parent);
     reason = running->pid < 0 ? errno : 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    close_end(&pipes[3][1]);
-    while (reason == 0 && read(pipes[3][0], &reason, sizeof reason) < 0 && errno == EINTR)
+    close_end(&pipes[REASON][1]);
+    while (reason == 0 && read(pipes[REASON][0], &reason, sizeof reason) < 0 && errno == EINTR)
         continue; /* it comes to its end when the program has begun */
     if (reason != 0) {
         while (running->pid > 0 && waitpid(running->pid, NULL, 0) < 0 && errno == EINTR)
             continue;
     } else {
-        running->input = pipes[0][1];
-        running->output = pipes[1][0];
-        running->complaints = pipes[2][0];
-        pipes[0][1] = pipes[1][0] = pipes[2][0] = -1;
+        running->input = pipes[INPUT][1];
+        running->output = pipes[OUTPUT][0];
+        running->complaints = pipes[COMPLAINTS][0];
+        running->fuse[0] = pipes[FUSE][0];
+        running->fuse[1] = pipes[FUSE][1];
+        pipes[INPUT][1] = pipes[OUTPUT][0] = pipes[COMPLAINTS][0] = pipes[FUSE][0] = pipes[FUSE][1] = -1;
         (void)fcntl(running->input, F_SETFL, O_NONBLOCK);
         (void)fcntl(running->output, F_SETFL, O_NONBLOCK);
         (void)fcntl(running->complaints, F_SETFL, O_NONBLOCK);
@@ -262,6 +292,8 @@ static void end(struct running *running)
     int status = 0;
     if (!running->is_gone)
         (void)kill(-running->pid, SIGKILL); /* what it left behind; the number is ours until the next call */
+    close_end(&running->fuse[0]);           /* kills it even if the number is no longer ours */
+    close_end(&running->fuse[1]);
     pid_t waited = -1;
     while (!running->is_gone && (waited = waitpid(running->pid, &status, 0)) < 0 && errno == EINTR)
         continue;
@@ -323,7 +355,7 @@ static void release_pipe_signal(const struct pipe_signal *held)
 bool pw_process_run(const struct pw_process *process, struct pw_process_outcome *out_outcome)
 {
     struct running running = {
-        .process = process, .outcome = out_outcome, .input = -1, .output = -1, .complaints = -1
+        .process = process, .outcome = out_outcome, .input = -1, .output = -1, .complaints = -1, .fuse = { -1, -1 }
     };
     struct pipe_signal held;
     *out_outcome = (struct pw_process_outcome){ .end = PW_PROCESS_EXITED };

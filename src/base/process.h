@@ -1,7 +1,8 @@
 /* process.h - runs a program to its end: bytes in, bytes out, and nothing of it left behind.
  *
- * The program is the leader of a process group of its own.  When it ends, when it is no longer wanted, or when it writes
- * too much, the whole group is killed; when this process dies, the program is.  The calling thread waits. */
+ * The program is the leader of a process group of its own.  The whole group is killed when the program ends, when it is no
+ * longer wanted, when it writes too much, and when this process ends, by kill -9 as well.  What left the group (setsid,
+ * setpgid) is not killed.  The calling thread waits. */
 #ifndef PW_BASE_PROCESS_H
 #define PW_BASE_PROCESS_H
 

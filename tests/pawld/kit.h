@@ -15,6 +15,7 @@
 #define GATES PAWLD_TEST_MODULE_DIR "/module_gates.so"
 #define CALLS PAWLD_TEST_MODULE_DIR "/module_calls.so"
 #define FUNCTIONS PAWLD_TEST_MODULE_DIR "/module_functions.so"
+#define PROGRAMS PAWLD_TEST_MODULE_DIR "/module_programs.so"
 #define OLD PAWLD_TEST_MODULE_DIR "/module_old.so"
 
 enum { PROCESSES_MAX = 4, OUTPUT_SIZE = 65536 };

@@ -242,6 +242,37 @@ static void C3_after_kill_9_in_a_body_a_new_pawld_goes_on_at_once(void **state)
     assert_goes_on(kit, "a");
 }
 
+/* Two at once: neither program may keep the other's group from being killed. */
+static void what_the_programs_of_steps_started_dies_with_pawld(void **state)
+{
+    enum { PROGRAMS_AT_ONCE = 2 };
+    struct kit *kit = *state;
+    struct pawld *pawld = PAWLD_SERVE(kit, PROGRAMS);
+    int numbers[PROGRAMS_AT_ONCE][2];
+    for (int i = 0; i < PROGRAMS_AT_ONCE; i++)
+        create(kit, pawld, "program", pawl_scope_format(kit->scope, "p-%d", i),
+               "{\"script\": \"sleep 1000 & echo $$ $! > $PAWL_INSTANCE_ID.new; "
+               "mv $PAWL_INSTANCE_ID.new $PAWL_INSTANCE_ID; wait\"}");
+    for (int i = 0; i < PROGRAMS_AT_ONCE; i++) {
+        const char *path = pawl_scope_format(kit->scope, "p-%d", i);
+        for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; access(path, F_OK) != 0; rest_a_little())
+            assert_true(monotonic_ms() < until_ms);
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        assert_int_equal(fscanf(file, "%d %d", &numbers[i][0], &numbers[i][1]), 2);
+        (void)fclose(file);
+        assert_true(process_runs(numbers[i][1]));
+    }
+
+    pawld_kill(pawld, SIGKILL);
+
+    assert_int_equal(pawld_await_end(pawld), 128 + SIGKILL);
+    for (int i = 0; i < PROGRAMS_AT_ONCE; i++) {
+        expect_gone(numbers[i][0]);
+        expect_gone(numbers[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +285,7 @@ int main(void)
         KIT_TEST(a_second_signal_stops_at_once_and_a_new_pawld_goes_on),
         KIT_TEST(a_drain_that_takes_too_long_is_ended),
         KIT_TEST(C3_after_kill_9_in_a_body_a_new_pawld_goes_on_at_once),
+        KIT_TEST(what_the_programs_of_steps_started_dies_with_pawld),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
