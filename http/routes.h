@@ -12,9 +12,10 @@ struct pw_http_route {
     const char *method;         /* GET stands for HEAD, too */
     const char *pattern;        /* "/workflows/:workflow/instances/:id"; parts that begin with ':' take one segment */
     enum pawl_http_scope scope; /* what is asked of whoever authorizes */
-    const char *const *query;   /* the keys that it takes, up to a NULL; NULL: none */
-    pw_http_step_fn *begin;     /* once the request is authorized */
-    pw_http_step_fn *resume;    /* when there is news for a call that waits; NULL: it never does */
+    enum pw_http_need need;
+    const char *const *query; /* the keys that it takes, up to a NULL; NULL: none */
+    pw_http_step_fn *begin;   /* once the request is authorized */
+    pw_http_step_fn *resume;  /* when there is news for a call that waits; NULL: it never does */
 };
 
 enum { PW_HTTP_ROUTES_MAX = 48, PW_HTTP_SEGMENTS_MAX = 8 };

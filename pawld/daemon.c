@@ -67,6 +67,7 @@ static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
     const char *store = settings->store;
     options.store_url = store;
     options.limits.steps_max = settings->steps;
+    options.limits.waits_max = settings->waits;
     options.limits.payload_bytes_max = settings->payload_bytes;
     struct patience patience;
     patience_begin(

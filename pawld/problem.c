@@ -21,7 +21,9 @@ pawl_status problem(struct pawl_error *error, pawl_status status, const char *fo
 
 void problem_print(pawl_status status, const struct pawl_error *error)
 {
-    fprintf(stderr, "pawld: %s\n", error->text[0] != '\0' ? error->text : pawl_status_text(status));
+    struct pollfd ready = { STDERR_FILENO, POLLOUT, 0 };
+    if (poll(&ready, 1, PRINT_MS_MAX) > 0) /* if nobody reads it, nobody waits for that */
+        fprintf(stderr, "pawld: %s\n", error->text[0] != '\0' ? error->text : pawl_status_text(status));
 }
 
 int problem_exit_code(pawl_status status)

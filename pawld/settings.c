@@ -45,6 +45,7 @@ const struct setting settings_table[] = {
     { NULL, "functions", SETTING_FUNCTIONS, AT(functions), 0, 0, NULL },
     { NULL, "webhookParallelism", SETTING_INT, AT(webhook_parallelism), 1, 64, NULL },
     { NULL, "limits.steps", SETTING_INT, AT(steps), 1, 1000000, NULL },
+    { NULL, "limits.waits", SETTING_INT, AT(waits), 1, 1000000, NULL },
     { NULL, "limits.payloadBytes", SETTING_INT, AT(payload_bytes), 1, GIB, NULL },
     { NULL, "limits.bodyBytes", SETTING_INT, AT(body_bytes), 1, GIB, NULL },
     { NULL, "limits.headerBytes", SETTING_INT, AT(header_bytes), 1024, 1 << 20, NULL },

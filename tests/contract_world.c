@@ -42,7 +42,7 @@ int contract_set_up(void **state)
     assert_non_null(contract->scope);
     store_place_make(&contract->place, setting->store);
     contract->url = contract->place.url;
-    open_world(contract, (struct pawl_limits){ 0, 0 }, 1, 0);
+    open_world(contract, (struct pawl_limits){ .steps_max = 0 }, 1, 0);
     *state = contract;
     return 0;
 }
@@ -125,7 +125,7 @@ void contract_register_function(struct contract *contract, const char *name, paw
 
 void contract_begin_again(struct contract *contract)
 {
-    contract_open_with(contract, (struct pawl_limits){ 0, 0 }, 1);
+    contract_open_with(contract, (struct pawl_limits){ .steps_max = 0 }, 1);
     contract->trace[0] = '\0';
     contract->bodies = contract->passes = 0;
 }
@@ -151,7 +151,7 @@ void contract_deploy(struct contract *contract, pawl_workflow_fn *run)
     int64_t now_ms = contract_now(contract);
     pawl_world_close(contract->world);
     contract->world = NULL;
-    open_world(contract, (struct pawl_limits){ 0, 0 }, 2, now_ms);
+    open_world(contract, (struct pawl_limits){ .steps_max = 0 }, 2, now_ms);
     contract_register(contract, "w", run_deployed);
 }
 

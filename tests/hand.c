@@ -23,7 +23,9 @@ int hand_set_up(void **state)
 {
     struct hand *hand = calloc(1, sizeof *hand);
     const struct pawl_definition polled = { .struct_size = sizeof polled, .name = "polled" };
-    const struct pawl_definition small = { .struct_size = sizeof small, .name = "small", .limits = { 2, 64 } };
+    const struct pawl_definition small = { .struct_size = sizeof small,
+                                           .name = "small",
+                                           .limits = { .steps_max = 2, .payload_bytes_max = 64 } };
     const struct pawl_definition ticked = { .struct_size = sizeof ticked, .name = "ticked", .advance = never_called };
     struct pawl_options options = PAWL_OPTIONS_INIT;
     struct pawl_runner_options runner_options = PAWL_RUNNER_OPTIONS_INIT;

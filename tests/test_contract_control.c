@@ -51,7 +51,7 @@ struct transition {
 
 static void assert_transition(struct contract *contract, const struct transition *transition)
 {
-    contract_open_with(contract, (struct pawl_limits){ 0, 0 }, 1);
+    contract_open_with(contract, (struct pawl_limits){ .steps_max = 0 }, 1);
     bring_into(contract, transition->from);
     struct pawl_instance before = contract_get(contract);
     contract_jump(contract, 1000);
@@ -141,7 +141,7 @@ static void B6_pause_terminate_and_event_on_a_finished_instance_are_INSTANCE_TER
     static contract_control_fn *const controls[] = { pawl_pause, pawl_resume, pawl_terminate, send_go };
 
     for (size_t f = 0; f < 3; f++) {
-        contract_open_with(contract, (struct pawl_limits){ 0, 0 }, 1);
+        contract_open_with(contract, (struct pawl_limits){ .steps_max = 0 }, 1);
         bring_into(contract, finished[f]);
         size_t events = contract_history(contract, 0).event_count, logs = contract_history(contract, 0).log_count;
         for (size_t c = 0; c < 4; c++) {

@@ -157,7 +157,7 @@ static void B2_an_id_is_unique_per_workflow(void **state)
 /* Two generated ids, of a world with that seed. */
 static void generate_ids(struct contract *contract, uint64_t seed, char ids[2][128])
 {
-    contract_open_with(contract, (struct pawl_limits){ 0, 0 }, seed);
+    contract_open_with(contract, (struct pawl_limits){ .steps_max = 0 }, seed);
     contract_register(contract, "w", run_nothing);
     for (size_t i = 0; i < 2; i++) {
         struct pawl_instance instance;

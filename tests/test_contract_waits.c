@@ -293,6 +293,27 @@ static void A9_the_oldest_goes_first_in_the_order_sent_whatever_the_clock_says(v
     assert_text(history.events[2].consumed_by_step, NULL);
 }
 
+/* A run's times do not go back with the clock; its waits do, or they would last for an hour. */
+static void A9_an_event_is_in_time_also_when_the_clock_was_set_back(void **state)
+{
+    struct contract *contract = *state;
+    contract_start(contract, run_waits_twice, "\"1 min\"");
+
+    contract_jump(contract, -HOUR_MS);
+    contract_send(contract, "go", "1");
+    contract_idle(contract);
+    struct pawl_step_record two = contract_step(contract, "two");
+    assert_int_equal(two.created_at_ms, CONTRACT_START_MS);
+    assert_int_equal(two.wake_at_ms, CONTRACT_START_MS - HOUR_MS + MINUTE_MS);
+    contract_send(contract, "go", "2");
+    contract_jump(contract, 2 * MINUTE_MS); /* nobody looks before the wait is over */
+    contract_idle(contract);
+
+    assert_text(contract->trace, "one=go/3/1@0 one=go/3/1@0 two=go/3/2@0 ");
+    two = contract_step(contract, "two");
+    assert_int_equal(two.updated_at_ms, CONTRACT_START_MS);
+}
+
 static void A9_an_event_of_another_type_wakes_nobody(void **state)
 {
     struct contract *contract = *state;

@@ -120,17 +120,22 @@ static void A9_a_wait_gets_the_oldest_untaken_event_of_its_type_that_was_sent_in
     pw_history_free(history);
 }
 
-static void A8_sleeps_and_choices_do_not_count_as_steps(void **state)
+static void A8_what_needs_no_work_counts_as_a_wait_and_the_rest_as_a_step(void **state)
 {
     struct pw_history *history = pw_history_new();
     (void)state;
 
     assert_non_null(pw_history_add(history, pw_text_of("s"), PAWL_STEP_SLEEP));
     assert_non_null(pw_history_add(history, pw_text_of("f"), PAWL_STEP_FIRST));
-    assert_int_equal(history->counted, 0);
-    assert_non_null(pw_history_add(history, pw_text_of("d"), PAWL_STEP_DO));
     assert_non_null(pw_history_add(history, pw_text_of("e"), PAWL_STEP_EVENT));
+    assert_non_null(pw_history_add(history, pw_text_of("c"), PAWL_STEP_CHILD));
+    assert_non_null(pw_history_add(history, pw_text_of("t"), PAWL_STEP_DEFERRED));
+    assert_int_equal(history->counted, 0);
+    assert_int_equal(history->waits, 5);
+    assert_non_null(pw_history_add(history, pw_text_of("d"), PAWL_STEP_DO));
+    assert_non_null(pw_history_add(history, pw_text_of("j"), PAWL_STEP_CALL));
     assert_int_equal(history->counted, 2);
+    assert_int_equal(history->waits, 5);
     pw_history_free(history);
 }
 
@@ -201,7 +206,7 @@ int main(void)
         cmocka_unit_test(A4_unlimited_retries_leave_attempts_for_ever),
         cmocka_unit_test(a_policy_out_of_range_is_told_what_is_wrong),
         cmocka_unit_test(A9_a_wait_gets_the_oldest_untaken_event_of_its_type_that_was_sent_in_time),
-        cmocka_unit_test(A8_sleeps_and_choices_do_not_count_as_steps),
+        cmocka_unit_test(A8_what_needs_no_work_counts_as_a_wait_and_the_rest_as_a_step),
         cmocka_unit_test(an_answer_is_new_once_a_turn_and_replay_from_the_next_turn_on),
         cmocka_unit_test(steps_have_times_in_the_order_of_their_numbers),
     };

@@ -15,8 +15,9 @@ static bool is_allowed(const char *name, const char *detail)
 {
     return (strncmp(name, "SCHEMA_", strlen("SCHEMA_")) == 0 && strncmp(detail, "SCAN", strlen("SCAN")) == 0) ||
            (strcmp(name, "REAP_LEASES") == 0 &&
-            strcmp(detail, "SCAN workflow_task USING COVERING INDEX workflow_task_leased") == 0) ||
-           (strcmp(name, "STATUS_COUNTS") == 0 && strncmp(detail, "SCAN (subquery", strlen("SCAN (subquery")) == 0) ||
+            strcmp(detail, "SCAN workflow_task USING INDEX workflow_task_leased") == 0) || /* of leased tasks alone */
+           ((strcmp(name, "STATUS_COUNTS") == 0 || strcmp(name, "EVENTS_UNREAD") == 0) &&
+            strncmp(detail, "SCAN (subquery", strlen("SCAN (subquery")) == 0) ||
            strcmp(detail, "SCAN CONSTANT ROW") == 0;
 }
 

@@ -40,8 +40,10 @@ typedef struct pawl_attempt pawl_attempt;
 
 /* Zero means the default, given behind each. */
 struct pawl_limits {
-    int64_t steps_max;         /* 1024 a run; sleeps do not count */
+    int64_t steps_max;         /* 1024 a run: steps with a body, and calls */
     int64_t payload_bytes_max; /* 1 MiB: params, step result, event payload, log data */
+    int64_t unread_events_max; /* 10000 a run: events that no step has taken; then more are refused */
+    int64_t waits_max;         /* 16384 a run: sleeps, waits for events, children and deferreds, and races */
 };
 
 /* Time and chance, replaceable for tests.  Functions must be callable from any thread.
@@ -259,7 +261,8 @@ struct pawl_answer {
 };
 
 /* Names are trimmed; 1-256 bytes of UTF-8.  Besides PAWL_OK and PAWL_SUSPENDED these say PAWL_INVALID_STEP_NAME,
- * PAWL_DUPLICATE_STEP_KEY, PAWL_STEP_TYPE_MISMATCH, PAWL_MAX_STEPS_EXCEEDED, the range errors, and PAWL_NOMEM. */
+ * PAWL_DUPLICATE_STEP_KEY, PAWL_STEP_TYPE_MISMATCH, PAWL_MAX_STEPS_EXCEEDED, PAWL_MAX_WAITS_EXCEEDED, the range errors,
+ * and PAWL_NOMEM. */
 PAWL_API pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size,
                                       const struct pawl_policy *policy, struct pawl_answer *out_answer) PAWL_MUST_CHECK;
 PAWL_API pawl_status pawl_recall_sleep(pawl_lane *lane, const char *name, size_t name_size, int64_t duration_ms,

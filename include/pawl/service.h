@@ -423,8 +423,9 @@ PAWL_API pawl_status pawl_send_event(pawl_engine *engine, pawl_scope *scope, con
 /* The calls that write, for a caller that must not block, such as a server with many connections on few threads.
  * Each returns as soon as the change is queued; `answered` is then called exactly once, from inside the call or from
  * another thread, when the change is durable or was refused.  Everything passed in, `error` and the answer included, is
- * borrowed until then and must not be touched.  `answered` must be quick, and must not call into the engine, but for
- * these calls. */
+ * borrowed until then and must not be touched.  `answered` must be quick, and must not call into an engine, but for
+ * these calls of its own.  None of them waits for a store that is slow: when too many changes wait for it already, `answered` is told
+ * PAWL_STORE_UNAVAILABLE, and nothing has happened. */
 typedef void pawl_answered_fn(void *user, pawl_status status);
 
 /* As pawl_create(). */

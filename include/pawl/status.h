@@ -47,6 +47,7 @@ extern "C" {
     X(SLEEP_RANGE, "a sleep lasts 0 ms to 365 days")                                                           \
     X(WAIT_FOR_EVENT_TIMEOUT_RANGE, "a wait for an event lasts 1 second to 365 days")                          \
     X(MAX_STEPS_EXCEEDED, "the run has too many steps")                                                        \
+    X(MAX_WAITS_EXCEEDED, "the run has too many sleeps and waits")                                             \
     X(INVALID_LOG, "a log line is out of bounds")                                                              \
     X(INVALID_JSON, "not valid JSON")                                                                          \
     X(PAYLOAD_TOO_LARGE, "the payload is too large")                                                           \
@@ -59,6 +60,7 @@ extern "C" {
     X(INSTANCE_ID_ALREADY_EXISTS, "an instance of this id exists already")                                     \
     X(INSTANCE_NOT_FOUND, "no instance of this id")                                                            \
     X(INSTANCE_TERMINAL, "the instance has finished")                                                          \
+    X(MAX_EVENTS_EXCEEDED, "the run has too many events that no step has taken")                               \
     X(INVALID_EVENT_TYPE, "an event type is 1 to 100 of [a-zA-Z0-9_-], not starting with -")                   \
     X(INVALID_CURSOR, "not a cursor of this listing")                                                          \
     X(DELIVERY_NOT_FOUND, "no delivery of this id waits, or failed")                                           \

@@ -33,7 +33,7 @@ struct pawl_world_options {
     struct pawl_limits limits; /* zero: the defaults */
 };
 /* clang-format off */
-#define PAWL_WORLD_OPTIONS_INIT { sizeof(struct pawl_world_options), 0, NULL, 0, false, false, { 0, 0 } }
+#define PAWL_WORLD_OPTIONS_INIT { sizeof(struct pawl_world_options), 0, NULL, 0, false, false, { 0, 0, 0, 0 } }
 /* clang-format on */
 
 /* options NULL: all defaults. */
@@ -198,7 +198,7 @@ struct pawl_sweep_options {
 };
 /* clang-format off */
 #define PAWL_SWEEP_OPTIONS_INIT                                                                                        \
-    { sizeof(struct pawl_sweep_options), NULL, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0, { 0, 0 }, 0, 0,      \
+    { sizeof(struct pawl_sweep_options), NULL, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0, { 0, 0, 0, 0 }, 0, 0,   \
       false, NULL, NULL, false, NULL }
 /* clang-format on */
 

@@ -26,11 +26,17 @@ enum {
     PW_ERROR_MESSAGE_MAX = 8192,
     PW_JSON_DEPTH_MAX = 128,
     PW_STEPS_MAX_DEFAULT = 1024,
+    PW_WAITS_MAX_DEFAULT = 16384,
     PW_PAYLOAD_BYTES_MAX_DEFAULT = 1024 * 1024,
+    PW_UNREAD_EVENTS_MAX_DEFAULT = 10000,
     PW_BATCH_CREATE_MAX = 100,
     PW_PAGE_SIZE_MAX = 100,
     PW_PAGE_SIZE_DEFAULT = 25,
     PW_UNITS_PER_COMMIT_MAX = 1024,
+    PW_QUEUE_UNITS_MAX = 16384, /* that wait for one lane of the store */
+    PW_QUEUE_BYTES_MAX = 64 * 1024 * 1024,
+    PW_TURN_UNDURABLE_MAX = 256, /* boundaries of a turn */
+    PW_REPEATS_MAX = 1000000,    /* calls of steps that the code has called before, without returning in between */
     PW_CONFLICT_RETRIES_MAX = 100,
     PW_BRANCHES_MAX = 10000,
     PW_WORKERS_DEFAULT = 8,
@@ -48,6 +54,7 @@ enum {
 
 static_assert(PW_UNITS_PER_COMMIT_MAX >= PW_IN_FLIGHT_DEFAULT,
               "one commit can carry a boundary of every run in flight");
+static_assert(PW_QUEUE_UNITS_MAX > PW_UNITS_PER_COMMIT_MAX, "while one batch is applied the next can form");
 
 /* How the names of steps that undo others begin; no other step's may. */
 #define PW_UNDOING "compensate: "

@@ -22,7 +22,10 @@ struct lane {
     struct pw_commit *commit;
     pthread_mutex_t lock;
     pthread_cond_t server; /* the serving thread waits here */
+    pthread_cond_t room;   /* and here who waits until there is some */
     struct pw_unit *first, *last;
+    atomic_size_t load, load_bytes; /* units that are not answered yet, and what they take */
+    size_t waiting_for_room;
     bool leading;
     bool serving;     /* a thread is in pw_commit_serve() */
     bool server_idle; /* it waits with nothing to do: the next submit wakes it */
@@ -262,8 +265,12 @@ static void lead_once(struct lane *lane)
     for (size_t i = 0; i < count; i++)
         bytes += batch[i]->bytes;
     answer_all(lane, batch, count);
+    atomic_fetch_sub(&lane->load, count);
+    atomic_fetch_sub(&lane->load_bytes, bytes);
     pthread_mutex_lock(&lane->lock);
     lane->leading = false;
+    if (lane->waiting_for_room > 0)
+        pthread_cond_broadcast(&lane->room);
 }
 
 /* Somebody else who will lead what is left: a thread that waits for a queued unit, or the serving one. */
@@ -315,6 +322,9 @@ static void lane_submit(struct lane *lane, struct pw_unit *unit)
 {
     unit->next = NULL;
     unit->answered = false;
+    unit->bytes = pw_unit_bytes(unit);
+    atomic_fetch_add(&lane->load, 1);
+    atomic_fetch_add(&lane->load_bytes, unit->bytes);
     pthread_mutex_lock(&lane->lock);
     if (lane->last != NULL)
         lane->last->next = unit;
@@ -353,6 +363,54 @@ pawl_status pw_commit_run(struct pw_commit *commit, struct pw_unit *unit)
     if (led)
         clean_up(commit);
     return unit->status;
+}
+
+/* ---- Room ---------------------------------------------------------------------------------------------------- */
+
+static bool is_full(struct lane *lane)
+{
+    return atomic_load(&lane->load) >= PW_QUEUE_UNITS_MAX || atomic_load(&lane->load_bytes) >= PW_QUEUE_BYTES_MAX;
+}
+
+bool pw_commit_has_room(struct pw_commit *commit, const struct pw_unit *unit)
+{
+    return !is_full(lane_of(commit, unit));
+}
+
+static struct lane *lane_of_instance(struct pw_commit *commit, int64_t instance)
+{
+    if (commit->lane_count == 1)
+        return &commit->lanes[0];
+    struct pw_op fence = { .kind = PW_OP_FENCE, .as.fence.at.instance = instance };
+    return lane_of(commit, &(struct pw_unit){ .first = &fence, .last = &fence });
+}
+
+bool pw_commit_has_room_for(struct pw_commit *commit, int64_t instance)
+{
+    return !is_full(lane_of_instance(commit, instance));
+}
+
+void pw_commit_await_room(struct pw_commit *commit, int64_t instance)
+{
+    struct lane *lane = lane_of_instance(commit, instance);
+    bool led = false;
+    if (!is_full(lane))
+        return;
+    pw_assert_store_is_free();
+    pthread_mutex_lock(&lane->lock);
+    lane->waiting_for_room++;
+    while (is_full(lane)) {
+        if (!lane->leading && lane->first != NULL) {
+            lead(lane);
+            led = true;
+        } else {
+            pthread_cond_wait(&lane->room, &lane->lock);
+        }
+    }
+    lane->waiting_for_room--;
+    pthread_mutex_unlock(&lane->lock);
+    if (led)
+        clean_up(commit);
 }
 
 /* ---- Chores ------------------------------------------------------------------------------------------------- */

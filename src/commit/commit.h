@@ -46,6 +46,24 @@ void pw_commit_submit(struct pw_commit *commit, struct pw_unit *unit);
  * caller, before this returns; where the caller is in a callback, whoever called that. */
 void pw_commit_send(struct pw_commit *commit, struct pw_unit *unit);
 
+/* Is there room in the unit's queue (C6)? */
+bool pw_commit_has_room(struct pw_commit *commit, const struct pw_unit *unit);
+/* The same for units of this instance. */
+bool pw_commit_has_room_for(struct pw_commit *commit, int64_t instance);
+/* Waits until there is, leading if nobody does.  Not in a callback, nor with a lock. */
+void pw_commit_await_room(struct pw_commit *commit, int64_t instance);
+
+/* Work that calls the store.  It lives in what it works on, so that leaving it cannot fail. */
+struct pw_chore {
+    void (*run)(void *user);
+    void *user;
+    struct pw_chore *next;
+};
+/* Runs it at once where the caller may call the store, otherwise soon (C5).  It may be gone when this returns. */
+void pw_commit_later(struct pw_commit *commit, struct pw_chore *chore);
+/* Runs one that waits, for who plays the threads by hand.  False: none does. */
+bool pw_commit_do_chore(struct pw_commit *commit);
+
 /* Queues a unit and waits until it is answered, leading if nobody does.  Returns unit->status. */
 pawl_status pw_commit_run(struct pw_commit *commit, struct pw_unit *unit);
 

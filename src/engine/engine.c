@@ -45,6 +45,10 @@ static bool limits_fill(struct pawl_limits *limits, const struct pawl_limits *ot
         limits->steps_max = otherwise->steps_max;
     if (limits->payload_bytes_max == 0)
         limits->payload_bytes_max = otherwise->payload_bytes_max;
+    if (limits->unread_events_max == 0)
+        limits->unread_events_max = otherwise->unread_events_max;
+    if (limits->waits_max == 0)
+        limits->waits_max = otherwise->waits_max;
     return true;
 }
 
@@ -96,7 +100,12 @@ pawl_status pw_engine_run(pawl_engine *engine, struct pw_unit *unit)
 
 void pw_engine_send(pawl_engine *engine, struct pw_unit *unit)
 {
-    if (complete_unit(engine, unit))
+    bool is_complete = complete_unit(engine, unit);
+    bool has_room = is_complete && pw_commit_has_room(engine->commit, unit);
+    if (is_complete && !has_room)
+        unit->status = pw_error(&unit->error, PAWL_STORE_UNAVAILABLE,
+                                "too many changes wait for the database already; try again in a moment");
+    if (has_room)
         pw_commit_send(engine->commit, unit);
     else
         unit->done(unit, unit->user);

@@ -120,6 +120,11 @@ bool pw_options_copy(void *known, size_t known_size, const void *given);
 pawl_status pw_engine_run(pawl_engine *engine, struct pw_unit *unit);
 void pw_engine_send(pawl_engine *engine, struct pw_unit *unit);
 
+/* The clock of timeouts and leases: see struct pawl_clock. */
+int64_t pw_engine_monotonic_ms(const pawl_engine *engine);
+/* A test's: it may stand still, and nothing waits for it. */
+bool pw_engine_has_own_time(const pawl_engine *engine);
+
 /* NULL when there is none of that name. */
 struct pw_definition *pw_engine_find(pawl_engine *engine, struct pw_text name);
 /* The same with the error that services give.  Functions are not found. */

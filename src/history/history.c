@@ -22,7 +22,7 @@ size_t pw_history_bytes(const struct pw_history *history)
     return sizeof *history + history->arena.used + history->by_name.capacity * 4 * sizeof(void *);
 }
 
-bool pw_step_kind_counts(enum pawl_step_kind kind)
+bool pw_step_kind_is_wait(enum pawl_step_kind kind)
 {
     return kind != PAWL_STEP_DO && kind != PAWL_STEP_CALL;
 }
@@ -75,8 +75,7 @@ struct pw_step *pw_history_add(struct pw_history *history, struct pw_text name, 
     else
         history->first = step;
     history->last = step;
-    if (pw_step_kind_counts(kind))
-        history->counted++;
+    ++*(pw_step_kind_is_wait(kind) ? &history->waits : &history->counted);
     history->has_calls = history->has_calls || kind == PAWL_STEP_CALL;
     return step;
 }

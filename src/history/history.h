@@ -52,9 +52,11 @@ struct pw_history {
     struct pw_table by_name;
     struct pw_step *first, *last;
     int64_t seq_last;
-    int64_t counted;        /* steps that count against the limit */
-    bool has_calls;         /* some of them are, or were, jobs */
-    int64_t finished_at_ms; /* the newest of them did */
+    int64_t counted, waits;  /* steps that count against the one limit, and against the other */
+    bool has_calls;          /* some of them are, or were, jobs */
+    int64_t finished_at_ms;  /* the newest of them did */
+    int64_t created_last_ms; /* of the newest that was recorded, or the claim's time if that is later (H4) */
+    int64_t newest_ms;       /* of all times of its steps */
     struct pw_event *first_event, *last_event;
     /* Passes number the runs of the workflow function while this history is in memory.  What carries a number below
      * turn_pass happened before this turn, so that no turn has to touch every step to begin. */
@@ -84,8 +86,8 @@ struct pw_step *pw_history_find(const struct pw_history *history, struct pw_text
 /* A new step that waits to be recorded.  The name is copied.  NULL when memory is out. */
 struct pw_step *pw_history_add(struct pw_history *history, struct pw_text name, enum pawl_step_kind kind);
 
-/* Sleeps and recorded choices do not count as steps. */
-bool pw_step_kind_counts(enum pawl_step_kind kind);
+/* Is there nothing to be done for it, so that it counts against the limit of waits?  Otherwise it counts as a step. */
+bool pw_step_kind_is_wait(enum pawl_step_kind kind);
 bool pw_step_is_finished(const struct pw_step *step);
 /* Its row is written now, at the latest with what comes next; with its first time it counts as begun. */
 void pw_step_stamp(const struct pw_history *history, struct pw_step *step, int64_t now_ms);

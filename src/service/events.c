@@ -19,6 +19,7 @@
 
 struct event {
     struct pw_text id, type, payload;
+    int64_t unread_max; /* of the target's workflow */
 };
 
 static pawl_status add_event_op(struct pw_unit *unit, const struct pw_instance *instance, const struct event *event)
@@ -32,6 +33,7 @@ static pawl_status add_event_op(struct pw_unit *unit, const struct pw_instance *
         .id = event->id,
         .type = event->type,
         .payload = event->payload,
+        .unread_max = event->unread_max,
     };
     return PAWL_OK;
 }
@@ -153,8 +155,8 @@ static pawl_status sending_init(struct sending *sending, pawl_engine *engine, co
     if (status != PAWL_OK)
         return status;
     *sending = (struct sending){ .definition = definition };
-    sending->event =
-        (struct event){ pw_text_of(known.event_id), pw_text_of(known.type), pw_text_of(known.payload_json) };
+    sending->event = (struct event){ pw_text_of(known.event_id), pw_text_of(known.type), pw_text_of(known.payload_json),
+                                     definition->limits.unread_events_max };
     status = check_event(definition, &sending->event, error);
     if (status != PAWL_OK)
         return status;
@@ -279,7 +281,7 @@ pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, cons
     if (generated == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
     pw_engine_make_id(engine, generated);
-    struct event event = { pw_text_of(generated), type, payload };
+    struct event event = { pw_text_of(generated), type, payload, definition->limits.unread_events_max };
     status = check_event(definition, &event, error);
     if (status != PAWL_OK)
         return status;

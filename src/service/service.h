@@ -30,8 +30,8 @@ struct pw_event_target {
 void pw_service_look_at_target(pawl_engine *engine, struct pw_text workflow, struct pw_text id, struct pw_text type,
                                struct pw_event_target *out_target);
 
-/* Reads the target now and appends its fence, unless the unit has one for it, and the event; wakes the target when it
- * waits for the type.  PAWL_INSTANCE_NOT_FOUND, PAWL_INSTANCE_TERMINAL.
+/* Appends the fence of the target, unless the unit has one for it, and the event; wakes the target when it waits for the
+ * type.  Reads nothing: that was pw_service_look_at_target().  PAWL_INSTANCE_NOT_FOUND, PAWL_INSTANCE_TERMINAL.
  *
  * The target may move before the unit is committed; then the whole unit is refused with PAWL_BUSY: look at it and build the
  * unit again. */

@@ -188,6 +188,8 @@ static void judge_error(struct sweep *sweep, const struct pw_sweep_play *play)
     }
     if (strcmp(name, pawl_status_name(PAWL_MAX_STEPS_EXCEEDED)) == 0)
         found(sweep, play, PAWL_SWEEP_ENDLESS, "the run used up its steps (MAX_STEPS_EXCEEDED); does it loop?");
+    else if (strcmp(name, pawl_status_name(PAWL_MAX_WAITS_EXCEEDED)) == 0)
+        found(sweep, play, PAWL_SWEEP_ENDLESS, "the run used up its waits (MAX_WAITS_EXCEEDED); does it loop?");
     else if (is_misuse(name))
         found(sweep, play, PAWL_SWEEP_MISUSE,
               pawl_scope_format(sweep->scope, "a mistake in the code, not bad luck: %s: %s", name,

@@ -92,6 +92,8 @@ struct pw_closing {
 pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing) PAWL_MUST_CHECK;
 /* Records nothing but log lines.  Its answer arrives after the answers to all earlier units. */
 pawl_status pw_boundary_knock(pawl_turn *turn) PAWL_MUST_CHECK;
+/* The same, and renews the lease for lease_ms; the lane waits for the answer before a body begins on it. */
+pawl_status pw_boundary_renew(pawl_lane *lane, int64_t lease_ms) PAWL_MUST_CHECK;
 
 /* answers.c: the job that a call has out; false: none. */
 bool pw_job_of_step(const struct pw_step *step, struct pw_job *out_job);

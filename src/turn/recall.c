@@ -36,6 +36,34 @@ bool pw_recall_is_interrupted(const pawl_turn *turn)
     return turn->demand != PW_DEMAND_NONE && !turn->unwinding;
 }
 
+/* What undoes a run does not count: it would keep one that met its limit from being undone. */
+static pawl_status check_limit(pawl_lane *lane, struct pw_text name, enum pawl_step_kind kind)
+{
+    const pawl_turn *turn = lane->turn;
+    const struct pawl_limits *limits = &turn->definition->limits;
+    bool is_wait = pw_step_kind_is_wait(kind);
+    int64_t most = is_wait ? limits->waits_max : limits->steps_max;
+    if (turn->unwinding || (is_wait ? turn->history->waits : turn->history->counted) < most)
+        return PAWL_OK;
+    return pw_lane_error(lane, is_wait ? PAWL_MAX_WAITS_EXCEEDED : PAWL_MAX_STEPS_EXCEEDED,
+                         "%s \"%.80s\" would be one more than the %lld allowed", is_wait ? "wait" : "step", name.data,
+                         (long long)most);
+}
+
+/* A loop that gives every round the same name makes no progress and never ends: each call is answered from memory. */
+static pawl_status check_repeats(pawl_lane *lane, const struct pw_step *step)
+{
+    pawl_turn *turn = lane->turn;
+    if (step->reached_pass != turn->history->pass || turn->unwinding || turn->repeats++ < PW_REPEATS_MAX)
+        return PAWL_OK;
+    bool is_wait = pw_step_kind_is_wait(step->row.kind);
+    return pw_lane_error(
+        lane, is_wait ? PAWL_MAX_WAITS_EXCEEDED : PAWL_MAX_STEPS_EXCEEDED,
+        "%s \"%.80s\" was called again, the %dth time that a name is used twice: a name in a loop must "
+        "change with every round",
+        is_wait ? "wait" : "step", step->row.name.data, PW_REPEATS_MAX);
+}
+
 static pawl_status find_or_add(pawl_lane *lane, struct pw_text name, enum pawl_step_kind kind,
                                struct pw_step **out_step)
 {
@@ -46,12 +74,9 @@ static pawl_status find_or_add(pawl_lane *lane, struct pw_text name, enum pawl_s
     if (step == NULL && kind != PAWL_STEP_FIRST && pw_recall_is_interrupted(turn))
         return pw_recall_interrupt(lane);
     if (step == NULL) {
-        int64_t steps_max = turn->definition->limits.steps_max;
-        /* What undoes a run does not count: it would keep one that met its limit from being undone. */
-        if (pw_step_kind_counts(kind) && !turn->unwinding && turn->history->counted >= steps_max)
-            return pw_lane_error(lane, PAWL_MAX_STEPS_EXCEEDED,
-                                 "step \"%.80s\" would be one more than the %lld allowed", name.data,
-                                 (long long)steps_max);
+        pawl_status status = check_limit(lane, name, kind);
+        if (status != PAWL_OK)
+            return status;
         step = pw_history_add(turn->history, name, kind);
         if (step == NULL)
             return pw_turn_out_of_memory(turn);
@@ -102,6 +127,9 @@ pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size,
         return pw_lane_error(lane, PAWL_DUPLICATE_STEP_KEY,
                              "step \"%.80s\" is called twice at once; give the two different names",
                              step->row.name.data);
+    status = check_repeats(lane, step);
+    if (status != PAWL_OK)
+        return status;
     step->reached_pass = pass;
     step->lane = lane;
     pw_lines_meet(lane, step);

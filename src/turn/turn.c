@@ -153,6 +153,7 @@ void pw_turn_begin_pass(pawl_turn *turn)
     pw_turn_lock(turn);
     pw_arena_clear(&turn->pass_arena);
     pw_history_begin_pass(turn->history);
+    turn->repeats = 0;
     pw_lane_init(&turn->main, turn, NULL);
     turn->outcome = PW_OUTCOME_NONE;
     turn->demand_passed = turn->demand;

@@ -208,9 +208,11 @@ static void answer(struct world *world, const struct pawl_http_request *request)
         world->store.now_ms = again_at_ms; /* a result is waited for */
     }
     bool is_head = strcmp(request->method, "HEAD") == 0;
-    if (!is_known(response->status))
+    /* Ready waits for a thread that looks at the store, and simulated time may be faster than that thread. */
+    bool is_late = response->status == 503 && !is_head && strstr(response->body, "has not answered for") != NULL;
+    if (!is_known(response->status) && !is_late)
         (void)fprintf(stderr, "%d: %s\n", response->status, response->body);
-    assert(is_known(response->status));
+    assert(is_known(response->status) || is_late || (is_head && response->status == 503));
     check_headers(response);
     check_body(response, is_head);
     if (response->is_stream)

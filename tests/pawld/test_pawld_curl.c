@@ -424,6 +424,8 @@ int main(void)
         KIT_TEST(D2_who_may_not_is_told_why),
         KIT_TEST(who_asks_too_often_is_told_when_to_go_on),
         KIT_TEST(one_stream_too_many_is_refused_until_another_ends),
+        KIT_TEST(unread_events_have_the_bound_of_the_configuration),
+        KIT_TEST(memory_has_the_bound_of_the_configuration),
         KIT_TEST(a_store_that_cannot_be_written_is_told_and_reads_go_on),
         KIT_TEST(who_asks_a_server_that_is_about_to_stop_is_told),
         cmocka_unit_test(every_code_of_the_guide_was_met_and_those_met_are_in_it),

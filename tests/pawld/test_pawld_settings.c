@@ -165,7 +165,7 @@ static void the_file_does_what_flags_do(void **state)
                                            "{\"store\": \"sqlite:other.db\", \"listen\": [\"127.0.0.1:0\", "
                                            "\"unix:pawl.sock\"], \"mount\": \"/flows\", \"modules\": [\"%s\"], "
                                            "\"workers\": 2, \"inFlight\": 10, \"allowTick\": true, \"log\": \"plain\", "
-                                           "\"limits\": {\"bodyBytes\": 1000, \"steps\": 100}}",
+                                           "\"limits\": {\"bodyBytes\": 1000, \"steps\": 100, \"waits\": 100}}",
                                            GATES));
     struct pawld *pawld = PAWLD_START(kit, "--config", "c.json");
     pawld_await_base(pawld);

@@ -9,9 +9,8 @@
 #include "store/postgres/errors.h"
 #include "store/postgres/schema.h"
 
-enum { ASKING_MS_MAX = 1000 };
-
-/* The clock runs on by itself; asking only keeps it from drifting, so nobody waits for a database in trouble. */
+/* The clock runs on by itself.  Transactions, reads and heartbeats ask the database along the way, which keeps it from
+ * drifting. */
 static int64_t now_ms(struct pw_store *store)
 {
     return pw_pg_clock_now_ms(&((struct pw_postgres *)store)->clock);

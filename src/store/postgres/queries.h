@@ -237,6 +237,9 @@
         " CROSS JOIN LATERAL (SELECT instance, run, id FROM workflow_event"                                            \
         "  WHERE (instance, run, id) >= (u.instance, t.run, u.id) ORDER BY instance, run, id LIMIT 1) f"               \
         " WHERE f.instance = u.instance AND f.run = t.run AND f.id = u.id")                                            \
+    QUERY(EVENTS_UNREAD,                                                                                               \
+        "SELECT count(*) FROM (SELECT 1 FROM workflow_event WHERE instance = $1::bigint AND run = $2::bigint"          \
+        " AND delivered_at IS NULL LIMIT $3::bigint) e")                                                               \
     QUERY(LOG_TAIL,                                                                                                    \
         "SELECT u.place, l.seq FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS u (instance, run, place)"    \
         " CROSS JOIN LATERAL (SELECT seq FROM workflow_log WHERE instance = u.instance AND run = u.run"                \

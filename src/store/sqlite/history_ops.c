@@ -50,19 +50,59 @@ static pawl_status insert_event(struct pw_batch *batch, struct pw_op_event *op, 
     pw_bind_text(&query, op->id);
     pw_bind_text(&query, op->type);
     pw_bind_text(&query, op->payload);
-    pw_bind_integer(&query, batch->now_ms);
+    pw_bind_integer(&query, time_of_event(batch, look));
     pawl_status status = pw_query_run(&query, batch->error);
     op->recorded = status == PAWL_OK && sqlite3_changes64(batch->connection->db) != 0;
     return status;
 }
 
-static pawl_status count_event(struct pw_batch *batch, const struct pw_op_event *op)
+static pawl_status refuse_known_id(struct pw_batch *batch)
+{
+    return pw_unit_refuse(batch->unit, PW_REFUSED_EVENT_EXISTS);
+}
+
+/* The number that a query answers. */
+static pawl_status ask_number(struct pw_batch *batch, struct pw_query *query, int64_t *out_number)
+{
+    if (pw_query_step(query))
+        *out_number = pw_column_count(query);
+    return pw_query_end(query, batch->error);
+}
+
+/* Before anything is written.  A run has at most as many events as the number of the newest says, so they are counted only
+ * where that is large.  One that is sent again is not one too many. */
+static pawl_status check_unread(struct pw_batch *batch, const struct pw_op_event *op, const struct pw_look *look)
+{
+    struct pw_query query;
+    int64_t unread = 0, known = 0;
+    if (op->unread_max == 0 || look->event_seq < op->unread_max)
+        return PAWL_OK;
+    pw_query_start(&query, batch->connection, PW_QUERY_EVENTS_UNREAD);
+    pw_bind_integer(&query, op->instance);
+    pw_bind_integer(&query, op->run);
+    pw_bind_integer(&query, op->unread_max);
+    pawl_status status = ask_number(batch, &query, &unread);
+    if (status != PAWL_OK || unread < op->unread_max)
+        return status;
+    pw_query_start(&query, batch->connection, PW_QUERY_EVENT_KNOWN);
+    pw_bind_integer(&query, op->instance);
+    pw_bind_integer(&query, op->run);
+    pw_bind_text(&query, op->id);
+    status = ask_number(batch, &query, &known);
+    if (status != PAWL_OK)
+        return status;
+    return known != 0 ? refuse_known_id(batch) : pw_unit_refuse_event(batch->unit, op);
+}
+
+static pawl_status count_event(struct pw_batch *batch, const struct pw_op_event *op, const struct pw_look *look)
 {
     struct pw_query query;
     pw_query_start(&query, batch->connection, op->woke ? PW_QUERY_EVENT_WAKE : PW_QUERY_EVENT_COUNT);
     pw_bind_integer(&query, op->instance);
     pw_bind_integer(&query, op->seq);
-    pw_bind_integer(&query, batch->now_ms);
+    pw_bind_integer(&query, time_of_event(batch, look));
+    if (op->woke)
+        pw_bind_integer(&query, batch->now_ms);
     return pw_query_run(&query, batch->error);
 }
 
@@ -77,7 +117,7 @@ static pawl_status apply_answer(struct pw_batch *batch, struct pw_op_event *op, 
     op->run_told = look->run;
     op->woke = look->status == PW_TASK_WAITING && !look->processing;
     op->is_paused = look->status == PW_TASK_PAUSED || look->pause_requested;
-    return count_event(batch, op);
+    return count_event(batch, op, look);
 }
 
 pawl_status pw_apply_event(struct pw_batch *batch, struct pw_op_event *op)
@@ -91,7 +131,9 @@ pawl_status pw_apply_event(struct pw_batch *batch, struct pw_op_event *op)
         return apply_answer(batch, op, &look);
     if (!look.found || look.run != op->run)
         return pw_refuse_moved(batch);
-    status = insert_event(batch, op, &look);
+    status = check_unread(batch, op, &look);
+    if (status == PAWL_OK)
+        status = insert_event(batch, op, &look);
     if (status != PAWL_OK)
         return status;
     return op->recorded ? count_event(batch, op, &look) : refuse_known_id(batch);

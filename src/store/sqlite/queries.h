@@ -280,6 +280,10 @@
     QUERY(EVENT_INSERT,                                                                                                \
         "INSERT INTO workflow_event (instance, run, seq, id, type, payload, created_at)"                               \
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (instance, run, id) DO NOTHING")                             \
+    QUERY(EVENTS_UNREAD,                                                                                               \
+        "SELECT count(*) FROM (SELECT 1 FROM workflow_event INDEXED BY workflow_event_new"                             \
+        " WHERE instance = ?1 AND run = ?2 AND delivered_at IS NULL LIMIT ?3)")                                        \
+    QUERY(EVENT_KNOWN, "SELECT 1 FROM workflow_event WHERE instance = ?1 AND run = ?2 AND id = ?3")                    \
     QUERY(EVENT_COUNT, "UPDATE workflow_task SET event_seq = ?2, updated_at = ?3 WHERE instance = ?1")                 \
     QUERY(EVENT_WAKE,                                                                                                  \
         "UPDATE workflow_task SET event_seq = ?2, updated_at = ?3, status = 0, kind = 0, due_at = ?4,"                 \
