@@ -10,6 +10,8 @@ enum { RETRY_AFTER_S = 1 };
 
 /* What cannot be written for lack of memory. */
 static const char no_memory_body[] = "{\"code\":\"STORE_UNAVAILABLE\",\"message\":\"out of memory; try again\"}";
+static const char over_budget_body[] =
+    "{\"code\":\"" PW_HTTP_OVER_BUDGET "\",\"message\":\"" PW_HTTP_OVER_BUDGET_TEXT "\"}";
 
 /* ---- Headers --------------------------------------------------------------------------------------------------- */
 
@@ -53,11 +55,12 @@ static void end(pawl_http_call *call, int status, const char *content_type, bool
     response->body_size = has_body ? call->out.size : 0;
     response->head_size = call->is_head && content_type != NULL ? call->out.size : 0;
     if (call->out.failed) {
+        const char *body = call->out.is_refused ? over_budget_body : no_memory_body;
         response->status = 503;
         response->is_stream = false;
-        response->body = call->is_head ? "" : no_memory_body;
+        response->body = call->is_head ? "" : body;
         response->body_size = strlen(response->body);
-        response->head_size = call->is_head ? strlen(no_memory_body) : 0;
+        response->head_size = call->is_head ? strlen(body) : 0;
         content_type = "application/json";
         if (call->retry_after[0] == '\0')
             pw_http_add_retry_after(call, RETRY_AFTER_S);
@@ -116,10 +119,11 @@ void pw_http_fail(pawl_http_call *call, int status, const char *code, const char
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(message, sizeof message, format, arguments);
+    pawl_text_mend(message);
     va_end(arguments);
     write_error(&call->out, code, message);
     pw_http_json_close(&call->out, '}');
-    if (status == 503 && call->retry_after[0] == '\0')
+    if ((status == 503 || status == 429) && call->retry_after[0] == '\0')
         pw_http_add_retry_after(call, RETRY_AFTER_S);
     pw_http_answer_json(call, status);
 }
@@ -137,6 +141,7 @@ static const struct outcome {
     [PAWL_INSTANCE_ID_ALREADY_EXISTS] = { 409, NULL },
     [PAWL_INSTANCE_NOT_FOUND] = { 404, NULL },
     [PAWL_INSTANCE_TERMINAL] = { 409, NULL },
+    [PAWL_MAX_EVENTS_EXCEEDED] = { 429, NULL },
     [PAWL_INVALID_EVENT_TYPE] = { 400, NULL },
     [PAWL_INVALID_CURSOR] = { 400, NULL },
     [PAWL_DELIVERY_NOT_FOUND] = { 404, NULL },
@@ -185,6 +190,11 @@ void pw_http_fail_status(pawl_http_call *call, pawl_status status)
     pw_http_fail(call, outcome.status, outcome.code, "%s", text);
 }
 
+void pw_http_fail_over_budget(pawl_http_call *call)
+{
+    pw_http_fail(call, 503, PW_HTTP_OVER_BUDGET, PW_HTTP_OVER_BUDGET_TEXT);
+}
+
 /* ---- Issues ---------------------------------------------------------------------------------------------------- */
 
 void pw_http_issue(pawl_http_call *call, const char *path, const char *format, ...)
@@ -196,9 +206,12 @@ void pw_http_issue(pawl_http_call *call, const char *path, const char *format, .
     va_start(arguments, format);
     (void)vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    if (call->issue_count == 1)
+    pawl_text_mend(message);
+    if (call->issue_count == 1) {
         (void)snprintf(call->first_issue, sizeof call->first_issue, "%.80s%s%.160s", path, path[0] != '\0' ? ": " : "",
                        message);
+        pawl_text_mend(call->first_issue);
+    }
     pw_http_json_open(&call->issues, NULL, '{');
     pw_http_json_string(&call->issues, "path", path);
     pw_http_json_string(&call->issues, "message", message);

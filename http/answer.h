@@ -13,10 +13,14 @@ void pw_http_answer_ok(pawl_http_call *call);    /* {"ok":true} */
 /* A stream's head; call->out are its first bytes. */
 void pw_http_answer_stream(pawl_http_call *call);
 
-/* {"code", "message"}.  5xx other than 500 carry Retry-After. */
+/* {"code", "message"}.  429 and 5xx other than 500 carry Retry-After. */
 void pw_http_fail(pawl_http_call *call, int status, const char *code, const char *format, ...) PAWL_PRINTF(4, 5);
 /* What a status of the engine is to a client; the text is call->error's, where it may be told. */
 void pw_http_fail_status(pawl_http_call *call, pawl_status status);
+/* 503: the memory that this needs is not to be had now. */
+#define PW_HTTP_OVER_BUDGET "MEMORY_EXHAUSTED"
+#define PW_HTTP_OVER_BUDGET_TEXT "other requests and runs use all the memory that there is for them; try again"
+void pw_http_fail_over_budget(pawl_http_call *call);
 /* Is it one that goes away by itself? */
 bool pw_http_is_passing(pawl_status status);
 

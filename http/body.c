@@ -62,6 +62,7 @@ static bool check_headers(pawl_http_call *call)
 static const char *join(const char *path, const char *name, char out_path[PATH_SIZE])
 {
     (void)snprintf(out_path, PATH_SIZE, "%.40s%s%.50s", path, path[0] != '\0' ? "." : "", name);
+    pawl_text_mend(out_path);
     return out_path;
 }
 
@@ -253,6 +254,10 @@ static char *copy_body(pawl_http_call *call, size_t *out_size)
         at++;
     while (strchr(" \n\r\t", end[-1]) != NULL)
         end--;
+    if (!pw_http_call_hold(call, pw_http_weight((size_t)(end - at)))) {
+        pw_http_fail_over_budget(call);
+        return NULL;
+    }
     char *copy = pawl_scope_take(call->scope, (size_t)(end - at));
     if (copy == NULL) {
         pw_http_fail_status(call, PAWL_NOMEM);

@@ -41,6 +41,14 @@ bool pw_http_call_take_news(pawl_http_call *call)
     return has_news;
 }
 
+bool pw_http_call_has_news(pawl_http_call *call)
+{
+    (void)pthread_mutex_lock(&call->lock);
+    bool has_news = call->has_news;
+    (void)pthread_mutex_unlock(&call->lock);
+    return has_news;
+}
+
 static bool is_answered(pawl_http_call *call)
 {
     (void)pthread_mutex_lock(&call->lock);
@@ -115,6 +123,22 @@ bool pw_http_call_watch_jobs(pawl_http_call *call)
     return true;
 }
 
+void pw_http_call_wait_for_look(pawl_http_call *call)
+{
+    call->waits_for_look = true;
+    list(call);
+}
+
+void pw_http_calls_looked(void *user)
+{
+    pawl_http *http = user;
+    (void)pthread_mutex_lock(&http->lock);
+    for (pawl_http_call *call = http->waiting; call != NULL; call = call->next)
+        if (call->waits_for_look)
+            note_news(call);
+    (void)pthread_mutex_unlock(&http->lock);
+}
+
 void pw_http_call_set_deadline(pawl_http_call *call, int64_t wait_ms)
 {
     int64_t wait_ms_max = call->http->options.wait_ms_max;
@@ -130,6 +154,18 @@ void pw_http_call_wait(pawl_http_call *call, int64_t again_at_ms)
 bool pw_http_call_takes(const pawl_http_call *call)
 {
     return call->state == PW_HTTP_WAITING && call->job_watch != NULL;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+
+bool pw_http_call_hold(pawl_http_call *call, size_t bytes)
+{
+    return pawl_memory_hold(call->http->engine, &call->memory_held, call->memory_held + (int64_t)bytes);
+}
+
+void pw_http_call_give_back(pawl_http_call *call, size_t bytes)
+{
+    pawl_memory_owe(call->http->engine, &call->memory_held, call->memory_held - (int64_t)bytes);
 }
 
 /* ---- Taking a request up --------------------------------------------------------------------------------------- */
@@ -162,8 +198,8 @@ static void note_decision(pawl_http_call *call, const struct pawl_http_subject *
               request->method != NULL ? request->method : "", request->target != NULL ? request->target : "", decision);
 }
 
-/* They stand in memory: nothing of the store is read.  False: answered, as memory is out. */
-static bool find_permissions(pawl_http_call *call, struct pawl_http_subject *subject)
+/* They are in memory: nothing of the store is read.  A workflow that is not registered requires none. */
+static void find_permissions(pawl_http_call *call, struct pawl_http_subject *subject)
 {
     const struct pawl_workflow_info *workflows;
     size_t count = 0;
@@ -209,8 +245,8 @@ static bool authorize(pawl_http_call *call)
     if (call->match.route != NULL)
         subject.scope = call->match.route->scope;
     pawl_http_authorize_fn *const asked[] = { options->authorize, options->authorize_scope[subject.scope] };
-    if ((asked[0] != NULL || asked[1] != NULL) && !find_permissions(call, &subject))
-        return false;
+    if (asked[0] != NULL || asked[1] != NULL)
+        find_permissions(call, &subject);
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
         struct pawl_http_refusal refusal = { 403, "FORBIDDEN", "this is not allowed", 0 };
         if (asked[i] != NULL && !asked[i](options->authorize_user, &subject, &refusal)) {
@@ -281,7 +317,7 @@ static bool admit(pawl_http_call *call)
     if (!authorize(call))
         return false;
     if (wrong == NULL)
-        return has_route(call);
+        return has_route(call) && has_token(call);
     pw_http_fail(call, 400, "VALIDATION_FAILED", "%s", wrong);
     return false;
 }
@@ -289,6 +325,7 @@ static bool admit(pawl_http_call *call)
 static void begin(pawl_http_call *call)
 {
     const struct pw_http_route *route = call->match.route;
+    call->out.is_owed = strcmp(route->method, "GET") != 0; /* what was changed is told in any case */
     if (call->request->body_size > (uint64_t)call->http->options.body_bytes_max) {
         pw_http_fail(call, 413, "PAYLOAD_TOO_LARGE", "the body has %zu bytes; at most %lld are taken",
                      call->request->body_size, (long long)call->http->options.body_bytes_max);
@@ -334,6 +371,8 @@ pawl_http_call *pawl_http_call_new(pawl_http *http, const struct pawl_http_reque
     call->user = user;
     call->is_head = request->method != NULL && strcmp(request->method, "HEAD") == 0;
     call->began_ns = pw_http_nanoseconds();
+    call->out.engine = call->issues.engine = http->engine;
+    call->out.held = call->issues.held = &call->memory_held;
     return call;
 }
 
@@ -355,49 +394,62 @@ void pawl_http_call_free(pawl_http_call *call)
     pw_http_text_clear(&call->issues);
     pawl_scope_free(call->look_scope);
     pawl_scope_free(call->scope);
+    pawl_memory_owe(call->http->engine, &call->memory_held, 0);
     (void)pthread_cond_destroy(&call->changed);
     (void)pthread_mutex_destroy(&call->lock);
     free(call);
 }
 
-/* False: there is nothing to do now. */
-static bool carry_on(pawl_http_call *call)
+bool pw_http_call_is_due(pawl_http_call *call)
 {
     switch (call->state) {
     case PW_HTTP_NEW:
-        if (admit(call))
-            begin(call);
-        return true;
     case PW_HTTP_ADMITTED:
-        call->began_ns = pw_http_nanoseconds(); /* how long the client took for its body is not our time */
-        begin(call);
         return true;
     case PW_HTTP_SUBMITTED:
-        if (!is_answered(call))
-            return false;
-        call->match.route->resume(call);
-        return true;
+        return is_answered(call);
     case PW_HTTP_WAITING:
-        if (!pw_http_call_take_news(call) && !pw_http_is_draining(call) &&
-            pawl_now_ms(call->http->engine) < call->again_at_ms)
-            return false;
-        call->match.route->resume(call);
-        return true;
+        return pw_http_call_has_news(call) || pw_http_is_draining(call) ||
+               pawl_now_ms(call->http->engine) >= call->again_at_ms;
     case PW_HTTP_ANSWERED:
         return false;
     }
     return false;
 }
 
-bool pawl_http_call_answer(pawl_http_call *call, const struct pawl_http_response **out_response,
-                           int64_t *out_again_at_ms)
+bool pw_http_call_is_answered(const pawl_http_call *call)
 {
-    while (carry_on(call))
-        continue;
+    return call->state == PW_HTTP_ANSWERED;
+}
+
+bool pw_http_call_look(const pawl_http_call *call, const struct pawl_http_response **out_response,
+                       int64_t *out_again_at_ms)
+{
     if (call->state == PW_HTTP_ANSWERED) {
         *out_response = &call->response;
         return true;
     }
     *out_again_at_ms = call->state == PW_HTTP_WAITING ? call->again_at_ms : INT64_MAX;
     return false;
+}
+
+/* The call must be due. */
+static void carry_on(pawl_http_call *call)
+{
+    take_up(call);
+    if (call->state == PW_HTTP_ADMITTED) {
+        begin(call);
+    } else if (call->state != PW_HTTP_ANSWERED) {
+        if (call->state == PW_HTTP_WAITING)
+            (void)pw_http_call_take_news(call);
+        call->match.route->resume(call);
+    }
+}
+
+bool pawl_http_call_answer(pawl_http_call *call, const struct pawl_http_response **out_response,
+                           int64_t *out_again_at_ms)
+{
+    while (pw_http_call_is_due(call))
+        carry_on(call);
+    return pw_http_call_look(call, out_response, out_again_at_ms);
 }

@@ -96,9 +96,12 @@ struct pawl_http_call {
 
     pawl_watch *watch;         /* or NULL */
     pawl_job_watch *job_watch; /* or NULL */
-    bool is_listed;            /* among the handler's waiting calls, under its lock */
+    bool waits_for_look;
+    bool is_listed; /* among the handler's waiting calls, under its lock */
     pawl_http_call *previous, *next;
 
+    int64_t
+        memory_held; /* of the engine's budget: the answer, what it is made from, and what the server has of the body */
     struct pw_http_text out, issues;
     size_t issue_count;
     char first_issue[PW_HTTP_ISSUE_SIZE];
@@ -119,8 +122,16 @@ bool pw_http_call_watch_jobs(pawl_http_call *call); /* the same, for any job tha
 void pw_http_call_wait(pawl_http_call *call, int64_t again_at_ms);
 /* Of a wait that begins now and lasts so long, or as long as the handler lets one last. */
 void pw_http_call_set_deadline(pawl_http_call *call, int64_t wait_ms);
+bool pw_http_call_has_news(pawl_http_call *call);
 bool pw_http_call_take_news(pawl_http_call *call);
 bool pw_http_is_draining(const pawl_http_call *call);
+
+/* Counts so much more memory against the engine's budget, until the call is freed or gives it back.  False: refused. */
+bool pw_http_call_hold(pawl_http_call *call, size_t bytes);
+void pw_http_call_give_back(pawl_http_call *call, size_t bytes);
+
+/* pawl_get() of the instance that the call is about. */
+pawl_status pw_http_call_get(pawl_http_call *call, pawl_scope *scope, struct pawl_instance *out_instance);
 
 /* The value of a header, however its name is written; NULL: it is not there. */
 const char *pw_http_call_header(const pawl_http_call *call, const char *name);

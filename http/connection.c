@@ -111,7 +111,9 @@ struct pw_connection *pw_connection_of(struct MHD_Connection *mhd)
 
 void pw_connection_wake(struct pw_sleeper *sleeper)
 {
-    MHD_resume_connection(((struct pw_connection *)sleeper)->mhd);
+    struct pw_connection *connection = (struct pw_connection *)sleeper;
+    if (connection->exchange == NULL || !pw_exchange_sleeps_on(connection->exchange))
+        MHD_resume_connection(connection->mhd);
 }
 
 void pw_connection_expect(struct pw_connection *connection, int64_t within_ms)

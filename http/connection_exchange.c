@@ -16,6 +16,8 @@ enum { HEADER_OVERHEAD_BYTES = 64 };
 /* Of a stream to clients of HTTP/1.0; others get what fits into the connection's memory. */
 enum { STREAM_BLOCK_BYTES = 128 };
 enum { BODY_BYTES_FIRST = 512 };
+/* Up to this much of a body is kept before the target is looked up. */
+enum { UNCONFIRMED_BYTES_MAX = 16 * 1024 };
 /* So much that nobody looks at is read to its end, so that the connection can be kept. */
 enum { DROPPED_BYTES_MAX = 64 * 1024 };
 
@@ -99,7 +101,13 @@ void pw_exchange_completed(void *user, struct MHD_Connection *mhd, void **contex
     *context = NULL;
 }
 
-/* ---- Answering ----------------------------------------------------------------------------------------------------- */
+/* ---- Waiting ------------------------------------------------------------------------------------------------------- */
+
+static void resume_at_once(struct pw_connection *connection)
+{
+    MHD_resume_connection(connection->mhd);
+    connection->worker->must_run = true;
+}
 
 /* Puts the connection aside until its call has news, or the time has come. */
 static void put_aside(struct pw_connection *connection, int64_t wake_at_ms)
@@ -120,7 +128,11 @@ static ssize_t read_stream(void *user, uint64_t position, char *buffer, size_t s
     if (exchange->unsent_size == 0) {
         int64_t again_at_ms = INT64_MAX;
         pw_sleeper_begin(&connection->sleeper);
-        switch (pawl_http_call_read(exchange->call, &exchange->unsent, &exchange->unsent_size, &again_at_ms)) {
+        if (!look_for_more(exchange)) {
+            pw_connection_expect(connection, INT64_MAX);
+            return 0;
+        }
+        switch (pw_http_stream_read(exchange->call, &exchange->unsent, &exchange->unsent_size, &again_at_ms)) {
         case PAWL_HTTP_READ_END:
             pw_connection_expect(connection, connection->worker->server->options.request_ms_max);
             return MHD_CONTENT_READER_END_OF_STREAM;
@@ -212,7 +224,9 @@ static enum MHD_Result refuse(struct pw_exchange *exchange, enum pw_refusal refu
         [PW_REFUSE_BODY] = MHD_HTTP_CONTENT_TOO_LARGE,
         [PW_REFUSE_HEADERS] = MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE,
         [PW_REFUSE_FRAMING] = MHD_HTTP_BAD_REQUEST,
+        [PW_REFUSE_HOST] = MHD_HTTP_BAD_REQUEST,
         [PW_REFUSE_MEMORY] = MHD_HTTP_SERVICE_UNAVAILABLE,
+        [PW_REFUSE_BUDGET] = MHD_HTTP_SERVICE_UNAVAILABLE,
     };
     struct pw_connection *connection = exchange->connection;
     const char *origin = connection->worker->server->http->options.cors_origin;
@@ -234,13 +248,6 @@ static enum MHD_Result refuse(struct pw_exchange *exchange, enum pw_refusal refu
 }
 
 /* ---- Asking -------------------------------------------------------------------------------------------------------- */
-
-/* Called by the engine's threads, with locks held. */
-static void note_news(void *user)
-{
-    struct pw_connection *connection = user;
-    pw_waker_tell(&connection->worker->waker, &connection->sleeper);
-}
 
 static pawl_http_call *call_of(struct pw_exchange *exchange)
 {
@@ -265,7 +272,9 @@ static enum MHD_Result ask(struct pw_exchange *exchange)
         return refuse(exchange, PW_REFUSE_MEMORY);
     if (pw_http_call_takes(exchange->call) && !pw_connection_is_there(connection))
         return MHD_NO;
-    if (pawl_http_call_answer(exchange->call, &answer, &again_at_ms))
+    if (!carry_on(exchange))
+        return MHD_YES;
+    if (pw_http_call_look(exchange->call, &answer, &again_at_ms))
         return send_answer(exchange, answer);
     put_aside(connection, again_at_ms);
     return MHD_YES;
@@ -285,6 +294,7 @@ struct framing {
 struct gathering {
     struct pawl_http_header *headers;
     size_t count;
+    int hosts;
     struct framing framing;
 };
 
@@ -338,6 +348,12 @@ static bool is_sound(const struct framing *framing, const char *version)
     return framing->encodings == 0 || (framing->is_chunked && strcmp(version, MHD_HTTP_VERSION_1_1) == 0);
 }
 
+/* Two could mean one thing to us and another to a proxy.  HTTP/1.0 did not know it. */
+static bool has_right_hosts(int hosts, const char *version)
+{
+    return hosts == 1 || (hosts == 0 && strcmp(version, MHD_HTTP_VERSION_1_0) == 0);
+}
+
 static enum MHD_Result gather(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
 {
     struct gathering *gathering = user;
@@ -345,6 +361,7 @@ static enum MHD_Result gather(void *user, enum MHD_ValueKind kind, const char *n
     gathering->framing.is_odd |= is_folded(name, value);
     if (value == NULL)
         value = "";
+    gathering->hosts += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
     gathering->headers[gathering->count++] = (struct pawl_http_header){ name, value };
     look_at_framing(&gathering->framing, name, value);
     return MHD_YES;
@@ -383,6 +400,8 @@ static enum MHD_Result take_headers(struct pw_exchange *exchange, const char *me
     exchange->request.header_count = gathering.count;
     if (!is_sound(&gathering.framing, version))
         return refuse(exchange, PW_REFUSE_FRAMING);
+    if (!has_right_hosts(gathering.hosts, version))
+        return refuse(exchange, PW_REFUSE_HOST);
     if (gathering.framing.length > (uint64_t)server->http->options.body_bytes_max)
         return refuse(exchange, PW_REFUSE_BODY);
     if (gathering.framing.is_chunked || gathering.framing.length > 0)
@@ -397,21 +416,12 @@ static bool add_to_body(struct pw_exchange *exchange, const char *data, size_t s
     if (exchange->is_too_large)
         return true;
     if (size > (size_t)exchange->connection->worker->server->http->options.body_bytes_max - exchange->body_size) {
-        free(exchange->body);
-        exchange->body = NULL;
-        exchange->is_too_large = true; /* libmicrohttpd takes no answer before the body's end */
+        drop_body(exchange);
+        exchange->is_too_large = true;
         return true;
     }
-    if (!exchange->drops_body && exchange->body_size + size > exchange->body_room) {
-        size_t room = exchange->body_room > 0 ? exchange->body_room : BODY_BYTES_FIRST;
-        while (room < exchange->body_size + size)
-            room *= 2;
-        char *body = realloc(exchange->body, room);
-        if (body == NULL)
-            return false;
-        exchange->body = body;
-        exchange->body_room = room;
-    }
+    if (!exchange->drops_body && !make_room(exchange, exchange->body_size + size))
+        return false;
     if (!exchange->drops_body)
         memcpy(exchange->body + exchange->body_size, data, size);
     exchange->body_size += size;
@@ -429,10 +439,14 @@ enum MHD_Result pw_exchange_handle(void *user, struct MHD_Connection *mhd, const
     if (exchange->stage == STAGE_HEADERS)
         return take_headers(exchange, method, version);
     if (*data_size > 0) {
+        if (!may_go_on(exchange, *data_size))
+            return MHD_YES; /* libmicrohttpd comes again with these */
         if (!add_to_body(exchange, data, *data_size))
             return MHD_NO;
         *data_size = 0;
         return MHD_YES;
     }
-    return exchange->is_too_large ? refuse(exchange, PW_REFUSE_BODY) : ask(exchange);
+    if (exchange->is_too_large)
+        return refuse(exchange, PW_REFUSE_BODY);
+    return exchange->is_over_budget ? refuse(exchange, PW_REFUSE_BUDGET) : ask(exchange);
 }

@@ -7,6 +7,7 @@
 #define HTTP_CONNECTION_EXCHANGE_H
 
 #include <microhttpd.h>
+#include <stdbool.h>
 
 struct pw_exchange;
 

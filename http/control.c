@@ -97,8 +97,7 @@ void pw_http_send_event_done(pawl_http_call *call)
         pw_http_fail_status(call, call->answer);
         return;
     }
-    pawl_status status =
-        pawl_get(call->http->engine, call->scope, call->match.workflow, call->match.id, &instance, &call->error);
+    pawl_status status = pw_http_call_get(call, call->scope, &instance);
     pw_http_json_open(&call->out, NULL, '{');
     if (status == PAWL_OK)
         pw_http_write_details(&call->out, "status", &instance);

@@ -25,7 +25,7 @@ struct pawl_http {
     atomic_bool is_draining;
     atomic_int streams; /* open now */
     pthread_mutex_t lock;
-    pawl_http_call *waiting; /* who is told of a drain; under the lock */
+    pawl_http_call *waiting; /* who is told of a drain, and of looks; under the lock */
     struct pw_http_ticker ticker;
     struct pw_http_counter counters[PW_HTTP_ROUTES_MAX + 1];
 };

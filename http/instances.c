@@ -43,6 +43,31 @@ void pw_http_list_workflows(pawl_http_call *call)
     pw_http_answer_json(call, 200);
 }
 
+/* ---- Pages of rows --------------------------------------------------------------------------------------------------- */
+
+/* Rows and what is made of them, before the answer is written: a page of 4 MiB, some times over. */
+enum { READ_BYTES = 16 * 1024 * 1024 };
+
+/* What a page is read into.  NULL: answered. */
+static pawl_scope *begin_page(pawl_http_call *call)
+{
+    if (!pw_http_call_hold(call, READ_BYTES)) {
+        pw_http_fail_over_budget(call);
+        return NULL;
+    }
+    pawl_scope *scope = pawl_scope_new();
+    if (scope == NULL)
+        pw_http_fail_status(call, PAWL_NOMEM);
+    return scope;
+}
+
+/* Only the answer is kept until it is sent. */
+static void end_page(pawl_http_call *call, pawl_scope *scope)
+{
+    pawl_scope_free(scope);
+    pw_http_call_give_back(call, READ_BYTES);
+}
+
 /* Children have no `status` to ask for: the route does not take it. */
 static void read_list_options(pawl_http_call *call, struct pawl_list_options *options)
 {
@@ -79,12 +104,15 @@ void pw_http_list_instances(pawl_http_call *call)
     read_list_options(call, &options);
     if (pw_http_fail_issues(call))
         return;
-    pawl_status status =
-        pawl_list(call->http->engine, call->scope, call->match.workflow, &options, &page, &call->error);
+    pawl_scope *scope = begin_page(call);
+    if (scope == NULL)
+        return;
+    pawl_status status = pawl_list(call->http->engine, scope, call->match.workflow, &options, &page, &call->error);
     if (status == PAWL_OK)
         answer_page(call, &page, pw_http_write_listed);
     else
         pw_http_fail_status(call, status);
+    end_page(call, scope);
 }
 
 void pw_http_list_children(pawl_http_call *call)
@@ -94,12 +122,16 @@ void pw_http_list_children(pawl_http_call *call)
     read_list_options(call, &options);
     if (pw_http_fail_issues(call))
         return;
-    pawl_status status = pawl_list_children(call->http->engine, call->scope, call->match.workflow, call->match.id,
-                                            &options, &page, &call->error);
+    pawl_scope *scope = begin_page(call);
+    if (scope == NULL)
+        return;
+    pawl_status status = pawl_list_children(call->http->engine, scope, call->match.workflow, call->match.id, &options,
+                                            &page, &call->error);
     if (status == PAWL_OK)
         answer_page(call, &page, pw_http_write_child);
     else
         pw_http_fail_status(call, status);
+    end_page(call, scope);
 }
 
 void pw_http_count_instances(pawl_http_call *call)
@@ -126,8 +158,7 @@ void pw_http_count_instances(pawl_http_call *call)
 void pw_http_get(pawl_http_call *call)
 {
     struct pawl_instance instance;
-    pawl_status status =
-        pawl_get(call->http->engine, call->scope, call->match.workflow, call->match.id, &instance, &call->error);
+    pawl_status status = pw_http_call_get(call, call->scope, &instance);
     if (status != PAWL_OK) {
         pw_http_fail_status(call, status);
         return;
@@ -162,12 +193,16 @@ void pw_http_history(pawl_http_call *call)
     read_history_options(call, &options);
     if (pw_http_fail_issues(call))
         return;
-    pawl_status status = pawl_get_history(call->http->engine, call->scope, call->match.workflow, call->match.id,
-                                          &options, &history, &call->error);
-    if (status != PAWL_OK) {
-        pw_http_fail_status(call, status);
+    pawl_scope *scope = begin_page(call);
+    if (scope == NULL)
         return;
+    pawl_status status = pawl_get_history(call->http->engine, scope, call->match.workflow, call->match.id, &options,
+                                          &history, &call->error);
+    if (status == PAWL_OK) {
+        pw_http_write_history(&call->out, &history, options.include_logs);
+        pw_http_answer_json(call, 200);
+    } else {
+        pw_http_fail_status(call, status);
     }
-    pw_http_write_history(&call->out, &history, options.include_logs);
-    pw_http_answer_json(call, 200);
+    end_page(call, scope);
 }

@@ -24,7 +24,7 @@ void pw_http_result_look(pawl_http_call *call)
     int64_t now_ms = pawl_now_ms(call->http->engine);
     pawl_status status = PAWL_NOMEM;
     if (scope != NULL)
-        status = pawl_get(call->http->engine, scope, call->match.workflow, call->match.id, &instance, &call->error);
+        status = pw_http_call_get(call, scope, &instance);
     if (status != PAWL_OK && call->made != NULL && pw_http_is_passing(status)) {
         pw_http_answer_outcome(call, call->made); /* who was told 503 would make another one */
     } else if (status != PAWL_OK) {

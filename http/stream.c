@@ -170,32 +170,40 @@ bool pw_http_stream_is_due(pawl_http_call *call)
 void pw_http_stream_look(pawl_http_call *call)
 {
     struct pw_http_stream_work *stream = &call->work.stream;
-    int64_t now_ms = pawl_now_ms(call->http->engine);
-    if (pw_http_call_take_news(call) || now_ms >= stream->look_at_ms) {
-        size_t count;
-        pawl_status status = look(call, &count);
-        /* While the store cannot be read there is nothing to tell; the client need not be bothered with it. */
-        stream->is_ended = stream->is_ended || (status != PAWL_OK && !pw_http_is_passing(status));
-    }
-    if (call->out.size == 0 && now_ms >= stream->heartbeat_at_ms)
-        pw_http_text_string(&call->out, ":\n\n");
-    if (call->out.size > 0)
-        stream->heartbeat_at_ms = now_ms + call->http->options.heartbeat_ms;
+    size_t count;
+    (void)pw_http_call_take_news(call);
+    pawl_status status = look(call, &count);
+    /* While the store cannot be read there is nothing to tell; the client need not be bothered with it. */
+    stream->is_ended = stream->is_ended || (status != PAWL_OK && !pw_http_is_passing(status));
 }
 
-enum pawl_http_read pawl_http_call_read(pawl_http_call *call, const char **out_bytes, size_t *out_size,
+void pw_http_stream_skip(pawl_http_call *call)
+{
+    (void)pw_http_call_take_news(call);
+    call->work.stream.look_at_ms = pawl_now_ms(call->http->engine) + call->http->options.look_again_ms;
+}
+
+static void beat(pawl_http_call *call)
+{
+    struct pw_http_stream_work *stream = &call->work.stream;
+    int64_t interval_ms = call->http->options.heartbeat_ms;
+    if (call->out.size == 0 && has_come(call, stream->heartbeat_at_ms, interval_ms))
+        pw_http_text_string(&call->out, ":\n\n");
+    if (call->out.size > 0)
+        stream->heartbeat_at_ms = pawl_now_ms(call->http->engine) + interval_ms;
+}
+
+enum pawl_http_read pw_http_stream_read(pawl_http_call *call, const char **out_bytes, size_t *out_size,
                                         int64_t *out_again_at_ms)
 {
     struct pw_http_stream_work *stream = &call->work.stream;
     if (!call->is_stream)
         return PAWL_HTTP_READ_END;
-    if (stream->is_given)
-        pw_http_text_reset(&call->out);
-    stream->is_given = false;
-    bool is_over = stream->is_ended || pw_http_is_draining(call);
-    if (call->out.size == 0 && !is_over)
-        advance(call);
-    if (call->out.failed || (call->out.size == 0 && (stream->is_ended || is_over))) {
+    forget_given(call);
+    bool ends = is_over(call);
+    if (!ends)
+        beat(call);
+    if (call->out.failed || (call->out.size == 0 && ends)) {
         pw_http_stream_close(call);
         return PAWL_HTTP_READ_END;
     }
@@ -207,4 +215,12 @@ enum pawl_http_read pawl_http_call_read(pawl_http_call *call, const char **out_b
     }
     *out_again_at_ms = stream->look_at_ms < stream->heartbeat_at_ms ? stream->look_at_ms : stream->heartbeat_at_ms;
     return PAWL_HTTP_READ_NOT_YET;
+}
+
+enum pawl_http_read pawl_http_call_read(pawl_http_call *call, const char **out_bytes, size_t *out_size,
+                                        int64_t *out_again_at_ms)
+{
+    if (pw_http_stream_is_due(call))
+        pw_http_stream_look(call);
+    return pw_http_stream_read(call, out_bytes, out_size, out_again_at_ms);
 }

@@ -8,10 +8,23 @@
 
 enum { ROOM_FIRST = 512, ROOM_KEPT_MAX = 16 * 1024 };
 
+/* False: the budget does not allow it. */
+static bool count_room(struct pw_http_text *text, size_t room)
+{
+    if (text->engine == NULL)
+        return true;
+    int64_t bytes = *text->held - (int64_t)pw_http_weight(text->room) + (int64_t)pw_http_weight(room);
+    if (!text->is_owed)
+        return pawl_memory_hold(text->engine, text->held, bytes);
+    pawl_memory_owe(text->engine, text->held, bytes);
+    return true;
+}
+
 void pw_http_text_clear(struct pw_http_text *text)
 {
+    (void)count_room(text, 0); /* less is always granted */
     free(text->data);
-    *text = (struct pw_http_text){ 0 };
+    *text = (struct pw_http_text){ .engine = text->engine, .held = text->held, .is_owed = text->is_owed };
 }
 
 void pw_http_text_reset(struct pw_http_text *text)
@@ -19,8 +32,24 @@ void pw_http_text_reset(struct pw_http_text *text)
     if (text->room > ROOM_KEPT_MAX)
         pw_http_text_clear(text);
     text->size = 0;
-    text->failed = false;
+    text->failed = text->is_refused = false;
     text->needs_comma = false;
+}
+
+/* False: not to be had. */
+static bool take_room(struct pw_http_text *text, size_t room)
+{
+    if (!count_room(text, room)) {
+        text->is_refused = true;
+        return false;
+    }
+    char *data = realloc(text->data, room);
+    if (data != NULL)
+        text->data = data;
+    else if (text->engine != NULL)
+        pawl_memory_owe(text->engine, text->held,
+                        *text->held - (int64_t)pw_http_weight(room) + (int64_t)pw_http_weight(text->room));
+    return data != NULL;
 }
 
 static bool grow(struct pw_http_text *text, size_t size)
@@ -31,12 +60,10 @@ static bool grow(struct pw_http_text *text, size_t size)
             text->failed = true;
         room *= 2;
     }
-    char *data = text->failed ? NULL : realloc(text->data, room);
-    if (data == NULL) {
+    if (text->failed || !take_room(text, room)) {
         text->failed = true;
         return false;
     }
-    text->data = data;
     text->room = room;
     return true;
 }

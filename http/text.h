@@ -12,14 +12,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pawl/status.h"
+#include "pawl/engine.h"
 
-/* All zero is an empty text. */
+/* What memory of this size counts against the engine's budget: a little counts nothing, so that small requests go on beside a
+ * budget that is used up, and cost no counting. */
+static inline size_t pw_http_weight(size_t bytes)
+{
+    enum { LIGHT_BYTES_MAX = 16 * 1024 };
+    return bytes > LIGHT_BYTES_MAX ? bytes : 0;
+}
+
+/* All zero is an empty text that is not counted. */
 struct pw_http_text {
     char *data; /* with a NUL behind it, once something was written */
     size_t size, room;
     bool failed;
     bool needs_comma; /* the writer's */
+    /* Where its memory is counted; engine NULL: nowhere.  See pawl_memory_hold(). */
+    pawl_engine *engine;
+    int64_t *held;
+    bool is_owed;    /* it is written in any case: what it tells has happened */
+    bool is_refused; /* it failed because the budget did not allow more */
 };
 
 void pw_http_text_clear(struct pw_http_text *text); /* frees; the text is then empty and usable */

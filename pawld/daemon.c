@@ -69,6 +69,8 @@ static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
     options.limits.steps_max = settings->steps;
     options.limits.waits_max = settings->waits;
     options.limits.payload_bytes_max = settings->payload_bytes;
+    options.limits.unread_events_max = settings->unread_events;
+    options.memory_bytes_max = settings->memory_bytes;
     struct patience patience;
     patience_begin(
         &patience, &daemon->log,

@@ -47,6 +47,8 @@ const struct setting settings_table[] = {
     { NULL, "limits.steps", SETTING_INT, AT(steps), 1, 1000000, NULL },
     { NULL, "limits.waits", SETTING_INT, AT(waits), 1, 1000000, NULL },
     { NULL, "limits.payloadBytes", SETTING_INT, AT(payload_bytes), 1, GIB, NULL },
+    { NULL, "limits.unreadEvents", SETTING_INT, AT(unread_events), 1, 1000000000, NULL },
+    { NULL, "limits.memoryBytes", SETTING_INT, AT(memory_bytes), 1 << 20, INT64_MAX, NULL },
     { NULL, "limits.bodyBytes", SETTING_INT, AT(body_bytes), 1, GIB, NULL },
     { NULL, "limits.headerBytes", SETTING_INT, AT(header_bytes), 1024, 1 << 20, NULL },
     { NULL, "limits.connections", SETTING_INT, AT(connections), 1, 1000000, NULL },

@@ -279,7 +279,9 @@ static void make_claim(struct trial *trial, struct pw_unit *unit)
     op->owner = trial->owner;
     op->lease_ms = 400;
     if (trial->chance >> 32 & 1)
-        op->share = trial_share(trial);
+        op->share = trial_share(trial, side);
+    else if (trial_once_in(trial, 3))
+        op->bytes_max = (size_t)(1 + trial_below(trial, 40));
 }
 
 static void make_renew(struct trial *trial, struct pw_unit *unit, size_t side)

@@ -323,7 +323,10 @@ static enum pw_refusal claim(struct model *model, struct pw_op_claim *op, struct
             store_model_is_named(op->workflows, op->workflow_count, instance->workflow))
             store_model_let_go(model, &instance->task, PW_TASK_PAUSED);
     }
-    while (claims.count < room && (instance = next_to_claim(model, op)) != NULL) {
+    op->bytes = 0;
+    while (claims.count < room && (op->bytes_max == 0 || op->bytes < op->bytes_max) &&
+           (instance = next_to_claim(model, op)) != NULL) {
+        op->bytes += op->bytes_max != 0 ? instance->params.size : 0;
         struct pw_claim *row = pw_rows_add(&claims);
         assert_non_null(row);
         *row = take(model, instance, op->owner, op->lease_ms);

@@ -288,6 +288,66 @@ static void consumed_events_are_no_longer_new(void **state)
     assert_text(rows[1].consumed_by, "wait");
 }
 
+static void an_event_is_found_by_its_id_in_its_own_run(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    struct pw_fence other = create_held(fixture, "order", "b");
+    struct pw_unit *unit = fixture_unit(fixture);
+    (void)add_event(unit, at, "e1", "paid");
+    (void)add_event(unit, at, "e2", "sent");
+    (void)add_event(fixture_unit(fixture), other, "e3", "paid");
+    fixture_apply_all(fixture);
+
+    static const struct {
+        const char *id;
+        int64_t run, seq; /* seq 0: not found */
+    } cases[] = { { "e2", 1, 2 }, { "e1", 1, 1 }, { "e3", 1, 0 }, { "e", 1, 0 }, { "e2", 2, 0 }, { "", 1, 0 } };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct pw_event_row row;
+        bool found;
+        assert_int_equal(fixture->store->ops->read_event(fixture->store, &fixture->arena, at.instance, cases[i].run,
+                                                         text(cases[i].id), &row, &found, &fixture->error),
+                         PAWL_OK);
+        assert_int_equal(found, cases[i].seq != 0);
+        if (!found)
+            continue;
+        assert_int_equal(row.seq, cases[i].seq);
+        assert_text(row.id, cases[i].id);
+        assert_text(row.type, cases[i].seq == 2 ? "sent" : "paid");
+    }
+}
+
+static void several_instances_are_read_in_the_order_in_which_they_are_wanted(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence a = create_held(fixture, "order", "a"), b = create_held(fixture, "order", "b");
+    struct pw_fence c = create_held(fixture, "other", "a");
+    const int64_t keys[] = { c.instance, 987654, a.instance, b.instance, a.instance };
+    const struct pw_text workflows[] = { text("order"), text("nothing"), text("other"), text("order"), text("order") };
+    const struct pw_text ids[] = { text("b"), text("a"), text("a"), text(""), text("a") };
+    struct pw_instances_wanted wanted = { .keys = keys, .count = 5 };
+    struct pw_store *store = fixture->store;
+    struct pw_instance *rows = NULL;
+
+    assert_int_equal(store->ops->read_instances(store, &fixture->arena, &wanted, &rows, &fixture->error), PAWL_OK);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(rows[i].key, i == 1 ? 0 : keys[i]);
+    assert_text(rows[0].workflow, "other");
+    assert_text(rows[3].id, "b");
+    assert_true(rows[3].has_task);
+    assert_int_equal(rows[3].task.epoch, b.epoch);
+
+    wanted = (struct pw_instances_wanted){ .workflows = workflows, .ids = ids, .count = 5 };
+    assert_int_equal(store->ops->read_instances(store, &fixture->arena, &wanted, &rows, &fixture->error), PAWL_OK);
+    const int64_t expected[] = { b.instance, 0, c.instance, 0, a.instance };
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(rows[i].key, expected[i]);
+
+    wanted.count = 0;
+    assert_int_equal(store->ops->read_instances(store, &fixture->arena, &wanted, &rows, &fixture->error), PAWL_OK);
+}
+
 /* ---- Logs ---------------------------------------------------------------------------------------------------- */
 
 static void add_log(struct pw_unit *unit, struct pw_fence at, enum pawl_log_level level, const char *category,
@@ -451,6 +511,8 @@ static void an_instance_that_is_not_there_is_not_found(void **state)
     TEST(an_event_with_a_known_id_changes_nothing)                                                                     \
     TEST(an_event_to_another_run_than_the_current_is_refused)                                                          \
     TEST(consumed_events_are_no_longer_new)                                                                            \
+    TEST(an_event_is_found_by_its_id_in_its_own_run)                                                                   \
+    TEST(several_instances_are_read_in_the_order_in_which_they_are_wanted)                                             \
     TEST(log_lines_are_numbered_within_the_run)                                                                        \
     TEST(logs_are_filtered_by_level_and_category)                                                                      \
     TEST(instances_are_listed_page_by_page_in_both_directions)                                                         \

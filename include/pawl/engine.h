@@ -82,9 +82,12 @@ struct pawl_options {
     struct pawl_limits limits;
     struct pawl_clock clock;   /* all NULL: the system's */
     struct pawl_random random; /* fill NULL: the system's */
+    /* For all that is large and comes and goes: histories that runners load, and what the HTTP handler and its server
+     * receive and answer.  0: a quarter of the machine's memory, or of the limit of the process's control group. */
+    int64_t memory_bytes_max;
 };
 /* clang-format off */
-#define PAWL_OPTIONS_INIT { sizeof(struct pawl_options), NULL, { 0, 0 }, { NULL, NULL }, { NULL, NULL } }
+#define PAWL_OPTIONS_INIT { sizeof(struct pawl_options), NULL, { 0, 0, 0, 0 }, { NULL, NULL, NULL }, { NULL, NULL }, 0 }
 /* clang-format on */
 
 /* Opens the store, creating or migrating it as needed.  options NULL means all defaults. */
@@ -113,6 +116,17 @@ PAWL_API int64_t pawl_now_ms(pawl_engine *engine);
  * look. */
 PAWL_API void pawl_note(pawl_engine *engine, const char *format, ...) PAWL_PRINTF(2, 3);
 
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+
+/* Counts memory against the engine's memory_bytes_max; allocates nothing.  *held is the caller's record of what it holds: 0
+ * at first.  From now on it holds `bytes`, more or less than before; hold 0 in the end.
+ *
+ * Nobody waits: false means that the budget does not allow it, and nothing has changed.  Then free what you have, hold 0,
+ * and tell your client to try again.  Whoever is alone is granted everything, and less is always granted. */
+PAWL_API bool pawl_memory_hold(pawl_engine *engine, int64_t *held, int64_t bytes) PAWL_MUST_CHECK;
+/* The same for memory that is taken in any case.  It is counted, also past the budget. */
+PAWL_API void pawl_memory_owe(pawl_engine *engine, int64_t *held, int64_t bytes);
+
 /* ---- Figures --------------------------------------------------------------------------------------------------- */
 
 /* How many fell into each class: counts[i] those of at most limits[i], the last one the rest; and their sum. */
@@ -139,6 +153,9 @@ struct pawl_stats {
     struct pawl_distribution units;        /* in one commit */
     struct pawl_distribution commit_seconds;
     pawl_status last_commit_failure; /* why the newest commit that failed did; PAWL_OK: none did */
+    int64_t memory_bytes_max;        /* the budget */
+    int64_t memory_bytes_held;       /* of it, now */
+    int64_t memory_refusals;         /* how often it was refused */
 };
 PAWL_API void pawl_stats_read(pawl_engine *engine, struct pawl_stats *out_stats); /* set struct_size first */
 

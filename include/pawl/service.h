@@ -201,10 +201,11 @@ struct pawl_list_options {
     int32_t page_size;  /* 1-100; 0: 25 */
     const char *cursor; /* from the page before; NULL: the first page.  Refused with other filters than it came from */
     enum pawl_order order;
+    int64_t page_bytes_max; /* of params and outputs: a page ends early with them, but has one instance.  0: 4 MiB */
 };
 #define PAWL_LIST_OPTIONS_INIT                                                                                         \
     {                                                                                                                  \
-        sizeof(struct pawl_list_options), false, PAWL_ACTIVE, 0, NULL, PAWL_NEWEST_FIRST                               \
+        sizeof(struct pawl_list_options), false, PAWL_ACTIVE, 0, NULL, PAWL_NEWEST_FIRST, 0                            \
     }
 
 struct pawl_instance_page {
@@ -237,11 +238,14 @@ struct pawl_history_options {
     bool has_log_level;
     enum pawl_log_level log_level; /* lines of just this level */
     const char *log_category;      /* NULL: all */
+    /* Of results, payloads and log data together.  Pages end early with them, steps before events before logs; but each
+     * has one row, if there is one.  0: 4 MiB */
+    int64_t page_bytes_max;
 };
 /* clang-format off */
 #define PAWL_HISTORY_OPTIONS_INIT                                                                                      \
     { sizeof(struct pawl_history_options), 0, 0, PAWL_OLDEST_FIRST, NULL, NULL, NULL, false, false, PAWL_LOG_DEBUG,    \
-      NULL }
+      NULL, 0 }
 /* clang-format on */
 
 struct pawl_history {

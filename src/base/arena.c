@@ -21,7 +21,7 @@ struct pw_arena_block {
 
 void pw_arena_init(struct pw_arena *arena)
 {
-    *arena = (struct pw_arena){ NULL, 0 };
+    *arena = (struct pw_arena){ .blocks = NULL };
 }
 
 void pw_arena_clear(struct pw_arena *arena)
@@ -37,7 +37,9 @@ void pw_arena_clear(struct pw_arena *arena)
 static struct pw_arena_block *block_new(struct pw_arena *arena, size_t size)
 {
     size_t whole = sizeof(struct pw_arena_block) + size;
-    struct pw_arena_block *block = malloc(whole);
+    bool is_over = arena->limit > 0 && (whole > arena->limit || arena->used > arena->limit - whole);
+    struct pw_arena_block *block = is_over ? NULL : malloc(whole);
+    arena->is_over |= is_over;
     if (block == NULL)
         return NULL;
     *block = (struct pw_arena_block){ .older = NULL, .size = size, .taken = 0 };

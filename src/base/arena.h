@@ -11,13 +11,15 @@ struct pw_arena_block;
 struct pw_arena {
     struct pw_arena_block *blocks; /* newest first */
     size_t used;                   /* bytes taken from malloc in all */
+    size_t limit;                  /* how many these may be, at most; 0: any number */
+    bool is_over;                  /* the limit kept it from taking more */
 };
 
 /* All zero is an empty arena, too. */
 void pw_arena_init(struct pw_arena *arena);
-void pw_arena_clear(struct pw_arena *arena);
+void pw_arena_clear(struct pw_arena *arena); /* it has no limit then */
 
-/* Aligned for any type, not zeroed.  NULL when memory is out. */
+/* Aligned for any type, not zeroed.  NULL when memory is out, or the limit is reached. */
 void *pw_arena_take(struct pw_arena *arena, size_t size);
 void *pw_arena_zero(struct pw_arena *arena, size_t size);
 

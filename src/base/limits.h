@@ -32,6 +32,7 @@ enum {
     PW_BATCH_CREATE_MAX = 100,
     PW_PAGE_SIZE_MAX = 100,
     PW_PAGE_SIZE_DEFAULT = 25,
+    PW_PAGE_BYTES_DEFAULT = 4 * 1024 * 1024,
     PW_UNITS_PER_COMMIT_MAX = 1024,
     PW_QUEUE_UNITS_MAX = 16384, /* that wait for one lane of the store */
     PW_QUEUE_BYTES_MAX = 64 * 1024 * 1024,

@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -39,7 +40,8 @@ bool pw_options_copy(void *known, size_t known_size, const void *given)
 
 static bool limits_fill(struct pawl_limits *limits, const struct pawl_limits *otherwise)
 {
-    if (limits->steps_max < 0 || limits->payload_bytes_max < 0)
+    if (limits->steps_max < 0 || limits->payload_bytes_max < 0 || limits->unread_events_max < 0 ||
+        limits->waits_max < 0)
         return false;
     if (limits->steps_max == 0)
         limits->steps_max = otherwise->steps_max;
@@ -130,6 +132,8 @@ static pawl_status engine_open_store(pawl_engine *engine, const char *url, pw_st
                                      struct pawl_error *error)
 {
     pawl_status status = pw_store_open(url, engine->clock, &engine->store, error);
+    if (status == PAWL_OK)
+        status = read_warning(engine, error);
     if (status != PAWL_OK)
         return status;
     if (wrap != NULL) {
@@ -151,11 +155,14 @@ pawl_status pawl_open(const struct pawl_options *options, pawl_engine **out_engi
 pawl_status pw_engine_open(const struct pawl_options *given, pw_store_wrap_fn *wrap, void *user,
                            pawl_engine **out_engine, struct pawl_error *error)
 {
-    static const struct pawl_limits defaults = { PW_STEPS_MAX_DEFAULT, PW_PAYLOAD_BYTES_MAX_DEFAULT };
+    static const struct pawl_limits defaults = { .steps_max = PW_STEPS_MAX_DEFAULT,
+                                                 .payload_bytes_max = PW_PAYLOAD_BYTES_MAX_DEFAULT,
+                                                 .unread_events_max = PW_UNREAD_EVENTS_MAX_DEFAULT,
+                                                 .waits_max = PW_WAITS_MAX_DEFAULT };
     struct pawl_options options = PAWL_OPTIONS_INIT;
     if (out_engine == NULL || !pw_options_copy(&options, sizeof options, given))
         return pw_error(error, PAWL_INVALID, "pawl_open needs out_engine, and options made by PAWL_OPTIONS_INIT");
-    if (!limits_fill(&options.limits, &defaults))
+    if (!limits_fill(&options.limits, &defaults) || options.memory_bytes_max < 0)
         return pw_error(error, PAWL_INVALID, "a limit is a positive number, or 0 for the default");
     pawl_engine *engine = calloc(1, sizeof *engine);
     if (engine == NULL)
@@ -164,7 +171,8 @@ pawl_status pw_engine_open(const struct pawl_options *given, pw_store_wrap_fn *w
     pthread_rwlock_init(&engine->local_lock, NULL);
     pw_watches_init(&engine->watches);
     engine->limits = options.limits;
-    engine->clock = options.clock.now_ms != NULL ? options.clock : (struct pawl_clock){ pw_system_now_ms, NULL };
+    pw_budget_init(&engine->memory, options.memory_bytes_max);
+    engine->clock = pw_clock_of(options.clock);
     engine->random = options.random.fill != NULL ? options.random : (struct pawl_random){ pw_system_random, NULL };
     pawl_status status = engine_open_store(engine, options.store_url, wrap, user, error);
     if (status != PAWL_OK) {
@@ -420,6 +428,18 @@ pawl_status pw_engine_require(pawl_engine *engine, const char *name, struct pw_d
         return pw_error(error, PAWL_WORKFLOW_NOT_FOUND, "no workflow named \"%.80s\" is registered", name);
     *out_definition = definition;
     return PAWL_OK;
+}
+
+/* ---- Memory --------------------------------------------------------------------------------------------------- */
+
+bool pawl_memory_hold(pawl_engine *engine, int64_t *held, int64_t bytes)
+{
+    return pw_budget_hold(&engine->memory, held, bytes);
+}
+
+void pawl_memory_owe(pawl_engine *engine, int64_t *held, int64_t bytes)
+{
+    pw_budget_owe(&engine->memory, held, bytes);
 }
 
 /* ---- Ids ------------------------------------------------------------------------------------------------------ */

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 
+#include "base/budget.h"
 #include "base/table.h"
 #include "commit/commit.h"
 #include "engine/stats.h"

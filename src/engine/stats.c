@@ -168,8 +168,11 @@ void pawl_stats_read(pawl_engine *engine, struct pawl_stats *out_stats)
                                 .leases_lost = figure_of(&from->leases_lost),
                                 .commits = figure_of(&from->commits),
                                 .commits_failed = figure_of(&from->commits_failed),
-                                .last_commit_failure = (pawl_status)atomic_load_explicit(&from->last_commit_failure,
-                                                                                         memory_order_relaxed) };
+                                .last_commit_failure =
+                                    (pawl_status)atomic_load_explicit(&from->last_commit_failure, memory_order_relaxed),
+                                .memory_bytes_max = engine->memory.max,
+                                .memory_bytes_held = figure_of(&engine->memory.held),
+                                .memory_refusals = figure_of(&engine->memory.refused) };
     read_distribution(&from->run_seconds, &run_classes, &stats.run_seconds);
     read_distribution(&from->body_seconds, &body_classes, &stats.body_seconds);
     read_distribution(&from->units, &unit_classes, &stats.units);

@@ -6,7 +6,7 @@
 #include "runner/runner.h"
 #include "turn/lease.h"
 
-enum { BEGUN_SOON_MS = 20, BEGUN_LATE_MS = 200, TROUBLE_MS_MIN = 1000, TROUBLE_MS_MAX = 16000 };
+enum { BEGUN_SOON_MS = 20, BEGUN_LATE_MS = 200, TROUBLE_MS_MIN = 1000, TROUBLE_MS_MAX = 16000, SHORT_MS = 200 };
 
 /* ---- Coming -------------------------------------------------------------------------------------------------------- */
 
@@ -119,6 +119,8 @@ static int64_t next_delay(pawl_runner *runner, const pawl_turn *turn)
     int64_t now_ms = pawl_now_ms(runner->engine);
     if (atomic_load(&turn->chain.broken) == PAWL_CONFLICT)
         return 0;
+    if (turn->is_short) /* of memory: the store is well */
+        return SHORT_MS;
     pthread_mutex_lock(&runner->lock);
     if (runner->trouble_ms == 0 || now_ms >= runner->trouble_until_ms) {
         runner->trouble_ms = runner->trouble_ms == 0 ? TROUBLE_MS_MIN : runner->trouble_ms * 2;

@@ -129,6 +129,15 @@ pawl_status pw_check_page_size(int32_t page_size, size_t *out_size, struct pawl_
     return PAWL_OK;
 }
 
+pawl_status pw_check_page_bytes(int64_t given, size_t *out_bytes_max, struct pawl_error *error)
+{
+    if (given < 0)
+        return pw_error(error, PAWL_INVALID, "the page's bytes are a positive number, or 0 for the default; not %lld",
+                        (long long)given);
+    *out_bytes_max = given == 0 ? PW_PAGE_BYTES_DEFAULT : (size_t)given;
+    return PAWL_OK;
+}
+
 pawl_status pw_check_order(enum pawl_order order, struct pawl_error *error)
 {
     switch (order) {

@@ -82,26 +82,7 @@ pawl_status pw_event_find(const struct pw_edit *edit, int64_t run, struct pw_tex
                           bool *out_found, struct pawl_error *error)
 {
     struct pw_store *store = edit->engine->store;
-    struct pw_history_query query = {
-        .instance = edit->instance.key, .run = run, .newest_first = true, .max = PW_PAGE_SIZE_MAX
-    };
-    struct pw_event_row *rows = NULL;
-    size_t count = 0;
-    *out_found = false;
-    do {
-        pawl_status status = store->ops->read_events(store, edit->arena, &query, &rows, &count, error);
-        if (status != PAWL_OK)
-            return status;
-        for (size_t i = 0; i < count; i++) {
-            if (pw_text_equal(rows[i].id, id)) {
-                *out_event = rows[i];
-                *out_found = true;
-                return PAWL_OK;
-            }
-        }
-        query.after_seq = count > 0 ? rows[count - 1].seq : 0;
-    } while (count == query.max);
-    return PAWL_OK;
+    return pw_ops(store)->read_event(store, edit->arena, edit->instance.key, run, id, out_event, out_found, error);
 }
 
 /* PAWL_INSTANCE_ID_ALREADY_EXISTS when the run, which has ended, has an event of this id: who sends it again, because the

@@ -226,8 +226,9 @@ struct look {
 
 static struct pw_history_query query_behind(const struct look *look, int64_t seq, size_t max)
 {
-    return (
-        struct pw_history_query){ .instance = look->instance, .run = look->place.run, .after_seq = seq, .max = max };
+    return (struct pw_history_query){
+        .instance = look->instance, .run = look->place.run, .after_seq = seq, .max = max, .bytes_max = LOOK_BYTES_MAX
+    };
 }
 
 /* A step that does not wait any more. */
@@ -240,6 +241,15 @@ static pawl_status read_ended_step(struct look *look, int64_t seq)
     if (status == PAWL_OK && count == 1 && rows[0].seq == seq)
         look->changed[look->changed_count++] = rows[0];
     return status;
+}
+
+/* Of changed steps; the others come with the next look. */
+static bool is_enough(const struct look *look)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < look->changed_count; i++)
+        bytes += look->changed[i].result.size;
+    return look->changed_count == LOOK_ROWS_MAX || bytes >= LOOK_BYTES_MAX;
 }
 
 /* Both lists are in the order of their numbers.  One that has ended, or was recorded again, has changed. */

@@ -20,50 +20,54 @@ struct listing {
     struct pw_history_query query; /* asks for one row more than the page has, to know whether there is another page */
 };
 
-/* How many of the rows read are given out. */
-static size_t given_of(const struct listing *listing, size_t count)
+/* How many of the rows read are given out.  The listings that follow have the rest of the bytes. */
+static size_t given_of(struct listing *listing, const void *rows, size_t row_size, size_t count,
+                       pw_row_bytes_fn *bytes_of)
 {
-    return count < listing->query.max ? count : listing->query.max - 1;
+    struct pw_history_query *query = &listing->query;
+    size_t bytes;
+    size_t given = pw_page_count(rows, row_size, count, bytes_of, query->max - 1, query->bytes_max, &bytes);
+    query->bytes_max = bytes < query->bytes_max ? query->bytes_max - bytes : 1;
+    return given;
 }
 
 /* The cursor behind the last row given out; it stays NULL when there are no more. */
-static pawl_status end_page(const struct listing *listing, size_t count, int64_t last_seq, const char **out_cursor)
+static pawl_status end_page(const struct listing *listing, bool has_more, int64_t last_seq, const char **out_cursor)
 {
-    if (count < listing->query.max)
+    if (!has_more)
         return PAWL_OK;
     *out_cursor = pw_cursor_write(listing->scope, listing->kind, listing->filter, last_seq);
     return *out_cursor != NULL ? PAWL_OK : PAWL_NOMEM;
 }
 
-static pawl_status list_steps(const struct listing *listing, struct pawl_history *history, struct pawl_error *error)
+static pawl_status list_steps(struct listing *listing, struct pawl_history *history, struct pawl_error *error)
 {
     struct pw_step_row *rows = NULL;
     size_t count = 0;
     pawl_status status =
-        listing->store->ops->read_steps(listing->store, listing->arena, &listing->query, &rows, &count, error);
-    size_t given = given_of(listing, count);
+        pw_ops(listing->store)->read_steps(listing->store, listing->arena, &listing->query, &rows, &count, error);
+    size_t given = given_of(listing, rows, sizeof *rows, count, pw_step_bytes);
     if (status != PAWL_OK || given == 0)
         return status;
     struct pawl_step_record *steps = pw_scope_take(listing->scope, given * sizeof *steps);
     if (steps == NULL)
         return PAWL_NOMEM;
-    for (size_t i = 0; status == PAWL_OK && i < given; i++) {
+    for (size_t i = 0; status == PAWL_OK && i < given; i++)
         status = pw_rows_step(listing->scope, listing->query.run, &rows[i], &steps[i]);
-        if (status == PAWL_OK)
-            status = pw_job_show(listing->engine, listing->scope, &steps[i], error);
-    }
+    if (status == PAWL_OK)
+        status = pw_jobs_show(listing->engine, listing->scope, steps, given, error);
     history->steps = steps;
     history->step_count = given;
-    return status == PAWL_OK ? end_page(listing, count, rows[given - 1].seq, &history->steps_cursor) : status;
+    return status == PAWL_OK ? end_page(listing, given < count, rows[given - 1].seq, &history->steps_cursor) : status;
 }
 
-static pawl_status list_events(const struct listing *listing, struct pawl_history *history, struct pawl_error *error)
+static pawl_status list_events(struct listing *listing, struct pawl_history *history, struct pawl_error *error)
 {
     struct pw_event_row *rows = NULL;
     size_t count = 0;
     pawl_status status =
-        listing->store->ops->read_events(listing->store, listing->arena, &listing->query, &rows, &count, error);
-    size_t given = given_of(listing, count);
+        pw_ops(listing->store)->read_events(listing->store, listing->arena, &listing->query, &rows, &count, error);
+    size_t given = given_of(listing, rows, sizeof *rows, count, pw_event_bytes);
     if (status != PAWL_OK || given == 0)
         return status;
     struct pawl_event_record *events = pw_scope_take(listing->scope, given * sizeof *events);
@@ -73,16 +77,16 @@ static pawl_status list_events(const struct listing *listing, struct pawl_histor
         status = pw_rows_event(listing->scope, listing->query.run, &rows[i], &events[i]);
     history->events = events;
     history->event_count = given;
-    return status == PAWL_OK ? end_page(listing, count, rows[given - 1].seq, &history->events_cursor) : status;
+    return status == PAWL_OK ? end_page(listing, given < count, rows[given - 1].seq, &history->events_cursor) : status;
 }
 
-static pawl_status list_logs(const struct listing *listing, struct pawl_history *history, struct pawl_error *error)
+static pawl_status list_logs(struct listing *listing, struct pawl_history *history, struct pawl_error *error)
 {
     struct pw_log_row *rows = NULL;
     size_t count = 0;
     pawl_status status =
-        listing->store->ops->read_logs(listing->store, listing->arena, &listing->query, &rows, &count, error);
-    size_t given = given_of(listing, count);
+        pw_ops(listing->store)->read_logs(listing->store, listing->arena, &listing->query, &rows, &count, error);
+    size_t given = given_of(listing, rows, sizeof *rows, count, pw_log_bytes);
     if (status != PAWL_OK || given == 0)
         return status;
     struct pawl_log_record *logs = pw_scope_take(listing->scope, given * sizeof *logs);
@@ -92,10 +96,10 @@ static pawl_status list_logs(const struct listing *listing, struct pawl_history 
         status = pw_rows_log(listing->scope, listing->query.run, &rows[i], &logs[i]);
     history->logs = logs;
     history->log_count = given;
-    return status == PAWL_OK ? end_page(listing, count, rows[given - 1].seq, &history->logs_cursor) : status;
+    return status == PAWL_OK ? end_page(listing, given < count, rows[given - 1].seq, &history->logs_cursor) : status;
 }
 
-typedef pawl_status list_fn(const struct listing *listing, struct pawl_history *history, struct pawl_error *error);
+typedef pawl_status list_fn(struct listing *listing, struct pawl_history *history, struct pawl_error *error);
 
 static pawl_status add_listing(struct listing *listing, enum pw_cursor_kind kind, const char *cursor, const char *name,
                                list_fn *list, struct pawl_history *history, struct pawl_error *error)
@@ -158,10 +162,14 @@ static pawl_status read_history(pawl_engine *engine, struct listing *listing, st
     return status;
 }
 
-static pawl_status check_history(const struct pawl_history_options *options, size_t *out_page_size,
+static pawl_status check_history(const struct pawl_history_options *options, struct pw_history_query *query,
                                  struct pawl_error *error)
 {
-    pawl_status status = pw_check_page_size(options->page_size, out_page_size, error);
+    size_t page_size = 0;
+    pawl_status status = pw_check_page_size(options->page_size, &page_size, error);
+    query->max = page_size + 1;
+    if (status == PAWL_OK)
+        status = pw_check_page_bytes(options->page_bytes_max, &query->bytes_max, error);
     if (status == PAWL_OK)
         status = pw_check_order(options->order, error);
     if (status == PAWL_OK && options->has_log_level && (unsigned)options->log_level > PAWL_LOG_ERROR)
@@ -175,7 +183,7 @@ pawl_status pawl_get_history(pawl_engine *engine, pawl_scope *scope, const char 
 {
     struct pawl_history_options known = PAWL_HISTORY_OPTIONS_INIT;
     struct pw_definition *definition;
-    size_t page_size;
+    struct listing listing = { .engine = engine, .scope = scope };
     pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
     if (status == PAWL_OK)
         status = pw_check_given(scope, "scope", error);
@@ -184,14 +192,14 @@ pawl_status pawl_get_history(pawl_engine *engine, pawl_scope *scope, const char 
     if (status == PAWL_OK)
         status = pw_check_options(options, &known, sizeof known, error);
     if (status == PAWL_OK)
-        status = check_history(&known, &page_size, error);
+        status = check_history(&known, &listing.query, error);
     if (status != PAWL_OK)
         return status;
 
     struct pw_arena arena;
     pw_arena_init(&arena);
-    struct listing listing = { .engine = engine, .store = engine->store, .arena = &arena, .scope = scope };
-    listing.query.max = page_size + 1;
+    listing.store = engine->store;
+    listing.arena = &arena;
     status = read_history(engine, &listing, definition->name, pw_text_of(id), &known, out_history, error);
     pw_arena_clear(&arena);
     return status;

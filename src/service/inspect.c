@@ -31,7 +31,7 @@ static pawl_status add_step(pawl_engine *engine, pawl_scope *scope, int64_t run,
     if (step == NULL || pw_rows_step(scope, run, row, step) != PAWL_OK)
         return pw_error_plain(error, PAWL_NOMEM);
     instance->current_step = step;
-    return pw_job_show(engine, scope, step, error);
+    return pw_jobs_show(engine, scope, step, 1, error);
 }
 
 /* Somebody may have deleted its row. */
@@ -102,15 +102,7 @@ pawl_status pawl_list_workflows(pawl_engine *engine, pawl_scope *scope, const st
         const struct pw_definition *definition = engine->list[i];
         if (definition->is_function)
             continue;
-        workflows[count++] = (struct pawl_workflow_info){
-            .name = definition->name.data,
-            .description = definition->description.data,
-            .tags = definition->tags,
-            .tag_count = definition->tag_count,
-            .permissions = definition->permissions,
-            .permission_count = definition->permission_count,
-            .is_inline = definition->run_inline != NULL,
-        };
+        workflows[count++] = describe(definition);
     }
     (void)pthread_mutex_unlock(&engine->lock);
     if (workflows == NULL)
@@ -126,6 +118,8 @@ pawl_status pw_listing_begin(struct pw_listing *listing, const struct pawl_list_
     struct pw_instance_query *query = &listing->query;
     size_t page_size;
     pawl_status status = pw_check_page_size(options->page_size, &page_size, error);
+    if (status == PAWL_OK)
+        status = pw_check_page_bytes(options->page_bytes_max, &query->bytes_max, error);
     if (status == PAWL_OK)
         status = pw_check_order(options->order, error);
     if (status != PAWL_OK)
@@ -143,15 +137,18 @@ pawl_status pw_listing_begin(struct pw_listing *listing, const struct pawl_list_
 }
 
 /* One row more than the page has was asked for, to know whether there is another page. */
-pawl_status pw_listing_answer(struct pw_listing *listing, pawl_scope *scope, const struct pw_instance *rows,
+pawl_status pw_listing_answer(const struct pw_listing *listing, pawl_scope *scope, const struct pw_instance *rows,
                               size_t count, const struct pw_instance *parent, struct pawl_instance_page *out_page)
 {
-    bool has_more = count == listing->query.max;
-    size_t given = has_more ? listing->query.max - 1 : count;
+    const struct pw_instance_query *query = &listing->query;
+    size_t bytes;
+    size_t given =
+        pw_page_count(rows, sizeof *rows, count, pw_instance_bytes, query->max - 1, query->bytes_max, &bytes);
+    bool has_more = given < count;
     struct pawl_instance *instances = pw_scope_take(scope, given * sizeof *instances + 1); /* not NULL for none */
     if (instances == NULL)
         return PAWL_NOMEM;
-    for (size_t i = 0; i < given; i++) {
+    for (size_t i = 0; i < given; i++)
         if (answer(scope, &rows[i], parent, &instances[i]) != PAWL_OK)
             return PAWL_NOMEM;
     const char *cursor =

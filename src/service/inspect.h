@@ -19,7 +19,7 @@ struct pw_listing {
 pawl_status pw_listing_begin(struct pw_listing *listing, const struct pawl_list_options *options,
                              struct pawl_error *error) PAWL_MUST_CHECK;
 /* PAWL_OK or PAWL_NOMEM.  parent: of them all, or NULL. */
-pawl_status pw_listing_answer(struct pw_listing *listing, pawl_scope *scope, const struct pw_instance *rows,
+pawl_status pw_listing_answer(const struct pw_listing *listing, pawl_scope *scope, const struct pw_instance *rows,
                               size_t count, const struct pw_instance *parent,
                               struct pawl_instance_page *out_page) PAWL_MUST_CHECK;
 

@@ -2,10 +2,13 @@
  *
  * A function whose concurrency is limited is claimed by itself, because the store counts what is leased of one workflow;
  * the others are claimed together, the oldest first.  The limited ones come first: they take no more than their limits, so
- * neither keeps the other waiting for ever.  What was claimed is then read; what cannot be given out is left to its lease. */
+ * neither keeps the other waiting for ever.  No more jobs are claimed than a page holds, in bytes of their params: it ends behind the
+ * one with which that is reached.  What was claimed is then read, all jobs at once and then all their parents; what
+ * cannot be given out is left to its lease. */
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "engine/functions.h"
 #include "service/check.h"
 #include "service/edit.h"
@@ -25,12 +28,13 @@ struct claiming {
 
     struct pw_arena arena;
     int64_t lease_ms;
+    int64_t owner;                                  /* of this claim alone */
     struct pw_text functions[PW_JOB_FUNCTIONS_MAX]; /* as workflows; the limited ones before the others */
     size_t function_count, limited_count, asked_count;
     size_t limits[PW_JOB_FUNCTIONS_MAX];
     struct pw_unit unit;
     struct pw_op_claim *claim; /* in the unit */
-    int64_t keys[PW_JOB_CLAIM_MAX];
+    int64_t keys[PW_JOB_CLAIM_MAX], parents[PW_JOB_CLAIM_MAX];
     int64_t epochs[PW_JOB_CLAIM_MAX];
     size_t max, claimed, bytes;
     pawl_status status;    /* so far */
@@ -105,7 +109,11 @@ static pawl_status claiming_init(struct claiming *claiming, pawl_engine *engine,
         status = pw_check_given(out_count, "out_count", error);
     if (status == PAWL_OK)
         status = pw_check_options(options, &known, sizeof known, error);
-    return status == PAWL_OK ? check_options(claiming, &known, error) : status;
+    if (status == PAWL_OK)
+        status = check_options(claiming, &known, error);
+    if (status == PAWL_OK)
+        claiming->owner = -pw_engine_make_owner(engine);
+    return status;
 }
 
 static void claiming_clear(struct claiming *claiming)
@@ -120,7 +128,8 @@ static void claiming_clear(struct claiming *claiming)
 static bool claiming_next(struct claiming *claiming, pawl_status *out_status)
 {
     size_t at = claiming->asked_count;
-    if (*out_status != PAWL_OK || claiming->claimed == claiming->max || at == claiming->function_count)
+    if (*out_status != PAWL_OK || claiming->claimed == claiming->max || at == claiming->function_count ||
+        claiming->bytes >= PW_PAGE_BYTES_DEFAULT)
         return false;
     pw_unit_clear(&claiming->unit);
     pw_unit_init(&claiming->unit);
@@ -133,6 +142,7 @@ static bool claiming_next(struct claiming *claiming, pawl_status *out_status)
     op->as.claim = (struct pw_op_claim){ .workflows = &claiming->functions[at],
                                          .workflow_count = is_limited ? 1 : claiming->function_count - at,
                                          .max = claiming->max - claiming->claimed,
+                                         .bytes_max = PW_PAGE_BYTES_DEFAULT - claiming->bytes,
                                          .leased_max = is_limited ? claiming->limits[at] : 0,
                                          .owner = PW_OWNER_OUTSIDE,
                                          .lease_ms = claiming->lease_ms };
@@ -148,10 +158,12 @@ static pawl_status claiming_collect(struct claiming *claiming)
         claiming->asked_count = claiming->function_count;
     else if (claiming->unit.status != PAWL_OK)
         return pw_edit_report(claiming->error, claiming->unit.status, &claiming->unit.error);
+    claiming->bytes += claiming->claim->bytes;
     for (size_t i = 0; i < claiming->claim->claim_count && claiming->claimed < claiming->max; i++) {
-        const struct pw_fence *fence = &claiming->claim->claims[i].fence;
-        claiming->keys[claiming->claimed] = fence->instance;
-        claiming->epochs[claiming->claimed++] = fence->epoch;
+        const struct pw_claim *claim = &claiming->claim->claims[i];
+        claiming->keys[claiming->claimed] = claim->fence.instance;
+        claiming->parents[claiming->claimed] = claim->link.parent;
+        claiming->epochs[claiming->claimed++] = claim->fence.epoch;
     }
     return PAWL_OK;
 }
@@ -161,7 +173,6 @@ static pawl_status claiming_collect(struct claiming *claiming)
 static pawl_status fill_job(pawl_scope *scope, const struct pw_instance *row, const struct pw_instance *parent,
                             const struct pw_job_order *order, struct pawl_job *job)
 {
-    const struct pw_fence fence = { row->key, row->run, row->task.epoch };
     int64_t deadline_ms = pw_job_deadline(row, order);
     pawl_value *step;
     *job = (struct pawl_job){ .run_number = row->link.run, .attempt = order->attempt };
@@ -178,43 +189,49 @@ static pawl_status fill_job(pawl_scope *scope, const struct pw_instance *row, co
     return job->step != NULL ? PAWL_OK : PAWL_NOMEM;
 }
 
-/* *out_given false: it was taken away, or its time is over, already. */
-static pawl_status give_job(struct claiming *claiming, size_t at, struct pawl_job *job, bool *out_given)
+/* *out_given false: it was taken away, or its time is over, already; or somebody deleted a row. */
+static pawl_status give_job(const struct claiming *claiming, size_t at, const struct pw_instance *row,
+                            const struct pw_instance *parent, struct pawl_job *job, bool *out_given)
+{
+    struct pw_job_order order;
+    bool is_ours =
+        row->key != 0 && row->has_task && row->task.epoch == claiming->epochs[at] && row->task.owner == claiming->owner;
+    *out_given = is_ours && parent->key != 0 && pw_job_order_read(row->params, &order) &&
+                 pw_job_deadline(row, &order) > pawl_now_ms(claiming->engine);
+    return *out_given ? fill_job(claiming->scope, row, parent, &order, job) : PAWL_OK;
+}
+
+/* The jobs that were claimed, and whose they are. */
+static pawl_status read_jobs(struct claiming *claiming, struct pw_instance **out_rows, struct pw_instance **out_parents)
 {
     struct pw_store *store = claiming->engine->store;
-    struct pawl_error *error = claiming->error;
-    struct pw_instance row, parent;
-    struct pw_job_order order;
-    *out_given = false;
-    pawl_status status = store->ops->read_instance_by_key(store, &claiming->arena, claiming->keys[at], &row, error);
-    bool is_ours = status == PAWL_OK && row.has_task && row.task.epoch == claiming->epochs[at];
-    if (!is_ours || !pw_job_order_read(row.params, &order) ||
-        pw_job_deadline(&row, &order) <= pawl_now_ms(claiming->engine))
-        return status == PAWL_INSTANCE_NOT_FOUND ? PAWL_OK : status;
-    status = store->ops->read_instance_by_key(store, &claiming->arena, row.link.parent, &parent, error);
-    if (status != PAWL_OK)
-        return status == PAWL_INSTANCE_NOT_FOUND ? PAWL_OK : status;
-    status = fill_job(claiming->scope, &row, &parent, &order, job);
-    *out_given = status == PAWL_OK;
-    return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
+    const struct pw_instances_wanted jobs = { .keys = claiming->keys, .count = claiming->claimed };
+    const struct pw_instances_wanted parents = { .keys = claiming->parents, .count = claiming->claimed };
+    pawl_status status = pw_ops(store)->read_instances(store, &claiming->arena, &jobs, out_rows, claiming->error);
+    if (status == PAWL_OK)
+        status = pw_ops(store)->read_instances(store, &claiming->arena, &parents, out_parents, claiming->error);
+    return status;
 }
 
 static pawl_status claiming_end(struct claiming *claiming, pawl_status status)
 {
-    struct pawl_job *jobs = NULL;
+    struct pw_instance *rows = NULL, *parents = NULL;
     size_t count = 0;
+    if (status == PAWL_OK && claiming->claimed > 0)
+        status = read_jobs(claiming, &rows, &parents);
     if (status != PAWL_OK)
         return status;
-    jobs = pw_scope_take(claiming->scope, claiming->claimed * sizeof *jobs + 1); /* not NULL for none */
+    struct pawl_job *jobs =
+        pw_scope_take(claiming->scope, claiming->claimed * sizeof *jobs + 1); /* not NULL for none */
     if (jobs == NULL)
         return pw_error_plain(claiming->error, PAWL_NOMEM);
     for (size_t i = 0; status == PAWL_OK && i < claiming->claimed; i++) {
         bool given;
-        status = give_job(claiming, i, &jobs[count], &given);
-        count += given;
+        status = give_job(claiming, i, &rows[i], &parents[i], &jobs[count], &given);
+        count += given && status == PAWL_OK;
     }
     if (status != PAWL_OK && count == 0)
-        return status;
+        return pw_error_plain(claiming->error, status);
     *claiming->out_jobs = jobs;
     *claiming->out_count = count;
     return PAWL_OK;
@@ -238,24 +255,26 @@ pawl_status pawl_job_claim(pawl_engine *engine, pawl_scope *scope, const struct 
 
 static void claiming_committed(struct pw_unit *unit, void *user);
 
-static void claiming_go(struct claiming *claiming, pawl_status status)
+static void claiming_go(void *user)
 {
-    if (claiming_next(claiming, &status)) {
+    struct claiming *claiming = user;
+    if (claiming_next(claiming, &claiming->status)) {
         claiming->unit.done = claiming_committed;
         claiming->unit.user = claiming;
         pw_engine_send(claiming->engine, &claiming->unit);
         return;
     }
     pawl_answered_fn *answered = claiming->answered;
-    void *user = claiming->user;
-    status = claiming_end(claiming, status);
+    void *answered_user = claiming->user;
+    pawl_status status = claiming_end(claiming, claiming->status);
     claiming_clear(claiming);
     free(claiming);
-    answered(user, status);
+    answered(answered_user, status);
 }
 
 static void claiming_committed(struct pw_unit *unit, void *user)
 {
+    struct claiming *claiming = user;
     (void)unit;
     claiming->status = claiming_collect(claiming);
     pw_commit_later(claiming->engine->commit, &claiming->chore);
@@ -271,6 +290,7 @@ void pawl_job_claim_async(pawl_engine *engine, pawl_scope *scope, const struct p
         return;
     }
     pawl_status status = claiming_init(claiming, engine, scope, options, out_jobs, out_count, error);
+    claiming->status = status;
     claiming->answered = answered;
     claiming->user = user;
     claiming->chore = (struct pw_chore){ .run = claiming_go, .user = claiming };

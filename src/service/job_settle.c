@@ -167,7 +167,7 @@ static pawl_status settle_begin(struct word *word)
     const struct pawl_outcome *outcome = word->has_outcome ? &word->outcome : NULL;
     pawl_status status = find_job(word, &found);
     if (status == PAWL_OK)
-        status = pw_outcome_check(outcome, engine->limits.payload_bytes_max, error);
+        status = pw_outcome_check(outcome, word->engine->limits.payload_bytes_max, word->error);
     if (status != PAWL_OK)
         return status;
     struct pw_outcome_told told = told_of(outcome);

@@ -156,20 +156,60 @@ static pawl_status show(pawl_scope *scope, const struct pw_instance *row, int64_
     return PAWL_OK;
 }
 
-pawl_status pw_job_show(pawl_engine *engine, pawl_scope *scope, struct pawl_step_record *step, struct pawl_error *error)
+/* The steps that wait for a job, by their position, and the names of the jobs. */
+struct awaited {
+    size_t *positions;
+    struct pw_text *workflows, *ids;
+    size_t count;
+};
+
+static bool find_awaited(struct pw_arena *arena, const struct pawl_step_record *steps, size_t count,
+                         struct awaited *out_awaited)
+{
+    struct awaited awaited = { .positions = pw_arena_take(arena, count * sizeof *awaited.positions),
+                               .workflows = pw_arena_take(arena, count * sizeof *awaited.workflows),
+                               .ids = pw_arena_take(arena, count * sizeof *awaited.ids) };
+    if (awaited.positions == NULL || awaited.workflows == NULL || awaited.ids == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!job_awaited(&steps[i], &awaited.workflows[awaited.count], &awaited.ids[awaited.count]))
+            continue;
+        awaited.positions[awaited.count++] = i;
+    }
+    *out_awaited = awaited;
+    return true;
+}
+
+static pawl_status show_all(pawl_engine *engine, pawl_scope *scope, struct pw_arena *arena,
+                            const struct awaited *awaited, struct pawl_step_record *steps, struct pawl_error *error)
 {
     struct pw_store *store = engine->store;
+    const struct pw_instances_wanted wanted = { .workflows = awaited->workflows,
+                                                .ids = awaited->ids,
+                                                .count = awaited->count };
+    struct pw_instance *rows = NULL;
+    pawl_status status = pw_ops(store)->read_instances(store, arena, &wanted, &rows, error);
+    int64_t now_ms = pawl_now_ms(engine);
+    for (size_t i = 0; status == PAWL_OK && i < awaited->count; i++) {
+        if (rows[i].key != 0 && rows[i].has_task)
+            status = show(scope, &rows[i], now_ms, &steps[awaited->positions[i]].job);
+        if (status != PAWL_OK)
+            (void)pw_error_plain(error, status);
+    }
+    return status;
+}
+
+pawl_status pw_jobs_show(pawl_engine *engine, pawl_scope *scope, struct pawl_step_record *steps, size_t count,
+                         struct pawl_error *error)
+{
     struct pw_arena arena;
-    struct pw_instance row;
-    struct pw_text workflow, id;
-    if (!job_awaited(step, &workflow, &id))
-        return PAWL_OK;
+    struct awaited awaited;
+    pawl_status status = PAWL_OK;
     pw_arena_init(&arena);
-    pawl_status status = store->ops->read_instance(store, &arena, workflow, id, &row, error);
-    if (status == PAWL_INSTANCE_NOT_FOUND)
-        status = PAWL_OK;
-    else if (status == PAWL_OK && row.has_task && show(scope, &row, pawl_now_ms(engine), &step->job) != PAWL_OK)
+    if (!find_awaited(&arena, steps, count, &awaited))
         status = pw_error_plain(error, PAWL_NOMEM);
+    else if (awaited.count > 0)
+        status = show_all(engine, scope, &arena, &awaited, steps, error);
     pw_arena_clear(&arena);
     return status;
 }

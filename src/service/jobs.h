@@ -44,9 +44,10 @@ struct pw_job_lease {
 pawl_status pw_job_find(pawl_engine *engine, struct pw_arena *arena, const char *token, struct pw_job_lease *out_lease,
                         struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* Of a step that waits for its job: who has that.  A job that has ended is not shown: its answer is on the way. */
-pawl_status pw_job_show(pawl_engine *engine, pawl_scope *scope, struct pawl_step_record *step,
-                        struct pawl_error *error) PAWL_MUST_CHECK;
+/* Of the steps that wait for their jobs: who has those, read all at once.  A job that has ended is not shown: its answer is
+ * on the way. */
+pawl_status pw_jobs_show(pawl_engine *engine, pawl_scope *scope, struct pawl_step_record *steps, size_t count,
+                         struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* PAWL_JOB_GONE, saying what to do. */
 pawl_status pw_job_gone(struct pawl_error *error);

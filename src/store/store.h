@@ -65,7 +65,7 @@ struct pw_history_query {
     int64_t instance, run;
     bool newest_first;
     int64_t after_seq; /* 0: from the start */
-    size_t max;
+    size_t max, bytes_max;
     bool has_level; /* logs only */
     enum pawl_log_level level;
     struct pw_text category; /* logs only; absent: all */
@@ -135,6 +135,10 @@ struct pw_store_ops {
                                  struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error);
     pawl_status (*read_instance_by_key)(struct pw_store *store, struct pw_arena *arena, int64_t key,
                                         struct pw_instance *out_instance, struct pawl_error *error);
+    /* Some at once: out_rows has as many as are wanted, in that order; the key of one that is not there is 0. */
+    pawl_status (*read_instances)(struct pw_store *store, struct pw_arena *arena,
+                                  const struct pw_instances_wanted *wanted, struct pw_instance **out_rows,
+                                  struct pawl_error *error);
     /* As read_instance, and with it, of the same state, the newest of the run's steps that wait or, when none does or the
      * run has ended, the newest of all.  *out_has_step false: none yet. */
     pawl_status (*read_current)(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
@@ -148,6 +152,10 @@ struct pw_store_ops {
                                struct pw_event_row **out_rows, size_t *out_count, struct pawl_error *error);
     pawl_status (*read_logs)(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
                              struct pw_log_row **out_rows, size_t *out_count, struct pawl_error *error);
+    /* The run's event of this id, by the index that keeps ids apart. */
+    pawl_status (*read_event)(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                              struct pw_text id, struct pw_event_row *out_event, bool *out_found,
+                              struct pawl_error *error);
     /* Undelivered events past after_seq, in order. */
     pawl_status (*read_new_events)(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
                                    int64_t after_seq, struct pw_event_row **out_rows, size_t *out_count,

@@ -78,6 +78,22 @@ static pawl_status forward_read_logs(struct pw_store *store, struct pw_arena *ar
     return inner->ops->read_logs(inner, arena, query, out_rows, out_count, error);
 }
 
+static pawl_status forward_read_event(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                      struct pw_text id, struct pw_event_row *out_event, bool *out_found,
+                                      struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->read_event(inner, arena, instance, run, id, out_event, out_found, error);
+}
+
+static pawl_status forward_read_instances(struct pw_store *store, struct pw_arena *arena,
+                                          const struct pw_instances_wanted *wanted, struct pw_instance **out_rows,
+                                          struct pawl_error *error)
+{
+    struct pw_store *inner = inner_of(store);
+    return inner->ops->read_instances(inner, arena, wanted, out_rows, error);
+}
+
 static pawl_status forward_read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance,
                                            int64_t run, int64_t after_seq, struct pw_event_row **out_rows,
                                            size_t *out_count, struct pawl_error *error)
@@ -172,11 +188,13 @@ void pw_forward_init(struct pw_forward *forward, struct pw_store *inner)
         .apply = forward_apply,
         .read_instance = forward_read_instance,
         .read_instance_by_key = forward_read_instance_by_key,
+        .read_instances = forward_read_instances,
         .read_current = forward_read_current,
         .list_instances = forward_list_instances,
         .read_steps = forward_read_steps,
         .read_events = forward_read_events,
         .read_logs = forward_read_logs,
+        .read_event = forward_read_event,
         .read_new_events = forward_read_new_events,
         .read_waiting_steps = forward_read_waiting_steps,
         .next_due = forward_next_due,

@@ -343,6 +343,7 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
     step->rejected = PW_REFUSED_NOT;
     step->mutations = boundary->mutations;
     lane->after = unit_submit(own);
+    pw_budget_owe(&turn->engine->memory, &turn->memory_held, (int64_t)pw_history_bytes(turn->history));
     step->unsettled = unsettled ? lane->after : 0;
     turn->unsettled += unsettled;
     return PAWL_OK;

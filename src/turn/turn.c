@@ -55,6 +55,7 @@ void pw_turn_unref(pawl_turn *turn)
     if (turn == NULL || atomic_fetch_sub(&turn->references, 1) > 1)
         return;
     pw_history_free(turn->history);
+    pw_budget_owe(&turn->engine->memory, &turn->memory_held, 0);
     pw_arena_clear(&turn->pass_arena);
     pw_table_clear(&turn->spoken);
     pw_arena_clear(&turn->arena);

@@ -143,7 +143,9 @@ pawl_turn *pw_turn_new(pawl_engine *engine, const struct pw_definition *definiti
 void pw_turn_ref(pawl_turn *turn);
 void pw_turn_unref(pawl_turn *turn);
 
-/* Reads the run from the store, or takes `warm` (owned from now on), a history of the run as the last turn left it. */
+/* Reads the run from the store, or takes `warm` (owned from now on), a history of the run as the last turn left it.  Where
+ * the engine's budget of memory does not allow it, it says PAWL_NOMEM and sets turn->is_short: then the turn holds nothing,
+ * and the run is to be given back and taken up again a little later. */
 pawl_status pw_turn_load(pawl_turn *turn, struct pw_history *warm, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* Runs the turn function once.  The caller must hold a reference.  False when the turn died meanwhile (T5): it is then

@@ -112,6 +112,24 @@ static pawl_status read_logs(struct pw_store *store, struct pw_arena *arena, con
     return inner->ops->read_logs(inner, arena, query, out_rows, out_count, error);
 }
 
+static pawl_status read_event(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                              struct pw_text id, struct pw_event_row *out_event, bool *out_found,
+                              struct pawl_error *error)
+{
+    struct pw_store *inner = ((struct fault_store *)store)->forward.inner;
+    FAIL_READ(error);
+    return inner->ops->read_event(inner, arena, instance, run, id, out_event, out_found, error);
+}
+
+static pawl_status read_instances(struct pw_store *store, struct pw_arena *arena,
+                                  const struct pw_instances_wanted *wanted, struct pw_instance **out_rows,
+                                  struct pawl_error *error)
+{
+    struct pw_store *inner = ((struct fault_store *)store)->forward.inner;
+    FAIL_READ(error);
+    return inner->ops->read_instances(inner, arena, wanted, out_rows, error);
+}
+
 static pawl_status read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
                                    int64_t after_seq, struct pw_event_row **out_rows, size_t *out_count,
                                    struct pawl_error *error)
@@ -211,6 +229,8 @@ struct pw_store *fault_store_wrap(struct pw_store *inner, void *user)
     ops->read_steps = read_steps;
     ops->read_events = read_events;
     ops->read_logs = read_logs;
+    ops->read_event = read_event;
+    ops->read_instances = read_instances;
     ops->read_new_events = read_new_events;
     ops->read_waiting_steps = read_waiting_steps;
     ops->next_due = next_due;

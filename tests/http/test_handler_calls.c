@@ -152,7 +152,7 @@ static void what_other_processes_do_is_found_by_looking_again(void **state)
     pw_unit_init(&unit);
     struct pw_op *op = pw_unit_add(&unit, PW_OP_FINISH);
     op->as.finish = (struct pw_op_finish){ .instance = row.key, .outcome = PW_OUTCOME_TERMINATED };
-    assert_int_equal(store->ops->apply(store, units, 1, now(fixture), NULL), PAWL_OK);
+    assert_int_equal(store->ops->apply(store, units, 1, NULL), PAWL_OK);
     pw_unit_clear(&unit);
     pw_arena_clear(&arena);
 
@@ -295,11 +295,11 @@ static void await_arrival(void)
     pthread_mutex_unlock(&gate.lock);
 }
 
-static pawl_status apply_behind_gate(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
+static pawl_status apply_behind_gate(struct pw_store *store, struct pw_unit **units, size_t count,
                                      struct pawl_error *error)
 {
     pass_gate();
-    return gated_ops->apply(store, units, count, now_ms, error);
+    return gated_ops->apply(store, units, count, error);
 }
 
 static pawl_status slow_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)

@@ -301,6 +301,20 @@ static void a_quiet_stream_gets_a_comment_line_now_and_then(void **state)
     leave(client);
 }
 
+static void a_stream_goes_on_when_the_clock_is_set_back(void **state)
+{
+    struct fixture *fixture = *state;
+    struct client *client = join(fixture, WAITS, NULL);
+    drink(client);
+    assert_string_equal(drink(client), "");
+
+    pawl_world_jump_ms(fixture->world.world, -3600000);
+
+    assert_string_equal(drink(client), ":\n\n");
+    assert_int_equal(client->again_at_ms, pawl_world_now_ms(fixture->world.world) + 1000);
+    leave(client);
+}
+
 static void a_drain_ends_streams(void **state)
 {
     struct fixture *fixture = *state;
@@ -439,6 +453,7 @@ int main(void)
         TEST(who_comes_back_after_the_end_is_answered_204),
         TEST(a_mark_of_another_instance_is_refused),
         TEST(a_quiet_stream_gets_a_comment_line_now_and_then),
+        TEST(a_stream_goes_on_when_the_clock_is_set_back),
         TEST(a_drain_ends_streams),
         TEST(a_restart_is_followed_into_the_next_run),
         TEST(a_call_that_waits_is_told_of_without_the_id_of_its_job),

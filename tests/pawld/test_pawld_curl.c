@@ -333,6 +333,50 @@ static void one_stream_too_many_is_refused_until_another_ends(void **state)
     check(pawld, &again);
 }
 
+static void unread_events_have_the_bound_of_the_configuration(void **state)
+{
+    static const struct line lines[] = {
+        { NAP " --json '{\"id\":\"n\"}'", 200, NULL, NULL },
+        { NAP "/n/events --json '{\"type\":\"a\"}'", 200, NULL, NULL },
+        { NAP "/n/events --json '{\"type\":\"b\",\"id\":\"known\"}'", 200, NULL, NULL },
+        { NAP "/n/events --json '{\"type\":\"c\"}'", 429, "MAX_EVENTS_EXCEEDED", "Retry-After: 1" },
+        { NAP "/n/events --json '{\"type\":\"b\",\"id\":\"known\"}'", 200, NULL, NULL },
+    };
+    write_file("c.json", "{\"limits\": {\"unreadEvents\": 2}}");
+    struct pawld *pawld = PAWLD_SERVE(*state, "--config", "c.json", GATES);
+    check_all(pawld, lines, LENGTH(lines));
+}
+
+/* Of a mebibyte.  A body of three fits as long as it is alone; beside another one it does not. */
+static void memory_has_the_bound_of_the_configuration(void **state)
+{
+    static const struct line fits = { ECHO " --json @large", 200, NULL, NULL };
+    static const struct line refused = { ECHO " --json @large", 503, "MEMORY_EXHAUSTED", "Retry-After: 1" };
+    static const struct line small = { ECHO " --json '{\"id\":\"small\"}'", 200, NULL, NULL };
+    char command[1024];
+    write_file("c.json", "{\"limits\": {\"memoryBytes\": 1048576}}");
+    assert_int_equal(system("printf '{%3000000s}' '' >large && printf '{%600000s' '' >part"), 0);
+    struct pawld *pawld = PAWLD_SERVE(*state, "--config", "c.json", GATES);
+    check(pawld, &fits);
+    /* Its last byte comes when the file "go" is there. */
+    (void)snprintf(command, sizeof command,
+                   "api='%s'; (cat part; until test -e go; do sleep 0.01; done; echo '}') |"
+                   " curl -sS -m 40 -X POST -H 'Content-Type: application/json' -T - " ECHO " >slow",
+                   pawld->base);
+    FILE *slow = popen(command, "re");
+    assert_non_null(slow);
+    (void)snprintf(command, sizeof command,
+                   "until curl -s '%s/metrics' | grep -q '^pawl_memory_held_bytes [1-9]'; do sleep 0.01; done",
+                   pawld->base);
+    assert_int_equal(system(command), 0);
+    check(pawld, &refused);
+    check(pawld, &small);
+    write_file("go", "");
+    assert_int_equal(pclose(slow), 0);
+    await_text("slow", "\"details\"");
+    check(pawld, &fits);
+}
+
 /* Another program holds the database, and does not let go. */
 static void a_store_that_cannot_be_written_is_told_and_reads_go_on(void **state)
 {

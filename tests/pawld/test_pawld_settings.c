@@ -111,6 +111,8 @@ static void wrong_configurations_are_told_with_file_and_key(void **state)
         { "{\"tls\": {\"crt\": \"x\"}}", "there is no key \"tls.crt\"; did you mean \"tls.cert\"?" },
         { "{\"limits\": {\"bodybytes\": 3}}", "did you mean \"limits.bodyBytes\"?" },
         { "{\"limits\": {\"bodyBytes\": 0}}", "\"limits.bodyBytes\" is a whole number from 1" },
+        { "{\"limits\": {\"memoryBytes\": 1000}}", "\"limits.memoryBytes\" is a whole number from 1048576" },
+        { "{\"limits\": {\"unreadEvents\": 0}}", "\"limits.unreadEvents\" is a whole number from 1" },
         { "{\"tokens\": \"" SECRET "\"}", "\"tokens\" is a list of texts" },
         { "{\"tokens\": [3]}", "\"tokens\" is a list of texts" },
         { "{\"webhooks\": {}}", "\"webhooks\" is a list of at most 32 objects" },

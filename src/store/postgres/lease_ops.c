@@ -77,6 +77,8 @@ static pawl_status take_claims(void *user, void *of, const PGresult *result)
                              transaction->core.now_ms + claiming->lease_ms, pw_field_time(&fields));
         claim->demand = (enum pw_demand)pw_field_choice(&fields, PW_DEMAND_TERMINATE);
         claim->link = pw_field_link(&fields);
+        if (claiming->op->bytes_max != 0)
+            claiming->op->bytes += (size_t)pw_field_count(&fields);
         if (claim->id.data == NULL)
             claims.count--; /* a task without an instance: kept out of the way by the lease, given to nobody */
     }
@@ -89,6 +91,8 @@ static enum pw_pg_query claim_query(const struct pw_op_claim *op)
 {
     if (op->share.owned != NULL)
         return op->leased_max != 0 ? PW_PG_CLAIM_SHARED_UP_TO : PW_PG_CLAIM_SHARED;
+    if (op->bytes_max != 0)
+        return op->leased_max != 0 ? PW_PG_CLAIM_FITTING_UP_TO : PW_PG_CLAIM_FITTING;
     return op->leased_max != 0 ? PW_PG_CLAIM_UP_TO : PW_PG_CLAIM;
 }
 
@@ -96,6 +100,7 @@ static enum pw_pg_query claim_query(const struct pw_op_claim *op)
 static void send_take(struct pw_transaction *transaction, struct claiming *claiming)
 {
     const struct pw_op_claim *op = claiming->op;
+    assert(op->share.owned == NULL || op->bytes_max == 0);
     int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX;
     struct pw_columns owned;
     struct pw_call call;
@@ -113,6 +118,8 @@ static void send_take(struct pw_transaction *transaction, struct claiming *claim
         pw_call_columns(&call, &owned);
         pw_call_integer(&call, op->share.grace_ms);
     }
+    if (op->bytes_max != 0)
+        pw_call_size(&call, op->bytes_max);
     if (op->leased_max != 0)
         pw_call_size(&call, op->leased_max);
     pw_pg_send(transaction->connection, &call, take_claims, transaction, claiming);

@@ -32,6 +32,16 @@
     "s.seq, s.name, s.kind, s.status, s.attempts, s.attempts_max, s.timeout, s.next_retry_at, s.wake_at, s.event_at,"  \
     " s.wait_event_type, s.result, s.error_name, s.error_message, s.created_at, s.updated_at, s.description"
 #define PG_EVENT_COLUMNS "seq, id, type, payload, created_at, delivered_at, consumed_by"
+/* A list that also ends by its payloads (store.h): of each row it is known how many stand before it, and how many bytes
+ * these have.  The rows are looked through in the order of the query inside: the planner keeps a sorted subquery as it is.
+ * Sizes are read without the payloads, so that only those of rows that are given out are fetched. */
+#define PG_BOUNDED(bytes, bytes_max, query)                                                                            \
+    "SELECT * FROM (SELECT p.*, count(*) OVER before AS rows_before, sum(" bytes ") OVER before AS bytes_before"       \
+    " FROM (" query ") p WINDOW before AS (ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) b"                       \
+    " WHERE rows_before < 2 OR bytes_before <= " bytes_max
+#define PG_BYTES_OF(column) "coalesce(octet_length(" column "), 0)"
+#define PG_INSTANCE_BYTES PG_BYTES_OF("p.params") " + " PG_BYTES_OF("p.output")
+
 #define PG_LOG_COLUMNS "seq, step, attempt, level, category, message, data, is_replay, created_at"
 #define PG_LOG_FILTER                                                                                                  \
     " AND ($5::bigint < 0 OR level = $5::bigint) AND ($6::text IS NULL OR category = $6::text)"
@@ -70,7 +80,7 @@
     "  AND " column " <= $2::bigint" part(column) " ORDER BY " column ", instance LIMIT $6::bigint)"
 #define PG_WHOLE(column) ""
 #define PG_SHARE(column)                                                                                               \
-    " AND (" column " <= $2::bigint - $9::bigint OR coalesce(substr(w.owned, shard + 1, 1), '1') = '1')"
+    " AND (" column " <= $2::bigint - $10::bigint OR coalesce(substr(w.owned, shard + 1, 1), '1') = '1')"
 #define PG_ANY_NUMBER "$3::bigint"
 /* Of the one workflow, with those that are leased: until later, or until now, but locked by somebody or owed, because they
  * may be leased until later when that is over. */
@@ -82,8 +92,8 @@
     "   WHERE workflow = ($1::text[])[1] AND " PG_EXPIRED " ORDER BY locked_until, instance LIMIT " most "::bigint) e" \
     "  LEFT JOIN LATERAL (SELECT instance FROM workflow_task WHERE instance = e.instance"                              \
     "   AND locked_until <= $2::bigint AND instance <> ALL($7::bigint[]) LIMIT 1 FOR UPDATE SKIP LOCKED) f ON true)))"
-#define PG_CLAIM(workflows, part, room)                                                                                \
-    "WITH due AS MATERIALIZED (SELECT t.*, c.later, c.at FROM (SELECT d.* FROM " workflows                             \
+#define PG_CLAIM(workflows, part, room, found, fit, size)                                                              \
+    "WITH " found " AS MATERIALIZED (SELECT t.*, c.later, c.at FROM (SELECT d.* FROM " workflows                       \
     "   CROSS JOIN LATERAL (" PG_CLAIMABLE(PG_RESUMABLE, "0", "due_at", part) " UNION ALL "                            \
     PG_CLAIMABLE(PG_LEASED " AND pause_requested = 0", "0", "locked_until", part) " UNION ALL "                        \
     PG_CLAIMABLE(PG_STARTABLE, "1", "due_at", part) ") d"                                                              \
@@ -94,17 +104,26 @@
     "   AND ((processing = 0 AND status < 2 AND due_at <= $2::bigint)"                                                 \
     "    OR (" PG_EXPIRED " AND pause_requested = 0 AND instance <> ALL($7::bigint[])))"                               \
     "   LIMIT 1 FOR UPDATE SKIP LOCKED) t"                                                                             \
-    "  ORDER BY c.later, c.at, c.instance LIMIT " room "),"                                                            \
+    "  ORDER BY c.later, c.at, c.instance LIMIT " room ")," fit                                                        \
     " taken AS (UPDATE workflow_task SET status = 0, processing = 1, epoch = epoch + 1, owner = $4::bigint,"           \
     "  locked_until = $2::bigint + $5::bigint,"                                                                        \
     "  started_at = coalesce(started_at, greatest(updated_at, $2::bigint)),"                                           \
     "  updated_at = greatest(updated_at, $2::bigint) WHERE instance = ANY(ARRAY(SELECT instance FROM due)))"           \
     " SELECT due.instance, due.run, due.epoch + 1, due.workflow, i.id, due.kind, due.event_seq, due.processing,"       \
-    "  (due.started_at IS NULL)::int, i.created_at, CASE WHEN due.started_at IS NULL THEN i.params END,"               \
-    "  coalesce(due.started_at, $2::bigint), due.demand, i.parent, i.parent_run, i.relation"                           \
+    "  (due.started_at IS NULL)::int, due.updated_at, i.created_at,"                                                   \
+    "  CASE WHEN due.started_at IS NULL THEN i.params END,"                                                            \
+    "  coalesce(due.started_at, due.updated_at), due.demand, i.parent, i.parent_run, i.relation" size                  \
     "  FROM due LEFT JOIN LATERAL ("                                                                                   \
     "   SELECT * FROM workflow_instance WHERE key = due.instance LIMIT 1) i ON true"                                   \
     " ORDER BY due.later, due.at, due.instance"
+#define PG_CLAIM_AS(...) PG_CLAIM(__VA_ARGS__) /* whose last argument is several */
+/* All that were found are due; or as many of them as have no more bytes of params than $9, and the one behind these. */
+#define PG_ALL "due", "", ""
+#define PG_FITTING                                                                                                     \
+    "found", " due AS MATERIALIZED (SELECT * FROM (SELECT f.*, p.size, sum(p.size) OVER"                               \
+    "  (ORDER BY f.later, f.at, f.instance) - p.size AS before FROM found f CROSS JOIN LATERAL (SELECT coalesce(("     \
+    "   SELECT octet_length(params) FROM workflow_instance WHERE key = f.instance LIMIT 1), 0)::bigint AS size) p) s"  \
+    "  WHERE before < $9::bigint),", ", due.size"
 
 /* When the first is due past a time, and with a share when the first of it is past $4: of the others after the grace,
  * $3. */
@@ -115,7 +134,7 @@
     "(SELECT " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks                               \
     "  AND " column " > $4::bigint"                                                                                    \
     "  AND coalesce(substr(w.owned, shard + 1, 1), '1') = '1' ORDER BY " column " LIMIT 1) UNION ALL"                  \
-    " (SELECT n.at + $3::bigint FROM " PG_NEXT(tasks, column, "$4::bigint - $3::bigint") " n)"
+    " (SELECT n.at + $3::bigint FROM " PG_NEXT(tasks, column, "$4::bigint - $3::bigint", "$5") " n)"
 
 /* How many have a status, up to $2: by the task while the run is open, by the outcome afterwards. */
 #define PG_COUNT(table, column, value)                                                                                 \
@@ -203,7 +222,7 @@
         "SELECT c.key, c.parent, c.parent_run, c.relation"                                                             \
         " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS u (parent, run, least)" PG_OPEN_CHILDREN)           \
     QUERY(INSTANCE_LOCK,                                                                                               \
-        "SELECT key, workflow, id, run, parent, parent_run, relation, (outcome IS NULL)::int"                          \
+        "SELECT key, workflow, id, run, parent, parent_run, relation, updated_at, (outcome IS NULL)::int"              \
         " FROM workflow_instance WHERE key = ANY($1::bigint[]) ORDER BY key FOR UPDATE")                               \
     QUERY(CLAIM_TRY_GATE,                                                                                              \
         "SELECT u.key, pg_try_advisory_xact_lock(u.key)::int FROM unnest($1::bigint[]) AS u (key)")                    \
@@ -241,8 +260,9 @@
         "SELECT count(*) FROM (SELECT 1 FROM workflow_event WHERE instance = $1::bigint AND run = $2::bigint"          \
         " AND delivered_at IS NULL LIMIT $3::bigint) e")                                                               \
     QUERY(LOG_TAIL,                                                                                                    \
-        "SELECT u.place, l.seq FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS u (instance, run, place)"    \
-        " CROSS JOIN LATERAL (SELECT seq FROM workflow_log WHERE instance = u.instance AND run = u.run"                \
+        "SELECT u.place, l.seq, l.created_at"                                                                          \
+        " FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS u (instance, run, place)"                         \
+        " CROSS JOIN LATERAL (SELECT seq, created_at FROM workflow_log WHERE instance = u.instance AND run = u.run"    \
         "  ORDER BY seq DESC LIMIT 1) l")                                                                              \
                                                                                                                        \
     /* ---- What it writes ---- */                                                                                     \
@@ -322,11 +342,15 @@
         "  SELECT instance FROM workflow_task WHERE workflow = w.workflow AND " PG_EXPIRED                             \
         "  AND pause_requested = 1 AND instance <> ALL($3::bigint[])"                                                  \
         "  ORDER BY locked_until, instance FOR UPDATE SKIP LOCKED) e)) RETURNING instance")                            \
-    QUERY(CLAIM, PG_CLAIM("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_ANY_NUMBER))                              \
-    QUERY(CLAIM_UP_TO, PG_CLAIM("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_UP_TO("$8")))                       \
-    QUERY(CLAIM_SHARED, PG_CLAIM("unnest($1::text[], $8::text[]) AS w (workflow, owned)", PG_SHARE, PG_ANY_NUMBER))    \
+    QUERY(CLAIM, PG_CLAIM_AS("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_ANY_NUMBER, PG_ALL))                   \
+    QUERY(CLAIM_UP_TO, PG_CLAIM_AS("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_UP_TO("$9"), PG_ALL))            \
+    QUERY(CLAIM_SHARED,                                                                                                \
+        PG_CLAIM_AS("unnest($1::text[], $9::text[]) AS w (workflow, owned)", PG_SHARE, PG_ANY_NUMBER, PG_ALL))         \
     QUERY(CLAIM_SHARED_UP_TO,                                                                                          \
-        PG_CLAIM("unnest($1::text[], $8::text[]) AS w (workflow, owned)", PG_SHARE, PG_UP_TO("$10")))                  \
+        PG_CLAIM_AS("unnest($1::text[], $9::text[]) AS w (workflow, owned)", PG_SHARE, PG_UP_TO("$11"), PG_ALL))       \
+    QUERY(CLAIM_FITTING, PG_CLAIM_AS("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_ANY_NUMBER, PG_FITTING))       \
+    QUERY(CLAIM_FITTING_UP_TO,                                                                                         \
+        PG_CLAIM_AS("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_UP_TO("$10"), PG_FITTING))                      \
     QUERY(REAP,                                                                                                        \
         "UPDATE workflow_task SET locked_until = $1::bigint WHERE instance = ANY(ARRAY(SELECT instance"                \
         "  FROM workflow_task WHERE " PG_LEASED " AND locked_until > $1::bigint AND owner = ANY(ARRAY(SELECT owner"    \
@@ -439,72 +463,86 @@
     QUERY(INSTANCE_BY_KEY,                                                                                             \
         "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
         " WHERE i.key = $1::bigint")                                                                                   \
+    QUERY(INSTANCES_BY_KEY,                                                                                            \
+        "SELECT u.place, " PG_INSTANCE_COLUMNS " FROM unnest($1::bigint[]) WITH ORDINALITY AS u (key, place)"          \
+        PG_INSTANCE_OF("u.key") PG_TASK_OF_INSTANCE)                                                                   \
+    QUERY(INSTANCES_BY_ID,                                                                                             \
+        "SELECT u.place, " PG_INSTANCE_COLUMNS                                                                         \
+        " FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS u (workflow, id, place)"                              \
+        " JOIN LATERAL (SELECT * FROM workflow_instance WHERE (workflow, id) >= (u.workflow, u.id)"                    \
+        "  ORDER BY workflow, id LIMIT 1) i ON true" PG_TASK_OF_INSTANCE                                               \
+        " WHERE i.workflow = u.workflow AND i.id = u.id")                                                              \
     QUERY(INSTANCE_BEGINNING,                                                                                          \
         "SELECT created_at, params, parent, parent_run, relation FROM workflow_instance WHERE key = $1::bigint")       \
-    QUERY(LIST_OLDEST,                                                                                                 \
+    QUERY(LIST_OLDEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$4::bigint",                                                     \
         "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
         " WHERE (i.workflow, i.key + 0) > ($1::text, $2::bigint) AND i.workflow <= $1::text"                           \
-        " ORDER BY i.workflow, i.key + 0 LIMIT $3::bigint")                                                            \
-    QUERY(LIST_NEWEST,                                                                                                 \
+        " ORDER BY i.workflow, i.key + 0 LIMIT $3::bigint"))                                                           \
+    QUERY(LIST_NEWEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$4::bigint",                                                     \
         "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
         " WHERE (i.workflow, i.key + 0) < ($1::text, $2::bigint) AND i.workflow >= $1::text"                           \
-        " ORDER BY i.workflow DESC, i.key + 0 DESC LIMIT $3::bigint")                                                  \
-    QUERY(LIST_OPEN_OLDEST,                                                                                            \
+        " ORDER BY i.workflow DESC, i.key + 0 DESC LIMIT $3::bigint"))                                                 \
+    QUERY(LIST_OPEN_OLDEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$5::bigint",                                                \
         "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_task t" PG_INSTANCE_OF("t.instance")                             \
         " WHERE (t.workflow, t.status, t.instance + 0) > ($1::text, $4::bigint::smallint, $2::bigint)"                 \
         " AND (t.workflow, t.status) <= ($1::text, $4::bigint::smallint)"                                              \
-        " ORDER BY t.workflow, t.status, t.instance + 0 LIMIT $3::bigint")                                             \
-    QUERY(LIST_OPEN_NEWEST,                                                                                            \
+        " ORDER BY t.workflow, t.status, t.instance + 0 LIMIT $3::bigint"))                                            \
+    QUERY(LIST_OPEN_NEWEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$5::bigint",                                                \
         "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_task t" PG_INSTANCE_OF("t.instance")                             \
         " WHERE (t.workflow, t.status, t.instance + 0) < ($1::text, $4::bigint::smallint, $2::bigint)"                 \
         " AND (t.workflow, t.status) >= ($1::text, $4::bigint::smallint)"                                              \
-        " ORDER BY t.workflow DESC, t.status DESC, t.instance + 0 DESC LIMIT $3::bigint")                              \
-    QUERY(LIST_ENDED_OLDEST,                                                                                           \
+        " ORDER BY t.workflow DESC, t.status DESC, t.instance + 0 DESC LIMIT $3::bigint"))                             \
+    QUERY(LIST_ENDED_OLDEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$5::bigint",                                               \
         "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
         " WHERE (i.workflow, i.outcome, i.key) > ($1::text, $4::bigint::smallint, $2::bigint)"                         \
         " AND (i.workflow, i.outcome) <= ($1::text, $4::bigint::smallint) AND i.outcome IS NOT NULL"                   \
-        " ORDER BY i.workflow, i.outcome, i.key LIMIT $3::bigint")                                                     \
-    QUERY(LIST_ENDED_NEWEST,                                                                                           \
+        " ORDER BY i.workflow, i.outcome, i.key LIMIT $3::bigint"))                                                    \
+    QUERY(LIST_ENDED_NEWEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$5::bigint",                                               \
         "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
         " WHERE (i.workflow, i.outcome, i.key) < ($1::text, $4::bigint::smallint, $2::bigint)"                         \
         " AND (i.workflow, i.outcome) >= ($1::text, $4::bigint::smallint) AND i.outcome IS NOT NULL"                   \
-        " ORDER BY i.workflow DESC, i.outcome DESC, i.key DESC LIMIT $3::bigint")                                      \
-    QUERY(LIST_CHILDREN_OLDEST,                                                                                        \
+        " ORDER BY i.workflow DESC, i.outcome DESC, i.key DESC LIMIT $3::bigint"))                                     \
+    QUERY(LIST_CHILDREN_OLDEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$4::bigint",                                            \
         "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
         " WHERE (i.parent, i.key + 0) > ($1::bigint, $2::bigint) AND i.parent <= $1::bigint"                           \
-        " ORDER BY i.parent, i.key + 0 LIMIT $3::bigint")                                                              \
-    QUERY(LIST_CHILDREN_NEWEST,                                                                                        \
+        " ORDER BY i.parent, i.key + 0 LIMIT $3::bigint"))                                                             \
+    QUERY(LIST_CHILDREN_NEWEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$4::bigint",                                            \
         "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
         " WHERE (i.parent, i.key + 0) < ($1::bigint, $2::bigint) AND i.parent >= $1::bigint"                           \
-        " ORDER BY i.parent DESC, i.key + 0 DESC LIMIT $3::bigint")                                                    \
-    QUERY(STEPS_OLDEST,                                                                                                \
+        " ORDER BY i.parent DESC, i.key + 0 DESC LIMIT $3::bigint"))                                                   \
+    QUERY(STEPS_OLDEST, PG_BOUNDED(PG_BYTES_OF("p.result"), "$5::bigint",                                              \
         "SELECT " PG_STEP_COLUMNS " FROM workflow_step s WHERE instance = $1::bigint AND run = $2::bigint"             \
-        " AND seq > $3::bigint ORDER BY seq LIMIT $4::bigint")                                                         \
-    QUERY(STEPS_NEWEST,                                                                                                \
+        " AND seq > $3::bigint ORDER BY seq LIMIT $4::bigint"))                                                        \
+    QUERY(STEPS_NEWEST, PG_BOUNDED(PG_BYTES_OF("p.result"), "$5::bigint",                                              \
         "SELECT " PG_STEP_COLUMNS " FROM workflow_step s WHERE instance = $1::bigint AND run = $2::bigint"             \
-        " AND seq < $3::bigint ORDER BY seq DESC LIMIT $4::bigint")                                                    \
+        " AND seq < $3::bigint ORDER BY seq DESC LIMIT $4::bigint"))                                                   \
     QUERY(STEPS_WAITING,                                                                                               \
         "SELECT " PG_STEP_COLUMNS " FROM workflow_step s WHERE instance = $1::bigint AND run = $2::bigint"             \
         " AND status = 0 ORDER BY seq")                                                                                \
-    QUERY(EVENTS_OLDEST,                                                                                               \
+    QUERY(EVENTS_OLDEST, PG_BOUNDED(PG_BYTES_OF("p.payload"), "$5::bigint",                                            \
         "SELECT " PG_EVENT_COLUMNS " FROM workflow_event WHERE instance = $1::bigint AND run = $2::bigint"             \
-        " AND seq > $3::bigint ORDER BY seq LIMIT $4::bigint")                                                         \
-    QUERY(EVENTS_NEWEST,                                                                                               \
+        " AND seq > $3::bigint ORDER BY seq LIMIT $4::bigint"))                                                        \
+    QUERY(EVENTS_NEWEST, PG_BOUNDED(PG_BYTES_OF("p.payload"), "$5::bigint",                                            \
         "SELECT " PG_EVENT_COLUMNS " FROM workflow_event WHERE instance = $1::bigint AND run = $2::bigint"             \
-        " AND seq < $3::bigint ORDER BY seq DESC LIMIT $4::bigint")                                                    \
-    QUERY(EVENTS_NEW,                                                                                                  \
+        " AND seq < $3::bigint ORDER BY seq DESC LIMIT $4::bigint"))                                                   \
+    QUERY(EVENT_BY_ID,                                                                                                 \
+        "SELECT " PG_EVENT_COLUMNS " FROM (SELECT * FROM workflow_event"                                               \
+        "  WHERE (instance, run, id) >= ($1::bigint, $2::bigint, $3::text) ORDER BY instance, run, id LIMIT 1) e"      \
+        " WHERE instance = $1::bigint AND run = $2::bigint AND id = $3::text")                                         \
+    QUERY(EVENTS_NEW, PG_BOUNDED(PG_BYTES_OF("p.payload"), "$4::bigint",                                               \
         "SELECT " PG_EVENT_COLUMNS " FROM workflow_event WHERE instance = $1::bigint AND run = $2::bigint"             \
-        " AND seq > $3::bigint AND delivered_at IS NULL ORDER BY seq")                                                 \
-    QUERY(LOGS_OLDEST,                                                                                                 \
+        " AND seq > $3::bigint AND delivered_at IS NULL ORDER BY seq"))                                                \
+    QUERY(LOGS_OLDEST, PG_BOUNDED(PG_BYTES_OF("p.data"), "$7::bigint",                                                 \
         "SELECT " PG_LOG_COLUMNS " FROM workflow_log WHERE instance = $1::bigint AND run = $2::bigint"                 \
-        " AND seq > $3::bigint" PG_LOG_FILTER " ORDER BY seq LIMIT $4::bigint")                                        \
-    QUERY(LOGS_NEWEST,                                                                                                 \
+        " AND seq > $3::bigint" PG_LOG_FILTER " ORDER BY seq LIMIT $4::bigint"))                                       \
+    QUERY(LOGS_NEWEST, PG_BOUNDED(PG_BYTES_OF("p.data"), "$7::bigint",                                                 \
         "SELECT " PG_LOG_COLUMNS " FROM workflow_log WHERE instance = $1::bigint AND run = $2::bigint"                 \
-        " AND seq < $3::bigint" PG_LOG_FILTER " ORDER BY seq DESC LIMIT $4::bigint")                                   \
+        " AND seq < $3::bigint" PG_LOG_FILTER " ORDER BY seq DESC LIMIT $4::bigint"))                                  \
     QUERY(NEXT_DUE,                                                                                                    \
         "SELECT min(d.at) FROM unnest($1::text[]) AS w (workflow) CROSS JOIN LATERAL ("                                \
-        PG_NEXT(PG_RESUMABLE, "due_at", "$2::bigint") " UNION ALL " PG_NEXT(PG_STARTABLE, "due_at", "$2::bigint")      \
-        " UNION ALL " PG_NEXT(PG_LEASED, "locked_until", "$2::bigint") ") d")                                          \
+        PG_NEXT(PG_RESUMABLE, "due_at", "$2::bigint", "$3") " UNION ALL "                                              \
+        PG_NEXT(PG_STARTABLE, "due_at", "$2::bigint", "$3") " UNION ALL "                                              \
+        PG_NEXT(PG_LEASED, "locked_until", "$2::bigint", "$3") ") d")                                                  \
     QUERY(NEXT_DUE_SHARED,                                                                                             \
         "SELECT min(d.at) FROM unnest($1::text[], $2::text[]) AS w (workflow, owned) CROSS JOIN LATERAL ("             \
         PG_NEXT_OF_SHARE(PG_RESUMABLE, "due_at") " UNION ALL " PG_NEXT_OF_SHARE(PG_STARTABLE, "due_at") " UNION ALL "  \

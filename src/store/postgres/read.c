@@ -157,6 +157,12 @@ static pawl_status read_list(struct pw_store *store, const struct pw_call *call,
     return status;
 }
 
+/* The last parameter of a list that also ends by its payloads. */
+static void end_list(struct pw_call *call, size_t bytes_max)
+{
+    pw_call_integer(call, bytes_max > 0 && bytes_max < INT64_MAX ? (int64_t)bytes_max : INT64_MAX);
+}
+
 /* ---- Instances ----------------------------------------------------------------------------------------------- */
 
 static pawl_status read_one(struct pw_store *store, const struct pw_call *call, struct pw_arena *arena,
@@ -189,6 +195,59 @@ pawl_status pw_postgres_read_instance_by_key(struct pw_store *store, struct pw_a
     pw_call_init(&call, PW_PG_INSTANCE_BY_KEY);
     pw_call_integer(&call, key);
     return read_one(store, &call, arena, out_instance, error);
+}
+
+/* An instance and which of those wanted it is, from 1. */
+struct placed {
+    int64_t place;
+    struct pw_instance instance;
+};
+
+static void read_placed_row(struct pw_fields *fields, void *row)
+{
+    struct placed *placed = row;
+    placed->place = pw_field_integer(fields);
+    read_instance_row(fields, &placed->instance);
+}
+
+static void call_for_instances(struct pw_call *call, struct pw_columns *columns,
+                               const struct pw_instances_wanted *wanted)
+{
+    pw_call_init(call, wanted->keys != NULL ? PW_PG_INSTANCES_BY_KEY : PW_PG_INSTANCES_BY_ID);
+    for (size_t i = 0; i < wanted->count; i++) {
+        pw_columns_row(columns);
+        if (wanted->keys != NULL) {
+            pw_put_integer(columns, wanted->keys[i]);
+        } else {
+            pw_put_text(columns, wanted->workflows[i]);
+            pw_put_text(columns, wanted->ids[i]);
+        }
+    }
+    pw_call_columns(call, columns);
+}
+
+pawl_status pw_postgres_read_instances(struct pw_store *store, struct pw_arena *arena,
+                                       const struct pw_instances_wanted *wanted, struct pw_instance **out_rows,
+                                       struct pawl_error *error)
+{
+    struct pw_instance *instances = pw_arena_zero(arena, wanted->count * sizeof *instances + 1); /* not NULL for none */
+    struct pw_columns columns;
+    struct pw_call call;
+    void *rows = NULL;
+    size_t count = 0;
+    if (instances == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
+    *out_rows = instances;
+    if (wanted->count == 0)
+        return PAWL_OK;
+    pw_columns_init(&columns, arena);
+    call_for_instances(&call, &columns, wanted);
+    pawl_status status = read_list(store, &call, arena, sizeof(struct placed), read_placed_row, &rows, &count, error);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        const struct placed *placed = (const struct placed *)rows + i;
+        instances[placed->place - 1] = placed->instance;
+    }
+    return status;
 }
 
 /* An instance and the step that it is at. */
@@ -283,6 +342,7 @@ pawl_status pw_postgres_list_instances(struct pw_store *store, struct pw_arena *
     pw_call_size(&call, query->max);
     if (query->parent == 0 && query->has_status)
         pw_call_integer(&call, value);
+    end_list(&call, query->bytes_max);
     pawl_status status = read_list(store, &call, arena, sizeof **out_rows, read_instance_row, &rows, out_count, error);
     if (status == PAWL_OK)
         *out_rows = rows;
@@ -307,6 +367,7 @@ pawl_status pw_postgres_read_steps(struct pw_store *store, struct pw_arena *aren
     struct pw_call call;
     void *rows = NULL;
     begin_history(&call, query, PW_PG_STEPS_OLDEST, PW_PG_STEPS_NEWEST);
+    end_list(&call, query->bytes_max);
     pawl_status status = read_list(store, &call, arena, sizeof **out_rows, read_step_row, &rows, out_count, error);
     if (status == PAWL_OK)
         *out_rows = rows;
@@ -320,6 +381,7 @@ pawl_status pw_postgres_read_events(struct pw_store *store, struct pw_arena *are
     struct pw_call call;
     void *rows = NULL;
     begin_history(&call, query, PW_PG_EVENTS_OLDEST, PW_PG_EVENTS_NEWEST);
+    end_list(&call, query->bytes_max);
     pawl_status status = read_list(store, &call, arena, sizeof **out_rows, read_event_row, &rows, out_count, error);
     if (status == PAWL_OK)
         *out_rows = rows;
@@ -334,13 +396,34 @@ pawl_status pw_postgres_read_logs(struct pw_store *store, struct pw_arena *arena
     begin_history(&call, query, PW_PG_LOGS_OLDEST, PW_PG_LOGS_NEWEST);
     pw_call_integer(&call, query->has_level ? (int64_t)query->level : -1);
     pw_call_text(&call, query->category);
+    end_list(&call, query->bytes_max);
     pawl_status status = read_list(store, &call, arena, sizeof **out_rows, read_log_row, &rows, out_count, error);
     if (status == PAWL_OK)
         *out_rows = rows;
     return status;
 }
 
-static void begin_new_events(struct pw_call *call, int64_t instance, int64_t run, int64_t after_seq)
+pawl_status pw_postgres_read_event(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                   struct pw_text id, struct pw_event_row *out_event, bool *out_found,
+                                   struct pawl_error *error)
+{
+    struct pw_call call;
+    void *rows = NULL;
+    size_t count = 0;
+    pw_call_init(&call, PW_PG_EVENT_BY_ID);
+    pw_call_integer(&call, instance);
+    pw_call_integer(&call, run);
+    pw_call_text(&call, id);
+    pawl_status status = read_list(store, &call, arena, sizeof *out_event, read_event_row, &rows, &count, error);
+    *out_found = status == PAWL_OK && count > 0;
+    if (*out_found)
+        *out_event = *(struct pw_event_row *)rows;
+    return status;
+}
+
+/* No more is fetched than the arena may take: it says that it is over with what comes next. */
+static void begin_new_events(struct pw_call *call, int64_t instance, int64_t run, int64_t after_seq,
+                             const struct pw_arena *arena)
 {
     pw_call_init(call, PW_PG_EVENTS_NEW);
     pw_call_integer(call, instance);

@@ -108,12 +108,19 @@ pawl_status pw_find_due(struct pw_batch *batch, enum pw_query_name name, struct 
     return collect_due(batch, &query, dues);
 }
 
-static pawl_status claim_candidates(struct pw_batch *batch, const struct pw_op_claim *op, struct pw_rows *candidates,
+static bool is_full(const struct pw_op_claim *op, size_t max, const struct pw_rows *claims)
+{
+    return claims->count >= max || (op->bytes_max != 0 && op->bytes >= op->bytes_max);
+}
+
+static pawl_status claim_candidates(struct pw_batch *batch, struct pw_op_claim *op, struct pw_rows *candidates,
                                     size_t max, struct pw_rows *claims)
 {
+    size_t *bytes = op->bytes_max != 0 ? &op->bytes : NULL;
     pawl_status status = PAWL_OK;
     pw_sort_due(candidates);
-    for (size_t position = 0; position < candidates->count && claims->count < max && status == PAWL_OK; position++) {
+    for (size_t position = 0; position < candidates->count && !is_full(op, max, claims) && status == PAWL_OK;
+         position++) {
         int64_t instance = ((const struct pw_due *)candidates->rows)[position].key;
         bool exists = false;
         struct pw_claim *claim = pw_rows_add(claims);

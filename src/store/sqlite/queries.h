@@ -297,6 +297,9 @@
     QUERY(EVENTS_NEWEST,                                                                                               \
         "SELECT " EVENT_COLUMNS " FROM workflow_event WHERE instance = ?1 AND run = ?2 AND seq < ?3"                   \
         " ORDER BY seq DESC LIMIT ?4")                                                                                 \
+    QUERY(EVENT_BY_ID,                                                                                                 \
+        "SELECT " EVENT_COLUMNS " FROM workflow_event INDEXED BY workflow_event_id"                                    \
+        " WHERE instance = ?1 AND run = ?2 AND id = ?3")                                                               \
     QUERY(EVENTS_NEW,                                                                                                  \
         "SELECT " EVENT_COLUMNS " FROM workflow_event INDEXED BY workflow_event_new"                                   \
         " WHERE instance = ?1 AND run = ?2 AND seq > ?3 AND delivered_at IS NULL ORDER BY seq")                        \

@@ -132,6 +132,8 @@ typedef void read_row_fn(struct pw_query *query, struct pw_arena *arena, void *r
 struct reading {
     struct pw_sqlite *sqlite;
     struct pw_query query;
+    pw_row_bytes_fn *bytes_of; /* of a list that is bounded by these; else NULL */
+    size_t bytes_max;
 };
 
 static pawl_status begin(struct reading *reading, struct pw_store *store, enum pw_query_name name,
@@ -149,13 +151,16 @@ static pawl_status finish(struct reading *reading, struct pw_rows *rows, read_ro
                           struct pawl_error *error)
 {
     struct pw_query *query = &reading->query;
-    while (pw_query_step(query)) {
+    size_t bytes = 0;
+    while (!pw_page_is_full(rows->count, bytes, reading->bytes_max) && pw_query_step(query)) {
         void *row = pw_rows_add(rows);
         if (row == NULL) {
             query->code = SQLITE_NOMEM;
             break;
         }
         read_row(query, rows->arena, row);
+        if (reading->bytes_of != NULL)
+            bytes += reading->bytes_of(row);
     }
     pawl_status status = pw_query_end(query, error);
     pw_sqlite_give_reader(reading->sqlite, query->connection);
@@ -197,6 +202,25 @@ pawl_status pw_sqlite_read_instance_by_key(struct pw_store *store, struct pw_are
         return status;
     pw_bind_integer(&reading.query, key);
     return finish_instance(&reading, arena, out_instance, error);
+}
+
+/* A statement for each: nothing is sent anywhere, and each is found by its index. */
+pawl_status pw_sqlite_read_instances(struct pw_store *store, struct pw_arena *arena,
+                                     const struct pw_instances_wanted *wanted, struct pw_instance **out_rows,
+                                     struct pawl_error *error)
+{
+    struct pw_instance *instances = pw_arena_zero(arena, wanted->count * sizeof *instances + 1); /* not NULL for none */
+    pawl_status status = instances != NULL ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
+    for (size_t i = 0; i < wanted->count && status == PAWL_OK; i++) {
+        status =
+            wanted->keys != NULL
+                ? pw_sqlite_read_instance_by_key(store, arena, wanted->keys[i], &instances[i], error)
+                : pw_sqlite_read_instance(store, arena, wanted->workflows[i], wanted->ids[i], &instances[i], error);
+        if (status == PAWL_INSTANCE_NOT_FOUND)
+            status = PAWL_OK;
+    }
+    *out_rows = instances;
+    return status;
 }
 
 /* An instance and the step that it is at. */
@@ -294,6 +318,8 @@ pawl_status pw_sqlite_list_instances(struct pw_store *store, struct pw_arena *ar
     pw_bind_size(&reading.query, query->max);
     if (query->parent == 0 && query->has_status)
         pw_bind_integer(&reading.query, value);
+    reading.bytes_of = pw_instance_bytes;
+    reading.bytes_max = query->bytes_max;
     status = finish(&reading, &rows, read_instance_row, error);
     if (status == PAWL_OK) {
         *out_rows = rows.rows;
@@ -305,11 +331,14 @@ pawl_status pw_sqlite_list_instances(struct pw_store *store, struct pw_arena *ar
 /* ---- History ------------------------------------------------------------------------------------------------- */
 
 static pawl_status begin_history(struct reading *reading, struct pw_store *store, const struct pw_history_query *query,
-                                 enum pw_query_name oldest, enum pw_query_name newest, struct pawl_error *error)
+                                 enum pw_query_name oldest, enum pw_query_name newest, pw_row_bytes_fn *bytes_of,
+                                 struct pawl_error *error)
 {
     pawl_status status = begin(reading, store, query->newest_first ? newest : oldest, error);
     if (status != PAWL_OK)
         return status;
+    reading->bytes_of = bytes_of;
+    reading->bytes_max = query->bytes_max;
     pw_bind_integer(&reading->query, query->instance);
     pw_bind_integer(&reading->query, query->run);
     pw_bind_integer(&reading->query, page_start(query->after_seq, !query->newest_first));
@@ -365,6 +394,25 @@ pawl_status pw_sqlite_read_logs(struct pw_store *store, struct pw_arena *arena, 
         *out_rows = rows.rows;
         *out_count = rows.count;
     }
+    return status;
+}
+
+pawl_status pw_sqlite_read_event(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                 struct pw_text id, struct pw_event_row *out_event, bool *out_found,
+                                 struct pawl_error *error)
+{
+    struct pw_rows rows = { .arena = arena, .row_size = sizeof *out_event };
+    struct reading reading;
+    pawl_status status = begin(&reading, store, PW_QUERY_EVENT_BY_ID, error);
+    if (status != PAWL_OK)
+        return status;
+    pw_bind_integer(&reading.query, instance);
+    pw_bind_integer(&reading.query, run);
+    pw_bind_text(&reading.query, id);
+    status = finish(&reading, &rows, read_event_row, error);
+    *out_found = status == PAWL_OK && rows.count > 0;
+    if (*out_found)
+        *out_event = *(struct pw_event_row *)rows.rows;
     return status;
 }
 

@@ -68,6 +68,12 @@ pawl_status pw_sqlite_read_events(struct pw_store *store, struct pw_arena *arena
                                   struct pw_event_row **out_rows, size_t *out_count, struct pawl_error *error);
 pawl_status pw_sqlite_read_logs(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
                                 struct pw_log_row **out_rows, size_t *out_count, struct pawl_error *error);
+pawl_status pw_sqlite_read_event(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                 struct pw_text id, struct pw_event_row *out_event, bool *out_found,
+                                 struct pawl_error *error);
+pawl_status pw_sqlite_read_instances(struct pw_store *store, struct pw_arena *arena,
+                                     const struct pw_instances_wanted *wanted, struct pw_instance **out_rows,
+                                     struct pawl_error *error);
 pawl_status pw_sqlite_read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
                                       int64_t after_seq, struct pw_event_row **out_rows, size_t *out_count,
                                       struct pawl_error *error);

@@ -1,0 +1,37 @@
+/* page.c - see page.h. */
+#include "store/page.h"
+
+size_t pw_instance_bytes(const void *instance)
+{
+    const struct pw_instance *row = instance;
+    return row->params.size + row->output.size;
+}
+
+size_t pw_step_bytes(const void *step)
+{
+    return ((const struct pw_step_row *)step)->result.size;
+}
+
+size_t pw_event_bytes(const void *event)
+{
+    return ((const struct pw_event_row *)event)->payload.size;
+}
+
+size_t pw_log_bytes(const void *log)
+{
+    return ((const struct pw_log_row *)log)->data.size;
+}
+
+size_t pw_page_count(const void *rows, size_t row_size, size_t count, pw_row_bytes_fn *bytes_of, size_t page_size,
+                     size_t bytes_max, size_t *out_bytes)
+{
+    size_t given = 0, bytes = 0;
+    for (; given < count && given < page_size; given++) {
+        size_t more = bytes_of((const char *)rows + given * row_size);
+        if (pw_page_is_full(given + 1, bytes + more, bytes_max))
+            break;
+        bytes += more;
+    }
+    *out_bytes = bytes;
+    return given;
+}
