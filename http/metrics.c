@@ -191,6 +191,12 @@ static void add_runner(struct pw_http_text *out, pawl_runner *runner)
     add_single(out, "pawl_runner_turns_total", "counter", "Turns taken by this process's runner.", stats.turns);
     add_single(out, "pawl_runner_in_flight", "gauge", "Runs that it holds now.", stats.in_flight);
     add_single(out, "pawl_runner_cached_bytes", "gauge", "Memory of recent runs that it keeps.", stats.cached_bytes);
+    add_single(out, "pawl_runner_threads_blocked", "gauge", "Threads that calls which do not return keep now.",
+               stats.threads_blocked);
+    add_family(out, "pawl_runner_calls_blocked_total", "counter",
+               "Calls that did not return in time: workflow code outside a step, and bodies past their timeout.");
+    add_labelled(out, "pawl_runner_calls_blocked_total", "of", "workflow", stats.code_blocked);
+    add_labelled(out, "pawl_runner_calls_blocked_total", "of", "step", stats.bodies_blocked);
 }
 
 /* ---- This handler ------------------------------------------------------------------------------------------------ */

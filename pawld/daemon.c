@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "address.h"
+#include "blocked.h"
 #include "log.h"
 #include "notify.h"
 #include "patience.h"
@@ -199,6 +200,8 @@ static pawl_status open_runners(struct daemon *daemon, struct pawl_error *error)
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     options.workers = (int32_t)settings->workers;
     options.in_flight_max = (int32_t)settings->in_flight;
+    options.code_ms_max = settings->code_ms;
+    options.blocked_max = (int32_t)settings->blocked_threads;
     pawl_status status = pawl_runner_open(daemon->engine, &options, &daemon->runner, error);
     if (status == PAWL_OK && settings->allow_tick && settings->workers > 0)
         status = pawl_runner_open(daemon->engine, &options, &daemon->ticker, error);

@@ -57,6 +57,8 @@ const struct setting settings_table[] = {
     { NULL, "limits.waitMs", SETTING_INT, AT(wait_ms), 1, DAY_MS, NULL },
     { NULL, "limits.requestMs", SETTING_INT, AT(request_ms), 100, DAY_MS, NULL },
     { NULL, "limits.idleMs", SETTING_INT, AT(idle_ms), 100, DAY_MS, NULL },
+    { NULL, "limits.codeMs", SETTING_INT, AT(code_ms), 100, DAY_MS, NULL },
+    { NULL, "limits.blockedThreads", SETTING_INT, AT(blocked_threads), 1, 10000, NULL },
 };
 #undef AT
 const size_t settings_count = sizeof settings_table / sizeof settings_table[0];

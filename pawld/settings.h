@@ -37,8 +37,10 @@ struct settings {
     int64_t workers; /* 0: none; ticks and other processes do the work */
     int64_t in_flight, drain_ms, webhook_parallelism;
     int64_t threads, connections, streams, wait_ms, request_ms, idle_ms; /* of the server; 0: its default */
-    int64_t body_bytes, header_bytes, steps, payload_bytes;
-    double rate_limit; /* requests a second for each token; 0: none */
+    int64_t body_bytes, header_bytes, steps, waits, payload_bytes, unread_events;
+    int64_t memory_bytes;             /* 0: the engine's default */
+    int64_t code_ms, blocked_threads; /* of the runner; 0: its default */
+    double rate_limit;                /* requests a second for each token; 0: none */
     struct webhook_settings webhooks[WEBHOOKS_MAX];
     size_t webhook_count;
     struct function_settings functions[FUNCTIONS_MAX];

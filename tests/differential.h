@@ -53,9 +53,10 @@ struct trial {
     size_t subject_count;
     struct delivery deliveries[DELIVERIES_MAX];
     size_t delivery_count;
-    bool is_over[SUBJECTS_MAX]; /* the run that the subject was seen in, by what the batch does */
-    bool uses_up;               /* hooks have few attempts; then claims take all, see make_hook_claim() */
-    int64_t numbers;            /* of whatever needs an id of its own */
+    bool is_over[SUBJECTS_MAX];          /* the run that the subject was seen in, by what the batch does */
+    bool uses_up;                        /* hooks have few attempts; then claims take all, see make_hook_claim() */
+    int64_t numbers;                     /* of whatever needs an id of its own */
+    int64_t except[SIDES][SUBJECTS_MAX]; /* instances that no share has */
     struct pw_lease leases[SIDES][UNITS_MAX * OPS_MAX][2];
     size_t lease_sets;
 };
@@ -68,6 +69,6 @@ void trial_make_ids(struct trial *trial);
 /* Units for all sides, from the same chance.  Returns how many there are for each. */
 size_t trial_make_batch(struct trial *trial);
 /* What claims and the next due time are asked for. */
-struct pw_share trial_share(const struct trial *trial);
+struct pw_share trial_share(struct trial *trial, size_t side);
 
 #endif

@@ -264,12 +264,16 @@ static void make_task_op(struct trial *trial, struct pw_unit *unit, const struct
     }
 }
 
-struct pw_share trial_share(const struct trial *trial)
+struct pw_share trial_share(struct trial *trial, size_t side)
 {
-    return (struct pw_share){ .owned = trial->owned, .grace_ms = 150 };
+    struct pw_share share = { .owned = trial->owned, .grace_ms = 150, .except = trial->except[side] };
+    for (size_t i = 0; i < trial->subject_count; i++)
+        if ((i + trial->seed) % 5 == 0)
+            trial->except[side][share.except_count++] = trial->subjects[i].key[side];
+    return share;
 }
 
-static void make_claim(struct trial *trial, struct pw_unit *unit)
+static void make_claim(struct trial *trial, struct pw_unit *unit, size_t side)
 {
     struct pw_op_claim *op = &add(unit, PW_OP_CLAIM)->as.claim;
     op->workflows = trial->workflows;
@@ -398,7 +402,7 @@ static void make_unit(struct trial *trial, struct pw_unit *unit, size_t side)
     pw_unit_init(unit);
     int64_t kind = trial_below(trial, 8);
     if (kind == 0) {
-        make_claim(trial, unit);
+        make_claim(trial, unit, side);
         return;
     }
     if (kind == 1) {

@@ -262,6 +262,9 @@ int64_t store_model_due_for(const struct pw_instance *instance, const struct pw_
                             const struct pw_share *share)
 {
     int64_t since_ms = store_model_due_since(instance);
+    for (size_t i = 0; share != NULL && i < share->except_count; i++)
+        if (share->except[i] == instance->key)
+            return INT64_MAX;
     for (size_t i = 0; i < count && since_ms < INT64_MAX; i++) {
         if (!pw_text_equal(workflows[i], instance->workflow))
             continue;

@@ -263,7 +263,7 @@ static void a_race_is_not_decided_while_a_pause_keeps_its_losers_from_being_walk
 /* ---- The watchdog and a race that is won -------------------------------------------------------------------------------- */
 
 /* Fails or gives up on what is late when the first body is; `live` runs beside it, or is NULL. */
-static int32_t expire(struct story *story, pawl_attempt *live)
+static enum pw_given_up expire(struct story *story, pawl_attempt *live)
 {
     int64_t now_ms = pawl_attempt_deadline_ms(story->late) + 1;
     hand_advance_ms(story->hand, now_ms - pawl_now_ms(story->hand->engine));
@@ -294,7 +294,7 @@ static pawl_status outlive_the_late_one(struct story *story, pawl_lane *lane)
     assert_int_equal(recall_with(lane, "live", HOUR_MS, &answer), PAWL_OK);
     assert_int_equal(answer.kind, PAWL_ANSWER_RUN);
     let_the_event_win(story, lane);
-    assert_int_equal(expire(story, answer.attempt), 0);
+    assert_int_equal(expire(story, answer.attempt), PW_GIVEN_UP_NOT);
     hand_advance_ms(story->hand, DELAY_MS);
     return pawl_attempt_complete(answer.attempt, NULL, 0);
 }
@@ -343,7 +343,7 @@ static pawl_status nap_and_stand_still(struct story *story, pawl_lane *lane)
         return status;
     story->late = answer.attempt;
     let_the_event_win(story, lane);
-    assert_int_equal(expire(story, NULL), 2); /* the turn is given up */
+    assert_int_equal(expire(story, NULL), PW_GIVEN_UP_CLOSED);
     return pawl_attempt_complete(answer.attempt, NULL, 0);
 }
 
@@ -386,7 +386,7 @@ static pawl_status be_late_behind_a_refusal(struct story *story, pawl_lane *lane
     end_change(story, story->changing);
     hand_commit(story->hand);
     assert_int_equal(lane->turn->rejections, 1);
-    assert_true(expire(story, NULL) > 0);
+    assert_int_equal(expire(story, NULL), PW_GIVEN_UP_CLOSED);
     hand_commit(story->hand);
     return pawl_attempt_complete(answer.attempt, NULL, 0);
 }
@@ -423,6 +423,45 @@ static void a_race_that_is_won_stays_won_when_a_late_loser_is_given_up(void **st
     expect_abandoned(hand, "late", 1);
 }
 
+/* The second branch says a line and wins, while the body of the first outlives its timeout. */
+static pawl_status late_against_speaker(pawl_lane *lane, size_t position, void *user)
+{
+    struct story *story = user;
+    struct pawl_answer answer;
+    if (position == 1)
+        return pawl_lane_log(lane, NULL, PAWL_LOG_INFO, NULL, "first", NULL, 0);
+    pawl_status status = recall_with(lane, "late", TIMEOUT_MS, &answer);
+    if (status != PAWL_OK || answer.kind != PAWL_ANSWER_RUN)
+        return status;
+    story->late = answer.attempt;
+    assert_true(pw_fork_help(lane->turn->races));
+    assert_int_equal(expire(story, NULL), PW_GIVEN_UP_CLOSED);
+    hand_commit(story->hand);
+    return pawl_attempt_complete(answer.attempt, NULL, 0);
+}
+
+/* The watchdog recorded the race without the line, and the next turn took the line for one that was recorded. */
+static void what_the_winner_said_is_recorded_with_a_race_that_the_watchdog_decides(void **state)
+{
+    struct hand *hand = *state;
+    struct story story = { .hand = hand, .runner = hand->runner, .winner = 1 };
+    struct pawl_history_options with_logs = PAWL_HISTORY_OPTIONS_INIT;
+    struct pawl_history history;
+    size_t fresh = 0;
+    hand_create(hand, "r");
+    assert_int_equal(carry(&story, 2, late_against_speaker), PAWL_SUSPENDED);
+    hand_commit(hand);
+
+    assert_int_equal(carry(&story, 2, late_against_speaker), PAWL_OK);
+
+    with_logs.include_logs = true;
+    assert_ok(pawl_get_history(hand->engine, hand->scope, "polled", "r", &with_logs, &history, &hand->error),
+              hand->error);
+    for (size_t i = 0; i < history.log_count; i++)
+        fresh += strcmp(history.logs[i].message, "first") == 0 && !history.logs[i].is_replay;
+    assert_int_equal(fresh, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, hand_set_up, hand_tear_down)
 
 int main(void)
@@ -435,6 +474,7 @@ int main(void)
         TEST(a_race_with_a_late_loser_and_a_live_one_is_recorded_once),
         TEST(the_watchdog_decides_no_race_while_the_store_may_refuse_a_losers_change),
         TEST(a_race_that_is_won_stays_won_when_a_late_loser_is_given_up),
+        TEST(what_the_winner_said_is_recorded_with_a_race_that_the_watchdog_decides),
     };
     return cmocka_run_group_tests_name("regressions of races", tests, NULL, NULL);
 }

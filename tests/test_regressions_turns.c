@@ -42,7 +42,7 @@ static void fail_run(struct hand *hand, pawl_turn *turn)
 }
 
 /* The watchdog comes by when the attempt is late; `live` runs beside it, or is NULL. */
-static int32_t expire(struct hand *hand, pawl_attempt *late, pawl_attempt *live)
+static enum pw_given_up expire(struct hand *hand, pawl_attempt *late, pawl_attempt *live)
 {
     int64_t now_ms = pawl_attempt_deadline_ms(late) + 1;
     hand_advance_ms(hand, now_ms - pawl_now_ms(hand->engine));
@@ -138,7 +138,7 @@ static void a_timeout_whose_change_is_refused_is_recorded_all_the_same(void **st
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(recall_once(pawl_turn_lane(turn), "work", &answer), PAWL_OK);
     assert_int_equal(pawl_attempt_sql(answer.attempt, PAWL_WITH_FAILURE, change, NULL, 0), PAWL_OK);
-    assert_int_equal(expire(hand, answer.attempt, NULL), 1);
+    assert_int_equal(expire(hand, answer.attempt, NULL), PW_GIVEN_UP_CLOSED);
     hand_commit(hand);
     assert_int_equal(pawl_attempt_complete(answer.attempt, NULL, 0), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
@@ -166,7 +166,7 @@ static void what_was_refused_before_the_watchdog_came_is_recorded_too(void **sta
     assert_int_equal(pawl_attempt_complete(changing.attempt, NULL, 0), PAWL_OK);
     hand_commit(hand);
     assert_int_equal(turn->rejections, 1);
-    assert_int_equal(expire(hand, late.attempt, NULL), 1);
+    assert_int_equal(expire(hand, late.attempt, NULL), PW_GIVEN_UP_CLOSED);
     hand_commit(hand);
     assert_int_equal(pawl_attempt_complete(late.attempt, NULL, 0), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
@@ -183,7 +183,7 @@ static pawl_status wait_or_be_late(pawl_lane *lane, size_t position, void *user)
     if (position == 0)
         return wait_for(lane, "go");
     assert_int_equal(pawl_recall_step(lane, "late", strlen("late"), &policy, &answer), PAWL_OK);
-    assert_int_equal(expire(user, answer.attempt, NULL), 2);
+    assert_int_equal(expire(user, answer.attempt, NULL), PW_GIVEN_UP_CLOSED);
     return pawl_attempt_complete(answer.attempt, NULL, 0);
 }
 
@@ -224,7 +224,7 @@ static pawl_status be_late_or_wait(pawl_lane *lane, size_t position, void *user)
     pawl_status status = recall_once(lane, "late", &answer);
     if (status != PAWL_OK || answer.kind != PAWL_ANSWER_RUN)
         return status != PAWL_OK ? status : PAWL_FAILED;
-    assert_int_equal(expire(together->hand, answer.attempt, together->live), 0);
+    assert_int_equal(expire(together->hand, answer.attempt, together->live), PW_GIVEN_UP_NOT);
     return pawl_attempt_complete(answer.attempt, NULL, 0);
 }
 

@@ -66,6 +66,40 @@ static void a_runner_that_gets_no_thread_says_so_and_can_be_started_later(void *
     running_close(&running);
 }
 
+static pawl_status block(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)params;
+    (void)out_result;
+    return gate_pass(pawl_run_user(run)) ? PAWL_OK : PAWL_FAILED;
+}
+
+static void a_worker_that_the_system_refuses_to_start_in_place_of_a_blocked_one_is_started_later(void **state)
+{
+    struct running running;
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+    struct gate gate;
+    atomic_int bodies = 0;
+    (void)state;
+    options.workers = 1;
+    options.code_ms_max = 200;
+    gate_init(&gate);
+    running_open(&running, false);
+    running_register(&running, "block", block, &gate);
+    running_register(&running, "w", one_step, &bodies);
+    running_start(&running, &options);
+    running_create(&running, "block", "i");
+    gate_await(&gate, 1);
+
+    atomic_store(&refused_thread, 1);
+    running_create(&running, "w", "i");
+    (void)running_await(&running, "w", "i", PAWL_COMPLETE);
+
+    assert_int_equal(atomic_load(&refused_thread), 0);
+    gate_open(&gate);
+    running_close(&running);
+    gate_clear(&gate);
+}
+
 /* ---- A store in trouble ------------------------------------------------------------------------------------------------ */
 
 static struct pw_store_ops ops;
@@ -481,6 +515,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_runner_that_gets_no_thread_says_so_and_can_be_started_later),
+        cmocka_unit_test(a_worker_that_the_system_refuses_to_start_in_place_of_a_blocked_one_is_started_later),
         cmocka_unit_test(C8_a_started_runner_that_cannot_claim_tries_again),
         cmocka_unit_test(C8_a_run_that_the_store_fails_is_put_off_for_longer_up_to_16_seconds),
         cmocka_unit_test(a_run_that_is_due_and_locked_is_not_claimed_again_and_again),

@@ -197,6 +197,188 @@ static void the_next_due_time_is_the_earliest_task_or_lease(void **state)
     assert_int_equal(next_due(fixture, both, 2), FIXTURE_NOW_MS);
 }
 
+static size_t claim_but_for(struct fixture *fixture, const struct pw_share *share, size_t max,
+                            struct pw_claim *out_first)
+{
+    fixture_clear_units(fixture);
+    struct pw_op_claim *op = &add(fixture_unit(fixture), PW_OP_CLAIM)->as.claim;
+    *op = (struct pw_op_claim){ .workflows = &order,
+                                .workflow_count = 1,
+                                .share = *share,
+                                .max = max,
+                                .owner = FIXTURE_OWNER,
+                                .lease_ms = FIXTURE_LEASE_MS };
+    fixture_apply(fixture); /* the answer lives until the units are cleared */
+    assert_int_equal(fixture->units[0].status, PAWL_OK);
+    if (op->claim_count > 0)
+        *out_first = op->claims[0];
+    return op->claim_count;
+}
+
+/* One to begin, one to go on with and one whose lease is over, each before those that are not left out. */
+static void what_a_share_leaves_out_is_neither_claimed_nor_due(void **state)
+{
+    struct fixture *fixture = *state;
+    char shards[PW_SHARD_COUNT];
+    memset(shards, '0', sizeof shards);
+    const struct pw_text none = { shards, sizeof shards };
+    const int64_t except[] = {
+        create_held(fixture, "order", "expired").instance, create_instance(fixture, "order", "run").instance,
+        park(fixture, create_instance(fixture, "order", "wake"), PW_TASK_WAITING, PW_TASK_WAKE, FIXTURE_NOW_MS + 1)
+            .instance
+    };
+    const struct pw_share shares[] = { { .except = except, .except_count = 3 },
+                                       { .owned = &none, .grace_ms = 1, .except = except, .except_count = 3 } };
+    fixture->now_ms += FIXTURE_LEASE_MS + 100;
+    (void)create_instance(fixture, "order", "other");
+    fixture->now_ms += 100;
+    for (size_t i = 0; i < 2; i++) {
+        int64_t at_ms = 0;
+        struct pw_claim first;
+        assert_int_equal(claim_but_for(fixture, &shares[i], 1, &first), 1);
+        assert_text(first.id, "other");
+        assert_int_equal(claim_but_for(fixture, &shares[i], 10, &first), 0);
+        assert_int_equal(
+            fixture->store->ops->next_due(fixture->store, &order, 1, &shares[i], PW_EVER, &at_ms, &fixture->error),
+            PAWL_OK);
+        assert_int_equal(at_ms, fixture->now_ms + FIXTURE_LEASE_MS + shares[i].grace_ms); /* the other's lease */
+        fixture->now_ms += FIXTURE_LEASE_MS + 100;
+    }
+    struct pw_share all = { .except = except, .except_count = 2 };
+    struct pw_claim first;
+    assert_int_equal(claim_but_for(fixture, &all, 10, &first), 2);
+    assert_text(first.id, "wake");
+}
+
+/* ---- Runners that live ------------------------------------------------------------------------------------------------- */
+
+/* SQLite alone: PostgreSQL's leases end by the database's clock, and its runners are heard of otherwise. */
+static bool watches(const struct fixture *fixture)
+{
+    return fixture->place.store != STORE_IN_POSTGRES;
+}
+
+static void announce(struct fixture *fixture, int64_t owner)
+{
+    assert_int_equal(fixture->store->ops->announce(fixture->store, owner, &fixture->error), PAWL_OK);
+}
+
+static void a_fence_renews_the_lease_when_it_holds(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a"), lost = at;
+    fixture->now_ms += FIXTURE_LEASE_MS - 1;
+    add_fence(fixture_unit(fixture), at)->lease_ms = 5 * FIXTURE_LEASE_MS;
+    fixture_apply_all(fixture);
+    assert_int_equal(read_key(fixture, at.instance).task.locked_until_ms, fixture->now_ms + 5 * FIXTURE_LEASE_MS);
+    lost.epoch--;
+    add_fence(fixture_unit(fixture), lost)->lease_ms = 9 * FIXTURE_LEASE_MS;
+    fixture_apply(fixture);
+    assert_int_equal(fixture->units[0].status, PAWL_CONFLICT);
+    assert_int_equal(read_key(fixture, at.instance).task.locked_until_ms, fixture->now_ms + 5 * FIXTURE_LEASE_MS);
+}
+
+static void an_expired_lease_of_a_runner_that_lives_is_taken_when_it_was_seen_for_a_lease(void **state)
+{
+    struct fixture *fixture = *state;
+    if (!watches(fixture))
+        return;
+    announce(fixture, FIXTURE_OWNER);
+    struct pw_fence at = create_held(fixture, "order", "a");
+    fixture->now_ms += FIXTURE_LEASE_MS;
+    assert_int_equal(next_due(fixture, &order, 1), fixture->now_ms);
+    assert_int_equal(claim(fixture, 10)->claim_count, 0);
+    assert_int_equal(next_due(fixture, &order, 1), fixture->now_ms + FIXTURE_LEASE_MS);
+    fixture->now_ms += FIXTURE_LEASE_MS - 1;
+    assert_int_equal(claim(fixture, 10)->claim_count, 0);
+    assert_int_equal(next_due(fixture, &order, 1), fixture->now_ms + 1);
+    fixture->now_ms++;
+    assert_int_equal(next_due(fixture, &order, 1), FIXTURE_NOW_MS + FIXTURE_LEASE_MS);
+    assert_int_equal(claim(fixture, 10)->claim_count, 1);
+    assert_int_equal(try_fence(fixture, at), PAWL_CONFLICT);
+    fixture->store->ops->withdraw(fixture->store, FIXTURE_OWNER);
+}
+
+static void a_runner_that_is_gone_loses_its_leases_when_they_expire(void **state)
+{
+    struct fixture *fixture = *state;
+    announce(fixture, FIXTURE_OWNER);
+    (void)create_held(fixture, "order", "a");
+    fixture->store->ops->withdraw(fixture->store, FIXTURE_OWNER);
+    fixture->now_ms += FIXTURE_LEASE_MS;
+    assert_int_equal(claim(fixture, 10)->claim_count, 1);
+}
+
+static void a_renewal_is_seen_and_the_watch_begins_anew(void **state)
+{
+    struct fixture *fixture = *state;
+    if (!watches(fixture))
+        return;
+    announce(fixture, FIXTURE_OWNER);
+    struct pw_fence at = create_held(fixture, "order", "a");
+    for (int i = 0; i < 5; i++) {
+        fixture->now_ms += FIXTURE_LEASE_MS;
+        assert_int_equal(claim(fixture, 10)->claim_count, 0);
+        fixture->now_ms += FIXTURE_LEASE_MS - 1;
+        add_fence(fixture_unit(fixture), at)->lease_ms = FIXTURE_LEASE_MS;
+        fixture_apply_all(fixture);
+    }
+    fixture->store->ops->withdraw(fixture->store, FIXTURE_OWNER);
+}
+
+/* Whoever reaps sees all leases, so that nobody has to begin to look when they expire. */
+static void a_lease_that_reaping_saw_is_taken_when_it_expires(void **state)
+{
+    struct fixture *fixture = *state;
+    announce(fixture, FIXTURE_OWNER);
+    (void)create_held(fixture, "order", "a");
+    (void)add(fixture_unit(fixture), PW_OP_REAP);
+    fixture_apply_all(fixture);
+    fixture->now_ms += FIXTURE_LEASE_MS;
+    assert_int_equal(claim(fixture, 10)->claim_count, 1);
+    fixture->store->ops->withdraw(fixture->store, FIXTURE_OWNER);
+}
+
+static void a_pause_of_a_runner_that_lives_waits_for_it(void **state)
+{
+    struct fixture *fixture = *state;
+    if (!watches(fixture))
+        return;
+    announce(fixture, FIXTURE_OWNER);
+    struct pw_fence at = create_held(fixture, "order", "a");
+    add_pause(fixture_unit(fixture), at, true);
+    fixture_apply_all(fixture);
+    fixture->now_ms += FIXTURE_LEASE_MS;
+    assert_int_equal(claim(fixture, 10)->claim_count, 0);
+    assert_true(read_key(fixture, at.instance).task.processing);
+    fixture->now_ms += FIXTURE_LEASE_MS;
+    assert_int_equal(claim(fixture, 10)->claim_count, 0);
+    assert_int_equal(read_key(fixture, at.instance).task.status, PW_TASK_PAUSED);
+    fixture->store->ops->withdraw(fixture->store, FIXTURE_OWNER);
+}
+
+static void what_is_watched_counts_as_leased(void **state)
+{
+    struct fixture *fixture = *state;
+    if (!watches(fixture))
+        return;
+    announce(fixture, FIXTURE_OWNER);
+    (void)create_held(fixture, "order", "a");
+    (void)create_instance(fixture, "order", "b");
+    fixture->now_ms += FIXTURE_LEASE_MS;
+    struct pw_op *op = add(fixture_unit(fixture), PW_OP_CLAIM);
+    op->as.claim = (struct pw_op_claim){ .workflows = &order,
+                                         .workflow_count = 1,
+                                         .max = 10,
+                                         .leased_max = 1,
+                                         .owner = FIXTURE_OWNER + 1,
+                                         .lease_ms = FIXTURE_LEASE_MS };
+    fixture_apply(fixture);
+    assert_int_equal(fixture->units[0].status, PAWL_OK);
+    assert_int_equal(op->as.claim.claim_count, 0);
+    fixture->store->ops->withdraw(fixture->store, FIXTURE_OWNER);
+}
+
 /* clang-format off */
 #define TESTS(TEST)                                                                                                    \
     TEST(a_due_task_is_claimed_once)                                                                                   \

@@ -46,6 +46,8 @@ enum {
     PW_LEASE_MS_DEFAULT = 30000,
     PW_LEASE_MS_MIN = 100,
     PW_POLL_MS_DEFAULT = 200,
+    PW_CODE_MS_DEFAULT = 60000, /* workflow code between two durable calls */
+    PW_BLOCKED_DEFAULT = 64,    /* threads that such code and late bodies may keep */
     PW_LOOK_AT_JOB_MS = 60000,
     PW_LOOK_AGAIN_MS = 1000, /* at what another process may have changed */
     PW_BUSY_MS_DEFAULT = 10000,

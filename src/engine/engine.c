@@ -169,6 +169,7 @@ pawl_status pw_engine_open(const struct pawl_options *given, pw_store_wrap_fn *w
         return pw_error_plain(error, PAWL_NOMEM);
     pthread_mutex_init(&engine->lock, NULL);
     pthread_rwlock_init(&engine->local_lock, NULL);
+    pthread_mutex_init(&engine->blocked.lock, NULL);
     pw_watches_init(&engine->watches);
     engine->limits = options.limits;
     pw_budget_init(&engine->memory, options.memory_bytes_max);
@@ -205,6 +206,8 @@ void pawl_close(pawl_engine *engine)
     free(engine->list);
     pw_arena_clear(&engine->arena);
     pw_watches_clear(&engine->watches);
+    pw_writable_clear(&engine->writable);
+    pthread_mutex_destroy(&engine->blocked.lock);
     pthread_rwlock_destroy(&engine->local_lock);
     pthread_mutex_destroy(&engine->lock);
     free(engine);
@@ -532,6 +535,7 @@ void pw_engine_leave(pawl_engine *engine, struct pw_peer *peer)
 
 void pw_engine_revoke(pawl_engine *engine, int64_t instance, int64_t run)
 {
+    pw_blocked_let_in(&engine->blocked, instance, run);
     pthread_rwlock_rdlock(&engine->local_lock);
     for (struct pw_peer *peer = engine->peers; peer != NULL; peer = peer->next)
         peer->revoke(peer->runner, instance, run);

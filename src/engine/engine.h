@@ -10,6 +10,7 @@
 #include "base/budget.h"
 #include "base/table.h"
 #include "commit/commit.h"
+#include "engine/blocked.h"
 #include "engine/stats.h"
 #include "engine/watch.h"
 #include "pawl/engine.h"
@@ -91,6 +92,8 @@ struct pawl_engine {
     const struct pw_recorder *recorder; /* or NULL; set before anything runs */
     struct pw_watches watches;
     struct pw_stats stats;
+    struct pw_writable writable;
+    struct pw_blocked blocked;
     struct pw_hooks *_Atomic hooks; /* or NULL; see engine/hooks.h */
 
     pthread_mutex_t lock; /* guards what follows */
@@ -117,7 +120,8 @@ pawl_status pw_engine_open(const struct pawl_options *options, pw_store_wrap_fn 
 bool pw_options_copy(void *known, size_t known_size, const void *given);
 
 /* Units go to the committer by these two: what else has to be recorded with them is added here.  A unit for which that
- * fails is answered with PAWL_NOMEM, as if it had been refused.  See pw_commit_run() and pw_commit_send(). */
+ * fails is answered with PAWL_NOMEM, as if it had been refused.  See pw_commit_run() and pw_commit_send().  Who sends does
+ * not wait: where there is no room (C6 of commit.h) the unit is answered at once, PAWL_STORE_UNAVAILABLE. */
 pawl_status pw_engine_run(pawl_engine *engine, struct pw_unit *unit);
 void pw_engine_send(pawl_engine *engine, struct pw_unit *unit);
 

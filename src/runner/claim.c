@@ -52,6 +52,16 @@ struct pw_text *pw_runner_names(pawl_engine *engine, enum pw_names which, size_t
     return names;
 }
 
+/* All but the runs whose code has not come back yet.  False when memory is out. */
+bool pw_runner_share_all(pawl_runner *runner, struct pw_arena *arena, struct pw_share *out_share)
+{
+    int64_t *except;
+    *out_share = (struct pw_share){ .owned = NULL };
+    bool complete = pw_blocked_instances(&runner->engine->blocked, arena, &except, &out_share->except_count);
+    out_share->except = except;
+    return complete;
+}
+
 /* Workflows cannot come any more once a runner was started, so the view is of the same ones. */
 static void take_own(const pawl_runner *runner, size_t count, struct pw_share *share)
 {
@@ -67,7 +77,9 @@ pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_c
     struct pw_text *names =
         pw_runner_names(runner->engine, what == PW_CLAIM_POLLED ? PW_NAMES_POLLED : PW_NAMES_FREE, &count);
     bool reaping = what == PW_CLAIM_ALL || what == PW_CLAIM_POLLED;
-    bool complete = !reaping || pw_unit_add(unit, PW_OP_REAP) != NULL;
+    struct pw_share share;
+    bool complete =
+        pw_runner_share_all(runner, &unit->arena, &share) && (!reaping || pw_unit_add(unit, PW_OP_REAP) != NULL);
     struct pw_op *op = pw_unit_add(unit, PW_OP_CLAIM);
     pawl_status status = PAWL_NOMEM;
     if (names != NULL && complete && op != NULL) {
@@ -95,7 +107,7 @@ pawl_status pw_runner_claim_limited(pawl_runner *runner, struct pw_unit *unit, s
 {
     struct pw_share share;
     struct pw_op *op = pw_unit_add(unit, PW_OP_CLAIM);
-    if (op == NULL)
+    if (op == NULL || !pw_runner_share_all(runner, &unit->arena, &share))
         return PAWL_NOMEM;
     op->as.claim = (struct pw_op_claim){ .workflows = &name,
                                          .workflow_count = 1,
@@ -116,10 +128,16 @@ pawl_status pw_runner_next_due(pawl_runner *runner, int64_t after_ms, int64_t *o
     struct pw_store *store = runner->engine->store;
     size_t count;
     struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_FREE, &count);
-    if (names == NULL)
-        return pw_error_plain(error, PAWL_NOMEM);
-    struct pw_share share = share_of(runner, count);
-    pawl_status status = store->ops->next_due(store, names, count, &share, after_ms, out_at_ms, error);
+    struct pw_arena arena = { 0 };
+    struct pw_share share;
+    pawl_status status = PAWL_OK;
+    if (names == NULL || !pw_runner_share_all(runner, &arena, &share))
+        status = pw_error_plain(error, PAWL_NOMEM);
+    if (status == PAWL_OK) {
+        take_own(runner, count, &share);
+        status = pw_ops(store)->next_due(store, names, count, &share, after_ms, out_at_ms, error);
+    }
+    pw_arena_clear(&arena);
     free(names);
     return status;
 }
@@ -151,7 +169,8 @@ pawl_status pw_runner_next_wake(pawl_runner *runner, int64_t *out_at_ms, struct 
     int64_t at_ms = INT64_MAX, due_at_ms;
     struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_UNLIMITED, &count);
     struct pw_text *limited = pw_runner_names(runner->engine, PW_NAMES_LIMITED, &limited_count);
-    pawl_status status = names != NULL && limited != NULL ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
+    bool complete = names != NULL && limited != NULL && pw_runner_share_all(runner, &arena, &all);
+    pawl_status status = complete ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
     if (status == PAWL_OK)
         status = pw_ops(store)->next_due(store, names, count, &all, PW_EVER, &at_ms, error);
     for (size_t i = 0; status == PAWL_OK && i < limited_count; i++) {

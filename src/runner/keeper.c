@@ -19,7 +19,7 @@ static int64_t least(int64_t one, int64_t other)
 /* With the lock held. */
 static int64_t room(const pawl_runner *runner)
 {
-    if (atomic_load(&runner->stopping))
+    if (atomic_load(&runner->stopping) || pw_runner_is_full(runner) || pw_budget_is_short(&runner->engine->memory))
         return 0;
     return least(runner->window - runner->fresh, runner->options.in_flight_max - runner->held_count) - runner->reserved;
 }
@@ -40,7 +40,7 @@ static bool has_live(const pawl_runner *runner, pawl_turn *turn)
         if (attempt->turn == turn && !attempt->expired)
             return true;
     }
-    return false;
+    return pw_turn_has_live_code(turn);
 }
 
 /* With the lock held: a turn with an attempt to fail, or one that only such attempts keep from going on. */
@@ -58,16 +58,8 @@ static pawl_turn *find_expired(const pawl_runner *runner, int64_t now_ms)
 static void expire_attempts(pawl_runner *runner, int64_t now_ms)
 {
     pawl_turn *turn;
-    while ((turn = find_expired(runner, now_ms)) != NULL) {
-        int32_t blocked = pw_turn_expire(turn, runner->attempts, now_ms);
-        if (turn->definition->advance == NULL)
-            continue; /* driven by hand: no worker of ours is blocked */
-        /* A body that began just as its turn was given up comes here later, and blocks no more than were counted. */
-        turn->spares += blocked;
-        runner->spares += blocked;
-        for (int32_t i = 0; i < blocked; i++)
-            (void)pw_runner_spawn(runner);
-    }
+    while ((turn = find_expired(runner, now_ms)) != NULL)
+        pw_runner_expire(runner, turn, now_ms);
 }
 
 /* Branches whose wait is over while the thread that opened their fork is busy with another one. */
@@ -204,7 +196,10 @@ static void reap(pawl_runner *runner)
     runner->reap_at_ms = pw_system_monotonic_ms() + REAP_MS;
     pthread_mutex_unlock(&runner->lock);
     pw_runner_pay_owed(runner);
-    pw_runner_look_around(runner); /* first: what the dead left is everybody's by then */
+    if (!pw_runner_is_full(runner))
+        pw_runner_look_around(runner); /* first: what the dead left is everybody's by then */
+    else if (runner->view.told)
+        pw_runner_leave_share(runner); /* others need not wait for what we do not take */
     pthread_mutex_lock(&runner->lock);
     claim(runner, PW_CLAIM_ALL, room(runner) > 0 ? room(runner) : 0); /* of none: only to reap */
 }
@@ -219,9 +214,11 @@ static void sleep_until_needed(pawl_runner *runner, int64_t now_ms, int64_t mono
         at_ms = least(at_ms, fork->wake_at_ms);
     if (should_claim(runner))
         at_ms = least(at_ms, runner->next_due_ms);
-    int64_t wait_ms = least(least(runner->renew_at_ms, runner->reap_at_ms), runner->poll_at_ms) - monotonic_ms;
-    if (atomic_load(&runner->stopping))
-        wait_ms = runner->renew_at_ms - monotonic_ms;
+    int64_t wait_ms = runner->renew_at_ms - own_ms;
+    if (!atomic_load(&runner->stopping))
+        wait_ms = least(wait_ms, least(runner->reap_at_ms, runner->poll_at_ms) - monotonic_ms);
+    if (runner->held_count > 0)
+        wait_ms = least(wait_ms, runner->watch_at_ms - own_ms);
     if (at_ms < INT64_MAX)
         wait_ms = least(wait_ms, at_ms - now_ms);
     if (deadline_ms < INT64_MAX)
@@ -262,7 +259,7 @@ void *pw_keeper_main(void *user)
 {
     pawl_runner *runner = user;
     pthread_mutex_lock(&runner->lock);
-    runner->renew_at_ms = runner->poll_at_ms = runner->reap_at_ms =
+    runner->renew_at_ms = runner->poll_at_ms = runner->reap_at_ms = runner->watch_at_ms =
         0; /* at once: what a dead runner left is taken up */
     runner->seen_due_ms = runner->parked_due_ms = INT64_MAX;
     for (int64_t now_ms = read_clock(runner); has_work(runner); now_ms = read_clock(runner)) {
@@ -270,8 +267,10 @@ void *pw_keeper_main(void *user)
             leave_share(runner);
             continue; /* the last turn may have gone meanwhile */
         }
-        int64_t monotonic_ms = pw_system_monotonic_ms();
-        expire_attempts(runner, now_ms);
+        int64_t monotonic_ms = pw_system_monotonic_ms(), own_ms = pw_engine_monotonic_ms(runner->engine);
+        expire_attempts(runner, own_ms);
+        pw_runner_watch_code(runner, own_ms);
+        pw_runner_stand_in(runner);
         wake_forks(runner, now_ms);
         if (own_ms >= runner->renew_at_ms)
             renew(runner);
@@ -290,4 +289,73 @@ void *pw_keeper_main(void *user)
     pw_runner_call(runner, true);
     pthread_mutex_unlock(&runner->lock);
     return NULL;
+}
+
+/* ---- The keeper of a tick ------------------------------------------------------------------------------------------------- */
+
+/* With the lock held, which is let go of meanwhile.  Only turns that were given up are ready here. */
+static void close_given_up(pawl_runner *runner)
+{
+    pawl_turn *turn;
+    while ((turn = pw_runner_pop_ready(runner)) != NULL) {
+        pthread_mutex_unlock(&runner->lock);
+        (void)pw_turn_next_blocking(turn); /* it is dead: there is no pass any more */
+        pw_runner_retire(runner, turn);
+        pthread_mutex_lock(&runner->lock);
+    }
+}
+
+/* Ticks run in their host's thread, one body at a time, so somebody else must renew their leases, and give up code that does not
+ * come back.  The thread itself cannot be replaced: it is the host's. */
+static void *tick_keeper_main(void *user)
+{
+    pawl_runner *runner = user;
+    pthread_mutex_lock(&runner->lock);
+    runner->renew_at_ms = pw_engine_monotonic_ms(runner->engine) + runner->options.lease_ms / 3;
+    runner->watch_at_ms = 0;
+    while (runner->ticking) {
+        int64_t now_ms = pw_engine_monotonic_ms(runner->engine);
+        pw_runner_watch_code(runner, now_ms);
+        close_given_up(runner);
+        if (now_ms >= runner->renew_at_ms)
+            renew(runner);        /* what fails is tried again, or found out before the next body */
+        else if (runner->ticking) /* that may have ended meanwhile */
+            pw_cond_wait_ms(&runner->watch, &runner->lock, least(runner->renew_at_ms, runner->watch_at_ms) - now_ms);
+    }
+    pthread_mutex_unlock(&runner->lock);
+    return NULL;
+}
+
+void pw_tick_begin(pawl_runner *runner)
+{
+    atomic_store(&runner->ticking, true);
+}
+
+/* On a test's own clock time passes only when the test says so: nothing is to be renewed meanwhile, and no thread disturbs
+ * the order of things. */
+bool pw_tick_is_kept(pawl_runner *runner)
+{
+    if (pw_engine_has_own_time(runner->engine))
+        return true;
+    pthread_mutex_lock(&runner->tick_keeper_lock);
+    if (!runner->tick_kept && atomic_load(&runner->ticking))
+        runner->tick_kept = pthread_create(&runner->tick_keeper, NULL, tick_keeper_main, runner) == 0;
+    bool is_kept = runner->tick_kept;
+    pthread_mutex_unlock(&runner->tick_keeper_lock);
+    return is_kept;
+}
+
+void pw_tick_end(pawl_runner *runner)
+{
+    pthread_mutex_lock(&runner->lock);
+    atomic_store(&runner->ticking, false);
+    pthread_cond_signal(&runner->watch);
+    pthread_mutex_unlock(&runner->lock);
+    pthread_mutex_lock(&runner->tick_keeper_lock);
+    pthread_t keeper = runner->tick_keeper;
+    bool is_kept = runner->tick_kept;
+    runner->tick_kept = false;
+    pthread_mutex_unlock(&runner->tick_keeper_lock);
+    if (is_kept)
+        (void)pthread_join(keeper, NULL);
 }

@@ -92,7 +92,8 @@ static bool fill_options(struct pawl_runner_options *options)
     if (options->workers < 0 || options->workers > PW_WORKERS_MAX || options->in_flight_max < 0 ||
         options->poll_ms < 0 || options->poll_ms > PW_DELAY_MS_MAX || options->lease_ms > PW_DELAY_MS_MAX ||
         options->cache_bytes < -1 || !is_fit_name(options->name) ||
-        (options->lease_ms != 0 && options->lease_ms < PW_LEASE_MS_MIN))
+        (options->lease_ms != 0 && options->lease_ms < PW_LEASE_MS_MIN) || options->code_ms_max < -1 ||
+        options->code_ms_max > PW_DELAY_MS_MAX || options->blocked_max < 0)
         return false;
     if (options->workers == 0)
         options->workers = PW_WORKERS_DEFAULT;
@@ -106,6 +107,10 @@ static bool fill_options(struct pawl_runner_options *options)
         options->poll_ms = PW_POLL_MS_DEFAULT;
     if (options->cache_bytes == 0)
         options->cache_bytes = PW_CACHE_BYTES_DEFAULT;
+    if (options->code_ms_max == 0)
+        options->code_ms_max = PW_CODE_MS_DEFAULT;
+    if (options->blocked_max == 0)
+        options->blocked_max = PW_BLOCKED_DEFAULT;
     return true;
 }
 
@@ -116,10 +121,11 @@ pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_optio
     if (engine == NULL || out_runner == NULL || !pw_options_copy(&options, sizeof options, given))
         return pw_error(error, PAWL_INVALID, "a runner needs an engine, and options made by PAWL_RUNNER_OPTIONS_INIT");
     if (!fill_options(&options))
-        return pw_error(error, PAWL_INVALID,
-                        "runner options out of range: workers 1 to %d, lease_ms %d or more, the other numbers not"
-                        " negative, name 1 to %d bytes of UTF-8",
-                        PW_WORKERS_MAX, PW_LEASE_MS_MIN, PW_RUNNER_NAME_SIZE - 1);
+        return pw_error(
+            error, PAWL_INVALID,
+            "runner options out of range: workers 1 to %d, lease_ms %d or more, cache_bytes and code_ms_max -1"
+            " or more, the other numbers not negative, name 1 to %d bytes of UTF-8",
+            PW_WORKERS_MAX, PW_LEASE_MS_MIN, PW_RUNNER_NAME_SIZE - 1);
     pawl_runner *runner = calloc(1, sizeof *runner);
     if (runner == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
@@ -211,6 +217,7 @@ static int64_t local_reserve(void *user, struct pw_text workflow, int64_t *out_l
     int64_t owner = 0;
     pthread_mutex_lock(&runner->lock);
     if (definition != NULL && definition->advance != NULL && !atomic_load(&runner->stopping) &&
+        !pw_runner_is_full(runner) && !pw_budget_is_short(&runner->engine->memory) &&
         runner->fresh + runner->reserved < runner->window &&
         runner->held_count + runner->reserved < runner->options.in_flight_max) {
         runner->reserved++;
@@ -453,7 +460,8 @@ static void note_limits(pawl_runner *runner, const struct pw_text *names, size_t
     struct pw_arena arena = { 0 };
     struct pw_share all;
     int64_t due_at_ms = INT64_MAX;
-    if (count > 0 && store->ops->next_due(store, names, count, &all, PW_EVER, &due_at_ms, NULL) == PAWL_OK &&
+    if (count > 0 && pw_runner_share_all(runner, &arena, &all) &&
+        pw_ops(store)->next_due(store, names, count, &all, PW_EVER, &due_at_ms, NULL) == PAWL_OK &&
         due_at_ms <= asked_at_ms)
         atomic_store(&runner->limits_met_ms, asked_at_ms);
     pw_arena_clear(&arena);
@@ -517,7 +525,7 @@ static pawl_status tick(pawl_runner *runner, int64_t max_instances, int64_t *out
     pawl_status status = PAWL_OK;
     struct ticking ticking = { false, false, false };
     pw_runner_pay_owed(runner);
-    while (*out_processed < max_instances && atomic_load(&runner->steps_left) != 0) {
+    while (*out_processed < max_instances && atomic_load(&runner->steps_left) != 0 && !pw_runner_is_full(runner)) {
         pawl_turn *turn;
         status = claim_next_turn(runner, &ticking, &turn, error);
         if (status != PAWL_OK || turn == NULL)
@@ -577,6 +585,13 @@ void pawl_runner_stats_read(pawl_runner *runner, struct pawl_runner_stats *out_s
     out_stats->in_flight = runner->held_count;
     out_stats->cached_bytes = (int64_t)runner->cache.bytes;
     pthread_mutex_unlock(&runner->lock);
+    struct pw_blocked *blocked = &runner->engine->blocked;
+    out_stats->threads_blocked = atomic_load(&blocked->threads);
+    out_stats->is_full = pw_runner_is_full(runner);
+    pthread_mutex_lock(&blocked->lock);
+    out_stats->code_blocked = blocked->found_in_code;
+    out_stats->bodies_blocked = blocked->found - blocked->found_in_code;
+    pthread_mutex_unlock(&blocked->lock);
 }
 
 /* ---- Turns driven by hand ------------------------------------------------------------------------------------------------------ */

@@ -75,20 +75,26 @@ struct pawl_runner {
     struct pw_cache cache;
     struct pw_worker *workers;
     int32_t workers_alive, workers_idle;
-    uint64_t calls;                /* how often workers were called; one that was busy looks whether it missed any */
-    int32_t spares;                /* more than options.workers, while dead turns block some */
+    uint64_t calls; /* how often workers were called; one that was busy looks whether it missed any */
+    int32_t spares; /* more than options.workers, while the author's code blocks some: see blocked.c */
+    pthread_mutex_t tick_keeper_lock; /* guards the next two; a leaf: may be taken while any other is held */
+    pthread_t tick_keeper;
+    bool tick_kept;                /* the tick under way has a keeper */
     pthread_mutex_t tick_lock;     /* one tick at a time; it guards the next two */
     bool limited_first;            /* functions that have a limit are asked before the rest, next time */
     size_t limited_next;           /* and of these, this one first */
     pthread_t keeper, *committers; /* see pw_commit_threads() */
     size_t committer_count;
     bool started, keeper_done;
-    int64_t next_due_ms;                         /* nothing of ours is due before, as far as is known */
-    int64_t seen_due_ms;                         /* the same, as the store has said it: no hint */
-    int64_t parked_due_ms;                       /* when a run is due that we parked, and others may not have seen */
-    int64_t withheld_ms;                         /* how long the keeper last waited for what was withheld */
-    int64_t keeper_until_ms;                     /* it sleeps until then, by the store's clock */
-    int64_t renew_at_ms, poll_at_ms, reap_at_ms; /* by the monotonic clock */
+    int64_t next_due_ms;               /* nothing of ours is due before, as far as is known */
+    int64_t seen_due_ms;               /* the same, as the store has said it: no hint */
+    int64_t parked_due_ms;             /* when a run is due that we parked, and others may not have seen */
+    int64_t withheld_ms;               /* how long the keeper last waited for what was withheld */
+    int64_t keeper_until_ms;           /* it sleeps until then, by the store's clock */
+    int64_t keeper_until_monotonic_ms; /* the same by the engine's monotonic clock */
+    int64_t poll_at_ms, reap_at_ms;    /* by the system's monotonic clock: what others do goes by no other */
+    int64_t renew_at_ms;               /* by the engine's */
+    int64_t watch_at_ms;               /* the same: when to look for workflow code that blocks */
     int64_t turns, leases_lost;
     struct pw_owed *owed;
     int64_t trouble_ms;       /* how long turns that the store failed are put off */
@@ -109,6 +115,23 @@ pawl_status pw_runner_load(pawl_runner *runner, pawl_turn *turn);
 void pw_runner_retire(pawl_runner *runner, pawl_turn *turn);
 void pw_runner_pay_owed(pawl_runner *runner);                       /* tries once more to give back what is owed */
 void pw_runner_wake_keeper(pawl_runner *runner, int64_t due_at_ms); /* with the lock held */
+void pw_runner_push_ready(pawl_runner *runner, pawl_turn *turn);    /* with the lock held */
+pawl_turn *pw_runner_pop_ready(pawl_runner *runner);                /* with the lock held; NULL: there is none */
+/* The pass of a dead turn has come back.  True: whoever closes the turn retires it. */
+bool pw_runner_leave_dead(pawl_runner *runner, pawl_turn *turn);
+
+/* blocked.c.  All with the lock held, but for the first and the last. */
+bool pw_runner_is_full(const pawl_runner *runner); /* so many threads are blocked that nothing new is taken */
+/* Starts the workers that are missing.  What the system refuses is tried again at the next look. */
+void pw_runner_stand_in(pawl_runner *runner);
+/* A thread leaves a turn: a helper, or, at the end of the pass, the last one. */
+void pw_runner_leave_turn(pawl_runner *runner, pawl_turn *turn, bool ends_pass);
+/* A body of the turn has outlived its timeout. */
+void pw_runner_expire(pawl_runner *runner, pawl_turn *turn, int64_t now_ms);
+void pw_runner_body_returns(pawl_runner *runner, pawl_attempt *attempt);
+/* Looks for workflow code that has run for too long, when it is time to. */
+void pw_runner_watch_code(pawl_runner *runner, int64_t monotonic_ms);
+void pw_runner_code_returns(void *runner, pawl_lane *lane);
 
 /* claim.c */
 enum pw_names {
@@ -134,6 +157,8 @@ pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_c
  * them can be claimed is known only by trying. */
 pawl_status pw_runner_claim_limited(pawl_runner *runner, struct pw_unit *unit, struct pw_text name, size_t max,
                                     struct pw_op_claim **out_claim);
+/* All but what this engine's runners may not take.  The list is in the arena.  False when memory is out. */
+bool pw_runner_share_all(pawl_runner *runner, struct pw_arena *arena, struct pw_share *out_share);
 /* Past after_ms, or PW_EVER. */
 pawl_status pw_runner_next_due(pawl_runner *runner, int64_t after_ms, int64_t *out_at_ms, struct pawl_error *error);
 /* For who ticks: of all workflows, whoever's share it is.  What a limit kept from the last tick is worth another one after

@@ -112,12 +112,19 @@ static void unhold(pawl_runner *runner, pawl_turn *turn)
     runner->turns++;
 }
 
+/* An earlier call of this run's code has not come back here.  Others may take it. */
+static bool is_kept_out(pawl_runner *runner, const pawl_turn *turn)
+{
+    const struct pw_fence *fence = &turn->claim.fence;
+    return pw_blocked_keeps_out(&runner->engine->blocked, fence->instance, fence->run);
+}
+
 /* A store in trouble is left alone for longer each time: a body whose outcome cannot be recorded has run in vain.  Turns
  * that the same trouble hit share one delay. */
 static int64_t next_delay(pawl_runner *runner, const pawl_turn *turn)
 {
     int64_t now_ms = pawl_now_ms(runner->engine);
-    if (atomic_load(&turn->chain.broken) == PAWL_CONFLICT)
+    if (atomic_load(&turn->chain.broken) == PAWL_CONFLICT || is_kept_out(runner, turn))
         return 0;
     if (turn->is_short) /* of memory: the store is well */
         return SHORT_MS;
@@ -235,12 +242,11 @@ pawl_status pw_runner_load(pawl_runner *runner, pawl_turn *turn)
     return pw_turn_load(turn, warm, NULL);
 }
 
-/* The threads that a dead turn blocked are back: as many others may go. */
-static void dismiss_spares(pawl_runner *runner, const pawl_turn *turn)
+bool pw_runner_leave_dead(pawl_runner *runner, pawl_turn *turn)
 {
     pthread_mutex_lock(&runner->lock);
-    runner->spares -= turn->spares;
-    pw_runner_call(runner, true);
+    bool is_anothers = turn->given_up;
+    pw_runner_leave_turn(runner, turn, true);
     pthread_mutex_unlock(&runner->lock);
     return is_anothers;
 }
@@ -252,7 +258,9 @@ static void drive(pawl_runner *runner, pawl_turn *turn)
         enum pw_next next = pw_turn_next(turn);
         if (next == PW_NEXT_WAIT)
             return; /* it may be retired by another thread already */
-        if (next == PW_NEXT_PASS && pw_runner_load(runner, turn) == PAWL_OK) {
+        bool kept_out =
+            next == PW_NEXT_PASS && turn->history == NULL && is_kept_out(runner, turn); /* a service gave it */
+        if (next == PW_NEXT_PASS && !kept_out && pw_runner_load(runner, turn) == PAWL_OK) {
             pw_turn_ref(turn); /* the watchdog may retire it meanwhile */
             bool alive = pw_turn_pass(turn);
             if (!alive)
@@ -271,7 +279,7 @@ static void drive(pawl_runner *runner, pawl_turn *turn)
 static bool help_fork(pawl_runner *runner)
 {
     for (struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next) {
-        if (fork->wants_no_help)
+        if (fork->wants_no_help || fork->turn->given_up || pw_runner_is_full(runner))
             continue;
         fork->helpers++;
         uint64_t stirs = fork->stirs;
@@ -280,6 +288,7 @@ static bool help_fork(pawl_runner *runner)
         bool helped = pw_fork_help(fork);
         pthread_mutex_lock(&runner->lock);
         fork->helpers--;
+        pw_runner_leave_turn(runner, fork->turn, false);
         if (!helped && fork->stirs == stirs)
             fork->wants_no_help = true;
         pthread_cond_broadcast(&runner->left);
@@ -376,7 +385,8 @@ static bool host_should_yield(void *user)
 
 static bool host_stopping(void *user)
 {
-    return atomic_load(&((pawl_runner *)user)->stopping);
+    pawl_runner *runner = user;
+    return atomic_load(&runner->stopping) || pw_runner_is_full(runner); /* either way others may go on with it */
 }
 
 static bool host_take_step(void *user)

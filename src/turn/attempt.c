@@ -229,11 +229,24 @@ static pawl_status attempt_end(pawl_attempt *attempt, struct pw_text result, con
         attempt->lane->suspended = true;
     if (attempt->expired && attempt->step->row.status == PAWL_STEP_ERRORED)
         attempt->lane->commit_wanted = turn->submitted; /* its failure is what the branch goes on with */
-    pthread_mutex_unlock(&turn->lock);
+    pw_lane_enter_code(attempt->lane);
+    pw_turn_unlock(turn);
     /* Not before its outcome is recorded: a turn with no body under way may be closed. */
     turn->host->attempt_ends(turn->runner, attempt);
     attempt_free(attempt);
     return status;
+}
+
+void pw_attempt_give_back(pawl_attempt *attempt)
+{
+    pawl_turn *turn = attempt->turn;
+    pw_turn_lock(turn);
+    attempt->step->running = false;
+    attempt->settled = true;
+    pw_lane_enter_code(attempt->lane);
+    pw_turn_unlock(turn);
+    turn->host->attempt_ends(turn->runner, attempt);
+    attempt_free(attempt);
 }
 
 void pawl_attempt_drop(pawl_attempt *attempt)
@@ -251,7 +264,8 @@ void pawl_attempt_drop(pawl_attempt *attempt)
         attempt->lane->suspended = true;
         attempt->lane->commit_wanted = turn->submitted;
     }
-    pthread_mutex_unlock(&turn->lock);
+    pw_lane_enter_code(attempt->lane);
+    pw_turn_unlock(turn);
     turn->host->attempt_ends(turn->runner, attempt);
     attempt_free(attempt);
 }

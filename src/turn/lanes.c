@@ -135,9 +135,11 @@ static bool carry_one(struct pw_fork *fork)
     size_t position = take_branch(fork);
     if (position == SIZE_MAX)
         return false;
-    pthread_mutex_unlock(&turn->lock);
+    pw_lane_enter_code(&fork->lanes[position]);
+    pw_turn_unlock(turn);
     pawl_status status = fork->branch(&fork->lanes[position], position, fork->user);
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
+    pw_lane_leave_code(&fork->lanes[position], true);
     note_branch(fork, position, status);
     pthread_cond_broadcast(&turn->changed);
     if (fork->states[position] == BRANCH_SUSPENDED)
@@ -307,12 +309,14 @@ pawl_status pawl_lane_all(pawl_lane *lane, size_t count, size_t limit, pawl_lane
     pawl_status status = check_count(lane, count);
     if (status != PAWL_OK)
         return status;
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
+    pw_lane_leave_code(lane, false);
     tell_of_fork(lane, count, false);
     status = fork_run(&fork, lane, count);
     if (status == PAWL_OK && any_unfinished(&fork))
         status = pw_lane_suspend(lane);
-    pthread_mutex_unlock(&turn->lock);
+    pw_lane_enter_code(lane);
+    pw_turn_unlock(turn);
     return status;
 }
 
@@ -469,6 +473,14 @@ pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size,
         status = replay_winner(lane, &answer, count, branch, user, out_winner, out_status);
     else if (status == PAWL_OK)
         status = run_race(lane, step, count, branch, user, out_winner, out_status);
-    pthread_mutex_unlock(&turn->lock);
+    if (status == PAWL_OK) {
+        pw_lines_meet(lane, step); /* with it, what the winner said last was recorded */
+        uint64_t joined = lane->place;
+        lane->place = place;
+        pw_lines_pass(lane, step);
+        pw_lines_bring(lane, joined);
+    }
+    pw_lane_enter_code(lane);
+    pw_turn_unlock(turn);
     return status;
 }

@@ -210,6 +210,23 @@ pawl_status pw_recall_settle(pawl_lane *lane, struct pw_step *step, struct pawl_
     return status;
 }
 
+pawl_status pw_recall_enter(pawl_lane *lane)
+{
+    pawl_turn *turn = lane->turn;
+    struct pw_commit *commit = turn->engine->commit;
+    int64_t instance = turn->claim.fence.instance;
+    pw_turn_lock(turn);
+    pw_lane_leave_code(lane, false);
+    if (!pw_commit_has_room_for(commit, instance)) {
+        pw_turn_unlock(turn);
+        pw_commit_await_room(commit, instance);
+        pw_turn_lock(turn);
+    }
+    if (turn->submitted - turn->answered < PW_TURN_UNDURABLE_MAX || pw_lane_is_over(lane))
+        return PAWL_OK;
+    return pw_lane_await(lane, turn->submitted - PW_TURN_UNDURABLE_MAX / 2);
+}
+
 pawl_status pw_recall_ask(pawl_lane *lane, const struct pw_call_name *call, pw_look_fn *look, const void *question,
                           struct pawl_answer *out_answer)
 {
@@ -225,7 +242,10 @@ pawl_status pw_recall_ask(pawl_lane *lane, const struct pw_call_name *call, pw_l
     }
     if (status != PAWL_OK && pw_turn_is_over(turn))
         status = pw_lane_suspend(lane); /* the store's trouble ends the turn; it is no answer */
-    pthread_mutex_unlock(&turn->lock);
+    if (status != PAWL_OK ||
+        out_answer->kind != PAWL_ANSWER_RUN) /* a body comes first, which has a timeout of its own */
+        pw_lane_enter_code(lane);
+    pw_turn_unlock(turn);
     return status;
 }
 

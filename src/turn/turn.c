@@ -76,32 +76,7 @@ void pw_turn_unlock(pawl_turn *turn)
     pthread_mutex_unlock(&turn->lock);
 }
 
-pawl_status pw_turn_load(pawl_turn *turn, struct pw_history *warm, struct pawl_error *error)
-{
-    struct pw_history *history = warm != NULL ? warm : pw_history_new();
-    if (history == NULL)
-        return pw_error_plain(error, PAWL_NOMEM);
-    pawl_status status = PAWL_OK;
-    /* The first turn of a run finds nothing, but that a restart may have kept steps of the run before. */
-    bool has_steps = !turn->claim.is_first || turn->claim.fence.run > 1;
-    if (warm == NULL && !turn->claim.has_instance && has_steps && turn->engine->store->ops->read_run != NULL) {
-        status = load_run(turn, history, error);
-    } else if (warm == NULL) {
-        status = load_instance(turn, history, error);
-        if (status == PAWL_OK && has_steps)
-            status = load_steps(turn, history, error);
-    }
-    if (status == PAWL_OK && turn->claim.event_seq > history->event_seq)
-        status = load_events(turn, history, error);
-    if (status != PAWL_OK) {
-        pw_history_free(history);
-        return status;
-    }
-    pw_history_begin_turn(history);
-    pw_history_free(turn->history);
-    turn->history = history;
-    return PAWL_OK;
-}
+/* ---- What is left of it ----------------------------------------------------------------------------------------- */
 
 struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fence)
 {
@@ -164,14 +139,16 @@ void pw_turn_begin_pass(pawl_turn *turn)
         (void)pw_log_system(turn, &turn->logs, PAWL_LOG_WARN, (struct pw_text){ NULL, 0 }, 0,
                             "the lease of the runner that held this run has ended; another one goes on");
     }
-    pthread_mutex_unlock(&turn->lock);
+    pw_lane_enter_code(&turn->main);
+    pw_turn_unlock(turn);
 }
 
 bool pw_turn_end_pass(pawl_turn *turn)
 {
-    pthread_mutex_lock(&turn->lock);
+    pw_turn_lock(turn);
+    pw_lane_leave_code(&turn->main, true);
     bool alive = !turn->dead;
-    if (turn->outcome == PW_OUTCOME_NONE) {
+    if (alive && turn->outcome == PW_OUTCOME_NONE) {
         turn->outcome = PW_OUTCOME_FAIL;
         turn->error_name = pw_text_of("TURN_NOT_ENDED");
         turn->error_message = pw_text_of("the turn function returned without ending the turn");
@@ -254,7 +231,7 @@ static void end_with(pawl_turn *turn, enum pw_turn_outcome outcome, struct pw_te
     pw_turn_lock(turn);
     struct pw_text error_name = pw_text_cut(pw_text_of(name), PW_ERROR_NAME_MAX);
     struct pw_text error_message = pw_text_cut(pw_text_of(message), PW_ERROR_MESSAGE_MAX);
-    turn->outcome = turn->main.suspended ? PW_OUTCOME_SUSPEND : outcome;
+    turn->outcome = turn->main.suspended || turn->dead ? PW_OUTCOME_SUSPEND : outcome;
     if (!pw_arena_text(&turn->arena, result, &turn->result) ||
         !pw_arena_text(&turn->arena, error_name, &turn->error_name) ||
         !pw_arena_text(&turn->arena, error_message, &turn->error_message)) {
@@ -538,13 +515,14 @@ static void fail_late(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
     }
 }
 
-int32_t pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
+enum pw_given_up pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
 {
     const pawl_attempt *last = NULL;
-    int32_t count = 0, blocked = 0;
-    bool live = false;
-    pthread_mutex_lock(&turn->lock);
+    enum pw_given_up given_up = PW_GIVEN_UP_NOT;
+    int32_t count = 0;
+    pw_turn_lock(turn);
     fail_late(turn, attempts, now_ms);
+    bool live = pw_lane_any_live_code(turn);
     for (const pawl_attempt *attempt = attempts; attempt != NULL; attempt = attempt->next) {
         if (attempt->turn != turn || attempt->settled)
             continue;
@@ -553,16 +531,18 @@ int32_t pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
             last = attempt;
         count += attempt->expired;
     }
-    bool can = !live && last != NULL && !turn->dead && !turn->closing && !pw_turn_is_over(turn);
-    if (can && give_up(turn, last, count)) {
-        turn->dead = turn->waiting = true;
+    if (!live && last != NULL && !turn->dead && !turn->closing) {
+        /* Of one that can record nothing any more no answer comes by which its host would hear of it. */
+        bool closes = !pw_turn_is_over(turn) && give_up(turn, last, count);
+        turn->dead = true;
+        turn->waiting = closes;
         atomic_store(&turn->cancelled, true);
-        blocked = count + (last->lane != &turn->main); /* and the one that waits for its branches */
+        given_up = closes ? PW_GIVEN_UP_CLOSED : PW_GIVEN_UP_OPEN;
     }
     for (pawl_attempt *attempt = attempts; attempt != NULL && !live; attempt = attempt->next)
         attempt->given_up = attempt->given_up || attempt->turn == turn;
-    pthread_mutex_unlock(&turn->lock);
-    return blocked;
+    pw_turn_unlock(turn);
+    return given_up;
 }
 
 /* ---- Inside ---------------------------------------------------------------------------------------------------------- */

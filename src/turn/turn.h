@@ -11,11 +11,13 @@
  *      durable ("unsettled").
  *  T4. The turn ends with one closing unit, which parks or finishes the task.  It is refused when a pause was asked for;
  *      the turn then closes as paused.
- *  T5. When an attempt outlives its timeout the watchdog closes the turn in its stead; the turn is then dead: everything
- *      the blocked code still does is dropped.
- *  T6. `lock` guards all of the turn and its history; it is never held over a call into user code, a wait, or I/O.
- *      (Two reads are the exceptions: of an event's target, registered in a step; and of whose child it is that ends
- *      before it was loaded.) */
+ *  T5. When an attempt outlives its timeout, or code between two durable calls runs for too long, the watchdog closes the
+ *      turn in its stead; the turn is then dead: everything the blocked code still does is dropped.
+ *  T6. `lock` guards all of the turn and its history; it is never held over a call into user code, a wait, or a call of the
+ *      store.  What has to be read for a boundary is read before, with the lock let go of.
+ *  T7. At most PW_TURN_UNDURABLE_MAX boundaries are not durable yet when a durable call records another; and the call waits,
+ *      without the lock, until there is room in the committer's queue.  What ends a body or a turn waits for neither.
+ *  T8. A body begins only while the turn's lease is known to hold (lease.h). */
 #ifndef PW_TURN_TURN_H
 #define PW_TURN_TURN_H
 
@@ -41,6 +43,7 @@ struct pw_turn_host {
     void (*fork_sleeps)(void *runner, struct pw_fork *fork, int64_t until_ms); /* a branch can go on then */
     void (*fork_stirs)(void *runner, const pawl_turn *turn);                   /* a branch may be able to go on now */
     void (*ready)(void *runner, pawl_turn *turn); /* a wait of pw_turn_next() is over; from any thread, no lock held */
+    void (*code_returns)(void *runner, pawl_lane *lane); /* code that pw_turn_watch_code() has found; no lock held */
 };
 
 struct pawl_lane {
@@ -64,12 +67,20 @@ struct pawl_lane {
     size_t forks;                /* opened here in this pass */
     size_t fork, position;       /* which of its parent's forks it comes from, and which branch of it it is */
     char error[200];
+
+    /* Code of the author's that runs on it, outside a body: see code.c. */
+    bool in_code;
+    int64_t code_since_ms;   /* by the engine's monotonic clock */
+    struct pw_step *reached; /* the durable call before, or NULL */
+    pawl_lane *code_previous, *code_next;
+    struct pw_blocked_call blocked; /* listed once it was found to be late; the host's */
 };
 
 enum pw_turn_outcome { PW_OUTCOME_NONE, PW_OUTCOME_SUSPEND, PW_OUTCOME_FINISH, PW_OUTCOME_FAIL, PW_OUTCOME_REPAIR };
 
 struct pw_log_line {
     struct pw_log_row row;
+    uint64_t place; /* of a line that workflow code said; 0: it goes with the next unit, whatever that is */
     struct pw_log_line *next;
 };
 struct pw_log_list {
@@ -99,7 +110,7 @@ struct pawl_turn {
     struct pawl_lane main;
     struct pw_fork *races; /* under way, the newest first */
     int32_t open_forks;    /* that helpers know of */
-    int32_t spares;        /* workers that stand in for those that a dead turn blocks; the runner's */
+    pawl_lane *in_code;    /* those with code under way */
 
     enum pw_turn_outcome outcome;
     struct pw_text result, error_name, error_message;
@@ -133,6 +144,12 @@ struct pawl_turn {
     pawl_turn *ready_next, *held_previous, *held_next;
     int64_t ready_since_ms;
     bool counted;
+    int32_t spares; /* workers that stand in for the threads that it blocks */
+    bool given_up;  /* it is dead: all threads inside are counted there */
+
+    int64_t memory_held; /* of the engine's budget, for its history */
+    int64_t repeats;     /* of calls, in this pass */
+    bool is_short;       /* that budget kept it from being loaded */
 };
 
 /* ---- Lifecycle, for runners ----------------------------------------------------------------------------------- */
@@ -165,9 +182,17 @@ enum pw_next pw_turn_next(pawl_turn *turn);
 /* The same, waiting in this thread: PASS or END. */
 enum pw_next pw_turn_next_blocking(pawl_turn *turn);
 
+/* What the watchdog did with a turn.  OPEN: dead, and nothing of it is under way; pw_turn_next() tells how it goes on. */
+enum pw_given_up { PW_GIVEN_UP_NOT, PW_GIVEN_UP_CLOSED, PW_GIVEN_UP_OPEN };
 /* The watchdog: fails every attempt of the turn in the host's list that has outlived its timeout.  Once no other is under
- * way it closes the turn in their stead, and answers how many threads they block; until then, 0. */
-int32_t pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms);
+ * way it gives the turn up and closes it in their stead. */
+enum pw_given_up pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms); /* monotonic */
+/* Is code under way that is not late?  Until it is, a turn with late bodies is not given up. */
+bool pw_turn_has_live_code(pawl_turn *turn);
+/* The same for code that has run for at least ms_max between two durable calls.  Lists it, and logs it with the run.  Once
+ * no other code and no body is under way it gives the turn up.  *out_found: how many are new.  Times are monotonic. */
+enum pw_given_up pw_turn_watch_code(pawl_turn *turn, const pawl_attempt *attempts, int64_t now_ms, int64_t ms_max,
+                                    int32_t *out_found);
 /* A pause is asked for.  Should it be withdrawn meanwhile, the closing unit finds out. */
 void pw_turn_ask_to_pause(pawl_turn *turn);
 /* At least this is demanded of the run. */
@@ -195,6 +220,11 @@ void pw_turn_note_demand(pawl_turn *turn, enum pw_demand demand);
  * number past it that no row has is a demand's. */
 void pw_turn_note_gap(pawl_turn *turn, const struct pw_history *history, int64_t known, const struct pw_event_row *rows,
                       size_t count);
+/* code.c: control goes to the author's code, and comes back: at a durable call, or, with `ended`, because the lane's function
+ * has returned.  Coming back may let go of the lock. */
+void pw_lane_enter_code(pawl_lane *lane);
+void pw_lane_leave_code(pawl_lane *lane, bool ended);
+bool pw_lane_any_live_code(const pawl_turn *turn);
 /* Ends the lane's part in this pass. */
 pawl_status pw_lane_suspend(pawl_lane *lane);
 void pw_lane_wait_until(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kind);

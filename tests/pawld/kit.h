@@ -16,6 +16,7 @@
 #define CALLS PAWLD_TEST_MODULE_DIR "/module_calls.so"
 #define FUNCTIONS PAWLD_TEST_MODULE_DIR "/module_functions.so"
 #define PROGRAMS PAWLD_TEST_MODULE_DIR "/module_programs.so"
+#define STUCK PAWLD_TEST_MODULE_DIR "/module_stuck.so"
 #define OLD PAWLD_TEST_MODULE_DIR "/module_old.so"
 
 enum { PROCESSES_MAX = 4, OUTPUT_SIZE = 65536 };

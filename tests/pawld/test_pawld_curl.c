@@ -400,6 +400,23 @@ static void a_store_that_cannot_be_written_is_told_and_reads_go_on(void **state)
     check(pawld, &freed);
 }
 
+static void a_server_whose_threads_are_blocked_is_not_ready(void **state)
+{
+    static struct outcome outcome;
+    static const struct line make = { "$api/workflows/stuck/instances --json '{\"params\":{\"gate\":\"gate\"}}'", 200,
+                                      NULL, NULL };
+    static const struct line full = { "$api/health/ready", 503, "THREADS_BLOCKED", NULL };
+    write_file("c.json", "{\"limits\": {\"codeMs\": 100, \"blockedThreads\": 1}}");
+    struct pawld *pawld = PAWLD_SERVE(*state, "--config", "c.json", STUCK);
+    check(pawld, &make);
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    do
+        curl(pawld, &outcome, full.arguments);
+    while (outcome.status == 200 && monotonic_ms() < until_ms);
+    check(pawld, &full);
+    write_file("gate", "");
+}
+
 /* A request that was begun before the signal, and ended after it: of `ready`, with a body that comes through a pipe. */
 static void who_asks_a_server_that_is_about_to_stop_is_told(void **state)
 {
@@ -471,6 +488,7 @@ int main(void)
         KIT_TEST(unread_events_have_the_bound_of_the_configuration),
         KIT_TEST(memory_has_the_bound_of_the_configuration),
         KIT_TEST(a_store_that_cannot_be_written_is_told_and_reads_go_on),
+        KIT_TEST(a_server_whose_threads_are_blocked_is_not_ready),
         KIT_TEST(who_asks_a_server_that_is_about_to_stop_is_told),
         cmocka_unit_test(every_code_of_the_guide_was_met_and_those_met_are_in_it),
     };

@@ -114,6 +114,16 @@ void pw_put_text(struct pw_columns *columns, struct pw_text text)
         memcpy(element, text.data, text.size);
 }
 
+void pw_put_excepted(struct pw_columns *columns, const struct pw_share *share)
+{
+    pw_columns_row(columns);
+    pw_put_integer(columns, 0); /* nobody's key: an array needs an element */
+    for (size_t i = 0; i < share->except_count; i++) {
+        pw_columns_row(columns);
+        pw_put_integer(columns, share->except[i]);
+    }
+}
+
 /* ---- Rows ---------------------------------------------------------------------------------------------------- */
 
 void pw_tuples_init(struct pw_tuples *tuples, struct pw_arena *arena)

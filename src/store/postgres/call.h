@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "store/postgres/queries.h"
+#include "store/store.h"
 
 enum { PW_CALL_PARAMETERS_MAX = 20 };
 
@@ -68,7 +69,8 @@ void pw_columns_init(struct pw_columns *columns, struct pw_arena *arena);
 /* Begins a row.  Each has as many values, in the order of the statement's parameters. */
 void pw_columns_row(struct pw_columns *columns);
 void pw_put_integer(struct pw_columns *columns, int64_t value);
-void pw_put_text(struct pw_columns *columns, struct pw_text text); /* absent is NULL */
+void pw_put_text(struct pw_columns *columns, struct pw_text text);              /* absent is NULL */
+void pw_put_excepted(struct pw_columns *columns, const struct pw_share *share); /* one column, a row for each */
 void pw_call_init(struct pw_call *call, enum pw_pg_query name);
 void pw_call_integer(struct pw_call *call, int64_t value);
 void pw_call_size(struct pw_call *call, size_t size);

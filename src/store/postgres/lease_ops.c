@@ -102,7 +102,7 @@ static void send_take(struct pw_transaction *transaction, struct claiming *claim
     const struct pw_op_claim *op = claiming->op;
     assert(op->share.owned == NULL || op->bytes_max == 0);
     int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX;
-    struct pw_columns owned;
+    struct pw_columns except, owned;
     struct pw_call call;
     pw_call_init(&call, claim_query(op));
     pw_call_columns(&call, &claiming->workflows);
@@ -112,6 +112,9 @@ static void send_take(struct pw_transaction *transaction, struct claiming *claim
     pw_call_integer(&call, claiming->lease_ms);
     pw_call_integer(&call, 2 * max + CANDIDATES_MORE);
     pw_call_columns(&call, &claiming->owed);
+    pw_columns_init(&except, &transaction->core.arena);
+    pw_put_excepted(&except, &op->share);
+    pw_call_columns(&call, &except);
     if (op->share.owned != NULL) {
         pw_columns_init(&owned, &transaction->core.arena);
         put_texts(&owned, op->share.owned, op->workflow_count);

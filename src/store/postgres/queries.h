@@ -77,7 +77,8 @@
  * those of a share; `room` is how many may be had. */
 #define PG_CLAIMABLE(tasks, later, column, part)                                                                       \
     "(SELECT instance, " later " AS later, " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks \
-    "  AND " column " <= $2::bigint" part(column) " ORDER BY " column ", instance LIMIT $6::bigint)"
+    "  AND " column " <= $2::bigint AND instance <> ALL($8::bigint[])" part(column)                                    \
+    "  ORDER BY " column ", instance LIMIT $6::bigint)"
 #define PG_WHOLE(column) ""
 #define PG_SHARE(column)                                                                                               \
     " AND (" column " <= $2::bigint - $10::bigint OR coalesce(substr(w.owned, shard + 1, 1), '1') = '1')"
@@ -125,14 +126,14 @@
     "   SELECT octet_length(params) FROM workflow_instance WHERE key = f.instance LIMIT 1), 0)::bigint AS size) p) s"  \
     "  WHERE before < $9::bigint),", ", due.size"
 
-/* When the first is due past a time, and with a share when the first of it is past $4: of the others after the grace,
- * $3. */
-#define PG_NEXT(tasks, column, after)                                                                                  \
+/* When the first is due past a time, but for what is left out; and with a share when the first of it is past $4: of the
+ * others after the grace, $3. */
+#define PG_NEXT(tasks, column, after, except)                                                                          \
     "(SELECT " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks " AND " column " > " after    \
-    "  ORDER BY " column " LIMIT 1)"
+    "  AND instance <> ALL(" except "::bigint[]) ORDER BY " column " LIMIT 1)"
 #define PG_NEXT_OF_SHARE(tasks, column)                                                                                \
     "(SELECT " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks                               \
-    "  AND " column " > $4::bigint"                                                                                    \
+    "  AND " column " > $4::bigint AND instance <> ALL($5::bigint[])"                                                  \
     "  AND coalesce(substr(w.owned, shard + 1, 1), '1') = '1' ORDER BY " column " LIMIT 1) UNION ALL"                  \
     " (SELECT n.at + $3::bigint FROM " PG_NEXT(tasks, column, "$4::bigint - $3::bigint", "$5") " n)"
 

@@ -566,17 +566,22 @@ static pawl_status read_earliest(struct pw_store *store, enum pw_pg_query name, 
                                  struct pawl_error *error)
 {
     struct pw_arena arena = { 0 };
-    struct pw_columns columns;
+    struct pw_columns columns, except;
     struct pw_call call;
     pawl_status status = PAWL_OK;
     int64_t at_ms = INT64_MAX;
     pw_columns_init(&columns, &arena);
+    pw_columns_init(&except, &arena);
     put_names(&columns, names, share != NULL ? share->owned : NULL, count);
     pw_call_init(&call, name);
     pw_call_columns(&call, &columns);
     if (share != NULL && share->owned != NULL)
         pw_call_integer(&call, share->grace_ms);
     pw_call_integer(&call, after_ms);
+    if (share != NULL) {
+        pw_put_excepted(&except, share);
+        pw_call_columns(&call, &except);
+    }
     if (count > 0)
         status = pw_pg_read((struct pw_postgres *)store, &call, take_earliest, &at_ms, error);
     pw_arena_clear(&arena);

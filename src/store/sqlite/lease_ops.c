@@ -123,6 +123,8 @@ static pawl_status claim_candidates(struct pw_batch *batch, struct pw_op_claim *
          position++) {
         int64_t instance = ((const struct pw_due *)candidates->rows)[position].key;
         bool exists = false;
+        if (pw_share_excepts(&op->share, instance))
+            continue;
         struct pw_claim *claim = pw_rows_add(claims);
         if (claim == NULL)
             return pw_error_plain(batch->error, PAWL_NOMEM);

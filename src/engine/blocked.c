@@ -1,0 +1,116 @@
+/* blocked.c - see blocked.h; and the list for hosts. */
+#include "engine/blocked.h"
+
+#include "base/error.h"
+#include "engine/engine.h"
+#include "pawl/runner.h"
+#include "value/value.h"
+
+void pw_blocked_add(struct pw_blocked *blocked, struct pw_blocked_call *call)
+{
+    pthread_mutex_lock(&blocked->lock);
+    call->number = ++blocked->found;
+    blocked->found_in_code += !call->in_body;
+    call->previous = NULL;
+    call->next = blocked->newest;
+    if (blocked->newest != NULL)
+        blocked->newest->previous = call;
+    blocked->newest = call;
+    blocked->count++;
+    pthread_mutex_unlock(&blocked->lock);
+}
+
+void pw_blocked_remove(struct pw_blocked *blocked, struct pw_blocked_call *call)
+{
+    if (call->number == 0)
+        return;
+    pthread_mutex_lock(&blocked->lock);
+    *(call->previous != NULL ? &call->previous->next : &blocked->newest) = call->next;
+    if (call->next != NULL)
+        call->next->previous = call->previous;
+    call->number = 0;
+    blocked->count--;
+    pthread_mutex_unlock(&blocked->lock);
+}
+
+void pw_blocked_let_in(struct pw_blocked *blocked, int64_t instance, int64_t run)
+{
+    pthread_mutex_lock(&blocked->lock);
+    for (struct pw_blocked_call *call = blocked->newest; call != NULL; call = call->next) {
+        if (call->instance == instance && call->run <= run)
+            call->keeps_out = false;
+    }
+    pthread_mutex_unlock(&blocked->lock);
+}
+
+bool pw_blocked_keeps_out(struct pw_blocked *blocked, int64_t instance, int64_t run)
+{
+    bool keeps_out = false;
+    pthread_mutex_lock(&blocked->lock);
+    for (const struct pw_blocked_call *call = blocked->newest; call != NULL && !keeps_out; call = call->next)
+        keeps_out = call->keeps_out && call->instance == instance && call->run == run;
+    pthread_mutex_unlock(&blocked->lock);
+    return keeps_out;
+}
+
+bool pw_blocked_instances(struct pw_blocked *blocked, struct pw_arena *arena, int64_t **out_instances,
+                          size_t *out_count)
+{
+    int64_t *instances = NULL;
+    size_t count = 0;
+    pthread_mutex_lock(&blocked->lock);
+    bool complete = blocked->count == 0;
+    if (blocked->count > 0)
+        instances = pw_arena_take(arena, blocked->count * sizeof *instances);
+    for (const struct pw_blocked_call *call = blocked->newest; instances != NULL && call != NULL; call = call->next) {
+        if (call->keeps_out)
+            instances[count++] = call->instance;
+    }
+    pthread_mutex_unlock(&blocked->lock);
+    *out_instances = instances;
+    *out_count = count;
+    return complete || instances != NULL;
+}
+
+/* ---- For hosts ------------------------------------------------------------------------------------------------- */
+
+/* NULL when memory is out. */
+static const char *keep_text(pawl_scope *scope, struct pw_text text)
+{
+    struct pw_text kept;
+    return pw_scope_text(scope, text, &kept) ? kept.data : NULL;
+}
+
+static bool keep_call(pawl_scope *scope, const struct pw_blocked_call *call, struct pawl_blocked_call *out_call)
+{
+    *out_call = (struct pawl_blocked_call){ .number = call->number,
+                                            .workflow = keep_text(scope, call->workflow),
+                                            .instance_id = keep_text(scope, call->id),
+                                            .run_number = call->run,
+                                            .step = call->step.data != NULL ? keep_text(scope, call->step) : NULL,
+                                            .in_body = call->in_body,
+                                            .began_at_ms = call->began_at_ms };
+    return out_call->workflow != NULL && out_call->instance_id != NULL &&
+           (out_call->step != NULL || call->step.data == NULL);
+}
+
+pawl_status pawl_list_blocked(pawl_engine *engine, pawl_scope *scope, const struct pawl_blocked_call **out_calls,
+                              size_t *out_count, struct pawl_error *error)
+{
+    if (engine == NULL || scope == NULL || out_calls == NULL || out_count == NULL)
+        return pw_error(error, PAWL_INVALID, "pawl_list_blocked needs an engine, a scope, and where to put the list");
+    struct pw_blocked *blocked = &engine->blocked;
+    pthread_mutex_lock(&blocked->lock);
+    size_t count = blocked->count;
+    struct pawl_blocked_call *calls = pw_scope_take(scope, (count + 1) * sizeof *calls);
+    bool complete = calls != NULL;
+    size_t at = count; /* the newest comes last */
+    for (const struct pw_blocked_call *call = blocked->newest; complete && call != NULL; call = call->next)
+        complete = keep_call(scope, call, &calls[--at]);
+    pthread_mutex_unlock(&blocked->lock);
+    if (!complete)
+        return pw_error_plain(error, PAWL_NOMEM);
+    *out_calls = calls;
+    *out_count = count;
+    return PAWL_OK;
+}

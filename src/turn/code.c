@@ -1,0 +1,109 @@
+/* code.c - how long the author's code runs between two durable calls.
+ *
+ * Workflow code is called on a lane, and leaves it at each durable call.  The time between two of them is the code's own; the
+ * time inside a durable call, and inside a step's body with all that is wrapped around it, is not.  Code that blocks keeps a
+ * thread, and the run with it; nobody but the watchdog can tell. */
+#include "turn/attempt.h"
+
+void pw_lane_enter_code(pawl_lane *lane)
+{
+    pawl_turn *turn = lane->turn;
+    if (lane->in_code || turn->definition->advance == NULL) /* driven by hand: in whose thread we do not know */
+        return;
+    lane->in_code = true;
+    lane->code_since_ms = pw_engine_monotonic_ms(turn->engine);
+    lane->code_previous = NULL;
+    lane->code_next = turn->in_code;
+    if (turn->in_code != NULL)
+        turn->in_code->code_previous = lane;
+    turn->in_code = lane;
+}
+
+/* In a dead turn a late call is over only when its function has returned: code that does not heed PAWL_SUSPENDED may block
+ * again, and nobody would look. */
+void pw_lane_leave_code(pawl_lane *lane, bool ended)
+{
+    pawl_turn *turn = lane->turn;
+    if (lane->in_code) {
+        lane->in_code = false;
+        *(lane->code_previous != NULL ? &lane->code_previous->code_next : &turn->in_code) = lane->code_next;
+        if (lane->code_next != NULL)
+            lane->code_next->code_previous = lane->code_previous;
+    }
+    if (lane->blocked.number == 0 || (turn->dead && !ended))
+        return;
+    pw_turn_unlock(turn);
+    turn->host->code_returns(turn->runner, lane);
+    pw_turn_lock(turn);
+}
+
+bool pw_lane_any_live_code(const pawl_turn *turn)
+{
+    for (const pawl_lane *lane = turn->in_code; lane != NULL; lane = lane->code_next) {
+        if (lane->blocked.number == 0)
+            return true;
+    }
+    return false;
+}
+
+bool pw_turn_has_live_code(pawl_turn *turn)
+{
+    pw_turn_lock(turn);
+    bool has = pw_lane_any_live_code(turn);
+    pw_turn_unlock(turn);
+    return has;
+}
+
+/* ---- The watchdog ---------------------------------------------------------------------------------------------- */
+
+/* With the lock held. */
+static void tell(pawl_lane *lane, int64_t passed_ms)
+{
+    pawl_turn *turn = lane->turn;
+    struct pw_text step = lane->reached != NULL ? lane->reached->row.name : (struct pw_text){ NULL, 0 };
+    lane->blocked = (struct pw_blocked_call){ .instance = turn->claim.fence.instance,
+                                              .run = turn->claim.fence.run,
+                                              .workflow = turn->claim.workflow,
+                                              .id = turn->claim.id,
+                                              .step = step,
+                                              .keeps_out = true,
+                                              .began_at_ms = pawl_now_ms(turn->engine) - passed_ms };
+    pw_blocked_add(&turn->engine->blocked, &lane->blocked);
+    /* Without memory for the line the run goes without it. */
+    (void)pw_log_system(turn, &turn->logs, PAWL_LOG_WARN, step, 0,
+                        "workflow code outside a step has blocked its thread for %lld ms: the run is given to another "
+                        "process, or goes on here when the code returns",
+                        (long long)passed_ms);
+}
+
+/* With the lock held.  What else is under way may still come to something. */
+static bool has_live_body(const pawl_turn *turn, const pawl_attempt *attempts)
+{
+    for (const pawl_attempt *attempt = attempts; attempt != NULL; attempt = attempt->next) {
+        if (attempt->turn == turn && !attempt->expired && !attempt->settled)
+            return true;
+    }
+    return false;
+}
+
+enum pw_given_up pw_turn_watch_code(pawl_turn *turn, const pawl_attempt *attempts, int64_t now_ms, int64_t ms_max,
+                                    int32_t *out_found)
+{
+    *out_found = 0;
+    pw_turn_lock(turn);
+    for (pawl_lane *lane = turn->in_code; lane != NULL; lane = lane->code_next) {
+        int64_t passed_ms = now_ms - lane->code_since_ms;
+        if (passed_ms < ms_max || lane->blocked.number != 0)
+            continue;
+        tell(lane, passed_ms);
+        ++*out_found;
+    }
+    bool can = turn->in_code != NULL && !pw_lane_any_live_code(turn) && !turn->dead && !has_live_body(turn, attempts);
+    if (can) {
+        turn->dead = true;
+        atomic_store(&turn->cancelled, true);
+        pthread_cond_broadcast(&turn->changed); /* branches that sleep are over */
+    }
+    pw_turn_unlock(turn);
+    return can ? PW_GIVEN_UP_OPEN : PW_GIVEN_UP_NOT;
+}
