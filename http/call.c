@@ -201,23 +201,12 @@ static void note_decision(pawl_http_call *call, const struct pawl_http_subject *
 /* They are in memory: nothing of the store is read.  A workflow that is not registered requires none. */
 static void find_permissions(pawl_http_call *call, struct pawl_http_subject *subject)
 {
-    const struct pawl_workflow_info *workflows;
-    size_t count = 0;
-    if (subject->workflow == NULL)
-        return true;
-    pawl_status status = pawl_list_workflows(call->http->engine, call->scope, &workflows, &count);
-    if (status != PAWL_OK) {
-        pw_http_fail_status(call, status);
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(workflows[i].name, subject->workflow) == 0) {
-            subject->permissions = workflows[i].permissions;
-            subject->permission_count = workflows[i].permission_count;
-            break;
-        }
-    }
-    return true;
+    struct pawl_workflow_info workflow;
+    if (subject->workflow == NULL ||
+        pawl_find_workflow(call->http->engine, subject->workflow, &workflow, NULL) != PAWL_OK)
+        return;
+    subject->permissions = workflow.permissions;
+    subject->permission_count = workflow.permission_count;
 }
 
 static bool takes_workflow(const struct pw_http_route *route)
@@ -296,6 +285,16 @@ static bool has_misplaced_slash(const pawl_http_call *call)
     return target->slashed_count > (target->slashed != NULL && target->slashed == call->match.key ? 1 : 0);
 }
 
+/* False: answered, as this cannot be a deferred's token. */
+static bool has_token(pawl_http_call *call)
+{
+    bool is_deferred = call->match.route->scope == PAWL_HTTP_DEFERRED;
+    if (!is_deferred || pawl_deferred_is_token(call->match.token, &call->error))
+        return true;
+    pw_http_fail_status(call, PAWL_INVALID_TOKEN);
+    return false;
+}
+
 /* All that needs no body.  False: answered. */
 static bool admit(pawl_http_call *call)
 {
@@ -346,6 +345,58 @@ bool pw_http_call_admit(pawl_http_call *call)
 bool pw_http_call_reads_body(const pawl_http_call *call)
 {
     return call->match.route != NULL && strcmp(call->match.route->method, "GET") != 0;
+}
+
+bool pw_http_call_needs_confirming(const pawl_http_call *call)
+{
+    return call->match.route != NULL && call->match.route->scope == PAWL_HTTP_DEFERRED;
+}
+
+void pw_http_call_confirm(pawl_http_call *call)
+{
+    pawl_status status = pawl_deferred_check(call->http->engine, call->match.token, &call->error);
+    if (status != PAWL_OK)
+        pw_http_fail_status(call, status);
+}
+
+/* How long the client took for its body is not our time. */
+static void take_up(pawl_http_call *call)
+{
+    if (!call->is_taken_up)
+        call->began_ns = pw_http_nanoseconds();
+    call->is_taken_up = true;
+    (void)pw_http_call_admit(call);
+}
+
+/* ---- The store ------------------------------------------------------------------------------------------------- */
+
+bool pw_http_call_asks_store(pawl_http_call *call)
+{
+    take_up(call);
+    if (call->state == PW_HTTP_ANSWERED)
+        return false;
+    enum pw_http_need need = call->match.route->need;
+    return need == PW_HTTP_PAGE || (need != PW_HTTP_MEMORY && call->http->store_is_remote);
+}
+
+pawl_status pw_http_call_get(pawl_http_call *call, pawl_scope *scope, struct pawl_instance *out_instance)
+{
+    if (call->lacks_store)
+        return PAWL_STORE_UNAVAILABLE;
+    return pawl_get(call->http->engine, scope, call->match.workflow, call->match.id, out_instance, &call->error);
+}
+
+void pw_http_call_go_without_store(pawl_http_call *call)
+{
+    const struct pawl_http_response *response;
+    int64_t again_at_ms;
+    if (call->state == PW_HTTP_ADMITTED && call->match.route->need != PW_HTTP_FIGURES) {
+        pw_http_fail_status(call, PAWL_STORE_UNAVAILABLE);
+        return;
+    }
+    call->lacks_store = true;
+    (void)pawl_http_call_answer(call, &response, &again_at_ms);
+    call->lacks_store = false;
 }
 
 /* ---- The public calls ------------------------------------------------------------------------------------------ */

@@ -6,7 +6,11 @@
  *    is called when the change was answered, or when it is worth looking again.
  * 3. Who may ask is decided in one place, once for each call, of which no body is needed: a server may have it decided
  *    before it takes the body (pw_http_call_admit()).
- * 4. What was submitted to the engine uses the call's memory, so the call outlives it: freeing waits. */
+ *    A deferred's token authorizes by itself: its form is looked at there, and whether it is a real one before more than
+ *    a little of a body is kept (pw_http_call_confirm()).
+ * 4. Which thread carries a call on is for the server to decide.  What asks a store that may keep it waiting is not for a
+ *    thread that has other clients (pw_http_call_asks_store()).
+ * 5. What was submitted to the engine uses the call's memory, so the call outlives it: freeing waits. */
 #ifndef HTTP_CALL_H
 #define HTTP_CALL_H
 
@@ -64,6 +68,8 @@ struct pawl_http_call {
     void *user;
     int64_t began_ns;
     bool is_head, refuses_streams;
+    bool is_taken_up; /* all of the request is there: began_ns holds */
+    bool lacks_store; /* the store is not to be asked now: what would is answered as if it were away */
 
     pawl_scope *scope;
     struct pw_http_target target;
@@ -82,6 +88,7 @@ struct pawl_http_call {
         struct pw_http_settle_work settle;
         struct pw_http_claim_work claim;
         int64_t leased_until_ms;
+        uint64_t look; /* of the prober */
     } work;
     int64_t deadline_ms;              /* of a wait */
     const struct pawl_instance *made; /* what this call has made, as it was then, and waits for; or NULL */
@@ -136,6 +143,9 @@ pawl_status pw_http_call_get(pawl_http_call *call, pawl_scope *scope, struct paw
 /* The value of a header, however its name is written; NULL: it is not there. */
 const char *pw_http_call_header(const pawl_http_call *call, const char *name);
 
+/* The prober has looked: wakes the calls that wait for it. */
+void pw_http_calls_looked(void *http);
+
 /* stream.c: what a stream holds is given back. */
 void pw_http_stream_close(pawl_http_call *call);
 
@@ -146,6 +156,31 @@ void pw_http_stream_close(pawl_http_call *call);
 bool pw_http_call_admit(pawl_http_call *call);
 /* Of one that was admitted: otherwise nobody looks at the body. */
 bool pw_http_call_reads_body(const pawl_http_call *call);
+/* Before much of the body is kept: is what the target names there?  Asks the store, so it is asked once; otherwise the answer
+ * is there, and needs no more of the body. */
+bool pw_http_call_needs_confirming(const pawl_http_call *call);
+void pw_http_call_confirm(pawl_http_call *call);
+bool pw_http_call_is_answered(const pawl_http_call *call);
+
+/* Does asking it for its answer ask the store, in a way that may take long?  Decides who may ask, if that was not done. */
+bool pw_http_call_asks_store(pawl_http_call *call);
+/* Is there something to do now: has it not begun, or does it have news, or has its time come? */
+bool pw_http_call_is_due(pawl_http_call *call);
+/* As pawl_http_call_answer(), without doing anything. */
+bool pw_http_call_look(const pawl_http_call *call, const struct pawl_http_response **out_response,
+                       int64_t *out_again_at_ms);
+/* As pawl_http_call_answer() of one that is due, without the store: what was not begun is refused, and of what was changed
+ * is told what is known. */
+void pw_http_call_go_without_store(pawl_http_call *call);
+
+/* The same for a stream: is it worth to look at the store for more?  If so, pw_http_stream_look() does that, or
+ * pw_http_stream_skip() puts it off. */
+bool pw_http_stream_is_due(pawl_http_call *call);
+void pw_http_stream_look(pawl_http_call *call);
+void pw_http_stream_skip(pawl_http_call *call);
+/* As pawl_http_call_read(), of what is there. */
+enum pawl_http_read pw_http_stream_read(pawl_http_call *call, const char **out_bytes, size_t *out_size,
+                                        int64_t *out_again_at_ms);
 
 /* Does it wait for something that it takes away from others?  Nobody should take it for a client who is gone. */
 bool pw_http_call_takes(const pawl_http_call *call);

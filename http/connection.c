@@ -24,6 +24,8 @@ static void open_connection(struct pw_worker *worker, struct MHD_Connection *mhd
     connection->fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     pw_peer_text(MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr, connection->peer);
     pw_connection_expect(connection, worker->server->options.request_ms_max);
+    connection->idle = PW_NOT_IDLE;
+    pw_idle_set(connection, PW_IDLE);
     connection->next = worker->connections;
     if (connection->next != NULL)
         connection->next->previous = connection;
@@ -80,6 +82,7 @@ static void close_connection(struct pw_connection *connection)
     if (connection->exchange != NULL) /* libmicrohttpd does not always say that a request is over */
         pw_exchange_end(connection->exchange);
     let_go(connection);
+    pw_idle_set(connection, PW_NOT_IDLE);
     if (connection->previous != NULL)
         connection->previous->next = connection->next;
     else

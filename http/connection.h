@@ -21,6 +21,9 @@ struct pw_connection {
     bool awaits_request;          /* it has not come, or not wholly */
     bool lingers;                 /* it was answered before it was read to its end */
     struct pw_exchange *exchange; /* under way, or NULL */
+    enum pw_idle idle;
+    int64_t idle_since_ms;
+    struct pw_connection *idle_previous, *idle_next;
     char peer[PW_PEER_SIZE];
 };
 

@@ -27,8 +27,15 @@ struct pw_exchange {
     struct pw_connection *connection;
     int holders; /* the request, and its answer */
     enum stage stage;
-    bool is_too_large; /* the body: the rest of it is dropped */
-    bool drops_body;   /* nobody looks at it */
+    bool is_too_large;        /* the body: the rest of it is dropped */
+    bool is_over_budget;      /* there is no memory for the body: the rest of it is dropped */
+    bool is_looked_up;        /* what the target names, or it is being looked up */
+    bool is_confirmed;        /* it is known whether the body is to be kept */
+    bool drops_body;          /* it is not wanted */
+    bool is_handed_over;      /* to a reader, who has it as long as the readers say so; the connection sleeps */
+    bool is_taken_back;       /* no reader had time for it */
+    int64_t patient_until_ms; /* while it is handed over; the engine's time; INT64_MAX: a reader has begun with it */
+    struct pw_reading reading;
     pawl_http_call *call;
     struct pawl_http_request request;
     struct pawl_http_header *headers; /* texts are libmicrohttpd's, until the answer is gone */
@@ -89,6 +96,7 @@ void pw_exchange_end(struct pw_exchange *exchange)
     connection->has_asked = true;
     connection->awaits_request = true;
     pw_connection_expect(connection, connection->worker->server->options.idle_ms_max);
+    pw_idle_set(connection, PW_IDLE);
     let_go(exchange);
 }
 
@@ -113,10 +121,100 @@ static void resume_at_once(struct pw_connection *connection)
 static void put_aside(struct pw_connection *connection, int64_t wake_at_ms)
 {
     MHD_suspend_connection(connection->mhd);
-    if (pw_waker_sleep(&connection->worker->waker, &connection->sleeper, wake_at_ms))
-        return;
-    MHD_resume_connection(connection->mhd);
-    connection->worker->must_run = true;
+    if (!pw_waker_sleep(&connection->worker->waker, &connection->sleeper, wake_at_ms))
+        resume_at_once(connection);
+}
+
+/* Called by the engine's threads, and by readers, with locks held. */
+static void note_news(void *user)
+{
+    struct pw_connection *connection = user;
+    pw_waker_tell(&connection->worker->waker, &connection->sleeper);
+}
+
+/* ---- Readers ------------------------------------------------------------------------------------------------------- */
+
+static void note_read(struct pw_reading *reading)
+{
+    struct pw_exchange *exchange = (struct pw_exchange *)((char *)reading - offsetof(struct pw_exchange, reading));
+    note_news(exchange->connection);
+}
+
+static void read_answer(pawl_http_call *call)
+{
+    const struct pawl_http_response *answer;
+    int64_t again_at_ms;
+    (void)pawl_http_call_answer(call, &answer, &again_at_ms);
+}
+
+/* Is it a reader's?  What has waited for one for long enough is not any more. */
+static bool is_with_reader(struct pw_exchange *exchange)
+{
+    pawl_http_server *server = exchange->connection->worker->server;
+    if (exchange->is_handed_over)
+        exchange->is_handed_over = pw_readers_have(&server->readers, &exchange->reading);
+    if (exchange->is_handed_over && pawl_now_ms(server->http->engine) >= exchange->patient_until_ms) {
+        exchange->is_taken_back = pw_readers_take_back(&server->readers, &exchange->reading);
+        exchange->is_handed_over = !exchange->is_taken_back;
+        exchange->patient_until_ms = INT64_MAX; /* the one who has begun with it ends it */
+    }
+    return exchange->is_handed_over;
+}
+
+bool pw_exchange_sleeps_on(struct pw_exchange *exchange)
+{
+    struct pw_connection *connection = exchange->connection;
+    if (!exchange->is_handed_over)
+        return false;
+    do {
+        pw_sleeper_begin(&connection->sleeper);
+        if (!is_with_reader(exchange))
+            return false;
+    } while (!pw_waker_sleep(&connection->worker->waker, &connection->sleeper, exchange->patient_until_ms));
+    return true;
+}
+
+/* A reader carries the call on, and the connection sleeps until that is done, whatever other news there are.  False: no reader
+ * is to be had. */
+static bool hand_over(struct pw_exchange *exchange, void (*carry)(pawl_http_call *call))
+{
+    struct pw_connection *connection = exchange->connection;
+    pawl_http_server *server = connection->worker->server;
+    exchange->reading = (struct pw_reading){ .call = exchange->call, .carry = carry, .done = note_read };
+    exchange->patient_until_ms = pawl_now_ms(server->http->engine) + PW_READING_MS_MAX;
+    exchange->is_handed_over = pw_readers_hand_over(&server->readers, &exchange->reading);
+    if (!exchange->is_handed_over)
+        return false;
+    MHD_suspend_connection(connection->mhd);
+    if (!pw_exchange_sleeps_on(exchange))
+        resume_at_once(connection);
+    return true;
+}
+
+/* No reader had time for it.  Told once. */
+static bool was_taken_back(struct pw_exchange *exchange)
+{
+    bool was = exchange->is_taken_back;
+    exchange->is_taken_back = false;
+    return was;
+}
+
+/* ---- Answering ----------------------------------------------------------------------------------------------------- */
+
+/* Looks for more of a stream, if it is time to.  False: a reader does. */
+static bool look_for_more(struct pw_exchange *exchange)
+{
+    bool is_remote = exchange->connection->worker->server->http->store_is_remote;
+    bool is_refused = was_taken_back(exchange);
+    if (!is_refused && !pw_http_stream_is_due(exchange->call))
+        return true;
+    if (!is_refused && is_remote && hand_over(exchange, pw_http_stream_look))
+        return false;
+    if (is_refused || is_remote)
+        pw_http_stream_skip(exchange->call);
+    else
+        pw_http_stream_look(exchange->call);
+    return true;
 }
 
 static ssize_t read_stream(void *user, uint64_t position, char *buffer, size_t size)
@@ -176,6 +274,7 @@ static enum MHD_Result send_response(struct pw_connection *connection, int statu
     if (atomic_load(&connection->worker->server->is_draining) || connection->lingers)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     connection->awaits_request = false;
+    pw_idle_set(connection, PW_NOT_IDLE);
     pw_connection_expect(connection, connection->worker->server->options.request_ms_max);
     pw_connection_hold(connection);
     enum MHD_Result result = MHD_queue_response(connection->mhd, (unsigned)status, response);
@@ -258,12 +357,28 @@ static pawl_http_call *call_of(struct pw_exchange *exchange)
     return exchange->call;
 }
 
+/* False: a reader carries it on. */
+static bool carry_on(struct pw_exchange *exchange)
+{
+    bool is_refused = was_taken_back(exchange);
+    if (!is_refused && !pw_http_call_is_due(exchange->call))
+        return true;
+    if (!is_refused && !pw_http_call_asks_store(exchange->call))
+        read_answer(exchange->call);
+    else if (!is_refused && hand_over(exchange, read_answer))
+        return false;
+    else
+        pw_http_call_go_without_store(exchange->call);
+    return true;
+}
+
 static enum MHD_Result ask(struct pw_exchange *exchange)
 {
     struct pw_connection *connection = exchange->connection;
     const struct pawl_http_response *answer;
     int64_t again_at_ms = INT64_MAX;
     connection->awaits_request = false;
+    pw_idle_set(connection, PW_NOT_IDLE);
     pw_connection_expect(connection, INT64_MAX);
     pw_sleeper_begin(&connection->sleeper);
     exchange->request.body = exchange->body;
@@ -404,10 +519,83 @@ static enum MHD_Result take_headers(struct pw_exchange *exchange, const char *me
         return refuse(exchange, PW_REFUSE_HOST);
     if (gathering.framing.length > (uint64_t)server->http->options.body_bytes_max)
         return refuse(exchange, PW_REFUSE_BODY);
-    if (gathering.framing.is_chunked || gathering.framing.length > 0)
+    bool has_body = gathering.framing.is_chunked || gathering.framing.length > 0;
+    pw_idle_set(connection, has_body ? PW_IDLE_IN_BODY : PW_NOT_IDLE);
+    if (has_body)
         return admit(exchange, &gathering.framing);
     exchange->stage = STAGE_BODY;
     return MHD_YES;
+}
+
+/* What has come of the body is let go of, and what comes is dropped: libmicrohttpd takes no answer before the body's end. */
+static void drop_body(struct pw_exchange *exchange)
+{
+    if (exchange->body_room > 0)
+        pw_http_call_give_back(exchange->call, pw_http_weight(exchange->body_room));
+    free(exchange->body);
+    exchange->body = NULL;
+    exchange->body_room = 0;
+    exchange->drops_body = true;
+}
+
+/* Before much of a body is kept, what the target names is looked up.  False: a reader does. */
+static bool look_up(struct pw_exchange *exchange)
+{
+    struct pw_connection *connection = exchange->connection;
+    bool is_remote = connection->worker->server->http->store_is_remote;
+    bool is_begun = exchange->is_looked_up;
+    exchange->is_looked_up = true;
+    if (!is_begun && !is_remote) {
+        pw_http_call_confirm(exchange->call);
+    } else if (!is_begun && hand_over(exchange, pw_http_call_confirm)) {
+        pw_idle_set(connection, PW_NOT_IDLE);
+        pw_connection_expect(connection, INT64_MAX);
+        return false;
+    } else if (!is_begun || was_taken_back(exchange)) {
+        pw_http_call_go_without_store(exchange->call);
+    }
+    if (pw_http_call_is_answered(exchange->call))
+        drop_body(exchange);
+    return true;
+}
+
+/* False: not yet, a reader finds out whether the body is to be kept. */
+static bool may_go_on(struct pw_exchange *exchange, size_t more)
+{
+    struct pw_connection *connection = exchange->connection;
+    bool is_much = exchange->body_size + more > UNCONFIRMED_BYTES_MAX;
+    if (exchange->is_confirmed || exchange->drops_body || !is_much)
+        return true;
+    exchange->is_confirmed = !pw_http_call_needs_confirming(exchange->call) || look_up(exchange);
+    if (exchange->is_confirmed && connection->idle == PW_NOT_IDLE) { /* it is the client's turn again */
+        pw_idle_set(connection, PW_IDLE_IN_BODY);
+        pw_connection_expect(connection, connection->worker->server->options.request_ms_max);
+    }
+    return exchange->is_confirmed;
+}
+
+/* Room for so many bytes.  False: memory is out.  The body may be dropped after this: it is over the budget. */
+static bool make_room(struct pw_exchange *exchange, size_t size)
+{
+    size_t room = exchange->body_room > 0 ? exchange->body_room : BODY_BYTES_FIRST;
+    while (room < size)
+        room *= 2;
+    if (room == exchange->body_room)
+        return true;
+    size_t more = pw_http_weight(room) - pw_http_weight(exchange->body_room);
+    if (!pw_http_call_hold(exchange->call, more)) {
+        exchange->is_over_budget = true;
+        drop_body(exchange);
+        return true;
+    }
+    char *body = realloc(exchange->body, room);
+    if (body == NULL) {
+        pw_http_call_give_back(exchange->call, more);
+        return false;
+    }
+    exchange->body = body;
+    exchange->body_room = room;
+    return true;
 }
 
 /* False: memory is out. */

@@ -22,6 +22,10 @@ enum MHD_Result pw_exchange_handle(void *user, struct MHD_Connection *mhd, const
 void pw_exchange_completed(void *user, struct MHD_Connection *mhd, void **context,
                            enum MHD_RequestTerminationCode code);
 
+/* Of one whose connection is being woken: a reader has its call, so it has gone to sleep again.  libmicrohttpd must not see such
+ * a connection: it could find the client gone, and end the request. */
+bool pw_exchange_sleeps_on(struct pw_exchange *exchange);
+
 /* The request is over.  What its answer needs stays until that is gone as well. */
 void pw_exchange_end(struct pw_exchange *exchange);
 

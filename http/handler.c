@@ -112,6 +112,7 @@ pawl_status pawl_http_new(pawl_engine *engine, const struct pawl_http_options *o
         return refuse(error, PAWL_NOMEM, pawl_status_text(PAWL_NOMEM));
     http->engine = engine;
     http->options = known;
+    http->store_is_remote = pawl_store_is_remote(engine);
     if (!set_up(http)) {
         free(http);
         return refuse(error, PAWL_NOMEM, pawl_status_text(PAWL_NOMEM));

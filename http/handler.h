@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "http/prober.h"
 #include "http/routes.h"
 #include "http/ticker.h"
 #include "pawl/http.h"
@@ -22,8 +23,10 @@ struct pawl_http {
     pawl_engine *engine;
     struct pawl_http_options options; /* with the defaults filled in; its texts are ours */
     size_t mount_size;
+    bool store_is_remote; /* its answers may take as long as its server is silent */
     atomic_bool is_draining;
-    atomic_int streams; /* open now */
+    atomic_int streams;          /* open now */
+    _Atomic int64_t idle_closed; /* connections that a server has closed to make room for others */
     pthread_mutex_t lock;
     pawl_http_call *waiting; /* who is told of a drain, and of looks; under the lock */
     struct pw_http_ticker ticker;

@@ -18,6 +18,10 @@ enum { FUNCTIONS_MAX = 64, CLAIM_MAX = 100, LEASE_MS_MIN = 1000, LEASE_MS_MAX = 
 static void claim(pawl_http_call *call)
 {
     struct pw_http_claim_work *work = &call->work.claim;
+    if (call->lacks_store) {
+        pw_http_fail_status(call, PAWL_STORE_UNAVAILABLE);
+        return;
+    }
     pawl_scope_free(call->look_scope);
     call->look_scope = pawl_scope_new();
     if (call->look_scope == NULL) {

@@ -153,10 +153,19 @@ static void add_engine(struct pw_http_text *out, const struct pawl_stats *stats)
     add_single_histogram(out, "pawl_commit_duration_seconds", "How long transactions took.", &stats->commit_seconds);
 }
 
-static void add_store(struct pw_http_text *out, pawl_engine *engine)
+static void add_memory(struct pw_http_text *out, const struct pawl_stats *stats)
+{
+    add_single(out, "pawl_memory_budget_bytes", "gauge", "Memory for requests, answers and histories, at most.",
+               stats->memory_bytes_max);
+    add_single(out, "pawl_memory_held_bytes", "gauge", "Of that budget, how much is in use.", stats->memory_bytes_held);
+    add_single(out, "pawl_memory_refusals_total", "counter", "How often the budget was refused.",
+               stats->memory_refusals);
+}
+
+static void add_store(struct pw_http_text *out, pawl_engine *engine, bool asks_store)
 {
     struct pawl_backlog backlog = { .struct_size = sizeof backlog };
-    bool is_up = pawl_backlog_read(engine, &backlog, NULL) == PAWL_OK;
+    bool is_up = asks_store && pawl_backlog_read(engine, &backlog, NULL) == PAWL_OK;
     add_single(out, "pawl_store_up", "gauge", "Whether the store could be asked for what follows.", is_up);
     if (!is_up)
         return;
@@ -227,6 +236,8 @@ static void add_requests(struct pw_http_text *out, pawl_http *http)
 {
     struct pw_http_figures figures;
     add_single(out, "pawl_http_streams", "gauge", "Streams open now.", pw_http_streams_open(http));
+    add_single(out, "pawl_http_idle_closed_total", "counter", "Idle connections closed to make room for new ones.",
+               atomic_load(&http->idle_closed));
     add_family(out, "pawl_http_requests_total", "counter", "Requests answered, by route and class of status.");
     for (size_t i = 0; i < pw_http_figures_count(); i++) {
         pw_http_figures_read(http, i, &figures);
@@ -240,14 +251,16 @@ static void add_requests(struct pw_http_text *out, pawl_http *http)
     }
 }
 
-pawl_status pw_http_write_metrics(pawl_http *http, struct pw_http_text *out)
+pawl_status pw_http_write_metrics(pawl_http *http, bool asks_store, struct pw_http_text *out)
 {
     struct pawl_stats stats = { .struct_size = sizeof stats };
     pawl_stats_read(http->engine, &stats);
     add_build(out);
     add_engine(out, &stats);
-    add_store(out, http->engine);
-    add_runners(out, http->engine);
+    add_memory(out, &stats);
+    add_store(out, http->engine, asks_store);
+    if (asks_store)
+        add_runners(out, http->engine);
     if (http->options.runner != NULL)
         add_runner(out, http->options.runner);
     add_requests(out, http);

@@ -8,6 +8,14 @@
 /* Carries a call on: answers it, or leaves it waiting (call.h). */
 typedef void pw_http_step_fn(pawl_http_call *call);
 
+/* What a route needs for its answer.  It decides which thread may carry a call on (pw_http_call_asks_store()). */
+enum pw_http_need {
+    PW_HTTP_MEMORY,  /* nothing of the store */
+    PW_HTTP_STORE,   /* a few rows, or a change */
+    PW_HTTP_FIGURES, /* a few rows; where the store cannot be asked, the rest is told without them */
+    PW_HTTP_PAGE     /* a page of rows with payloads, which may be megabytes */
+};
+
 struct pw_http_route {
     const char *method;         /* GET stands for HEAD, too */
     const char *pattern;        /* "/workflows/:workflow/instances/:id"; parts that begin with ':' take one segment */

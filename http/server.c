@@ -12,6 +12,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "http/answer.h"
+#include "http/handler.h"
+
 enum {
     THREADS_MIN = 2,
     THREADS_MAX = 8, /* by default */
@@ -21,6 +24,7 @@ enum {
     HEADER_BYTES_MAX = 8 * 1024,
     DESCRIPTORS_KEPT = 128,
     HEADER_BYTES_MIN = 1024,
+    REMOTE_READERS_MIN = 8, /* as many as a store on a server reads for at once, by default */
     THREADS_MOST = 64
 };
 
@@ -33,6 +37,7 @@ pawl_status pw_server_error(struct pawl_error *error, pawl_status status, const 
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(error->text, sizeof error->text, format, arguments);
+    pawl_text_mend(error->text);
     va_end(arguments);
     error->status = status;
     return status;
@@ -123,7 +128,9 @@ static bool write_refusals(pawl_http_server *server)
         [PW_REFUSE_FRAMING] = { "VALIDATION_FAILED", "a request's body comes with one Content-Length, or with "
                                                      "Transfer-Encoding: chunked; no header is folded, or has a "
                                                      "blank in its name" },
+        [PW_REFUSE_HOST] = { "VALIDATION_FAILED", "a request has one Host header; only one of HTTP/1.0 may have none" },
         [PW_REFUSE_MEMORY] = { "STORE_UNAVAILABLE", "out of memory; try again" },
+        [PW_REFUSE_BUDGET] = { PW_HTTP_OVER_BUDGET, PW_HTTP_OVER_BUDGET_TEXT },
     };
     server->scope = pawl_scope_new();
     if (server->scope == NULL)
@@ -166,11 +173,15 @@ static void stop_workers(pawl_http_server *server)
         pw_worker_clear(worker);
 }
 
+/* Readers end first: they carry on calls of connections that the workers then close. */
 static void free_server(pawl_http_server *server)
 {
+    pw_readers_stop(&server->readers);
     stop_workers(server);
     pw_listener_close(&server->listener);
     pw_server_tls_clear(&server->tls);
+    pthread_cond_destroy(&server->readers.changed);
+    pthread_mutex_destroy(&server->readers.lock);
     pthread_cond_destroy(&server->drained);
     pthread_mutex_destroy(&server->lock);
     pawl_scope_free(server->scope);
@@ -187,6 +198,10 @@ static pawl_http_server *new_server(pawl_http *http, const struct pawl_http_serv
         goto no_lock;
     if (!init_drained(&server->drained))
         goto no_condition;
+    if (pthread_mutex_init(&server->readers.lock, NULL) != 0)
+        goto no_readers;
+    if (pthread_cond_init(&server->readers.changed, NULL) != 0)
+        goto no_reader_condition;
     server->http = http;
     server->options = *options;
     server->listener.fd = -1;
@@ -195,12 +210,26 @@ static pawl_http_server *new_server(pawl_http *http, const struct pawl_http_serv
         return server;
     free_server(server);
     return NULL;
+no_reader_condition:
+    pthread_mutex_destroy(&server->readers.lock);
+no_readers:
+    pthread_cond_destroy(&server->drained);
 no_condition:
     pthread_mutex_destroy(&server->lock);
 no_lock:
     free(workers);
     free(server);
     return NULL;
+}
+
+/* Where the store is a file they make only large answers, which keep a processor busy.  Where it is a server they do all that
+ * asks it, and mostly wait. */
+static int count_readers(const pawl_http_server *server)
+{
+    int threads = server->options.threads;
+    if (!server->http->store_is_remote)
+        return (threads + 1) / 2;
+    return threads > REMOTE_READERS_MIN ? threads : REMOTE_READERS_MIN;
 }
 
 pawl_status pawl_http_server_start(pawl_http *http, const struct pawl_http_server_options *options,
@@ -216,10 +245,12 @@ pawl_status pawl_http_server_start(pawl_http *http, const struct pawl_http_serve
     if (server == NULL)
         return pw_server_error(error, PAWL_NOMEM, "out of memory");
     if (filled.tls_cert != NULL)
-        status = pw_server_tls_read(filled.tls_cert, filled.tls_key, &server->tls, error);
+        status = pw_server_tls_read(&filled, &server->tls, error);
     if (status == PAWL_OK)
         status = pw_listen(filled.listen, &server->listener, error);
     server->port = server->listener.port;
+    if (status == PAWL_OK)
+        status = pw_readers_start(&server->readers, count_readers(server), error);
     if (status == PAWL_OK)
         status = start_workers(server, error);
     if (status == PAWL_OK)
@@ -238,7 +269,10 @@ int pawl_http_server_port(const pawl_http_server *server)
 
 void pw_server_leave(pawl_http_server *server)
 {
-    if (atomic_fetch_sub(&server->connections, 1) > 1 || !atomic_load(&server->is_draining))
+    int before = atomic_fetch_sub(&server->connections, 1);
+    if (before == server->options.connections_max)
+        pw_waker_signal(&server->workers[0].waker); /* somebody may be waiting for room */
+    if (before > 1 || !atomic_load(&server->is_draining))
         return;
     pthread_mutex_lock(&server->lock);
     pthread_cond_broadcast(&server->drained);

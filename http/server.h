@@ -9,6 +9,9 @@
  *  2. Every connection has a time by which its client must have done what is expected of it next: sent a request, read an
  *     answer, sent the next request.  Only while it is our turn it has none.  Bytes that trickle in do not move it.
  *  3. libmicrohttpd is stopped only when nothing sleeps: otherwise it would end the process.
+ *  4. A worker waits for nobody.  Pages of rows, which may be megabytes, and all that asks a store on a server are made by
+ *     threads of their own, the readers.  When these are all at it, who waits for one is told 503 after a while, and who
+ *     asks for nothing of the store is answered as ever.
  *
  * A kept connection that trickles its next request line may take idle_ms_max for that, which it might as well spend in
  * silence; from then on it has request_ms_max.
@@ -25,12 +28,21 @@
 #include <stdbool.h>
 
 #include "http/listen.h"
+#include "http/server_reader.h"
 #include "http/server_tls.h"
 #include "http/server_worker.h"
 #include "pawl/http.h"
 
 /* What is refused before the handler sees it. */
-enum pw_refusal { PW_REFUSE_BODY, PW_REFUSE_HEADERS, PW_REFUSE_FRAMING, PW_REFUSE_MEMORY, PW_REFUSAL_COUNT };
+enum pw_refusal {
+    PW_REFUSE_BODY,
+    PW_REFUSE_HEADERS,
+    PW_REFUSE_FRAMING,
+    PW_REFUSE_HOST,
+    PW_REFUSE_MEMORY,
+    PW_REFUSE_BUDGET,
+    PW_REFUSAL_COUNT
+};
 
 struct pawl_http_server {
     pawl_http *http;
@@ -42,6 +54,7 @@ struct pawl_http_server {
     int port;
     struct pw_worker *workers; /* options.threads of them */
     int running;               /* of these, the first so many run */
+    struct pw_readers readers;
     atomic_bool is_draining, is_stopping;
     atomic_int connections; /* open, or on their way to a worker */
     pthread_mutex_t lock;

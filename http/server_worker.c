@@ -25,6 +25,7 @@ enum {
     MEMORY_INCREMENT_BYTES = 1024,
     ACCEPTS_A_PASS = 64,
     NO_DESCRIPTORS_MS = 100, /* nobody is let in for so long when the process has no descriptors left */
+    NO_ROOM_MS = 10,         /* how long to wait for a connection that could be closed for another */
     SWEEP_MS_MIN = 10,
     SWEEP_MS_MAX = 1000,
     DRAINING_SWEEP_MS = 20,
@@ -87,6 +88,19 @@ static void accept_some(struct pw_worker *worker)
             return;
         }
         hand_over(server, &newcomer);
+        worker->room_at_ms = 0; /* the next one need not wait for room to be made */
+    }
+}
+
+/* Where there is no room, the oldest connection without a request goes.  When it has gone, its worker tells us. */
+static void let_some_in(struct pw_worker *worker)
+{
+    pawl_http_server *server = worker->server;
+    if (has_room(server))
+        accept_some(worker);
+    else {
+        pw_idle_make_room(server);
+        worker->room_at_ms = pw_server_now_ms() + NO_ROOM_MS;
     }
 }
 
@@ -162,6 +176,8 @@ static int wait_ms(struct pw_worker *worker, int64_t now_ms)
         ms = waker_ms;
     if (worker->linger.count > 0 && ms > LINGER_LOOK_MS)
         ms = LINGER_LOOK_MS;
+    if (worker->room_at_ms > now_ms && ms > NO_ROOM_MS)
+        ms = NO_ROOM_MS;
     return ms > 0 ? (int)ms : 0;
 }
 
@@ -170,8 +186,8 @@ static void wait_and_run(struct pw_worker *worker)
     pawl_http_server *server = worker->server;
     struct pollfd polls[3 + PW_LINGER_MAX];
     int64_t now_ms = pw_server_now_ms();
-    bool listens =
-        worker == &server->workers[0] && server->listener.fd >= 0 && now_ms >= worker->accept_at_ms && has_room(server);
+    bool listens = worker == &server->workers[0] && server->listener.fd >= 0 && now_ms >= worker->accept_at_ms &&
+                   (now_ms >= worker->room_at_ms || has_room(server));
     polls[0] = (struct pollfd){ .fd = worker->waker.signal_fd, .events = POLLIN };
     polls[1] = (struct pollfd){ .fd = worker->daemon_fd, .events = POLLIN };
     polls[2] = (struct pollfd){ .fd = listens ? server->listener.fd : -1, .events = POLLIN };
@@ -180,10 +196,11 @@ static void wait_and_run(struct pw_worker *worker)
         polls[0].revents = polls[2].revents = 0;
     worker->must_run = false;
     if (polls[2].revents != 0)
-        accept_some(worker);
+        let_some_in(worker);
     if (lingering > 0)
         pw_linger_pass(&worker->linger, pw_server_now_ms());
     pw_waker_pass(&worker->waker, polls[0].revents != 0);
+    pw_idle_pass(worker);
     take_newcomers(worker);
     (void)MHD_run(worker->daemon);
     pw_connections_let_go(worker);
@@ -237,7 +254,7 @@ static struct MHD_Daemon *start_daemon(struct pw_worker *worker)
     struct MHD_OptionItem tls[] = {
         { MHD_OPTION_HTTPS_MEM_CERT, 0, server->tls.certificate },
         { MHD_OPTION_HTTPS_MEM_KEY, 0, server->tls.key },
-        { MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2" },
+        { MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)PW_TLS_PRIORITIES },
         { MHD_OPTION_END, 0, NULL },
     };
     return MHD_start_daemon(flags | (is_tls ? MHD_USE_TLS : 0), 0, NULL, NULL, pw_exchange_handle, worker,

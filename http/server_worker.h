@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "http/server_idle.h"
 #include "http/server_linger.h"
 #include "http/waker.h"
 #include "pawl/http.h"
@@ -26,11 +27,13 @@ struct pw_worker {
     struct pw_connection *connections;
     struct pw_connection *held; /* see pw_connection_hold() */
     struct pw_linger linger;
+    struct pw_idles idles;
     bool must_run;        /* libmicrohttpd has something to do that it does not know of */
     bool has_left;        /* a connection was closed */
     int vain_passes;      /* in a row, that libmicrohttpd wanted and then called us for nothing */
     int64_t sweep_at_ms;  /* when to look for clients that are late */
     int64_t accept_at_ms; /* nobody is let in before */
+    int64_t room_at_ms;   /* nor before this, unless there is room */
 };
 
 /* Of a worker that is all zero.  PAWL_FAILED, saying why, when the system refuses. */

@@ -116,16 +116,19 @@ void pw_waker_rouse(struct pw_waker *waker, struct pw_sleeper *sleeper)
     wake(waker, sleeper);
 }
 
+/* When the clock was set back, all times are too far away: everybody looks for itself when it is to be woken now. */
 static void wake_due(struct pw_waker *waker)
 {
     int64_t now_ms = pawl_now_ms(waker->engine);
-    if (now_ms < waker->wake_at_ms)
+    bool was_set_back = now_ms < waker->seen_ms;
+    waker->seen_ms = now_ms;
+    if (now_ms < waker->wake_at_ms && !was_set_back)
         return;
     waker->wake_at_ms = INT64_MAX;
     struct pw_sleeper *next;
     for (struct pw_sleeper *sleeper = waker->timed; sleeper != NULL; sleeper = next) {
         next = sleeper->next;
-        if (sleeper->wake_at_ms <= now_ms)
+        if (sleeper->wake_at_ms <= now_ms || was_set_back)
             pw_waker_rouse(waker, sleeper);
         else if (sleeper->wake_at_ms < waker->wake_at_ms)
             waker->wake_at_ms = sleeper->wake_at_ms;

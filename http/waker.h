@@ -34,6 +34,7 @@ struct pw_waker {
     _Atomic(struct pw_sleeper *) told;
     struct pw_sleeper *timed;
     int64_t wake_at_ms; /* of the first of them, or earlier; INT64_MAX: none has a time */
+    int64_t seen_ms;    /* what the clock showed last */
     size_t sleeping;    /* how many were put to sleep and not woken since */
 };
 

@@ -279,6 +279,50 @@ bool postgres_server_order(const struct postgres_server *server, enum postgres_s
     return false;
 }
 
+static pid_t postmaster_of(const struct postgres_server *server)
+{
+    char path[128];
+    int process = 0;
+    snprintf(path, sizeof path, "%s/data/postmaster.pid", server->folder);
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fscanf(file, "%d", &process) != 1)
+        process = 0;
+    if (file != NULL)
+        (void)fclose(file);
+    return (pid_t)process;
+}
+
+static void signal_children(pid_t process, int number)
+{
+    char path[64];
+    int child;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)process, (int)process);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && fscanf(file, "%d", &child) == 1)
+        (void)kill((pid_t)child, number);
+    if (file != NULL)
+        (void)fclose(file);
+}
+
+/* The postmaster first: then it has no new children. */
+bool postgres_server_freeze(const struct postgres_server *server)
+{
+    pid_t postmaster = postmaster_of(server);
+    if (postmaster <= 0 || kill(postmaster, SIGSTOP) != 0)
+        return false;
+    signal_children(postmaster, SIGSTOP);
+    return true;
+}
+
+void postgres_server_thaw(const struct postgres_server *server)
+{
+    pid_t postmaster = postmaster_of(server);
+    if (postmaster <= 0)
+        return;
+    signal_children(postmaster, SIGCONT);
+    (void)kill(postmaster, SIGCONT);
+}
+
 bool postgres_server_promote(const struct postgres_server *server)
 {
     char data[128];

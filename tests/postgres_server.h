@@ -30,6 +30,9 @@ enum postgres_server_order {
 };
 /* Returns when that is so.  False: it took too long. */
 bool postgres_server_order(const struct postgres_server *server, enum postgres_server_order order);
+/* All its processes stand still, or go on: it is there and answers nobody.  False: it was not found. */
+bool postgres_server_freeze(const struct postgres_server *server);
+void postgres_server_thaw(const struct postgres_server *server);
 /* Makes a standby a primary. */
 bool postgres_server_promote(const struct postgres_server *server);
 /* Runs a program as the one who runs the servers, and waits; false: it failed.  The last argument is NULL. */

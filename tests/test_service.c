@@ -403,6 +403,21 @@ static void workflows_are_listed_by_name(void **state)
     assert_string_equal(workflows[1].tags[1], "money");
 }
 
+static void a_workflow_is_found_by_its_name(void **state)
+{
+    struct world *world = *state;
+    struct pawl_workflow_info workflow;
+    struct pawl_error error;
+
+    assert_int_equal(pawl_find_workflow(world->engine, "other", &workflow, &error), PAWL_OK);
+    assert_string_equal(workflow.name, "other");
+    assert_string_equal(workflow.description, "another");
+    assert_int_equal(workflow.tag_count, 2);
+
+    assert_int_equal(pawl_find_workflow(world->engine, "nobody", &workflow, &error), PAWL_WORKFLOW_NOT_FOUND);
+    assert_string_equal(error.text, "no workflow named \"nobody\" is registered");
+}
+
 /* ---- Wrong arguments ----------------------------------------------------------------------------------------- */
 
 static void every_call_names_a_workflow_that_is_not_registered(void **state)
@@ -480,6 +495,7 @@ static void missing_arguments_are_invalid(void **state)
     struct pawl_instance_counts counts;
     struct pawl_history history;
     const struct pawl_workflow_info *workflows;
+    struct pawl_workflow_info workflow;
     size_t count;
     world_create(world, "a");
     const pawl_status answers[] = {
@@ -495,6 +511,9 @@ static void missing_arguments_are_invalid(void **state)
         pawl_list_workflows(engine, NULL, &workflows, &count),
         pawl_list_workflows(engine, scope, NULL, &count),
         pawl_list_workflows(engine, scope, &workflows, NULL),
+        pawl_find_workflow(NULL, "order", &workflow, error),
+        pawl_find_workflow(engine, NULL, &workflow, error),
+        pawl_find_workflow(engine, "order", NULL, error),
         pawl_get(NULL, scope, "order", "a", &instance, error),
         pawl_get(engine, NULL, "order", "a", &instance, error),
         pawl_get(engine, scope, "order", "a", NULL, error),
@@ -652,6 +671,7 @@ int main(void)
         TEST(with_no_step_waiting_the_current_step_is_the_newest),
         TEST(a_claimed_instance_is_running),
         TEST(workflows_are_listed_by_name),
+        TEST(a_workflow_is_found_by_its_name),
         TEST(every_call_names_a_workflow_that_is_not_registered),
         TEST(every_call_that_names_an_instance_checks_its_id_and_finds_it),
         TEST(missing_arguments_are_invalid),

@@ -185,6 +185,9 @@ struct pawl_workflow_info {
 PAWL_API pawl_status pawl_list_workflows(pawl_engine *engine, pawl_scope *scope,
                                          const struct pawl_workflow_info **out_workflows,
                                          size_t *out_count) PAWL_MUST_CHECK;
+/* One of them by its name; its texts are valid until the engine is closed.  PAWL_WORKFLOW_NOT_FOUND. */
+PAWL_API pawl_status pawl_find_workflow(pawl_engine *engine, const char *name, struct pawl_workflow_info *out_workflow,
+                                        struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* One instance as it stands now, with its current step. */
 PAWL_API pawl_status pawl_get(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
@@ -348,6 +351,12 @@ PAWL_API pawl_status pawl_deferred_succeed(pawl_engine *engine, const char *toke
                                            struct pawl_error *error) PAWL_MUST_CHECK;
 PAWL_API pawl_status pawl_deferred_fail(pawl_engine *engine, const char *token, const char *error_name,
                                         const char *error_message, struct pawl_error *error) PAWL_MUST_CHECK;
+/* Could this be a token?  Looks at its form alone.  False: the error says so, PAWL_INVALID_TOKEN. */
+PAWL_API bool pawl_deferred_is_token(const char *token, struct pawl_error *error);
+/* Is it one?  Reads the store: for whoever takes much from a client before it settles the deferred.  PAWL_OK also where the
+ * deferred was completed, or its run is over.  PAWL_INVALID_TOKEN. */
+PAWL_API pawl_status pawl_deferred_check(pawl_engine *engine, const char *token,
+                                         struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* ---- Jobs, for workers outside -------------------------------------------------------------------------------- */
 

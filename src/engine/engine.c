@@ -279,6 +279,11 @@ int64_t pawl_now_ms(pawl_engine *engine)
     return engine->store->ops->now_ms(engine->store);
 }
 
+bool pawl_store_is_remote(const pawl_engine *engine)
+{
+    return engine != NULL && engine->store->ops->is_remote;
+}
+
 /* ---- The registry -------------------------------------------------------------------------------------------- */
 
 /* NULL when memory is out. */

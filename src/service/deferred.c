@@ -126,6 +126,33 @@ static pawl_status find_step(struct pw_edit *edit, const struct token *token, st
     return PAWL_OK;
 }
 
+bool pawl_deferred_is_token(const char *token, struct pawl_error *error)
+{
+    struct token parts;
+    if (read_token(token, &parts))
+        return true;
+    (void)refuse_token(error);
+    return false;
+}
+
+pawl_status pawl_deferred_check(pawl_engine *engine, const char *token, struct pawl_error *error)
+{
+    struct token parts;
+    struct pw_step_row step;
+    if (engine == NULL || token == NULL)
+        return pw_error(error, PAWL_INVALID, "%s is missing (NULL)", engine == NULL ? "engine" : "token");
+    if (!read_token(token, &parts))
+        return refuse_token(error);
+    struct pw_arena arena = { 0 };
+    struct pw_edit edit = { .engine = engine, .arena = &arena };
+    pawl_status status =
+        pw_rows_read(engine, &arena, pw_text_of(parts.workflow), pw_text_of(parts.id), &edit.instance, error);
+    if (status == PAWL_OK)
+        status = find_step(&edit, &parts, &step, error);
+    pw_arena_clear(&arena);
+    return status == PAWL_INSTANCE_NOT_FOUND ? refuse_token(error) : status;
+}
+
 static bool is_same(const struct pw_event_row *row, const struct pw_op_event *event)
 {
     return pw_text_equal(row->type, event->type) && pw_text_equal(row->payload, event->payload);

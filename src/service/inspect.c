@@ -89,6 +89,31 @@ pawl_status pawl_get(pawl_engine *engine, pawl_scope *scope, const char *workflo
     return pw_inspect_instance(engine, scope, definition->name, pw_text_of(id), out_instance, error);
 }
 
+static struct pawl_workflow_info describe(const struct pw_definition *definition)
+{
+    return (struct pawl_workflow_info){
+        .name = definition->name.data,
+        .description = definition->description.data,
+        .tags = definition->tags,
+        .tag_count = definition->tag_count,
+        .permissions = definition->permissions,
+        .permission_count = definition->permission_count,
+        .is_inline = definition->run_inline != NULL,
+    };
+}
+
+pawl_status pawl_find_workflow(pawl_engine *engine, const char *name, struct pawl_workflow_info *out_workflow,
+                               struct pawl_error *error)
+{
+    struct pw_definition *definition;
+    pawl_status status = pw_check_given(out_workflow, "out_workflow", error);
+    if (status == PAWL_OK)
+        status = pw_check_workflow(engine, name, &definition, error);
+    if (status == PAWL_OK)
+        *out_workflow = describe(definition);
+    return status;
+}
+
 pawl_status pawl_list_workflows(pawl_engine *engine, pawl_scope *scope, const struct pawl_workflow_info **out_workflows,
                                 size_t *out_count)
 {

@@ -114,6 +114,7 @@ struct pw_run_rows {
 
 struct pw_store_ops {
     const char *name;
+    bool is_remote; /* the database is on a server: a read may wait for as long as the server is silent */
     void (*close)(struct pw_store *store);
 
     /* Answers from memory, so that it may be called anywhere: a store that follows a database's clock asks it along with

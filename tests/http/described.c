@@ -295,7 +295,10 @@ const char *described_target(pawl_scope *scope, const struct pw_http_route *rout
         bool is_workflow = strncmp(segment, names, sizeof names - 1) == 0;
         bool is_id = strncmp(segment, ids, sizeof ids - 1) == 0;
         if (*segment == ':')
-            (void)snprintf(text + size, sizeof text - size, "/%s", is_workflow ? workflow : is_id ? id : "none");
+            (void)snprintf(text + size, sizeof text - size, "/%s",
+                           is_workflow ? workflow
+                           : is_id     ? id
+                                       : "none.none.1.1.x");
         else
             (void)snprintf(text + size, sizeof text - size, "%.*s", (int)part, at);
         at += part;

@@ -274,14 +274,17 @@ static const struct table_case wrong_work[] = {
     { POST("/deferred/order.waits.1.1.0123456789abcdef0123456789abcdef/succeed"), GONE },
     { POST("/deferred/..1.1./succeed"), GONE },
     { POST("/deferred/%20/succeed"), GONE },
-    { POST("/deferred/none/succeed"), .body = "{\"results\":0}", WRONG, .says = { "there are result" } },
-    { POST("/deferred/none/succeed"), .body = "[]", WRONG },
-    { POST("/deferred/none/succeed"), .body = "{", .status = 400, .code = "INVALID_JSON" },
+    { POST("/deferred/none/succeed"), .body = "{\"results\":0}", GONE }, /* what cannot be a token comes first */
+    { POST("/deferred/defers.d-1.1.1.never/succeed"), .body = "{\"results\":0}", WRONG,
+      .says = { "there are result" } },
+    { POST("/deferred/defers.d-1.1.1.never/succeed"), .body = "[]", WRONG },
+    { POST("/deferred/defers.d-1.1.1.never/succeed"), .body = "{", .status = 400, .code = "INVALID_JSON" },
     { POST("/deferred/none/fail"), .body = "{\"name\":\"E\",\"message\":\"\"}", GONE },
-    { POST("/deferred/none/fail"), WRONG, .says = { "is missing" } },
-    { POST("/deferred/none/fail"), .body = "{\"name\":\"E\",\"retry\":true}", WRONG,
+    { POST("/deferred/defers.d-1.1.1.never/fail"), WRONG, .says = { "is missing" } },
+    { POST("/deferred/defers.d-1.1.1.never/fail"), .body = "{\"name\":\"E\",\"retry\":true}", WRONG,
       .says = { "there are name, message" } },
-    { GET("/deferred/none/succeed"), .status = 405, .code = "METHOD_NOT_ALLOWED", .has = { "Allow", "POST, OPTIONS" } },
+    { GET("/deferred/defers.d-1.1.1.never/succeed"), .status = 405, .code = "METHOD_NOT_ALLOWED",
+      .has = { "Allow", "POST, OPTIONS" } },
     { GET("/deferred/none"), .status = 404, .code = "ROUTE_NOT_FOUND" },
 };
 SECTION(table_of_wrong_work, "jobs and deferreds, wrongly", wrong_work);

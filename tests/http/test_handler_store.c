@@ -23,10 +23,9 @@ static pawl_status refuse(struct pawl_error *error)
     return store_says;
 }
 
-static pawl_status fail_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                              struct pawl_error *error)
+static pawl_status fail_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
-    (void)store, (void)units, (void)count, (void)now_ms;
+    (void)store, (void)units, (void)count;
     return refuse(error);
 }
 
@@ -94,11 +93,16 @@ static pawl_status fail_by_key(struct pw_store *store, struct pw_arena *arena, i
     return refuse(error);
 }
 
-/* The last that the store does. */
-static pawl_status apply_and_go(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                                struct pawl_error *error)
+static pawl_status fail_probe(struct pw_store *store, struct pawl_error *error)
 {
-    pawl_status status = true_ops->apply(store, units, count, now_ms, error);
+    (void)store;
+    return refuse(error);
+}
+
+/* The last that the store does. */
+static pawl_status apply_and_go(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
+{
+    pawl_status status = true_ops->apply(store, units, count, error);
     failing.read_current = fail_current;
     failing.read_instance = fail_read;
     return status;
@@ -190,20 +194,14 @@ static void fail_all_but_streams_reads(void)
     failing.list_runners = fail_runners;
 }
 
-/* Of several databases one is down: a list needs it, figures do not (http/health.c). */
-static void a_store_of_which_a_part_answers_is_ready(void **state)
+static void a_store_that_can_be_read_but_not_written_is_not_ready(void **state)
 {
-    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
-    struct pawl_http_response response;
-    pawl_scope *scope = pawl_scope_new();
     (void)state;
-    store_says = PAWL_STORE_UNAVAILABLE;
-    failing.list_hooks = fail_hooks;
-    request.method = "GET";
-    request.target = "/api/health/ready";
-    assert_int_equal(pawl_http_answer(world.http, scope, &request, &response), PAWL_OK);
-    assert_int_equal(response.status, 200);
-    pawl_scope_free(scope);
+    store_says = PAWL_STORE_FULL;
+    failing.probe = fail_probe;
+    failing.apply = fail_apply;
+    expect("POST", "/api/workflows/order/instances", "{\"id\":\"new\"}", 503, "STORE_UNAVAILABLE");
+    expect("GET", "/api/health/ready", NULL, 503, "STORE_UNAVAILABLE");
 }
 
 static void a_store_that_cannot_be_used_now_is_503_on_every_route(void **state)
@@ -350,7 +348,7 @@ static void steps_that_cannot_be_read_are_503_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_store_of_which_a_part_answers_is_ready),
+        TEST(a_store_that_can_be_read_but_not_written_is_not_ready),
         TEST(a_store_that_cannot_be_used_now_is_503_on_every_route),
         TEST(what_must_not_happen_inside_is_500_and_says_no_more),
         TEST(a_commit_that_fails_is_503_and_nothing_was_changed),

@@ -43,7 +43,7 @@ static int set_up(void **state)
     struct pawl_options options = PAWL_OPTIONS_INIT;
     assert_non_null(room);
     options.store_url = "sqlite::memory:";
-    options.clock = (struct pawl_clock){ skewed_now, &room->running };
+    options.clock = (struct pawl_clock){ .now_ms = skewed_now, .user = &room->running };
     assert_ok(pawl_open(&options, &room->running.engine, &room->running.error), room->running.error);
     room->running.scope = pawl_scope_new();
     assert_non_null(room->running.scope);
@@ -186,6 +186,25 @@ static void who_is_told_before_its_time_is_woken_once(void **state)
     assert_int_equal(dreamer->woken, 1);
 }
 
+/* Their times were set by the clock as it was: each finds out for itself when it is due now. */
+static void all_with_a_time_are_woken_when_the_clock_was_set_back(void **state)
+{
+    struct room *room = *state;
+    struct running *running = &room->running;
+    struct dreamer *dreamer = &room->dreamers[0];
+    pw_waker_pass(&room->waker, false);
+    pw_sleeper_begin(&dreamer->sleeper);
+    dreamer->sleeps = pw_waker_sleep(&room->waker, &dreamer->sleeper, pawl_now_ms(running->engine) + 1000);
+    pw_waker_pass(&room->waker, false);
+    assert_int_equal(dreamer->woken, 0);
+
+    running->skew_ms -= 3600000;
+    pw_waker_pass(&room->waker, false);
+
+    assert_int_equal(dreamer->woken, 1);
+    assert_int_equal(pw_waker_due_ms(&room->waker), -1);
+}
+
 #define waker_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -196,6 +215,7 @@ int main(void)
         waker_test(news_before_falling_asleep_keep_awake),
         waker_test(times_are_kept_on_the_engines_clock),
         waker_test(who_is_told_before_its_time_is_woken_once),
+        waker_test(all_with_a_time_are_woken_when_the_clock_was_set_back),
     };
     return cmocka_run_group_tests_name("the waker", tests, NULL, NULL);
 }

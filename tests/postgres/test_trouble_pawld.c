@@ -1,7 +1,10 @@
 /* test_trouble_pawld.c - pawld on PostgreSQL, from outside: started, asked over HTTP, drained, killed at random; without a
- * store it says why in one line, and while the server is away it says 503. */
+ * store it says why in one line, and while the server is away it says 503; while it is silent, pawld itself is not. */
 #include "kit.h"
 #include "trouble.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 enum { PROCESSES = 2, RUNS = RUNNING_SLOWLY ? 60 : 120, KILLS = 6 };
 
@@ -24,8 +27,19 @@ static int set_up_own(void **state)
     return 0;
 }
 
+/* It is silent for as long as the test likes: pawld does not lose its patience before. */
+static int set_up_patient(void **state)
+{
+    if (kit_set_up(state) != 0 || !postgres_server_start(&own, getpid(), false))
+        return -1;
+    trouble_open(&trouble, own.folder, "&pawl_busy_ms=60000");
+    return 0;
+}
+
 static int tear_down(void **state)
 {
+    if (own.guardian > 0)
+        postgres_server_thaw(&own);
     int left = kit_tear_down(state);
     trouble_close(&trouble);
     if (own.guardian > 0)
@@ -176,6 +190,99 @@ static void while_the_server_is_away_the_answer_is_503_and_then_all_goes_on(void
     assert_all_is_well(&trouble, 1);
 }
 
+/* ---- A server that is there, and silent ----------------------------------------------------------------------------- */
+
+enum { EACH = 6, FROZEN_MAX = 10 * EACH };
+
+/* One client that asks while the server is silent. */
+struct frozen {
+    const struct pawld *pawld;
+    const char *method, *url, *body;
+    pthread_t thread;
+    struct kit kit; /* its own, for the memory */
+    struct answer answer;
+};
+
+static atomic_int frozen_answered;
+
+static void *ask_frozen(void *user)
+{
+    struct frozen *frozen = user;
+    frozen->answer = ask(&frozen->kit, frozen->pawld, frozen->method, frozen->url, frozen->body, NULL);
+    atomic_fetch_add(&frozen_answered, 1);
+    return NULL;
+}
+
+static int start_asking(const struct pawld *pawld, struct frozen *clients)
+{
+#define R0 "/workflows/busy/instances/r-0"
+    static const char *const asked[][3] = {
+        { "GET", R0, NULL },
+        { "GET", R0 "/result?waitMs=100", NULL },
+        { "GET", R0 "/history", NULL },
+        { "GET", "/workflows/busy/instances", NULL },
+        { "GET", "/status", NULL },
+        { "GET", "/metrics", NULL },
+        { "GET", "/cluster", NULL },
+        { "POST", "/workflows/busy/instances", "{\"params\":{\"n\":1,\"nap\":1}}" },
+        { "POST", R0 "/events", "{\"type\":\"other\"}" },
+        { "POST", R0 "/pause", "{}" },
+    };
+    int count = 0;
+    for (int i = 0; i < EACH; i++)
+        for (size_t of = 0; of < LENGTH(asked); of++) {
+            struct frozen *client = &clients[count++];
+            *client = (struct frozen){ .pawld = pawld };
+            client->method = asked[of][0];
+            client->url = asked[of][1];
+            client->body = asked[of][2];
+            client->kit.scope = pawl_scope_new();
+            assert_non_null(client->kit.scope);
+            assert_int_equal(pthread_create(&client->thread, NULL, ask_frozen, client), 0);
+        }
+    return count;
+}
+
+/* What needs nothing of the store is answered while it is silent, however many wait for it.  Of those some are told so after a
+ * while; the others have their answers once the server goes on. */
+static void while_the_server_is_silent_what_needs_no_store_is_answered(void **state)
+{
+    static const char *const open[] = { "/health/live", "/health", "/version", "/workflows", "/openapi.json" };
+    static struct frozen clients[FROZEN_MAX];
+    struct kit *kit = *state;
+    struct pawld *pawld = serve(kit);
+    create(kit, pawld, "busy", "r-0", "{\"n\":0,\"nap\":1}");
+    assert_int_equal(ask(kit, pawld, "GET", "/health/live", NULL, NULL).status, 200);
+    atomic_store(&frozen_answered, 0);
+    assert_true(postgres_server_freeze(&own));
+
+    int count = start_asking(pawld, clients);
+    do { /* until some were told that nobody can be asked: by then all others have come, too */
+        for (size_t i = 0; i < LENGTH(open); i++)
+            assert_int_equal(ask(kit, pawld, "GET", open[i], NULL, NULL).status, 200);
+    } while (atomic_load(&frozen_answered) == 0);
+    assert_true(atomic_load(&frozen_answered) < count);
+    for (size_t i = 0; i < LENGTH(open); i++)
+        assert_int_equal(ask(kit, pawld, "GET", open[i], NULL, NULL).status, 200);
+    assert_int_equal(ask(kit, pawld, "GET", "/health/ready", NULL, NULL).status, 503);
+
+    postgres_server_thaw(&own);
+    int refused = 0;
+    for (int i = 0; i < count; i++) {
+        struct frozen *client = &clients[i];
+        assert_int_equal(pthread_join(client->thread, NULL), 0);
+        bool is_refused = client->answer.status == 503;
+        refused += is_refused;
+        if (is_refused)
+            assert_string_equal(pawl_value_string(client->answer.value, "code", ""), "STORE_UNAVAILABLE");
+        assert_true(!is_refused || client->answer.retry_after_s > 0);
+        assert_true(client->answer.status != 0);
+        pawl_scope_free(client->kit.scope);
+    }
+    assert_true(refused > 0 && refused < count);
+    await_ready(kit, pawld, 200);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -185,6 +292,8 @@ int main(void)
         TEST(SIGTERM_drains_and_gives_the_leases_back),
         TEST(a_store_that_cannot_be_used_is_one_line_and_the_end),
         cmocka_unit_test_setup_teardown(while_the_server_is_away_the_answer_is_503_and_then_all_goes_on, set_up_own,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(while_the_server_is_silent_what_needs_no_store_is_answered, set_up_patient,
                                         tear_down),
     };
     return cmocka_run_group_tests_name("trouble, pawld", tests, NULL, NULL);

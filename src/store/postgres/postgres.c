@@ -61,6 +61,7 @@ static const struct pw_store_ops postgres_ops = {
     .close = close_store,
     .now_ms = now_ms,
     .lanes = lanes,
+    .is_remote = true,
     .lane_of = lane_of,
     .apply = pw_postgres_apply,
     .read_instance = pw_postgres_read_instance,
