@@ -125,7 +125,8 @@ void pw_http_call_answered(void *call, pawl_status status);
 void pw_http_call_submit(pawl_http_call *call);
 /* Waits for news until then: opens the watch at the first time, and is told of a drain.  False: answered with an error. */
 bool pw_http_call_watch(pawl_http_call *call);
-bool pw_http_call_watch_jobs(pawl_http_call *call); /* the same, for any job that becomes due */
+bool pw_http_call_watch_jobs(pawl_http_call *call);    /* the same, for any job that becomes due */
+void pw_http_call_wait_for_look(pawl_http_call *call); /* the same, for what the prober finds out */
 void pw_http_call_wait(pawl_http_call *call, int64_t again_at_ms);
 /* Of a wait that begins now and lasts so long, or as long as the handler lets one last. */
 void pw_http_call_set_deadline(pawl_http_call *call, int64_t wait_ms);

@@ -83,8 +83,12 @@ static bool set_up(pawl_http *http)
     if (options->mount != NULL && (origin == NULL || options->cors_origin != NULL) &&
         pthread_mutex_init(&http->lock, NULL) == 0) {
         http->mount_size = strlen(options->mount);
-        if (pw_http_ticker_init(&http->ticker, options->tick_runner != NULL ? options->tick_runner : options->runner))
-            return true;
+        if (pw_http_prober_init(&http->prober, http->engine, pw_http_calls_looked, http)) {
+            if (pw_http_ticker_init(&http->ticker,
+                                    options->tick_runner != NULL ? options->tick_runner : options->runner))
+                return true;
+            pw_http_prober_clear(&http->prober);
+        }
         (void)pthread_mutex_destroy(&http->lock);
     }
     free((char *)options->mount);
@@ -126,6 +130,7 @@ void pawl_http_free(pawl_http *http)
     if (http == NULL)
         return;
     pw_http_ticker_clear(&http->ticker);
+    pw_http_prober_clear(&http->prober);
     (void)pthread_mutex_destroy(&http->lock);
     free((char *)http->options.mount); /* ours */
     free((char *)http->options.cors_origin);

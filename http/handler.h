@@ -30,6 +30,7 @@ struct pawl_http {
     pthread_mutex_t lock;
     pawl_http_call *waiting; /* who is told of a drain, and of looks; under the lock */
     struct pw_http_ticker ticker;
+    struct pw_http_prober prober;
     struct pw_http_counter counters[PW_HTTP_ROUTES_MAX + 1];
 };
 

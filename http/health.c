@@ -3,8 +3,9 @@
 #include "http/metrics.h"
 #include "http/openapi.h"
 #include "http/operations.h"
-#include "pawl/hooks.h"
 #include "pawl/pawl.h"
+
+enum { READY_MS_MAX = 3000 };
 
 static void answer_status(pawl_http_call *call, const char *status)
 {
@@ -19,18 +20,12 @@ void pw_http_live(pawl_http_call *call)
     answer_status(call, "ok");
 }
 
-/* One row of an index is the least that shows that the store can be read.  Of a store of several databases a list needs
- * them all; one of them that is down is no reason to serve nobody, and figures come from those that answer. */
-static pawl_status read_store(pawl_http_call *call)
+static bool is_full(pawl_runner *runner)
 {
-    struct pawl_delivery_list_options options = PAWL_DELIVERY_LIST_OPTIONS_INIT;
-    struct pawl_backlog backlog = { .struct_size = sizeof backlog };
-    struct pawl_delivery_page page;
-    options.page_size = 1;
-    pawl_status status = pawl_list_deliveries(call->http->engine, call->scope, &options, &page, &call->error);
-    if (status == PAWL_STORE_UNAVAILABLE && pawl_backlog_read(call->http->engine, &backlog, NULL) == PAWL_OK)
-        status = PAWL_OK;
-    return status;
+    struct pawl_runner_stats stats = { .is_full = false };
+    if (runner != NULL)
+        pawl_runner_stats_read(runner, &stats);
+    return stats.is_full;
 }
 
 void pw_http_ready(pawl_http_call *call)
@@ -39,11 +34,34 @@ void pw_http_ready(pawl_http_call *call)
         pw_http_fail(call, 503, "DRAINING", "this server is about to stop");
         return;
     }
-    pawl_status status = read_store(call);
-    if (status == PAWL_OK)
-        answer_status(call, "ready");
-    else
+    if (is_full(call->http->options.runner)) {
+        pw_http_fail(call, 503, "THREADS_BLOCKED",
+                     "too many threads are blocked by workflow code or step bodies that do not return: no new runs are "
+                     "taken until some of them do");
+        return;
+    }
+    pawl_status status = pw_http_prober_ask(&call->http->prober, &call->work.look);
+    if (status != PAWL_OK) {
         pw_http_fail_status(call, status);
+        return;
+    }
+    call->deadline_ms = pawl_now_ms(call->http->engine) + READY_MS_MAX;
+    pw_http_call_wait_for_look(call);
+    pw_http_ready_look(call);
+}
+
+void pw_http_ready_look(pawl_http_call *call)
+{
+    pawl_status verdict = PAWL_OK;
+    bool is_known = pw_http_prober_verdict(&call->http->prober, call->work.look, &verdict);
+    if (is_known && verdict == PAWL_OK)
+        answer_status(call, "ready");
+    else if (is_known)
+        pw_http_fail_status(call, verdict);
+    else if (pawl_now_ms(call->http->engine) < call->deadline_ms && !pw_http_is_draining(call))
+        pw_http_call_wait(call, call->deadline_ms);
+    else
+        pw_http_fail(call, 503, "STORE_UNAVAILABLE", "the store has not answered for %d ms", READY_MS_MAX);
 }
 
 void pw_http_version(pawl_http_call *call)
@@ -57,7 +75,7 @@ void pw_http_version(pawl_http_call *call)
 
 void pw_http_metrics(pawl_http_call *call)
 {
-    pawl_status status = pw_http_write_metrics(call->http, &call->out);
+    pawl_status status = pw_http_write_metrics(call->http, /* asks_store= */ !call->lacks_store, &call->out);
     if (status == PAWL_OK)
         pw_http_answer_text(call, PW_HTTP_METRICS_TYPE);
     else

@@ -12,6 +12,6 @@
 void pw_http_metrics_label(struct pw_http_text *out, char before, const char *name, const char *value);
 
 /* Appends to the text.  PAWL_NOMEM is all that it can fail with. */
-pawl_status pw_http_write_metrics(pawl_http *http, struct pw_http_text *out) PAWL_MUST_CHECK;
+pawl_status pw_http_write_metrics(pawl_http *http, bool asks_store, struct pw_http_text *out) PAWL_MUST_CHECK;
 
 #endif

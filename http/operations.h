@@ -49,6 +49,6 @@ pw_http_step_fn pw_http_list_deliveries, pw_http_resend;
 pw_http_step_fn pw_http_cluster, pw_http_list_shards;
 
 /* health.c */
-pw_http_step_fn pw_http_live, pw_http_ready, pw_http_version, pw_http_metrics, pw_http_describe;
+pw_http_step_fn pw_http_live, pw_http_ready, pw_http_ready_look, pw_http_version, pw_http_metrics, pw_http_describe;
 
 #endif

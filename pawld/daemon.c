@@ -438,12 +438,11 @@ static _Noreturn void stop_at_once(const struct daemon *daemon, int number)
     _exit(number > 0 ? 128 + number : EXIT_BROKEN);
 }
 
-/* Commits that succeed again are not enough where the store is made of several databases: all of them must answer. */
+/* Commits that succeed again are not enough: those of an idle runner write nothing. */
 static bool is_well_again(struct daemon *daemon, const struct trouble *trouble, const struct pawl_stats *stats)
 {
-    struct pawl_backlog backlog = { .struct_size = sizeof backlog };
     return stats->commits_failed == trouble->seen && stats->commits > trouble->done &&
-           pawl_backlog_read(daemon->engine, &backlog, NULL) == PAWL_OK && backlog.databases_down == 0;
+           pawl_check_writable(daemon->engine, NULL) == PAWL_OK;
 }
 
 static void tell_trouble(struct daemon *daemon, struct trouble *trouble, const struct pawl_stats *stats, int64_t now_ms)

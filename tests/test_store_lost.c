@@ -1,5 +1,5 @@
-/* test_store_lost.c - a database whose file is deleted or replaced while it is open: the store goes on with what it has
- * opened, and neither writes nor deletes what is in its place by then, not even when it is closed. */
+/* test_store_lost.c - a database whose file is deleted or replaced while it is open: the store commits nothing any more, and
+ * neither writes nor deletes what is in its place by then, not even when it is closed. */
 #include "store_fixture.h"
 
 #include <fcntl.h>
@@ -85,6 +85,17 @@ static uint64_t sum_of(const char *path)
     return sum;
 }
 
+/* Nobody would find it again. */
+static void expect_refused(struct fixture *fixture, const char *id)
+{
+    (void)add_create(fixture_unit(fixture), "order", id);
+    assert_int_equal(fixture_apply_on(fixture, fixture->store), PAWL_STORE_UNAVAILABLE);
+    assert_non_null(strstr(fixture->error.text, "was deleted or replaced"));
+    assert_int_equal(fixture->units[0].status, PAWL_STORE_UNAVAILABLE);
+    assert_true(fixture->units[0].undone);
+    fixture_clear_units(fixture);
+}
+
 /* Everything for which a store opens files after the first time: readers, what runners say, their locks. */
 static void use_everything(struct fixture *fixture)
 {
@@ -95,6 +106,7 @@ static void use_everything(struct fixture *fixture)
     assert_int_equal(store->ops->describe(store, &row, &fixture->error), PAWL_STORE_UNAVAILABLE);
     assert_non_null(strstr(fixture->error.text, "was deleted or replaced"));
     assert_int_equal(store->ops->announce(store, OWN + 1, &fixture->error), PAWL_STORE_UNAVAILABLE);
+    assert_int_equal(store->ops->probe(store, &fixture->error), PAWL_STORE_UNAVAILABLE);
     (void)store->ops->list_runners(store, &fixture->arena, &rows, &count, &fixture->error);
     assert_false(pw_sqlite_is_dead(sqlite_of(fixture), OWN));
     while (taken < READERS && pw_sqlite_take_reader(sqlite_of(fixture), &readers[taken], &fixture->error) == PAWL_OK)
@@ -102,7 +114,7 @@ static void use_everything(struct fixture *fixture)
     assert_in_range(taken, 0, READERS - 1); /* what was open before is used, and nothing else */
     while (taken > 0)
         pw_sqlite_give_reader(sqlite_of(fixture), readers[--taken]);
-    (void)create_instance(fixture, "order", "later");
+    expect_refused(fixture, "later");
 }
 
 static void a_file_that_took_the_databases_place_stays_as_it_is(void **state)
@@ -113,7 +125,7 @@ static void a_file_that_took_the_databases_place_stays_as_it_is(void **state)
     const uint64_t sum = sum_of(fixture->place.path);
 
     use_everything(fixture);
-    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_instance"), 2);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_instance"), 1);
     close_store(fixture);
 
     assert_true(sum_of(fixture->place.path) == sum);
@@ -163,15 +175,31 @@ static void a_database_that_was_moved_has_everything_once_the_store_is_closed(vo
     join(away, fixture->place.path, "-away");
     (void)create_instance(fixture, "order", "a");
     assert_int_equal(rename(fixture->place.path, away), 0);
-    (void)create_instance(fixture, "order", "b");
+    expect_refused(fixture, "b");
     close_store(fixture);
 
     assert_int_equal(size_of(fixture, ""), -1);
     assert_int_equal(size_of(fixture, "-wal"), 0);
     sqlite3 *db = open_plainly(away);
-    assert_int_equal(number_in(db, "SELECT count(*) FROM workflow_instance"), 2);
+    assert_int_equal(number_in(db, "SELECT count(*) FROM workflow_instance"), 1);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     assert_int_equal(unlink(away), 0);
+}
+
+static void a_database_that_was_put_back_is_written_again(void **state)
+{
+    struct fixture *fixture = *state;
+    char away[PATH_MAX];
+    join(away, fixture->place.path, "-away");
+    (void)create_instance(fixture, "order", "a");
+    assert_int_equal(rename(fixture->place.path, away), 0);
+    expect_refused(fixture, "b");
+
+    assert_int_equal(rename(away, fixture->place.path), 0);
+    (void)create_instance(fixture, "order", "b");
+    assert_int_equal(fixture->store->ops->probe(fixture->store, &fixture->error), PAWL_OK);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_instance"), 2);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_runner"), 0);
 }
 
 /* A path is relative to the directory in which the store was opened. */
@@ -223,6 +251,7 @@ int main(void)
         ON_FILE(a_database_that_was_deleted_is_not_made_again)
         ON_FILE(the_log_of_somebody_elses_database_is_left_alone)
         ON_FILE(a_database_that_was_moved_has_everything_once_the_store_is_closed)
+        ON_FILE(a_database_that_was_put_back_is_written_again)
         ON_FILE(a_process_that_goes_to_another_directory_keeps_its_database)
         ON_FILE(nobody_is_dead_because_the_file_of_the_locks_was_deleted)
     };

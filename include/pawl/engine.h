@@ -171,6 +171,11 @@ struct pawl_backlog {
 PAWL_API pawl_status pawl_backlog_read(pawl_engine *engine, struct pawl_backlog *out_backlog,
                                        struct pawl_error *error) PAWL_MUST_CHECK; /* set struct_size first */
 
+/* Can the store be written?  PAWL_OK: a commit wrote something within the last ten seconds, and none has failed since.  If
+ * that is not so, this writes a row that nobody sees, at most once a second, and waits for it.  Otherwise the error says why not.
+ * It becomes PAWL_OK again by itself. */
+PAWL_API pawl_status pawl_check_writable(pawl_engine *engine, struct pawl_error *error) PAWL_MUST_CHECK;
+
 /* Is the store on a server, or a part of it?  Then a call that reads may wait for as long as that server is silent, so a
  * thread that others wait for should leave such calls to another thread.  Answered from memory. */
 PAWL_API bool pawl_store_is_remote(const pawl_engine *engine);

@@ -74,6 +74,7 @@ static void applied(void *user, struct pw_unit **units, size_t count, pawl_statu
 {
     pawl_engine *engine = user;
     pw_stats_batch(&engine->stats, units, count, whole, took_us);
+    pw_writable_note(&engine->writable, units, count, whole, pw_engine_monotonic_ms(engine));
     if (whole != PAWL_OK)
         return;
     pw_watches_tell(&engine->watches, units, count);
@@ -171,6 +172,7 @@ pawl_status pw_engine_open(const struct pawl_options *given, pw_store_wrap_fn *w
     pthread_rwlock_init(&engine->local_lock, NULL);
     pthread_mutex_init(&engine->blocked.lock, NULL);
     pw_watches_init(&engine->watches);
+    pw_writable_init(&engine->writable);
     engine->limits = options.limits;
     pw_budget_init(&engine->memory, options.memory_bytes_max);
     engine->clock = pw_clock_of(options.clock);

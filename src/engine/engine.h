@@ -13,6 +13,7 @@
 #include "engine/blocked.h"
 #include "engine/stats.h"
 #include "engine/watch.h"
+#include "engine/writable.h"
 #include "pawl/engine.h"
 
 /* A registered workflow.  Lives until the engine is closed. */

@@ -206,6 +206,10 @@ struct pw_store_ops {
      * NULL: the store cannot tell. */
     void (*listen)(struct pw_store *store, void (*due)(void *user), void *user);
 
+    /* Shows that something can be written, by writing it: a row that nobody ever sees, in a transaction of its own.
+     * PAWL_BUSY: somebody else is writing, so it was not tried.  NULL: it always can. */
+    pawl_status (*probe)(struct pw_store *store, struct pawl_error *error);
+
     /* Earlier versions could spread one store over several databases, and marked each.  Reads the mark.  NULL: there is none. */
     pawl_status (*read_part)(struct pw_store *store, struct pw_part *out_part, struct pawl_error *error);
 };

@@ -318,12 +318,40 @@ static void a_database_that_was_deleted_or_replaced_is_not_ready(void **state)
     assert_int_equal(PAWLD_RUN(kit, &(struct pawld *){ NULL }, "--store", "sqlite:other.db", "--migrate-only"), 0);
     struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:here.db", GATES);
     expect_ready(kit, pawld, true);
+    create(kit, pawld, "nap", "before", "null");
     assert_int_equal(rename("here.db", "away.db"), 0);
     expect_ready(kit, pawld, false);
+    assert_int_equal(ask(kit, pawld, "POST", "/workflows/nap/instances", "{}", NULL).status, 503);
     assert_int_equal(rename("other.db", "here.db"), 0);
     expect_ready(kit, pawld, false);
+    assert_int_equal(ask(kit, pawld, "POST", "/workflows/nap/instances", "{}", NULL).status, 503);
     pawld_await(pawld, "the store cannot be read: ");
     assert_non_null(strstr(pawld->errors, "was deleted or replaced"));
+
+    assert_int_equal(rename("away.db", "here.db"), 0);
+    await_ready(kit, pawld, 200);
+    create(kit, pawld, "nap", "after", "null");
+    assert_int_equal(ask(kit, pawld, "GET", "/workflows/nap/instances/before", NULL, NULL).status, 200);
+}
+
+/* Nobody writes: only a probe can tell.  A file that may not grow is as good as a full disk. */
+static void a_store_that_cannot_be_written_is_not_ready(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = PAWLD_SERVE(kit, GATES);
+    struct rlimit before, none;
+    assert_int_equal(prlimit(pawld->process, RLIMIT_FSIZE, NULL, &before), 0);
+    none = (struct rlimit){ 1, before.rlim_max };
+    assert_int_equal(prlimit(pawld->process, RLIMIT_FSIZE, &none, NULL), 0);
+
+    assert_int_equal(ask(kit, pawld, "GET", "/health/ready", NULL, NULL).status, 503);
+    assert_int_equal(ask(kit, pawld, "GET", "/health/live", NULL, NULL).status, 200);
+    assert_int_equal(ask(kit, pawld, "POST", "/workflows/nap/instances", "{}", NULL).status, 503);
+    assert_int_equal(ask(kit, pawld, "GET", "/health/ready", NULL, NULL).status, 503);
+
+    assert_int_equal(prlimit(pawld->process, RLIMIT_FSIZE, &before, NULL), 0);
+    await_ready(kit, pawld, 200);
+    create(kit, pawld, "nap", "a", "null");
 }
 
 static void assert_count(const char *file, const char *sql, int count)
@@ -474,6 +502,7 @@ int main(void)
         KIT_TEST(a_token_beyond_its_rate_is_answered_429_with_retry_after),
         KIT_TEST(a_store_that_cannot_be_written_is_told_in_the_log),
         KIT_TEST(a_database_that_was_deleted_or_replaced_is_not_ready),
+        KIT_TEST(a_store_that_cannot_be_written_is_not_ready),
         KIT_TEST(what_took_the_databases_place_is_not_written_when_it_stops),
         KIT_TEST(a_database_that_was_deleted_is_not_made_again_when_it_stops),
         KIT_TEST(a_store_that_does_not_answer_at_the_start_is_told_and_waited_for),

@@ -111,6 +111,7 @@ pawl_status pw_postgres_announce(struct pw_store *store, int64_t owner, struct p
 void pw_postgres_withdraw(struct pw_store *store, int64_t owner);
 bool pw_postgres_is_heard(struct pw_store *store, int64_t owner, int64_t since_ms);
 pawl_status pw_postgres_describe(struct pw_store *store, const struct pw_runner_row *runner, struct pawl_error *error);
+pawl_status pw_postgres_probe(struct pw_store *store, struct pawl_error *error);
 pawl_status pw_postgres_list_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
                                      size_t *out_count, struct pawl_error *error);
 void pw_postgres_listen(struct pw_store *store, void (*due)(void *user), void *user);

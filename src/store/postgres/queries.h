@@ -382,6 +382,8 @@
         "SELECT owner, name, workflows, is_sharing, started_at, heartbeat_at FROM workflow_runner"                     \
         " WHERE heartbeat_at >= $1::bigint - " PG_DEAD_MS " AND name IS NOT NULL")                                     \
     QUERY(RUNNER_WITHDRAW, "UPDATE workflow_runner SET heartbeat_at = 0 WHERE owner = $1::bigint")                     \
+    QUERY(PROBE_WRITE, "INSERT INTO workflow_runner (owner, started_at, heartbeat_at) VALUES (0, 0, 0)")               \
+    QUERY(PROBE_FORGET, "DELETE FROM workflow_runner WHERE owner = 0")                                                 \
     QUERY(RECEIPT_WRITE,                                                                                               \
         "UPDATE workflow_receipt SET number = $2::bigint, written_at = " PG_NOW_MS " WHERE lane = $1::bigint")         \
     QUERY(RECEIPT_READ, "SELECT number FROM workflow_receipt WHERE lane = $1::bigint FOR UPDATE")                      \

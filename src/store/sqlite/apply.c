@@ -140,6 +140,8 @@ pawl_status pw_sqlite_apply(struct pw_store *store, struct pw_unit **units, size
     if (status == PAWL_OK)
         status = apply_units(&batch, units, count);
     if (status == PAWL_OK)
+        status = pw_sqlite_file_check(&sqlite->file, error); /* nobody finds again what is written to a lost file */
+    if (status == PAWL_OK)
         status = pw_query_simple(batch.connection, PW_QUERY_COMMIT, error);
     if (status != PAWL_OK)
         pw_sqlite_rollback(batch.connection);

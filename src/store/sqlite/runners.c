@@ -9,7 +9,7 @@
 #include "store/sqlite/query.h"
 #include "store/sqlite/sqlite.h"
 
-enum { BUSY_MS_MAX = 1000 }; /* nobody waits long to be listed */
+enum { BUSY_MS_MAX = 1000, PROBE_BUSY_MS = 100 }; /* nobody waits long to be listed, or to learn of others */
 
 static void read_row(struct pw_query *query, struct pw_arena *arena, struct pw_runner_row *row)
 {
@@ -81,9 +81,17 @@ static pawl_status write_row(struct pw_sqlite_connection *connection, const stru
     return pw_query_run(&query, error);
 }
 
+/* A url that waits no longer than this. */
+static struct pw_sqlite_url impatient(struct pw_sqlite_url url, int64_t busy_ms)
+{
+    if (url.busy_ms > busy_ms)
+        url.busy_ms = busy_ms;
+    return url;
+}
+
 static pawl_status write_in_file(struct pw_sqlite *sqlite, const struct pw_runner_row *row, struct pawl_error *error)
 {
-    struct pw_sqlite_url url = sqlite->url;
+    struct pw_sqlite_url url = impatient(sqlite->url, BUSY_MS_MAX);
     struct pw_sqlite_connection connection;
     struct pw_arena arena = { 0 };
     pawl_status status = pw_sqlite_open_writer(&connection, &url, &sqlite->file, error);
@@ -100,6 +108,24 @@ static pawl_status write_in_file(struct pw_sqlite *sqlite, const struct pw_runne
         pw_sqlite_rollback(&connection);
     pw_arena_clear(&arena);
     pw_sqlite_close(&connection);
+    return status;
+}
+
+/* Written and deleted in one transaction: pages change and go to the log, and no reader ever sees the row.  No runner has
+ * the number 0. */
+static pawl_status write_nothing(struct pw_sqlite_connection *connection, struct pawl_error *error)
+{
+    static const struct pw_runner_row row = { .owner = 0, .name = { "probe", 5 }, .workflows = { "", 0 } };
+    pawl_status status = pw_query_simple(connection, PW_QUERY_BEGIN, error);
+    if (status != PAWL_OK)
+        return (sqlite3_errcode(connection->db) & 0xff) == SQLITE_BUSY ? PAWL_BUSY : status;
+    status = write_row(connection, &row, error);
+    if (status == PAWL_OK)
+        status = forget(connection, row.owner, error);
+    if (status == PAWL_OK)
+        status = pw_query_simple(connection, PW_QUERY_COMMIT, error);
+    if (status != PAWL_OK)
+        pw_sqlite_rollback(connection);
     return status;
 }
 
@@ -159,4 +185,19 @@ pawl_status pw_sqlite_list_runners(struct pw_store *store, struct pw_arena *aren
     *out_rows = row;
     *out_count = count;
     return PAWL_OK;
+}
+
+pawl_status pw_sqlite_probe(struct pw_store *store, struct pawl_error *error)
+{
+    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
+    struct pw_sqlite_url url = impatient(sqlite->url, PROBE_BUSY_MS);
+    struct pw_sqlite_connection connection;
+    if (url.in_memory)
+        return PAWL_OK;
+    pawl_status status = pw_sqlite_open_writer(&connection, &url, &sqlite->file, error);
+    if (status != PAWL_OK)
+        return status;
+    status = write_nothing(&connection, error);
+    pw_sqlite_close(&connection);
+    return status;
 }

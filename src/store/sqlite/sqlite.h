@@ -93,6 +93,7 @@ pawl_status pw_sqlite_next_hook(struct pw_store *store, const struct pw_text *ho
 pawl_status pw_sqlite_announce(struct pw_store *store, int64_t owner, struct pawl_error *error);
 void pw_sqlite_withdraw(struct pw_store *store, int64_t owner);
 pawl_status pw_sqlite_describe(struct pw_store *store, const struct pw_runner_row *runner, struct pawl_error *error);
+pawl_status pw_sqlite_probe(struct pw_store *store, struct pawl_error *error);
 pawl_status pw_sqlite_list_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
                                    size_t *out_count, struct pawl_error *error);
 
