@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "http/server.h"
 
@@ -20,16 +21,33 @@ static void forget(char *text)
     free(text);
 }
 
-static pawl_status read_file(const char *path, const char *what, char **out_text, struct pawl_error *error)
+/* Asks the file that was opened. */
+static pawl_status check_mode(FILE *file, const char *path, struct pawl_error *error)
+{
+    struct stat found;
+    if (fstat(fileno(file), &found) != 0 || (found.st_mode & S_IROTH) == 0)
+        return PAWL_OK;
+    return pw_server_error(error, PAWL_INVALID,
+                           "everybody on this machine can read the key %s (mode %04o): chmod o-r it, or allow it "
+                           "(pawld --tls-allow-readable-key)",
+                           path, (unsigned)found.st_mode & 07777U);
+}
+
+static pawl_status read_file(const char *path, const char *what, bool is_secret, char **out_text,
+                             struct pawl_error *error)
 {
     pawl_status status = PAWL_OK;
-    char reason[128];
+    char reason[128], *text = NULL;
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return pw_server_error(error, PAWL_INVALID, "cannot read the %s %s: %s", what, path,
                                pw_system_text(errno, reason, sizeof reason));
     (void)setvbuf(file, NULL, _IONBF, 0); /* no copy of a key is left in a buffer */
-    char *text = calloc(1, PEM_BYTES_MAX + 1);
+    if (is_secret)
+        status = check_mode(file, path, error);
+    if (status != PAWL_OK)
+        goto done;
+    text = calloc(1, PEM_BYTES_MAX + 1);
     if (text == NULL) {
         status = pw_server_error(error, PAWL_NOMEM, "out of memory");
         goto done;
@@ -69,15 +87,15 @@ static pawl_status check(const struct pw_server_tls *tls, const char *certificat
                            certificate_path, key_path, gnutls_strerror(result));
 }
 
-pawl_status pw_server_tls_read(const char *certificate_path, const char *key_path, struct pw_server_tls *out_tls,
+pawl_status pw_server_tls_read(const struct pawl_http_server_options *options, struct pw_server_tls *out_tls,
                                struct pawl_error *error)
 {
     struct pw_server_tls tls = { NULL, NULL };
-    pawl_status status = read_file(certificate_path, "certificate", &tls.certificate, error);
+    pawl_status status = read_file(options->tls_cert, "certificate", false, &tls.certificate, error);
     if (status == PAWL_OK)
-        status = read_file(key_path, "key", &tls.key, error);
+        status = read_file(options->tls_key, "key", !options->tls_allow_readable_key, &tls.key, error);
     if (status == PAWL_OK)
-        status = check(&tls, certificate_path, key_path, error);
+        status = check(&tls, options->tls_cert, options->tls_key, error);
     if (status == PAWL_OK)
         *out_tls = tls;
     else

@@ -109,6 +109,9 @@ static const char help_of_flags[] =
     "                      answered 429 (no limit)\n"
     "  --tls-cert FILE     serve https: the certificate with its chain, PEM ...\n"
     "  --tls-key FILE      ... and its key\n"
+    "  --tls-allow-readable-key\n"
+    "                      take a key that everybody on the machine can read, as containers\n"
+    "                      mount them; otherwise such a key is refused\n"
     "  --cors ORIGIN       let pages of this origin use the API: https://example.org, or *\n"
     "                      (none)\n"
     "\n"
@@ -127,8 +130,9 @@ static const char help_of_flags[] =
 
 static const char help_of_file[] =
     "The configuration file is one JSON object.  Every flag is a key of it, in this spelling:\n"
-    "  store and listen (each a text or a list), mount, workers, inFlight, drainMs, allowTick,\n"
-    "  dev, tokensFile, rateLimit, cors, log, logLevel, tls {cert, key}\n"
+    "  store, listen (a text or a list), mount, workers, inFlight, drainMs, allowTick,\n"
+    "  dev, tokensFile, rateLimit, cors, log, logLevel, tls {cert, key,\n"
+    "  allowReadableKey}\n"
     "and besides:\n"
     "  modules             a list of files; workerModules: those of --worker\n"
     "  functions           {name: {concurrency}}: how many calls of a function are carried out\n"

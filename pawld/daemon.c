@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -174,6 +175,15 @@ static void warn_of_pages(const struct daemon *daemon)
                  "without tokens every page of %s that a person on this machine opens can use the API", cors);
 }
 
+static void warn_of_key(const struct daemon *daemon)
+{
+    const char *key = daemon->settings->tls_key;
+    struct stat found;
+    if (daemon->settings->tls_allow_readable_key && key != NULL && stat(key, &found) == 0 &&
+        (found.st_mode & S_IROTH) != 0)
+        log_line(&daemon->log, PAWL_LOG_WARN, "everybody on this machine can read the key %s", key);
+}
+
 /* What is told names no token and no path, which may hold what is secret. */
 static bool authorize(void *user, const struct pawl_http_subject *subject, struct pawl_http_refusal *out_refusal)
 {
@@ -236,6 +246,7 @@ static pawl_status start_server(struct daemon *daemon, const char *listen, struc
     options.listen = listen;
     options.tls_cert = address.is_unix ? NULL : settings->tls_cert; /* nobody listens in on a Unix socket */
     options.tls_key = address.is_unix ? NULL : settings->tls_key;
+    options.tls_allow_readable_key = settings->tls_allow_readable_key;
     options.threads = (int32_t)settings->threads;
     options.connections_max = (int32_t)settings->connections;
     options.request_ms_max = settings->request_ms;
@@ -254,6 +265,7 @@ static pawl_status start_all(struct daemon *daemon, struct pawl_error *error)
     const struct settings *settings = daemon->settings;
     pawl_status status = PAWL_OK;
     warn_of_pages(daemon);
+    warn_of_key(daemon);
     for (size_t i = 0; status == PAWL_OK && i < listen_count(settings); i++)
         status = start_server(daemon, listen_at(settings, i), error);
     if (status == PAWL_OK && settings->workers > 0)

@@ -29,6 +29,7 @@ const struct setting settings_table[] = {
     { "rate-limit", "rateLimit", SETTING_REAL, AT(rate_limit), 0, 1000000, NULL },
     { "tls-cert", "tls.cert", SETTING_TEXT, AT(tls_cert), 1, PATH_SIZE_MAX, NULL },
     { "tls-key", "tls.key", SETTING_TEXT, AT(tls_key), 1, PATH_SIZE_MAX, NULL },
+    { "tls-allow-readable-key", "tls.allowReadableKey", SETTING_BOOL, AT(tls_allow_readable_key), 0, 1, NULL },
     { "cors", "cors", SETTING_TEXT, AT(cors), 1, 256, NULL },
     { "allow-tick", "allowTick", SETTING_BOOL, AT(allow_tick), 0, 1, NULL },
     { "log", "log", SETTING_TEXT, AT(log), 1, 16, log_formats },

@@ -33,7 +33,7 @@ struct settings {
     struct texts listen, modules;
     struct texts worker_modules; /* of which only the functions are of interest */
     const pawl_value *tokens;    /* lines of the configuration file; NULL: none */
-    bool allow_tick, dev, help, version, migrate_only;
+    bool allow_tick, tls_allow_readable_key, dev, help, version, migrate_only;
     int64_t workers; /* 0: none; ticks and other processes do the work */
     int64_t in_flight, drain_ms, webhook_parallelism;
     int64_t threads, connections, streams, wait_ms, request_ms, idle_ms; /* of the server; 0: its default */

@@ -16,7 +16,13 @@
 #include "store/sqlite/sqlite.h"
 #include "stores.h"
 
-enum { FIXTURE_NOW_MS = 1700000000, FIXTURE_OWNER = 77, FIXTURE_LEASE_MS = 1000, FIXTURE_UNITS_MAX = 8 };
+enum {
+    FIXTURE_NOW_MS = 1700000000,
+    FIXTURE_OWNER = 77,
+    FIXTURE_OUTSIDE = -5,
+    FIXTURE_LEASE_MS = 1000,
+    FIXTURE_UNITS_MAX = 8
+};
 
 struct fixture {
     struct pw_store *store;

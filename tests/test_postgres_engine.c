@@ -190,7 +190,7 @@ static void the_committer_has_as_many_lanes_as_the_url_says(void **state) /* C1,
     assert_non_null(op);
     op->as.renew.owner = 5;
     assert_int_equal(store->ops->lane_of(store, &unit), 3);
-    op->as.renew.owner = PW_OWNER_OUTSIDE;
+    op->as.renew.owner = -1; /* of a worker outside */
     assert_int_equal(store->ops->lane_of(store, &unit), 3);
     op->kind = PW_OP_REAP;
     assert_int_equal(store->ops->lane_of(store, &unit), 3);

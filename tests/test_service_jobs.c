@@ -2,6 +2,7 @@
 #include "service_world.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hooking.h"
@@ -80,7 +81,7 @@ static void a_job_comes_with_all_that_its_worker_needs(void **state)
     assert_int_equal(job.attempt, 2);
     assert_int_equal(job.leased_until_ms, WORLD_START_MS + 7 + 10000);
     assert_int_equal(job.deadline_ms, WORLD_START_MS + 7 + 60000);
-    assert_int_equal(world_row_of(world, "@charge", "j").task.owner, PW_OWNER_OUTSIDE);
+    assert_true(pw_owner_is_outside(world_row_of(world, "@charge", "j").task.owner));
 }
 
 static void a_step_may_have_any_name_and_a_job_no_data_and_no_timeout(void **state)
@@ -118,6 +119,46 @@ static void a_claim_takes_the_oldest_jobs_of_the_functions_named_and_no_more_tha
     assert_int_equal(claim_some(world, both, 3, 0, &jobs), 1);
     assert_string_equal(jobs[0].id, "3");
     assert_int_equal(claim_some(world, both, 3, 100, &jobs), 0);
+}
+
+/* How many are claimed at once until none is left; they come in their order. */
+static void claim_all(struct world *world, const size_t *expected)
+{
+    static const char *const both[] = { "charge", "limited" };
+    const struct pawl_job *jobs;
+    int number = 0;
+    for (size_t i = 0; expected[i] > 0; i++) {
+        assert_int_equal(claim_some(world, both, 2, 100, &jobs), expected[i]);
+        for (size_t at = 0; at < expected[i]; at++)
+            assert_int_equal(strtol(jobs[at].id, NULL, 10), number++);
+        assert_true(strlen(jobs[0].data_json) > 1000000);
+    }
+    assert_int_equal(claim_some(world, both, 2, 100, &jobs), 0);
+}
+
+/* Each has a megabyte: a page of 4 MiB ends behind the fifth. */
+static void a_claim_takes_no_more_jobs_than_a_page_holds_and_loses_none(void **state)
+{
+    enum { JOBS = 12, DATA = 1000000 };
+    struct world *world = *state;
+    char *params = malloc(DATA + 128);
+    assert_non_null(params);
+    int head = snprintf(params, 128, "{\"step\":\"s\",\"attempt\":1,\"timeoutMs\":0,\"data\":\"");
+    memset(params + head, 'x', DATA);
+    memcpy(params + head + DATA, "\"}", 3);
+    assert_int_equal(pawl_limit_function(world->engine, "limited", 3, &world->error), PAWL_OK);
+    world_create(world, "a");
+    for (int i = 0; i < JOBS; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "%d", i);
+        world_make(world, "a", PW_RELATION_JOB, i < 2 ? "@limited" : "@charge", id, params);
+        world->now_ms++;
+    }
+
+    claim_all(world, (const size_t[]){ 5, 5, 2, 0 });
+    world->now_ms += 60000; /* nobody has kept them: what is claimed again counts the same */
+    claim_all(world, (const size_t[]){ 5, 5, 2, 0 });
+    free(params);
 }
 
 static void a_limited_function_has_no_more_jobs_under_way_than_its_limit(void **state)
@@ -350,30 +391,73 @@ static void a_job_that_its_run_has_ended_is_gone(void **state)
     assert_refused(world, complete(world, job.token, "1"), PAWL_JOB_GONE, NULL);
 }
 
+/* The fourth part of a token. */
+static void secret_of(const struct pawl_job *job, char out_secret[32])
+{
+    const char *at = job->token;
+    for (int i = 0; i < 3; i++)
+        at = strchr(at, '.') + 1;
+    snprintf(out_secret, 32, "%.*s", (int)strcspn(at, "."), at);
+    assert_int_equal(strlen(out_secret), 16);
+}
+
 static void a_token_that_is_none_is_refused(void **state)
 {
     struct world *world = *state;
-    char wrong[9][128];
+    char wrong[14][128];
     open_job(world, "j", ORDER(""));
     struct pawl_job job = claim_one(world);
     struct pw_instance row = world_row_of(world, "@charge", "j"), parent = world_row(world, "a");
     long long key = (long long)row.key, epoch = (long long)row.task.epoch;
+    char secret[32];
+    secret_of(&job, secret);
     snprintf(wrong[0], sizeof wrong[0], "%s", "");
     snprintf(wrong[1], sizeof wrong[1], "%s", "x");
     snprintf(wrong[2], sizeof wrong[2], "%lld.1.%lld", key, epoch);
-    snprintf(wrong[3], sizeof wrong[3], "%lld.1.%lld.k", key, epoch);
-    snprintf(wrong[4], sizeof wrong[4], "%lld.1.%lld.jj", key, epoch);
-    snprintf(wrong[5], sizeof wrong[5], "%lld.1.%lld.a", (long long)parent.key, (long long)parent.task.epoch);
-    snprintf(wrong[6], sizeof wrong[6], "%lld.1.%lld.j", key + 1000, epoch);
-    snprintf(wrong[7], sizeof wrong[7], "0.1.%lld.j", epoch);
-    snprintf(wrong[8], sizeof wrong[8], "-%lld.1.%lld.j", key, epoch);
+    snprintf(wrong[3], sizeof wrong[3], "%lld.1.%lld.%s.k", key, epoch, secret);
+    snprintf(wrong[4], sizeof wrong[4], "%lld.1.%lld.%s.jj", key, epoch, secret);
+    snprintf(wrong[5], sizeof wrong[5], "%lld.1.%lld.%s.a", (long long)parent.key, (long long)parent.task.epoch,
+             secret);
+    snprintf(wrong[6], sizeof wrong[6], "%lld.1.%lld.%s.j", key + 1000, epoch, secret);
+    snprintf(wrong[7], sizeof wrong[7], "0.1.%lld.%s.j", epoch, secret);
+    snprintf(wrong[8], sizeof wrong[8], "-%lld.1.%lld.%s.j", key, epoch, secret);
+    snprintf(wrong[9], sizeof wrong[9], "%lld.1.%lld.%s", key, epoch, secret);
+    snprintf(wrong[10], sizeof wrong[10], "%lld.1.%lld.j", key, epoch);
+    snprintf(wrong[11], sizeof wrong[11], "%lld.1.%lld..j", key, epoch);
+    snprintf(wrong[12], sizeof wrong[12], "%lld.1.%lld.%s0.j", key, epoch, secret);
+    secret[0] = secret[0] == '0' ? '1' : '0';
+    snprintf(wrong[13], sizeof wrong[13], "%lld.1.%lld.%s.j", key, epoch, secret);
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         assert_refused(world, complete(world, wrong[i], "1"), PAWL_INVALID_TOKEN, NULL);
-    snprintf(wrong[0], sizeof wrong[0], "%lld.1.%lld.j", key, epoch + 1);
+    secret_of(&job, secret);
+    snprintf(wrong[0], sizeof wrong[0], "%lld.1.%lld.%s.j", key, epoch + 1, secret);
     assert_refused(world, complete(world, wrong[0], "1"), PAWL_JOB_GONE, NULL);
-    snprintf(wrong[0], sizeof wrong[0], "%lld.1.%lld.j", key, epoch);
+    snprintf(wrong[0], sizeof wrong[0], "%lld.1.%lld.%s.j", key, epoch, secret);
     assert_string_equal(wrong[0], job.token);
+}
+
+/* All that the first holder knows, and the number that the next claim has raised. */
+static void a_token_cannot_be_turned_into_the_next_holders(void **state)
+{
+    struct world *world = *state;
+    char first_secret[32], second_secret[32], forged[128];
+    open_job(world, "j", ORDER(""));
+    struct pawl_job first = claim_one(world);
+    world->now_ms += 10000;
+    struct pawl_job second = claim_one(world);
+    struct pw_instance row = world_row_of(world, "@charge", "j");
+    secret_of(&first, first_secret);
+    secret_of(&second, second_secret);
+    assert_string_not_equal(first_secret, second_secret);
+
+    snprintf(forged, sizeof forged, "%lld.1.%lld.%s.j", (long long)row.key, (long long)row.task.epoch, first_secret);
+    assert_refused(world, heartbeat(world, forged, NULL), PAWL_INVALID_TOKEN, NULL);
+    assert_refused(world, complete(world, forged, "1"), PAWL_INVALID_TOKEN, NULL);
+    assert_refused(world, fail_it(world, forged, "No", true), PAWL_INVALID_TOKEN, NULL);
+
+    assert_int_equal(heartbeat(world, second.token, NULL), PAWL_OK);
+    assert_int_equal(complete(world, second.token, "2"), PAWL_OK);
 }
 
 /* ---- Functions -------------------------------------------------------------------------------------------------------- */
@@ -604,6 +688,7 @@ int main(void)
         TEST(a_call_that_waits_says_who_has_its_job_and_since_when),
         TEST(who_ends_a_job_is_told_when_its_run_is_paused),
         TEST(a_claim_takes_the_oldest_jobs_of_the_functions_named_and_no_more_than_asked),
+        TEST(a_claim_takes_no_more_jobs_than_a_page_holds_and_loses_none),
         TEST(a_limited_function_has_no_more_jobs_under_way_than_its_limit),
         TEST(a_limit_is_set_for_functions_before_a_runner_starts),
         TEST(wrong_claims_are_refused),
@@ -616,6 +701,7 @@ int main(void)
         TEST(what_a_worker_says_is_checked),
         TEST(a_job_that_its_run_has_ended_is_gone),
         TEST(a_token_that_is_none_is_refused),
+        TEST(a_token_cannot_be_turned_into_the_next_holders),
         TEST(a_function_is_no_workflow_that_anybody_can_name),
         TEST(a_function_has_a_name_of_its_own_kind),
         TEST(who_waits_for_jobs_is_told_when_one_may_be_claimed),

@@ -364,9 +364,9 @@ static void begin_sequence(struct trial *trial, uint64_t seed)
     trial->subject_count = trial->delivery_count = 0;
     trial->numbers = 0;
     trial->uses_up = trial_once_in(trial, 2);
-    trial->owner = trial_once_in(trial, 2) ? OWNER : PW_OWNER_OUTSIDE;
-    int64_t nowhere = (INT64_C(1) << 40) + 2 * (int64_t)seed; /* of two databases: in the first */
-    trial->nobody = (struct subject){ .key = { nowhere, nowhere, nowhere, nowhere }, .run = 1 };
+    trial->owner = trial_once_in(trial, 2) ? OWNER : FIXTURE_OUTSIDE;
+    int64_t nowhere = (INT64_C(1) << 40) + (int64_t)seed;
+    trial->nobody = (struct subject){ .key = { nowhere, nowhere, nowhere }, .run = 1 };
     for (size_t shard = 0; shard < PW_SHARD_COUNT; shard++)
         trial->owned_shards[shard] = (shard * 7 + seed) % 3 == 0 ? '0' : '1';
     trial->owned[0] = (struct pw_text){ trial->owned_shards, PW_SHARD_COUNT };

@@ -510,42 +510,42 @@ static void no_more_tasks_of_a_workflow_are_leased_at_once_than_may_be(void **st
     struct pw_fence last = parent;
     for (int i = 0; i < 8; i++)
         last = create_linked(fixture, parent, "@mail", PW_RELATION_JOB).at;
-    assert_int_equal(claim_some(fixture, 2, 3, PW_OWNER_OUTSIDE), 2);
+    assert_int_equal(claim_some(fixture, 2, 3, FIXTURE_OUTSIDE), 2);
     assert_int_equal(claim_some(fixture, 5, 3, FIXTURE_OWNER), 1); /* by all */
-    assert_int_equal(claim_some(fixture, 5, 3, PW_OWNER_OUTSIDE), 0);
-    assert_int_equal(claim_some(fixture, 5, 2, PW_OWNER_OUTSIDE), 0);
-    assert_int_equal(claim_some(fixture, 5, 4, PW_OWNER_OUTSIDE), 1);
+    assert_int_equal(claim_some(fixture, 5, 3, FIXTURE_OUTSIDE), 0);
+    assert_int_equal(claim_some(fixture, 5, 2, FIXTURE_OUTSIDE), 0);
+    assert_int_equal(claim_some(fixture, 5, 4, FIXTURE_OUTSIDE), 1);
     (void)add_hold(fixture_unit(fixture), last);
     fixture_apply_all(fixture);
-    assert_int_equal(claim_some(fixture, 5, 5, PW_OWNER_OUTSIDE), 0);
+    assert_int_equal(claim_some(fixture, 5, 5, FIXTURE_OUTSIDE), 0);
     (void)add_finish(fixture_unit(fixture), last, PW_OUTCOME_COMPLETE);
     fixture_apply_all(fixture);
-    assert_int_equal(claim_some(fixture, 5, 5, PW_OWNER_OUTSIDE), 1);
+    assert_int_equal(claim_some(fixture, 5, 5, FIXTURE_OUTSIDE), 1);
     fixture->now_ms += FIXTURE_LEASE_MS; /* what has expired is leased no more, and goes first */
-    assert_int_equal(claim_some(fixture, 9, 6, PW_OWNER_OUTSIDE), 6);
-    assert_int_equal(claim_some(fixture, 9, 0, PW_OWNER_OUTSIDE), 1);
+    assert_int_equal(claim_some(fixture, 9, 6, FIXTURE_OUTSIDE), 6);
+    assert_int_equal(claim_some(fixture, 9, 0, FIXTURE_OUTSIDE), 1);
 }
 
 static void the_lease_of_somebody_outside_is_renewed_expires_and_is_not_reaped(void **state) /* G1 */
 {
     struct fixture *fixture = *state;
     struct pw_fence job = create_linked(fixture, create_held(fixture, "order", "a"), "@mail", PW_RELATION_JOB).at;
-    assert_int_equal(claim_some(fixture, 1, 1, PW_OWNER_OUTSIDE), 1);
+    assert_int_equal(claim_some(fixture, 1, 1, FIXTURE_OUTSIDE), 1);
     job.epoch++;
-    assert_int_equal(read_key(fixture, job.instance).task.owner, PW_OWNER_OUTSIDE);
+    assert_int_equal(read_key(fixture, job.instance).task.owner, FIXTURE_OUTSIDE);
     fixture->now_ms += 10;
     struct pw_lease lease = { .fence = job };
     add(fixture_unit(fixture), PW_OP_RENEW)->as.renew =
-        (struct pw_op_renew){ PW_OWNER_OUTSIDE, FIXTURE_LEASE_MS, &lease, 1 };
+        (struct pw_op_renew){ FIXTURE_OUTSIDE, FIXTURE_LEASE_MS, &lease, 1 };
     fixture_apply_all(fixture);
     assert_false(lease.lost);
     (void)add(fixture_unit(fixture), PW_OP_REAP);
     fixture_apply_all(fixture);
     assert_int_equal(read_key(fixture, job.instance).task.locked_until_ms, fixture->now_ms + FIXTURE_LEASE_MS);
     assert_int_equal(try_fence(fixture, job), PAWL_OK);
-    assert_int_equal(claim_some(fixture, 1, 1, PW_OWNER_OUTSIDE), 0);
+    assert_int_equal(claim_some(fixture, 1, 1, FIXTURE_OUTSIDE), 0);
     fixture->now_ms += FIXTURE_LEASE_MS;
-    assert_int_equal(claim_some(fixture, 1, 1, PW_OWNER_OUTSIDE), 1);
+    assert_int_equal(claim_some(fixture, 1, 1, FIXTURE_OUTSIDE), 1);
     assert_int_equal(try_fence(fixture, job), PAWL_CONFLICT);
 }
 

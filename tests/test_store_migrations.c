@@ -163,7 +163,7 @@ static void a_lease_of_somebody_outside_is_never_reaped(void **state)
     struct fixture *fixture = *state;
     struct pw_fence dead = create_held(fixture, "order", "dead"); /* by an owner that nobody has announced */
     struct pw_op_create *create = add_create(fixture_unit(fixture), "@print", "j");
-    create->hold_owner = PW_OWNER_OUTSIDE;
+    create->hold_owner = FIXTURE_OUTSIDE;
     create->hold_lease_ms = FIXTURE_LEASE_MS;
     fixture_apply(fixture);
     int64_t outside = create->fence.instance;
@@ -174,7 +174,7 @@ static void a_lease_of_somebody_outside_is_never_reaped(void **state)
     assert_int_equal(reap->reaped, 1);
     assert_int_equal(read_key(fixture, dead.instance).task.locked_until_ms, fixture->now_ms);
     struct pw_task task = read_key(fixture, outside).task;
-    assert_int_equal(task.owner, PW_OWNER_OUTSIDE);
+    assert_int_equal(task.owner, FIXTURE_OUTSIDE);
     assert_int_equal(task.locked_until_ms, fixture->now_ms + FIXTURE_LEASE_MS);
 }
 

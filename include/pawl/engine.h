@@ -69,6 +69,7 @@ struct pawl_options {
      *   synchronous=full|normal   full (default) survives power loss; normal may lose the last commits at a power
      *                             loss, never at a crash of the program, and never leaves a damaged file
      *   busy_ms=n                 how long to wait for another process's transaction, 10000
+     *   mode=0600|0660            who may read and write a new file and those beside it, whatever the umask; 0600
      * "postgres://user@host/database", for runners on many machines (where the library was built with it): a URI as libpq
      * takes it, with its options and ours behind a '?':
      *   pawl_schema=name          the tables are in this schema, which is made when it is not there

@@ -187,17 +187,18 @@ struct pawl_http_server_options {
     size_t struct_size;
     const char *
         listen; /* "127.0.0.1:7295", "[::1]:7295", ":7295" (all addresses), "unix:/run/pawl.sock".  Port 0: a free one */
-    const char *tls_cert; /* files, PEM; both or neither */
+    const char *tls_cert; /* files, PEM; both or neither.  TLS 1.3, and 1.2 with ECDHE and AEAD ciphers */
     const char *tls_key;
-    int32_t threads;          /* 0: one for each processor, 2 to 8 */
-    int32_t connections_max;  /* 0: 8192.  Never more than the process's limit of descriptors, less 128 */
-    int64_t request_ms_max;   /* to send a request, headers and body.  0: 30000 */
-    int64_t idle_ms_max;      /* between requests.  0: 120000 */
-    int64_t header_bytes_max; /* request line and headers; each connection may hold as much.  0: 8 KiB */
+    int32_t threads;             /* 0: one for each processor, 2 to 8; and half as many for large answers */
+    int32_t connections_max;     /* 0: 8192.  Never more than the process's limit of descriptors, less 128 */
+    int64_t request_ms_max;      /* to send a request, headers and body.  0: 30000 */
+    int64_t idle_ms_max;         /* between requests.  0: 120000 */
+    int64_t header_bytes_max;    /* request line and headers; each connection may hold as much.  0: 8 KiB */
+    bool tls_allow_readable_key; /* a tls_key that everybody on the machine may read is otherwise refused */
 };
 #define PAWL_HTTP_SERVER_OPTIONS_INIT                                                                                  \
     {                                                                                                                  \
-        sizeof(struct pawl_http_server_options), NULL, NULL, NULL, 0, 0, 0, 0, 0                                       \
+        sizeof(struct pawl_http_server_options), NULL, NULL, NULL, 0, 0, 0, 0, 0, false                                \
     }
 
 /* Listens when this returns.  The handler must outlive the server. */

@@ -363,7 +363,7 @@ PAWL_API pawl_status pawl_deferred_check(pawl_engine *engine, const char *token,
 /* A call that a run made of a function (pawl_call), to be carried out by whoever claims it.  What a job's text fields name is
  * the call's: workflow, instance, run, step and attempt. */
 struct pawl_job {
-    const char *token; /* of this claim */
+    const char *token; /* of this claim, and a secret: nobody can make it up from another claim's */
     const char *id;
     const char *function;
     const char *data_json; /* NULL: none */

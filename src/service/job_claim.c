@@ -144,7 +144,7 @@ static bool claiming_next(struct claiming *claiming, pawl_status *out_status)
                                          .max = claiming->max - claiming->claimed,
                                          .bytes_max = PW_PAGE_BYTES_DEFAULT - claiming->bytes,
                                          .leased_max = is_limited ? claiming->limits[at] : 0,
-                                         .owner = PW_OWNER_OUTSIDE,
+                                         .owner = claiming->owner,
                                          .lease_ms = claiming->lease_ms };
     claiming->asked_count += op->as.claim.workflow_count;
     claiming->claim = &op->as.claim;
@@ -178,7 +178,7 @@ static pawl_status fill_job(pawl_scope *scope, const struct pw_instance *row, co
     *job = (struct pawl_job){ .run_number = row->link.run, .attempt = order->attempt };
     job->deadline_ms = deadline_ms == INT64_MAX ? 0 : deadline_ms;
     job->leased_until_ms = row->task.locked_until_ms < deadline_ms ? row->task.locked_until_ms : deadline_ms;
-    job->token = pw_job_token(scope, &fence, row->id.data);
+    job->token = pw_job_token(scope, row);
     const struct pw_text function = { row->workflow.data + 1, row->workflow.size - 1 };
     if (job->token == NULL || !pw_rows_string(scope, row->id, &job->id) ||
         !pw_rows_string(scope, function, &job->function) || !pw_rows_string(scope, order->data, &job->data_json) ||

@@ -96,7 +96,8 @@ static pawl_status add_renewal(struct word *word, const struct pw_job_lease *fou
     if (lease_ms > found->deadline_ms - found->now_ms)
         lease_ms = found->deadline_ms - found->now_ms;
     lease->fence = found->fence;
-    op->as.renew = (struct pw_op_renew){ .owner = PW_OWNER_OUTSIDE, .lease_ms = lease_ms, .leases = lease, .count = 1 };
+    op->as.renew =
+        (struct pw_op_renew){ .owner = found->row.task.owner, .lease_ms = lease_ms, .leases = lease, .count = 1 };
     word->renewal = op;
     word->leased_until_ms = found->now_ms + lease_ms;
     return PAWL_OK;

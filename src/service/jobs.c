@@ -1,6 +1,9 @@
 /* jobs.c - see jobs.h. */
 #include "service/jobs.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/error.h"
 #include "engine/functions.h"
 #include "service/rows.h"
@@ -69,10 +72,18 @@ int64_t pw_job_deadline(const struct pw_instance *job, const struct pw_job_order
 
 /* ---- Tokens ---------------------------------------------------------------------------------------------------- */
 
-const char *pw_job_token(pawl_scope *scope, const struct pw_fence *fence, const char *id)
+enum { SECRET_SIZE = 17 };
+
+static struct pw_text secret_of(int64_t owner, char buffer[SECRET_SIZE])
 {
-    return pawl_scope_format(scope, "%lld.%lld.%lld.%s", (long long)fence->instance, (long long)fence->run,
-                             (long long)fence->epoch, id);
+    return (struct pw_text){ buffer, (size_t)snprintf(buffer, SECRET_SIZE, "%016" PRIx64, (uint64_t)-owner) };
+}
+
+const char *pw_job_token(pawl_scope *scope, const struct pw_instance *row)
+{
+    char secret[SECRET_SIZE];
+    return pawl_scope_format(scope, "%lld.%lld.%lld.%s.%s", (long long)row->key, (long long)row->run,
+                             (long long)row->task.epoch, secret_of(row->task.owner, secret).data, row->id.data);
 }
 
 static pawl_status refuse_token(struct pawl_error *error)
@@ -91,7 +102,7 @@ pawl_status pw_job_gone(struct pawl_error *error)
 static bool is_leased(const struct pw_instance *row, const struct pw_fence *fence)
 {
     return row->has_task && row->run == fence->run && row->task.epoch == fence->epoch && row->task.processing &&
-           row->task.owner == PW_OWNER_OUTSIDE;
+           pw_owner_is_outside(row->task.owner);
 }
 
 pawl_status pw_job_find(pawl_engine *engine, struct pw_arena *arena, const char *token, struct pw_job_lease *out_lease,
@@ -100,9 +111,11 @@ pawl_status pw_job_find(pawl_engine *engine, struct pw_arena *arena, const char 
     struct pw_store *store = engine->store;
     struct pw_job_lease lease = { .now_ms = pawl_now_ms(engine) };
     struct pw_job_order order;
+    struct pw_text secret;
+    char kept[SECRET_SIZE];
     const char *at = token;
     if (!pw_token_part_number(&at, &lease.fence.instance) || !pw_token_part_number(&at, &lease.fence.run) ||
-        !pw_token_part_number(&at, &lease.fence.epoch))
+        !pw_token_part_number(&at, &lease.fence.epoch) || !pw_token_part(&at, &secret))
         return refuse_token(error);
     pawl_status status = pw_ops(store)->read_instance_by_key(store, arena, lease.fence.instance, &lease.row, error);
     if (status == PAWL_INSTANCE_NOT_FOUND)
@@ -113,6 +126,8 @@ pawl_status pw_job_find(pawl_engine *engine, struct pw_arena *arena, const char 
         return refuse_token(error);
     if (!is_leased(&lease.row, &lease.fence))
         return pw_job_gone(error);
+    if (!pw_token_is_secret(secret, secret_of(lease.row.task.owner, kept)))
+        return refuse_token(error);
     if (!pw_job_order_read(lease.row.params, &order))
         return pw_error(error, PAWL_STORE_CORRUPT, "job \"%s\" has params that are none of a job", lease.row.id.data);
     lease.deadline_ms = pw_job_deadline(&lease.row, &order);
@@ -147,7 +162,7 @@ static pawl_status show(pawl_scope *scope, const struct pw_instance *row, int64_
         return PAWL_NOMEM;
     *job = (struct pawl_step_job){ .is_taken = task->processing && task->locked_until_ms > now_ms };
     if (job->is_taken) {
-        job->is_outside = task->owner == PW_OWNER_OUTSIDE;
+        job->is_outside = pw_owner_is_outside(task->owner);
         job->taken_at_ms = task->updated_at_ms;
     }
     if (!pw_rows_string(scope, function, &job->function))

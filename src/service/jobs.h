@@ -1,8 +1,9 @@
 /* jobs.h - what claiming jobs and ending them have in common: the token of a claim, and what a job's params say.
  *
  * A job is an instance of the workflow "@<function>".  Its params are {"step","attempt","timeoutMs","data"?}, as the run
- * that called the function wrote them.  A token is "<key>.<run>.<epoch>.<id>": the fence of the claim, and the job's id,
- * which nobody guesses. */
+ * that called the function wrote them.  A token is "<key>.<run>.<epoch>.<secret>.<id>": the fence of the claim; the number
+ * that the claim has drawn, which is the owner in the task's row while the claim holds; and the job's id.  Who has held the job
+ * knows all but the secret of the next holder. */
 #ifndef PW_SERVICE_JOBS_H
 #define PW_SERVICE_JOBS_H
 
@@ -31,8 +32,8 @@ bool pw_job_order_read(struct pw_text params, struct pw_job_order *out_order);
 /* When what a worker says does not count any more; INT64_MAX: never. */
 int64_t pw_job_deadline(const struct pw_instance *job, const struct pw_job_order *order);
 
-/* In the scope; NULL when memory is out. */
-const char *pw_job_token(pawl_scope *scope, const struct pw_fence *fence, const char *id);
+/* Of a job that is claimed.  In the scope; NULL when memory is out. */
+const char *pw_job_token(pawl_scope *scope, const struct pw_instance *row);
 
 /* A job that is leased to the holder of the token. */
 struct pw_job_lease {

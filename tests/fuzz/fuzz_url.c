@@ -6,11 +6,11 @@
 #include "store/sqlite/url.h"
 #include "store/store.h"
 
-/* pw_store_open() of another scheme must refuse without touching anything, also when it is the first of several. */
+/* pw_store_open() of another scheme must refuse without touching anything. */
 static void check_other_scheme(const char *url)
 {
     struct pawl_error error = { PAWL_OK, "" };
-    struct pawl_clock clock = { NULL, NULL };
+    struct pawl_clock clock = { .now_ms = NULL, .user = NULL };
     struct pw_store *store = NULL;
     static const char *const known[] = { "sqlite:", "postgres://", "postgresql://" };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)

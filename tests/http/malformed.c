@@ -448,8 +448,8 @@ static void write_bad_json(struct malformed *request)
     add_post(request,
              PICK(request, MALFORMED_RUNS, MALFORMED_RUNS "/batch", MALFORMED_WAITS "/events",
                   MALFORMED_WAITS "/terminate", MALFORMED_WAITS "/restart", MALFORMED_EXECUTE, "/api/jobs/claim",
-                  "/api/jobs/1.1.1.never/fail", "/api/jobs/1.1.1.never/complete", "/api/deferred/never/succeed",
-                  "/api/deferred/never/fail"),
+                  "/api/jobs/1.1.1.never/fail", "/api/jobs/1.1.1.never/complete",
+                  "/api/deferred/waits.w.1.1.never/succeed", "/api/deferred/waits.w.1.1.never/fail"),
              headers);
     add_body(request, body.data, body.size);
     free(body.data);

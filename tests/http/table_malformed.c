@@ -125,8 +125,8 @@ static void of_wrong_types(struct run *run)
         { "/jobs/1.1.1.never/fail", "{\"name\":%s}" },
         { "/jobs/1.1.1.never/fail", "{\"name\":\"E\",\"message\":%s}" },
         { "/jobs/1.1.1.never/fail", "{\"name\":\"E\",\"retry\":[%s]}" },
-        { "/deferred/never/succeed", "{\"x\":%s}" },
-        { "/deferred/never/fail", "{\"name\":%s}" },
+        { "/deferred/defers.d-1.1.1.never/succeed", "{\"x\":%s}" },
+        { "/deferred/defers.d-1.1.1.never/fail", "{\"name\":%s}" },
     };
     char body[256];
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {

@@ -454,12 +454,12 @@ static void garbage_is_not_answered_with_more_than_an_error(void **state)
         "\r\n\r\n\r\n\r\n",
         "GET\r\n\r\n",
         "GET / HTTP/9.9\r\n\r\n",
-        "GET / HTTP/1.1\r\n: no name\r\n\r\n",
-        "GET / HTTP/1.1\r\nContent-Length: many\r\n\r\n",
-        "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-        "GET / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n",
-        "POST /api/workflows HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-        "POST /api/workflows HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFF\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\n: no name\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+        "POST /api/workflows HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "POST /api/workflows HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFF\r\n",
         "\xff\xfe\xfd\xfc\n\n\n\n",
     };
     struct serving *serving = *state;
@@ -472,6 +472,38 @@ static void garbage_is_not_answered_with_more_than_an_error(void **state)
             fail_msg("not cut off after \"%s\"", garbage[i]);
         client_close(&client);
         assert_int_equal(ask_once(serving, "/api/workflows", NULL), 200);
+    }
+}
+
+static void a_request_has_one_host(void **state)
+{
+    static const struct {
+        const char *head;
+        int status;
+    } cases[] = {
+        { "GET /api/workflows HTTP/1.1\r\n\r\n", 400 },
+        { "GET /api/workflows HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400 },
+        { "GET /api/workflows HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n", 400 },
+        { "GET /api/workflows HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n", 400 },
+        { "GET /api/health HTTP/1.1\r\n\r\n", 400 }, /* whatever it asks for */
+        { "GET /api/workflows HTTP/1.1\r\nHost: a\r\n\r\n", 200 },
+        { "GET /api/workflows HTTP/1.1\r\nhost:\r\n\r\n", 200 },
+        { "GET /api/workflows HTTP/1.0\r\nHost: a\r\n\r\n", 200 },
+        { "GET /api/workflows HTTP/1.0\r\n\r\n", 200 },
+    };
+    struct serving *serving = *state;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct client client;
+        struct answer answer = { 0 };
+        client_open(&client, serving);
+        client_send(&client, cases[i].head);
+        client_take(&client, &answer);
+        if (answer.status != cases[i].status)
+            fail_msg("%d to \"%s\"", answer.status, cases[i].head);
+        if (answer.status == 400)
+            assert_non_null(strstr(answer.body, "VALIDATION_FAILED"));
+        client_close(&client);
+        answer_clear(&answer);
     }
 }
 
@@ -543,6 +575,7 @@ int main(void)
         server_test(a_stream_to_an_old_client_ends_with_the_connection),
         server_test(a_client_that_left_its_stream_makes_room_for_another),
         server_test(garbage_is_not_answered_with_more_than_an_error),
+        server_test(a_request_has_one_host),
         server_test(random_bytes_harm_nobody),
         server_test(a_thousand_connections_come_and_go_and_leave_nothing),
     };

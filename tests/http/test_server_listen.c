@@ -251,13 +251,16 @@ static void a_socket_that_somebody_put_in_our_place_is_not_removed(void **state)
 
 /* ---- TLS ------------------------------------------------------------------------------------------------------------- */
 
-static void make_certificate(const char *name)
+#define ANY "DEFAULT:@SECLEVEL=0"
+#define WITH_CURVE "ec -pkeyopt ec_paramgen_curve:prime256v1"
+
+static void make_certificate(const char *name, const char *kind)
 {
     char command[512];
     snprintf(command, sizeof command,
-             "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost "
+             "openssl req -x509 -newkey %s -nodes -days 2 -subj /CN=localhost "
              "-addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout %s.key -out %s.crt 2>/dev/null",
-             name, name);
+             kind, name, name);
     assert_int_equal(system(command), 0);
 }
 
@@ -269,7 +272,7 @@ static size_t drop_bytes(char *bytes, size_t size, size_t count, void *user)
 }
 
 /* The status, and 0 when there is none. */
-static long get_by_tls(int port, long version)
+static long get_by_tls(int port, long version, const char *ciphers)
 {
     char url[80];
     long status = 0;
@@ -278,9 +281,9 @@ static long get_by_tls(int port, long version)
     assert_non_null(curl);
     snprintf(url, sizeof url, "https://localhost:%d/api/workflows", port);
     curl_easy_setopt(curl, CURLOPT_URL, url);
-    curl_easy_setopt(curl, CURLOPT_CAINFO, "one.crt");
+    curl_easy_setopt(curl, CURLOPT_CAINFO, "all.crt");
     curl_easy_setopt(curl, CURLOPT_SSLVERSION, version);
-    curl_easy_setopt(curl, CURLOPT_SSL_CIPHER_LIST, "DEFAULT:@SECLEVEL=0");
+    curl_easy_setopt(curl, CURLOPT_SSL_CIPHER_LIST, ciphers);
     curl_easy_setopt(curl, CURLOPT_IPRESOLVE, CURL_IPRESOLVE_V4);
     curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, 20L);
@@ -302,13 +305,65 @@ static void tls_is_spoken_in_its_two_newest_versions(void **state)
     options.tls_cert = "one.crt";
     options.tls_key = "one.key";
     serving_open(serving, NULL, &options);
-    assert_int_equal(get_by_tls(serving->port, CURL_SSLVERSION_TLSv1_3 | CURL_SSLVERSION_MAX_TLSv1_3), 200);
-    assert_int_equal(get_by_tls(serving->port, CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_2), 200);
-    assert_int_equal(get_by_tls(serving->port, CURL_SSLVERSION_TLSv1_0 | CURL_SSLVERSION_MAX_TLSv1_1), 0);
+    assert_int_equal(get_by_tls(serving->port, CURL_SSLVERSION_TLSv1_3 | CURL_SSLVERSION_MAX_TLSv1_3, ANY), 200);
+    assert_int_equal(get_by_tls(serving->port, CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_2, ANY), 200);
+    assert_int_equal(get_by_tls(serving->port, CURL_SSLVERSION_TLSv1_0 | CURL_SSLVERSION_MAX_TLSv1_1, ANY), 0);
     client_open(&client, serving); /* who does not speak it is let go */
     client_ask(&client, "/api/workflows", NULL);
     assert_true(client_is_cut(&client, PATIENCE_MS));
     client_close(&client);
+}
+
+static void tls_1_2_is_spoken_with_aead_ciphers_and_fresh_keys_alone(void **state)
+{
+    static const struct {
+        const char *certificate, *key, *ciphers;
+        long status;
+    } cases[] = {
+        { "one.crt", "one.key", "ECDHE-ECDSA-AES128-GCM-SHA256", 200 },
+        { "one.crt", "one.key", "ECDHE-ECDSA-AES256-GCM-SHA384", 200 },
+        { "one.crt", "one.key", "ECDHE-ECDSA-CHACHA20-POLY1305", 200 },
+        { "one.crt", "one.key", "ECDHE-ECDSA-AES128-SHA256:@SECLEVEL=0", 0 },
+        { "one.crt", "one.key", "ECDHE-ECDSA-AES256-SHA:@SECLEVEL=0", 0 },
+        { "rsa.crt", "rsa.key", "ECDHE-RSA-AES128-GCM-SHA256", 200 },
+        { "rsa.crt", "rsa.key", "AES128-GCM-SHA256:@SECLEVEL=0", 0 }, /* whoever gets the key later can read it all */
+        { "rsa.crt", "rsa.key", "AES256-SHA:@SECLEVEL=0", 0 },
+        { "rsa.crt", "rsa.key", "ECDHE-RSA-AES256-SHA384:@SECLEVEL=0", 0 },
+    };
+    struct serving *serving = *state;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
+        serving_close(serving);
+        options.tls_cert = cases[i].certificate;
+        options.tls_key = cases[i].key;
+        serving_open(serving, NULL, &options);
+        long status =
+            get_by_tls(serving->port, CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_2, cases[i].ciphers);
+        if (status != cases[i].status)
+            fail_msg("%s: %ld", cases[i].ciphers, status);
+    }
+}
+
+static void a_key_that_everybody_can_read_is_refused_unless_that_is_allowed(void **state)
+{
+    struct serving *serving = *state;
+    struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
+    options.listen = "127.0.0.1:0";
+    options.tls_cert = "one.crt";
+    options.tls_key = "one.key";
+    assert_int_equal(chmod("one.key", 0644), 0);
+    check_refused(serving, &options, PAWL_INVALID, "everybody on this machine can read the key one.key (mode 0644)");
+    assert_int_equal(chmod("one.key", 0604), 0);
+    check_refused(serving, &options, PAWL_INVALID, "(mode 0604)");
+    serving_close(serving);
+    options.tls_allow_readable_key = true;
+    serving_open(serving, NULL, &options);
+    assert_int_equal(get_by_tls(serving->port, CURL_SSLVERSION_DEFAULT, ANY), 200);
+    serving_close(serving);
+    options.tls_allow_readable_key = false;
+    assert_int_equal(chmod("one.key", 0640), 0); /* a group may be made for it */
+    serving_open(serving, NULL, &options);
+    assert_int_equal(chmod("one.key", 0600), 0);
 }
 
 static void who_does_not_finish_the_handshake_is_cut_off(void **state)
@@ -345,6 +400,7 @@ static void what_is_wrong_with_a_certificate_is_said(void **state)
     assert_non_null(file);
     fclose(file);
     options.listen = "127.0.0.1:0";
+    options.tls_allow_readable_key = true; /* a certificate may be read by everybody, also where a key should be */
     for (size_t i = 0; i < LENGTH(cases); i++) {
         options.tls_cert = cases[i].cert;
         options.tls_key = cases[i].key;
@@ -368,18 +424,23 @@ int main(void)
         server_test(a_file_that_is_no_socket_is_left_alone),
         server_test(a_socket_that_somebody_put_in_our_place_is_not_removed),
         server_test(tls_is_spoken_in_its_two_newest_versions),
+        server_test(tls_1_2_is_spoken_with_aead_ciphers_and_fresh_keys_alone),
+        server_test(a_key_that_everybody_can_read_is_refused_unless_that_is_allowed),
         server_test(who_does_not_finish_the_handshake_is_cut_off),
         server_test(what_is_wrong_with_a_certificate_is_said),
     };
     char folder[] = "server-XXXXXX";
     if (mkdtemp(folder) == NULL || chdir(folder) != 0)
         return 1;
-    make_certificate("one");
-    make_certificate("two");
+    make_certificate("one", WITH_CURVE);
+    make_certificate("two", WITH_CURVE);
+    make_certificate("rsa", "rsa:2048");
+    if (system("cat one.crt rsa.crt >all.crt") != 0)
+        return 1;
     curl_global_init(CURL_GLOBAL_DEFAULT);
     int failures = cmocka_run_group_tests_name("where the server listens", tests, NULL, NULL);
     curl_global_cleanup();
-    static const char *const files[] = { "one.key", "one.crt", "two.key", "two.crt" };
+    static const char *const files[] = { "one.key", "one.crt", "two.key", "two.crt", "rsa.key", "rsa.crt", "all.crt" };
     for (size_t i = 0; i < LENGTH(files); i++)
         (void)unlink(files[i]);
     if (chdir("..") != 0 || rmdir(folder) != 0)

@@ -60,11 +60,16 @@ static void help_is_complete_and_version_is_told(void **state)
 {
     struct kit *kit = *state;
     static const char *const wanted[] = {
-        "--store",      "--listen",           "--mount",    "--workers",    "--in-flight",  "--config",
-        "--tokens",     "--tls-key",          "--tls-cert", "--cors",       "--allow-tick", "--log",
-        "--log-level",  "--drain-ms",         "--dev",      "--help",       "--worker ",    "workerModules",
-        "--permission", "functions",          "--version",  "--rate-limit", "token new",    "webhooks",
-        "secretFile",   "webhookParallelism", "examples:",
+        "--store",       "--listen",     "--mount",
+        "--workers",     "--in-flight",  "--config",
+        "--tokens",      "--tls-key",    "--tls-allow-readable-key",
+        "--tls-cert",    "--cors",       "--allow-tick",
+        "--log",         "--log-level",  "--drain-ms",
+        "--dev",         "--help",       "--worker ",
+        "workerModules", "--permission", "functions",
+        "--version",     "--rate-limit", "token new",
+        "webhooks",      "secretFile",   "webhookParallelism",
+        "examples:",
     };
     struct pawld *pawld;
 

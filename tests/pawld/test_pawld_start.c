@@ -1,11 +1,17 @@
 /* test_pawld_start.c - pawld starts and says where, or in one line why not; and who may use it (D2). */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* prlimit */
+#endif
 #include "kit.h"
+
+#include <sys/resource.h>
 
 #include <sqlite3.h>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 /* ---- What it says ------------------------------------------------------------------------------------------------ */
@@ -443,19 +449,39 @@ static void pages_of_other_origins_may_use_it_only_where_that_is_configured(void
     pawld_await(pawld, "without tokens every page of https://example.org");
 }
 
-static void with_a_certificate_it_speaks_https_alone(void **state)
+static void make_certificate(void)
 {
-    struct kit *kit = *state;
     assert_int_equal(
         system("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost "
                "-keyout key.pem -out cert.pem 2>openssl.log"),
         0);
+}
+
+static void with_a_certificate_it_speaks_https_alone(void **state)
+{
+    struct kit *kit = *state;
+    make_certificate();
     struct pawld *pawld = PAWLD_SERVE(kit, "--tls-cert", "cert.pem", "--tls-key", "key.pem", GATES);
 
     assert_memory_equal(pawld->base, "https://127.0.0.1:", 18);
     assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, NULL).status, 200);
     const char *plain = pawl_scope_format(kit->scope, "http%s/workflows", pawld->base + 5);
     assert_int_not_equal(ask(kit, pawld, "GET", plain, NULL, NULL).status, 200);
+}
+
+static void a_key_that_everybody_can_read_is_refused_or_warned_of(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld;
+    make_certificate();
+    assert_int_equal(chmod("key.pem", 0644), 0);
+    assert_int_equal(
+        PAWLD_RUN(kit, &pawld, "--listen", "127.0.0.1:0", "--tls-cert", "cert.pem", "--tls-key", "key.pem", GATES), 1);
+    assert_one_line(pawld, "everybody on this machine can read the key key.pem");
+
+    pawld = PAWLD_SERVE(kit, "--tls-cert", "cert.pem", "--tls-key", "key.pem", "--tls-allow-readable-key", GATES);
+    assert_non_null(strstr(pawld->errors, "everybody on this machine can read the key key.pem"));
+    assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, NULL).status, 200);
 }
 
 static void making_a_token_wrongly_is_told_in_one_line(void **state)
@@ -509,6 +535,7 @@ int main(void)
         KIT_TEST(the_tables_can_be_made_without_running_anything),
         KIT_TEST(pages_of_other_origins_may_use_it_only_where_that_is_configured),
         KIT_TEST(with_a_certificate_it_speaks_https_alone),
+        KIT_TEST(a_key_that_everybody_can_read_is_refused_or_warned_of),
         KIT_TEST(making_a_token_wrongly_is_told_in_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -93,16 +94,26 @@ static pawl_status enter_wal_mode(struct pw_sqlite_connection *connection, struc
     return status;
 }
 
+/* SQLite would make it readable for all that the umask allows.  If it cannot be made, opening it says why. */
+static void create_file(const struct pw_sqlite_url *url)
+{
+    int file = pw_sqlite_file_create(url->path, url->mode);
+    if (file >= 0)
+        (void)close(file);
+}
+
 /* SQLite looks at nothing but the database itself until something is read, so there is time to see which one it is. */
 static pawl_status open_connection(struct pw_sqlite_connection *connection, const struct pw_sqlite_url *url,
                                    const struct pw_sqlite_file *file, struct pawl_error *error)
 {
     const char *path = file != NULL ? file->path : url->path;
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (file != NULL ? 0 : SQLITE_OPEN_CREATE);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (url->in_memory ? SQLITE_OPEN_CREATE : 0);
     *connection = (struct pw_sqlite_connection){ .url = url, .file = file };
     pawl_status status = file != NULL ? pw_sqlite_file_check(file, error) : PAWL_OK;
     if (status != PAWL_OK)
         return status;
+    if (file == NULL && !url->in_memory)
+        create_file(url);
     int code = sqlite3_open_v2(path, &connection->db, flags, NULL);
     if (connection->db == NULL)
         return pw_error_plain(error, PAWL_NOMEM);

@@ -1,9 +1,27 @@
 /* file.c - see file.h. */
 #include "store/sqlite/file.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
+
+int pw_sqlite_file_create(const char *path, mode_t mode)
+{
+    struct stat found;
+    int flags = O_RDWR | O_CREAT | O_CLOEXEC;
+    int file = open(path, flags | O_EXCL, mode);
+    if (file < 0 && errno == EEXIST && stat(path, &found) != 0) /* a symbolic link that leads to nothing yet */
+        file = open(path, flags, mode);
+    if (file < 0 || fchmod(file, mode) == 0)
+        return file;
+    int why = errno;
+    (void)close(file);
+    errno = why;
+    return -1;
+}
 
 static pawl_status tell_lost(const char *path, struct pawl_error *error)
 {
@@ -28,7 +46,9 @@ pawl_status pw_sqlite_file_remember(struct pw_sqlite_file *file, sqlite3 *db, st
     path = pw_arena_string(arena, path);
     if (path == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
-    *file = (struct pw_sqlite_file){ .path = path, .device = found.st_dev, .number = found.st_ino };
+    *file = (struct pw_sqlite_file){
+        .path = path, .device = found.st_dev, .number = found.st_ino, .mode = found.st_mode & 0666
+    };
     return PAWL_OK;
 }
 

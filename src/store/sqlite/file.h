@@ -12,10 +12,16 @@
 #include "base/arena.h"
 #include "pawl/status.h"
 
+/* Makes a new file of that mode, whatever the process's umask, which is left alone.  SQLite gives the -wal and the -shm the mode
+ * of their database.  Answers a descriptor, or -1 with errno; EEXIST: there is a file, which is not touched.  (To open and
+ * close a database would take away the locks that this process has on it.) */
+int pw_sqlite_file_create(const char *path, mode_t mode);
+
 struct pw_sqlite_file {
     const char *path; /* absolute and without symbolic links, in the store's arena; NULL: in memory, always there */
     dev_t device;
     ino_t number;
+    mode_t mode; /* who may read and write it */
 };
 
 /* What `db`, a connection to a file, has open. */

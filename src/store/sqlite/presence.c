@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "store/sqlite/file.h"
 
-bool pw_presence_init(struct pw_presence *presence, const char *database)
+bool pw_presence_init(struct pw_presence *presence, const char *database, mode_t mode)
 {
     static const char suffix[] = "-runners";
 
@@ -103,7 +103,9 @@ static bool is_same_file(int one, int other)
 /* Both descriptions must be of one file: in another that took its place everybody would seem dead. */
 static int open_beside(const struct pw_presence *presence, int other)
 {
-    int file = open(path, O_RDWR | O_CLOEXEC | (other < 0 ? O_CREAT : 0), 0666);
+    int file = other < 0 ? pw_sqlite_file_create(presence->path, presence->mode) : -1;
+    if (other >= 0 || (file < 0 && errno == EEXIST))
+        file = open(presence->path, O_RDWR | O_CLOEXEC);
     if (file < 0 || other < 0 || is_same_file(file, other))
         return file;
     (void)close(file);

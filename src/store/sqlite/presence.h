@@ -19,13 +19,14 @@ struct pw_presence {
     pthread_mutex_t lock; /* guards the opening of the files */
     char *path;           /* owned; NULL: a store that no other process can see */
     int held_file;        /* -1: not opened yet */
+    mode_t mode;          /* of a new file: that of the database */
     int asking_file;      /* another description of the same file, which conflicts with our own locks, too */
     int64_t *owners;      /* owned; those that were announced, where there is no file */
     size_t owner_count;
 };
 
-/* database NULL: for a store in memory.  False when memory is out; clear is then not needed. */
-bool pw_presence_init(struct pw_presence *presence, const char *database);
+/* database NULL: for a store in memory; its mode is that of a new file.  False when memory is out; clear is then not needed. */
+bool pw_presence_init(struct pw_presence *presence, const char *database, mode_t mode);
 void pw_presence_clear(struct pw_presence *presence);
 
 pawl_status pw_presence_announce(struct pw_presence *presence, int64_t owner, struct pawl_error *error) PAWL_MUST_CHECK;

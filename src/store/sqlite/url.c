@@ -22,10 +22,27 @@ static bool parse_milliseconds(const char *text, int64_t *out_ms)
     return true;
 }
 
+/* Who may read and write it, as chmod takes it: 0600 to 0666, and the owner may both. */
+static bool parse_mode(const char *text, mode_t *out_mode)
+{
+    mode_t mode = 0;
+    size_t size = strspn(text, "01234567");
+    if (size < 3 || size > 4 || text[size] != '\0')
+        return false;
+    for (size_t i = 0; i < size; i++)
+        mode = mode * 8 + (mode_t)(text[i] - '0');
+    if ((mode & 0600) != 0600 || (mode & ~(mode_t)0666) != 0)
+        return false;
+    *out_mode = mode;
+    return true;
+}
+
 static pawl_status parse_option(const char *option, struct pw_sqlite_url *url, struct pawl_error *error)
 {
     static const char busy_prefix[] = "busy_ms=";
     static const size_t busy_prefix_size = sizeof busy_prefix - 1;
+    static const char mode_prefix[] = "mode=";
+    static const size_t mode_prefix_size = sizeof mode_prefix - 1;
 
     if (strcmp(option, "synchronous=full") == 0) {
         url->synchronous_full = true;
@@ -38,14 +55,25 @@ static pawl_status parse_option(const char *option, struct pw_sqlite_url *url, s
     if (strncmp(option, busy_prefix, busy_prefix_size) == 0 &&
         parse_milliseconds(option + busy_prefix_size, &url->busy_ms))
         return PAWL_OK;
+    if (strncmp(option, mode_prefix, mode_prefix_size) == 0) {
+        if (parse_mode(option + mode_prefix_size, &url->mode))
+            return PAWL_OK;
+        return pw_error(
+            error, PAWL_INVALID,
+            "store option \"%s\": the mode of a new file is 0600, or 0660 for a group, or another one of 0666 with "
+            "which its owner may read and write it",
+            option);
+    }
     return pw_error(error, PAWL_INVALID,
-                    "store option \"%s\": use synchronous=full, synchronous=normal or busy_ms=<milliseconds>", option);
+                    "store option \"%s\": use synchronous=full, synchronous=normal, busy_ms=<milliseconds> or "
+                    "mode=<0600 or 0660>",
+                    option);
 }
 
 pawl_status pw_sqlite_url_parse(const char *url, struct pw_arena *arena, struct pw_sqlite_url *out_url,
                                 struct pawl_error *error)
 {
-    struct pw_sqlite_url parsed = { .synchronous_full = true, .busy_ms = PW_BUSY_MS_DEFAULT };
+    struct pw_sqlite_url parsed = { .synchronous_full = true, .busy_ms = PW_BUSY_MS_DEFAULT, .mode = 0600 };
     char *path = pw_arena_string(arena, url + strlen("sqlite:"));
     if (path == NULL)
         return pw_error_plain(error, PAWL_NOMEM);

@@ -1,9 +1,10 @@
-/* url.h - "sqlite:path?synchronous=full|normal&busy_ms=n" taken apart. */
+/* url.h - "sqlite:path?synchronous=full|normal&busy_ms=n&mode=0660" taken apart. */
 #ifndef PW_STORE_SQLITE_URL_H
 #define PW_STORE_SQLITE_URL_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/arena.h"
 #include "pawl/status.h"
@@ -13,6 +14,7 @@ struct pw_sqlite_url {
     bool in_memory;
     bool synchronous_full;
     int64_t busy_ms; /* how long to wait for another process's transaction */
+    mode_t mode;     /* of a new file */
 };
 
 /* PAWL_INVALID names the option that is not understood. */
