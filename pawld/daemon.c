@@ -19,6 +19,7 @@
 #include "address.h"
 #include "blocked.h"
 #include "log.h"
+#include "memory.h"
 #include "notify.h"
 #include "patience.h"
 #include "guard.h"
@@ -447,6 +448,7 @@ static _Noreturn void stop_at_once(const struct daemon *daemon, int number)
         log_line(&daemon->log, PAWL_LOG_ERROR,
                  "still busy after %lld ms: stopping at once; what is under way will run again",
                  (long long)daemon->settings->drain_ms);
+    log_flush(&daemon->log);
     _exit(number > 0 ? 128 + number : EXIT_BROKEN);
 }
 
@@ -512,13 +514,25 @@ static void look_for_trouble(struct daemon *daemon, struct trouble *trouble)
     trouble->seen = stats.commits_failed;
 }
 
+static void give_memory_back(struct daemon *daemon, struct memory *memory)
+{
+    size_t bytes = memory_look(memory, monotonic_ms());
+    if (bytes > 0)
+        log_line(&daemon->log, PAWL_LOG_DEBUG, "gave %zu MiB of free memory back", bytes >> 20);
+}
+
 static void serve(struct daemon *daemon, int signal_fd)
 {
     struct trouble trouble = { .told = 0 };
+    struct blocked blocked = { .told = 0 };
+    struct memory memory = { 0 };
     pthread_t drainer;
     int number;
-    while ((number = await_signal(signal_fd, -1, 0, LOOK_MS)) < 0)
+    while ((number = await_signal(signal_fd, -1, 0, LOOK_MS)) < 0) {
         look_for_trouble(daemon, &trouble);
+        blocked_look(&blocked, &daemon->log, daemon->engine, daemon->runner);
+        give_memory_back(daemon, &memory);
+    }
     look_at_files(daemon, &trouble);
     int64_t began_ms = monotonic_ms();
     notify("STOPPING=1");
@@ -538,15 +552,17 @@ int daemon_migrate(const struct settings *settings)
 {
     struct daemon daemon = { .settings = settings, .log = log_open(settings->log, settings->log_level) };
     struct pawl_error error = { PAWL_OK, "" };
+    log_detach(&daemon.log);
     pawl_status status = open_store(&daemon, &error);
-    if (status != PAWL_OK) {
-        problem_print(status, &error);
-        return problem_exit_code(status);
+    if (status == PAWL_OK) {
+        pawl_close(daemon.engine);
+        log_line(&daemon.log, PAWL_LOG_INFO, "store %s has the tables of pawld %s",
+                 redact_store(settings->scope, settings->store), pawl_version());
     }
-    pawl_close(daemon.engine);
-    log_line(&daemon.log, PAWL_LOG_INFO, "store %s has the tables of pawld %s",
-             redact_store(settings->scope, settings_store(settings)), pawl_version());
-    return EXIT_WELL;
+    log_close(&daemon.log);
+    if (status != PAWL_OK)
+        problem_print(status, &error);
+    return problem_exit_code(status);
 }
 
 int daemon_run(const struct settings *settings, int signal_fd)
@@ -559,6 +575,7 @@ int daemon_run(const struct settings *settings, int signal_fd)
     }
     daemon->settings = settings;
     daemon->log = log_open(settings->log, settings->log_level);
+    log_detach(&daemon->log);
     daemon->drained_fd = -1;
     pawl_status status = start(daemon, &error);
     if (status == PAWL_OK) {
@@ -566,9 +583,11 @@ int daemon_run(const struct settings *settings, int signal_fd)
         notify("READY=1");
         serve(daemon, signal_fd);
     } else {
+        log_flush(&daemon->log); /* what led to it is told first */
         problem_print(status, &error);
     }
     close_all(daemon);
+    log_close(&daemon->log);
     free(daemon);
     return problem_exit_code(status);
 }

@@ -9,8 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "writer.h"
+
 /* A text of 2 KiB with nothing but escapes in it has 12 KiB: a message always fits the line. */
-enum { MESSAGE_SIZE = 2048, LINE_SIZE = 16384 };
+enum { MESSAGE_SIZE = 2048, LINE_SIZE = 16384, FLUSH_MS_MAX = 1000 };
 
 struct line {
     char text[LINE_SIZE];
@@ -39,7 +41,7 @@ static bool add(struct line *line, const char *text)
     return true;
 }
 
-/* As a JSON string.  The library's writer does the escapes; what is not UTF-8 becomes question marks. */
+/* As a JSON string.  The library's writer does the escapes. */
 static bool add_json(struct line *line, const char *text)
 {
     char plain[MESSAGE_SIZE];
@@ -48,12 +50,8 @@ static bool add_json(struct line *line, const char *text)
     pawl_value *value;
     pawl_scope *scope = pawl_scope_new();
     (void)snprintf(plain, sizeof plain, "%s", text);
+    pawl_text_mend(plain);
     pawl_status status = scope != NULL ? pawl_value_pack(scope, &value, "s", plain) : PAWL_NOMEM;
-    if (status != PAWL_OK && scope != NULL) {
-        for (char *at = plain; *at != '\0'; at++)
-            *at = (signed char)*at < 0 ? '?' : *at;
-        status = pawl_value_pack(scope, &value, "s", plain);
-    }
     if (status == PAWL_OK && pawl_value_text(scope, value, &quoted, &size) != PAWL_OK)
         quoted = "\"\"";
     bool fits = add(line, quoted);
@@ -127,14 +125,55 @@ static void write_line(const struct log *log, enum pawl_log_level level, const s
     if (level < log->level)
         return;
     (void)vsnprintf(message, sizeof message, format, arguments);
+    pawl_text_mend(message);
     if (log->is_json)
         compose_json(&line, level, fields, count, message);
     else
         compose_plain(&line, level, fields, count, message);
     line.text[line.size++] = '\n';
-    while (write(log->descriptor, line.text, line.size) < 0 && errno == EINTR)
-        ;
+    if (log->writer != NULL)
+        writer_add(log->writer, line.text, line.size);
+    else
+        while (write(log->descriptor, line.text, line.size) < 0 && errno == EINTR)
+            ;
 }
+
+/* ---- Without waiting --------------------------------------------------------------------------------------------- */
+
+static size_t tell_dropped(void *user, int64_t dropped, char *text, size_t size)
+{
+    const struct log *log = user;
+    struct line line = { .size = 0 };
+    char message[128];
+    (void)snprintf(message, sizeof message, "%lld lines of this log were dropped: nobody read it", (long long)dropped);
+    if (log->is_json)
+        compose_json(&line, PAWL_LOG_WARN, NULL, 0, message);
+    else
+        compose_plain(&line, PAWL_LOG_WARN, NULL, 0, message);
+    line.text[line.size++] = '\n';
+    size_t fitting = line.size < size ? line.size : size;
+    memcpy(text, line.text, fitting);
+    return fitting;
+}
+
+void log_detach(struct log *log)
+{
+    log->writer = writer_open(log->descriptor, tell_dropped, log);
+}
+
+void log_flush(const struct log *log)
+{
+    if (log->writer != NULL)
+        (void)writer_flush(log->writer, FLUSH_MS_MAX);
+}
+
+void log_close(struct log *log)
+{
+    writer_close(log->writer);
+    log->writer = NULL;
+}
+
+/* ---- Telling ------------------------------------------------------------------------------------------------------ */
 
 void log_fields(const struct log *log, enum pawl_log_level level, const struct log_field *fields, size_t count,
                 const char *format, ...)

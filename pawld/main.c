@@ -1,13 +1,16 @@
 /* main.c - pawld: runs the workflows of modules and serves them over HTTP. */
+#include <fcntl.h>
 #include <pawl/pawl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "arguments.h"
 #include "config.h"
 #include "daemon.h"
 #include "dev.h"
+#include "memory.h"
 #include "problem.h"
 #include "signals.h"
 #include "tokens.h"
@@ -35,7 +38,7 @@ static int run(const struct settings *settings)
     if (settings->migrate_only)
         return daemon_migrate(settings);
     (void)setvbuf(stdout, NULL, _IOLBF, 0); /* what modules print is seen when it is printed */
-    (void)signal(SIGPIPE, SIG_IGN);         /* a client that goes away is an error of a write, not the end */
+    (void)signal(SIGXFSZ, SIG_IGN);         /* a file that may not grow is one, too */
     if (settings->dev)
         return dev_run(settings);
     int signal_fd = signals_open(/* with_children= */ false);
@@ -46,10 +49,22 @@ static int run(const struct settings *settings)
     return daemon_run(settings, signal_fd);
 }
 
+/* Whoever started us may have closed them.  Then the first file that is opened, a database even, would be the standard
+ * error, and every line that anybody prints would go there. */
+static void fill_standard_descriptors(void)
+{
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)
+        if (fcntl(descriptor, F_GETFD) < 0)
+            (void)open("/dev/null", O_RDWR); /* it gets the lowest free number, which is this one */
+}
+
 int main(int count, char **values)
 {
     struct settings settings;
     struct pawl_error error = { PAWL_OK, "" };
+    memory_begin();
+    fill_standard_descriptors();
+    (void)signal(SIGPIPE, SIG_IGN); /* whoever does not read us any more is an error of a write, not the end */
     if (count > 1 && strcmp(values[1], "token") == 0)
         return tokens_command(count, values);
     if (!settings_init(&settings)) {

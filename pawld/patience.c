@@ -3,19 +3,16 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
+
+#include "condition.h"
 
 enum { MOMENT_MS = 1000 };
 
 static void *tell(void *user)
 {
     struct patience *patience = user;
-    struct timespec until = { 0, 0 };
+    const struct timespec until = condition_in(MOMENT_MS);
     int code = 0;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += MOMENT_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     (void)pthread_mutex_lock(&patience->lock);
     while (!patience->is_over && code == 0)
         code = pthread_cond_timedwait(&patience->changed, &patience->lock, &until);
@@ -25,27 +22,17 @@ static void *tell(void *user)
     return NULL;
 }
 
-static bool init_clocked(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes) != 0)
-        return false;
-    bool is_made =
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 && pthread_cond_init(condition, &attributes) == 0;
-    (void)pthread_condattr_destroy(&attributes);
-    return is_made;
-}
-
 void patience_begin(struct patience *patience, const struct log *log, const char *format, ...)
 {
     va_list arguments;
     *patience = (struct patience){ .log = log };
     va_start(arguments, format);
     (void)vsnprintf(patience->text, sizeof patience->text, format, arguments);
+    pawl_text_mend(patience->text);
     va_end(arguments);
     if (pthread_mutex_init(&patience->lock, NULL) != 0)
         return;
-    if (!init_clocked(&patience->changed)) {
+    if (!condition_init(&patience->changed)) {
         (void)pthread_mutex_destroy(&patience->lock);
         return;
     }

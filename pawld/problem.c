@@ -1,9 +1,13 @@
 /* problem.c - see problem.h. */
 #include "problem.h"
 
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { PRINT_MS_MAX = 1000 };
 
 pawl_status problem(struct pawl_error *error, pawl_status status, const char *format, ...)
 {

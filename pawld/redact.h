@@ -7,7 +7,7 @@
 
 #include <pawl/value.h>
 
-/* The store, one URL or several, with "***" for
+/* The store, which may be a list of URLs that pawl_open() will refuse, with "***" for
  *   - what is between the first ':' behind "//" and the last '@',
  *   - the value of a key of the query that names a secret, percent-encoded or not, and all of that URL behind it.
  * The same pointer: it has no secret.  "": out of memory. */

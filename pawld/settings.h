@@ -7,7 +7,7 @@
 
 #include <pawl/http.h>
 
-enum { TEXTS_MAX = 256, WEBHOOKS_MAX = 32, FUNCTIONS_MAX = 256, SETTINGS_MAX = 40 };
+enum { TEXTS_MAX = 256, WEBHOOKS_MAX = 32, FUNCTIONS_MAX = 256, SETTINGS_MAX = 48 };
 
 struct texts {
     const char *items[TEXTS_MAX];
