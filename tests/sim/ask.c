@@ -333,7 +333,8 @@ static void let_go(struct sim_ask *ask)
 void sim_ask_act(struct sim_world *world)
 {
     struct sim_ask *ask = &world->asks[sim_below(&world->chance, SIM_ASKS_MAX)];
-    if (!ask->is_open || ask->is_busy || ask->process->is_dead || ask->kind == SIM_ASK_STREAM)
+    if (!ask->is_open || ask->is_busy || ask->process->is_dead || ask->process->is_stopped ||
+        ask->kind == SIM_ASK_STREAM)
         return;
     if (sim_below(&world->chance, HANGS_UP_ONE_IN) != 0) {
         carry_on(world, ask);
@@ -403,6 +404,8 @@ void sim_asks_finish(struct sim_world *world)
             sim_process_commit(ask->process);
             if (ask->again_at_ms < INT64_MAX)
                 sim_clock_to(world, ask->again_at_ms);
+            if (round > ROUNDS_MAX / 2) /* it waits by wall time, which was set back */
+                sim_clock_to(world, ask->until_ms);
             carry_on(world, ask);
         }
     }

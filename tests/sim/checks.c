@@ -39,12 +39,12 @@ static bool body_ended(struct sim_model *model, const struct pw_op_step *op, int
 }
 
 /* Some execution of this attempt that was late. */
-static bool body_was_late(struct sim_model *model, const struct pw_op_step *op, int node, int64_t now_ms)
+static bool body_was_late(struct sim_model *model, const struct pw_op_step *op, int node)
 {
     for (int i = 0; i < model->body_count; i++) {
         const struct sim_body *body = &model->bodies[i];
-        int64_t at_ms = body->end == SIM_BODY_RUNNING ? now_ms : body->ended_at_ms;
-        if (is_body_of(model, body, op, node) && (body->was_late || at_ms > body->deadline_ms))
+        int64_t at_ms = body->end == SIM_BODY_RUNNING ? model->monotonic_ms : body->ended_at_ms;
+        if (is_body_of(model, body, op, node) && at_ms > body->deadline_ms)
             return true;
     }
     return false;
@@ -113,14 +113,20 @@ static bool is_engines_failure(const struct sim_node *plan, struct pw_text name)
     return false;
 }
 
-static void check_failure(struct sim_model *model, const struct pw_op_step *op, const struct sim_node *plan, int node,
-                          int64_t now_ms)
+/* A time, or a delay, that counts from when the step was recorded.  That time does not go back with the clock, but when
+ * something is to happen does: so it is no later. */
+static bool is_from(const struct sim_model *model, int64_t at_ms, int64_t expected_ms)
+{
+    return at_ms == expected_ms || (model->was_set_back && at_ms < expected_ms);
+}
+
+static void check_failure(struct sim_model *model, const struct pw_op_step *op, const struct sim_node *plan, int node)
 {
     const struct pw_step_row *row = &op->row;
     bool again = row->status == PAWL_STEP_WAITING;
     bool has_left = row->attempts_max == 0 || row->attempts < row->attempts_max;
     if (pw_text_equal(row->error_name, pw_text_of("STEP_TIMEOUT"))) {
-        SIM_CHECK(SIM_RULE_RESULT, body_was_late(model, op, node, now_ms), "n%d: nobody was late", node);
+        SIM_CHECK(SIM_RULE_RESULT, body_was_late(model, op, node), "n%d: nobody was late", node);
         SIM_CHECK(SIM_RULE_RETRY, again == has_left, "n%d: a timeout is followed by another attempt: %d", node, again);
     } else if (is_engines_failure(plan, row->error_name)) {
         bool may_retry = pw_text_equal(row->error_name, pw_text_of("STEP_MUTATION_FAILED"));
@@ -135,7 +141,7 @@ static void check_failure(struct sim_model *model, const struct pw_op_step *op, 
                   again);
     }
     int64_t delay_ms = again ? row->next_retry_at_ms - row->updated_at_ms : 0;
-    SIM_CHECK(SIM_RULE_RETRY, !again || delay_ms == delay_of(&plan->policy, row->attempts),
+    SIM_CHECK(SIM_RULE_RETRY, !again || is_from(model, delay_ms, delay_of(&plan->policy, row->attempts)),
               "n%d: attempt %lld is followed by another after %lld ms", node, (long long)row->attempts,
               (long long)delay_ms);
 }
@@ -153,7 +159,7 @@ static bool is_announced(const struct pw_step_row *row, const struct sim_step *s
 }
 
 static void check_do(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op,
-                     const struct sim_node *plan, const struct sim_step *step, int node, int64_t now_ms)
+                     const struct sim_node *plan, const struct sim_step *step, int node)
 {
     const struct pw_step_row *row = &op->row;
     bool was_abandoned = is_abandoned(row);
@@ -170,7 +176,7 @@ static void check_do(struct sim_model *model, const struct pw_unit *unit, const 
                   "n%d: no body returned %s at attempt %lld", node,
                   row->result.data != NULL ? row->result.data : "nothing", (long long)row->attempts);
     else if (!was_abandoned)
-        check_failure(model, op, plan, node, now_ms);
+        check_failure(model, op, plan, node);
     check_effects(unit, op, plan, node, was_abandoned);
 }
 
@@ -181,8 +187,11 @@ static void check_sleep(const struct sim_model *model, const struct pw_op_step *
 {
     const struct pw_step_row *row = &op->row;
     int64_t wake_at_ms = plan->kind == SIM_SLEEP ? row->created_at_ms + plan->ms : model->start_ms + plan->ms;
-    SIM_CHECK(SIM_RULE_SLEEP, row->wake_at_ms == (step->exists ? step->wake_at_ms : wake_at_ms), "n%d: wakes at %lld",
-              node, (long long)row->wake_at_ms);
+    SIM_CHECK(SIM_RULE_SLEEP,
+              step->exists || plan->kind != SIM_SLEEP
+                  ? row->wake_at_ms == (step->exists ? step->wake_at_ms : wake_at_ms)
+                  : is_from(model, row->wake_at_ms, wake_at_ms),
+              "n%d: wakes at %lld", node, (long long)row->wake_at_ms);
     SIM_CHECK(SIM_RULE_SLEEP, row->status != PAWL_STEP_ERRORED || is_abandoned(row), "n%d: a sleep failed", node);
     SIM_CHECK(SIM_RULE_SLEEP, row->status != PAWL_STEP_COMPLETED || model->latest_ms >= row->wake_at_ms,
               "n%d: completed by %lld, to be slept until %lld", node, (long long)model->latest_ms,
@@ -200,7 +209,14 @@ static int64_t oldest_event(const struct sim_run *run, const char *type, int64_t
     return 0;
 }
 
-static void check_taken(const struct pw_unit *unit, const struct pw_op_step *op, const struct sim_run *run, int node)
+/* An event that is sent before the wait begins is in time.  Only when the clock was set back is its time past the end. */
+static int64_t in_time_until(const struct pw_step_row *row)
+{
+    return row->wake_at_ms > row->created_at_ms ? row->wake_at_ms : row->created_at_ms;
+}
+
+static void check_taken(const struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op,
+                        const struct sim_run *run, int node)
 {
     const struct pw_step_row *row = &op->row;
     const struct pw_op_consume *consume = NULL;
@@ -216,27 +232,29 @@ static void check_taken(const struct pw_unit *unit, const struct pw_op_step *op,
     SIM_CHECK(SIM_RULE_CONSUME,
               pw_text_equal(row->result, pw_text_of(event->payload)) && row->event_at_ms == event->created_at_ms,
               "n%d was given %.*s", node, (int)row->result.size, row->result.data);
-    int64_t oldest = oldest_event(run, event->type, row->wake_at_ms);
-    SIM_CHECK(SIM_RULE_EVENT_ORDER, consume->seq == oldest, "n%d took event %lld, its own is %lld", node,
+    int64_t oldest = oldest_event(run, event->type, in_time_until(row));
+    bool was_there = model->was_set_back && consume->seq == oldest_event(run, event->type, INT64_MAX);
+    SIM_CHECK(SIM_RULE_EVENT_ORDER, consume->seq == oldest || was_there, "n%d took event %lld, its own is %lld", node,
               (long long)consume->seq, (long long)oldest);
 }
 
-static void check_wait(const struct pw_unit *unit, const struct pw_op_step *op, const struct sim_node *plan,
-                       const struct sim_run *run, const struct sim_step *step, int node, int64_t latest_ms)
+static void check_wait(const struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op,
+                       const struct sim_node *plan, const struct sim_run *run, const struct sim_step *step, int node)
 {
     const struct pw_step_row *row = &op->row;
     char type[SIM_TEXT_MAX];
     sim_text_copy(type, row->wait_event_type);
     SIM_CHECK(SIM_RULE_WAIT_TIMEOUT,
-              row->wake_at_ms == (step->exists ? step->wake_at_ms : row->created_at_ms + plan->ms),
+              step->exists ? row->wake_at_ms == step->wake_at_ms
+                           : is_from(model, row->wake_at_ms, row->created_at_ms + plan->ms),
               "n%d: waits until %lld", node, (long long)row->wake_at_ms);
     if (row->status == PAWL_STEP_COMPLETED)
-        check_taken(unit, op, run, node);
+        check_taken(model, unit, op, run, node);
     if (row->status != PAWL_STEP_ERRORED || is_abandoned(row))
         return;
-    SIM_CHECK(SIM_RULE_WAIT_TIMEOUT, latest_ms >= row->wake_at_ms, "n%d: timed out by %lld, due at %lld", node,
-              (long long)latest_ms, (long long)row->wake_at_ms);
-    int64_t there = oldest_event(run, type, row->wake_at_ms);
+    SIM_CHECK(SIM_RULE_WAIT_TIMEOUT, model->latest_ms >= row->wake_at_ms, "n%d: timed out by %lld, due at %lld", node,
+              (long long)model->latest_ms, (long long)row->wake_at_ms);
+    int64_t there = oldest_event(run, type, in_time_until(row));
     SIM_CHECK(SIM_RULE_WAIT_TIMEOUT, there == 0, "n%d: timed out beside event %lld", node, (long long)there);
 }
 
@@ -338,7 +356,7 @@ static void check_call(struct sim_model *model, const struct pw_unit *unit, cons
               (long long)row->attempts);
     if (row->status == PAWL_STEP_WAITING)
         SIM_CHECK(SIM_RULE_RETRY,
-                  row->next_retry_at_ms - row->updated_at_ms == delay_of(&plan->policy, row->attempts) &&
+                  is_from(model, row->next_retry_at_ms - row->updated_at_ms, delay_of(&plan->policy, row->attempts)) &&
                       (row->attempts_max == 0 || row->attempts < row->attempts_max),
                   "%s: another attempt at %lld", row->name.data, (long long)row->next_retry_at_ms);
     if (answer == NULL)
@@ -473,7 +491,7 @@ static void check_job_step(const struct sim_instance *instance, const struct pw_
               "job %s records a step as %s", instance->id, pawl_step_status_name(row->status));
 }
 
-void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op, int64_t now_ms)
+void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op)
 {
     const struct pw_step_row *row = &op->row;
     struct sim_instance *instance = sim_model_by_key(model, op->instance);
@@ -506,7 +524,7 @@ void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const s
     if (sim_is_undo(node))
         check_undo(instance, run, node);
     if (row->kind == PAWL_STEP_DO)
-        check_do(model, unit, op, plan, step, node, now_ms);
+        check_do(model, unit, op, plan, step, node);
     else if (row->kind == PAWL_STEP_CALL)
         check_call(model, unit, op, plan, run, step);
     else if (row->kind == PAWL_STEP_CHILD)
@@ -516,7 +534,7 @@ void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const s
     else if (row->kind == PAWL_STEP_SLEEP)
         check_sleep(model, op, plan, step, node);
     else if (row->kind == PAWL_STEP_EVENT)
-        check_wait(unit, op, plan, run, step, node, model->latest_ms);
+        check_wait(model, unit, op, plan, run, step, node);
     else
         check_choice(model, instance, run, row, node);
 }
@@ -660,7 +678,7 @@ static void check_job_end(struct sim_model *model, const struct pw_unit *unit, c
 {
     const struct sim_task *task = &job->task;
     if (unit->chain == NULL) {
-        SIM_CHECK(SIM_RULE_JOB_RESULT, task->processing && task->owner == PW_OWNER_OUTSIDE,
+        SIM_CHECK(SIM_RULE_JOB_RESULT, task->processing && pw_owner_is_outside(task->owner),
                   "job %s is ended by somebody who does not hold it", job->id);
         return;
     }

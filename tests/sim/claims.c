@@ -4,6 +4,12 @@
 #include "fail.h"
 #include "model.h"
 
+void sim_task_touch(struct sim_task *task, int64_t now_ms)
+{
+    if (task->updated_at_ms < now_ms)
+        task->updated_at_ms = now_ms;
+}
+
 void sim_take_task(struct sim_instance *instance, int64_t owner, int64_t lease_ms, int64_t now_ms)
 {
     struct sim_task *task = &instance->task;
@@ -16,9 +22,65 @@ void sim_take_task(struct sim_instance *instance, int64_t owner, int64_t lease_m
     task->epoch++;
     task->owner = owner;
     task->locked_until_ms = now_ms + lease_ms;
+    sim_task_touch(task, now_ms);
     if (task->started_at_ms == 0)
-        task->started_at_ms = now_ms;
+        task->started_at_ms = task->updated_at_ms;
 }
+
+/* ---- Leases that have expired ------------------------------------------------------------------------------------ */
+
+static bool is_seen_as(const struct sim_instance *instance)
+{
+    const struct sim_sighting *seen = &instance->sighting;
+    const struct sim_task *task = &instance->task;
+    return seen->exists && seen->owner == task->owner && seen->epoch == task->epoch &&
+           seen->locked_until_ms == task->locked_until_ms;
+}
+
+static int64_t longer(const struct sim_sighting *seen, int64_t lease_ms, int64_t monotonic_ms)
+{
+    int64_t needed_ms = seen->left_ms > lease_ms ? seen->left_ms : lease_ms;
+    int64_t wait_ms = seen->since_ms + needed_ms - monotonic_ms;
+    return wait_ms > 0 ? wait_ms : 0;
+}
+
+bool sim_see_lease(const struct sim_model *model, struct sim_instance *instance, int64_t lease_ms, int64_t now_ms)
+{
+    struct sim_task *task = &instance->task;
+    if (lease_ms != 0 && !(task->owner > 0 && model->lives(model->world, task->owner)))
+        return true;
+    if (!is_seen_as(instance))
+        instance->sighting = (struct sim_sighting){ .exists = true,
+                                                    .owner = task->owner,
+                                                    .epoch = task->epoch,
+                                                    .locked_until_ms = task->locked_until_ms,
+                                                    .since_ms = model->monotonic_ms,
+                                                    .left_ms = task->locked_until_ms - now_ms };
+    if (lease_ms != 0)
+        instance->sighting.lease_ms = lease_ms;
+    return longer(&instance->sighting, lease_ms, model->monotonic_ms) == 0;
+}
+
+void sim_apply_reap(struct sim_model *model, int64_t now_ms)
+{
+    for (int i = 0; i < model->instance_count; i++) {
+        struct sim_instance *instance = &model->instances[i];
+        if (instance->task.exists && instance->task.processing && instance->task.owner > 0)
+            (void)sim_see_lease(model, instance, 0, now_ms);
+        else
+            instance->sighting.exists = false;
+    }
+}
+
+int64_t sim_lease_wait_ms(const struct sim_model *model, const struct sim_instance *instance)
+{
+    const struct sim_task *task = &instance->task;
+    bool is_watched = task->owner > 0 && model->lives(model->world, task->owner) && is_seen_as(instance) &&
+                      instance->sighting.lease_ms != 0;
+    return is_watched ? longer(&instance->sighting, instance->sighting.lease_ms, model->monotonic_ms) : 0;
+}
+
+/* ---- Claiming ---------------------------------------------------------------------------------------------------- */
 
 struct candidate {
     struct sim_instance *instance;
@@ -36,8 +98,11 @@ static int compare_candidates(const void *left, const void *right)
     return one->instance->key < other->instance->key ? -1 : 1;
 }
 
-static void pause_expired(struct sim_task *task)
+static void pause_expired(struct sim_instance *instance, int64_t now_ms)
 {
+    struct sim_task *task = &instance->task;
+    sim_model_run(instance, instance->run)->taken_epoch = task->epoch;
+    sim_task_touch(task, now_ms);
     task->status = PW_TASK_PAUSED;
     task->processing = task->pause_requested = false;
     task->owner = task->locked_until_ms = 0;
@@ -64,9 +129,11 @@ static int find_candidates(struct sim_model *model, const struct pw_op_claim *op
         int64_t at_ms = task->processing ? task->locked_until_ms : task->due_at_ms;
         if (!task->exists || at_ms > now_ms || !is_wanted(op, instance))
             continue;
-        if (task->processing && task->pause_requested)
-            pause_expired(task);
+        if (task->processing && task->pause_requested && sim_see_lease(model, instance, op->lease_ms, now_ms))
+            pause_expired(instance, now_ms);
         if (task->status == PW_TASK_PAUSED || sim_share_begins(instance, share, at_ms) > now_ms)
+            continue;
+        if (task->processing && !sim_see_lease(model, instance, op->lease_ms, now_ms))
             continue;
         int group = task->processing || task->kind != PW_TASK_RUN ? 0 : 1;
         candidates[count++] = (struct candidate){ instance, group, at_ms };
@@ -121,6 +188,8 @@ void sim_apply_claim(struct sim_model *model, const struct pw_op_claim *op, int6
                   (int)claim->demand);
         SIM_CHECK(SIM_RULE_CLAIM, claim->is_first == (instance->task.started_at_ms == 0), "is first is %d of %s",
                   claim->is_first, instance->id);
+        if (instance->task.processing)
+            sim_model_run(instance, instance->run)->taken_epoch = instance->task.epoch;
         sim_take_task(instance, op->owner, op->lease_ms, now_ms);
         SIM_CHECK(SIM_RULE_EPOCH, claim->fence.epoch == instance->task.epoch && claim->fence.run == instance->run,
                   "claimed %s, run %lld, epoch %lld", instance->id, (long long)claim->fence.run,
@@ -136,6 +205,7 @@ void sim_apply_renew(struct sim_model *model, const struct pw_op_renew *op, int6
         bool held =
             sim_model_holds(model, &lease->fence) && instance->task.processing && instance->task.owner == op->owner;
         SIM_CHECK(SIM_RULE_FENCE, lease->lost == !held, "a lease of %s is lost: %d", instance->id, lease->lost);
+        SIM_CHECK(SIM_RULE_FENCE, lease->renewed == held, "a lease of %s is renewed: %d", instance->id, lease->renewed);
         SIM_CHECK(SIM_RULE_DEMAND, !held || lease->demand == instance->task.demand, "the demand of %s is %d",
                   instance->id, (int)lease->demand);
         if (held)

@@ -60,7 +60,7 @@ static void compare_instances(struct sim_model *model, sqlite3 *db)
     struct reader reader =
         start(db, &kept,
               "SELECT key, workflow, id, run, coalesce(outcome, 0), params, output, error_name,"
-              " error_message, created_at, completed_at, coalesce(parent, 0), coalesce(parent_run, 0),"
+              " error_message, created_at, updated_at, completed_at, coalesce(parent, 0), coalesce(parent_run, 0),"
               " coalesce(relation, 0) FROM workflow_instance ORDER BY key");
     int count = 0;
     while (next(&reader)) {
@@ -74,7 +74,8 @@ static void compare_instances(struct sim_model *model, sqlite3 *db)
         EXPECT(is_text(&reader, instance->params) && is_text(&reader, instance->output) &&
                    is_text(&reader, instance->error_name) && is_text(&reader, instance->error_message),
                "params, output or error of %s", instance->id);
-        EXPECT(number(&reader) == instance->created_at_ms && number(&reader) == instance->completed_at_ms,
+        EXPECT(number(&reader) == instance->created_at_ms && number(&reader) == instance->updated_at_ms &&
+                   number(&reader) == instance->completed_at_ms,
                "times of %s", instance->id);
         EXPECT(number(&reader) == instance->link.parent && number(&reader) == instance->link.run &&
                    number(&reader) == (int64_t)instance->link.relation,
@@ -89,7 +90,7 @@ static void compare_tasks(struct sim_model *model, sqlite3 *db)
     struct reader reader =
         start(db, &kept,
               "SELECT instance, run, epoch, status, kind, due_at, processing, owner, locked_until, pause_requested,"
-              " started_at, event_seq, shard, demand FROM workflow_task ORDER BY instance");
+              " started_at, updated_at, event_seq, shard, demand FROM workflow_task ORDER BY instance");
     int count = 0, expected = 0;
     while (next(&reader)) {
         const struct sim_instance *instance = sim_model_by_key(model, number(&reader));
@@ -106,8 +107,9 @@ static void compare_tasks(struct sim_model *model, sqlite3 *db)
         EXPECT(number(&reader) == task->processing && number(&reader) == task->owner &&
                    number(&reader) == task->locked_until_ms && number(&reader) == task->pause_requested,
                "the lease of %s", instance->id);
-        EXPECT(number(&reader) == task->started_at_ms && number(&reader) == task->event_seq,
-               "start or number of events of %s", instance->id);
+        EXPECT(number(&reader) == task->started_at_ms && number(&reader) == task->updated_at_ms &&
+                   number(&reader) == task->event_seq,
+               "times or number of events of %s", instance->id);
         EXPECT(number(&reader) == pw_shard_of(pw_text_of(instance->workflow), pw_text_of(instance->id)),
                "the shard of %s", instance->id);
         SIM_CHECK(SIM_RULE_DEMAND, number(&reader) == (int64_t)task->demand, "the demand of %s is not %d", instance->id,
@@ -264,6 +266,30 @@ static void compare_deliveries(struct sim_model *model, sqlite3 *db)
     EXPECT(at == model->delivery_count, "delivery %s is not there", model->deliveries[at].id);
 }
 
+/* Rule 49 by the rows alone. */
+static void check_times(sqlite3 *db)
+{
+#define YOUNGER_THAN_THE_NEXT(table)                                                                                   \
+    "SELECT count(*) FROM (SELECT created_at, lag(created_at) OVER (PARTITION BY instance, run ORDER BY seq) AS older" \
+    " FROM " table ") WHERE created_at < older"
+    static const char *const wrong[] = {
+        YOUNGER_THAN_THE_NEXT("workflow_step"),
+        YOUNGER_THAN_THE_NEXT("workflow_event"),
+        YOUNGER_THAN_THE_NEXT("workflow_log"),
+        "SELECT count(*) FROM workflow_step WHERE updated_at < created_at",
+        "SELECT count(*) FROM workflow_event WHERE delivered_at < created_at",
+        ("SELECT count(*) FROM workflow_instance WHERE updated_at < created_at OR completed_at < started_at"
+         " OR started_at < created_at"),
+    };
+    static sqlite3_stmt *kept[sizeof wrong / sizeof wrong[0]];
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct reader reader = start(db, &kept[i], wrong[i]);
+        int64_t count = next(&reader) ? number(&reader) : -1;
+        (void)next(&reader);
+        SIM_CHECK(SIM_RULE_TIME, count == 0, "%lld: %s", (long long)count, wrong[i]);
+    }
+}
+
 void sim_compare(struct sim_model *model, struct sqlite3 *db)
 {
     static sqlite3_stmt *effects, *uniques;
@@ -272,6 +298,7 @@ void sim_compare(struct sim_model *model, struct sqlite3 *db)
     compare_steps(model, db);
     compare_events(model, db);
     compare_logs(model, db);
+    check_times(db);
     compare_deliveries(model, db);
     compare_tags(db, &effects, "SELECT tag FROM sim_effect ORDER BY rowid", model->effects, model->effect_count);
     compare_tags(db, &uniques, "SELECT tag FROM sim_unique ORDER BY rowid", model->uniques, model->unique_count);

@@ -39,6 +39,13 @@ static void check_payload(const struct sim_delivery *delivery, const struct sim_
     pawl_scope_free(scope);
 }
 
+/* Somebody sent it again after its process had claimed it, and was stopped: what the hook says now counts for nothing. */
+static bool was_sent_again(const struct sim_delivery *delivery, const struct pawl_delivery *told)
+{
+    return delivery != NULL && delivery->resent > 0 &&
+           (!delivery->exists || delivery->locked_until_ms == 0 || delivery->attempts != told->attempt);
+}
+
 static struct sim_delivery *check_attempt(struct sim_world *world, const struct pawl_delivery *told)
 {
     struct sim_delivery *delivery = sim_delivery_of(&world->model, told->id);
@@ -64,6 +71,8 @@ static pawl_status deliver(const struct pawl_delivery *told, void *user, struct 
 {
     struct sim_process *process = user;
     struct sim_world *world = process->ports[1]->world;
+    if (was_sent_again(sim_delivery_of(&world->model, told->id), told))
+        return PAWL_OK;
     struct sim_delivery *delivery = check_attempt(world, told);
     int64_t epoch = delivery->epoch;
     world->counts->attempts++;

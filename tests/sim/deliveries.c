@@ -287,7 +287,7 @@ void sim_apply_hook_claim(struct sim_model *model, const struct pw_op_hook_claim
 }
 
 /* An attempt that failed is followed by another when the policy says so, or not at all. */
-static void check_failure(const struct sim_delivery *delivery, const struct pw_op_hook_settle *op, int64_t now_ms)
+static void check_failure(const struct sim_delivery *delivery, const struct pw_op_hook_settle *op, int64_t latest_ms)
 {
     const struct sim_hook *hook = &sim_hooks[delivery->hook];
     bool is_last = delivery->saying == SIM_SAYING_NEVER || delivery->attempts == hook->attempts_max;
@@ -298,13 +298,25 @@ static void check_failure(const struct sim_delivery *delivery, const struct pw_o
         SIM_CHECK(SIM_RULE_ATTEMPTED, op->next_at_ms == 0, "%s is tried again after its last attempt", delivery->id);
     else
         SIM_CHECK(SIM_RULE_ATTEMPTED,
-                  op->next_at_ms >= delivery->said_at_ms + delay_ms && op->next_at_ms <= now_ms + delay_ms,
+                  op->next_at_ms >= delivery->said_at_ms + delay_ms && op->next_at_ms <= latest_ms + delay_ms,
                   "%s: the next attempt is at %lld, %lld ms after attempt %lld", delivery->id,
                   (long long)op->next_at_ms, (long long)(op->next_at_ms - delivery->said_at_ms),
                   (long long)delivery->attempts);
 }
 
-void sim_apply_hook_settle(struct sim_model *model, const struct pw_op_hook_settle *op, int64_t now_ms)
+/* Its process was stopped for too long before it could call the hook. */
+static void give_back(struct sim_delivery *delivery, const struct pw_op_hook_settle *op, int64_t latest_ms)
+{
+    SIM_CHECK(SIM_RULE_ATTEMPTED,
+              delivery->said_epoch != op->epoch && !op->delivered && op->next_at_ms > 0 && op->next_at_ms <= latest_ms,
+              "%s is given back, to be tried at %lld", delivery->id, (long long)op->next_at_ms);
+    delivery->attempts--;
+    delivery->locked_until_ms = 0;
+    delivery->next_at_ms = op->next_at_ms;
+    delivery->has_error = true;
+}
+
+void sim_apply_hook_settle(struct sim_model *model, const struct pw_op_hook_settle *op)
 {
     struct sim_delivery *delivery = find_by_key(model, op->key);
     SIM_CHECK(SIM_RULE_ATTEMPTED, delivery != NULL, "delivery %lld was never claimed", (long long)op->key);
@@ -312,14 +324,18 @@ void sim_apply_hook_settle(struct sim_model *model, const struct pw_op_hook_sett
     SIM_CHECK(SIM_RULE_ATTEMPTED, op->lost == is_lost, "the lease of %s is lost: %d", delivery->id, op->lost);
     if (is_lost)
         return;
-    bool was_called = delivery->said_epoch == op->epoch && !op->untried;
+    if (op->untried) {
+        give_back(delivery, op, model->latest_ms);
+        return;
+    }
+    bool was_called = delivery->said_epoch == op->epoch;
     SIM_CHECK(SIM_RULE_ATTEMPTED, was_called && op->delivered == (delivery->saying == SIM_SAYING_YES),
               "%s is settled as delivered %d; said was %d", delivery->id, op->delivered, (int)delivery->saying);
     delivery->locked_until_ms = 0;
     delivery->exists = !op->delivered;
     if (op->delivered)
         return;
-    check_failure(delivery, op, now_ms);
+    check_failure(delivery, op, model->latest_ms);
     delivery->next_at_ms = op->next_at_ms;
     delivery->was_refused |= delivery->saying == SIM_SAYING_NEVER;
     delivery->has_error = true;

@@ -335,7 +335,7 @@ void sim_follow_act(struct sim_world *world)
         struct sim_process *process = sim_process_choose(world);
         if (process != NULL)
             connect(world, follower, process);
-    } else if (!follower->ask->process->is_dead) {
+    } else if (!follower->ask->process->is_dead && !follower->ask->process->is_stopped) {
         go_on(world, follower);
     }
 }

@@ -67,10 +67,10 @@ void sim_loose_open(struct sim_world *world, struct sim_process *process, struct
         .runner = inner, .reserve = local_reserve, .deliver = local_deliver, .cancel = local_cancel, .wake = local_wake
     };
     (void)pw_engine_set_local(process->engine, &inner->local); /* the first one's */
-    if (world->mood.looks_around > 0) {
-        inner->announced = true; /* in memory that needs to be told to nobody */
+    struct pw_store *store = process->engine->store;
+    inner->announced = store->ops->announce(store, runner->owner, NULL) == PAWL_OK;
+    if (world->mood.looks_around > 0)
         pw_runner_look_around(inner);
-    }
 }
 
 /* ---- What its threads do ------------------------------------------------------------------------------------------------- */
@@ -107,6 +107,11 @@ static bool work(struct sim_world *world, pawl_runner *runner)
         }
         pw_turn_ref(turn);
         goes_on = pw_turn_pass(turn);
+        if (!goes_on) {
+            pthread_mutex_lock(&runner->lock);
+            pw_runner_leave_turn(runner, turn, true);
+            pthread_mutex_unlock(&runner->lock);
+        }
         pw_turn_unref(turn);
     }
     sim_trace_leave();
@@ -136,10 +141,12 @@ static void expire(struct sim_world *world, pawl_runner *runner)
 {
     pthread_mutex_lock(&runner->lock);
     for (pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
-        if (attempt->deadline_ms >= world->now_ms || attempt->expired)
+        if (attempt->deadline_ms >= world->model.monotonic_ms || attempt->expired)
             continue;
         struct pw_fence fence = attempt->turn->claim.fence;
-        bool is_dead = pw_turn_expire(attempt->turn, runner->attempts, world->now_ms) > 0;
+        bool could_record = !attempt->turn->given_up && !pw_turn_is_over(attempt->turn);
+        pw_runner_expire(runner, attempt->turn, world->model.monotonic_ms);
+        bool is_dead = could_record && attempt->turn->given_up;
         sim_trace("the watchdog gives up on %.*s of instance %lld: %d", (int)attempt->step->row.name.size,
                   attempt->step->row.name.data, (long long)fence.instance, is_dead);
         world->counts->expired += is_dead;
@@ -168,7 +175,7 @@ static void help(struct sim_world *world, pawl_runner *runner)
 
 static bool lead(struct sim_process *process)
 {
-    return pw_commit_lead(process->engine->commit);
+    return sim_process_serve(process);
 }
 
 void sim_loose_act(struct sim_world *world, struct sim_process *process, struct sim_runner *runner)

@@ -19,10 +19,12 @@ void sim_model_reset(struct sim_model *model, const struct sim_program *programs
     clear_logs(model);
     model->programs = programs;
     model->start_ms = model->latest_ms = start_ms;
+    model->was_set_back = false;
     model->instance_count = model->body_count = model->effect_count = model->unique_count = 0;
     model->delivery_count = 0;
     model->units = 0;
     model->has_hooks = false;
+    model->monotonic_ms = 0;
 }
 
 struct sim_instance *sim_model_find(struct sim_model *model, const char *workflow, const char *id)
@@ -58,10 +60,10 @@ bool sim_model_holds(struct sim_model *model, const struct pw_fence *fence)
            instance->task.epoch == fence->epoch;
 }
 
-int64_t sim_model_next_due(const struct sim_model *model)
+int64_t sim_model_next_due(const struct sim_model *model, int64_t now_ms)
 {
     static const struct pw_share all = { .owned = NULL };
-    return sim_model_next_of_share(model, &all);
+    return sim_model_next_of_share(model, &all, now_ms);
 }
 
 int64_t sim_share_begins(const struct sim_instance *instance, const struct pw_share *share, int64_t due_at_ms)
@@ -74,7 +76,7 @@ int64_t sim_share_begins(const struct sim_instance *instance, const struct pw_sh
     return owned->data[shard] == '1' ? due_at_ms : due_at_ms + share->grace_ms;
 }
 
-int64_t sim_model_next_of_share(const struct sim_model *model, const struct pw_share *share)
+int64_t sim_model_next_of_share(const struct sim_model *model, const struct pw_share *share, int64_t now_ms)
 {
     int64_t next_ms = INT64_MAX;
     for (int i = 0; i < model->instance_count; i++) {
@@ -83,6 +85,10 @@ int64_t sim_model_next_of_share(const struct sim_model *model, const struct pw_s
         if (!task->exists || (!task->processing && task->status == PW_TASK_PAUSED))
             continue;
         int64_t at_ms = sim_share_begins(instance, share, task->processing ? task->locked_until_ms : task->due_at_ms);
+        bool is_expired = task->processing && task->locked_until_ms <= now_ms;
+        int64_t wait_ms = is_expired ? sim_lease_wait_ms(model, instance) : 0;
+        if (wait_ms > 0 && now_ms + wait_ms > at_ms)
+            at_ms = now_ms + wait_ms;
         next_ms = at_ms < next_ms ? at_ms : next_ms;
     }
     return next_ms;
@@ -212,8 +218,23 @@ static bool is_known_to_be_undone(const struct sim_instance *instance, const str
     return any;
 }
 
-static void check_body(struct sim_model *model, const struct pw_fence *fence, int node, int64_t attempt, int64_t now_ms)
+/* The lease of its turn was taken, and its process does not know.  That can only be if the process was stopped after it had
+ * looked, for longer than the third of the lease that was left then. */
+static void check_lease(const struct sim_start *start, const struct sim_instance *instance, const struct sim_run *run,
+                        int64_t monotonic_ms)
 {
+    SIM_CHECK(
+        SIM_RULE_LEASED,
+        start->fence->epoch > run->taken_epoch || monotonic_ms - start->looked_at_ms >= start->lease_ms / 3,
+        "n%d of %s begins in epoch %lld after its lease was taken; the last look was %lld ms ago, a lease is %lld",
+        start->node, instance->id, (long long)start->fence->epoch, (long long)(monotonic_ms - start->looked_at_ms),
+        (long long)start->lease_ms);
+}
+
+static void check_body(struct sim_model *model, const struct sim_start *start)
+{
+    const struct pw_fence *fence = start->fence;
+    int node = start->node;
     struct sim_instance *instance = sim_model_by_key(model, fence->instance);
     const struct sim_run *run = sim_model_run(instance, fence->run);
     const struct sim_step *step = &run->steps[node];
@@ -223,6 +244,7 @@ static void check_body(struct sim_model *model, const struct pw_fence *fence, in
     SIM_CHECK(SIM_RULE_BODIES, step->bodies <= allowed,
               "n%d of %s, run %lld: %d bodies, %lld attempts, %d of %d turns were lost", node, instance->id,
               (long long)fence->run, step->bodies, (long long)recorded, run->claims - run->closings, run->claims);
+    check_lease(start, instance, run, model->monotonic_ms);
     if (!sim_model_holds(model, fence))
         return; /* a turn that lost its run cannot know that yet; it can record nothing */
     SIM_CHECK(SIM_RULE_KEPT, !sim_is_undo(node) || is_known_to_be_undone(instance, run),
@@ -230,36 +252,28 @@ static void check_body(struct sim_model *model, const struct pw_fence *fence, in
     SIM_CHECK(SIM_RULE_FINISHED_BODY, !sim_step_is_finished(step), "n%d of %s", node, instance->id);
     SIM_CHECK(SIM_RULE_PAUSE, !run->pause_told && instance->task.status != PW_TASK_PAUSED, "n%d of %s", node,
               instance->id);
-    SIM_CHECK(SIM_RULE_ATTEMPTS, attempt == step->attempts + 1, "n%d of %s: attempt %lld after %lld recorded", node,
-              instance->id, (long long)attempt, (long long)step->attempts);
-    SIM_CHECK(SIM_RULE_RETRY, now_ms >= step->next_retry_at_ms, "n%d of %s begins at %lld, before %lld", node,
-              instance->id, (long long)now_ms, (long long)step->next_retry_at_ms);
+    SIM_CHECK(SIM_RULE_ATTEMPTS, start->attempt == step->attempts + 1, "n%d of %s: attempt %lld after %lld recorded",
+              node, instance->id, (long long)start->attempt, (long long)step->attempts);
+    SIM_CHECK(SIM_RULE_RETRY, model->latest_ms >= step->next_retry_at_ms, "n%d of %s begins by %lld, before %lld", node,
+              instance->id, (long long)model->latest_ms, (long long)step->next_retry_at_ms);
 }
 
-int sim_model_body_starts(struct sim_model *model, const struct pw_fence *fence, int node, int64_t attempt,
-                          int64_t deadline_ms, int64_t now_ms)
+int sim_model_body_starts(struct sim_model *model, const struct sim_start *start)
 {
+    const struct pw_fence *fence = start->fence;
     if (model->body_count == SIM_BODIES_MAX)
         sim_give_up("%d bodies", model->body_count);
     struct sim_instance *instance = sim_model_by_key(model, fence->instance);
     SIM_CHECK(SIM_RULE_STORED, instance != NULL, "a turn of an instance that nobody created");
-    struct sim_step *step = &sim_model_run(instance, fence->run)->steps[node];
+    struct sim_step *step = &sim_model_run(instance, fence->run)->steps[start->node];
     step->bodies++;
-    check_body(model, fence, node, attempt, now_ms);
+    check_body(model, start);
     int number = model->body_count++;
     model->bodies[number] = (struct sim_body){ .instance = fence->instance,
                                                .run = fence->run,
-                                               .node = node,
+                                               .node = start->node,
                                                .go = step->goes,
-                                               .attempt = attempt,
-                                               .deadline_ms = deadline_ms };
+                                               .attempt = start->attempt,
+                                               .deadline_ms = start->deadline_ms };
     return number;
-}
-
-void sim_model_set_back(struct sim_model *model, int64_t now_ms)
-{
-    for (int i = 0; i < model->body_count; i++) {
-        struct sim_body *body = &model->bodies[i];
-        body->was_late = body->was_late || (body->end == SIM_BODY_RUNNING && now_ms > body->deadline_ms);
-    }
 }

@@ -59,8 +59,11 @@ struct sim_run {
     uint32_t logged; /* nodes whose line was recorded as new */
     /* The turns of the run. */
     int claims, closings, expiries;
+    int64_t taken_epoch; /* the turn of this epoch, and those before, had their lease taken; -1: none had */
     bool pause_told;
     enum pw_outcome outcome; /* also when another run has followed */
+    uint32_t
+        handed_back; /* nodes whose line was in a unit that was refused: others may be recorded before it is again */
     int64_t kept_before_seq; /* it keeps what the run before recorded up to there; 0: nothing */
 };
 
@@ -71,6 +74,14 @@ struct sim_task {
     enum pw_task_kind kind;
     bool processing, pause_requested;
     enum pw_demand demand;
+};
+
+/* How somebody has seen a lease; see src/store/sqlite/sightings.h. */
+struct sim_sighting {
+    bool exists;
+    int64_t owner, epoch, locked_until_ms;
+    int64_t since_ms, left_ms; /* by the monotonic clock; how long it was to last then */
+    int64_t lease_ms;          /* of who wanted it last; 0: nobody has */
 };
 
 /* What may be so of an instance, and what clients are told to be. */
@@ -91,8 +102,9 @@ struct sim_instance {
     char error_name[SIM_TEXT_MAX], error_message[SIM_TEXT_MAX];
     int64_t run;
     enum pw_outcome outcome;
-    int64_t created_at_ms, completed_at_ms;
+    int64_t created_at_ms, updated_at_ms, completed_at_ms;
     struct sim_task task;
+    struct sim_sighting sighting;
     struct pw_link link;
     struct sim_standing standing;     /* after the last unit that moved it */
     uint64_t truths[SIM_TRUTH_COUNT]; /* the newest unit after which it was so, counted from 1 */
@@ -108,10 +120,10 @@ struct sim_body {
     int go; /* of its step */
     int64_t attempt;
     enum sim_body_end end;
+    /* By the monotonic clock. */
     int64_t deadline_ms;
     int64_t returned_at_ms; /* when it came back */
     int64_t ended_at_ms;    /* when the engine had taken notice */
-    bool was_late;          /* before the clock was set back */
 };
 
 /* A hook, as every process of a world with hooks registers it. */
@@ -149,7 +161,11 @@ struct sim_model {
     bool has_hooks;
     const struct sim_program *programs;
     int64_t start_ms;
+    bool was_set_back; /* the clock */
     int64_t latest_ms; /* that the clock has ever shown: what is decided may be committed when it was set back */
+    int64_t monotonic_ms;
+    void *world;
+    bool (*lives)(void *world, int64_t owner); /* has a runner of that number been announced, and not withdrawn? */
     struct sim_instance instances[SIM_INSTANCES_MAX]; /* in the order of their keys, which have gaps */
     int instance_count;
     struct sim_body bodies[SIM_BODIES_MAX];
@@ -187,17 +203,29 @@ bool sim_awaits_repair(const struct sim_instance *instance);
 void sim_model_unit(struct sim_model *model, const struct pw_unit *unit, int64_t now_ms, const int64_t *owners,
                     int owner_count);
 
-/* A body is about to start, or has ended; answers its number. */
-int sim_model_body_starts(struct sim_model *model, const struct pw_fence *fence, int node, int64_t attempt,
-                          int64_t deadline_ms, int64_t now_ms);
+/* A body is about to start. */
+struct sim_start {
+    const struct pw_fence *fence;
+    int node;
+    int64_t attempt, now_ms;
+    int64_t deadline_ms;  /* by the monotonic clock */
+    int64_t looked_at_ms; /* when its process last looked at that clock */
+    int64_t lease_ms;
+};
+/* Answers its number. */
+int sim_model_body_starts(struct sim_model *model, const struct sim_start *start);
 
-/* The clock is set back at this moment: whoever is late by now may be told so afterwards. */
-void sim_model_set_back(struct sim_model *model, int64_t now_ms);
-
-/* When the first task is due or the first lease expires; INT64_MAX: never. */
-int64_t sim_model_next_due(const struct sim_model *model);
+/* When the first task is due or the first lease can be taken; INT64_MAX: never. */
+int64_t sim_model_next_due(const struct sim_model *model, int64_t now_ms);
 /* The same for whoever has this share of "alpha" and "beta". */
-int64_t sim_model_next_of_share(const struct sim_model *model, const struct pw_share *share);
+int64_t sim_model_next_of_share(const struct sim_model *model, const struct pw_share *share, int64_t now_ms);
+
+/* claims.c: somebody sees the lease, and may want it for lease_ms (0: no).  May it be taken? */
+bool sim_see_lease(const struct sim_model *model, struct sim_instance *instance, int64_t lease_ms, int64_t now_ms);
+/* Somebody sees every lease that runners have. */
+void sim_apply_reap(struct sim_model *model, int64_t now_ms);
+/* How much longer an expired lease must be seen. */
+int64_t sim_lease_wait_ms(const struct sim_model *model, const struct sim_instance *instance);
 /* When one that is due at that time is the share's. */
 int64_t sim_share_begins(const struct sim_instance *instance, const struct pw_share *share, int64_t due_at_ms);
 
@@ -232,6 +260,8 @@ uint64_t sim_digest_log(const struct pw_log_row *row);
 
 /* ---- Leases: claims.c --------------------------------------------------------------------------------------------- */
 
+/* Its newest time, which never goes back. */
+void sim_task_touch(struct sim_task *task, int64_t now_ms);
 void sim_take_task(struct sim_instance *instance, int64_t owner, int64_t lease_ms, int64_t now_ms);
 void sim_apply_claim(struct sim_model *model, const struct pw_op_claim *op, int64_t now_ms);
 void sim_apply_renew(struct sim_model *model, const struct pw_op_renew *op, int64_t now_ms);
@@ -243,7 +273,7 @@ struct sim_delivery *sim_delivery_of(struct sim_model *model, const char *id);
 /* After the other ops of the unit: has it recorded what it should have?  Adds the rows. */
 void sim_apply_hooks(struct sim_model *model, const struct pw_unit *unit, int64_t now_ms);
 void sim_apply_hook_claim(struct sim_model *model, const struct pw_op_hook_claim *op, int64_t now_ms);
-void sim_apply_hook_settle(struct sim_model *model, const struct pw_op_hook_settle *op, int64_t now_ms);
+void sim_apply_hook_settle(struct sim_model *model, const struct pw_op_hook_settle *op);
 void sim_apply_hook_resend(struct sim_model *model, const struct pw_op_hook_resend *op, int64_t now_ms);
 /* When the first delivery of these hooks (a bit each) is due, or its lease ends; INT64_MAX: never. */
 int64_t sim_model_next_delivery(const struct sim_model *model, unsigned hooks);
@@ -253,7 +283,7 @@ void sim_check_deliveries(const struct sim_model *model);
 /* ---- Checks of single rows: checks.c ---------------------------------------------------------------------------- */
 
 /* The step of the run is about to become `row`, in this unit. */
-void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op, int64_t now_ms);
+void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op);
 void sim_check_consume(struct sim_model *model, const struct pw_op_consume *op);
 void sim_check_park(struct sim_model *model, const struct pw_op_park *op, int64_t now_ms);
 /* After the unit was applied: of the decided races in the runs whose steps it changed. */

@@ -36,10 +36,9 @@ static bool strikes(struct sim_plant *plant, enum sim_plant_kind kind)
 
 /* ---- Commits ----------------------------------------------------------------------------------------------------------- */
 
-static pawl_status plain_apply(struct pw_store *base, struct pw_unit **units, size_t count, int64_t now_ms,
-                               struct pawl_error *error)
+static pawl_status plain_apply(struct pw_store *base, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
-    return base->ops->apply(base, units, count, now_ms, error);
+    return base->ops->apply(base, units, count, error);
 }
 
 static struct pw_op *find_op(const struct pw_unit *unit, enum pw_op_kind kind)
@@ -52,30 +51,30 @@ static struct pw_op *find_op(const struct pw_unit *unit, enum pw_op_kind kind)
 }
 
 /* The op becomes one that does nothing for the time of the commit. */
-static pawl_status apply_without(struct pw_store *base, struct pw_unit **units, size_t count, int64_t now_ms,
-                                 struct pawl_error *error, struct pw_op *op)
+static pawl_status apply_without(struct pw_store *base, struct pw_unit **units, size_t count, struct pawl_error *error,
+                                 struct pw_op *op)
 {
     enum pw_op_kind kind = op->kind;
     op->kind = PW_OP_RENEW;
     struct pw_op saved = *op;
     op->as.renew = (struct pw_op_renew){ 0 };
-    pawl_status status = plain_apply(base, units, count, now_ms, error);
+    pawl_status status = plain_apply(base, units, count, error);
     *op = saved;
     op->kind = kind;
     return status;
 }
 
-static pawl_status apply_twice(struct pw_store *base, struct pw_unit **units, size_t count, int64_t now_ms,
-                               struct pawl_error *error, struct pw_op *op)
+static pawl_status apply_twice(struct pw_store *base, struct pw_unit **units, size_t count, struct pawl_error *error,
+                               struct pw_op *op)
 {
     struct pw_op again = *op;
     op->next = &again;
-    pawl_status status = plain_apply(base, units, count, now_ms, error);
+    pawl_status status = plain_apply(base, units, count, error);
     op->next = again.next;
     return status;
 }
 
-static pawl_status apply_parked_otherwise(struct pw_store *base, struct pw_unit **units, size_t count, int64_t now_ms,
+static pawl_status apply_parked_otherwise(struct pw_store *base, struct pw_unit **units, size_t count,
                                           struct pawl_error *error, struct pw_op *op, bool is_lost)
 {
     struct pw_op_park saved = op->as.park;
@@ -83,13 +82,15 @@ static pawl_status apply_parked_otherwise(struct pw_store *base, struct pw_unit 
         op->as.park.due_at_ms = INT64_C(253402300799999);
     else
         op->as.park.status = PW_TASK_ACTIVE;
-    pawl_status status = plain_apply(base, units, count, now_ms, error);
-    saved.due_at_ms_set = !is_lost ? op->as.park.due_at_ms_set : saved.due_at_ms > 0 ? saved.due_at_ms : now_ms;
+    pawl_status status = plain_apply(base, units, count, error);
+    saved.due_at_ms_set = !is_lost              ? op->as.park.due_at_ms_set
+                          : saved.due_at_ms > 0 ? saved.due_at_ms
+                                                : base->ops->now_ms(base);
     op->as.park = saved;
     return status;
 }
 
-static pawl_status apply_shared_otherwise(struct pw_store *base, struct pw_unit **units, size_t count, int64_t now_ms,
+static pawl_status apply_shared_otherwise(struct pw_store *base, struct pw_unit **units, size_t count,
                                           struct pawl_error *error, struct pw_op *op, bool is_strict)
 {
     struct pw_share saved = op->as.claim.share;
@@ -97,17 +98,16 @@ static pawl_status apply_shared_otherwise(struct pw_store *base, struct pw_unit 
         op->as.claim.share.grace_ms = INT64_C(1) << 40;
     else
         op->as.claim.share.owned = NULL;
-    pawl_status status = plain_apply(base, units, count, now_ms, error);
+    pawl_status status = plain_apply(base, units, count, error);
     op->as.claim.share = saved;
     return status;
 }
 
 /* A first try finds out whether the fence is lost; then it is taken as it stands in the store. */
-static pawl_status apply_without_fence(struct pw_store *base, struct pw_unit **units, int64_t now_ms,
-                                       struct pawl_error *error)
+static pawl_status apply_without_fence(struct pw_store *base, struct pw_unit **units, struct pawl_error *error)
 {
     struct pw_unit *unit = units[0];
-    pawl_status status = plain_apply(base, units, 1, now_ms, error);
+    pawl_status status = plain_apply(base, units, 1, error);
     if (status != PAWL_OK || unit->status != PAWL_CONFLICT || unit->chain == NULL)
         return status;
     struct pw_fence saved = unit->first->as.fence.at;
@@ -117,7 +117,7 @@ static pawl_status apply_without_fence(struct pw_store *base, struct pw_unit **u
         instance.has_task) {
         unit->first->as.fence.at.epoch = instance.task.epoch;
         unit->first->as.fence.at.run = instance.run;
-        if (plain_apply(base, units, 1, now_ms, error) != PAWL_OK)
+        if (plain_apply(base, units, 1, error) != PAWL_OK)
             unit->status = PAWL_CONFLICT; /* its rows were there already */
         unit->first->as.fence.at = saved;
     }
@@ -175,6 +175,10 @@ static void decide_otherwise_of_repairs(const struct sim_plant *plant, struct pw
 static void decide_otherwise(const struct sim_plant *plant, struct pw_unit *unit)
 {
     struct pw_op *record = find_op(unit, PW_OP_HOOK), *settle = find_op(unit, PW_OP_HOOK_SETTLE);
+    struct pw_op *step = unit->chain != NULL ? find_op(unit, PW_OP_STEP) : NULL;
+    if (plant->kind == SIM_PLANT_OLDER_STEP && step != NULL && step->as.step.row.kind == PAWL_STEP_DO &&
+        step->as.step.row.seq > 1)
+        step->as.step.row.created_at_ms = 1;
     decide_otherwise_of_links(plant, unit);
     decide_otherwise_of_repairs(plant, unit);
     if (plant->kind == SIM_PLANT_UNRECORDED && record != NULL) {
@@ -197,7 +201,7 @@ static void decide_otherwise(const struct sim_plant *plant, struct pw_unit *unit
 }
 
 pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, struct pw_unit **units, size_t count,
-                            int64_t now_ms, struct pawl_error *error)
+                            struct pawl_error *error)
 {
     struct pw_unit *unit = units[0];
     struct pw_op *op;
@@ -209,19 +213,19 @@ pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, stru
         return PAWL_OK;
     case SIM_PLANT_NO_FENCE:
         if (count == 1)
-            return apply_without_fence(base, units, now_ms, error);
+            return apply_without_fence(base, units, error);
         break;
     case SIM_PLANT_EVENT_TWICE:
         if ((op = find_op(unit, PW_OP_CONSUME)) != NULL)
-            return apply_without(base, units, count, now_ms, error, op);
+            return apply_without(base, units, count, error, op);
         break;
     case SIM_PLANT_LOST_LOG:
         if ((op = find_op(unit, PW_OP_LOG)) != NULL)
-            return apply_without(base, units, count, now_ms, error, op);
+            return apply_without(base, units, count, error, op);
         break;
     case SIM_PLANT_EFFECT_TWICE:
         if ((op = find_op(unit, PW_OP_SQL)) != NULL && strstr(op->as.sql.sql.data, "sim_effect") != NULL)
-            return apply_twice(base, units, count, now_ms, error, op);
+            return apply_twice(base, units, count, error, op);
         break;
     case SIM_PLANT_LOST_WAKE:
     case SIM_PLANT_NO_PAUSE: {
@@ -229,7 +233,7 @@ pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, stru
         op = find_op(unit, PW_OP_PARK);
         if (op != NULL && (op->as.park.status == PW_TASK_PAUSED) == !is_lost &&
             (!is_lost || op->as.park.due_at_ms != 0))
-            return apply_parked_otherwise(base, units, count, now_ms, error, op, is_lost);
+            return apply_parked_otherwise(base, units, count, error, op, is_lost);
         break;
     }
     case SIM_PLANT_RESUMED_TO_WAIT:
@@ -239,18 +243,18 @@ pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, stru
         break;
     case SIM_PLANT_LATE_TASK:
         if ((op = find_op(unit, PW_OP_FINISH)) != NULL)
-            return apply_without(base, units, count, now_ms, error, op);
+            return apply_without(base, units, count, error, op);
         break;
     case SIM_PLANT_NO_SHARES:
     case SIM_PLANT_NO_GRACE:
         if ((op = find_op(unit, PW_OP_CLAIM)) != NULL && op->as.claim.share.owned != NULL)
-            return apply_shared_otherwise(base, units, count, now_ms, error, op, plant->kind == SIM_PLANT_NO_GRACE);
+            return apply_shared_otherwise(base, units, count, error, op, plant->kind == SIM_PLANT_NO_GRACE);
         break;
     default:
         decide_otherwise(plant, unit);
         break;
     }
-    return plain_apply(base, units, count, now_ms, error);
+    return plain_apply(base, units, count, error);
 }
 
 /* ---- Reads ------------------------------------------------------------------------------------------------------------- */

@@ -51,7 +51,9 @@
     PLANT(PUT_BACK_DONE, "a resume puts a completed step back", 1, 47)                                                 \
     PLANT(NOT_PUT_BACK, "a resume leaves a step as it failed", 48)                                                     \
     PLANT(PUT_BACK_HALF, "a resume does not forget an attempt that failed", 48)                                        \
-    PLANT(NO_REPAIR, "a run whose work failed for good waits for something else", 48)
+    PLANT(NO_REPAIR, "a run whose work failed for good waits for something else", 48)                                  \
+    PLANT(OLDER_STEP, "a step is recorded as older than the one before it", 49)                                        \
+    PLANT(UNSEEN_STOP, "a process does not see that its leases ran out while it was stopped", 50)
 
 enum sim_plant_kind {
     SIM_PLANT_NONE,
@@ -73,7 +75,7 @@ bool sim_plant_is_found_by(enum sim_plant_kind kind, int rule);
 /* The store's apply, with the plant's changes to the units, which are undone afterwards; but for wrong decisions of the
  * engine's, not the store's: RESUMED_TO_WAIT, and those about hooks, parents, jobs and repairs. */
 pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, struct pw_unit **units, size_t count,
-                            int64_t now_ms, struct pawl_error *error);
+                            struct pawl_error *error);
 void sim_plant_steps(struct sim_plant *plant, struct pw_step_row *rows, size_t *count);
 /* The same for clients. */
 void sim_plant_client_steps(struct sim_plant *plant, struct pw_step_row *rows, size_t count);

@@ -218,7 +218,7 @@ static enum sim_body_end choose_end(struct player *player, int64_t attempt, int6
     if (world->is_calm && is_put_back)
         return SIM_BODY_OK;
     if (sim_happens(&world->chance, mood->body_is_late) && attempt < ATTEMPT_THAT_SUCCEEDS)
-        sim_clock_to(world, deadline_ms + sim_between(&world->chance, 0, 2));
+        sim_pass(world, deadline_ms + sim_between(&world->chance, 0, 2) - world->model.monotonic_ms);
     if (sim_below(&world->chance, 2) == 0)
         sim_loose_watch(world, player->process);
     if (!world->is_calm && sim_happens(&world->chance, mood->body_crashes))
@@ -237,14 +237,14 @@ static pawl_status end_body(struct sim_world *world, pawl_attempt *attempt, int 
     pawl_status status;
     int size = snprintf(text, sizeof text, "%d", number);
     body->end = end;
-    body->returned_at_ms = world->now_ms;
-    if (world->plant.kind == SIM_PLANT_LATE_RESULT && world->now_ms > body->deadline_ms)
-        world->now_ms = body->deadline_ms; /* the engine's clock lags behind for a moment */
+    body->returned_at_ms = world->model.monotonic_ms;
+    if (world->plant.kind == SIM_PLANT_LATE_RESULT && world->model.monotonic_ms > body->deadline_ms)
+        world->model.monotonic_ms = body->deadline_ms; /* the engine's clock lags behind for a moment */
     if (end == SIM_BODY_OK)
         status = pawl_attempt_complete(attempt, text, (size_t)size);
     else
         status = pawl_attempt_fail(attempt, end == SIM_BODY_FAILED ? "Flaky" : "Broken", text, end == SIM_BODY_FAILED);
-    body->ended_at_ms = world->now_ms;
+    body->ended_at_ms = world->model.monotonic_ms;
     return status;
 }
 
@@ -261,21 +261,39 @@ static void carry_rivals(const struct player *player)
     sim_trace_leave();
 }
 
+/* Just before the body begins its process may be stopped: that is the window in which nobody looks at the lease. */
+static int start_body(struct player *player, pawl_attempt *attempt, int node)
+{
+    struct sim_world *world = player->world;
+    struct sim_start start = { .fence = player->fence,
+                               .node = node,
+                               .attempt = pawl_attempt_number(attempt),
+                               .deadline_ms = world->model.monotonic_ms + pawl_attempt_remaining_ms(attempt),
+                               .lease_ms = world->mood.lease_ms };
+    sim_process_stop(world, player->process);
+    start.now_ms = world->now_ms;
+    start.looked_at_ms = player->process->looked_at_ms;
+    world->counts->bodies++;
+    if (!sim_model_holds(&world->model, player->fence))
+        world->counts->late++;
+    if (world->plant.kind == SIM_PLANT_TWO_BODIES)
+        (void)sim_model_body_starts(&world->model, &start);
+    return sim_model_body_starts(&world->model, &start);
+}
+
 static pawl_status run_body(struct player *player, pawl_lane *lane, pawl_attempt *attempt, int node, uint64_t told)
 {
     struct sim_world *world = player->world;
-    int64_t deadline_ms = pawl_attempt_deadline_ms(attempt), try = pawl_attempt_number(attempt);
+    int64_t try = pawl_attempt_number(attempt);
     if (player->process->is_dead) { /* its code does not run any more */
         (void)!pawl_attempt_fail(attempt, "Dead", "", true);
         return PAWL_SUSPENDED;
     }
     check_durable(player, node, told);
-    int number = sim_model_body_starts(&world->model, player->fence, node, try, deadline_ms, world->now_ms);
-    if (world->plant.kind == SIM_PLANT_TWO_BODIES)
-        number = sim_model_body_starts(&world->model, player->fence, node, try, deadline_ms, world->now_ms);
+    int number = start_body(player, attempt, node);
+    int64_t deadline_ms = world->model.bodies[number].deadline_ms;
     sim_trace("body %d: n%d of %s, run %lld, attempt %lld", number, node, player->turn->claim.id.data,
               (long long)player->fence->run, (long long)try);
-    world->counts->bodies++;
     prepare_body(player, lane, attempt, node, number);
     carry_rivals(player);
     sim_interlude(world);
@@ -601,11 +619,11 @@ static void work(struct player *player, pawl_attempt *attempt, int number, int64
     sim_interlude(world);
     enum sim_body_end end = choose_end(player, attempt_of_call, body->deadline_ms, false);
     body->end = end;
-    body->returned_at_ms = world->now_ms;
+    body->returned_at_ms = world->model.monotonic_ms;
     if (player->turn->dead)
         sim_interlude_long(world); /* whoever takes it up now says so */
     pawl_attempt_drop(attempt);
-    body->ended_at_ms = world->now_ms;
+    body->ended_at_ms = world->model.monotonic_ms;
     if (end == SIM_BODY_OK)
         pawl_turn_finish(player->turn, text, (size_t)size);
     else if (end == SIM_BODY_FAILED)
@@ -647,10 +665,8 @@ void sim_work(pawl_turn *turn, void *user)
         (void)!pawl_attempt_fail(answer.attempt, "Dead", "", true);
         pawl_turn_suspend(turn);
     } else {
-        int number = sim_model_body_starts(&world->model, player.fence, 0, 1, pawl_attempt_deadline_ms(answer.attempt),
-                                           world->now_ms);
+        int number = start_body(&player, answer.attempt, 0);
         sim_trace("body %d: job %s", number, info.instance_id);
-        world->counts->bodies++;
         work(&player, answer.attempt, number, number_in(info.params_json, "\"attempt\":"));
     }
 }

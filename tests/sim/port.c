@@ -160,6 +160,7 @@ static void tell_model(struct sim_port *port, struct pw_unit **units, size_t cou
     for (size_t i = 0; i < count; i++) {
         sim_model_unit(&world->model, units[i], now_ms, owners, process->runner_count);
         world->applied++;
+        world->applied_of_turns += units[i]->chain != NULL;
         world->counts->units++;
         if (units[i]->status != PAWL_OK)
             world->counts->refused++;
@@ -169,24 +170,31 @@ static void tell_model(struct sim_port *port, struct pw_unit **units, size_t cou
     world->counts->commits++;
 }
 
-static pawl_status port_apply(struct pw_store *store, struct pw_unit **units, size_t count, int64_t now_ms,
-                              struct pawl_error *error)
+static pawl_status port_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     struct sim_port *port = (struct sim_port *)store;
     struct sim_world *world = port->world;
-    enum trouble trouble = draw_trouble(world, &world->processes[port->process], concerns_pausing(world, units, count));
+    struct sim_process *process = &world->processes[port->process];
+    if (world->context == SIM_CONTEXT_RUNNER)
+        sim_process_stop(world, process);
+    int64_t now_ms = store->ops->now_ms(store); /* once: it may move on whenever it is asked */
+    enum trouble trouble = draw_trouble(world, process, concerns_pausing(world, units, count));
     watch_answers(world, units, count);
     if (trouble == FAIL_BEFORE) {
         for (size_t i = 0; i < count; i++)
             trace_unit(port, units[i], ", which never reached the store");
         return unavailable(world, error, "it went wrong before the commit");
     }
-    pawl_status status = sim_plant_apply(&world->plant, world->base, units, count, now_ms, error);
+    world->commit_ms = now_ms;
+    pawl_status status = sim_plant_apply(&world->plant, world->base, units, count, error);
+    world->commit_ms = 0;
     for (size_t i = 0; i < count; i++)
         trace_unit(port, units[i], trouble == FAIL_AFTER ? ", which is not known" : "");
     SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_OK, "the store refuses a commit: %s: %s", pawl_status_name(status),
               error->text);
     tell_model(port, units, count, now_ms);
+    if (world->context == SIM_CONTEXT_RUNNER)
+        sim_process_stop(world, process);
     if (trouble == NO_TROUBLE) {
         sim_asks_news(world, &world->processes[port->process], units, count);
         return PAWL_OK;
@@ -249,12 +257,36 @@ static pawl_status port_read_steps(struct pw_store *store, struct pw_arena *aren
     if (read_fails(port, 1))
         return unavailable(port->world, error, "it cannot be read now");
     pawl_status status = base->ops->read_steps(base, arena, query, out_rows, out_count, error);
+    if (port->world->context == SIM_CONTEXT_RUNNER)
+        sim_process_stop(port->world, &port->world->processes[port->process]);
     if (status == PAWL_OK && port->world->context == SIM_CONTEXT_RUNNER)
         sim_plant_steps(&port->world->plant, *out_rows, out_count);
     bool is_turn = query->max == SIZE_MAX; /* which a process may load while it stops */
     if (status == PAWL_OK && port->world->context == SIM_CONTEXT_CLIENT && !is_turn)
         sim_plant_client_steps(&port->world->plant, *out_rows, *out_count);
     return status;
+}
+
+static pawl_status port_read_event(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                   struct pw_text id, struct pw_event_row *out_event, bool *out_found,
+                                   struct pawl_error *error)
+{
+    struct sim_port *port = (struct sim_port *)store;
+    struct pw_store *base = port->world->base;
+    if (read_fails(port, 1))
+        return unavailable(port->world, error, "it cannot be read now");
+    return base->ops->read_event(base, arena, instance, run, id, out_event, out_found, error);
+}
+
+static pawl_status port_read_instances(struct pw_store *store, struct pw_arena *arena,
+                                       const struct pw_instances_wanted *wanted, struct pw_instance **out_rows,
+                                       struct pawl_error *error)
+{
+    struct sim_port *port = (struct sim_port *)store;
+    struct pw_store *base = port->world->base;
+    if (read_fails(port, 1))
+        return unavailable(port->world, error, "it cannot be read now");
+    return base->ops->read_instances(base, arena, wanted, out_rows, error);
 }
 
 static pawl_status port_read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
@@ -346,6 +378,8 @@ struct pw_store *sim_port_wrap(struct pw_store *unwanted, void *user)
     port->forward.ops.read_current = port_read_current;
     port->forward.ops.read_instance_by_key = port_read_instance_by_key;
     port->forward.ops.read_steps = port_read_steps;
+    port->forward.ops.read_event = port_read_event;
+    port->forward.ops.read_instances = port_read_instances;
     port->forward.ops.read_new_events = port_read_new_events;
     port->forward.ops.read_waiting_steps = port_read_waiting_steps;
     port->forward.ops.read_logs = port_read_logs;

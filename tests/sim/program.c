@@ -185,3 +185,46 @@ void sim_program_trace(const struct sim_program *program, int number)
     trace_node(program, 0);
     sim_trace_leave();
 }
+
+/* ---- Looking at one -------------------------------------------------------------------------------------------------- */
+
+static bool is_fork(const struct sim_node *node)
+{
+    return node->kind == SIM_ALL || node->kind == SIM_FIRST;
+}
+
+static int parent_of(const struct sim_program *program, int node)
+{
+    for (int i = 0; i < program->count; i++) {
+        for (int child = program->nodes[i].first_child; child != SIM_NONE; child = program->nodes[child].next_sibling)
+            if (child == node)
+                return i;
+    }
+    return SIM_NONE;
+}
+
+static bool has_fork(const struct sim_program *program, int node)
+{
+    bool any = is_fork(&program->nodes[node]);
+    for (int child = program->nodes[node].first_child; child != SIM_NONE; child = program->nodes[child].next_sibling)
+        any = has_fork(program, child) || any;
+    return any;
+}
+
+/* The outermost branch that it is in, or SIM_NONE: it is on the main lane. */
+static int branch_of(const struct sim_program *program, int node)
+{
+    int branch = SIM_NONE;
+    for (int parent = parent_of(program, node); parent != SIM_NONE; parent = parent_of(program, node)) {
+        if (is_fork(&program->nodes[parent]))
+            branch = node;
+        node = parent;
+    }
+    return branch;
+}
+
+bool sim_forks_in_a_branch(const struct sim_program *program, int node)
+{
+    int branch = branch_of(program, node);
+    return branch != SIM_NONE && has_fork(program, branch);
+}

@@ -77,5 +77,7 @@ void sim_program_make(struct sim_program *program, const struct sim_taste *taste
 /* An update of the code, as the engine must bear it: each wait is for the other type of event from now on. */
 void sim_program_change(struct sim_program *program);
 void sim_program_trace(const struct sim_program *program, int number);
+/* Is it in a branch that forks?  What is said there may be taken as new twice (turn/lines.h). */
+bool sim_forks_in_a_branch(const struct sim_program *program, int node);
 
 #endif

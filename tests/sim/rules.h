@@ -35,7 +35,7 @@
     RULE(29, NO_SURPRISE, "no call fails without a cause, and no correct program is refused")                          \
     RULE(30, NEXT_WAKE, "a runner's next wake time is when the first task is due or the first lease expires")          \
     RULE(31, ABANDONED, "once a race is decided no step of its other branches is left waiting")                        \
-    RULE(32, LOOK, "a look at an instance and its history shows what the rows say")                                   \
+    RULE(32, LOOK, "a look at an instance and its history shows what the rows say")                                    \
     RULE(33, TRANSITION, "instances, tasks and steps change only by the listed transitions")                           \
     RULE(34, RESPONSE, "a request is answered as the API says: never with 500, with 503 only after the store failed")  \
     RULE(35, RESULT_TOLD, "a result is the outcome that the run has, and whoever waits for it is told in time")        \
@@ -51,7 +51,9 @@
     RULE(45, UNDONE, "a run that failed or was interrupted ends when all it did was undone, the newest first")         \
     RULE(46, DEFERRED, "a deferred is completed once, by the first")                                                   \
     RULE(47, KEPT, "a repaired run keeps just the finished steps that it should")                                      \
-    RULE(48, REPAIR, "a run waits for repair where work failed for good, and a resume puts back just that")
+    RULE(48, REPAIR, "a run waits for repair where work failed for good, and a resume puts back just that")            \
+    RULE(49, TIME, "what is recorded of a run is in the order of its times, however clocks are set")                   \
+    RULE(50, LEASED, "a body begins after its lease was taken only if its process was stopped after the last look at it")
 /* clang-format on */
 
 enum sim_rule {

@@ -26,31 +26,31 @@ static bool is_unique_sql(const struct pw_op_sql *op)
     return strstr(op->sql.data, "sim_unique") != NULL;
 }
 
-static pawl_status expect_fence(struct sim_model *model, const struct pw_op_fence *op)
+static enum pw_refusal expect_fence(struct sim_model *model, const struct pw_op_fence *op)
 {
     if (!sim_model_holds(model, &op->at))
-        return op->is_foreign ? PAWL_BUSY : PAWL_CONFLICT;
+        return op->is_foreign ? PW_REFUSED_OTHER_MOVED : PW_REFUSED_MOVED;
     const struct sim_task *task = &sim_model_by_key(model, op->at.instance)->task;
     if (op->unless_pause && task->pause_requested)
-        return PAWL_STOPPED;
+        return PW_REFUSED_PAUSE_REQUESTED;
     if (op->unless_new_events && task->event_seq > op->event_seq_seen)
-        return PAWL_BUSY;
-    return PAWL_OK;
+        return PW_REFUSED_NEW_EVENTS;
+    return PW_REFUSED_NOT;
 }
 
-static pawl_status expect_create(struct sim_model *model, const struct pw_op_create *op)
+static enum pw_refusal expect_create(struct sim_model *model, const struct pw_op_create *op)
 {
     char workflow[SIM_TEXT_MAX], id[SIM_TEXT_MAX];
     sim_text_copy(workflow, op->workflow);
     sim_text_copy(id, op->id);
     bool exists = sim_model_find(model, workflow, id) != NULL;
-    return exists && !op->skip_existing ? PAWL_INSTANCE_ID_ALREADY_EXISTS : PAWL_OK;
+    return exists && !op->skip_existing ? PW_REFUSED_INSTANCE_EXISTS : PW_REFUSED_NOT;
 }
 
-static pawl_status expect_task(struct sim_model *model, int64_t key)
+static enum pw_refusal expect_task(struct sim_model *model, int64_t key)
 {
     const struct sim_instance *instance = sim_model_by_key(model, key);
-    return instance != NULL && instance->task.exists ? PAWL_OK : PAWL_CONFLICT;
+    return instance != NULL && instance->task.exists ? PW_REFUSED_NOT : PW_REFUSED_MOVED;
 }
 
 static bool has_event(struct sim_model *model, const struct pw_op_event *op)
@@ -63,15 +63,15 @@ static bool has_event(struct sim_model *model, const struct pw_op_event *op)
     return false;
 }
 
-static pawl_status expect_event(struct sim_model *model, const struct pw_op_event *op)
+static enum pw_refusal expect_event(struct sim_model *model, const struct pw_op_event *op)
 {
     if (op->is_answer)
-        return PAWL_OK;
-    pawl_status status = expect_task(model, op->instance);
-    return status == PAWL_OK && has_event(model, op) ? PAWL_INSTANCE_ID_ALREADY_EXISTS : status;
+        return PW_REFUSED_NOT;
+    enum pw_refusal status = expect_task(model, op->instance);
+    return status == PW_REFUSED_NOT && has_event(model, op) ? PW_REFUSED_EVENT_EXISTS : status;
 }
 
-static pawl_status expect_op(struct sim_model *model, const struct pw_op *op)
+static enum pw_refusal expect_op(struct sim_model *model, const struct pw_op *op)
 {
     switch (op->kind) {
     case PW_OP_FENCE:
@@ -80,7 +80,7 @@ static pawl_status expect_op(struct sim_model *model, const struct pw_op *op)
         return expect_create(model, &op->as.create);
     case PW_OP_RESTART: {
         const struct sim_instance *instance = sim_model_by_key(model, op->as.restart.instance);
-        return instance != NULL && instance->run == op->as.restart.run ? PAWL_OK : PAWL_CONFLICT;
+        return instance != NULL && instance->run == op->as.restart.run ? PW_REFUSED_NOT : PW_REFUSED_MOVED;
     }
     case PW_OP_EVENT:
         return expect_event(model, &op->as.event);
@@ -96,10 +96,10 @@ static pawl_status expect_op(struct sim_model *model, const struct pw_op *op)
         return expect_task(model, op->as.demand.instance);
     case PW_OP_SQL:
         return is_unique_sql(&op->as.sql) && has_tag(model->uniques, model->unique_count, tag_of_sql(&op->as.sql))
-                   ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION
-                   : PAWL_OK;
+                   ? PW_REFUSED_UNIQUE
+                   : PW_REFUSED_NOT;
     case PW_OP_MUTATE:
-        return ((const struct sim_mutation *)op->as.mutate.data)->fails ? PAWL_STEP_MUTATION_FAILED : PAWL_OK;
+        return ((const struct sim_mutation *)op->as.mutate.data)->fails ? PW_REFUSED_MUTATION_FAILED : PW_REFUSED_NOT;
     case PW_OP_STEP:
     case PW_OP_CONSUME:
     case PW_OP_LOG:
@@ -112,18 +112,19 @@ static pawl_status expect_op(struct sim_model *model, const struct pw_op *op)
     case PW_OP_HOOK_CLAIM:
     case PW_OP_HOOK_SETTLE:
     case PW_OP_HOOK_RESEND:
-        return PAWL_OK;
+        return PW_REFUSED_NOT;
     }
-    return PAWL_OK;
+    return PW_REFUSED_NOT;
 }
 
 static void check_answer(struct sim_model *model, const struct pw_unit *unit)
 {
-    pawl_status expected = PAWL_OK;
-    for (const struct pw_op *op = unit->first; op != NULL && expected == PAWL_OK; op = op->next)
+    enum pw_refusal expected = PW_REFUSED_NOT;
+    for (const struct pw_op *op = unit->first; op != NULL && expected == PW_REFUSED_NOT; op = op->next)
         expected = expect_op(model, op);
-    SIM_CHECK(SIM_RULE_FENCE, unit->status == expected, "a unit was answered %s instead of %s",
-              pawl_status_name(unit->status), pawl_status_name(expected));
+    SIM_CHECK(SIM_RULE_FENCE, unit->refusal == expected && unit->status == pw_refusal_status(expected),
+              "a unit was answered \"%s\" instead of \"%s\"", pw_refusal_text(unit->refusal),
+              pw_refusal_text(expected));
 }
 
 /* ---- Turns ------------------------------------------------------------------------------------------------------- */
@@ -165,18 +166,25 @@ static void begin_run(struct sim_instance *instance, int64_t now_ms, int64_t own
     run->logged = 0;
     run->claims = owner != 0;
     run->closings = run->expiries = 0;
+    run->taken_epoch = -1;
     run->pause_told = false;
     run->kept_before_seq = 0;
+    run->handed_back = 0;
     run->outcome = instance->outcome = PW_OUTCOME_OPEN;
     instance->completed_at_ms = 0;
     instance->output[0] = instance->error_name[0] = instance->error_message[0] = '\0';
-    instance->task = (struct sim_task){ .exists = true, .due_at_ms = now_ms, .kind = PW_TASK_RUN };
+    if (instance->updated_at_ms < now_ms)
+        instance->updated_at_ms = now_ms;
+    instance->task = (struct sim_task){
+        .exists = true, .due_at_ms = now_ms, .kind = PW_TASK_RUN, .updated_at_ms = instance->updated_at_ms
+    };
+    instance->sighting.exists = false;
     if (owner != 0) {
         instance->task.epoch = 1;
         instance->task.processing = true;
         instance->task.owner = owner;
         instance->task.locked_until_ms = now_ms + lease_ms;
-        instance->task.started_at_ms = now_ms;
+        instance->task.started_at_ms = instance->updated_at_ms;
     }
 }
 
@@ -198,7 +206,7 @@ static void apply_create(struct sim_model *model, const struct pw_op_create *op,
         instance->runs[run].logs = NULL;
     instance->key = op->fence.instance;
     instance->run = 1;
-    instance->created_at_ms = now_ms;
+    instance->created_at_ms = instance->updated_at_ms = now_ms;
     instance->standing = (struct sim_standing){ .status = SIM_STATE_ABSENT, .task = SIM_STATE_ABSENT };
     memset(instance->truths, 0, sizeof instance->truths);
     memcpy(instance->workflow, workflow, sizeof workflow);
@@ -235,11 +243,11 @@ static void apply_restart(struct sim_model *model, const struct pw_op_restart *o
     }
 }
 
-static void apply_step(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op, int64_t now_ms)
+static void apply_step(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op)
 {
     struct sim_run *run = open_run(model, op->instance, op->run);
     const struct pw_step_row *row = &op->row;
-    sim_check_step(model, unit, op, now_ms);
+    sim_check_step(model, unit, op);
     sim_note_step(model, op);
     struct sim_step *step = &run->steps[sim_node_of(row->name)];
     if (!step->exists) {
@@ -303,6 +311,7 @@ static void wake(struct sim_task *task, enum pw_task_kind kind, int64_t now_ms)
     task->processing = task->pause_requested = false;
     task->owner = task->locked_until_ms = 0;
     task->epoch++;
+    sim_task_touch(task, now_ms);
 }
 
 static void apply_event(struct sim_model *model, const struct pw_op_event *op, int64_t now_ms)
@@ -321,7 +330,8 @@ static void apply_event(struct sim_model *model, const struct pw_op_event *op, i
     SIM_CHECK(SIM_RULE_STORED, !known, "an event of a known id was added again");
     struct sim_event *event = next_event(run, task);
     event->exists = true;
-    event->created_at_ms = now_ms;
+    sim_task_touch(task, now_ms);
+    event->created_at_ms = task->updated_at_ms;
     run->event_rows++;
     sim_text_copy(event->id, op->id);
     sim_text_copy(event->type, op->type);
@@ -357,10 +367,15 @@ static void apply_log(struct sim_model *model, const struct pw_unit *unit, const
     }
     run->logs[run->log_count++] = sim_digest_log(&op->row);
     int node = sim_node_of(op->row.message);
-    if (node == SIM_NONE || op->row.is_replay || op->row.step.data != NULL)
+    if (node == SIM_NONE || op->row.step.data != NULL)
         return;
-    SIM_CHECK(SIM_RULE_LOGS, (run->logged & (1u << node)) == 0, "the line of n%d of %s is new a second time", node,
-              instance->id);
+    if (op->row.is_replay) { /* of steps that were kept nothing was said in this run */
+        SIM_CHECK(SIM_RULE_LOGS, ((run->logged | run->handed_back) & (1u << node)) != 0 || run->kept_before_seq != 0,
+                  "the line of n%d of %s is a replay, and was not recorded yet", node, instance->id);
+        return;
+    }
+    SIM_CHECK(SIM_RULE_LOGS, (run->logged & (1u << node)) == 0 || sim_forks_in_a_branch(instance->program, node),
+              "the line of n%d of %s is new a second time", node, instance->id);
     run->logged |= 1u << node;
 }
 
@@ -381,8 +396,17 @@ static void apply_park(struct sim_model *model, const struct pw_unit *unit, cons
     task->processing = task->pause_requested = false;
     task->owner = task->locked_until_ms = 0;
     task->epoch++;
+    sim_task_touch(task, now_ms);
+    sim_task_touch(task, op->newest_ms);
     sim_check_park(model, op, now_ms);
     sim_check_awaits(model, unit, op);
+}
+
+static void end_at(struct sim_instance *instance, int64_t now_ms)
+{
+    sim_task_touch(&instance->task, now_ms);
+    instance->completed_at_ms = instance->updated_at_ms = instance->task.updated_at_ms;
+    instance->task.exists = false;
 }
 
 static void apply_finish(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_finish *op,
@@ -391,28 +415,34 @@ static void apply_finish(struct sim_model *model, const struct pw_unit *unit, co
     struct sim_instance *instance = sim_model_by_key(model, op->instance);
     sim_check_finish(model, unit, op, now_ms);
     instance->outcome = sim_model_run(instance, instance->run)->outcome = op->outcome;
-    instance->completed_at_ms = now_ms;
+    sim_task_touch(&instance->task, op->newest_ms);
+    end_at(instance, now_ms);
     sim_text_copy(instance->output, op->output);
     sim_text_copy(instance->error_name, op->error_name);
     sim_text_copy(instance->error_message, op->error_message);
-    instance->task.exists = false;
+}
+
+static void apply_pause(struct sim_task *task, bool is_requested, int64_t now_ms)
+{
+    task->pause_requested = is_requested;
+    sim_task_touch(task, now_ms);
 }
 
 /* ---- What a parent does to others -------------------------------------------------------------------------------- */
 
-static void raise_demand(struct sim_instance *instance, enum pw_demand demand)
+static void raise_demand(struct sim_instance *instance, enum pw_demand demand, int64_t now_ms)
 {
     struct sim_task *task = &instance->task;
     task->demand = task->demand > demand ? task->demand : demand;
     task->pause_requested = task->pause_requested && demand == PW_DEMAND_NONE;
     (void)next_event(sim_model_run(instance, instance->run), task);
+    sim_task_touch(task, now_ms);
 }
 
 static void end_job(struct sim_instance *instance, int64_t now_ms)
 {
     instance->outcome = sim_model_run(instance, instance->run)->outcome = PW_OUTCOME_TERMINATED;
-    instance->completed_at_ms = now_ms;
-    instance->task.exists = false;
+    end_at(instance, now_ms);
 }
 
 static void apply_reach(struct sim_model *model, const struct pw_op_reach *op, int64_t now_ms)
@@ -429,8 +459,10 @@ static void apply_reach(struct sim_model *model, const struct pw_op_reach *op, i
             end_job(instance, now_ms);
             reached++;
         } else if (link->relation == PW_RELATION_ATTACHED && op->demand != PW_DEMAND_NONE) {
-            raise_demand(instance, op->demand);
-            if (!task->processing || task->locked_until_ms <= now_ms) {
+            raise_demand(instance, op->demand, now_ms);
+            bool is_held =
+                task->processing && (task->locked_until_ms > now_ms || model->lives(model->world, task->owner));
+            if (!is_held) {
                 wake(task, PW_TASK_RESUME, now_ms);
                 SIM_CHECK(SIM_RULE_STORED, woken < op->woken_count && op->woken[woken] == instance->key,
                           "%s was woken, and is not told", instance->id);
@@ -474,18 +506,36 @@ static void apply_sql(struct sim_model *model, const struct pw_op_sql *op)
         add_tag(model->effects, &model->effect_count, tag_of_sql(op));
 }
 
+/* Those that only take or lengthen leases. */
+static void apply_lease_op(struct sim_model *model, const struct pw_op *op, int64_t now_ms)
+{
+    struct sim_instance *instance = op->kind == PW_OP_FENCE ? sim_model_by_key(model, op->as.fence.at.instance) : NULL;
+    if (op->kind == PW_OP_REAP)
+        sim_apply_reap(model, now_ms);
+    else if (op->kind == PW_OP_CLAIM)
+        sim_apply_claim(model, &op->as.claim, now_ms);
+    else if (op->kind == PW_OP_RENEW)
+        sim_apply_renew(model, &op->as.renew, now_ms);
+    else if (instance != NULL && op->as.fence.lease_ms != 0)
+        instance->task.locked_until_ms = now_ms + op->as.fence.lease_ms;
+}
+
 static void apply_op(struct sim_model *model, const struct pw_unit *unit, const struct pw_op *op, int64_t now_ms)
 {
     switch (op->kind) {
     case PW_OP_FENCE:
+    case PW_OP_CLAIM:
+    case PW_OP_RENEW:
     case PW_OP_REAP:
+        apply_lease_op(model, op, now_ms);
+        return;
     case PW_OP_HOOK: /* all of a unit at once: sim_apply_hooks() */
         return;
     case PW_OP_HOOK_CLAIM:
         sim_apply_hook_claim(model, &op->as.hook_claim, now_ms);
         return;
     case PW_OP_HOOK_SETTLE:
-        sim_apply_hook_settle(model, &op->as.hook_settle, now_ms);
+        sim_apply_hook_settle(model, &op->as.hook_settle);
         return;
     case PW_OP_HOOK_RESEND:
         sim_apply_hook_resend(model, &op->as.hook_resend, now_ms);
@@ -497,7 +547,7 @@ static void apply_op(struct sim_model *model, const struct pw_unit *unit, const 
         apply_restart(model, &op->as.restart, now_ms);
         return;
     case PW_OP_STEP:
-        apply_step(model, unit, &op->as.step, now_ms);
+        apply_step(model, unit, &op->as.step);
         return;
     case PW_OP_EVENT:
         apply_event(model, &op->as.event, now_ms);
@@ -516,25 +566,19 @@ static void apply_op(struct sim_model *model, const struct pw_unit *unit, const 
         sim_take_task(sim_model_by_key(model, op->as.hold.instance), op->as.hold.owner, op->as.hold.lease_ms, now_ms);
         return;
     case PW_OP_PAUSE:
-        sim_model_by_key(model, op->as.pause.instance)->task.pause_requested = op->as.pause.requested;
+        apply_pause(&sim_model_by_key(model, op->as.pause.instance)->task, op->as.pause.requested, now_ms);
         return;
     case PW_OP_FINISH:
         apply_finish(model, unit, &op->as.finish, now_ms);
         return;
     case PW_OP_DEMAND:
-        raise_demand(sim_model_by_key(model, op->as.demand.instance), op->as.demand.demand);
+        raise_demand(sim_model_by_key(model, op->as.demand.instance), op->as.demand.demand, now_ms);
         return;
     case PW_OP_REACH:
         apply_reach(model, &op->as.reach, now_ms);
         return;
     case PW_OP_END:
         apply_end(model, &op->as.end, now_ms);
-        return;
-    case PW_OP_CLAIM:
-        sim_apply_claim(model, &op->as.claim, now_ms);
-        return;
-    case PW_OP_RENEW:
-        sim_apply_renew(model, &op->as.renew, now_ms);
         return;
     case PW_OP_SQL:
         apply_sql(model, &op->as.sql);
@@ -567,12 +611,24 @@ static void note_truths(struct sim_model *model)
     }
 }
 
+static void note_handed_back(struct sim_model *model, const struct pw_unit *unit)
+{
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
+        int node =
+            op->kind == PW_OP_LOG && op->as.log.row.step.data == NULL ? sim_node_of(op->as.log.row.message) : SIM_NONE;
+        if (node != SIM_NONE)
+            sim_model_run(sim_model_by_key(model, op->as.log.instance), op->as.log.run)->handed_back |= 1u << node;
+    }
+}
+
 void sim_model_unit(struct sim_model *model, const struct pw_unit *unit, int64_t now_ms, const int64_t *owners,
                     int owner_count)
 {
     check_answer(model, unit);
-    if (unit->status != PAWL_OK)
+    if (unit->status != PAWL_OK) {
+        note_handed_back(model, unit);
         return;
+    }
     if (unit->chain != NULL)
         check_turn(model, unit, owners, owner_count);
     int failed = sim_count_failed(model, unit);

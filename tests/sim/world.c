@@ -12,7 +12,7 @@
 
 #define BEGINNING_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00.000Z */
 
-enum { TICKS_UNTIL_END_MAX = 2000, MENDINGS_MAX = 3, LONG_MS = 86400000 };
+enum { TICKS_UNTIL_END_MAX = 2000, MENDINGS_MAX = 3, LONG_MS = 86400000, HOUR_MS = 3600000 };
 
 /* ---- Time and chance --------------------------------------------------------------------------------------------------- */
 
@@ -22,19 +22,61 @@ static void note_time(struct sim_world *world)
         world->model.latest_ms = world->now_ms;
 }
 
-static int64_t world_now_ms(void *user)
+void sim_pass(struct sim_world *world, int64_t ms)
 {
-    struct sim_world *world = user;
-    if (!world->is_calm && world->mood.clock_creeps > 0 && sim_happens(&world->chance, world->mood.clock_creeps))
-        world->now_ms++;
-    note_time(world);
-    return world->now_ms;
+    world->now_ms += ms > 0 ? ms : 0;
+    world->model.monotonic_ms += ms > 0 ? ms : 0;
 }
 
 void sim_clock_to(struct sim_world *world, int64_t at_ms)
 {
-    if (at_ms > world->now_ms)
-        world->now_ms = at_ms;
+    sim_pass(world, at_ms - world->now_ms);
+}
+
+static int64_t world_now_ms(void *user)
+{
+    struct sim_world *world = user;
+    if (!world->is_calm && world->mood.clock_creeps > 0 && sim_happens(&world->chance, world->mood.clock_creeps))
+        sim_pass(world, 1);
+    note_time(world);
+    return world->now_ms;
+}
+
+/* The store's clock stands still while it commits, so that the model knows the time of the commit. */
+static int64_t base_now_ms(void *user)
+{
+    struct sim_world *world = user;
+    return world->commit_ms != 0 ? world->commit_ms : world_now_ms(world);
+}
+
+static int64_t world_monotonic_ms(void *user)
+{
+    return ((struct sim_world *)user)->model.monotonic_ms;
+}
+
+/* The same clocks, as a process sees them. */
+static int64_t process_now_ms(void *user)
+{
+    return world_now_ms(((struct sim_process *)user)->world);
+}
+
+static int64_t process_monotonic_ms(void *user)
+{
+    struct sim_process *process = user;
+    process->looked_at_ms = process->world->model.monotonic_ms;
+    return process->looked_at_ms;
+}
+
+static bool runner_lives(void *user, int64_t owner)
+{
+    const struct sim_world *world = user;
+    for (int i = 0; i < world->process_count * SIM_RUNNERS_MAX; i++) {
+        const struct sim_process *process = &world->processes[i / SIM_RUNNERS_MAX];
+        const struct sim_runner *runner = &process->runners[i % SIM_RUNNERS_MAX];
+        if (i % SIM_RUNNERS_MAX < process->runner_count && runner->runner != NULL && runner->owner == owner)
+            return runner->runner->announced;
+    }
+    return false;
 }
 
 static void fill_by_chance(void *user, void *bytes, size_t size)
@@ -49,12 +91,27 @@ static void fill_by_chance(void *user, void *bytes, size_t size)
 struct sim_process *sim_process_choose(struct sim_world *world)
 {
     struct sim_process *process = &world->processes[sim_below(&world->chance, world->process_count)];
-    return process->is_dead || process->is_draining ? NULL : process;
+    return process->is_dead || process->is_draining || process->is_stopped ? NULL : process;
+}
+
+/* An answer may come of it, as of a commit. */
+static bool do_chore(struct sim_process *process)
+{
+    struct sim_world *world = process->ports[0]->world;
+    world->answering++;
+    bool any = pw_commit_do_chore(process->engine->commit);
+    world->answering--;
+    return any;
+}
+
+bool sim_process_serve(struct sim_process *process)
+{
+    return pw_commit_lead(process->engine->commit) || do_chore(process);
 }
 
 void sim_process_commit(struct sim_process *process)
 {
-    while (pw_commit_lead(process->engine->commit))
+    while (sim_process_serve(process))
         continue;
 }
 
@@ -76,6 +133,7 @@ static void open_runners(struct sim_world *world, struct sim_process *process)
         options.lease_ms = world->mood.lease_ms;
         options.always_replay = world->mood.always_replay;
         options.cache_bytes = world->mood.no_cache ? -1 : 0;
+        options.tick_alone = world->mood.tick_alone;
         if (pawl_runner_open(process->engine, &options, &runner->runner, &error) != PAWL_OK)
             sim_give_up("no runner: %s", error.text);
         runner->owner = runner->runner->owner;
@@ -170,9 +228,11 @@ static void act_tick(struct sim_world *world)
     struct sim_runner *runner = &process->runners[sim_below(&world->chance, process->runner_count)];
     int64_t max_instances = 1 + sim_below(&world->chance, 3);
     int64_t max_steps = sim_below(&world->chance, 4) == 0 ? 1 + sim_below(&world->chance, 3) : 0;
-    if (process->is_loose && !process->is_dead)
+    if (process->is_dead || process->is_stopped)
+        return;
+    if (process->is_loose)
         sim_loose_act(world, process, runner);
-    else if (!runner->is_busy && !process->is_dead)
+    else if (!runner->is_busy)
         sim_tick(world, process, runner, max_instances, max_steps, NULL);
 }
 
@@ -181,7 +241,7 @@ static void act_renew(struct sim_world *world)
     struct sim_process *process = &world->processes[sim_below(&world->chance, world->process_count)];
     struct sim_runner *runner = &process->runners[sim_below(&world->chance, process->runner_count)];
     uint64_t faults = world->faults;
-    if (process->is_dead)
+    if (process->is_dead || process->is_stopped)
         return;
     process->on_stack++;
     pawl_status status = pawl_runner_renew(runner->runner, NULL);
@@ -247,20 +307,33 @@ static void stop_holder_of_job(struct sim_world *world)
 /* Somebody sets the clock right that was wrong, or wrong that was right. */
 static void set_back(struct sim_world *world)
 {
-    sim_model_set_back(&world->model, world->now_ms);
+    world->model.was_set_back = true;
     world->now_ms -= sim_between(&world->chance, 1, 100000);
     world->counts->set_back++;
     sim_trace("%lld the clock is set back", (long long)world->now_ms);
 }
 
+static void jump(struct sim_world *world)
+{
+    bool is_back = sim_below(&world->chance, 2) == 0;
+    world->model.was_set_back |= is_back;
+    world->now_ms += is_back ? -HOUR_MS : HOUR_MS;
+    world->counts->jumped++;
+    sim_trace("%lld wall time has jumped", (long long)world->now_ms);
+}
+
 static void act_wait(struct sim_world *world)
 {
     struct sim_chance *chance = &world->chance;
+    if (world->mood.jumps > 0 && sim_happens(chance, world->mood.jumps)) {
+        jump(world);
+        return;
+    }
     if (world->mood.sets_back > 0 && sim_happens(chance, world->mood.sets_back)) {
         set_back(world);
         return;
     }
-    int64_t next_ms = sim_model_next_due(&world->model);
+    int64_t next_ms = sim_model_next_due(&world->model, world->now_ms);
     int64_t to_ms = world->now_ms;
     switch (sim_below(chance, 6)) {
     case 0:
@@ -397,6 +470,53 @@ void sim_interlude_long(struct sim_world *world)
     interlude(world, 8);
 }
 
+/* A part of a lease: it is only slow.  About a lease: it may lose it, or just not.  Some of them: others finish meanwhile. */
+static int64_t choose_stop_ms(struct sim_world *world)
+{
+    int64_t lease_ms = world->mood.lease_ms;
+    switch (sim_below(&world->chance, 4)) {
+    case 0:
+        return sim_between(&world->chance, 1, lease_ms / 2);
+    case 1:
+        return lease_ms * 2 / 3 + sim_between(&world->chance, -1, 1);
+    case 2:
+        return lease_ms + sim_between(&world->chance, -1, 1);
+    default:
+        return lease_ms * sim_between(&world->chance, 2, 4);
+    }
+}
+
+/* A plant: its turns take their leases to be longer than they are. */
+static void lengthen_leases(struct sim_process *process, int64_t by_ms)
+{
+    for (int i = 0; i < process->runner_count; i++) {
+        for (pawl_turn *turn = process->runners[i].runner->held; turn != NULL; turn = turn->held_next) {
+            turn->leased_at_ms += by_ms;
+            turn->leased_until_ms += by_ms;
+        }
+    }
+}
+
+void sim_process_stop(struct sim_world *world, struct sim_process *process)
+{
+    if (world->mood.stops == 0 || process->is_stopped || process->is_dead || !sim_may_interlude(world) ||
+        !sim_happens(&world->chance, world->mood.stops))
+        return;
+    int64_t began_ms = world->model.monotonic_ms, until_ms = began_ms + choose_stop_ms(world);
+    sim_trace("%lld process %d is stopped", (long long)world->now_ms, (int)(process - world->processes));
+    process->is_stopped = true;
+    for (int i = 4; i > 0; i--) {
+        sim_pass(world, (until_ms - world->model.monotonic_ms) / i);
+        interlude(world, 2 + sim_below(&world->chance, 3));
+    }
+    sim_pass(world, until_ms - world->model.monotonic_ms);
+    process->is_stopped = false;
+    if (world->plant.kind == SIM_PLANT_UNSEEN_STOP)
+        lengthen_leases(process, world->model.monotonic_ms - began_ms);
+    world->counts->stopped++;
+    sim_trace("%lld process %d goes on", (long long)world->now_ms, (int)(process - world->processes));
+}
+
 /* ---- From the seed to the end ------------------------------------------------------------------------------------------ */
 
 static int some(struct sim_chance *chance, int usual)
@@ -461,6 +581,9 @@ static void make_world(struct sim_world *world, uint64_t seed)
     world->mood.gives_up = of_some_worlds(seed, 1, 40);
     world->mood.sets_back = of_some_worlds(seed, 2, 100);
     world->mood.looks_around = of_some_worlds(seed, 3, 100);
+    world->mood.jumps = of_some_worlds(seed, 6, 100);
+    world->mood.stops = of_some_worlds(seed, 7, 30);
+    world->mood.tick_alone = of_some_worlds(seed, 8, 1) != 0;
     world->has_others = sim_mix(seed + 4) % 2 == 0;
     world->has_repairs = sim_mix(seed + 5) % 3 == 0;
     world->mood.body_fails_for_good += world->has_repairs ? 150 : 0;
@@ -478,7 +601,8 @@ static void make_world(struct sim_world *world, uint64_t seed)
         struct sim_process *process = &world->processes[i];
         process->runner_count = 1 + sim_below(&world->chance, SIM_RUNNERS_MAX);
         process->is_loose = sim_below(&world->chance, 2) == 0;
-        process->is_dead = false;
+        process->is_dead = process->is_stopped = false;
+        process->looked_at_ms = 0;
         process->on_stack = 0;
         process->engine = process->engines[world->model.has_hooks];
         open_process(world, process);
@@ -487,7 +611,7 @@ static void make_world(struct sim_world *world, uint64_t seed)
 
 static void check_next_wake(struct sim_world *world)
 {
-    int64_t next_ms = 0, expected_ms = sim_model_next_due(&world->model);
+    int64_t next_ms = 0, expected_ms = sim_model_next_due(&world->model, world->now_ms);
     pawl_status status = pawl_runner_next_wake_at(world->processes[0].runners[0].runner, &next_ms, NULL);
     SIM_CHECK(SIM_RULE_NEXT_WAKE, status == PAWL_OK && next_ms == expected_ms, "%s, %lld instead of %lld",
               pawl_status_name(status), (long long)next_ms, (long long)expected_ms);
@@ -499,7 +623,7 @@ static void check_next_of_share(struct sim_world *world, const struct sim_proces
     for (int i = 0; i < process->runner_count && process->is_loose && world->mood.looks_around > 0; i++) {
         pawl_runner *runner = process->runners[i].runner;
         const struct pw_share share = { .owned = runner->view.owned, .grace_ms = PW_SHARD_GRACE_MS };
-        int64_t next_ms = 0, expected_ms = sim_model_next_of_share(&world->model, &share);
+        int64_t next_ms = 0, expected_ms = sim_model_next_of_share(&world->model, &share, world->now_ms);
         pawl_status status = pw_runner_next_due(runner, PW_EVER, &next_ms, NULL);
         SIM_CHECK(SIM_RULE_NEXT_WAKE, status == PAWL_OK && next_ms == expected_ms,
                   "its share: %s, %lld instead of %lld", pawl_status_name(status), (long long)next_ms,
@@ -542,8 +666,8 @@ static void run_to_end(struct sim_world *world)
         sim_client_resume_all(world);
     for (int ticks = 0;; ticks++) {
         struct sim_process *process = &world->processes[ticks % world->process_count];
-        int64_t next_ms = sim_model_next_due(&world->model), processed = 0;
-        unsigned long long bodies = (unsigned long long)world->counts->bodies;
+        int64_t next_ms = sim_model_next_due(&world->model, world->now_ms), processed = 0;
+        uint64_t recorded = world->applied_of_turns;
         check_next_wake(world);
         check_next_of_share(world, process);
         bool is_idle = next_ms > world->now_ms + LONG_MS; /* for who waits for a child looks after it once a year */
@@ -558,8 +682,8 @@ static void run_to_end(struct sim_world *world)
         else
             sim_tick(world, process, &process->runners[0], 1, 0, &processed);
         /* A run that was handed over as it was made is not counted as processed, and may make another at the same time. */
-        bool moved = processed > 0 || (unsigned long long)world->counts->bodies != bodies;
-        bool is_left = !moved && sim_model_next_due(&world->model) == next_ms;
+        bool moved = processed > 0 || world->applied_of_turns != recorded;
+        bool is_left = !moved && sim_model_next_due(&world->model, world->now_ms) == next_ms;
         bool may_be_left = process->is_loose && world->mood.looks_around > 0 && !is_late;
         SIM_CHECK(SIM_RULE_LIVENESS, !is_left || may_be_left, "something is due, and nobody takes it");
         is_late = is_left;
@@ -630,7 +754,10 @@ static void open_engine(struct sim_world *world, const struct pawl_options *opti
     port->world = world;
     port->process = position;
     process->ports[has_hooks] = port;
-    if (pw_engine_open(options, sim_port_wrap, port, &process->engines[has_hooks], &error) != PAWL_OK)
+    struct pawl_options own = *options;
+    own.clock = (struct pawl_clock){ .now_ms = process_now_ms, .monotonic_ms = process_monotonic_ms, .user = process };
+    process->world = world;
+    if (pw_engine_open(&own, sim_port_wrap, port, &process->engines[has_hooks], &error) != PAWL_OK)
         sim_give_up("no engine: %s", error.text);
     define_workflows(world, process->engines[has_hooks]);
     if (has_hooks)
@@ -642,10 +769,12 @@ void sim_world_open(struct sim_world *world, struct sim_counts *counts)
     struct pawl_error error = { PAWL_OK, "" };
     struct pawl_options options = PAWL_OPTIONS_INIT;
     options.store_url = "sqlite::memory:";
-    options.clock = (struct pawl_clock){ world_now_ms, world };
+    options.clock = (struct pawl_clock){ .now_ms = base_now_ms, .monotonic_ms = world_monotonic_ms, .user = world };
     options.random = (struct pawl_random){ fill_by_chance, world };
     world->counts = counts;
     world->model.transitions = counts->transitions;
+    world->model.world = world;
+    world->model.lives = runner_lives;
     world->now_ms = BEGINNING_MS;
     if (pw_store_open(options.store_url, options.clock, &world->base, &error) != PAWL_OK)
         sim_give_up("no store: %s", error.text);

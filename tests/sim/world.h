@@ -22,13 +22,16 @@ struct sim_mood {
     int interlude;                                                     /* of bodies, and of reads by clients */
     int body_fails, body_fails_for_good, body_is_late, body_crashes;
     int clock_creeps; /* of readings */
-    int sets_back;    /* of waits: the clock */
+    int sets_back;    /* of waits: wall time, by up to 100 seconds */
+    int jumps;        /* of waits: wall time, by an hour, forward or back */
+    int stops;        /* of a process, at the store's calls of its runners, and just before a body begins */
     int yields;       /* of waits for a commit */
     int gives_up;     /* of passes, before anything is asked for: as a binding without memory does */
     int hook_fails, hook_refuses, hook_crashes; /* of attempts to deliver */
     int looks_around; /* of what loose runners do; 0: they do not know of each other, and share nothing */
     int64_t lease_ms;
     bool always_replay, no_cache;
+    bool tick_alone; /* of runners that tick */
 };
 
 struct sim_runner {
@@ -48,6 +51,9 @@ struct sim_process {
     int runner_count;
     bool is_loose; /* its runners are as started ones, see loose.c; otherwise they tick */
     bool is_dead;
+    bool is_stopped;      /* for some time: nothing of it runs, and it does not know */
+    int64_t looked_at_ms; /* when it last looked at the monotonic clock, by that clock */
+    struct sim_world *world;
     int on_stack; /* calls into its engine that have not returned */
 };
 
@@ -57,7 +63,7 @@ struct sim_process {
     COUNT(seeds) COUNT(actions) COUNT(turns) COUNT(commits) COUNT(units) COUNT(bodies) COUNT(crashes) COUNT(errors)     \
     COUNT(ambiguous) COUNT(lost) COUNT(refused) COUNT(expired) COUNT(calls) COUNT(complete) COUNT(errored)             \
     COUNT(terminated) COUNT(restarts) COUNT(paused) COUNT(requests) COUNT(waits) COUNT(told) COUNT(reconnects)         \
-    COUNT(deliveries) COUNT(attempts) COUNT(undelivered) COUNT(set_back)
+    COUNT(deliveries) COUNT(attempts) COUNT(undelivered) COUNT(set_back) COUNT(jumped) COUNT(stopped) COUNT(late)
 /* clang-format on */
 struct sim_counts {
 #define SIM_COUNT_FIELD(name) uint64_t name;
@@ -87,7 +93,8 @@ struct sim_answer {
 struct sim_world {
     struct sim_chance chance;  /* of everything that happens */
     struct sim_chance engines; /* what the engines draw themselves */
-    int64_t now_ms, start_ms;
+    int64_t now_ms, start_ms;  /* wall time; the monotonic clock is the model's */
+    int64_t commit_ms;         /* the time of the commit under way; 0: none is */
     struct sim_mood mood;
     struct sim_program programs[SIM_PROGRAMS_MAX];
     struct sim_model model;
@@ -99,6 +106,7 @@ struct sim_world {
     bool is_calm; /* no more faults, no more interludes */
     enum sim_context context;
     uint64_t interludes, faults, applied; /* so far */
+    uint64_t applied_of_turns;            /* of these, what turns recorded */
     uint64_t applied_at_interlude;        /* when the last one ended */
     bool has_others;  /* its programs call workers, make children, wait for deferreds, and undo what they did */
     bool has_repairs; /* some of them wait for repair when their work failed */
@@ -122,8 +130,9 @@ void sim_world_run(struct sim_world *world, uint64_t seed);
 
 /* ---- Between the parts --------------------------------------------------------------------------------------------- */
 
-/* Time never goes back. */
+/* Time passes, up to this wall time; it never goes back. */
 void sim_clock_to(struct sim_world *world, int64_t at_ms);
+void sim_pass(struct sim_world *world, int64_t ms);
 /* By chance, others go on before the caller does. */
 void sim_interlude(struct sim_world *world);
 /* May others come in here at all? */
@@ -135,11 +144,15 @@ void sim_tick(struct sim_world *world, struct sim_process *process, struct sim_r
 /* Something of the process has come back; if it is dead and this was the last, it rises again. */
 void sim_process_left(struct sim_world *world, struct sim_process *process);
 void sim_process_crash(struct sim_world *world, struct sim_process *process);
+/* By chance, it is stopped (SIGSTOP), for a part of a lease or for some of them.  Others go on, and it does not know. */
+void sim_process_stop(struct sim_world *world, struct sim_process *process);
 struct sim_process *sim_process_of(struct sim_world *world, const pawl_engine *engine);
 /* By chance; NULL when it is dead, or about to stop. */
 struct sim_process *sim_process_choose(struct sim_world *world);
 /* All that is queued in its committer is answered. */
 void sim_process_commit(struct sim_process *process);
+/* What the threads that a started runner lends would do next: one batch, or one chore.  False: there is none. */
+bool sim_process_serve(struct sim_process *process);
 
 /* loose.c: some of what the threads of a started runner do. */
 void sim_loose_open(struct sim_world *world, struct sim_process *process, struct sim_runner *runner);
