@@ -10,9 +10,10 @@ BUILD_PACKAGES = gcc libc6-dev cmake ninja-build pkg-config libsqlite3-dev libja
 TEST_PACKAGES = $(BUILD_PACKAGES) g++ clang clang-format libclang-rt-14-dev libcmocka-dev valgrind binutils python3 \
 	sqlite3 spin zlib1g-dev curl jq openssl postgresql-15 faketime pgbouncer
 BENCH_PACKAGES = wrk postgresql-15
+SOAK_PACKAGES = python3 postgresql-15 util-linux mount
 RELEASE = build/release
 
-.PHONY: help build run demo test bench fuzz sim install format clean asan tsan clang valgrind coverage
+.PHONY: help build run demo test bench fuzz sim soak install format clean asan tsan clang valgrind coverage
 
 build: ## build the library, the examples and the benchmarks (the default)
 	@tools/install-packages $(BUILD_PACKAGES)
@@ -43,6 +44,10 @@ fuzz: ## fuzz every target of tests/fuzz for SECONDS (60): make fuzz SECONDS=600
 sim: ## run the simulation with SEEDS (20000) seeds: make sim SEEDS=1000000
 	@tools/install-packages $(TEST_PACKAGES)
 	@tools/sim "$(or $(SEEDS),20000)"
+
+soak: build ## run mixed load with kills, stops, full disks and hostile clients for MINUTES (10): make soak MINUTES=60
+	@tools/install-packages $(SOAK_PACKAGES)
+	@tools/soak $(RELEASE) "$(or $(MINUTES),10)"
 
 install: build ## install into PREFIX (/usr/local), honouring DESTDIR
 	@cmake --install $(RELEASE) --prefix $(PREFIX)
