@@ -55,7 +55,8 @@ struct pw_core_run {
     bool wants_lock;  /* the instance row, locked */
     bool wants_facts; /* workflow, id, link, created_at */
     bool wants_params;
-    bool is_told; /* by an answer: if it has a task, that task must be locked */
+    bool is_told;   /* by an answer: if it has a task, that task must be locked */
+    bool is_loaded; /* set by a store that loads runs one by one */
 
     /* The task. */
     bool has_task;   /* there is one, and it is locked or was made in this batch */
@@ -64,11 +65,13 @@ struct pw_core_run {
     bool is_changed; /* the store's row differs from this one */
     int64_t run;     /* the task's */
     struct pw_task task;
+    bool holder_lives; /* the store knows that the holder lives, although the lease has ended by the clock */
 
     /* The instance. */
     bool is_known;        /* instance_run and workflow are loaded */
     int64_t instance_run; /* the instance's */
     struct pw_text workflow, id, params;
+    size_t params_bytes; /* loaded only for claims with bytes_max */
     int64_t created_at_ms;
     struct pw_link link;                                        /* loaded for those that may be reached */
     enum { PW_CORE_SAME, PW_CORE_NEW, PW_CORE_CHANGED } change; /* NEW, CHANGED: the rest is to be written */
@@ -149,6 +152,9 @@ struct pw_frame {
     pawl_status (*find)(struct pw_core *core, struct pw_op *op);
     /* Runs the user's SQL or MUTATE.  May also refuse the unit. */
     pawl_status (*run_users_code)(struct pw_core *core, struct pw_op *op);
+    /* Loads and locks the run's task and facts, with the params if nobody has claimed the run before, unless it is loaded
+     * already.  Only for stores that use pw_core_claim(). */
+    pawl_status (*load_claimable)(struct pw_core *core, struct pw_core_run *run, bool with_size);
 };
 
 /* ---- A batch ------------------------------------------------------------------------------------------------------- */
@@ -235,6 +241,23 @@ static inline int64_t pw_time_or_now(const struct pw_core *core, int64_t at_ms)
 
 /* Does this owner hold the task at this fence, as far as the batch can see? */
 bool pw_core_is_held(const struct pw_core_run *run, struct pw_fence at, int64_t owner);
+
+/* ---- For stores that find tasks and let the core take them --------------------------------------------------------------- */
+
+/* A task that a store has found for a CLAIM: it is due since then, or its lease has ended then. */
+struct pw_core_due {
+    int64_t instance, since_ms;
+};
+
+/* Gives tasks that were found (struct pw_core_due) to the owner of the claim, those that are due longest first, until `claims`
+ * (struct pw_claim) has max rows or the claim's bytes are reached.  A task that is not claimable after all is passed over (R8),
+ * and so is one that the share leaves out. */
+pawl_status pw_core_claim(struct pw_core *core, struct pw_op_claim *op, struct pw_rows *dues, size_t max,
+                          struct pw_rows *claims);
+/* The lease has ended and a pause was requested: the run is paused. */
+pawl_status pw_core_pause_expired(struct pw_core *core, struct pw_core_run *run);
+/* The holder is dead: the lease ends now. */
+pawl_status pw_core_reap(struct pw_core *core, struct pw_core_run *run);
 
 /* ---- For stores whose finds change tasks: what became of them, for the units that come after ---------------------------- */
 

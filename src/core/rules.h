@@ -17,8 +17,10 @@ void pw_rule_end_run(struct pw_core *core, struct pw_core_run *run, enum pw_outc
 pawl_status pw_rule_fence(struct pw_core *core, struct pw_op_fence *op);
 pawl_status pw_rule_park(struct pw_core *core, struct pw_op_park *op);
 pawl_status pw_rule_pause(struct pw_core *core, const struct pw_op_pause *op);
-pawl_status pw_rule_hold(struct pw_core *core, struct pw_op_hold *op);
 pawl_status pw_rule_renew(struct pw_core *core, struct pw_op_renew *op);
+
+/* rules_claim.c */
+pawl_status pw_rule_hold(struct pw_core *core, struct pw_op_hold *op);
 
 /* rules_run.c */
 pawl_status pw_rule_create(struct pw_core *core, struct pw_op_create *op);

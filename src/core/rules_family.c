@@ -33,7 +33,7 @@ static bool demand_now(const struct pw_core *core, struct pw_core_run *run, enum
 {
     struct pw_task *task = &run->task;
     demand(core, run, least);
-    if (task->processing && task->locked_until_ms > core->now_ms)
+    if (task->processing && (task->locked_until_ms > core->now_ms || run->holder_lives))
         return false;
     task->status = PW_TASK_ACTIVE;
     task->kind = PW_TASK_RESUME;

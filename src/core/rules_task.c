@@ -1,4 +1,4 @@
-/* rules_task.c - a task changes hands: fence, park, pause, hold, renew (R2, R4, R5, R6). */
+/* rules_task.c - what becomes of a task that somebody holds: fence, park, pause, renew (R2, R4, R5, R6). */
 #include "core/rules.h"
 
 pawl_status pw_rule_fence(struct pw_core *core, struct pw_op_fence *op)
@@ -63,45 +63,6 @@ pawl_status pw_rule_pause(struct pw_core *core, const struct pw_op_pause *op)
         return pw_rule_no_memory(core);
     run->task.pause_requested = op->requested;
     run->task.updated_at_ms = pw_run_time(core, run);
-    pw_rule_changed(run);
-    return PAWL_OK;
-}
-
-static bool copy_claim(struct pw_arena *arena, const struct pw_core_run *run, struct pw_claim *claim)
-{
-    claim->fence = (struct pw_fence){ run->key, run->run, run->task.epoch + 1 };
-    claim->kind = run->task.kind;
-    claim->demand = run->task.demand;
-    claim->event_seq = run->task.event_seq;
-    claim->taken_over = run->task.processing;
-    claim->is_first = run->task.started_at_ms == 0;
-    claim->has_instance = claim->is_first; /* later turns have more to read anyhow, and params can be large */
-    claim->created_at_ms = run->created_at_ms;
-    claim->link = run->link;
-    struct pw_text none = { NULL, 0 };
-    return pw_arena_text(arena, run->workflow, &claim->workflow) && pw_arena_text(arena, run->id, &claim->id) &&
-           pw_arena_text(arena, claim->is_first ? run->params : none, &claim->params);
-}
-
-pawl_status pw_rule_hold(struct pw_core *core, struct pw_op_hold *op)
-{
-    struct pw_core_run *run = pw_find_task(core, op->instance);
-    if (run == NULL || run->id.data == NULL)
-        return pw_rule_moved(core);
-    if (!copy_claim(&core->unit->arena, run, &op->claim) || !PW_SAVE(core, run))
-        return pw_rule_no_memory(core);
-    struct pw_task *task = &run->task;
-    task->status = PW_TASK_ACTIVE;
-    if (task->kind == PW_TASK_REPAIR)
-        task->kind = PW_TASK_RESUME;
-    task->processing = true;
-    task->epoch++;
-    task->owner = op->owner;
-    task->locked_until_ms = core->now_ms + op->lease_ms;
-    task->pause_requested = false;
-    task->updated_at_ms = op->claim.updated_at_ms = pw_run_time(core, run);
-    if (task->started_at_ms == 0)
-        task->started_at_ms = task->updated_at_ms;
     pw_rule_changed(run);
     return PAWL_OK;
 }

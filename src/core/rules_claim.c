@@ -1,0 +1,144 @@
+/* rules_claim.c - a task is given to a holder: hold and claim; and leases that have ended (R2, R5, R8). */
+#include <stdlib.h>
+
+#include "core/rules.h"
+
+/* ---- Taking ---------------------------------------------------------------------------------------------------------- */
+
+static bool copy_claim(struct pw_arena *arena, const struct pw_core_run *run, struct pw_claim *claim)
+{
+    claim->fence = (struct pw_fence){ run->key, run->run, run->task.epoch + 1 };
+    claim->kind = run->task.kind;
+    claim->demand = run->task.demand;
+    claim->event_seq = run->task.event_seq;
+    claim->taken_over = run->task.processing;
+    claim->is_first = run->task.started_at_ms == 0;
+    claim->has_instance = claim->is_first; /* later turns have more to read anyhow, and params can be large */
+    claim->created_at_ms = run->created_at_ms;
+    claim->link = run->link;
+    struct pw_text none = { NULL, 0 };
+    return pw_arena_text(arena, run->workflow, &claim->workflow) && pw_arena_text(arena, run->id, &claim->id) &&
+           pw_arena_text(arena, claim->is_first ? run->params : none, &claim->params);
+}
+
+/* The task is active and held from now on. */
+static pawl_status take(struct pw_core *core, struct pw_core_run *run, int64_t owner, int64_t lease_ms,
+                        struct pw_claim *claim)
+{
+    if (!copy_claim(&core->unit->arena, run, claim) || !PW_SAVE(core, run))
+        return pw_rule_no_memory(core);
+    struct pw_task *task = &run->task;
+    task->status = PW_TASK_ACTIVE;
+    task->processing = true;
+    task->epoch++;
+    task->owner = owner;
+    task->locked_until_ms = core->now_ms + lease_ms;
+    task->updated_at_ms = claim->updated_at_ms = pw_run_time(core, run);
+    if (task->started_at_ms == 0)
+        task->started_at_ms = task->updated_at_ms;
+    return PAWL_OK;
+}
+
+pawl_status pw_rule_hold(struct pw_core *core, struct pw_op_hold *op)
+{
+    struct pw_core_run *run = pw_find_task(core, op->instance);
+    if (run == NULL || run->id.data == NULL)
+        return pw_rule_moved(core);
+    pawl_status status = take(core, run, op->owner, op->lease_ms, &op->claim);
+    if (status != PAWL_OK)
+        return status;
+    if (run->task.kind == PW_TASK_REPAIR)
+        run->task.kind = PW_TASK_RESUME;
+    run->task.pause_requested = false;
+    pw_rule_changed(run);
+    return PAWL_OK;
+}
+
+/* ---- Claiming -------------------------------------------------------------------------------------------------------- */
+
+static int compare_dues(const void *left, const void *right)
+{
+    const struct pw_core_due *first = left, *second = right;
+    if (first->since_ms != second->since_ms)
+        return first->since_ms < second->since_ms ? -1 : 1;
+    return (first->instance > second->instance) - (first->instance < second->instance);
+}
+
+static bool is_claimable(const struct pw_core *core, const struct pw_core_run *run)
+{
+    const struct pw_task *task = &run->task;
+    if (task->processing)
+        return task->locked_until_ms <= core->now_ms && !task->pause_requested;
+    return task->status != PW_TASK_PAUSED && task->due_at_ms <= core->now_ms;
+}
+
+static bool is_full(const struct pw_op_claim *op, size_t max, const struct pw_rows *claims)
+{
+    return claims->count >= max || (op->bytes_max != 0 && op->bytes >= op->bytes_max);
+}
+
+static pawl_status claim_one(struct pw_core *core, struct pw_op_claim *op, int64_t instance, struct pw_rows *claims)
+{
+    struct pw_core_run *run = pw_want_run(core, instance);
+    if (run == NULL)
+        return pw_rule_no_memory(core);
+    pawl_status status = core->frame->load_claimable(core, run, op->bytes_max != 0);
+    if (status != PAWL_OK || !run->has_task || !is_claimable(core, run))
+        return status;
+    struct pw_claim claim = { .taken_over = false }, *place;
+    status = take(core, run, op->owner, op->lease_ms, &claim);
+    if (status != PAWL_OK)
+        return status;
+    pw_rule_changed(run);
+    if (run->id.data == NULL)
+        return PAWL_OK; /* a task without an instance: the lease keeps it out of the way, and nobody gets it */
+    if ((place = pw_rows_add(claims)) == NULL)
+        return pw_rule_no_memory(core);
+    *place = claim;
+    op->bytes += op->bytes_max != 0 ? run->params_bytes : 0;
+    return PAWL_OK;
+}
+
+pawl_status pw_core_claim(struct pw_core *core, struct pw_op_claim *op, struct pw_rows *dues, size_t max,
+                          struct pw_rows *claims)
+{
+    const struct pw_core_due *due = dues->rows;
+    pawl_status status = PAWL_OK;
+    if (!pw_owner_is_outside(op->owner))
+        core->leaseholder = op->owner;
+    if (dues->count > 1)
+        qsort(dues->rows, dues->count, dues->row_size, compare_dues);
+    for (size_t i = 0; i < dues->count && !is_full(op, max, claims) && status == PAWL_OK; i++)
+        if (!pw_share_excepts(&op->share, due[i].instance))
+            status = claim_one(core, op, due[i].instance, claims);
+    return status;
+}
+
+/* ---- Leases that have ended ---------------------------------------------------------------------------------------------- */
+
+pawl_status pw_core_pause_expired(struct pw_core *core, struct pw_core_run *run)
+{
+    struct pw_task *task = &run->task;
+    if (!run->has_task || !task->processing || task->locked_until_ms > core->now_ms || !task->pause_requested)
+        return PAWL_OK; /* R8 */
+    if (!PW_SAVE(core, run))
+        return pw_rule_no_memory(core);
+    task->status = PW_TASK_PAUSED;
+    task->processing = task->pause_requested = false;
+    task->epoch++;
+    task->owner = task->locked_until_ms = 0;
+    task->updated_at_ms = pw_run_time(core, run);
+    pw_rule_changed(run);
+    return PAWL_OK;
+}
+
+pawl_status pw_core_reap(struct pw_core *core, struct pw_core_run *run)
+{
+    if (!run->has_task || !run->task.processing || run->task.locked_until_ms <= core->now_ms)
+        return PAWL_OK;
+    if (!PW_SAVE(core, run))
+        return pw_rule_no_memory(core);
+    run->task.locked_until_ms = core->now_ms;
+    pw_rule_changed(run);
+    return PAWL_OK;
+}
