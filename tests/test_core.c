@@ -2,113 +2,9 @@
  *
  * The table says what changes, field by field ("epoch:+1 due:now"); "same" is a row that stays as it is, and a word in capitals
  * is a refusal.  A field that is not named must not change. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-/* cmocka wants those before itself */
-#include <cmocka.h>
-
-#include "core/core.h"
-
-enum {
-    KEY = 7,
-    RUN = 3,
-    EPOCH = 5,
-    OWNER = 40,
-    OTHER = 41,
-    EVENTS = 2,
-    NOW_MS = 5000,
-    UNTIL_MS = 6000,
-    LEASE_MS = 900
-};
-enum { STARTED_MS = 1000, UPDATED_MS = 2000, DUE_MS = 3000, LATER_MS = 9000, CHILD = 8 };
-
-/* ---- States ------------------------------------------------------------------------------------------------------------ */
-
-enum state { ENDED, DUE, HELD, ASKED, WAITING, PAUSED, REPAIR, DEMANDED, STATES };
-
-static struct pw_task task_in(enum state state)
-{
-    struct pw_task task = { .epoch = EPOCH,
-                            .status = PW_TASK_ACTIVE,
-                            .kind = PW_TASK_RUN,
-                            .due_at_ms = DUE_MS,
-                            .started_at_ms = STARTED_MS,
-                            .updated_at_ms = UPDATED_MS,
-                            .event_seq = EVENTS };
-    if (state == HELD || state == ASKED || state == DEMANDED) {
-        task.processing = true;
-        task.owner = OWNER;
-        task.locked_until_ms = UNTIL_MS;
-    }
-    task.pause_requested = state == ASKED;
-    task.demand = state == DEMANDED ? PW_DEMAND_ROLLBACK : PW_DEMAND_NONE;
-    if (state == WAITING)
-        task.status = PW_TASK_WAITING;
-    if (state == PAUSED || state == REPAIR)
-        task.status = PW_TASK_PAUSED;
-    if (state == REPAIR)
-        task.kind = PW_TASK_REPAIR;
-    return task;
-}
-
-/* ---- The frame ---------------------------------------------------------------------------------------------------------- */
-
-static pawl_status write_nothing(struct pw_core *core)
-{
-    (void)core;
-    return PAWL_OK;
-}
-
-static pawl_status count_unread(struct pw_core *core, const struct pw_core_run *run, int64_t max, int64_t *out_count)
-{
-    (void)core, (void)run;
-    *out_count = max;
-    return PAWL_OK;
-}
-
-static pawl_status owe_nothing(struct pw_core *core, const struct pw_fence *at, int64_t owner, int64_t until_ms)
-{
-    (void)core, (void)at, (void)owner, (void)until_ms;
-    fail_msg("a row that is not locked by others is owed nothing");
-    return PAWL_OK;
-}
-
-static pawl_status find_nothing(struct pw_core *core, struct pw_op *op)
-{
-    (void)core, (void)op;
-    return PAWL_OK;
-}
-
-static const struct pw_frame frame = { .write = write_nothing,
-                                       .count_unread = count_unread,
-                                       .owe = owe_nothing,
-                                       .find = find_nothing,
-                                       .run_users_code = find_nothing };
-
-/* ---- Ops ------------------------------------------------------------------------------------------------------------------ */
+#include "core_fixture.h"
 
 static struct pw_lease lease;
-
-static struct pw_text text(const char *string)
-{
-    return pw_text_of(string);
-}
-
-static struct pw_fence fence_at(int64_t epoch)
-{
-    return (struct pw_fence){ KEY, RUN, epoch };
-}
-
-#define OP(kind_name, member, ...)                                                                                     \
-    (struct pw_op)                                                                                                     \
-    {                                                                                                                  \
-        .kind = PW_OP_##kind_name, .as.member = (struct pw_op_##member)                                                \
-        {                                                                                                              \
-            __VA_ARGS__                                                                                                \
-        }                                                                                                              \
-    }
 
 enum which {
     FENCE,
@@ -140,8 +36,27 @@ enum which {
     REACHED_JOB,
     RENEW,
     RENEW_FOR_ANOTHER,
+    CLAIM,
+    CLAIM_NOTHING,
+    REAP,
     OPS
 };
+
+static struct pw_op op_of_lease(enum which which)
+{
+    switch (which) {
+    case RENEW:
+    case RENEW_FOR_ANOTHER:
+        lease = (struct pw_lease){ .fence = fence_at(EPOCH) };
+        return OP(RENEW, renew, .owner = which == RENEW ? OWNER : OTHER, .lease_ms = LEASE_MS, .leases = &lease,
+                  .count = 1);
+    case CLAIM:
+    case CLAIM_NOTHING:
+        return OP(CLAIM, claim, .owner = OTHER, .lease_ms = LEASE_MS, .max = which == CLAIM ? 1 : 0);
+    default:
+        return OP(REAP, reap, .reaped = 0);
+    }
+}
 
 static struct pw_op op_of(enum which which)
 {
@@ -204,9 +119,10 @@ static struct pw_op op_of(enum which which)
         return OP(REACH, reach, .parent = CHILD, .run = 1, .demand = PW_DEMAND_TERMINATE);
     case RENEW:
     case RENEW_FOR_ANOTHER:
-        lease = (struct pw_lease){ .fence = fence_at(EPOCH) };
-        return OP(RENEW, renew, .owner = which == RENEW ? OWNER : OTHER, .lease_ms = LEASE_MS, .leases = &lease,
-                  .count = 1);
+    case CLAIM:
+    case CLAIM_NOTHING:
+    case REAP:
+        return op_of_lease(which);
     case OPS:
         break;
     }
@@ -293,23 +209,6 @@ static const char *refusal_name(enum pw_refusal refusal)
 
 /* ---- The table -------------------------------------------------------------------------------------------------------------- */
 
-static struct pw_core_run *add_run(struct pw_core *core, enum which which, enum state state)
-{
-    struct pw_core_run *run = pw_want_run(core, KEY);
-    struct pw_core_name *name = pw_want_name(core, text("w"), text("i"));
-    assert_true(run != NULL && name != NULL);
-    name->key = KEY;
-    run->is_known = true;
-    run->instance_run = run->run = RUN;
-    run->workflow = text("w");
-    run->id = text("i");
-    run->updated_at_ms = UPDATED_MS;
-    run->has_task = run->is_stored = state != ENDED;
-    run->task = task_in(state);
-    run->link = (struct pw_link){ CHILD, 1, which == REACHED_JOB ? PW_RELATION_JOB : PW_RELATION_ATTACHED };
-    return run;
-}
-
 static void play(enum which which, enum state state, struct words *words)
 {
     struct pawl_error error = { PAWL_OK, "" };
@@ -320,7 +219,7 @@ static void play(enum which which, enum state state, struct words *words)
     core.now_ms = NOW_MS;
     struct pw_op op = op_of(which);
     assert_true(pw_core_want(&core, &op));
-    struct pw_core_run *run = add_run(&core, which, state);
+    struct pw_core_run *run = add_run(&core, which == REACHED_JOB ? PW_RELATION_JOB : PW_RELATION_ATTACHED, state);
     struct pw_core_run before = *run;
     pw_core_begin_unit(&core, &unit);
     pawl_status status = pw_core_decide(&core, &op);
@@ -339,14 +238,14 @@ static void play(enum which which, enum state state, struct words *words)
     pw_core_clear(&core);
 }
 
-/* In the order of enum state: ENDED, DUE, HELD, ASKED, WAITING, PAUSED, REPAIR, DEMANDED. */
+/* In the order of enum state. */
 #define EVERYWHERE(words)                                                                                              \
     {                                                                                                                  \
-        words, words, words, words, words, words, words, words                                                         \
+        words, words, words, words, words, words, words, words, words, words                                           \
     }
 #define WITH_A_TASK(words)                                                                                             \
     {                                                                                                                  \
-        "MOVED", words, words, words, words, words, words, words                                                       \
+        "MOVED", words, words, words, words, words, words, words, words, words                                         \
     }
 
 /* clang-format off */
@@ -363,6 +262,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "same",
         [REPAIR] = "same",
         [DEMANDED] = "same",
+        [LAPSED] = "same",
+        [FORSAKEN] = "PAUSE_REQUESTED",
     },
     [FENCE_UNLESS_EVENTS] = WITH_A_TASK("NEW_EVENTS"),
     [FENCE_RENEWS] = {
@@ -374,6 +275,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "same",
         [REPAIR] = "same",
         [DEMANDED] = "until:lease",
+        [LAPSED] = "until:lease",
+        [FORSAKEN] = "until:lease",
     },
     [PARK_WAITING] = {
         [ENDED] = "MOVED",
@@ -384,6 +287,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "waiting retry epoch:+1 due:9000 updated:now",
         [REPAIR] = "waiting retry epoch:+1 due:9000 updated:now",
         [DEMANDED] = "waiting retry epoch:+1 free owner:0 until:0 due:9000 updated:now",
+        [LAPSED] = "waiting retry epoch:+1 free owner:0 until:0 due:9000 updated:now",
+        [FORSAKEN] = "paused retry epoch:+1 free owner:0 until:0 due:9000 unasked updated:now",
     },
     [PARK_UNSEEN] = {
         [ENDED] = "MOVED",
@@ -394,6 +299,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "waiting wake epoch:+1 due:now updated:now",
         [REPAIR] = "waiting wake epoch:+1 due:now updated:now",
         [DEMANDED] = "waiting wake epoch:+1 free owner:0 until:0 due:now updated:now",
+        [LAPSED] = "waiting wake epoch:+1 free owner:0 until:0 due:now updated:now",
+        [FORSAKEN] = "paused wake epoch:+1 free owner:0 until:0 due:now unasked updated:now",
     },
     [PARK_PAUSED] = {
         [ENDED] = "MOVED",
@@ -404,6 +311,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "resume epoch:+1 updated:now",
         [REPAIR] = "resume epoch:+1 updated:now",
         [DEMANDED] = "paused resume epoch:+1 free owner:0 until:0 updated:now",
+        [LAPSED] = "paused resume epoch:+1 free owner:0 until:0 updated:now",
+        [FORSAKEN] = "paused resume epoch:+1 free owner:0 until:0 unasked updated:now",
     },
     [PARK_REPAIR] = {
         [ENDED] = "MOVED",
@@ -414,6 +323,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "repair epoch:+1 updated:now",
         [REPAIR] = "epoch:+1 updated:now",
         [DEMANDED] = "resume epoch:+1 free owner:0 until:0 due:now updated:now",
+        [LAPSED] = "paused repair epoch:+1 free owner:0 until:0 updated:now",
+        [FORSAKEN] = "paused repair epoch:+1 free owner:0 until:0 unasked updated:now",
     },
     [PARK_IF_REQUESTED] = {
         [ENDED] = "MOVED",
@@ -424,6 +335,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "active resume epoch:+1 due:now updated:now",
         [REPAIR] = "active resume epoch:+1 due:now updated:now",
         [DEMANDED] = "resume epoch:+1 free owner:0 until:0 due:now updated:now",
+        [LAPSED] = "resume epoch:+1 free owner:0 until:0 due:now updated:now",
+        [FORSAKEN] = "paused resume epoch:+1 free owner:0 until:0 unasked updated:now",
     },
     [HOLD] = {
         [ENDED] = "MOVED",
@@ -434,6 +347,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "active epoch:+1 held owner:41 until:lease updated:now",
         [REPAIR] = "active resume epoch:+1 held owner:41 until:lease updated:now",
         [DEMANDED] = "epoch:+1 owner:41 until:lease updated:now",
+        [LAPSED] = "epoch:+1 owner:41 until:lease updated:now",
+        [FORSAKEN] = "epoch:+1 owner:41 until:lease unasked updated:now",
     },
     [PAUSE_ASK] = {
         [ENDED] = "MOVED",
@@ -444,6 +359,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "asked updated:now",
         [REPAIR] = "asked updated:now",
         [DEMANDED] = "asked updated:now",
+        [LAPSED] = "asked updated:now",
+        [FORSAKEN] = "updated:now",
     },
     [PAUSE_TAKE_BACK] = {
         [ENDED] = "MOVED",
@@ -454,6 +371,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "updated:now",
         [REPAIR] = "updated:now",
         [DEMANDED] = "updated:now",
+        [LAPSED] = "updated:now",
+        [FORSAKEN] = "unasked updated:now",
     },
     [DEMAND_NONE] = WITH_A_TASK("events:+1 updated:now"),
     [DEMAND_INTERRUPT] = {
@@ -465,6 +384,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "demand:1 events:+1 updated:now",
         [REPAIR] = "demand:1 events:+1 updated:now",
         [DEMANDED] = "events:+1 updated:now",
+        [LAPSED] = "demand:1 events:+1 updated:now",
+        [FORSAKEN] = "unasked demand:1 events:+1 updated:now",
     },
     [EVENT] = WITH_A_TASK("events:+1 updated:now"),
     [EVENT_OF_OLD_RUN] = EVERYWHERE("MOVED"),
@@ -478,6 +399,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "events:+1 updated:now",
         [REPAIR] = "events:+1 updated:now",
         [DEMANDED] = "events:+1 updated:now",
+        [LAPSED] = "events:+1 updated:now",
+        [FORSAKEN] = "events:+1 updated:now",
     },
     [FINISH] = WITH_A_TASK("ends complete"),
     [END] = {
@@ -489,6 +412,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "ends terminated",
         [REPAIR] = "ends terminated",
         [DEMANDED] = "ends terminated",
+        [LAPSED] = "ends terminated",
+        [FORSAKEN] = "ends terminated",
     },
     [RESTART] = {
         [ENDED] = "run:+1 epoch:-5 due:now events:-2 started:0 updated:now",
@@ -499,6 +424,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "run:+1 active epoch:-5 due:now events:-2 started:0 updated:now",
         [REPAIR] = "run:+1 active run epoch:-5 due:now events:-2 started:0 updated:now",
         [DEMANDED] = "run:+1 epoch:-5 free owner:0 until:0 due:now demand:0 events:-2 started:0 updated:now",
+        [LAPSED] = "run:+1 epoch:-5 free owner:0 until:0 due:now events:-2 started:0 updated:now",
+        [FORSAKEN] = "run:+1 epoch:-5 free owner:0 until:0 due:now unasked events:-2 started:0 updated:now",
     },
     [RESTART_HELD] = {
         [ENDED] = "run:+1 epoch:-4 held owner:41 until:lease due:now events:-2 started:now updated:now",
@@ -509,6 +436,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "run:+1 active epoch:-4 held owner:41 until:lease due:now events:-2 started:now updated:now",
         [REPAIR] = "run:+1 active run epoch:-4 held owner:41 until:lease due:now events:-2 started:now updated:now",
         [DEMANDED] = "run:+1 epoch:-4 owner:41 until:lease due:now demand:0 events:-2 started:now updated:now",
+        [LAPSED] = "run:+1 epoch:-4 owner:41 until:lease due:now events:-2 started:now updated:now",
+        [FORSAKEN] = "run:+1 epoch:-4 owner:41 until:lease due:now unasked events:-2 started:now updated:now",
     },
     [RESTART_OF_OLD_RUN] = EVERYWHERE("MOVED"),
     [REACHED] = {
@@ -520,6 +449,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "active resume epoch:+1 due:now demand:3 events:+1 updated:now",
         [REPAIR] = "active resume epoch:+1 due:now demand:3 events:+1 updated:now",
         [DEMANDED] = "demand:3 events:+1 updated:now",
+        [LAPSED] = "resume epoch:+1 free owner:0 until:0 due:now demand:3 events:+1 updated:now",
+        [FORSAKEN] = "resume epoch:+1 free owner:0 until:0 due:now unasked demand:3 events:+1 updated:now",
     },
     [REACHED_JOB] = {
         [ENDED] = "same",
@@ -530,6 +461,8 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "ends terminated",
         [REPAIR] = "ends terminated",
         [DEMANDED] = "ends terminated",
+        [LAPSED] = "ends terminated",
+        [FORSAKEN] = "ends terminated",
     },
     [RENEW] = {
         [ENDED] = "same",
@@ -540,8 +473,38 @@ static const char *const expected[OPS][STATES] = {
         [PAUSED] = "same",
         [REPAIR] = "same",
         [DEMANDED] = "until:lease",
+        [LAPSED] = "until:lease",
+        [FORSAKEN] = "until:lease",
     },
     [RENEW_FOR_ANOTHER] = EVERYWHERE("same"),
+    [CLAIM] = {
+        [ENDED] = "same",
+        [DUE] = "epoch:+1 held owner:41 until:lease updated:now",
+        [HELD] = "same",
+        [ASKED] = "same",
+        [WAITING] = "active epoch:+1 held owner:41 until:lease updated:now",
+        [PAUSED] = "same",
+        [REPAIR] = "same",
+        [DEMANDED] = "same",
+        [LAPSED] = "epoch:+1 owner:41 until:lease updated:now",
+        [FORSAKEN] = "paused epoch:+1 free owner:0 until:0 unasked updated:now",
+    },
+    [CLAIM_NOTHING] = {
+        "same", "same", "same", "same", "same", "same", "same", "same", "same",
+        [FORSAKEN] = "paused epoch:+1 free owner:0 until:0 unasked updated:now",
+    },
+    [REAP] = {
+        [ENDED] = "same",
+        [DUE] = "same",
+        [HELD] = "until:now",
+        [ASKED] = "until:now",
+        [WAITING] = "same",
+        [PAUSED] = "same",
+        [REPAIR] = "same",
+        [DEMANDED] = "until:now",
+        [LAPSED] = "same",
+        [FORSAKEN] = "same",
+    },
 };
 /* clang-format on */
 
@@ -558,152 +521,8 @@ static void every_op_in_every_state_does_what_the_table_says(void **state)
     }
 }
 
-/* ---- History ----------------------------------------------------------------------------------------------------------------- */
-
-struct scene {
-    struct pw_core core;
-    struct pw_unit unit;
-    struct pawl_error error;
-};
-
-static int set_up(void **state)
-{
-    struct scene *scene = calloc(1, sizeof *scene);
-    assert_non_null(scene);
-    pw_core_init(&scene->core, &frame, &scene->error);
-    pw_unit_init(&scene->unit);
-    scene->core.now_ms = NOW_MS;
-    (void)add_run(&scene->core, FENCE, HELD);
-    pw_core_begin_unit(&scene->core, &scene->unit);
-    *state = scene;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct scene *scene = *state;
-    pw_unit_clear(&scene->unit);
-    pw_core_clear(&scene->core);
-    free(scene);
-    return 0;
-}
-
-static enum pw_refusal decide(struct scene *scene, struct pw_op op)
-{
-    struct pw_op *kept = pw_arena_take(&scene->core.arena, sizeof *kept); /* records point at ops */
-    assert_non_null(kept);
-    *kept = op;
-    pawl_status status = pw_core_decide(&scene->core, kept);
-    assert_int_equal(status, pw_refusal_status(scene->unit.refusal));
-    return scene->unit.refusal;
-}
-
-static struct pw_op step_op(int64_t seq, bool is_new)
-{
-    return OP(STEP, step, .instance = KEY, .run = RUN, .is_new = is_new, .row = { .seq = seq, .name = text("s") });
-}
-
-static void a_step_is_updated_only_where_there_is_one(void **state)
-{
-    struct scene *scene = *state;
-    assert_int_equal(decide(scene, step_op(1, true)), PW_REFUSED_NOT);
-    assert_int_equal(decide(scene, step_op(1, false)), PW_REFUSED_NOT);
-    assert_int_equal(decide(scene, step_op(2, false)), PW_REFUSED_MOVED);
-}
-
-static void a_second_step_of_one_number_is_trouble_and_no_refusal(void **state)
-{
-    struct scene *scene = *state;
-    struct pw_op again = step_op(1, true);
-    assert_int_equal(decide(scene, step_op(1, true)), PW_REFUSED_NOT);
-    assert_int_equal(pw_core_decide(&scene->core, &again), PAWL_STORE_UNAVAILABLE);
-    assert_int_equal(scene->unit.refusal, PW_REFUSED_NOT);
-}
-
-static void an_event_is_consumed_only_where_there_is_one(void **state)
-{
-    struct scene *scene = *state;
-    assert_int_equal(decide(scene, op_of(EVENT)), PW_REFUSED_NOT);
-    assert_int_equal(decide(scene, OP(CONSUME, consume, .instance = KEY, .run = RUN, .seq = EVENTS + 1)),
-                     PW_REFUSED_NOT);
-    assert_int_equal(decide(scene, OP(CONSUME, consume, .instance = KEY, .run = RUN, .seq = EVENTS + 2)),
-                     PW_REFUSED_MOVED);
-}
-
-static void an_event_id_is_taken_once_and_an_answer_says_nothing_of_it(void **state)
-{
-    struct scene *scene = *state;
-    struct pw_op event = OP(EVENT, event, .instance = KEY, .run = RUN, .id = text("e"), .type = text("go"));
-    struct pw_op answer = event;
-    answer.as.event.is_answer = true;
-    assert_int_equal(decide(scene, event), PW_REFUSED_NOT);
-    assert_int_equal(pw_core_decide(&scene->core, &answer), PAWL_OK);
-    assert_false(answer.as.event.recorded);
-    assert_int_equal(decide(scene, event), PW_REFUSED_EVENT_EXISTS);
-}
-
-static void log_lines_are_numbered_and_their_times_do_not_go_back(void **state)
-{
-    struct scene *scene = *state;
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(decide(scene, OP(LOG, log, .instance = KEY, .run = RUN,
-                                          .row = { .created_at_ms = i == 0 ? LATER_MS : NOW_MS })),
-                         PW_REFUSED_NOT);
-    const struct pw_core_log *logs = scene->core.logs.rows;
-    assert_int_equal(scene->core.logs.count, 2);
-    assert_int_equal(logs[0].seq, 1);
-    assert_int_equal(logs[1].seq, 2);
-    assert_int_equal(logs[1].created_at_ms, LATER_MS);
-}
-
-static void a_create_needs_a_free_name(void **state)
-{
-    struct scene *scene = *state;
-    struct pw_op skipped = OP(CREATE, create, .workflow = text("w"), .id = text("i"), .skip_existing = true);
-    int64_t *key = pw_rows_add(&scene->core.keys);
-    assert_non_null(key);
-    *key = KEY + 10;
-    assert_int_equal(pw_core_decide(&scene->core, &skipped), PAWL_OK);
-    assert_false(skipped.as.create.created);
-    assert_int_equal(decide(scene, OP(CREATE, create, .workflow = text("w"), .id = text("j"))), PW_REFUSED_NOT);
-    const struct pw_core_run *made = pw_find_task(&scene->core, KEY + 10);
-    assert_non_null(made);
-    assert_int_equal(made->change, PW_CORE_NEW);
-    assert_int_equal(made->task.due_at_ms, NOW_MS);
-    assert_int_equal(decide(scene, OP(CREATE, create, .workflow = text("w"), .id = text("i"))),
-                     PW_REFUSED_INSTANCE_EXISTS);
-}
-
-static void a_refused_unit_takes_everything_back(void **state)
-{
-    struct scene *scene = *state;
-    struct pw_core_run before = *pw_find_task(&scene->core, KEY);
-    pw_core_begin_unit(&scene->core, &scene->unit);
-    assert_int_equal(decide(scene, op_of(PARK_WAITING)), PW_REFUSED_NOT);
-    assert_int_equal(decide(scene, op_of(EVENT)), PW_REFUSED_NOT);
-    assert_int_equal(decide(scene, OP(LOG, log, .instance = KEY, .run = RUN)), PW_REFUSED_NOT);
-    assert_int_equal(decide(scene, op_of(FENCE)), PW_REFUSED_MOVED);
-
-    pw_core_undo_unit(&scene->core);
-
-    const struct pw_core_run *after = pw_find_task(&scene->core, KEY);
-    assert_memory_equal(&before.task, &after->task, sizeof before.task);
-    assert_false(after->is_changed);
-    assert_int_equal(scene->core.logs.count, 0);
-    assert_null(pw_want_event(&scene->core, KEY, RUN, EVENTS + 1)->insert);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_op_in_every_state_does_what_the_table_says),
-                                        TEST(a_step_is_updated_only_where_there_is_one),
-                                        TEST(a_second_step_of_one_number_is_trouble_and_no_refusal),
-                                        TEST(an_event_is_consumed_only_where_there_is_one),
-                                        TEST(an_event_id_is_taken_once_and_an_answer_says_nothing_of_it),
-                                        TEST(log_lines_are_numbered_and_their_times_do_not_go_back),
-                                        TEST(a_create_needs_a_free_name),
-                                        TEST(a_refused_unit_takes_everything_back) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_op_in_every_state_does_what_the_table_says) };
     return cmocka_run_group_tests_name("the core", tests, NULL, NULL);
 }

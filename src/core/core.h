@@ -51,9 +51,10 @@ struct pw_core_run {
     uint64_t saved_in; /* the unit that keeps a copy to go back to; in each kind of record */
 
     /* What the store is to load. */
-    bool wants_task;  /* the task, locked; the store waits for the lock */
-    bool wants_lock;  /* the instance row, locked */
-    bool wants_facts; /* workflow, id, link, created_at */
+    bool wants_task;     /* the task, locked; the store waits for the lock */
+    bool wants_lock;     /* the instance row, locked */
+    bool wants_instance; /* is_known and what comes with it */
+    bool wants_facts;    /* workflow, id, link, created_at */
     bool wants_params;
     bool is_told;   /* by an answer: if it has a task, that task must be locked */
     bool is_loaded; /* set by a store that loads runs one by one */
@@ -65,13 +66,16 @@ struct pw_core_run {
     bool is_changed; /* the store's row differs from this one */
     int64_t run;     /* the task's */
     struct pw_task task;
-    bool holder_lives; /* the store knows that the holder lives, although the lease has ended by the clock */
+    struct pw_task stored; /* the store's row, when is_stored */
+    bool holder_lives;     /* the store knows that the holder lives, although the lease has ended by the clock */
 
     /* The instance. */
     bool is_known;        /* instance_run and workflow are loaded */
     int64_t instance_run; /* the instance's */
     struct pw_text workflow, id, params;
-    size_t params_bytes; /* loaded only for claims with bytes_max */
+    const struct pw_arena *texts; /* where the three were loaded to; NULL: the batch's arena, or borrowed */
+    bool has_params;              /* they are loaded, or were given */
+    size_t params_bytes;          /* loaded only for claims with bytes_max */
     int64_t created_at_ms;
     struct pw_link link;                                        /* loaded for those that may be reached */
     enum { PW_CORE_SAME, PW_CORE_NEW, PW_CORE_CHANGED } change; /* NEW, CHANGED: the rest is to be written */
@@ -150,8 +154,13 @@ struct pw_frame {
     pawl_status (*owe)(struct pw_core *core, const struct pw_fence *at, int64_t owner, int64_t until_ms);
     /* Finds and takes what a CLAIM, REAP, HOOK_CLAIM, HOOK_SETTLE or HOOK_RESEND asks for. */
     pawl_status (*find)(struct pw_core *core, struct pw_op *op);
-    /* Runs the user's SQL or MUTATE.  May also refuse the unit. */
+    /* Runs the user's SQL or MUTATE, inside the unit's savepoint.  May also refuse the unit. */
     pawl_status (*run_users_code)(struct pw_core *core, struct pw_op *op);
+    /* A savepoint around a unit that runs the user's code: begins it, or ends it and keeps or undoes what came after it. */
+    pawl_status (*begin_savepoint)(struct pw_core *core);
+    pawl_status (*end_savepoint)(struct pw_core *core, bool keeps);
+    /* Before a rule runs: takes in what earlier finds have changed.  NULL: finds are answered at once. */
+    pawl_status (*catch_up)(struct pw_core *core);
     /* Loads and locks the run's task and facts, with the params if nobody has claimed the run before, unless it is loaded
      * already.  Only for stores that use pw_core_claim(). */
     pawl_status (*load_claimable)(struct pw_core *core, struct pw_core_run *run, bool with_size);
@@ -195,8 +204,14 @@ void pw_core_clear(struct pw_core *core);
 /* Notes which rows the op needs.  False when memory is out. */
 bool pw_core_want(struct pw_core *core, const struct pw_op *op);
 
+/* Decides the ops of a unit in order.  A unit that is refused leaves no trace, and the answer is PAWL_OK: the refusal is in the
+ * unit.  Anything else is trouble. */
+pawl_status pw_core_apply(struct pw_core *core, struct pw_unit *unit) PAWL_MUST_CHECK;
+/* The store has written every row that was changed.  False when memory is out. */
+bool pw_core_note_written(struct pw_core *core);
+
+/* The parts of pw_core_apply().  Deciding answers PAWL_OK; a refusal, which is in the unit; or trouble. */
 void pw_core_begin_unit(struct pw_core *core, struct pw_unit *unit);
-/* Carries out one op.  PAWL_OK; a refusal, which is in the unit; or trouble. */
 pawl_status pw_core_decide(struct pw_core *core, struct pw_op *op) PAWL_MUST_CHECK;
 /* Undoes what the unit changed in memory. */
 void pw_core_undo_unit(struct pw_core *core);
@@ -244,10 +259,12 @@ bool pw_core_is_held(const struct pw_core_run *run, struct pw_fence at, int64_t 
 
 /* ---- For stores that find tasks and let the core take them --------------------------------------------------------------- */
 
-/* A task that a store has found for a CLAIM: it is due since then, or its lease has ended then. */
+/* A row that a store has found for a claim: it is due since then, or its lease has ended then.  A task's key is its instance. */
 struct pw_core_due {
-    int64_t instance, since_ms;
+    int64_t key, since_ms;
 };
+/* Those that are due longest come first. */
+void pw_core_sort_dues(struct pw_rows *dues);
 
 /* Gives tasks that were found (struct pw_core_due) to the owner of the claim, those that are due longest first, until `claims`
  * (struct pw_claim) has max rows or the claim's bytes are reached.  A task that is not claimable after all is passed over (R8),

@@ -358,9 +358,7 @@ pawl_status pw_unit_refuse(struct pw_unit *unit, enum pw_refusal refusal);
 /* The same with a text that says more. */
 PAWL_PRINTF(3, 4)
 pawl_status pw_unit_refuse_saying(struct pw_unit *unit, enum pw_refusal refusal, const char *format, ...);
-/* A unit that can be refused after its first write must be undone by the store.  If all its checks come first, there is nothing
- * to undo. */
-bool pw_unit_needs_undo(const struct pw_unit *unit);
+/* It has a SQL or a MUTATE. */
 bool pw_unit_runs_users_code(const struct pw_unit *unit);
 /* About how much memory it holds: its own, and the texts that it borrows. */
 size_t pw_unit_bytes(const struct pw_unit *unit);

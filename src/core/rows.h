@@ -57,6 +57,9 @@ struct pw_task {
     int64_t event_seq;     /* number of the newest event of the run */
 };
 
+/* Makes a task row that was damaged, or changed by hand, one that the engine could have written itself. */
+void pw_task_mend(struct pw_task *task);
+
 struct pw_instance {
     int64_t key;
     struct pw_text workflow, id;

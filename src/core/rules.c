@@ -36,6 +36,17 @@ void pw_core_check(const struct pw_core_run *run)
     assert(!run->has_task || task->started_at_ms <= task->updated_at_ms);                                /* R7 */
 }
 
+/* R5, R6 and R7. */
+void pw_task_mend(struct pw_task *task)
+{
+    task->processing = task->processing && task->owner != 0 && task->status == PW_TASK_ACTIVE;
+    if (!task->processing)
+        task->owner = task->locked_until_ms = 0;
+    if (task->kind == PW_TASK_REPAIR && task->status != PW_TASK_PAUSED)
+        task->kind = PW_TASK_RESUME;
+    task->updated_at_ms = pw_not_before(task->updated_at_ms, task->started_at_ms);
+}
+
 /* ---- What finds have changed ---------------------------------------------------------------------------------------- */
 
 void pw_core_note_claimed(struct pw_core *core, const struct pw_claim *claim, int64_t owner, int64_t locked_until_ms,

@@ -17,6 +17,12 @@ static bool copy_claim(struct pw_arena *arena, const struct pw_core_run *run, st
     claim->created_at_ms = run->created_at_ms;
     claim->link = run->link;
     struct pw_text none = { NULL, 0 };
+    if (run->texts == arena) { /* they are where they belong */
+        claim->workflow = run->workflow;
+        claim->id = run->id;
+        claim->params = claim->is_first ? run->params : none;
+        return true;
+    }
     return pw_arena_text(arena, run->workflow, &claim->workflow) && pw_arena_text(arena, run->id, &claim->id) &&
            pw_arena_text(arena, claim->is_first ? run->params : none, &claim->params);
 }
@@ -61,7 +67,13 @@ static int compare_dues(const void *left, const void *right)
     const struct pw_core_due *first = left, *second = right;
     if (first->since_ms != second->since_ms)
         return first->since_ms < second->since_ms ? -1 : 1;
-    return (first->instance > second->instance) - (first->instance < second->instance);
+    return (first->key > second->key) - (first->key < second->key);
+}
+
+void pw_core_sort_dues(struct pw_rows *dues)
+{
+    if (dues->count > 1)
+        qsort(dues->rows, dues->count, dues->row_size, compare_dues);
 }
 
 static bool is_claimable(const struct pw_core *core, const struct pw_core_run *run)
@@ -106,11 +118,10 @@ pawl_status pw_core_claim(struct pw_core *core, struct pw_op_claim *op, struct p
     pawl_status status = PAWL_OK;
     if (!pw_owner_is_outside(op->owner))
         core->leaseholder = op->owner;
-    if (dues->count > 1)
-        qsort(dues->rows, dues->count, dues->row_size, compare_dues);
+    pw_core_sort_dues(dues);
     for (size_t i = 0; i < dues->count && !is_full(op, max, claims) && status == PAWL_OK; i++)
-        if (!pw_share_excepts(&op->share, due[i].instance))
-            status = claim_one(core, op, due[i].instance, claims);
+        if (!pw_share_excepts(&op->share, due[i].key))
+            status = claim_one(core, op, due[i].key, claims);
     return status;
 }
 

@@ -119,22 +119,6 @@ bool pw_unit_runs_users_code(const struct pw_unit *unit)
     return false;
 }
 
-static bool can_refuse(const struct pw_op *op)
-{
-    return op->kind == PW_OP_FENCE || op->kind == PW_OP_RESTART ||
-           (op->kind == PW_OP_EVENT && !op->as.event.is_answer) ||
-           (op->kind == PW_OP_CREATE && !op->as.create.skip_existing);
-}
-
-/* Every op may write, so a check is safe only in the first place.  What the user's code does is never known. */
-bool pw_unit_needs_undo(const struct pw_unit *unit)
-{
-    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
-        if (is_users(op) || (op != unit->first && can_refuse(op)))
-            return true;
-    return false;
-}
-
 static size_t borrowed_bytes(const struct pw_op *op)
 {
     switch (op->kind) {

@@ -42,7 +42,7 @@ static bool want_restart(struct pw_core *core, const struct pw_op_restart *op)
     struct pw_core_run *run = want_task(core, op->instance);
     if (run == NULL)
         return false;
-    run->wants_lock = true;
+    run->wants_lock = run->wants_instance = true;
     run->wants_params = true; /* of a run that begins again, should it be held */
     return true;
 }

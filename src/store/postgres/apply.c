@@ -26,60 +26,6 @@ pawl_status pw_settle(struct pw_transaction *transaction)
     return PAWL_OK;
 }
 
-/* ---- Units --------------------------------------------------------------------------------------------------- */
-
-static bool is_refused(const struct pw_transaction *transaction)
-{
-    return transaction->core.unit->refusal != PW_REFUSED_NOT;
-}
-
-/* What finds have changed is known to the core before a rule looks at it. */
-static pawl_status decide_op(struct pw_transaction *transaction, struct pw_op *op)
-{
-    pawl_status status = transaction->is_behind && !pw_op_is_found(op) ? pw_settle(transaction) : PAWL_OK;
-    return status == PAWL_OK ? pw_core_decide(&transaction->core, op) : status;
-}
-
-static pawl_status decide_ops(struct pw_transaction *transaction, struct pw_unit *unit)
-{
-    pawl_status status = PAWL_OK;
-    pw_core_begin_unit(&transaction->core, unit);
-    for (struct pw_op *op = unit->first; op != NULL && status == PAWL_OK; op = op->next)
-        status = decide_op(transaction, op);
-    return status;
-}
-
-static pawl_status decide_plain(struct pw_transaction *transaction, struct pw_unit *unit)
-{
-    pawl_status status = decide_ops(transaction, unit);
-    if (!is_refused(transaction))
-        return status;
-    if (transaction->core.has_acted) /* the only way to apply it wholly or not at all */
-        return pw_error(transaction->core.error, status, "%s", unit->error.text);
-    pw_core_undo_unit(&transaction->core);
-    return PAWL_OK;
-}
-
-/* Around the user's code there is a savepoint; what came before must be in the database by then. */
-static pawl_status decide_users(struct pw_transaction *transaction, struct pw_unit *unit)
-{
-    struct pw_pg_connection *connection = transaction->connection;
-    pawl_status status = pw_write(transaction);
-    if (status != PAWL_OK)
-        return status;
-    transaction->has_users_code = true;
-    pw_pg_send_simple(connection, PW_PG_UNIT_BEGIN);
-    status = decide_ops(transaction, unit);
-    if (status != PAWL_OK && !is_refused(transaction))
-        return status;
-    if (is_refused(transaction)) {
-        pw_core_undo_unit(&transaction->core);
-        pw_pg_send_simple(connection, PW_PG_UNIT_UNDO);
-    }
-    pw_pg_send_simple(connection, PW_PG_UNIT_END);
-    return PAWL_OK;
-}
-
 /* ---- The transaction ------------------------------------------------------------------------------------------ */
 
 static pawl_status take_commit(void *user, void *of, const PGresult *result)
@@ -183,8 +129,7 @@ static pawl_status carry_out(struct pw_transaction *transaction, struct pw_unit 
     /* Only now: whoever had the locks before us has an earlier one. */
     transaction->core.now_ms = pw_pg_clock_now_ms(&transaction->postgres->clock);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status = pw_unit_runs_users_code(units[i]) ? decide_users(transaction, units[i])
-                                                   : decide_plain(transaction, units[i]);
+        status = pw_core_apply(&transaction->core, units[i]);
     if (status == PAWL_OK)
         status = pw_keep_leases(transaction);
     if (status == PAWL_OK)

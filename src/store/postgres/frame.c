@@ -87,6 +87,26 @@ static pawl_status run_users_code(struct pw_core *core, struct pw_op *op)
     return op->kind == PW_OP_SQL ? pw_run_sql(transaction, &op->as.sql) : pw_run_mutation(transaction, &op->as.mutate);
 }
 
+static pawl_status begin_savepoint(struct pw_core *core)
+{
+    transaction_of(core)->has_users_code = true;
+    pw_pg_send_simple(transaction_of(core)->connection, PW_PG_UNIT_BEGIN);
+    return PAWL_OK;
+}
+
+static pawl_status end_savepoint(struct pw_core *core, bool keeps)
+{
+    if (!keeps)
+        pw_pg_send_simple(transaction_of(core)->connection, PW_PG_UNIT_UNDO);
+    pw_pg_send_simple(transaction_of(core)->connection, PW_PG_UNIT_END);
+    return PAWL_OK;
+}
+
+static pawl_status catch_up(struct pw_core *core)
+{
+    return transaction_of(core)->is_behind ? pw_settle(transaction_of(core)) : PAWL_OK;
+}
+
 /* ---- Beginning and end -------------------------------------------------------------------------------------------------- */
 
 void pw_transaction_init(struct pw_transaction *transaction, struct pw_postgres *postgres,
@@ -96,7 +116,10 @@ void pw_transaction_init(struct pw_transaction *transaction, struct pw_postgres 
                                            .count_unread = count_unread,
                                            .owe = pw_owe,
                                            .find = find,
-                                           .run_users_code = run_users_code };
+                                           .run_users_code = run_users_code,
+                                           .begin_savepoint = begin_savepoint,
+                                           .end_savepoint = end_savepoint,
+                                           .catch_up = catch_up };
     *transaction = (struct pw_transaction){ .postgres = postgres, .connection = connection };
     pw_core_init(&transaction->core, &frame, error);
     struct pw_arena *arena = &transaction->core.arena;

@@ -68,6 +68,8 @@ static pawl_status take_tasks(void *user, void *of, const PGresult *result)
             return PAWL_NOMEM;
         run->has_task = run->is_stored = true;
         read_task(&fields, run);
+        run->stored = run->task;
+        pw_task_mend(&run->task);
     }
     return pw_fields_end(&fields);
 }

@@ -325,42 +325,6 @@ static void write_hooks(struct pw_transaction *transaction)
 
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
-/* From here on the database has it.  Kept for a unit that may still be undone, as every change of a record is. */
-static bool mark_sent(struct pw_transaction *transaction)
-{
-    struct pw_core_run **runs = transaction->core.runs.list.rows;
-    struct pw_core_step **steps = transaction->core.steps.list.rows;
-    struct pw_core_event **events = transaction->core.events.list.rows;
-    for (size_t i = 0; i < transaction->core.runs.list.count; i++) {
-        if (!runs[i]->is_changed && runs[i]->change == PW_CORE_SAME)
-            continue;
-        if (!PW_SAVE(&transaction->core, runs[i]))
-            return false;
-        runs[i]->is_stored = runs[i]->has_task;
-        runs[i]->is_changed = false;
-        runs[i]->change = PW_CORE_SAME;
-    }
-    for (size_t i = 0; i < transaction->core.steps.list.count; i++) {
-        if (steps[i]->insert == NULL && steps[i]->update == NULL)
-            continue;
-        if (!PW_SAVE(&transaction->core, steps[i]))
-            return false;
-        steps[i]->exists = true;
-        steps[i]->insert = steps[i]->update = NULL;
-    }
-    for (size_t i = 0; i < transaction->core.events.list.count; i++) {
-        if (events[i]->insert == NULL && events[i]->consume == NULL)
-            continue;
-        if (!PW_SAVE(&transaction->core, events[i]))
-            return false;
-        events[i]->exists = true;
-        events[i]->insert = NULL;
-        events[i]->consume = NULL;
-    }
-    transaction->core.logs.count = transaction->core.hooks.count = transaction->core.kept.count = 0;
-    return true;
-}
-
 pawl_status pw_write(struct pw_transaction *transaction)
 {
     bool has_kept = transaction->core.kept.count > 0;
@@ -372,7 +336,7 @@ pawl_status pw_write(struct pw_transaction *transaction)
     write_events(transaction);
     write_logs(transaction);
     write_hooks(transaction);
-    if (!mark_sent(transaction))
+    if (!pw_core_note_written(&transaction->core))
         return pw_no_memory(transaction);
     return has_kept ? pw_settle(transaction) : PAWL_OK; /* which they are is known before anybody asks */
 }

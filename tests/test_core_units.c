@@ -1,0 +1,174 @@
+/* test_core_units.c - what the core records of a run besides its task, and the way back of a unit that is refused. */
+#include "core_fixture.h"
+
+struct scene {
+    struct pw_core core;
+    struct pw_unit unit;
+    struct pawl_error error;
+};
+
+static int set_up(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+    assert_non_null(scene);
+    pw_core_init(&scene->core, &frame, &scene->error);
+    pw_unit_init(&scene->unit);
+    scene->core.now_ms = NOW_MS;
+    (void)add_run(&scene->core, PW_RELATION_ATTACHED, HELD);
+    pw_core_begin_unit(&scene->core, &scene->unit);
+    *state = scene;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct scene *scene = *state;
+    pw_unit_clear(&scene->unit);
+    pw_core_clear(&scene->core);
+    free(scene);
+    return 0;
+}
+
+static enum pw_refusal decide(struct scene *scene, struct pw_op op)
+{
+    struct pw_op *kept = pw_arena_take(&scene->core.arena, sizeof *kept); /* records point at ops */
+    assert_non_null(kept);
+    *kept = op;
+    pawl_status status = pw_core_decide(&scene->core, kept);
+    assert_int_equal(status, pw_refusal_status(scene->unit.refusal));
+    return scene->unit.refusal;
+}
+
+static struct pw_op step_op(int64_t seq, bool is_new)
+{
+    return OP(STEP, step, .instance = KEY, .run = RUN, .is_new = is_new, .row = { .seq = seq, .name = text("s") });
+}
+
+static void a_step_is_updated_only_where_there_is_one(void **state)
+{
+    struct scene *scene = *state;
+    assert_int_equal(decide(scene, step_op(1, true)), PW_REFUSED_NOT);
+    assert_int_equal(decide(scene, step_op(1, false)), PW_REFUSED_NOT);
+    assert_int_equal(decide(scene, step_op(2, false)), PW_REFUSED_MOVED);
+}
+
+static void a_second_step_of_one_number_is_trouble_and_no_refusal(void **state)
+{
+    struct scene *scene = *state;
+    struct pw_op again = step_op(1, true);
+    assert_int_equal(decide(scene, step_op(1, true)), PW_REFUSED_NOT);
+    assert_int_equal(pw_core_decide(&scene->core, &again), PAWL_STORE_UNAVAILABLE);
+    assert_int_equal(scene->unit.refusal, PW_REFUSED_NOT);
+}
+
+static void an_event_is_consumed_only_where_there_is_one(void **state)
+{
+    struct scene *scene = *state;
+    assert_int_equal(decide(scene, OP(EVENT, event, .instance = KEY, .run = RUN, .type = text("go"))), PW_REFUSED_NOT);
+    assert_int_equal(decide(scene, OP(CONSUME, consume, .instance = KEY, .run = RUN, .seq = EVENTS + 1)),
+                     PW_REFUSED_NOT);
+    assert_int_equal(decide(scene, OP(CONSUME, consume, .instance = KEY, .run = RUN, .seq = EVENTS + 2)),
+                     PW_REFUSED_MOVED);
+}
+
+static void an_event_id_is_taken_once_and_an_answer_says_nothing_of_it(void **state)
+{
+    struct scene *scene = *state;
+    struct pw_op event = OP(EVENT, event, .instance = KEY, .run = RUN, .id = text("e"), .type = text("go"));
+    struct pw_op answer = event;
+    answer.as.event.is_answer = true;
+    assert_int_equal(decide(scene, event), PW_REFUSED_NOT);
+    assert_int_equal(pw_core_decide(&scene->core, &answer), PAWL_OK);
+    assert_false(answer.as.event.recorded);
+    assert_int_equal(decide(scene, event), PW_REFUSED_EVENT_EXISTS);
+}
+
+static void log_lines_are_numbered_and_their_times_do_not_go_back(void **state)
+{
+    struct scene *scene = *state;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(decide(scene, OP(LOG, log, .instance = KEY, .run = RUN,
+                                          .row = { .created_at_ms = i == 0 ? LATER_MS : NOW_MS })),
+                         PW_REFUSED_NOT);
+    const struct pw_core_log *logs = scene->core.logs.rows;
+    assert_int_equal(scene->core.logs.count, 2);
+    assert_int_equal(logs[0].seq, 1);
+    assert_int_equal(logs[1].seq, 2);
+    assert_int_equal(logs[1].created_at_ms, LATER_MS);
+}
+
+static void a_create_needs_a_free_name(void **state)
+{
+    struct scene *scene = *state;
+    struct pw_op skipped = OP(CREATE, create, .workflow = text("w"), .id = text("i"), .skip_existing = true);
+    int64_t *key = pw_rows_add(&scene->core.keys);
+    assert_non_null(key);
+    *key = KEY + 10;
+    assert_int_equal(pw_core_decide(&scene->core, &skipped), PAWL_OK);
+    assert_false(skipped.as.create.created);
+    assert_int_equal(decide(scene, OP(CREATE, create, .workflow = text("w"), .id = text("j"))), PW_REFUSED_NOT);
+    const struct pw_core_run *made = pw_find_task(&scene->core, KEY + 10);
+    assert_non_null(made);
+    assert_int_equal(made->change, PW_CORE_NEW);
+    assert_int_equal(made->task.due_at_ms, NOW_MS);
+    assert_int_equal(decide(scene, OP(CREATE, create, .workflow = text("w"), .id = text("i"))),
+                     PW_REFUSED_INSTANCE_EXISTS);
+}
+
+/* R5, R6, R7 */
+static void a_damaged_task_is_mended_before_a_rule_sees_it(void **state)
+{
+    struct pw_task nobodys = { .processing = true, .status = PW_TASK_ACTIVE, .locked_until_ms = UNTIL_MS };
+    struct pw_task waiting = { .processing = true, .status = PW_TASK_WAITING, .owner = OWNER };
+    struct pw_task repair = { .status = PW_TASK_ACTIVE, .kind = PW_TASK_REPAIR, .started_at_ms = NOW_MS };
+    (void)state;
+    pw_task_mend(&nobodys);
+    assert_false(nobodys.processing);
+    assert_int_equal(nobodys.locked_until_ms, 0);
+    pw_task_mend(&waiting);
+    assert_false(waiting.processing);
+    assert_int_equal(waiting.owner, 0);
+    pw_task_mend(&repair);
+    assert_int_equal(repair.kind, PW_TASK_RESUME);
+    assert_int_equal(repair.updated_at_ms, NOW_MS);
+    for (int now = DUE; now < STATES; now++) { /* what the engine writes stays as it is */
+        struct pw_task task = task_in((enum state)now), before = task;
+        pw_task_mend(&task);
+        assert_memory_equal(&task, &before, sizeof task);
+    }
+}
+
+static void a_refused_unit_takes_everything_back(void **state)
+{
+    struct scene *scene = *state;
+    struct pw_core_run before = *pw_find_task(&scene->core, KEY);
+    pw_core_begin_unit(&scene->core, &scene->unit);
+    assert_int_equal(decide(scene, OP(PARK, park, .instance = KEY, .status = PW_TASK_WAITING, .event_seq_seen = -1)),
+                     PW_REFUSED_NOT);
+    assert_int_equal(decide(scene, OP(EVENT, event, .instance = KEY, .run = RUN, .type = text("go"))), PW_REFUSED_NOT);
+    assert_int_equal(decide(scene, OP(LOG, log, .instance = KEY, .run = RUN)), PW_REFUSED_NOT);
+    assert_int_equal(decide(scene, OP(FENCE, fence, .at = fence_at(EPOCH))), PW_REFUSED_MOVED);
+
+    pw_core_undo_unit(&scene->core);
+
+    const struct pw_core_run *after = pw_find_task(&scene->core, KEY);
+    assert_memory_equal(&before.task, &after->task, sizeof before.task);
+    assert_false(after->is_changed);
+    assert_int_equal(scene->core.logs.count, 0);
+    assert_null(pw_want_event(&scene->core, KEY, RUN, EVENTS + 1)->insert);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { TEST(a_step_is_updated_only_where_there_is_one),
+                                        TEST(a_second_step_of_one_number_is_trouble_and_no_refusal),
+                                        TEST(an_event_is_consumed_only_where_there_is_one),
+                                        TEST(an_event_id_is_taken_once_and_an_answer_says_nothing_of_it),
+                                        TEST(log_lines_are_numbered_and_their_times_do_not_go_back),
+                                        TEST(a_create_needs_a_free_name),
+                                        TEST(a_damaged_task_is_mended_before_a_rule_sees_it),
+                                        TEST(a_refused_unit_takes_everything_back) };
+    return cmocka_run_group_tests_name("units in the core", tests, NULL, NULL);
+}
