@@ -5,37 +5,6 @@
 
 /* ---- Units --------------------------------------------------------------------------------------------------- */
 
-static void a_unit_whose_checks_come_first_needs_no_undo(void **state)
-{
-    struct pw_unit *unit = fixture_unit(*state);
-    (void)add_fence(unit, (struct pw_fence){ 1, 1, 0 });
-    add_create(unit, "order", "a")->skip_existing = true;
-    (void)add(unit, PW_OP_STEP);
-    assert_false(pw_unit_needs_undo(unit));
-}
-
-static void a_unit_with_a_check_behind_a_write_needs_undo(void **state)
-{
-    static const enum pw_op_kind kinds[] = { PW_OP_FENCE, PW_OP_CREATE, PW_OP_RESTART };
-    for (size_t position = 0; position < sizeof kinds / sizeof kinds[0]; position++) {
-        struct pw_unit *unit = fixture_unit(*state);
-        (void)add(unit, PW_OP_STEP);
-        assert_false(pw_unit_needs_undo(unit));
-        (void)add(unit, kinds[position]);
-        assert_true(pw_unit_needs_undo(unit));
-    }
-}
-
-static void a_unit_with_the_users_code_needs_undo(void **state)
-{
-    static const enum pw_op_kind kinds[] = { PW_OP_SQL, PW_OP_MUTATE };
-    for (size_t position = 0; position < sizeof kinds / sizeof kinds[0]; position++) {
-        struct pw_unit *unit = fixture_unit(*state);
-        (void)add(unit, kinds[position]);
-        assert_true(pw_unit_needs_undo(unit));
-    }
-}
-
 static void a_refused_unit_changes_nothing_and_leaves_its_neighbours_alone(void **state) /* S1, S2 */
 {
     struct fixture *fixture = *state;
@@ -92,11 +61,7 @@ static void an_op_on_a_task_that_no_fence_has_looked_at_undoes_its_unit(void **s
     pw_unit_add(careless, PW_OP_PAUSE)->as.pause = (struct pw_op_pause){ at.instance, true };
     (void)add_park(careless, (struct pw_fence){ 999, 1, 0 }, PW_TASK_WAITING, PW_TASK_WAKE, 0);
     fixture->now_ms++;
-    pawl_status whole = fixture_apply_on(fixture, fixture->store);
-    if (fixture->place.store == STORE_IN_POSTGRES) /* where every unit can be undone by itself */
-        assert_int_equal(whole, PAWL_OK);
-    else
-        assert_int_equal(whole, PAWL_CONFLICT);
+    fixture_apply(fixture);
     assert_int_equal(careless->status, PAWL_CONFLICT);
     assert_false(read_key(fixture, at.instance).task.pause_requested);
 }
@@ -449,9 +414,6 @@ static void restarting_another_run_than_the_current_is_refused(void **state)
 
 /* clang-format off */
 #define TESTS(TEST)                                                                                                    \
-    TEST(a_unit_whose_checks_come_first_needs_no_undo)                                                                 \
-    TEST(a_unit_with_a_check_behind_a_write_needs_undo)                                                                \
-    TEST(a_unit_with_the_users_code_needs_undo)                                                                        \
     TEST(a_refused_unit_changes_nothing_and_leaves_its_neighbours_alone)                                               \
     TEST(each_unit_sees_the_ones_before_it)                                                                            \
     TEST(an_op_on_a_task_that_no_fence_has_looked_at_undoes_its_unit)                                                  \

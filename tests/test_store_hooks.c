@@ -163,15 +163,6 @@ static void a_refused_unit_tells_nobody(void **state)
     assert_int_equal(row_count(fixture), 0);
 }
 
-static void a_hook_behind_checks_needs_no_undo(void **state)
-{
-    struct pw_unit *unit = fixture_unit(*state);
-    (void)add_fence(unit, (struct pw_fence){ 1, 1, 0 });
-    (void)add_park(unit, (struct pw_fence){ 1, 1, 0 }, PW_TASK_WAITING, PW_TASK_WAKE, 1);
-    (void)add_hook(unit, unit->last, "a", "mail");
-    assert_false(pw_unit_needs_undo(unit));
-}
-
 static void a_restart_is_told_with_the_new_run(void **state)
 {
     struct fixture *fixture = *state;
@@ -616,7 +607,6 @@ static void a_file_of_version_1_with_somebody_elses_table_of_the_name_is_refused
     TEST(a_row_is_recorded_with_what_causes_it)                                                                        \
     TEST(a_created_instance_is_told_of_and_one_that_was_there_is_not)                                                  \
     TEST(a_refused_unit_tells_nobody)                                                                                  \
-    TEST(a_hook_behind_checks_needs_no_undo)                                                                           \
     TEST(a_restart_is_told_with_the_new_run)                                                                           \
     TEST(a_hold_is_told)                                                                                               \
     TEST(a_parked_run_is_told_with_its_due_time)                                                                       \

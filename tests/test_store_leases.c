@@ -126,6 +126,18 @@ static void an_expired_lease_that_was_asked_to_pause_becomes_paused(void **state
     assert_int_equal(claim(fixture, 10)->claim_count, 0);
 }
 
+static void a_lease_that_becomes_paused_takes_nobodys_place_in_a_claim(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence asked = create_held(fixture, "order", "asked"), other = create_held(fixture, "order", "other");
+    add_pause(fixture_unit(fixture), asked, true);
+    fixture_apply_all(fixture);
+    fixture->now_ms += FIXTURE_LEASE_MS;
+    struct pw_op_claim *op = claim(fixture, 1);
+    assert_int_equal(op->claim_count, 1);
+    assert_int_equal(op->claims[0].fence.instance, other.instance);
+}
+
 static void pending_tasks_ignore_lease_columns(void **state) /* C1 */
 {
     struct fixture *fixture = *state;
@@ -387,6 +399,7 @@ static void what_is_watched_counts_as_leased(void **state)
     TEST(no_more_than_max_are_claimed)                                                                                 \
     TEST(an_expired_lease_is_claimed_in_the_first_group_and_fences_its_holder_out)                                     \
     TEST(an_expired_lease_that_was_asked_to_pause_becomes_paused)                                                      \
+    TEST(a_lease_that_becomes_paused_takes_nobodys_place_in_a_claim)                                                   \
     TEST(pending_tasks_ignore_lease_columns)                                                                           \
     TEST(a_lease_is_renewed_only_while_it_is_owned)                                                                    \
     TEST(another_owners_lease_is_not_renewed)                                                                          \

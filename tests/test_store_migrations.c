@@ -180,22 +180,6 @@ static void a_lease_of_somebody_outside_is_never_reaped(void **state)
 
 /* ---- Units --------------------------------------------------------------------------------------------------------- */
 
-static void an_answer_at_the_end_of_a_unit_needs_no_undo_and_an_event_does(void **state)
-{
-    struct fixture *fixture = *state;
-    struct pw_fence at = { .instance = 7, .run = 1 };
-    struct pw_unit *unit = fixture_unit(fixture);
-    (void)add_fence(unit, at);
-    (void)add_finish(unit, at, PW_OUTCOME_COMPLETE);
-    struct pw_op_event *event = add_event(unit, at, "$order/a", "$order/a");
-    add(unit, PW_OP_REACH)->as.reach.parent = 7;
-    (void)add(unit, PW_OP_END);
-    add(unit, PW_OP_DEMAND)->as.demand.instance = 7;
-    assert_true(pw_unit_needs_undo(unit));
-    event->is_answer = true;
-    assert_false(pw_unit_needs_undo(unit));
-}
-
 static void units_that_begin_with_an_answer_or_an_end_belong_to_their_instance(void **state)
 {
     struct fixture *fixture = *state;
@@ -215,7 +199,6 @@ static void units_that_begin_with_an_answer_or_an_end_belong_to_their_instance(v
     TEST(the_view_of_instances_shows_who_made_them)                                                                    \
     TEST(the_view_of_tasks_shows_what_is_demanded_and_what_awaits_repair)                                              \
     TEST(the_view_of_steps_shows_their_kinds_and_descriptions)                                                         \
-    TEST(an_answer_at_the_end_of_a_unit_needs_no_undo_and_an_event_does)                                               \
     TEST(units_that_begin_with_an_answer_or_an_end_belong_to_their_instance)
 #define TESTS_OF_FILES(TEST)                                                                                           \
     TEST(a_file_of_version_3_keeps_its_rows_and_they_have_no_parent_and_no_demand)                                     \

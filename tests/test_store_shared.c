@@ -67,6 +67,54 @@ static void two_stores_in_one_place_see_each_others_commits(void **state) /* S6 
     second->ops->close(second);
 }
 
+/* What a store keeps in memory holds only until somebody else writes. */
+static void a_store_forgets_what_it_knew_when_another_one_has_written(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_store *second = fixture_open_store(fixture);
+    struct pw_fence at = create_held(fixture, "order", "a");
+    struct pw_op_log *log = &add(fixture_unit(fixture), PW_OP_LOG)->as.log;
+    *log = (struct pw_op_log){ at.instance, at.run, { .category = text("c"), .message = text("first") } };
+    fixture_apply_all(fixture); /* the first store knows the task and its log now */
+
+    struct pw_unit *pausing = fixture_unit(fixture);
+    (void)add_fence(pausing, at);
+    add(pausing, PW_OP_PAUSE)->as.pause = (struct pw_op_pause){ at.instance, true };
+    add(pausing, PW_OP_LOG)->as.log =
+        (struct pw_op_log){ at.instance, at.run, { .category = text("c"), .message = text("second") } };
+    assert_int_equal(fixture_apply_on(fixture, second), PAWL_OK);
+    assert_int_equal(pausing->status, PAWL_OK);
+    fixture_clear_units(fixture);
+
+    struct pw_unit *late = fixture_unit(fixture);
+    struct pw_op_fence *fence = add_fence(late, at);
+    add(late, PW_OP_LOG)->as.log =
+        (struct pw_op_log){ at.instance, at.run, { .category = text("c"), .message = text("third") } };
+    fixture_apply(fixture);
+    assert_int_equal(late->status, PAWL_OK);
+    assert_true(fence->pause_requested);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_log WHERE seq = 3"), 1);
+    second->ops->close(second);
+}
+
+static void keys_of_instances_are_not_given_out_twice(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_store *second = fixture_open_store(fixture);
+    int64_t last = 0;
+    for (int round = 0; round < 6; round++) {
+        char id[16];
+        make_name(id, sizeof id, "i", round);
+        const struct pw_op_create *op = add_create(fixture_unit(fixture), "order", id);
+        assert_int_equal(fixture_apply_on(fixture, round % 3 == 0 ? second : fixture->store), PAWL_OK);
+        assert_true(op->created);
+        assert_true(op->fence.instance > last);
+        last = op->fence.instance;
+        fixture_clear_units(fixture);
+    }
+    second->ops->close(second);
+}
+
 /* ---- Processes ----------------------------------------------------------------------------------------------- */
 
 /* In a child: opens the store of its own accord and creates an instance. */
@@ -265,6 +313,8 @@ int main(void)
         ON_MEMORY(more_threads_than_connections_can_read_while_one_writes)
         ON_FILE(more_threads_than_connections_can_read_while_one_writes)
         ON_FILE(two_stores_in_one_place_see_each_others_commits)
+        ON_FILE(a_store_forgets_what_it_knew_when_another_one_has_written)
+        ON_FILE(keys_of_instances_are_not_given_out_twice)
         ON_FILE(eight_processes_can_open_a_fresh_place_at_once)
         ON_FILE(the_leases_of_a_killed_process_end_at_the_next_reaping)
         ON_FILE(a_runner_that_is_withdrawn_is_dead_to_others)
@@ -276,6 +326,8 @@ int main(void)
     const struct CMUnitTest in_postgres[] = {
         ON_POSTGRES(more_threads_than_connections_can_read_while_one_writes)
         ON_POSTGRES(two_stores_in_one_place_see_each_others_commits)
+        ON_POSTGRES(a_store_forgets_what_it_knew_when_another_one_has_written)
+        ON_POSTGRES(keys_of_instances_are_not_given_out_twice)
         ON_POSTGRES(eight_processes_can_open_a_fresh_place_at_once)
         ON_POSTGRES(a_runner_that_is_withdrawn_is_dead_to_others)
         ON_POSTGRES(the_place_keeps_everything_when_it_is_opened_again)

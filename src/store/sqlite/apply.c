@@ -1,122 +1,83 @@
-/* apply.c - units of work, in order, in one transaction.
- *
- * A unit that may be refused after it has written runs inside a savepoint.  The others are refused before their first
- * write, so there is nothing to undo; should one break that rule (an op on a task that no fence has looked at), the
- * whole transaction is given up, because that is then the only way to apply it wholly or not at all. */
+/* apply.c - units of work, in order, in one transaction; and the frame that the core's rules stand in (batch.h). */
 #include "base/error.h"
 #include "store/sqlite/batch.h"
 
-static bool is_refused(const struct pw_batch *batch)
-{
-    return batch->unit->refusal != PW_REFUSED_NOT;
-}
+/* ---- The frame ------------------------------------------------------------------------------------------------------- */
 
-static pawl_status apply_op(struct pw_batch *batch, struct pw_op *op)
+static pawl_status find(struct pw_core *core, struct pw_op *op)
 {
+    struct pw_batch *batch = pw_batch_of(core);
     switch (op->kind) {
-    case PW_OP_FENCE:
-        return pw_apply_fence(batch, &op->as.fence);
-    case PW_OP_CREATE:
-        return pw_apply_create(batch, &op->as.create);
-    case PW_OP_RESTART:
-        return pw_apply_restart(batch, &op->as.restart);
-    case PW_OP_STEP:
-        return pw_apply_step(batch, &op->as.step);
-    case PW_OP_EVENT:
-        return pw_apply_event(batch, &op->as.event);
-    case PW_OP_CONSUME:
-        return pw_apply_consume(batch, &op->as.consume);
-    case PW_OP_LOG:
-        return pw_apply_log(batch, &op->as.log);
-    case PW_OP_PARK:
-        return pw_apply_park(batch, &op->as.park);
-    case PW_OP_HOLD:
-        return pw_apply_hold(batch, &op->as.hold);
-    case PW_OP_PAUSE:
-        return pw_apply_pause(batch, &op->as.pause);
-    case PW_OP_DEMAND:
-        return pw_apply_demand(batch, &op->as.demand);
-    case PW_OP_REACH:
-        return pw_apply_reach(batch, &op->as.reach);
-    case PW_OP_FINISH:
-        return pw_apply_finish(batch, &op->as.finish);
-    case PW_OP_END:
-        return pw_apply_end(batch, &op->as.end);
     case PW_OP_CLAIM:
-        return pw_apply_claim(batch, &op->as.claim);
-    case PW_OP_RENEW:
-        return pw_apply_renew(batch, &op->as.renew);
+        return pw_sqlite_find_claimable(batch, &op->as.claim);
     case PW_OP_REAP:
-        return pw_apply_reap(batch, &op->as.reap);
-    case PW_OP_SQL:
-        return pw_apply_sql(batch, &op->as.sql);
-    case PW_OP_MUTATE:
-        return pw_apply_mutate(batch, &op->as.mutate);
-    case PW_OP_HOOK:
-        return pw_apply_hook(batch, &op->as.hook);
+        return pw_sqlite_find_dead(batch, &op->as.reap);
     case PW_OP_HOOK_CLAIM:
-        return pw_apply_hook_claim(batch, &op->as.hook_claim);
+        return pw_sqlite_claim_hooks(batch, &op->as.hook_claim);
     case PW_OP_HOOK_SETTLE:
-        return pw_apply_hook_settle(batch, &op->as.hook_settle);
+        return pw_sqlite_settle_hook(batch, &op->as.hook_settle);
     case PW_OP_HOOK_RESEND:
-        return pw_apply_hook_resend(batch, &op->as.hook_resend);
+        return pw_sqlite_resend_hook(batch, &op->as.hook_resend);
+    case PW_OP_FENCE:
+    case PW_OP_CREATE:
+    case PW_OP_RESTART:
+    case PW_OP_STEP:
+    case PW_OP_EVENT:
+    case PW_OP_CONSUME:
+    case PW_OP_LOG:
+    case PW_OP_PARK:
+    case PW_OP_HOLD:
+    case PW_OP_PAUSE:
+    case PW_OP_DEMAND:
+    case PW_OP_REACH:
+    case PW_OP_FINISH:
+    case PW_OP_END:
+    case PW_OP_RENEW:
+    case PW_OP_SQL:
+    case PW_OP_MUTATE:
+    case PW_OP_HOOK:
+        break; /* decided by rules */
     }
-    return pw_error(batch->error, PAWL_INVALID, "a unit of work holds an op of unknown kind %d", (int)op->kind);
+    return pw_error(core->error, PAWL_INVALID, "op of kind %d is not for the database to decide", (int)op->kind);
 }
 
-static pawl_status apply_ops(struct pw_batch *batch)
+/* Nobody else has a row locked while we write. */
+static pawl_status owe(struct pw_core *core, const struct pw_fence *at, int64_t owner, int64_t until_ms)
 {
-    pawl_status status = PAWL_OK;
-    for (struct pw_op *op = batch->unit->first; op != NULL && status == PAWL_OK; op = op->next)
-        status = apply_op(batch, op);
-    return status;
+    (void)at, (void)owner, (void)until_ms;
+    return pw_error(core->error, PAWL_INVALID,
+                    "a lease is owed a renewal in a database that one process writes at a time");
 }
 
-static pawl_status apply_undoable(struct pw_batch *batch)
+static pawl_status run_users_code(struct pw_core *core, struct pw_op *op)
 {
-    pawl_status status = pw_query_simple(batch->connection, PW_QUERY_UNIT_BEGIN, batch->error);
-    if (status != PAWL_OK)
-        return status;
-    status = apply_ops(batch);
-    if (status != PAWL_OK && !is_refused(batch))
-        return status;
-    status = PAWL_OK;
-    if (is_refused(batch))
-        status = pw_query_simple(batch->connection, PW_QUERY_UNIT_UNDO, batch->error);
-    if (status == PAWL_OK)
-        status = pw_query_simple(batch->connection, PW_QUERY_UNIT_END, batch->error);
-    return status;
+    struct pw_batch *batch = pw_batch_of(core);
+    return op->kind == PW_OP_SQL ? pw_sqlite_run_sql(batch, &op->as.sql)
+                                 : pw_sqlite_run_mutation(batch, &op->as.mutate);
 }
 
-static pawl_status apply_plain(struct pw_batch *batch)
+static pawl_status begin_savepoint(struct pw_core *core)
 {
-    sqlite3_int64 changes = sqlite3_total_changes64(batch->connection->db);
-    pawl_status status = apply_ops(batch);
-    if (!is_refused(batch))
-        return status;
-    if (sqlite3_total_changes64(batch->connection->db) != changes)
-        return pw_error(batch->error, status, "%s", batch->unit->error.text);
-    return PAWL_OK;
+    return pw_query_simple(pw_batch_of(core)->connection, PW_QUERY_UNIT_BEGIN, core->error);
 }
 
-static pawl_status apply_units(struct pw_batch *batch, struct pw_unit **units, size_t count)
+static pawl_status end_savepoint(struct pw_core *core, bool keeps)
 {
-    pawl_status status = PAWL_OK;
-    for (size_t position = 0; position < count && status == PAWL_OK; position++) {
-        batch->unit = units[position];
-        pw_unit_begin(batch->unit);
-        status = pw_unit_needs_undo(batch->unit) ? apply_undoable(batch) : apply_plain(batch);
-    }
-    return status;
+    struct pw_sqlite_connection *connection = pw_batch_of(core)->connection;
+    pawl_status status = keeps ? PAWL_OK : pw_query_simple(connection, PW_QUERY_UNIT_UNDO, core->error);
+    return status == PAWL_OK ? pw_query_simple(connection, PW_QUERY_UNIT_END, core->error) : status;
 }
 
-static void answer(struct pw_unit **units, size_t count, pawl_status status)
-{
-    for (size_t position = 0; position < count; position++) {
-        pw_unit_answer(units[position], status);
-        units[position]->undone = status != PAWL_OK; /* a failed COMMIT was rolled back: readers never see it */
-    }
-}
+static const struct pw_frame frame = { .write = pw_sqlite_write,
+                                       .count_unread = pw_sqlite_count_unread,
+                                       .owe = owe,
+                                       .find = find,
+                                       .run_users_code = run_users_code,
+                                       .begin_savepoint = begin_savepoint,
+                                       .end_savepoint = end_savepoint,
+                                       .load_claimable = pw_sqlite_load_claimable };
+
+/* ---- The transaction --------------------------------------------------------------------------------------------------- */
 
 /* A busy database is told apart from other trouble: it has taken its time already, and may be better later. */
 static pawl_status begin_transaction(struct pw_sqlite_connection *connection, struct pawl_error *error)
@@ -130,22 +91,45 @@ static pawl_status begin_transaction(struct pw_sqlite_connection *connection, st
     return PAWL_BUSY;
 }
 
+static pawl_status carry_out(struct pw_batch *batch, struct pw_unit **units, size_t count)
+{
+    pw_hot_begin(&batch->sqlite->hot, batch->connection->db);
+    pawl_status status = pw_sqlite_load(batch, units, count);
+    for (size_t position = 0; position < count && status == PAWL_OK; position++)
+        status = pw_core_apply(&batch->core, units[position]);
+    if (status == PAWL_OK)
+        status = pw_sqlite_write(&batch->core);
+    if (status == PAWL_OK) /* nobody finds again what is written to a lost file */
+        status = pw_sqlite_file_check(&batch->sqlite->file, batch->core.error);
+    if (status == PAWL_OK)
+        status = pw_query_simple(batch->connection, PW_QUERY_COMMIT, batch->core.error);
+    if (status == PAWL_OK)
+        pw_hot_keep(&batch->sqlite->hot, batch->connection->db, &batch->core);
+    return status;
+}
+
+static void answer(struct pw_unit **units, size_t count, pawl_status status)
+{
+    for (size_t position = 0; position < count; position++) {
+        pw_unit_answer(units[position], status);
+        units[position]->undone = status != PAWL_OK; /* a failed COMMIT was rolled back: readers never see it */
+    }
+}
+
 pawl_status pw_sqlite_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
-    struct pw_batch batch = { .sqlite = sqlite, .error = error };
+    struct pw_batch batch = { .sqlite = sqlite };
+    pw_core_init(&batch.core, &frame, error);
     batch.connection = pw_sqlite_take_writer(sqlite);
     pawl_status status = begin_transaction(batch.connection, error);
-    batch.now_ms = store->ops->now_ms(store); /* only now: whoever had the lock before us has an earlier one */
+    batch.core.now_ms = store->ops->now_ms(store); /* only now: whoever had the lock before us has an earlier one */
     if (status == PAWL_OK)
-        status = apply_units(&batch, units, count);
-    if (status == PAWL_OK)
-        status = pw_sqlite_file_check(&sqlite->file, error); /* nobody finds again what is written to a lost file */
-    if (status == PAWL_OK)
-        status = pw_query_simple(batch.connection, PW_QUERY_COMMIT, error);
+        status = carry_out(&batch, units, count);
     if (status != PAWL_OK)
         pw_sqlite_rollback(batch.connection);
     pw_sqlite_give_writer(sqlite);
     answer(units, count, status);
+    pw_core_clear(&batch.core);
     return status;
 }

@@ -1,4 +1,4 @@
-/* hook_ops.c - what hooks are to be told: recorded beside what causes it, claimed for an attempt, settled.
+/* hook_ops.c - what hooks are to be told: deliveries are claimed for an attempt, and settled.
  *
  * A row's next_at is all that a claim looks at.  While an attempt is under way it is the end of its lease, so one that
  * never comes back is due again by itself. */
@@ -9,40 +9,6 @@
 /* A claim looks again for what it did not give out; but in a damaged file it could find the same for ever. */
 enum { ROUNDS_MAX = 100 };
 
-/* ---- Recording ----------------------------------------------------------------------------------------------- */
-
-static pawl_status insert_row(struct pw_batch *batch, const struct pw_op_hook *op, size_t position)
-{
-    static const struct pw_op_finish unfinished = { .outcome = PW_OUTCOME_OPEN };
-    const struct pw_op_finish *finish = op->cause->kind == PW_OP_FINISH ? &op->cause->as.finish : &unfinished;
-    struct pw_text id = pw_hook_row_id(op, position, &batch->unit->arena);
-    if (id.data == NULL)
-        return pw_error_plain(batch->error, PAWL_NOMEM);
-    struct pw_query query;
-    pw_query_start(&query, batch->connection, PW_QUERY_HOOK_INSERT);
-    pw_bind_text(&query, id);
-    pw_bind_text(&query, op->hook);
-    pw_bind_integer(&query, op->event);
-    pw_bind_time(&query, op->reason); /* none is NULL */
-    pw_bind_time(&query, finish->outcome);
-    pw_bind_integer(&query, pw_hook_instance(op, position));
-    pw_bind_time(&query, pw_hook_due_at_ms(op));
-    pw_bind_text(&query, finish->error_name);
-    pw_bind_text(&query, finish->error_message);
-    pw_bind_integer(&query, op->attempts_max);
-    pw_bind_integer(&query, batch->now_ms);
-    return pw_query_run(&query, batch->error);
-}
-
-pawl_status pw_apply_hook(struct pw_batch *batch, const struct pw_op_hook *op)
-{
-    pawl_status status = PAWL_OK;
-    size_t count = pw_hook_row_count(op);
-    for (size_t position = 0; position < count && status == PAWL_OK; position++)
-        status = insert_row(batch, op, position);
-    return status;
-}
-
 /* ---- Claiming ------------------------------------------------------------------------------------------------ */
 
 static pawl_status read_row(struct pw_batch *batch, int64_t key, struct pw_hook_row *row, bool *out_found)
@@ -52,8 +18,8 @@ static pawl_status read_row(struct pw_batch *batch, int64_t key, struct pw_hook_
     pw_bind_integer(&query, key);
     *out_found = pw_query_step(&query);
     if (*out_found)
-        pw_read_hook_row(&query, &batch->unit->arena, row);
-    return pw_query_end(&query, batch->error);
+        pw_read_hook_row(&query, &batch->core.unit->arena, row);
+    return pw_query_end(&query, batch->core.error);
 }
 
 static pawl_status give_up(struct pw_batch *batch, int64_t key)
@@ -62,7 +28,7 @@ static pawl_status give_up(struct pw_batch *batch, int64_t key)
     pw_query_start(&query, batch->connection, PW_QUERY_HOOK_GIVE_UP);
     pw_bind_integer(&query, key);
     pw_bind_text(&query, pw_text_of("the last attempt was not heard of again before its lease ended"));
-    return pw_query_run(&query, batch->error);
+    return pw_query_run(&query, batch->core.error);
 }
 
 static pawl_status take(struct pw_batch *batch, int64_t key, int64_t lease_ms, struct pw_hook_row *row)
@@ -70,11 +36,11 @@ static pawl_status take(struct pw_batch *batch, int64_t key, int64_t lease_ms, s
     struct pw_query query;
     row->attempts++;
     row->epoch++;
-    row->next_at_ms = row->locked_until_ms = batch->now_ms + lease_ms;
+    row->next_at_ms = row->locked_until_ms = batch->core.now_ms + lease_ms;
     pw_query_start(&query, batch->connection, PW_QUERY_HOOK_TAKE);
     pw_bind_integer(&query, key);
     pw_bind_integer(&query, row->next_at_ms);
-    return pw_query_run(&query, batch->error);
+    return pw_query_run(&query, batch->core.error);
 }
 
 static int64_t lease_of(const struct pw_op_hook_claim *op, struct pw_text hook)
@@ -92,7 +58,7 @@ static pawl_status claim_row(struct pw_batch *batch, const struct pw_op_hook_cla
     bool found = false;
     struct pw_hook_row *row = pw_rows_add(claimed);
     if (row == NULL)
-        return pw_error_plain(batch->error, PAWL_NOMEM);
+        return pw_error_plain(batch->core.error, PAWL_NOMEM);
     pawl_status status = read_row(batch, key, row, &found);
     if (status != PAWL_OK)
         return status;
@@ -107,26 +73,26 @@ static pawl_status claim_row(struct pw_batch *batch, const struct pw_op_hook_cla
 static pawl_status claim_round(struct pw_batch *batch, const struct pw_op_hook_claim *op, struct pw_rows *claimed,
                                bool *out_found)
 {
-    struct pw_rows dues = { .arena = &batch->unit->arena, .row_size = sizeof(struct pw_due) };
+    struct pw_rows dues = { .arena = &batch->core.unit->arena, .row_size = sizeof(struct pw_core_due) };
     pawl_status status = PAWL_OK;
     size_t room = op->max - claimed->count;
     for (size_t position = 0; position < op->wanted_count && status == PAWL_OK; position++)
-        status = pw_find_due(batch, PW_QUERY_HOOK_DUE, op->wanted[position].hook, room, &dues);
-    pw_sort_due(&dues);
+        status = pw_sqlite_find_due(batch, PW_QUERY_HOOK_DUE, op->wanted[position].hook, room, &dues);
+    pw_core_sort_dues(&dues);
     bool all_taken = true; /* one that is given up leaves its place to the next of its hook: that needs another round */
     for (size_t position = 0; position < dues.count && claimed->count < op->max && all_taken && status == PAWL_OK;
          position++) {
         size_t count = claimed->count;
-        status = claim_row(batch, op, ((const struct pw_due *)dues.rows)[position].key, claimed);
+        status = claim_row(batch, op, ((const struct pw_core_due *)dues.rows)[position].key, claimed);
         all_taken = claimed->count > count;
     }
     *out_found = dues.count > 0;
     return status;
 }
 
-pawl_status pw_apply_hook_claim(struct pw_batch *batch, struct pw_op_hook_claim *op)
+pawl_status pw_sqlite_claim_hooks(struct pw_batch *batch, struct pw_op_hook_claim *op)
 {
-    struct pw_rows claimed = { .arena = &batch->unit->arena, .row_size = sizeof(struct pw_hook_row) };
+    struct pw_rows claimed = { .arena = &batch->core.unit->arena, .row_size = sizeof(struct pw_hook_row) };
     pawl_status status = PAWL_OK;
     bool found = true;
     for (int round = 0; round < ROUNDS_MAX && status == PAWL_OK && found && claimed.count < op->max; round++)
@@ -142,12 +108,12 @@ pawl_status pw_apply_hook_claim(struct pw_batch *batch, struct pw_op_hook_claim 
 
 static pawl_status run_on_row(struct pw_batch *batch, struct pw_query *query, bool *out_found)
 {
-    pawl_status status = pw_query_run(query, batch->error);
+    pawl_status status = pw_query_run(query, batch->core.error);
     *out_found = status == PAWL_OK && sqlite3_changes64(batch->connection->db) != 0;
     return status;
 }
 
-pawl_status pw_apply_hook_settle(struct pw_batch *batch, struct pw_op_hook_settle *op)
+pawl_status pw_sqlite_settle_hook(struct pw_batch *batch, struct pw_op_hook_settle *op)
 {
     struct pw_query query;
     bool found = false;
@@ -164,11 +130,11 @@ pawl_status pw_apply_hook_settle(struct pw_batch *batch, struct pw_op_hook_settl
     return status;
 }
 
-pawl_status pw_apply_hook_resend(struct pw_batch *batch, struct pw_op_hook_resend *op)
+pawl_status pw_sqlite_resend_hook(struct pw_batch *batch, struct pw_op_hook_resend *op)
 {
     struct pw_query query;
     pw_query_start(&query, batch->connection, PW_QUERY_HOOK_RESEND);
     pw_bind_text(&query, op->id);
-    pw_bind_integer(&query, batch->now_ms);
+    pw_bind_integer(&query, batch->core.now_ms);
     return run_on_row(batch, &query, &op->found);
 }

@@ -12,8 +12,7 @@
     "i.key, i.workflow, i.id, i.run, i.outcome, i.params, i.output, i.error_name, i.error_message, i.created_at,"      \
     " max(i.updated_at, coalesce(t.updated_at, 0), coalesce(" step_updated_at ", 0)),"                                 \
     " coalesce(t.started_at, i.started_at), i.completed_at, i.parent, i.parent_run, i.relation,"                       \
-    " t.instance, t.epoch, t.status, t.kind, t.due_at, t.processing, t.owner, t.locked_until, t.pause_requested,"      \
-    " t.demand, t.started_at, t.updated_at, t.event_seq"
+    " t.instance, " TASK_COLUMNS_OF("t.")
 #define INSTANCE_COLUMNS                                                                                               \
     INSTANCE_COLUMNS_WITH("(SELECT s.updated_at FROM workflow_step s"                                                  \
                           "  WHERE s.instance = t.instance AND s.run = t.run ORDER BY s.seq DESC LIMIT 1)")
@@ -25,8 +24,17 @@
     table "description"
 #define STEP_COLUMNS STEP_COLUMNS_OF("")
 
-/* Each fence reads these, so they are few. */
-#define LOOK_COLUMNS "run, epoch, due_at, pause_requested, demand, started_at, event_seq, updated_at"
+#define TASK_COLUMNS_OF(table)                                                                                         \
+    table "epoch, " table "status, " table "kind, " table "due_at, " table "processing, " table "owner, "              \
+    table "locked_until, " table "pause_requested, " table "demand, " table "started_at, " table "updated_at, "        \
+    table "event_seq"
+/* Facts of an instance that its task does not have.  Params can be large, so they are read only when `with_params` holds. */
+#define FACT_COLUMNS(with_params)                                                                                      \
+    "i.workflow, i.id, i.created_at, i.parent, i.parent_run, i.relation, CASE WHEN " with_params " THEN i.params END"
+
+/* The columns of a task that are in no index. */
+#define TASK_REST                                                                                                      \
+    "run = ?2, epoch = ?3, pause_requested = ?4, demand = ?5, started_at = ?6, updated_at = ?7, event_seq = ?8"
 
 #define EVENT_COLUMNS "seq, id, type, payload, created_at, delivered_at, consumed_by"
 
@@ -84,51 +92,25 @@
     QUERY(SCHEMA_SET_VERSION, "UPDATE workflow_schema SET version = ?1")                                               \
     QUERY(PART_READ, "SELECT number + 1, size FROM workflow_set WHERE key = 1 AND size > 1")                           \
                                                                                                                        \
-    QUERY(TASK_LOOK, "SELECT " LOOK_COLUMNS " FROM workflow_task WHERE instance = ?1")                                 \
-    QUERY(TASK_LOOK_AT_LEASE,                                                                                          \
-        "SELECT " LOOK_COLUMNS ", status, processing, owner, locked_until FROM workflow_task WHERE instance = ?1")     \
+    QUERY(TASK_LOAD, "SELECT run, " TASK_COLUMNS_OF("") " FROM workflow_task WHERE instance = ?1")                     \
+    QUERY(TASK_LOAD_WHOLE,                                                                                             \
+        "SELECT t.run, " TASK_COLUMNS_OF("t.") ", " FACT_COLUMNS("t.started_at IS NULL") ","                           \
+        " CASE WHEN ?2 THEN coalesce(length(CAST(i.params AS BLOB)), 0) ELSE 0 END"                                    \
+        " FROM workflow_task t LEFT JOIN workflow_instance i ON i.key = t.instance WHERE t.instance = ?1")             \
     QUERY(TASK_INSERT,                                                                                                 \
-        "INSERT INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch, owner,"          \
-        " locked_until, pause_requested, started_at, updated_at, event_seq, shard)"                                    \
-        " VALUES (?1, ?2, 1, 0, 3, ?4, ?5, ?5, ?6, ?7, 0, ?8, ?4, 0, ?3)")                                             \
-    QUERY(TASK_RENEW_RUN,                                                                                              \
-        "INSERT OR REPLACE INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch,"      \
-        " owner, locked_until, pause_requested, started_at, updated_at, event_seq, shard)"                             \
-        " SELECT key, workflow, run, 0, 3, ?3, ?4, ?4, ?5, ?6, 0, max(?7, updated_at), updated_at, 0, ?2"              \
-        " FROM workflow_instance WHERE key = ?1")                                                                      \
-    QUERY(INSTANCE_NAME, "SELECT workflow, id FROM workflow_instance WHERE key = ?1")                                  \
-    QUERY(TASK_PARK,                                                                                                   \
-        "UPDATE workflow_task SET status = ?2, kind = ?3, due_at = ?4, processing = 0, epoch = epoch + 1,"             \
-        " owner = NULL, locked_until = NULL, pause_requested = 0, updated_at = ?5 WHERE instance = ?1")                \
-    QUERY(TASK_PAUSE,                                                                                                  \
-        "UPDATE workflow_task SET pause_requested = ?2, updated_at = max(updated_at, ?3) WHERE instance = ?1")         \
-    QUERY(TASK_DEMAND,                                                                                                 \
-        "UPDATE workflow_task SET demand = max(demand, ?2), event_seq = event_seq + 1,"                                \
-        " pause_requested = CASE ?2 WHEN 0 THEN pause_requested ELSE 0 END, updated_at = max(updated_at, ?3)"          \
-        " WHERE instance = ?1")                                                                                        \
-    QUERY(TASK_DEMAND_NOW,                                                                                             \
-        "UPDATE workflow_task SET demand = max(demand, ?2), event_seq = event_seq + 1, status = 0, kind = 2,"          \
-        " due_at = ?3, processing = 0, epoch = epoch + 1, owner = NULL, locked_until = NULL, pause_requested = 0,"     \
-        " updated_at = max(updated_at, ?3) WHERE instance = ?1")                                                       \
+        "INSERT INTO workflow_task (instance, run, epoch, pause_requested, demand, started_at, updated_at, event_seq," \
+        " locked_until, status, kind, due_at, processing, owner, workflow, shard)"                                     \
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)")                             \
+    QUERY(TASK_UPDATE,                                                                                                 \
+        "UPDATE workflow_task SET " TASK_REST ", locked_until = ?9, status = ?10, kind = ?11, due_at = ?12,"           \
+        " processing = ?13, owner = ?14 WHERE instance = ?1")                                                          \
+    QUERY(TASK_UPDATE_LEASE, "UPDATE workflow_task SET " TASK_REST ", locked_until = ?9 WHERE instance = ?1")          \
+    QUERY(TASK_UPDATE_REST, "UPDATE workflow_task SET " TASK_REST " WHERE instance = ?1")                              \
     QUERY(TASK_DELETE, "DELETE FROM workflow_task WHERE instance = ?1")                                                \
-    QUERY(TASK_CLAIMABLE,                                                                                              \
-        "SELECT t.run, t.epoch, t.workflow, i.id, t.kind, t.demand, t.event_seq, t.processing,"                        \
-        " t.started_at IS NULL, t.updated_at, i.created_at, CASE WHEN t.started_at IS NULL THEN i.params END, i.parent,"\
-        " i.parent_run, i.relation, CASE WHEN ?2 THEN coalesce(length(CAST(i.params AS BLOB)), 0) ELSE 0 END"          \
-        " FROM workflow_task t CROSS JOIN workflow_instance i ON i.key = t.instance WHERE t.instance = ?1")            \
-    QUERY(TASK_TAKE,                                                                                                   \
-        "UPDATE workflow_task SET status = 0, processing = 1, epoch = epoch + 1, owner = ?2, locked_until = ?3,"       \
-        " kind = CASE kind WHEN 4 THEN 2 ELSE kind END,"                                                               \
-        " pause_requested = pause_requested & ?4, started_at = coalesce(started_at, max(updated_at, ?5)),"             \
-        " updated_at = max(updated_at, ?5)"                                                                            \
-        " WHERE instance = ?1")                                                                                        \
                                                                                                                        \
     QUERY(CLAIM_PAUSABLE,                                                                                              \
         "SELECT " HELD_COLUMNS " FROM " LEASED " AND workflow = ?1 AND locked_until <= ?2 AND pause_requested = 1")    \
-    QUERY(TASK_PAUSE_EXPIRED,                                                                                          \
-        "UPDATE workflow_task SET status = 2, processing = 0, epoch = epoch + 1, owner = NULL, locked_until = NULL,"   \
-        " pause_requested = 0, updated_at = max(updated_at, ?2) WHERE instance = ?1")                                  \
-    QUERY(CLAIM_LEASED, "SELECT count(*) FROM " LEASED " AND workflow = ?1 AND locked_until > ?2")                     \
+    QUERY(CLAIM_LEASED, "SELECT " HELD_COLUMNS " FROM " LEASED " AND workflow = ?1")                                   \
     QUERY(CLAIM_EXPIRED,                                                                                               \
         "SELECT " HELD_COLUMNS " FROM " LEASED " AND workflow = ?1 AND locked_until <= ?2 ORDER BY locked_until")      \
     QUERY(CLAIM_RESUMABLE,                                                                                             \
@@ -158,7 +140,6 @@
     QUERY(RUNNER_FORGET, "DELETE FROM workflow_runner WHERE owner = ?1")                                               \
     QUERY(RUNNERS,                                                                                                     \
         "SELECT owner, name, workflows, is_sharing, started_at FROM workflow_runner WHERE owner > 0 ORDER BY owner")   \
-    QUERY(TASK_LEASE, "UPDATE workflow_task SET locked_until = ?2 WHERE instance = ?1 AND processing = 1")             \
     QUERY(REAP_LEASES,                                                                                                 \
         "SELECT " HELD_COLUMNS " FROM " LEASED " AND owner > 0")                                                       \
     QUERY(NEXT_DUE,                                                                                                    \
@@ -189,18 +170,16 @@
         "SELECT " OPEN_COUNT("0", "?2") ", " OPEN_COUNT("1", "?3") ", " OPEN_COUNT("2", "?4") ", "                     \
         ENDED_COUNT("1", "?5") ", " ENDED_COUNT("2", "?6") ", " ENDED_COUNT("3", "?7"))                                \
                                                                                                                        \
+    QUERY(INSTANCE_FIND, "SELECT key FROM workflow_instance WHERE workflow = ?1 AND id = ?2")                          \
+    QUERY(INSTANCE_LAST_KEY, "SELECT seq FROM sqlite_sequence WHERE name = 'workflow_instance'")                       \
+    QUERY(INSTANCE_LOAD,                                                                                               \
+        "SELECT " FACT_COLUMNS("?2") ", i.run, i.updated_at FROM workflow_instance i WHERE i.key = ?1")                \
     QUERY(INSTANCE_INSERT,                                                                                             \
-        "INSERT INTO workflow_instance (workflow, id, run, params, created_at, updated_at, parent, parent_run,"        \
-        " relation) VALUES (?1, ?2, 1, ?3, ?4, ?4, ?5, ?6, ?7) ON CONFLICT (workflow, id) DO NOTHING")                 \
-    QUERY(INSTANCE_RESTART,                                                                                            \
-        "UPDATE workflow_instance SET run = run + 1, outcome = NULL, output = NULL, error_name = NULL,"                \
-        " error_message = NULL, updated_at = max(updated_at, ?3), started_at = NULL, completed_at = NULL"              \
-        " WHERE key = ?1 AND run = ?2")                                                                                \
-    QUERY(INSTANCE_FINISH,                                                                                             \
-        "UPDATE workflow_instance SET outcome = ?2, output = ?3, error_name = ?4, error_message = ?5, updated_at = ?6,"\
-        " completed_at = ?6, started_at = ?7 WHERE key = ?1")                                                          \
-    QUERY(INSTANCE_OPEN,                                                                                               \
-        "SELECT key FROM workflow_instance WHERE workflow = ?1 AND id = ?2 AND outcome IS NULL")                       \
+        "INSERT INTO workflow_instance (key, workflow, id, run, params, created_at, updated_at, parent, parent_run,"   \
+        " relation) VALUES (?1, ?2, ?3, 1, ?4, ?5, ?5, ?6, ?7, ?8)")                                                   \
+    QUERY(INSTANCE_UPDATE,                                                                                             \
+        "UPDATE workflow_instance SET run = ?2, outcome = ?3, output = ?4, error_name = ?5, error_message = ?6,"       \
+        " updated_at = ?7, started_at = ?8, completed_at = ?9 WHERE key = ?1")                                         \
     QUERY(CHILDREN_OPEN,                                                                                               \
         "SELECT key, relation FROM workflow_instance INDEXED BY workflow_instance_open_child WHERE outcome IS NULL"    \
         " AND parent = ?1 AND parent_run = ?2 AND relation IN (3, ?3)")                                                \
@@ -263,10 +242,11 @@
         "UPDATE workflow_step SET status = ?4, attempts = ?5, attempts_max = ?6, timeout = ?7, next_retry_at = ?8,"    \
         " wake_at = ?9, event_at = ?10, wait_event_type = ?11, result = ?12, error_name = ?13, error_message = ?14,"   \
         " updated_at = ?15, description = ?16 WHERE instance = ?1 AND run = ?2 AND seq = ?3")                          \
+    QUERY(STEP_KNOWN, "SELECT 1 FROM workflow_step WHERE instance = ?1 AND run = ?2 AND seq = ?3")                     \
     QUERY(STEPS_KEEP,                                                                                                  \
         "INSERT INTO workflow_step (instance, run, " STEP_COLUMNS ") SELECT instance, run + 1, " STEP_COLUMNS          \
         " FROM workflow_step WHERE instance = ?1 AND run = ?2 AND seq < ?3 AND seq <> ?4 AND status <> 0"              \
-        " AND (?5 IS NULL OR error_name IS NOT ?5)")                                                                   \
+        " AND (?5 IS NULL OR error_name IS NOT ?5) RETURNING seq")                                                     \
     QUERY(STEPS_OLDEST,                                                                                                \
         "SELECT " STEP_COLUMNS " FROM workflow_step WHERE instance = ?1 AND run = ?2 AND seq > ?3"                     \
         " ORDER BY seq LIMIT ?4")                                                                                      \
@@ -279,15 +259,12 @@
                                                                                                                        \
     QUERY(EVENT_INSERT,                                                                                                \
         "INSERT INTO workflow_event (instance, run, seq, id, type, payload, created_at)"                               \
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (instance, run, id) DO NOTHING")                             \
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")                                                                        \
+    QUERY(EVENT_AT, "SELECT 1 FROM workflow_event WHERE instance = ?1 AND run = ?2 AND seq = ?3")                      \
     QUERY(EVENTS_UNREAD,                                                                                               \
         "SELECT count(*) FROM (SELECT 1 FROM workflow_event INDEXED BY workflow_event_new"                             \
         " WHERE instance = ?1 AND run = ?2 AND delivered_at IS NULL LIMIT ?3)")                                        \
     QUERY(EVENT_KNOWN, "SELECT 1 FROM workflow_event WHERE instance = ?1 AND run = ?2 AND id = ?3")                    \
-    QUERY(EVENT_COUNT, "UPDATE workflow_task SET event_seq = ?2, updated_at = ?3 WHERE instance = ?1")                 \
-    QUERY(EVENT_WAKE,                                                                                                  \
-        "UPDATE workflow_task SET event_seq = ?2, updated_at = ?3, status = 0, kind = 0, due_at = ?4,"                 \
-        " epoch = epoch + 1 WHERE instance = ?1")                                                                      \
     QUERY(EVENT_CONSUME,                                                                                               \
         "UPDATE workflow_event SET consumed_by = ?4, delivered_at = ?5"                                                \
         " WHERE instance = ?1 AND run = ?2 AND seq = ?3")                                                              \
@@ -304,11 +281,11 @@
         "SELECT " EVENT_COLUMNS " FROM workflow_event INDEXED BY workflow_event_new"                                   \
         " WHERE instance = ?1 AND run = ?2 AND seq > ?3 AND delivered_at IS NULL ORDER BY seq")                        \
                                                                                                                        \
+    QUERY(LOG_TAIL,                                                                                                    \
+        "SELECT seq, created_at FROM workflow_log WHERE instance = ?1 AND run = ?2 ORDER BY seq DESC LIMIT 1")         \
     QUERY(LOG_INSERT,                                                                                                  \
         "INSERT INTO workflow_log (instance, run, seq, step, attempt, level, category, message, data, is_replay,"      \
-        " created_at) VALUES (?1, ?2, 1 + coalesce((SELECT max(seq) FROM workflow_log WHERE instance = ?1"             \
-        " AND run = ?2), 0), ?3, ?4, ?5, ?6, ?7, ?8, ?9, max(?10, coalesce((SELECT created_at FROM workflow_log"       \
-        "  WHERE instance = ?1 AND run = ?2 ORDER BY seq DESC LIMIT 1), 0)))")                                         \
+        " created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                          \
     QUERY(LOGS_OLDEST,                                                                                                 \
         "SELECT " LOG_COLUMNS " FROM workflow_log WHERE instance = ?1 AND run = ?2 AND seq > ?3"                       \
         " AND (?5 < 0 OR level = ?5) AND (?6 IS NULL OR category = ?6) ORDER BY seq LIMIT ?4")                         \
@@ -319,7 +296,7 @@
     QUERY(HOOK_INSERT,                                                                                                 \
         "INSERT INTO workflow_hook (id, hook, event, reason, outcome, instance, run, due_at, error_name,"              \
         " error_message, attempts, attempts_max, created_at, next_at, epoch)"                                          \
-        " SELECT ?1, ?2, ?3, ?4, ?5, key, run, ?7, ?8, ?9, 0, ?10, ?11, ?11, 0 FROM workflow_instance WHERE key = ?6") \
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11, ?12, ?12, 0)")                                      \
     QUERY(HOOK_DUE,                                                                                                    \
         "SELECT key, next_at FROM workflow_hook INDEXED BY workflow_hook_due WHERE hook = ?1 AND next_at <= ?2"        \
         " ORDER BY next_at LIMIT ?3")                                                                                  \

@@ -8,7 +8,7 @@
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------- */
 
-static void read_task(struct pw_query *query, struct pw_task *task)
+void pw_read_task(struct pw_query *query, struct pw_task *task)
 {
     task->epoch = pw_column_count(query);
     task->status = (enum pw_task_status)pw_column_choice(query, PW_TASK_PAUSED);
@@ -49,7 +49,7 @@ static void read_instance_row(struct pw_query *query, struct pw_arena *arena, vo
     instance->completed_at_ms = pw_column_time(query);
     pw_read_link(query, &instance->link);
     instance->has_task = pw_column_integer(query) != 0; /* its key, which is never 0 */
-    read_task(query, &instance->task);
+    pw_read_task(query, &instance->task);
 }
 
 static void read_step_row(struct pw_query *query, struct pw_arena *arena, void *row)

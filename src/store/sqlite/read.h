@@ -6,6 +6,8 @@
 #include "store/sqlite/sightings.h"
 #include "store/store.h"
 
+/* Of TASK_COLUMNS. */
+void pw_read_task(struct pw_query *query, struct pw_task *task);
 /* Three columns: parent, its run, relation. */
 void pw_read_link(struct pw_query *query, struct pw_link *out_link);
 /* Of HELD_COLUMNS. */

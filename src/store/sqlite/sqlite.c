@@ -55,6 +55,7 @@ static void close_store(struct pw_store *store)
     pw_sqlite_close(&sqlite->writer);
     pw_presence_clear(&sqlite->presence);
     pw_sightings_clear(&sqlite->sightings);
+    pw_hot_clear(&sqlite->hot);
     (void)pthread_cond_destroy(&sqlite->given_back);
     (void)pthread_mutex_destroy(&sqlite->lock);
     pw_arena_clear(&sqlite->arena);
@@ -109,8 +110,10 @@ static pawl_status open_rest(struct pw_sqlite *sqlite, struct pawl_error *error)
     made += pw_sightings_init(&sqlite->sightings);
     made += made == 1 && pthread_mutex_init(&sqlite->lock, NULL) == 0;
     made += made == 2 && pthread_cond_init(&sqlite->given_back, NULL) == 0;
-    if (made == 3)
+    if (made == 3) {
+        pw_hot_init(&sqlite->hot);
         return PAWL_OK;
+    }
     if (made > 1)
         (void)pthread_mutex_destroy(&sqlite->lock);
     if (made > 0)

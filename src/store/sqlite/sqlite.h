@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "store/sqlite/connection.h"
+#include "store/sqlite/hot.h"
 #include "store/sqlite/presence.h"
 #include "store/sqlite/sightings.h"
 #include "store/store.h"
@@ -20,6 +21,7 @@ struct pw_sqlite {
     struct pw_arena arena; /* of the URL, and of the file's name */
     struct pw_sqlite_url url;
     struct pw_sqlite_connection writer;
+    struct pw_hot hot; /* the writer's */
     struct pw_presence presence;
     struct pw_sightings sightings;
     struct pw_sqlite_file file; /* what the writer has open */

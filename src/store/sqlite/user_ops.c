@@ -18,17 +18,17 @@ static pawl_status refuse_code(struct pw_batch *batch, int code)
     if (code == SQLITE_CONSTRAINT_UNIQUE || code == SQLITE_CONSTRAINT_PRIMARYKEY || code == SQLITE_CONSTRAINT_ROWID)
         refusal = PW_REFUSED_UNIQUE;
     if (pw_sqlite_is_trouble(code))
-        return pw_sqlite_error(batch->connection, code, batch->error);
+        return pw_sqlite_error(batch->connection, code, batch->core.error);
     if (sqlite3_get_autocommit(db))
-        return pw_error(batch->error, pw_refusal_status(refusal), "%s, which ended the transaction",
+        return pw_error(batch->core.error, pw_refusal_status(refusal), "%s, which ended the transaction",
                         sqlite3_errmsg(db));
     if ((code & 0xff) == SQLITE_AUTH)
         return pw_unit_refuse_saying(
-            batch->unit, refusal,
+            batch->core.unit, refusal,
             "%s: a mutation may not begin or end transactions, attach databases, use pragmas, or change "
             "Pawl's own tables",
             sqlite3_errmsg(db));
-    return pw_unit_refuse_saying(batch->unit, refusal, "%s", sqlite3_errmsg(db));
+    return pw_unit_refuse_saying(batch->core.unit, refusal, "%s", sqlite3_errmsg(db));
 }
 
 /* ---- Parameters ---------------------------------------------------------------------------------------------- */
@@ -81,13 +81,13 @@ static pawl_status bind_parameters(struct pw_batch *batch, sqlite3_stmt *stateme
     size_t given = json_array_size(parameters); /* 0 of NULL */
     int wanted = sqlite3_bind_parameter_count(statement);
     if (given != (size_t)wanted)
-        return pw_unit_refuse_saying(batch->unit, PW_REFUSED_MUTATION_FAILED,
+        return pw_unit_refuse_saying(batch->core.unit, PW_REFUSED_MUTATION_FAILED,
                                      "the SQL has %d parameters, %zu were given", wanted, given);
 
     for (int index = 1; index <= wanted; index++) {
         size_t number = parameter_number(statement, index);
         if (number == 0 || number > given)
-            return pw_unit_refuse_saying(batch->unit, PW_REFUSED_MUTATION_FAILED,
+            return pw_unit_refuse_saying(batch->core.unit, PW_REFUSED_MUTATION_FAILED,
                                          "the SQL's parameter %s is not one of $1 to $%zu",
                                          sqlite3_bind_parameter_name(statement, index), given);
         int code = bind_value(statement, index, json_array_get(parameters, number - 1));
@@ -105,9 +105,9 @@ static pawl_status parse_parameters(struct pw_batch *batch, struct pw_text text,
     *out_parameters = pw_json_parse(text);
     struct pw_json_flaw flaw;
     if (*out_parameters == NULL && pw_json_scan(text, &flaw))
-        return pw_error_plain(batch->error, PAWL_NOMEM);
+        return pw_error_plain(batch->core.error, PAWL_NOMEM);
     if (!json_is_array(*out_parameters))
-        return pw_unit_refuse_saying(batch->unit, PW_REFUSED_MUTATION_FAILED,
+        return pw_unit_refuse_saying(batch->core.unit, PW_REFUSED_MUTATION_FAILED,
                                      "the parameters of SQL must be a JSON array");
     return PAWL_OK;
 }
@@ -117,7 +117,7 @@ static pawl_status parse_parameters(struct pw_batch *batch, struct pw_text text,
 static pawl_status prepare_one(struct pw_batch *batch, struct pw_text sql, sqlite3_stmt **out_statement)
 {
     if (sql.size > INT32_MAX)
-        return pw_unit_refuse_saying(batch->unit, PW_REFUSED_MUTATION_FAILED, "the SQL is too long");
+        return pw_unit_refuse_saying(batch->core.unit, PW_REFUSED_MUTATION_FAILED, "the SQL is too long");
 
     sqlite3 *db = batch->connection->db;
     const char *end = sql.data + sql.size, *tail = end;
@@ -125,14 +125,14 @@ static pawl_status prepare_one(struct pw_batch *batch, struct pw_text sql, sqlit
     if (code != SQLITE_OK)
         return refuse_code(batch, code);
     if (*out_statement == NULL)
-        return pw_unit_refuse_saying(batch->unit, PW_REFUSED_MUTATION_FAILED, "the SQL holds no statement");
+        return pw_unit_refuse_saying(batch->core.unit, PW_REFUSED_MUTATION_FAILED, "the SQL holds no statement");
 
     /* What follows may be blanks and comments, which prepare to nothing. */
     sqlite3_stmt *second = NULL;
     code = tail < end ? sqlite3_prepare_v2(db, tail, (int)(end - tail), &second, NULL) : SQLITE_OK;
     (void)sqlite3_finalize(second);
     if (code != SQLITE_OK || second != NULL)
-        return pw_unit_refuse_saying(batch->unit, PW_REFUSED_MUTATION_FAILED,
+        return pw_unit_refuse_saying(batch->core.unit, PW_REFUSED_MUTATION_FAILED,
                                      "the SQL holds more than one statement; register each apart");
     return PAWL_OK;
 }
@@ -145,7 +145,7 @@ static pawl_status run_to_end(struct pw_batch *batch, sqlite3_stmt *statement)
     return code == SQLITE_DONE ? PAWL_OK : refuse_code(batch, code);
 }
 
-pawl_status pw_apply_sql(struct pw_batch *batch, const struct pw_op_sql *op)
+pawl_status pw_sqlite_run_sql(struct pw_batch *batch, const struct pw_op_sql *op)
 {
     sqlite3_stmt *statement = NULL;
     json_t *parameters = NULL;
@@ -165,7 +165,7 @@ pawl_status pw_apply_sql(struct pw_batch *batch, const struct pw_op_sql *op)
 
 /* ---- Functions ----------------------------------------------------------------------------------------------- */
 
-pawl_status pw_apply_mutate(struct pw_batch *batch, const struct pw_op_mutate *op)
+pawl_status pw_sqlite_run_mutation(struct pw_batch *batch, const struct pw_op_mutate *op)
 {
     sqlite3 *db = batch->connection->db;
     batch->connection->user_is_running = true;
@@ -173,14 +173,14 @@ pawl_status pw_apply_mutate(struct pw_batch *batch, const struct pw_op_mutate *o
     batch->connection->user_is_running = false;
 
     if (sqlite3_get_autocommit(db))
-        return pw_error(batch->error, PAWL_STEP_MUTATION_FAILED, "the mutation ended the transaction (%s)",
+        return pw_error(batch->core.error, PAWL_STEP_MUTATION_FAILED, "the mutation ended the transaction (%s)",
                         sqlite3_errmsg(db));
     if (answer == PAWL_OK)
         return PAWL_OK;
     if (pw_sqlite_is_trouble(sqlite3_extended_errcode(db)))
-        return pw_sqlite_error(batch->connection, sqlite3_extended_errcode(db), batch->error);
+        return pw_sqlite_error(batch->connection, sqlite3_extended_errcode(db), batch->core.error);
     if (answer == PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION)
-        return pw_unit_refuse_saying(batch->unit, PW_REFUSED_UNIQUE, "%s", sqlite3_errmsg(db));
-    return pw_unit_refuse_saying(batch->unit, PW_REFUSED_MUTATION_FAILED, "the mutation answered %s (%s)",
+        return pw_unit_refuse_saying(batch->core.unit, PW_REFUSED_UNIQUE, "%s", sqlite3_errmsg(db));
+    return pw_unit_refuse_saying(batch->core.unit, PW_REFUSED_MUTATION_FAILED, "the mutation answered %s (%s)",
                                  pawl_status_name(answer), sqlite3_errmsg(db));
 }

@@ -1,0 +1,287 @@
+/* claim.c - finds what may be claimed, and leases whose runners are dead.  What becomes of them the core decides. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "store/sqlite/batch.h"
+#include "store/sqlite/read.h"
+
+/* ---- Leases that are over ---------------------------------------------------------------------------------------------- */
+
+static struct pw_moment moment_of(const struct pw_batch *batch)
+{
+    return (struct pw_moment){ .wall_ms = batch->core.now_ms, .monotonic_ms = pw_sqlite_monotonic_ms(batch->sqlite) };
+}
+
+/* May this lease be taken?  It has ended; and its runner is dead, or was seen not to renew it for lease_ms (sightings.h). */
+static bool is_over(struct pw_batch *batch, const struct pw_held *held, int64_t lease_ms)
+{
+    if (held->locked_until_ms > batch->core.now_ms)
+        return false;
+    if (!pw_sqlite_may_live(batch->sqlite, held->owner))
+        return true;
+    return pw_sightings_see(&batch->sqlite->sightings, held, lease_ms, moment_of(batch)) == 0;
+}
+
+/* Adds the leases (struct pw_held) that the query finds; with lease_ms, only those that may be taken. */
+static pawl_status collect_leases(struct pw_batch *batch, struct pw_query *query, int64_t lease_ms,
+                                  struct pw_rows *leases)
+{
+    while (pw_query_step(query)) {
+        struct pw_held held, *row;
+        pw_read_held(query, &held);
+        if (lease_ms != 0 && !is_over(batch, &held, lease_ms))
+            continue;
+        if ((row = pw_rows_add(leases)) == NULL) {
+            query->code = SQLITE_NOMEM;
+            break;
+        }
+        *row = held;
+    }
+    return pw_query_end(query, batch->core.error);
+}
+
+static struct pw_rows rows_of_leases(struct pw_batch *batch)
+{
+    return (struct pw_rows){ .arena = &batch->core.arena, .row_size = sizeof(struct pw_held) };
+}
+
+/* ---- What is due -------------------------------------------------------------------------------------------------------- */
+
+static pawl_status collect_due(struct pw_batch *batch, struct pw_query *query, struct pw_rows *dues)
+{
+    while (pw_query_step(query)) {
+        struct pw_core_due *due = pw_rows_add(dues);
+        if (due == NULL) {
+            query->code = SQLITE_NOMEM;
+            break;
+        }
+        due->key = pw_column_integer(query);
+        due->since_ms = pw_column_integer(query);
+    }
+    return pw_query_end(query, batch->core.error);
+}
+
+static void start_due(struct pw_batch *batch, struct pw_query *query, enum pw_query_name name, struct pw_text of,
+                      size_t max)
+{
+    pw_query_start(query, batch->connection, name);
+    pw_bind_text(query, of);
+    pw_bind_integer(query, batch->core.now_ms);
+    pw_bind_size(query, max);
+}
+
+pawl_status pw_sqlite_find_due(struct pw_batch *batch, enum pw_query_name name, struct pw_text of, size_t max,
+                               struct pw_rows *dues)
+{
+    struct pw_query query;
+    start_due(batch, &query, name, of, max);
+    return collect_due(batch, &query, dues);
+}
+
+/* A query that finds due tasks, and its like for a share of them. */
+struct finder {
+    enum pw_query_name all, shared;
+};
+
+static bool is_shared(const struct pw_op_claim *op, size_t position)
+{
+    return op->share.owned != NULL && op->share.owned[position].data != NULL;
+}
+
+/* Those that the share leaves out are found as well, and passed over later. */
+static pawl_status find_tasks(struct pw_batch *batch, const struct pw_op_claim *op, const struct finder *finder,
+                              size_t position, size_t room, struct pw_rows *dues)
+{
+    struct pw_text workflow = op->workflows[position];
+    size_t max = room + op->share.except_count;
+    struct pw_query query;
+    if (room == 0)
+        return PAWL_OK;
+    if (!is_shared(op, position))
+        return pw_sqlite_find_due(batch, finder->all, workflow, max, dues);
+    start_due(batch, &query, finder->shared, workflow, max);
+    pw_bind_text(&query, op->share.owned[position]);
+    pw_bind_integer(&query, batch->core.now_ms - op->share.grace_ms);
+    return collect_due(batch, &query, dues);
+}
+
+/* Adds at most `room` leases that may be taken.  Every lease that has ended is looked at all the same. */
+static pawl_status find_expired(struct pw_batch *batch, const struct pw_op_claim *op, size_t position, size_t room,
+                                struct pw_rows *dues)
+{
+    struct pw_rows leases = rows_of_leases(batch);
+    struct pw_query query;
+    bool shared = is_shared(op, position);
+    pw_query_start(&query, batch->connection, shared ? PW_QUERY_CLAIM_EXPIRED_SHARED : PW_QUERY_CLAIM_EXPIRED);
+    pw_bind_text(&query, op->workflows[position]);
+    pw_bind_integer(&query, batch->core.now_ms);
+    if (shared) {
+        pw_bind_text(&query, op->share.owned[position]);
+        pw_bind_integer(&query, batch->core.now_ms - op->share.grace_ms);
+    }
+    pawl_status status = collect_leases(batch, &query, op->lease_ms, &leases);
+    const struct pw_held *held = leases.rows;
+    for (size_t i = 0, added = 0; i < leases.count && added < room && status == PAWL_OK; i++) {
+        if (pw_share_excepts(&op->share, held[i].instance))
+            continue;
+        struct pw_core_due *due = pw_rows_add(dues);
+        if (due == NULL)
+            return pw_error_plain(batch->core.error, PAWL_NOMEM);
+        *due = (struct pw_core_due){ held[i].instance, held[i].locked_until_ms };
+        added++;
+    }
+    return status;
+}
+
+/* ---- Claiming ------------------------------------------------------------------------------------------------------------ */
+
+/* Wakes, retries, resumes and expired leases, of all workflows together. */
+static pawl_status claim_resumable(struct pw_batch *batch, struct pw_op_claim *op, size_t max, struct pw_rows *claims)
+{
+    static const struct finder finder = { PW_QUERY_CLAIM_RESUMABLE, PW_QUERY_CLAIM_RESUMABLE_SHARED };
+    struct pw_rows dues = { .arena = &batch->core.arena, .row_size = sizeof(struct pw_core_due) };
+    pawl_status status = PAWL_OK;
+    for (size_t position = 0; position < op->workflow_count && status == PAWL_OK; position++) {
+        status = find_tasks(batch, op, &finder, position, max, &dues);
+        if (status == PAWL_OK)
+            status = find_expired(batch, op, position, max, &dues);
+    }
+    return status == PAWL_OK ? pw_core_claim(&batch->core, op, &dues, max, claims) : status;
+}
+
+/* First runs. */
+static pawl_status claim_startable(struct pw_batch *batch, struct pw_op_claim *op, size_t max, struct pw_rows *claims)
+{
+    static const struct finder finder = { PW_QUERY_CLAIM_STARTABLE, PW_QUERY_CLAIM_STARTABLE_SHARED };
+    struct pw_rows dues = { .arena = &batch->core.arena, .row_size = sizeof(struct pw_core_due) };
+    pawl_status status = PAWL_OK;
+    for (size_t position = 0; position < op->workflow_count && status == PAWL_OK; position++)
+        status = find_tasks(batch, op, &finder, position, max - claims->count, &dues);
+    return status == PAWL_OK ? pw_core_claim(&batch->core, op, &dues, max, claims) : status;
+}
+
+static pawl_status load_lease(struct pw_batch *batch, int64_t instance, struct pw_core_run **out_run)
+{
+    struct pw_core_run *run = pw_want_run(&batch->core, instance);
+    if (run == NULL)
+        return pw_error_plain(batch->core.error, PAWL_NOMEM);
+    *out_run = run;
+    return pw_sqlite_load_claimable(&batch->core, run, false);
+}
+
+/* A run whose lease is over, and of which a pause was asked for, is paused before anybody can claim it. */
+static pawl_status pause_expired(struct pw_batch *batch, const struct pw_op_claim *op)
+{
+    struct pw_rows leases = rows_of_leases(batch);
+    pawl_status status = PAWL_OK;
+    for (size_t position = 0; position < op->workflow_count && status == PAWL_OK; position++) {
+        struct pw_query query;
+        pw_query_start(&query, batch->connection, PW_QUERY_CLAIM_PAUSABLE);
+        pw_bind_text(&query, op->workflows[position]);
+        pw_bind_integer(&query, batch->core.now_ms);
+        status = collect_leases(batch, &query, op->lease_ms, &leases);
+    }
+    for (size_t i = 0; i < leases.count && status == PAWL_OK; i++) {
+        struct pw_core_run *run = NULL;
+        status = load_lease(batch, ((const struct pw_held *)leases.rows)[i].instance, &run);
+        if (status == PAWL_OK)
+            status = pw_core_pause_expired(&batch->core, run);
+    }
+    /* Written at once, so that the finds behind it do not come upon them again. */
+    return status == PAWL_OK && leases.count > 0 ? pw_sqlite_write(&batch->core) : status;
+}
+
+/* As many as are asked for, unless all that may be leased at once are fewer.  A lease that has ended, and may not be taken yet,
+ * counts. */
+static pawl_status find_room(struct pw_batch *batch, const struct pw_op_claim *op, size_t *out_max)
+{
+    struct pw_rows leases = rows_of_leases(batch);
+    struct pw_query query;
+    size_t leased = 0;
+    *out_max = op->max;
+    if (op->leased_max == 0 || op->workflow_count == 0)
+        return PAWL_OK;
+    pw_query_start(&query, batch->connection, PW_QUERY_CLAIM_LEASED);
+    pw_bind_text(&query, op->workflows[0]);
+    pawl_status status = collect_leases(batch, &query, 0, &leases);
+    for (size_t i = 0; i < leases.count; i++)
+        leased += !is_over(batch, (const struct pw_held *)leases.rows + i, op->lease_ms);
+    size_t room = leased < op->leased_max ? op->leased_max - leased : 0;
+    if (room < *out_max)
+        *out_max = room;
+    return status;
+}
+
+pawl_status pw_sqlite_find_claimable(struct pw_batch *batch, struct pw_op_claim *op)
+{
+    struct pw_rows claims = { .arena = &batch->core.unit->arena, .row_size = sizeof(struct pw_claim) };
+    size_t max = 0;
+    op->bytes = 0;
+    op->kept_out = false; /* nobody else writes meanwhile */
+    pawl_status status = pause_expired(batch, op);
+    if (status == PAWL_OK)
+        status = find_room(batch, op, &max);
+    if (status == PAWL_OK)
+        status = claim_resumable(batch, op, max, &claims);
+    if (status == PAWL_OK)
+        status = claim_startable(batch, op, max, &claims);
+    if (status == PAWL_OK) {
+        op->claims = claims.rows;
+        op->claim_count = claims.count;
+    }
+    return status;
+}
+
+/* ---- Reaping ------------------------------------------------------------------------------------------------------------- */
+
+static int compare_owners(const void *left, const void *right)
+{
+    const struct pw_held *first = left, *second = right;
+    return (first->owner > second->owner) - (first->owner < second->owner);
+}
+
+/* Whoever reaps looks at every lease, so that one which its runner stops to renew is known by the time at which it ends. */
+static void see_leases(struct pw_batch *batch, const struct pw_rows *leases)
+{
+    struct pw_sightings *sightings = &batch->sqlite->sightings;
+    pw_sightings_begin_round(sightings);
+    for (size_t i = 0; i < leases->count; i++)
+        (void)pw_sightings_see(sightings, (const struct pw_held *)leases->rows + i, 0, moment_of(batch));
+    pw_sightings_end_round(sightings);
+}
+
+static pawl_status reap(struct pw_batch *batch, const struct pw_held *held, struct pw_op_reap *op)
+{
+    struct pw_core_run *run = NULL;
+    pawl_status status = load_lease(batch, held->instance, &run);
+    op->reaped++;
+    return status == PAWL_OK ? pw_core_reap(&batch->core, run) : status;
+}
+
+pawl_status pw_sqlite_find_dead(struct pw_batch *batch, struct pw_op_reap *op)
+{
+    struct pw_rows leases = rows_of_leases(batch);
+    struct pw_query query;
+    op->reaped = 0;
+    pw_query_start(&query, batch->connection, PW_QUERY_REAP_LEASES);
+    pawl_status status = collect_leases(batch, &query, 0, &leases);
+    if (status == PAWL_OK)
+        see_leases(batch, &leases);
+    if (status != PAWL_OK || batch->sqlite->url.in_memory)
+        return status;
+    status = pw_sqlite_forget_runners(batch->sqlite, batch->connection, &batch->core.arena, batch->core.error);
+    if (leases.count == 0)
+        return status;
+
+    /* Sorted by owner, so that each is asked about once. */
+    struct pw_held *held = leases.rows;
+    qsort(held, leases.count, sizeof *held, compare_owners);
+    bool is_dead = false;
+    for (size_t i = 0; i < leases.count && status == PAWL_OK; i++) {
+        if (i == 0 || held[i].owner != held[i - 1].owner)
+            is_dead = pw_sqlite_is_dead(batch->sqlite, held[i].owner);
+        if (is_dead && held[i].locked_until_ms > batch->core.now_ms)
+            status = reap(batch, &held[i], op);
+    }
+    return status;
+}

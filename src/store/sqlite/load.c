@@ -1,0 +1,296 @@
+/* load.c - reads the rows that a batch needs, before any rule runs.  Each is found by its key or by a unique index. */
+#include "base/error.h"
+#include "store/sqlite/batch.h"
+#include "store/sqlite/read.h"
+
+static pawl_status no_memory(struct pw_batch *batch)
+{
+    return pw_error_plain(batch->core.error, PAWL_NOMEM);
+}
+
+/* ---- Runs ------------------------------------------------------------------------------------------------------------- */
+
+static void take_task(struct pw_query *query, struct pw_core_run *run)
+{
+    run->has_task = run->is_stored = true;
+    run->run = pw_column_count(query);
+    pw_read_task(query, &run->task);
+    run->stored = run->task;
+    pw_task_mend(&run->task);
+}
+
+static void take_facts(struct pw_query *query, struct pw_arena *arena, bool with_params, struct pw_core_run *run)
+{
+    run->workflow = pw_column_text(query, arena);
+    run->id = pw_column_text(query, arena);
+    run->created_at_ms = pw_column_time(query);
+    pw_read_link(query, &run->link);
+    run->params = pw_column_text(query, arena);
+    run->has_params = with_params;
+    run->texts = arena;
+}
+
+static pawl_status load_task(struct pw_batch *batch, struct pw_core_run *run)
+{
+    struct pw_query query;
+    if (pw_hot_load(&batch->sqlite->hot, run))
+        return PAWL_OK;
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_LOAD);
+    pw_bind_integer(&query, run->key);
+    if (pw_query_step(&query))
+        take_task(&query, run);
+    return pw_query_end(&query, batch->core.error);
+}
+
+/* The task and its instance in one look, with the params of a run that nobody has claimed yet. */
+static pawl_status load_whole(struct pw_batch *batch, struct pw_core_run *run, struct pw_arena *arena, bool with_size)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_LOAD_WHOLE);
+    pw_bind_integer(&query, run->key);
+    pw_bind_integer(&query, with_size);
+    if (pw_query_step(&query)) {
+        take_task(&query, run);
+        take_facts(&query, arena, run->task.started_at_ms == 0, run);
+        run->params_bytes = (size_t)pw_column_count(&query);
+    }
+    return pw_query_end(&query, batch->core.error);
+}
+
+/* The instance of a run that may have ended. */
+static pawl_status load_instance(struct pw_batch *batch, struct pw_core_run *run)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_LOAD);
+    pw_bind_integer(&query, run->key);
+    pw_bind_integer(&query, run->wants_facts);
+    run->is_known = pw_query_step(&query);
+    if (run->is_known) {
+        take_facts(&query, &batch->core.arena, run->wants_facts, run);
+        run->instance_run = pw_column_count(&query);
+        run->updated_at_ms = pw_column_time(&query);
+    }
+    return pw_query_end(&query, batch->core.error);
+}
+
+static pawl_status load_run(struct pw_batch *batch, struct pw_core_run *run)
+{
+    run->is_loaded = true;
+    if (run->wants_facts && !run->wants_instance)
+        return load_whole(batch, run, &batch->core.arena, false);
+    pawl_status status = run->wants_instance ? load_instance(batch, run) : PAWL_OK;
+    return status == PAWL_OK ? load_task(batch, run) : status;
+}
+
+/* A record that the batch has already may be newer than the row, so only what it lacks is taken over. */
+pawl_status pw_sqlite_load_claimable(struct pw_core *core, struct pw_core_run *run, bool with_size)
+{
+    struct pw_batch *batch = pw_batch_of(core);
+    if (!run->is_loaded && run->change == PW_CORE_SAME && !run->has_task) {
+        run->is_loaded = true;
+        return load_whole(batch, run, &core->unit->arena, with_size);
+    }
+    if (run->id.data != NULL && (run->has_params || run->task.started_at_ms != 0) && !with_size)
+        return PAWL_OK;
+    struct pw_core_run facts = { .key = run->key };
+    pawl_status status = load_whole(batch, &facts, &core->unit->arena, with_size);
+    run->workflow = facts.workflow;
+    run->id = facts.id;
+    run->params = facts.params;
+    run->has_params = facts.has_params;
+    run->texts = facts.texts;
+    run->params_bytes = facts.params_bytes;
+    run->created_at_ms = facts.created_at_ms;
+    run->link = facts.link;
+    return status;
+}
+
+/* ---- Runs that are named by others ----------------------------------------------------------------------------------- */
+
+static pawl_status find_names(struct pw_batch *batch)
+{
+    struct pw_core_name **names = batch->core.names.list.rows;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < batch->core.names.list.count && status == PAWL_OK; i++) {
+        struct pw_query query;
+        pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_FIND);
+        pw_bind_text(&query, names[i]->workflow);
+        pw_bind_text(&query, names[i]->id);
+        if (pw_query_step(&query))
+            names[i]->key = pw_column_place(&query);
+        status = pw_query_end(&query, batch->core.error);
+        if (status == PAWL_OK && names[i]->is_to_end && names[i]->key != 0 &&
+            pw_want_run(&batch->core, names[i]->key) == NULL)
+            status = no_memory(batch);
+    }
+    return status;
+}
+
+/* Adds the records of the children (pointers). */
+static pawl_status find_children(struct pw_batch *batch, const struct pw_op_reach *op, struct pw_rows *children)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_CHILDREN_OPEN);
+    pw_bind_integer(&query, op->parent);
+    pw_bind_integer(&query, op->run);
+    pw_bind_integer(&query, pw_least_reached(op));
+    while (pw_query_step(&query)) {
+        struct pw_core_run *child = pw_want_run(&batch->core, pw_column_integer(&query));
+        struct pw_core_run **place = child != NULL ? pw_rows_add(children) : NULL;
+        if (place == NULL) {
+            query.code = SQLITE_NOMEM;
+            break;
+        }
+        *place = child;
+        child->link =
+            (struct pw_link){ op->parent, op->run, (enum pw_relation)pw_column_choice(&query, PW_RELATION_JOB) };
+    }
+    return pw_query_end(&query, batch->core.error);
+}
+
+/* A runner that lives hears of a demand by itself, also when its lease seems to be over. */
+static void note_living_holders(struct pw_batch *batch, const struct pw_rows *children)
+{
+    struct pw_core_run *const *child = children->rows;
+    for (size_t i = 0; i < children->count; i++) {
+        const struct pw_task *task = &child[i]->task;
+        child[i]->holder_lives = child[i]->has_task && task->processing &&
+                                 task->locked_until_ms <= batch->core.now_ms &&
+                                 pw_sqlite_may_live(batch->sqlite, task->owner);
+    }
+}
+
+static pawl_status load_runs(struct pw_batch *batch)
+{
+    const struct pw_op_reach *const *reaches = batch->core.reaches.rows;
+    struct pw_rows children = { .arena = &batch->core.arena, .row_size = sizeof(void *) };
+    pawl_status status = find_names(batch);
+    for (size_t i = 0; i < batch->core.reaches.count && status == PAWL_OK; i++)
+        status = find_children(batch, reaches[i], &children);
+    for (size_t i = 0; i < batch->core.runs.list.count && status == PAWL_OK; i++)
+        status = load_run(batch, ((struct pw_core_run **)batch->core.runs.list.rows)[i]);
+    if (status == PAWL_OK)
+        note_living_holders(batch, &children);
+    return status;
+}
+
+/* ---- History ------------------------------------------------------------------------------------------------------------ */
+
+static pawl_status exists(struct pw_batch *batch, enum pw_query_name name, const int64_t *place, bool *out_exists)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, name);
+    for (size_t part = 0; part < 3; part++)
+        pw_bind_integer(&query, place[part]);
+    *out_exists = pw_query_step(&query);
+    return pw_query_end(&query, batch->core.error);
+}
+
+static pawl_status find_event_id(struct pw_batch *batch, struct pw_core_event_id *record)
+{
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_EVENT_KNOWN);
+    pw_bind_integer(&query, record->instance);
+    pw_bind_integer(&query, record->run);
+    pw_bind_text(&query, record->id);
+    record->taken = pw_query_step(&query);
+    return pw_query_end(&query, batch->core.error);
+}
+
+/* An answer goes to the run that the instance is in now. */
+static pawl_status want_answer_ids(struct pw_batch *batch)
+{
+    const struct pw_op_event *const *answers = batch->core.answers.rows;
+    for (size_t i = 0; i < batch->core.answers.count; i++) {
+        const struct pw_core_run *run = pw_find_task(&batch->core, answers[i]->instance);
+        if (run != NULL && pw_want_event_id(&batch->core, run->key, run->run, answers[i]->id) == NULL)
+            return no_memory(batch);
+    }
+    return PAWL_OK;
+}
+
+static pawl_status load_tail(struct pw_batch *batch, struct pw_core_tail *tail)
+{
+    struct pw_query query;
+    if (pw_hot_load_tail(&batch->sqlite->hot, tail))
+        return PAWL_OK;
+    pw_query_start(&query, batch->connection, PW_QUERY_LOG_TAIL);
+    pw_bind_integer(&query, tail->place[0]);
+    pw_bind_integer(&query, tail->place[1]);
+    if (pw_query_step(&query)) {
+        tail->seq = pw_column_count(&query);
+        tail->created_at_ms = pw_column_time(&query);
+    }
+    return pw_query_end(&query, batch->core.error);
+}
+
+static pawl_status load_history(struct pw_batch *batch)
+{
+    struct pw_core *core = &batch->core;
+    struct pw_core_step **steps = core->steps.list.rows;
+    struct pw_core_event **events = core->events.list.rows;
+    struct pw_core_tail **tails = core->tails.list.rows;
+    pawl_status status = want_answer_ids(batch);
+    for (size_t i = 0; i < core->steps.list.count && status == PAWL_OK; i++)
+        status = exists(batch, PW_QUERY_STEP_KNOWN, steps[i]->place, &steps[i]->exists);
+    for (size_t i = 0; i < core->events.list.count && status == PAWL_OK; i++)
+        status = exists(batch, PW_QUERY_EVENT_AT, events[i]->place, &events[i]->exists);
+    for (size_t i = 0; i < core->event_ids.list.count && status == PAWL_OK; i++)
+        status = find_event_id(batch, ((struct pw_core_event_id **)core->event_ids.list.rows)[i]);
+    for (size_t i = 0; i < core->tails.list.count && status == PAWL_OK; i++)
+        status = load_tail(batch, tails[i]);
+    return status;
+}
+
+pawl_status pw_sqlite_count_unread(struct pw_core *core, const struct pw_core_run *run, int64_t max, int64_t *out_count)
+{
+    struct pw_query query;
+    *out_count = 0;
+    pw_query_start(&query, pw_batch_of(core)->connection, PW_QUERY_EVENTS_UNREAD);
+    pw_bind_integer(&query, run->key);
+    pw_bind_integer(&query, run->run);
+    pw_bind_integer(&query, max);
+    if (pw_query_step(&query))
+        *out_count = pw_column_count(&query);
+    return pw_query_end(&query, core->error);
+}
+
+/* ---- Keys for new instances -------------------------------------------------------------------------------------------- */
+
+static pawl_status find_last_key(struct pw_batch *batch, int64_t *out_key)
+{
+    struct pw_query query;
+    *out_key = batch->sqlite->hot.last_key;
+    if (*out_key >= 0)
+        return PAWL_OK;
+    pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_LAST_KEY);
+    *out_key = pw_query_step(&query) ? pw_column_count(&query) : 0;
+    return pw_query_end(&query, batch->core.error);
+}
+
+static pawl_status hand_out_keys(struct pw_batch *batch)
+{
+    int64_t last = 0;
+    pawl_status status = batch->core.keys_wanted > 0 ? find_last_key(batch, &last) : PAWL_OK;
+    for (int64_t i = 0; i < batch->core.keys_wanted && status == PAWL_OK; i++) {
+        int64_t *key = pw_rows_add(&batch->core.keys);
+        if (key == NULL)
+            return no_memory(batch);
+        *key = ++last;
+    }
+    return status;
+}
+
+/* ---- All ----------------------------------------------------------------------------------------------------------------- */
+
+pawl_status pw_sqlite_load(struct pw_batch *batch, struct pw_unit **units, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (const struct pw_op *op = units[i]->first; op != NULL; op = op->next)
+            if (!pw_core_want(&batch->core, op))
+                return no_memory(batch);
+    pawl_status status = load_runs(batch);
+    if (status == PAWL_OK)
+        status = load_history(batch);
+    return status == PAWL_OK ? hand_out_keys(batch) : status;
+}
