@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "store/sqlite/sqlite.h"
+
 enum { PROCESS_COUNT = 8, THREAD_COUNT = 24, READ_COUNT = 50 };
 
 static const struct pw_text order = { "order", 5 };
@@ -47,6 +49,28 @@ static void more_threads_than_connections_can_read_while_one_writes(void **state
         assert_int_equal(pthread_join(threads[position], &misses), 0);
         assert_null(misses);
     }
+}
+
+static void readers_that_only_a_peak_needed_are_closed(void **state)
+{
+    enum { PEAK = 5 };
+    struct fixture *fixture = *state;
+    struct pw_sqlite *sqlite = (struct pw_sqlite *)fixture->store;
+    struct pw_sqlite_connection *readers[PEAK];
+    struct pw_fence at = create_instance(fixture, "order", "a");
+    for (size_t i = 0; i < PEAK; i++)
+        assert_int_equal(pw_sqlite_take_reader(sqlite, &readers[i], &fixture->error), PAWL_OK);
+    for (size_t i = 0; i < PEAK; i++)
+        pw_sqlite_give_reader(sqlite, readers[i]);
+    (void)read_key(fixture, at.instance);
+    assert_int_equal(sqlite->idle_count, PEAK); /* the peak may come back soon */
+
+    for (size_t i = 0; i < PEAK; i++)
+        sqlite->idle[i]->idle_since_ms -= PW_SQLITE_IDLE_MS_MAX;
+    for (size_t i = 0; i < PEAK; i++)
+        (void)read_key(fixture, at.instance);
+    assert_int_equal(sqlite->idle_count, 1);
+    assert_int_equal(sqlite->reader_count, 1);
 }
 
 static void two_stores_in_one_place_see_each_others_commits(void **state) /* S6 */
@@ -312,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_MEMORY(more_threads_than_connections_can_read_while_one_writes)
         ON_FILE(more_threads_than_connections_can_read_while_one_writes)
+        ON_FILE(readers_that_only_a_peak_needed_are_closed)
         ON_FILE(two_stores_in_one_place_see_each_others_commits)
         ON_FILE(a_store_forgets_what_it_knew_when_another_one_has_written)
         ON_FILE(keys_of_instances_are_not_given_out_twice)

@@ -9,7 +9,7 @@ import slope
 DISTURBING = ("stop", "full", "crash", "idle")
 RECOVERY_S = 5.0
 MIB = 1 << 20
-QUARTILE = 0.25
+LOW = 0.05
 WAL_BYTES_MAX = 64 * MIB
 RECOVERY_S_MAX = 30.0  # a runner tries a store that was away again after at most 16 s, and a probe takes up to 10 s
 CACHE_BYTES_MAX = 16 * MIB  # the runner's default
@@ -84,15 +84,15 @@ def daemon_figures(folder, store):
         return [(float(row["time_s"]), float(row[column]) * factor) for row in table if row[column]]
 
     # Parked runs fill the cache of recent runs before the load begins, so all of it must be flat.
-    yield Figure(store, "memory in use", "MiB", samples("heap_used_bytes", 1 / MIB), QUARTILE, floor=8.0)
-    yield Figure(store, "resident memory", "MiB", samples("rss_kb", 1 / 1024), QUARTILE, floor=8.0)
+    yield Figure(store, "memory in use", "MiB", samples("heap_used_bytes", 1 / MIB), LOW, floor=8.0)
+    yield Figure(store, "resident memory", "MiB", samples("rss_kb", 1 / 1024), LOW, floor=8.0)
     yield Figure(store, "cache of runs", "MiB", samples("cached_bytes", 1 / MIB), most=CACHE_BYTES_MAX / MIB,
                  grows=True)
-    yield Figure(store, "threads", "", samples("threads"), QUARTILE, floor=2.0)
+    yield Figure(store, "threads", "", samples("threads"), LOW, floor=2.0)
     # The clients decide how many connections there are.  A connection that its client has left must go.
-    yield Figure(store, "descriptors", "", samples("descriptors"), QUARTILE, floor=4.0)
-    yield Figure(store, "connections", "", samples("clients"), QUARTILE, grows=True)
-    yield Figure(store, "connections left over", "", samples("left_over"), QUARTILE, floor=4.0)
+    yield Figure(store, "descriptors", "", samples("descriptors"), LOW, floor=4.0)
+    yield Figure(store, "connections", "", samples("clients"), LOW, grows=True)
+    yield Figure(store, "connections left over", "", samples("left_over"), LOW, floor=4.0)
 
 
 def store_figures(folder, store):

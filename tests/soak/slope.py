@@ -1,8 +1,8 @@
 """How much a figure grows in an hour, and whether that is too much.
 
 The first third of a soak is the warm-up.  The rest is cut into blocks of equal length, and each block counts by one value:
-its median, or, for a resource, its lower quartile, which is what is held while no hostile client adds to it.  In a long
-soak, all sorts of hostile clients have their turn within a block.  So a single odd sample weighs little, and neighbouring
+its median, or, for a resource, a low quantile, which is what is held while the least is under way.  What leaks is held then
+as well.  In a long soak, all sorts of hostile clients have their turn within a block.  So a single odd sample weighs little, and neighbouring
 samples, which resemble each other, do not feign certainty.
 
 The slope over the blocks is Theil and Sen's, the median of the slopes between all pairs; its confidence interval (95 %)

@@ -53,9 +53,12 @@ struct pw_pg_reply {
     void *user, *of;
 };
 
+enum { PW_PG_IDLE_MS_MAX = 60000 };
+
 struct pw_pg_connection {
     PGconn *db;                    /* NULL: closed */
     struct pw_pg_connection *next; /* of those that are idle */
+    int64_t idle_since_ms;         /* by the monotonic clock */
     const struct pw_postgres_url *url;
     enum pw_pg_role role;
     bool prepared[PW_PG_QUERY_COUNT];

@@ -1,4 +1,7 @@
-/* pool.c - who uses which connection; see postgres.h. */
+/* pool.c - who uses which connection; see postgres.h.
+ *
+ * The connection that was given back last is taken first, so those that are needed only at peaks sink to the bottom.  There
+ * they are closed after a while, because each holds memory here and a process of the server. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -9,7 +12,7 @@
 #include "store/postgres/postgres.h"
 #include "store/postgres/receipt.h"
 
-enum { READER_PATIENCE_MS = 3000, PROBE_EVERY_MS = 500, PROBING_MS_MAX = 10000 };
+enum { READER_PATIENCE_MS = 3000, PROBE_EVERY_MS = 500, PROBING_MS_MAX = 10000, TRIM_EVERY_MS = 1000 };
 
 /* ---- Taking and giving --------------------------------------------------------------------------------------- */
 
@@ -42,13 +45,42 @@ static struct pw_pg_connection *take_one(struct pw_postgres *postgres, enum pw_p
     return connection;
 }
 
+static void close_one(struct pw_pg_connection *connection)
+{
+    pw_pg_receipt_close(connection);
+    pw_pg_close(connection);
+    free(connection);
+}
+
+/* Takes out the reader that has been idle longest, if that is long.  Otherwise NULL.  Writers are kept: there are no more of
+ * them than lanes. */
+static struct pw_pg_connection *take_stale(struct pw_postgres *postgres, enum pw_pg_role role, int64_t now_ms)
+{
+    struct pw_pg_connection **place = &postgres->idle[role];
+    if (role != PW_PG_READER || now_ms - postgres->trimmed_at_ms < TRIM_EVERY_MS) /* the list can be long */
+        return NULL;
+    postgres->trimmed_at_ms = now_ms;
+    while ((*place)->next != NULL)
+        place = &(*place)->next;
+    struct pw_pg_connection *oldest = *place;
+    if (now_ms - oldest->idle_since_ms < PW_PG_IDLE_MS_MAX)
+        return NULL;
+    *place = NULL;
+    postgres->counts[role]--;
+    return oldest;
+}
+
 static void put_back(struct pw_postgres *postgres, enum pw_pg_role role, struct pw_pg_connection *connection)
 {
+    connection->idle_since_ms = pw_system_monotonic_ms();
     (void)pthread_mutex_lock(&postgres->lock);
     connection->next = postgres->idle[role];
     postgres->idle[role] = connection;
+    struct pw_pg_connection *stale = take_stale(postgres, role, connection->idle_since_ms);
     (void)pthread_cond_broadcast(&postgres->given_back);
     (void)pthread_mutex_unlock(&postgres->lock);
+    if (stale != NULL)
+        close_one(stale);
 }
 
 /* A reader may be a thread that many wait for.  So readers have less patience than commits, and once the server is known to
@@ -117,9 +149,7 @@ void pw_pg_close_idle(struct pw_postgres *postgres)
         while (postgres->idle[role] != NULL) {
             struct pw_pg_connection *connection = postgres->idle[role];
             postgres->idle[role] = connection->next;
-            pw_pg_receipt_close(connection);
-            pw_pg_close(connection);
-            free(connection);
+            close_one(connection);
         }
     }
 }

@@ -14,6 +14,7 @@ struct pw_sqlite_connection {
     const struct pw_sqlite_url *url;   /* borrowed from the store */
     const struct pw_sqlite_file *file; /* borrowed from the store; NULL: the first connection, until it is known */
     int64_t busy_since_ms;             /* when the wait under way began, by the monotonic clock */
+    int64_t idle_since_ms;             /* of a reader that is idle, by the monotonic clock */
     bool user_is_running;              /* the user's SQL or function: the guard is up, see guard.h */
     sqlite3_stmt *statements[PW_QUERY_COUNT];
 };

@@ -1,4 +1,7 @@
-/* pool.c - who uses which connection; see sqlite.h. */
+/* pool.c - who uses which connection; see sqlite.h.
+ *
+ * The reader that was given back last is taken first, so those that are needed only at peaks sink to the bottom.  There they
+ * are closed after a while, because each holds descriptors and memory. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -46,14 +49,38 @@ pawl_status pw_sqlite_take_reader(struct pw_sqlite *sqlite, struct pw_sqlite_con
     return status;
 }
 
+static void close_reader(struct pw_sqlite_connection *connection)
+{
+    if (connection != NULL)
+        pw_sqlite_close(connection);
+    free(connection);
+}
+
+/* Takes the reader out that has been idle longest, if that is long.  Otherwise NULL. */
+static struct pw_sqlite_connection *take_stale(struct pw_sqlite *sqlite, int64_t now_ms)
+{
+    struct pw_sqlite_connection *oldest = sqlite->idle[0];
+    if (now_ms - oldest->idle_since_ms < PW_SQLITE_IDLE_MS_MAX)
+        return NULL;
+    sqlite->idle_count--;
+    sqlite->reader_count--;
+    for (size_t i = 0; i < sqlite->idle_count; i++)
+        sqlite->idle[i] = sqlite->idle[i + 1];
+    return oldest;
+}
+
 void pw_sqlite_give_reader(struct pw_sqlite *sqlite, struct pw_sqlite_connection *connection)
 {
+    struct pw_sqlite_connection *stale = NULL;
     if (!sqlite->url.in_memory) {
+        connection->idle_since_ms = pw_sqlite_monotonic_ms(sqlite);
         (void)pthread_mutex_lock(&sqlite->lock);
         sqlite->idle[sqlite->idle_count++] = connection;
+        stale = take_stale(sqlite, connection->idle_since_ms);
         (void)pthread_cond_signal(&sqlite->given_back);
     }
     (void)pthread_mutex_unlock(&sqlite->lock);
+    close_reader(stale);
 }
 
 struct pw_sqlite_connection *pw_sqlite_take_writer(struct pw_sqlite *sqlite)
@@ -71,9 +98,6 @@ void pw_sqlite_give_writer(struct pw_sqlite *sqlite)
 
 void pw_sqlite_close_readers(struct pw_sqlite *sqlite)
 {
-    while (sqlite->idle_count > 0) {
-        struct pw_sqlite_connection *connection = sqlite->idle[--sqlite->idle_count];
-        pw_sqlite_close(connection);
-        free(connection);
-    }
+    while (sqlite->idle_count > 0)
+        close_reader(sqlite->idle[--sqlite->idle_count]);
 }

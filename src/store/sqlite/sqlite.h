@@ -13,7 +13,7 @@
 #include "store/sqlite/sightings.h"
 #include "store/store.h"
 
-enum { PW_SQLITE_READERS_MAX = 16 };
+enum { PW_SQLITE_READERS_MAX = 16, PW_SQLITE_IDLE_MS_MAX = 60000 };
 
 struct pw_sqlite {
     struct pw_store store;
