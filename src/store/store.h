@@ -1,7 +1,8 @@
 /* store.h - the store contract: the table of functions behind which a database stands.  Rows, ops and units are in core/.
  *
- * A store keeps rows and decides nothing.  It makes no ids but instance keys and the numbers of events and logs, reads
- * no payload, and knows no rule about workflows; its only judgement is whether a unit's checks hold.
+ * A store keeps rows.  What becomes of a run the core decides (core.h): a store loads the rows that a unit needs, finds rows by
+ * conditions that an index serves, and writes what the core has changed.  It makes no ids but instance keys, and reads no
+ * payload.
  *
  *  S1. A unit of work is applied wholly or not at all.
  *  S2. All units of one apply() share one transaction, and each stands on its own terms: one that is refused changes
