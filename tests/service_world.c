@@ -97,11 +97,13 @@ struct pw_instance world_row_of(struct world *world, const char *workflow, const
 {
     struct pw_store *store = world->engine->store;
     const struct pw_store_ops *ops = world->true_ops != NULL ? world->true_ops : store->ops;
-    struct pw_instance row;
+    const struct pw_read asked = { .kind = PW_READ_INSTANCE, .name = { pw_text_of(workflow), pw_text_of(id) } };
+    struct pw_found found;
     struct pw_arena arena;
     pw_arena_init(&arena);
-    assert_int_equal(ops->read_instance(store, &arena, pw_text_of(workflow), pw_text_of(id), &row, &world->error),
-                     PAWL_OK);
+    assert_int_equal(ops->read(store, &asked, &arena, &found, &world->error), PAWL_OK);
+    assert_int_equal(found.count, 1);
+    struct pw_instance row = *found.instances;
     pw_arena_clear(&arena);
     return row;
 }
@@ -372,16 +374,14 @@ void world_start_local(struct world *world, int room)
 /* The store hands out no pointer of the caller's, so the world is found by the store. */
 static struct world *meddled_world;
 
-static pawl_status meddling_read(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                 struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
-                                 bool *out_has_step, struct pawl_error *error)
+static pawl_status meddling_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                                 struct pw_found *out_found, struct pawl_error *error)
 {
     struct world *world = meddled_world;
-    pawl_status status =
-        world->true_ops->read_current(store, arena, workflow, id, out_instance, out_step, out_has_step, error);
-    if (status == PAWL_OK && world->meddle_count > 0) {
+    pawl_status status = world->true_ops->read(store, asked, arena, out_found, error);
+    if (status == PAWL_OK && asked->kind == PW_READ_CURRENT && out_found->count > 0 && world->meddle_count > 0) {
         world->meddle_count--;
-        world->meddle(world, out_instance);
+        world->meddle(world, &out_found->current->instance);
     }
     return status;
 }
@@ -393,7 +393,7 @@ void world_start_meddling(struct world *world, int count,
     meddled_world = world;
     world->true_ops = store->ops;
     world->ops = *store->ops;
-    world->ops.read_current = meddling_read;
+    world->ops.read = meddling_read;
     world->meddle = meddle;
     world->meddle_count = count;
     store->ops = &world->ops;

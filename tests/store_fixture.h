@@ -323,9 +323,8 @@ static inline int64_t query_number(struct fixture *fixture, const char *sql)
 static inline struct pw_instance read_key(struct fixture *fixture, int64_t key)
 {
     struct pw_instance instance;
-    assert_int_equal(
-        fixture->store->ops->read_instance_by_key(fixture->store, &fixture->arena, key, &instance, &fixture->error),
-        PAWL_OK);
+    assert_int_equal(pw_read_instance_by_key(fixture->store, &fixture->arena, key, &instance, &fixture->error),
+                     PAWL_OK);
     return instance;
 }
 
@@ -334,9 +333,7 @@ static inline size_t step_count(struct fixture *fixture, struct pw_fence at)
     struct pw_history_query query = { .instance = at.instance, .run = at.run, .max = 1000 };
     struct pw_step_row *rows = NULL;
     size_t count = 0;
-    assert_int_equal(
-        fixture->store->ops->read_steps(fixture->store, &fixture->arena, &query, &rows, &count, &fixture->error),
-        PAWL_OK);
+    assert_int_equal(pw_read_steps(fixture->store, &fixture->arena, &query, &rows, &count, &fixture->error), PAWL_OK);
     return count;
 }
 

@@ -537,9 +537,8 @@ struct pw_store *store_model_new(enum store_model_flaw flaw, struct pawl_clock c
     assert_non_null(model);
     model->flaw = flaw;
     model->clock = clock;
-    model->ops = store_model_reads;
-    model->ops.close = close_model;
-    model->ops.apply = apply;
+    model->ops =
+        (struct pw_store_ops){ .name = "model", .close = close_model, .apply = apply, .read = store_model_read };
     model->store.ops = &model->ops;
     return &model->store;
 }

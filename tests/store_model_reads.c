@@ -24,9 +24,8 @@
             assert_non_null(row);                                                                                      \
             *row = field;                                                                                              \
         }                                                                                                              \
-        *out_rows = found.rows;                                                                                        \
-        *out_count = found.count;                                                                                      \
-        return PAWL_OK;                                                                                                \
+        out_found->rows = found.rows;                                                                                  \
+        out_found->count = found.count;                                                                                \
     } while (0)
 
 static const struct pw_step_row *newest_step(struct model *model, int64_t instance, int64_t run, bool that_waits)
@@ -61,29 +60,28 @@ static struct pw_instance told(struct model *model, const struct pw_instance *in
     return row;
 }
 
-static pawl_status read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
-                                bool *out_has_step, struct pawl_error *error)
+static void read_current(struct model *model, const struct pw_read *asked, struct pw_arena *arena,
+                         struct pw_found *out_found)
 {
-    struct model *model = (struct model *)store;
-    (void)arena;
-    (void)error;
+    *out_found = (struct pw_found){ .count = 0 };
     for (size_t i = 0; i < model->rows.instance_count; i++) {
         const struct pw_instance *instance = &model->rows.instances[i];
-        if (!pw_text_equal(instance->workflow, workflow) || !pw_text_equal(instance->id, id))
+        if (!pw_text_equal(instance->workflow, asked->name.workflow) || !pw_text_equal(instance->id, asked->name.id))
             continue;
         const struct pw_step_row *step = NULL;
         if (instance->has_task)
             step = newest_step(model, instance->key, instance->run, true);
         if (step == NULL)
             step = newest_step(model, instance->key, instance->run, false);
-        *out_instance = told(model, instance);
-        *out_has_step = step != NULL;
+        out_found->current = pw_arena_zero(arena, sizeof *out_found->current);
+        assert_non_null(out_found->current);
+        out_found->count = 1;
+        out_found->current->instance = told(model, instance);
+        out_found->current->has_step = step != NULL;
         if (step != NULL)
-            *out_step = *step;
-        return PAWL_OK;
+            out_found->current->step = *step;
+        return;
     }
-    return PAWL_INSTANCE_NOT_FOUND;
 }
 
 static enum pawl_instance_status status_of(const struct pw_instance *instance)
@@ -105,69 +103,61 @@ static bool is_asked_for(const struct pw_instance *instance, const struct pw_ins
            (!query->has_status || status_of(instance) == query->status);
 }
 
-static pawl_status list_instances(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,
-                                  struct pw_instance **out_rows, size_t *out_count, struct pawl_error *error)
+static void list_instances(struct model *model, const struct pw_read *asked, struct pw_arena *arena,
+                           struct pw_found *out_found)
 {
-    struct model *model = (struct model *)store;
-    (void)error;
+    const struct pw_instance_query *query = &asked->list;
     COPY_ROWS(const struct pw_instance *kept, instance, struct pw_instance, is_asked_for(kept, query),
               told(model, kept), !query->oldest_first, query->max);
 }
 
-static pawl_status read_steps(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                              struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+static void read_steps(struct model *model, const struct pw_read *asked, struct pw_arena *arena,
+                       struct pw_found *out_found)
 {
-    struct model *model = (struct model *)store;
-    (void)error;
+    const struct pw_history_query *query = &asked->history;
     COPY_ROWS(const struct model_step *kept, step, struct pw_step_row,
               kept->instance == query->instance && kept->run == query->run, kept->row, query->newest_first, query->max);
 }
 
-static pawl_status read_events(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                               struct pw_event_row **out_rows, size_t *out_count, struct pawl_error *error)
+static void read_events(struct model *model, const struct pw_read *asked, struct pw_arena *arena,
+                        struct pw_found *out_found)
 {
-    struct model *model = (struct model *)store;
-    (void)error;
+    const struct pw_history_query *query = &asked->history;
     COPY_ROWS(const struct model_event *kept, event, struct pw_event_row,
               kept->instance == query->instance && kept->run == query->run, kept->row, query->newest_first, query->max);
 }
 
-static pawl_status read_logs(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                             struct pw_log_row **out_rows, size_t *out_count, struct pawl_error *error)
+static void read_logs(struct model *model, const struct pw_read *asked, struct pw_arena *arena,
+                      struct pw_found *out_found)
 {
-    struct model *model = (struct model *)store;
-    (void)error;
+    const struct pw_history_query *query = &asked->history;
     COPY_ROWS(const struct model_log *kept, log, struct pw_log_row,
               kept->instance == query->instance && kept->run == query->run, kept->row, query->newest_first, query->max);
 }
 
-static pawl_status read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                   int64_t after_seq, struct pw_event_row **out_rows, size_t *out_count,
-                                   struct pawl_error *error)
+static void read_new_events(struct model *model, const struct pw_read *asked, struct pw_arena *arena,
+                            struct pw_found *out_found)
 {
-    struct model *model = (struct model *)store;
-    (void)error;
+    const struct pw_run_query *query = &asked->run;
     COPY_ROWS(const struct model_event *kept, event, struct pw_event_row,
-              kept->instance == instance && kept->run == run && kept->row.seq > after_seq &&
+              kept->instance == query->instance && kept->run == query->run && kept->row.seq > query->after_seq &&
                   kept->row.delivered_at_ms == 0,
               kept->row, false, SIZE_MAX);
 }
 
-static pawl_status read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                      struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+static void read_waiting_steps(struct model *model, const struct pw_read *asked, struct pw_arena *arena,
+                               struct pw_found *out_found)
 {
-    struct model *model = (struct model *)store;
-    (void)error;
+    const struct pw_run_query *query = &asked->run;
     COPY_ROWS(const struct model_step *kept, step, struct pw_step_row,
-              kept->instance == instance && kept->run == run && kept->row.status == PAWL_STEP_WAITING, kept->row, false,
-              SIZE_MAX);
+              kept->instance == query->instance && kept->run == query->run && kept->row.status == PAWL_STEP_WAITING,
+              kept->row, false, SIZE_MAX);
 }
 
-static pawl_status list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
-                              struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error)
+static void list_hooks(struct model *model, const struct pw_read *asked, struct pw_arena *arena,
+                       struct pw_found *out_found)
 {
-    struct model *model = (struct model *)store;
-    (void)error;
+    const struct pw_hook_query *query = &asked->hooks;
     COPY_ROWS(const struct pw_hook_row *kept, hook, struct pw_hook_row,
               (query->hook.data == NULL || pw_text_equal(kept->hook, query->hook)) &&
                   (!query->has_status || (kept->next_at_ms == 0) == (query->status == PAWL_DELIVERY_FAILED)),
@@ -181,40 +171,32 @@ static int64_t sooner_of(int64_t left, int64_t right)
     return left < right ? left : right;
 }
 
-static pawl_status next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                            const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
-                            struct pawl_error *error)
+static int64_t next_due(const struct model *model, const struct pw_due_query *query)
 {
-    const struct model *model = (const struct model *)store;
-    (void)error;
-    *out_at_ms = INT64_MAX;
+    int64_t next_ms = INT64_MAX;
     for (size_t i = 0; i < model->rows.instance_count; i++) {
-        int64_t at_ms = store_model_due_for(&model->rows.instances[i], workflows, count, share);
-        if (at_ms > after_ms)
-            *out_at_ms = sooner_of(*out_at_ms, at_ms);
+        int64_t at_ms = store_model_due_for(&model->rows.instances[i], query->workflows, query->count, query->share);
+        if (at_ms > query->after_ms)
+            next_ms = sooner_of(next_ms, at_ms);
     }
-    return PAWL_OK;
+    return next_ms;
 }
 
-static pawl_status next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
-                             struct pawl_error *error)
+static int64_t next_hook(const struct model *model, const struct pw_names_query *query)
 {
-    const struct model *model = (const struct model *)store;
-    (void)error;
-    *out_at_ms = INT64_MAX;
-    for (size_t i = 0; i < model->rows.hook_count; i++)
-        if (model->rows.hooks[i].next_at_ms != 0 && store_model_is_named(hooks, count, model->rows.hooks[i].hook))
-            *out_at_ms = sooner_of(*out_at_ms, model->rows.hooks[i].next_at_ms);
-    return PAWL_OK;
+    int64_t next_ms = INT64_MAX;
+    for (size_t i = 0; i < model->rows.hook_count; i++) {
+        const struct pw_hook_row *hook = &model->rows.hooks[i];
+        if (hook->next_at_ms != 0 && store_model_is_named(query->names, query->count, hook->hook))
+            next_ms = sooner_of(next_ms, hook->next_at_ms);
+    }
+    return next_ms;
 }
 
-static pawl_status count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
-                               struct pawl_error *error)
+static struct pw_task_counts count_tasks(const struct model *model, int64_t now_ms)
 {
-    const struct model *model = (const struct model *)store;
     struct pw_task_counts counts = { .oldest_due_at_ms = 0 };
     int64_t oldest_ms = INT64_MAX;
-    (void)error;
     for (size_t i = 0; i < model->rows.instance_count; i++) {
         const struct pw_instance *instance = &model->rows.instances[i];
         counts.active += instance->has_task && instance->task.status == PW_TASK_ACTIVE;
@@ -228,37 +210,47 @@ static pawl_status count_tasks(struct pw_store *store, int64_t now_ms, struct pw
         counts.hooks_failed += model->rows.hooks[i].next_at_ms == 0;
     }
     counts.oldest_due_at_ms = counts.due > 0 ? oldest_ms : 0;
-    *out_counts = counts;
-    return PAWL_OK;
+    return counts;
 }
 
-static pawl_status count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t max,
-                                  struct pw_status_counts *out_counts, struct pawl_error *error)
+static struct pw_status_counts count_statuses(const struct model *model, const struct pw_names_query *query)
 {
-    const struct model *model = (const struct model *)store;
     struct pw_status_counts counts = { .of = { 0 } };
-    (void)error;
     for (size_t i = 0; i < model->rows.instance_count; i++) {
         const struct pw_instance *instance = &model->rows.instances[i];
         int64_t *of = &counts.of[status_of(instance)];
-        *of += store_model_is_named(workflows, count, instance->workflow) && *of < max;
+        *of += store_model_is_named(query->names, query->count, instance->workflow) && *of < query->max;
     }
-    *out_counts = counts;
-    return PAWL_OK;
+    return counts;
 }
 
-const struct pw_store_ops store_model_reads = {
-    .name = "model",
-    .read_current = read_current,
-    .list_instances = list_instances,
-    .read_steps = read_steps,
-    .read_events = read_events,
-    .read_logs = read_logs,
-    .read_new_events = read_new_events,
-    .read_waiting_steps = read_waiting_steps,
-    .next_due = next_due,
-    .count_tasks = count_tasks,
-    .count_statuses = count_statuses,
-    .list_hooks = list_hooks,
-    .next_hook = next_hook,
-};
+pawl_status store_model_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                             struct pw_found *out_found, struct pawl_error *error)
+{
+    static void (*const lists[PW_READ_KIND_COUNT])(struct model * model, const struct pw_read *asked,
+                                                   struct pw_arena *arena, struct pw_found *out_found) = {
+        [PW_READ_CURRENT] = read_current,
+        [PW_READ_LIST] = list_instances,
+        [PW_READ_STEPS] = read_steps,
+        [PW_READ_EVENTS] = read_events,
+        [PW_READ_LOGS] = read_logs,
+        [PW_READ_NEW_EVENTS] = read_new_events,
+        [PW_READ_WAITING_STEPS] = read_waiting_steps,
+        [PW_READ_HOOKS] = list_hooks,
+    };
+    struct model *model = (struct model *)store;
+    (void)error;
+    if (lists[asked->kind] != NULL)
+        lists[asked->kind](model, asked, arena, out_found);
+    else if (asked->kind == PW_READ_NEXT_DUE)
+        out_found->at_ms = next_due(model, &asked->due);
+    else if (asked->kind == PW_READ_NEXT_HOOK)
+        out_found->at_ms = next_hook(model, &asked->names);
+    else if (asked->kind == PW_READ_TASK_COUNTS)
+        out_found->tasks = count_tasks(model, asked->now_ms);
+    else if (asked->kind == PW_READ_STATUS_COUNTS)
+        out_found->statuses = count_statuses(model, &asked->names);
+    else
+        fail_msg("the model does not answer read %d", asked->kind);
+    return PAWL_OK;
+}

@@ -82,6 +82,6 @@ int64_t store_model_due_for(const struct pw_instance *instance, const struct pw_
                             const struct pw_share *share);
 bool store_model_is_named(const struct pw_text *names, size_t count, struct pw_text name);
 
-extern const struct pw_store_ops store_model_reads;
+pw_read_fn store_model_read;
 
 #endif

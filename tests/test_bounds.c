@@ -46,15 +46,15 @@ static pawl_status slow_apply(struct pw_store *store, struct pw_unit **units, si
     return slow->forward.inner->ops->apply(slow->forward.inner, units, count, error);
 }
 
-static pawl_status slow_read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                     struct pw_text id, struct pw_instance *out_row, struct pw_step_row *out_step,
-                                     bool *out_has_step, struct pawl_error *error)
+static pawl_status slow_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                             struct pw_found *out_found, struct pawl_error *error)
 {
     struct slow *slow = slow_of(store);
     struct pw_store *inner = slow->forward.inner;
-    if (atomic_load(&slow->stops_reading) && pw_text_equal(workflow, pw_text_of("target")))
+    if (asked->kind == PW_READ_CURRENT && atomic_load(&slow->stops_reading) &&
+        pw_text_equal(asked->name.workflow, pw_text_of("target")))
         assert_true(gate_pass(&slow->read_gate));
-    return inner->ops->read_current(inner, arena, workflow, id, out_row, out_step, out_has_step, error);
+    return inner->ops->read(inner, asked, arena, out_found, error);
 }
 
 static struct pw_store *wrap(struct pw_store *inner, void *user)
@@ -62,7 +62,7 @@ static struct pw_store *wrap(struct pw_store *inner, void *user)
     struct slow *slow = user;
     pw_forward_init(&slow->forward, inner);
     slow->forward.ops.apply = slow_apply;
-    slow->forward.ops.read_current = slow_read_current;
+    slow->forward.ops.read = slow_read;
     return &slow->forward.store;
 }
 

@@ -112,7 +112,7 @@ static void a_run_stays_kept_out_when_memory_runs_out(void **state)
     running_register(&running, "w", blocking, &gate);
     running_create(&running, "w", "out");
     struct pw_store *store = running.engine->store;
-    assert_int_equal(store->ops->read_instance(store, &arena, call.workflow, call.id, &row, NULL), PAWL_OK);
+    assert_int_equal(pw_read_instance(store, &arena, call.workflow, call.id, &row, NULL), PAWL_OK);
     call.instance = row.key;
     pw_blocked_add(&running.engine->blocked, &call);
     assert_ok(pawl_runner_open(running.engine, NULL, &ticker, &running.error), running.error);

@@ -232,8 +232,7 @@ static bool sees_child_open(const struct session *session)
 {
     struct pw_arena arena = { 0 };
     struct pw_instance child = { .outcome = PW_OUTCOME_OPEN };
-    pawl_status status =
-        session->store->ops->read_instance_by_key(session->store, &arena, session->child.instance, &child, NULL);
+    pawl_status status = pw_read_instance_by_key(session->store, &arena, session->child.instance, &child, NULL);
     bool is_open = status == PAWL_OK && child.outcome == PW_OUTCOME_OPEN;
     pw_arena_clear(&arena);
     return is_open;
@@ -574,9 +573,8 @@ static size_t list_children(struct orders *orders, struct pw_instance **out_rows
     struct fixture *fixture = orders->fixture;
     struct pw_instance_query query = { .parent = orders->sessions[0].at.instance, .oldest_first = true, .max = 9 };
     size_t count = 0;
-    assert_int_equal(
-        fixture->store->ops->list_instances(fixture->store, &fixture->arena, &query, out_rows, &count, &fixture->error),
-        PAWL_OK);
+    assert_int_equal(pw_list_instances(fixture->store, &fixture->arena, &query, out_rows, &count, &fixture->error),
+                     PAWL_OK);
     return count;
 }
 

@@ -3,8 +3,7 @@
 
 static pawl_status read_run(struct fixture *fixture, struct pw_fence at, bool with_events, struct pw_run_rows *out_rows)
 {
-    return fixture->store->ops->read_run(fixture->store, &fixture->arena, at.instance, at.run, with_events, out_rows,
-                                         &fixture->error);
+    return pw_read_run(fixture->store, &fixture->arena, at.instance, at.run, with_events, out_rows, &fixture->error);
 }
 
 /* Two steps, and two events of which the first is taken. */

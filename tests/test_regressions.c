@@ -507,8 +507,7 @@ static struct pw_instance read_row(struct running *running)
     struct pw_instance row = { .key = 0 };
     struct pw_arena arena;
     pw_arena_init(&arena);
-    assert_ok(store->ops->read_instance(store, &arena, pw_text_of("w"), pw_text_of("r"), &row, &running->error),
-              running->error);
+    assert_ok(pw_read_instance(store, &arena, pw_text_of("w"), pw_text_of("r"), &row, &running->error), running->error);
     pw_arena_clear(&arena);
     return row; /* for its numbers: the texts are gone */
 }
@@ -586,18 +585,17 @@ static pawl_status meddle_and_apply(struct pw_store *store, struct pw_unit **uni
     return inner->ops->apply(inner, units, count, error);
 }
 
-static pawl_status meddle_and_read(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                   struct pw_text id, struct pw_instance *out_row, struct pw_step_row *out_step,
-                                   bool *out_has_step, struct pawl_error *error)
+static pawl_status meddle_and_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                                   struct pw_found *out_found, struct pawl_error *error)
 {
     struct meddler *meddler = meddler_of(store);
     struct pw_store *inner = meddler->forward.inner;
-    if (meddler->next == FAIL_ONE_READ) {
+    if (asked->kind == PW_READ_CURRENT && meddler->next == FAIL_ONE_READ) {
         meddler->next = MEDDLE_NOT;
         *error = (struct pawl_error){ .status = PAWL_STORE_UNAVAILABLE, .text = "a passing trouble" };
         return PAWL_STORE_UNAVAILABLE;
     }
-    return inner->ops->read_current(inner, arena, workflow, id, out_row, out_step, out_has_step, error);
+    return inner->ops->read(inner, asked, arena, out_found, error);
 }
 
 static struct pw_store *wrap(struct pw_store *inner, void *user)
@@ -605,7 +603,7 @@ static struct pw_store *wrap(struct pw_store *inner, void *user)
     struct meddler *meddler = user;
     pw_forward_init(&meddler->forward, inner);
     meddler->forward.ops.apply = meddle_and_apply;
-    meddler->forward.ops.read_current = meddle_and_read;
+    meddler->forward.ops.read = meddle_and_read;
     return &meddler->forward.store;
 }
 

@@ -336,13 +336,13 @@ static struct {
     const struct pw_store_ops *ops;
 } meddler;
 
-static pawl_status read_and_interrupt(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                      struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
-                                      bool *out_has_step, struct pawl_error *error)
+static pawl_status read_and_interrupt(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                                      struct pw_found *out_found, struct pawl_error *error)
 {
     const pawl_turn *turn = meddler.turn;
-    pawl_status status =
-        meddler.ops->read_current(store, arena, workflow, id, out_instance, out_step, out_has_step, error);
+    pawl_status status = meddler.ops->read(store, asked, arena, out_found, error);
+    if (asked->kind != PW_READ_CURRENT)
+        return status;
     meddler.turn = NULL;
     if (turn != NULL)
         demand_from_afar(meddler.hand, turn, PW_DEMAND_INTERRUPT);
@@ -352,11 +352,13 @@ static pawl_status read_and_interrupt(struct pw_store *store, struct pw_arena *a
 /* The same, who lets the turn begin to undo. */
 static pawl_attempt *undoing;
 
-static pawl_status read_and_undo(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                                 struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+static pawl_status read_and_undo(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                                 struct pw_found *out_found, struct pawl_error *error)
 {
     const pawl_turn *turn = meddler.turn;
-    pawl_status status = meddler.ops->read_steps(store, arena, query, out_rows, out_count, error);
+    pawl_status status = meddler.ops->read(store, asked, arena, out_found, error);
+    if (asked->kind != PW_READ_STEPS)
+        return status;
     meddler.turn = NULL;
     if (turn != NULL) {
         pawl_turn_unwind((pawl_turn *)turn);
@@ -372,10 +374,7 @@ static pawl_status restart_while(struct hand *hand, const pawl_turn *turn, bool 
     meddler.hand = hand;
     meddler.turn = turn;
     meddler.ops = store->ops;
-    if (is_undone)
-        ops.read_steps = read_and_undo;
-    else
-        ops.read_current = read_and_interrupt;
+    ops.read = is_undone ? read_and_undo : read_and_interrupt;
     store->ops = &ops;
     pawl_status status = pawl_restart_from(hand->engine, "polled", "r", "done", &hand->error);
     store->ops = meddler.ops;

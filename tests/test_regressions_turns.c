@@ -447,13 +447,14 @@ static pawl_status await_deferred(pawl_turn *turn, struct pawl_answer *out_answe
     return pawl_recall_deferred(pawl_turn_lane(turn), "approval", strlen("approval"), TIMEOUT_MS, out_answer);
 }
 
-static pawl_status read_and_time_out(struct pw_store *store, struct pw_arena *arena,
-                                     const struct pw_history_query *query, struct pw_step_row **out_rows,
-                                     size_t *out_count, struct pawl_error *error)
+static pawl_status read_and_time_out(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                                     struct pw_found *out_found, struct pawl_error *error)
 {
     pawl_turn *turn = ender.turn;
     struct pawl_answer answer;
-    pawl_status status = ender.ops->read_steps(store, arena, query, out_rows, out_count, error);
+    pawl_status status = ender.ops->read(store, asked, arena, out_found, error);
+    if (asked->kind != PW_READ_STEPS)
+        return status;
     ender.turn = NULL;
     if (turn != NULL) {
         assert_int_equal(await_deferred(turn, &answer), PAWL_OK);
@@ -482,7 +483,7 @@ static void a_completion_that_a_timeout_came_before_is_refused_again_and_again(v
     struct pw_store_ops ops = *store->ops;
     ender.ops = store->ops;
     ender.turn = turn;
-    ops.read_steps = read_and_time_out;
+    ops.read = read_and_time_out;
     store->ops = &ops;
     pawl_status status = pawl_deferred_succeed(hand->engine, kept, "1", &hand->error);
     store->ops = ender.ops;

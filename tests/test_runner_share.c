@@ -192,10 +192,11 @@ static void a_tick_takes_all_whoever_owns_it(void **state)
     alone_close(&alone);
 }
 
-static pawl_status fail_to_list(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
-                                size_t *out_count, struct pawl_error *error)
+static pawl_status fail_to_list(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                                struct pw_found *out_found, struct pawl_error *error)
 {
-    (void)store, (void)arena, (void)out_rows, (void)out_count, (void)error;
+    (void)store, (void)arena, (void)out_found, (void)error;
+    assert_int_equal(asked->kind, PW_READ_RUNNERS);
     return PAWL_STORE_UNAVAILABLE;
 }
 
@@ -211,7 +212,7 @@ static void what_cannot_be_read_leaves_it_with_what_it_knows(void **state)
     const struct pw_store_ops *true_ops = store->ops;
     struct pw_store_ops failing = *true_ops;
     store->ops->withdraw(store, 5);
-    failing.list_runners = fail_to_list;
+    failing.read = fail_to_list;
     store->ops = &failing;
     pw_runner_look_around(alone.runner);
     assert_int_equal(owned_shards(&alone), owned);

@@ -245,11 +245,11 @@ static void a_store_reads_no_further_than_the_bound(void **state)
         add_wide_step(world, i, 1000);
     struct pw_instance row = world_row(world, "a");
     struct pw_history_query query = { .instance = row.key, .run = row.run, .max = 101, .bytes_max = 3500 };
-    assert_int_equal(store->ops->read_steps(store, &arena, &query, &rows, &count, &world->error), PAWL_OK);
+    assert_int_equal(pw_read_steps(store, &arena, &query, &rows, &count, &world->error), PAWL_OK);
     assert_int_equal(count, 4);
     assert_true(arena.used < 10000);
     query.bytes_max = 1;
-    assert_int_equal(store->ops->read_steps(store, &arena, &query, &rows, &count, &world->error), PAWL_OK);
+    assert_int_equal(pw_read_steps(store, &arena, &query, &rows, &count, &world->error), PAWL_OK);
     assert_int_equal(count, 2);
     pw_arena_clear(&arena);
 }
@@ -269,14 +269,12 @@ static void an_arena_with_a_limit_ends_a_read(void **state)
     }
     struct pw_instance row = world_row(world, "a");
     struct pw_arena arena = { .limit = 10000 };
-    assert_int_equal(store->ops->read_new_events(store, &arena, row.key, row.run, 0, &rows, &count, &world->error),
-                     PAWL_NOMEM);
+    assert_int_equal(pw_read_new_events(store, &arena, row.key, row.run, 0, &rows, &count, &world->error), PAWL_NOMEM);
     assert_true(arena.is_over);
     assert_true(arena.used <= 10000);
     pw_arena_clear(&arena);
     arena.limit = 100000;
-    assert_int_equal(store->ops->read_new_events(store, &arena, row.key, row.run, 0, &rows, &count, &world->error),
-                     PAWL_OK);
+    assert_int_equal(pw_read_new_events(store, &arena, row.key, row.run, 0, &rows, &count, &world->error), PAWL_OK);
     assert_int_equal(count, 20);
     assert_false(arena.is_over);
     pw_arena_clear(&arena);

@@ -44,7 +44,7 @@ static struct pw_event_row recorded(struct world *world, struct pw_arena *arena)
     struct pw_history_query query = { .instance = world_row(world, "a").key, .run = 1, .max = 10 };
     struct pw_event_row *rows = NULL;
     size_t count = 0;
-    assert_int_equal(store->ops->read_events(store, arena, &query, &rows, &count, &world->error), PAWL_OK);
+    assert_int_equal(pw_read_events(store, arena, &query, &rows, &count, &world->error), PAWL_OK);
     assert_int_equal(count, 1);
     return rows[0];
 }

@@ -139,11 +139,13 @@ static void a_list_can_be_of_one_status_and_is_of_one_workflow(void **state)
     assert_int_equal(world_list_count(world), 6);
 }
 
-static pawl_status count_as_many_as_asked(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                                          int64_t max, struct pw_status_counts *out_counts, struct pawl_error *error)
+static pawl_status count_as_many_as_asked(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                                          struct pw_found *out_found, struct pawl_error *error)
 {
-    (void)store, (void)workflows, (void)count, (void)error;
-    *out_counts = (struct pw_status_counts){ .of = { [PAWL_ACTIVE] = max - 1, [PAWL_COMPLETE] = max } };
+    const int64_t max = asked->names.max;
+    (void)store, (void)arena, (void)error;
+    assert_int_equal(asked->kind, PW_READ_STATUS_COUNTS);
+    out_found->statuses = (struct pw_status_counts){ .of = { [PAWL_ACTIVE] = max - 1, [PAWL_COMPLETE] = max } };
     return PAWL_OK;
 }
 
@@ -179,7 +181,7 @@ static void counts_end_at_a_limit_and_say_so(void **state)
     const struct pw_store_ops *true_ops = store->ops;
     struct pw_store_ops ops = *true_ops;
     struct pawl_instance_counts counts;
-    ops.count_statuses = count_as_many_as_asked;
+    ops.read = count_as_many_as_asked;
     store->ops = &ops;
 
     assert_int_equal(pawl_count(world->engine, NULL, &counts, &world->error), PAWL_OK);

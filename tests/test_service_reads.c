@@ -22,41 +22,16 @@ static struct reads {
     size_t wanted; /* of `many` */
 } reads;
 
-static pawl_status count_one(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow, struct pw_text id,
-                             struct pw_instance *out_instance, struct pawl_error *error)
+static pawl_status count_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                              struct pw_found *out_found, struct pawl_error *error)
 {
-    reads.one++;
-    return reads.ops->read_instance(store, arena, workflow, id, out_instance, error);
-}
-
-static pawl_status count_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
-                                struct pw_instance *out_instance, struct pawl_error *error)
-{
-    reads.by_key++;
-    return reads.ops->read_instance_by_key(store, arena, key, out_instance, error);
-}
-
-static pawl_status count_many(struct pw_store *store, struct pw_arena *arena, const struct pw_instances_wanted *wanted,
-                              struct pw_instance **out_rows, struct pawl_error *error)
-{
-    reads.many++;
-    reads.wanted += wanted->count;
-    return reads.ops->read_instances(store, arena, wanted, out_rows, error);
-}
-
-static pawl_status count_events(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                                struct pw_event_row **out_rows, size_t *out_count, struct pawl_error *error)
-{
-    reads.events++;
-    return reads.ops->read_events(store, arena, query, out_rows, out_count, error);
-}
-
-static pawl_status count_event(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                               struct pw_text id, struct pw_event_row *out_event, bool *out_found,
-                               struct pawl_error *error)
-{
-    reads.event++;
-    return reads.ops->read_event(store, arena, instance, run, id, out_event, out_found, error);
+    reads.one += asked->kind == PW_READ_INSTANCE;
+    reads.by_key += asked->kind == PW_READ_INSTANCE_BY_KEY;
+    reads.many += asked->kind == PW_READ_INSTANCES;
+    reads.wanted += asked->kind == PW_READ_INSTANCES ? asked->wanted.count : 0;
+    reads.events += asked->kind == PW_READ_EVENTS;
+    reads.event += asked->kind == PW_READ_EVENT;
+    return reads.ops->read(store, asked, arena, out_found, error);
 }
 
 static void count_from_here(struct world *world)
@@ -65,11 +40,7 @@ static void count_from_here(struct world *world)
         world->true_ops = world->engine->store->ops;
     reads = (struct reads){ .ops = world->true_ops };
     world->ops = *world->true_ops;
-    world->ops.read_instance = count_one;
-    world->ops.read_instance_by_key = count_by_key;
-    world->ops.read_instances = count_many;
-    world->ops.read_events = count_events;
-    world->ops.read_event = count_event;
+    world->ops.read = count_read;
     world->engine->store->ops = &world->ops;
 }
 

@@ -36,9 +36,9 @@ static void a_refused_unit_changes_nothing_and_leaves_its_neighbours_alone(void 
     assert_int_equal(step_count(fixture, first), 0);
     assert_int_equal(step_count(fixture, second), 2);
     struct pw_instance none;
-    assert_int_equal(fixture->store->ops->read_instance(fixture->store, &fixture->arena, text("order"), text("never"),
-                                                        &none, &fixture->error),
-                     PAWL_INSTANCE_NOT_FOUND);
+    assert_int_equal(
+        pw_read_instance(fixture->store, &fixture->arena, text("order"), text("never"), &none, &fixture->error),
+        PAWL_INSTANCE_NOT_FOUND);
 }
 
 static void each_unit_sees_the_ones_before_it(void **state) /* S2 */
@@ -85,8 +85,7 @@ static void a_created_instance_is_active_and_due_now(void **state) /* S5, S6 */
     assert_int_equal(op->fence.run, 1);
     assert_int_equal(op->fence.epoch, 0);
     struct pw_instance row;
-    assert_int_equal(fixture->store->ops->read_instance(fixture->store, &fixture->arena, text("order"), text("a"), &row,
-                                                        &fixture->error),
+    assert_int_equal(pw_read_instance(fixture->store, &fixture->arena, text("order"), text("a"), &row, &fixture->error),
                      PAWL_OK);
     assert_int_equal(row.key, op->fence.instance);
     assert_text(row.workflow, "order");

@@ -31,9 +31,9 @@ static size_t event_count(struct fixture *fixture, struct pw_fence at)
 {
     struct pw_event_row *rows = NULL;
     size_t count = 0;
-    assert_int_equal(fixture->store->ops->read_new_events(fixture->store, &fixture->arena, at.instance, at.run, 0,
-                                                          &rows, &count, &fixture->error),
-                     PAWL_OK);
+    assert_int_equal(
+        pw_read_new_events(fixture->store, &fixture->arena, at.instance, at.run, 0, &rows, &count, &fixture->error),
+        PAWL_OK);
     return count;
 }
 
@@ -64,9 +64,9 @@ static void an_answer_wakes_a_run_that_waits(void **state) /* G1, A14 */
     assert_int_equal(row.updated_at_ms, fixture->now_ms);
     struct pw_event_row *rows = NULL;
     size_t count = 0;
-    assert_int_equal(fixture->store->ops->read_new_events(fixture->store, &fixture->arena, at.instance, 1, 1, &rows,
-                                                          &count, &fixture->error),
-                     PAWL_OK);
+    assert_int_equal(
+        pw_read_new_events(fixture->store, &fixture->arena, at.instance, 1, 1, &rows, &count, &fixture->error),
+        PAWL_OK);
     assert_int_equal(count, 1);
     assert_int_equal(rows[0].seq, 2);
     assert_text(rows[0].id, "$@mail/1");
@@ -228,9 +228,7 @@ static void hooks_are_told_of_the_run_that_an_answer_woke_and_of_no_other(void *
     struct pw_hook_query query = { .max = 10 };
     struct pw_hook_row *rows = NULL;
     size_t count = 0;
-    assert_int_equal(
-        fixture->store->ops->list_hooks(fixture->store, &fixture->arena, &query, &rows, &count, &fixture->error),
-        PAWL_OK);
+    assert_int_equal(pw_list_hooks(fixture->store, &fixture->arena, &query, &rows, &count, &fixture->error), PAWL_OK);
     assert_int_equal(count, 1);
     assert_text(rows[0].id, "woken");
     assert_text(rows[0].instance_id, "a");
@@ -265,9 +263,8 @@ static struct pw_step_row *steps_of(struct fixture *fixture, struct pw_fence at,
 {
     struct pw_history_query query = { .instance = at.instance, .run = at.run, .max = 100 };
     struct pw_step_row *rows = NULL;
-    assert_int_equal(
-        fixture->store->ops->read_steps(fixture->store, &fixture->arena, &query, &rows, out_count, &fixture->error),
-        PAWL_OK);
+    assert_int_equal(pw_read_steps(fixture->store, &fixture->arena, &query, &rows, out_count, &fixture->error),
+                     PAWL_OK);
     return rows;
 }
 

@@ -207,16 +207,14 @@ static void note_answers(struct trial *trial, size_t count)
 
 /* ---- Comparing rows ---------------------------------------------------------------------------------------------------- */
 
-/* Rows of one kind from all sides: calls the store's function, compares the counts, then row by row. */
+/* Rows of one kind from all sides: calls the function, compares the counts, then row by row. */
 #define COMPARE_LISTS(trial, type, compare, function, ...)                                                             \
     do {                                                                                                               \
         type *rows[SIDES] = { NULL };                                                                                  \
         size_t counts[SIDES] = { 0 };                                                                                  \
         for (size_t s = 0; s < SIDES; s++) {                                                                           \
             struct side *side = &(trial)->sides[s];                                                                    \
-            assert_int_equal(                                                                                          \
-                side->store->ops->function(side->store, &side->arena, __VA_ARGS__, &rows[s], &counts[s], NULL),        \
-                PAWL_OK);                                                                                              \
+            assert_int_equal(function(side->store, &side->arena, __VA_ARGS__, &rows[s], &counts[s], NULL), PAWL_OK);   \
             assert_int_equal(counts[MODEL], counts[s]);                                                                \
             for (size_t row = 0; row < counts[s] && s != MODEL; row++)                                                 \
                 compare(&rows[MODEL][row], &rows[s][row]);                                                             \
@@ -230,11 +228,11 @@ static void compare_history(struct trial *trial, const struct subject *subject, 
     for (size_t s = 0; s < SIDES; s++)
         queries[s] =
             (struct pw_history_query){ .instance = subject->key[s], .run = run, .newest_first = newest, .max = 1000 };
-    COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, read_steps, &queries[s]);
-    COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, read_events, &queries[s]);
-    COMPARE_LISTS(trial, struct pw_log_row, assert_same_log, read_logs, &queries[s]);
-    COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, read_waiting_steps, subject->key[s], run);
-    COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, read_new_events, subject->key[s], run, 0);
+    COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, pw_read_steps, &queries[s]);
+    COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, pw_read_events, &queries[s]);
+    COMPARE_LISTS(trial, struct pw_log_row, assert_same_log, pw_read_logs, &queries[s]);
+    COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, pw_read_waiting_steps, subject->key[s], run);
+    COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, pw_read_new_events, subject->key[s], run, 0);
 }
 
 static int64_t newest_step(struct trial *trial, const struct subject *subject)
@@ -245,7 +243,7 @@ static int64_t newest_step(struct trial *trial, const struct subject *subject)
     };
     struct pw_step_row *rows = NULL;
     size_t count = 0;
-    assert_int_equal(side->store->ops->read_steps(side->store, &side->arena, &query, &rows, &count, NULL), PAWL_OK);
+    assert_int_equal(pw_read_steps(side->store, &side->arena, &query, &rows, &count, NULL), PAWL_OK);
     return count > 0 ? rows[0].seq : 0;
 }
 
@@ -268,7 +266,7 @@ static void compare_children(struct trial *trial, const struct subject *subject)
     bool oldest_first = trial_once_in(trial, 2);
     for (size_t s = 0; s < SIDES; s++)
         queries[s] = (struct pw_instance_query){ .parent = subject->key[s], .oldest_first = oldest_first, .max = 100 };
-    COMPARE_LISTS(trial, struct pw_instance, assert_same_instance, list_instances, &queries[s]);
+    COMPARE_LISTS(trial, struct pw_instance, assert_same_instance, pw_list_instances, &queries[s]);
 }
 
 static void compare_subject(struct trial *trial, struct subject *subject)
@@ -278,9 +276,8 @@ static void compare_subject(struct trial *trial, struct subject *subject)
     bool has_step[SIDES];
     for (size_t s = 0; s < SIDES; s++) {
         struct side *side = &trial->sides[s];
-        assert_int_equal(side->store->ops->read_current(side->store, &side->arena, subject->workflow,
-                                                        pw_text_of(subject->id), &rows[s], &steps[s], &has_step[s],
-                                                        NULL),
+        assert_int_equal(pw_read_current(side->store, &side->arena, subject->workflow, pw_text_of(subject->id),
+                                         &rows[s], &steps[s], &has_step[s], NULL),
                          PAWL_OK);
         assert_int_equal(rows[s].key, subject->key[s]);
         assert_same_instance(&rows[MODEL], &rows[s]);
@@ -305,11 +302,11 @@ static void compare_lists(struct trial *trial)
         query.oldest_first = trial_once_in(trial, 2);
         query.has_status = trial_once_in(trial, 2);
         query.status = (enum pawl_instance_status)trial_below(trial, 6);
-        COMPARE_LISTS(trial, struct pw_instance, assert_same_instance, list_instances, &query);
+        COMPARE_LISTS(trial, struct pw_instance, assert_same_instance, pw_list_instances, &query);
         struct pw_hook_query hooks = { .hook = trial->hooks[w], .max = 100 };
         hooks.has_status = trial_once_in(trial, 2);
         hooks.status = trial_once_in(trial, 2) ? PAWL_DELIVERY_PENDING : PAWL_DELIVERY_FAILED;
-        COMPARE_LISTS(trial, struct pw_hook_row, assert_same_hook, list_hooks, &hooks);
+        COMPARE_LISTS(trial, struct pw_hook_row, assert_same_hook, pw_list_hooks, &hooks);
     }
 }
 
@@ -329,12 +326,12 @@ static void compare_totals(struct trial *trial)
     for (size_t s = 0; s < SIDES; s++) {
         struct pw_store *store = trial->sides[s].store;
         struct pw_share share = trial_share(trial, s);
-        assert_int_equal(store->ops->next_due(store, trial->workflows, 2, NULL, PW_EVER, &due[s], NULL), PAWL_OK);
-        assert_int_equal(store->ops->next_due(store, trial->workflows, 2, NULL, due[MODEL], &later[s], NULL), PAWL_OK);
-        assert_int_equal(store->ops->next_due(store, trial->workflows, 2, &share, PW_EVER, &own[s], NULL), PAWL_OK);
-        assert_int_equal(store->ops->next_hook(store, trial->hooks, 2, &hooks[s], NULL), PAWL_OK);
-        assert_int_equal(store->ops->count_tasks(store, trial->now_ms, &counts[s], NULL), PAWL_OK);
-        assert_int_equal(store->ops->count_statuses(store, trial->workflows, 2, max, &statuses[s], NULL), PAWL_OK);
+        assert_int_equal(pw_next_due(store, trial->workflows, 2, NULL, PW_EVER, &due[s], NULL), PAWL_OK);
+        assert_int_equal(pw_next_due(store, trial->workflows, 2, NULL, due[MODEL], &later[s], NULL), PAWL_OK);
+        assert_int_equal(pw_next_due(store, trial->workflows, 2, &share, PW_EVER, &own[s], NULL), PAWL_OK);
+        assert_int_equal(pw_next_hook(store, trial->hooks, 2, &hooks[s], NULL), PAWL_OK);
+        assert_int_equal(pw_count_tasks(store, trial->now_ms, &counts[s], NULL), PAWL_OK);
+        assert_int_equal(pw_count_statuses(store, trial->workflows, 2, max, &statuses[s], NULL), PAWL_OK);
         sums[s] = sum_of(trial, s);
         assert_true(due[MODEL] == due[s]);
         assert_true(later[MODEL] == later[s]);

@@ -6,27 +6,23 @@
 static struct pw_step_row *read_steps(struct fixture *fixture, struct pw_history_query query, size_t *out_count)
 {
     struct pw_step_row *rows = NULL;
-    assert_int_equal(
-        fixture->store->ops->read_steps(fixture->store, &fixture->arena, &query, &rows, out_count, &fixture->error),
-        PAWL_OK);
+    assert_int_equal(pw_read_steps(fixture->store, &fixture->arena, &query, &rows, out_count, &fixture->error),
+                     PAWL_OK);
     return rows;
 }
 
 static struct pw_event_row *read_events(struct fixture *fixture, struct pw_history_query query, size_t *out_count)
 {
     struct pw_event_row *rows = NULL;
-    assert_int_equal(
-        fixture->store->ops->read_events(fixture->store, &fixture->arena, &query, &rows, out_count, &fixture->error),
-        PAWL_OK);
+    assert_int_equal(pw_read_events(fixture->store, &fixture->arena, &query, &rows, out_count, &fixture->error),
+                     PAWL_OK);
     return rows;
 }
 
 static struct pw_log_row *read_logs(struct fixture *fixture, struct pw_history_query query, size_t *out_count)
 {
     struct pw_log_row *rows = NULL;
-    assert_int_equal(
-        fixture->store->ops->read_logs(fixture->store, &fixture->arena, &query, &rows, out_count, &fixture->error),
-        PAWL_OK);
+    assert_int_equal(pw_read_logs(fixture->store, &fixture->arena, &query, &rows, out_count, &fixture->error), PAWL_OK);
     return rows;
 }
 
@@ -191,9 +187,9 @@ static void waiting_steps_are_read_in_order_and_alone(void **state)
 
     struct pw_step_row *rows = NULL;
     size_t count = 0;
-    assert_int_equal(fixture->store->ops->read_waiting_steps(fixture->store, &fixture->arena, at.instance, at.run,
-                                                             &rows, &count, &fixture->error),
-                     PAWL_OK);
+    assert_int_equal(
+        pw_read_waiting_steps(fixture->store, &fixture->arena, at.instance, at.run, &rows, &count, &fixture->error),
+        PAWL_OK);
     assert_int_equal(count, 2);
     assert_text(rows[0].name, "sooner");
     assert_text(rows[1].name, "later");
@@ -270,15 +266,14 @@ static void consumed_events_are_no_longer_new(void **state)
 
     struct pw_event_row *rows = NULL;
     size_t count = 0;
-    const struct pw_store_ops *ops = fixture->store->ops;
     assert_int_equal(
-        ops->read_new_events(fixture->store, &fixture->arena, at.instance, at.run, 0, &rows, &count, &fixture->error),
+        pw_read_new_events(fixture->store, &fixture->arena, at.instance, at.run, 0, &rows, &count, &fixture->error),
         PAWL_OK);
     assert_int_equal(count, 2);
     assert_int_equal(rows[0].seq, 1);
     assert_int_equal(rows[1].seq, 3);
     assert_int_equal(
-        ops->read_new_events(fixture->store, &fixture->arena, at.instance, at.run, 1, &rows, &count, &fixture->error),
+        pw_read_new_events(fixture->store, &fixture->arena, at.instance, at.run, 1, &rows, &count, &fixture->error),
         PAWL_OK);
     assert_int_equal(count, 1);
     struct pw_history_query query = query_of(at);
@@ -306,8 +301,8 @@ static void an_event_is_found_by_its_id_in_its_own_run(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct pw_event_row row;
         bool found;
-        assert_int_equal(fixture->store->ops->read_event(fixture->store, &fixture->arena, at.instance, cases[i].run,
-                                                         text(cases[i].id), &row, &found, &fixture->error),
+        assert_int_equal(pw_read_event(fixture->store, &fixture->arena, at.instance, cases[i].run, text(cases[i].id),
+                                       &row, &found, &fixture->error),
                          PAWL_OK);
         assert_int_equal(found, cases[i].seq != 0);
         if (!found)
@@ -330,7 +325,7 @@ static void several_instances_are_read_in_the_order_in_which_they_are_wanted(voi
     struct pw_store *store = fixture->store;
     struct pw_instance *rows = NULL;
 
-    assert_int_equal(store->ops->read_instances(store, &fixture->arena, &wanted, &rows, &fixture->error), PAWL_OK);
+    assert_int_equal(pw_read_instances(store, &fixture->arena, &wanted, &rows, &fixture->error), PAWL_OK);
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(rows[i].key, i == 1 ? 0 : keys[i]);
     assert_text(rows[0].workflow, "other");
@@ -339,13 +334,13 @@ static void several_instances_are_read_in_the_order_in_which_they_are_wanted(voi
     assert_int_equal(rows[3].task.epoch, b.epoch);
 
     wanted = (struct pw_instances_wanted){ .workflows = workflows, .ids = ids, .count = 5 };
-    assert_int_equal(store->ops->read_instances(store, &fixture->arena, &wanted, &rows, &fixture->error), PAWL_OK);
+    assert_int_equal(pw_read_instances(store, &fixture->arena, &wanted, &rows, &fixture->error), PAWL_OK);
     const int64_t expected[] = { b.instance, 0, c.instance, 0, a.instance };
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(rows[i].key, expected[i]);
 
     wanted.count = 0;
-    assert_int_equal(store->ops->read_instances(store, &fixture->arena, &wanted, &rows, &fixture->error), PAWL_OK);
+    assert_int_equal(pw_read_instances(store, &fixture->arena, &wanted, &rows, &fixture->error), PAWL_OK);
 }
 
 /* ---- Logs ---------------------------------------------------------------------------------------------------- */
@@ -427,9 +422,8 @@ static void logs_are_filtered_by_level_and_category(void **state)
 static struct pw_instance *list(struct fixture *fixture, struct pw_instance_query query, size_t *out_count)
 {
     struct pw_instance *rows = NULL;
-    assert_int_equal(
-        fixture->store->ops->list_instances(fixture->store, &fixture->arena, &query, &rows, out_count, &fixture->error),
-        PAWL_OK);
+    assert_int_equal(pw_list_instances(fixture->store, &fixture->arena, &query, &rows, out_count, &fixture->error),
+                     PAWL_OK);
     return rows;
 }
 
@@ -494,9 +488,8 @@ static void an_instance_that_is_not_there_is_not_found(void **state)
 {
     struct fixture *fixture = *state;
     struct pw_instance row;
-    assert_int_equal(
-        fixture->store->ops->read_instance_by_key(fixture->store, &fixture->arena, 1, &row, &fixture->error),
-        PAWL_INSTANCE_NOT_FOUND);
+    assert_int_equal(pw_read_instance_by_key(fixture->store, &fixture->arena, 1, &row, &fixture->error),
+                     PAWL_INSTANCE_NOT_FOUND);
 }
 
 /* clang-format off */

@@ -38,9 +38,8 @@ static size_t list(struct fixture *fixture, struct pw_hook_query query, struct p
     size_t count = 0;
     if (query.max == 0)
         query.max = ROWS_MAX;
-    assert_int_equal(
-        fixture->store->ops->list_hooks(fixture->store, &fixture->arena, &query, out_rows, &count, &fixture->error),
-        PAWL_OK);
+    assert_int_equal(pw_list_hooks(fixture->store, &fixture->arena, &query, out_rows, &count, &fixture->error),
+                     PAWL_OK);
     return count;
 }
 
@@ -108,7 +107,7 @@ static int64_t next_hook(struct fixture *fixture, const char *name)
 {
     struct pw_text names[] = { text(name), text("nobody") };
     int64_t at_ms = 0;
-    assert_int_equal(fixture->store->ops->next_hook(fixture->store, names, 2, &at_ms, &fixture->error), PAWL_OK);
+    assert_int_equal(pw_next_hook(fixture->store, names, 2, &at_ms, &fixture->error), PAWL_OK);
     return at_ms;
 }
 

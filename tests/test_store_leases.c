@@ -187,9 +187,7 @@ static void another_owners_lease_is_not_renewed(void **state)
 static int64_t next_due(struct fixture *fixture, const struct pw_text *workflows, size_t count)
 {
     int64_t at_ms = 0;
-    assert_int_equal(
-        fixture->store->ops->next_due(fixture->store, workflows, count, NULL, PW_EVER, &at_ms, &fixture->error),
-        PAWL_OK);
+    assert_int_equal(pw_next_due(fixture->store, workflows, count, NULL, PW_EVER, &at_ms, &fixture->error), PAWL_OK);
     return at_ms;
 }
 
@@ -250,9 +248,7 @@ static void what_a_share_leaves_out_is_neither_claimed_nor_due(void **state)
         assert_int_equal(claim_but_for(fixture, &shares[i], 1, &first), 1);
         assert_text(first.id, "other");
         assert_int_equal(claim_but_for(fixture, &shares[i], 10, &first), 0);
-        assert_int_equal(
-            fixture->store->ops->next_due(fixture->store, &order, 1, &shares[i], PW_EVER, &at_ms, &fixture->error),
-            PAWL_OK);
+        assert_int_equal(pw_next_due(fixture->store, &order, 1, &shares[i], PW_EVER, &at_ms, &fixture->error), PAWL_OK);
         assert_int_equal(at_ms, fixture->now_ms + FIXTURE_LEASE_MS + shares[i].grace_ms); /* the other's lease */
         fixture->now_ms += FIXTURE_LEASE_MS + 100;
     }

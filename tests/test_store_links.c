@@ -21,12 +21,12 @@ static void an_instance_knows_the_run_that_made_it_and_what_it_is_to_it(void **s
         struct pw_step_row step;
         bool has_step;
         assert_link(row.link, parent, relation);
-        assert_int_equal(fixture->store->ops->read_instance(fixture->store, &fixture->arena, text("refund"),
-                                                            text(child.id), &row, &fixture->error),
-                         PAWL_OK);
+        assert_int_equal(
+            pw_read_instance(fixture->store, &fixture->arena, text("refund"), text(child.id), &row, &fixture->error),
+            PAWL_OK);
         assert_link(row.link, parent, relation);
-        assert_int_equal(fixture->store->ops->read_current(fixture->store, &fixture->arena, text("refund"),
-                                                           text(child.id), &row, &step, &has_step, &fixture->error),
+        assert_int_equal(pw_read_current(fixture->store, &fixture->arena, text("refund"), text(child.id), &row, &step,
+                                         &has_step, &fixture->error),
                          PAWL_OK);
         assert_link(row.link, parent, relation);
     }
@@ -56,11 +56,10 @@ static void whoever_begins_a_run_is_told_its_link(void **state) /* A14 */
     fixture_apply(fixture);
     assert_true(hold->claim.has_instance);
     assert_link(hold->claim.link, parent, PW_RELATION_ATTACHED);
-    if (fixture->store->ops->read_run == NULL)
+    if (!fixture->store->ops->reads_runs)
         return;
     struct pw_run_rows rows;
-    assert_int_equal(fixture->store->ops->read_run(fixture->store, &fixture->arena, child.at.instance, 1, false, &rows,
-                                                   &fixture->error),
+    assert_int_equal(pw_read_run(fixture->store, &fixture->arena, child.at.instance, 1, false, &rows, &fixture->error),
                      PAWL_OK);
     assert_link(rows.link, parent, PW_RELATION_ATTACHED);
 }
@@ -85,9 +84,8 @@ static const char *list_of(struct fixture *fixture, struct pw_instance_query *qu
     static char listed[256];
     struct pw_instance *rows = NULL;
     size_t count = 0, used = 0;
-    assert_int_equal(
-        fixture->store->ops->list_instances(fixture->store, &fixture->arena, query, &rows, &count, &fixture->error),
-        PAWL_OK);
+    assert_int_equal(pw_list_instances(fixture->store, &fixture->arena, query, &rows, &count, &fixture->error),
+                     PAWL_OK);
     listed[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         used += (size_t)snprintf(listed + used, sizeof listed - used, "%lld ", (long long)rows[i].key);
@@ -336,9 +334,7 @@ static void a_hook_is_told_of_every_child_that_reaching_woke_and_of_nobody_else(
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(cause->as.reach.woken[i], woken[i].instance);
     fixture_clear_units(fixture);
-    assert_int_equal(
-        fixture->store->ops->list_hooks(fixture->store, &fixture->arena, &query, &rows, &count, &fixture->error),
-        PAWL_OK);
+    assert_int_equal(pw_list_hooks(fixture->store, &fixture->arena, &query, &rows, &count, &fixture->error), PAWL_OK);
     assert_int_equal(count, 3);
     for (size_t i = 0; i < 3; i++) {
         assert_text(rows[i].id, ids[i]);
@@ -559,8 +555,7 @@ static void a_run_that_waits_for_repair_is_not_due(void **state) /* F2 */
     assert_int_equal(read_key(fixture, at.instance).task.kind, PW_TASK_REPAIR);
     assert_int_equal(fixture_claim(fixture, &order, 1, 5)->claim_count, 0);
     fixture_clear_units(fixture);
-    assert_int_equal(
-        fixture->store->ops->next_due(fixture->store, &order, 1, NULL, PW_EVER, &due_at_ms, &fixture->error), PAWL_OK);
+    assert_int_equal(pw_next_due(fixture->store, &order, 1, NULL, PW_EVER, &due_at_ms, &fixture->error), PAWL_OK);
     assert_true(due_at_ms == INT64_MAX);
     struct pw_op_hold *hold = add_hold(fixture_unit(fixture), at);
     fixture_apply(fixture);

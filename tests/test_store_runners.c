@@ -28,7 +28,7 @@ static struct pw_runner_row *list(struct fixture *fixture, size_t expected)
     struct pw_runner_row *rows = NULL;
     size_t count = 99;
     struct pw_store *store = fixture->store;
-    assert_int_equal(store->ops->list_runners(store, &fixture->arena, &rows, &count, &fixture->error), PAWL_OK);
+    assert_int_equal(pw_list_runners(store, &fixture->arena, &rows, &count, &fixture->error), PAWL_OK);
     assert_int_equal(count, expected);
     return rows;
 }
@@ -160,8 +160,7 @@ static void assert_claims(const struct pw_op_claim *op, const char *ids)
 static int64_t next_due_after(struct fixture *fixture, const struct pw_share *share, int64_t after_ms)
 {
     int64_t at_ms = 0;
-    assert_int_equal(fixture->store->ops->next_due(fixture->store, &order, 1, share, after_ms, &at_ms, &fixture->error),
-                     PAWL_OK);
+    assert_int_equal(pw_next_due(fixture->store, &order, 1, share, after_ms, &at_ms, &fixture->error), PAWL_OK);
     return at_ms;
 }
 

@@ -26,7 +26,7 @@ static void *read_often(void *user)
         struct pw_arena arena = { 0 };
         struct pw_instance row;
         struct pawl_error error;
-        if (fixture->store->ops->read_instance(fixture->store, &arena, order, text("a"), &row, &error) != PAWL_OK)
+        if (pw_read_instance(fixture->store, &arena, order, text("a"), &row, &error) != PAWL_OK)
             misses++;
         pw_arena_clear(&arena);
     }
@@ -79,8 +79,7 @@ static void two_stores_in_one_place_see_each_others_commits(void **state) /* S6 
     struct pw_store *second = fixture_open_store(fixture);
     struct pw_fence at = create_instance(fixture, "order", "a");
     struct pw_instance row;
-    assert_int_equal(second->ops->read_instance(second, &fixture->arena, order, text("a"), &row, &fixture->error),
-                     PAWL_OK);
+    assert_int_equal(pw_read_instance(second, &fixture->arena, order, text("a"), &row, &fixture->error), PAWL_OK);
 
     struct pw_op_claim *op = &add(fixture_unit(fixture), PW_OP_CLAIM)->as.claim;
     *op = (struct pw_op_claim){ .workflows = &order, .workflow_count = 1, .max = 1, .owner = 5, .lease_ms = 100 };

@@ -100,8 +100,8 @@ static int64_t leased_until(struct hand *hand)
     struct pw_store *store = hand->engine->store;
     struct pw_arena arena = { 0 };
     struct pw_instance row;
-    assert_int_equal(
-        store->ops->read_instance(store, &arena, pw_text_of("polled"), pw_text_of("r"), &row, &hand->error), PAWL_OK);
+    assert_int_equal(pw_read_instance(store, &arena, pw_text_of("polled"), pw_text_of("r"), &row, &hand->error),
+                     PAWL_OK);
     pw_arena_clear(&arena);
     return row.task.locked_until_ms;
 }

@@ -117,9 +117,8 @@ void pw_engine_send(pawl_engine *engine, struct pw_unit *unit)
 /* A database that was a part of a store cannot tell where the other parts are. */
 static pawl_status read_warning(pawl_engine *engine, struct pawl_error *error)
 {
-    struct pw_part part = { 0, 0 };
-    struct pw_store *store = engine->store;
-    pawl_status status = pw_ops(store)->read_part != NULL ? pw_ops(store)->read_part(store, &part, error) : PAWL_OK;
+    struct pw_part part;
+    pawl_status status = pw_read_part(engine->store, &part, error);
     if (status == PAWL_OK && part.count > 0)
         (void)snprintf(
             engine->warning, sizeof engine->warning,

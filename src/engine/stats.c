@@ -186,7 +186,7 @@ pawl_status pawl_backlog_read(pawl_engine *engine, struct pawl_backlog *out_back
         return pw_error(error, PAWL_INVALID, "pawl_backlog_read needs an engine, and a backlog with its struct_size");
     struct pw_store *store = engine->store;
     struct pw_task_counts counts;
-    pawl_status status = pw_ops(store)->count_tasks(store, store->ops->now_ms(store), &counts, error);
+    pawl_status status = pw_count_tasks(store, store->ops->now_ms(store), &counts, error);
     if (status != PAWL_OK)
         return status;
     struct pawl_backlog backlog = { .active = counts.active,

@@ -163,8 +163,8 @@ pawl_status pw_errand_next_at(pawl_engine *engine, int most, int64_t *out_at_ms,
     struct pw_text *names = wanted != NULL ? pw_arena_take(&arena, (count + 1) * sizeof *names) : NULL;
     for (size_t i = 0; names != NULL && i < count; i++)
         names[i] = wanted[i].hook;
-    pawl_status status = names != NULL ? pw_ops(engine->store)->next_hook(engine->store, names, count, out_at_ms, error)
-                                       : pw_error_plain(error, PAWL_NOMEM);
+    pawl_status status =
+        names != NULL ? pw_next_hook(engine->store, names, count, out_at_ms, error) : pw_error_plain(error, PAWL_NOMEM);
     pw_arena_clear(&arena);
     return status;
 }

@@ -98,7 +98,7 @@ pawl_status pawl_list_deliveries(pawl_engine *engine, pawl_scope *scope,
     struct pw_hook_row *rows = NULL;
     size_t count = 0;
     pw_arena_init(&arena);
-    status = pw_ops(engine->store)->list_hooks(engine->store, &arena, &query, &rows, &count, error);
+    status = pw_list_hooks(engine->store, &arena, &query, &rows, &count, error);
     if (status == PAWL_OK) {
         status = answer_page(scope, rows, count, &query, filter, out_page);
         if (status != PAWL_OK)

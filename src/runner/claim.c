@@ -135,7 +135,7 @@ pawl_status pw_runner_next_due(pawl_runner *runner, int64_t after_ms, int64_t *o
         status = pw_error_plain(error, PAWL_NOMEM);
     if (status == PAWL_OK) {
         take_own(runner, count, &share);
-        status = pw_ops(store)->next_due(store, names, count, &share, after_ms, out_at_ms, error);
+        status = pw_next_due(store, names, count, &share, after_ms, out_at_ms, error);
     }
     pw_arena_clear(&arena);
     free(names);
@@ -149,11 +149,11 @@ static pawl_status limited_wake(pawl_runner *runner, struct pw_text name, const 
 {
     struct pw_store *store = runner->engine->store;
     int64_t met_at_ms = atomic_load(&runner->limits_met_ms), poll_at_ms = met_at_ms + runner->options.poll_ms, at_ms;
-    pawl_status status = pw_ops(store)->next_due(store, &name, 1, all, PW_EVER, &at_ms, error);
+    pawl_status status = pw_next_due(store, &name, 1, all, PW_EVER, &at_ms, error);
     bool is_kept = status == PAWL_OK && at_ms <= met_at_ms &&
                    met_at_ms <= pawl_now_ms(runner->engine); /* unless the clock was set back */
     if (is_kept)
-        status = pw_ops(store)->next_due(store, &name, 1, all, met_at_ms, &at_ms, error);
+        status = pw_next_due(store, &name, 1, all, met_at_ms, &at_ms, error);
     if (status != PAWL_OK)
         return status;
     *out_at_ms = is_kept && poll_at_ms < at_ms ? poll_at_ms : at_ms;
@@ -172,7 +172,7 @@ pawl_status pw_runner_next_wake(pawl_runner *runner, int64_t *out_at_ms, struct 
     bool complete = names != NULL && limited != NULL && pw_runner_share_all(runner, &arena, &all);
     pawl_status status = complete ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
     if (status == PAWL_OK)
-        status = pw_ops(store)->next_due(store, names, count, &all, PW_EVER, &at_ms, error);
+        status = pw_next_due(store, names, count, &all, PW_EVER, &at_ms, error);
     for (size_t i = 0; status == PAWL_OK && i < limited_count; i++) {
         status = limited_wake(runner, limited[i], &all, &due_at_ms, error);
         if (status == PAWL_OK && due_at_ms < at_ms)

@@ -461,8 +461,7 @@ static void note_limits(pawl_runner *runner, const struct pw_text *names, size_t
     struct pw_share all;
     int64_t due_at_ms = INT64_MAX;
     if (count > 0 && pw_runner_share_all(runner, &arena, &all) &&
-        pw_ops(store)->next_due(store, names, count, &all, PW_EVER, &due_at_ms, NULL) == PAWL_OK &&
-        due_at_ms <= asked_at_ms)
+        pw_next_due(store, names, count, &all, PW_EVER, &due_at_ms, NULL) == PAWL_OK && due_at_ms <= asked_at_ms)
         atomic_store(&runner->limits_met_ms, asked_at_ms);
     pw_arena_clear(&arena);
 }

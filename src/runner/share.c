@@ -156,8 +156,7 @@ void pw_runner_look_around(pawl_runner *runner)
     struct pw_arena arena = { 0 };
     struct pw_runner_row *rows = NULL, *all, own;
     size_t count = 0, self = 0;
-    if (!make_row(runner, true, &arena, &own) ||
-        pw_ops(store)->list_runners(store, &arena, &rows, &count, NULL) != PAWL_OK)
+    if (!make_row(runner, true, &arena, &own) || pw_list_runners(store, &arena, &rows, &count, NULL) != PAWL_OK)
         goto done;
     all = pw_arena_take(&arena, (count + 1) * sizeof *all);
     if (all == NULL)

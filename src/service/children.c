@@ -22,8 +22,7 @@ static pawl_status read_children(pawl_engine *engine, struct pw_arena *arena, st
         return pw_error_plain(error, PAWL_NOMEM);
     do {
         struct pw_instance *rows = NULL;
-        pawl_status status =
-            pw_ops(engine->store)->list_instances(engine->store, arena, &listing->query, &rows, &count, error);
+        pawl_status status = pw_list_instances(engine->store, arena, &listing->query, &rows, &count, error);
         if (status != PAWL_OK)
             return status;
         for (size_t i = 0; i < count && kept < listing->query.max; i++) {

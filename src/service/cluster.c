@@ -97,7 +97,7 @@ static pawl_status read_info(pawl_scope *scope, struct cluster *cluster, size_t 
 static pawl_status read_cluster(pawl_engine *engine, struct cluster *cluster, struct pawl_error *error)
 {
     *cluster = (struct cluster){ .rows = NULL };
-    return pw_ops(engine->store)->list_runners(engine->store, &cluster->arena, &cluster->rows, &cluster->count, error);
+    return pw_list_runners(engine->store, &cluster->arena, &cluster->rows, &cluster->count, error);
 }
 
 pawl_status pawl_list_runners(pawl_engine *engine, pawl_scope *scope, const struct pawl_runner_info **out_runners,

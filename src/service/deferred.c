@@ -112,7 +112,7 @@ static pawl_status find_step(struct pw_edit *edit, const struct token *token, st
     };
     struct pw_step_row *rows = NULL;
     size_t count = 0;
-    pawl_status status = pw_ops(store)->read_steps(store, edit->arena, &query, &rows, &count, error);
+    pawl_status status = pw_read_steps(store, edit->arena, &query, &rows, &count, error);
     if (status != PAWL_OK)
         return status;
     if (count == 0 || rows->seq != token->seq || rows->kind != PAWL_STEP_DEFERRED ||

@@ -11,8 +11,8 @@ pawl_status pw_edit_read(struct pw_edit *edit, struct pw_text workflow, struct p
 {
     struct pw_store *store = edit->engine->store;
     edit->now_ms = pawl_now_ms(edit->engine);
-    pawl_status status = pw_ops(store)->read_current(store, edit->arena, workflow, id, &edit->instance, &edit->step,
-                                                     &edit->has_step, error);
+    pawl_status status =
+        pw_read_current(store, edit->arena, workflow, id, &edit->instance, &edit->step, &edit->has_step, error);
     return status == PAWL_INSTANCE_NOT_FOUND ? pw_rows_not_found(workflow, id, error) : status;
 }
 

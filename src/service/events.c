@@ -58,8 +58,7 @@ static pawl_status is_awaited(struct pw_edit *edit, struct pw_text type, bool *o
     *out_awaited = edit->has_step && waits_for(edit, &edit->step, type);
     if (*out_awaited) /* else another branch may wait for it */
         return PAWL_OK;
-    pawl_status status =
-        pw_ops(store)->read_waiting_steps(store, edit->arena, instance->key, instance->run, &steps, &count, error);
+    pawl_status status = pw_read_waiting_steps(store, edit->arena, instance->key, instance->run, &steps, &count, error);
     if (status != PAWL_OK)
         return status;
     for (size_t i = 0; i < count; i++)
@@ -82,7 +81,7 @@ pawl_status pw_event_find(const struct pw_edit *edit, int64_t run, struct pw_tex
                           bool *out_found, struct pawl_error *error)
 {
     struct pw_store *store = edit->engine->store;
-    return pw_ops(store)->read_event(store, edit->arena, edit->instance.key, run, id, out_event, out_found, error);
+    return pw_read_event(store, edit->arena, edit->instance.key, run, id, out_event, out_found, error);
 }
 
 /* PAWL_INSTANCE_ID_ALREADY_EXISTS when the run, which has ended, has an event of this id: who sends it again, because the

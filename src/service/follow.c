@@ -237,7 +237,7 @@ static pawl_status read_ended_step(struct look *look, int64_t seq)
     const struct pw_history_query query = query_behind(look, seq - 1, 1);
     struct pw_step_row *rows = NULL;
     size_t count = 0;
-    pawl_status status = pw_ops(look->store)->read_steps(look->store, &look->arena, &query, &rows, &count, look->error);
+    pawl_status status = pw_read_steps(look->store, &look->arena, &query, &rows, &count, look->error);
     if (status == PAWL_OK && count == 1 && rows[0].seq == seq)
         look->changed[look->changed_count++] = rows[0];
     return status;
@@ -263,9 +263,8 @@ static pawl_status read_changed_steps(struct look *look)
     if (look->changed == NULL)
         return PAWL_NOMEM;
     if (place->open_count > 0)
-        status = pw_ops(look->store)
-                     ->read_waiting_steps(look->store, &look->arena, look->instance, place->run, &waiting, &count,
-                                          look->error);
+        status =
+            pw_read_waiting_steps(look->store, &look->arena, look->instance, place->run, &waiting, &count, look->error);
     for (size_t i = 0; status == PAWL_OK && i < place->open_count && !is_enough(look); i++) {
         const struct open_step *open = &place->open[i];
         while (at < count && waiting[at].seq < open->seq)
@@ -280,14 +279,13 @@ static pawl_status read_changed_steps(struct look *look)
 
 static pawl_status read_rows(struct look *look)
 {
-    const struct pw_store_ops *ops = pw_ops(look->store);
     const struct pw_history_query steps = query_behind(look, look->place.step_seq, LOOK_ROWS_MAX);
     const struct pw_history_query logs = query_behind(look, look->place.log_seq, LOOK_ROWS_MAX);
     pawl_status status = read_changed_steps(look);
     if (status == PAWL_OK)
-        status = ops->read_steps(look->store, &look->arena, &steps, &look->steps, &look->step_count, look->error);
+        status = pw_read_steps(look->store, &look->arena, &steps, &look->steps, &look->step_count, look->error);
     if (status == PAWL_OK)
-        status = ops->read_logs(look->store, &look->arena, &logs, &look->logs, &look->log_count, look->error);
+        status = pw_read_logs(look->store, &look->arena, &logs, &look->logs, &look->log_count, look->error);
     return status;
 }
 
@@ -400,8 +398,7 @@ static bool is_drained(const struct look *look)
 /* The instance is read first: what ended a run, or began the next, is then durable, and so is all before it. */
 static pawl_status look_at(struct look *look, bool *out_ended)
 {
-    pawl_status status =
-        pw_ops(look->store)->read_instance_by_key(look->store, &look->arena, look->instance, &look->row, look->error);
+    pawl_status status = pw_read_instance_by_key(look->store, &look->arena, look->instance, &look->row, look->error);
     if (status == PAWL_OK)
         status = read_rows(look);
     while (status == PAWL_OK && look->place.run < look->row.run &&

@@ -44,8 +44,7 @@ static pawl_status list_steps(struct listing *listing, struct pawl_history *hist
 {
     struct pw_step_row *rows = NULL;
     size_t count = 0;
-    pawl_status status =
-        pw_ops(listing->store)->read_steps(listing->store, listing->arena, &listing->query, &rows, &count, error);
+    pawl_status status = pw_read_steps(listing->store, listing->arena, &listing->query, &rows, &count, error);
     size_t given = given_of(listing, rows, sizeof *rows, count, pw_step_bytes);
     if (status != PAWL_OK || given == 0)
         return status;
@@ -65,8 +64,7 @@ static pawl_status list_events(struct listing *listing, struct pawl_history *his
 {
     struct pw_event_row *rows = NULL;
     size_t count = 0;
-    pawl_status status =
-        pw_ops(listing->store)->read_events(listing->store, listing->arena, &listing->query, &rows, &count, error);
+    pawl_status status = pw_read_events(listing->store, listing->arena, &listing->query, &rows, &count, error);
     size_t given = given_of(listing, rows, sizeof *rows, count, pw_event_bytes);
     if (status != PAWL_OK || given == 0)
         return status;
@@ -84,8 +82,7 @@ static pawl_status list_logs(struct listing *listing, struct pawl_history *histo
 {
     struct pw_log_row *rows = NULL;
     size_t count = 0;
-    pawl_status status =
-        pw_ops(listing->store)->read_logs(listing->store, listing->arena, &listing->query, &rows, &count, error);
+    pawl_status status = pw_read_logs(listing->store, listing->arena, &listing->query, &rows, &count, error);
     size_t given = given_of(listing, rows, sizeof *rows, count, pw_log_bytes);
     if (status != PAWL_OK || given == 0)
         return status;

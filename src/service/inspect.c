@@ -41,7 +41,7 @@ static pawl_status read_parent(pawl_engine *engine, struct pw_arena *arena, cons
     struct pw_store *store = engine->store;
     if (link->parent == 0)
         return PAWL_OK;
-    pawl_status status = pw_ops(store)->read_instance_by_key(store, arena, link->parent, parent, error);
+    pawl_status status = pw_read_instance_by_key(store, arena, link->parent, parent, error);
     *out_found = status == PAWL_OK;
     return status == PAWL_INSTANCE_NOT_FOUND ? PAWL_OK : status;
 }
@@ -56,7 +56,7 @@ pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct p
     struct pawl_instance instance;
     bool has_step, has_parent = false;
     pw_arena_init(&arena);
-    pawl_status status = pw_ops(store)->read_current(store, &arena, workflow, id, &row, &step, &has_step, error);
+    pawl_status status = pw_read_current(store, &arena, workflow, id, &row, &step, &has_step, error);
     if (status == PAWL_INSTANCE_NOT_FOUND)
         (void)pw_rows_not_found(workflow, id, error);
     if (status == PAWL_OK)
@@ -209,7 +209,7 @@ pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const char *workfl
     struct pw_instance *rows = NULL;
     size_t count = 0;
     pw_arena_init(&arena);
-    status = pw_ops(engine->store)->list_instances(engine->store, &arena, &listing.query, &rows, &count, error);
+    status = pw_list_instances(engine->store, &arena, &listing.query, &rows, &count, error);
     if (status == PAWL_OK && pw_listing_answer(&listing, scope, rows, count, /* parent= */ NULL, out_page) != PAWL_OK)
         status = pw_error_plain(error, PAWL_NOMEM);
     pw_arena_clear(&arena);
@@ -239,7 +239,7 @@ static pawl_status count_named(pawl_engine *engine, const struct pw_text *names,
 {
     struct pw_store *store = engine->store;
     struct pw_status_counts counts;
-    pawl_status status = pw_ops(store)->count_statuses(store, names, count, PAWL_COUNT_MAX + 1, &counts, error);
+    pawl_status status = pw_count_statuses(store, names, count, PAWL_COUNT_MAX + 1, &counts, error);
     if (status != PAWL_OK)
         return status;
     for (size_t of = 0; of < PAWL_INSTANCE_STATUSES; of++) {

@@ -207,9 +207,9 @@ static pawl_status read_jobs(struct claiming *claiming, struct pw_instance **out
     struct pw_store *store = claiming->engine->store;
     const struct pw_instances_wanted jobs = { .keys = claiming->keys, .count = claiming->claimed };
     const struct pw_instances_wanted parents = { .keys = claiming->parents, .count = claiming->claimed };
-    pawl_status status = pw_ops(store)->read_instances(store, &claiming->arena, &jobs, out_rows, claiming->error);
+    pawl_status status = pw_read_instances(store, &claiming->arena, &jobs, out_rows, claiming->error);
     if (status == PAWL_OK)
-        status = pw_ops(store)->read_instances(store, &claiming->arena, &parents, out_parents, claiming->error);
+        status = pw_read_instances(store, &claiming->arena, &parents, out_parents, claiming->error);
     return status;
 }
 

@@ -117,7 +117,7 @@ pawl_status pw_job_find(pawl_engine *engine, struct pw_arena *arena, const char 
     if (!pw_token_part_number(&at, &lease.fence.instance) || !pw_token_part_number(&at, &lease.fence.run) ||
         !pw_token_part_number(&at, &lease.fence.epoch) || !pw_token_part(&at, &secret))
         return refuse_token(error);
-    pawl_status status = pw_ops(store)->read_instance_by_key(store, arena, lease.fence.instance, &lease.row, error);
+    pawl_status status = pw_read_instance_by_key(store, arena, lease.fence.instance, &lease.row, error);
     if (status == PAWL_INSTANCE_NOT_FOUND)
         return refuse_token(error);
     if (status != PAWL_OK)
@@ -203,7 +203,7 @@ static pawl_status show_all(pawl_engine *engine, pawl_scope *scope, struct pw_ar
                                                 .ids = awaited->ids,
                                                 .count = awaited->count };
     struct pw_instance *rows = NULL;
-    pawl_status status = pw_ops(store)->read_instances(store, arena, &wanted, &rows, error);
+    pawl_status status = pw_read_instances(store, arena, &wanted, &rows, error);
     int64_t now_ms = pawl_now_ms(engine);
     for (size_t i = 0; status == PAWL_OK && i < awaited->count; i++) {
         if (rows[i].key != 0 && rows[i].has_task)

@@ -29,7 +29,7 @@ static pawl_status visit_steps(struct pw_edit *edit, visit_fn *visit, void *user
     query.max = PW_PAGE_SIZE_MAX;
     do {
         struct pw_step_row *rows = NULL;
-        pawl_status status = pw_ops(store)->read_steps(store, edit->arena, &query, &rows, &count, error);
+        pawl_status status = pw_read_steps(store, edit->arena, &query, &rows, &count, error);
         for (size_t i = 0; status == PAWL_OK && i < count; i++) {
             status = visit(edit, &rows[i], user);
             query.after_seq = rows[i].seq;

@@ -15,7 +15,7 @@ pawl_status pw_rows_read(pawl_engine *engine, struct pw_arena *arena, struct pw_
                          struct pw_instance *out_row, struct pawl_error *error)
 {
     struct pw_store *store = engine->store;
-    pawl_status status = pw_ops(store)->read_instance(store, arena, workflow, id, out_row, error);
+    pawl_status status = pw_read_instance(store, arena, workflow, id, out_row, error);
     if (status == PAWL_INSTANCE_NOT_FOUND)
         return pw_rows_not_found(workflow, id, error);
     return status;

@@ -10,6 +10,12 @@ const struct pw_store_ops *pw_ops(const struct pw_store *store)
     return store->ops;
 }
 
+pawl_status pw_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                    struct pw_found *out_found, struct pawl_error *error)
+{
+    return pw_ops(store)->read(store, asked, arena, out_found, error);
+}
+
 static bool begins_with(const char *url, const char *scheme)
 {
     return strncmp(url, scheme, strlen(scheme)) == 0;

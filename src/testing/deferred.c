@@ -14,7 +14,7 @@ static pawl_status find_deferred(pawl_world *world, struct pw_arena *arena, cons
     query.max = PW_PAGE_SIZE_MAX;
     do {
         struct pw_step_row *rows = NULL;
-        pawl_status status = store->ops->read_steps(store, arena, &query, &rows, &count, error);
+        pawl_status status = pw_read_steps(store, arena, &query, &rows, &count, error);
         if (status != PAWL_OK)
             return status;
         for (size_t i = 0; i < count; i++) {
@@ -38,8 +38,7 @@ pawl_status pawl_world_deferred_token(pawl_world *world, const char *workflow, c
     if (world == NULL || workflow == NULL || id == NULL || deferred == NULL || out_token == NULL)
         return pw_error(error, PAWL_INVALID, "a deferred is found by a world, a workflow, an id and its name");
     struct pw_store *store = world->engine->store;
-    pawl_status status =
-        store->ops->read_instance(store, &arena, pw_text_of(workflow), pw_text_of(id), &instance, error);
+    pawl_status status = pw_read_instance(store, &arena, pw_text_of(workflow), pw_text_of(id), &instance, error);
     if (status == PAWL_OK)
         status = find_deferred(world, &arena, &instance, pw_text_trim(pw_text_of(deferred)), &step, error);
     if (status == PAWL_OK) {

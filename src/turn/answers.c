@@ -125,7 +125,7 @@ static pawl_status look_at_target(pawl_lane *lane, const struct pw_step *step, s
     if (!target_of(step->row.wait_event_type, &workflow, &id))
         return PAWL_INSTANCE_NOT_FOUND;
     pw_turn_unlock(turn);
-    pawl_status status = pw_ops(store)->read_instance(store, arena, workflow, id, out_instance, NULL);
+    pawl_status status = pw_read_instance(store, arena, workflow, id, out_instance, NULL);
     pw_turn_lock(turn);
     if (status != PAWL_OK && status != PAWL_INSTANCE_NOT_FOUND) {
         turn->trouble = status;

@@ -43,8 +43,8 @@ static pawl_status load_events(pawl_turn *turn, struct pw_history *history, stru
     struct pw_arena arena = { .limit = loading->bytes_max };
     struct pw_event_row *rows = NULL;
     size_t count = 0;
-    pawl_status status = pw_ops(store)->read_new_events(store, &arena, fence->instance, fence->run, history->event_seq,
-                                                        &rows, &count, error);
+    pawl_status status =
+        pw_read_new_events(store, &arena, fence->instance, fence->run, history->event_seq, &rows, &count, error);
     if (status == PAWL_OK)
         status = take_events(turn, history, rows, count, error);
     loading->is_over |= arena.is_over;
@@ -60,7 +60,7 @@ static pawl_status take_parent(pawl_turn *turn, struct pw_history *history, stru
     struct pw_instance parent;
     if (history->link.parent == 0 || history->link.relation == PW_RELATION_JOB)
         return PAWL_OK;
-    pawl_status status = pw_ops(store)->read_instance_by_key(store, &arena, history->link.parent, &parent, error);
+    pawl_status status = pw_read_instance_by_key(store, &arena, history->link.parent, &parent, error);
     if (status == PAWL_OK && (!pw_arena_text(&history->arena, parent.workflow, &history->parent_workflow) ||
                               !pw_arena_text(&history->arena, parent.id, &history->parent_id)))
         status = pw_error_plain(error, PAWL_NOMEM);
@@ -94,7 +94,7 @@ static pawl_status load_steps(pawl_turn *turn, struct pw_history *history, struc
     struct pw_arena arena = { .limit = loading->bytes_max };
     struct pw_step_row *rows = NULL;
     size_t count = 0;
-    pawl_status status = pw_ops(store)->read_steps(store, &arena, &query, &rows, &count, error);
+    pawl_status status = pw_read_steps(store, &arena, &query, &rows, &count, error);
     if (status == PAWL_OK)
         status = take_steps(history, rows, count, error);
     loading->is_over |= arena.is_over;
@@ -111,7 +111,7 @@ static pawl_status load_instance(pawl_turn *turn, struct pw_history *history, st
                                     .link = turn->claim.link };
     pawl_status status = PAWL_OK;
     if (!turn->claim.has_instance)
-        status = pw_ops(store)->read_instance_by_key(store, &arena, turn->claim.fence.instance, &instance, error);
+        status = pw_read_instance_by_key(store, &arena, turn->claim.fence.instance, &instance, error);
     if (status == PAWL_OK)
         status = take_beginning(turn, history, instance.created_at_ms, instance.params, &instance.link, error);
     pw_arena_clear(&arena);
@@ -127,7 +127,7 @@ static pawl_status load_run(pawl_turn *turn, struct pw_history *history, struct 
     struct pw_arena arena = { .limit = loading->bytes_max };
     struct pw_run_rows rows;
     bool with_events = turn->claim.event_seq > 0;
-    pawl_status status = pw_ops(store)->read_run(store, &arena, fence->instance, fence->run, with_events, &rows, error);
+    pawl_status status = pw_read_run(store, &arena, fence->instance, fence->run, with_events, &rows, error);
     if (status == PAWL_OK)
         status = take_beginning(turn, history, rows.created_at_ms, rows.params, &rows.link, error);
     if (status == PAWL_OK)
@@ -149,7 +149,7 @@ static pawl_status load(pawl_turn *turn, struct pw_history *history, bool is_war
                         struct pawl_error *error)
 {
     pawl_status status = PAWL_OK;
-    if (!is_warm && !turn->claim.has_instance && has_steps(turn) && pw_ops(turn->engine->store)->read_run != NULL) {
+    if (!is_warm && !turn->claim.has_instance && has_steps(turn) && pw_ops(turn->engine->store)->reads_runs) {
         status = load_run(turn, history, loading, error);
     } else if (!is_warm) {
         status = load_instance(turn, history, error);

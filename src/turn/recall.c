@@ -530,8 +530,7 @@ pawl_status pw_recall_read_events(pawl_lane *lane)
     size_t count = 0;
     int64_t known = turn->history->event_seq, hint = turn->event_hint;
     pw_turn_unlock(turn);
-    pawl_status status =
-        pw_ops(store)->read_new_events(store, &arena, fence->instance, fence->run, known, &rows, &count, NULL);
+    pawl_status status = pw_read_new_events(store, &arena, fence->instance, fence->run, known, &rows, &count, NULL);
     pw_turn_lock(turn);
     if (status != PAWL_OK) {
         turn->trouble = status;

@@ -73,26 +73,11 @@ static pawl_status count_apply(struct pw_store *store, struct pw_unit **units, s
     return true_ops->apply(store, units, count, error);
 }
 
-static pawl_status count_read(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                              struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error)
+static pawl_status count_read(struct pw_store *store, const struct pw_read *read, struct pw_arena *arena,
+                              struct pw_found *out_found, struct pawl_error *error)
 {
-    store_reads++;
-    return true_ops->read_instance(store, arena, workflow, id, out_instance, error);
-}
-
-static pawl_status count_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                 struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
-                                 bool *out_has_step, struct pawl_error *error)
-{
-    store_reads++;
-    return true_ops->read_current(store, arena, workflow, id, out_instance, out_step, out_has_step, error);
-}
-
-static pawl_status count_list(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,
-                              struct pw_instance **out_rows, size_t *out_count, struct pawl_error *error)
-{
-    store_reads++;
-    return true_ops->list_instances(store, arena, query, out_rows, out_count, error);
+    store_reads += read->kind == PW_READ_INSTANCE || read->kind == PW_READ_CURRENT || read->kind == PW_READ_LIST;
+    return true_ops->read(store, read, arena, out_found, error);
 }
 
 static struct table_world world;
@@ -105,9 +90,7 @@ static int set_up(void **state)
     true_ops = store->ops;
     counting = *true_ops;
     counting.apply = count_apply;
-    counting.read_instance = count_read;
-    counting.read_current = count_current;
-    counting.list_instances = count_list;
+    counting.read = count_read;
     store->ops = &counting;
     memset(&asked, 0, sizeof asked);
     return 0;

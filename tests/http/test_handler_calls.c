@@ -147,8 +147,7 @@ static void what_other_processes_do_is_found_by_looking_again(void **state)
     struct pw_instance row;
     struct pw_unit unit, *units[] = { &unit };
     pw_arena_init(&arena);
-    assert_int_equal(store->ops->read_instance(store, &arena, pw_text_of("order"), pw_text_of("waits"), &row, NULL),
-                     PAWL_OK);
+    assert_int_equal(pw_read_instance(store, &arena, pw_text_of("order"), pw_text_of("waits"), &row, NULL), PAWL_OK);
     pw_unit_init(&unit);
     struct pw_op *op = pw_unit_add(&unit, PW_OP_FINISH);
     op->as.finish = (struct pw_op_finish){ .instance = row.key, .outcome = PW_OUTCOME_TERMINATED };

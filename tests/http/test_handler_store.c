@@ -29,68 +29,13 @@ static pawl_status fail_apply(struct pw_store *store, struct pw_unit **units, si
     return refuse(error);
 }
 
-static pawl_status fail_read(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow, struct pw_text id,
-                             struct pw_instance *out_instance, struct pawl_error *error)
-{
-    (void)store, (void)arena, (void)workflow, (void)id, (void)out_instance;
-    return refuse(error);
-}
+/* The kinds of reads that fail. */
+static bool fails[PW_READ_KIND_COUNT];
 
-static pawl_status fail_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
-                                bool *out_has_step, struct pawl_error *error)
+static pawl_status read_or_fail(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                                struct pw_found *out_found, struct pawl_error *error)
 {
-    (void)store, (void)arena, (void)workflow, (void)id, (void)out_instance, (void)out_step, (void)out_has_step;
-    return refuse(error);
-}
-
-static pawl_status fail_list(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,
-                             struct pw_instance **out_rows, size_t *out_count, struct pawl_error *error)
-{
-    (void)store, (void)arena, (void)query, (void)out_rows, (void)out_count;
-    return refuse(error);
-}
-
-static pawl_status fail_steps(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                              struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
-{
-    (void)store, (void)arena, (void)query, (void)out_rows, (void)out_count;
-    return refuse(error);
-}
-
-static pawl_status fail_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
-                              struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error)
-{
-    (void)store, (void)arena, (void)query, (void)out_rows, (void)out_count;
-    return refuse(error);
-}
-
-static pawl_status fail_counts(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
-                               struct pawl_error *error)
-{
-    (void)store, (void)now_ms, (void)out_counts;
-    return refuse(error);
-}
-
-static pawl_status fail_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t max,
-                                 struct pw_status_counts *out_counts, struct pawl_error *error)
-{
-    (void)store, (void)workflows, (void)count, (void)max, (void)out_counts;
-    return refuse(error);
-}
-
-static pawl_status fail_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
-                                size_t *out_count, struct pawl_error *error)
-{
-    (void)store, (void)arena, (void)out_rows, (void)out_count;
-    return refuse(error);
-}
-
-static pawl_status fail_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
-                               struct pw_instance *out_instance, struct pawl_error *error)
-{
-    (void)store, (void)arena, (void)key, (void)out_instance;
-    return refuse(error);
+    return fails[asked->kind] ? refuse(error) : true_ops->read(store, asked, arena, out_found, error);
 }
 
 static pawl_status fail_probe(struct pw_store *store, struct pawl_error *error)
@@ -103,8 +48,7 @@ static pawl_status fail_probe(struct pw_store *store, struct pawl_error *error)
 static pawl_status apply_and_go(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     pawl_status status = true_ops->apply(store, units, count, error);
-    failing.read_current = fail_current;
-    failing.read_instance = fail_read;
+    fails[PW_READ_CURRENT] = fails[PW_READ_INSTANCE] = true;
     return status;
 }
 
@@ -114,6 +58,8 @@ static int set_up(void **state)
     table_world_open(&world, NULL);
     true_ops = pawl_world_engine(world.world)->store->ops;
     failing = *true_ops;
+    failing.read = read_or_fail;
+    memset(fails, 0, sizeof fails);
     pawl_world_engine(world.world)->store->ops = &failing;
     return 0;
 }
@@ -184,14 +130,11 @@ static const struct {
 static void fail_all_but_streams_reads(void)
 {
     failing.apply = fail_apply;
-    failing.read_instance = fail_read;
-    failing.read_instance_by_key = fail_by_key;
-    failing.read_current = fail_current;
-    failing.list_instances = fail_list;
-    failing.list_hooks = fail_hooks;
-    failing.count_tasks = fail_counts;
-    failing.count_statuses = fail_statuses;
-    failing.list_runners = fail_runners;
+    static const enum pw_read_kind kinds[] = { PW_READ_INSTANCE,      PW_READ_INSTANCE_BY_KEY, PW_READ_CURRENT,
+                                               PW_READ_LIST,          PW_READ_HOOKS,           PW_READ_TASK_COUNTS,
+                                               PW_READ_STATUS_COUNTS, PW_READ_RUNNERS };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        fails[kinds[i]] = true;
 }
 
 static void a_store_that_can_be_read_but_not_written_is_not_ready(void **state)
@@ -273,6 +216,8 @@ static void deferreds_and_jobs_of_a_store_that_fails_are_503_and_can_be_answered
         fail_all_but_streams_reads();
     }
     failing = *true_ops;
+    failing.read = read_or_fail;
+    memset(fails, 0, sizeof fails);
     assert_int_equal(pawl_job_complete(pawl_world_engine(world.world), jobs->token, "1", NULL), PAWL_OK);
     assert_int_equal(pawl_deferred_succeed(pawl_world_engine(world.world), table_deferred_token("d-1"), "1", NULL),
                      PAWL_OK);
@@ -294,6 +239,8 @@ static void expect_done(const char *target, const char *body, int status, const 
     if (response.status != status || strncmp(response.body, start, strlen(start)) != 0)
         fail_msg("%s: %d %s", target, response.status, response.body);
     failing = *true_ops;
+    failing.read = read_or_fail;
+    memset(fails, 0, sizeof fails);
     pawl_scope_free(scope);
 }
 
@@ -337,7 +284,7 @@ static void metrics_and_liveness_answer_without_a_store(void **state)
 static void steps_that_cannot_be_read_are_503_too(void **state)
 {
     (void)state;
-    failing.read_steps = fail_steps;
+    fails[PW_READ_STEPS] = true;
     store_says = PAWL_STORE_UNAVAILABLE;
     expect("GET", "/api/workflows/order/instances/waits/history", NULL, 503, "STORE_UNAVAILABLE");
     expect("GET", "/api/workflows/order/instances/waits/stream", NULL, 503, "STORE_UNAVAILABLE");

@@ -391,12 +391,12 @@ static void head_asks_for_a_stream_without_opening_it(void **state)
 static const struct pw_store_ops *true_ops;
 static pawl_status store_says;
 
-static pawl_status read_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
-                               struct pw_instance *out_instance, struct pawl_error *error)
+static pawl_status read_rows(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                             struct pw_found *out_found, struct pawl_error *error)
 {
-    if (store_says != PAWL_OK)
+    if (asked->kind == PW_READ_INSTANCE_BY_KEY && store_says != PAWL_OK)
         return store_says;
-    return true_ops->read_instance_by_key(store, arena, key, out_instance, error);
+    return true_ops->read(store, asked, arena, out_found, error);
 }
 
 static void a_stream_survives_a_store_that_cannot_be_read_for_a_while(void **state)
@@ -410,7 +410,7 @@ static void a_stream_survives_a_store_that_cannot_be_read_for_a_while(void **sta
     run(fixture);
 
     true_ops = store->ops;
-    ops.read_instance_by_key = read_by_key;
+    ops.read = read_rows;
     store->ops = &ops;
     store_says = PAWL_STORE_UNAVAILABLE;
     assert_string_equal(drink(client), "");
@@ -432,7 +432,7 @@ static void a_stream_of_what_is_gone_for_good_ends(void **state)
     struct client *client = join(fixture, WAITS, NULL);
     drink(client);
     true_ops = store->ops;
-    ops.read_instance_by_key = read_by_key;
+    ops.read = read_rows;
     store->ops = &ops;
     store_says = PAWL_INSTANCE_NOT_FOUND;
     pawl_world_jump_ms(fixture->world.world, 1000);

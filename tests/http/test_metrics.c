@@ -414,18 +414,20 @@ static void the_runner_is_told_where_there_is_one(void **state)
     assert_sample(fixture, "pawl_runs_created_total", 1);
 }
 
-static pawl_status count_nothing(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
-                                 struct pawl_error *error)
+static pawl_status count_nothing(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                                 struct pw_found *out_found, struct pawl_error *error)
 {
-    (void)store, (void)now_ms, (void)out_counts, (void)error;
-    return PAWL_STORE_UNAVAILABLE;
+    struct pw_store *inner = ((struct pw_forward *)store)->inner;
+    if (asked->kind == PW_READ_TASK_COUNTS)
+        return PAWL_STORE_UNAVAILABLE;
+    return inner->ops->read(inner, asked, arena, out_found, error);
 }
 
 static struct pw_store *wrap(struct pw_store *inner, void *user)
 {
     struct pw_forward *forward = user;
     pw_forward_init(forward, inner);
-    forward->ops.count_tasks = count_nothing;
+    forward->ops.read = count_nothing;
     return &forward->store;
 }
 

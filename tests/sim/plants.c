@@ -113,8 +113,7 @@ static pawl_status apply_without_fence(struct pw_store *base, struct pw_unit **u
     struct pw_fence saved = unit->first->as.fence.at;
     struct pw_arena arena = { 0 };
     struct pw_instance instance;
-    if (base->ops->read_instance_by_key(base, &arena, saved.instance, &instance, error) == PAWL_OK &&
-        instance.has_task) {
+    if (pw_read_instance_by_key(base, &arena, saved.instance, &instance, error) == PAWL_OK && instance.has_task) {
         unit->first->as.fence.at.epoch = instance.task.epoch;
         unit->first->as.fence.at.run = instance.run;
         if (plain_apply(base, units, 1, error) != PAWL_OK)

@@ -205,160 +205,86 @@ static pawl_status port_apply(struct pw_store *store, struct pw_unit **units, si
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------------- */
 
-static pawl_status port_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                      struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error)
+/* The kinds that may fail.  The others are read without trouble. */
+static int times_as_often(enum pw_read_kind kind)
 {
-    struct sim_port *port = (struct sim_port *)store;
-    struct sim_world *world = port->world;
-    if (read_fails(port, 1))
-        return unavailable(world, error, "it cannot be read now");
-    pawl_status status = world->base->ops->read_instance(world->base, arena, workflow, id, out_instance, error);
-    if (world->context >= SIM_CONTEXT_CLIENT)
-        sim_interlude(world); /* between looking and changing, or telling */
-    return status;
+    switch (kind) {
+    case PW_READ_INSTANCE:
+    case PW_READ_INSTANCE_BY_KEY:
+    case PW_READ_INSTANCES:
+    case PW_READ_CURRENT:
+    case PW_READ_LIST:
+    case PW_READ_STEPS:
+    case PW_READ_LOGS:
+    case PW_READ_EVENT:
+    case PW_READ_WAITING_STEPS:
+    case PW_READ_NEXT_HOOK:
+    case PW_READ_RUNNERS:
+        return 1;
+    case PW_READ_NEW_EVENTS:
+        return NEW_EVENTS_TIMES;
+    case PW_READ_EVENTS:
+    case PW_READ_RUN:
+    case PW_READ_NEXT_DUE:
+    case PW_READ_TASK_COUNTS:
+    case PW_READ_STATUS_COUNTS:
+    case PW_READ_HOOKS:
+    case PW_READ_PART:
+    case PW_READ_KIND_COUNT:
+        break;
+    }
+    return 0;
 }
 
-static pawl_status port_read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                     struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
-                                     bool *out_has_step, struct pawl_error *error)
+static void spoil_steps(struct sim_port *port, const struct pw_history_query *query, struct pw_found *found)
 {
-    struct sim_port *port = (struct sim_port *)store;
-    struct sim_world *world = port->world;
-    struct pw_store *base = world->base;
-    if (read_fails(port, 1))
-        return unavailable(world, error, "it cannot be read now");
-    pawl_status status =
-        base->ops->read_current(base, arena, workflow, id, out_instance, out_step, out_has_step, error);
-    if (status == PAWL_OK)
-        status = sim_plant_instance(&world->plant, world->context == SIM_CONTEXT_RESULT, out_instance);
-    if (world->context >= SIM_CONTEXT_CLIENT)
-        sim_interlude(world); /* between looking and telling */
-    return status;
-}
-
-static pawl_status port_read_instance_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
-                                             struct pw_instance *out_instance, struct pawl_error *error)
-{
-    struct sim_port *port = (struct sim_port *)store;
-    struct pw_store *base = port->world->base;
-    if (read_fails(port, 1))
-        return unavailable(port->world, error, "it cannot be read now");
-    pawl_status status = base->ops->read_instance_by_key(base, arena, key, out_instance, error);
-    if (port->world->context == SIM_CONTEXT_STREAM)
-        sim_interlude(port->world); /* its rows are read behind it */
-    return status;
-}
-
-static pawl_status port_read_steps(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                                   struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
-{
-    struct sim_port *port = (struct sim_port *)store;
-    struct pw_store *base = port->world->base;
-    if (read_fails(port, 1))
-        return unavailable(port->world, error, "it cannot be read now");
-    pawl_status status = base->ops->read_steps(base, arena, query, out_rows, out_count, error);
-    if (port->world->context == SIM_CONTEXT_RUNNER)
-        sim_process_stop(port->world, &port->world->processes[port->process]);
-    if (status == PAWL_OK && port->world->context == SIM_CONTEXT_RUNNER)
-        sim_plant_steps(&port->world->plant, *out_rows, out_count);
     bool is_turn = query->max == SIZE_MAX; /* which a process may load while it stops */
-    if (status == PAWL_OK && port->world->context == SIM_CONTEXT_CLIENT && !is_turn)
-        sim_plant_client_steps(&port->world->plant, *out_rows, *out_count);
-    return status;
+    if (port->world->context == SIM_CONTEXT_RUNNER)
+        sim_plant_steps(&port->world->plant, found->steps, &found->count);
+    if (port->world->context == SIM_CONTEXT_CLIENT && !is_turn)
+        sim_plant_client_steps(&port->world->plant, found->steps, found->count);
 }
 
-static pawl_status port_read_event(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                   struct pw_text id, struct pw_event_row *out_event, bool *out_found,
-                                   struct pawl_error *error)
+/* What a planted violation does to an answer. */
+static pawl_status spoil(struct sim_port *port, const struct pw_read *asked, struct pw_found *found)
 {
-    struct sim_port *port = (struct sim_port *)store;
-    struct pw_store *base = port->world->base;
-    if (read_fails(port, 1))
-        return unavailable(port->world, error, "it cannot be read now");
-    return base->ops->read_event(base, arena, instance, run, id, out_event, out_found, error);
+    struct sim_world *world = port->world;
+    if (asked->kind == PW_READ_CURRENT && found->count > 0)
+        return sim_plant_instance(&world->plant, world->context == SIM_CONTEXT_RESULT, &found->current->instance);
+    if (asked->kind == PW_READ_STEPS)
+        spoil_steps(port, &asked->history, found);
+    if (asked->kind == PW_READ_NEW_EVENTS)
+        sim_plant_events(&world->plant, found->events, found->count);
+    if (asked->kind == PW_READ_LOGS)
+        sim_plant_logs(&world->plant, found->logs, &found->count);
+    if (asked->kind == PW_READ_NEXT_HOOK && world->plant.kind == SIM_PLANT_NEVER_DUE)
+        found->at_ms = INT64_MAX;
+    return PAWL_OK;
 }
 
-static pawl_status port_read_instances(struct pw_store *store, struct pw_arena *arena,
-                                       const struct pw_instances_wanted *wanted, struct pw_instance **out_rows,
-                                       struct pawl_error *error)
+/* Between looking and changing, or telling; a stream's rows are read behind its instance. */
+static bool has_interlude(const struct sim_world *world, enum pw_read_kind kind)
 {
-    struct sim_port *port = (struct sim_port *)store;
-    struct pw_store *base = port->world->base;
-    if (read_fails(port, 1))
-        return unavailable(port->world, error, "it cannot be read now");
-    return base->ops->read_instances(base, arena, wanted, out_rows, error);
+    return ((kind == PW_READ_INSTANCE || kind == PW_READ_CURRENT) && world->context >= SIM_CONTEXT_CLIENT) ||
+           (kind == PW_READ_INSTANCE_BY_KEY && world->context == SIM_CONTEXT_STREAM);
 }
 
-static pawl_status port_read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                        int64_t after_seq, struct pw_event_row **out_rows, size_t *out_count,
-                                        struct pawl_error *error)
+static pawl_status port_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                             struct pw_found *out_found, struct pawl_error *error)
 {
     struct sim_port *port = (struct sim_port *)store;
-    struct pw_store *base = port->world->base;
-    if (read_fails(port, NEW_EVENTS_TIMES))
-        return unavailable(port->world, error, "it cannot be read now");
-    pawl_status status = base->ops->read_new_events(base, arena, instance, run, after_seq, out_rows, out_count, error);
+    struct sim_world *world = port->world;
+    int times = times_as_often(asked->kind);
+    if (times > 0 && read_fails(port, times))
+        return unavailable(world, error, "it cannot be read now");
+    pawl_status status = world->base->ops->read(world->base, asked, arena, out_found, error);
+    if (asked->kind == PW_READ_STEPS && world->context == SIM_CONTEXT_RUNNER)
+        sim_process_stop(world, &world->processes[port->process]);
     if (status == PAWL_OK)
-        sim_plant_events(&port->world->plant, *out_rows, *out_count);
+        status = spoil(port, asked, out_found);
+    if (has_interlude(world, asked->kind))
+        sim_interlude(world);
     return status;
-}
-
-static pawl_status port_read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance,
-                                           int64_t run, struct pw_step_row **out_rows, size_t *out_count,
-                                           struct pawl_error *error)
-{
-    struct sim_port *port = (struct sim_port *)store;
-    struct pw_store *base = port->world->base;
-    if (read_fails(port, 1))
-        return unavailable(port->world, error, "it cannot be read now");
-    return base->ops->read_waiting_steps(base, arena, instance, run, out_rows, out_count, error);
-}
-
-static pawl_status port_read_logs(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                                  struct pw_log_row **out_rows, size_t *out_count, struct pawl_error *error)
-{
-    struct sim_port *port = (struct sim_port *)store;
-    struct pw_store *base = port->world->base;
-    if (read_fails(port, 1))
-        return unavailable(port->world, error, "it cannot be read now");
-    pawl_status status = base->ops->read_logs(base, arena, query, out_rows, out_count, error);
-    if (status == PAWL_OK)
-        sim_plant_logs(&port->world->plant, *out_rows, out_count);
-    return status;
-}
-
-static pawl_status port_list_instances(struct pw_store *store, struct pw_arena *arena,
-                                       const struct pw_instance_query *query, struct pw_instance **out_rows,
-                                       size_t *out_count, struct pawl_error *error)
-{
-    struct sim_port *port = (struct sim_port *)store;
-    struct pw_store *base = port->world->base;
-    if (read_fails(port, 1))
-        return unavailable(port->world, error, "it cannot be read now");
-    return base->ops->list_instances(base, arena, query, out_rows, out_count, error);
-}
-
-static pawl_status port_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
-                                  struct pawl_error *error)
-{
-    struct sim_port *port = (struct sim_port *)store;
-    struct pw_store *base = port->world->base;
-    if (read_fails(port, 1))
-        return unavailable(port->world, error, "it cannot be read now");
-    pawl_status status = base->ops->next_hook(base, hooks, count, out_at_ms, error);
-    if (port->world->plant.kind == SIM_PLANT_NEVER_DUE)
-        *out_at_ms = INT64_MAX;
-    return status;
-}
-
-static pawl_status port_list_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
-                                     size_t *out_count, struct pawl_error *error)
-{
-    struct sim_port *port = (struct sim_port *)store;
-    struct pw_store *base = port->world->base;
-    if (read_fails(port, 1))
-        return unavailable(port->world, error, "it cannot be read now");
-    return base->ops->list_runners(base, arena, out_rows, out_count, error);
 }
 
 /* The real store is the world's, not an engine's. */
@@ -374,17 +300,6 @@ struct pw_store *sim_port_wrap(struct pw_store *unwanted, void *user)
     pw_forward_init(&port->forward, port->world->base);
     port->forward.ops.close = port_close;
     port->forward.ops.apply = port_apply;
-    port->forward.ops.read_instance = port_read_instance;
-    port->forward.ops.read_current = port_read_current;
-    port->forward.ops.read_instance_by_key = port_read_instance_by_key;
-    port->forward.ops.read_steps = port_read_steps;
-    port->forward.ops.read_event = port_read_event;
-    port->forward.ops.read_instances = port_read_instances;
-    port->forward.ops.read_new_events = port_read_new_events;
-    port->forward.ops.read_waiting_steps = port_read_waiting_steps;
-    port->forward.ops.read_logs = port_read_logs;
-    port->forward.ops.list_instances = port_list_instances;
-    port->forward.ops.next_hook = port_next_hook;
-    port->forward.ops.list_runners = port_list_runners;
+    port->forward.ops.read = port_read;
     return &port->forward.store;
 }

@@ -392,51 +392,6 @@ pawl_status pw_postgres_probe(struct pw_store *store, struct pawl_error *error)
     return pw_pg_write_all((struct pw_postgres *)store, questions, 2, PROBING_MS, error);
 }
 
-static pawl_status take_runners(void *user, void *of, const PGresult *result)
-{
-    struct pw_rows *rows = user;
-    struct pw_fields fields;
-    (void)of;
-    rows->count = 0; /* it may be the second try */
-    pw_fields_init(&fields, result, rows->arena);
-    while (pw_fields_next(&fields)) {
-        struct pw_runner_row *row = pw_rows_add(rows);
-        if (row == NULL)
-            return PAWL_NOMEM;
-        row->owner = pw_field_integer(&fields);
-        row->name = pw_field_text(&fields);
-        row->workflows = pw_field_text(&fields);
-        row->is_sharing = pw_field_integer(&fields) != 0;
-        row->started_at_ms = pw_field_time(&fields);
-        row->seen_at_ms = pw_field_time(&fields);
-    }
-    return pw_fields_end(&fields);
-}
-
-static int compare_owners(const void *left, const void *right)
-{
-    const struct pw_runner_row *one = left, *other = right;
-    return (one->owner > other->owner) - (one->owner < other->owner);
-}
-
-pawl_status pw_postgres_list_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
-                                     size_t *out_count, struct pawl_error *error)
-{
-    struct pw_postgres *postgres = (struct pw_postgres *)store;
-    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
-    struct pw_call call;
-    pw_call_init(&call, PW_PG_RUNNERS);
-    pw_call_integer(&call, pw_pg_clock_now_ms(&postgres->clock));
-    pawl_status status = pw_pg_read(postgres, &call, take_runners, &rows, error);
-    if (status != PAWL_OK)
-        return status;
-    if (rows.count > 1)
-        qsort(rows.rows, rows.count, rows.row_size, compare_owners);
-    *out_rows = rows.rows;
-    *out_count = rows.count;
-    return PAWL_OK;
-}
-
 void pw_postgres_listen(struct pw_store *store, void (*due)(void *user), void *user)
 {
     struct pw_pg_presence *presence = &((struct pw_postgres *)store)->presence;

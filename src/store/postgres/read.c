@@ -1,6 +1,8 @@
-/* read.c - reading rows.  Each call is one statement and one round trip on a connection of its own, so it sees one state
- * of the database, and every unit that was answered before it began. */
+/* read.c - reading rows (store/read.h).  A read that finds rows is one round trip on a connection of its own, so it sees every
+ * unit that was answered before it began; where it is one statement, it sees one state of the database. */
 #include "store/postgres/read.h"
+
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "store/postgres/postgres.h"
@@ -116,6 +118,17 @@ void pw_pg_read_hook_row(struct pw_fields *fields, void *row)
     hook->last_error = pw_field_text(fields);
 }
 
+static void read_runner_row(struct pw_fields *fields, void *row)
+{
+    struct pw_runner_row *runner = row;
+    runner->owner = pw_field_integer(fields);
+    runner->name = pw_field_text(fields);
+    runner->workflows = pw_field_text(fields);
+    runner->is_sharing = pw_field_integer(fields) != 0;
+    runner->started_at_ms = pw_field_time(fields);
+    runner->seen_at_ms = pw_field_time(fields);
+}
+
 /* ---- Reading as such ----------------------------------------------------------------------------------------- */
 
 pawl_status pw_pg_read_rows(const PGresult *result, struct pw_rows *rows, pw_pg_read_row_fn *read_row)
@@ -132,28 +145,41 @@ pawl_status pw_pg_read_rows(const PGresult *result, struct pw_rows *rows, pw_pg_
     return pw_fields_end(&fields);
 }
 
+/* A read. */
 struct reading {
+    struct pw_postgres *postgres;
+    const struct pw_read *asked;
+    struct pw_arena *arena;
+    struct pw_found *found;
+    struct pawl_error *error;
+};
+
+/* Where the rows of an answer go. */
+struct row_list {
     struct pw_rows rows;
     pw_pg_read_row_fn *read_row;
 };
 
 static pawl_status take_rows(void *user, void *of, const PGresult *result)
 {
-    struct reading *reading = user;
+    struct row_list *list = user;
     (void)of;
-    return pw_pg_read_rows(result, &reading->rows, reading->read_row);
+    return pw_pg_read_rows(result, &list->rows, list->read_row);
 }
 
-static pawl_status read_list(struct pw_store *store, const struct pw_call *call, struct pw_arena *arena,
-                             size_t row_size, pw_pg_read_row_fn *read_row, void **out_rows, size_t *out_count,
-                             struct pawl_error *error)
+static pawl_status ask(struct reading *reading, const struct pw_call *call, pw_pg_take_fn *take, void *user)
 {
-    struct reading reading = { .rows = { .arena = arena, .row_size = row_size }, .read_row = read_row };
-    pawl_status status = pw_pg_read((struct pw_postgres *)store, call, take_rows, &reading, error);
-    if (status == PAWL_OK) {
-        *out_rows = reading.rows.rows;
-        *out_count = reading.rows.count;
-    }
+    return pw_pg_read(reading->postgres, call, take, user, reading->error);
+}
+
+/* The rows of the answer are what is found. */
+static pawl_status find(struct reading *reading, const struct pw_call *call, size_t row_size,
+                        pw_pg_read_row_fn *read_row)
+{
+    struct row_list list = { .rows = { .arena = reading->arena, .row_size = row_size }, .read_row = read_row };
+    pawl_status status = ask(reading, call, take_rows, &list);
+    reading->found->rows = list.rows.rows;
+    reading->found->count = list.rows.count;
     return status;
 }
 
@@ -165,36 +191,27 @@ static void end_list(struct pw_call *call, size_t bytes_max)
 
 /* ---- Instances ----------------------------------------------------------------------------------------------- */
 
-static pawl_status read_one(struct pw_store *store, const struct pw_call *call, struct pw_arena *arena,
-                            struct pw_instance *out_instance, struct pawl_error *error)
-{
-    void *rows = NULL;
-    size_t count = 0;
-    pawl_status status = read_list(store, call, arena, sizeof *out_instance, read_instance_row, &rows, &count, error);
-    if (status == PAWL_OK && count == 0)
-        return pw_error_plain(error, PAWL_INSTANCE_NOT_FOUND);
-    if (status == PAWL_OK)
-        *out_instance = *(struct pw_instance *)rows;
-    return status;
-}
-
-pawl_status pw_postgres_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                      struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error)
+static pawl_status find_named(struct reading *reading, enum pw_pg_query name, size_t row_size,
+                              pw_pg_read_row_fn *read_row)
 {
     struct pw_call call;
-    pw_call_init(&call, PW_PG_INSTANCE_BY_ID);
-    pw_call_text(&call, workflow);
-    pw_call_text(&call, id);
-    return read_one(store, &call, arena, out_instance, error);
+    pw_call_init(&call, name);
+    pw_call_text(&call, reading->asked->name.workflow);
+    pw_call_text(&call, reading->asked->name.id);
+    return find(reading, &call, row_size, read_row);
 }
 
-pawl_status pw_postgres_read_instance_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
-                                             struct pw_instance *out_instance, struct pawl_error *error)
+static pawl_status read_instance(struct reading *reading)
+{
+    return find_named(reading, PW_PG_INSTANCE_BY_ID, sizeof(struct pw_instance), read_instance_row);
+}
+
+static pawl_status read_instance_by_key(struct reading *reading)
 {
     struct pw_call call;
     pw_call_init(&call, PW_PG_INSTANCE_BY_KEY);
-    pw_call_integer(&call, key);
-    return read_one(store, &call, arena, out_instance, error);
+    pw_call_integer(&call, reading->asked->key);
+    return find(reading, &call, sizeof(struct pw_instance), read_instance_row);
 }
 
 /* An instance and which of those wanted it is, from 1. */
@@ -226,66 +243,41 @@ static void call_for_instances(struct pw_call *call, struct pw_columns *columns,
     pw_call_columns(call, columns);
 }
 
-pawl_status pw_postgres_read_instances(struct pw_store *store, struct pw_arena *arena,
-                                       const struct pw_instances_wanted *wanted, struct pw_instance **out_rows,
-                                       struct pawl_error *error)
+static pawl_status read_instances(struct reading *reading)
 {
-    struct pw_instance *instances = pw_arena_zero(arena, wanted->count * sizeof *instances + 1); /* not NULL for none */
+    const struct pw_instances_wanted *wanted = &reading->asked->wanted;
+    struct pw_instance *instances =
+        pw_arena_zero(reading->arena, wanted->count * sizeof *instances + 1); /* not NULL for none */
     struct pw_columns columns;
     struct pw_call call;
-    void *rows = NULL;
-    size_t count = 0;
+    pawl_status status = PAWL_OK;
     if (instances == NULL)
-        return pw_error_plain(error, PAWL_NOMEM);
-    *out_rows = instances;
-    if (wanted->count == 0)
-        return PAWL_OK;
-    pw_columns_init(&columns, arena);
+        return pw_error_plain(reading->error, PAWL_NOMEM);
+    pw_columns_init(&columns, reading->arena);
     call_for_instances(&call, &columns, wanted);
-    pawl_status status = read_list(store, &call, arena, sizeof(struct placed), read_placed_row, &rows, &count, error);
-    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
-        const struct placed *placed = (const struct placed *)rows + i;
+    if (wanted->count > 0)
+        status = find(reading, &call, sizeof(struct placed), read_placed_row);
+    for (size_t i = 0; wanted->count > 0 && status == PAWL_OK && i < reading->found->count; i++) {
+        const struct placed *placed = (const struct placed *)reading->found->rows + i;
         instances[placed->place - 1] = placed->instance;
     }
+    reading->found->instances = instances;
+    reading->found->count = wanted->count;
     return status;
 }
 
-/* An instance and the step that it is at. */
-struct current {
-    struct pw_instance instance;
-    bool has_step;
-    struct pw_step_row step;
-};
-
 static void read_current_row(struct pw_fields *fields, void *row)
 {
-    struct current *current = row;
+    struct pw_current *current = row;
     read_instance_row(fields, &current->instance);
     current->has_step = !pw_field_is_null(fields);
     if (current->has_step)
         read_step_row(fields, &current->step);
 }
 
-pawl_status pw_postgres_read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                     struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
-                                     bool *out_has_step, struct pawl_error *error)
+static pawl_status read_current(struct reading *reading)
 {
-    struct pw_call call;
-    void *rows = NULL;
-    size_t count = 0;
-    pw_call_init(&call, PW_PG_INSTANCE_CURRENT);
-    pw_call_text(&call, workflow);
-    pw_call_text(&call, id);
-    pawl_status status = read_list(store, &call, arena, sizeof(struct current), read_current_row, &rows, &count, error);
-    if (status == PAWL_OK && count == 0)
-        return pw_error_plain(error, PAWL_INSTANCE_NOT_FOUND);
-    if (status != PAWL_OK)
-        return status;
-    const struct current *current = rows;
-    *out_instance = current->instance;
-    *out_step = current->step;
-    *out_has_step = current->has_step;
-    return PAWL_OK;
+    return find_named(reading, PW_PG_INSTANCE_CURRENT, sizeof(struct pw_current), read_current_row);
 }
 
 /* Which rows a status stands for: by the task while the run is open, by the outcome afterwards. */
@@ -326,12 +318,10 @@ static int64_t page_start(int64_t after, bool ascending)
     return after == 0 && !ascending ? INT64_MAX : after;
 }
 
-pawl_status pw_postgres_list_instances(struct pw_store *store, struct pw_arena *arena,
-                                       const struct pw_instance_query *query, struct pw_instance **out_rows,
-                                       size_t *out_count, struct pawl_error *error)
+static pawl_status list_instances(struct reading *reading)
 {
+    const struct pw_instance_query *query = &reading->asked->list;
     struct pw_call call;
-    void *rows = NULL;
     int64_t value = 0;
     pw_call_init(&call, list_query(query, &value));
     if (query->parent != 0)
@@ -343,10 +333,7 @@ pawl_status pw_postgres_list_instances(struct pw_store *store, struct pw_arena *
     if (query->parent == 0 && query->has_status)
         pw_call_integer(&call, value);
     end_list(&call, query->bytes_max);
-    pawl_status status = read_list(store, &call, arena, sizeof **out_rows, read_instance_row, &rows, out_count, error);
-    if (status == PAWL_OK)
-        *out_rows = rows;
-    return status;
+    return find(reading, &call, sizeof(struct pw_instance), read_instance_row);
 }
 
 /* ---- History ------------------------------------------------------------------------------------------------- */
@@ -361,103 +348,68 @@ static void begin_history(struct pw_call *call, const struct pw_history_query *q
     pw_call_size(call, query->max);
 }
 
-pawl_status pw_postgres_read_steps(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                                   struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+static pawl_status read_steps(struct reading *reading)
 {
     struct pw_call call;
-    void *rows = NULL;
-    begin_history(&call, query, PW_PG_STEPS_OLDEST, PW_PG_STEPS_NEWEST);
-    end_list(&call, query->bytes_max);
-    pawl_status status = read_list(store, &call, arena, sizeof **out_rows, read_step_row, &rows, out_count, error);
-    if (status == PAWL_OK)
-        *out_rows = rows;
-    return status;
+    begin_history(&call, &reading->asked->history, PW_PG_STEPS_OLDEST, PW_PG_STEPS_NEWEST);
+    end_list(&call, reading->asked->history.bytes_max);
+    return find(reading, &call, sizeof(struct pw_step_row), read_step_row);
 }
 
-pawl_status pw_postgres_read_events(struct pw_store *store, struct pw_arena *arena,
-                                    const struct pw_history_query *query, struct pw_event_row **out_rows,
-                                    size_t *out_count, struct pawl_error *error)
+static pawl_status read_events(struct reading *reading)
 {
     struct pw_call call;
-    void *rows = NULL;
-    begin_history(&call, query, PW_PG_EVENTS_OLDEST, PW_PG_EVENTS_NEWEST);
-    end_list(&call, query->bytes_max);
-    pawl_status status = read_list(store, &call, arena, sizeof **out_rows, read_event_row, &rows, out_count, error);
-    if (status == PAWL_OK)
-        *out_rows = rows;
-    return status;
+    begin_history(&call, &reading->asked->history, PW_PG_EVENTS_OLDEST, PW_PG_EVENTS_NEWEST);
+    end_list(&call, reading->asked->history.bytes_max);
+    return find(reading, &call, sizeof(struct pw_event_row), read_event_row);
 }
 
-pawl_status pw_postgres_read_logs(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                                  struct pw_log_row **out_rows, size_t *out_count, struct pawl_error *error)
+static pawl_status read_logs(struct reading *reading)
 {
+    const struct pw_history_query *query = &reading->asked->history;
     struct pw_call call;
-    void *rows = NULL;
     begin_history(&call, query, PW_PG_LOGS_OLDEST, PW_PG_LOGS_NEWEST);
     pw_call_integer(&call, query->has_level ? (int64_t)query->level : -1);
     pw_call_text(&call, query->category);
     end_list(&call, query->bytes_max);
-    pawl_status status = read_list(store, &call, arena, sizeof **out_rows, read_log_row, &rows, out_count, error);
-    if (status == PAWL_OK)
-        *out_rows = rows;
-    return status;
+    return find(reading, &call, sizeof(struct pw_log_row), read_log_row);
 }
 
-pawl_status pw_postgres_read_event(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                   struct pw_text id, struct pw_event_row *out_event, bool *out_found,
-                                   struct pawl_error *error)
+static void begin_of_run(struct pw_call *call, enum pw_pg_query name, const struct pw_run_query *query)
+{
+    pw_call_init(call, name);
+    pw_call_integer(call, query->instance);
+    pw_call_integer(call, query->run);
+}
+
+static pawl_status read_event(struct reading *reading)
 {
     struct pw_call call;
-    void *rows = NULL;
-    size_t count = 0;
-    pw_call_init(&call, PW_PG_EVENT_BY_ID);
-    pw_call_integer(&call, instance);
-    pw_call_integer(&call, run);
-    pw_call_text(&call, id);
-    pawl_status status = read_list(store, &call, arena, sizeof *out_event, read_event_row, &rows, &count, error);
-    *out_found = status == PAWL_OK && count > 0;
-    if (*out_found)
-        *out_event = *(struct pw_event_row *)rows;
-    return status;
+    begin_of_run(&call, PW_PG_EVENT_BY_ID, &reading->asked->run);
+    pw_call_text(&call, reading->asked->run.id);
+    return find(reading, &call, sizeof(struct pw_event_row), read_event_row);
 }
 
 /* No more is fetched than the arena may take: it says that it is over with what comes next. */
-static void begin_new_events(struct pw_call *call, int64_t instance, int64_t run, int64_t after_seq,
-                             const struct pw_arena *arena)
+static void begin_new_events(struct pw_call *call, const struct reading *reading)
 {
-    pw_call_init(call, PW_PG_EVENTS_NEW);
-    pw_call_integer(call, instance);
-    pw_call_integer(call, run);
-    pw_call_integer(call, after_seq);
-    end_list(call, arena->limit);
+    begin_of_run(call, PW_PG_EVENTS_NEW, &reading->asked->run);
+    pw_call_integer(call, reading->asked->run.after_seq);
+    end_list(call, reading->arena->limit);
 }
 
-pawl_status pw_postgres_read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                        int64_t after_seq, struct pw_event_row **out_rows, size_t *out_count,
-                                        struct pawl_error *error)
+static pawl_status read_new_events(struct reading *reading)
 {
     struct pw_call call;
-    void *rows = NULL;
-    begin_new_events(&call, instance, run, after_seq, arena);
-    pawl_status status = read_list(store, &call, arena, sizeof **out_rows, read_event_row, &rows, out_count, error);
-    if (status == PAWL_OK)
-        *out_rows = rows;
-    return status;
+    begin_new_events(&call, reading);
+    return find(reading, &call, sizeof(struct pw_event_row), read_event_row);
 }
 
-pawl_status pw_postgres_read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance,
-                                           int64_t run, struct pw_step_row **out_rows, size_t *out_count,
-                                           struct pawl_error *error)
+static pawl_status read_waiting_steps(struct reading *reading)
 {
     struct pw_call call;
-    void *rows = NULL;
-    pw_call_init(&call, PW_PG_STEPS_WAITING);
-    pw_call_integer(&call, instance);
-    pw_call_integer(&call, run);
-    pawl_status status = read_list(store, &call, arena, sizeof **out_rows, read_step_row, &rows, out_count, error);
-    if (status == PAWL_OK)
-        *out_rows = rows;
-    return status;
+    begin_of_run(&call, PW_PG_STEPS_WAITING, &reading->asked->run);
+    return find(reading, &call, sizeof(struct pw_step_row), read_step_row);
 }
 
 /* What an instance was created with. */
@@ -476,38 +428,39 @@ static void read_beginning_row(struct pw_fields *fields, void *row)
 }
 
 /* One round trip instead of three: who wakes a run waits for this. */
-pawl_status pw_postgres_read_run(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                 bool with_events, struct pw_run_rows *out_rows, struct pawl_error *error)
+static pawl_status read_run(struct reading *reading)
 {
-    const struct pw_history_query query = { .instance = instance, .run = run, .max = SIZE_MAX };
-    struct reading beginnings = { { .arena = arena, .row_size = sizeof(struct beginning) }, read_beginning_row };
-    struct reading steps = { { .arena = arena, .row_size = sizeof *out_rows->steps }, read_step_row };
-    struct reading events = { { .arena = arena, .row_size = sizeof *out_rows->events }, read_event_row };
+    const struct pw_run_query *asked = &reading->asked->run;
+    const struct pw_history_query query = { .instance = asked->instance, .run = asked->run, .max = SIZE_MAX };
+    struct pw_arena *arena = reading->arena;
+    struct row_list beginnings = { { .arena = arena, .row_size = sizeof(struct beginning) }, read_beginning_row };
+    struct row_list steps = { { .arena = arena, .row_size = sizeof(struct pw_step_row) }, read_step_row };
+    struct row_list events = { { .arena = arena, .row_size = sizeof(struct pw_event_row) }, read_event_row };
     struct pw_call calls[3];
     pw_call_init(&calls[0], PW_PG_INSTANCE_BEGINNING);
-    pw_call_integer(&calls[0], instance);
+    pw_call_integer(&calls[0], asked->instance);
     begin_history(&calls[1], &query, PW_PG_STEPS_OLDEST, PW_PG_STEPS_NEWEST);
     end_list(&calls[1], arena->limit);
-    begin_new_events(&calls[2], instance, run, 0, arena);
+    begin_new_events(&calls[2], reading);
     const struct pw_pg_question questions[] = { { &calls[0], take_rows, &beginnings },
                                                 { &calls[1], take_rows, &steps },
                                                 { &calls[2], take_rows, &events } };
-    pawl_status status = pw_pg_read_all((struct pw_postgres *)store, questions, with_events ? 3 : 2, error);
+    pawl_status status = pw_pg_read_all(reading->postgres, questions, asked->with_events ? 3 : 2, reading->error);
     const struct beginning *beginning = beginnings.rows.rows;
     if (status == PAWL_OK && beginnings.rows.count == 0)
-        return pw_error_plain(error, PAWL_INSTANCE_NOT_FOUND);
+        return pw_error_plain(reading->error, PAWL_INSTANCE_NOT_FOUND);
     if (status == PAWL_OK)
-        *out_rows = (struct pw_run_rows){ .params = beginning->params,
-                                          .created_at_ms = beginning->created_at_ms,
-                                          .link = beginning->link,
-                                          .steps = steps.rows.rows,
-                                          .step_count = steps.rows.count,
-                                          .events = events.rows.rows,
-                                          .event_count = events.rows.count };
+        reading->found->run = (struct pw_run_rows){ .params = beginning->params,
+                                                    .created_at_ms = beginning->created_at_ms,
+                                                    .link = beginning->link,
+                                                    .steps = steps.rows.rows,
+                                                    .step_count = steps.rows.count,
+                                                    .events = events.rows.rows,
+                                                    .event_count = events.rows.count };
     return status;
 }
 
-/* ---- Hooks ----------------------------------------------------------------------------------------------------- */
+/* ---- Hooks and runners ------------------------------------------------------------------------------------------ */
 
 static enum pw_pg_query hooks_query(const struct pw_hook_query *query)
 {
@@ -519,20 +472,32 @@ static enum pw_pg_query hooks_query(const struct pw_hook_query *query)
     return of_one ? PW_PG_HOOKS_OF_PENDING : PW_PG_HOOKS_PENDING;
 }
 
-pawl_status pw_postgres_list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
-                                   struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error)
+static pawl_status list_hooks(struct reading *reading)
 {
+    const struct pw_hook_query *query = &reading->asked->hooks;
     struct pw_call call;
-    void *rows = NULL;
     pw_call_init(&call, hooks_query(query));
     pw_call_integer(&call, query->after_key);
     pw_call_size(&call, query->max);
     if (query->hook.data != NULL)
         pw_call_text(&call, query->hook);
-    pawl_status status =
-        read_list(store, &call, arena, sizeof **out_rows, pw_pg_read_hook_row, &rows, out_count, error);
-    if (status == PAWL_OK)
-        *out_rows = rows;
+    return find(reading, &call, sizeof(struct pw_hook_row), pw_pg_read_hook_row);
+}
+
+static int compare_owners(const void *left, const void *right)
+{
+    const struct pw_runner_row *one = left, *other = right;
+    return (one->owner > other->owner) - (one->owner < other->owner);
+}
+
+static pawl_status list_runners(struct reading *reading)
+{
+    struct pw_call call;
+    pw_call_init(&call, PW_PG_RUNNERS);
+    pw_call_integer(&call, pw_pg_clock_now_ms(&reading->postgres->clock));
+    pawl_status status = find(reading, &call, sizeof(struct pw_runner_row), read_runner_row);
+    if (status == PAWL_OK && reading->found->count > 1)
+        qsort(reading->found->runners, reading->found->count, sizeof(struct pw_runner_row), compare_owners);
     return status;
 }
 
@@ -560,51 +525,49 @@ static void put_names(struct pw_columns *columns, const struct pw_text *names, c
     }
 }
 
-/* share NULL: of hooks. */
-static pawl_status read_earliest(struct pw_store *store, enum pw_pg_query name, const struct pw_text *names,
-                                 size_t count, const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
-                                 struct pawl_error *error)
+static pawl_status next_due(struct reading *reading)
 {
+    static const struct pw_share all = { .owned = NULL };
+    const struct pw_due_query *query = &reading->asked->due;
+    const struct pw_share *share = query->share != NULL ? query->share : &all;
     struct pw_arena arena = { 0 };
     struct pw_columns columns, except;
     struct pw_call call;
     pawl_status status = PAWL_OK;
-    int64_t at_ms = INT64_MAX;
+    reading->found->at_ms = INT64_MAX;
     pw_columns_init(&columns, &arena);
     pw_columns_init(&except, &arena);
-    put_names(&columns, names, share != NULL ? share->owned : NULL, count);
-    pw_call_init(&call, name);
+    put_names(&columns, query->workflows, share->owned, query->count);
+    pw_call_init(&call, share->owned != NULL ? PW_PG_NEXT_DUE_SHARED : PW_PG_NEXT_DUE);
     pw_call_columns(&call, &columns);
-    if (share != NULL && share->owned != NULL)
+    if (share->owned != NULL)
         pw_call_integer(&call, share->grace_ms);
-    pw_call_integer(&call, after_ms);
-    if (share != NULL) {
-        pw_put_excepted(&except, share);
-        pw_call_columns(&call, &except);
-    }
-    if (count > 0)
-        status = pw_pg_read((struct pw_postgres *)store, &call, take_earliest, &at_ms, error);
+    pw_call_integer(&call, query->after_ms);
+    pw_put_excepted(&except, share);
+    pw_call_columns(&call, &except);
+    if (query->count > 0)
+        status = ask(reading, &call, take_earliest, &reading->found->at_ms);
     pw_arena_clear(&arena);
-    if (status == PAWL_OK)
-        *out_at_ms = at_ms;
     return status;
 }
 
-pawl_status pw_postgres_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                                 const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
-                                 struct pawl_error *error)
+static pawl_status next_hook(struct reading *reading)
 {
-    static const struct pw_share all = { .owned = NULL };
-    if (share == NULL)
-        share = &all;
-    enum pw_pg_query name = share->owned != NULL ? PW_PG_NEXT_DUE_SHARED : PW_PG_NEXT_DUE;
-    return read_earliest(store, name, workflows, count, share, after_ms, out_at_ms, error);
-}
-
-pawl_status pw_postgres_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
-                                  struct pawl_error *error)
-{
-    return read_earliest(store, PW_PG_HOOK_NEXT, hooks, count, NULL, PW_EVER, out_at_ms, error);
+    const struct pw_names_query *query = &reading->asked->names;
+    struct pw_arena arena = { 0 };
+    struct pw_columns columns;
+    struct pw_call call;
+    pawl_status status = PAWL_OK;
+    reading->found->at_ms = INT64_MAX;
+    pw_columns_init(&columns, &arena);
+    put_names(&columns, query->names, NULL, query->count);
+    pw_call_init(&call, PW_PG_HOOK_NEXT);
+    pw_call_columns(&call, &columns);
+    pw_call_integer(&call, PW_EVER);
+    if (query->count > 0)
+        status = ask(reading, &call, take_earliest, &reading->found->at_ms);
+    pw_arena_clear(&arena);
+    return status;
 }
 
 /* ---- How many ------------------------------------------------------------------------------------------------- */
@@ -638,20 +601,16 @@ static pawl_status take_due_counts(void *user, void *of, const PGresult *result)
     return pw_fields_end(&fields);
 }
 
-pawl_status pw_postgres_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
-                                    struct pawl_error *error)
+static pawl_status count_tasks(struct reading *reading)
 {
-    struct pw_postgres *postgres = (struct pw_postgres *)store;
-    struct pw_task_counts counts = { .active = 0 };
     struct pw_call call;
+    reading->found->tasks = (struct pw_task_counts){ .active = 0 };
     pw_call_init(&call, PW_PG_TASK_COUNTS);
-    pawl_status status = pw_pg_read(postgres, &call, take_counts, &counts, error);
+    pawl_status status = ask(reading, &call, take_counts, &reading->found->tasks);
     pw_call_init(&call, PW_PG_DUE_COUNTS);
-    pw_call_integer(&call, now_ms);
+    pw_call_integer(&call, reading->asked->now_ms);
     if (status == PAWL_OK)
-        status = pw_pg_read(postgres, &call, take_due_counts, &counts, error);
-    if (status == PAWL_OK)
-        *out_counts = counts;
+        status = ask(reading, &call, take_due_counts, &reading->found->tasks);
     return status;
 }
 
@@ -667,24 +626,22 @@ static pawl_status take_status_counts(void *user, void *of, const PGresult *resu
     return pw_fields_end(&fields);
 }
 
-pawl_status pw_postgres_count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                                       int64_t max, struct pw_status_counts *out_counts, struct pawl_error *error)
+static pawl_status count_statuses(struct reading *reading)
 {
-    struct pw_status_counts counts = { .of = { 0 } };
+    const struct pw_names_query *query = &reading->asked->names;
     struct pw_arena arena = { 0 };
     struct pw_columns columns;
     struct pw_call call;
     pawl_status status = PAWL_OK;
+    reading->found->statuses = (struct pw_status_counts){ .of = { 0 } };
     pw_columns_init(&columns, &arena);
-    put_names(&columns, workflows, NULL, count);
+    put_names(&columns, query->names, NULL, query->count);
     pw_call_init(&call, PW_PG_STATUS_COUNTS);
     pw_call_columns(&call, &columns);
-    pw_call_integer(&call, max);
-    if (count > 0)
-        status = pw_pg_read((struct pw_postgres *)store, &call, take_status_counts, &counts, error);
+    pw_call_integer(&call, query->max);
+    if (query->count > 0)
+        status = ask(reading, &call, take_status_counts, &reading->found->statuses);
     pw_arena_clear(&arena);
-    if (status == PAWL_OK)
-        *out_counts = counts;
     return status;
 }
 
@@ -704,13 +661,25 @@ static pawl_status take_part(void *user, void *of, const PGresult *result)
     return pw_fields_end(&fields);
 }
 
-pawl_status pw_postgres_read_part(struct pw_store *store, struct pw_part *out_part, struct pawl_error *error)
+static pawl_status read_part(struct reading *reading)
 {
-    struct pw_part part;
     struct pw_call call;
     pw_call_init(&call, PW_PG_PART_READ);
-    pawl_status status = pw_pg_read((struct pw_postgres *)store, &call, take_part, &part, error);
-    if (status == PAWL_OK)
-        *out_part = part;
-    return status;
+    return ask(reading, &call, take_part, &reading->found->part);
+}
+
+/* ---- The store's function ---------------------------------------------------------------------------------------- */
+
+pawl_status pw_postgres_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                             struct pw_found *out_found, struct pawl_error *error)
+{
+    static pawl_status (*const functions[])(struct reading * reading) = {
+#define FUNCTION(kind, function) [PW_READ_##kind] = function,
+        PW_READS(FUNCTION)
+#undef FUNCTION
+    };
+    struct reading reading = {
+        .postgres = (struct pw_postgres *)store, .asked = asked, .arena = arena, .found = out_found, .error = error
+    };
+    return functions[asked->kind](&reading);
 }

@@ -1,7 +1,8 @@
-/* read.c - reading rows.  Each call is one statement on a connection of its own, so it sees one state of the database,
- * and every unit that was answered before it began. */
-#include "base/error.h"
+/* read.c - reading rows (store/read.h).  Each read has a connection of its own.  Those that find rows are one statement, so
+ * that they see one state of the database, and every unit that was answered before they began. */
 #include "store/sqlite/read.h"
+
+#include "base/error.h"
 #include "base/rows.h"
 #include "store/page.h"
 #include "store/sqlite/sqlite.h"
@@ -124,142 +125,125 @@ void pw_read_hook_row(struct pw_query *query, struct pw_arena *arena, void *row)
     hook->last_error = pw_column_text(query, arena);
 }
 
+void pw_read_runner_row(struct pw_query *query, struct pw_arena *arena, void *row)
+{
+    struct pw_runner_row *runner = row;
+    runner->owner = pw_column_integer(query);
+    runner->name = pw_column_text(query, arena);
+    runner->workflows = pw_column_text(query, arena);
+    runner->is_sharing = pw_column_integer(query) != 0;
+    runner->started_at_ms = pw_column_time(query);
+}
+
 /* ---- Reading as such ----------------------------------------------------------------------------------------- */
 
-typedef void read_row_fn(struct pw_query *query, struct pw_arena *arena, void *row);
-
-/* A query on a reader; begin, bind, then finish, which gives the reader back. */
+/* A read, and the statement that is being carried out for it. */
 struct reading {
     struct pw_sqlite *sqlite;
+    struct pw_sqlite_connection *connection;
+    const struct pw_read *asked;
+    struct pw_arena *arena;
+    struct pw_found *found;
+    struct pawl_error *error;
     struct pw_query query;
     pw_row_bytes_fn *bytes_of; /* of a list that is bounded by these; else NULL */
     size_t bytes_max;
 };
 
-static pawl_status begin(struct reading *reading, struct pw_store *store, enum pw_query_name name,
-                         struct pawl_error *error)
+typedef void read_row_fn(struct pw_query *query, struct pw_arena *arena, void *row);
+
+static void start(struct reading *reading, enum pw_query_name name)
 {
-    struct pw_sqlite_connection *connection = NULL;
-    *reading = (struct reading){ .sqlite = (struct pw_sqlite *)store };
-    pawl_status status = pw_sqlite_take_reader(reading->sqlite, &connection, error);
-    if (status == PAWL_OK)
-        pw_query_start(&reading->query, connection, name);
-    return status;
+    pw_query_start(&reading->query, reading->connection, name);
 }
 
-static pawl_status finish(struct reading *reading, struct pw_rows *rows, read_row_fn *read_row,
-                          struct pawl_error *error)
+/* The statement's rows are what is found. */
+static pawl_status finish(struct reading *reading, size_t row_size, read_row_fn *read_row)
 {
     struct pw_query *query = &reading->query;
+    struct pw_rows rows = { .arena = reading->arena, .row_size = row_size };
     size_t bytes = 0;
-    while (!pw_page_is_full(rows->count, bytes, reading->bytes_max) && pw_query_step(query)) {
-        void *row = pw_rows_add(rows);
+    while (!pw_page_is_full(rows.count, bytes, reading->bytes_max) && pw_query_step(query)) {
+        void *row = pw_rows_add(&rows);
         if (row == NULL) {
             query->code = SQLITE_NOMEM;
             break;
         }
-        read_row(query, rows->arena, row);
+        read_row(query, rows.arena, row);
         if (reading->bytes_of != NULL)
             bytes += reading->bytes_of(row);
     }
-    pawl_status status = pw_query_end(query, error);
-    pw_sqlite_give_reader(reading->sqlite, query->connection);
-    return status;
+    reading->found->rows = rows.rows;
+    reading->found->count = rows.count;
+    return pw_query_end(query, reading->error);
 }
 
 /* ---- Instances ----------------------------------------------------------------------------------------------- */
 
-static pawl_status finish_instance(struct reading *reading, struct pw_arena *arena, struct pw_instance *out_instance,
-                                   struct pawl_error *error)
+static pawl_status finish_instances(struct reading *reading)
 {
-    struct pw_rows rows = { .arena = arena, .row_size = sizeof *out_instance };
-    pawl_status status = finish(reading, &rows, read_instance_row, error);
-    if (status == PAWL_OK && rows.count == 0)
-        return pw_error_plain(error, PAWL_INSTANCE_NOT_FOUND);
-    if (status == PAWL_OK)
-        *out_instance = *(struct pw_instance *)rows.rows;
-    return status;
+    return finish(reading, sizeof(struct pw_instance), read_instance_row);
 }
 
-pawl_status pw_sqlite_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                    struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error)
+static void start_named(struct reading *reading, enum pw_query_name name, struct pw_text workflow, struct pw_text id)
 {
-    struct reading reading;
-    pawl_status status = begin(&reading, store, PW_QUERY_INSTANCE_BY_ID, error);
-    if (status != PAWL_OK)
-        return status;
-    pw_bind_text(&reading.query, workflow);
-    pw_bind_text(&reading.query, id);
-    return finish_instance(&reading, arena, out_instance, error);
+    start(reading, name);
+    pw_bind_text(&reading->query, workflow);
+    pw_bind_text(&reading->query, id);
 }
 
-pawl_status pw_sqlite_read_instance_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
-                                           struct pw_instance *out_instance, struct pawl_error *error)
+static pawl_status read_instance(struct reading *reading)
 {
-    struct reading reading;
-    pawl_status status = begin(&reading, store, PW_QUERY_INSTANCE_BY_KEY, error);
-    if (status != PAWL_OK)
-        return status;
-    pw_bind_integer(&reading.query, key);
-    return finish_instance(&reading, arena, out_instance, error);
+    start_named(reading, PW_QUERY_INSTANCE_BY_ID, reading->asked->name.workflow, reading->asked->name.id);
+    return finish_instances(reading);
+}
+
+static void start_keyed(struct reading *reading, int64_t key)
+{
+    start(reading, PW_QUERY_INSTANCE_BY_KEY);
+    pw_bind_integer(&reading->query, key);
+}
+
+static pawl_status read_instance_by_key(struct reading *reading)
+{
+    start_keyed(reading, reading->asked->key);
+    return finish_instances(reading);
 }
 
 /* A statement for each: nothing is sent anywhere, and each is found by its index. */
-pawl_status pw_sqlite_read_instances(struct pw_store *store, struct pw_arena *arena,
-                                     const struct pw_instances_wanted *wanted, struct pw_instance **out_rows,
-                                     struct pawl_error *error)
+static pawl_status read_instances(struct reading *reading)
 {
-    struct pw_instance *instances = pw_arena_zero(arena, wanted->count * sizeof *instances + 1); /* not NULL for none */
-    pawl_status status = instances != NULL ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
+    const struct pw_instances_wanted *wanted = &reading->asked->wanted;
+    struct pw_instance *instances =
+        pw_arena_zero(reading->arena, wanted->count * sizeof *instances + 1); /* not NULL for none */
+    pawl_status status = instances != NULL ? PAWL_OK : pw_error_plain(reading->error, PAWL_NOMEM);
     for (size_t i = 0; i < wanted->count && status == PAWL_OK; i++) {
-        status =
-            wanted->keys != NULL
-                ? pw_sqlite_read_instance_by_key(store, arena, wanted->keys[i], &instances[i], error)
-                : pw_sqlite_read_instance(store, arena, wanted->workflows[i], wanted->ids[i], &instances[i], error);
-        if (status == PAWL_INSTANCE_NOT_FOUND)
-            status = PAWL_OK;
+        if (wanted->keys != NULL)
+            start_keyed(reading, wanted->keys[i]);
+        else
+            start_named(reading, PW_QUERY_INSTANCE_BY_ID, wanted->workflows[i], wanted->ids[i]);
+        status = finish_instances(reading);
+        if (status == PAWL_OK && reading->found->count > 0)
+            instances[i] = *reading->found->instances;
     }
-    *out_rows = instances;
+    reading->found->instances = instances;
+    reading->found->count = wanted->count;
     return status;
 }
 
-/* An instance and the step that it is at. */
-struct current {
-    struct pw_instance instance;
-    bool has_step;
-    struct pw_step_row step;
-};
-
 static void read_current_row(struct pw_query *query, struct pw_arena *arena, void *row)
 {
-    struct current *current = row;
+    struct pw_current *current = row;
     read_instance_row(query, arena, &current->instance);
     current->has_step = pw_column_integer(query) != 0;
     if (current->has_step)
         read_step_row(query, arena, &current->step);
 }
 
-pawl_status pw_sqlite_read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                   struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
-                                   bool *out_has_step, struct pawl_error *error)
+static pawl_status read_current(struct reading *reading)
 {
-    struct pw_rows rows = { .arena = arena, .row_size = sizeof(struct current) };
-    struct reading reading;
-    pawl_status status = begin(&reading, store, PW_QUERY_INSTANCE_CURRENT, error);
-    if (status != PAWL_OK)
-        return status;
-    pw_bind_text(&reading.query, workflow);
-    pw_bind_text(&reading.query, id);
-    status = finish(&reading, &rows, read_current_row, error);
-    if (status == PAWL_OK && rows.count == 0)
-        return pw_error_plain(error, PAWL_INSTANCE_NOT_FOUND);
-    if (status != PAWL_OK)
-        return status;
-    const struct current *current = rows.rows;
-    *out_instance = current->instance;
-    *out_step = current->step;
-    *out_has_step = current->has_step;
-    return PAWL_OK;
+    start_named(reading, PW_QUERY_INSTANCE_CURRENT, reading->asked->name.workflow, reading->asked->name.id);
+    return finish(reading, sizeof(struct pw_current), read_current_row);
 }
 
 /* Which rows are asked for: of a parent all; of a status by the task while the run is open, by the outcome afterwards. */
@@ -300,161 +284,94 @@ static int64_t page_start(int64_t after, bool ascending)
     return after == 0 && !ascending ? INT64_MAX : after;
 }
 
-pawl_status pw_sqlite_list_instances(struct pw_store *store, struct pw_arena *arena,
-                                     const struct pw_instance_query *query, struct pw_instance **out_rows,
-                                     size_t *out_count, struct pawl_error *error)
+static pawl_status list_instances(struct reading *reading)
 {
-    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
-    struct reading reading;
+    const struct pw_instance_query *query = &reading->asked->list;
     int64_t value = 0;
-    pawl_status status = begin(&reading, store, list_query(query, &value), error);
-    if (status != PAWL_OK)
-        return status;
+    start(reading, list_query(query, &value));
     if (query->parent != 0)
-        pw_bind_integer(&reading.query, query->parent);
+        pw_bind_integer(&reading->query, query->parent);
     else
-        pw_bind_text(&reading.query, query->workflow);
-    pw_bind_integer(&reading.query, page_start(query->after_key, query->oldest_first));
-    pw_bind_size(&reading.query, query->max);
+        pw_bind_text(&reading->query, query->workflow);
+    pw_bind_integer(&reading->query, page_start(query->after_key, query->oldest_first));
+    pw_bind_size(&reading->query, query->max);
     if (query->parent == 0 && query->has_status)
-        pw_bind_integer(&reading.query, value);
-    reading.bytes_of = pw_instance_bytes;
-    reading.bytes_max = query->bytes_max;
-    status = finish(&reading, &rows, read_instance_row, error);
-    if (status == PAWL_OK) {
-        *out_rows = rows.rows;
-        *out_count = rows.count;
-    }
-    return status;
+        pw_bind_integer(&reading->query, value);
+    reading->bytes_of = pw_instance_bytes;
+    reading->bytes_max = query->bytes_max;
+    return finish_instances(reading);
 }
 
 /* ---- History ------------------------------------------------------------------------------------------------- */
 
-static pawl_status begin_history(struct reading *reading, struct pw_store *store, const struct pw_history_query *query,
-                                 enum pw_query_name oldest, enum pw_query_name newest, pw_row_bytes_fn *bytes_of,
-                                 struct pawl_error *error)
+static void start_history(struct reading *reading, enum pw_query_name oldest, enum pw_query_name newest,
+                          pw_row_bytes_fn *bytes_of)
 {
-    pawl_status status = begin(reading, store, query->newest_first ? newest : oldest, error);
-    if (status != PAWL_OK)
-        return status;
+    const struct pw_history_query *query = &reading->asked->history;
+    start(reading, query->newest_first ? newest : oldest);
     reading->bytes_of = bytes_of;
     reading->bytes_max = query->bytes_max;
     pw_bind_integer(&reading->query, query->instance);
     pw_bind_integer(&reading->query, query->run);
     pw_bind_integer(&reading->query, page_start(query->after_seq, !query->newest_first));
     pw_bind_size(&reading->query, query->max);
-    return PAWL_OK;
 }
 
-pawl_status pw_sqlite_read_steps(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                                 struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+static pawl_status read_steps(struct reading *reading)
 {
-    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
-    struct reading reading;
-    pawl_status status =
-        begin_history(&reading, store, query, PW_QUERY_STEPS_OLDEST, PW_QUERY_STEPS_NEWEST, pw_step_bytes, error);
-    if (status == PAWL_OK)
-        status = finish(&reading, &rows, read_step_row, error);
-    if (status == PAWL_OK) {
-        *out_rows = rows.rows;
-        *out_count = rows.count;
-    }
-    return status;
+    start_history(reading, PW_QUERY_STEPS_OLDEST, PW_QUERY_STEPS_NEWEST, pw_step_bytes);
+    return finish(reading, sizeof(struct pw_step_row), read_step_row);
 }
 
-pawl_status pw_sqlite_read_events(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                                  struct pw_event_row **out_rows, size_t *out_count, struct pawl_error *error)
+static pawl_status read_events(struct reading *reading)
 {
-    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
-    struct reading reading;
-    pawl_status status =
-        begin_history(&reading, store, query, PW_QUERY_EVENTS_OLDEST, PW_QUERY_EVENTS_NEWEST, pw_event_bytes, error);
-    if (status == PAWL_OK)
-        status = finish(&reading, &rows, read_event_row, error);
-    if (status == PAWL_OK) {
-        *out_rows = rows.rows;
-        *out_count = rows.count;
-    }
-    return status;
+    start_history(reading, PW_QUERY_EVENTS_OLDEST, PW_QUERY_EVENTS_NEWEST, pw_event_bytes);
+    return finish(reading, sizeof(struct pw_event_row), read_event_row);
 }
 
-pawl_status pw_sqlite_read_logs(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                                struct pw_log_row **out_rows, size_t *out_count, struct pawl_error *error)
+static pawl_status read_logs(struct reading *reading)
 {
-    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
-    struct reading reading;
-    pawl_status status =
-        begin_history(&reading, store, query, PW_QUERY_LOGS_OLDEST, PW_QUERY_LOGS_NEWEST, pw_log_bytes, error);
-    if (status != PAWL_OK)
-        return status;
-    pw_bind_integer(&reading.query, query->has_level ? (int64_t)query->level : -1);
-    pw_bind_text(&reading.query, query->category);
-    status = finish(&reading, &rows, read_log_row, error);
-    if (status == PAWL_OK) {
-        *out_rows = rows.rows;
-        *out_count = rows.count;
-    }
-    return status;
+    const struct pw_history_query *query = &reading->asked->history;
+    start_history(reading, PW_QUERY_LOGS_OLDEST, PW_QUERY_LOGS_NEWEST, pw_log_bytes);
+    pw_bind_integer(&reading->query, query->has_level ? (int64_t)query->level : -1);
+    pw_bind_text(&reading->query, query->category);
+    return finish(reading, sizeof(struct pw_log_row), read_log_row);
 }
 
-pawl_status pw_sqlite_read_event(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                 struct pw_text id, struct pw_event_row *out_event, bool *out_found,
-                                 struct pawl_error *error)
+static void start_of_run(struct reading *reading, enum pw_query_name name)
 {
-    struct pw_rows rows = { .arena = arena, .row_size = sizeof *out_event };
-    struct reading reading;
-    pawl_status status = begin(&reading, store, PW_QUERY_EVENT_BY_ID, error);
-    if (status != PAWL_OK)
-        return status;
-    pw_bind_integer(&reading.query, instance);
-    pw_bind_integer(&reading.query, run);
-    pw_bind_text(&reading.query, id);
-    status = finish(&reading, &rows, read_event_row, error);
-    *out_found = status == PAWL_OK && rows.count > 0;
-    if (*out_found)
-        *out_event = *(struct pw_event_row *)rows.rows;
-    return status;
+    start(reading, name);
+    pw_bind_integer(&reading->query, reading->asked->run.instance);
+    pw_bind_integer(&reading->query, reading->asked->run.run);
 }
 
-pawl_status pw_sqlite_read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                      int64_t after_seq, struct pw_event_row **out_rows, size_t *out_count,
-                                      struct pawl_error *error)
+static pawl_status read_event(struct reading *reading)
 {
-    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
-    struct reading reading;
-    pawl_status status = begin(&reading, store, PW_QUERY_EVENTS_NEW, error);
-    if (status != PAWL_OK)
-        return status;
-    pw_bind_integer(&reading.query, instance);
-    pw_bind_integer(&reading.query, run);
-    pw_bind_integer(&reading.query, after_seq);
-    status = finish(&reading, &rows, read_event_row, error);
-    if (status == PAWL_OK) {
-        *out_rows = rows.rows;
-        *out_count = rows.count;
-    }
-    return status;
+    start_of_run(reading, PW_QUERY_EVENT_BY_ID);
+    pw_bind_text(&reading->query, reading->asked->run.id);
+    return finish(reading, sizeof(struct pw_event_row), read_event_row);
 }
 
-pawl_status pw_sqlite_read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                         struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+static pawl_status read_new_events(struct reading *reading)
 {
-    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
-    struct reading reading;
-    pawl_status status = begin(&reading, store, PW_QUERY_STEPS_WAITING, error);
-    if (status != PAWL_OK)
-        return status;
-    pw_bind_integer(&reading.query, instance);
-    pw_bind_integer(&reading.query, run);
-    status = finish(&reading, &rows, read_step_row, error);
-    if (status == PAWL_OK) {
-        *out_rows = rows.rows;
-        *out_count = rows.count;
-    }
-    return status;
+    start_of_run(reading, PW_QUERY_EVENTS_NEW);
+    pw_bind_integer(&reading->query, reading->asked->run.after_seq);
+    return finish(reading, sizeof(struct pw_event_row), read_event_row);
 }
 
-/* ---- Hooks ----------------------------------------------------------------------------------------------------- */
+static pawl_status read_waiting_steps(struct reading *reading)
+{
+    start_of_run(reading, PW_QUERY_STEPS_WAITING);
+    return finish(reading, sizeof(struct pw_step_row), read_step_row);
+}
+
+/* Never asked for: the store does not say reads_runs. */
+static pawl_status read_run(struct reading *reading)
+{
+    return pw_error_plain(reading->error, PAWL_INVALID);
+}
+
+/* ---- Hooks and runners ------------------------------------------------------------------------------------------ */
 
 static enum pw_query_name hooks_query(const struct pw_hook_query *query)
 {
@@ -466,26 +383,32 @@ static enum pw_query_name hooks_query(const struct pw_hook_query *query)
     return of_one ? PW_QUERY_HOOKS_OF_PENDING : PW_QUERY_HOOKS_PENDING;
 }
 
-pawl_status pw_sqlite_list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
-                                 struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error)
+static pawl_status list_hooks(struct reading *reading)
 {
-    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
-    struct reading reading;
-    pawl_status status =
-        pw_sqlite_file_check(&((struct pw_sqlite *)store)->file, error); /* the ready check reads here */
-    if (status == PAWL_OK)
-        status = begin(&reading, store, hooks_query(query), error);
-    if (status != PAWL_OK)
-        return status;
-    pw_bind_integer(&reading.query, query->after_key);
-    pw_bind_size(&reading.query, query->max);
+    const struct pw_hook_query *query = &reading->asked->hooks;
+    start(reading, hooks_query(query));
+    pw_bind_integer(&reading->query, query->after_key);
+    pw_bind_size(&reading->query, query->max);
     if (query->hook.data != NULL)
-        pw_bind_text(&reading.query, query->hook);
-    status = finish(&reading, &rows, pw_read_hook_row, error);
-    if (status == PAWL_OK) {
-        *out_rows = rows.rows;
-        *out_count = rows.count;
+        pw_bind_text(&reading->query, query->hook);
+    return finish(reading, sizeof(struct pw_hook_row), pw_read_hook_row);
+}
+
+/* Those that are dead are left out. */
+static pawl_status list_runners(struct reading *reading)
+{
+    size_t count = 0;
+    start(reading, PW_QUERY_RUNNERS);
+    pawl_status status = finish(reading, sizeof(struct pw_runner_row), pw_read_runner_row);
+    struct pw_runner_row *rows = reading->found->runners;
+    int64_t now_ms = reading->sqlite->store.ops->now_ms(&reading->sqlite->store);
+    for (size_t i = 0; i < reading->found->count && status == PAWL_OK; i++) {
+        if (pw_sqlite_is_dead(reading->sqlite, rows[i].owner))
+            continue;
+        rows[count] = rows[i];
+        rows[count++].seen_at_ms = now_ms;
     }
+    reading->found->count = count;
     return status;
 }
 
@@ -605,47 +528,40 @@ static pawl_status earliest_expired(const struct due_question *question, int64_t
     return pw_query_end(&query, error);
 }
 
-pawl_status pw_sqlite_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                               const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
-                               struct pawl_error *error)
+static pawl_status next_due(struct reading *reading)
 {
     struct pw_arena arena = { 0 };
-    struct due_question question = {
-        .sqlite = (struct pw_sqlite *)store, .share = share, .after_ms = after_ms, .now_ms = store->ops->now_ms(store)
-    };
+    const struct pw_due_query *query = &reading->asked->due;
+    const struct pw_share *share = query->share;
+    struct due_question question = { .sqlite = reading->sqlite,
+                                     .connection = reading->connection,
+                                     .share = share,
+                                     .after_ms = query->after_ms,
+                                     .now_ms = reading->sqlite->store.ops->now_ms(&reading->sqlite->store) };
     int64_t earliest_ms = INT64_MAX;
+    pawl_status status = PAWL_OK;
     if (!write_excepted(&arena, share, &question.excepted))
-        return pw_error_plain(error, PAWL_NOMEM);
-    pawl_status status = pw_sqlite_take_reader(question.sqlite, &question.connection, error);
-    for (size_t position = 0; position < count && status == PAWL_OK; position++) {
-        question.workflow = workflows[position];
+        status = pw_error_plain(reading->error, PAWL_NOMEM);
+    for (size_t position = 0; position < query->count && status == PAWL_OK; position++) {
+        question.workflow = query->workflows[position];
         question.owned = share != NULL && share->owned != NULL ? share->owned[position] : (struct pw_text){ NULL, 0 };
-        status = earliest_due(&question, &earliest_ms, error);
+        status = earliest_due(&question, &earliest_ms, reading->error);
         if (status == PAWL_OK)
-            status = earliest_expired(&question, &earliest_ms, error);
+            status = earliest_expired(&question, &earliest_ms, reading->error);
     }
-    if (question.connection != NULL)
-        pw_sqlite_give_reader(question.sqlite, question.connection);
     pw_arena_clear(&arena);
-    if (status == PAWL_OK)
-        *out_at_ms = earliest_ms;
+    reading->found->at_ms = earliest_ms;
     return status;
 }
 
-pawl_status pw_sqlite_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
-                                struct pawl_error *error)
+static pawl_status next_hook(struct reading *reading)
 {
-    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
-    struct pw_sqlite_connection *connection = NULL;
+    const struct pw_names_query *query = &reading->asked->names;
     int64_t earliest_ms = INT64_MAX;
-    pawl_status status = pw_sqlite_take_reader(sqlite, &connection, error);
-    if (status != PAWL_OK)
-        return status;
-    for (size_t position = 0; position < count && status == PAWL_OK; position++)
-        status = earliest_hook(connection, hooks[position], &earliest_ms, error);
-    pw_sqlite_give_reader(sqlite, connection);
-    if (status == PAWL_OK)
-        *out_at_ms = earliest_ms;
+    pawl_status status = PAWL_OK;
+    for (size_t position = 0; position < query->count && status == PAWL_OK; position++)
+        status = earliest_hook(reading->connection, query->names[position], &earliest_ms, reading->error);
+    reading->found->at_ms = earliest_ms;
     return status;
 }
 
@@ -720,33 +636,23 @@ static pawl_status count_hooks(struct pw_sqlite_connection *connection, struct p
     return pw_query_end(&query, error);
 }
 
-pawl_status pw_sqlite_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
-                                  struct pawl_error *error)
+static pawl_status count_tasks(struct reading *reading)
 {
-    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
-    struct pw_sqlite_connection *connection = NULL;
     struct pw_arena arena = { 0 };
     struct pw_task_counts counts = { .oldest_due_at_ms = INT64_MAX };
     struct pw_text workflow = { "", 0 }; /* before them all */
-    pawl_status status = pw_sqlite_file_check(&sqlite->file, error);
-    if (status == PAWL_OK)
-        status = pw_sqlite_take_reader(sqlite, &connection, error);
-    if (status != PAWL_OK)
-        return status;
-    status = workflow_after(connection, &arena, &workflow, error);
+    pawl_status status = workflow_after(reading->connection, &arena, &workflow, reading->error);
     while (status == PAWL_OK && workflow.data != NULL) {
-        status = count_tasks_of(connection, workflow, now_ms, &counts, error);
+        status = count_tasks_of(reading->connection, workflow, reading->asked->now_ms, &counts, reading->error);
         if (status == PAWL_OK)
-            status = workflow_after(connection, &arena, &workflow, error);
+            status = workflow_after(reading->connection, &arena, &workflow, reading->error);
     }
     if (status == PAWL_OK)
-        status = count_hooks(connection, &counts, error);
-    pw_sqlite_give_reader(sqlite, connection);
+        status = count_hooks(reading->connection, &counts, reading->error);
     pw_arena_clear(&arena);
     if (counts.due == 0)
         counts.oldest_due_at_ms = 0;
-    if (status == PAWL_OK)
-        *out_counts = counts;
+    reading->found->tasks = counts;
     return status;
 }
 
@@ -765,19 +671,60 @@ static pawl_status count_statuses_of(struct pw_sqlite_connection *connection, st
     return pw_query_end(&query, error);
 }
 
-pawl_status pw_sqlite_count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t max,
-                                     struct pw_status_counts *out_counts, struct pawl_error *error)
+static pawl_status count_statuses(struct reading *reading)
+{
+    const struct pw_names_query *query = &reading->asked->names;
+    struct pw_status_counts counts = { .of = { 0 } };
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < query->count && status == PAWL_OK; i++)
+        status = count_statuses_of(reading->connection, query->names[i], query->max, &counts, reading->error);
+    reading->found->statuses = counts;
+    return status;
+}
+
+/* ---- The store's function ---------------------------------------------------------------------------------------- */
+
+static pawl_status read_part(struct reading *reading)
+{
+    struct pw_part part = { 0, 0 };
+    start(reading, PW_QUERY_PART_READ);
+    if (pw_query_step(&reading->query)) {
+        part.number = pw_column_integer(&reading->query);
+        part.count = pw_column_integer(&reading->query);
+    }
+    reading->found->part = part;
+    return pw_query_end(&reading->query, reading->error);
+}
+
+static pawl_status answer(struct reading *reading)
+{
+    static pawl_status (*const functions[])(struct reading * reading) = {
+#define FUNCTION(kind, function) [PW_READ_##kind] = function,
+        PW_READS(FUNCTION)
+#undef FUNCTION
+    };
+    return functions[reading->asked->kind](reading);
+}
+
+pawl_status pw_sqlite_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                           struct pw_found *out_found, struct pawl_error *error)
 {
     struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
-    struct pw_sqlite_connection *connection = NULL;
-    struct pw_status_counts counts = { .of = { 0 } };
-    pawl_status status = pw_sqlite_take_reader(sqlite, &connection, error);
+    struct reading reading = { .sqlite = sqlite, .asked = asked, .arena = arena, .found = out_found, .error = error };
+    pawl_status status = PAWL_OK;
+    if (asked->kind == PW_READ_PART) { /* while the store is being opened, before anybody else reads */
+        reading.connection = pw_sqlite_take_writer(sqlite);
+        status = answer(&reading);
+        pw_sqlite_give_writer(sqlite);
+        return status;
+    }
+    if (asked->kind == PW_READ_TASK_COUNTS || asked->kind == PW_READ_HOOKS) /* the ready check reads these */
+        status = pw_sqlite_file_check(&sqlite->file, error);
+    if (status == PAWL_OK)
+        status = pw_sqlite_take_reader(sqlite, &reading.connection, error);
     if (status != PAWL_OK)
         return status;
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status = count_statuses_of(connection, workflows[i], max, &counts, error);
-    pw_sqlite_give_reader(sqlite, connection);
-    if (status == PAWL_OK)
-        *out_counts = counts;
+    status = answer(&reading);
+    pw_sqlite_give_reader(sqlite, reading.connection);
     return status;
 }

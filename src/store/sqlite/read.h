@@ -14,5 +14,7 @@ void pw_read_link(struct pw_query *query, struct pw_link *out_link);
 void pw_read_held(struct pw_query *query, struct pw_held *held);
 /* Of HOOK_COLUMNS, into a struct pw_hook_row. */
 void pw_read_hook_row(struct pw_query *query, struct pw_arena *arena, void *row);
+/* Of the columns of RUNNERS, into a struct pw_runner_row. */
+void pw_read_runner_row(struct pw_query *query, struct pw_arena *arena, void *row);
 
 #endif

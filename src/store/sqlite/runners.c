@@ -6,19 +6,10 @@
  * withdrawn. */
 #include "base/error.h"
 #include "base/rows.h"
-#include "store/sqlite/query.h"
+#include "store/sqlite/read.h"
 #include "store/sqlite/sqlite.h"
 
 enum { BUSY_MS_MAX = 1000, PROBE_BUSY_MS = 100 }; /* nobody waits long to be listed, or to learn of others */
-
-static void read_row(struct pw_query *query, struct pw_arena *arena, struct pw_runner_row *row)
-{
-    row->owner = pw_column_integer(query);
-    row->name = pw_column_text(query, arena);
-    row->workflows = pw_column_text(query, arena);
-    row->is_sharing = pw_column_integer(query) != 0;
-    row->started_at_ms = pw_column_time(query);
-}
 
 static pawl_status read_rows(struct pw_sqlite_connection *connection, struct pw_rows *rows, struct pawl_error *error)
 {
@@ -30,7 +21,7 @@ static pawl_status read_rows(struct pw_sqlite_connection *connection, struct pw_
             query.code = SQLITE_NOMEM;
             break;
         }
-        read_row(&query, rows->arena, row);
+        pw_read_runner_row(&query, rows->arena, row);
     }
     return pw_query_end(&query, error);
 }
@@ -157,34 +148,6 @@ pawl_status pw_sqlite_describe(struct pw_store *store, const struct pw_runner_ro
     pawl_status status = write_row(pw_sqlite_take_writer(sqlite), runner, error);
     pw_sqlite_give_writer(sqlite);
     return status;
-}
-
-pawl_status pw_sqlite_list_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
-                                   size_t *out_count, struct pawl_error *error)
-{
-    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
-    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
-    struct pw_sqlite_connection *connection = NULL;
-    pawl_status status = pw_sqlite_take_reader(sqlite, &connection, error);
-    if (status != PAWL_OK)
-        return status;
-    status = read_rows(connection, &rows, error);
-    pw_sqlite_give_reader(sqlite, connection);
-    if (status != PAWL_OK)
-        return status;
-
-    struct pw_runner_row *row = rows.rows;
-    size_t count = 0;
-    int64_t now_ms = store->ops->now_ms(store);
-    for (size_t i = 0; i < rows.count; i++) {
-        if (pw_sqlite_is_dead(sqlite, row[i].owner))
-            continue;
-        row[count] = row[i];
-        row[count++].seen_at_ms = now_ms;
-    }
-    *out_rows = row;
-    *out_count = count;
-    return PAWL_OK;
 }
 
 pawl_status pw_sqlite_probe(struct pw_store *store, struct pawl_error *error)

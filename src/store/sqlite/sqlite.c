@@ -18,23 +18,6 @@ int64_t pw_sqlite_monotonic_ms(const struct pw_sqlite *sqlite)
     return sqlite->clock.monotonic_ms(sqlite->clock.user);
 }
 
-static pawl_status read_part(struct pw_store *store, struct pw_part *out_part, struct pawl_error *error)
-{
-    struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
-    struct pw_part part = { 0, 0 };
-    struct pw_query query;
-    pw_query_start(&query, pw_sqlite_take_writer(sqlite), PW_QUERY_PART_READ);
-    if (pw_query_step(&query)) {
-        part.number = pw_column_integer(&query);
-        part.count = pw_column_integer(&query);
-    }
-    pawl_status status = pw_query_end(&query, error);
-    pw_sqlite_give_writer(sqlite);
-    if (status == PAWL_OK)
-        *out_part = part;
-    return status;
-}
-
 /* A log that stays behind beside another file would be taken for that one's by whoever opens it next.  What we have
  * open is the file that it belongs to, wherever that is now, and the log itself: nothing is looked for by name here.
  * Nobody is waited for: who keeps it busy has the same file open, and will do this in turn. */
@@ -67,28 +50,11 @@ static const struct pw_store_ops sqlite_ops = {
     .close = close_store,
     .now_ms = now_ms,
     .apply = pw_sqlite_apply,
-    .read_instance = pw_sqlite_read_instance,
-    .read_instance_by_key = pw_sqlite_read_instance_by_key,
-    .read_instances = pw_sqlite_read_instances,
-    .read_current = pw_sqlite_read_current,
-    .list_instances = pw_sqlite_list_instances,
-    .read_steps = pw_sqlite_read_steps,
-    .read_events = pw_sqlite_read_events,
-    .read_logs = pw_sqlite_read_logs,
-    .read_event = pw_sqlite_read_event,
-    .read_new_events = pw_sqlite_read_new_events,
-    .read_waiting_steps = pw_sqlite_read_waiting_steps,
-    .next_due = pw_sqlite_next_due,
-    .count_tasks = pw_sqlite_count_tasks,
-    .count_statuses = pw_sqlite_count_statuses,
-    .list_hooks = pw_sqlite_list_hooks,
-    .next_hook = pw_sqlite_next_hook,
+    .read = pw_sqlite_read,
     .announce = pw_sqlite_announce,
     .withdraw = pw_sqlite_withdraw,
     .describe = pw_sqlite_describe,
-    .list_runners = pw_sqlite_list_runners,
     .probe = pw_sqlite_probe,
-    .read_part = read_part,
 };
 
 /* ---- Opening ------------------------------------------------------------------------------------------------- */

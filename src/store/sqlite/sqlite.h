@@ -54,49 +54,11 @@ pawl_status pw_sqlite_forget_runners(struct pw_sqlite *sqlite, struct pw_sqlite_
 
 /* The store's functions, see store.h. */
 pawl_status pw_sqlite_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error);
-pawl_status pw_sqlite_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                    struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error);
-pawl_status pw_sqlite_read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                   struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
-                                   bool *out_has_step, struct pawl_error *error);
-pawl_status pw_sqlite_read_instance_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
-                                           struct pw_instance *out_instance, struct pawl_error *error);
-pawl_status pw_sqlite_list_instances(struct pw_store *store, struct pw_arena *arena,
-                                     const struct pw_instance_query *query, struct pw_instance **out_rows,
-                                     size_t *out_count, struct pawl_error *error);
-pawl_status pw_sqlite_read_steps(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                                 struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error);
-pawl_status pw_sqlite_read_events(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                                  struct pw_event_row **out_rows, size_t *out_count, struct pawl_error *error);
-pawl_status pw_sqlite_read_logs(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                                struct pw_log_row **out_rows, size_t *out_count, struct pawl_error *error);
-pawl_status pw_sqlite_read_event(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                 struct pw_text id, struct pw_event_row *out_event, bool *out_found,
-                                 struct pawl_error *error);
-pawl_status pw_sqlite_read_instances(struct pw_store *store, struct pw_arena *arena,
-                                     const struct pw_instances_wanted *wanted, struct pw_instance **out_rows,
-                                     struct pawl_error *error);
-pawl_status pw_sqlite_read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                      int64_t after_seq, struct pw_event_row **out_rows, size_t *out_count,
-                                      struct pawl_error *error);
-pawl_status pw_sqlite_read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                         struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error);
-pawl_status pw_sqlite_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                               const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
-                               struct pawl_error *error);
-pawl_status pw_sqlite_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
-                                  struct pawl_error *error);
-pawl_status pw_sqlite_count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t max,
-                                     struct pw_status_counts *out_counts, struct pawl_error *error);
-pawl_status pw_sqlite_list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
-                                 struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error);
-pawl_status pw_sqlite_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
-                                struct pawl_error *error);
+pawl_status pw_sqlite_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                           struct pw_found *out_found, struct pawl_error *error);
 pawl_status pw_sqlite_announce(struct pw_store *store, int64_t owner, struct pawl_error *error);
 void pw_sqlite_withdraw(struct pw_store *store, int64_t owner);
 pawl_status pw_sqlite_describe(struct pw_store *store, const struct pw_runner_row *runner, struct pawl_error *error);
 pawl_status pw_sqlite_probe(struct pw_store *store, struct pawl_error *error);
-pawl_status pw_sqlite_list_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
-                                   size_t *out_count, struct pawl_error *error);
 
 #endif

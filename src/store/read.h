@@ -1,0 +1,471 @@
+/* read.h - what can be asked of a store, as values.
+ *
+ * A read is a kind and what it asks for (struct pw_read).  The answer is rows in the caller's arena or a few numbers (struct
+ * pw_found).  A store answers all kinds with one function, and a decorator forwards that one.  Callers use the typed
+ * functions at the end of this file.
+ *
+ * To add a read, add a line to PW_READS, what it asks for, what it finds, and a typed function here; then write the function
+ * that the line names in the read.c of each store.  Stores make their tables of functions from PW_READS, so none can be
+ * forgotten. */
+#ifndef PW_STORE_READ_H
+#define PW_STORE_READ_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "core/ops.h"
+
+struct pw_store;
+
+/* The kind, and the name of the function that answers it.  Behind it: the members of struct pw_read and struct pw_found that
+ * it uses. */
+#define PW_READS(X)                                                                                                    \
+    X(INSTANCE, read_instance)               /* name: instances, none or one */                                        \
+    X(INSTANCE_BY_KEY, read_instance_by_key) /* key: instances, none or one */                                         \
+    X(INSTANCES, read_instances)             /* wanted: instances, one for each */                                     \
+    X(CURRENT, read_current)                 /* name: current, none or one */                                          \
+    X(LIST, list_instances)                  /* list: instances */                                                     \
+    X(STEPS, read_steps)                     /* history: steps */                                                      \
+    X(EVENTS, read_events)                   /* history: events */                                                     \
+    X(LOGS, read_logs)                       /* history: logs */                                                       \
+    X(EVENT, read_event)                     /* run, with id: events, none or one */                                   \
+    X(NEW_EVENTS, read_new_events)           /* run, with after_seq: events */                                         \
+    X(WAITING_STEPS, read_waiting_steps)     /* run: steps */                                                          \
+    X(RUN, read_run)                         /* run, with with_events: run; see reads_runs in store.h */               \
+    X(NEXT_DUE, next_due)                    /* due: at_ms */                                                          \
+    X(NEXT_HOOK, next_hook)                  /* names: at_ms */                                                        \
+    X(TASK_COUNTS, count_tasks)              /* now_ms: tasks */                                                       \
+    X(STATUS_COUNTS, count_statuses)         /* names, with max: statuses */                                           \
+    X(HOOKS, list_hooks)                     /* hooks: hooks */                                                        \
+    X(RUNNERS, list_runners)                 /* nothing: runners */                                                    \
+    X(PART, read_part)                       /* nothing: part */
+
+enum pw_read_kind {
+#define PW_READ_KIND(kind, function) PW_READ_##kind,
+    PW_READS(PW_READ_KIND)
+#undef PW_READ_KIND
+        PW_READ_KIND_COUNT
+};
+
+/* ---- What is asked for --------------------------------------------------------------------------------------- */
+
+/* A list ends with `max` rows, or by its payloads: behind the row with which they are more than bytes_max, but with two rows
+ * at least (0: no such bound).  So whoever asks for one row more than a page has, and gives out as many as pw_page_count()
+ * says, always gives one and knows whether there are more. */
+typedef size_t pw_row_bytes_fn(const void *row); /* of payloads */
+size_t pw_instance_bytes(const void *instance);
+size_t pw_step_bytes(const void *step);
+size_t pw_event_bytes(const void *event);
+size_t pw_log_bytes(const void *log);
+
+struct pw_instance_name {
+    struct pw_text workflow, id;
+};
+
+/* Instances by their keys or, where keys is NULL, by their names. */
+struct pw_instances_wanted {
+    const int64_t *keys;
+    const struct pw_text *workflows, *ids;
+    size_t count;
+};
+
+struct pw_instance_query {
+    struct pw_text workflow;
+    int64_t parent; /* not 0: the instances that its runs made, of whatever workflow and status, instead */
+    bool has_status;
+    enum pawl_instance_status status;
+    bool oldest_first;
+    int64_t after_key; /* rows past this one, in the order asked for; 0: from the start */
+    size_t max, bytes_max;
+};
+
+struct pw_history_query {
+    int64_t instance, run;
+    bool newest_first;
+    int64_t after_seq; /* 0: from the start */
+    size_t max, bytes_max;
+    bool has_level; /* logs only */
+    enum pawl_log_level level;
+    struct pw_text category; /* logs only; absent: all */
+};
+
+struct pw_run_query {
+    int64_t instance, run;
+    struct pw_text id; /* of the event */
+    int64_t after_seq;
+    bool with_events;
+};
+
+struct pw_due_query {
+    const struct pw_text *workflows;
+    size_t count;
+    const struct pw_share *share; /* NULL: all tasks */
+    int64_t after_ms;
+};
+
+struct pw_names_query {
+    const struct pw_text *names; /* of workflows or hooks */
+    size_t count;
+    int64_t max;
+};
+
+/* Oldest first. */
+struct pw_hook_query {
+    struct pw_text hook; /* absent: of all hooks */
+    bool has_status;
+    enum pawl_delivery_status status;
+    int64_t after_key; /* rows past this one; 0: from the start */
+    size_t max;
+};
+
+/* Everything that it points to is borrowed for the call. */
+struct pw_read {
+    enum pw_read_kind kind;
+    union {
+        struct pw_instance_name name;
+        int64_t key;
+        struct pw_instances_wanted wanted;
+        struct pw_instance_query list;
+        struct pw_history_query history;
+        struct pw_run_query run;
+        struct pw_due_query due;
+        struct pw_names_query names;
+        int64_t now_ms;
+        struct pw_hook_query hooks;
+    };
+};
+
+/* ---- What is found ------------------------------------------------------------------------------------------- */
+
+/* An instance and the step that it is at. */
+struct pw_current {
+    struct pw_instance instance;
+    bool has_step;
+    struct pw_step_row step;
+};
+
+struct pw_run_rows {
+    struct pw_text params;
+    int64_t created_at_ms;
+    struct pw_link link;
+    struct pw_step_row *steps;
+    size_t step_count;
+    struct pw_event_row *events;
+    size_t event_count;
+};
+
+/* Of all workflows and all hooks. */
+struct pw_task_counts {
+    int64_t active, waiting, paused;
+    int64_t due;              /* of those, what could be claimed now */
+    int64_t oldest_due_at_ms; /* 0: nothing is due */
+    int64_t hooks_pending, hooks_failed;
+};
+
+/* By enum pawl_instance_status. */
+enum { PW_STATUS_COUNT = PAWL_ERRORED + 1 };
+struct pw_status_counts {
+    int64_t of[PW_STATUS_COUNT];
+};
+
+/* Earlier versions could spread one store over several databases, and marked each. */
+struct pw_part {
+    int64_t number; /* from 1 */
+    int64_t count;  /* 0: it was never a part */
+};
+
+/* Valid only after PAWL_OK. */
+struct pw_found {
+    size_t count; /* of rows */
+    union {
+        void *rows;
+        struct pw_instance *instances;
+        struct pw_current *current;
+        struct pw_step_row *steps;
+        struct pw_event_row *events;
+        struct pw_log_row *logs;
+        struct pw_hook_row *hooks;
+        struct pw_runner_row *runners;
+        struct pw_run_rows run;
+        int64_t at_ms;
+        struct pw_task_counts tasks;
+        struct pw_status_counts statuses;
+        struct pw_part part;
+    };
+};
+
+/* The store's own function.  arena: for rows and their texts; reads that find numbers need none. */
+typedef pawl_status pw_read_fn(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                               struct pw_found *out_found, struct pawl_error *error);
+
+/* ---- Typed reads --------------------------------------------------------------------------------------------- */
+
+/* Asserts that this is a place from which a store may be called (base/bar.h). */
+pawl_status pw_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                    struct pw_found *out_found, struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* PAWL_INSTANCE_NOT_FOUND where there is no such row. */
+static inline pawl_status pw_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                           struct pw_text id, struct pw_instance *out_instance,
+                                           struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_INSTANCE, .name = { workflow, id } };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, arena, &found, error);
+    if (status == PAWL_OK && found.count == 0)
+        return pw_error_plain(error, PAWL_INSTANCE_NOT_FOUND);
+    if (status == PAWL_OK)
+        *out_instance = *found.instances;
+    return status;
+}
+
+static inline pawl_status pw_read_instance_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
+                                                  struct pw_instance *out_instance, struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_INSTANCE_BY_KEY, .key = key };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, arena, &found, error);
+    if (status == PAWL_OK && found.count == 0)
+        return pw_error_plain(error, PAWL_INSTANCE_NOT_FOUND);
+    if (status == PAWL_OK)
+        *out_instance = *found.instances;
+    return status;
+}
+
+/* Some at once: out_rows has as many as are wanted, in that order; the key of one that is not there is 0. */
+static inline pawl_status pw_read_instances(struct pw_store *store, struct pw_arena *arena,
+                                            const struct pw_instances_wanted *wanted, struct pw_instance **out_rows,
+                                            struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_INSTANCES, .wanted = *wanted };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, arena, &found, error);
+    if (status == PAWL_OK)
+        *out_rows = found.instances;
+    return status;
+}
+
+/* Like pw_read_instance(), with the newest of the run's steps that wait or, when none does or the run has ended, the newest
+ * of all.  Both are of the same state.  *out_has_step false: none yet. */
+static inline pawl_status pw_read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
+                                          struct pw_text id, struct pw_instance *out_instance,
+                                          struct pw_step_row *out_step, bool *out_has_step, struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_CURRENT, .name = { workflow, id } };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, arena, &found, error);
+    if (status == PAWL_OK && found.count == 0)
+        return pw_error_plain(error, PAWL_INSTANCE_NOT_FOUND);
+    if (status != PAWL_OK)
+        return status;
+    *out_instance = found.current->instance;
+    *out_step = found.current->step;
+    *out_has_step = found.current->has_step;
+    return PAWL_OK;
+}
+
+static inline pawl_status pw_list_instances(struct pw_store *store, struct pw_arena *arena,
+                                            const struct pw_instance_query *query, struct pw_instance **out_rows,
+                                            size_t *out_count, struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_LIST, .list = *query };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, arena, &found, error);
+    if (status == PAWL_OK) {
+        *out_rows = found.instances;
+        *out_count = found.count;
+    }
+    return status;
+}
+
+static inline pawl_status pw_read_steps(struct pw_store *store, struct pw_arena *arena,
+                                        const struct pw_history_query *query, struct pw_step_row **out_rows,
+                                        size_t *out_count, struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_STEPS, .history = *query };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, arena, &found, error);
+    if (status == PAWL_OK) {
+        *out_rows = found.steps;
+        *out_count = found.count;
+    }
+    return status;
+}
+
+static inline pawl_status pw_read_events(struct pw_store *store, struct pw_arena *arena,
+                                         const struct pw_history_query *query, struct pw_event_row **out_rows,
+                                         size_t *out_count, struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_EVENTS, .history = *query };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, arena, &found, error);
+    if (status == PAWL_OK) {
+        *out_rows = found.events;
+        *out_count = found.count;
+    }
+    return status;
+}
+
+static inline pawl_status pw_read_logs(struct pw_store *store, struct pw_arena *arena,
+                                       const struct pw_history_query *query, struct pw_log_row **out_rows,
+                                       size_t *out_count, struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_LOGS, .history = *query };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, arena, &found, error);
+    if (status == PAWL_OK) {
+        *out_rows = found.logs;
+        *out_count = found.count;
+    }
+    return status;
+}
+
+/* The run's event of this id, by the index that keeps ids apart. */
+static inline pawl_status pw_read_event(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                        struct pw_text id, struct pw_event_row *out_event, bool *out_found,
+                                        struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_EVENT, .run = { .instance = instance, .run = run, .id = id } };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, arena, &found, error);
+    *out_found = status == PAWL_OK && found.count > 0;
+    if (*out_found)
+        *out_event = *found.events;
+    return status;
+}
+
+/* Undelivered events past after_seq, in order. */
+static inline pawl_status pw_read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance,
+                                             int64_t run, int64_t after_seq, struct pw_event_row **out_rows,
+                                             size_t *out_count, struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_NEW_EVENTS,
+                                   .run = { .instance = instance, .run = run, .after_seq = after_seq } };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, arena, &found, error);
+    if (status == PAWL_OK) {
+        *out_rows = found.events;
+        *out_count = found.count;
+    }
+    return status;
+}
+
+/* The run's steps that wait, of which there are few. */
+static inline pawl_status pw_read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance,
+                                                int64_t run, struct pw_step_row **out_rows, size_t *out_count,
+                                                struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_WAITING_STEPS, .run = { .instance = instance, .run = run } };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, arena, &found, error);
+    if (status == PAWL_OK) {
+        *out_rows = found.steps;
+        *out_count = found.count;
+    }
+    return status;
+}
+
+/* What a run that is taken up again begins with, in one look: the facts of its instance, all of the run's steps and, when
+ * asked for, all events that are not delivered.  Only for stores with reads_runs (store.h).  PAWL_INSTANCE_NOT_FOUND as
+ * above. */
+static inline pawl_status pw_read_run(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
+                                      bool with_events, struct pw_run_rows *out_rows, struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_RUN,
+                                   .run = { .instance = instance, .run = run, .with_events = with_events } };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, arena, &found, error);
+    if (status == PAWL_OK)
+        *out_rows = found.run;
+    return status;
+}
+
+/* When the next task of these workflows is due or its lease expires, past after_ms or PW_EVER; INT64_MAX: never.  With a
+ * share: when the next one is the share's; NULL: all are.  What the share has by then may be told of once more, for the end
+ * of its grace. */
+static inline pawl_status pw_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
+                                      const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
+                                      struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_NEXT_DUE, .due = { workflows, count, share, after_ms } };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, NULL, &found, error);
+    if (status == PAWL_OK)
+        *out_at_ms = found.at_ms;
+    return status;
+}
+
+/* When the next row of these hooks is due or the lease of an attempt ends; INT64_MAX: never. */
+static inline pawl_status pw_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count,
+                                       int64_t *out_at_ms, struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_NEXT_HOOK, .names = { .names = hooks, .count = count } };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, NULL, &found, error);
+    if (status == PAWL_OK)
+        *out_at_ms = found.at_ms;
+    return status;
+}
+
+static inline pawl_status pw_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
+                                         struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_TASK_COUNTS, .now_ms = now_ms };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, NULL, &found, error);
+    if (status == PAWL_OK)
+        *out_counts = found.tasks;
+    return status;
+}
+
+/* How many instances of these workflows have which status, as pw_list_instances() would give them out.  No status is counted
+ * beyond max, at least 1, so that it costs no more where there are millions. */
+static inline pawl_status pw_count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count,
+                                            int64_t max, struct pw_status_counts *out_counts, struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_STATUS_COUNTS, .names = { workflows, count, max } };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, NULL, &found, error);
+    if (status == PAWL_OK)
+        *out_counts = found.statuses;
+    return status;
+}
+
+static inline pawl_status pw_list_hooks(struct pw_store *store, struct pw_arena *arena,
+                                        const struct pw_hook_query *query, struct pw_hook_row **out_rows,
+                                        size_t *out_count, struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_HOOKS, .hooks = *query };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, arena, &found, error);
+    if (status == PAWL_OK) {
+        *out_rows = found.hooks;
+        *out_count = found.count;
+    }
+    return status;
+}
+
+/* The runners that were described and live, in the order of their numbers. */
+static inline pawl_status pw_list_runners(struct pw_store *store, struct pw_arena *arena,
+                                          struct pw_runner_row **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_RUNNERS };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, arena, &found, error);
+    if (status == PAWL_OK) {
+        *out_rows = found.runners;
+        *out_count = found.count;
+    }
+    return status;
+}
+
+static inline pawl_status pw_read_part(struct pw_store *store, struct pw_part *out_part, struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_PART };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, NULL, &found, error);
+    if (status == PAWL_OK)
+        *out_part = found.part;
+    return status;
+}
+
+#endif
