@@ -194,6 +194,18 @@ void pw_field_put_text(struct pw_tuples *tuples, struct pw_text text)
         memcpy(field, text.data, text.size);
 }
 
+void pw_field_put_row(struct pw_tuples *tuples, const struct pw_row_type *type, const void *row)
+{
+    for (const struct pw_field *field = type->fields; field < type->fields + type->count; field++) {
+        if (field->type == PW_FIELD_TEXT)
+            pw_field_put_text(tuples, pw_member_text_of(field, row));
+        else if (field->is_optional)
+            pw_field_put_time(tuples, pw_member_get(field, row));
+        else
+            pw_field_put_integer(tuples, pw_member_get(field, row));
+    }
+}
+
 bool pw_tuples_are_full(const struct pw_tuples *tuples)
 {
     return tuples->rows >= ROWS_PER_CALL_MAX || tuples->array.size >= BYTES_PER_CALL_MAX;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "core/fields.h"
 #include "store/postgres/queries.h"
 #include "store/store.h"
 
@@ -62,6 +63,8 @@ void pw_tuples_row(struct pw_tuples *tuples);
 void pw_field_put_integer(struct pw_tuples *tuples, int64_t value);
 void pw_field_put_time(struct pw_tuples *tuples, int64_t at_ms);       /* 0 is NULL */
 void pw_field_put_text(struct pw_tuples *tuples, struct pw_text text); /* absent is NULL */
+/* All fields of the type. */
+void pw_field_put_row(struct pw_tuples *tuples, const struct pw_row_type *type, const void *row);
 /* One statement should not carry more. */
 bool pw_tuples_are_full(const struct pw_tuples *tuples);
 

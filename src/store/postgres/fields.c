@@ -1,8 +1,6 @@
 /* fields.c - see fields.h.  Answers come in binary form: integers big-endian in 2, 4 or 8 bytes, texts as they are. */
 #include "store/postgres/fields.h"
 
-#include "store/fields.h"
-
 void pw_fields_init(struct pw_fields *fields, const PGresult *result, struct pw_arena *arena)
 {
     *fields = (struct pw_fields){ .result = result, .arena = arena, .row = -1, .status = PAWL_OK };
@@ -86,6 +84,16 @@ struct pw_text pw_field_text(struct pw_fields *fields)
     if (!pw_arena_text(fields->arena, text, &copy))
         note(fields, PAWL_NOMEM);
     return copy;
+}
+
+void pw_field_row(struct pw_fields *fields, const struct pw_row_type *type, void *row)
+{
+    for (const struct pw_field *field = type->fields; field < type->fields + type->count; field++) {
+        if (field->type == PW_FIELD_TEXT)
+            *pw_member_text(field, row) = pw_field_text(fields);
+        else if (!pw_member_set(field, row, pw_field_integer(fields)))
+            note(fields, PAWL_STORE_CORRUPT);
+    }
 }
 
 pawl_status pw_fields_end(const struct pw_fields *fields)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "core/fields.h"
 #include "store/store.h"
 
 struct pw_fields {
@@ -21,7 +22,7 @@ void pw_fields_init(struct pw_fields *fields, const PGresult *result, struct pw_
 bool pw_fields_next(struct pw_fields *fields);
 
 int64_t pw_field_integer(struct pw_fields *fields); /* NULL is 0 */
-int64_t pw_field_count(struct pw_fields *fields);   /* see store/fields.h */
+int64_t pw_field_count(struct pw_fields *fields);   /* see core/fields.h */
 int64_t pw_field_time(struct pw_fields *fields);
 int64_t pw_field_place(struct pw_fields *fields);
 /* One of the enumerators 0 to most. */
@@ -29,6 +30,8 @@ int pw_field_choice(struct pw_fields *fields, int most);
 bool pw_field_is_null(const struct pw_fields *fields);
 struct pw_link pw_field_link(struct pw_fields *fields); /* three columns */
 struct pw_text pw_field_text(struct pw_fields *fields); /* a copy; NULL is absent */
+/* A column for each field of the type. */
+void pw_field_row(struct pw_fields *fields, const struct pw_row_type *type, void *row);
 
 /* PAWL_OK, PAWL_NOMEM or PAWL_STORE_CORRUPT. */
 pawl_status pw_fields_end(const struct pw_fields *fields);

@@ -1,7 +1,6 @@
 /* query.c - see query.h. */
 #include "store/sqlite/query.h"
 
-#include "store/fields.h"
 #include "store/sqlite/errors.h"
 
 void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connection, enum pw_query_name name)
@@ -45,6 +44,18 @@ void pw_bind_text(struct pw_query *query, struct pw_text text)
 void pw_bind_size(struct pw_query *query, size_t size)
 {
     pw_bind_integer(query, size > INT64_MAX ? INT64_MAX : (int64_t)size);
+}
+
+void pw_bind_row(struct pw_query *query, const struct pw_row_type *type, const void *row)
+{
+    for (const struct pw_field *field = type->fields; field < type->fields + type->count; field++) {
+        if (field->type == PW_FIELD_TEXT)
+            pw_bind_text(query, pw_member_text_of(field, row));
+        else if (field->is_optional)
+            pw_bind_time(query, pw_member_get(field, row));
+        else
+            pw_bind_integer(query, pw_member_get(field, row));
+    }
 }
 
 bool pw_query_step(struct pw_query *query)
@@ -107,6 +118,16 @@ struct pw_text pw_column_text(struct pw_query *query, struct pw_arena *arena)
     if (data == NULL || !pw_arena_text(arena, text, &copy))
         note(query, SQLITE_NOMEM);
     return copy;
+}
+
+void pw_column_row(struct pw_query *query, struct pw_arena *arena, const struct pw_row_type *type, void *row)
+{
+    for (const struct pw_field *field = type->fields; field < type->fields + type->count; field++) {
+        if (field->type == PW_FIELD_TEXT)
+            *pw_member_text(field, row) = pw_column_text(query, arena);
+        else if (!pw_member_set(field, row, pw_column_integer(query)))
+            note(query, SQLITE_CORRUPT);
+    }
 }
 
 pawl_status pw_query_end(struct pw_query *query, struct pawl_error *error)

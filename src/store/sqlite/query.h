@@ -5,6 +5,7 @@
 #ifndef PW_STORE_SQLITE_QUERY_H
 #define PW_STORE_SQLITE_QUERY_H
 
+#include "core/fields.h"
 #include "store/sqlite/connection.h"
 
 struct pw_query {
@@ -21,12 +22,14 @@ void pw_bind_integer(struct pw_query *query, int64_t value);
 void pw_bind_time(struct pw_query *query, int64_t at_ms);       /* 0 is NULL */
 void pw_bind_text(struct pw_query *query, struct pw_text text); /* absent is NULL */
 void pw_bind_size(struct pw_query *query, size_t size);
+void pw_bind_row(struct pw_query *query, const struct pw_row_type *type,
+                 const void *row); /* a parameter for each field */
 
 /* True: there is a row.  False: no more, or trouble. */
 bool pw_query_step(struct pw_query *query);
 
 int64_t pw_column_integer(struct pw_query *query); /* NULL is 0 */
-int64_t pw_column_count(struct pw_query *query);   /* see store/fields.h */
+int64_t pw_column_count(struct pw_query *query);   /* see core/fields.h */
 int64_t pw_column_time(struct pw_query *query);
 /* A number that a row is found by; anything else is a damaged row. */
 int64_t pw_column_place(struct pw_query *query);
@@ -34,6 +37,8 @@ int64_t pw_column_place(struct pw_query *query);
 int pw_column_choice(struct pw_query *query, int most);
 bool pw_column_is_null(struct pw_query *query);
 struct pw_text pw_column_text(struct pw_query *query, struct pw_arena *arena); /* a copy; NULL is absent */
+/* A column for each field of the type. */
+void pw_column_row(struct pw_query *query, struct pw_arena *arena, const struct pw_row_type *type, void *row);
 
 pawl_status pw_query_end(struct pw_query *query, struct pawl_error *error) PAWL_MUST_CHECK;
 

@@ -1,0 +1,204 @@
+/* fields.h - the fields of every row, listed once.
+ *
+ * Each list names the fields of a row in the order of its columns: how a number is checked, the member of the struct in rows.h,
+ * and the column.  Stores make their SQL from it (store/columns.h), and what reads, writes or compares a row loops over the
+ * same list as a table (struct pw_row_type).
+ *
+ * A new column costs a line in a list, a member in rows.h and a migration in each database.  PostgreSQL writes rows as
+ * composite types with the columns of a list, so its migration makes a new type, which postgres/queries.h names once. */
+#ifndef PW_CORE_FIELDS_H
+#define PW_CORE_FIELDS_H
+
+#include <stdint.h>
+
+#include "base/limits.h"
+#include "core/rows.h"
+
+/* ---- Lists --------------------------------------------------------------------------------------------------------- */
+
+/* A list hands each of its fields to a macro X, as X(with, part, type, member, column):
+ *
+ *   with   the caller's argument
+ *   part   KEY    the first column, by which the row is found
+ *          HEAD   the first column of a list without a key; may change
+ *          FIRST  the first of the columns that may change, behind a key
+ *          NEXT   the others that may change
+ *          ONCE   written with the row, never changed
+ *   type   of enum pw_field_type; CHOICE(last) for an enum.  OPTIONAL(type): 0 is stored as NULL. */
+
+/* Of struct pw_instance, with its times as they are stored (pw_instance_merge()). */
+#define PW_INSTANCE_FIELDS(X, with)                                                                                    \
+    X(with, KEY, PLACE, key, key)                                                                                      \
+    X(with, FIRST, COUNT, run, run)                                                                                    \
+    X(with, ONCE, TIME, created_at_ms, created_at)                                                                     \
+    X(with, NEXT, TIME, updated_at_ms, updated_at)                                                                     \
+    X(with, NEXT, OPTIONAL(TIME), started_at_ms, started_at)                                                           \
+    X(with, NEXT, OPTIONAL(TIME), completed_at_ms, completed_at)                                                       \
+    X(with, NEXT, OPTIONAL(CHOICE(PW_OUTCOME_ERRORED)), outcome, outcome)                                              \
+    X(with, ONCE, OPTIONAL(COUNT), link.parent, parent)                                                                \
+    X(with, ONCE, OPTIONAL(COUNT), link.run, parent_run)                                                               \
+    X(with, ONCE, OPTIONAL(CHOICE(PW_RELATION_JOB)), link.relation, relation)                                          \
+    X(with, ONCE, TEXT, workflow, workflow)                                                                            \
+    X(with, ONCE, TEXT, id, id)                                                                                        \
+    X(with, ONCE, TEXT, params, params)                                                                                \
+    X(with, NEXT, TEXT, output, output)                                                                                \
+    X(with, NEXT, TEXT, error_name, error_name)                                                                        \
+    X(with, NEXT, TEXT, error_message, error_message)
+
+/* Of struct pw_task.  The columns instance and run stand before it, workflow and shard behind it. */
+#define PW_TASK_FIELDS(X, with)                                                                                        \
+    X(with, HEAD, COUNT, epoch, epoch)                                                                                 \
+    X(with, NEXT, TIME, due_at_ms, due_at)                                                                             \
+    X(with, NEXT, OPTIONAL(NUMBER), owner, owner)                                                                      \
+    X(with, NEXT, OPTIONAL(TIME), locked_until_ms, locked_until)                                                       \
+    X(with, NEXT, OPTIONAL(TIME), started_at_ms, started_at)                                                           \
+    X(with, NEXT, TIME, updated_at_ms, updated_at)                                                                     \
+    X(with, NEXT, COUNT, event_seq, event_seq)                                                                         \
+    X(with, NEXT, CHOICE(PW_TASK_PAUSED), status, status)                                                              \
+    X(with, NEXT, CHOICE(PW_TASK_REPAIR), kind, kind)                                                                  \
+    X(with, NEXT, FLAG, processing, processing)                                                                        \
+    X(with, NEXT, FLAG, pause_requested, pause_requested)                                                              \
+    X(with, NEXT, CHOICE(PW_DEMAND_TERMINATE), demand, demand)
+
+/* The columns instance and run stand before those of a step, an event or a log line. */
+#define PW_STEP_FIELDS(X, with)                                                                                        \
+    X(with, KEY, PLACE, seq, seq)                                                                                      \
+    X(with, FIRST, COUNT, attempts, attempts)                                                                          \
+    X(with, NEXT, COUNT, attempts_max, attempts_max)                                                                   \
+    X(with, NEXT, COUNT, timeout_ms, timeout)                                                                          \
+    X(with, ONCE, TIME, created_at_ms, created_at)                                                                     \
+    X(with, NEXT, TIME, updated_at_ms, updated_at)                                                                     \
+    X(with, NEXT, OPTIONAL(TIME), next_retry_at_ms, next_retry_at)                                                     \
+    X(with, NEXT, OPTIONAL(TIME), wake_at_ms, wake_at)                                                                 \
+    X(with, NEXT, OPTIONAL(TIME), event_at_ms, event_at)                                                               \
+    X(with, ONCE, CHOICE(PAWL_STEP_DEFERRED), kind, kind)                                                              \
+    X(with, NEXT, CHOICE(PAWL_STEP_ERRORED), status, status)                                                           \
+    X(with, ONCE, TEXT, name, name)                                                                                    \
+    X(with, NEXT, TEXT, description, description)                                                                      \
+    X(with, NEXT, TEXT, wait_event_type, wait_event_type)                                                              \
+    X(with, NEXT, TEXT, result, result)                                                                                \
+    X(with, NEXT, TEXT, error_name, error_name)                                                                        \
+    X(with, NEXT, TEXT, error_message, error_message)
+
+#define PW_EVENT_FIELDS(X, with)                                                                                       \
+    X(with, KEY, PLACE, seq, seq)                                                                                      \
+    X(with, ONCE, TIME, created_at_ms, created_at)                                                                     \
+    X(with, FIRST, OPTIONAL(TIME), delivered_at_ms, delivered_at)                                                      \
+    X(with, ONCE, TEXT, id, id)                                                                                        \
+    X(with, ONCE, TEXT, type, type)                                                                                    \
+    X(with, ONCE, TEXT, payload, payload)                                                                              \
+    X(with, NEXT, TEXT, consumed_by, consumed_by)
+
+#define PW_LOG_FIELDS(X, with)                                                                                         \
+    X(with, KEY, PLACE, seq, seq)                                                                                      \
+    X(with, ONCE, COUNT, attempt, attempt)                                                                             \
+    X(with, ONCE, TIME, created_at_ms, created_at)                                                                     \
+    X(with, ONCE, CHOICE(PAWL_LOG_ERROR), level, level)                                                                \
+    X(with, ONCE, FLAG, is_replay, is_replay)                                                                          \
+    X(with, ONCE, TEXT, step, step)                                                                                    \
+    X(with, ONCE, TEXT, category, category)                                                                            \
+    X(with, ONCE, TEXT, message, message)                                                                              \
+    X(with, ONCE, TEXT, data, data)
+
+/* Of struct pw_hook_row: how far the delivery is, and what it tells.  The column instance stands before PW_HOOK_FIELDS; the
+ * names of the instance are read from the instance. */
+#define PW_DELIVERY_FIELDS(X, with)                                                                                    \
+    X(with, KEY, PLACE, key, key)                                                                                      \
+    X(with, FIRST, COUNT, attempts, attempts)                                                                          \
+    X(with, NEXT, OPTIONAL(TIME), next_at_ms, next_at)                                                                 \
+    X(with, NEXT, OPTIONAL(TIME), locked_until_ms, locked_until)                                                       \
+    X(with, NEXT, COUNT, epoch, epoch)                                                                                 \
+    X(with, NEXT, TEXT, last_error, last_error)
+#define PW_HOOK_FIELDS(X, with)                                                                                        \
+    X(with, ONCE, COUNT, run, run)                                                                                     \
+    X(with, ONCE, OPTIONAL(TIME), due_at_ms, due_at)                                                                   \
+    X(with, ONCE, TIME, created_at_ms, created_at)                                                                     \
+    X(with, ONCE, COUNT, attempts_max, attempts_max)                                                                   \
+    X(with, ONCE, CHOICE(PAWL_HOOK_FINISHED), event, event)                                                            \
+    X(with, ONCE, OPTIONAL(CHOICE(PW_REASON_WAKE)), reason, reason)                                                    \
+    X(with, ONCE, OPTIONAL(CHOICE(PW_OUTCOME_ERRORED)), outcome, outcome)                                              \
+    X(with, ONCE, TEXT, id, id)                                                                                        \
+    X(with, ONCE, TEXT, hook, hook)                                                                                    \
+    X(with, ONCE, TEXT, error_name, error_name)                                                                        \
+    X(with, ONCE, TEXT, error_message, error_message)
+
+/* Of struct pw_runner_row, without seen_at_ms: SQLite has no column for it. */
+#define PW_RUNNER_FIELDS(X, with)                                                                                      \
+    X(with, KEY, NUMBER, owner, owner)                                                                                 \
+    X(with, FIRST, TEXT, name, name)                                                                                   \
+    X(with, NEXT, TEXT, workflows, workflows)                                                                          \
+    X(with, NEXT, FLAG, is_sharing, is_sharing)                                                                        \
+    X(with, NEXT, TIME, started_at_ms, started_at)
+
+/* ---- Tables -------------------------------------------------------------------------------------------------------- */
+
+enum pw_field_type {
+    PW_FIELD_PLACE,  /* int64_t: a row is found by it; see pw_is_place() */
+    PW_FIELD_COUNT,  /* int64_t: see pw_count_of() */
+    PW_FIELD_TIME,   /* int64_t: see pw_time_of() */
+    PW_FIELD_NUMBER, /* int64_t: any */
+    PW_FIELD_FLAG,   /* bool: 0 or not */
+    PW_FIELD_ONE_OF, /* an enum: 0 to `most`; CHOICE() in the lists */
+    PW_FIELD_TEXT    /* struct pw_text: absent is NULL */
+};
+
+struct pw_field {
+    enum pw_field_type type;
+    int most;
+    bool is_optional; /* 0 is stored as NULL; texts always are */
+    size_t at;        /* of the member in the struct */
+    const char *column;
+};
+
+struct pw_row_type {
+    size_t size; /* of the struct */
+    const struct pw_field *fields;
+    size_t count;
+};
+
+extern const struct pw_row_type pw_instance_type, pw_task_type, pw_step_type, pw_event_type, pw_log_type, pw_hook_type,
+    pw_delivery_type, pw_runner_type;
+
+/* ---- Members --------------------------------------------------------------------------------------------------------- */
+
+/* What a number that was read is taken for.  A damaged row, or one that somebody changed by hand, must not carry anything into
+ * the engine that it cannot have written itself. */
+#define PW_COUNT_MAX (INT64_C(1) << 53)
+
+/* A number that is only ever counted up from 0; what no count can have reached is cut to PW_COUNT_MAX. */
+static inline int64_t pw_count_of(int64_t number)
+{
+    return number < 0 ? 0 : number < PW_COUNT_MAX ? number : PW_COUNT_MAX;
+}
+
+/* Milliseconds since 1970, within 0 and PW_TIME_MS_MAX: beyond both there is no time. */
+static inline int64_t pw_time_of(int64_t number)
+{
+    return number < 0 ? 0 : number < PW_TIME_MS_MAX ? number : PW_TIME_MS_MAX;
+}
+
+/* May a row be found by this number? */
+static inline bool pw_is_place(int64_t number)
+{
+    return number >= 1 && number <= PW_COUNT_MAX;
+}
+
+/* Sets the member to what the number is taken for.  False: the row is damaged; a choice is 0 then.  Not for texts. */
+bool pw_member_set(const struct pw_field *field, void *row, int64_t number);
+int64_t pw_member_get(const struct pw_field *field, const void *row);
+
+/* The member, which is a text. */
+static inline struct pw_text *pw_member_text(const struct pw_field *field, void *row)
+{
+    return (struct pw_text *)(void *)((char *)row + field->at);
+}
+static inline struct pw_text pw_member_text_of(const struct pw_field *field, const void *row)
+{
+    return *(const struct pw_text *)(const void *)((const char *)row + field->at);
+}
+
+/* While a run is unfinished, its times are merged from its task and its newest step: these are changed more often than the
+ * instance.  step_updated_at_ms is the newest step's; 0: there is none. */
+void pw_instance_merge(struct pw_instance *instance, int64_t step_updated_at_ms);
+
+#endif

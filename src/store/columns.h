@@ -1,0 +1,30 @@
+/* columns.h - lists of columns for SQL, as constant text, made from the lists in core/fields.h. */
+#ifndef PW_STORE_COLUMNS_H
+#define PW_STORE_COLUMNS_H
+
+#include "core/fields.h"
+
+/* "s.seq, s.attempts, ...": the columns of a list, each behind the prefix.  It begins with a comma when the list has neither
+ * a key nor a head. */
+#define PW_COLUMNS(list, prefix) list(PW_COLUMN, prefix)
+#define PW_COLUMN(prefix, part, type, member, column) PW_COMMA_##part prefix #column
+#define PW_COMMA_KEY ""
+#define PW_COMMA_HEAD ""
+#define PW_COMMA_FIRST ", "
+#define PW_COMMA_NEXT ", "
+#define PW_COMMA_ONCE ", "
+
+/* "?, ?, ...": a parameter for each of these columns. */
+#define PW_PARAMETERS(list) list(PW_PARAMETER, )
+#define PW_PARAMETER(with, part, type, member, column) PW_COMMA_##part "?"
+
+/* "attempts = excluded.attempts, ...": for the columns that may change. */
+#define PW_CHANGES(list) list(PW_CHANGE, )
+#define PW_CHANGE(with, part, type, member, column) PW_CHANGE_##part(#column)
+#define PW_CHANGE_KEY(column) ""
+#define PW_CHANGE_HEAD(column) column " = excluded." column
+#define PW_CHANGE_FIRST(column) column " = excluded." column
+#define PW_CHANGE_NEXT(column) ", " column " = excluded." column
+#define PW_CHANGE_ONCE(column) ""
+
+#endif
