@@ -5,29 +5,21 @@
 #ifndef PW_STORE_SQLITE_QUERIES_H
 #define PW_STORE_SQLITE_QUERIES_H
 
+#include "store/columns.h"
+
 /* clang-format off */
 
-/* The task and the newest step are changed more often than the instance, and say how new its state is. */
+/* The instance, its task, and when the newest step was changed: see pw_instance_merge(). */
 #define INSTANCE_COLUMNS_WITH(step_updated_at)                                                                         \
-    "i.key, i.workflow, i.id, i.run, i.outcome, i.params, i.output, i.error_name, i.error_message, i.created_at,"      \
-    " max(i.updated_at, coalesce(t.updated_at, 0), coalesce(" step_updated_at ", 0)),"                                 \
-    " coalesce(t.started_at, i.started_at), i.completed_at, i.parent, i.parent_run, i.relation,"                       \
-    " t.instance, " TASK_COLUMNS_OF("t.")
+    PW_COLUMNS(PW_INSTANCE_FIELDS, "i.") ", t.instance, " TASK_COLUMNS_OF("t.") ", " step_updated_at
 #define INSTANCE_COLUMNS                                                                                               \
     INSTANCE_COLUMNS_WITH("(SELECT s.updated_at FROM workflow_step s"                                                  \
                           "  WHERE s.instance = t.instance AND s.run = t.run ORDER BY s.seq DESC LIMIT 1)")
 
-#define STEP_COLUMNS_OF(table)                                                                                         \
-    table "seq, " table "name, " table "kind, " table "status, " table "attempts, " table "attempts_max, "             \
-    table "timeout, " table "next_retry_at, " table "wake_at, " table "event_at, " table "wait_event_type, "           \
-    table "result, " table "error_name, " table "error_message, " table "created_at, " table "updated_at, "            \
-    table "description"
+#define TASK_COLUMNS_OF(table) PW_COLUMNS(PW_TASK_FIELDS, table)
+#define STEP_COLUMNS_OF(table) PW_COLUMNS(PW_STEP_FIELDS, table)
 #define STEP_COLUMNS STEP_COLUMNS_OF("")
 
-#define TASK_COLUMNS_OF(table)                                                                                         \
-    table "epoch, " table "status, " table "kind, " table "due_at, " table "processing, " table "owner, "              \
-    table "locked_until, " table "pause_requested, " table "demand, " table "started_at, " table "updated_at, "        \
-    table "event_seq"
 /* Facts of an instance that its task does not have.  Params can be large, so they are read only when `with_params` holds. */
 #define FACT_COLUMNS(with_params)                                                                                      \
     "i.workflow, i.id, i.created_at, i.parent, i.parent_run, i.relation, CASE WHEN " with_params " THEN i.params END"
@@ -36,13 +28,11 @@
 #define TASK_REST                                                                                                      \
     "run = ?2, epoch = ?3, pause_requested = ?4, demand = ?5, started_at = ?6, updated_at = ?7, event_seq = ?8"
 
-#define EVENT_COLUMNS "seq, id, type, payload, created_at, delivered_at, consumed_by"
+#define EVENT_COLUMNS PW_COLUMNS(PW_EVENT_FIELDS, "")
+#define LOG_COLUMNS PW_COLUMNS(PW_LOG_FIELDS, "")
+#define RUNNER_COLUMNS PW_COLUMNS(PW_RUNNER_FIELDS, "")
 
-#define LOG_COLUMNS "seq, step, attempt, level, category, message, data, is_replay, created_at"
-
-#define HOOK_COLUMNS                                                                                                   \
-    "h.key, h.id, h.hook, h.event, h.reason, h.due_at, h.outcome, h.error_name, h.error_message, i.workflow, i.id,"    \
-    " h.run, h.created_at, h.attempts, h.attempts_max, h.next_at, h.locked_until, h.epoch, h.last_error"
+#define HOOK_COLUMNS PW_COLUMNS(PW_DELIVERY_FIELDS, "h.") PW_COLUMNS(PW_HOOK_FIELDS, "h.") ", i.workflow, i.id"
 #define HOOK_INSTANCE " CROSS JOIN workflow_instance i ON i.key = h.instance"
 #define PENDING_OF_HOOK                                                                                                \
     "SELECT " HOOK_COLUMNS " FROM workflow_hook h INDEXED BY workflow_hook_pending" HOOK_INSTANCE                      \
@@ -135,11 +125,9 @@
         "SELECT " HELD_COLUMNS ", CASE substr(?3, shard + 1, 1) WHEN '1' THEN 0 ELSE ?4 END"                           \
         " FROM " LEASED " AND workflow = ?1 AND locked_until <= ?2")                                                   \
     QUERY(RUNNER_DESCRIBE,                                                                                             \
-        "INSERT OR REPLACE INTO workflow_runner (owner, name, workflows, is_sharing, started_at)"                      \
-        " VALUES (?1, ?2, ?3, ?4, ?5)")                                                                                \
+        "INSERT OR REPLACE INTO workflow_runner (" RUNNER_COLUMNS ") VALUES (" PW_PARAMETERS(PW_RUNNER_FIELDS) ")")    \
     QUERY(RUNNER_FORGET, "DELETE FROM workflow_runner WHERE owner = ?1")                                               \
-    QUERY(RUNNERS,                                                                                                     \
-        "SELECT owner, name, workflows, is_sharing, started_at FROM workflow_runner WHERE owner > 0 ORDER BY owner")   \
+    QUERY(RUNNERS, "SELECT " RUNNER_COLUMNS " FROM workflow_runner WHERE owner > 0 ORDER BY owner")                    \
     QUERY(REAP_LEASES,                                                                                                 \
         "SELECT " HELD_COLUMNS " FROM " LEASED " AND owner > 0")                                                       \
     QUERY(NEXT_DUE,                                                                                                    \
@@ -189,7 +177,7 @@
     /* With the newest of the steps that wait or, when none does or the run has ended, the newest of all (n).  Mostly  \
      * the newest is the one that waits: then nothing else is looked for. */                                           \
     QUERY(INSTANCE_CURRENT,                                                                                            \
-        "SELECT " INSTANCE_COLUMNS_WITH("iif(t.instance IS NULL, 0, n.updated_at)") ", s.seq IS NOT NULL, "            \
+        "SELECT " INSTANCE_COLUMNS_WITH("n.updated_at") ", s.seq IS NOT NULL, "                                        \
         STEP_COLUMNS_OF("s.") " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"              \
         " LEFT JOIN workflow_step n ON n.rowid = (SELECT o.rowid FROM workflow_step o"                                 \
         "  WHERE o.instance = i.key AND o.run = i.run ORDER BY o.seq DESC LIMIT 1)"                                    \

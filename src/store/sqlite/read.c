@@ -11,18 +11,7 @@
 
 void pw_read_task(struct pw_query *query, struct pw_task *task)
 {
-    task->epoch = pw_column_count(query);
-    task->status = (enum pw_task_status)pw_column_choice(query, PW_TASK_PAUSED);
-    task->kind = (enum pw_task_kind)pw_column_choice(query, PW_TASK_REPAIR);
-    task->due_at_ms = pw_column_time(query);
-    task->processing = pw_column_integer(query) != 0;
-    task->owner = pw_column_integer(query);
-    task->locked_until_ms = pw_column_time(query);
-    task->pause_requested = pw_column_integer(query) != 0;
-    task->demand = (enum pw_demand)pw_column_choice(query, PW_DEMAND_TERMINATE);
-    task->started_at_ms = pw_column_time(query);
-    task->updated_at_ms = pw_column_time(query);
-    task->event_seq = pw_column_count(query);
+    pw_column_row(query, NULL, &pw_task_type, task);
 }
 
 void pw_read_link(struct pw_query *query, struct pw_link *out_link)
@@ -32,107 +21,12 @@ void pw_read_link(struct pw_query *query, struct pw_link *out_link)
     out_link->relation = (enum pw_relation)pw_column_choice(query, PW_RELATION_JOB);
 }
 
-static void read_instance_row(struct pw_query *query, struct pw_arena *arena, void *row)
+void pw_read_hook_row(struct pw_query *query, struct pw_arena *arena, struct pw_hook_row *hook)
 {
-    struct pw_instance *instance = row;
-    instance->key = pw_column_place(query);
-    instance->workflow = pw_column_text(query, arena);
-    instance->id = pw_column_text(query, arena);
-    instance->run = pw_column_count(query);
-    instance->outcome = (enum pw_outcome)pw_column_choice(query, PW_OUTCOME_ERRORED);
-    instance->params = pw_column_text(query, arena);
-    instance->output = pw_column_text(query, arena);
-    instance->error_name = pw_column_text(query, arena);
-    instance->error_message = pw_column_text(query, arena);
-    instance->created_at_ms = pw_column_time(query);
-    instance->updated_at_ms = pw_column_time(query);
-    instance->started_at_ms = pw_column_time(query);
-    instance->completed_at_ms = pw_column_time(query);
-    pw_read_link(query, &instance->link);
-    instance->has_task = pw_column_integer(query) != 0; /* its key, which is never 0 */
-    pw_read_task(query, &instance->task);
-}
-
-static void read_step_row(struct pw_query *query, struct pw_arena *arena, void *row)
-{
-    struct pw_step_row *step = row;
-    step->seq = pw_column_place(query);
-    step->name = pw_column_text(query, arena);
-    step->kind = (enum pawl_step_kind)pw_column_choice(query, PAWL_STEP_DEFERRED);
-    step->status = (enum pawl_step_status)pw_column_choice(query, PAWL_STEP_ERRORED);
-    step->attempts = pw_column_count(query);
-    step->attempts_max = pw_column_count(query);
-    step->timeout_ms = pw_column_count(query);
-    step->next_retry_at_ms = pw_column_time(query);
-    step->wake_at_ms = pw_column_time(query);
-    step->event_at_ms = pw_column_time(query);
-    step->wait_event_type = pw_column_text(query, arena);
-    step->result = pw_column_text(query, arena);
-    step->error_name = pw_column_text(query, arena);
-    step->error_message = pw_column_text(query, arena);
-    step->created_at_ms = pw_column_time(query);
-    step->updated_at_ms = pw_column_time(query);
-    step->description = pw_column_text(query, arena);
-}
-
-static void read_event_row(struct pw_query *query, struct pw_arena *arena, void *row)
-{
-    struct pw_event_row *event = row;
-    event->seq = pw_column_place(query);
-    event->id = pw_column_text(query, arena);
-    event->type = pw_column_text(query, arena);
-    event->payload = pw_column_text(query, arena);
-    event->created_at_ms = pw_column_time(query);
-    event->delivered_at_ms = pw_column_time(query);
-    event->consumed_by = pw_column_text(query, arena);
-}
-
-static void read_log_row(struct pw_query *query, struct pw_arena *arena, void *row)
-{
-    struct pw_log_row *log = row;
-    log->seq = pw_column_place(query);
-    log->step = pw_column_text(query, arena);
-    log->attempt = pw_column_count(query);
-    log->level = (enum pawl_log_level)pw_column_choice(query, PAWL_LOG_ERROR);
-    log->category = pw_column_text(query, arena);
-    log->message = pw_column_text(query, arena);
-    log->data = pw_column_text(query, arena);
-    log->is_replay = pw_column_integer(query) != 0;
-    log->created_at_ms = pw_column_time(query);
-}
-
-void pw_read_hook_row(struct pw_query *query, struct pw_arena *arena, void *row)
-{
-    struct pw_hook_row *hook = row;
-    hook->key = pw_column_place(query);
-    hook->id = pw_column_text(query, arena);
-    hook->hook = pw_column_text(query, arena);
-    hook->event = (enum pawl_hook_event)pw_column_choice(query, PAWL_HOOK_FINISHED);
-    hook->reason = (enum pw_hook_reason)pw_column_choice(query, PW_REASON_WAKE);
-    hook->due_at_ms = pw_column_time(query);
-    hook->outcome = (enum pw_outcome)pw_column_choice(query, PW_OUTCOME_ERRORED);
-    hook->error_name = pw_column_text(query, arena);
-    hook->error_message = pw_column_text(query, arena);
+    pw_column_row(query, arena, &pw_delivery_type, hook);
+    pw_column_row(query, arena, &pw_hook_type, hook);
     hook->workflow = pw_column_text(query, arena);
     hook->instance_id = pw_column_text(query, arena);
-    hook->run = pw_column_count(query);
-    hook->created_at_ms = pw_column_time(query);
-    hook->attempts = pw_column_count(query);
-    hook->attempts_max = pw_column_count(query);
-    hook->next_at_ms = pw_column_time(query);
-    hook->locked_until_ms = pw_column_time(query);
-    hook->epoch = pw_column_count(query);
-    hook->last_error = pw_column_text(query, arena);
-}
-
-void pw_read_runner_row(struct pw_query *query, struct pw_arena *arena, void *row)
-{
-    struct pw_runner_row *runner = row;
-    runner->owner = pw_column_integer(query);
-    runner->name = pw_column_text(query, arena);
-    runner->workflows = pw_column_text(query, arena);
-    runner->is_sharing = pw_column_integer(query) != 0;
-    runner->started_at_ms = pw_column_time(query);
 }
 
 /* ---- Reading as such ----------------------------------------------------------------------------------------- */
@@ -146,19 +40,20 @@ struct reading {
     struct pw_found *found;
     struct pawl_error *error;
     struct pw_query query;
-    pw_row_bytes_fn *bytes_of; /* of a list that is bounded by these; else NULL */
+    const struct pw_row_type *type; /* of the rows, where they are one's fields */
+    pw_row_bytes_fn *bytes_of;      /* of a list that is bounded by these; else NULL */
     size_t bytes_max;
 };
-
-typedef void read_row_fn(struct pw_query *query, struct pw_arena *arena, void *row);
 
 static void start(struct reading *reading, enum pw_query_name name)
 {
     pw_query_start(&reading->query, reading->connection, name);
 }
 
+typedef void read_row_fn(struct reading *reading, void *row);
+
 /* The statement's rows are what is found. */
-static pawl_status finish(struct reading *reading, size_t row_size, read_row_fn *read_row)
+static pawl_status finish_rows(struct reading *reading, size_t row_size, read_row_fn *read_row)
 {
     struct pw_query *query = &reading->query;
     struct pw_rows rows = { .arena = reading->arena, .row_size = row_size };
@@ -169,7 +64,7 @@ static pawl_status finish(struct reading *reading, size_t row_size, read_row_fn 
             query->code = SQLITE_NOMEM;
             break;
         }
-        read_row(query, rows.arena, row);
+        read_row(reading, row);
         if (reading->bytes_of != NULL)
             bytes += reading->bytes_of(row);
     }
@@ -178,11 +73,33 @@ static pawl_status finish(struct reading *reading, size_t row_size, read_row_fn 
     return pw_query_end(query, reading->error);
 }
 
+static void read_fields(struct reading *reading, void *row)
+{
+    pw_column_row(&reading->query, reading->arena, reading->type, row);
+}
+
+/* The same for rows that are the fields of their type. */
+static pawl_status finish(struct reading *reading, const struct pw_row_type *type)
+{
+    reading->type = type;
+    return finish_rows(reading, type->size, read_fields);
+}
+
 /* ---- Instances ----------------------------------------------------------------------------------------------- */
+
+static void read_instance_row(struct reading *reading, void *row)
+{
+    struct pw_query *query = &reading->query;
+    struct pw_instance *instance = row;
+    pw_column_row(query, reading->arena, &pw_instance_type, instance);
+    instance->has_task = pw_column_integer(query) != 0; /* its key, which is never 0 */
+    pw_read_task(query, &instance->task);
+    pw_instance_merge(instance, pw_column_time(query));
+}
 
 static pawl_status finish_instances(struct reading *reading)
 {
-    return finish(reading, sizeof(struct pw_instance), read_instance_row);
+    return finish_rows(reading, sizeof(struct pw_instance), read_instance_row);
 }
 
 static void start_named(struct reading *reading, enum pw_query_name name, struct pw_text workflow, struct pw_text id)
@@ -231,19 +148,19 @@ static pawl_status read_instances(struct reading *reading)
     return status;
 }
 
-static void read_current_row(struct pw_query *query, struct pw_arena *arena, void *row)
+static void read_current_row(struct reading *reading, void *row)
 {
     struct pw_current *current = row;
-    read_instance_row(query, arena, &current->instance);
-    current->has_step = pw_column_integer(query) != 0;
+    read_instance_row(reading, &current->instance);
+    current->has_step = pw_column_integer(&reading->query) != 0;
     if (current->has_step)
-        read_step_row(query, arena, &current->step);
+        pw_column_row(&reading->query, reading->arena, &pw_step_type, &current->step);
 }
 
 static pawl_status read_current(struct reading *reading)
 {
     start_named(reading, PW_QUERY_INSTANCE_CURRENT, reading->asked->name.workflow, reading->asked->name.id);
-    return finish(reading, sizeof(struct pw_current), read_current_row);
+    return finish_rows(reading, sizeof(struct pw_current), read_current_row);
 }
 
 /* Which rows are asked for: of a parent all; of a status by the task while the run is open, by the outcome afterwards. */
@@ -320,13 +237,13 @@ static void start_history(struct reading *reading, enum pw_query_name oldest, en
 static pawl_status read_steps(struct reading *reading)
 {
     start_history(reading, PW_QUERY_STEPS_OLDEST, PW_QUERY_STEPS_NEWEST, pw_step_bytes);
-    return finish(reading, sizeof(struct pw_step_row), read_step_row);
+    return finish(reading, &pw_step_type);
 }
 
 static pawl_status read_events(struct reading *reading)
 {
     start_history(reading, PW_QUERY_EVENTS_OLDEST, PW_QUERY_EVENTS_NEWEST, pw_event_bytes);
-    return finish(reading, sizeof(struct pw_event_row), read_event_row);
+    return finish(reading, &pw_event_type);
 }
 
 static pawl_status read_logs(struct reading *reading)
@@ -335,7 +252,7 @@ static pawl_status read_logs(struct reading *reading)
     start_history(reading, PW_QUERY_LOGS_OLDEST, PW_QUERY_LOGS_NEWEST, pw_log_bytes);
     pw_bind_integer(&reading->query, query->has_level ? (int64_t)query->level : -1);
     pw_bind_text(&reading->query, query->category);
-    return finish(reading, sizeof(struct pw_log_row), read_log_row);
+    return finish(reading, &pw_log_type);
 }
 
 static void start_of_run(struct reading *reading, enum pw_query_name name)
@@ -349,20 +266,20 @@ static pawl_status read_event(struct reading *reading)
 {
     start_of_run(reading, PW_QUERY_EVENT_BY_ID);
     pw_bind_text(&reading->query, reading->asked->run.id);
-    return finish(reading, sizeof(struct pw_event_row), read_event_row);
+    return finish(reading, &pw_event_type);
 }
 
 static pawl_status read_new_events(struct reading *reading)
 {
     start_of_run(reading, PW_QUERY_EVENTS_NEW);
     pw_bind_integer(&reading->query, reading->asked->run.after_seq);
-    return finish(reading, sizeof(struct pw_event_row), read_event_row);
+    return finish(reading, &pw_event_type);
 }
 
 static pawl_status read_waiting_steps(struct reading *reading)
 {
     start_of_run(reading, PW_QUERY_STEPS_WAITING);
-    return finish(reading, sizeof(struct pw_step_row), read_step_row);
+    return finish(reading, &pw_step_type);
 }
 
 /* Never asked for: the store does not say reads_runs. */
@@ -383,6 +300,11 @@ static enum pw_query_name hooks_query(const struct pw_hook_query *query)
     return of_one ? PW_QUERY_HOOKS_OF_PENDING : PW_QUERY_HOOKS_PENDING;
 }
 
+static void read_hook_row(struct reading *reading, void *row)
+{
+    pw_read_hook_row(&reading->query, reading->arena, row);
+}
+
 static pawl_status list_hooks(struct reading *reading)
 {
     const struct pw_hook_query *query = &reading->asked->hooks;
@@ -391,7 +313,7 @@ static pawl_status list_hooks(struct reading *reading)
     pw_bind_size(&reading->query, query->max);
     if (query->hook.data != NULL)
         pw_bind_text(&reading->query, query->hook);
-    return finish(reading, sizeof(struct pw_hook_row), pw_read_hook_row);
+    return finish_rows(reading, sizeof(struct pw_hook_row), read_hook_row);
 }
 
 /* Those that are dead are left out. */
@@ -399,7 +321,7 @@ static pawl_status list_runners(struct reading *reading)
 {
     size_t count = 0;
     start(reading, PW_QUERY_RUNNERS);
-    pawl_status status = finish(reading, sizeof(struct pw_runner_row), pw_read_runner_row);
+    pawl_status status = finish(reading, &pw_runner_type);
     struct pw_runner_row *rows = reading->found->runners;
     int64_t now_ms = reading->sqlite->store.ops->now_ms(&reading->sqlite->store);
     for (size_t i = 0; i < reading->found->count && status == PAWL_OK; i++) {

@@ -6,15 +6,13 @@
 #include "store/sqlite/sightings.h"
 #include "store/store.h"
 
-/* Of TASK_COLUMNS. */
+/* Of TASK_COLUMNS_OF(). */
 void pw_read_task(struct pw_query *query, struct pw_task *task);
 /* Three columns: parent, its run, relation. */
 void pw_read_link(struct pw_query *query, struct pw_link *out_link);
 /* Of HELD_COLUMNS. */
 void pw_read_held(struct pw_query *query, struct pw_held *held);
-/* Of HOOK_COLUMNS, into a struct pw_hook_row. */
-void pw_read_hook_row(struct pw_query *query, struct pw_arena *arena, void *row);
-/* Of the columns of RUNNERS, into a struct pw_runner_row. */
-void pw_read_runner_row(struct pw_query *query, struct pw_arena *arena, void *row);
+/* Of HOOK_COLUMNS. */
+void pw_read_hook_row(struct pw_query *query, struct pw_arena *arena, struct pw_hook_row *hook);
 
 #endif

@@ -6,7 +6,7 @@
  * withdrawn. */
 #include "base/error.h"
 #include "base/rows.h"
-#include "store/sqlite/read.h"
+#include "store/sqlite/query.h"
 #include "store/sqlite/sqlite.h"
 
 enum { BUSY_MS_MAX = 1000, PROBE_BUSY_MS = 100 }; /* nobody waits long to be listed, or to learn of others */
@@ -21,7 +21,7 @@ static pawl_status read_rows(struct pw_sqlite_connection *connection, struct pw_
             query.code = SQLITE_NOMEM;
             break;
         }
-        pw_read_runner_row(&query, rows->arena, row);
+        pw_column_row(&query, rows->arena, &pw_runner_type, row);
     }
     return pw_query_end(&query, error);
 }
@@ -64,11 +64,7 @@ static pawl_status write_row(struct pw_sqlite_connection *connection, const stru
 {
     struct pw_query query;
     pw_query_start(&query, connection, PW_QUERY_RUNNER_DESCRIBE);
-    pw_bind_integer(&query, row->owner);
-    pw_bind_text(&query, row->name);
-    pw_bind_text(&query, row->workflows);
-    pw_bind_integer(&query, row->is_sharing);
-    pw_bind_integer(&query, row->started_at_ms);
+    pw_bind_row(&query, &pw_runner_type, row);
     return pw_query_run(&query, error);
 }
 
