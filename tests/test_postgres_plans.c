@@ -251,11 +251,43 @@ static void every_statement_is_served_by_an_index_whatever_the_statistics_say(vo
     compare_plans(fixture, "when there are rows");
 }
 
+/* ---- Row types ------------------------------------------------------------------------------------------------------- */
+
+/* Rows are sent without the names of their columns: whatever is in another order is written into another column. */
+static void row_types_have_the_columns_of_their_statements(void **state)
+{
+    static const struct {
+        const char *type, *columns;
+    } cases[] = {
+        { PG_INSTANCE_ROW, PW_COLUMNS(PW_INSTANCE_FIELDS, "") },
+        { PG_TASK_ROW, PG_TASK_COLUMNS ", workflow, shard" },
+        { PG_STEP_ROW, "instance, run, " PW_COLUMNS(PW_STEP_FIELDS, "") },
+        { PG_EVENT_ROW, "instance, run, " PG_EVENT_COLUMNS },
+        { PG_LOG_ROW, "instance, run, " PG_LOG_COLUMNS },
+        { PG_HOOK_ROW, "instance" PW_COLUMNS(PW_HOOK_FIELDS, "") },
+    };
+    struct pw_pg_connection connection;
+    struct pw_postgres_url url;
+    open_session(*state, &connection, &url);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char sql[512];
+        (void)snprintf(sql, sizeof sql,
+                       "SELECT string_agg(attname, ', ' ORDER BY attnum) FROM pg_attribute"
+                       " WHERE attrelid = (SELECT typrelid FROM pg_type WHERE oid = '%s'::regtype)",
+                       cases[i].type);
+        PGresult *columns = PQexec(connection.db, sql);
+        assert_string_equal(PQgetvalue(columns, 0, 0), cases[i].columns);
+        PQclear(columns);
+    }
+    pw_pg_close(&connection);
+}
+
 /* clang-format off */
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_POSTGRES(every_statement_is_served_by_an_index_whatever_the_statistics_say)
+        ON_POSTGRES(row_types_have_the_columns_of_their_statements)
     };
     return cmocka_run_group_tests_name("plans in PostgreSQL", tests, NULL, NULL);
 }

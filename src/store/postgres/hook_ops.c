@@ -11,12 +11,22 @@ struct claiming {
     struct pw_arena *arena; /* the unit's */
 };
 
+/* As it was before this attempt, and until when the attempt has it. */
+static void read_claimed(struct pw_fields *fields, void *row)
+{
+    struct pw_hook_row *hook = row;
+    pw_pg_read_hook_row(fields, hook);
+    hook->attempts++;
+    hook->epoch++;
+    hook->next_at_ms = hook->locked_until_ms = pw_field_time(fields);
+}
+
 static pawl_status take_claims(void *user, void *of, const PGresult *result)
 {
     const struct claiming *claiming = of;
     struct pw_rows rows = { .arena = claiming->arena, .row_size = sizeof(struct pw_hook_row) };
     (void)user;
-    pawl_status status = pw_pg_read_rows(result, &rows, pw_pg_read_hook_row);
+    pawl_status status = pw_pg_read_rows(result, &rows, read_claimed);
     claiming->op->rows = rows.rows;
     claiming->op->row_count = rows.count;
     return status;

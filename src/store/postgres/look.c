@@ -42,18 +42,7 @@ static bool want_owed(struct pw_transaction *transaction)
 static void read_task(struct pw_fields *fields, struct pw_core_run *run)
 {
     run->run = pw_field_count(fields);
-    run->task.epoch = pw_field_count(fields);
-    run->task.due_at_ms = pw_field_integer(fields);
-    run->task.owner = pw_field_integer(fields);
-    run->task.locked_until_ms = pw_field_time(fields);
-    run->task.started_at_ms = pw_field_time(fields);
-    run->task.updated_at_ms = pw_field_time(fields);
-    run->task.event_seq = pw_field_count(fields);
-    run->task.status = (enum pw_task_status)pw_field_choice(fields, PW_TASK_PAUSED);
-    run->task.kind = (enum pw_task_kind)pw_field_choice(fields, PW_TASK_REPAIR);
-    run->task.processing = pw_field_integer(fields) != 0;
-    run->task.pause_requested = pw_field_integer(fields) != 0;
-    run->task.demand = (enum pw_demand)pw_field_choice(fields, PW_DEMAND_TERMINATE);
+    pw_field_row(fields, &pw_task_type, &run->task);
 }
 
 static pawl_status take_tasks(void *user, void *of, const PGresult *result)

@@ -7,15 +7,15 @@
 #ifndef PW_STORE_POSTGRES_QUERIES_H
 #define PW_STORE_POSTGRES_QUERIES_H
 
+#include "store/columns.h"
+
 /* clang-format off */
 
+/* The instance, its task, and when the newest step was changed: see pw_instance_merge(). */
 #define PG_INSTANCE_COLUMNS                                                                                            \
-    "i.key, i.workflow, i.id, i.run, i.outcome, i.params, i.output, i.error_name, i.error_message, i.created_at,"      \
-    " greatest(i.updated_at, t.updated_at, (SELECT s.updated_at FROM workflow_step s"                                  \
-    "  WHERE s.instance = t.instance AND s.run = t.run ORDER BY s.seq DESC LIMIT 1)),"                                 \
-    " coalesce(t.started_at, i.started_at), i.completed_at, i.parent, i.parent_run, i.relation,"                       \
-    " t.instance, t.epoch, t.status, t.kind, t.due_at, t.processing, t.owner, t.locked_until, t.pause_requested,"      \
-    " t.demand, t.started_at, t.updated_at, t.event_seq"
+    PW_COLUMNS(PW_INSTANCE_FIELDS, "i.") ", t.instance, " PW_COLUMNS(PW_TASK_FIELDS, "t.")                             \
+    ", (SELECT s.updated_at FROM workflow_step s WHERE s.instance = t.instance AND s.run = t.run"                      \
+    "  ORDER BY s.seq DESC LIMIT 1)"
 /* A join that is looked up row by row, whatever the planner thinks of the table: behind LIMIT it cannot turn it round.
  * And a row that is sought in the order of one index, because another would serve the condition as well, and badly.
  * "key + 0" stands for the key in indexes that only lists use, so that nobody looks a key up there. */
@@ -28,10 +28,8 @@
     "  ORDER BY workflow, id LIMIT 1) i"
 #define PG_IS_NAMED " WHERE i.workflow = $1::text AND i.id = $2::text"
 
-#define PG_STEP_COLUMNS                                                                                                \
-    "s.seq, s.name, s.kind, s.status, s.attempts, s.attempts_max, s.timeout, s.next_retry_at, s.wake_at, s.event_at,"  \
-    " s.wait_event_type, s.result, s.error_name, s.error_message, s.created_at, s.updated_at, s.description"
-#define PG_EVENT_COLUMNS "seq, id, type, payload, created_at, delivered_at, consumed_by"
+#define PG_STEP_COLUMNS PW_COLUMNS(PW_STEP_FIELDS, "s.")
+#define PG_EVENT_COLUMNS PW_COLUMNS(PW_EVENT_FIELDS, "")
 /* A list that also ends by its payloads (store.h): of each row it is known how many stand before it, and how many bytes
  * these have.  The rows are looked through in the order of the query inside: the planner keeps a sorted subquery as it is.
  * Sizes are read without the payloads, so that only those of rows that are given out are fetched. */
@@ -42,18 +40,29 @@
 #define PG_BYTES_OF(column) "coalesce(octet_length(" column "), 0)"
 #define PG_INSTANCE_BYTES PG_BYTES_OF("p.params") " + " PG_BYTES_OF("p.output")
 
-#define PG_LOG_COLUMNS "seq, step, attempt, level, category, message, data, is_replay, created_at"
+#define PG_LOG_COLUMNS PW_COLUMNS(PW_LOG_FIELDS, "")
 #define PG_LOG_FILTER                                                                                                  \
     " AND ($5::bigint < 0 OR level = $5::bigint) AND ($6::text IS NULL OR category = $6::text)"
 
-#define PG_HOOK_COLUMNS                                                                                                \
-    "h.key, h.id, h.hook, h.event, h.reason, h.due_at, h.outcome, h.error_name, h.error_message, i.workflow, i.id,"    \
-    " h.run, h.created_at, h.attempts, h.attempts_max, h.next_at, h.locked_until, h.epoch, h.last_error"
+#define PG_HOOK_COLUMNS PW_COLUMNS(PW_DELIVERY_FIELDS, "h.") PW_COLUMNS(PW_HOOK_FIELDS, "h.") ", i.workflow, i.id"
 #define PG_HOOKS "SELECT " PG_HOOK_COLUMNS " FROM workflow_hook h" PG_INSTANCE_OF("h.instance")
 
-#define PG_TASK_COLUMNS                                                                                                \
-    "instance, run, epoch, due_at, owner, locked_until, started_at, updated_at, event_seq, status, kind, processing,"  \
-    " pause_requested, demand"
+#define PG_TASK_COLUMNS "instance, run, " PW_COLUMNS(PW_TASK_FIELDS, "")
+
+/* How rows travel (call.h): types with the columns of these statements, in their order. */
+#define PG_INSTANCE_ROW "workflow_instance_row_2"
+#define PG_TASK_ROW "workflow_task_row_2"
+#define PG_STEP_ROW "workflow_step_row_2"
+#define PG_EVENT_ROW "workflow_event_row"
+#define PG_LOG_ROW "workflow_log_row"
+#define PG_HOOK_ROW "workflow_hook_row"
+#define PG_INSERT(table, columns, type)                                                                                \
+    "INSERT INTO " table " (" columns ") SELECT * FROM unnest($1::" type "[])"
+#define PG_INSERT_INSTANCE PG_INSERT("workflow_instance", PW_COLUMNS(PW_INSTANCE_FIELDS, ""), PG_INSTANCE_ROW)
+#define PG_INSERT_TASK PG_INSERT("workflow_task", PG_TASK_COLUMNS ", workflow, shard", PG_TASK_ROW)
+#define PG_INSERT_STEP PG_INSERT("workflow_step", "instance, run, " PW_COLUMNS(PW_STEP_FIELDS, ""), PG_STEP_ROW)
+#define PG_INSERT_EVENT PG_INSERT("workflow_event", "instance, run, " PG_EVENT_COLUMNS, PG_EVENT_ROW)
+
 /* What the end of a run concerns: its open jobs, or its attached children as well.  As u: the parents, their runs, and the
  * least relation. */
 #define PG_OPEN_CHILDREN                                                                                               \
@@ -197,9 +206,9 @@
     QUERY(PART_READ, "SELECT number + 1, size FROM workflow_set WHERE key = 1 AND size > 1")                           \
     QUERY(SCHEMA_LOCK, "SELECT pg_advisory_xact_lock(7020602231954043168)")                                            \
     QUERY(SCHEMA_ROW_TYPES,                                                                                            \
-        "SELECT 'workflow_instance_row_2'::regtype::oid::bigint, 'workflow_task_row_2'::regtype::oid::bigint,"         \
-        " 'workflow_step_row_2'::regtype::oid::bigint, 'workflow_event_row'::regtype::oid::bigint,"                    \
-        " 'workflow_log_row'::regtype::oid::bigint, 'workflow_hook_row'::regtype::oid::bigint")                        \
+        "SELECT '" PG_INSTANCE_ROW "'::regtype::oid::bigint, '" PG_TASK_ROW "'::regtype::oid::bigint,"                 \
+        " '" PG_STEP_ROW "'::regtype::oid::bigint, '" PG_EVENT_ROW "'::regtype::oid::bigint,"                          \
+        " '" PG_LOG_ROW "'::regtype::oid::bigint, '" PG_HOOK_ROW "'::regtype::oid::bigint")                            \
     QUERY(SCHEMA_RELATIONS,                                                                                            \
         "SELECT oid::bigint FROM pg_class WHERE" PG_OUR_SCHEMA                                                         \
         " AND starts_with(relname::text, 'workflow_')")                                                                \
@@ -267,73 +276,26 @@
         "  ORDER BY seq DESC LIMIT 1) l")                                                                              \
                                                                                                                        \
     /* ---- What it writes ---- */                                                                                     \
-    QUERY(INSTANCE_INSERT,                                                                                             \
-        "INSERT INTO workflow_instance (key, run, created_at, updated_at, started_at, completed_at, outcome, parent,"  \
-        " parent_run, relation, workflow, id, params, output, error_name, error_message)"                              \
-        " SELECT * FROM unnest($1::workflow_instance_row_2[])")                                                        \
-    QUERY(INSTANCE_UPDATE,                                                                                             \
-        "INSERT INTO workflow_instance (key, run, created_at, updated_at, started_at, completed_at, outcome,"          \
-        " workflow, id,"                                                                                               \
-        " output, error_name, error_message)"                                                                          \
-        " SELECT key, run, created_at, updated_at, started_at, completed_at, outcome, '', '', output, error_name,"     \
-        " error_message FROM unnest($1::workflow_instance_row_2[])"                                                    \
-        " ON CONFLICT (key) DO UPDATE SET run = excluded.run, outcome = excluded.outcome, output = excluded.output,"   \
-        " error_name = excluded.error_name, error_message = excluded.error_message, updated_at = excluded.updated_at," \
-        " started_at = excluded.started_at, completed_at = excluded.completed_at")                                     \
-    QUERY(TASK_INSERT,                                                                                                 \
-        "INSERT INTO workflow_task (instance, run, epoch, due_at, owner, locked_until, started_at, updated_at,"        \
-        " event_seq, status, kind, processing, pause_requested, demand, workflow, shard)"                              \
-        " SELECT * FROM unnest($1::workflow_task_row_2[])")                                                            \
+    QUERY(INSTANCE_INSERT, PG_INSERT_INSTANCE)                                                                         \
+    QUERY(INSTANCE_UPDATE, PG_INSERT_INSTANCE " ON CONFLICT (key) DO UPDATE SET " PW_CHANGES(PW_INSTANCE_FIELDS))      \
+    QUERY(TASK_INSERT, PG_INSERT_TASK)                                                                                 \
     QUERY(TASK_UPDATE,                                                                                                 \
-        "INSERT INTO workflow_task (instance, run, epoch, due_at, owner, locked_until, started_at, updated_at,"        \
-        " event_seq, status, kind, processing, pause_requested, demand, workflow)"                                     \
-        " SELECT " PG_TASK_COLUMNS ", '' FROM unnest($1::workflow_task_row_2[])"                                       \
-        " ON CONFLICT (instance) DO UPDATE SET run = excluded.run, epoch = excluded.epoch, due_at = excluded.due_at,"  \
-        " owner = excluded.owner, locked_until = excluded.locked_until, started_at = excluded.started_at,"             \
-        " updated_at = excluded.updated_at, event_seq = excluded.event_seq, status = excluded.status,"                 \
-        " kind = excluded.kind, processing = excluded.processing, pause_requested = excluded.pause_requested,"         \
-        " demand = excluded.demand")                                                                                   \
+        PG_INSERT_TASK " ON CONFLICT (instance) DO UPDATE SET run = excluded.run, " PW_CHANGES(PW_TASK_FIELDS))        \
     QUERY(TASK_DELETE, "DELETE FROM workflow_task WHERE instance = ANY($1::bigint[])")                                 \
-    QUERY(STEP_INSERT,                                                                                                 \
-        "INSERT INTO workflow_step (instance, run, seq, attempts, attempts_max, timeout, created_at, updated_at,"      \
-        " next_retry_at, wake_at, event_at, kind, status, name, description, wait_event_type, result, error_name,"     \
-        " error_message) SELECT * FROM unnest($1::workflow_step_row_2[])")                                             \
-    QUERY(STEP_UPDATE,                                                                                                 \
-        "INSERT INTO workflow_step (instance, run, seq, attempts, attempts_max, timeout, created_at, updated_at,"      \
-        " next_retry_at, wake_at, event_at, kind, status, name, description, wait_event_type, result, error_name,"     \
-        " error_message)"                                                                                              \
-        " SELECT instance, run, seq, attempts, attempts_max, timeout, created_at, updated_at, next_retry_at, wake_at," \
-        " event_at, kind, status, '', description, wait_event_type, result, error_name, error_message"                 \
-        " FROM unnest($1::workflow_step_row_2[])"                                                                      \
-        " ON CONFLICT (instance, run, seq) DO UPDATE SET status = excluded.status, attempts = excluded.attempts,"      \
-        " attempts_max = excluded.attempts_max, timeout = excluded.timeout, next_retry_at = excluded.next_retry_at,"   \
-        " wake_at = excluded.wake_at, event_at = excluded.event_at, wait_event_type = excluded.wait_event_type,"       \
-        " result = excluded.result, error_name = excluded.error_name, error_message = excluded.error_message,"         \
-        " updated_at = excluded.updated_at, description = excluded.description")                                       \
+    QUERY(STEP_INSERT, PG_INSERT_STEP)                                                                                 \
+    QUERY(STEP_UPDATE, PG_INSERT_STEP " ON CONFLICT (instance, run, seq) DO UPDATE SET " PW_CHANGES(PW_STEP_FIELDS))   \
     QUERY(STEP_KEEP,                                                                                                   \
-        "INSERT INTO workflow_step (instance, run, seq, attempts, attempts_max, timeout, created_at, updated_at,"      \
-        " next_retry_at, wake_at, event_at, kind, status, name, description, wait_event_type, result, error_name,"     \
-        " error_message)"                                                                                              \
-        " SELECT instance, run + 1, seq, attempts, attempts_max, timeout, created_at, updated_at, next_retry_at,"      \
-        " wake_at, event_at, kind, status, name, description, wait_event_type, result, error_name, error_message"      \
+        "INSERT INTO workflow_step (instance, run, " PW_COLUMNS(PW_STEP_FIELDS, "") ")"                                \
+        " SELECT instance, run + 1, " PW_COLUMNS(PW_STEP_FIELDS, "")                                                   \
         " FROM workflow_step WHERE instance = $1::bigint AND run = $2::bigint AND seq < $3::bigint"                    \
         " AND seq <> $4::bigint AND status <> 0"                                                                       \
         " AND ($5::text IS NULL OR error_name IS DISTINCT FROM $5::text) RETURNING seq")                               \
-    QUERY(EVENT_INSERT,                                                                                                \
-        "INSERT INTO workflow_event (instance, run, seq, created_at, delivered_at, id, type, payload, consumed_by)"    \
-        " SELECT * FROM unnest($1::workflow_event_row[])")                                                             \
-    QUERY(EVENT_CONSUME,                                                                                               \
-        "INSERT INTO workflow_event (instance, run, seq, created_at, delivered_at, type, consumed_by)"                 \
-        " SELECT instance, run, seq, created_at, delivered_at, '', consumed_by FROM unnest($1::workflow_event_row[])"  \
-        " ON CONFLICT (instance, run, seq) DO UPDATE SET delivered_at = excluded.delivered_at,"                        \
-        " consumed_by = excluded.consumed_by")                                                                         \
-    QUERY(LOG_INSERT,                                                                                                  \
-        "INSERT INTO workflow_log (instance, run, seq, attempt, created_at, level, is_replay, step, category,"         \
-        " message, data) SELECT * FROM unnest($1::workflow_log_row[])")                                                \
+    QUERY(EVENT_INSERT, PG_INSERT_EVENT)                                                                               \
+    QUERY(EVENT_CONSUME, PG_INSERT_EVENT " ON CONFLICT (instance, run, seq) DO UPDATE SET " PW_CHANGES(PW_EVENT_FIELDS))\
+    QUERY(LOG_INSERT, PG_INSERT("workflow_log", "instance, run, " PG_LOG_COLUMNS, PG_LOG_ROW))                         \
     QUERY(HOOK_INSERT,                                                                                                 \
-        "INSERT INTO workflow_hook (instance, run, due_at, created_at, attempts_max, event, reason, outcome, id, hook,"\
-        " error_name, error_message, next_at, attempts, epoch)"                                                        \
-        " SELECT u.*, u.created_at, 0, 0 FROM unnest($1::workflow_hook_row[]) u")                                      \
+        "INSERT INTO workflow_hook (instance" PW_COLUMNS(PW_HOOK_FIELDS, "") ", next_at, attempts, epoch)"             \
+        " SELECT u.*, u.created_at, 0, 0 FROM unnest($1::" PG_HOOK_ROW "[]) u")                                        \
                                                                                                                        \
     /* ---- Leases ---- */                                                                                             \
     QUERY(CLAIM_PAUSE_EXPIRED,                                                                                         \
@@ -379,7 +341,7 @@
         " heartbeat_at = greatest(r.heartbeat_at, excluded.heartbeat_at), is_sharing = excluded.is_sharing,"           \
         " name = excluded.name, workflows = excluded.workflows")                                                       \
     QUERY(RUNNERS,                                                                                                     \
-        "SELECT owner, name, workflows, is_sharing, started_at, heartbeat_at FROM workflow_runner"                     \
+        "SELECT " PW_COLUMNS(PW_RUNNER_FIELDS, "") ", heartbeat_at FROM workflow_runner"                               \
         " WHERE heartbeat_at >= $1::bigint - " PG_DEAD_MS " AND name IS NOT NULL")                                     \
     QUERY(RUNNER_WITHDRAW, "UPDATE workflow_runner SET heartbeat_at = 0 WHERE owner = $1::bigint")                     \
     QUERY(PROBE_WRITE, "INSERT INTO workflow_runner (owner, started_at, heartbeat_at) VALUES (0, 0, 0)")               \
@@ -419,9 +381,7 @@
         "  (next_at, locked_until) = (SELECT $3::bigint + w.lease_ms, $3::bigint + w.lease_ms"                         \
         "   FROM unnest($1::text[], $2::bigint[]) AS w (hook, lease_ms) WHERE w.hook = t.hook LIMIT 1)"                \
         "  WHERE key = ANY(ARRAY(SELECT key FROM due)))"                                                               \
-        " SELECT h.key, h.id, h.hook, h.event, h.reason, h.due_at, h.outcome, h.error_name, h.error_message,"          \
-        "  i.workflow, i.id, h.run, h.created_at, h.attempts + 1, h.attempts_max, $3::bigint + h.lease_ms,"            \
-        "  $3::bigint + h.lease_ms, h.epoch + 1, h.last_error FROM due h" PG_INSTANCE_OF("h.instance")                 \
+        " SELECT " PG_HOOK_COLUMNS ", $3::bigint + h.lease_ms FROM due h" PG_INSTANCE_OF("h.instance")                 \
         " ORDER BY h.at, h.key")                                                                                       \
     QUERY(HOOK_DELIVERED,                                                                                              \
         "DELETE FROM workflow_hook WHERE key = $1::bigint AND epoch = $2::bigint RETURNING key")                       \

@@ -9,123 +9,43 @@
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------- */
 
-static void read_task(struct pw_fields *fields, struct pw_task *task)
-{
-    task->epoch = pw_field_count(fields);
-    task->status = (enum pw_task_status)pw_field_choice(fields, PW_TASK_PAUSED);
-    task->kind = (enum pw_task_kind)pw_field_choice(fields, PW_TASK_REPAIR);
-    task->due_at_ms = pw_field_time(fields);
-    task->processing = pw_field_integer(fields) != 0;
-    task->owner = pw_field_integer(fields);
-    task->locked_until_ms = pw_field_time(fields);
-    task->pause_requested = pw_field_integer(fields) != 0;
-    task->demand = (enum pw_demand)pw_field_choice(fields, PW_DEMAND_TERMINATE);
-    task->started_at_ms = pw_field_time(fields);
-    task->updated_at_ms = pw_field_time(fields);
-    task->event_seq = pw_field_count(fields);
-}
-
 static void read_instance_row(struct pw_fields *fields, void *row)
 {
     struct pw_instance *instance = row;
-    instance->key = pw_field_place(fields);
-    instance->workflow = pw_field_text(fields);
-    instance->id = pw_field_text(fields);
-    instance->run = pw_field_count(fields);
-    instance->outcome = (enum pw_outcome)pw_field_choice(fields, PW_OUTCOME_ERRORED);
-    instance->params = pw_field_text(fields);
-    instance->output = pw_field_text(fields);
-    instance->error_name = pw_field_text(fields);
-    instance->error_message = pw_field_text(fields);
-    instance->created_at_ms = pw_field_time(fields);
-    instance->updated_at_ms = pw_field_time(fields);
-    instance->started_at_ms = pw_field_time(fields);
-    instance->completed_at_ms = pw_field_time(fields);
-    instance->link = pw_field_link(fields);
+    pw_field_row(fields, &pw_instance_type, instance);
     instance->has_task = pw_field_integer(fields) != 0; /* its key, which is never 0 */
-    read_task(fields, &instance->task);
+    pw_field_row(fields, &pw_task_type, &instance->task);
+    pw_instance_merge(instance, pw_field_time(fields));
 }
 
 static void read_step_row(struct pw_fields *fields, void *row)
 {
-    struct pw_step_row *step = row;
-    step->seq = pw_field_place(fields);
-    step->name = pw_field_text(fields);
-    step->kind = (enum pawl_step_kind)pw_field_choice(fields, PAWL_STEP_DEFERRED);
-    step->status = (enum pawl_step_status)pw_field_choice(fields, PAWL_STEP_ERRORED);
-    step->attempts = pw_field_count(fields);
-    step->attempts_max = pw_field_count(fields);
-    step->timeout_ms = pw_field_count(fields);
-    step->next_retry_at_ms = pw_field_time(fields);
-    step->wake_at_ms = pw_field_time(fields);
-    step->event_at_ms = pw_field_time(fields);
-    step->wait_event_type = pw_field_text(fields);
-    step->result = pw_field_text(fields);
-    step->error_name = pw_field_text(fields);
-    step->error_message = pw_field_text(fields);
-    step->created_at_ms = pw_field_time(fields);
-    step->updated_at_ms = pw_field_time(fields);
-    step->description = pw_field_text(fields);
+    pw_field_row(fields, &pw_step_type, row);
 }
 
 static void read_event_row(struct pw_fields *fields, void *row)
 {
-    struct pw_event_row *event = row;
-    event->seq = pw_field_place(fields);
-    event->id = pw_field_text(fields);
-    event->type = pw_field_text(fields);
-    event->payload = pw_field_text(fields);
-    event->created_at_ms = pw_field_time(fields);
-    event->delivered_at_ms = pw_field_time(fields);
-    event->consumed_by = pw_field_text(fields);
+    pw_field_row(fields, &pw_event_type, row);
 }
 
 static void read_log_row(struct pw_fields *fields, void *row)
 {
-    struct pw_log_row *log = row;
-    log->seq = pw_field_place(fields);
-    log->step = pw_field_text(fields);
-    log->attempt = pw_field_count(fields);
-    log->level = (enum pawl_log_level)pw_field_choice(fields, PAWL_LOG_ERROR);
-    log->category = pw_field_text(fields);
-    log->message = pw_field_text(fields);
-    log->data = pw_field_text(fields);
-    log->is_replay = pw_field_integer(fields) != 0;
-    log->created_at_ms = pw_field_time(fields);
+    pw_field_row(fields, &pw_log_type, row);
 }
 
 void pw_pg_read_hook_row(struct pw_fields *fields, void *row)
 {
     struct pw_hook_row *hook = row;
-    hook->key = pw_field_place(fields);
-    hook->id = pw_field_text(fields);
-    hook->hook = pw_field_text(fields);
-    hook->event = (enum pawl_hook_event)pw_field_choice(fields, PAWL_HOOK_FINISHED);
-    hook->reason = (enum pw_hook_reason)pw_field_choice(fields, PW_REASON_WAKE);
-    hook->due_at_ms = pw_field_time(fields);
-    hook->outcome = (enum pw_outcome)pw_field_choice(fields, PW_OUTCOME_ERRORED);
-    hook->error_name = pw_field_text(fields);
-    hook->error_message = pw_field_text(fields);
+    pw_field_row(fields, &pw_delivery_type, hook);
+    pw_field_row(fields, &pw_hook_type, hook);
     hook->workflow = pw_field_text(fields);
     hook->instance_id = pw_field_text(fields);
-    hook->run = pw_field_count(fields);
-    hook->created_at_ms = pw_field_time(fields);
-    hook->attempts = pw_field_count(fields);
-    hook->attempts_max = pw_field_count(fields);
-    hook->next_at_ms = pw_field_time(fields);
-    hook->locked_until_ms = pw_field_time(fields);
-    hook->epoch = pw_field_count(fields);
-    hook->last_error = pw_field_text(fields);
 }
 
 static void read_runner_row(struct pw_fields *fields, void *row)
 {
     struct pw_runner_row *runner = row;
-    runner->owner = pw_field_integer(fields);
-    runner->name = pw_field_text(fields);
-    runner->workflows = pw_field_text(fields);
-    runner->is_sharing = pw_field_integer(fields) != 0;
-    runner->started_at_ms = pw_field_time(fields);
+    pw_field_row(fields, &pw_runner_type, runner);
     runner->seen_at_ms = pw_field_time(fields);
 }
 

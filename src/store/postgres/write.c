@@ -46,25 +46,30 @@ static struct pw_tuples *next_row(struct writing *writing)
 
 /* ---- Instances ----------------------------------------------------------------------------------------------- */
 
+/* Names are never written again; for what is there already they may be unknown, but no row is without. */
+static struct pw_text or_empty(struct pw_text text)
+{
+    return text.data != NULL ? text : (struct pw_text){ "", 0 };
+}
+
 static void put_instance(struct pw_tuples *tuples, const struct pw_core_run *run)
 {
-    struct pw_text unchanged = { NULL, 0 };
-    pw_field_put_integer(tuples, run->key);
-    pw_field_put_integer(tuples, run->instance_run);
-    pw_field_put_integer(tuples, run->created_at_ms);
-    pw_field_put_integer(tuples, run->updated_at_ms);
-    pw_field_put_time(tuples, run->started_at_ms);
-    pw_field_put_time(tuples, run->completed_at_ms);
-    pw_field_put_time(tuples, run->outcome); /* none is NULL, as it is of the next three */
-    pw_field_put_time(tuples, run->link.parent);
-    pw_field_put_time(tuples, run->link.run);
-    pw_field_put_time(tuples, run->link.relation);
-    pw_field_put_text(tuples, run->workflow);
-    pw_field_put_text(tuples, run->id);
-    pw_field_put_text(tuples, run->change == PW_CORE_NEW ? run->params : unchanged);
-    pw_field_put_text(tuples, run->output);
-    pw_field_put_text(tuples, run->error_name);
-    pw_field_put_text(tuples, run->error_message);
+    struct pw_instance row = { .key = run->key,
+                               .run = run->instance_run,
+                               .created_at_ms = run->created_at_ms,
+                               .updated_at_ms = run->updated_at_ms,
+                               .started_at_ms = run->started_at_ms,
+                               .completed_at_ms = run->completed_at_ms,
+                               .outcome = run->outcome,
+                               .link = run->link,
+                               .workflow = or_empty(run->workflow),
+                               .id = or_empty(run->id),
+                               .output = run->output,
+                               .error_name = run->error_name,
+                               .error_message = run->error_message };
+    if (run->change == PW_CORE_NEW)
+        row.params = run->params;
+    pw_field_put_row(tuples, &pw_instance_type, &row);
 }
 
 static int compare_texts(struct pw_text left, struct pw_text right)
@@ -109,25 +114,12 @@ static bool write_instances(struct pw_transaction *transaction)
 
 /* ---- Tasks --------------------------------------------------------------------------------------------------- */
 
-/* Of a task that is only updated neither the workflow nor the shard is written, and the names may not be known. */
 static void put_task(struct pw_tuples *tuples, const struct pw_core_run *run)
 {
-    const struct pw_task *task = &run->task;
     pw_field_put_integer(tuples, run->key);
     pw_field_put_integer(tuples, run->run);
-    pw_field_put_integer(tuples, task->epoch);
-    pw_field_put_integer(tuples, task->due_at_ms);
-    pw_field_put_time(tuples, task->owner); /* none is NULL */
-    pw_field_put_time(tuples, task->locked_until_ms);
-    pw_field_put_time(tuples, task->started_at_ms);
-    pw_field_put_integer(tuples, task->updated_at_ms);
-    pw_field_put_integer(tuples, task->event_seq);
-    pw_field_put_integer(tuples, task->status);
-    pw_field_put_integer(tuples, task->kind);
-    pw_field_put_integer(tuples, task->processing);
-    pw_field_put_integer(tuples, task->pause_requested);
-    pw_field_put_integer(tuples, task->demand);
-    pw_field_put_text(tuples, run->workflow);
+    pw_field_put_row(tuples, &pw_task_type, &run->task);
+    pw_field_put_text(tuples, or_empty(run->workflow));
     pw_field_put_integer(tuples, pw_shard_of(run->workflow, run->id));
 }
 
@@ -175,26 +167,14 @@ static void put_step(const struct pw_transaction *transaction, struct pw_tuples 
 {
     const struct pw_op_step *last = step->update != NULL ? step->update : step->insert;
     const struct pw_op_step *first = step->insert != NULL ? step->insert : step->update;
-    const struct pw_step_row *row = &last->row;
+    struct pw_step_row row = last->row;
+    row.name = or_empty(first->row.name);
+    row.kind = first->row.kind;
+    row.created_at_ms = pw_time_or_now(&transaction->core, first->row.created_at_ms);
+    row.updated_at_ms = pw_time_or_now(&transaction->core, last->row.updated_at_ms);
     pw_field_put_integer(tuples, last->instance);
     pw_field_put_integer(tuples, last->run);
-    pw_field_put_integer(tuples, row->seq);
-    pw_field_put_integer(tuples, row->attempts);
-    pw_field_put_integer(tuples, row->attempts_max);
-    pw_field_put_integer(tuples, row->timeout_ms);
-    pw_field_put_integer(tuples, pw_time_or_now(&transaction->core, first->row.created_at_ms));
-    pw_field_put_integer(tuples, pw_time_or_now(&transaction->core, row->updated_at_ms));
-    pw_field_put_time(tuples, row->next_retry_at_ms);
-    pw_field_put_time(tuples, row->wake_at_ms);
-    pw_field_put_time(tuples, row->event_at_ms);
-    pw_field_put_integer(tuples, first->row.kind);
-    pw_field_put_integer(tuples, row->status);
-    pw_field_put_text(tuples, first->row.name);
-    pw_field_put_text(tuples, row->description);
-    pw_field_put_text(tuples, row->wait_event_type);
-    pw_field_put_text(tuples, row->result);
-    pw_field_put_text(tuples, row->error_name);
-    pw_field_put_text(tuples, row->error_message);
+    pw_field_put_row(tuples, &pw_step_type, &row);
 }
 
 static void write_steps(struct pw_transaction *transaction)
@@ -242,23 +222,26 @@ static void write_kept(struct pw_transaction *transaction)
     }
 }
 
+/* Of an event that is there already only what consumed it is written. */
 static void put_event(const struct pw_transaction *transaction, struct pw_tuples *tuples,
                       const struct pw_core_event *event)
 {
-    static const struct pw_op_event unchanged = { .id = { NULL, 0 } };
-    static const struct pw_op_consume unconsumed = { .step = { NULL, 0 } };
-    const struct pw_op_event *insert = event->insert != NULL ? event->insert : &unchanged;
-    const struct pw_op_consume *consume = event->consume != NULL ? event->consume : &unconsumed;
-    for (size_t part = 0; part < 3; part++)
-        pw_field_put_integer(tuples, event->place[part]);
-    pw_field_put_integer(tuples,
-                         event->insert != NULL ? event->created_at_ms : 0); /* of one that is there: unchanged */
-    pw_field_put_time(tuples,
-                      event->consume != NULL ? pw_time_or_now(&transaction->core, consume->delivered_at_ms) : 0);
-    pw_field_put_text(tuples, insert->id);
-    pw_field_put_text(tuples, insert->type);
-    pw_field_put_text(tuples, insert->payload);
-    pw_field_put_text(tuples, consume->step);
+    const struct pw_op_event *insert = event->insert;
+    const struct pw_op_consume *consume = event->consume;
+    struct pw_event_row row = { .seq = event->place[2], .type = { "", 0 } };
+    if (insert != NULL) {
+        row.id = insert->id;
+        row.type = insert->type;
+        row.payload = insert->payload;
+        row.created_at_ms = event->created_at_ms;
+    }
+    if (consume != NULL) {
+        row.delivered_at_ms = pw_time_or_now(&transaction->core, consume->delivered_at_ms);
+        row.consumed_by = consume->step;
+    }
+    pw_field_put_integer(tuples, event->place[0]);
+    pw_field_put_integer(tuples, event->place[1]);
+    pw_field_put_row(tuples, &pw_event_type, &row);
 }
 
 static void write_events(struct pw_transaction *transaction)
@@ -280,19 +263,13 @@ static void write_logs(struct pw_transaction *transaction)
     struct writing writing;
     begin(&writing, transaction, PW_PG_LOG_INSERT, PW_PG_LOG_ROW);
     for (size_t i = 0; i < transaction->core.logs.count; i++) {
-        const struct pw_log_row *row = &logs[i].op->row;
         struct pw_tuples *tuples = next_row(&writing);
+        struct pw_log_row row = logs[i].op->row;
+        row.seq = logs[i].seq;
+        row.created_at_ms = logs[i].created_at_ms;
         pw_field_put_integer(tuples, logs[i].op->instance);
         pw_field_put_integer(tuples, logs[i].op->run);
-        pw_field_put_integer(tuples, logs[i].seq);
-        pw_field_put_integer(tuples, row->attempt);
-        pw_field_put_integer(tuples, logs[i].created_at_ms);
-        pw_field_put_integer(tuples, row->level);
-        pw_field_put_integer(tuples, row->is_replay);
-        pw_field_put_text(tuples, row->step);
-        pw_field_put_text(tuples, row->category);
-        pw_field_put_text(tuples, row->message);
-        pw_field_put_text(tuples, row->data);
+        pw_field_put_row(tuples, &pw_log_type, &row);
     }
     end(&writing);
 }
@@ -306,19 +283,20 @@ static void write_hooks(struct pw_transaction *transaction)
     for (size_t i = 0; i < transaction->core.hooks.count; i++) {
         const struct pw_op_hook *op = hooks[i].op;
         const struct pw_op_finish *finish = op->cause->kind == PW_OP_FINISH ? &op->cause->as.finish : &unfinished;
+        const struct pw_hook_row row = { .run = hooks[i].run,
+                                         .due_at_ms = pw_hook_due_at_ms(op),
+                                         .created_at_ms = transaction->core.now_ms,
+                                         .attempts_max = op->attempts_max,
+                                         .event = op->event,
+                                         .reason = op->reason,
+                                         .outcome = finish->outcome,
+                                         .id = hooks[i].id,
+                                         .hook = op->hook,
+                                         .error_name = finish->error_name,
+                                         .error_message = finish->error_message };
         struct pw_tuples *tuples = next_row(&writing);
         pw_field_put_integer(tuples, hooks[i].instance);
-        pw_field_put_integer(tuples, hooks[i].run);
-        pw_field_put_time(tuples, pw_hook_due_at_ms(op));
-        pw_field_put_integer(tuples, transaction->core.now_ms);
-        pw_field_put_integer(tuples, op->attempts_max);
-        pw_field_put_integer(tuples, op->event);
-        pw_field_put_time(tuples, op->reason); /* none is NULL */
-        pw_field_put_time(tuples, finish->outcome);
-        pw_field_put_text(tuples, hooks[i].id);
-        pw_field_put_text(tuples, op->hook);
-        pw_field_put_text(tuples, finish->error_name);
-        pw_field_put_text(tuples, finish->error_message);
+        pw_field_put_row(tuples, &pw_hook_type, &row);
     }
     end(&writing);
 }
