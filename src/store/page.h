@@ -1,8 +1,18 @@
-/* page.h - where a page of rows ends: by the number of rows, or by the bytes of their payloads. */
+/* page.h - where a page of rows begins, which rows it is made of, and where it ends: by the number of rows, or by the bytes of
+ * their payloads. */
 #ifndef PW_STORE_PAGE_H
 #define PW_STORE_PAGE_H
 
 #include "store/store.h"
+
+/* What comes before the first row: after 0 means from the start, which lies at either end. */
+static inline int64_t pw_page_start(int64_t after, bool ascending)
+{
+    return after == 0 && !ascending ? INT64_MAX : after;
+}
+
+/* The number that a status has in the rows: in the task while the run is open, in the instance's outcome afterwards. */
+int64_t pw_status_number(enum pawl_instance_status status, bool *out_is_ended);
 
 /* Has a list of `count` rows, with so many bytes of payloads, reached its bound? */
 static inline bool pw_page_is_full(size_t count, size_t bytes, size_t bytes_max)

@@ -149,7 +149,7 @@ static const char runner_table[] = "CREATE TABLE workflow_runner ("
                                    "  workflows text) WITH (fillfactor = 50);"
                                    "CREATE INDEX workflow_runner_heartbeat ON workflow_runner (heartbeat_at);";
 
-/* At most one row: which part of a store of several databases this one was.  Only read by now (read_part). */
+/* At most one row: which part of a store of several databases this one was.  Only read by now (pw_read_part()). */
 static const char set_table[] = "CREATE TABLE workflow_set ("
                                 "  key bigint PRIMARY KEY CHECK (key = 1),"
                                 "  id bigint NOT NULL,"

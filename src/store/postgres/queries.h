@@ -30,7 +30,7 @@
 
 #define PG_STEP_COLUMNS PW_COLUMNS(PW_STEP_FIELDS, "s.")
 #define PG_EVENT_COLUMNS PW_COLUMNS(PW_EVENT_FIELDS, "")
-/* A list that also ends by its payloads (store.h): of each row it is known how many stand before it, and how many bytes
+/* A list that also ends by its payloads (read.h): of each row it is known how many stand before it, and how many bytes
  * these have.  The rows are looked through in the order of the query inside: the planner keeps a sorted subquery as it is.
  * Sizes are read without the payloads, so that only those of rows that are given out are fetched. */
 #define PG_BOUNDED(bytes, bytes_max, query)                                                                            \

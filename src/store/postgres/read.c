@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "store/page.h"
 #include "store/postgres/postgres.h"
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------- */
@@ -200,42 +201,17 @@ static pawl_status read_current(struct reading *reading)
     return find_named(reading, PW_PG_INSTANCE_CURRENT, sizeof(struct pw_current), read_current_row);
 }
 
-/* Which rows a status stands for: by the task while the run is open, by the outcome afterwards. */
 static enum pw_pg_query list_query(const struct pw_instance_query *query, int64_t *out_value)
 {
-    bool oldest = query->oldest_first;
-    *out_value = -1;
+    bool oldest = query->oldest_first, is_ended = false;
     if (query->parent != 0)
         return oldest ? PW_PG_LIST_CHILDREN_OLDEST : PW_PG_LIST_CHILDREN_NEWEST;
     if (!query->has_status)
         return oldest ? PW_PG_LIST_OLDEST : PW_PG_LIST_NEWEST;
-    switch (query->status) {
-    case PAWL_ACTIVE:
-        *out_value = PW_TASK_ACTIVE;
-        break;
-    case PAWL_WAITING:
-        *out_value = PW_TASK_WAITING;
-        break;
-    case PAWL_PAUSED:
-        *out_value = PW_TASK_PAUSED;
-        break;
-    case PAWL_COMPLETE:
-        *out_value = PW_OUTCOME_COMPLETE;
+    *out_value = pw_status_number(query->status, &is_ended);
+    if (is_ended)
         return oldest ? PW_PG_LIST_ENDED_OLDEST : PW_PG_LIST_ENDED_NEWEST;
-    case PAWL_TERMINATED:
-        *out_value = PW_OUTCOME_TERMINATED;
-        return oldest ? PW_PG_LIST_ENDED_OLDEST : PW_PG_LIST_ENDED_NEWEST;
-    case PAWL_ERRORED:
-        *out_value = PW_OUTCOME_ERRORED;
-        return oldest ? PW_PG_LIST_ENDED_OLDEST : PW_PG_LIST_ENDED_NEWEST;
-    }
     return oldest ? PW_PG_LIST_OPEN_OLDEST : PW_PG_LIST_OPEN_NEWEST;
-}
-
-/* Where a page begins: after 0 means from the start, which lies at either end. */
-static int64_t page_start(int64_t after, bool ascending)
-{
-    return after == 0 && !ascending ? INT64_MAX : after;
 }
 
 static pawl_status list_instances(struct reading *reading)
@@ -248,7 +224,7 @@ static pawl_status list_instances(struct reading *reading)
         pw_call_integer(&call, query->parent);
     else
         pw_call_text(&call, query->workflow);
-    pw_call_integer(&call, page_start(query->after_key, query->oldest_first));
+    pw_call_integer(&call, pw_page_start(query->after_key, query->oldest_first));
     pw_call_size(&call, query->max);
     if (query->parent == 0 && query->has_status)
         pw_call_integer(&call, value);
@@ -264,7 +240,7 @@ static void begin_history(struct pw_call *call, const struct pw_history_query *q
     pw_call_init(call, query->newest_first ? newest : oldest);
     pw_call_integer(call, query->instance);
     pw_call_integer(call, query->run);
-    pw_call_integer(call, page_start(query->after_seq, !query->newest_first));
+    pw_call_integer(call, pw_page_start(query->after_seq, !query->newest_first));
     pw_call_size(call, query->max);
 }
 

@@ -219,7 +219,7 @@ static const char runner_view[] =
     "  (SELECT count(*) FROM workflow_task t WHERE t.processing = 1 AND t.owner = r.owner) AS leases"
     " FROM workflow_runner r;";
 
-/* At most one row: which part of a store of several databases this one was.  Only read by now (read_part). */
+/* At most one row: which part of a store of several databases this one was.  Only read by now (pw_read_part()). */
 static const char set_table[] = "CREATE TABLE workflow_set ("
                                 "  key INTEGER PRIMARY KEY CHECK (key = 1),"
                                 "  id INTEGER NOT NULL,"

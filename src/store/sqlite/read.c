@@ -163,42 +163,17 @@ static pawl_status read_current(struct reading *reading)
     return finish_rows(reading, sizeof(struct pw_current), read_current_row);
 }
 
-/* Which rows are asked for: of a parent all; of a status by the task while the run is open, by the outcome afterwards. */
 static enum pw_query_name list_query(const struct pw_instance_query *query, int64_t *out_value)
 {
-    bool oldest = query->oldest_first;
-    *out_value = -1;
+    bool oldest = query->oldest_first, is_ended = false;
     if (query->parent != 0)
         return oldest ? PW_QUERY_LIST_CHILDREN_OLDEST : PW_QUERY_LIST_CHILDREN_NEWEST;
     if (!query->has_status)
         return oldest ? PW_QUERY_LIST_OLDEST : PW_QUERY_LIST_NEWEST;
-    switch (query->status) {
-    case PAWL_ACTIVE:
-        *out_value = PW_TASK_ACTIVE;
-        break;
-    case PAWL_WAITING:
-        *out_value = PW_TASK_WAITING;
-        break;
-    case PAWL_PAUSED:
-        *out_value = PW_TASK_PAUSED;
-        break;
-    case PAWL_COMPLETE:
-        *out_value = PW_OUTCOME_COMPLETE;
+    *out_value = pw_status_number(query->status, &is_ended);
+    if (is_ended)
         return oldest ? PW_QUERY_LIST_ENDED_OLDEST : PW_QUERY_LIST_ENDED_NEWEST;
-    case PAWL_TERMINATED:
-        *out_value = PW_OUTCOME_TERMINATED;
-        return oldest ? PW_QUERY_LIST_ENDED_OLDEST : PW_QUERY_LIST_ENDED_NEWEST;
-    case PAWL_ERRORED:
-        *out_value = PW_OUTCOME_ERRORED;
-        return oldest ? PW_QUERY_LIST_ENDED_OLDEST : PW_QUERY_LIST_ENDED_NEWEST;
-    }
     return oldest ? PW_QUERY_LIST_OPEN_OLDEST : PW_QUERY_LIST_OPEN_NEWEST;
-}
-
-/* Where a page begins: after 0 means from the start, which lies at either end. */
-static int64_t page_start(int64_t after, bool ascending)
-{
-    return after == 0 && !ascending ? INT64_MAX : after;
 }
 
 static pawl_status list_instances(struct reading *reading)
@@ -210,7 +185,7 @@ static pawl_status list_instances(struct reading *reading)
         pw_bind_integer(&reading->query, query->parent);
     else
         pw_bind_text(&reading->query, query->workflow);
-    pw_bind_integer(&reading->query, page_start(query->after_key, query->oldest_first));
+    pw_bind_integer(&reading->query, pw_page_start(query->after_key, query->oldest_first));
     pw_bind_size(&reading->query, query->max);
     if (query->parent == 0 && query->has_status)
         pw_bind_integer(&reading->query, value);
@@ -230,7 +205,7 @@ static void start_history(struct reading *reading, enum pw_query_name oldest, en
     reading->bytes_max = query->bytes_max;
     pw_bind_integer(&reading->query, query->instance);
     pw_bind_integer(&reading->query, query->run);
-    pw_bind_integer(&reading->query, page_start(query->after_seq, !query->newest_first));
+    pw_bind_integer(&reading->query, pw_page_start(query->after_seq, !query->newest_first));
     pw_bind_size(&reading->query, query->max);
 }
 
