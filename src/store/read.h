@@ -16,8 +16,8 @@
 
 struct pw_store;
 
-/* The kind, and the name of the function that answers it.  Behind it: the members of struct pw_read and struct pw_found that
- * it uses. */
+/* The kind, and the function that answers it.  The comment names the member of struct pw_read with which it is asked, and the
+ * member of struct pw_found that is the answer. */
 #define PW_READS(X)                                                                                                    \
     X(INSTANCE, read_instance)               /* name: instances, none or one */                                        \
     X(INSTANCE_BY_KEY, read_instance_by_key) /* key: instances, none or one */                                         \
