@@ -16,7 +16,7 @@ enum {
 };
 
 /* All are compared with the first. */
-enum { MODEL, IN_SQLITE, IN_POSTGRES, SIDES };
+enum { MODEL, IN_MEMORY, IN_SQLITE, IN_POSTGRES, SIDES };
 
 /* An instance, and what it was last seen as, on all sides the same. */
 struct subject {

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <sys/wait.h>
 
+#include "memory/store.h"
 #include "postgres_server.h"
 #include "same_rows.h"
 #include "store_model.h"
@@ -21,7 +22,41 @@ enum {
     SEQUENCES_MAX = 250, /* until a flaw is found */
 };
 
-static const char *const side_names[SIDES] = { "in the model", "in SQLite", "in PostgreSQL" };
+static const char *const side_names[SIDES] = { "in the model", "in memory", "in SQLite", "in PostgreSQL" };
+
+/* ---- The user's table, in memory ------------------------------------------------------------------------------------- */
+
+/* The two statements that do something, and parameters like ["a", 1]; the others fail. */
+static enum pw_refusal run_sql(struct pw_store *store, const struct pw_op_sql *op)
+{
+    bool inserts = strstr(op->sql.data, "INSERT INTO differential") != NULL;
+    const char *second = op->parameters.data != NULL ? strchr(op->parameters.data, ',') : NULL;
+    if (second == NULL || (!inserts && strstr(op->sql.data, "UPDATE differential") == NULL))
+        return PW_REFUSED_MUTATION_FAILED;
+    struct memory_entry given = { .table = pw_text_of("differential"),
+                                  .id = { op->parameters.data + 2, 1 },
+                                  .has_number = strstr(second, "null") == NULL,
+                                  .number = strtoll(second + 1, NULL, 10) };
+    const struct memory_entry *there = memory_ledger_find(store, given.table, given.id);
+    if (inserts && there != NULL)
+        return PW_REFUSED_UNIQUE;
+    if (inserts) {
+        assert_true(memory_ledger_add(store, &given));
+    } else if (there != NULL) {
+        bool has_number = there->has_number && given.has_number;
+        assert_true(memory_ledger_set(store, there, has_number, has_number ? there->number + given.number : 0));
+    }
+    return PW_REFUSED_NOT;
+}
+
+static int64_t ledger_sum(const struct pw_store *store)
+{
+    const struct memory_entry *entry;
+    int64_t sum = 0;
+    for (size_t i = 0; (entry = memory_ledger_at(store, i)) != NULL; i++)
+        sum += 1000 + (entry->has_number ? entry->number : 0);
+    return sum;
+}
 
 /* ---- Applying -------------------------------------------------------------------------------------------------------- */
 
@@ -312,9 +347,11 @@ static void compare_lists(struct trial *trial)
 
 static int64_t sum_of(struct trial *trial, size_t side)
 {
-    return side == MODEL
-               ? store_model_sum(trial->sides[side].store)
-               : query_number(&trial->fixtures[side], "SELECT coalesce(sum(n), 0) + 1000 * count(*) FROM differential");
+    if (side == MODEL)
+        return store_model_sum(trial->sides[side].store);
+    if (side == IN_MEMORY)
+        return ledger_sum(trial->sides[side].store);
+    return query_number(&trial->fixtures[side], "SELECT coalesce(sum(n), 0) + 1000 * count(*) FROM differential");
 }
 
 static void compare_totals(struct trial *trial)
@@ -363,7 +400,7 @@ static void begin_sequence(struct trial *trial, uint64_t seed)
     trial->uses_up = trial_once_in(trial, 2);
     trial->owner = trial_once_in(trial, 2) ? OWNER : FIXTURE_OUTSIDE;
     int64_t nowhere = (INT64_C(1) << 40) + (int64_t)seed;
-    trial->nobody = (struct subject){ .key = { nowhere, nowhere, nowhere }, .run = 1 };
+    trial->nobody = (struct subject){ .key = { nowhere, nowhere, nowhere, nowhere }, .run = 1 };
     for (size_t shard = 0; shard < PW_SHARD_COUNT; shard++)
         trial->owned_shards[shard] = (shard * 7 + seed) % 3 == 0 ? '0' : '1';
     trial->owned[0] = (struct pw_text){ trial->owned_shards, PW_SHARD_COUNT };
@@ -377,6 +414,7 @@ static void begin_sequence(struct trial *trial, uint64_t seed)
     }
     trial_make_ids(trial);
     store_model_reset(trial->sides[MODEL].store);
+    memory_store_reset(trial->sides[IN_MEMORY].store);
     for (size_t s = IN_SQLITE; s < SIDES; s++)
         run_raw_sql(&trial->fixtures[s],
                     "DELETE FROM differential; DELETE FROM workflow_task; DELETE FROM workflow_hook");
@@ -416,6 +454,9 @@ static void open_sides(struct trial *trial)
     static const enum test_store stores[SIDES] = { [IN_SQLITE] = STORE_IN_MEMORY, [IN_POSTGRES] = STORE_IN_POSTGRES };
     const struct pawl_clock clock = { .now_ms = trial_now, .user = trial };
     trial->sides[MODEL].store = store_model_new(wanted.flaw, clock);
+    trial->sides[IN_MEMORY].store = memory_store_new(clock);
+    assert_non_null(trial->sides[IN_MEMORY].store);
+    memory_store_set_sql(trial->sides[IN_MEMORY].store, run_sql);
     for (size_t s = IN_SQLITE; s < SIDES; s++) {
         struct fixture *fixture = &trial->fixtures[s];
         store_place_make(&fixture->place, stores[s]);
