@@ -97,8 +97,8 @@ static bool replay(const struct options *options, struct report *report, uint64_
                WTERMSIG(how) == SIGALRM ? "it takes for ever: a deadlock?" : strsignal(WTERMSIG(how)));
     else if (rule_of(how) == 0)
         printf("seed %llu: exit code %d\n", (unsigned long long)seed, WEXITSTATUS(how));
-    printf("replay: %s --seed %llu -v", options->program, (unsigned long long)seed);
-    puts("");
+    printf("replay: %s --seed %llu -v%s\n", options->program, (unsigned long long)seed,
+           options->only_sqlite ? " --sqlite" : "");
     return false;
 }
 
@@ -278,6 +278,7 @@ int main(int count, char **arguments)
     struct options options = sim_options_parse(count, arguments);
     struct report *reports = share_reports();
     bool good;
+    world.only_sqlite = options.only_sqlite; /* for all children */
     if (options.rules)
         good = print_rules();
     else if (options.rules_in != NULL)

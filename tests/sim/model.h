@@ -182,6 +182,7 @@ struct sim_model {
 struct sim_mutation {
     char tag[SIM_TEXT_MAX];
     bool fails;
+    bool in_memory; /* the store is the one of tests/memory */
 };
 
 void sim_model_reset(struct sim_model *model, const struct sim_program *programs, int64_t start_ms);
@@ -325,10 +326,5 @@ bool sim_read_awaits_repair(const struct sim_instance *instance, const struct si
 /* Both sides build digests with these. */
 uint64_t sim_digest_told(uint64_t digest, int node, bool done, const char *result, const char *error_name);
 uint64_t sim_digest_node(uint64_t digest, uint64_t of_node);
-
-/* ---- The database: compare.c -------------------------------------------------------------------------------------- */
-
-struct sqlite3;
-void sim_compare(struct sim_model *model, struct sqlite3 *db);
 
 #endif

@@ -11,7 +11,7 @@ enum { SIM_AT_ONCE_MAX = 15 };
 struct options {
     uint64_t from, seeds, seed;
     uint64_t jobs;
-    bool single, verbose, keep_going, self_test, quiet, transitions, rules;
+    bool single, verbose, keep_going, self_test, quiet, transitions, rules, only_sqlite;
     const char *rules_in; /* a file's path */
     const char *program;
 };

@@ -104,7 +104,10 @@ static pawl_status insert_tag(void *connection, const void *data, size_t size)
 {
     const struct sim_mutation *mutation = data;
     (void)size;
-    return mutation->fails ? PAWL_FAILED : sim_insert_effect(connection, mutation->tag);
+    if (mutation->fails)
+        return PAWL_FAILED;
+    return mutation->in_memory ? sim_memory_insert(connection, mutation->tag)
+                               : sim_sqlite_insert(connection, mutation->tag);
 }
 
 static pawl_status register_sql(pawl_attempt *attempt, enum pawl_mutation_when when, const char *sql, const char *tag)
@@ -142,7 +145,8 @@ static pawl_status register_effect(struct player *player, pawl_attempt *attempt,
 {
     static const char insert[] = "INSERT INTO sim_effect (tag) VALUES ($1)";
     static const char insert_unique[] = "INSERT INTO sim_unique (tag) VALUES ($1)";
-    struct sim_mutation mutation = { .fails = sim_below(&player->world->chance, 4) < (plan->in_race ? 3 : 1) };
+    struct sim_mutation mutation = { .fails = sim_below(&player->world->chance, 4) < (plan->in_race ? 3 : 1),
+                                     .in_memory = player->world->in_memory };
     const struct pw_fence *fence = player->fence;
     (void)snprintf(mutation.tag, sizeof mutation.tag, "%lld.%lld.%d.s.%d", (long long)fence->instance,
                    (long long)fence->run, node, number);

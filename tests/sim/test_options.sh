@@ -35,8 +35,9 @@ expect 2 "say one of --seeds N, --seed S, " --from 3
 expect 2 "say one of --seeds N, --seed S, " --seed 3 --seeds 2
 expect 0 "seed 7: every invariant holds" --seed 7
 expect 0 "2 seeds, " --seeds 2 --from 999999999999999999 --quiet
+expect 0 "seed 7: every invariant holds" --seed 7 --sqlite
 expect 0 "2 seeds, " --seeds 2 --from 0 --jobs 15 --quiet
-for option in --seeds --from --jobs --keep-going --quiet --seed -v --transitions --self-test --rules --rules-in --help; do
+for option in --seeds --from --jobs --keep-going --sqlite --quiet --seed -v --transitions --self-test --rules --rules-in --help; do
     expect 0 "  $option " --help
 done
 

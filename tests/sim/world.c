@@ -8,7 +8,6 @@
 #include "engine/shards.h"
 #include "fail.h"
 #include "runner/runner.h"
-#include "store/sqlite/sqlite.h"
 
 #define BEGINNING_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00.000Z */
 
@@ -595,7 +594,7 @@ static void make_world(struct sim_world *world, uint64_t seed)
     }
     sim_model_reset(&world->model, world->programs, world->start_ms);
     world->model.has_hooks = sim_below(&world->chance, 5) == 0;
-    sim_tables_empty(world->db);
+    sim_stores_choose(world, seed);
     world->process_count = 1 + sim_below(&world->chance, SIM_PROCESSES_MAX);
     for (int i = 0; i < world->process_count; i++) {
         struct sim_process *process = &world->processes[i];
@@ -711,7 +710,7 @@ void sim_world_run(struct sim_world *world, uint64_t seed)
     for (int i = (int)sim_between(&world->chance, 15, 45); i > 0; i--) {
         act(world);
         if (sim_below(&world->chance, 16) == 0)
-            sim_compare(&world->model, world->db);
+            sim_compare(world);
     }
     run_to_end(world);
     check_ends(world);
@@ -719,7 +718,7 @@ void sim_world_run(struct sim_world *world, uint64_t seed)
     sim_follow_finish(world);
     sim_courier_finish(world);
     sim_look_all(world);
-    sim_compare(&world->model, world->db);
+    sim_compare(world);
     for (int i = 0; i < world->process_count; i++)
         close_process(world, &world->processes[i]);
     world->counts->seeds++;
@@ -766,7 +765,6 @@ static void open_engine(struct sim_world *world, const struct pawl_options *opti
 
 void sim_world_open(struct sim_world *world, struct sim_counts *counts)
 {
-    struct pawl_error error = { PAWL_OK, "" };
     struct pawl_options options = PAWL_OPTIONS_INIT;
     options.store_url = "sqlite::memory:";
     options.clock = (struct pawl_clock){ .now_ms = base_now_ms, .monotonic_ms = world_monotonic_ms, .user = world };
@@ -776,10 +774,7 @@ void sim_world_open(struct sim_world *world, struct sim_counts *counts)
     world->model.world = world;
     world->model.lives = runner_lives;
     world->now_ms = BEGINNING_MS;
-    if (pw_store_open(options.store_url, options.clock, &world->base, &error) != PAWL_OK)
-        sim_give_up("no store: %s", error.text);
-    world->db = ((struct pw_sqlite *)world->base)->writer.db;
-    sim_tables_make(world->db);
+    sim_stores_open(world, &options);
     for (int i = 0; i < SIM_PROCESSES_MAX * 2; i++)
         open_engine(world, &options, i / 2, i % 2 == 1);
 }
@@ -793,6 +788,5 @@ void sim_world_close(struct sim_world *world)
             free(world->processes[i].ports[j]);
         }
     }
-    sim_tables_close();
-    world->base->ops->close(world->base);
+    sim_stores_close(world);
 }

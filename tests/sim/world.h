@@ -1,6 +1,8 @@
 /* world.h - a simulated world: processes with an engine and runners each, clients, one clock, one store in memory, all in
  * one thread.  Who goes next, what fails and how time jumps comes from the seed alone.
  *
+ * Of eight worlds, seven are on the store of tests/memory, which is fast, and one is on SQLite.  The stores outlive the
+ * processes of a world, and are emptied before the next one.
  * A process that crashes has every call on its store fail until nothing of it is left on the stack; then its runners are
  * closed and new ones opened, with new names, while the leases of the old ones stay behind.
  * A body runs other actors of the world before it returns (an interlude), so turns and calls overlap as they would in
@@ -98,8 +100,11 @@ struct sim_world {
     struct sim_mood mood;
     struct sim_program programs[SIM_PROGRAMS_MAX];
     struct sim_model model;
-    struct pw_store *base; /* the real store */
-    struct sqlite3 *db;    /* its connection */
+    struct pw_store *sqlite, *memory;
+    struct sqlite3 *db;    /* SQLite's connection */
+    bool only_sqlite;      /* asked for: no world is on the store of tests/memory */
+    bool in_memory;        /* this world is */
+    struct pw_store *base; /* the store of this world */
     struct sim_process processes[SIM_PROCESSES_MAX];
     int process_count;
     int depth;    /* of interludes */
@@ -121,7 +126,7 @@ struct sim_world {
     struct sim_counts *counts;
 };
 
-/* Opens the store and the engines, once for all seeds. */
+/* Opens the stores and the engines, once for all seeds. */
 void sim_world_open(struct sim_world *world, struct sim_counts *counts);
 void sim_world_close(struct sim_world *world);
 
@@ -191,11 +196,26 @@ void sim_worker_act(struct sim_world *world);
 void sim_play(pawl_turn *turn, void *user);
 void sim_work(pawl_turn *turn, void *user);
 
-/* compare.c: the simulation's own tables; emptying is of all tables.  Once for the life of the process. */
-void sim_tables_make(struct sqlite3 *db);
-void sim_tables_empty(struct sqlite3 *db);
-void sim_tables_close(void);
-pawl_status sim_insert_effect(void *connection, const char *tag);
+/* stores.c: the options' URL is SQLite's.  Choosing empties the store of the seed, and gives it to all processes. */
+void sim_stores_open(struct sim_world *world, const struct pawl_options *options);
+void sim_stores_choose(struct sim_world *world, uint64_t seed);
+void sim_stores_close(struct sim_world *world);
+
+/* compare.c: the store's rows against the model. */
+void sim_compare(struct sim_world *world);
+
+/* in_sqlite.c, in_memory.c: all rows, handed over one by one (compare.h); and the user's tables, sim_effect and sim_unique, which
+ * have a tag.  A mutation inserts one into the first. */
+struct sim_comparison;
+void sim_sqlite_rows(struct sqlite3 *db, struct sim_comparison *comparison);
+void sim_memory_rows(struct pw_store *memory, struct sim_comparison *comparison);
+pawl_status sim_sqlite_insert(void *connection, const char *tag);
+pawl_status sim_memory_insert(void *connection, const char *tag);
+enum pw_refusal sim_memory_sql(struct pw_store *store, const struct pw_op_sql *op);
+/* Once for the life of the process: makes the tables.  Emptying is of all tables. */
+void sim_sqlite_make(struct sqlite3 *db);
+void sim_sqlite_empty(struct sqlite3 *db);
+void sim_sqlite_close(void);
 
 /* port.c: a process's view of the store.  As pw_store_wrap_fn; user is the struct sim_port to fill. */
 struct sim_port {
