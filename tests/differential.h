@@ -15,8 +15,8 @@ enum {
     OWNER = 5
 };
 
-/* All are compared with the first. */
-enum { MODEL, IN_MEMORY, IN_SQLITE, IN_POSTGRES, SIDES };
+/* All are compared with the first, which is the store of tests/memory. */
+enum { IN_MEMORY, IN_SQLITE, IN_POSTGRES, SIDES };
 
 /* An instance, and what it was last seen as, on all sides the same. */
 struct subject {
@@ -37,7 +37,7 @@ struct side {
 };
 
 struct trial {
-    struct fixture fixtures[SIDES]; /* for raw SQL; not the model's */
+    struct fixture fixtures[SIDES]; /* for raw SQL; not the memory store's */
     struct side sides[SIDES];
     uint64_t seed, chance;
     int64_t now_ms;

@@ -1,12 +1,13 @@
-/* test_store_differential.c - random units of work through a model, through SQLite and through PostgreSQL at the same
+/* test_store_differential.c - random units of work through the memory store, SQLite and PostgreSQL at the same
  * simulated time: each answer and every row that can be read must be the same on all.
  *
  *   test_store_differential [<sequences> [<first seed> [<flaw>]]]
  *
  * Units are made three times from the same stream of chance, once for each store, because keys differ; nothing else may.  A
  * sequence has workflows, hooks and a table of the user's of its own, so that the stores grow along the way.  With a flaw
- * (store_model.h) the model breaks a rule, and must be found out. */
+ * (differential_flaws.h) the memory store breaks a rule, and must be found out. */
 #include "differential.h"
+#include "differential_flaws.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,14 +16,13 @@
 #include "memory/store.h"
 #include "postgres_server.h"
 #include "same_rows.h"
-#include "store_model.h"
 
 enum {
     SEQUENCES_DEFAULT = 14,
     SEQUENCES_MAX = 250, /* until a flaw is found */
 };
 
-static const char *const side_names[SIDES] = { "in the model", "in memory", "in SQLite", "in PostgreSQL" };
+static const char *const side_names[SIDES] = { "in memory", "in SQLite", "in PostgreSQL" };
 
 /* ---- The user's table, in memory ------------------------------------------------------------------------------------- */
 
@@ -176,12 +176,12 @@ static void compare_ops(const struct pw_op *left, const struct pw_op *right)
 /* What a refused unit's ops say is nobody's business. */
 static void compare_unit(const struct trial *trial, size_t number, size_t side)
 {
-    const struct pw_unit *left = &trial->sides[MODEL].units[number], *right = &trial->sides[side].units[number];
+    const struct pw_unit *left = &trial->sides[IN_MEMORY].units[number], *right = &trial->sides[side].units[number];
     /* A store may give up the whole transaction instead of the one unit: then there is a status and no refusal. */
     bool is_refused_alike = right->refusal == PW_REFUSED_NOT || left->refusal == right->refusal;
     if (left->status != right->status || !is_refused_alike)
         fail_msg("unit %zu: %s (%s) %s, %s (%s) %s", number, pawl_status_name(left->status), left->error.text,
-                 side_names[MODEL], pawl_status_name(right->status), right->error.text, side_names[side]);
+                 side_names[IN_MEMORY], pawl_status_name(right->status), right->error.text, side_names[side]);
     const struct pw_op *other = right->first;
     for (const struct pw_op *op = left->first; op != NULL && left->status == PAWL_OK; op = op->next) {
         compare_ops(op, other);
@@ -200,7 +200,7 @@ static void compare_answers(const struct trial *trial, size_t count)
 
 static void note_instance(struct trial *trial, const struct pw_op *const *ops)
 {
-    const struct pw_op_create *create = &ops[MODEL]->as.create;
+    const struct pw_op_create *create = &ops[IN_MEMORY]->as.create;
     if (!create->created || trial->subject_count == SUBJECTS_MAX)
         return;
     struct subject *subject = &trial->subjects[trial->subject_count++];
@@ -213,7 +213,7 @@ static void note_instance(struct trial *trial, const struct pw_op *const *ops)
 
 static void note_deliveries(struct trial *trial, const struct pw_op *const *ops)
 {
-    const struct pw_op_hook_claim *claim = &ops[MODEL]->as.hook_claim;
+    const struct pw_op_hook_claim *claim = &ops[IN_MEMORY]->as.hook_claim;
     for (size_t i = 0; i < claim->row_count && trial->delivery_count < DELIVERIES_MAX; i++) {
         struct delivery *delivery = &trial->deliveries[trial->delivery_count++];
         delivery->epoch = claim->rows[i].epoch;
@@ -229,10 +229,10 @@ static void note_answers(struct trial *trial, size_t count)
         const struct pw_op *ops[SIDES];
         for (size_t s = 0; s < SIDES; s++)
             ops[s] = trial->sides[s].units[i].first;
-        while (ops[MODEL] != NULL && trial->sides[MODEL].units[i].status == PAWL_OK) {
-            if (ops[MODEL]->kind == PW_OP_CREATE)
+        while (ops[IN_MEMORY] != NULL && trial->sides[IN_MEMORY].units[i].status == PAWL_OK) {
+            if (ops[IN_MEMORY]->kind == PW_OP_CREATE)
                 note_instance(trial, ops);
-            if (ops[MODEL]->kind == PW_OP_HOOK_CLAIM)
+            if (ops[IN_MEMORY]->kind == PW_OP_HOOK_CLAIM)
                 note_deliveries(trial, ops);
             for (size_t s = 0; s < SIDES; s++)
                 ops[s] = ops[s]->next;
@@ -250,9 +250,9 @@ static void note_answers(struct trial *trial, size_t count)
         for (size_t s = 0; s < SIDES; s++) {                                                                           \
             struct side *side = &(trial)->sides[s];                                                                    \
             assert_int_equal(function(side->store, &side->arena, __VA_ARGS__, &rows[s], &counts[s], NULL), PAWL_OK);   \
-            assert_int_equal(counts[MODEL], counts[s]);                                                                \
-            for (size_t row = 0; row < counts[s] && s != MODEL; row++)                                                 \
-                compare(&rows[MODEL][row], &rows[s][row]);                                                             \
+            assert_int_equal(counts[IN_MEMORY], counts[s]);                                                                \
+            for (size_t row = 0; row < counts[s] && s != IN_MEMORY; row++)                                                 \
+                compare(&rows[IN_MEMORY][row], &rows[s][row]);                                                             \
         }                                                                                                              \
     } while (0)
 
@@ -272,9 +272,9 @@ static void compare_history(struct trial *trial, const struct subject *subject, 
 
 static int64_t newest_step(struct trial *trial, const struct subject *subject)
 {
-    struct side *side = &trial->sides[MODEL];
+    struct side *side = &trial->sides[IN_MEMORY];
     struct pw_history_query query = {
-        .instance = subject->key[MODEL], .run = subject->run, .newest_first = true, .max = 1
+        .instance = subject->key[IN_MEMORY], .run = subject->run, .newest_first = true, .max = 1
     };
     struct pw_step_row *rows = NULL;
     size_t count = 0;
@@ -287,9 +287,9 @@ static void compare_parents(struct trial *trial, const struct pw_instance *rows)
 {
     const struct subject *parent = NULL;
     for (size_t i = 0; i < trial->subject_count && parent == NULL; i++)
-        if (trial->subjects[i].key[MODEL] == rows[MODEL].link.parent)
+        if (trial->subjects[i].key[IN_MEMORY] == rows[IN_MEMORY].link.parent)
             parent = &trial->subjects[i];
-    for (size_t s = 0; s < SIDES && rows[MODEL].link.parent != 0; s++) {
+    for (size_t s = 0; s < SIDES && rows[IN_MEMORY].link.parent != 0; s++) {
         assert_non_null(parent);
         assert_int_equal(rows[s].link.parent, parent->key[s]);
     }
@@ -315,18 +315,18 @@ static void compare_subject(struct trial *trial, struct subject *subject)
                                          &rows[s], &steps[s], &has_step[s], NULL),
                          PAWL_OK);
         assert_int_equal(rows[s].key, subject->key[s]);
-        assert_same_instance(&rows[MODEL], &rows[s]);
-        assert_int_equal(has_step[MODEL], has_step[s]);
-        if (has_step[MODEL])
-            assert_same_step_row(&steps[MODEL], &steps[s]);
+        assert_same_instance(&rows[IN_MEMORY], &rows[s]);
+        assert_int_equal(has_step[IN_MEMORY], has_step[s]);
+        if (has_step[IN_MEMORY])
+            assert_same_step_row(&steps[IN_MEMORY], &steps[s]);
     }
     compare_parents(trial, rows);
     compare_children(trial, subject);
-    for (int64_t run = 1; run <= rows[MODEL].run; run++)
+    for (int64_t run = 1; run <= rows[IN_MEMORY].run; run++)
         compare_history(trial, subject, run);
-    subject->run = rows[MODEL].run;
-    subject->epoch = rows[MODEL].task.epoch;
-    subject->event_seq = rows[MODEL].task.event_seq;
+    subject->run = rows[IN_MEMORY].run;
+    subject->epoch = rows[IN_MEMORY].task.epoch;
+    subject->event_seq = rows[IN_MEMORY].task.event_seq;
     subject->steps = newest_step(trial, subject);
 }
 
@@ -347,8 +347,6 @@ static void compare_lists(struct trial *trial)
 
 static int64_t sum_of(struct trial *trial, size_t side)
 {
-    if (side == MODEL)
-        return store_model_sum(trial->sides[side].store);
     if (side == IN_MEMORY)
         return ledger_sum(trial->sides[side].store);
     return query_number(&trial->fixtures[side], "SELECT coalesce(sum(n), 0) + 1000 * count(*) FROM differential");
@@ -364,19 +362,19 @@ static void compare_totals(struct trial *trial)
         struct pw_store *store = trial->sides[s].store;
         struct pw_share share = trial_share(trial, s);
         assert_int_equal(pw_next_due(store, trial->workflows, 2, NULL, PW_EVER, &due[s], NULL), PAWL_OK);
-        assert_int_equal(pw_next_due(store, trial->workflows, 2, NULL, due[MODEL], &later[s], NULL), PAWL_OK);
+        assert_int_equal(pw_next_due(store, trial->workflows, 2, NULL, due[IN_MEMORY], &later[s], NULL), PAWL_OK);
         assert_int_equal(pw_next_due(store, trial->workflows, 2, &share, PW_EVER, &own[s], NULL), PAWL_OK);
         assert_int_equal(pw_next_hook(store, trial->hooks, 2, &hooks[s], NULL), PAWL_OK);
         assert_int_equal(pw_count_tasks(store, trial->now_ms, &counts[s], NULL), PAWL_OK);
         assert_int_equal(pw_count_statuses(store, trial->workflows, 2, max, &statuses[s], NULL), PAWL_OK);
         sums[s] = sum_of(trial, s);
-        assert_true(due[MODEL] == due[s]);
-        assert_true(later[MODEL] == later[s]);
-        assert_true(own[MODEL] == own[s]);
-        assert_true(hooks[MODEL] == hooks[s]);
-        assert_int_equal(sums[MODEL], sums[s]);
-        assert_memory_equal(&counts[MODEL], &counts[s], sizeof counts[s]);
-        assert_memory_equal(&statuses[MODEL], &statuses[s], sizeof statuses[s]);
+        assert_true(due[IN_MEMORY] == due[s]);
+        assert_true(later[IN_MEMORY] == later[s]);
+        assert_true(own[IN_MEMORY] == own[s]);
+        assert_true(hooks[IN_MEMORY] == hooks[s]);
+        assert_int_equal(sums[IN_MEMORY], sums[s]);
+        assert_memory_equal(&counts[IN_MEMORY], &counts[s], sizeof counts[s]);
+        assert_memory_equal(&statuses[IN_MEMORY], &statuses[s], sizeof statuses[s]);
     }
 }
 
@@ -400,7 +398,7 @@ static void begin_sequence(struct trial *trial, uint64_t seed)
     trial->uses_up = trial_once_in(trial, 2);
     trial->owner = trial_once_in(trial, 2) ? OWNER : FIXTURE_OUTSIDE;
     int64_t nowhere = (INT64_C(1) << 40) + (int64_t)seed;
-    trial->nobody = (struct subject){ .key = { nowhere, nowhere, nowhere, nowhere }, .run = 1 };
+    trial->nobody = (struct subject){ .key = { nowhere, nowhere, nowhere }, .run = 1 };
     for (size_t shard = 0; shard < PW_SHARD_COUNT; shard++)
         trial->owned_shards[shard] = (shard * 7 + seed) % 3 == 0 ? '0' : '1';
     trial->owned[0] = (struct pw_text){ trial->owned_shards, PW_SHARD_COUNT };
@@ -413,7 +411,6 @@ static void begin_sequence(struct trial *trial, uint64_t seed)
         trial->wanted[i] = (struct pw_hook_wanted){ trial->hooks[i], 100 + (int64_t)i * 200 };
     }
     trial_make_ids(trial);
-    store_model_reset(trial->sides[MODEL].store);
     memory_store_reset(trial->sides[IN_MEMORY].store);
     for (size_t s = IN_SQLITE; s < SIDES; s++)
         run_raw_sql(&trial->fixtures[s],
@@ -441,7 +438,7 @@ static void play(struct trial *trial, uint64_t seed)
 
 static struct {
     uint64_t sequences, first_seed, playing;
-    enum store_model_flaw flaw;
+    enum flaw flaw;
 } wanted = { SEQUENCES_DEFAULT, 1, 0, FLAW_NONE };
 
 static int64_t trial_now(void *user)
@@ -453,10 +450,10 @@ static void open_sides(struct trial *trial)
 {
     static const enum test_store stores[SIDES] = { [IN_SQLITE] = STORE_IN_MEMORY, [IN_POSTGRES] = STORE_IN_POSTGRES };
     const struct pawl_clock clock = { .now_ms = trial_now, .user = trial };
-    trial->sides[MODEL].store = store_model_new(wanted.flaw, clock);
     trial->sides[IN_MEMORY].store = memory_store_new(clock);
     assert_non_null(trial->sides[IN_MEMORY].store);
     memory_store_set_sql(trial->sides[IN_MEMORY].store, run_sql);
+    flaw_plant(trial->sides[IN_MEMORY].store, wanted.flaw);
     for (size_t s = IN_SQLITE; s < SIDES; s++) {
         struct fixture *fixture = &trial->fixtures[s];
         store_place_make(&fixture->place, stores[s]);
@@ -483,7 +480,7 @@ static void the_stores_answer_alike_and_end_alike(void **state)
 }
 
 /* This program again, in a process of its own, because it ends at the first difference. */
-static int exit_code_with(enum store_model_flaw flaw)
+static int exit_code_with(enum flaw flaw)
 {
     char number[16], sequences[16];
     int status = 0;
@@ -506,7 +503,7 @@ static void a_rule_that_one_side_breaks_is_found(void **state)
     (void)state;
     (void)postgres_server_socket(); /* one for all */
     for (int flaw = FLAW_NONE + 1; flaw < FLAW_COUNT; flaw++) {
-        int code = exit_code_with((enum store_model_flaw)flaw);
+        int code = exit_code_with((enum flaw)flaw);
         if (code != 1)
             fail_msg("flaw %d: %d", flaw, code);
     }
@@ -521,7 +518,7 @@ int main(int count, char **arguments)
     if (count > 2)
         wanted.first_seed = strtoull(arguments[2], NULL, 10);
     if (count > 3)
-        wanted.flaw = (enum store_model_flaw)strtol(arguments[3], NULL, 10);
+        wanted.flaw = (enum flaw)strtol(arguments[3], NULL, 10);
     if (count > 3) /* only this one: the other would begin again for ever */
         cmocka_set_test_filter("the_stores_*");
     int failed = cmocka_run_group_tests_name("differential", tests, NULL, NULL);

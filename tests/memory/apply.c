@@ -185,19 +185,34 @@ static pawl_status load_claimable(struct pw_core *core, struct pw_core_run *run,
 
 /* ---- Units ------------------------------------------------------------------------------------------------------------------ */
 
+static pawl_status decide_op(struct memory_transaction *transaction, struct pw_op *op)
+{
+    const struct memory_spoiler *spoiler = transaction->store->spoiler;
+    if (spoiler != NULL)
+        spoiler->before(transaction, op, spoiler->user);
+    pawl_status status = pw_core_decide(&transaction->core, op);
+    if (spoiler != NULL && status == PAWL_OK)
+        spoiler->after(transaction, op, spoiler->user);
+    return status;
+}
+
 /* What a unit decided is published at its end, so that the next one has only its own changes to undo. */
 static pawl_status decide(struct memory_transaction *transaction, struct pw_unit *unit)
 {
-    const struct memory_change *before = transaction->store->changes;
+    struct memory_store *store = transaction->store;
+    const struct memory_change *before = store->changes;
     pawl_status status = PAWL_OK;
     pw_core_begin_unit(&transaction->core, unit);
     for (struct pw_op *op = unit->first; op != NULL && status == PAWL_OK; op = op->next)
-        status = pw_core_decide(&transaction->core, op);
-    if (unit->refusal == PW_REFUSED_NOT)
-        return status == PAWL_OK ? memory_write(&transaction->core) : status;
-    memory_undo_to(transaction->store, before);
-    pw_core_undo_unit(&transaction->core);
-    return PAWL_OK;
+        status = decide_op(transaction, op);
+    bool is_refused = unit->refusal != PW_REFUSED_NOT;
+    if (status != PAWL_OK && !is_refused)
+        return status;
+    if (is_refused && (store->spoiler == NULL || !store->spoiler->keeps_refused)) {
+        memory_undo_to(store, before);
+        pw_core_undo_unit(&transaction->core);
+    }
+    return memory_write(&transaction->core);
 }
 
 static pawl_status carry_out(struct memory_transaction *transaction, struct pw_unit **units, size_t count)

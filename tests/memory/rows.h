@@ -55,6 +55,7 @@ struct memory_store {
     struct pw_presence presence;
     struct pw_sightings sightings;
     memory_sql_fn *run_sql;
+    const struct memory_spoiler *spoiler; /* borrowed; NULL: no rule is broken */
 
     /* The transaction under way. */
     struct pw_arena *journal;
@@ -65,6 +66,14 @@ struct memory_store {
 struct memory_transaction {
     struct pw_core core;
     struct memory_store *store;
+};
+
+/* Breaks rules on purpose, just before and just after an op is decided: for tests that must find out. */
+struct memory_spoiler {
+    void (*before)(struct memory_transaction *transaction, struct pw_op *op, void *user);
+    void (*after)(struct memory_transaction *transaction, struct pw_op *op, void *user);
+    void *user;
+    bool keeps_refused; /* a refused unit is not undone */
 };
 
 static inline struct memory_store *memory_of(const struct pw_store *store)
