@@ -1,5 +1,5 @@
-/* store_fixture.h - a store to try, in memory, in a file of its own or in PostgreSQL, and short ways to build units of
- * work. */
+/* store_fixture.h - a store to try, in memory, in a file of its own, in PostgreSQL or in plain memory (tests/memory), and short
+ * ways to build units of work. */
 #ifndef PAWL_TESTS_STORE_FIXTURE_H
 #define PAWL_TESTS_STORE_FIXTURE_H
 
@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "memory/store.h"
 #include "store/sqlite/sqlite.h"
 #include "stores.h"
 
@@ -41,24 +42,28 @@ static inline struct pw_text text(const char *string)
     return pw_text_of(string);
 }
 
-/* Runs every test of the list on the stores: SQLite's two, or all. */
+/* Runs every test of the list on the stores: SQLite's two, or all.  A test that needs SQL is skipped in plain memory. */
 #define ON_MEMORY(test) cmocka_unit_test_setup_teardown(test, fixture_set_up_memory, fixture_tear_down),
 #define ON_FILE(test) cmocka_unit_test_setup_teardown(test, fixture_set_up_file, fixture_tear_down),
 #define ON_POSTGRES(test) cmocka_unit_test_setup_teardown(test, fixture_set_up_postgres, fixture_tear_down),
-#define RUN_ON_STORES(LIST, count)                                                                                     \
+#define ON_PLAIN(test) cmocka_unit_test_setup_teardown(test, fixture_set_up_plain, fixture_tear_down),
+#define RUN_ON_STORES(LIST, count, has_plain)                                                                          \
     int main(void)                                                                                                     \
     {                                                                                                                  \
         const struct CMUnitTest in_memory[] = { LIST(ON_MEMORY) };                                                     \
         const struct CMUnitTest in_file[] = { LIST(ON_FILE) };                                                         \
         const struct CMUnitTest in_postgres[] = { LIST(ON_POSTGRES) };                                                 \
+        const struct CMUnitTest in_plain[] = { LIST(ON_PLAIN) };                                                       \
         int failed = cmocka_run_group_tests_name("in memory", in_memory, NULL, NULL);                                  \
         failed += cmocka_run_group_tests_name("in a file", in_file, NULL, NULL);                                       \
         if ((count) > STORE_IN_POSTGRES)                                                                               \
             failed += cmocka_run_group_tests_name("in PostgreSQL", in_postgres, NULL, NULL);                           \
+        if (has_plain)                                                                                                 \
+            failed += cmocka_run_group_tests_name("in plain memory", in_plain, NULL, NULL);                            \
         return failed;                                                                                                 \
     }
-#define RUN_ON_BOTH_STORES(LIST) RUN_ON_STORES(LIST, STORE_IN_POSTGRES)
-#define RUN_ON_ALL_STORES(LIST) RUN_ON_STORES(LIST, store_count())
+#define RUN_ON_BOTH_STORES(LIST) RUN_ON_STORES(LIST, STORE_IN_POSTGRES, false)
+#define RUN_ON_ALL_STORES(LIST) RUN_ON_STORES(LIST, store_count(), true)
 
 #define assert_text(actual, expected) assert_true(pw_text_equal((actual), pw_text_of(expected)))
 
@@ -71,6 +76,8 @@ static inline struct pw_store *fixture_open_store(struct fixture *fixture)
 {
     struct pw_store *store = NULL;
     struct pawl_clock clock = { .now_ms = fixture_now, .user = fixture };
+    if (fixture->place.store == STORE_PLAIN)
+        skip(); /* there is no other way to the same rows */
     pawl_status status = pw_store_open(fixture->url, clock, &store, &fixture->error);
     if (status != PAWL_OK)
         print_error("%s: %s\n", fixture->url, fixture->error.text);
@@ -106,6 +113,18 @@ static inline int fixture_set_up_postgres(void **state)
     return fixture_set_up(state, STORE_IN_POSTGRES);
 }
 
+static inline int fixture_set_up_plain(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    assert_non_null(fixture);
+    fixture->now_ms = FIXTURE_NOW_MS;
+    fixture->place.store = STORE_PLAIN;
+    fixture->store = memory_store_new((struct pawl_clock){ .now_ms = fixture_now, .user = fixture });
+    assert_non_null(fixture->store);
+    *state = fixture;
+    return 0;
+}
+
 /* Forgets the units of the last apply. */
 static inline void fixture_clear_units(struct fixture *fixture)
 {
@@ -121,7 +140,8 @@ static inline int fixture_tear_down(void **state)
     pw_arena_clear(&fixture->arena);
     if (fixture->store != NULL)
         fixture->store->ops->close(fixture->store);
-    store_place_remove(&fixture->place);
+    if (fixture->place.store != STORE_PLAIN)
+        store_place_remove(&fixture->place);
     free(fixture);
     return 0;
 }
@@ -303,6 +323,8 @@ static inline struct pw_fence park(struct fixture *fixture, struct pw_fence at, 
 /* Past every guard; of SQLite on the connection that writes. */
 static inline void run_raw_sql(struct fixture *fixture, const char *sql)
 {
+    if (fixture->place.store == STORE_PLAIN)
+        skip();
     if (fixture->place.store == STORE_IN_POSTGRES)
         store_place_execute(&fixture->place, sql);
     else
@@ -312,6 +334,8 @@ static inline void run_raw_sql(struct fixture *fixture, const char *sql)
 /* The first column of the first row; -1 when there is none. */
 static inline int64_t query_number(struct fixture *fixture, const char *sql)
 {
+    if (fixture->place.store == STORE_PLAIN)
+        skip();
     if (fixture->place.store == STORE_IN_POSTGRES)
         return store_place_number(&fixture->place, sql);
     int64_t number;

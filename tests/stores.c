@@ -39,6 +39,8 @@ const char *store_name(enum test_store store)
         return "in a file";
     case STORE_IN_POSTGRES:
         return "in PostgreSQL";
+    case STORE_PLAIN:
+        return "in plain memory";
     }
     return "nowhere";
 }

@@ -7,11 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum test_store { STORE_IN_MEMORY, STORE_IN_FILE, STORE_IN_POSTGRES };
+/* STORE_PLAIN is the one of tests/memory, which has no URL and no SQL: only tests of stores run on it (store_fixture.h). */
+enum test_store { STORE_IN_MEMORY, STORE_IN_FILE, STORE_IN_POSTGRES, STORE_PLAIN };
 
-/* How many there are: without PostgreSQL in the build, two; with PAWL_TEST_ONE_STORE, the one in memory. */
+/* How many there are, without the plain one: without PostgreSQL in the build, two; with PAWL_TEST_ONE_STORE, the one in memory. */
 size_t store_count(void);
-const char *store_name(enum test_store store); /* "in memory", "in a file", "in PostgreSQL" */
+const char *store_name(enum test_store store); /* "in memory", "in a file", "in PostgreSQL", "in plain memory" */
 
 /* The one that PAWL_TEST_STORE=postgres asks for, for programs that are run once for each store; or the other. */
 enum test_store store_asked_for(enum test_store otherwise);

@@ -641,9 +641,11 @@ int main(void)
             ON_FILE(a_file_of_version_1_with_somebody_elses_table_of_the_name_is_refused_and_left_alone)
     };
     const struct CMUnitTest in_postgres[] = { TESTS(ON_POSTGRES) };
+    const struct CMUnitTest in_plain[] = { TESTS(ON_PLAIN) };
     int failed = cmocka_run_group_tests_name("in memory", in_memory, NULL, NULL);
     failed += cmocka_run_group_tests_name("in a file", in_file, NULL, NULL);
     if (store_count() > STORE_IN_POSTGRES)
         failed += cmocka_run_group_tests_name("in PostgreSQL", in_postgres, NULL, NULL);
+    failed += cmocka_run_group_tests_name("in plain memory", in_plain, NULL, NULL);
     return failed;
 }

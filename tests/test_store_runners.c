@@ -352,9 +352,11 @@ int main(void)
     const struct CMUnitTest in_file[] = { TESTS(ON_FILE) TESTS_OF_PROCESSES(ON_FILE)
                                               ON_FILE(a_file_of_version_2_is_migrated_and_its_runs_go_on) };
     const struct CMUnitTest in_postgres[] = { TESTS(ON_POSTGRES) TESTS_OF_PROCESSES(ON_POSTGRES) };
+    const struct CMUnitTest in_plain[] = { TESTS(ON_PLAIN) };
     int failed = cmocka_run_group_tests_name("in memory", in_memory, NULL, NULL);
     failed += cmocka_run_group_tests_name("in a file", in_file, NULL, NULL);
     if (store_count() > STORE_IN_POSTGRES)
         failed += cmocka_run_group_tests_name("in PostgreSQL", in_postgres, NULL, NULL);
+    failed += cmocka_run_group_tests_name("in plain memory", in_plain, NULL, NULL);
     return failed;
 }
