@@ -154,6 +154,7 @@ static void make_event(struct trial *trial, struct pw_unit *unit, const struct s
     op->run = subject->run + (trial_once_in(trial, 12) ? 1 : 0);
     op->id =
         trial_once_in(trial, 8) ? (struct pw_text){ NULL, 0 } : number_text(trial, unit, "e", trial_below(trial, 8));
+    op->unread_max = trial_once_in(trial, 4) ? 1 + trial_below(trial, 3) : 0;
     op->type = pw_text_of("paid");
     op->is_answer = trial_once_in(trial, 2);
     op->payload = draw_text(trial);
@@ -208,6 +209,7 @@ static void make_restart(struct trial *trial, struct pw_unit *unit, const struct
         *over = true;
     op->keep_before_seq = trial_once_in(trial, 2) ? INT64_MAX : 1 + trial_below(trial, subject->steps + 2);
     op->keep_except_seq = trial_once_in(trial, 2) ? 1 + trial_below(trial, subject->steps + 1) : 0;
+    op->keep_except_error = trial_once_in(trial, 3) ? pw_text_of("it's") : (struct pw_text){ NULL, 0 };
 }
 
 /* Something is wanted of a run, or of those that it made. */

@@ -270,6 +270,61 @@ static void compare_history(struct trial *trial, const struct subject *subject, 
     COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, pw_read_new_events, subject->key[s], run, 0);
 }
 
+/* Some rows of each kind, bounded by their number or by the bytes of their payloads. */
+static void compare_pages(struct trial *trial, const struct subject *subject)
+{
+    struct pw_history_query queries[SIDES], query = { .run = subject->run };
+    query.newest_first = trial_once_in(trial, 2);
+    query.after_seq = trial_below(trial, 4);
+    query.max = (size_t)(1 + trial_below(trial, 5));
+    query.bytes_max = trial_once_in(trial, 2) ? (size_t)(1 + trial_below(trial, 30)) : 0;
+    query.has_level = trial_once_in(trial, 3);
+    query.level = (enum pawl_log_level)trial_below(trial, 4);
+    query.category = trial_once_in(trial, 4) ? pw_text_of("system") : (struct pw_text){ NULL, 0 };
+    for (size_t s = 0; s < SIDES; s++) {
+        queries[s] = query;
+        queries[s].instance = subject->key[s];
+    }
+    COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, read_steps, &queries[s]);
+    COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, read_events, &queries[s]);
+    COMPARE_LISTS(trial, struct pw_log_row, assert_same_log, read_logs, &queries[s]);
+    COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, read_new_events, subject->key[s], subject->run,
+                  query.after_seq);
+}
+
+/* The instance by its key, by its name and among several, and one of its events by its id. */
+static void compare_found(struct trial *trial, const struct subject *subject)
+{
+    struct pw_event_row events[SIDES];
+    struct pw_instance by_key[SIDES], by_name[SIDES], *several[SIDES];
+    bool is_found[SIDES];
+    char id[48];
+    (void)snprintf(id, sizeof id, "e-%" PRIu64 "-%d", trial->seed, (int)trial_below(trial, 9));
+    for (size_t s = 0; s < SIDES; s++) {
+        struct pw_store *store = trial->sides[s].store;
+        struct pw_arena *arena = &trial->sides[s].arena;
+        const int64_t keys[] = { trial->nobody.key[s], subject->key[s] };
+        const struct pw_instances_wanted wanted_keys = { .keys = keys, .count = 2 };
+        assert_int_equal(store->ops->read_instance_by_key(store, arena, keys[1], &by_key[s], NULL), PAWL_OK);
+        assert_int_equal(store->ops->read_instance_by_key(store, arena, keys[0], &by_name[s], NULL),
+                         PAWL_INSTANCE_NOT_FOUND);
+        assert_int_equal(
+            store->ops->read_instance(store, arena, subject->workflow, pw_text_of(subject->id), &by_name[s], NULL),
+            PAWL_OK);
+        assert_int_equal(store->ops->read_instances(store, arena, &wanted_keys, &several[s], NULL), PAWL_OK);
+        assert_int_equal(several[s][0].key, 0);
+        assert_same_instance(&by_key[IN_MEMORY], &by_key[s]);
+        assert_same_instance(&by_key[IN_MEMORY], &by_name[s]);
+        assert_same_instance(&by_key[IN_MEMORY], &several[s][1]);
+        assert_int_equal(store->ops->read_event(store, arena, subject->key[s], subject->run, pw_text_of(id), &events[s],
+                                                &is_found[s], NULL),
+                         PAWL_OK);
+        assert_int_equal(is_found[IN_MEMORY], is_found[s]);
+        if (is_found[s])
+            assert_same_event(&events[IN_MEMORY], &events[s]);
+    }
+}
+
 static int64_t newest_step(struct trial *trial, const struct subject *subject)
 {
     struct side *side = &trial->sides[IN_MEMORY];
@@ -328,10 +383,29 @@ static void compare_subject(struct trial *trial, struct subject *subject)
     subject->epoch = rows[IN_MEMORY].task.epoch;
     subject->event_seq = rows[IN_MEMORY].task.event_seq;
     subject->steps = newest_step(trial, subject);
+    compare_pages(trial, subject);
+    compare_found(trial, subject);
+}
+
+/* A few instances past one of them. */
+static void compare_instance_pages(struct trial *trial)
+{
+    struct pw_instance_query queries[SIDES], query = { .workflow = trial->workflows[trial_below(trial, 2)] };
+    const struct subject *after = &trial->subjects[trial_below(trial, (int64_t)trial->subject_count)];
+    query.oldest_first = trial_once_in(trial, 2);
+    query.max = (size_t)(1 + trial_below(trial, 4));
+    query.bytes_max = trial_once_in(trial, 2) ? (size_t)(1 + trial_below(trial, 30)) : 0;
+    for (size_t s = 0; s < SIDES; s++) {
+        queries[s] = query;
+        queries[s].after_key = after->key[s];
+    }
+    COMPARE_LISTS(trial, struct pw_instance, assert_same_instance, list_instances, &queries[s]);
 }
 
 static void compare_lists(struct trial *trial)
 {
+    if (trial->subject_count > 0)
+        compare_instance_pages(trial);
     for (size_t w = 0; w < 2; w++) {
         struct pw_instance_query query = { .workflow = trial->workflows[w], .max = 100 };
         query.oldest_first = trial_once_in(trial, 2);
