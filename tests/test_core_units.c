@@ -158,6 +158,39 @@ static void a_refused_unit_takes_everything_back(void **state)
     assert_null(pw_want_event(&scene->core, KEY, RUN, EVENTS + 1)->insert);
 }
 
+static pawl_status write_events(struct pw_core *core)
+{
+    struct pw_core_event **events = core->events.list.rows;
+    for (size_t i = 0; i < core->events.list.count; i++) {
+        events[i]->exists = true;
+        events[i]->insert = NULL;
+        events[i]->consume = NULL;
+    }
+    return PAWL_OK;
+}
+
+static pawl_status count_one(struct pw_core *core, const struct pw_core_run *run, int64_t max, int64_t *out_count)
+{
+    (void)core, (void)run, (void)max;
+    *out_count = 1;
+    return PAWL_OK;
+}
+
+static void an_event_that_is_taken_for_a_second_time_makes_no_room(void **state)
+{
+    struct scene *scene = *state;
+    const struct pw_frame with_one_unread = { .write = write_events, .count_unread = count_one };
+    scene->core.frame = &with_one_unread;
+    struct pw_core_event *taken_before = pw_want_event(&scene->core, KEY, RUN, EVENTS);
+    assert_non_null(taken_before);
+    taken_before->exists = true;
+
+    assert_int_equal(decide(scene, OP(CONSUME, consume, .instance = KEY, .run = RUN, .seq = EVENTS)), PW_REFUSED_NOT);
+
+    assert_int_equal(decide(scene, OP(EVENT, event, .instance = KEY, .run = RUN, .type = text("go"), .unread_max = 1)),
+                     PW_REFUSED_TOO_MANY_EVENTS);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -168,6 +201,7 @@ int main(void)
                                         TEST(an_event_id_is_taken_once_and_an_answer_says_nothing_of_it),
                                         TEST(log_lines_are_numbered_and_their_times_do_not_go_back),
                                         TEST(a_create_needs_a_free_name),
+                                        TEST(an_event_that_is_taken_for_a_second_time_makes_no_room),
                                         TEST(a_damaged_task_is_mended_before_a_rule_sees_it),
                                         TEST(a_refused_unit_takes_everything_back) };
     return cmocka_run_group_tests_name("units in the core", tests, NULL, NULL);

@@ -100,30 +100,41 @@ static pawl_status record_event(struct pw_core *core, struct pw_op_event *op, st
     return PAWL_OK;
 }
 
-/* How many undelivered events the batch has added that are not written yet. */
-static int64_t unwritten(const struct pw_core *core, const struct pw_core_run *run)
+/* What the batch has done to the run's events that is not written yet. */
+struct unwritten {
+    int64_t added;    /* undelivered ones */
+    bool is_consumed; /* one that the store has */
+};
+
+static struct unwritten look_at_unwritten(const struct pw_core *core, const struct pw_core_run *run)
 {
     struct pw_core_event *const *events = core->events.list.rows;
-    int64_t more = 0;
+    struct unwritten unwritten = { 0, false };
     for (size_t i = 0; i < core->events.list.count; i++) {
         if (events[i]->place[0] != run->key || events[i]->place[1] != run->run)
             continue;
-        more += events[i]->insert != NULL;
-        more -= events[i]->consume != NULL;
+        unwritten.added += events[i]->insert != NULL && events[i]->consume == NULL;
+        unwritten.is_consumed |= events[i]->insert == NULL && events[i]->consume != NULL;
     }
-    return more;
+    return unwritten;
 }
 
 /* A run has at most as many events as the number of the newest.  While that is small, nothing is counted, so counting costs a
- * round trip only for a run that had many events. */
+ * round trip only for a run that had many events.  Only the store knows whether an event was delivered before the batch
+ * consumed it, so that consumption is written first. */
 static pawl_status check_unread(struct pw_core *core, const struct pw_op_event *op, const struct pw_core_run *run)
 {
     int64_t unread = 0;
+    pawl_status status = PAWL_OK;
     if (op->is_answer || op->unread_max == 0 || op->seq <= op->unread_max)
         return PAWL_OK;
-    pawl_status status =
-        core->frame->count_unread(core, run, op->unread_max + (int64_t)core->events.list.count + 1, &unread);
-    if (status != PAWL_OK || unread + unwritten(core, run) < op->unread_max)
+    if (look_at_unwritten(core, run).is_consumed) {
+        core->has_acted = true;
+        status = core->frame->write(core);
+    }
+    if (status == PAWL_OK)
+        status = core->frame->count_unread(core, run, op->unread_max, &unread);
+    if (status != PAWL_OK || unread + look_at_unwritten(core, run).added < op->unread_max)
         return status;
     return pw_unit_refuse_event(core->unit, op);
 }
