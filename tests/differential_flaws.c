@@ -131,15 +131,6 @@ static void spoil_before(struct memory_transaction *transaction, struct pw_op *o
 
 /* ---- After the rule --------------------------------------------------------------------------------------------------------- */
 
-static void reverse_claims(struct pw_op_claim *op)
-{
-    for (size_t i = 0; i < op->claim_count / 2; i++) {
-        struct pw_claim claim = op->claims[i];
-        op->claims[i] = op->claims[op->claim_count - 1 - i];
-        op->claims[op->claim_count - 1 - i] = claim;
-    }
-}
-
 static void keep_waiting_steps(struct memory_store *store, const struct pw_op_restart *op)
 {
     const struct memory_history *old = memory_history_of(store, op->instance, op->run);
@@ -171,10 +162,8 @@ static void spoil_after(struct memory_transaction *transaction, struct pw_op *op
     const struct spoiling *spoiling = user;
     struct pw_core *core = &transaction->core;
     struct pw_core_run *run = NULL;
-    if (op->kind == PW_OP_CLAIM && spoiling->flaw == FLAW_CLAIM_YOUNGEST_FIRST)
-        reverse_claims(&op->as.claim);
-    else if (op->kind == PW_OP_DEMAND && spoiling->flaw == FLAW_DEMAND_IS_LOWERED &&
-             (run = open_run(core, op->as.demand.instance)) != NULL)
+    if (op->kind == PW_OP_DEMAND && spoiling->flaw == FLAW_DEMAND_IS_LOWERED &&
+        (run = open_run(core, op->as.demand.instance)) != NULL)
         run->task.demand = op->as.demand.demand;
     else if (op->kind == PW_OP_RESTART && spoiling->flaw == FLAW_RESTART_KEEPS_EVENTS &&
              (run = open_run(core, op->as.restart.instance)) != NULL)
@@ -192,6 +181,7 @@ void flaw_plant(struct pw_store *memory, enum flaw flaw)
     spoiling.spoiler = (struct memory_spoiler){ .before = spoil_before,
                                                 .after = spoil_after,
                                                 .user = &spoiling,
-                                                .keeps_refused = flaw == FLAW_REFUSAL_LEAVES_TRACES };
+                                                .keeps_refused = flaw == FLAW_REFUSAL_LEAVES_TRACES,
+                                                .claims_youngest_first = flaw == FLAW_CLAIM_YOUNGEST_FIRST };
     memory_of(memory)->spoiler = flaw != FLAW_NONE ? &spoiling.spoiler : NULL;
 }

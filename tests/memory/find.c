@@ -138,6 +138,11 @@ static int64_t claimable_since(struct pw_core *core, const struct pw_op_claim *o
     return since_ms;
 }
 
+static bool claims_youngest_first(const struct memory_store *store)
+{
+    return store->spoiler != NULL && store->spoiler->claims_youngest_first;
+}
+
 /* Wakes, retries, resumes and expired leases go before first runs. */
 static bool find_due(struct pw_core *core, const struct pw_op_claim *op, const struct asked *asked,
                      struct pw_rows *resumable, struct pw_rows *startable)
@@ -151,7 +156,8 @@ static bool find_due(struct pw_core *core, const struct pw_op_claim *op, const s
         struct pw_core_due *due = pw_rows_add(is_first ? startable : resumable);
         if (due == NULL)
             return false;
-        *due = (struct pw_core_due){ instance->row.key, since_ms };
+        bool is_reversed = claims_youngest_first(memory_of_core(core));
+        *due = (struct pw_core_due){ instance->row.key, is_reversed ? -since_ms : since_ms };
     }
     return true;
 }

@@ -73,7 +73,8 @@ struct memory_spoiler {
     void (*before)(struct memory_transaction *transaction, struct pw_op *op, void *user);
     void (*after)(struct memory_transaction *transaction, struct pw_op *op, void *user);
     void *user;
-    bool keeps_refused; /* a refused unit is not undone */
+    bool keeps_refused;         /* a refused unit is not undone */
+    bool claims_youngest_first; /* instead of what is due longest */
 };
 
 static inline struct memory_store *memory_of(const struct pw_store *store)
