@@ -191,6 +191,32 @@ static void an_event_that_is_taken_for_a_second_time_makes_no_room(void **state)
                      PW_REFUSED_TOO_MANY_EVENTS);
 }
 
+static void a_claim_counts_the_params_of_a_run_that_the_batch_made(void **state)
+{
+    struct scene *scene = *state;
+    const struct pw_frame finding = { .load_claimable = load_nothing };
+    struct pw_rows dues = { .arena = &scene->core.arena, .row_size = sizeof(struct pw_core_due) };
+    struct pw_rows claims = { .arena = &scene->core.arena, .row_size = sizeof(struct pw_claim) };
+    struct pw_op_claim claim = { .bytes_max = 5, .owner = OWNER, .lease_ms = LEASE_MS };
+    scene->core.frame = &finding;
+    for (int64_t i = 0; i < 3; i++) {
+        static const char *const ids[] = { "a", "b", "c" };
+        int64_t *key = pw_rows_add(&scene->core.keys);
+        struct pw_core_due *due = pw_rows_add(&dues);
+        assert_true(key != NULL && due != NULL);
+        *key = KEY + 10 + i;
+        *due = (struct pw_core_due){ *key, NOW_MS };
+        assert_int_equal(
+            decide(scene, OP(CREATE, create, .workflow = text("w"), .id = text(ids[i]), .params = text("null"))),
+            PW_REFUSED_NOT);
+    }
+
+    assert_int_equal(pw_core_claim(&scene->core, &claim, &dues, 3, &claims), PAWL_OK);
+
+    assert_int_equal(claims.count, 2);
+    assert_int_equal(claim.bytes, 8);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -201,6 +227,7 @@ int main(void)
                                         TEST(an_event_id_is_taken_once_and_an_answer_says_nothing_of_it),
                                         TEST(log_lines_are_numbered_and_their_times_do_not_go_back),
                                         TEST(a_create_needs_a_free_name),
+                                        TEST(a_claim_counts_the_params_of_a_run_that_the_batch_made),
                                         TEST(an_event_that_is_taken_for_a_second_time_makes_no_room),
                                         TEST(a_damaged_task_is_mended_before_a_rule_sees_it),
                                         TEST(a_refused_unit_takes_everything_back) };

@@ -75,7 +75,7 @@ struct pw_core_run {
     struct pw_text workflow, id, params;
     const struct pw_arena *texts; /* where the three were loaded to; NULL: the batch's arena, or borrowed */
     bool has_params;              /* they are loaded, or were given */
-    size_t params_bytes;          /* loaded only for claims with bytes_max */
+    size_t params_bytes;          /* loaded only for claims with bytes_max; known of a run that the batch made */
     int64_t created_at_ms;
     struct pw_link link;                                        /* loaded for those that may be reached */
     enum { PW_CORE_SAME, PW_CORE_NEW, PW_CORE_CHANGED } change; /* NEW, CHANGED: the rest is to be written */

@@ -35,6 +35,7 @@ static pawl_status insert_instance(struct pw_core *core, struct pw_op_create *op
     run->id = op->id;
     run->params = op->params;
     run->has_params = true;
+    run->params_bytes = op->params.size;
     run->link = op->link;
     run->created_at_ms = run->updated_at_ms = core->now_ms;
     run->change = PW_CORE_NEW;
