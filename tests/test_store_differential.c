@@ -250,9 +250,9 @@ static void note_answers(struct trial *trial, size_t count)
         for (size_t s = 0; s < SIDES; s++) {                                                                           \
             struct side *side = &(trial)->sides[s];                                                                    \
             assert_int_equal(function(side->store, &side->arena, __VA_ARGS__, &rows[s], &counts[s], NULL), PAWL_OK);   \
-            assert_int_equal(counts[IN_MEMORY], counts[s]);                                                                \
-            for (size_t row = 0; row < counts[s] && s != IN_MEMORY; row++)                                                 \
-                compare(&rows[IN_MEMORY][row], &rows[s][row]);                                                             \
+            assert_int_equal(counts[IN_MEMORY], counts[s]);                                                            \
+            for (size_t row = 0; row < counts[s] && s != IN_MEMORY; row++)                                             \
+                compare(&rows[IN_MEMORY][row], &rows[s][row]);                                                         \
         }                                                                                                              \
     } while (0)
 
@@ -285,10 +285,10 @@ static void compare_pages(struct trial *trial, const struct subject *subject)
         queries[s] = query;
         queries[s].instance = subject->key[s];
     }
-    COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, read_steps, &queries[s]);
-    COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, read_events, &queries[s]);
-    COMPARE_LISTS(trial, struct pw_log_row, assert_same_log, read_logs, &queries[s]);
-    COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, read_new_events, subject->key[s], subject->run,
+    COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, pw_read_steps, &queries[s]);
+    COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, pw_read_events, &queries[s]);
+    COMPARE_LISTS(trial, struct pw_log_row, assert_same_log, pw_read_logs, &queries[s]);
+    COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, pw_read_new_events, subject->key[s], subject->run,
                   query.after_seq);
 }
 
@@ -305,20 +305,18 @@ static void compare_found(struct trial *trial, const struct subject *subject)
         struct pw_arena *arena = &trial->sides[s].arena;
         const int64_t keys[] = { trial->nobody.key[s], subject->key[s] };
         const struct pw_instances_wanted wanted_keys = { .keys = keys, .count = 2 };
-        assert_int_equal(store->ops->read_instance_by_key(store, arena, keys[1], &by_key[s], NULL), PAWL_OK);
-        assert_int_equal(store->ops->read_instance_by_key(store, arena, keys[0], &by_name[s], NULL),
-                         PAWL_INSTANCE_NOT_FOUND);
-        assert_int_equal(
-            store->ops->read_instance(store, arena, subject->workflow, pw_text_of(subject->id), &by_name[s], NULL),
-            PAWL_OK);
-        assert_int_equal(store->ops->read_instances(store, arena, &wanted_keys, &several[s], NULL), PAWL_OK);
+        assert_int_equal(pw_read_instance_by_key(store, arena, keys[1], &by_key[s], NULL), PAWL_OK);
+        assert_int_equal(pw_read_instance_by_key(store, arena, keys[0], &by_name[s], NULL), PAWL_INSTANCE_NOT_FOUND);
+        assert_int_equal(pw_read_instance(store, arena, subject->workflow, pw_text_of(subject->id), &by_name[s], NULL),
+                         PAWL_OK);
+        assert_int_equal(pw_read_instances(store, arena, &wanted_keys, &several[s], NULL), PAWL_OK);
         assert_int_equal(several[s][0].key, 0);
         assert_same_instance(&by_key[IN_MEMORY], &by_key[s]);
         assert_same_instance(&by_key[IN_MEMORY], &by_name[s]);
         assert_same_instance(&by_key[IN_MEMORY], &several[s][1]);
-        assert_int_equal(store->ops->read_event(store, arena, subject->key[s], subject->run, pw_text_of(id), &events[s],
-                                                &is_found[s], NULL),
-                         PAWL_OK);
+        assert_int_equal(
+            pw_read_event(store, arena, subject->key[s], subject->run, pw_text_of(id), &events[s], &is_found[s], NULL),
+            PAWL_OK);
         assert_int_equal(is_found[IN_MEMORY], is_found[s]);
         if (is_found[s])
             assert_same_event(&events[IN_MEMORY], &events[s]);
@@ -399,7 +397,7 @@ static void compare_instance_pages(struct trial *trial)
         queries[s] = query;
         queries[s].after_key = after->key[s];
     }
-    COMPARE_LISTS(trial, struct pw_instance, assert_same_instance, list_instances, &queries[s]);
+    COMPARE_LISTS(trial, struct pw_instance, assert_same_instance, pw_list_instances, &queries[s]);
 }
 
 static void compare_lists(struct trial *trial)

@@ -251,22 +251,19 @@ static void consider_task(struct question *question, const struct memory_instanc
     consider(question, at_ms + grace_of(question, instance));
 }
 
-static pawl_status next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
-                            const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
-                            struct pawl_error *error)
+pawl_status memory_next_due(const struct memory_reading *reading)
 {
-    struct question question = { .store = memory_of(store),
-                                 .asked = { workflows, count, share },
-                                 .after_ms = after_ms,
-                                 .now_ms = store->ops->now_ms(store),
+    const struct pw_due_query *query = &reading->asked->due;
+    struct memory_store *memory = reading->store;
+    struct question question = { .store = memory,
+                                 .asked = { query->workflows, query->count, query->share },
+                                 .after_ms = query->after_ms,
+                                 .now_ms = memory->ops.now_ms(&memory->store),
                                  .earliest_ms = INT64_MAX };
     const struct memory_instance *instance;
-    (void)error;
-    (void)pthread_mutex_lock(&question.store->lock);
-    for (size_t at = 0; (instance = next_open(question.store, &question.asked, &at)) != NULL;)
+    for (size_t at = 0; (instance = next_open(memory, &question.asked, &at)) != NULL;)
         consider_task(&question, instance);
-    (void)pthread_mutex_unlock(&question.store->lock);
-    *out_at_ms = question.earliest_ms;
+    reading->found->at_ms = question.earliest_ms;
     return PAWL_OK;
 }
 
@@ -284,48 +281,33 @@ static void count_task(const struct pw_task *task, int64_t now_ms, struct pw_tas
         counts->oldest_due_at_ms = due_at_ms;
 }
 
-static pawl_status count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
-                               struct pawl_error *error)
+pawl_status memory_count_tasks(const struct memory_reading *reading)
 {
-    struct memory_store *memory = memory_of(store);
+    struct memory_store *memory = reading->store;
     struct pw_task_counts counts = { .due = 0 };
     const struct memory_instance *instance;
-    (void)error;
-    (void)pthread_mutex_lock(&memory->lock);
     for (size_t at = 0; (instance = memory_instance_next(memory, &at)) != NULL;)
         if (instance->row.has_task)
-            count_task(&instance->row.task, now_ms, &counts);
+            count_task(&instance->row.task, reading->asked->now_ms, &counts);
     for (size_t i = 0; i < memory->hooks.count; i++) {
         bool has_failed = ((struct memory_hook **)memory->hooks.rows)[i]->row.next_at_ms == 0;
         counts.hooks_failed += has_failed;
         counts.hooks_pending += !has_failed;
     }
-    (void)pthread_mutex_unlock(&memory->lock);
-    *out_counts = counts;
+    reading->found->tasks = counts;
     return PAWL_OK;
 }
 
-static pawl_status count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t max,
-                                  struct pw_status_counts *out_counts, struct pawl_error *error)
+pawl_status memory_count_statuses(const struct memory_reading *reading)
 {
-    struct memory_store *memory = memory_of(store);
-    const struct asked asked = { workflows, count, NULL };
+    const struct pw_names_query *query = &reading->asked->names;
+    const struct asked asked = { query->names, query->count, NULL };
     struct pw_status_counts counts = { .of = { 0 } };
     const struct memory_instance *instance;
-    (void)error;
-    (void)pthread_mutex_lock(&memory->lock);
-    for (size_t at = 0; (instance = memory_instance_next(memory, &at)) != NULL;) {
+    for (size_t at = 0; (instance = memory_instance_next(reading->store, &at)) != NULL;) {
         int64_t *of = &counts.of[memory_status_of(&instance->row)];
-        *of += position_of(&asked, instance) < count && *of < max;
+        *of += position_of(&asked, instance) < query->count && *of < query->max;
     }
-    (void)pthread_mutex_unlock(&memory->lock);
-    *out_counts = counts;
+    reading->found->statuses = counts;
     return PAWL_OK;
-}
-
-void memory_fill_due(struct pw_store_ops *ops)
-{
-    ops->next_due = next_due;
-    ops->count_tasks = count_tasks;
-    ops->count_statuses = count_statuses;
 }

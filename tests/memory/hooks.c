@@ -164,46 +164,33 @@ static bool is_asked_for(const struct pw_hook_row *row, const struct pw_hook_que
            (!query->has_status || has_failed == (query->status == PAWL_DELIVERY_FAILED));
 }
 
-static pawl_status list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
-                              struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error)
+pawl_status memory_list_hooks(const struct memory_reading *reading)
 {
-    struct memory_store *memory = memory_of(store);
-    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
+    const struct pw_hook_query *query = &reading->asked->hooks;
+    struct pw_rows rows = { .arena = reading->arena, .row_size = sizeof(struct pw_hook_row) };
     struct memory_hook *hook;
-    bool is_there = true;
-    (void)pthread_mutex_lock(&memory->lock);
-    for (size_t at = 0; rows.count < query->max && is_there && (hook = next_hook(memory, &at)) != NULL;) {
-        void *row = is_asked_for(&hook->row, query) ? pw_rows_add(&rows) : NULL;
-        is_there = !is_asked_for(&hook->row, query) || (row != NULL && memory_copy_hook(arena, &hook->row, row));
+    for (size_t at = 0; rows.count < query->max && (hook = next_hook(reading->store, &at)) != NULL;) {
+        if (!is_asked_for(&hook->row, query))
+            continue;
+        void *row = pw_rows_add(&rows);
+        if (row == NULL || !memory_copy_hook(reading->arena, &hook->row, row))
+            return pw_error_plain(reading->error, PAWL_NOMEM);
     }
-    (void)pthread_mutex_unlock(&memory->lock);
-    if (!is_there)
-        return pw_error_plain(error, PAWL_NOMEM);
-    *out_rows = rows.rows;
-    *out_count = rows.count;
+    reading->found->rows = rows.rows;
+    reading->found->count = rows.count;
     return PAWL_OK;
 }
 
-static pawl_status next_attempt(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
-                                struct pawl_error *error)
+pawl_status memory_next_hook(const struct memory_reading *reading)
 {
-    struct memory_store *memory = memory_of(store);
+    const struct pw_names_query *query = &reading->asked->names;
     const struct memory_hook *hook;
     int64_t earliest_ms = INT64_MAX;
-    (void)error;
-    (void)pthread_mutex_lock(&memory->lock);
-    for (size_t at = 0; (hook = next_hook(memory, &at)) != NULL;)
-        for (size_t i = 0; i < count; i++)
+    for (size_t at = 0; (hook = next_hook(reading->store, &at)) != NULL;)
+        for (size_t i = 0; i < query->count; i++)
             if (hook->row.next_at_ms != 0 && hook->row.next_at_ms < earliest_ms &&
-                pw_text_equal(hook->row.hook, hooks[i]))
+                pw_text_equal(hook->row.hook, query->names[i]))
                 earliest_ms = hook->row.next_at_ms;
-    (void)pthread_mutex_unlock(&memory->lock);
-    *out_at_ms = earliest_ms;
+    reading->found->at_ms = earliest_ms;
     return PAWL_OK;
-}
-
-void memory_fill_hooks(struct pw_store_ops *ops)
-{
-    ops->list_hooks = list_hooks;
-    ops->next_hook = next_attempt;
 }

@@ -32,55 +32,48 @@ static bool copy_merged(const struct memory_store *store, struct pw_arena *arena
     return true;
 }
 
-static pawl_status answer_instance(const struct memory_store *store, struct pw_arena *arena,
-                                   const struct memory_instance *instance, struct pw_instance *out_row,
-                                   struct pawl_error *error)
+static pawl_status answer_rows(const struct memory_reading *reading, const struct pw_rows *rows, bool no_memory)
 {
-    struct pw_instance row;
-    if (instance == NULL)
-        return pw_error_plain(error, PAWL_INSTANCE_NOT_FOUND);
-    if (!copy_merged(store, arena, instance, &row))
-        return pw_error_plain(error, PAWL_NOMEM);
-    *out_row = row;
+    if (no_memory)
+        return pw_error_plain(reading->error, PAWL_NOMEM);
+    reading->found->rows = rows->rows;
+    reading->found->count = rows->count;
     return PAWL_OK;
 }
 
-static pawl_status read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                 struct pw_text id, struct pw_instance *out_instance, struct pawl_error *error)
+/* None or one. */
+static pawl_status answer_instance(const struct memory_reading *reading, const struct memory_instance *instance)
 {
-    struct memory_store *memory = memory_of(store);
-    (void)pthread_mutex_lock(&memory->lock);
-    pawl_status status =
-        answer_instance(memory, arena, memory_instance_named(memory, workflow, id), out_instance, error);
-    (void)pthread_mutex_unlock(&memory->lock);
-    return status;
+    struct pw_rows rows = { .arena = reading->arena, .row_size = sizeof(struct pw_instance) };
+    struct pw_instance *row = instance != NULL ? pw_rows_add(&rows) : NULL;
+    bool is_fine = instance == NULL || (row != NULL && copy_merged(reading->store, reading->arena, instance, row));
+    return answer_rows(reading, &rows, !is_fine);
 }
 
-static pawl_status read_instance_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
-                                        struct pw_instance *out_instance, struct pawl_error *error)
+pawl_status memory_read_instance(const struct memory_reading *reading)
 {
-    struct memory_store *memory = memory_of(store);
-    (void)pthread_mutex_lock(&memory->lock);
-    pawl_status status = answer_instance(memory, arena, memory_instance_at(memory, key), out_instance, error);
-    (void)pthread_mutex_unlock(&memory->lock);
-    return status;
+    const struct pw_instance_name *name = &reading->asked->name;
+    return answer_instance(reading, memory_instance_named(reading->store, name->workflow, name->id));
 }
 
-static pawl_status read_instances(struct pw_store *store, struct pw_arena *arena,
-                                  const struct pw_instances_wanted *wanted, struct pw_instance **out_rows,
-                                  struct pawl_error *error)
+pawl_status memory_read_instance_by_key(const struct memory_reading *reading)
 {
-    struct pw_instance *rows = pw_arena_zero(arena, wanted->count * sizeof *rows + 1); /* not NULL for none */
-    pawl_status status = rows != NULL ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
-    for (size_t i = 0; i < wanted->count && status == PAWL_OK; i++) {
-        status = wanted->keys != NULL
-                     ? read_instance_by_key(store, arena, wanted->keys[i], &rows[i], error)
-                     : read_instance(store, arena, wanted->workflows[i], wanted->ids[i], &rows[i], error);
-        if (status == PAWL_INSTANCE_NOT_FOUND)
-            status = PAWL_OK;
+    return answer_instance(reading, memory_instance_at(reading->store, reading->asked->key));
+}
+
+pawl_status memory_read_instances(const struct memory_reading *reading)
+{
+    const struct pw_instances_wanted *wanted = &reading->asked->wanted;
+    struct pw_rows rows = { .arena = reading->arena, .row_size = sizeof(struct pw_instance) };
+    bool is_fine = true;
+    for (size_t i = 0; i < wanted->count && is_fine; i++) {
+        const struct memory_instance *instance =
+            wanted->keys != NULL ? memory_instance_at(reading->store, wanted->keys[i])
+                                 : memory_instance_named(reading->store, wanted->workflows[i], wanted->ids[i]);
+        struct pw_instance *row = pw_rows_add(&rows);
+        is_fine = row != NULL && (instance == NULL || copy_merged(reading->store, reading->arena, instance, row));
     }
-    *out_rows = rows;
-    return status;
+    return answer_rows(reading, &rows, !is_fine);
 }
 
 /* The newest step that waits or, when none does or the run has ended, the newest of all; NULL: none yet. */
@@ -94,21 +87,20 @@ static const struct pw_step_row *current_step(const struct memory_store *store, 
     return memory_newest(&history->steps);
 }
 
-static pawl_status read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow,
-                                struct pw_text id, struct pw_instance *out_instance, struct pw_step_row *out_step,
-                                bool *out_has_step, struct pawl_error *error)
+pawl_status memory_read_current(const struct memory_reading *reading)
 {
-    struct memory_store *memory = memory_of(store);
-    (void)pthread_mutex_lock(&memory->lock);
-    const struct memory_instance *instance = memory_instance_named(memory, workflow, id);
-    pawl_status status = answer_instance(memory, arena, instance, out_instance, error);
-    const struct pw_step_row *step = status == PAWL_OK ? current_step(memory, &instance->row) : NULL;
-    if (step != NULL && !memory_copy_step(arena, step, out_step))
-        status = pw_error_plain(error, PAWL_NOMEM);
-    if (status == PAWL_OK)
-        *out_has_step = step != NULL;
-    (void)pthread_mutex_unlock(&memory->lock);
-    return status;
+    const struct pw_instance_name *name = &reading->asked->name;
+    const struct memory_instance *instance = memory_instance_named(reading->store, name->workflow, name->id);
+    struct pw_rows rows = { .arena = reading->arena, .row_size = sizeof(struct pw_current) };
+    if (instance == NULL)
+        return answer_rows(reading, &rows, false);
+    struct pw_current *row = pw_rows_add(&rows);
+    const struct pw_step_row *step = current_step(reading->store, &instance->row);
+    bool is_fine = row != NULL && copy_merged(reading->store, reading->arena, instance, &row->instance) &&
+                   (step == NULL || memory_copy_step(reading->arena, step, &row->step));
+    if (is_fine)
+        row->has_step = step != NULL;
+    return answer_rows(reading, &rows, !is_fine);
 }
 
 /* ---- Pages ------------------------------------------------------------------------------------------------------------------- */
@@ -149,29 +141,23 @@ static bool is_listed(const struct memory_instance *instance, const struct pw_in
            (!query->has_status || memory_status_of(&instance->row) == query->status);
 }
 
-static pawl_status list_instances(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,
-                                  struct pw_instance **out_rows, size_t *out_count, struct pawl_error *error)
+pawl_status memory_list_instances(const struct memory_reading *reading)
 {
-    struct memory_store *memory = memory_of(store);
-    struct page page = { .rows = { .arena = arena, .row_size = sizeof **out_rows },
+    const struct pw_instance_query *query = &reading->asked->list;
+    const struct pw_rows *instances = &reading->store->instances;
+    struct page page = { .rows = { .arena = reading->arena, .row_size = sizeof(struct pw_instance) },
                          .max = query->max,
                          .bytes_max = query->bytes_max,
                          .bytes_of = pw_instance_bytes };
-    (void)pthread_mutex_lock(&memory->lock);
-    for (size_t i = 0; i < memory->instances.count && !is_full(&page); i++) {
-        size_t at = query->oldest_first ? i : memory->instances.count - 1 - i;
-        const struct memory_instance *instance = ((struct memory_instance **)memory->instances.rows)[at];
+    for (size_t i = 0; i < instances->count && !is_full(&page); i++) {
+        size_t at = query->oldest_first ? i : instances->count - 1 - i;
+        const struct memory_instance *instance = ((struct memory_instance **)instances->rows)[at];
         if (!is_listed(instance, query))
             continue;
         struct pw_instance *row = pw_rows_add(&page.rows);
-        note_row(&page, row, row != NULL && copy_merged(memory, arena, instance, row));
+        note_row(&page, row, row != NULL && copy_merged(reading->store, reading->arena, instance, row));
     }
-    (void)pthread_mutex_unlock(&memory->lock);
-    if (page.no_memory)
-        return pw_error_plain(error, PAWL_NOMEM);
-    *out_rows = page.rows.rows;
-    *out_count = page.rows.count;
-    return PAWL_OK;
+    return answer_rows(reading, &page.rows, page.no_memory);
 }
 
 /* ---- Histories ------------------------------------------------------------------------------------------------------------------ */
@@ -185,16 +171,14 @@ struct kind {
     bool (*is_wanted)(const void *row, const struct pw_history_query *query); /* NULL: all are */
 };
 
-static pawl_status read_rows(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                             const struct kind *kind, void *out_rows, size_t *out_count, struct pawl_error *error)
+static pawl_status read_rows(const struct memory_reading *reading, const struct pw_history_query *query,
+                             const struct kind *kind)
 {
-    struct memory_store *memory = memory_of(store);
-    struct page page = { .rows = { .arena = arena, .row_size = kind->row_size },
+    struct page page = { .rows = { .arena = reading->arena, .row_size = kind->row_size },
                          .max = query->max,
                          .bytes_max = query->bytes_max,
                          .bytes_of = kind->bytes_of };
-    (void)pthread_mutex_lock(&memory->lock);
-    const struct memory_history *history = memory_history_of(memory, query->instance, query->run);
+    const struct memory_history *history = memory_history_of(reading->store, query->instance, query->run);
     const struct pw_rows *rows = (const struct pw_rows *)((const char *)history + kind->offset);
     for (size_t i = 0; i < rows->count && !is_full(&page); i++) {
         size_t at = query->newest_first ? rows->count - 1 - i : i;
@@ -203,14 +187,17 @@ static pawl_status read_rows(struct pw_store *store, struct pw_arena *arena, con
             (kind->is_wanted != NULL && !kind->is_wanted(row, query)))
             continue;
         void *copy = pw_rows_add(&page.rows);
-        note_row(&page, copy, copy != NULL && kind->copy(arena, row, copy));
+        note_row(&page, copy, copy != NULL && kind->copy(reading->arena, row, copy));
     }
-    (void)pthread_mutex_unlock(&memory->lock);
-    if (page.no_memory)
-        return pw_error_plain(error, PAWL_NOMEM);
-    memcpy(out_rows, &page.rows.rows, sizeof page.rows.rows);
-    *out_count = page.rows.count;
-    return PAWL_OK;
+    return answer_rows(reading, &page.rows, page.no_memory);
+}
+
+/* All of a run past after_seq. */
+static struct pw_history_query all_of_run(const struct pw_run_query *run)
+{
+    return (struct pw_history_query){
+        .instance = run->instance, .run = run->run, .after_seq = run->after_seq, .max = SIZE_MAX
+    };
 }
 
 #define KIND(member, type, copy_fn, bytes_fn, wanted)                                                                  \
@@ -235,70 +222,55 @@ static bool is_of_level(const void *row, const struct pw_history_query *query)
            (query->category.data == NULL || pw_text_equal(log->category, query->category));
 }
 
-static pawl_status read_steps(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                              struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+pawl_status memory_read_steps(const struct memory_reading *reading)
 {
-    return read_rows(store, arena, query, KIND(steps, struct pw_step_row, memory_copy_step, pw_step_bytes, NULL),
-                     out_rows, out_count, error);
+    return read_rows(reading, &reading->asked->history,
+                     KIND(steps, struct pw_step_row, memory_copy_step, pw_step_bytes, NULL));
 }
 
-static pawl_status read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                      struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+pawl_status memory_read_waiting_steps(const struct memory_reading *reading)
 {
-    const struct pw_history_query query = { .instance = instance, .run = run, .max = SIZE_MAX };
-    return read_rows(store, arena, &query, KIND(steps, struct pw_step_row, memory_copy_step, pw_step_bytes, waits),
-                     out_rows, out_count, error);
+    const struct pw_history_query query = all_of_run(&reading->asked->run);
+    return read_rows(reading, &query, KIND(steps, struct pw_step_row, memory_copy_step, pw_step_bytes, waits));
 }
 
-static pawl_status read_events(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                               struct pw_event_row **out_rows, size_t *out_count, struct pawl_error *error)
+pawl_status memory_read_events(const struct memory_reading *reading)
 {
-    return read_rows(store, arena, query, KIND(events, struct pw_event_row, memory_copy_event, pw_event_bytes, NULL),
-                     out_rows, out_count, error);
+    return read_rows(reading, &reading->asked->history,
+                     KIND(events, struct pw_event_row, memory_copy_event, pw_event_bytes, NULL));
 }
 
-static pawl_status read_new_events(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                   int64_t after_seq, struct pw_event_row **out_rows, size_t *out_count,
-                                   struct pawl_error *error)
+pawl_status memory_read_new_events(const struct memory_reading *reading)
 {
-    const struct pw_history_query query = { .instance = instance, .run = run, .after_seq = after_seq, .max = SIZE_MAX };
-    return read_rows(store, arena, &query, KIND(events, struct pw_event_row, memory_copy_event, pw_event_bytes, is_new),
-                     out_rows, out_count, error);
+    const struct pw_history_query query = all_of_run(&reading->asked->run);
+    return read_rows(reading, &query, KIND(events, struct pw_event_row, memory_copy_event, pw_event_bytes, is_new));
 }
 
-static pawl_status read_logs(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                             struct pw_log_row **out_rows, size_t *out_count, struct pawl_error *error)
+pawl_status memory_read_logs(const struct memory_reading *reading)
 {
-    return read_rows(store, arena, query, KIND(logs, struct pw_log_row, memory_copy_log, pw_log_bytes, is_of_level),
-                     out_rows, out_count, error);
+    return read_rows(reading, &reading->asked->history,
+                     KIND(logs, struct pw_log_row, memory_copy_log, pw_log_bytes, is_of_level));
 }
 
-static pawl_status read_event(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                              struct pw_text id, struct pw_event_row *out_event, bool *out_found,
-                              struct pawl_error *error)
+pawl_status memory_read_event(const struct memory_reading *reading)
 {
-    struct memory_store *memory = memory_of(store);
-    (void)pthread_mutex_lock(&memory->lock);
-    const struct pw_event_row *event = memory_event_of_id(memory_history_of(memory, instance, run), id);
-    bool is_copied = event == NULL || memory_copy_event(arena, event, out_event);
-    (void)pthread_mutex_unlock(&memory->lock);
-    if (!is_copied)
-        return pw_error_plain(error, PAWL_NOMEM);
-    *out_found = event != NULL;
+    const struct pw_run_query *run = &reading->asked->run;
+    struct pw_rows rows = { .arena = reading->arena, .row_size = sizeof(struct pw_event_row) };
+    const struct pw_event_row *event =
+        memory_event_of_id(memory_history_of(reading->store, run->instance, run->run), run->id);
+    struct pw_event_row *row = event != NULL ? pw_rows_add(&rows) : NULL;
+    bool is_fine = event == NULL || (row != NULL && memory_copy_event(reading->arena, event, row));
+    return answer_rows(reading, &rows, !is_fine);
+}
+
+/* Never asked for: the store does not say reads_runs. */
+pawl_status memory_read_run(const struct memory_reading *reading)
+{
+    return pw_error(reading->error, PAWL_INVALID, "the memory store reads no runs at once");
+}
+
+pawl_status memory_read_part(const struct memory_reading *reading)
+{
+    reading->found->part = (struct pw_part){ .count = 0 };
     return PAWL_OK;
-}
-
-void memory_fill_reads(struct pw_store_ops *ops)
-{
-    ops->read_instance = read_instance;
-    ops->read_instance_by_key = read_instance_by_key;
-    ops->read_instances = read_instances;
-    ops->read_current = read_current;
-    ops->list_instances = list_instances;
-    ops->read_steps = read_steps;
-    ops->read_waiting_steps = read_waiting_steps;
-    ops->read_events = read_events;
-    ops->read_new_events = read_new_events;
-    ops->read_logs = read_logs;
-    ops->read_event = read_event;
 }

@@ -68,6 +68,15 @@ struct memory_transaction {
     struct memory_store *store;
 };
 
+/* A read under way, with the lock held. */
+struct memory_reading {
+    struct memory_store *store;
+    const struct pw_read *asked;
+    struct pw_arena *arena;
+    struct pw_found *found; /* out */
+    struct pawl_error *error;
+};
+
 /* Breaks rules on purpose, just before and just after an op is decided: for tests that must find out. */
 struct memory_spoiler {
     void (*before)(struct memory_transaction *transaction, struct pw_op *op, void *user);
@@ -138,8 +147,8 @@ void memory_forget_gone_hooks(struct memory_store *store);
 
 pawl_status memory_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error);
 /* Fill the entries of the table: reads.c, find.c, hooks.c. */
-void memory_fill_reads(struct pw_store_ops *ops);
-void memory_fill_due(struct pw_store_ops *ops);
-void memory_fill_hooks(struct pw_store_ops *ops);
+#define MEMORY_READ(kind, function) pawl_status memory_##function(const struct memory_reading *reading);
+PW_READS(MEMORY_READ)
+#undef MEMORY_READ
 
 #endif

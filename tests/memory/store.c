@@ -66,26 +66,36 @@ static pawl_status describe(struct pw_store *store, const struct pw_runner_row *
     return is_there ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
 }
 
-static pawl_status list_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
-                                size_t *out_count, struct pawl_error *error)
+pawl_status memory_list_runners(const struct memory_reading *reading)
 {
-    struct memory_store *memory = memory_of(store);
-    struct pw_rows rows = { .arena = arena, .row_size = sizeof **out_rows };
-    int64_t seen_at_ms = now_ms(store);
-    bool is_there = true;
-    (void)pthread_mutex_lock(&memory->lock);
-    for (size_t i = 0; i < memory->runners.count && is_there; i++) {
+    struct memory_store *memory = reading->store;
+    struct pw_rows rows = { .arena = reading->arena, .row_size = sizeof(struct pw_runner_row) };
+    int64_t seen_at_ms = now_ms(&memory->store);
+    for (size_t i = 0; i < memory->runners.count; i++) {
         struct pw_runner_row *row = pw_rows_add(&rows);
-        is_there = row != NULL && memory_copy_runner(arena, (struct pw_runner_row *)memory->runners.rows + i, row);
-        if (is_there)
-            row->seen_at_ms = seen_at_ms;
+        if (row == NULL || !memory_copy_runner(reading->arena, (struct pw_runner_row *)memory->runners.rows + i, row))
+            return pw_error_plain(reading->error, PAWL_NOMEM);
+        row->seen_at_ms = seen_at_ms;
     }
-    (void)pthread_mutex_unlock(&memory->lock);
-    if (!is_there)
-        return pw_error_plain(error, PAWL_NOMEM);
-    *out_rows = rows.rows;
-    *out_count = rows.count;
+    reading->found->rows = rows.rows;
+    reading->found->count = rows.count;
     return PAWL_OK;
+}
+
+static pawl_status read_anything(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
+                                 struct pw_found *out_found, struct pawl_error *error)
+{
+    static pawl_status (*const functions[])(const struct memory_reading *) = {
+#define FUNCTION(kind, function) [PW_READ_##kind] = memory_##function,
+        PW_READS(FUNCTION)
+#undef FUNCTION
+    };
+    struct memory_store *memory = memory_of(store);
+    const struct memory_reading reading = { memory, asked, arena, out_found, error };
+    (void)pthread_mutex_lock(&memory->lock);
+    pawl_status status = functions[asked->kind](&reading);
+    (void)pthread_mutex_unlock(&memory->lock);
+    return status;
 }
 
 /* ---- The user's code ------------------------------------------------------------------------------------------------------------ */
@@ -177,10 +187,7 @@ static struct pw_store_ops make_ops(void)
                                 .announce = announce,
                                 .withdraw = withdraw,
                                 .describe = describe,
-                                .list_runners = list_runners };
-    memory_fill_reads(&ops);
-    memory_fill_due(&ops);
-    memory_fill_hooks(&ops);
+                                .read = read_anything };
     return ops;
 }
 
