@@ -207,6 +207,14 @@ bool pw_core_want(struct pw_core *core, const struct pw_op *op);
 /* Decides the ops of a unit in order.  A unit that is refused leaves no trace, and the answer is PAWL_OK: the refusal is in the
  * unit.  Anything else is trouble. */
 pawl_status pw_core_apply(struct pw_core *core, struct pw_unit *unit) PAWL_MUST_CHECK;
+/* Records as rows that are to be written.  Texts that an existing row has, and that never change, may be empty. */
+struct pw_instance pw_core_instance_row(const struct pw_core_run *run);
+/* The name, kind and time of birth of a new step are those of the op that inserts it; the rest is what came last. */
+struct pw_step_row pw_core_step_row(const struct pw_core *core, const struct pw_core_step *step);
+struct pw_event_row pw_core_event_row(const struct pw_core *core, const struct pw_core_event *event);
+struct pw_log_row pw_core_log_row(const struct pw_core_log *log);
+/* Without what PW_DELIVERY_FIELDS lists. */
+struct pw_hook_row pw_core_hook_row(const struct pw_core *core, const struct pw_core_hook *hook);
 /* The store has written every row that was changed.  False when memory is out. */
 bool pw_core_note_written(struct pw_core *core);
 

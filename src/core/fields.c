@@ -17,8 +17,13 @@
 #define SIZE_TEXT sizeof(struct pw_text)
 #define SIZE_OPTIONAL(type) SIZE_##type
 
+#define CHANGES_KEY false
+#define CHANGES_HEAD true
+#define CHANGES_FIRST true
+#define CHANGES_NEXT true
+#define CHANGES_ONCE false
 #define FIELD(row, part, field_type, member, name)                                                                     \
-    { .type = PW_FIELD_##field_type, .at = offsetof(row, member), .column = #name },
+    { .type = PW_FIELD_##field_type, .may_change = CHANGES_##part, .at = offsetof(row, member), .column = #name },
 #define CHECK_SIZE(row, part, type, member, column)                                                                    \
     static_assert(sizeof(((row *)NULL)->member) == SIZE_##type, #row "." #member);
 #define ROW_TYPE(name, row, list)                                                                                      \
@@ -100,4 +105,16 @@ void pw_instance_merge(struct pw_instance *instance, int64_t step_updated_at_ms)
     instance->updated_at_ms = pw_not_before(instance->updated_at_ms, step_updated_at_ms);
     if (instance->task.started_at_ms != 0)
         instance->started_at_ms = instance->task.started_at_ms;
+}
+
+bool pw_rows_equal(const struct pw_row_type *type, const void *left, const void *right)
+{
+    for (size_t i = 0; i < type->count; i++) {
+        const struct pw_field *field = &type->fields[i];
+        if (field->type == PW_FIELD_TEXT
+                ? !pw_text_equal(pw_member_text_of(field, left), pw_member_text_of(field, right))
+                : pw_member_get(field, left) != pw_member_get(field, right))
+            return false;
+    }
+    return true;
 }

@@ -146,6 +146,7 @@ struct pw_field {
     enum pw_field_type type;
     int most;
     bool is_optional; /* 0 is stored as NULL; texts always are */
+    bool may_change;  /* after the row was first written */
     size_t at;        /* of the member in the struct */
     const char *column;
 };
@@ -196,6 +197,8 @@ static inline struct pw_text pw_member_text_of(const struct pw_field *field, con
 {
     return *(const struct pw_text *)(const void *)((const char *)row + field->at);
 }
+
+bool pw_rows_equal(const struct pw_row_type *type, const void *left, const void *right);
 
 /* While a run is unfinished, its times are merged from its task and its newest step: these are changed more often than the
  * instance.  step_updated_at_ms is the newest step's; 0: there is none. */

@@ -27,4 +27,13 @@
 #define PW_CHANGE_NEXT(column) ", " column " = excluded." column
 #define PW_CHANGE_ONCE(column) ""
 
+/* "attempts = ?, ...": the columns that may change, each with a parameter. */
+#define PW_SETS(list) list(PW_SET, )
+#define PW_SET(with, part, type, member, column) PW_SET_##part(#column)
+#define PW_SET_KEY(column) ""
+#define PW_SET_HEAD(column) column " = ?"
+#define PW_SET_FIRST(column) column " = ?"
+#define PW_SET_NEXT(column) ", " column " = ?"
+#define PW_SET_ONCE(column) ""
+
 #endif

@@ -54,21 +54,7 @@ static struct pw_text or_empty(struct pw_text text)
 
 static void put_instance(struct pw_tuples *tuples, const struct pw_core_run *run)
 {
-    struct pw_instance row = { .key = run->key,
-                               .run = run->instance_run,
-                               .created_at_ms = run->created_at_ms,
-                               .updated_at_ms = run->updated_at_ms,
-                               .started_at_ms = run->started_at_ms,
-                               .completed_at_ms = run->completed_at_ms,
-                               .outcome = run->outcome,
-                               .link = run->link,
-                               .workflow = or_empty(run->workflow),
-                               .id = or_empty(run->id),
-                               .output = run->output,
-                               .error_name = run->error_name,
-                               .error_message = run->error_message };
-    if (run->change == PW_CORE_NEW)
-        row.params = run->params;
+    const struct pw_instance row = pw_core_instance_row(run);
     pw_field_put_row(tuples, &pw_instance_type, &row);
 }
 
@@ -161,19 +147,12 @@ static void write_tasks(struct pw_transaction *transaction)
 
 /* ---- History ------------------------------------------------------------------------------------------------- */
 
-/* Of a step that is new, the name, kind and time of birth are the insert's, and the rest is what came last. */
 static void put_step(const struct pw_transaction *transaction, struct pw_tuples *tuples,
                      const struct pw_core_step *step)
 {
-    const struct pw_op_step *last = step->update != NULL ? step->update : step->insert;
-    const struct pw_op_step *first = step->insert != NULL ? step->insert : step->update;
-    struct pw_step_row row = last->row;
-    row.name = or_empty(first->row.name);
-    row.kind = first->row.kind;
-    row.created_at_ms = pw_time_or_now(&transaction->core, first->row.created_at_ms);
-    row.updated_at_ms = pw_time_or_now(&transaction->core, last->row.updated_at_ms);
-    pw_field_put_integer(tuples, last->instance);
-    pw_field_put_integer(tuples, last->run);
+    const struct pw_step_row row = pw_core_step_row(&transaction->core, step);
+    pw_field_put_integer(tuples, step->place[0]);
+    pw_field_put_integer(tuples, step->place[1]);
     pw_field_put_row(tuples, &pw_step_type, &row);
 }
 
@@ -222,23 +201,10 @@ static void write_kept(struct pw_transaction *transaction)
     }
 }
 
-/* Of an event that is there already only what consumed it is written. */
 static void put_event(const struct pw_transaction *transaction, struct pw_tuples *tuples,
                       const struct pw_core_event *event)
 {
-    const struct pw_op_event *insert = event->insert;
-    const struct pw_op_consume *consume = event->consume;
-    struct pw_event_row row = { .seq = event->place[2], .type = { "", 0 } };
-    if (insert != NULL) {
-        row.id = insert->id;
-        row.type = insert->type;
-        row.payload = insert->payload;
-        row.created_at_ms = event->created_at_ms;
-    }
-    if (consume != NULL) {
-        row.delivered_at_ms = pw_time_or_now(&transaction->core, consume->delivered_at_ms);
-        row.consumed_by = consume->step;
-    }
+    const struct pw_event_row row = pw_core_event_row(&transaction->core, event);
     pw_field_put_integer(tuples, event->place[0]);
     pw_field_put_integer(tuples, event->place[1]);
     pw_field_put_row(tuples, &pw_event_type, &row);
@@ -264,9 +230,7 @@ static void write_logs(struct pw_transaction *transaction)
     begin(&writing, transaction, PW_PG_LOG_INSERT, PW_PG_LOG_ROW);
     for (size_t i = 0; i < transaction->core.logs.count; i++) {
         struct pw_tuples *tuples = next_row(&writing);
-        struct pw_log_row row = logs[i].op->row;
-        row.seq = logs[i].seq;
-        row.created_at_ms = logs[i].created_at_ms;
+        const struct pw_log_row row = pw_core_log_row(&logs[i]);
         pw_field_put_integer(tuples, logs[i].op->instance);
         pw_field_put_integer(tuples, logs[i].op->run);
         pw_field_put_row(tuples, &pw_log_type, &row);
@@ -276,24 +240,11 @@ static void write_logs(struct pw_transaction *transaction)
 
 static void write_hooks(struct pw_transaction *transaction)
 {
-    static const struct pw_op_finish unfinished = { .outcome = PW_OUTCOME_OPEN };
     const struct pw_core_hook *hooks = transaction->core.hooks.rows;
     struct writing writing;
     begin(&writing, transaction, PW_PG_HOOK_INSERT, PW_PG_HOOK_ROW);
     for (size_t i = 0; i < transaction->core.hooks.count; i++) {
-        const struct pw_op_hook *op = hooks[i].op;
-        const struct pw_op_finish *finish = op->cause->kind == PW_OP_FINISH ? &op->cause->as.finish : &unfinished;
-        const struct pw_hook_row row = { .run = hooks[i].run,
-                                         .due_at_ms = pw_hook_due_at_ms(op),
-                                         .created_at_ms = transaction->core.now_ms,
-                                         .attempts_max = op->attempts_max,
-                                         .event = op->event,
-                                         .reason = op->reason,
-                                         .outcome = finish->outcome,
-                                         .id = hooks[i].id,
-                                         .hook = op->hook,
-                                         .error_name = finish->error_name,
-                                         .error_message = finish->error_message };
+        const struct pw_hook_row row = pw_core_hook_row(&transaction->core, &hooks[i]);
         struct pw_tuples *tuples = next_row(&writing);
         pw_field_put_integer(tuples, hooks[i].instance);
         pw_field_put_row(tuples, &pw_hook_type, &row);

@@ -24,10 +24,6 @@
 #define FACT_COLUMNS(with_params)                                                                                      \
     "i.workflow, i.id, i.created_at, i.parent, i.parent_run, i.relation, CASE WHEN " with_params " THEN i.params END"
 
-/* The columns of a task that are in no index. */
-#define TASK_REST                                                                                                      \
-    "run = ?2, epoch = ?3, pause_requested = ?4, demand = ?5, started_at = ?6, updated_at = ?7, event_seq = ?8"
-
 #define EVENT_COLUMNS PW_COLUMNS(PW_EVENT_FIELDS, "")
 #define LOG_COLUMNS PW_COLUMNS(PW_LOG_FIELDS, "")
 #define RUNNER_COLUMNS PW_COLUMNS(PW_RUNNER_FIELDS, "")
@@ -88,14 +84,12 @@
         " CASE WHEN ?2 THEN coalesce(length(CAST(i.params AS BLOB)), 0) ELSE 0 END"                                    \
         " FROM workflow_task t LEFT JOIN workflow_instance i ON i.key = t.instance WHERE t.instance = ?1")             \
     QUERY(TASK_INSERT,                                                                                                 \
-        "INSERT INTO workflow_task (instance, run, epoch, pause_requested, demand, started_at, updated_at, event_seq," \
-        " locked_until, status, kind, due_at, processing, owner, workflow, shard)"                                     \
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)")                             \
-    QUERY(TASK_UPDATE,                                                                                                 \
-        "UPDATE workflow_task SET " TASK_REST ", locked_until = ?9, status = ?10, kind = ?11, due_at = ?12,"           \
-        " processing = ?13, owner = ?14 WHERE instance = ?1")                                                          \
-    QUERY(TASK_UPDATE_LEASE, "UPDATE workflow_task SET " TASK_REST ", locked_until = ?9 WHERE instance = ?1")          \
-    QUERY(TASK_UPDATE_REST, "UPDATE workflow_task SET " TASK_REST " WHERE instance = ?1")                              \
+        "INSERT INTO workflow_task (instance, run, workflow, shard, " TASK_COLUMNS_OF("") ")"                          \
+        " VALUES (?, ?, ?, ?, " PW_PARAMETERS(PW_TASK_FIELDS) ")")                                                     \
+    QUERY(TASK_UPDATE, "UPDATE workflow_task SET " PW_SETS(PW_TASK_FIELDS) ", run = ? WHERE instance = ?")             \
+    QUERY(TASK_UPDATE_REST,                                                                                            \
+        "UPDATE workflow_task SET epoch = ?, pause_requested = ?, demand = ?, started_at = ?, updated_at = ?,"         \
+        " event_seq = ?, run = ? WHERE instance = ?")                                                                  \
     QUERY(TASK_DELETE, "DELETE FROM workflow_task WHERE instance = ?1")                                                \
                                                                                                                        \
     QUERY(CLAIM_PAUSABLE,                                                                                              \
@@ -163,11 +157,9 @@
     QUERY(INSTANCE_LOAD,                                                                                               \
         "SELECT " FACT_COLUMNS("?2") ", i.run, i.updated_at FROM workflow_instance i WHERE i.key = ?1")                \
     QUERY(INSTANCE_INSERT,                                                                                             \
-        "INSERT INTO workflow_instance (key, workflow, id, run, params, created_at, updated_at, parent, parent_run,"   \
-        " relation) VALUES (?1, ?2, ?3, 1, ?4, ?5, ?5, ?6, ?7, ?8)")                                                   \
-    QUERY(INSTANCE_UPDATE,                                                                                             \
-        "UPDATE workflow_instance SET run = ?2, outcome = ?3, output = ?4, error_name = ?5, error_message = ?6,"       \
-        " updated_at = ?7, started_at = ?8, completed_at = ?9 WHERE key = ?1")                                         \
+        "INSERT INTO workflow_instance (" PW_COLUMNS(PW_INSTANCE_FIELDS, "") ")"                                       \
+        " VALUES (" PW_PARAMETERS(PW_INSTANCE_FIELDS) ")")                                                             \
+    QUERY(INSTANCE_UPDATE, "UPDATE workflow_instance SET " PW_SETS(PW_INSTANCE_FIELDS) " WHERE key = ?")               \
     QUERY(CHILDREN_OPEN,                                                                                               \
         "SELECT key, relation FROM workflow_instance INDEXED BY workflow_instance_open_child WHERE outcome IS NULL"    \
         " AND parent = ?1 AND parent_run = ?2 AND relation IN (3, ?3)")                                                \
@@ -222,14 +214,9 @@
         " WHERE i.parent = ?1 AND i.key < ?2 ORDER BY i.key DESC LIMIT ?3")                                            \
                                                                                                                        \
     QUERY(STEP_INSERT,                                                                                                 \
-        "INSERT INTO workflow_step (instance, run, seq, status, attempts, attempts_max, timeout, next_retry_at,"       \
-        " wake_at, event_at, wait_event_type, result, error_name, error_message, updated_at, description, name, kind," \
-        " created_at)"                                                                                                 \
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)")              \
+        "INSERT INTO workflow_step (instance, run, " STEP_COLUMNS ") VALUES (?, ?, " PW_PARAMETERS(PW_STEP_FIELDS) ")")\
     QUERY(STEP_UPDATE,                                                                                                 \
-        "UPDATE workflow_step SET status = ?4, attempts = ?5, attempts_max = ?6, timeout = ?7, next_retry_at = ?8,"    \
-        " wake_at = ?9, event_at = ?10, wait_event_type = ?11, result = ?12, error_name = ?13, error_message = ?14,"   \
-        " updated_at = ?15, description = ?16 WHERE instance = ?1 AND run = ?2 AND seq = ?3")                          \
+        "UPDATE workflow_step SET " PW_SETS(PW_STEP_FIELDS) " WHERE instance = ? AND run = ? AND seq = ?")             \
     QUERY(STEP_KNOWN, "SELECT 1 FROM workflow_step WHERE instance = ?1 AND run = ?2 AND seq = ?3")                     \
     QUERY(STEPS_KEEP,                                                                                                  \
         "INSERT INTO workflow_step (instance, run, " STEP_COLUMNS ") SELECT instance, run + 1, " STEP_COLUMNS          \
@@ -246,16 +233,15 @@
         " WHERE instance = ?1 AND run = ?2 AND status = 0 ORDER BY seq")                                               \
                                                                                                                        \
     QUERY(EVENT_INSERT,                                                                                                \
-        "INSERT INTO workflow_event (instance, run, seq, id, type, payload, created_at)"                               \
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")                                                                        \
+        "INSERT INTO workflow_event (instance, run, " EVENT_COLUMNS ")"                                                \
+        " VALUES (?, ?, " PW_PARAMETERS(PW_EVENT_FIELDS) ")")                                                          \
     QUERY(EVENT_AT, "SELECT 1 FROM workflow_event WHERE instance = ?1 AND run = ?2 AND seq = ?3")                      \
     QUERY(EVENTS_UNREAD,                                                                                               \
         "SELECT count(*) FROM (SELECT 1 FROM workflow_event INDEXED BY workflow_event_new"                             \
         " WHERE instance = ?1 AND run = ?2 AND delivered_at IS NULL LIMIT ?3)")                                        \
     QUERY(EVENT_KNOWN, "SELECT 1 FROM workflow_event WHERE instance = ?1 AND run = ?2 AND id = ?3")                    \
-    QUERY(EVENT_CONSUME,                                                                                               \
-        "UPDATE workflow_event SET consumed_by = ?4, delivered_at = ?5"                                                \
-        " WHERE instance = ?1 AND run = ?2 AND seq = ?3")                                                              \
+    QUERY(EVENT_UPDATE,                                                                                                \
+        "UPDATE workflow_event SET " PW_SETS(PW_EVENT_FIELDS) " WHERE instance = ? AND run = ? AND seq = ?")           \
     QUERY(EVENTS_OLDEST,                                                                                               \
         "SELECT " EVENT_COLUMNS " FROM workflow_event WHERE instance = ?1 AND run = ?2 AND seq > ?3"                   \
         " ORDER BY seq LIMIT ?4")                                                                                      \
@@ -272,8 +258,7 @@
     QUERY(LOG_TAIL,                                                                                                    \
         "SELECT seq, created_at FROM workflow_log WHERE instance = ?1 AND run = ?2 ORDER BY seq DESC LIMIT 1")         \
     QUERY(LOG_INSERT,                                                                                                  \
-        "INSERT INTO workflow_log (instance, run, seq, step, attempt, level, category, message, data, is_replay,"      \
-        " created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                          \
+        "INSERT INTO workflow_log (instance, run, " LOG_COLUMNS ") VALUES (?, ?, " PW_PARAMETERS(PW_LOG_FIELDS) ")")   \
     QUERY(LOGS_OLDEST,                                                                                                 \
         "SELECT " LOG_COLUMNS " FROM workflow_log WHERE instance = ?1 AND run = ?2 AND seq > ?3"                       \
         " AND (?5 < 0 OR level = ?5) AND (?6 IS NULL OR category = ?6) ORDER BY seq LIMIT ?4")                         \
@@ -282,9 +267,8 @@
         " AND (?5 < 0 OR level = ?5) AND (?6 IS NULL OR category = ?6) ORDER BY seq DESC LIMIT ?4")                    \
                                                                                                                        \
     QUERY(HOOK_INSERT,                                                                                                 \
-        "INSERT INTO workflow_hook (id, hook, event, reason, outcome, instance, run, due_at, error_name,"              \
-        " error_message, attempts, attempts_max, created_at, next_at, epoch)"                                          \
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11, ?12, ?12, 0)")                                      \
+        "INSERT INTO workflow_hook (attempts, epoch, instance, next_at" PW_COLUMNS(PW_HOOK_FIELDS, "") ")"             \
+        " VALUES (0, 0, ?, ?" PW_PARAMETERS(PW_HOOK_FIELDS) ")")                                                       \
     QUERY(HOOK_DUE,                                                                                                    \
         "SELECT key, next_at FROM workflow_hook INDEXED BY workflow_hook_due WHERE hook = ?1 AND next_at <= ?2"        \
         " ORDER BY next_at LIMIT ?3")                                                                                  \

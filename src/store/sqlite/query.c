@@ -46,16 +46,27 @@ void pw_bind_size(struct pw_query *query, size_t size)
     pw_bind_integer(query, size > INT64_MAX ? INT64_MAX : (int64_t)size);
 }
 
+static void bind_field(struct pw_query *query, const struct pw_field *field, const void *row)
+{
+    if (field->type == PW_FIELD_TEXT)
+        pw_bind_text(query, pw_member_text_of(field, row));
+    else if (field->is_optional)
+        pw_bind_time(query, pw_member_get(field, row));
+    else
+        pw_bind_integer(query, pw_member_get(field, row));
+}
+
 void pw_bind_row(struct pw_query *query, const struct pw_row_type *type, const void *row)
 {
-    for (const struct pw_field *field = type->fields; field < type->fields + type->count; field++) {
-        if (field->type == PW_FIELD_TEXT)
-            pw_bind_text(query, pw_member_text_of(field, row));
-        else if (field->is_optional)
-            pw_bind_time(query, pw_member_get(field, row));
-        else
-            pw_bind_integer(query, pw_member_get(field, row));
-    }
+    for (const struct pw_field *field = type->fields; field < type->fields + type->count; field++)
+        bind_field(query, field, row);
+}
+
+void pw_bind_changes(struct pw_query *query, const struct pw_row_type *type, const void *row)
+{
+    for (const struct pw_field *field = type->fields; field < type->fields + type->count; field++)
+        if (field->may_change)
+            bind_field(query, field, row);
 }
 
 bool pw_query_step(struct pw_query *query)

@@ -22,8 +22,9 @@ void pw_bind_integer(struct pw_query *query, int64_t value);
 void pw_bind_time(struct pw_query *query, int64_t at_ms);       /* 0 is NULL */
 void pw_bind_text(struct pw_query *query, struct pw_text text); /* absent is NULL */
 void pw_bind_size(struct pw_query *query, size_t size);
-void pw_bind_row(struct pw_query *query, const struct pw_row_type *type,
-                 const void *row); /* a parameter for each field */
+/* A parameter for each field; or for each one that may change. */
+void pw_bind_row(struct pw_query *query, const struct pw_row_type *type, const void *row);
+void pw_bind_changes(struct pw_query *query, const struct pw_row_type *type, const void *row);
 
 /* True: there is a row.  False: no more, or trouble. */
 bool pw_query_step(struct pw_query *query);

@@ -1,0 +1,83 @@
+/* written.c - records as the rows that are to be written. */
+#include "core/core.h"
+
+/* A name that is not known is never written again, but no row is without one. */
+static struct pw_text or_empty(struct pw_text text)
+{
+    return text.data != NULL ? text : (struct pw_text){ "", 0 };
+}
+
+struct pw_instance pw_core_instance_row(const struct pw_core_run *run)
+{
+    struct pw_text unchanged = { NULL, 0 };
+    return (struct pw_instance){ .key = run->key,
+                                 .run = run->instance_run,
+                                 .created_at_ms = run->created_at_ms,
+                                 .updated_at_ms = run->updated_at_ms,
+                                 .started_at_ms = run->started_at_ms,
+                                 .completed_at_ms = run->completed_at_ms,
+                                 .outcome = run->outcome,
+                                 .link = run->link,
+                                 .workflow = or_empty(run->workflow),
+                                 .id = or_empty(run->id),
+                                 .params = run->change == PW_CORE_NEW ? run->params : unchanged,
+                                 .output = run->output,
+                                 .error_name = run->error_name,
+                                 .error_message = run->error_message };
+}
+
+struct pw_step_row pw_core_step_row(const struct pw_core *core, const struct pw_core_step *step)
+{
+    const struct pw_op_step *last = step->update != NULL ? step->update : step->insert;
+    const struct pw_op_step *first = step->insert != NULL ? step->insert : step->update;
+    struct pw_step_row row = last->row;
+    row.name = or_empty(first->row.name);
+    row.kind = first->row.kind;
+    row.created_at_ms = pw_time_or_now(core, first->row.created_at_ms);
+    row.updated_at_ms = pw_time_or_now(core, last->row.updated_at_ms);
+    return row;
+}
+
+struct pw_event_row pw_core_event_row(const struct pw_core *core, const struct pw_core_event *event)
+{
+    const struct pw_op_event *insert = event->insert;
+    const struct pw_op_consume *consume = event->consume;
+    struct pw_event_row row = { .seq = event->place[2], .type = { "", 0 } };
+    if (insert != NULL) {
+        row.id = insert->id;
+        row.type = insert->type;
+        row.payload = insert->payload;
+        row.created_at_ms = event->created_at_ms;
+    }
+    if (consume != NULL) {
+        row.delivered_at_ms = pw_time_or_now(core, consume->delivered_at_ms);
+        row.consumed_by = consume->step;
+    }
+    return row;
+}
+
+struct pw_log_row pw_core_log_row(const struct pw_core_log *log)
+{
+    struct pw_log_row row = log->op->row;
+    row.seq = log->seq;
+    row.created_at_ms = log->created_at_ms;
+    return row;
+}
+
+struct pw_hook_row pw_core_hook_row(const struct pw_core *core, const struct pw_core_hook *hook)
+{
+    static const struct pw_op_finish unfinished = { .outcome = PW_OUTCOME_OPEN };
+    const struct pw_op_hook *op = hook->op;
+    const struct pw_op_finish *finish = op->cause->kind == PW_OP_FINISH ? &op->cause->as.finish : &unfinished;
+    return (struct pw_hook_row){ .run = hook->run,
+                                 .due_at_ms = pw_hook_due_at_ms(op),
+                                 .created_at_ms = core->now_ms,
+                                 .attempts_max = op->attempts_max,
+                                 .event = op->event,
+                                 .reason = op->reason,
+                                 .outcome = finish->outcome,
+                                 .id = hook->id,
+                                 .hook = op->hook,
+                                 .error_name = finish->error_name,
+                                 .error_message = finish->error_message };
+}
