@@ -78,19 +78,22 @@ static inline pawl_status owe_nothing(struct pw_core *core, const struct pw_fenc
     return PAWL_OK;
 }
 
-/* A find whose condition held a moment ago: what becomes of the row is for the rule to say (R8). */
-static inline pawl_status find(struct pw_core *core, struct pw_op *op)
+/* Finds whose conditions held a moment ago: what becomes of the row is for the rules to say (R8). */
+static inline pawl_status claim_key(struct pw_core *core, struct pw_op_claim *op)
 {
     struct pw_rows dues = { .arena = &core->arena, .row_size = sizeof(struct pw_core_due) };
     struct pw_rows claims = { .arena = &core->unit->arena, .row_size = sizeof(struct pw_claim) };
-    struct pw_core_run *run = pw_find_run(core, KEY);
     struct pw_core_due *due = pw_rows_add(&dues);
-    assert_true(run != NULL && due != NULL);
+    assert_non_null(due);
     *due = (struct pw_core_due){ KEY, DUE_MS };
-    if (op->kind == PW_OP_REAP)
-        return pw_core_reap(core, run);
-    pawl_status status = pw_core_pause_expired(core, run);
-    return status == PAWL_OK ? pw_core_claim(core, &op->as.claim, &dues, op->as.claim.max, &claims) : status;
+    pawl_status status = pw_core_pause_expired(core, pw_find_run(core, KEY));
+    return status == PAWL_OK ? pw_core_claim(core, op, &dues, op->max, &claims) : status;
+}
+
+static inline pawl_status reap_key(struct pw_core *core, struct pw_op_reap *op)
+{
+    (void)op;
+    return pw_core_reap(core, pw_find_run(core, KEY));
 }
 
 static inline pawl_status load_nothing(struct pw_core *core, struct pw_core_run *run, bool with_size)
@@ -108,7 +111,8 @@ static inline pawl_status run_nothing(struct pw_core *core, struct pw_op *op)
 static const struct pw_frame frame = { .write = write_nothing,
                                        .count_unread = count_unread,
                                        .owe = owe_nothing,
-                                       .find = find,
+                                       .claim = claim_key,
+                                       .reap = reap_key,
                                        .run_users_code = run_nothing,
                                        .load_claimable = load_nothing };
 

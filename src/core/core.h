@@ -152,8 +152,12 @@ struct pw_frame {
     pawl_status (*count_unread)(struct pw_core *core, const struct pw_core_run *run, int64_t max, int64_t *out_count);
     /* The lease at this fence is renewed until until_ms as soon as its row is not locked by others. */
     pawl_status (*owe)(struct pw_core *core, const struct pw_fence *at, int64_t owner, int64_t until_ms);
-    /* Finds and takes what a CLAIM, REAP, HOOK_CLAIM, HOOK_SETTLE or HOOK_RESEND asks for. */
-    pawl_status (*find)(struct pw_core *core, struct pw_op *op);
+    /* Find rows by a condition and take them.  Everything that was decided before is written by then. */
+    pawl_status (*claim)(struct pw_core *core, struct pw_op_claim *op);
+    pawl_status (*reap)(struct pw_core *core, struct pw_op_reap *op);
+    pawl_status (*claim_hooks)(struct pw_core *core, struct pw_op_hook_claim *op);
+    pawl_status (*settle_hook)(struct pw_core *core, struct pw_op_hook_settle *op);
+    pawl_status (*resend_hook)(struct pw_core *core, struct pw_op_hook_resend *op);
     /* Runs the user's SQL or MUTATE, inside the unit's savepoint.  May also refuse the unit. */
     pawl_status (*run_users_code)(struct pw_core *core, struct pw_op *op);
     /* A savepoint around a unit that runs the user's code: begins it, or ends it and keeps or undoes what came after it. */

@@ -85,12 +85,11 @@ void pw_core_note_reaped(struct pw_core *core, int64_t instance)
 
 /* ---- All ------------------------------------------------------------------------------------------------------------ */
 
-/* The store finds and takes: everything before it is written first. */
-static pawl_status find(struct pw_core *core, struct pw_op *op)
+/* The store is about to find and take rows: everything before it is written first. */
+static pawl_status write_before(struct pw_core *core)
 {
-    pawl_status status = core->frame->write(core);
     core->has_acted = true;
-    return status == PAWL_OK ? core->frame->find(core, op) : status;
+    return core->frame->write(core);
 }
 
 static pawl_status run_users_code(struct pw_core *core, struct pw_op *op)
@@ -101,6 +100,7 @@ static pawl_status run_users_code(struct pw_core *core, struct pw_op *op)
 
 pawl_status pw_core_decide(struct pw_core *core, struct pw_op *op)
 {
+    pawl_status status;
     switch (op->kind) {
     case PW_OP_FENCE:
         return pw_rule_fence(core, &op->as.fence);
@@ -135,11 +135,20 @@ pawl_status pw_core_decide(struct pw_core *core, struct pw_op *op)
     case PW_OP_HOOK:
         return pw_rule_hook(core, &op->as.hook);
     case PW_OP_CLAIM:
+        status = write_before(core);
+        return status == PAWL_OK ? core->frame->claim(core, &op->as.claim) : status;
     case PW_OP_REAP:
+        status = write_before(core);
+        return status == PAWL_OK ? core->frame->reap(core, &op->as.reap) : status;
     case PW_OP_HOOK_CLAIM:
+        status = write_before(core);
+        return status == PAWL_OK ? core->frame->claim_hooks(core, &op->as.hook_claim) : status;
     case PW_OP_HOOK_SETTLE:
+        status = write_before(core);
+        return status == PAWL_OK ? core->frame->settle_hook(core, &op->as.hook_settle) : status;
     case PW_OP_HOOK_RESEND:
-        return find(core, op);
+        status = write_before(core);
+        return status == PAWL_OK ? core->frame->resend_hook(core, &op->as.hook_resend) : status;
     case PW_OP_SQL:
     case PW_OP_MUTATE:
         return run_users_code(core, op);

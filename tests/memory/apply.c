@@ -145,21 +145,6 @@ static pawl_status owe(struct pw_core *core, const struct pw_fence *at, int64_t 
     return pw_error(core->error, PAWL_INVALID, "a lease is owed in a store where nobody waits for a lock");
 }
 
-static pawl_status find(struct pw_core *core, struct pw_op *op)
-{
-    if (op->kind == PW_OP_CLAIM)
-        return memory_claim(core, &op->as.claim);
-    if (op->kind == PW_OP_REAP)
-        return memory_reap(core, &op->as.reap);
-    if (op->kind == PW_OP_HOOK_CLAIM)
-        return memory_claim_hooks(core, &op->as.hook_claim);
-    if (op->kind == PW_OP_HOOK_SETTLE)
-        return memory_settle_hook(core, &op->as.hook_settle);
-    if (op->kind == PW_OP_HOOK_RESEND)
-        return memory_resend_hook(core, &op->as.hook_resend);
-    return pw_error(core->error, PAWL_INVALID, "op of kind %d is not for the store to decide", (int)op->kind);
-}
-
 static pawl_status run_users_code(struct pw_core *core, struct pw_op *op)
 {
     struct memory_store *store = memory_of_core(core);
@@ -234,7 +219,11 @@ pawl_status memory_apply(struct pw_store *store, struct pw_unit **units, size_t 
     static const struct pw_frame frame = { .write = memory_write,
                                            .count_unread = count_unread,
                                            .owe = owe,
-                                           .find = find,
+                                           .claim = memory_claim,
+                                           .reap = memory_reap,
+                                           .claim_hooks = memory_claim_hooks,
+                                           .settle_hook = memory_settle_hook,
+                                           .resend_hook = memory_resend_hook,
                                            .run_users_code = run_users_code,
                                            .load_claimable = load_claimable };
     struct memory_transaction transaction = { .store = memory_of(store) };

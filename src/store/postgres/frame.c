@@ -3,14 +3,9 @@
 #include "store/postgres/fields.h"
 #include "store/postgres/transaction.h"
 
-static struct pw_transaction *transaction_of(struct pw_core *core)
-{
-    return (struct pw_transaction *)core;
-}
-
 static pawl_status write_decided(struct pw_core *core)
 {
-    return pw_write(transaction_of(core));
+    return pw_write(pw_transaction_of(core));
 }
 
 /* ---- Counting --------------------------------------------------------------------------------------------------------- */
@@ -33,54 +28,16 @@ static pawl_status count_unread(struct pw_core *core, const struct pw_core_run *
     pw_call_integer(&call, run->key);
     pw_call_integer(&call, run->run);
     pw_call_integer(&call, max);
-    pw_pg_send(transaction_of(core)->connection, &call, take_count, NULL, out_count);
-    return pw_settle(transaction_of(core));
+    pw_pg_send(pw_transaction_of(core)->connection, &call, take_count, NULL, out_count);
+    return pw_settle(pw_transaction_of(core));
 }
 
-/* ---- Finding ---------------------------------------------------------------------------------------------------------- */
-
-static pawl_status find(struct pw_core *core, struct pw_op *op)
-{
-    struct pw_transaction *transaction = transaction_of(core);
-    transaction->answers_due++;
-    switch (op->kind) {
-    case PW_OP_CLAIM:
-        return pw_send_claim(transaction, &op->as.claim);
-    case PW_OP_REAP:
-        return pw_send_reap(transaction, &op->as.reap);
-    case PW_OP_HOOK_CLAIM:
-        return pw_send_hook_claim(transaction, &op->as.hook_claim);
-    case PW_OP_HOOK_SETTLE:
-        return pw_send_hook_settle(transaction, &op->as.hook_settle);
-    case PW_OP_HOOK_RESEND:
-        return pw_send_hook_resend(transaction, &op->as.hook_resend);
-    case PW_OP_FENCE:
-    case PW_OP_CREATE:
-    case PW_OP_RESTART:
-    case PW_OP_STEP:
-    case PW_OP_EVENT:
-    case PW_OP_CONSUME:
-    case PW_OP_LOG:
-    case PW_OP_PARK:
-    case PW_OP_HOLD:
-    case PW_OP_PAUSE:
-    case PW_OP_DEMAND:
-    case PW_OP_REACH:
-    case PW_OP_FINISH:
-    case PW_OP_END:
-    case PW_OP_RENEW:
-    case PW_OP_SQL:
-    case PW_OP_MUTATE:
-    case PW_OP_HOOK:
-        break; /* decided by rules */
-    }
-    return pw_error(core->error, PAWL_INVALID, "op of kind %d is not for the database to decide", (int)op->kind);
-}
+/* ---- The user's code --------------------------------------------------------------------------------------------------- */
 
 /* The user's code runs behind everything that was sent before. */
 static pawl_status run_users_code(struct pw_core *core, struct pw_op *op)
 {
-    struct pw_transaction *transaction = transaction_of(core);
+    struct pw_transaction *transaction = pw_transaction_of(core);
     pawl_status status = pw_settle(transaction);
     if (status != PAWL_OK)
         return status;
@@ -89,22 +46,22 @@ static pawl_status run_users_code(struct pw_core *core, struct pw_op *op)
 
 static pawl_status begin_savepoint(struct pw_core *core)
 {
-    transaction_of(core)->has_users_code = true;
-    pw_pg_send_simple(transaction_of(core)->connection, PW_PG_UNIT_BEGIN);
+    pw_transaction_of(core)->has_users_code = true;
+    pw_pg_send_simple(pw_transaction_of(core)->connection, PW_PG_UNIT_BEGIN);
     return PAWL_OK;
 }
 
 static pawl_status end_savepoint(struct pw_core *core, bool keeps)
 {
     if (!keeps)
-        pw_pg_send_simple(transaction_of(core)->connection, PW_PG_UNIT_UNDO);
-    pw_pg_send_simple(transaction_of(core)->connection, PW_PG_UNIT_END);
+        pw_pg_send_simple(pw_transaction_of(core)->connection, PW_PG_UNIT_UNDO);
+    pw_pg_send_simple(pw_transaction_of(core)->connection, PW_PG_UNIT_END);
     return PAWL_OK;
 }
 
 static pawl_status catch_up(struct pw_core *core)
 {
-    return transaction_of(core)->is_behind ? pw_settle(transaction_of(core)) : PAWL_OK;
+    return pw_transaction_of(core)->is_behind ? pw_settle(pw_transaction_of(core)) : PAWL_OK;
 }
 
 /* ---- Beginning and end -------------------------------------------------------------------------------------------------- */
@@ -115,7 +72,11 @@ void pw_transaction_init(struct pw_transaction *transaction, struct pw_postgres 
     static const struct pw_frame frame = { .write = write_decided,
                                            .count_unread = count_unread,
                                            .owe = pw_owe,
-                                           .find = find,
+                                           .claim = pw_send_claim,
+                                           .reap = pw_send_reap,
+                                           .claim_hooks = pw_send_hook_claim,
+                                           .settle_hook = pw_send_hook_settle,
+                                           .resend_hook = pw_send_hook_resend,
                                            .run_users_code = run_users_code,
                                            .begin_savepoint = begin_savepoint,
                                            .end_savepoint = end_savepoint,

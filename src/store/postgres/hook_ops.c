@@ -50,8 +50,10 @@ static void send_give_up(struct pw_transaction *transaction, const struct pw_op_
     pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
 }
 
-pawl_status pw_send_hook_claim(struct pw_transaction *transaction, struct pw_op_hook_claim *op)
+pawl_status pw_send_hook_claim(struct pw_core *core, struct pw_op_hook_claim *op)
 {
+    struct pw_transaction *transaction = pw_transaction_of(core);
+    transaction->answers_due++;
     struct pw_columns wanted;
     struct pw_call call;
     struct claiming *claiming = pw_arena_take(&transaction->core.arena, sizeof *claiming);
@@ -97,8 +99,10 @@ static pawl_status take_lost(void *user, void *of, const PGresult *result)
     return PAWL_OK;
 }
 
-pawl_status pw_send_hook_settle(struct pw_transaction *transaction, struct pw_op_hook_settle *op)
+pawl_status pw_send_hook_settle(struct pw_core *core, struct pw_op_hook_settle *op)
 {
+    struct pw_transaction *transaction = pw_transaction_of(core);
+    transaction->answers_due++;
     struct pw_call call;
     pw_call_init(&call, op->delivered ? PW_PG_HOOK_DELIVERED : PW_PG_HOOK_FAILED);
     pw_call_integer(&call, op->key);
@@ -115,8 +119,10 @@ pawl_status pw_send_hook_settle(struct pw_transaction *transaction, struct pw_op
     return PAWL_OK;
 }
 
-pawl_status pw_send_hook_resend(struct pw_transaction *transaction, struct pw_op_hook_resend *op)
+pawl_status pw_send_hook_resend(struct pw_core *core, struct pw_op_hook_resend *op)
 {
+    struct pw_transaction *transaction = pw_transaction_of(core);
+    transaction->answers_due++;
     struct pw_call call;
     pw_call_init(&call, PW_PG_HOOK_RESEND);
     pw_call_text(&call, op->id);

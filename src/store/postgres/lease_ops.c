@@ -154,8 +154,10 @@ static bool is_kept_out(const struct pw_transaction *transaction, const struct p
     return false;
 }
 
-pawl_status pw_send_claim(struct pw_transaction *transaction, struct pw_op_claim *op)
+pawl_status pw_send_claim(struct pw_core *core, struct pw_op_claim *op)
 {
+    struct pw_transaction *transaction = pw_transaction_of(core);
+    transaction->answers_due++;
     struct pw_call call;
     struct claiming *claiming = pw_arena_take(&transaction->core.arena, sizeof *claiming);
     if (claiming == NULL)
@@ -286,8 +288,10 @@ static int64_t listening_until_ms(struct pw_postgres *postgres)
 }
 
 /* Runners of this very store live, whatever their heartbeats say. */
-pawl_status pw_send_reap(struct pw_transaction *transaction, struct pw_op_reap *op)
+pawl_status pw_send_reap(struct pw_core *core, struct pw_op_reap *op)
 {
+    struct pw_transaction *transaction = pw_transaction_of(core);
+    transaction->answers_due++;
     struct pw_columns owners;
     struct pw_call call;
     pw_columns_init(&owners, &transaction->core.arena);

@@ -46,6 +46,11 @@ struct pw_transaction {
     int64_t asked_us;
 };
 
+static inline struct pw_transaction *pw_transaction_of(struct pw_core *core)
+{
+    return (struct pw_transaction *)core;
+}
+
 void pw_transaction_init(struct pw_transaction *transaction, struct pw_postgres *postgres,
                          struct pw_pg_connection *connection, struct pawl_error *error);
 void pw_transaction_clear(struct pw_transaction *transaction);
@@ -63,8 +68,8 @@ pawl_status pw_settle(struct pw_transaction *transaction);
 pawl_status pw_no_memory(struct pw_transaction *transaction);
 
 /* lease_ops.c */
-pawl_status pw_send_claim(struct pw_transaction *transaction, struct pw_op_claim *op);
-pawl_status pw_send_reap(struct pw_transaction *transaction, struct pw_op_reap *op);
+pawl_status pw_send_claim(struct pw_core *core, struct pw_op_claim *op);
+pawl_status pw_send_reap(struct pw_core *core, struct pw_op_reap *op);
 /* The frame's, which renews what is locked by others later. */
 pawl_status pw_owe(struct pw_core *core, const struct pw_fence *at, int64_t owner, int64_t until_ms);
 /* Renews what is owed and locked by now.  Of what was looked for a moment ago, and is not as it was, nothing is owed any
@@ -77,9 +82,9 @@ bool pw_list_owed(struct pw_transaction *transaction, struct pw_rows *out_debts)
 pawl_status pw_keep_leases(struct pw_transaction *transaction);
 void pw_forget_paid(struct pw_transaction *transaction); /* it is committed */
 /* hook_ops.c */
-pawl_status pw_send_hook_claim(struct pw_transaction *transaction, struct pw_op_hook_claim *op);
-pawl_status pw_send_hook_settle(struct pw_transaction *transaction, struct pw_op_hook_settle *op);
-pawl_status pw_send_hook_resend(struct pw_transaction *transaction, struct pw_op_hook_resend *op);
+pawl_status pw_send_hook_claim(struct pw_core *core, struct pw_op_hook_claim *op);
+pawl_status pw_send_hook_settle(struct pw_core *core, struct pw_op_hook_settle *op);
+pawl_status pw_send_hook_resend(struct pw_core *core, struct pw_op_hook_resend *op);
 /* user_ops.c.  Inside the unit's savepoint. */
 pawl_status pw_run_sql(struct pw_transaction *transaction, const struct pw_op_sql *op);
 pawl_status pw_run_mutation(struct pw_transaction *transaction, const struct pw_op_mutate *op);

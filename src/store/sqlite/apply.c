@@ -4,43 +4,6 @@
 
 /* ---- The frame ------------------------------------------------------------------------------------------------------- */
 
-static pawl_status find(struct pw_core *core, struct pw_op *op)
-{
-    struct pw_batch *batch = pw_batch_of(core);
-    switch (op->kind) {
-    case PW_OP_CLAIM:
-        return pw_sqlite_find_claimable(batch, &op->as.claim);
-    case PW_OP_REAP:
-        return pw_sqlite_find_dead(batch, &op->as.reap);
-    case PW_OP_HOOK_CLAIM:
-        return pw_sqlite_claim_hooks(batch, &op->as.hook_claim);
-    case PW_OP_HOOK_SETTLE:
-        return pw_sqlite_settle_hook(batch, &op->as.hook_settle);
-    case PW_OP_HOOK_RESEND:
-        return pw_sqlite_resend_hook(batch, &op->as.hook_resend);
-    case PW_OP_FENCE:
-    case PW_OP_CREATE:
-    case PW_OP_RESTART:
-    case PW_OP_STEP:
-    case PW_OP_EVENT:
-    case PW_OP_CONSUME:
-    case PW_OP_LOG:
-    case PW_OP_PARK:
-    case PW_OP_HOLD:
-    case PW_OP_PAUSE:
-    case PW_OP_DEMAND:
-    case PW_OP_REACH:
-    case PW_OP_FINISH:
-    case PW_OP_END:
-    case PW_OP_RENEW:
-    case PW_OP_SQL:
-    case PW_OP_MUTATE:
-    case PW_OP_HOOK:
-        break; /* decided by rules */
-    }
-    return pw_error(core->error, PAWL_INVALID, "op of kind %d is not for the database to decide", (int)op->kind);
-}
-
 /* Nobody else has a row locked while we write. */
 static pawl_status owe(struct pw_core *core, const struct pw_fence *at, int64_t owner, int64_t until_ms)
 {
@@ -71,7 +34,11 @@ static pawl_status end_savepoint(struct pw_core *core, bool keeps)
 static const struct pw_frame frame = { .write = pw_sqlite_write,
                                        .count_unread = pw_sqlite_count_unread,
                                        .owe = owe,
-                                       .find = find,
+                                       .claim = pw_sqlite_claim,
+                                       .reap = pw_sqlite_reap,
+                                       .claim_hooks = pw_sqlite_claim_hooks,
+                                       .settle_hook = pw_sqlite_settle_hook,
+                                       .resend_hook = pw_sqlite_resend_hook,
                                        .run_users_code = run_users_code,
                                        .begin_savepoint = begin_savepoint,
                                        .end_savepoint = end_savepoint,

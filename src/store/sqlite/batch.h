@@ -33,8 +33,8 @@ pawl_status pw_sqlite_count_unread(struct pw_core *core, const struct pw_core_ru
 pawl_status pw_sqlite_write(struct pw_core *core) PAWL_MUST_CHECK;
 
 /* claim.c */
-pawl_status pw_sqlite_find_claimable(struct pw_batch *batch, struct pw_op_claim *op) PAWL_MUST_CHECK;
-pawl_status pw_sqlite_find_dead(struct pw_batch *batch, struct pw_op_reap *op) PAWL_MUST_CHECK;
+pawl_status pw_sqlite_claim(struct pw_core *core, struct pw_op_claim *op) PAWL_MUST_CHECK;
+pawl_status pw_sqlite_reap(struct pw_core *core, struct pw_op_reap *op) PAWL_MUST_CHECK;
 /* Adds what is due of one name to `dues` (struct pw_core_due), at most max, longest due first. */
 pawl_status pw_sqlite_find_due(struct pw_batch *batch, enum pw_query_name name, struct pw_text of, size_t max,
                                struct pw_rows *dues) PAWL_MUST_CHECK;
@@ -44,8 +44,8 @@ pawl_status pw_sqlite_run_sql(struct pw_batch *batch, const struct pw_op_sql *op
 pawl_status pw_sqlite_run_mutation(struct pw_batch *batch, const struct pw_op_mutate *op) PAWL_MUST_CHECK;
 
 /* hook_ops.c */
-pawl_status pw_sqlite_claim_hooks(struct pw_batch *batch, struct pw_op_hook_claim *op) PAWL_MUST_CHECK;
-pawl_status pw_sqlite_settle_hook(struct pw_batch *batch, struct pw_op_hook_settle *op) PAWL_MUST_CHECK;
-pawl_status pw_sqlite_resend_hook(struct pw_batch *batch, struct pw_op_hook_resend *op) PAWL_MUST_CHECK;
+pawl_status pw_sqlite_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op) PAWL_MUST_CHECK;
+pawl_status pw_sqlite_settle_hook(struct pw_core *core, struct pw_op_hook_settle *op) PAWL_MUST_CHECK;
+pawl_status pw_sqlite_resend_hook(struct pw_core *core, struct pw_op_hook_resend *op) PAWL_MUST_CHECK;
 
 #endif

@@ -212,8 +212,9 @@ static pawl_status find_room(struct pw_batch *batch, const struct pw_op_claim *o
     return status;
 }
 
-pawl_status pw_sqlite_find_claimable(struct pw_batch *batch, struct pw_op_claim *op)
+pawl_status pw_sqlite_claim(struct pw_core *core, struct pw_op_claim *op)
 {
+    struct pw_batch *batch = pw_batch_of(core);
     struct pw_rows claims = { .arena = &batch->core.unit->arena, .row_size = sizeof(struct pw_claim) };
     size_t max = 0;
     op->bytes = 0;
@@ -258,8 +259,9 @@ static pawl_status reap(struct pw_batch *batch, const struct pw_held *held, stru
     return status == PAWL_OK ? pw_core_reap(&batch->core, run) : status;
 }
 
-pawl_status pw_sqlite_find_dead(struct pw_batch *batch, struct pw_op_reap *op)
+pawl_status pw_sqlite_reap(struct pw_core *core, struct pw_op_reap *op)
 {
+    struct pw_batch *batch = pw_batch_of(core);
     struct pw_rows leases = rows_of_leases(batch);
     struct pw_query query;
     op->reaped = 0;

@@ -90,8 +90,9 @@ static pawl_status claim_round(struct pw_batch *batch, const struct pw_op_hook_c
     return status;
 }
 
-pawl_status pw_sqlite_claim_hooks(struct pw_batch *batch, struct pw_op_hook_claim *op)
+pawl_status pw_sqlite_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op)
 {
+    struct pw_batch *batch = pw_batch_of(core);
     struct pw_rows claimed = { .arena = &batch->core.unit->arena, .row_size = sizeof(struct pw_hook_row) };
     pawl_status status = PAWL_OK;
     bool found = true;
@@ -113,8 +114,9 @@ static pawl_status run_on_row(struct pw_batch *batch, struct pw_query *query, bo
     return status;
 }
 
-pawl_status pw_sqlite_settle_hook(struct pw_batch *batch, struct pw_op_hook_settle *op)
+pawl_status pw_sqlite_settle_hook(struct pw_core *core, struct pw_op_hook_settle *op)
 {
+    struct pw_batch *batch = pw_batch_of(core);
     struct pw_query query;
     bool found = false;
     pw_query_start(&query, batch->connection, op->delivered ? PW_QUERY_HOOK_DELIVERED : PW_QUERY_HOOK_FAILED);
@@ -130,8 +132,9 @@ pawl_status pw_sqlite_settle_hook(struct pw_batch *batch, struct pw_op_hook_sett
     return status;
 }
 
-pawl_status pw_sqlite_resend_hook(struct pw_batch *batch, struct pw_op_hook_resend *op)
+pawl_status pw_sqlite_resend_hook(struct pw_core *core, struct pw_op_hook_resend *op)
 {
+    struct pw_batch *batch = pw_batch_of(core);
     struct pw_query query;
     pw_query_start(&query, batch->connection, PW_QUERY_HOOK_RESEND);
     pw_bind_text(&query, op->id);
