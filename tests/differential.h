@@ -15,8 +15,9 @@ enum {
     OWNER = 5
 };
 
-/* All are compared with the first, which is the store of tests/memory. */
-enum { IN_MEMORY, IN_SQLITE, IN_POSTGRES, SIDES };
+/* All are compared with the first, which is the store of tests/memory.  The model (store_model.h) knows no pages: only stores are
+ * compared by these. */
+enum { IN_MEMORY, IN_SQLITE, IN_POSTGRES, STORES, IN_MODEL = STORES, SIDES };
 
 /* An instance, and what it was last seen as, on all sides the same. */
 struct subject {
@@ -37,7 +38,7 @@ struct side {
 };
 
 struct trial {
-    struct fixture fixtures[SIDES]; /* for raw SQL; not the memory store's */
+    struct fixture fixtures[STORES]; /* for raw SQL; only of SQLite and PostgreSQL */
     struct side sides[SIDES];
     uint64_t seed, chance;
     int64_t now_ms;

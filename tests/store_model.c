@@ -40,8 +40,7 @@ struct pw_instance *store_model_task(struct model *model, int64_t key)
 static enum pw_refusal fence(struct model *model, struct pw_op_fence *op)
 {
     struct pw_instance *instance = store_model_task(model, op->at.instance);
-    if (instance == NULL || instance->task.epoch != op->at.epoch ||
-        (instance->run != op->at.run && model->flaw != FLAW_FENCE_OVERLOOKS_RUN))
+    if (instance == NULL || instance->task.epoch != op->at.epoch || instance->run != op->at.run)
         return op->is_foreign ? PW_REFUSED_OTHER_MOVED : PW_REFUSED_MOVED;
     op->pause_requested = instance->task.pause_requested;
     op->demand = instance->task.demand;
@@ -58,17 +57,14 @@ static enum pw_refusal fence(struct model *model, struct pw_op_fence *op)
 /* What is recorded of a run is not older than what was recorded of it before. */
 int64_t store_model_time(const struct model *model, int64_t newest_ms)
 {
-    return model->now_ms < newest_ms && model->flaw != FLAW_TIME_GOES_BACK ? newest_ms : model->now_ms;
+    return model->now_ms < newest_ms ? newest_ms : model->now_ms;
 }
 
 static void begin_run(struct model *model, struct pw_instance *instance, int64_t owner, int64_t lease_ms)
 {
-    int64_t events = instance->task.event_seq;
     instance->has_task = true;
     instance->task =
         (struct pw_task){ .kind = PW_TASK_RUN, .due_at_ms = model->now_ms, .updated_at_ms = instance->updated_at_ms };
-    if (model->flaw == FLAW_RESTART_KEEPS_EVENTS)
-        instance->task.event_seq = events;
     if (owner == 0)
         return;
     instance->task.epoch = 1;
@@ -160,8 +156,7 @@ static enum pw_refusal park(struct model *model, struct pw_op_park *op)
     if (instance == NULL)
         return PW_REFUSED_MOVED;
     struct pw_task *task = &instance->task;
-    bool has_news =
-        op->event_seq_seen >= 0 && task->event_seq > op->event_seq_seen && model->flaw != FLAW_PARK_OVERLOOKS_EVENTS;
+    bool has_news = op->event_seq_seen >= 0 && task->event_seq > op->event_seq_seen;
     bool is_demanded = op->kind == PW_TASK_REPAIR && op->status == PW_TASK_PAUSED && task->demand != PW_DEMAND_NONE;
     bool goes_on = (op->if_requested || is_demanded) && !task->pause_requested;
     op->status_set = task->pause_requested ? PW_TASK_PAUSED : goes_on ? PW_TASK_ACTIVE : op->status;
@@ -211,6 +206,8 @@ static enum pw_refusal hold(struct model *model, struct pw_op_hold *op)
         return PW_REFUSED_MOVED;
     op->claim = take(model, instance, op->owner, op->lease_ms);
     instance->task.pause_requested = false;
+    if (instance->task.kind == PW_TASK_REPAIR)
+        instance->task.kind = PW_TASK_RESUME;
     return PW_REFUSED_NOT;
 }
 
@@ -230,8 +227,7 @@ static enum pw_refusal renew(struct model *model, struct pw_op_renew *op)
         struct pw_lease *lease = &op->leases[i];
         struct pw_instance *instance = store_model_task(model, lease->fence.instance);
         lease->lost = instance == NULL || !instance->task.processing || instance->run != lease->fence.run ||
-                      instance->task.epoch != lease->fence.epoch ||
-                      (instance->task.owner != op->owner && model->flaw != FLAW_RENEW_FOR_ANYBODY);
+                      instance->task.epoch != lease->fence.epoch || instance->task.owner != op->owner;
         lease->pause_requested = !lease->lost && instance->task.pause_requested;
         lease->demand = lease->lost ? PW_DEMAND_NONE : instance->task.demand;
         if (!lease->lost)
@@ -275,7 +271,7 @@ int64_t store_model_due_for(const struct pw_instance *instance, const struct pw_
     return INT64_MAX;
 }
 
-static bool goes_before(const struct model *model, const struct pw_instance *left, const struct pw_instance *right)
+static bool goes_before(const struct pw_instance *left, const struct pw_instance *right)
 {
     bool left_later = !left->task.processing && left->task.kind == PW_TASK_RUN;
     bool right_later = !right->task.processing && right->task.kind == PW_TASK_RUN;
@@ -284,7 +280,7 @@ static bool goes_before(const struct model *model, const struct pw_instance *lef
     bool is_older = store_model_due_since(left) != store_model_due_since(right)
                         ? store_model_due_since(left) < store_model_due_since(right)
                         : left->key < right->key;
-    return is_older != (model->flaw == FLAW_CLAIM_YOUNGEST_FIRST);
+    return is_older;
 }
 
 static struct pw_instance *next_to_claim(struct model *model, const struct pw_op_claim *op)
@@ -293,7 +289,7 @@ static struct pw_instance *next_to_claim(struct model *model, const struct pw_op
     for (size_t i = 0; i < model->rows.instance_count; i++) {
         struct pw_instance *instance = &model->rows.instances[i];
         if (store_model_due_for(instance, op->workflows, op->workflow_count, &op->share) <= model->now_ms &&
-            (best == NULL || goes_before(model, instance, best)))
+            (best == NULL || goes_before(instance, best)))
             best = instance;
     }
     return best;
@@ -303,7 +299,7 @@ static struct pw_instance *next_to_claim(struct model *model, const struct pw_op
 static size_t room_of(struct model *model, const struct pw_op_claim *op)
 {
     size_t leased = 0;
-    if (op->leased_max == 0 || model->flaw == FLAW_CLAIM_OVERLOOKS_LEASED)
+    if (op->leased_max == 0)
         return op->max;
     for (size_t i = 0; i < model->rows.instance_count; i++) {
         const struct pw_instance *instance = &model->rows.instances[i];
@@ -322,7 +318,7 @@ static enum pw_refusal claim(struct model *model, struct pw_op_claim *op, struct
     for (size_t i = 0; i < model->rows.instance_count; i++) {
         instance = &model->rows.instances[i];
         if (instance->has_task && instance->task.processing && instance->task.pause_requested &&
-            instance->task.locked_until_ms <= model->now_ms && model->flaw != FLAW_CLAIM_OVERLOOKS_PAUSE &&
+            instance->task.locked_until_ms <= model->now_ms &&
             store_model_is_named(op->workflows, op->workflow_count, instance->workflow))
             store_model_let_go(model, &instance->task, PW_TASK_PAUSED);
     }
@@ -508,7 +504,7 @@ static pawl_status apply(struct pw_store *store, struct pw_unit **units, size_t 
         model->before = model->rows;
         for (struct pw_op *op = units[i]->first; op != NULL && refusal == PW_REFUSED_NOT; op = op->next)
             refusal = apply_op(model, op, &units[i]->arena);
-        if (refusal != PW_REFUSED_NOT && model->flaw != FLAW_REFUSAL_LEAVES_TRACES)
+        if (refusal != PW_REFUSED_NOT)
             model->rows = model->before;
         units[i]->refusal = refusal;
         units[i]->status = pw_refusal_status(refusal);
@@ -531,11 +527,10 @@ void store_model_reset(struct pw_store *store)
     model->rows = (struct model_rows){ .instance_count = 0 };
 }
 
-struct pw_store *store_model_new(enum store_model_flaw flaw, struct pawl_clock clock)
+struct pw_store *store_model_new(struct pawl_clock clock)
 {
     struct model *model = calloc(1, sizeof *model);
     assert_non_null(model);
-    model->flaw = flaw;
     model->clock = clock;
     model->ops =
         (struct pw_store_ops){ .name = "model", .close = close_model, .apply = apply, .read = store_model_read };

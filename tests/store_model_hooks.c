@@ -90,8 +90,7 @@ enum pw_refusal store_model_settle(struct model *model, struct pw_op_hook_settle
     size_t i = 0;
     while (i < rows->hook_count && rows->hooks[i].key != op->key)
         i++;
-    op->lost =
-        i == rows->hook_count || (rows->hooks[i].epoch != op->epoch && model->flaw != FLAW_SETTLE_OVERLOOKS_EPOCH);
+    op->lost = i == rows->hook_count || rows->hooks[i].epoch != op->epoch;
     if (op->lost)
         return PW_REFUSED_NOT;
     if (op->delivered) {

@@ -20,6 +20,16 @@ static bool has_event(const struct model *model, const struct pw_instance *insta
     return false;
 }
 
+static int64_t count_unread(const struct model *model, const struct pw_instance *instance)
+{
+    int64_t unread = 0;
+    for (size_t i = 0; i < model->rows.event_count; i++) {
+        const struct model_event *event = &model->rows.events[i];
+        unread += event->instance == instance->key && event->run == instance->run && event->row.delivered_at_ms == 0;
+    }
+    return unread;
+}
+
 static void record(struct model *model, struct pw_instance *instance, struct pw_op_event *op)
 {
     op->recorded = true;
@@ -45,14 +55,12 @@ static void answer(struct model *model, struct pw_op_event *op)
 {
     struct pw_instance *instance = store_model_task(model, op->instance);
     op->recorded = op->woke = false;
-    if (instance == NULL || (has_event(model, instance, op->id) && model->flaw != FLAW_ANSWER_TWICE))
+    if (instance == NULL || has_event(model, instance, op->id))
         return;
     record(model, instance, op);
     op->run_told = instance->run;
     struct pw_task *task = &instance->task;
-    bool sleeps = task->status == PW_TASK_WAITING ||
-                  (task->status == PW_TASK_PAUSED && model->flaw == FLAW_ANSWER_WAKES_THE_PAUSED);
-    op->woke = sleeps && !task->processing;
+    op->woke = task->status == PW_TASK_WAITING && !task->processing;
     if (op->woke) {
         bool asked = task->pause_requested; /* which an answer does not lift */
         become_due(model, task, PW_TASK_WAKE);
@@ -71,6 +79,8 @@ enum pw_refusal store_model_add_event(struct model *model, struct pw_op_event *o
         return PW_REFUSED_MOVED;
     if (has_event(model, instance, op->id))
         return PW_REFUSED_EVENT_EXISTS;
+    if (op->unread_max != 0 && count_unread(model, instance) >= op->unread_max)
+        return PW_REFUSED_TOO_MANY_EVENTS;
     record(model, instance, op);
     return PW_REFUSED_NOT;
 }
@@ -79,7 +89,7 @@ enum pw_refusal store_model_add_event(struct model *model, struct pw_op_event *o
 
 static void raise_demand(struct model *model, struct pw_task *task, enum pw_demand demand)
 {
-    if (demand > task->demand || model->flaw == FLAW_DEMAND_IS_LOWERED)
+    if (demand > task->demand)
         task->demand = demand;
     task->event_seq++;
     task->pause_requested = task->pause_requested && demand == PW_DEMAND_NONE;
@@ -109,7 +119,7 @@ static bool reach_child(struct model *model, struct pw_task *task, enum pw_deman
 {
     bool is_held = task->processing && task->locked_until_ms > model->now_ms;
     raise_demand(model, task, demand);
-    if (is_held && model->flaw != FLAW_REACH_TAKES_THE_HELD)
+    if (is_held)
         return false;
     become_due(model, task, PW_TASK_RESUME);
     return true;
@@ -123,10 +133,9 @@ enum pw_refusal store_model_reach(struct model *model, struct pw_op_reach *op, s
     assert_non_null(op->woken);
     for (size_t i = 0; i < model->rows.instance_count; i++) {
         struct pw_instance *instance = &model->rows.instances[i];
-        if (!instance->has_task || instance->link.parent != op->parent ||
-            (instance->link.run != op->run && model->flaw != FLAW_REACH_OVERLOOKS_RUN))
+        if (!instance->has_task || instance->link.parent != op->parent || instance->link.run != op->run)
             continue;
-        bool is_job = instance->link.relation == PW_RELATION_JOB && model->flaw != FLAW_REACH_LEAVES_JOBS;
+        bool is_job = instance->link.relation == PW_RELATION_JOB;
         bool is_child = instance->link.relation == PW_RELATION_ATTACHED && op->demand != PW_DEMAND_NONE;
         if (is_job)
             end(model, instance);
@@ -143,7 +152,7 @@ enum pw_refusal store_model_end(struct model *model, struct pw_op_end *op)
     for (size_t i = 0; i < model->rows.instance_count && op->instance == 0; i++) {
         struct pw_instance *instance = &model->rows.instances[i];
         if (!instance->has_task || !pw_text_equal(instance->id, op->id) ||
-            (!pw_text_equal(instance->workflow, op->workflow) && model->flaw != FLAW_END_OVERLOOKS_WORKFLOW))
+            !pw_text_equal(instance->workflow, op->workflow))
             continue;
         op->instance = instance->key;
         end(model, instance);
@@ -158,7 +167,7 @@ void store_model_keep_steps(struct model *model, const struct pw_op_restart *op)
     size_t count = model->rows.step_count;
     for (size_t i = 0; i < count; i++) {
         const struct model_step step = model->rows.steps[i];
-        bool is_finished = step.row.status != PAWL_STEP_WAITING || model->flaw == FLAW_RESTART_KEEPS_WAITING_STEPS;
+        bool is_finished = step.row.status != PAWL_STEP_WAITING;
         bool is_excepted =
             step.row.seq == op->keep_except_seq ||
             (op->keep_except_error.data != NULL && pw_text_equal(step.row.error_name, op->keep_except_error));

@@ -38,7 +38,6 @@ struct model_rows {
 struct model {
     struct pw_store store;
     struct pw_store_ops ops;
-    enum store_model_flaw flaw;
     struct pawl_clock clock;
     struct pw_arena arena;   /* of all texts */
     int64_t now_ms;          /* of the commit */

@@ -1,9 +1,9 @@
-/* test_store_differential.c - random units of work through the memory store, SQLite and PostgreSQL at the same
+/* test_store_differential.c - random units of work through the memory store, SQLite, PostgreSQL and a model at the same
  * simulated time: each answer and every row that can be read must be the same on all.
  *
  *   test_store_differential [<sequences> [<first seed> [<flaw>]]]
  *
- * Units are made three times from the same stream of chance, once for each store, because keys differ; nothing else may.  A
+ * Units are made four times from the same stream of chance, once for each side, because keys differ; nothing else may.  A
  * sequence has workflows, hooks and a table of the user's of its own, so that the stores grow along the way.  With a flaw
  * (differential_flaws.h) the memory store breaks a rule, and must be found out. */
 #include "differential.h"
@@ -16,13 +16,14 @@
 #include "memory/store.h"
 #include "postgres_server.h"
 #include "same_rows.h"
+#include "store_model.h"
 
 enum {
     SEQUENCES_DEFAULT = 14,
     SEQUENCES_MAX = 250, /* until a flaw is found */
 };
 
-static const char *const side_names[SIDES] = { "in memory", "in SQLite", "in PostgreSQL" };
+static const char *const side_names[SIDES] = { "in memory", "in SQLite", "in PostgreSQL", "in the model" };
 
 /* ---- The user's table, in memory ------------------------------------------------------------------------------------- */
 
@@ -243,11 +244,13 @@ static void note_answers(struct trial *trial, size_t count)
 /* ---- Comparing rows ---------------------------------------------------------------------------------------------------- */
 
 /* Rows of one kind from all sides: calls the function, compares the counts, then row by row. */
-#define COMPARE_LISTS(trial, type, compare, function, ...)                                                             \
+#define COMPARE_LISTS(...) COMPARE_LISTS_OF(SIDES, __VA_ARGS__)
+#define COMPARE_PAGES(...) COMPARE_LISTS_OF(STORES, __VA_ARGS__)
+#define COMPARE_LISTS_OF(sides_count, trial, type, compare, function, ...)                                             \
     do {                                                                                                               \
         type *rows[SIDES] = { NULL };                                                                                  \
         size_t counts[SIDES] = { 0 };                                                                                  \
-        for (size_t s = 0; s < SIDES; s++) {                                                                           \
+        for (size_t s = 0; s < (sides_count); s++) {                                                                   \
             struct side *side = &(trial)->sides[s];                                                                    \
             assert_int_equal(function(side->store, &side->arena, __VA_ARGS__, &rows[s], &counts[s], NULL), PAWL_OK);   \
             assert_int_equal(counts[IN_MEMORY], counts[s]);                                                            \
@@ -285,10 +288,10 @@ static void compare_pages(struct trial *trial, const struct subject *subject)
         queries[s] = query;
         queries[s].instance = subject->key[s];
     }
-    COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, pw_read_steps, &queries[s]);
-    COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, pw_read_events, &queries[s]);
-    COMPARE_LISTS(trial, struct pw_log_row, assert_same_log, pw_read_logs, &queries[s]);
-    COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, pw_read_new_events, subject->key[s], subject->run,
+    COMPARE_PAGES(trial, struct pw_step_row, assert_same_step_row, pw_read_steps, &queries[s]);
+    COMPARE_PAGES(trial, struct pw_event_row, assert_same_event, pw_read_events, &queries[s]);
+    COMPARE_PAGES(trial, struct pw_log_row, assert_same_log, pw_read_logs, &queries[s]);
+    COMPARE_PAGES(trial, struct pw_event_row, assert_same_event, pw_read_new_events, subject->key[s], subject->run,
                   query.after_seq);
 }
 
@@ -300,7 +303,7 @@ static void compare_found(struct trial *trial, const struct subject *subject)
     bool is_found[SIDES];
     char id[48];
     (void)snprintf(id, sizeof id, "e-%" PRIu64 "-%d", trial->seed, (int)trial_below(trial, 9));
-    for (size_t s = 0; s < SIDES; s++) {
+    for (size_t s = 0; s < STORES; s++) {
         struct pw_store *store = trial->sides[s].store;
         struct pw_arena *arena = &trial->sides[s].arena;
         const int64_t keys[] = { trial->nobody.key[s], subject->key[s] };
@@ -397,7 +400,7 @@ static void compare_instance_pages(struct trial *trial)
         queries[s] = query;
         queries[s].after_key = after->key[s];
     }
-    COMPARE_LISTS(trial, struct pw_instance, assert_same_instance, pw_list_instances, &queries[s]);
+    COMPARE_PAGES(trial, struct pw_instance, assert_same_instance, pw_list_instances, &queries[s]);
 }
 
 static void compare_lists(struct trial *trial)
@@ -419,6 +422,8 @@ static void compare_lists(struct trial *trial)
 
 static int64_t sum_of(struct trial *trial, size_t side)
 {
+    if (side == IN_MODEL)
+        return store_model_sum(trial->sides[side].store);
     if (side == IN_MEMORY)
         return ledger_sum(trial->sides[side].store);
     return query_number(&trial->fixtures[side], "SELECT coalesce(sum(n), 0) + 1000 * count(*) FROM differential");
@@ -470,7 +475,7 @@ static void begin_sequence(struct trial *trial, uint64_t seed)
     trial->uses_up = trial_once_in(trial, 2);
     trial->owner = trial_once_in(trial, 2) ? OWNER : FIXTURE_OUTSIDE;
     int64_t nowhere = (INT64_C(1) << 40) + (int64_t)seed;
-    trial->nobody = (struct subject){ .key = { nowhere, nowhere, nowhere }, .run = 1 };
+    trial->nobody = (struct subject){ .key = { nowhere, nowhere, nowhere, nowhere }, .run = 1 };
     for (size_t shard = 0; shard < PW_SHARD_COUNT; shard++)
         trial->owned_shards[shard] = (shard * 7 + seed) % 3 == 0 ? '0' : '1';
     trial->owned[0] = (struct pw_text){ trial->owned_shards, PW_SHARD_COUNT };
@@ -484,7 +489,8 @@ static void begin_sequence(struct trial *trial, uint64_t seed)
     }
     trial_make_ids(trial);
     memory_store_reset(trial->sides[IN_MEMORY].store);
-    for (size_t s = IN_SQLITE; s < SIDES; s++)
+    store_model_reset(trial->sides[IN_MODEL].store);
+    for (size_t s = IN_SQLITE; s < STORES; s++)
         run_raw_sql(&trial->fixtures[s],
                     "DELETE FROM differential; DELETE FROM workflow_task; DELETE FROM workflow_hook");
 }
@@ -520,13 +526,14 @@ static int64_t trial_now(void *user)
 
 static void open_sides(struct trial *trial)
 {
-    static const enum test_store stores[SIDES] = { [IN_SQLITE] = STORE_IN_MEMORY, [IN_POSTGRES] = STORE_IN_POSTGRES };
+    static const enum test_store stores[STORES] = { [IN_SQLITE] = STORE_IN_MEMORY, [IN_POSTGRES] = STORE_IN_POSTGRES };
     const struct pawl_clock clock = { .now_ms = trial_now, .user = trial };
     trial->sides[IN_MEMORY].store = memory_store_new(clock);
     assert_non_null(trial->sides[IN_MEMORY].store);
     memory_store_set_sql(trial->sides[IN_MEMORY].store, run_sql);
     flaw_plant(trial->sides[IN_MEMORY].store, wanted.flaw);
-    for (size_t s = IN_SQLITE; s < SIDES; s++) {
+    trial->sides[IN_MODEL].store = store_model_new(clock);
+    for (size_t s = IN_SQLITE; s < STORES; s++) {
         struct fixture *fixture = &trial->fixtures[s];
         store_place_make(&fixture->place, stores[s]);
         assert_int_equal(pw_store_open(fixture->place.url, clock, &trial->sides[s].store, &fixture->error), PAWL_OK);
