@@ -462,6 +462,41 @@ static void what_the_winner_said_is_recorded_with_a_race_that_the_watchdog_decid
     assert_int_equal(fresh, 1);
 }
 
+/* In the second turn the long sleep is not reached, because the body before it stands still. */
+static pawl_status late_beside_long_sleep(pawl_lane *lane, size_t position, void *user)
+{
+    struct pawl_answer answer;
+    if (position == 0)
+        return nap_and_stand_still(user, lane);
+    return pawl_recall_sleep(lane, "long", strlen("long"), HOUR_MS, &answer);
+}
+
+static pawl_status event_against_late_and_sleep(pawl_lane *lane, size_t position, void *user)
+{
+    pawl_status statuses[2];
+    return position == 0 ? wait_for_go(lane) : pawl_lane_all(lane, 2, 0, late_beside_long_sleep, user, statuses);
+}
+
+/* The watchdog recorded the race without the sleep, which then waited for ever (simulation, seed 1064671). */
+static void the_watchdog_decides_no_race_before_it_knows_what_the_losers_wait_for(void **state)
+{
+    struct hand *hand = *state;
+    struct story story = { .hand = hand, .runner = hand->runner };
+    hand_create(hand, "r");
+    assert_int_equal(carry(&story, 2, event_against_late_and_sleep), PAWL_SUSPENDED);
+    hand_commit(hand);
+    assert_int_equal(hand_step(hand, "long")->status, PAWL_STEP_WAITING);
+    hand_advance_ms(hand, DELAY_MS);
+
+    assert_int_equal(carry(&story, 2, event_against_late_and_sleep), PAWL_SUSPENDED);
+    hand_commit(hand);
+    assert_true(hand_step(hand, "race") == NULL || hand_step(hand, "race")->status == PAWL_STEP_WAITING);
+
+    assert_int_equal(carry(&story, 2, event_against_late_and_sleep), PAWL_OK);
+    assert_string_equal(hand_step(hand, "race")->result_json, "0");
+    expect_abandoned(hand, "long", 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, hand_set_up, hand_tear_down)
 
 int main(void)
@@ -475,6 +510,7 @@ int main(void)
         TEST(the_watchdog_decides_no_race_while_the_store_may_refuse_a_losers_change),
         TEST(a_race_that_is_won_stays_won_when_a_late_loser_is_given_up),
         TEST(what_the_winner_said_is_recorded_with_a_race_that_the_watchdog_decides),
+        TEST(the_watchdog_decides_no_race_before_it_knows_what_the_losers_wait_for),
     };
     return cmocka_run_group_tests_name("regressions of races", tests, NULL, NULL);
 }

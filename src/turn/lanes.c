@@ -387,12 +387,23 @@ static void unlink_race(pawl_turn *turn, const struct pw_fork *fork)
     *link = fork->outer;
 }
 
+/* A step that waits, and that this pass has not come to, may be a loser's: a branch beside the body that does not return was
+ * not called yet. */
+static bool has_unseen_waits(const pawl_turn *turn)
+{
+    const struct pw_step *step = turn->history->first;
+    while (step != NULL &&
+           !(step->in_store && step->row.status == PAWL_STEP_WAITING && step->reached_pass != turn->history->pass))
+        step = step->next;
+    return step != NULL;
+}
+
 pawl_status pw_lanes_record_winners(pawl_turn *turn)
 {
     pawl_status status = PAWL_OK;
     for (struct pw_fork *fork = turn->races; fork != NULL && status == PAWL_OK; fork = fork->outer) {
         /* As in run_race(), but nobody can wait here: the next turn decides what is not known for sure. */
-        bool known = turn->unsettled == 0 && !fork_is_over(fork);
+        bool known = turn->unsettled == 0 && !fork_is_over(fork) && !has_unseen_waits(turn);
         if (!known || !fork->has_winner || pw_lane_is_abandoned(fork->parent))
             continue;
         join_lines(fork); /* a replay calls the winner again, and takes its lines for recorded ones */
