@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RUNS = 24, WORKERS = 4, LEASE_MS = 600, STUCK_MS = 8000 };
+enum { RUNS = 24, WORKERS = 4, LEASE_MS = 600, STUCK_MS = 8000, LOOKS_TO_COMMIT = 20 };
 
 /* What the processes share. */
 struct board {
@@ -152,8 +152,10 @@ static void await_all_finished(const struct stopped *stopped)
         left = now_left;
         if (can_be_stuck && now_ms - moved_ms > STUCK_MS) {
             atomic_store(&stopped->board->holds, true);
+            int looks = atomic_load(&stopped->board->of[0].looks);
             (void)kill(stopped->processes[0], SIGCONT);
-            rest_a_little();
+            await_at_least(&stopped->board->of[0].looks,
+                           looks + LOOKS_TO_COMMIT); /* a busy machine may take its time */
             (void)kill(stopped->processes[0], SIGSTOP);
             atomic_store(&stopped->board->holds, false);
             moved_ms = now_ms;
