@@ -14,7 +14,7 @@ BURST_RUNS = 80
 BURST_S = 0.3
 AWAY_EVERY_S = 65.0
 FULL_S = 8.0
-DOWN_S = 2.0
+DOWN_S = 7.0  # longer than the 5 s that a request waits for the store
 RECOVERY_S = 5.0  # after a fault; latencies are not counted until then
 
 

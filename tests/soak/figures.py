@@ -66,15 +66,33 @@ def calm_latencies(folder, store, began):
     return latencies
 
 
+def by_window(samples, width):
+    """number of the window -> values."""
+    windows = collections.defaultdict(list)
+    for at, value in samples:
+        windows[int(at / width)].append(value)
+    return windows
+
+
+def machine_speed(live_windows):
+    """number of the window -> how much slower the machine was in it than usual, by /health/live, which needs no store."""
+    medians = {number: slope.quantile(values, 0.5) for number, values in live_windows.items()}
+    usual = slope.quantile(medians.values(), 0.5) if medians else 1.0
+    return {number: median / usual for number, median in medians.items()}
+
+
 def latency_figures(folder, store, began, duration_s):
+    """The machine's speed drifts, so latencies that need the store are told as on a machine of the usual speed."""
     width = duration_s * 2 / 3 / slope.block_count(duration_s)  # a window for each block
-    for kind, all_of_kind in calm_latencies(folder, store, began).items():
-        windows = collections.defaultdict(list)
-        for at, took_ms in all_of_kind:
-            windows[int(at / width)].append(took_ms)
+    latencies = calm_latencies(folder, store, began)
+    slower = machine_speed(by_window(latencies.get("live", []), width))
+    for kind, samples in latencies.items():
+        windows = by_window(samples, width)
         for part, name in ((0.5, "p50"), (0.99, "p99")):
-            samples = [((number + 0.5) * width, slope.quantile(values, part)) for number, values in sorted(windows.items())]
-            yield Figure(store, f"{kind} {name}", "ms", samples, noisy=True, floor=0.5 if part == 0.5 else 2.0)
+            values = [((number + 0.5) * width,
+                       slope.quantile(values, part) / (1.0 if kind == "live" else slower.get(number, 1.0)))
+                      for number, values in sorted(windows.items())]
+            yield Figure(store, f"{kind} {name}", "ms", values, noisy=True, floor=0.5 if part == 0.5 else 2.0)
 
 
 def daemon_figures(folder, store):
@@ -88,10 +106,10 @@ def daemon_figures(folder, store):
     yield Figure(store, "resident memory", "MiB", samples("rss_kb", 1 / 1024), LOW, floor=8.0)
     yield Figure(store, "cache of runs", "MiB", samples("cached_bytes", 1 / MIB), most=CACHE_BYTES_MAX / MIB,
                  grows=True)
-    yield Figure(store, "threads", "", samples("threads"), LOW, floor=2.0)
+    yield Figure(store, "threads", "", samples("threads"), floor=2.0)
     # The clients decide how many connections there are.  A connection that its client has left must go.
-    yield Figure(store, "descriptors", "", samples("descriptors"), LOW, floor=4.0)
-    yield Figure(store, "connections", "", samples("clients"), LOW, grows=True)
+    yield Figure(store, "descriptors", "", samples("descriptors"), floor=4.0)
+    yield Figure(store, "connections", "", samples("clients"), grows=True)
     yield Figure(store, "connections left over", "", samples("left_over"), LOW, floor=4.0)
 
 

@@ -189,7 +189,7 @@ class Samples(unittest.TestCase):
             table.writerows(rows)
 
     def write(self, memory=0.0, threads=0.0, descriptors=0.0, bytes_per_step=0.0, wal_bytes=MIB, create=0.0,
-              cached=MIB, left_over=0):
+              cached=MIB, left_over=0, live=None):
         self.table("daemons.csv", sampler.DAEMON_COLUMNS,
                    [[at, "sqlite", "sqlite-0", 1, 7, at, int(kb), int(kb), int(20 * (1 + threads * at / HOUR)),
                      int(30 * (1 + descriptors * at / HOUR)), at // 100, int(left_over * at / HOUR), "", cached, 1000 * int(kb), 0]
@@ -205,6 +205,8 @@ class Samples(unittest.TestCase):
             for at, took_ms in series(HOUR, create, noise=0.05, level=2.0):
                 in_fault = 1000 <= at <= 1010
                 file.write(f"{at:.3f},create,{5000 if in_fault else took_ms:.3f}\n")
+            for at, took_ms in series(HOUR, live, noise=0.05, level=2.0) if live is not None else []:
+                file.write(f"{at:.3f},live,{took_ms:.3f}\n")
 
     def wrong(self):
         loaded = figures.load(self.folder, "sqlite", 0.0, HOUR)
@@ -250,6 +252,12 @@ class Samples(unittest.TestCase):
 
     def test_latencies_that_grow(self):
         self.write(create=2.0)
+        self.assertEqual(self.wrong(), ["create p50", "create p99"])
+
+    def test_latencies_that_grow_because_the_machine_slows_down_are_told_apart(self):
+        self.write(create=2.0, live=2.0)
+        self.assertEqual(self.wrong(), ["live p50", "live p99"])
+        self.write(create=2.0, live=0.0)
         self.assertEqual(self.wrong(), ["create p50", "create p99"])
 
     def test_latencies_during_a_fault_do_not_count(self):

@@ -52,14 +52,13 @@ static void close_one(struct pw_pg_connection *connection)
     free(connection);
 }
 
-/* Takes out the reader that has been idle longest, if that is long.  Otherwise NULL.  Writers are kept: there are no more of
- * them than lanes. */
+/* Takes out the connection that has been idle longest, if that is long.  Otherwise NULL. */
 static struct pw_pg_connection *take_stale(struct pw_postgres *postgres, enum pw_pg_role role, int64_t now_ms)
 {
     struct pw_pg_connection **place = &postgres->idle[role];
-    if (role != PW_PG_READER || now_ms - postgres->trimmed_at_ms < TRIM_EVERY_MS) /* the list can be long */
+    if (now_ms - postgres->trimmed_at_ms[role] < TRIM_EVERY_MS) /* the list can be long */
         return NULL;
-    postgres->trimmed_at_ms = now_ms;
+    postgres->trimmed_at_ms[role] = now_ms;
     while ((*place)->next != NULL)
         place = &(*place)->next;
     struct pw_pg_connection *oldest = *place;

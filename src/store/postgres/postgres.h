@@ -33,7 +33,7 @@ struct pw_postgres {
     pthread_cond_t given_back;
     struct pw_pg_connection *idle[PW_PG_ROLE_COUNT];
     size_t counts[PW_PG_ROLE_COUNT];
-    int64_t trimmed_at_ms; /* when somebody last looked for connections that are not needed any more */
+    int64_t trimmed_at_ms[PW_PG_ROLE_COUNT]; /* when somebody last looked for those that are not needed any more */
 };
 
 /* Waits while all are in use.  The connection is open, or was within the time given.  What was taken must be given
