@@ -129,7 +129,8 @@ static void submit_one(struct fake *fake)
     assert_non_null(piece);
     prepare(piece, fake, 1);
     piece->is_own = true;
-    size_t waiting = atomic_fetch_add(&fake->submitted, 1) + 1 - atomic_load(&fake->answered);
+    size_t submitted = atomic_fetch_add(&fake->submitted, 1) + 1, answered = atomic_load(&fake->answered);
+    size_t waiting = submitted > answered ? submitted - answered : 0; /* others may have come and gone in between */
     size_t most = atomic_load(&fake->most);
     while (waiting > most && !atomic_compare_exchange_weak(&fake->most, &most, waiting))
         continue;
