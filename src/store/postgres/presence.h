@@ -42,7 +42,7 @@ void pw_pg_presence_clear(struct pw_pg_presence *presence); /* ends the thread *
 void pw_pg_presence_put_owners(struct pw_pg_presence *presence, struct pw_columns *columns);
 bool pw_pg_presence_has(struct pw_pg_presence *presence, int64_t owner);
 
-/* True: its newest heartbeat is so recent that nobody takes it for dead within a third of PW_PG_DEAD_MS. */
+/* True: its newest heartbeat is so recent that no other process takes it for dead for another third of PW_PG_DEAD_MS. */
 bool pw_pg_presence_is_heard(struct pw_pg_presence *presence, int64_t owner, int64_t now_ms);
 /* Has that been so without a gap since since_ms? */
 bool pw_pg_presence_is_steady(struct pw_pg_presence *presence, int64_t owner, int64_t since_ms);

@@ -241,7 +241,7 @@ static int compare_owners(const void *left, const void *right)
     return (first->owner > second->owner) - (first->owner < second->owner);
 }
 
-/* Whoever reaps looks at every lease, so that one which its runner stops to renew is known by the time at which it ends. */
+/* Reaping looks at every lease.  So a lease that its runner stops renewing has been seen for long enough by the time it ends. */
 static void see_leases(struct pw_batch *batch, const struct pw_rows *leases)
 {
     struct pw_sightings *sightings = &batch->sqlite->sightings;

@@ -6,7 +6,7 @@
  * If the end was still to come when it was seen first, it must also have come by the monotonic clock.
  * Runners that are dead, and workers outside, which have no presence, lose theirs when the time has come.
  *
- * What was seen is kept in memory and is no promise to anybody: whoever forgets it waits for longer. */
+ * Sightings are kept in memory only.  A process that loses them waits longer before it takes a lease. */
 #ifndef PW_STORE_SQLITE_SIGHTINGS_H
 #define PW_STORE_SQLITE_SIGHTINGS_H
 
