@@ -313,21 +313,20 @@ static void make_sql(struct trial *trial, struct pw_unit *unit)
 
 /* ---- Making ops of hooks ------------------------------------------------------------------------------------------ */
 
-/* What the last op of the unit did is told. */
-static void make_hook(struct trial *trial, struct pw_unit *unit)
+/* One hook asks for everything, the other for ends. */
+static void tell_hooks(struct trial *trial, struct pw_unit *unit)
 {
-    struct pw_op *cause = unit->last;
-    if (cause == NULL || (cause->kind != PW_OP_CREATE && cause->kind != PW_OP_RESTART && cause->kind != PW_OP_HOLD &&
-                          cause->kind != PW_OP_PARK && cause->kind != PW_OP_EVENT && cause->kind != PW_OP_REACH &&
-                          cause->kind != PW_OP_FINISH))
-        return;
-    struct pw_op_hook *op = &add(unit, PW_OP_HOOK)->as.hook;
-    op->cause = cause;
-    op->id = number_text(trial, unit, "h", trial->numbers++);
-    op->hook = trial->hooks[trial_below(trial, 2)];
-    op->event = cause->kind == PW_OP_FINISH ? PAWL_HOOK_FINISHED : PAWL_HOOK_ENQUEUED;
-    op->reason = cause->kind == PW_OP_FINISH ? 0 : (enum pw_hook_reason)(1 + trial_below(trial, 5));
-    op->attempts_max = trial->uses_up ? 1 + trial_below(trial, 2) : 1000;
+    struct pw_subscription *asks = pw_arena_zero(&unit->arena, 2 * sizeof *asks);
+    assert_non_null(asks);
+    asks[0].events = PAWL_HOOK_ENQUEUED | PAWL_HOOK_FINISHED;
+    asks[1].events = PAWL_HOOK_FINISHED;
+    atomic_store(&asks[0].next, &asks[1]);
+    for (size_t i = 0; i < 2; i++) {
+        asks[i].hook = trial->hooks[i];
+        asks[i].attempts_max = trial->uses_up ? 1 + trial_below(trial, 2) : 1000;
+    }
+    (void)snprintf(unit->delivery_id, sizeof unit->delivery_id, "h%lld", (long long)trial->numbers++);
+    unit->subscriptions = asks;
 }
 
 /* A claim that is full leaves rows that are used up for later in one store, and not in the other; neither is wrong. */
@@ -395,8 +394,6 @@ static void make_op(struct trial *trial, struct pw_unit *unit, const struct subj
     default:
         make_task_op(trial, unit, subject, side);
     }
-    if (trial_once_in(trial, 2))
-        make_hook(trial, unit);
 }
 
 static void make_unit(struct trial *trial, struct pw_unit *unit, size_t side)
@@ -415,6 +412,8 @@ static void make_unit(struct trial *trial, struct pw_unit *unit, size_t side)
         make_renew(trial, unit, side);
         return;
     }
+    if (trial_once_in(trial, 2))
+        tell_hooks(trial, unit);
     const struct subject *subject = draw_subject(trial);
     if (!trial_once_in(trial, 4))
         make_fence(trial, unit, subject, side);

@@ -262,6 +262,19 @@ static inline struct pw_op_hold *add_hold(struct pw_unit *unit, struct pw_fence 
     return op;
 }
 
+/* The unit is told to this hook, which asks for everything.  The first delivery has this id. */
+static inline void tell_hook(struct pw_unit *unit, const char *id, const char *hook)
+{
+    struct pw_subscription *subscription = pw_arena_zero(&unit->arena, sizeof *subscription);
+    assert_non_null(subscription);
+    subscription->hook = text(hook);
+    subscription->events = PAWL_HOOK_ENQUEUED | PAWL_HOOK_FINISHED;
+    subscription->attempts_max = 3;
+    unit->subscriptions = subscription;
+    assert_true(strlen(id) < sizeof unit->delivery_id);
+    memcpy(unit->delivery_id, id, strlen(id) + 1);
+}
+
 static inline struct pw_op_sql *add_sql(struct pw_unit *unit, const char *sql, const char *parameters)
 {
     struct pw_op_sql *op = &add(unit, PW_OP_SQL)->as.sql;

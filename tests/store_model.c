@@ -95,18 +95,39 @@ static enum pw_refusal create(struct model *model, struct pw_op_create *op)
     op->created = true;
     op->created_at_ms = model->now_ms;
     op->fence = (struct pw_fence){ instance->key, 1, instance->task.epoch };
+    store_model_tell_due(model, PW_EFFECT_BEGUN, instance, PW_REASON_CREATE, 0);
+    model->unit->last_effect->is_job = op->link.relation == PW_RELATION_JOB;
     return PW_REFUSED_NOT;
 }
 
-void store_model_end_run(struct model *model, struct pw_instance *instance, const struct pw_op_finish *op)
+static void set_outcome(struct model *model, struct pw_instance *instance, const struct pw_op_finish *op)
 {
     instance->outcome = op->outcome;
     instance->output = store_model_keep(model, op->output);
     instance->error_name = store_model_keep(model, op->error_name);
     instance->error_message = store_model_keep(model, op->error_message);
-    instance->updated_at_ms = op->completed_at_ms;
-    instance->started_at_ms = op->started_at_ms;
-    instance->completed_at_ms = op->completed_at_ms;
+}
+
+static int64_t newer(int64_t one_ms, int64_t other_ms)
+{
+    return one_ms > other_ms ? one_ms : other_ms;
+}
+
+void store_model_end_run(struct model *model, struct pw_instance *instance, const struct pw_op_finish *op,
+                         int64_t newest_ms)
+{
+    set_outcome(model, instance, op);
+    instance->started_at_ms = instance->task.started_at_ms;
+    instance->completed_at_ms = store_model_time(model, newer(newest_ms, instance->task.updated_at_ms));
+    instance->updated_at_ms = instance->completed_at_ms;
+    instance->has_task = false;
+    struct pw_effect *effect = store_model_tell(model, PW_EFFECT_ENDED, instance->key, instance->run);
+    effect->is_job = op->is_job;
+    effect->as.end.outcome = op->outcome;
+    effect->as.end.started_at_ms = instance->started_at_ms;
+    effect->as.end.completed_at_ms = instance->completed_at_ms;
+    effect->as.end.error_name = op->error_name;
+    effect->as.end.error_message = op->error_message;
 }
 
 static enum pw_refusal restart(struct model *model, const struct pw_op_restart *op)
@@ -116,17 +137,14 @@ static enum pw_refusal restart(struct model *model, const struct pw_op_restart *
     if (instance == NULL || instance->run != op->run)
         return PW_REFUSED_MOVED;
     int64_t updated_at_ms = store_model_time(model, instance->updated_at_ms);
-    store_model_end_run(model, instance, &open);
+    set_outcome(model, instance, &open);
     instance->updated_at_ms = updated_at_ms;
+    instance->started_at_ms = instance->completed_at_ms = 0;
     store_model_keep_steps(model, op);
     instance->run++;
     begin_run(model, instance, op->hold_owner, op->hold_lease_ms);
+    store_model_tell_due(model, PW_EFFECT_BEGUN, instance, PW_REASON_CREATE, 0);
     return PW_REFUSED_NOT;
-}
-
-static int64_t newer(int64_t one_ms, int64_t other_ms)
-{
-    return one_ms > other_ms ? one_ms : other_ms;
 }
 
 static enum pw_refusal finish(struct model *model, struct pw_op_finish *op)
@@ -134,10 +152,7 @@ static enum pw_refusal finish(struct model *model, struct pw_op_finish *op)
     struct pw_instance *instance = store_model_task(model, op->instance);
     if (instance == NULL)
         return PW_REFUSED_MOVED;
-    op->started_at_ms = instance->task.started_at_ms;
-    op->completed_at_ms = store_model_time(model, newer(op->newest_ms, instance->task.updated_at_ms));
-    store_model_end_run(model, instance, op);
-    instance->has_task = false;
+    store_model_end_run(model, instance, op, op->newest_ms);
     return PW_REFUSED_NOT;
 }
 
@@ -167,6 +182,12 @@ static enum pw_refusal park(struct model *model, struct pw_op_park *op)
     task->due_at_ms = op->due_at_ms_set;
     task->updated_at_ms = newer(task->updated_at_ms, op->newest_ms);
     store_model_let_go(model, task, op->status_set);
+    enum pw_hook_reason reason = op->kind == PW_TASK_WAKE    ? PW_REASON_WAKE
+                                 : op->kind == PW_TASK_RETRY ? PW_REASON_RETRY
+                                                             : PW_REASON_RESUME;
+    store_model_tell_due(model, PW_EFFECT_PARKED, instance, op->status_set == PW_TASK_PAUSED ? 0 : reason,
+                         op->due_at_ms == PW_NOW ? 0 : task->due_at_ms);
+    model->unit->last_effect->is_job = op->is_job;
     return PW_REFUSED_NOT;
 }
 
@@ -208,6 +229,7 @@ static enum pw_refusal hold(struct model *model, struct pw_op_hold *op)
     instance->task.pause_requested = false;
     if (instance->task.kind == PW_TASK_REPAIR)
         instance->task.kind = PW_TASK_RESUME;
+    store_model_tell_due(model, PW_EFFECT_HELD, instance, PW_REASON_RESUME, 0);
     return PW_REFUSED_NOT;
 }
 
@@ -218,6 +240,7 @@ static enum pw_refusal ask_for_pause(struct model *model, const struct pw_op_pau
         return PW_REFUSED_MOVED;
     instance->task.pause_requested = op->requested;
     instance->task.updated_at_ms = store_model_time(model, instance->task.updated_at_ms);
+    (void)store_model_tell(model, PW_EFFECT_CHANGED, instance->key, instance->run);
     return PW_REFUSED_NOT;
 }
 
@@ -319,8 +342,10 @@ static enum pw_refusal claim(struct model *model, struct pw_op_claim *op, struct
         instance = &model->rows.instances[i];
         if (instance->has_task && instance->task.processing && instance->task.pause_requested &&
             instance->task.locked_until_ms <= model->now_ms &&
-            store_model_is_named(op->workflows, op->workflow_count, instance->workflow))
+            store_model_is_named(op->workflows, op->workflow_count, instance->workflow)) {
             store_model_let_go(model, &instance->task, PW_TASK_PAUSED);
+            (void)store_model_tell(model, PW_EFFECT_PARKED, instance->key, instance->run);
+        }
     }
     op->bytes = 0;
     while (claims.count < room && (op->bytes_max == 0 || op->bytes < op->bytes_max) &&
@@ -329,6 +354,7 @@ static enum pw_refusal claim(struct model *model, struct pw_op_claim *op, struct
         struct pw_claim *row = pw_rows_add(&claims);
         assert_non_null(row);
         *row = take(model, instance, op->owner, op->lease_ms);
+        (void)store_model_tell(model, PW_EFFECT_HELD, instance->key, instance->run);
     }
     op->claims = claims.rows;
     op->claim_count = claims.count;
@@ -366,6 +392,7 @@ static enum pw_refusal put_step(struct model *model, const struct pw_op_step *op
     if (step == NULL)
         step = ADD_ROW(model, step);
     *step = (struct model_step){ op->instance, op->run, row };
+    store_model_tell(model, PW_EFFECT_STEP, op->instance, op->run)->as.step = &op->row;
     return PW_REFUSED_NOT;
 }
 
@@ -377,6 +404,7 @@ static enum pw_refusal consume(struct model *model, const struct pw_op_consume *
             continue;
         event->row.delivered_at_ms = or_now(model, op->delivered_at_ms);
         event->row.consumed_by = store_model_keep(model, op->step);
+        (void)store_model_tell(model, PW_EFFECT_CHANGED, op->instance, op->run);
         return PW_REFUSED_NOT;
     }
     return PW_REFUSED_MOVED;
@@ -399,6 +427,7 @@ static enum pw_refusal add_log(struct model *model, const struct pw_op_log *op)
     row.message = store_model_keep(model, row.message);
     row.data = store_model_keep(model, row.data);
     *ADD_ROW(model, log) = (struct model_log){ op->instance, op->run, row };
+    (void)store_model_tell(model, PW_EFFECT_CHANGED, op->instance, op->run);
     return PW_REFUSED_NOT;
 }
 
@@ -467,7 +496,7 @@ static enum pw_refusal apply_op(struct model *model, struct pw_op *op, struct pw
     case PW_OP_DEMAND:
         return store_model_demand(model, &op->as.demand);
     case PW_OP_REACH:
-        return store_model_reach(model, &op->as.reach, arena);
+        return store_model_reach(model, &op->as.reach);
     case PW_OP_END:
         return store_model_end(model, &op->as.end);
     case PW_OP_FINISH:
@@ -478,8 +507,6 @@ static enum pw_refusal apply_op(struct model *model, struct pw_op *op, struct pw
         return renew(model, &op->as.renew);
     case PW_OP_SQL:
         return run_sql(model, &op->as.sql);
-    case PW_OP_HOOK:
-        return store_model_add_hook(model, &op->as.hook);
     case PW_OP_HOOK_CLAIM:
         return store_model_claim_hooks(model, &op->as.hook_claim, arena);
     case PW_OP_HOOK_SETTLE:
@@ -502,10 +529,13 @@ static pawl_status apply(struct pw_store *store, struct pw_unit **units, size_t 
     for (size_t i = 0; i < count; i++) {
         enum pw_refusal refusal = PW_REFUSED_NOT;
         model->before = model->rows;
+        model->unit = units[i];
         for (struct pw_op *op = units[i]->first; op != NULL && refusal == PW_REFUSED_NOT; op = op->next)
             refusal = apply_op(model, op, &units[i]->arena);
         if (refusal != PW_REFUSED_NOT)
             model->rows = model->before;
+        else
+            store_model_tell_hooks(model);
         units[i]->refusal = refusal;
         units[i]->status = pw_refusal_status(refusal);
     }

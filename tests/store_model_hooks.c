@@ -3,43 +3,78 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
 #include "base/rows.h"
 
-static void add_row(struct model *model, const struct pw_op_hook *op, size_t position)
+/* ---- What a unit did ------------------------------------------------------------------------------------------------ */
+
+struct pw_effect *store_model_tell(struct model *model, enum pw_effect_kind kind, int64_t instance, int64_t run)
 {
-    static const struct pw_op_finish open = { .outcome = PW_OUTCOME_OPEN };
-    const struct pw_op_finish *end = op->cause->kind == PW_OP_FINISH ? &op->cause->as.finish : &open;
-    const struct pw_instance *instance = store_model_instance(model, pw_hook_instance(op, position));
-    if (instance == NULL)
-        return;
-    struct pw_text id = pw_hook_row_id(op, position, &model->arena);
-    assert_non_null(id.data);
-    *ADD_ROW(model, hook) = (struct pw_hook_row){ .key = ++model->hook_keys,
-                                                  .id = store_model_keep(model, id),
-                                                  .hook = store_model_keep(model, op->hook),
-                                                  .event = op->event,
-                                                  .reason = op->reason,
-                                                  .due_at_ms = pw_hook_due_at_ms(op),
-                                                  .outcome = end->outcome,
-                                                  .error_name = store_model_keep(model, end->error_name),
-                                                  .error_message = store_model_keep(model, end->error_message),
-                                                  .workflow = instance->workflow,
-                                                  .instance_id = instance->id,
-                                                  .run = instance->run,
-                                                  .created_at_ms = model->now_ms,
-                                                  .attempts_max = op->attempts_max,
-                                                  .next_at_ms = model->now_ms };
+    struct pw_effect *effect = pw_unit_tell(model->unit, kind, instance, run);
+    assert_non_null(effect);
+    return effect;
 }
 
-enum pw_refusal store_model_add_hook(struct model *model, const struct pw_op_hook *op)
+void store_model_tell_due(struct model *model, enum pw_effect_kind kind, const struct pw_instance *instance,
+                          enum pw_hook_reason reason, int64_t at_ms)
 {
-    size_t count = pw_hook_row_count(op);
-    for (size_t position = 0; position < count; position++)
-        add_row(model, op, position);
-    return PW_REFUSED_NOT;
+    bool is_moved = kind == PW_EFFECT_PARKED || kind == PW_EFFECT_HELD, has_event = false, was_moved = false;
+    for (const struct pw_effect *effect = model->unit->effects; effect != NULL; effect = effect->next) {
+        bool is_of_it = effect->instance == instance->key;
+        has_event |= is_of_it && effect->kind == PW_EFFECT_EVENT;
+        was_moved |= is_of_it && (effect->kind == PW_EFFECT_PARKED || effect->kind == PW_EFFECT_HELD);
+    }
+    if (is_moved && reason != 0)
+        reason = was_moved ? 0 : has_event ? PW_REASON_EVENT : reason;
+    struct pw_effect *effect = store_model_tell(model, kind, instance->key, instance->run);
+    effect->as.due.reason = reason;
+    effect->as.due.at_ms = reason != 0 ? at_ms : 0;
+}
+
+/* ---- Deliveries ----------------------------------------------------------------------------------------------------- */
+
+static void add_row(struct model *model, const struct pw_effect *effect, const struct pw_subscription *to, int number)
+{
+    char id[64];
+    bool is_end = effect->kind == PW_EFFECT_ENDED;
+    const struct pw_instance *instance = store_model_instance(model, effect->instance);
+    (void)snprintf(id, sizeof id, number == 1 ? "%s" : "%s-%d", model->unit->delivery_id, number);
+    struct pw_hook_row *row = ADD_ROW(model, hook);
+    *row = (struct pw_hook_row){ .key = ++model->hook_keys,
+                                 .id = store_model_keep(model, pw_text_of(id)),
+                                 .hook = store_model_keep(model, to->hook),
+                                 .event = is_end ? PAWL_HOOK_FINISHED : PAWL_HOOK_ENQUEUED,
+                                 .workflow = instance->workflow,
+                                 .instance_id = instance->id,
+                                 .run = effect->run,
+                                 .created_at_ms = model->now_ms,
+                                 .attempts_max = to->attempts_max,
+                                 .next_at_ms = model->now_ms };
+    if (!is_end) {
+        row->reason = effect->as.due.reason;
+        row->due_at_ms = effect->as.due.at_ms;
+        return;
+    }
+    row->outcome = effect->as.end.outcome;
+    row->error_name = store_model_keep(model, effect->as.end.error_name);
+    row->error_message = store_model_keep(model, effect->as.end.error_message);
+}
+
+void store_model_tell_hooks(struct model *model)
+{
+    int number = 0;
+    for (const struct pw_effect *effect = model->unit->effects; effect != NULL; effect = effect->next) {
+        bool can_be_due = effect->kind == PW_EFFECT_BEGUN || effect->kind == PW_EFFECT_PARKED ||
+                          effect->kind == PW_EFFECT_HELD || effect->kind == PW_EFFECT_WOKEN;
+        bool is_due = can_be_due && effect->as.due.reason != 0, is_end = effect->kind == PW_EFFECT_ENDED;
+        const struct pw_subscription *to = !effect->is_job && (is_due || is_end) ? model->unit->subscriptions : NULL;
+        for (; to != NULL; to = atomic_load(&to->next))
+            if ((to->events & (is_end ? PAWL_HOOK_FINISHED : PAWL_HOOK_ENQUEUED)) != 0)
+                add_row(model, effect, to, ++number);
+    }
 }
 
 static const struct pw_hook_wanted *wanted_as(const struct pw_op_hook_claim *op, struct pw_text hook)

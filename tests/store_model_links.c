@@ -42,6 +42,9 @@ static void record(struct model *model, struct pw_instance *instance, struct pw_
                                         .type = store_model_keep(model, op->type),
                                         .payload = store_model_keep(model, op->payload),
                                         .created_at_ms = instance->task.updated_at_ms };
+    struct pw_effect *effect = store_model_tell(model, PW_EFFECT_EVENT, instance->key, instance->run);
+    effect->as.event.seq = op->seq;
+    effect->as.event.is_answer = op->is_answer;
 }
 
 static void become_due(struct model *model, struct pw_task *task, enum pw_task_kind kind)
@@ -65,6 +68,8 @@ static void answer(struct model *model, struct pw_op_event *op)
         bool asked = task->pause_requested; /* which an answer does not lift */
         become_due(model, task, PW_TASK_WAKE);
         task->pause_requested = asked;
+        model->unit->last_effect->as.event.has_woken = true;
+        store_model_tell_due(model, PW_EFFECT_WOKEN, instance, PW_REASON_EVENT, 0);
     }
 }
 
@@ -102,35 +107,32 @@ enum pw_refusal store_model_demand(struct model *model, const struct pw_op_deman
     if (instance == NULL)
         return PW_REFUSED_MOVED;
     raise_demand(model, &instance->task, op->demand);
+    (void)store_model_tell(model, PW_EFFECT_CHANGED, instance->key, instance->run);
     return PW_REFUSED_NOT;
 }
 
 static void end(struct model *model, struct pw_instance *instance)
 {
-    const struct pw_op_finish ended = { .outcome = PW_OUTCOME_TERMINATED,
-                                        .started_at_ms = instance->task.started_at_ms,
-                                        .completed_at_ms = store_model_time(model, instance->task.updated_at_ms) };
-    store_model_end_run(model, instance, &ended);
-    instance->has_task = false;
+    const struct pw_op_finish ended = { .outcome = PW_OUTCOME_TERMINATED, .is_job = true };
+    store_model_end_run(model, instance, &ended, 0);
 }
 
-/* True: it is due now. */
-static bool reach_child(struct model *model, struct pw_task *task, enum pw_demand demand)
+static void reach_child(struct model *model, struct pw_instance *instance, enum pw_demand demand)
 {
+    struct pw_task *task = &instance->task;
     bool is_held = task->processing && task->locked_until_ms > model->now_ms;
     raise_demand(model, task, demand);
-    if (is_held)
-        return false;
+    if (is_held) {
+        (void)store_model_tell(model, PW_EFFECT_CHANGED, instance->key, instance->run);
+        return;
+    }
     become_due(model, task, PW_TASK_RESUME);
-    return true;
+    store_model_tell_due(model, PW_EFFECT_WOKEN, instance, PW_REASON_RESUME, 0);
 }
 
-enum pw_refusal store_model_reach(struct model *model, struct pw_op_reach *op, struct pw_arena *arena)
+enum pw_refusal store_model_reach(struct model *model, struct pw_op_reach *op)
 {
     op->reached = 0;
-    op->woken = pw_arena_take(arena, model->rows.instance_count * sizeof op->woken[0]);
-    op->woken_count = 0;
-    assert_non_null(op->woken);
     for (size_t i = 0; i < model->rows.instance_count; i++) {
         struct pw_instance *instance = &model->rows.instances[i];
         if (!instance->has_task || instance->link.parent != op->parent || instance->link.run != op->run)
@@ -139,8 +141,8 @@ enum pw_refusal store_model_reach(struct model *model, struct pw_op_reach *op, s
         bool is_child = instance->link.relation == PW_RELATION_ATTACHED && op->demand != PW_DEMAND_NONE;
         if (is_job)
             end(model, instance);
-        else if (is_child && reach_child(model, &instance->task, op->demand))
-            op->woken[op->woken_count++] = instance->key;
+        else if (is_child)
+            reach_child(model, instance, op->demand);
         op->reached += is_job || is_child;
     }
     return PW_REFUSED_NOT;

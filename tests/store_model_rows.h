@@ -41,6 +41,7 @@ struct model {
     struct pawl_clock clock;
     struct pw_arena arena;   /* of all texts */
     int64_t now_ms;          /* of the commit */
+    struct pw_unit *unit;    /* which is being applied */
     int64_t keys, hook_keys; /* handed out; not taken back */
     struct model_rows rows, before;
 };
@@ -58,18 +59,24 @@ struct pw_instance *store_model_task(struct model *model, int64_t key);
 int64_t store_model_time(const struct model *model, int64_t newest_ms);
 /* The task is nobody's. */
 void store_model_let_go(struct model *model, struct pw_task *task, enum pw_task_status status);
-void store_model_end_run(struct model *model, struct pw_instance *instance, const struct pw_op_finish *op);
+/* Newest: the newest time that is known of it. */
+void store_model_end_run(struct model *model, struct pw_instance *instance, const struct pw_op_finish *op,
+                         int64_t newest_ms);
+/* Adds an effect to the unit.  The second: the run is due. */
+struct pw_effect *store_model_tell(struct model *model, enum pw_effect_kind kind, int64_t instance, int64_t run);
+void store_model_tell_due(struct model *model, enum pw_effect_kind kind, const struct pw_instance *instance,
+                          enum pw_hook_reason reason, int64_t at_ms);
 
 /* store_model_links.c: what a run does to others, and they to it.  The task's event_seq is raised by one. */
 enum pw_refusal store_model_add_event(struct model *model, struct pw_op_event *op);
 enum pw_refusal store_model_demand(struct model *model, const struct pw_op_demand *op);
-enum pw_refusal store_model_reach(struct model *model, struct pw_op_reach *op, struct pw_arena *arena);
+enum pw_refusal store_model_reach(struct model *model, struct pw_op_reach *op);
 enum pw_refusal store_model_end(struct model *model, struct pw_op_end *op);
 /* Steps of run `op->run` into the next. */
 void store_model_keep_steps(struct model *model, const struct pw_op_restart *op);
 
 /* store_model_hooks.c */
-enum pw_refusal store_model_add_hook(struct model *model, const struct pw_op_hook *op);
+void store_model_tell_hooks(struct model *model);
 enum pw_refusal store_model_claim_hooks(struct model *model, struct pw_op_hook_claim *op, struct pw_arena *arena);
 enum pw_refusal store_model_settle(struct model *model, struct pw_op_hook_settle *op);
 enum pw_refusal store_model_resend(struct model *model, struct pw_op_hook_resend *op);

@@ -1,7 +1,8 @@
-/* test_core.c - every op against every state of a task, with no store: what becomes of the row, or why the op is refused.
+/* test_core.c - every op against every state of a task, with no store: what becomes of the row, or why the op is refused;
+ * and what the op tells of it.
  *
  * The table says what changes, field by field ("epoch:+1 due:now"); "same" is a row that stays as it is, and a word in capitals
- * is a refusal.  A field that is not named must not change. */
+ * is a refusal.  A field that is not named must not change.  A second table has the effects. */
 #include "core_fixture.h"
 
 static struct pw_lease lease;
@@ -207,9 +208,25 @@ static const char *refusal_name(enum pw_refusal refusal)
     return names[refusal];
 }
 
-/* ---- The table -------------------------------------------------------------------------------------------------------------- */
+/* "parked:retry@9000": due for that reason at that time. */
+static void say_effects(struct words *words, const struct pw_unit *unit)
+{
+    static const char *const kinds[] = { "begun", "parked", "held", "woken", "ended", "event", "step", "changed" };
+    static const char *const reasons[] = { "", ":create", ":event", ":resume", ":retry", ":wake" };
+    for (const struct pw_effect *effect = unit->effects; effect != NULL; effect = effect->next) {
+        bool can_be_due = effect->kind <= PW_EFFECT_WOKEN;
+        assert_int_equal(effect->instance, KEY);
+        say(words, "%s%s", kinds[effect->kind], can_be_due ? reasons[effect->as.due.reason] : "");
+        if (can_be_due && effect->as.due.at_ms != 0)
+            words->size += (size_t)sprintf(words->text + words->size, "@%d", (int)effect->as.due.at_ms);
+        if (effect->is_job)
+            words->size += (size_t)sprintf(words->text + words->size, " job");
+    }
+}
 
-static void play(enum which which, enum state state, struct words *words)
+/* ---- The tables -------------------------------------------------------------------------------------------------------------- */
+
+static void play(enum which which, enum state state, struct words *words, struct words *effects)
 {
     struct pawl_error error = { PAWL_OK, "" };
     struct pw_core core;
@@ -234,6 +251,7 @@ static void play(enum which which, enum state state, struct words *words)
         say_run(words, &before, run);
         assert_int_equal(run->is_changed, strcmp(words->text, "same") != 0);
     }
+    say_effects(effects, &unit);
     pw_unit_clear(&unit);
     pw_core_clear(&core);
 }
@@ -506,6 +524,43 @@ static const char *const expected[OPS][STATES] = {
         [FORSAKEN] = "same",
     },
 };
+
+/* A case that is not named tells nothing. */
+#define TOLD(words)                                                                                                    \
+    {                                                                                                                  \
+        NULL, words, words, words, words, words, words, words, words, words                                            \
+    }
+static const char *const told[OPS][STATES] = {
+    [PARK_WAITING] = { NULL, "parked:retry@9000", "parked:retry@9000", [ASKED] = "parked", "parked:retry@9000",
+                       "parked:retry@9000", "parked:retry@9000", "parked:retry@9000", "parked:retry@9000",
+                       [FORSAKEN] = "parked" },
+    [PARK_UNSEEN] = { NULL, "parked:wake@5000", "parked:wake@5000", [ASKED] = "parked", "parked:wake@5000",
+                      "parked:wake@5000", "parked:wake@5000", "parked:wake@5000", "parked:wake@5000",
+                      [FORSAKEN] = "parked" },
+    [PARK_PAUSED] = TOLD("parked"),
+    [PARK_REPAIR] = { NULL, "parked", "parked", "parked", "parked", "parked", "parked",
+                      [DEMANDED] = "parked:resume@5000", "parked", "parked" },
+    [PARK_IF_REQUESTED] = { NULL, "parked:resume@5000", "parked:resume@5000", [ASKED] = "parked", "parked:resume@5000",
+                            "parked:resume@5000", "parked:resume@5000", "parked:resume@5000", "parked:resume@5000",
+                            [FORSAKEN] = "parked" },
+    [HOLD] = TOLD("held:resume"),
+    [PAUSE_ASK] = TOLD("changed"),
+    [PAUSE_TAKE_BACK] = TOLD("changed"),
+    [DEMAND_NONE] = TOLD("changed"),
+    [DEMAND_INTERRUPT] = TOLD("changed"),
+    [EVENT] = TOLD("event"),
+    [ANSWER] = { NULL, "event", "event", "event", [WAITING] = "event woken:event", "event", "event", "event", "event",
+                 "event" },
+    [FINISH] = TOLD("ended"),
+    [END] = TOLD("ended job"),
+    [RESTART] = EVERYWHERE("begun:create"),
+    [RESTART_HELD] = EVERYWHERE("begun:create"),
+    [REACHED] = { NULL, "woken:resume", [HELD] = "changed", [ASKED] = "changed", "woken:resume", "woken:resume",
+                  "woken:resume", [DEMANDED] = "changed", "woken:resume", "woken:resume" },
+    [REACHED_JOB] = TOLD("ended job"),
+    [CLAIM] = { [DUE] = "held", [WAITING] = "held", [LAPSED] = "held", [FORSAKEN] = "parked" },
+    [CLAIM_NOTHING] = { [FORSAKEN] = "parked" },
+};
 /* clang-format on */
 
 static void every_op_in_every_state_does_what_the_table_says(void **state)
@@ -513,8 +568,11 @@ static void every_op_in_every_state_does_what_the_table_says(void **state)
     (void)state;
     for (int which = 0; which < OPS; which++) {
         for (int now = 0; now < STATES; now++) {
-            struct words words = { .size = 0 };
-            play((enum which)which, (enum state)now, &words);
+            struct words words = { .size = 0 }, effects = { .size = 0 };
+            play((enum which)which, (enum state)now, &words, &effects);
+            const char *expected_effects = told[which][now] != NULL ? told[which][now] : "";
+            if (strcmp(effects.text, expected_effects) != 0)
+                fail_msg("op %d in state %d: effects \"%s\", not \"%s\"", which, now, effects.text, expected_effects);
             if (strcmp(words.text, expected[which][now]) != 0)
                 fail_msg("op %d in state %d: \"%s\", not \"%s\"", which, now, words.text, expected[which][now]);
         }

@@ -50,7 +50,8 @@ static void finish(struct kit *kit, struct pw_fence at, enum pw_outcome outcome,
     struct pw_unit unit;
     pw_unit_init(&unit);
     add(&unit, PW_OP_FENCE)->as.fence.at = at;
-    add(&unit, PW_OP_FINISH)->as.finish = (struct pw_op_finish){ .instance = at.instance, .outcome = outcome };
+    add(&unit, PW_OP_FINISH)->as.finish =
+        (struct pw_op_finish){ .instance = at.instance, .is_job = answer[1] == '@', .outcome = outcome };
     add_answer(&unit, 1, answer);
     commit(kit, &unit);
 }
@@ -106,16 +107,6 @@ static void children_are_runs_and_jobs_are_not(void **state)
 
     finish(kit, done, PW_OUTCOME_COMPLETE, "$single/done");
     assert_int_equal(stats_of(kit).runs_complete, 1);
-}
-
-static void a_run_that_is_ended_by_its_name_is_terminated_once(void **state)
-{
-    struct kit *kit = *state;
-    kit_create(kit, "single", "s");
-    end(kit, "single", "s");
-    end(kit, "single", "s");
-    end(kit, "single", "nobody");
-    assert_int_equal(stats_of(kit).runs_terminated, 1);
 }
 
 static void answers_are_no_events_that_somebody_sent(void **state)
@@ -198,7 +189,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(children_are_runs_and_jobs_are_not),
-        TEST(a_run_that_is_ended_by_its_name_is_terminated_once),
         TEST(answers_are_no_events_that_somebody_sent),
         TEST(watches_hear_of_answers_demands_and_ends_and_not_of_what_did_nothing),
         TEST(the_trace_tells_of_answers_demands_and_ends),

@@ -235,8 +235,8 @@ static void of_a_failed_commit_and_of_a_refused_unit_nothing_is_counted(void **s
     (void)state;
     pw_unit_init(&good);
     pw_unit_init(&refused);
-    struct pw_op *sent = pw_unit_add(&good, PW_OP_EVENT), *unsent = pw_unit_add(&refused, PW_OP_EVENT);
-    assert_true(sent != NULL && unsent != NULL);
+    assert_non_null(pw_unit_tell(&good, PW_EFFECT_EVENT, 1, 1));
+    assert_non_null(pw_unit_tell(&refused, PW_EFFECT_EVENT, 1, 1));
     refused.status = PAWL_CONFLICT;
 
     pw_stats_batch(&stats, units, 2, PAWL_STORE_UNAVAILABLE, 10);

@@ -216,12 +216,7 @@ static void hooks_are_told_of_the_run_that_an_answer_woke_and_of_no_other(void *
     for (size_t i = 0; i < 3; i++) {
         struct pw_unit *unit = fixture_unit(fixture);
         (void)add_answer(unit, at.instance, i == 2 ? ids[1] : ids[i]);
-        struct pw_op *cause = unit->last;
-        struct pw_op_hook *hook = &add(unit, PW_OP_HOOK)->as.hook;
-        *hook = (struct pw_op_hook){ .cause = cause, .id = text(ids[i]), .hook = text("mail") };
-        hook->event = PAWL_HOOK_ENQUEUED;
-        hook->reason = PW_REASON_EVENT;
-        hook->attempts_max = 3;
+        tell_hook(unit, ids[i], "mail");
         fixture_apply_all(fixture);
         at = i == 0 ? park(fixture, at, PW_TASK_WAITING, PW_TASK_WAKE, FIXTURE_NOW_MS + 5000) : at;
     }

@@ -8,24 +8,12 @@ enum { LEASE_MS = 500, ROWS_MAX = 16 };
 
 /* ---- Short ways ---------------------------------------------------------------------------------------------- */
 
-static struct pw_op_hook *add_hook(struct pw_unit *unit, const struct pw_op *cause, const char *id, const char *hook)
-{
-    struct pw_op_hook *op = &add(unit, PW_OP_HOOK)->as.hook;
-    *op = (struct pw_op_hook){ .cause = cause,
-                               .id = text(id),
-                               .hook = text(hook),
-                               .event = PAWL_HOOK_ENQUEUED,
-                               .reason = PW_REASON_CREATE,
-                               .attempts_max = 3 };
-    return op;
-}
-
 /* An instance of that id, and a row of that id and hook. */
 static struct pw_fence create_told(struct fixture *fixture, const char *id, const char *hook)
 {
     struct pw_unit *unit = fixture_unit(fixture);
     struct pw_op_create *create = add_create(unit, "order", id);
-    (void)add_hook(unit, unit->last, id, hook);
+    tell_hook(unit, id, hook);
     fixture_apply(fixture);
     assert_int_equal(unit->status, PAWL_OK);
     struct pw_fence fence = create->fence;
@@ -142,9 +130,8 @@ static void a_created_instance_is_told_of_and_one_that_was_there_is_not(void **s
     (void)create_instance(fixture, "order", "old");
     struct pw_unit *unit = fixture_unit(fixture);
     add_create(unit, "order", "old")->skip_existing = true;
-    (void)add_hook(unit, unit->last, "of old", "mail");
     add_create(unit, "order", "new")->skip_existing = true;
-    (void)add_hook(unit, unit->last, "of new", "mail");
+    tell_hook(unit, "of new", "mail");
     fixture_apply_all(fixture);
     assert_text(only_row(fixture).id, "of new");
 }
@@ -155,7 +142,7 @@ static void a_refused_unit_tells_nobody(void **state)
     (void)create_instance(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     (void)add_create(unit, "order", "b");
-    (void)add_hook(unit, unit->last, "of b", "mail");
+    tell_hook(unit, "of b", "mail");
     (void)add_create(unit, "order", "a");
     fixture_apply(fixture);
     assert_int_equal(unit->status, PAWL_INSTANCE_ID_ALREADY_EXISTS);
@@ -168,7 +155,7 @@ static void a_restart_is_told_with_the_new_run(void **state)
     struct pw_fence at = create_instance(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     add(unit, PW_OP_RESTART)->as.restart = (struct pw_op_restart){ .instance = at.instance, .run = at.run };
-    (void)add_hook(unit, unit->last, "again", "mail");
+    tell_hook(unit, "again", "mail");
     fixture_apply_all(fixture);
     assert_int_equal(only_row(fixture).run, 2);
 }
@@ -179,7 +166,7 @@ static void a_hold_is_told(void **state)
     struct pw_fence at = create_instance(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     (void)add_hold(unit, at);
-    add_hook(unit, unit->last, "held", "mail")->reason = PW_REASON_RESUME;
+    tell_hook(unit, "held", "mail");
     fixture_apply_all(fixture);
     assert_int_equal(only_row(fixture).reason, PW_REASON_RESUME);
     assert_int_equal(only_row(fixture).due_at_ms, 0);
@@ -191,7 +178,7 @@ static void a_parked_run_is_told_with_its_due_time(void **state)
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     (void)add_park(unit, at, PW_TASK_WAITING, PW_TASK_RETRY, FIXTURE_NOW_MS + 70);
-    add_hook(unit, unit->last, "parked", "mail")->reason = PW_REASON_RETRY;
+    tell_hook(unit, "parked", "mail");
     fixture_apply_all(fixture);
     assert_int_equal(only_row(fixture).reason, PW_REASON_RETRY);
     assert_int_equal(only_row(fixture).due_at_ms, FIXTURE_NOW_MS + 70);
@@ -204,7 +191,7 @@ static void a_run_that_is_due_now_is_told_without_a_time(void **state)
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     (void)add_park(unit, at, PW_TASK_ACTIVE, PW_TASK_RESUME, PW_NOW);
-    (void)add_hook(unit, unit->last, "parked", "mail");
+    tell_hook(unit, "parked", "mail");
     fixture_apply_all(fixture);
     assert_int_equal(only_row(fixture).due_at_ms, 0);
 }
@@ -217,7 +204,7 @@ static void a_run_that_pauses_instead_is_not_told(void **state)
     fixture_apply_all(fixture);
     struct pw_unit *unit = fixture_unit(fixture);
     struct pw_op_park *parked = add_park(unit, at, PW_TASK_WAITING, PW_TASK_WAKE, PW_NOW);
-    (void)add_hook(unit, unit->last, "parked", "mail");
+    tell_hook(unit, "parked", "mail");
     fixture_apply(fixture);
     assert_int_equal(parked->status_set, PW_TASK_PAUSED);
     assert_int_equal(row_count(fixture), 0);
@@ -230,7 +217,7 @@ static void a_run_that_would_have_paused_and_goes_on_is_told(void **state)
     struct pw_unit *unit = fixture_unit(fixture);
     struct pw_op_park *parked = add_park(unit, at, PW_TASK_PAUSED, PW_TASK_RESUME, PW_NOW);
     parked->if_requested = true; /* and nobody asks for it any more */
-    (void)add_hook(unit, unit->last, "parked", "mail");
+    tell_hook(unit, "parked", "mail");
     fixture_apply(fixture);
     assert_int_equal(parked->status_set, PW_TASK_ACTIVE);
     assert_int_equal(row_count(fixture), 1);
@@ -244,9 +231,7 @@ static void an_end_is_told_with_its_outcome_and_error(void **state)
     struct pw_op_finish *finish = add_finish(unit, at, PW_OUTCOME_ERRORED);
     finish->error_name = text("Broken");
     finish->error_message = text("badly");
-    struct pw_op_hook *hook = add_hook(unit, unit->last, "ended", "mail");
-    hook->event = PAWL_HOOK_FINISHED;
-    hook->reason = 0;
+    tell_hook(unit, "ended", "mail");
     fixture_apply_all(fixture);
     struct pw_hook_row row = only_row(fixture);
     assert_int_equal(row.event, PAWL_HOOK_FINISHED);

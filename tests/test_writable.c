@@ -56,15 +56,13 @@ static pawl_status check(struct fake *fake)
     return pw_writable_check(&fake->writable, &fake->store, fake->now_ms, &fake->error);
 }
 
-/* A transaction with one op. */
-static void commit(struct fake *fake, enum pw_op_kind kind, pawl_status whole)
+/* A transaction that recorded a step, or found nothing to do. */
+enum deed { NOTHING, A_STEP };
+static void commit(struct fake *fake, enum deed deed, pawl_status whole)
 {
     struct pw_unit unit, *units[] = { &unit };
     pw_unit_init(&unit);
-    struct pw_op *op = pw_unit_add(&unit, kind);
-    assert_non_null(op);
-    if (kind == PW_OP_CREATE)
-        op->as.create.created = true;
+    assert_true(deed == NOTHING || pw_unit_tell(&unit, PW_EFFECT_STEP, 1, 1) != NULL);
     unit.status = whole;
     pw_writable_note(&fake->writable, units, 1, whole, fake->now_ms);
     pw_unit_clear(&unit);
@@ -87,7 +85,7 @@ static void a_store_that_nobody_writes_is_probed_every_ten_seconds(void **state)
 static void a_commit_that_wrote_something_makes_a_probe_needless(void **state)
 {
     struct fake *fake = *state;
-    commit(fake, PW_OP_CREATE, PAWL_OK);
+    commit(fake, A_STEP, PAWL_OK);
     fake->now_ms += FRESH - 1;
     assert_int_equal(check(fake), PAWL_OK);
     assert_int_equal(fake->probes, 0);
@@ -96,13 +94,13 @@ static void a_commit_that_wrote_something_makes_a_probe_needless(void **state)
 static void a_commit_that_wrote_nothing_shows_nothing(void **state)
 {
     struct fake *fake = *state;
-    commit(fake, PW_OP_CLAIM, PAWL_OK);
+    commit(fake, NOTHING, PAWL_OK);
     fake->says = PAWL_STORE_FULL;
     assert_int_equal(check(fake), PAWL_STORE_FULL);
     assert_string_equal(fake->error.text, "the probe says so");
-    commit(fake, PW_OP_CLAIM, PAWL_OK);
+    commit(fake, NOTHING, PAWL_OK);
     assert_int_equal(check(fake), PAWL_STORE_FULL);
-    commit(fake, PW_OP_CREATE, PAWL_OK);
+    commit(fake, A_STEP, PAWL_OK);
     assert_int_equal(check(fake), PAWL_OK);
 }
 
@@ -110,7 +108,7 @@ static void a_failed_commit_is_told_until_a_probe_or_a_commit_succeeds(void **st
 {
     struct fake *fake = *state;
     assert_int_equal(check(fake), PAWL_OK);
-    commit(fake, PW_OP_CREATE, PAWL_STORE_FULL);
+    commit(fake, A_STEP, PAWL_STORE_FULL);
     fake->says = PAWL_STORE_READ_ONLY;
     assert_int_equal(check(fake), PAWL_STORE_FULL); /* the last probe is too young */
     fake->now_ms += SECOND;
@@ -123,9 +121,9 @@ static void a_failed_commit_is_told_until_a_probe_or_a_commit_succeeds(void **st
     assert_int_equal(check(fake), PAWL_OK);
     assert_int_equal(fake->probes, 3);
 
-    commit(fake, PW_OP_STEP, PAWL_STORE_UNAVAILABLE);
+    commit(fake, A_STEP, PAWL_STORE_UNAVAILABLE);
     assert_int_equal(check(fake), PAWL_STORE_UNAVAILABLE);
-    commit(fake, PW_OP_STEP, PAWL_OK);
+    commit(fake, A_STEP, PAWL_OK);
     assert_int_equal(check(fake), PAWL_OK);
     assert_int_equal(fake->probes, 3);
 }
@@ -135,7 +133,7 @@ static void a_busy_store_stays_what_it_was(void **state)
     struct fake *fake = *state;
     fake->says = PAWL_BUSY;
     assert_int_equal(check(fake), PAWL_OK);
-    commit(fake, PW_OP_CREATE, PAWL_BUSY); /* for as long as anybody waits for it */
+    commit(fake, A_STEP, PAWL_BUSY); /* for as long as anybody waits for it */
     fake->now_ms += SECOND;
     assert_int_equal(check(fake), PAWL_STORE_UNAVAILABLE);
     assert_int_equal(fake->probes, 2);
@@ -144,9 +142,9 @@ static void a_busy_store_stays_what_it_was(void **state)
 static void trouble_that_is_not_the_stores_is_nobody_elses(void **state)
 {
     struct fake *fake = *state;
-    commit(fake, PW_OP_CREATE, PAWL_OK);
-    commit(fake, PW_OP_CREATE, PAWL_NOMEM);
-    commit(fake, PW_OP_CREATE, PAWL_INVALID);
+    commit(fake, A_STEP, PAWL_OK);
+    commit(fake, A_STEP, PAWL_NOMEM);
+    commit(fake, A_STEP, PAWL_INVALID);
     assert_int_equal(check(fake), PAWL_OK);
     assert_int_equal(fake->probes, 0);
 }

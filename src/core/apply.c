@@ -19,7 +19,7 @@ static pawl_status decide_ops(struct pw_core *core, struct pw_unit *unit)
         if (status == PAWL_OK)
             status = pw_core_decide(core, op);
     }
-    return status;
+    return status == PAWL_OK ? pw_core_tell_hooks(core) : status;
 }
 
 /* If the store has acted on a unit that is refused, only giving up the whole transaction applies it not at all. */

@@ -1,6 +1,6 @@
 /* core.h - the state machine of runs: what every op checks, what it changes, and why it is refused.
  *
- * Rules are pure.  Rows, an op and the time go in; changed rows, outputs or a refusal come out.  A rule does no I/O and reads
+ * Rules are pure.  Rows, an op and the time go in; changed rows, outputs and effects, or a refusal, come out.  A rule does no I/O and reads
  * no clock.  A store is mechanism around it: it loads and locks the rows that pw_core_want() asks for, calls pw_core_decide()
  * for each op of each unit, writes every row that was changed, and commits.  What a rule needs beyond loaded rows it asks of
  * the store's frame (struct pw_frame).
@@ -22,7 +22,7 @@
  *
  *      END and REACH end a run from any of these states without asking its holder.
  *
- * Rules, cited as R1 to R9:
+ * Rules, cited as R1 to R10:
  *
  *  R1. An unfinished run has exactly one task.  A finished one has none.
  *  R2. Every change of hands (claim, hold, park, wake) raises the epoch by one.  A fence holds at one epoch of one run, so a
@@ -35,7 +35,9 @@
  *  R7. Times of a run never go back, whatever the clock says.  Times that say when something is to happen (due_at,
  *      locked_until) are the clock's.
  *  R8. A refused unit leaves no trace.  What was found by a condition is decided again once it is locked.
- *  R9. An answer to a parent needs no fence and refuses nothing.  It wakes a run that waits and is held by nobody. */
+ *  R9. An answer to a parent needs no fence and refuses nothing.  It wakes a run that waits and is held by nobody.
+ * R10. Whatever begins, becomes due, is held, parked or ended, and whatever is recorded of a run, is an effect (effects.h).
+ *      Hooks, watches, the local runner and figures learn it from there only. */
 #ifndef PW_CORE_CORE_H
 #define PW_CORE_CORE_H
 
@@ -135,9 +137,8 @@ struct pw_core_log {
     int64_t seq, created_at_ms;
 };
 struct pw_core_hook {
-    const struct pw_op_hook *op;
-    struct pw_text id;
-    int64_t instance, run;
+    int64_t instance;
+    struct pw_hook_row row; /* but for its key */
 };
 
 /* ---- The frame: what rules ask of the store ------------------------------------------------------------------------ */
@@ -217,14 +218,14 @@ struct pw_instance pw_core_instance_row(const struct pw_core_run *run);
 struct pw_step_row pw_core_step_row(const struct pw_core *core, const struct pw_core_step *step);
 struct pw_event_row pw_core_event_row(const struct pw_core *core, const struct pw_core_event *event);
 struct pw_log_row pw_core_log_row(const struct pw_core_log *log);
-/* Without what PW_DELIVERY_FIELDS lists. */
-struct pw_hook_row pw_core_hook_row(const struct pw_core *core, const struct pw_core_hook *hook);
 /* The store has written every row that was changed.  False when memory is out. */
 bool pw_core_note_written(struct pw_core *core);
 
 /* The parts of pw_core_apply().  Deciding answers PAWL_OK; a refusal, which is in the unit; or trouble. */
 void pw_core_begin_unit(struct pw_core *core, struct pw_unit *unit);
 pawl_status pw_core_decide(struct pw_core *core, struct pw_op *op) PAWL_MUST_CHECK;
+/* Records what hooks are to be told of the unit, whose ops are all decided. */
+pawl_status pw_core_tell_hooks(struct pw_core *core) PAWL_MUST_CHECK;
 /* Undoes what the unit changed in memory. */
 void pw_core_undo_unit(struct pw_core *core);
 

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "core/effects.h"
 #include "core/refusal.h"
 #include "core/rows.h"
 #include "core/shard.h"
@@ -36,7 +37,6 @@
     X(REAP, reap)               /* ends the leases of dead runners */                                                  \
     X(SQL, sql)                 /* runs the user's SQL */                                                              \
     X(MUTATE, mutate)           /* calls the user's function inside the transaction */                                 \
-    X(HOOK, hook)               /* records a delivery about an earlier op of the unit */                               \
     X(HOOK_CLAIM, hook_claim)   /* takes due deliveries, for one attempt each */                                       \
     X(HOOK_SETTLE, hook_settle) /* records how an attempt went */                                                      \
     X(HOOK_RESEND, hook_resend) /* makes a delivery due again, whatever its state */
@@ -131,21 +131,19 @@ struct pw_op_demand {
 struct pw_op_reach {
     int64_t parent, run;
     enum pw_demand demand;
-    int64_t reached;    /* out: how many children and jobs */
-    int64_t *woken;     /* out, in the unit's arena: the children that became due, in the order of their keys */
-    size_t woken_count; /* out */
+    int64_t reached; /* out: how many children and jobs */
 };
 
 struct pw_op_finish {
     int64_t instance;
+    bool is_job; /* in, for hooks and figures only: they are not told about jobs */
     enum pw_outcome outcome;
     struct pw_text output, error_name, error_message;
-    int64_t newest_ms;                      /* the newest time that was recorded: the run does not end before it */
-    int64_t started_at_ms, completed_at_ms; /* out; started 0: it never was */
+    int64_t newest_ms; /* the newest time that was recorded: the run does not end before it */
 };
 
-/* The outcome becomes TERMINATED and the task is deleted, whoever holds it.  Does nothing when there is no such instance or
- * when it has ended. */
+/* Ends a job: the outcome becomes TERMINATED and the task is deleted, whoever holds it.  Does nothing when there is no such
+ * instance or when it has ended. */
 struct pw_op_end {
     struct pw_text workflow, id;
     int64_t instance; /* out: its key; 0: nothing was done */
@@ -249,26 +247,6 @@ struct pw_op_mutate {
 
 /* ---- Hooks ------------------------------------------------------------------------------------------------------- */
 
-/* Records a delivery about what `cause` did, with the run that its instance is in by then.  If the cause made nothing due (a
- * CREATE that left an existing id alone, a PARK that paused), there is no row.  If it made several runs due (a REACH), there is
- * one row for each. */
-struct pw_op_hook {
-    /* An earlier op of the unit: CREATE, RESTART, HOLD, PARK, EVENT or REACH; for FINISHED a FINISH. */
-    const struct pw_op *cause;
-    struct pw_text id, hook;
-    enum pawl_hook_event event;
-    enum pw_hook_reason reason; /* ENQUEUED only */
-    int64_t attempts_max;
-};
-
-/* How many rows; known once the cause was applied.  For each of them, counted from 0: its instance, and its id (absent when
- * memory is out). */
-size_t pw_hook_row_count(const struct pw_op_hook *op);
-int64_t pw_hook_instance(const struct pw_op_hook *op, size_t position);
-struct pw_text pw_hook_row_id(const struct pw_op_hook *op, size_t position, struct pw_arena *arena);
-/* When the run is due; 0: at once. */
-int64_t pw_hook_due_at_ms(const struct pw_op_hook *op);
-
 /* Takes up to max rows of the named hooks, longest due first.  A claim counts an attempt, raises the epoch, and reserves the
  * row until the lease ends.  A row whose lease ended with no attempt left fails for good instead, and no younger row is taken
  * before an older one because of it. */
@@ -314,6 +292,9 @@ struct pw_op {
 /* The store finds the rows that it is about, and takes them: CLAIM, REAP and the ops of hook deliveries. */
 bool pw_op_is_found(const struct pw_op *op);
 
+/* Ids that the engine makes, with the NUL. */
+enum { PW_ID_SIZE = 27 };
+
 /* Shared by the units of one turn: once one of them was not applied, no later one may be. */
 struct pw_chain {
     atomic_int broken; /* a pawl_status; PAWL_OK: it is whole */
@@ -332,6 +313,14 @@ struct pw_unit {
 
     /* Out, when apply() as a whole failed: the store knows that nothing was committed. */
     bool undone;
+
+    /* What hooks ask to be told, or NULL; and the id of the first delivery.  Later ones are numbered. */
+    const struct pw_subscription *subscriptions;
+    char delivery_id[PW_ID_SIZE];
+
+    /* Out: what it did, in order, in its arena; and how many deliveries it recorded. */
+    struct pw_effect *effects, *last_effect;
+    size_t deliveries;
 
     /* Out: the monotonic time at which its transaction was begun, read before the store was asked.  A lease that it took or
      * renewed has lasted no longer than since then. */

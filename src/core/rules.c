@@ -132,8 +132,6 @@ pawl_status pw_core_decide(struct pw_core *core, struct pw_op *op)
         return pw_rule_end(core, &op->as.end);
     case PW_OP_RENEW:
         return pw_rule_renew(core, &op->as.renew);
-    case PW_OP_HOOK:
-        return pw_rule_hook(core, &op->as.hook);
     case PW_OP_CLAIM:
         status = write_before(core);
         return status == PAWL_OK ? core->frame->claim(core, &op->as.claim) : status;

@@ -10,8 +10,16 @@ pawl_status pw_rule_no_memory(struct pw_core *core);
 pawl_status pw_rule_moved(struct pw_core *core);
 /* The rule is done with this run: its row is to be written. */
 void pw_rule_changed(struct pw_core_run *run);
-/* Ends the run, not before newest_ms.  The rule that calls it has kept a copy. */
-void pw_rule_end_run(struct pw_core *core, struct pw_core_run *run, enum pw_outcome outcome, int64_t newest_ms);
+/* Ends the run, not before newest_ms, and answers the effect that tells of it.  The rule that calls it has kept a copy.  NULL
+ * when memory is out. */
+struct pw_effect *pw_rule_end_run(struct pw_core *core, struct pw_core_run *run, enum pw_outcome outcome,
+                                  int64_t newest_ms);
+
+/* effects.c */
+pawl_status pw_rule_tell(struct pw_core *core, enum pw_effect_kind kind, int64_t instance, int64_t run);
+/* The run is due; reason 0: it is not. */
+pawl_status pw_rule_tell_due(struct pw_core *core, enum pw_effect_kind kind, const struct pw_core_run *run,
+                             enum pw_hook_reason reason, int64_t at_ms);
 
 /* rules_task.c */
 pawl_status pw_rule_fence(struct pw_core *core, struct pw_op_fence *op);
@@ -32,7 +40,6 @@ pawl_status pw_rule_step(struct pw_core *core, const struct pw_op_step *op);
 pawl_status pw_rule_event(struct pw_core *core, struct pw_op_event *op);
 pawl_status pw_rule_consume(struct pw_core *core, const struct pw_op_consume *op);
 pawl_status pw_rule_log(struct pw_core *core, const struct pw_op_log *op);
-pawl_status pw_rule_hook(struct pw_core *core, const struct pw_op_hook *op);
 
 /* rules_family.c */
 pawl_status pw_rule_demand(struct pw_core *core, const struct pw_op_demand *op);

@@ -57,7 +57,7 @@ pawl_status pw_rule_hold(struct pw_core *core, struct pw_op_hold *op)
         run->task.kind = PW_TASK_RESUME;
     run->task.pause_requested = false;
     pw_rule_changed(run);
-    return PAWL_OK;
+    return pw_rule_tell_due(core, PW_EFFECT_HELD, run, PW_REASON_RESUME, 0);
 }
 
 /* ---- Claiming -------------------------------------------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ static pawl_status claim_one(struct pw_core *core, struct pw_op_claim *op, int64
         return pw_rule_no_memory(core);
     *place = claim;
     op->bytes += op->bytes_max != 0 ? run->params_bytes : 0;
-    return PAWL_OK;
+    return pw_rule_tell(core, PW_EFFECT_HELD, run->key, run->run);
 }
 
 pawl_status pw_core_claim(struct pw_core *core, struct pw_op_claim *op, struct pw_rows *dues, size_t max,
@@ -140,7 +140,7 @@ pawl_status pw_core_pause_expired(struct pw_core *core, struct pw_core_run *run)
     task->owner = task->locked_until_ms = 0;
     task->updated_at_ms = pw_run_time(core, run);
     pw_rule_changed(run);
-    return PAWL_OK;
+    return pw_rule_tell(core, PW_EFFECT_PARKED, run->key, run->run);
 }
 
 pawl_status pw_core_reap(struct pw_core *core, struct pw_core_run *run)

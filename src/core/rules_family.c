@@ -25,7 +25,7 @@ pawl_status pw_rule_demand(struct pw_core *core, const struct pw_op_demand *op)
         return pw_rule_no_memory(core);
     demand(core, run, op->demand);
     pw_rule_changed(run);
-    return PAWL_OK;
+    return pw_rule_tell(core, PW_EFFECT_CHANGED, run->key, run->run);
 }
 
 /* The holder learns of the demand with its next renewal.  True: nobody holds the run, so it becomes due, even if it is paused. */
@@ -52,49 +52,54 @@ static bool is_reached(const struct pw_core_run *run, const struct pw_op_reach *
            run->link.relation >= pw_least_reached(op) && run->link.relation != PW_RELATION_DETACHED;
 }
 
-/* False: memory is out. */
-static bool reach(struct pw_core *core, struct pw_core_run *run, enum pw_demand least, struct pw_rows *woken)
+static pawl_status end_job(struct pw_core *core, struct pw_core_run *run)
+{
+    struct pw_effect *effect = pw_rule_end_run(core, run, PW_OUTCOME_TERMINATED, 0);
+    if (effect == NULL)
+        return pw_rule_no_memory(core);
+    effect->is_job = true;
+    return PAWL_OK;
+}
+
+static pawl_status reach(struct pw_core *core, struct pw_core_run *run, enum pw_demand least)
 {
     if (!PW_SAVE(core, run))
-        return false;
-    if (run->link.relation == PW_RELATION_JOB) {
-        pw_rule_end_run(core, run, PW_OUTCOME_TERMINATED, 0);
-        return true;
-    }
+        return pw_rule_no_memory(core);
+    if (run->link.relation == PW_RELATION_JOB)
+        return end_job(core, run);
     bool is_woken = demand_now(core, run, least);
     pw_rule_changed(run);
-    if (!is_woken)
-        return true;
-    int64_t *key = pw_rows_add(woken);
-    if (key != NULL)
-        *key = run->key;
-    return key != NULL;
+    return is_woken ? pw_rule_tell_due(core, PW_EFFECT_WOKEN, run, PW_REASON_RESUME, 0)
+                    : pw_rule_tell(core, PW_EFFECT_CHANGED, run->key, run->run);
 }
 
 static int compare_keys(const void *left, const void *right)
 {
-    const int64_t *first = left, *second = right;
-    return (*first > *second) - (*first < *second);
+    const struct pw_core_run *const *first = left, *const *second = right;
+    return ((*first)->key > (*second)->key) - ((*first)->key < (*second)->key);
 }
 
-/* Every open child and job has a record: it was found by the store, or it was created or restarted in this batch. */
+/* Every open child and job has a record: it was found by the store, or it was created or restarted in this batch.  They are
+ * reached in the order of their keys, so that effects are the same in every store. */
 pawl_status pw_rule_reach(struct pw_core *core, struct pw_op_reach *op)
 {
     struct pw_core_run **runs = core->runs.list.rows;
-    struct pw_rows woken = { .arena = &core->unit->arena, .row_size = sizeof(int64_t) };
-    op->reached = 0;
+    struct pw_rows reached = { .arena = &core->arena, .row_size = sizeof(struct pw_core_run *) };
     for (size_t i = 0; i < core->runs.list.count; i++) {
-        if (!is_reached(runs[i], op))
-            continue;
-        if (!reach(core, runs[i], op->demand, &woken))
+        struct pw_core_run **place = is_reached(runs[i], op) ? pw_rows_add(&reached) : NULL;
+        if (place == NULL && is_reached(runs[i], op))
             return pw_rule_no_memory(core);
-        op->reached++;
+        if (place != NULL)
+            *place = runs[i];
     }
-    if (woken.count > 1)
-        qsort(woken.rows, woken.count, sizeof(int64_t), compare_keys);
-    op->woken = woken.rows;
-    op->woken_count = woken.count;
-    return PAWL_OK;
+    struct pw_core_run **sorted = reached.rows;
+    if (reached.count > 1)
+        qsort(sorted, reached.count, sizeof *sorted, compare_keys);
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < reached.count && status == PAWL_OK; i++)
+        status = reach(core, sorted[i], op->demand);
+    op->reached = (int64_t)reached.count;
+    return status;
 }
 
 pawl_status pw_rule_end(struct pw_core *core, struct pw_op_end *op)
@@ -106,8 +111,5 @@ pawl_status pw_rule_end(struct pw_core *core, struct pw_op_end *op)
     op->instance = run != NULL ? run->key : 0;
     if (run == NULL)
         return PAWL_OK;
-    if (!PW_SAVE(core, run))
-        return pw_rule_no_memory(core);
-    pw_rule_end_run(core, run, PW_OUTCOME_TERMINATED, 0);
-    return PAWL_OK;
+    return PW_SAVE(core, run) ? end_job(core, run) : pw_rule_no_memory(core);
 }

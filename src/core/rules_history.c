@@ -1,4 +1,4 @@
-/* rules_history.c - what is recorded of a run: steps, events and answers, log lines, deliveries (R7, R9). */
+/* rules_history.c - what is recorded of a run: steps, events and answers, log lines (R7, R9). */
 #include "base/error.h"
 #include "core/rules.h"
 
@@ -36,6 +36,10 @@ pawl_status pw_rule_step(struct pw_core *core, const struct pw_op_step *op)
         step->insert = op;
     else
         step->update = op;
+    struct pw_effect *effect = pw_unit_tell(core->unit, PW_EFFECT_STEP, op->instance, op->run);
+    if (effect == NULL)
+        return pw_rule_no_memory(core);
+    effect->as.step = &op->row;
     return PAWL_OK;
 }
 
@@ -49,7 +53,7 @@ pawl_status pw_rule_consume(struct pw_core *core, const struct pw_op_consume *op
     if (!PW_SAVE(core, event))
         return pw_rule_no_memory(core);
     event->consume = op;
-    return PAWL_OK;
+    return pw_rule_tell(core, PW_EFFECT_CHANGED, op->instance, op->run);
 }
 
 pawl_status pw_rule_log(struct pw_core *core, const struct pw_op_log *op)
@@ -60,7 +64,7 @@ pawl_status pw_rule_log(struct pw_core *core, const struct pw_op_log *op)
         return pw_rule_no_memory(core);
     tail->created_at_ms = pw_not_before(pw_time_or_now(core, op->row.created_at_ms), tail->created_at_ms);
     *log = (struct pw_core_log){ op, ++tail->seq, tail->created_at_ms };
-    return PAWL_OK;
+    return pw_rule_tell(core, PW_EFFECT_CHANGED, op->instance, op->run);
 }
 
 /* ---- Events and answers ---------------------------------------------------------------------------------------- */
@@ -75,6 +79,17 @@ static bool wake(const struct pw_core *core, struct pw_task *task)
     task->due_at_ms = core->now_ms;
     task->epoch++;
     return true;
+}
+
+static pawl_status tell_of_event(struct pw_core *core, const struct pw_op_event *op, const struct pw_core_run *run)
+{
+    struct pw_effect *effect = pw_unit_tell(core->unit, PW_EFFECT_EVENT, run->key, run->run);
+    if (effect == NULL)
+        return pw_rule_no_memory(core);
+    effect->as.event.seq = op->seq;
+    effect->as.event.is_answer = op->is_answer;
+    effect->as.event.has_woken = op->woke;
+    return op->woke ? pw_rule_tell_due(core, PW_EFFECT_WOKEN, run, PW_REASON_EVENT, 0) : PAWL_OK;
 }
 
 static pawl_status record_event(struct pw_core *core, struct pw_op_event *op, struct pw_core_run *run,
@@ -97,7 +112,7 @@ static pawl_status record_event(struct pw_core *core, struct pw_op_event *op, st
         op->woke = wake(core, &run->task);
     }
     pw_rule_changed(run);
-    return PAWL_OK;
+    return tell_of_event(core, op, run);
 }
 
 /* What the batch has done to the run's events that is not written yet. */
@@ -160,23 +175,4 @@ pawl_status pw_rule_event(struct pw_core *core, struct pw_op_event *op)
     if (status != PAWL_OK)
         return status;
     return record_event(core, op, run, id);
-}
-
-/* ---- Hooks --------------------------------------------------------------------------------------------------- */
-
-pawl_status pw_rule_hook(struct pw_core *core, const struct pw_op_hook *op)
-{
-    size_t count = pw_hook_row_count(op);
-    for (size_t position = 0; position < count; position++) {
-        int64_t instance = pw_hook_instance(op, position);
-        const struct pw_core_run *run = pw_find_run(core, instance);
-        if (run == NULL)
-            continue;
-        struct pw_text id = pw_hook_row_id(op, position, &core->arena);
-        struct pw_core_hook *hook = id.data != NULL ? pw_rows_add(&core->hooks) : NULL;
-        if (hook == NULL)
-            return pw_rule_no_memory(core);
-        *hook = (struct pw_core_hook){ op, id, instance, run->run };
-    }
-    return PAWL_OK;
 }

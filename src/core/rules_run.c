@@ -22,6 +22,14 @@ static void begin_task(const struct pw_core *core, struct pw_core_run *run, int6
     pw_rule_changed(run);
 }
 
+static pawl_status tell_of_beginning(struct pw_core *core, const struct pw_core_run *run, bool is_job)
+{
+    pawl_status status = pw_rule_tell_due(core, PW_EFFECT_BEGUN, run, PW_REASON_CREATE, 0);
+    if (status == PAWL_OK)
+        core->unit->last_effect->is_job = is_job;
+    return status;
+}
+
 static pawl_status insert_instance(struct pw_core *core, struct pw_op_create *op, struct pw_core_name *name)
 {
     int64_t key = ((const int64_t *)core->keys.rows)[core->keys_used++];
@@ -42,7 +50,7 @@ static pawl_status insert_instance(struct pw_core *core, struct pw_op_create *op
     begin_task(core, run, 1, op->hold_owner, op->hold_lease_ms);
     op->fence = (struct pw_fence){ key, 1, run->task.epoch };
     op->created_at_ms = core->now_ms;
-    return PAWL_OK;
+    return tell_of_beginning(core, run, op->link.relation == PW_RELATION_JOB);
 }
 
 pawl_status pw_rule_create(struct pw_core *core, struct pw_op_create *op)
@@ -91,10 +99,11 @@ pawl_status pw_rule_restart(struct pw_core *core, struct pw_op_restart *op)
     run->instance_run++;
     change_instance(run, PW_OUTCOME_OPEN, pw_not_before(core->now_ms, run->updated_at_ms));
     begin_task(core, run, run->instance_run, op->hold_owner, op->hold_lease_ms);
-    return PAWL_OK;
+    return tell_of_beginning(core, run, /* is_job= */ false);
 }
 
-void pw_rule_end_run(struct pw_core *core, struct pw_core_run *run, enum pw_outcome outcome, int64_t newest_ms)
+struct pw_effect *pw_rule_end_run(struct pw_core *core, struct pw_core_run *run, enum pw_outcome outcome,
+                                  int64_t newest_ms)
 {
     run->instance_run = run->run;
     change_instance(run, outcome, pw_not_before(pw_run_time(core, run), newest_ms));
@@ -102,6 +111,13 @@ void pw_rule_end_run(struct pw_core *core, struct pw_core_run *run, enum pw_outc
     run->completed_at_ms = run->updated_at_ms;
     run->has_task = false;
     pw_rule_changed(run);
+    struct pw_effect *effect = pw_unit_tell(core->unit, PW_EFFECT_ENDED, run->key, run->run);
+    if (effect == NULL)
+        return NULL;
+    effect->as.end.outcome = outcome;
+    effect->as.end.started_at_ms = run->started_at_ms;
+    effect->as.end.completed_at_ms = run->completed_at_ms;
+    return effect;
 }
 
 pawl_status pw_rule_finish(struct pw_core *core, struct pw_op_finish *op)
@@ -111,9 +127,12 @@ pawl_status pw_rule_finish(struct pw_core *core, struct pw_op_finish *op)
         return pw_rule_moved(core);
     if (!PW_SAVE(core, run))
         return pw_rule_no_memory(core);
-    op->started_at_ms = run->task.started_at_ms;
-    pw_rule_end_run(core, run, op->outcome, op->newest_ms);
-    op->completed_at_ms = run->completed_at_ms;
+    struct pw_effect *effect = pw_rule_end_run(core, run, op->outcome, op->newest_ms);
+    if (effect == NULL)
+        return pw_rule_no_memory(core);
+    effect->is_job = op->is_job;
+    effect->as.end.error_name = op->error_name;
+    effect->as.end.error_message = op->error_message;
     run->output = op->output;
     run->error_name = op->error_name;
     run->error_message = op->error_message;

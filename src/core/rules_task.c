@@ -31,6 +31,31 @@ static int64_t due_of_park(const struct pw_core *core, const struct pw_op_park *
     return op->due_at_ms != 0 ? op->due_at_ms : task->due_at_ms;
 }
 
+static enum pw_hook_reason reason_of_park(const struct pw_op_park *op)
+{
+    switch (op->kind) {
+    case PW_TASK_WAKE:
+        return PW_REASON_WAKE;
+    case PW_TASK_RETRY:
+        return PW_REASON_RETRY;
+    case PW_TASK_RESUME:
+    case PW_TASK_RUN:
+    case PW_TASK_REPAIR: /* of a run that does not wait for it */
+        break;
+    }
+    return PW_REASON_RESUME;
+}
+
+static pawl_status tell_of_park(struct pw_core *core, const struct pw_op_park *op, const struct pw_core_run *run)
+{
+    enum pw_hook_reason reason = op->status_set != PW_TASK_PAUSED ? reason_of_park(op) : 0;
+    int64_t at_ms = op->due_at_ms != PW_NOW ? op->due_at_ms_set : 0;
+    pawl_status status = pw_rule_tell_due(core, PW_EFFECT_PARKED, run, reason, at_ms);
+    if (status == PAWL_OK)
+        core->unit->last_effect->is_job = op->is_job;
+    return status;
+}
+
 pawl_status pw_rule_park(struct pw_core *core, struct pw_op_park *op)
 {
     struct pw_core_run *run = pw_find_task(core, op->instance);
@@ -51,7 +76,7 @@ pawl_status pw_rule_park(struct pw_core *core, struct pw_op_park *op)
     task->pause_requested = false;
     task->updated_at_ms = pw_not_before(pw_run_time(core, run), op->newest_ms);
     pw_rule_changed(run);
-    return PAWL_OK;
+    return tell_of_park(core, op, run);
 }
 
 pawl_status pw_rule_pause(struct pw_core *core, const struct pw_op_pause *op)
@@ -64,7 +89,7 @@ pawl_status pw_rule_pause(struct pw_core *core, const struct pw_op_pause *op)
     run->task.pause_requested = op->requested;
     run->task.updated_at_ms = pw_run_time(core, run);
     pw_rule_changed(run);
-    return PAWL_OK;
+    return pw_rule_tell(core, PW_EFFECT_CHANGED, run->key, run->run);
 }
 
 bool pw_core_is_held(const struct pw_core_run *run, struct pw_fence at, int64_t owner)

@@ -1,6 +1,4 @@
 /* unit.c - units of work as lists of ops in an arena of their own. */
-#include <stdio.h>
-
 #include "base/error.h"
 #include "core/ops.h"
 
@@ -34,10 +32,17 @@ struct pw_op *pw_unit_add(struct pw_unit *unit, enum pw_op_kind kind)
 
 /* ---- The answer ------------------------------------------------------------------------------------------------ */
 
+static void forget_effects(struct pw_unit *unit)
+{
+    unit->effects = unit->last_effect = NULL;
+    unit->deliveries = 0;
+}
+
 void pw_unit_begin(struct pw_unit *unit)
 {
     unit->refusal = PW_REFUSED_NOT;
     unit->status = PAWL_STORE_UNAVAILABLE; /* no answer, should anybody look before the commit */
+    forget_effects(unit);
 }
 
 void pw_unit_answer(struct pw_unit *unit, pawl_status status)
@@ -53,6 +58,7 @@ pawl_status pw_unit_refuse_saying(struct pw_unit *unit, enum pw_refusal refusal,
     va_list arguments;
     va_start(arguments, format);
     unit->refusal = refusal;
+    forget_effects(unit);
     unit->status = pw_error_list(&unit->error, pw_refusal_status(refusal), format, arguments);
     va_end(arguments);
     return unit->status;
@@ -100,7 +106,6 @@ bool pw_op_is_found(const struct pw_op *op)
     case PW_OP_RENEW:
     case PW_OP_SQL:
     case PW_OP_MUTATE:
-    case PW_OP_HOOK:
         break;
     }
     return false;
@@ -148,7 +153,6 @@ static size_t borrowed_bytes(const struct pw_op *op)
     case PW_OP_CLAIM:
     case PW_OP_RENEW:
     case PW_OP_REAP:
-    case PW_OP_HOOK:
     case PW_OP_HOOK_CLAIM:
     case PW_OP_HOOK_SETTLE:
     case PW_OP_HOOK_RESEND:
@@ -196,82 +200,12 @@ uint64_t pw_unit_key(const struct pw_unit *unit)
     case PW_OP_REAP:
     case PW_OP_SQL:
     case PW_OP_MUTATE:
-    case PW_OP_HOOK:
     case PW_OP_HOOK_CLAIM:
     case PW_OP_HOOK_SETTLE:
     case PW_OP_HOOK_RESEND:
         break;
     }
     return 0;
-}
-
-/* 0: none, or several. */
-static int64_t instance_told(const struct pw_op *cause)
-{
-    switch (cause->kind) {
-    case PW_OP_CREATE:
-        return cause->as.create.created ? cause->as.create.fence.instance : 0;
-    case PW_OP_RESTART:
-        return cause->as.restart.instance;
-    case PW_OP_HOLD:
-        return cause->as.hold.instance;
-    case PW_OP_PARK:
-        return cause->as.park.status_set != PW_TASK_PAUSED ? cause->as.park.instance : 0;
-    case PW_OP_EVENT:
-        return cause->as.event.woke ? cause->as.event.instance : 0;
-    case PW_OP_FINISH:
-        return cause->as.finish.instance;
-    case PW_OP_FENCE:
-    case PW_OP_STEP:
-    case PW_OP_CONSUME:
-    case PW_OP_LOG:
-    case PW_OP_PAUSE:
-    case PW_OP_DEMAND:
-    case PW_OP_REACH:
-    case PW_OP_END:
-    case PW_OP_CLAIM:
-    case PW_OP_RENEW:
-    case PW_OP_REAP:
-    case PW_OP_SQL:
-    case PW_OP_MUTATE:
-    case PW_OP_HOOK:
-    case PW_OP_HOOK_CLAIM:
-    case PW_OP_HOOK_SETTLE:
-    case PW_OP_HOOK_RESEND:
-        break;
-    }
-    return 0;
-}
-
-size_t pw_hook_row_count(const struct pw_op_hook *op)
-{
-    if (op->cause->kind == PW_OP_REACH)
-        return op->cause->as.reach.woken_count;
-    return instance_told(op->cause) != 0 ? 1 : 0;
-}
-
-int64_t pw_hook_instance(const struct pw_op_hook *op, size_t position)
-{
-    return op->cause->kind == PW_OP_REACH ? op->cause->as.reach.woken[position] : instance_told(op->cause);
-}
-
-struct pw_text pw_hook_row_id(const struct pw_op_hook *op, size_t position, struct pw_arena *arena)
-{
-    enum { NUMBER_SIZE = 24 };
-    if (position == 0)
-        return op->id;
-    size_t size = op->id.size + NUMBER_SIZE;
-    char *id = pw_arena_take(arena, size);
-    if (id == NULL)
-        return (struct pw_text){ NULL, 0 };
-    (void)snprintf(id, size, "%.*s-%zu", (int)op->id.size, op->id.data, position + 1);
-    return pw_text_of(id);
-}
-
-int64_t pw_hook_due_at_ms(const struct pw_op_hook *op)
-{
-    bool later = op->cause->kind == PW_OP_PARK && op->cause->as.park.due_at_ms != PW_NOW;
-    return later ? op->cause->as.park.due_at_ms_set : 0;
 }
 
 bool pw_park_goes_on(const struct pw_op_park *op, bool pause_requested, enum pw_demand demand)

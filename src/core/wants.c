@@ -123,7 +123,6 @@ bool pw_core_want(struct pw_core *core, const struct pw_op *op)
     case PW_OP_REAP:
     case PW_OP_SQL:
     case PW_OP_MUTATE:
-    case PW_OP_HOOK:
     case PW_OP_HOOK_CLAIM:
     case PW_OP_HOOK_SETTLE:
     case PW_OP_HOOK_RESEND:

@@ -63,21 +63,3 @@ struct pw_log_row pw_core_log_row(const struct pw_core_log *log)
     row.created_at_ms = log->created_at_ms;
     return row;
 }
-
-struct pw_hook_row pw_core_hook_row(const struct pw_core *core, const struct pw_core_hook *hook)
-{
-    static const struct pw_op_finish unfinished = { .outcome = PW_OUTCOME_OPEN };
-    const struct pw_op_hook *op = hook->op;
-    const struct pw_op_finish *finish = op->cause->kind == PW_OP_FINISH ? &op->cause->as.finish : &unfinished;
-    return (struct pw_hook_row){ .run = hook->run,
-                                 .due_at_ms = pw_hook_due_at_ms(op),
-                                 .created_at_ms = core->now_ms,
-                                 .attempts_max = op->attempts_max,
-                                 .event = op->event,
-                                 .reason = op->reason,
-                                 .outcome = finish->outcome,
-                                 .id = hook->id,
-                                 .hook = op->hook,
-                                 .error_name = finish->error_name,
-                                 .error_message = finish->error_message };
-}

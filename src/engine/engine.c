@@ -80,38 +80,29 @@ static void applied(void *user, struct pw_unit **units, size_t count, pawl_statu
     pw_watches_tell(&engine->watches, units, count);
     pw_news_tell(engine, units, count);
     for (size_t i = 0; i < count; i++) {
-        if (units[i]->status == PAWL_OK && pw_hooks_concerns(units[i])) {
+        if (units[i]->status == PAWL_OK && units[i]->deliveries > 0) {
             pw_hooks_kick(engine);
             break;
         }
     }
 }
 
-/* False: the unit is answered already. */
-static bool complete_unit(pawl_engine *engine, struct pw_unit *unit)
-{
-    if (pw_hooks_annotate(engine, unit) == PAWL_OK)
-        return true;
-    unit->status = pw_error_plain(&unit->error, PAWL_NOMEM);
-    return false;
-}
-
 pawl_status pw_engine_run(pawl_engine *engine, struct pw_unit *unit)
 {
-    return complete_unit(engine, unit) ? pw_commit_run(engine->commit, unit) : unit->status;
+    pw_hooks_attach(engine, unit);
+    return pw_commit_run(engine->commit, unit);
 }
 
 void pw_engine_send(pawl_engine *engine, struct pw_unit *unit)
 {
-    bool is_complete = complete_unit(engine, unit);
-    bool has_room = is_complete && pw_commit_has_room(engine->commit, unit);
-    if (is_complete && !has_room)
-        unit->status = pw_error(&unit->error, PAWL_STORE_UNAVAILABLE,
-                                "too many changes wait for the database already; try again in a moment");
-    if (has_room)
+    pw_hooks_attach(engine, unit);
+    if (pw_commit_has_room(engine->commit, unit)) {
         pw_commit_send(engine->commit, unit);
-    else
-        unit->done(unit, unit->user);
+        return;
+    }
+    unit->status = pw_error(&unit->error, PAWL_STORE_UNAVAILABLE,
+                            "too many changes wait for the database already; try again in a moment");
+    unit->done(unit, unit->user);
 }
 
 /* A database that was a part of a store cannot tell where the other parts are. */

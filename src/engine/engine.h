@@ -138,7 +138,6 @@ pawl_status pw_engine_require(pawl_engine *engine, const char *name, struct pw_d
                               struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* A fresh id of 26 characters, [0-9a-z], from the engine's randomness, NUL-terminated. */
-enum { PW_ID_SIZE = 27 };
 void pw_engine_make_id(pawl_engine *engine, char out_id[PW_ID_SIZE]);
 /* A positive number for a runner. */
 int64_t pw_engine_make_owner(pawl_engine *engine);

@@ -46,20 +46,6 @@ bool pw_is_job_workflow(struct pw_text workflow)
     return workflow.size > 0 && workflow.data[0] == '@';
 }
 
-bool pw_is_job_answer(struct pw_text type)
-{
-    return type.size > 1 && pw_is_job_workflow((struct pw_text){ type.data + 1, type.size - 1 });
-}
-
-bool pw_unit_ends_job(const struct pw_unit *unit)
-{
-    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
-        if (op->kind == PW_OP_EVENT && op->as.event.is_answer && pw_is_job_answer(op->as.event.type))
-            return true;
-    }
-    return false;
-}
-
 /* With the engine's lock held. */
 static struct pw_function_limit *find_limit(pawl_engine *engine, struct pw_text workflow)
 {

@@ -14,10 +14,6 @@ pawl_status pw_function_check(const char *name, struct pawl_error *error) PAWL_M
 /* The workflow of its jobs.  The name must have been checked. */
 struct pw_text pw_function_workflow(const char *name, char buffer[PW_JOB_WORKFLOW_SIZE]);
 bool pw_is_job_workflow(struct pw_text workflow);
-/* Of the type of an answer: does it tell of a job? */
-bool pw_is_job_answer(struct pw_text type);
-/* What ends a job, as a worker says, tells its parent with the same unit, by an answer that names the job. */
-bool pw_unit_ends_job(const struct pw_unit *unit);
 
 /* How many jobs of the workflow may be leased at once; 0: any number. */
 size_t pw_function_limit(pawl_engine *engine, struct pw_text workflow);

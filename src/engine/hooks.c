@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/thread.h"
-#include "engine/functions.h"
 
 enum { ATTEMPTS_MAX_DEFAULT = 5, DELAY_MS_DEFAULT = 1000, HOOK_LEASE_MS_DEFAULT = 60000 };
 
@@ -66,9 +65,9 @@ struct pw_hooks *pw_hooks_of(pawl_engine *engine)
 
 struct pw_hook *pw_hooks_find(const struct pw_hooks *hooks, struct pw_text name)
 {
-    struct pw_hook *hook = atomic_load(&hooks->first);
-    while (hook != NULL && !pw_text_equal(hook->name, name))
-        hook = atomic_load(&hook->next);
+    struct pw_hook *hook = pw_hooks_first(hooks);
+    while (hook != NULL && !pw_text_equal(hook->asks.hook, name))
+        hook = pw_hook_next(hook);
     return hook;
 }
 
@@ -96,19 +95,19 @@ static pawl_status add_hook(pawl_engine *engine, struct pw_hooks *hooks, const s
     if (pw_hooks_find(hooks, pw_text_of(given->name)) != NULL)
         return pw_error(error, PAWL_INVALID, "a hook named \"%s\" is registered already", given->name);
     struct pw_hook *hook = pw_arena_zero(&engine->arena, sizeof *hook);
-    if (hook == NULL || !pw_arena_text(&engine->arena, pw_text_of(given->name), &hook->name))
+    if (hook == NULL || !pw_arena_text(&engine->arena, pw_text_of(given->name), &hook->asks.hook))
         return pw_error_plain(error, PAWL_NOMEM);
-    hook->events = given->events;
+    hook->asks.events = given->events;
     hook->deliver = given->deliver;
     hook->user = given->user;
-    hook->attempts_max = given->attempts_max != 0 ? given->attempts_max : ATTEMPTS_MAX_DEFAULT;
+    hook->asks.attempts_max = given->attempts_max != 0 ? given->attempts_max : ATTEMPTS_MAX_DEFAULT;
     hook->delay_ms = given->delay_ms != 0 ? given->delay_ms : DELAY_MS_DEFAULT;
     hook->lease_ms = given->lease_ms != 0 ? given->lease_ms : HOOK_LEASE_MS_DEFAULT;
 
-    struct pw_hook *_Atomic *last = &hooks->first;
+    struct pw_subscription *_Atomic *last = &hooks->first;
     while (atomic_load(last) != NULL)
         last = &atomic_load(last)->next;
-    atomic_store(last, hook);
+    atomic_store(last, &hook->asks);
     return PAWL_OK;
 }
 
@@ -129,144 +128,14 @@ pawl_status pawl_hook_register(pawl_engine *engine, const struct pawl_hook *hook
     return status;
 }
 
-/* ---- What is to be told -------------------------------------------------------------------------------------- */
+/* ---- Units ------------------------------------------------------------------------------------------------------- */
 
-/* What one op means to hooks.  No event: nothing. */
-struct notice {
-    enum pawl_hook_event event; /* 0: none */
-    enum pw_hook_reason reason;
-};
-
-static int64_t instance_woken(const struct pw_op *op)
+void pw_hooks_attach(pawl_engine *engine, struct pw_unit *unit)
 {
-    if (op->kind == PW_OP_HOLD)
-        return op->as.hold.instance;
-    return op->kind == PW_OP_PARK ? op->as.park.instance : 0;
-}
-
-/* Is there an event to the instance before this op?  And: was the instance woken before it already? */
-static void look_before(const struct pw_unit *unit, const struct pw_op *end, bool *out_event, bool *out_woken)
-{
-    int64_t instance = instance_woken(end);
-    for (const struct pw_op *op = unit->first; op != end; op = op->next) {
-        *out_event = *out_event || (op->kind == PW_OP_EVENT && op->as.event.instance == instance);
-        *out_woken = *out_woken || instance_woken(op) == instance;
-    }
-}
-
-static enum pw_hook_reason reason_of_park(const struct pw_op_park *park)
-{
-    switch (park->kind) {
-    case PW_TASK_WAKE:
-        return PW_REASON_WAKE;
-    case PW_TASK_RETRY:
-        return PW_REASON_RETRY;
-    case PW_TASK_RESUME:
-    case PW_TASK_RUN:
-    case PW_TASK_REPAIR: /* unless it is paused */
-        return PW_REASON_RESUME;
-    }
-    return PW_REASON_RESUME;
-}
-
-/* Two events to one instance in one unit wake it once.  A park that pauses for certain makes nothing due; whether one
- * that only may pause does, or one for repair of a run that is to stop, the store sees. */
-static struct notice notice_of_waking(const struct pw_unit *unit, const struct pw_op *op)
-{
-    bool by_event = false, again = false;
-    const struct pw_op_park *park = op->kind == PW_OP_PARK ? &op->as.park : NULL;
-    bool may_go_on = park != NULL && (park->if_requested || park->kind == PW_TASK_REPAIR);
-    if (park != NULL && (park->is_job || (park->status == PW_TASK_PAUSED && !may_go_on)))
-        return (struct notice){ 0 };
-    look_before(unit, op, &by_event, &again);
-    if (again)
-        return (struct notice){ 0 };
-    enum pw_hook_reason otherwise = op->kind == PW_OP_PARK ? reason_of_park(&op->as.park) : PW_REASON_RESUME;
-    return (struct notice){ PAWL_HOOK_ENQUEUED, by_event ? PW_REASON_EVENT : otherwise };
-}
-
-/* Jobs are no runs, and nobody is told of them; of the run that one wakes, everybody. */
-static struct notice notice_of(const struct pw_unit *unit, const struct pw_op *op)
-{
-    switch (op->kind) {
-    case PW_OP_CREATE:
-        if (op->as.create.link.relation == PW_RELATION_JOB)
-            return (struct notice){ 0 };
-        return (struct notice){ PAWL_HOOK_ENQUEUED, PW_REASON_CREATE };
-    case PW_OP_RESTART:
-        return (struct notice){ PAWL_HOOK_ENQUEUED, PW_REASON_CREATE };
-    case PW_OP_HOLD:
-    case PW_OP_PARK:
-        return notice_of_waking(unit, op);
-    case PW_OP_EVENT: /* whether it wakes anybody, the store sees */
-        return op->as.event.is_answer ? (struct notice){ PAWL_HOOK_ENQUEUED, PW_REASON_EVENT } : (struct notice){ 0 };
-    case PW_OP_REACH: /* how many it wakes, the same; its jobs it only ends */
-        return op->as.reach.demand != PW_DEMAND_NONE ? (struct notice){ PAWL_HOOK_ENQUEUED, PW_REASON_RESUME }
-                                                     : (struct notice){ 0 };
-    case PW_OP_FINISH:
-        return pw_unit_ends_job(unit) ? (struct notice){ 0 } : (struct notice){ .event = PAWL_HOOK_FINISHED };
-    case PW_OP_FENCE:
-    case PW_OP_STEP:
-    case PW_OP_CONSUME:
-    case PW_OP_LOG:
-    case PW_OP_PAUSE:
-    case PW_OP_DEMAND:
-    case PW_OP_END:
-    case PW_OP_CLAIM:
-    case PW_OP_RENEW:
-    case PW_OP_REAP:
-    case PW_OP_SQL:
-    case PW_OP_MUTATE:
-    case PW_OP_HOOK:
-    case PW_OP_HOOK_CLAIM:
-    case PW_OP_HOOK_SETTLE:
-    case PW_OP_HOOK_RESEND:
-        break;
-    }
-    return (struct notice){ 0 };
-}
-
-static pawl_status add_notice(pawl_engine *engine, struct pw_unit *unit, const struct pw_hook *hook,
-                              const struct pw_op *cause, struct notice notice)
-{
-    char *id = pw_arena_take(&unit->arena, PW_ID_SIZE);
-    struct pw_op *op = id != NULL ? pw_unit_add(unit, PW_OP_HOOK) : NULL;
-    if (op == NULL)
-        return PAWL_NOMEM;
-    pw_engine_make_id(engine, id);
-    op->as.hook = (struct pw_op_hook){ .cause = cause,
-                                       .id = pw_text_of(id),
-                                       .hook = hook->name,
-                                       .event = notice.event,
-                                       .reason = notice.reason,
-                                       .attempts_max = hook->attempts_max };
-    return PAWL_OK;
-}
-
-pawl_status pw_hooks_annotate(pawl_engine *engine, struct pw_unit *unit)
-{
-    struct pw_hooks *hooks = atomic_load(&engine->hooks);
-    const struct pw_hook *first = hooks != NULL ? atomic_load(&hooks->first) : NULL;
-    if (first == NULL)
-        return PAWL_OK;
-    const struct pw_op *last = unit->last; /* what is added comes behind it */
-    for (const struct pw_op *op = unit->first; op != NULL; op = op != last ? op->next : NULL) {
-        struct notice notice = notice_of(unit, op);
-        for (const struct pw_hook *hook = first; notice.event != 0 && hook != NULL; hook = atomic_load(&hook->next)) {
-            if ((hook->events & (unsigned)notice.event) == 0)
-                continue;
-            if (add_notice(engine, unit, hook, op, notice) != PAWL_OK)
-                return PAWL_NOMEM;
-        }
-    }
-    return PAWL_OK;
-}
-
-/* ---- Who delivers -------------------------------------------------------------------------------------------- */
-
-bool pw_hooks_concerns(const struct pw_unit *unit)
-{
-    return unit->status == PAWL_OK && unit->last != NULL && unit->last->kind == PW_OP_HOOK;
+    const struct pw_hooks *hooks = atomic_load(&engine->hooks);
+    unit->subscriptions = hooks != NULL ? atomic_load(&hooks->first) : NULL;
+    if (unit->subscriptions != NULL)
+        pw_engine_make_id(engine, unit->delivery_id);
 }
 
 void pw_hooks_kick(pawl_engine *engine)

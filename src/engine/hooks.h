@@ -1,8 +1,8 @@
-/* hooks.h (internal) - the registered hooks, and what they are to be told of a unit of work.
+/* hooks.h (internal) - the registered hooks.
  *
- * Every unit passes through pw_hooks_annotate() on its way to the committer.  For each op that makes a run due, or ends
- * one, it adds an op that records it for each hook that asked; so both are durable, or neither is.  Hooks are only ever
- * added, at the end of a list that is read without a lock. */
+ * Every unit passes through pw_hooks_attach() on its way to the committer and so carries what hooks ask to be told.  The core
+ * records a delivery for each effect that a hook asked for (core/effects.h), in the same transaction: both are durable, or
+ * neither is.  Hooks are only ever added, at the end of a list that is read without a lock. */
 #ifndef PW_ENGINE_HOOKS_H
 #define PW_ENGINE_HOOKS_H
 
@@ -11,17 +11,15 @@
 
 /* A registered hook.  Lives until the engine is closed. */
 struct pw_hook {
-    struct pw_text name;
-    unsigned events;
-    pawl_deliver_fn *deliver; /* or NULL */
+    struct pw_subscription asks; /* the first member: pw_hook_next() */
+    pawl_deliver_fn *deliver;    /* or NULL */
     void *user;
-    int64_t attempts_max, delay_ms, lease_ms; /* filled in: no zeroes */
-    atomic_int under_way;                     /* deliveries by this process's couriers */
-    struct pw_hook *_Atomic next;
+    int64_t delay_ms, lease_ms; /* filled in: no zeroes */
+    atomic_int under_way;       /* deliveries by this process's couriers */
 };
 
 struct pw_hooks {
-    struct pw_hook *_Atomic first;
+    struct pw_subscription *_Atomic first;
 
     pthread_mutex_t lock;
     pthread_cond_t changed; /* broadcast at every kick */
@@ -31,15 +29,21 @@ struct pw_hooks {
 /* The engine's, made at the first call.  NULL when memory is out. */
 struct pw_hooks *pw_hooks_of(pawl_engine *engine);
 
+/* In the order of their registration; NULL behind the last. */
+static inline struct pw_hook *pw_hooks_first(const struct pw_hooks *hooks)
+{
+    return (struct pw_hook *)atomic_load(&hooks->first);
+}
+static inline struct pw_hook *pw_hook_next(const struct pw_hook *hook)
+{
+    return (struct pw_hook *)atomic_load(&hook->asks.next);
+}
+
 /* NULL when there is none of that name. */
 struct pw_hook *pw_hooks_find(const struct pw_hooks *hooks, struct pw_text name);
 
-/* Adds what hooks are to be told of the unit's ops.  PAWL_NOMEM: the unit must not be committed.  Called once for a unit,
- * when it is complete. */
-pawl_status pw_hooks_annotate(pawl_engine *engine, struct pw_unit *unit) PAWL_MUST_CHECK;
-
-/* Has the unit, which was answered, recorded something for hooks?  One look at its last op. */
-bool pw_hooks_concerns(const struct pw_unit *unit);
+/* The unit is about to be committed: it carries what hooks ask to be told, and an id for the deliveries. */
+void pw_hooks_attach(pawl_engine *engine, struct pw_unit *unit);
 
 /* Something is due: couriers of this engine look at once.  From any thread. */
 void pw_hooks_kick(pawl_engine *engine);

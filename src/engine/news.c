@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "engine/functions.h"
 
 /* ---- Who waits for jobs ---------------------------------------------------------------------------------------- */
 
@@ -62,53 +61,27 @@ struct news {
     bool is_jobs; /* a job is due, or there is room for one */
 };
 
-static void note_answer(pawl_engine *engine, const struct pw_op_event *event, struct news *news)
+static void note_effect(pawl_engine *engine, const struct pw_effect *effect, struct news *news)
 {
-    news->is_jobs |= pw_is_job_answer(event->type);
-    if (!event->recorded)
-        return;
-    news->is_due |= event->woke;
-    if (!event->woke) /* a turn may be under way that parks otherwise */
-        pw_engine_event(engine, event->instance, event->run_told, event->seq);
-}
-
-static void note_op(pawl_engine *engine, const struct pw_op *op, struct news *news)
-{
-    switch (op->kind) {
-    case PW_OP_CREATE:
-        if (op->as.create.created && op->as.create.link.relation == PW_RELATION_JOB)
-            news->is_due = news->is_jobs = true;
+    switch (effect->kind) {
+    case PW_EFFECT_BEGUN: /* of others, whoever made them tells the runner */
+        news->is_due |= effect->is_job;
+        news->is_jobs |= effect->is_job;
         break;
-    case PW_OP_EVENT:
-        if (op->as.event.is_answer)
-            note_answer(engine, &op->as.event, news);
+    case PW_EFFECT_WOKEN:
+        news->is_due = true;
         break;
-    case PW_OP_REACH:
-        if (op->as.reach.reached > 0)
-            news->is_due = news->is_jobs = true;
+    case PW_EFFECT_ENDED:
+        news->is_jobs |= effect->is_job;
         break;
-    case PW_OP_END:
-        news->is_jobs |= op->as.end.instance != 0;
+    case PW_EFFECT_EVENT: /* a turn may be under way that parks otherwise */
+        if (effect->as.event.is_answer && !effect->as.event.has_woken)
+            pw_engine_event(engine, effect->instance, effect->run, effect->as.event.seq);
         break;
-    case PW_OP_FENCE:
-    case PW_OP_RESTART:
-    case PW_OP_STEP:
-    case PW_OP_CONSUME:
-    case PW_OP_LOG:
-    case PW_OP_PARK:
-    case PW_OP_HOLD:
-    case PW_OP_PAUSE:
-    case PW_OP_DEMAND:
-    case PW_OP_FINISH:
-    case PW_OP_CLAIM:
-    case PW_OP_RENEW:
-    case PW_OP_REAP:
-    case PW_OP_SQL:
-    case PW_OP_MUTATE:
-    case PW_OP_HOOK:
-    case PW_OP_HOOK_CLAIM:
-    case PW_OP_HOOK_SETTLE:
-    case PW_OP_HOOK_RESEND:
+    case PW_EFFECT_PARKED:
+    case PW_EFFECT_HELD:
+    case PW_EFFECT_STEP:
+    case PW_EFFECT_CHANGED:
         break;
     }
 }
@@ -117,8 +90,9 @@ void pw_news_tell(pawl_engine *engine, struct pw_unit **units, size_t count)
 {
     struct news news = { false, false };
     for (size_t i = 0; i < count; i++) {
-        for (const struct pw_op *op = units[i]->first; units[i]->status == PAWL_OK && op != NULL; op = op->next)
-            note_op(engine, op, &news);
+        const struct pw_effect *effect = units[i]->status == PAWL_OK ? units[i]->effects : NULL;
+        for (; effect != NULL; effect = effect->next)
+            note_effect(engine, effect, &news);
     }
     if (news.is_jobs)
         tell_job_watches(&engine->watches);

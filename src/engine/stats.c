@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "engine/engine.h"
-#include "engine/functions.h"
 
 enum { MILLIONTHS = 1000000 };
 
@@ -59,9 +58,10 @@ static void read_distribution(const struct pw_distribution *from, const struct c
 
 /* ---- Counting -------------------------------------------------------------------------------------------------- */
 
-static void count_finish(struct pw_stats *stats, const struct pw_op_finish *finish)
+static void count_end(struct pw_stats *stats, const struct pw_effect *effect)
 {
-    switch (finish->outcome) {
+    int64_t started_at_ms = effect->as.end.started_at_ms, completed_at_ms = effect->as.end.completed_at_ms;
+    switch (effect->as.end.outcome) {
     case PW_OUTCOME_OPEN:
         break;
     case PW_OUTCOME_COMPLETE:
@@ -74,8 +74,8 @@ static void count_finish(struct pw_stats *stats, const struct pw_op_finish *fini
         count(&stats->runs_errored, 1);
         break;
     }
-    if (finish->started_at_ms > 0 && finish->completed_at_ms >= finish->started_at_ms) /* clocks are set back, too */
-        distribute(&stats->run_seconds, &run_classes, (finish->completed_at_ms - finish->started_at_ms) * 1000);
+    if (started_at_ms > 0 && completed_at_ms >= started_at_ms) /* clocks are set back, too */
+        distribute(&stats->run_seconds, &run_classes, (completed_at_ms - started_at_ms) * 1000);
 }
 
 static void count_step(struct pw_stats *stats, const struct pw_step_row *row)
@@ -95,25 +95,27 @@ static void count_step(struct pw_stats *stats, const struct pw_step_row *row)
 }
 
 /* Jobs are no runs. */
-static bool begins_run(const struct pw_op *op)
+static void count_effect(struct pw_stats *stats, const struct pw_effect *effect)
 {
-    return op->kind == PW_OP_RESTART ||
-           (op->kind == PW_OP_CREATE && op->as.create.created && op->as.create.link.relation != PW_RELATION_JOB);
-}
-
-static void count_unit(struct pw_stats *stats, const struct pw_unit *unit)
-{
-    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
-        if (op->kind == PW_OP_STEP)
-            count_step(stats, &op->as.step.row);
-        else if (op->kind == PW_OP_FINISH && !pw_unit_ends_job(unit))
-            count_finish(stats, &op->as.finish);
-        else if (op->kind == PW_OP_END && op->as.end.instance != 0 && !pw_is_job_workflow(op->as.end.workflow))
-            count(&stats->runs_terminated, 1);
-        else if (begins_run(op))
-            count(&stats->runs_created, 1);
-        else if (op->kind == PW_OP_EVENT && !op->as.event.is_answer)
-            count(&stats->events_sent, 1);
+    switch (effect->kind) {
+    case PW_EFFECT_BEGUN:
+        count(&stats->runs_created, !effect->is_job);
+        break;
+    case PW_EFFECT_ENDED:
+        if (!effect->is_job)
+            count_end(stats, effect);
+        break;
+    case PW_EFFECT_EVENT:
+        count(&stats->events_sent, !effect->as.event.is_answer);
+        break;
+    case PW_EFFECT_STEP:
+        count_step(stats, effect->as.step);
+        break;
+    case PW_EFFECT_PARKED:
+    case PW_EFFECT_HELD:
+    case PW_EFFECT_WOKEN:
+    case PW_EFFECT_CHANGED:
+        break;
     }
 }
 
@@ -129,8 +131,9 @@ void pw_stats_batch(struct pw_stats *stats, struct pw_unit **units, size_t unit_
     count(&stats->commits, 1);
     distribute(&stats->units, &unit_classes, (int64_t)unit_count * MILLIONTHS);
     for (size_t i = 0; i < unit_count; i++) {
-        if (units[i]->status == PAWL_OK)
-            count_unit(stats, units[i]);
+        const struct pw_effect *effect = units[i]->status == PAWL_OK ? units[i]->effects : NULL;
+        for (; effect != NULL; effect = effect->next)
+            count_effect(stats, effect);
     }
 }
 

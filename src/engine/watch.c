@@ -65,60 +65,13 @@ static void tell(struct pw_watches *watches, int64_t instance)
     }
 }
 
-/* The instance that an op has changed; 0: none. */
-static int64_t changed_by(const struct pw_op *op)
-{
-    switch (op->kind) {
-    case PW_OP_CREATE:
-        return op->as.create.created ? op->as.create.fence.instance : 0;
-    case PW_OP_RESTART:
-        return op->as.restart.instance;
-    case PW_OP_STEP:
-        return op->as.step.instance;
-    case PW_OP_EVENT:
-        return op->as.event.is_answer && !op->as.event.recorded ? 0 : op->as.event.instance;
-    case PW_OP_CONSUME:
-        return op->as.consume.instance;
-    case PW_OP_LOG:
-        return op->as.log.instance;
-    case PW_OP_PARK:
-        return op->as.park.instance;
-    case PW_OP_HOLD:
-        return op->as.hold.instance;
-    case PW_OP_PAUSE:
-        return op->as.pause.instance;
-    case PW_OP_DEMAND:
-        return op->as.demand.instance;
-    case PW_OP_FINISH:
-        return op->as.finish.instance;
-    case PW_OP_END:
-        return op->as.end.instance;
-    case PW_OP_FENCE:
-    case PW_OP_REACH:
-    case PW_OP_CLAIM:
-    case PW_OP_RENEW:
-    case PW_OP_REAP:
-    case PW_OP_SQL:
-    case PW_OP_MUTATE:
-    case PW_OP_HOOK:
-    case PW_OP_HOOK_CLAIM:
-    case PW_OP_HOOK_SETTLE:
-    case PW_OP_HOOK_RESEND:
-        break; /* checks, leases and hooks; claims are many; a child that is reached is told when it is claimed */
-    }
-    return 0;
-}
-
 static void tell_of_unit(struct pw_watches *watches, const struct pw_unit *unit)
 {
-    int64_t told = 0; /* ops of one unit are mostly about one instance */
-    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
-        for (size_t i = 0; op->kind == PW_OP_CLAIM && i < op->as.claim.claim_count; i++)
-            tell(watches, op->as.claim.claims[i].fence.instance);
-        int64_t instance = changed_by(op);
-        if (instance != 0 && instance != told)
-            tell(watches, instance);
-        told = instance != 0 ? instance : told;
+    int64_t told = 0; /* effects of one unit are mostly about one instance */
+    for (const struct pw_effect *effect = unit->effects; effect != NULL; effect = effect->next) {
+        if (effect->instance != told)
+            tell(watches, effect->instance);
+        told = effect->instance;
     }
 }
 

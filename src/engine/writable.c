@@ -30,23 +30,13 @@ static void fail(struct pw_writable *writable, pawl_status status, const char *t
     atomic_store(&writable->is_failing, true);
 }
 
-/* An idle runner commits, too: it looks for work, and such a transaction needs no room.  Only ops that always write count. */
-static bool writes(const struct pw_unit *unit)
-{
-    for (const struct pw_op *op = unit->first; unit->status == PAWL_OK && op != NULL; op = op->next) {
-        if (op->kind == PW_OP_STEP || op->kind == PW_OP_PARK || op->kind == PW_OP_HOLD || op->kind == PW_OP_FINISH ||
-            op->kind == PW_OP_LOG || (op->kind == PW_OP_CREATE && op->as.create.created) ||
-            (op->kind == PW_OP_EVENT && op->as.event.recorded))
-            return true;
-    }
-    return false;
-}
-
 void pw_writable_note(struct pw_writable *writable, struct pw_unit **units, size_t count, pawl_status whole,
                       int64_t now_ms)
 {
     size_t writing = 0;
-    while (whole == PAWL_OK && writing < count && !writes(units[writing]))
+    /* An idle runner commits, too: it looks for work, and such a transaction needs no room.  Units with effects have written. */
+    while (whole == PAWL_OK && writing < count &&
+           (units[writing]->status != PAWL_OK || units[writing]->effects == NULL))
         writing++;
     if (whole == PAWL_OK && writing < count) {
         atomic_store(&writable->written_at_ms, now_ms);

@@ -31,7 +31,7 @@ struct pawl_courier {
 static int share(const struct pawl_courier *courier)
 {
     int32_t others = -1;
-    for (struct pw_hook *hook = atomic_load(&courier->hooks->first); hook != NULL; hook = atomic_load(&hook->next))
+    for (struct pw_hook *hook = pw_hooks_first(courier->hooks); hook != NULL; hook = pw_hook_next(hook))
         others += hook->deliver != NULL;
     if (others <= 0)
         return INT_MAX;

@@ -25,13 +25,13 @@ static struct pw_hook_wanted *wanted_of(const struct pw_hooks *hooks, int limit,
                                         size_t *out_count)
 {
     size_t most = 1, count = 0;
-    for (const struct pw_hook *hook = atomic_load(&hooks->first); hook != NULL; hook = atomic_load(&hook->next))
+    for (const struct pw_hook *hook = pw_hooks_first(hooks); hook != NULL; hook = pw_hook_next(hook))
         most++;
     struct pw_hook_wanted *wanted = pw_arena_take(arena, most * sizeof *wanted);
-    const struct pw_hook *hook = wanted != NULL ? atomic_load(&hooks->first) : NULL;
-    for (; hook != NULL && count < most; hook = atomic_load(&hook->next)) {
+    const struct pw_hook *hook = wanted != NULL ? pw_hooks_first(hooks) : NULL;
+    for (; hook != NULL && count < most; hook = pw_hook_next(hook)) {
         if (hook->deliver != NULL && atomic_load(&hook->under_way) < limit)
-            wanted[count++] = (struct pw_hook_wanted){ hook->name, hook->lease_ms };
+            wanted[count++] = (struct pw_hook_wanted){ hook->asks.hook, hook->lease_ms };
     }
     *out_count = count;
     return wanted;

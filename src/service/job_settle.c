@@ -135,6 +135,7 @@ static pawl_status add_end(struct word *word, const struct pw_job_lease *found, 
         return pw_error_plain(word->error, PAWL_NOMEM);
     fence->as.fence.at = found->fence;
     finish->as.finish = (struct pw_op_finish){ .instance = row->key,
+                                               .is_job = true,
                                                .outcome = told->outcome,
                                                .output = told->output,
                                                .error_name = told->error_name,

@@ -72,7 +72,6 @@ static void describe_op(struct words *words, const struct pw_op *op)
     case PW_OP_REACH:
     case PW_OP_RENEW:
     case PW_OP_REAP:
-    case PW_OP_HOOK:
     case PW_OP_HOOK_CLAIM:
     case PW_OP_HOOK_SETTLE:
     case PW_OP_HOOK_RESEND:
@@ -119,11 +118,12 @@ static void note_commit(struct pw_sweep_crash *crash, const struct pw_unit *unit
 static void note_applied(struct pw_sweep_crash *crash, const struct pw_unit *unit)
 {
     const struct pw_sweep_run *run = pw_sweep_main_run(crash->watch);
+    for (const struct pw_effect *effect = unit->effects; effect != NULL; effect = effect->next)
+        if (effect->kind == PW_EFFECT_ENDED && run != NULL && run->instance == effect->instance)
+            crash->ended_at = crash->applied;
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
         if (op->kind == PW_OP_STEP) {
             pw_sweep_note_recorded(crash->watch, &op->as.step);
-        } else if (op->kind == PW_OP_FINISH && run != NULL && run->instance == op->as.finish.instance) {
-            crash->ended_at = crash->applied;
         } else if (op->kind == PW_OP_CLAIM && op->as.claim.claim_count > 0) {
             crash->held = op->as.claim.claims[0].fence;
             crash->owner = op->as.claim.owner;

@@ -242,9 +242,7 @@ static void put_reach(struct pw_trace *trace, const struct pw_op_reach *reach)
 
 static void put_hook_op(struct pw_trace *trace, const struct pw_op *op)
 {
-    if (op->kind == PW_OP_HOOK)
-        put(trace, "hook %s %s", op->as.hook.hook.data, pawl_hook_event_name(op->as.hook.event));
-    else if (op->kind == PW_OP_HOOK_CLAIM)
+    if (op->kind == PW_OP_HOOK_CLAIM)
         put_hook_claim(trace, &op->as.hook_claim);
     else if (op->kind == PW_OP_HOOK_SETTLE)
         put_hook_settle(trace, &op->as.hook_settle);
@@ -314,7 +312,6 @@ static void put_op(struct pw_trace *trace, const struct pw_op *op, bool applied)
     case PW_OP_MUTATE:
         put(trace, "mutate");
         return;
-    case PW_OP_HOOK:
     case PW_OP_HOOK_CLAIM:
     case PW_OP_HOOK_SETTLE:
     case PW_OP_HOOK_RESEND:
@@ -331,7 +328,6 @@ static bool did_nothing(const struct pw_op *op, bool applied)
     return applied && ((op->kind == PW_OP_REAP && op->as.reap.reaped == 0) ||
                        (op->kind == PW_OP_CLAIM && op->as.claim.claim_count == 0) ||
                        (op->kind == PW_OP_REACH && op->as.reach.reached == 0) ||
-                       (op->kind == PW_OP_HOOK && pw_hook_row_count(&op->as.hook) == 0) ||
                        (op->kind == PW_OP_HOOK_CLAIM && op->as.hook_claim.row_count == 0));
 }
 
@@ -371,6 +367,18 @@ void pw_trace_note(void *user, int64_t now_ms, const char *format, va_list argum
     pthread_mutex_unlock(&trace->lock);
 }
 
+/* What hooks are told of the unit. */
+static void put_deliveries(struct pw_trace *trace, const struct pw_unit *unit)
+{
+    for (const struct pw_effect *effect = unit->effects; effect != NULL; effect = effect->next) {
+        unsigned event = pw_effect_event(effect);
+        const struct pw_subscription *told = event != 0 ? unit->subscriptions : NULL;
+        for (; told != NULL; told = atomic_load(&told->next))
+            if ((told->events & event) != 0)
+                put(trace, ", hook %s %s", told->hook.data, pawl_hook_event_name((enum pawl_hook_event)event));
+    }
+}
+
 static void put_line(struct pw_trace *trace, int64_t now_ms, const struct pw_unit *unit, pawl_status status,
                      const struct pawl_error *error)
 {
@@ -388,6 +396,8 @@ static void put_line(struct pw_trace *trace, int64_t now_ms, const struct pw_uni
         put_op(trace, op, applied);
         last = op;
     }
+    if (applied)
+        put_deliveries(trace, unit);
     put_answer(trace, status, error);
     end_line(trace, start, last != NULL);
 }

@@ -298,6 +298,7 @@ static int64_t unit_submit(struct turn_unit *own)
     own->number = ++turn->submitted;
     int64_t number = own->number;
     pw_turn_ref(turn);
+    pw_hooks_attach(turn->engine, &own->unit);
     pw_commit_submit(turn->engine->commit, &own->unit);
     return number;
 }
@@ -333,8 +334,7 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
                     add_announcement(own, boundary->announces);
     /* Of a lane that was not there, because the turn closes, nothing is said with it. */
     const pawl_lane *speaker = step->lane == lane && step->reached_pass == turn->history->pass ? lane : NULL;
-    if (!complete || !add_logs(own, speaker, &boundary->logs) || !add_lines(own, &boundary->verdict) ||
-        pw_hooks_annotate(turn->engine, &own->unit) != PAWL_OK) {
+    if (!complete || !add_logs(own, speaker, &boundary->logs) || !add_lines(own, &boundary->verdict)) {
         unit_drop(own);
         return pw_turn_out_of_memory(turn);
     }
@@ -569,6 +569,7 @@ static pawl_status add_closing_op(struct turn_unit *own, const struct pw_closing
         return PAWL_NOMEM;
     if (closing->finish) {
         op->as.finish = (struct pw_op_finish){ .instance = instance,
+                                               .is_job = own->turn->definition->is_function,
                                                .outcome = closing->outcome,
                                                .output = closing->output,
                                                .error_name = closing->error_name,
@@ -609,8 +610,6 @@ pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing)
     pawl_status status = told && add_logs(own, NULL, NULL) && add_lines(own, &verdict) ? PAWL_OK : PAWL_NOMEM;
     if (status == PAWL_OK)
         status = add_closing_op(own, closing);
-    if (status == PAWL_OK)
-        status = pw_hooks_annotate(turn->engine, &own->unit);
     if (status != PAWL_OK) {
         unit_drop(own);
         return pw_turn_break(turn, status);

@@ -190,6 +190,8 @@ static pawl_status decide(struct memory_transaction *transaction, struct pw_unit
     pw_core_begin_unit(&transaction->core, unit);
     for (struct pw_op *op = unit->first; op != NULL && status == PAWL_OK; op = op->next)
         status = decide_op(transaction, op);
+    if (status == PAWL_OK)
+        status = pw_core_tell_hooks(&transaction->core);
     bool is_refused = unit->refusal != PW_REFUSED_NOT;
     if (status != PAWL_OK && !is_refused)
         return status;

@@ -18,31 +18,17 @@ static struct memory_hook *next_hook(const struct memory_store *store, size_t *p
 
 /* ---- Recording ------------------------------------------------------------------------------------------------------------ */
 
-bool memory_add_hook(struct memory_store *store, const struct pw_core_hook *hook, int64_t now_ms)
+bool memory_add_hook(struct memory_store *store, const struct pw_core_hook *hook)
 {
-    static const struct pw_op_finish unfinished = { .outcome = PW_OUTCOME_OPEN };
-    const struct pw_op_hook *op = hook->op;
-    const struct pw_op_finish *finish = op->cause->kind == PW_OP_FINISH ? &op->cause->as.finish : &unfinished;
     const struct memory_instance *instance = memory_instance_at(store, hook->instance);
     struct memory_hook *added = pw_arena_zero(&store->arena, sizeof *added), **place = NULL;
     if (added == NULL || !memory_touch(store, &store->hook_keys, sizeof store->hook_keys) ||
         (place = memory_add(store, &store->hooks)) == NULL)
         return false;
-    const struct pw_hook_row row = { .key = ++store->hook_keys,
-                                     .id = hook->id,
-                                     .hook = op->hook,
-                                     .event = op->event,
-                                     .reason = op->reason,
-                                     .due_at_ms = pw_hook_due_at_ms(op),
-                                     .outcome = finish->outcome,
-                                     .error_name = finish->error_name,
-                                     .error_message = finish->error_message,
-                                     .workflow = instance->row.workflow,
-                                     .instance_id = instance->row.id,
-                                     .run = hook->run,
-                                     .created_at_ms = now_ms,
-                                     .attempts_max = op->attempts_max,
-                                     .next_at_ms = now_ms };
+    struct pw_hook_row row = hook->row;
+    row.key = ++store->hook_keys;
+    row.workflow = instance->row.workflow;
+    row.instance_id = instance->row.id;
     added->instance = hook->instance;
     *place = added;
     return memory_copy_hook(&store->arena, &row, &added->row);

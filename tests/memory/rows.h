@@ -140,7 +140,7 @@ pawl_status memory_reap(struct pw_core *core, struct pw_op_reap *op);
 pawl_status memory_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op);
 pawl_status memory_settle_hook(struct pw_core *core, struct pw_op_hook_settle *op);
 pawl_status memory_resend_hook(struct pw_core *core, struct pw_op_hook_resend *op);
-bool memory_add_hook(struct memory_store *store, const struct pw_core_hook *hook, int64_t now_ms);
+bool memory_add_hook(struct memory_store *store, const struct pw_core_hook *hook);
 void memory_forget_gone_hooks(struct memory_store *store);
 
 /* ---- The store's functions -------------------------------------------------------------------------------------------------- */

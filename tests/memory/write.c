@@ -206,7 +206,7 @@ static bool write_hooks(struct memory_store *store, struct pw_core *core)
 {
     const struct pw_core_hook *hooks = core->hooks.rows;
     for (size_t i = 0; i < core->hooks.count; i++)
-        if (!memory_add_hook(store, &hooks[i], core->now_ms))
+        if (!memory_add_hook(store, &hooks[i]))
             return false;
     core->hooks.count = 0;
     return true;

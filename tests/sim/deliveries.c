@@ -75,57 +75,28 @@ static bool is_to_be_told(const struct sim_instance *instance, struct deeds deed
     return event == PAWL_HOOK_FINISHED ? deeds.is_ended : goes_on && was_moved;
 }
 
-/* 0: of none, or of one that was there before. */
-static int64_t instance_of(const struct pw_op *cause)
+static enum pawl_hook_event event_of(const struct pw_effect *effect)
 {
-    switch (cause->kind) {
-    case PW_OP_CREATE:
-        return cause->as.create.created ? cause->as.create.fence.instance : 0;
-    case PW_OP_RESTART:
-        return cause->as.restart.instance;
-    case PW_OP_HOLD:
-        return cause->as.hold.instance;
-    case PW_OP_PARK:
-        return cause->as.park.instance;
-    case PW_OP_EVENT:
-        return cause->as.event.woke ? cause->as.event.instance : 0;
-    case PW_OP_FINISH:
-        return cause->as.finish.instance;
-    default:
-        return 0;
-    }
+    return effect->kind == PW_EFFECT_ENDED ? PAWL_HOOK_FINISHED : PAWL_HOOK_ENQUEUED;
 }
 
-/* How many instances the op is told of, and which. */
-static size_t count_of(const struct pw_op *cause)
+/* Does the effect say that a run is due, or has ended? */
+static bool is_telling(const struct pw_effect *effect)
 {
-    if (cause->kind == PW_OP_REACH)
-        return cause->as.reach.woken_count;
-    return instance_of(cause) != 0;
-}
-
-static int64_t instance_at(const struct pw_op *cause, size_t position)
-{
-    return cause->kind == PW_OP_REACH ? cause->as.reach.woken[position] : instance_of(cause);
-}
-
-static int times_told(const struct pw_op *cause, int64_t instance)
-{
-    int times = 0;
-    for (size_t i = 0; i < count_of(cause); i++)
-        times += instance_at(cause, i) == instance;
-    return times;
+    bool can_be_due = effect->kind == PW_EFFECT_BEGUN || effect->kind == PW_EFFECT_PARKED ||
+                      effect->kind == PW_EFFECT_HELD || effect->kind == PW_EFFECT_WOKEN;
+    return !effect->is_job && (effect->kind == PW_EFFECT_ENDED || (can_be_due && effect->as.due.reason != 0));
 }
 
 static void check_told(const struct pw_unit *unit, const struct sim_instance *instance, int hook,
                        enum pawl_hook_event event)
 {
     int count = 0;
-    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
-        if (op->kind == PW_OP_HOOK && op->as.hook.event == event &&
-            pw_text_equal(op->as.hook.hook, pw_text_of(sim_hooks[hook].name)))
-            count += times_told(op->as.hook.cause, instance->key);
-    }
+    const struct pw_subscription *to = unit->subscriptions;
+    while (to != NULL && !pw_text_equal(to->hook, pw_text_of(sim_hooks[hook].name)))
+        to = atomic_load(&to->next);
+    for (const struct pw_effect *effect = unit->effects; to != NULL && effect != NULL; effect = effect->next)
+        count += is_telling(effect) && effect->instance == instance->key && event_of(effect) == event;
     SIM_CHECK(SIM_RULE_RECORDED, count == 1, "%s is told %d times that %s %s", sim_hooks[hook].name, count,
               instance->id, event == PAWL_HOOK_FINISHED ? "has finished" : "is due");
 }
@@ -144,31 +115,29 @@ static enum pw_hook_reason reason_of(struct deeds deeds, const struct sim_task *
 }
 
 /* Where no time is told the run is due at once, otherwise when its task is. */
-static int64_t due_of(const struct pw_op *cause, const struct sim_instance *instance, int64_t now_ms)
+static int64_t due_of(const struct pw_effect *effect, const struct sim_instance *instance, int64_t now_ms)
 {
     int64_t due_at_ms = instance->task.due_at_ms;
-    bool at_once = cause->kind != PW_OP_PARK || cause->as.park.due_at_ms == PW_NOW;
+    bool at_once = effect->as.due.at_ms == 0;
     SIM_CHECK(SIM_RULE_RECORDED, !at_once || instance->task.processing || due_at_ms <= now_ms,
               "%s is due at %lld, and not at once", instance->id, (long long)due_at_ms);
     return at_once ? 0 : due_at_ms;
 }
 
-static struct sim_delivery *add_delivery(struct sim_model *model, const struct pw_op_hook *op, int hook,
+static struct sim_delivery *add_delivery(struct sim_model *model, const struct pw_subscription *to, int hook,
                                          const struct sim_instance *instance, int64_t now_ms)
 {
-    SIM_CHECK(SIM_RULE_RECORDED, op->attempts_max == sim_hooks[hook].attempts_max, "%lld attempts for %s",
-              (long long)op->attempts_max, sim_hooks[hook].name);
+    SIM_CHECK(SIM_RULE_RECORDED, to->attempts_max == sim_hooks[hook].attempts_max, "%lld attempts for %s",
+              (long long)to->attempts_max, sim_hooks[hook].name);
     if (model->delivery_count == SIM_DELIVERIES_MAX)
         sim_give_up("%d deliveries", model->delivery_count);
     struct sim_delivery *delivery = &model->deliveries[model->delivery_count++];
     *delivery = (struct sim_delivery){ .exists = true,
                                        .hook = hook,
-                                       .event = op->event,
                                        .instance = instance->key,
                                        .run = instance->run,
                                        .created_at_ms = now_ms,
                                        .next_at_ms = now_ms };
-    sim_text_copy(delivery->id, op->id);
     return delivery;
 }
 
@@ -181,29 +150,31 @@ static int hook_of(struct pw_text name)
     return hook;
 }
 
-static void record(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_hook *op, size_t position,
-                   int64_t now_ms)
+static void record(struct sim_model *model, const struct pw_unit *unit, const struct pw_effect *effect,
+                   const struct pw_subscription *to, int number, int64_t now_ms)
 {
-    const struct sim_instance *instance = sim_model_by_key(model, instance_at(op->cause, position));
-    int hook = hook_of(op->hook);
-    if (instance == NULL)
-        return;
+    const struct sim_instance *instance = sim_model_by_key(model, effect->instance);
+    int hook = hook_of(to->hook);
+    SIM_CHECK(SIM_RULE_RECORDED, instance != NULL, "%s is told of an instance that is not there", sim_hooks[hook].name);
     struct deeds deeds = deeds_of(unit, instance);
-    if (!is_to_be_told(instance, deeds, hook, op->event))
-        return; /* of a run that was parked to pause: the store has seen it, and recorded nothing */
-    struct sim_delivery *delivery = add_delivery(model, op, hook, instance, now_ms);
-    if (position > 0) /* of one op many are told, each by a name of its own */
-        (void)snprintf(delivery->id, sizeof delivery->id, "%.*s-%zu", (int)op->id.size, op->id.data, position + 1);
-    if (op->event == PAWL_HOOK_FINISHED) {
+    SIM_CHECK(SIM_RULE_RECORDED, is_to_be_told(instance, deeds, hook, event_of(effect)), "%s is told of %s for nothing",
+              sim_hooks[hook].name, instance->id);
+    struct sim_delivery *delivery = add_delivery(model, to, hook, instance, now_ms);
+    delivery->event = event_of(effect);
+    if (number == 1) /* of one unit many are told, each by a name of its own */
+        (void)snprintf(delivery->id, sizeof delivery->id, "%s", unit->delivery_id);
+    else
+        (void)snprintf(delivery->id, sizeof delivery->id, "%s-%d", unit->delivery_id, number);
+    if (delivery->event == PAWL_HOOK_FINISHED) {
         delivery->outcome = instance->outcome;
         memcpy(delivery->error_name, instance->error_name, sizeof delivery->error_name);
         memcpy(delivery->error_message, instance->error_message, sizeof delivery->error_message);
         return;
     }
     delivery->reason = reason_of(deeds, &instance->task);
-    delivery->due_at_ms = due_of(op->cause, instance, now_ms);
-    SIM_CHECK(SIM_RULE_RECORDED, op->reason == delivery->reason, "%s is due for reason %d, not %d", instance->id,
-              (int)delivery->reason, (int)op->reason);
+    delivery->due_at_ms = due_of(effect, instance, now_ms);
+    SIM_CHECK(SIM_RULE_RECORDED, effect->as.due.reason == delivery->reason, "%s is due for reason %d, not %d",
+              instance->id, (int)delivery->reason, (int)effect->as.due.reason);
 }
 
 void sim_apply_hooks(struct sim_model *model, const struct pw_unit *unit, int64_t now_ms)
@@ -217,9 +188,12 @@ void sim_apply_hooks(struct sim_model *model, const struct pw_unit *unit, int64_
                 check_told(unit, instance, j / 2, events[j % 2]);
         }
     }
-    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
-        for (size_t i = 0; op->kind == PW_OP_HOOK && i < count_of(op->as.hook.cause); i++)
-            record(model, unit, &op->as.hook, i, now_ms);
+    int number = 0;
+    for (const struct pw_effect *effect = unit->effects; effect != NULL; effect = effect->next) {
+        const struct pw_subscription *to = is_telling(effect) ? unit->subscriptions : NULL;
+        for (; to != NULL; to = atomic_load(&to->next))
+            if ((to->events & (unsigned)event_of(effect)) != 0)
+                record(model, unit, effect, to, ++number, now_ms);
     }
 }
 

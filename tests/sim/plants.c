@@ -173,29 +173,35 @@ static void decide_otherwise_of_repairs(const struct sim_plant *plant, struct pw
 /* What the engine would decide about hooks, were it wrong. */
 static void decide_otherwise(const struct sim_plant *plant, struct pw_unit *unit)
 {
-    struct pw_op *record = find_op(unit, PW_OP_HOOK), *settle = find_op(unit, PW_OP_HOOK_SETTLE);
+    struct pw_op *settle = find_op(unit, PW_OP_HOOK_SETTLE);
     struct pw_op *step = unit->chain != NULL ? find_op(unit, PW_OP_STEP) : NULL;
     if (plant->kind == SIM_PLANT_OLDER_STEP && step != NULL && step->as.step.row.kind == PAWL_STEP_DO &&
         step->as.step.row.seq > 1)
         step->as.step.row.created_at_ms = 1;
     decide_otherwise_of_links(plant, unit);
     decide_otherwise_of_repairs(plant, unit);
-    if (plant->kind == SIM_PLANT_UNRECORDED && record != NULL) {
-        make_nothing(record);
-    } else if (plant->kind == SIM_PLANT_UNTOLD_CHILD) {
-        for (struct pw_op *op = record; op != NULL; op = op->next) {
-            if (op->kind == PW_OP_HOOK && op->as.hook.cause->kind == PW_OP_REACH)
-                make_nothing(op);
-        }
-    } else if (plant->kind == SIM_PLANT_TOLD_TWICE && record != NULL) {
-        struct pw_op *again = pw_unit_add(unit, PW_OP_HOOK);
-        again->as.hook = record->as.hook;
-        again->as.hook.id = pw_text_of("again");
+    if (plant->kind == SIM_PLANT_UNRECORDED) {
+        unit->subscriptions = NULL;
     } else if (plant->kind == SIM_PLANT_SETTLED_UNTOLD && settle != NULL) {
         settle->as.hook_settle.delivered = true;
     } else if (plant->kind == SIM_PLANT_ONE_MORE_ATTEMPT && settle != NULL && !settle->as.hook_settle.delivered &&
                settle->as.hook_settle.next_at_ms == 0) {
         settle->as.hook_settle.next_at_ms = 1;
+    }
+}
+
+/* What rules would tell of a unit, were they wrong. */
+static void tell_otherwise(const struct sim_plant *plant, struct pw_unit *unit)
+{
+    for (struct pw_effect *effect = unit->effects; effect != NULL; effect = effect->next) {
+        bool is_reached = effect->kind == PW_EFFECT_WOKEN && effect->as.due.reason == PW_REASON_RESUME;
+        if (plant->kind == SIM_PLANT_UNTOLD_CHILD && is_reached) {
+            effect->kind = PW_EFFECT_CHANGED;
+        } else if (plant->kind == SIM_PLANT_TOLD_TWICE && pw_effect_event(effect) != 0) {
+            struct pw_effect *again = pw_unit_tell(unit, effect->kind, effect->instance, effect->run);
+            again->as = effect->as;
+            return;
+        }
     }
 }
 
@@ -253,7 +259,9 @@ pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, stru
         decide_otherwise(plant, unit);
         break;
     }
-    return plain_apply(base, units, count, error);
+    pawl_status status = plain_apply(base, units, count, error);
+    tell_otherwise(plant, unit);
+    return status;
 }
 
 /* ---- Reads ------------------------------------------------------------------------------------------------------------- */

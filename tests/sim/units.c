@@ -108,7 +108,6 @@ static enum pw_refusal expect_op(struct sim_model *model, const struct pw_op *op
     case PW_OP_REACH:
     case PW_OP_END:
     case PW_OP_REAP:
-    case PW_OP_HOOK:
     case PW_OP_HOOK_CLAIM:
     case PW_OP_HOOK_SETTLE:
     case PW_OP_HOOK_RESEND:
@@ -448,7 +447,6 @@ static void end_job(struct sim_instance *instance, int64_t now_ms)
 static void apply_reach(struct sim_model *model, const struct pw_op_reach *op, int64_t now_ms)
 {
     int64_t reached = 0;
-    size_t woken = 0;
     for (int i = 0; i < model->instance_count; i++) {
         struct sim_instance *instance = &model->instances[i];
         struct sim_task *task = &instance->task;
@@ -462,17 +460,11 @@ static void apply_reach(struct sim_model *model, const struct pw_op_reach *op, i
             raise_demand(instance, op->demand, now_ms);
             bool is_held =
                 task->processing && (task->locked_until_ms > now_ms || model->lives(model->world, task->owner));
-            if (!is_held) {
+            if (!is_held)
                 wake(task, PW_TASK_RESUME, now_ms);
-                SIM_CHECK(SIM_RULE_STORED, woken < op->woken_count && op->woken[woken] == instance->key,
-                          "%s was woken, and is not told", instance->id);
-                woken++;
-            }
             reached++;
         }
     }
-    SIM_CHECK(SIM_RULE_STORED, woken == op->woken_count, "%zu are told as woken instead of %zu", op->woken_count,
-              woken);
     SIM_CHECK(SIM_RULE_STORED, reached == op->reached, "reached %lld instead of %lld", (long long)op->reached,
               (long long)reached);
 }
@@ -528,8 +520,6 @@ static void apply_op(struct sim_model *model, const struct pw_unit *unit, const 
     case PW_OP_RENEW:
     case PW_OP_REAP:
         apply_lease_op(model, op, now_ms);
-        return;
-    case PW_OP_HOOK: /* all of a unit at once: sim_apply_hooks() */
         return;
     case PW_OP_HOOK_CLAIM:
         sim_apply_hook_claim(model, &op->as.hook_claim, now_ms);

@@ -17,8 +17,8 @@ enum {
 /* A claim whose answer is on its way. */
 struct claiming {
     struct pw_op_claim *op;
-    struct pw_arena *arena; /* the unit's */
-    int64_t lease_ms;       /* from now_ms on, which may be over by as much as the transaction took */
+    struct pw_unit *unit;
+    int64_t lease_ms; /* from now_ms on, which may be over by as much as the transaction took */
     struct pw_columns workflows, owed;
 };
 
@@ -41,11 +41,15 @@ static void put_texts(struct pw_columns *columns, const struct pw_text *texts, s
 static pawl_status take_paused(void *user, void *of, const PGresult *result)
 {
     struct pw_transaction *transaction = user;
+    const struct claiming *claiming = of;
     struct pw_fields fields;
-    (void)of;
     pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields))
-        pw_core_note_paused(&transaction->core, pw_field_integer(&fields));
+    while (pw_fields_next(&fields)) {
+        int64_t instance = pw_field_integer(&fields);
+        pw_core_note_paused(&transaction->core, instance);
+        if (pw_unit_tell(claiming->unit, PW_EFFECT_PARKED, instance, pw_field_count(&fields)) == NULL)
+            return PAWL_NOMEM;
+    }
     return pw_fields_end(&fields);
 }
 
@@ -53,9 +57,9 @@ static pawl_status take_claims(void *user, void *of, const PGresult *result)
 {
     struct pw_transaction *transaction = user;
     const struct claiming *claiming = of;
-    struct pw_rows claims = { .arena = claiming->arena, .row_size = sizeof(struct pw_claim) };
+    struct pw_rows claims = { .arena = &claiming->unit->arena, .row_size = sizeof(struct pw_claim) };
     struct pw_fields fields;
-    pw_fields_init(&fields, result, claiming->arena);
+    pw_fields_init(&fields, result, &claiming->unit->arena);
     while (pw_fields_next(&fields)) {
         struct pw_claim *claim = pw_rows_add(&claims);
         if (claim == NULL)
@@ -81,6 +85,8 @@ static pawl_status take_claims(void *user, void *of, const PGresult *result)
             claiming->op->bytes += (size_t)pw_field_count(&fields);
         if (claim->id.data == NULL)
             claims.count--; /* a task without an instance: kept out of the way by the lease, given to nobody */
+        else if (pw_unit_tell(claiming->unit, PW_EFFECT_HELD, claim->fence.instance, claim->fence.run) == NULL)
+            return PAWL_NOMEM;
     }
     claiming->op->claims = claims.rows;
     claiming->op->claim_count = claims.count;
@@ -162,8 +168,7 @@ pawl_status pw_send_claim(struct pw_core *core, struct pw_op_claim *op)
     struct claiming *claiming = pw_arena_take(&transaction->core.arena, sizeof *claiming);
     if (claiming == NULL)
         return pw_no_memory(transaction);
-    *claiming =
-        (struct claiming){ op, &transaction->core.unit->arena, .lease_ms = op->lease_ms + passed_ms(transaction) };
+    *claiming = (struct claiming){ op, transaction->core.unit, .lease_ms = op->lease_ms + passed_ms(transaction) };
     op->claims = NULL;
     op->claim_count = 0;
     op->bytes = 0;
@@ -181,7 +186,7 @@ pawl_status pw_send_claim(struct pw_core *core, struct pw_op_claim *op)
     pw_call_columns(&call, &claiming->workflows);
     pw_call_integer(&call, transaction->core.now_ms);
     pw_call_columns(&call, &claiming->owed);
-    pw_pg_send(transaction->connection, &call, take_paused, transaction, NULL);
+    pw_pg_send(transaction->connection, &call, take_paused, transaction, claiming);
     transaction->is_behind = true;
     if (op->max > 0)
         send_take(transaction, claiming);

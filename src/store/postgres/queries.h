@@ -304,7 +304,7 @@
         " WHERE instance = ANY(ARRAY(SELECT e.instance FROM unnest($1::text[]) AS w (workflow) CROSS JOIN LATERAL ("   \
         "  SELECT instance FROM workflow_task WHERE workflow = w.workflow AND " PG_EXPIRED                             \
         "  AND pause_requested = 1 AND instance <> ALL($3::bigint[])"                                                  \
-        "  ORDER BY locked_until, instance FOR UPDATE SKIP LOCKED) e)) RETURNING instance")                            \
+        "  ORDER BY locked_until, instance FOR UPDATE SKIP LOCKED) e)) RETURNING instance, run")                       \
     QUERY(CLAIM, PG_CLAIM_AS("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_ANY_NUMBER, PG_ALL))                   \
     QUERY(CLAIM_UP_TO, PG_CLAIM_AS("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_UP_TO("$9"), PG_ALL))            \
     QUERY(CLAIM_SHARED,                                                                                                \

@@ -244,10 +244,9 @@ static void write_hooks(struct pw_transaction *transaction)
     struct writing writing;
     begin(&writing, transaction, PW_PG_HOOK_INSERT, PW_PG_HOOK_ROW);
     for (size_t i = 0; i < transaction->core.hooks.count; i++) {
-        const struct pw_hook_row row = pw_core_hook_row(&transaction->core, &hooks[i]);
         struct pw_tuples *tuples = next_row(&writing);
         pw_field_put_integer(tuples, hooks[i].instance);
-        pw_field_put_row(tuples, &pw_hook_type, &row);
+        pw_field_put_row(tuples, &pw_hook_type, &hooks[i].row);
     }
     end(&writing);
 }

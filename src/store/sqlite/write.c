@@ -201,12 +201,11 @@ static pawl_status write_hooks(struct pw_batch *batch)
     const struct pw_core_hook *hooks = batch->core.hooks.rows;
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < batch->core.hooks.count && status == PAWL_OK; i++) {
-        const struct pw_hook_row row = pw_core_hook_row(&batch->core, &hooks[i]);
         struct pw_query query;
         pw_query_start(&query, batch->connection, PW_QUERY_HOOK_INSERT);
         pw_bind_integer(&query, hooks[i].instance);
-        pw_bind_integer(&query, row.created_at_ms); /* the first attempt is due at once */
-        pw_bind_row(&query, &pw_hook_type, &row);
+        pw_bind_integer(&query, hooks[i].row.next_at_ms);
+        pw_bind_row(&query, &pw_hook_type, &hooks[i].row);
         status = run(batch, &query);
     }
     return status;

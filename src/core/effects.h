@@ -1,0 +1,69 @@
+/* effects.h - what a unit has done to runs, told once.
+ *
+ * Every rule that begins, parks, wakes, holds or ends a run, or that records something of it, adds an effect to the list of its
+ * unit.  Hooks are told from that list inside the same transaction.  Watches, the local runner, figures and traces read it
+ * after the commit.  So nobody guesses from the ops of a unit what has become of a run.
+ *
+ * The list is cleared when a unit is tried again, and empty when it was refused. */
+#ifndef PW_CORE_EFFECTS_H
+#define PW_CORE_EFFECTS_H
+
+#include <stdatomic.h>
+
+#include "core/rows.h"
+
+struct pw_unit;
+
+enum pw_effect_kind {
+    PW_EFFECT_BEGUN,  /* a run began, and is due or held */
+    PW_EFFECT_PARKED, /* its task was given up: it is due, waits, or is paused */
+    PW_EFFECT_HELD,   /* somebody took it */
+    PW_EFFECT_WOKEN,  /* what another run did made it due now */
+    PW_EFFECT_ENDED,
+    PW_EFFECT_EVENT,  /* it got an event, or an answer */
+    PW_EFFECT_STEP,   /* a step was recorded */
+    PW_EFFECT_CHANGED /* something else of it can be seen: a log line, a taken event, a request, a demand */
+};
+
+/* Texts are those of the unit's ops. */
+struct pw_effect {
+    enum pw_effect_kind kind;
+    bool is_job;
+    int64_t instance, run;
+    union {
+        struct {
+            enum pw_hook_reason reason; /* 0: not due by it: paused, or taken when it was due already */
+            int64_t at_ms;              /* 0: at once */
+        } due;                          /* BEGUN, PARKED, HELD, WOKEN */
+        struct {
+            enum pw_outcome outcome;
+            int64_t started_at_ms, completed_at_ms; /* started 0: it never was */
+            struct pw_text error_name, error_message;
+        } end; /* ENDED */
+        struct {
+            int64_t seq;
+            bool is_answer;
+            bool has_woken;             /* a WOKEN follows */
+        } event;                        /* EVENT */
+        const struct pw_step_row *step; /* STEP */
+    } as;
+    struct pw_effect *next;
+};
+
+/* Adds an effect to the unit's list.  NULL when memory is out. */
+struct pw_effect *pw_unit_tell(struct pw_unit *unit, enum pw_effect_kind kind, int64_t instance, int64_t run);
+
+/* ---- Hooks -------------------------------------------------------------------------------------------------------------- */
+
+/* What a hook asks to be told.  Subscriptions are only ever added, at the end of a list that is read without a lock. */
+struct pw_subscription {
+    struct pw_text hook;
+    unsigned events; /* of enum pawl_hook_event */
+    int64_t attempts_max;
+    struct pw_subscription *_Atomic next;
+};
+
+/* What hooks are told of the effect; 0: nothing.  Jobs are no runs, and nobody is told of them. */
+unsigned pw_effect_event(const struct pw_effect *effect);
+
+#endif
