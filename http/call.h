@@ -81,7 +81,10 @@ struct pawl_http_call {
     union {
         struct pw_http_create_work create;
         struct pw_http_batch_work batch;
-        struct pawl_send_event_options event;
+        struct {
+            struct pawl_send_event_options options;
+            struct pawl_standing standing;
+        } event;
         struct pw_http_tick tick;
         struct pw_http_stream_work stream;
         struct pw_http_execute_work execute;

@@ -76,7 +76,7 @@ void pw_http_send_event(pawl_http_call *call)
     struct pw_http_field fields[COUNT] = { [TYPE] = { .name = "type", .kind = PW_HTTP_STRING, .is_required = true },
                                            [PAYLOAD] = { .name = "payload", .kind = PW_HTTP_ANY },
                                            [ID] = { .name = "id", .kind = PW_HTTP_STRING } };
-    struct pawl_send_event_options *options = &call->work.event;
+    struct pawl_send_event_options *options = &call->work.event.options;
     if (!pw_http_body_read(call, fields, COUNT))
         return;
     *options = (struct pawl_send_event_options)PAWL_SEND_EVENT_OPTIONS_INIT;
@@ -84,20 +84,21 @@ void pw_http_send_event(pawl_http_call *call)
     options->payload_json = fields[PAYLOAD].text;
     options->event_id = fields[ID].text;
     pw_http_call_submit(call);
-    pawl_send_event_async(call->http->engine, call->match.workflow, call->match.id, options, &call->error,
-                          pw_http_call_answered, call);
+    pawl_send_event_async(call->http->engine, call->match.workflow, call->match.id, options, &call->work.event.standing,
+                          &call->error, pw_http_call_answered, call);
 }
 
-/* The event is recorded.  Whether it can be said how the instance stands now changes nothing about that: who was told 503
- * would send it again. */
+/* Only of an event that the run had before it has to be read how the run stands.  Whether it can be said changes nothing: who
+ * was told 503 would send the event again. */
 void pw_http_send_event_done(pawl_http_call *call)
 {
-    struct pawl_instance instance;
+    const struct pawl_standing *standing = &call->work.event.standing;
+    struct pawl_instance instance = { .status = standing->status, .phase = standing->phase };
     if (call->answer != PAWL_OK) {
         pw_http_fail_status(call, call->answer);
         return;
     }
-    pawl_status status = pw_http_call_get(call, call->scope, &instance);
+    pawl_status status = standing->is_known ? PAWL_OK : pw_http_call_get(call, call->scope, &instance);
     pw_http_json_open(&call->out, NULL, '{');
     if (status == PAWL_OK)
         pw_http_write_details(&call->out, "status", &instance);

@@ -76,7 +76,6 @@ static void make_fence(struct trial *trial, struct pw_unit *unit, const struct s
 {
     struct pw_op_fence *op = &add(unit, PW_OP_FENCE)->as.fence;
     op->at = fence_of(trial, subject, side);
-    op->is_foreign = trial_once_in(trial, 6);
     op->unless_pause = trial_once_in(trial, 8);
     op->unless_new_events = trial_once_in(trial, 8);
     op->event_seq_seen = trial_below(trial, 3);
@@ -156,8 +155,19 @@ static void make_event(struct trial *trial, struct pw_unit *unit, const struct s
         trial_once_in(trial, 8) ? (struct pw_text){ NULL, 0 } : number_text(trial, unit, "e", trial_below(trial, 8));
     op->unread_max = trial_once_in(trial, 4) ? 1 + trial_below(trial, 3) : 0;
     op->type = pw_text_of("paid");
-    op->is_answer = trial_once_in(trial, 2);
+    op->is_answer = trial_once_in(trial, 3);
     op->payload = draw_text(trial);
+    if (op->is_answer || trial_once_in(trial, 3))
+        return;
+    int64_t which = trial_below(trial, 2); /* by a name, whoever has it */
+    op->workflow = trial->workflows[which];
+    op->to = pw_text_of(trial->ids[which][trial_below(trial, IDS)]);
+    op->id = number_text(trial, unit, "e", trial_below(trial, 8));
+    op->instance = op->run = 0;
+    if (trial_once_in(trial, 2)) {
+        op->hold_owner = trial->owner;
+        op->hold_lease_ms = 400;
+    }
 }
 
 static void make_consume(struct trial *trial, struct pw_unit *unit, const struct subject *subject, size_t side)

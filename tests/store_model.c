@@ -41,7 +41,7 @@ static enum pw_refusal fence(struct model *model, struct pw_op_fence *op)
 {
     struct pw_instance *instance = store_model_task(model, op->at.instance);
     if (instance == NULL || instance->task.epoch != op->at.epoch || instance->run != op->at.run)
-        return op->is_foreign ? PW_REFUSED_OTHER_MOVED : PW_REFUSED_MOVED;
+        return PW_REFUSED_MOVED;
     op->pause_requested = instance->task.pause_requested;
     op->demand = instance->task.demand;
     op->event_seq = instance->task.event_seq;
@@ -192,7 +192,7 @@ static enum pw_refusal park(struct model *model, struct pw_op_park *op)
 }
 
 /* Takes the task for a runner, and says what it was. */
-static struct pw_claim take(struct model *model, struct pw_instance *instance, int64_t owner, int64_t lease_ms)
+struct pw_claim store_model_take(struct model *model, struct pw_instance *instance, int64_t owner, int64_t lease_ms)
 {
     struct pw_task *task = &instance->task;
     bool is_first = task->started_at_ms == 0;
@@ -225,7 +225,7 @@ static enum pw_refusal hold(struct model *model, struct pw_op_hold *op)
     struct pw_instance *instance = store_model_task(model, op->instance);
     if (instance == NULL)
         return PW_REFUSED_MOVED;
-    op->claim = take(model, instance, op->owner, op->lease_ms);
+    op->claim = store_model_take(model, instance, op->owner, op->lease_ms);
     instance->task.pause_requested = false;
     if (instance->task.kind == PW_TASK_REPAIR)
         instance->task.kind = PW_TASK_RESUME;
@@ -353,7 +353,7 @@ static enum pw_refusal claim(struct model *model, struct pw_op_claim *op, struct
         op->bytes += op->bytes_max != 0 ? instance->params.size : 0;
         struct pw_claim *row = pw_rows_add(&claims);
         assert_non_null(row);
-        *row = take(model, instance, op->owner, op->lease_ms);
+        *row = store_model_take(model, instance, op->owner, op->lease_ms);
         (void)store_model_tell(model, PW_EFFECT_HELD, instance->key, instance->run);
     }
     op->claims = claims.rows;

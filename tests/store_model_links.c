@@ -61,7 +61,6 @@ static void answer(struct model *model, struct pw_op_event *op)
     if (instance == NULL || has_event(model, instance, op->id))
         return;
     record(model, instance, op);
-    op->run_told = instance->run;
     struct pw_task *task = &instance->task;
     op->woke = task->status == PW_TASK_WAITING && !task->processing;
     if (op->woke) {
@@ -71,10 +70,61 @@ static void answer(struct model *model, struct pw_op_event *op)
         model->unit->last_effect->as.event.has_woken = true;
         store_model_tell_due(model, PW_EFFECT_WOKEN, instance, PW_REASON_EVENT, 0);
     }
+    op->told = (struct pw_fence){ instance->key, instance->run, task->epoch };
+    op->task = *task;
+}
+
+static bool is_awaited(const struct model *model, const struct pw_instance *instance, struct pw_text type)
+{
+    if (instance->task.status != PW_TASK_WAITING || instance->task.processing)
+        return false;
+    for (size_t i = 0; i < model->rows.step_count; i++) {
+        const struct model_step *step = &model->rows.steps[i];
+        if (step->instance == instance->key && step->run == instance->run && step->row.kind == PAWL_STEP_EVENT &&
+            step->row.status == PAWL_STEP_WAITING && step->row.wake_at_ms > model->now_ms &&
+            pw_text_equal(step->row.wait_event_type, type))
+            return true;
+    }
+    return false;
+}
+
+/* To an instance that the event names. */
+static enum pw_refusal send(struct model *model, struct pw_op_event *op)
+{
+    struct pw_instance *instance = NULL;
+    for (size_t i = 0; i < model->rows.instance_count; i++)
+        if (pw_text_equal(model->rows.instances[i].workflow, op->workflow) &&
+            pw_text_equal(model->rows.instances[i].id, op->to))
+            instance = &model->rows.instances[i];
+    op->recorded = op->woke = op->is_held = false;
+    if (instance == NULL)
+        return PW_REFUSED_NO_INSTANCE;
+    if (has_event(model, instance, op->id))
+        return PW_REFUSED_EVENT_EXISTS;
+    if (!instance->has_task)
+        return PW_REFUSED_ENDED;
+    if (op->unread_max != 0 && count_unread(model, instance) >= op->unread_max)
+        return PW_REFUSED_TOO_MANY_EVENTS;
+    op->woke = is_awaited(model, instance, op->type);
+    record(model, instance, op);
+    model->unit->last_effect->as.event.has_woken = op->woke;
+    op->is_held = op->woke && op->hold_owner != 0;
+    if (op->is_held) {
+        op->claim = store_model_take(model, instance, op->hold_owner, op->hold_lease_ms);
+        store_model_tell_due(model, PW_EFFECT_HELD, instance, PW_REASON_EVENT, 0);
+    } else if (op->woke) {
+        become_due(model, &instance->task, PW_TASK_WAKE);
+        store_model_tell_due(model, PW_EFFECT_WOKEN, instance, PW_REASON_EVENT, 0);
+    }
+    op->told = (struct pw_fence){ instance->key, instance->run, instance->task.epoch };
+    op->task = instance->task;
+    return PW_REFUSED_NOT;
 }
 
 enum pw_refusal store_model_add_event(struct model *model, struct pw_op_event *op)
 {
+    if (op->to.data != NULL)
+        return send(model, op);
     if (op->is_answer) {
         answer(model, op);
         return PW_REFUSED_NOT;
@@ -87,6 +137,8 @@ enum pw_refusal store_model_add_event(struct model *model, struct pw_op_event *o
     if (op->unread_max != 0 && count_unread(model, instance) >= op->unread_max)
         return PW_REFUSED_TOO_MANY_EVENTS;
     record(model, instance, op);
+    op->told = (struct pw_fence){ instance->key, instance->run, instance->task.epoch };
+    op->task = instance->task;
     return PW_REFUSED_NOT;
 }
 

@@ -67,6 +67,9 @@ struct pw_effect *store_model_tell(struct model *model, enum pw_effect_kind kind
 void store_model_tell_due(struct model *model, enum pw_effect_kind kind, const struct pw_instance *instance,
                           enum pw_hook_reason reason, int64_t at_ms);
 
+/* Takes the task for a runner, and says what it was. */
+struct pw_claim store_model_take(struct model *model, struct pw_instance *instance, int64_t owner, int64_t lease_ms);
+
 /* store_model_links.c: what a run does to others, and they to it.  The task's event_seq is raised by one. */
 enum pw_refusal store_model_add_event(struct model *model, struct pw_op_event *op);
 enum pw_refusal store_model_demand(struct model *model, const struct pw_op_demand *op);

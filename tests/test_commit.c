@@ -350,10 +350,11 @@ static void C2_trouble_breaks_the_chain_with_what_it_was(void **state)
 
 static void C2_a_refusal_that_the_turn_can_answer_leaves_the_chain_whole(void **state)
 {
-    static const enum pw_refusal refusals[] = { PW_REFUSED_OTHER_MOVED,  PW_REFUSED_PAUSE_REQUESTED,
-                                                PW_REFUSED_NEW_EVENTS,   PW_REFUSED_INSTANCE_EXISTS,
-                                                PW_REFUSED_EVENT_EXISTS, PW_REFUSED_TOO_MANY_EVENTS,
-                                                PW_REFUSED_UNIQUE,       PW_REFUSED_MUTATION_FAILED };
+    static const enum pw_refusal refusals[] = { PW_REFUSED_NO_INSTANCE,     PW_REFUSED_ENDED,
+                                                PW_REFUSED_PAUSE_REQUESTED, PW_REFUSED_NEW_EVENTS,
+                                                PW_REFUSED_INSTANCE_EXISTS, PW_REFUSED_EVENT_EXISTS,
+                                                PW_REFUSED_TOO_MANY_EVENTS, PW_REFUSED_UNIQUE,
+                                                PW_REFUSED_MUTATION_FAILED };
     struct fake *fake = *state;
     struct pw_chain chain = { .broken = PAWL_OK };
     struct numbered units[2 * LENGTH(refusals)];

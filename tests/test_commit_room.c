@@ -34,7 +34,7 @@ static size_t fake_lanes(struct pw_store *store)
 
 static size_t fake_lane_of(struct pw_store *store, const struct pw_unit *unit)
 {
-    return (size_t)(pw_unit_key(unit) % ((struct fake *)store)->lanes);
+    return (size_t)(unit->lane % ((struct fake *)store)->lanes);
 }
 
 static pawl_status fake_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
@@ -116,6 +116,7 @@ static void prepare(struct piece *piece, struct fake *fake, int64_t instance)
     struct pw_op *op = pw_unit_add(&piece->unit, PW_OP_FENCE);
     assert_non_null(op);
     op->as.fence.at.instance = instance;
+    piece->unit.lane = (uint64_t)instance;
     piece->fake = fake;
     piece->unit.done = answered;
     piece->unit.user = piece;

@@ -10,7 +10,6 @@ static struct pw_lease lease;
 enum which {
     FENCE,
     FENCE_STALE,
-    FENCE_FOREIGN,
     FENCE_UNLESS_PAUSE,
     FENCE_UNLESS_EVENTS,
     FENCE_RENEWS,
@@ -66,8 +65,6 @@ static struct pw_op op_of(enum which which)
         return OP(FENCE, fence, .at = fence_at(EPOCH));
     case FENCE_STALE:
         return OP(FENCE, fence, .at = fence_at(EPOCH - 1));
-    case FENCE_FOREIGN:
-        return OP(FENCE, fence, .at = fence_at(EPOCH - 1), .is_foreign = true);
     case FENCE_UNLESS_PAUSE:
         return OP(FENCE, fence, .at = fence_at(EPOCH), .unless_pause = true);
     case FENCE_UNLESS_EVENTS:
@@ -270,7 +267,6 @@ static void play(enum which which, enum state state, struct words *words, struct
 static const char *const expected[OPS][STATES] = {
     [FENCE] = WITH_A_TASK("same"),
     [FENCE_STALE] = EVERYWHERE("MOVED"),
-    [FENCE_FOREIGN] = EVERYWHERE("OTHER_MOVED"),
     [FENCE_UNLESS_PAUSE] = {
         [ENDED] = "MOVED",
         [DUE] = "same",

@@ -339,7 +339,7 @@ static void send_together(int count)
     options.payload_json = world.payload;
     gather();
     for (int i = 0; i < count; i++)
-        pawl_send_event_async(world.hand.engine, WORKFLOW, world.ids[i], &options, &world.errors[i], note_answer,
+        pawl_send_event_async(world.hand.engine, WORKFLOW, world.ids[i], &options, NULL, &world.errors[i], note_answer,
                               &world.answered);
     commit_gathered(count);
 }
@@ -543,9 +543,9 @@ static const struct use_case use_cases[] = {
     { "create what exists",                1, NULL,       create,       create_existing,          {  4,  3 }, {  6,  3,  3 } },
     { "create ten that exist",           TEN, NULL,       create,       create_existing_together, { 22, 30 }, { 15, 12, 30 } },
     { "get",                               1, NULL,       create,       get,                      {  1,  2 }, {  1,  1,  2 } },
-    { "send an event",                     1, wait_once,  make_waiters, send_one,                 {  6,  1 }, {  9,  3,  3 } },
-    { "send to a local runner",            1, wait_once,  make_waiters, send_for_local,           {  7,  1 }, {  9,  3,  3 } },
-    { "send ten in one commit",          TEN, wait_once,  make_waiters, send_together,            { 42, 10 }, { 18, 12, 24 } },
+    { "send an event",                     1, wait_once,  make_waiters, send_one,                 {  5,  0 }, {  8,  2,  2 } },
+    { "send to a local runner",            1, wait_once,  make_waiters, send_for_local,           {  5,  0 }, {  7,  2,  2 } },
+    { "send ten in one commit",          TEN, wait_once,  make_waiters, send_together,            { 32,  0 }, {  8,  2, 14 } },
     { "claim a run",                       1, NULL,       create,       claim,                    {  8,  1 }, {  5,  2,  1 } },
     { "claim ten runs",                  TEN, NULL,       create,       claim,                    { 26, 10 }, {  5,  2, 10 } },
     { "step boundary",                     1, NULL,       take_turns,   step,                     {  3,  1 }, {  5,  2,  3 } },

@@ -303,9 +303,7 @@ static void C7_a_call_that_has_to_decide_again_tells_once(void **state)
 static pawl_status add_event(struct world *world, struct pw_unit *unit, const char *id)
 {
     const struct pw_text order = pw_text_of("order"), paid = pw_text_of("paid"), none = { NULL, 0 };
-    struct pw_event_target target;
-    pw_service_look_at_target(world->engine, order, pw_text_of(id), paid, &target);
-    return pw_service_add_event(world->engine, unit, &target, order, pw_text_of(id), paid, none, &world->error);
+    return pw_service_add_event(world->engine, unit, order, pw_text_of(id), paid, none, &world->error);
 }
 
 static void C7_two_events_to_one_instance_in_one_unit_are_told_once(void **state)

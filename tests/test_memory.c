@@ -387,7 +387,8 @@ static pawl_status control_without_waiting(struct play *play)
         PAWL_TRY(status);
     }
     status = PAWL_FAILED;
-    pawl_send_event_async(pawl_world_engine(play->world), "leaf", "l", &options, &play->error, note_answer, &status);
+    pawl_send_event_async(pawl_world_engine(play->world), "leaf", "l", &options, NULL, &play->error, note_answer,
+                          &status);
     return status;
 }
 

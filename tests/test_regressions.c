@@ -532,9 +532,9 @@ static void revoking_an_older_run_does_not_cancel_the_newer_one(void **state)
     running_close(&running);
 }
 
-/* ---- What happens between a read and a commit -------------------------------------------------------------------- */
+/* ---- What happens right before a commit -------------------------------------------------------------------- */
 
-enum meddling { MEDDLE_NOT, END_THE_TARGET, FAIL_ONE_READ, SEND_AT_THE_LAST_MOMENT };
+enum meddling { MEDDLE_NOT, END_THE_TARGET, SEND_AT_THE_LAST_MOMENT };
 
 struct meddler {
     struct pw_forward forward; /* first */
@@ -548,7 +548,7 @@ static struct meddler *meddler_of(struct pw_store *store)
     return (struct meddler *)(void *)store;
 }
 
-static void slip_in(struct meddler *meddler, const struct pw_op_fence *fence)
+static void slip_in(struct meddler *meddler, int64_t instance)
 {
     struct pw_store *inner = meddler->forward.inner;
     struct pw_unit unit, *units = &unit;
@@ -556,12 +556,11 @@ static void slip_in(struct meddler *meddler, const struct pw_op_fence *fence)
     pw_unit_init(&unit);
     if (meddler->next == END_THE_TARGET) {
         struct pw_op *op = pw_unit_add(&unit, PW_OP_FINISH);
-        op->as.finish = (struct pw_op_finish){ .instance = fence->at.instance, .outcome = PW_OUTCOME_TERMINATED };
+        op->as.finish = (struct pw_op_finish){ .instance = instance, .outcome = PW_OUTCOME_TERMINATED };
     } else {
         struct pw_op *op = pw_unit_add(&unit, PW_OP_EVENT);
-        op->as.event = (struct pw_op_event){
-            .instance = fence->at.instance, .run = 1, .id = pw_text_of("e"), .type = pw_text_of("go")
-        };
+        op->as.event =
+            (struct pw_op_event){ .instance = instance, .run = 1, .id = pw_text_of("e"), .type = pw_text_of("go") };
     }
     meddler->next = MEDDLE_NOT;
     (void)inner->ops->apply(inner, &units, 1, &error);
@@ -575,27 +574,15 @@ static pawl_status meddle_and_apply(struct pw_store *store, struct pw_unit **uni
     struct pw_store *inner = meddler->forward.inner;
     for (size_t i = 0; i < count; i++) {
         for (struct pw_op *op = units[i]->first; op != NULL; op = op->next) {
-            if (op->kind != PW_OP_FENCE)
-                continue;
-            if ((meddler->next == END_THE_TARGET && op->as.fence.is_foreign) ||
-                (meddler->next == SEND_AT_THE_LAST_MOMENT && op->as.fence.unless_new_events))
-                slip_in(meddler, &op->as.fence);
+            const int64_t target = 1; /* was made first */
+            if (meddler->next == END_THE_TARGET && op->kind == PW_OP_EVENT)
+                slip_in(meddler, target);
+            else if (meddler->next == SEND_AT_THE_LAST_MOMENT && op->kind == PW_OP_FENCE &&
+                     op->as.fence.unless_new_events)
+                slip_in(meddler, op->as.fence.at.instance);
         }
     }
     return inner->ops->apply(inner, units, count, error);
-}
-
-static pawl_status meddle_and_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
-                                   struct pw_found *out_found, struct pawl_error *error)
-{
-    struct meddler *meddler = meddler_of(store);
-    struct pw_store *inner = meddler->forward.inner;
-    if (asked->kind == PW_READ_CURRENT && meddler->next == FAIL_ONE_READ) {
-        meddler->next = MEDDLE_NOT;
-        *error = (struct pawl_error){ .status = PAWL_STORE_UNAVAILABLE, .text = "a passing trouble" };
-        return PAWL_STORE_UNAVAILABLE;
-    }
-    return inner->ops->read(inner, asked, arena, out_found, error);
 }
 
 static struct pw_store *wrap(struct pw_store *inner, void *user)
@@ -603,7 +590,6 @@ static struct pw_store *wrap(struct pw_store *inner, void *user)
     struct meddler *meddler = user;
     pw_forward_init(&meddler->forward, inner);
     meddler->forward.ops.apply = meddle_and_apply;
-    meddler->forward.ops.read = meddle_and_read;
     return &meddler->forward.store;
 }
 
@@ -694,25 +680,6 @@ static void an_event_to_a_target_that_just_ended_fails_its_step_for_good(void **
     running_close(&meddler.running);
 }
 
-static void a_passing_trouble_in_reading_an_events_target_does_not_fail_the_step(void **state)
-{
-    struct stage *stage = *state;
-    struct meddler meddler;
-    open_sender_and_target(&meddler, stage, FAIL_ONE_READ);
-
-    tick_after(&meddler.running, 0);
-    assert_int_equal(meddler.next, MEDDLE_NOT);
-    for (int i = 0; i < 3; i++)
-        tick_after(&meddler.running, 60 * 60 * 1000);
-
-    const struct pawl_step_record *step = running_step(&meddler.running, "w", "r", "send");
-    assert_non_null(step);
-    assert_int_equal(step->status, PAWL_STEP_COMPLETED);
-    assert_int_equal(atomic_load(&stage->answer), PAWL_OK);
-    assert_int_equal(running_get(&meddler.running, "w", "r").status, PAWL_COMPLETE);
-    running_close(&meddler.running);
-}
-
 static void an_event_at_the_instant_of_the_timeout_leaves_no_word_of_the_timeout(void **state)
 {
     struct meddler meddler;
@@ -773,7 +740,6 @@ int main(void)
         TEST(runs_that_park_make_room_for_a_backlog),
         TEST(revoking_an_older_run_does_not_cancel_the_newer_one),
         TEST(an_event_to_a_target_that_just_ended_fails_its_step_for_good),
-        TEST(a_passing_trouble_in_reading_an_events_target_does_not_fail_the_step),
         TEST(an_event_at_the_instant_of_the_timeout_leaves_no_word_of_the_timeout),
         TEST(a_polled_turn_gets_its_steps_after_a_tick_that_was_allowed_few),
         TEST(bodies_that_hang_side_by_side_begin_once_each_and_time_out),

@@ -47,7 +47,7 @@ static struct answer send(struct world *world, const char *id, const char *type,
 {
     struct answer answer = { 0, PAWL_OK };
     struct pawl_send_event_options options = { sizeof options, type, "{}", event_id };
-    pawl_send_event_async(world->engine, "order", id, &options, &world->error, take_answer, &answer);
+    pawl_send_event_async(world->engine, "order", id, &options, NULL, &world->error, take_answer, &answer);
     return answer;
 }
 

@@ -152,7 +152,7 @@ static void an_event_that_is_sent_again_is_found_by_its_id(void **state)
     assert_refused(world, pawl_send_event(world->engine, NULL, "order", "a", &options, NULL, &world->error),
                    PAWL_INSTANCE_TERMINAL, "\"a\"", NULL);
 
-    assert_int_equal(reads.event, 2);
+    assert_int_equal(reads.event, 0); /* it is seen where the run is locked */
     assert_int_equal(reads.events, 0);
 }
 

@@ -163,17 +163,6 @@ static void a_fence_holds_only_for_its_run_and_epoch(void **state) /* S4 */
     assert_int_equal(try_fence(fixture, (struct pw_fence){ at.instance + 1, at.run, at.epoch }), PAWL_CONFLICT);
 }
 
-static void a_fence_of_another_run_that_has_moved_asks_to_try_again(void **state)
-{
-    struct fixture *fixture = *state;
-    struct pw_fence at = create_held(fixture, "order", "a");
-    at.epoch--;
-    struct pw_unit *unit = fixture_unit(fixture);
-    add_fence(unit, at)->is_foreign = true;
-    fixture_apply(fixture);
-    assert_int_equal(unit->status, PAWL_BUSY);
-}
-
 static void a_step_renews_updated_at(void **state)
 {
     struct fixture *fixture = *state;
@@ -422,7 +411,6 @@ static void restarting_another_run_than_the_current_is_refused(void **state)
     TEST(a_held_create_is_processing_at_once)                                                                          \
     TEST(an_existing_id_is_refused_or_skipped)                                                                         \
     TEST(a_fence_holds_only_for_its_run_and_epoch)                                                                     \
-    TEST(a_fence_of_another_run_that_has_moved_asks_to_try_again)                                                      \
     TEST(a_step_renews_updated_at)                                                                                     \
     TEST(a_fence_tells_of_a_pause_and_refuses_when_asked_to)                                                           \
     TEST(a_fence_tells_of_events_and_refuses_unseen_ones_when_asked_to)                                                \

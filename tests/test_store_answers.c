@@ -51,7 +51,7 @@ static void an_answer_wakes_a_run_that_waits(void **state) /* G1, A14 */
     assert_true(op->recorded);
     assert_true(op->woke);
     assert_int_equal(op->seq, 2);
-    assert_int_equal(op->run_told, 1);
+    assert_int_equal(op->told.run, 1);
     fixture_clear_units(fixture);
 
     struct pw_instance row = read_key(fixture, at.instance);
@@ -87,7 +87,7 @@ static void an_answer_to_a_run_that_does_not_wait_is_kept_for_it(void **state) /
         struct pw_op_event told = answer(fixture, all[i].instance, "$x");
         assert_true(told.recorded);
         assert_false(told.woke);
-        assert_int_equal(told.is_paused, i == 2);
+        assert_int_equal(told.task.status == PW_TASK_PAUSED, i == 2);
         assert_int_equal(told.seq, 1);
         struct pw_task after = read_key(fixture, all[i].instance).task;
         assert_int_equal(after.status, before.status);
@@ -113,19 +113,19 @@ static void an_answer_to_a_held_run_says_that_it_is_asked_to_pause(void **state)
     add(fixture_unit(fixture), PW_OP_PAUSE)->as.pause =
         (struct pw_op_pause){ .instance = held.instance, .requested = true };
     fixture_apply_all(fixture);
-    assert_true(answer(fixture, held.instance, "$x").is_paused);
+    assert_true(answer(fixture, held.instance, "$x").task.pause_requested);
 }
 
 static void an_answer_goes_to_the_run_that_the_instance_is_in_by_now(void **state)
 {
     struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
-    assert_int_equal(answer(fixture, at.instance, "$x").run_told, 1);
+    assert_int_equal(answer(fixture, at.instance, "$x").told.run, 1);
     add(fixture_unit(fixture), PW_OP_RESTART)->as.restart = (struct pw_op_restart){ .instance = at.instance, .run = 1 };
     fixture_apply_all(fixture);
     struct pw_op_event told = answer(fixture, at.instance, "$x"); /* the other run has it, which is not this one's */
     assert_true(told.recorded);
-    assert_int_equal(told.run_told, 2);
+    assert_int_equal(told.told.run, 2);
     assert_int_equal(told.seq, 1);
     assert_int_equal(event_count(fixture, at), 1);
     at.run = 2;
@@ -230,6 +230,126 @@ static void hooks_are_told_of_the_run_that_an_answer_woke_and_of_no_other(void *
     assert_int_equal(rows[0].reason, PW_REASON_EVENT);
     assert_int_equal(rows[0].due_at_ms, 0);
     assert_int_equal(rows[0].run, 1);
+}
+
+/* ---- Events that name their instance ----------------------------------------------------------------------------------- */
+
+static struct pw_op_event *add_send(struct pw_unit *unit, const char *to, const char *id, const char *type)
+{
+    struct pw_op_event *op = &add(unit, PW_OP_EVENT)->as.event;
+    *op = (struct pw_op_event){ .workflow = text("order"), .to = text(to), .id = text(id), .type = text(type) };
+    return op;
+}
+
+static void add_wait(struct pw_unit *unit, struct pw_fence at, const char *type, int64_t until_ms)
+{
+    struct pw_step_row *row = add_step(unit, at, 1, "wait");
+    row->kind = PAWL_STEP_EVENT;
+    row->status = PAWL_STEP_WAITING;
+    row->wait_event_type = text(type);
+    row->wake_at_ms = until_ms;
+    (void)add_park(unit, at, PW_TASK_WAITING, PW_TASK_WAKE, until_ms);
+}
+
+/* A run of order/a that waits for "paid" for 5 s. */
+static struct pw_fence create_waiting(struct fixture *fixture)
+{
+    struct pw_fence at = create_held(fixture, "order", "a");
+    add_wait(fixture_unit(fixture), at, "paid", FIXTURE_NOW_MS + 5000);
+    fixture_apply_all(fixture);
+    at.epoch++;
+    return at;
+}
+
+static void an_event_wakes_the_run_that_waits_for_its_type_until_the_wait_is_over(void **state) /* A9, B7 */
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_waiting(fixture);
+    struct pw_op_event *other = add_send(fixture_unit(fixture), "a", "e1", "other");
+    fixture_apply(fixture);
+    assert_true(other->recorded);
+    assert_false(other->woke);
+    assert_int_equal(other->seq, 1);
+    assert_int_equal(other->task.status, PW_TASK_WAITING);
+    fixture_clear_units(fixture);
+    fixture->now_ms = FIXTURE_NOW_MS + 5000; /* too late */
+    struct pw_op_event *late = add_send(fixture_unit(fixture), "a", "e2", "paid");
+    fixture_apply(fixture);
+    assert_true(late->recorded);
+    assert_false(late->woke);
+    fixture_clear_units(fixture);
+    fixture->now_ms--;
+    struct pw_op_event *paid = add_send(fixture_unit(fixture), "a", "e3", "paid");
+    fixture_apply(fixture);
+    assert_true(paid->woke);
+    assert_int_equal(paid->told.instance, at.instance);
+    assert_int_equal(paid->told.run, 1);
+    assert_int_equal(paid->told.epoch, at.epoch + 1);
+    assert_int_equal(paid->task.status, PW_TASK_ACTIVE);
+    fixture_clear_units(fixture);
+    struct pw_task task = read_key(fixture, at.instance).task;
+    assert_int_equal(task.kind, PW_TASK_WAKE);
+    assert_int_equal(task.due_at_ms, fixture->now_ms);
+    assert_int_equal(task.event_seq, 3);
+}
+
+static void a_run_that_an_event_wakes_is_taken_by_who_offers_to(void **state)
+{
+    struct fixture *fixture = *state;
+    (void)create_waiting(fixture);
+    struct pw_op_event *op = add_send(fixture_unit(fixture), "a", "e", "paid");
+    op->hold_owner = FIXTURE_OWNER;
+    op->hold_lease_ms = FIXTURE_LEASE_MS;
+    fixture_apply(fixture);
+    assert_true(op->woke && op->is_held);
+    assert_int_equal(op->claim.fence.epoch, op->told.epoch);
+    assert_text(op->claim.workflow, "order");
+    assert_text(op->claim.id, "a");
+    assert_int_equal(op->claim.event_seq, 1);
+    assert_int_equal(op->task.owner, FIXTURE_OWNER);
+}
+
+static void an_event_in_the_batch_of_the_park_that_waits_for_it_wakes_the_run(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    add_wait(fixture_unit(fixture), at, "paid", FIXTURE_NOW_MS + 5000);
+    struct pw_op_event *first = add_send(fixture_unit(fixture), "a", "e1", "paid");
+    struct pw_op_event *second = add_send(fixture_unit(fixture), "a", "e2", "paid");
+    fixture_apply(fixture);
+    assert_true(first->woke);
+    assert_false(second->woke); /* it is due already */
+    assert_int_equal(second->seq, 2);
+}
+
+static void an_event_to_one_that_was_made_in_the_same_batch_arrives(void **state)
+{
+    struct fixture *fixture = *state;
+    (void)add_create(fixture_unit(fixture), "order", "new");
+    struct pw_op_event *op = add_send(fixture_unit(fixture), "new", "e", "paid");
+    fixture_apply_all(fixture);
+    assert_true(op->recorded);
+}
+
+static void an_event_to_nobody_or_to_one_that_has_ended_is_refused(void **state) /* B6, B7 */
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    (void)add_send(fixture_unit(fixture), "a", "known", "paid");
+    (void)add_finish(fixture_unit(fixture), at, PW_OUTCOME_ERRORED);
+    fixture_apply_all(fixture);
+    static const char *const to[] = { "nobody", "a", "a" }, *const ids[] = { "e", "e", "known" };
+    static const enum pw_refusal refusals[] = { PW_REFUSED_NO_INSTANCE, PW_REFUSED_ENDED, PW_REFUSED_EVENT_EXISTS };
+    for (size_t i = 0; i < 3; i++) {
+        struct pw_unit *unit = fixture_unit(fixture);
+        struct pw_op_event *op = add_send(unit, to[i], ids[i], "paid");
+        fixture_apply(fixture);
+        assert_false(op->recorded);
+        assert_int_equal(unit->refusal, refusals[i]);
+        assert_true(i != 1 || strstr(unit->error.text, "it is errored") != NULL);
+        fixture_clear_units(fixture);
+    }
+    assert_int_equal(event_count(fixture, at), 1);
 }
 
 /* ---- Steps that are kept --------------------------------------------------------------------------------------------- */
@@ -379,6 +499,11 @@ static void steps_of_every_kind_are_read_as_they_were_written(void **state)
     TEST(an_answer_that_the_run_has_does_nothing_and_does_not_refuse_its_unit)                                         \
     TEST(the_end_of_a_job_and_its_answer_are_one)                                                                      \
     TEST(an_event_that_is_no_answer_wakes_nobody)                                                                      \
+    TEST(an_event_wakes_the_run_that_waits_for_its_type_until_the_wait_is_over)                                        \
+    TEST(a_run_that_an_event_wakes_is_taken_by_who_offers_to)                                                          \
+    TEST(an_event_in_the_batch_of_the_park_that_waits_for_it_wakes_the_run)                                            \
+    TEST(an_event_to_one_that_was_made_in_the_same_batch_arrives)                                                      \
+    TEST(an_event_to_nobody_or_to_one_that_has_ended_is_refused)                                                       \
     TEST(hooks_are_told_of_the_run_that_an_answer_woke_and_of_no_other)                                                \
     TEST(a_new_run_keeps_the_finished_steps_that_it_is_told_to)                                                        \
     TEST(kept_steps_are_as_they_were_and_the_old_run_has_its_own)                                                      \

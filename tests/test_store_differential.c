@@ -109,8 +109,14 @@ static void compare_events(const struct pw_op_event *left, const struct pw_op_ev
     assert_int_equal(left->woke, right->woke);
     if (left->recorded)
         assert_int_equal(left->seq, right->seq);
-    if (left->recorded && left->is_answer)
-        assert_int_equal(left->run_told, right->run_told);
+    if (!left->recorded)
+        return;
+    assert_int_equal(left->told.run, right->told.run);
+    assert_int_equal(left->told.epoch, right->told.epoch);
+    assert_true(pw_rows_equal(&pw_task_type, &left->task, &right->task));
+    assert_int_equal(left->is_held, right->is_held);
+    if (left->is_held)
+        assert_same_claim(&left->claim, &right->claim);
 }
 
 static void compare_ops(const struct pw_op *left, const struct pw_op *right)

@@ -177,28 +177,11 @@ static void a_lease_of_somebody_outside_is_never_reaped(void **state)
     assert_int_equal(task.locked_until_ms, fixture->now_ms + FIXTURE_LEASE_MS);
 }
 
-/* ---- Units --------------------------------------------------------------------------------------------------------- */
-
-static void units_that_begin_with_an_answer_or_an_end_belong_to_their_instance(void **state)
-{
-    struct fixture *fixture = *state;
-    struct pw_unit *answers = fixture_unit(fixture), *fences = fixture_unit(fixture);
-    (void)add_event(answers, (struct pw_fence){ .instance = 7 }, "e", "e");
-    (void)add_fence(fences, (struct pw_fence){ .instance = 7 });
-    assert_int_equal(pw_unit_key(answers), pw_unit_key(fences));
-
-    struct pw_unit *ends = fixture_unit(fixture), *creates = fixture_unit(fixture);
-    add(ends, PW_OP_END)->as.end = (struct pw_op_end){ .workflow = text("@print"), .id = text("j") };
-    (void)add_create(creates, "@print", "j");
-    assert_int_equal(pw_unit_key(ends), pw_unit_key(creates));
-}
-
 /* clang-format off */
 #define TESTS(TEST)                                                                                                    \
     TEST(the_view_of_instances_shows_who_made_them)                                                                    \
     TEST(the_view_of_tasks_shows_what_is_demanded_and_what_awaits_repair)                                              \
-    TEST(the_view_of_steps_shows_their_kinds_and_descriptions)                                                         \
-    TEST(units_that_begin_with_an_answer_or_an_end_belong_to_their_instance)
+    TEST(the_view_of_steps_shows_their_kinds_and_descriptions)
 #define TESTS_OF_FILES(TEST)                                                                                           \
     TEST(a_file_of_version_3_keeps_its_rows_and_they_have_no_parent_and_no_demand)                                     \
     TEST(runs_of_version_3_go_on_and_may_have_children_and_answers)                                                    \

@@ -467,10 +467,16 @@ PAWL_API void pawl_control_async(pawl_engine *engine, enum pawl_control control,
 PAWL_API void pawl_restart_from_async(pawl_engine *engine, const char *workflow, const char *id, const char *step,
                                       struct pawl_error *error, pawl_answered_fn *answered, void *user);
 
-/* Does not answer the instance: pawl_get() does, afterwards. */
+/* How a run stands right behind an event.  Not known for an event that the run had before: nothing has happened then. */
+struct pawl_standing {
+    bool is_known;
+    enum pawl_instance_status status;
+    enum pawl_phase phase;
+};
+/* As pawl_send_event().  out_standing is NULL, or filled before the answer. */
 PAWL_API void pawl_send_event_async(pawl_engine *engine, const char *workflow, const char *id,
-                                    const struct pawl_send_event_options *options, struct pawl_error *error,
-                                    pawl_answered_fn *answered, void *user);
+                                    const struct pawl_send_event_options *options, struct pawl_standing *out_standing,
+                                    struct pawl_error *error, pawl_answered_fn *answered, void *user);
 
 /* What became of something, as whoever carried it out says. */
 struct pawl_outcome {

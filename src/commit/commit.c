@@ -98,7 +98,7 @@ static struct lane *lane_of(struct pw_commit *commit, const struct pw_unit *unit
     if (commit->lane_count == 1)
         return &commit->lanes[0];
     return &commit->lanes[store->ops->lane_of != NULL ? store->ops->lane_of(store, unit)
-                                                      : pw_unit_key(unit) % commit->lane_count];
+                                                      : unit->lane % commit->lane_count];
 }
 
 /* ---- Answering ----------------------------------------------------------------------------------------------- */

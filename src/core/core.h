@@ -108,6 +108,7 @@ struct pw_core_event_id {
     int64_t instance, run;
     struct pw_text id;
     uint64_t saved_in;
+    bool is_loaded; /* set by a store that loads ids one by one */
     bool taken;
 };
 
@@ -123,7 +124,8 @@ struct pw_core_name {
     struct pw_text workflow, id;
     uint64_t saved_in;
     int64_t key;
-    bool is_to_end; /* its task must be locked */
+    bool wants_task; /* locked */
+    bool is_sent_to; /* whoever loads the sends finds it, too */
 };
 
 /* Records of one kind, by key and in the order in which they were first asked for. */
@@ -151,6 +153,9 @@ struct pw_frame {
     pawl_status (*write)(struct pw_core *core);
     /* How many undelivered events of the run the store has, counted up to max. */
     pawl_status (*count_unread)(struct pw_core *core, const struct pw_core_run *run, int64_t max, int64_t *out_count);
+    /* Until when a step of the run waits for an event of this type, by what is written; 0: none does. */
+    pawl_status (*find_wait)(struct pw_core *core, const struct pw_core_run *run, struct pw_text type,
+                             int64_t *out_until_ms);
     /* The lease at this fence is renewed until until_ms as soon as its row is not locked by others. */
     pawl_status (*owe)(struct pw_core *core, const struct pw_fence *at, int64_t owner, int64_t until_ms);
     /* Find rows by a condition and take them.  Everything that was decided before is written by then. */
@@ -191,8 +196,9 @@ struct pw_core {
     /* What the store is to find, besides rows by their keys. */
     int64_t keys_wanted;
     struct pw_rows answers; /* const struct pw_op_event *, with an id */
+    struct pw_rows sends;   /* struct pw_op_event *, to instances that they name */
     struct pw_rows reaches; /* const struct pw_op_reach * */
-    bool ends_by_name;
+    bool locks_by_name;
 
     int64_t leaseholder; /* a runner of which a lease was taken or renewed; 0: none */
 
@@ -207,7 +213,7 @@ void pw_core_init(struct pw_core *core, const struct pw_frame *frame, struct paw
 void pw_core_clear(struct pw_core *core);
 
 /* Notes which rows the op needs.  False when memory is out. */
-bool pw_core_want(struct pw_core *core, const struct pw_op *op);
+bool pw_core_want(struct pw_core *core, struct pw_op *op);
 
 /* Decides the ops of a unit in order.  A unit that is refused leaves no trace, and the answer is PAWL_OK: the refusal is in the
  * unit.  Anything else is trouble. */

@@ -52,7 +52,6 @@ enum pw_op_kind {
 /* The flags ask for checks beyond the fence itself. */
 struct pw_op_fence {
     struct pw_fence at;
-    bool is_foreign;        /* in: the fence of another run; if it does not hold: OTHER_MOVED instead of MOVED */
     bool unless_pause;      /* in: refuse with PAUSE_REQUESTED when a pause is requested */
     bool unless_new_events; /* in: refuse with NEW_EVENTS when event_seq is past event_seq_seen */
     int64_t event_seq_seen;
@@ -161,19 +160,29 @@ struct pw_op_step {
  * With unread_max, the unit is refused (TOO_MANY_EVENTS) if more events than that would be undelivered.  They are counted only
  * where event_seq allows for so many.
  *
+ * An event may name the instance by workflow and id.  Then it goes to the run that the instance is in, and needs no fence.  It
+ * is refused if there is no such instance (NO_INSTANCE), or if its run has ended (ENDED).  A run that waits for an event of this
+ * type, and is held by nobody, becomes due now: WAKE, epoch raised; or hold_owner takes it at once.
+ *
  * An answer needs no fence and refuses nothing.  It goes to the run that the instance is in now (`run` is ignored).  If that
  * run has ended, or has the id, nothing happens.  A run that waits and is held by nobody becomes due now: active, WAKE, epoch
  * raised.  A paused or held run only gets the event. */
 struct pw_op_event {
-    int64_t instance, run;
+    struct pw_text workflow, to; /* the instance; absent: it is given by its key */
+    int64_t instance, run;       /* run: of one that is given by its key, and is no answer */
     struct pw_text id, type, payload;
     bool is_answer;
     int64_t unread_max; /* 0: no limit */
-    bool recorded;      /* out */
-    bool woke;          /* out, for an answer */
-    bool is_paused;     /* out, for a recorded answer: the run is paused, or a pause is requested */
-    int64_t seq;        /* out, when recorded */
-    int64_t run_told;   /* out, for a recorded answer */
+    int64_t hold_owner, hold_lease_ms;
+    int64_t
+        awaited_until_ms; /* the store's, of a named instance: how long a step waits for such an event; 0: none does */
+
+    bool recorded;         /* out */
+    bool woke, is_held;    /* out; held: by hold_owner */
+    struct pw_fence told;  /* out, when recorded */
+    int64_t seq;           /* out, when recorded */
+    struct pw_task task;   /* out, when recorded: as it is now */
+    struct pw_claim claim; /* out, when held; its texts are in the unit's arena */
 };
 
 struct pw_op_consume {
@@ -304,6 +313,7 @@ struct pw_unit {
     struct pw_arena arena; /* for the ops and for what the store hands out */
     struct pw_op *first, *last;
     struct pw_chain *chain; /* or NULL */
+    uint64_t lane;          /* the same for all units about one instance, different for most others; 0: about none */
 
     /* The answer: PAWL_OK, or why nothing of it was applied.  When the unit was refused, `refusal` says why, `status` is what
      * callers outside see, and the error has a text.  Otherwise the status is the store's trouble. */
@@ -351,8 +361,8 @@ pawl_status pw_unit_refuse_saying(struct pw_unit *unit, enum pw_refusal refusal,
 bool pw_unit_runs_users_code(const struct pw_unit *unit);
 /* About how much memory it holds: its own, and the texts that it borrows. */
 size_t pw_unit_bytes(const struct pw_unit *unit);
-/* The same for all units about one instance, different for most others. */
-uint64_t pw_unit_key(const struct pw_unit *unit);
+/* The unit is about the instance of this id, of whatever workflow: its lane is that of all units about the instance. */
+void pw_unit_about(struct pw_unit *unit, struct pw_text id);
 
 /* TOO_MANY_EVENTS, saying how many there are. */
 pawl_status pw_unit_refuse_event(struct pw_unit *unit, const struct pw_op_event *op);

@@ -15,7 +15,8 @@
 
 #define PW_REFUSAL_LIST(X)                                                                                             \
     X(MOVED, PAWL_CONFLICT, false, "the run has moved on")                                                             \
-    X(OTHER_MOVED, PAWL_BUSY, true, "another run that this concerns has moved on")                                     \
+    X(NO_INSTANCE, PAWL_INSTANCE_NOT_FOUND, true, "there is no such instance")                                         \
+    X(ENDED, PAWL_INSTANCE_TERMINAL, true, "the instance has finished")                                                \
     X(PAUSE_REQUESTED, PAWL_BUSY, true, "a pause is requested")                                                        \
     X(NEW_EVENTS, PAWL_BUSY, true, "an event came that the turn has not seen")                                         \
     X(INSTANCE_EXISTS, PAWL_INSTANCE_ID_ALREADY_EXISTS, true, "the workflow has an instance of this id already")       \

@@ -28,6 +28,9 @@ pawl_status pw_rule_pause(struct pw_core *core, const struct pw_op_pause *op);
 pawl_status pw_rule_renew(struct pw_core *core, struct pw_op_renew *op);
 
 /* rules_claim.c */
+/* The task is active and held by the owner from now on.  Clears the request for a pause. */
+pawl_status pw_rule_take(struct pw_core *core, struct pw_core_run *run, int64_t owner, int64_t lease_ms,
+                         struct pw_claim *claim);
 pawl_status pw_rule_hold(struct pw_core *core, struct pw_op_hold *op);
 
 /* rules_run.c */

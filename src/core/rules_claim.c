@@ -45,12 +45,10 @@ static pawl_status take(struct pw_core *core, struct pw_core_run *run, int64_t o
     return PAWL_OK;
 }
 
-pawl_status pw_rule_hold(struct pw_core *core, struct pw_op_hold *op)
+pawl_status pw_rule_take(struct pw_core *core, struct pw_core_run *run, int64_t owner, int64_t lease_ms,
+                         struct pw_claim *claim)
 {
-    struct pw_core_run *run = pw_find_task(core, op->instance);
-    if (run == NULL || run->id.data == NULL)
-        return pw_rule_moved(core);
-    pawl_status status = take(core, run, op->owner, op->lease_ms, &op->claim);
+    pawl_status status = take(core, run, owner, lease_ms, claim);
     if (status != PAWL_OK)
         return status;
     if (run->task.kind == PW_TASK_REPAIR)
@@ -58,6 +56,14 @@ pawl_status pw_rule_hold(struct pw_core *core, struct pw_op_hold *op)
     run->task.pause_requested = false;
     pw_rule_changed(run);
     return pw_rule_tell_due(core, PW_EFFECT_HELD, run, PW_REASON_RESUME, 0);
+}
+
+pawl_status pw_rule_hold(struct pw_core *core, struct pw_op_hold *op)
+{
+    struct pw_core_run *run = pw_find_task(core, op->instance);
+    if (run == NULL || run->id.data == NULL)
+        return pw_rule_moved(core);
+    return pw_rule_take(core, run, op->owner, op->lease_ms, &op->claim);
 }
 
 /* ---- Claiming -------------------------------------------------------------------------------------------------------- */

@@ -69,50 +69,83 @@ pawl_status pw_rule_log(struct pw_core *core, const struct pw_op_log *op)
 
 /* ---- Events and answers ---------------------------------------------------------------------------------------- */
 
-/* A run that waits and is held by nobody goes on (R9). */
-static bool wake(const struct pw_core *core, struct pw_task *task)
+static bool is_waiting(const struct pw_core_run *run)
 {
-    if (task->processing || task->status != PW_TASK_WAITING)
-        return false;
-    task->status = PW_TASK_ACTIVE;
-    task->kind = PW_TASK_WAKE;
-    task->due_at_ms = core->now_ms;
-    task->epoch++;
-    return true;
+    return !run->task.processing && run->task.status == PW_TASK_WAITING;
 }
 
-static pawl_status tell_of_event(struct pw_core *core, const struct pw_op_event *op, const struct pw_core_run *run)
+/* A run that waits and is held by nobody goes on (R9). */
+static pawl_status wake(struct pw_core *core, struct pw_op_event *op, struct pw_core_run *run)
 {
-    struct pw_effect *effect = pw_unit_tell(core->unit, PW_EFFECT_EVENT, run->key, run->run);
-    if (effect == NULL)
-        return pw_rule_no_memory(core);
-    effect->as.event.seq = op->seq;
-    effect->as.event.is_answer = op->is_answer;
-    effect->as.event.has_woken = op->woke;
-    return op->woke ? pw_rule_tell_due(core, PW_EFFECT_WOKEN, run, PW_REASON_EVENT, 0) : PAWL_OK;
+    op->woke = true;
+    if (op->hold_owner != 0) {
+        op->is_held = true;
+        return pw_rule_take(core, run, op->hold_owner, op->hold_lease_ms, &op->claim);
+    }
+    run->task.status = PW_TASK_ACTIVE;
+    run->task.kind = PW_TASK_WAKE;
+    run->task.due_at_ms = core->now_ms;
+    run->task.epoch++;
+    return pw_rule_tell_due(core, PW_EFFECT_WOKEN, run, PW_REASON_EVENT, 0);
+}
+
+/* What a store found of the waits of a run is out of date once the batch has changed a step of it. */
+static bool has_new_steps(const struct pw_core *core, const struct pw_core_run *run)
+{
+    struct pw_core_step *const *steps = core->steps.list.rows;
+    for (size_t i = 0; i < core->steps.list.count; i++)
+        if (steps[i]->place[0] == run->key && steps[i]->place[1] == run->run)
+            return true;
+    return false;
+}
+
+/* Does a step wait for it whose timeout is not over?  A late event wakes nobody; it stays for a later wait. */
+static pawl_status is_awaited(struct pw_core *core, const struct pw_op_event *op, const struct pw_core_run *run,
+                              bool *out_awaited)
+{
+    int64_t until_ms = op->awaited_until_ms;
+    pawl_status status = PAWL_OK;
+    *out_awaited = false;
+    if (!is_waiting(run))
+        return PAWL_OK;
+    if (has_new_steps(core, run)) {
+        core->has_acted = true;
+        status = core->frame->write(core);
+        if (status == PAWL_OK)
+            status = core->frame->find_wait(core, run, op->type, &until_ms);
+    }
+    *out_awaited = until_ms > core->now_ms;
+    return status;
 }
 
 static pawl_status record_event(struct pw_core *core, struct pw_op_event *op, struct pw_core_run *run,
                                 struct pw_core_event_id *id)
 {
-    struct pw_core_event *event = pw_want_event(core, op->instance, run->run, op->seq);
-    if (event == NULL || !PW_SAVE(core, event) || !PW_SAVE(core, run) || (id != NULL && !PW_SAVE(core, id)))
+    bool wakes = op->is_answer && is_waiting(run);
+    pawl_status status = op->to.data != NULL ? is_awaited(core, op, run, &wakes) : PAWL_OK;
+    if (status != PAWL_OK)
+        return status;
+    struct pw_core_event *event = pw_want_event(core, run->key, run->run, op->seq);
+    struct pw_effect *effect = pw_unit_tell(core->unit, PW_EFFECT_EVENT, run->key, run->run);
+    if (event == NULL || effect == NULL || !PW_SAVE(core, event) || !PW_SAVE(core, run) ||
+        (id != NULL && !PW_SAVE(core, id)))
         return pw_rule_no_memory(core);
     event->insert = op;
     event->consume = NULL;
     if (id != NULL)
         id->taken = true;
-    run->task.event_seq = op->seq;
+    run->task.event_seq = effect->as.event.seq = op->seq;
     /* It comes after everything that the run has, also by its time (R7). */
     run->task.updated_at_ms = event->created_at_ms = pw_run_time(core, run);
+    effect->as.event.is_answer = op->is_answer;
+    effect->as.event.has_woken = wakes;
     op->recorded = true;
-    if (op->is_answer) {
-        op->run_told = run->run;
-        op->is_paused = run->task.status == PW_TASK_PAUSED || run->task.pause_requested;
-        op->woke = wake(core, &run->task);
-    }
+    if (wakes)
+        status = wake(core, op, run);
     pw_rule_changed(run);
-    return tell_of_event(core, op, run);
+    op->told = (struct pw_fence){ run->key, run->run, run->task.epoch };
+    op->task = run->task;
+    return status;
 }
 
 /* What the batch has done to the run's events that is not written yet. */
@@ -154,16 +187,57 @@ static pawl_status check_unread(struct pw_core *core, const struct pw_op_event *
     return pw_unit_refuse_event(core->unit, op);
 }
 
+static pawl_status refuse_ended(struct pw_core *core, const struct pw_op_event *op, const struct pw_core_run *run)
+{
+    static const char *const words[] = { [PW_OUTCOME_OPEN] = "open",
+                                         [PW_OUTCOME_COMPLETE] = "complete",
+                                         [PW_OUTCOME_TERMINATED] = "terminated",
+                                         [PW_OUTCOME_ERRORED] = "errored" };
+    return pw_unit_refuse_saying(core->unit, PW_REFUSED_ENDED,
+                                 "instance \"%.*s\" of workflow \"%.*s\" has finished: it is %s", (int)op->to.size,
+                                 op->to.data, (int)op->workflow.size, op->workflow.data, words[run->outcome]);
+}
+
+/* The run that an event is for.  NULL: the unit is refused, or there is nothing to do for an answer.  Whoever sends an event a
+ * second time, because the first answer was lost, hears the same again, even if the run has ended since. */
+static struct pw_core_run *find_target(struct pw_core *core, struct pw_op_event *op, pawl_status *out_status)
+{
+    *out_status = PAWL_OK;
+    if (op->to.data == NULL) {
+        struct pw_core_run *run = pw_find_task(core, op->instance);
+        bool is_there = run != NULL && (op->is_answer || run->run == op->run);
+        if (!is_there && !op->is_answer)
+            *out_status = pw_rule_moved(core);
+        return is_there ? run : NULL;
+    }
+    const struct pw_core_name *name = pw_want_name(core, op->workflow, op->to);
+    struct pw_core_run *run = name != NULL && name->key != 0 ? pw_find_run(core, name->key) : NULL;
+    if (name == NULL)
+        *out_status = pw_rule_no_memory(core);
+    else if (run == NULL)
+        *out_status =
+            pw_unit_refuse_saying(core->unit, PW_REFUSED_NO_INSTANCE, "workflow \"%.*s\" has no instance \"%.*s\"",
+                                  (int)op->workflow.size, op->workflow.data, (int)op->to.size, op->to.data);
+    if (run == NULL || run->has_task)
+        return run;
+    const struct pw_core_event_id *id = pw_want_event_id(core, run->key, run->instance_run, op->id);
+    *out_status = id == NULL  ? pw_rule_no_memory(core)
+                  : id->taken ? pw_unit_refuse(core->unit, PW_REFUSED_EVENT_EXISTS)
+                              : refuse_ended(core, op, run);
+    return NULL;
+}
+
 pawl_status pw_rule_event(struct pw_core *core, struct pw_op_event *op)
 {
-    struct pw_core_run *run = pw_find_task(core, op->instance);
+    pawl_status status;
     struct pw_core_event_id *id = NULL;
-    op->recorded = op->woke = false;
-    if (run == NULL || (!op->is_answer && run->run != op->run))
-        return op->is_answer ? PAWL_OK : pw_rule_moved(core);
+    op->recorded = op->woke = op->is_held = false;
+    struct pw_core_run *run = find_target(core, op, &status);
+    if (run == NULL)
+        return status;
     op->seq = run->task.event_seq + 1;
     if (op->id.data != NULL) {
-        id = pw_want_event_id(core, op->instance, run->run, op->id);
+        id = pw_want_event_id(core, run->key, run->run, op->id);
         if (id == NULL)
             return pw_rule_no_memory(core);
         if (id->taken && !op->is_answer)
@@ -171,8 +245,6 @@ pawl_status pw_rule_event(struct pw_core *core, struct pw_op_event *op)
         if (id->taken)
             return PAWL_OK;
     }
-    pawl_status status = check_unread(core, op, run);
-    if (status != PAWL_OK)
-        return status;
-    return record_event(core, op, run, id);
+    status = check_unread(core, op, run);
+    return status == PAWL_OK ? record_event(core, op, run, id) : status;
 }

@@ -5,7 +5,7 @@ pawl_status pw_rule_fence(struct pw_core *core, struct pw_op_fence *op)
 {
     struct pw_core_run *run = pw_find_task(core, op->at.instance);
     if (run == NULL || run->run != op->at.run || run->task.epoch != op->at.epoch)
-        return pw_unit_refuse(core->unit, op->is_foreign ? PW_REFUSED_OTHER_MOVED : PW_REFUSED_MOVED);
+        return pw_rule_moved(core);
     op->pause_requested = run->task.pause_requested;
     op->demand = run->task.demand;
     op->event_seq = run->task.event_seq;

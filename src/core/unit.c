@@ -170,42 +170,9 @@ size_t pw_unit_bytes(const struct pw_unit *unit)
 }
 
 /* What is about no instance comes after what it needs was answered, so any lane will do. */
-uint64_t pw_unit_key(const struct pw_unit *unit)
+void pw_unit_about(struct pw_unit *unit, struct pw_text id)
 {
-    const struct pw_op *op = unit->first;
-    if (op == NULL)
-        return 0;
-    switch (op->kind) { /* whatever is about an instance says so with its first op */
-    case PW_OP_FENCE:
-        return (uint64_t)op->as.fence.at.instance;
-    case PW_OP_RESTART:
-        return (uint64_t)op->as.restart.instance;
-    case PW_OP_CREATE:
-        return pw_stable_hash(0, op->as.create.id);
-    case PW_OP_EVENT:
-        return (uint64_t)op->as.event.instance;
-    case PW_OP_END:
-        return pw_stable_hash(0, op->as.end.id);
-    case PW_OP_STEP:
-    case PW_OP_CONSUME:
-    case PW_OP_LOG:
-    case PW_OP_PARK:
-    case PW_OP_HOLD:
-    case PW_OP_PAUSE:
-    case PW_OP_DEMAND:
-    case PW_OP_REACH:
-    case PW_OP_FINISH:
-    case PW_OP_CLAIM:
-    case PW_OP_RENEW:
-    case PW_OP_REAP:
-    case PW_OP_SQL:
-    case PW_OP_MUTATE:
-    case PW_OP_HOOK_CLAIM:
-    case PW_OP_HOOK_SETTLE:
-    case PW_OP_HOOK_RESEND:
-        break;
-    }
-    return 0;
+    unit->lane = pw_stable_hash(0, id);
 }
 
 bool pw_park_goes_on(const struct pw_op_park *op, bool pause_requested, enum pw_demand demand)

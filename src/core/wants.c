@@ -29,8 +29,28 @@ static bool want_answer(struct pw_core *core, const struct pw_op_event *op)
     return op->id.data == NULL || remember(&core->answers, op);
 }
 
-static bool want_event(struct pw_core *core, const struct pw_op_event *op)
+/* Its task is found and locked by its name. */
+static struct pw_core_name *want_named(struct pw_core *core, struct pw_text workflow, struct pw_text id)
 {
+    struct pw_core_name *name = pw_want_name(core, workflow, id);
+    if (name != NULL)
+        name->wants_task = core->locks_by_name = true;
+    return name;
+}
+
+static bool want_target(struct pw_core *core, struct pw_op_event *op)
+{
+    struct pw_core_name *name = want_named(core, op->workflow, op->to);
+    if (name != NULL)
+        name->is_sent_to = true;
+    return name != NULL && remember(&core->sends, op);
+}
+
+static bool want_event(struct pw_core *core, struct pw_op_event *op)
+{
+    op->awaited_until_ms = 0; /* it may be the second try */
+    if (op->to.data != NULL)
+        return want_target(core, op);
     if (op->is_answer)
         return want_answer(core, op);
     return want_task(core, op->instance) != NULL &&
@@ -76,16 +96,7 @@ static bool want_children(struct pw_core *core, const struct pw_op_reach *op)
     return want_task(core, op->parent) != NULL && remember(&core->reaches, op);
 }
 
-static bool want_end(struct pw_core *core, const struct pw_op_end *op)
-{
-    struct pw_core_name *name = pw_want_name(core, op->workflow, op->id);
-    if (name == NULL)
-        return false;
-    name->is_to_end = core->ends_by_name = true;
-    return true;
-}
-
-bool pw_core_want(struct pw_core *core, const struct pw_op *op)
+bool pw_core_want(struct pw_core *core, struct pw_op *op)
 {
     switch (op->kind) {
     case PW_OP_FENCE:
@@ -116,7 +127,7 @@ bool pw_core_want(struct pw_core *core, const struct pw_op *op)
     case PW_OP_FINISH:
         return want_task(core, op->as.finish.instance) != NULL;
     case PW_OP_END:
-        return want_end(core, &op->as.end);
+        return want_named(core, op->as.end.workflow, op->as.end.id) != NULL;
     case PW_OP_RENEW:
         return want_leases(core, &op->as.renew);
     case PW_OP_CLAIM:

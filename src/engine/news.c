@@ -75,7 +75,7 @@ static void note_effect(pawl_engine *engine, const struct pw_effect *effect, str
         news->is_jobs |= effect->is_job;
         break;
     case PW_EFFECT_EVENT: /* a turn may be under way that parks otherwise */
-        if (effect->as.event.is_answer && !effect->as.event.has_woken)
+        if (!effect->as.event.has_woken)
             pw_engine_event(engine, effect->instance, effect->run, effect->as.event.seq);
         break;
     case PW_EFFECT_PARKED:

@@ -29,6 +29,8 @@ static struct pw_op *add_create_op(struct pw_unit *unit, struct pw_text workflow
 {
     struct pw_op *op = pw_unit_add(unit, PW_OP_CREATE);
     if (op != NULL) {
+        if (unit->lane == 0)
+            pw_unit_about(unit, id);
         op->as.create.workflow = workflow;
         op->as.create.id = id;
         op->as.create.params = params;

@@ -203,7 +203,6 @@ static pawl_status decide_completion(struct pw_edit *edit, void *user, struct pa
     if (op == NULL)
         return PAWL_NOMEM;
     op->as.event = event;
-    edit->event = op;
     completion->was_held = task->processing;
     return task->status == PW_TASK_WAITING ? pw_edit_go_on(edit, PW_TASK_WAKE) : PAWL_OK;
 }

@@ -25,14 +25,6 @@ pawl_status pw_edit_fence(struct pw_edit *edit)
     return PAWL_OK;
 }
 
-pawl_status pw_edit_foreign_fence(struct pw_edit *edit)
-{
-    pawl_status status = pw_edit_fence(edit);
-    if (status == PAWL_OK)
-        edit->unit->last->as.fence.is_foreign = true;
-    return status;
-}
-
 pawl_status pw_edit_require_open(const struct pw_edit *edit, struct pawl_error *error)
 {
     const struct pw_instance *instance = &edit->instance;
@@ -124,8 +116,6 @@ static void follow_up(const struct pw_edit *edit)
 {
     if (edit->revokes)
         pw_engine_revoke(edit->engine, edit->instance.key, edit->instance.run);
-    if (edit->event != NULL)
-        pw_engine_event(edit->engine, edit->instance.key, edit->instance.run, edit->event->as.event.seq);
     if (edit->asks_to_pause)
         pw_engine_pause(edit->engine, edit->instance.key);
     if (edit->demands != PW_DEMAND_NONE)
@@ -166,6 +156,7 @@ static pawl_status round_begin(struct round *round, struct pw_text workflow, str
                                void *user, bool *out_commits)
 {
     struct pw_edit *edit = &round->edit;
+    pw_unit_about(edit->unit, id);
     pawl_status status = pw_edit_read(edit, workflow, id, &round->error);
     if (status != PAWL_OK)
         return status;

@@ -21,7 +21,6 @@ struct pw_edit {
     struct pw_op *held;     /* a HOLD or RESTART whose run is handed to the local runner, or NULL */
     bool wakes;             /* the run is due now */
     bool revokes;           /* turns under way can commit nothing more */
-    struct pw_op *event;    /* or NULL: a turn under way should hear of it */
     bool asks_to_pause;     /* a turn under way should hear of it before its next commit does */
     enum pw_demand demands; /* the same; NONE: nothing is demanded */
 };
@@ -59,8 +58,6 @@ pawl_status pw_edit_read(struct pw_edit *edit, struct pw_text workflow, struct p
                          struct pawl_error *error) PAWL_MUST_CHECK;
 /* Adds the fence at what was read. */
 pawl_status pw_edit_fence(struct pw_edit *edit) PAWL_MUST_CHECK;
-/* The same in a unit that has a fence of its own: when it does not hold the unit is refused with PAWL_BUSY. */
-pawl_status pw_edit_foreign_fence(struct pw_edit *edit) PAWL_MUST_CHECK;
 
 /* The claim of a run that was handed off as it was made. */
 struct pw_claim pw_edit_first_claim(struct pw_fence fence, struct pw_text workflow, struct pw_text id);

@@ -61,7 +61,8 @@ static void tell_of_pause(const struct word *word)
 {
     bool is_paused = false;
     for (const struct pw_op *op = word->unit.first; op != NULL; op = op->next)
-        is_paused |= op->kind == PW_OP_EVENT && op->as.event.recorded && op->as.event.is_paused;
+        is_paused |= op->kind == PW_OP_EVENT && op->as.event.recorded &&
+                     (op->as.event.task.status == PW_TASK_PAUSED || op->as.event.task.pause_requested);
     if (word->out_is_paused != NULL)
         *word->out_is_paused = is_paused;
 }
@@ -133,6 +134,7 @@ static pawl_status add_end(struct word *word, const struct pw_job_lease *found, 
     struct pw_op *finish = pw_unit_add(&word->unit, PW_OP_FINISH);
     if (fence == NULL || finish == NULL)
         return pw_error_plain(word->error, PAWL_NOMEM);
+    pw_unit_about(&word->unit, row->id);
     fence->as.fence.at = found->fence;
     finish->as.finish = (struct pw_op_finish){ .instance = row->key,
                                                .is_job = true,

@@ -75,6 +75,12 @@ static enum pawl_phase phase_of(const struct pw_instance *row)
     return PAWL_PHASE_QUEUED;
 }
 
+struct pawl_standing pw_rows_standing(const struct pw_task *task)
+{
+    const struct pw_instance row = { .outcome = PW_OUTCOME_OPEN, .has_task = true, .task = *task };
+    return (struct pawl_standing){ .is_known = true, .status = pw_rows_status(&row), .phase = phase_of(&row) };
+}
+
 static enum pawl_demand demand_of(const struct pw_instance *row)
 {
     if (!row->has_task)

@@ -15,6 +15,8 @@ pawl_status pw_rows_read(pawl_engine *engine, struct pw_arena *arena, struct pw_
 pawl_status pw_rows_not_found(struct pw_text workflow, struct pw_text id, struct pawl_error *error);
 
 enum pawl_instance_status pw_rows_status(const struct pw_instance *row);
+/* Of an unfinished run with this task. */
+struct pawl_standing pw_rows_standing(const struct pw_task *task);
 
 /* PAWL_OK or PAWL_NOMEM; current_step and parent are left NULL. */
 pawl_status pw_rows_instance(pawl_scope *scope, const struct pw_instance *row,

@@ -3,8 +3,8 @@
  *
  * They check their arguments as the public calls do and append ops to the unit; nothing has happened until the unit is
  * committed.  Texts are NUL-terminated and borrowed until the unit is answered; what is generated lives in the unit's
- * arena.  After the commit of a create or an event call pw_local_wake(engine, PW_NOW), so that the others need not wait
- * for a poll; of answers, children that were reached and jobs the engine tells the local runners itself. */
+ * arena.  After the commit of a create call pw_local_wake(engine, PW_NOW), so that the others need not wait for a poll; of
+ * whatever else becomes due the engine tells the local runners itself. */
 #ifndef PW_SERVICE_SERVICE_H
 #define PW_SERVICE_SERVICE_H
 
@@ -17,27 +17,9 @@ pawl_status pw_service_add_create(pawl_engine *engine, struct pw_unit *unit, con
                                   struct pw_text workflow, struct pw_text id, struct pw_text params,
                                   struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* What an event's sender has to know of its target. */
-struct pw_event_target {
-    bool is_known;      /* it was looked at */
-    pawl_status status; /* PAWL_OK, PAWL_INSTANCE_NOT_FOUND, or the store's trouble */
-    struct pw_fence at; /* PAWL_OK, as the rest */
-    bool is_open;
-    enum pw_outcome outcome; /* not open */
-    bool is_awaited;         /* it waits for an event of the type */
-};
-/* Reads the target. */
-void pw_service_look_at_target(pawl_engine *engine, struct pw_text workflow, struct pw_text id, struct pw_text type,
-                               struct pw_event_target *out_target);
-
-/* Appends the fence of the target, unless the unit has one for it, and the event; wakes the target when it waits for the
- * type.  Reads nothing: that was pw_service_look_at_target().  PAWL_INSTANCE_NOT_FOUND, PAWL_INSTANCE_TERMINAL.
- *
- * The target may move before the unit is committed; then the whole unit is refused with PAWL_BUSY: look at it and build the
- * unit again. */
-pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, const struct pw_event_target *target,
-                                 struct pw_text workflow, struct pw_text id, struct pw_text type,
-                                 struct pw_text payload, struct pawl_error *error) PAWL_MUST_CHECK;
+/* An event to an instance.  The unit is refused with PAWL_INSTANCE_NOT_FOUND or PAWL_INSTANCE_TERMINAL where it cannot be. */
+pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, struct pw_text workflow, struct pw_text id,
+                                 struct pw_text type, struct pw_text payload, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* ---- Answers --------------------------------------------------------------------------------------------------- */
 

@@ -150,7 +150,7 @@ static void put_event(struct pw_trace *trace, const struct pw_op_event *event, b
     else if (applied)
         put(trace, " %lld", (long long)event->seq);
     if (applied && event->woke)
-        put(trace, " wakes %lld", (long long)event->instance);
+        put(trace, " wakes %lld", (long long)event->told.instance);
 }
 
 static const char *demand_name(enum pw_demand demand)

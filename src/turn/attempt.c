@@ -82,10 +82,7 @@ static pawl_status register_mutation(pawl_attempt *attempt, const struct pw_muta
         *mutation = *given;
         mutation->next = NULL;
     }
-    bool needs_target = given->kind == PW_MUTATION_EVENT;
-    if (mutation != NULL && needs_target)
-        mutation->target = pw_arena_zero(&turn->arena, sizeof *mutation->target);
-    if (mutation == NULL || (needs_target && mutation->target == NULL) || !copy(turn, given->sql, &mutation->sql) ||
+    if (mutation == NULL || !copy(turn, given->sql, &mutation->sql) ||
         !copy(turn, given->parameters, &mutation->parameters) || !copy(turn, given->data, &mutation->data) ||
         !copy(turn, given->workflow, &mutation->workflow) || !copy(turn, given->id, &mutation->id) ||
         !copy(turn, given->type, &mutation->type) || !copy(turn, given->payload, &mutation->payload)) {
@@ -217,8 +214,6 @@ static pawl_status attempt_end(pawl_attempt *attempt, struct pw_text result, con
     pawl_status status = PAWL_SUSPENDED;
     pw_stats_body(&turn->engine->stats, pw_system_monotonic_us() - attempt->begun_us);
     pw_turn_lock(turn);
-    if (name == NULL) /* otherwise nothing comes of its events */
-        (void)pw_mutations_look(turn, attempt->mutations);
     attempt->step->running = false;
     attempt->settled = true; /* from here on the watchdog leaves it alone */
     if (attempt->expired && attempt->step->row.next_retry_at_ms > 0)

@@ -39,10 +39,6 @@ static void reject_step(pawl_turn *turn, struct turn_unit *own)
     (void)pw_arena_text(&turn->arena, pw_text_of(own->unit.error.text), &step->rejected_text);
     if (own->inserts_step)
         step->in_store = false;
-    for (const struct pw_mutation *mutation = step->mutations; mutation != NULL; mutation = mutation->next) {
-        if (step->rejected == PW_REFUSED_OTHER_MOVED && mutation->target != NULL)
-            mutation->target->is_known = false; /* it has moved */
-    }
 }
 
 static void note_answer(pawl_turn *turn, struct turn_unit *own)
@@ -105,33 +101,6 @@ static void unit_done(struct pw_unit *unit, void *user)
     pw_turn_unref(turn);
 }
 
-/* ---- Targets of events ------------------------------------------------------------------------------------------ */
-
-bool pw_mutations_are_known(const struct pw_mutation *mutations)
-{
-    const struct pw_mutation *mutation = mutations;
-    while (mutation != NULL && (mutation->target == NULL || mutation->target->is_known))
-        mutation = mutation->next;
-    return mutation == NULL;
-}
-
-/* What is read is kept with the lock held: a turn that was given up may be closed by another thread meanwhile. */
-bool pw_mutations_look(pawl_turn *turn, const struct pw_mutation *mutations)
-{
-    bool any = false;
-    for (const struct pw_mutation *mutation = mutations; mutation != NULL; mutation = mutation->next) {
-        struct pw_event_target target;
-        if (mutation->target == NULL || mutation->target->is_known)
-            continue;
-        pw_turn_unlock(turn);
-        pw_service_look_at_target(turn->engine, mutation->workflow, mutation->id, mutation->type, &target);
-        pw_turn_lock(turn);
-        *mutation->target = target;
-        any = true;
-    }
-    return any;
-}
-
 /* ---- Building ------------------------------------------------------------------------------------------------- */
 
 static struct turn_unit *unit_new(pawl_turn *turn)
@@ -140,6 +109,7 @@ static struct turn_unit *unit_new(pawl_turn *turn)
     if (own == NULL)
         return NULL;
     pw_unit_init(&own->unit);
+    own->unit.lane = turn->lane;
     own->fence = pw_unit_add(&own->unit, PW_OP_FENCE);
     if (own->fence == NULL) {
         free(own);
@@ -223,9 +193,8 @@ static pawl_status add_mutation(struct turn_unit *own, const struct pw_mutation 
             &(struct pw_link){ turn->claim.fence.instance, turn->claim.fence.run, mutation->relation },
             mutation->workflow, mutation->id, mutation->payload, error);
     case PW_MUTATION_EVENT:
-        own->creates = true;
-        return pw_service_add_event(turn->engine, &own->unit, mutation->target, mutation->workflow, mutation->id,
-                                    mutation->type, mutation->payload, error);
+        return pw_service_add_event(turn->engine, &own->unit, mutation->workflow, mutation->id, mutation->type,
+                                    mutation->payload, error);
     }
     return PAWL_INVALID;
 }

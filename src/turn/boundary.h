@@ -17,15 +17,8 @@ struct pw_mutation {
     struct pw_text workflow, id;    /* CREATE, EVENT */
     struct pw_text type, payload;   /* EVENT; CREATE uses payload for its params */
     enum pw_relation relation;      /* CREATE */
-    struct pw_event_target *target; /* EVENT */
     struct pw_mutation *next;
 };
-
-/* Was every target of an event looked at? */
-bool pw_mutations_are_known(const struct pw_mutation *mutations);
-/* Reads the targets of events that are not known yet, with the lock let go of.  True: there were some, and the turn may have
- * changed meanwhile. */
-bool pw_mutations_look(pawl_turn *turn, const struct pw_mutation *mutations);
 
 /* A job: its function's name as a workflow's, "@" before it; its id; and, of one that is made, its params. */
 struct pw_job {

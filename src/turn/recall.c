@@ -277,18 +277,13 @@ pawl_status pw_recall_describe(pawl_lane *lane, struct pw_step *step, const stru
 static pawl_status tell_rejection(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
 {
     enum pw_refusal why = step->rejected;
-    if (why == PW_REFUSED_OTHER_MOVED) { /* the target of an event: record the same again, on what the target is now */
-        struct pw_attempt_success again = {
-            .attempt = step->row.attempts, .result = step->row.result, .policy = policy, .mutations = step->mutations
-        };
-        return pw_boundary_complete(lane, step, &again);
-    }
     bool unique = why == PW_REFUSED_UNIQUE || why == PW_REFUSED_INSTANCE_EXISTS || why == PW_REFUSED_EVENT_EXISTS;
     pawl_status status = unique ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION : pw_refusal_status(why);
+    bool is_for_good = unique || why == PW_REFUSED_NO_INSTANCE || why == PW_REFUSED_ENDED;
     struct pw_attempt_failure failure = { .attempt = step->row.attempts,
                                           .name = pawl_status_name(status),
                                           .message = step->rejected_text.data != NULL ? step->rejected_text.data : "",
-                                          .may_retry = !unique,
+                                          .may_retry = !is_for_good,
                                           .policy = policy,
                                           .mutations = step->mutations };
     if (step->row.status != PAWL_STEP_ERRORED || pw_lane_is_abandoned(lane))
@@ -418,8 +413,6 @@ static pawl_status step_look(pawl_lane *lane, struct pw_step *step, const void *
     pawl_status status = pw_recall_settle(lane, step, out_answer, &decided);
     if (status != PAWL_OK || decided)
         return status;
-    if (step->rejected != PW_REFUSED_NOT && pw_mutations_look(lane->turn, step->mutations))
-        return PAWL_CONFLICT;
     if (step->rejected != PW_REFUSED_NOT) {
         status = tell_rejection(lane, step, policy);
         return status == PAWL_OK ? PAWL_CONFLICT : status;
@@ -657,23 +650,6 @@ static pawl_lane *lane_to_blame(pawl_turn *turn, const struct pw_step *step)
 {
     bool is_reached = step->reached_pass == turn->history->pass;
     return is_reached && pw_lane_is_abandoned(step->lane) ? step->lane : &turn->main;
-}
-
-bool pw_recall_needs_look(const pawl_turn *turn)
-{
-    for (const struct pw_step *step = turn->history->first; step != NULL && turn->rejections > 0; step = step->next) {
-        if (step->rejected != PW_REFUSED_NOT && !pw_mutations_are_known(step->mutations))
-            return true;
-    }
-    return false;
-}
-
-void pw_recall_look_at_targets(pawl_turn *turn)
-{
-    for (const struct pw_step *step = turn->history->first; step != NULL; step = step->next) {
-        if (step->rejected != PW_REFUSED_NOT)
-            (void)pw_mutations_look(turn, step->mutations);
-    }
 }
 
 /* With the lock held.  The turn closes before the workflow asks for these steps again. */

@@ -28,6 +28,7 @@ pawl_turn *pw_turn_new(pawl_engine *engine, const struct pw_definition *definiti
     turn->host = host;
     turn->runner = runner;
     turn->claim = *claim;
+    turn->lane = pw_stable_hash(0, claim->id);
     turn->demand = claim->demand;
     turn->fenced = claim->event_seq;
     turn->gap = INT64_MAX;
@@ -328,8 +329,8 @@ static struct pw_closing closing_of(pawl_turn *turn)
     return park;
 }
 
-/* With the lock held, which is let go of where something has to be read. */
-static enum pw_next next(pawl_turn *turn, bool may_read)
+/* With the lock held. */
+static enum pw_next next(pawl_turn *turn)
 {
     /* Lanes that were parked before a demand came are told of it in another pass, which begins with all durable. */
     bool goes_on = turn->main.commit_wanted != 0 || turn->demand > turn->demand_passed;
@@ -346,12 +347,6 @@ static enum pw_next next(pawl_turn *turn, bool may_read)
     bool wants_pass = turn->outcome == PW_OUTCOME_NONE || (open && goes_on && !turn->out_of_steps);
     if (wants_pass && !stop)
         return PW_NEXT_PASS;
-    if (turn->rejections > 0 && pw_recall_needs_look(turn)) {
-        if (!may_read)
-            return PW_NEXT_LOOK;
-        pw_recall_look_at_targets(turn);
-        return next(turn, may_read);
-    }
     if (turn->rejections > 0) { /* they must be recorded before anybody else can carry the run on */
         if (pw_recall_record_rejections(turn) != PAWL_OK)
             return PW_NEXT_END;
@@ -369,9 +364,8 @@ static enum pw_next next(pawl_turn *turn, bool may_read)
 
 enum pw_next pw_turn_next(pawl_turn *turn)
 {
-    bool may_read = !pw_store_is_barred(); /* not by the thread that answers commits */
     pw_turn_lock(turn);
-    enum pw_next what = next(turn, may_read);
+    enum pw_next what = next(turn);
     pw_turn_unlock(turn);
     return what;
 }
@@ -394,7 +388,7 @@ enum pw_next pw_turn_next_blocking(pawl_turn *turn)
 {
     for (;;) {
         pw_turn_lock(turn);
-        enum pw_next what = next(turn, true);
+        enum pw_next what = next(turn);
         turn->waiting = false; /* this thread waits itself: ready() is not owed */
         int64_t unit = turn->submitted;
         pw_turn_unlock(turn);
@@ -450,6 +444,7 @@ pawl_status pw_turn_release(pawl_engine *engine, const struct pw_fence *at, bool
     struct pw_unit unit;
     pawl_status status = PAWL_NOMEM;
     pw_unit_init(&unit);
+    unit.lane = (uint64_t)at->instance; /* nobody else works on it */
     struct pw_op *fence = pw_unit_add(&unit, PW_OP_FENCE);
     struct pw_op *park = fence != NULL ? pw_unit_add(&unit, PW_OP_PARK) : NULL;
     if (park != NULL) {

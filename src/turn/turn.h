@@ -93,6 +93,7 @@ struct pawl_turn {
     const struct pw_turn_host *host;
     void *runner;
     struct pw_claim claim;
+    uint64_t lane;           /* of its units (core/ops.h) */
     int64_t owner, lease_ms; /* the runner's, and how long it takes leases for */
     /* By the monotonic clock, see lease.h: when the newest unit was begun that took or renewed the lease, and up to when the
      * lease is. */
@@ -175,7 +176,6 @@ bool pw_turn_end_pass(pawl_turn *turn);
 enum pw_next {
     PW_NEXT_PASS, /* run a pass */
     PW_NEXT_WAIT, /* host->ready will be called; then ask again */
-    PW_NEXT_LOOK, /* something has to be read first: ask again where the store is not barred (base/bar.h) */
     PW_NEXT_END   /* over: see ended, finished */
 };
 enum pw_next pw_turn_next(pawl_turn *turn);
@@ -242,10 +242,6 @@ pawl_status pw_turn_break(pawl_turn *turn, pawl_status why);
 pawl_status pw_turn_out_of_memory(pawl_turn *turn);
 /* lanes.c: races that are decided while a loser's body is still awaited. */
 pawl_status pw_lanes_record_winners(pawl_turn *turn) PAWL_MUST_CHECK;
-/* recall.c: is there something that has to be read before rejections can be recorded? */
-bool pw_recall_needs_look(const pawl_turn *turn);
-/* recall.c: reads it, with the lock let go of: the turn may have changed meanwhile. */
-void pw_recall_look_at_targets(pawl_turn *turn);
 /* recall.c: records what the store refused of steps that nobody has asked for since. */
 pawl_status pw_recall_record_rejections(pawl_turn *turn) PAWL_MUST_CHECK;
 

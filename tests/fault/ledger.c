@@ -142,8 +142,7 @@ void ledger_note(struct ledger *ledger, const struct pw_unit *unit, bool acknowl
         else if (op->kind == PW_OP_CREATE && op->as.create.created)
             add(ledger, LEDGER_CREATE, op->as.create.fence.instance, 0, op->as.create.id)->acknowledged = acknowledged;
         else if (op->kind == PW_OP_EVENT && op->as.event.recorded)
-            add(ledger, LEDGER_EVENT, op->as.event.instance,
-                op->as.event.is_answer ? op->as.event.run_told : op->as.event.run, op->as.event.id)
+            add(ledger, LEDGER_EVENT, op->as.event.told.instance, op->as.event.told.run, op->as.event.id)
                 ->acknowledged = acknowledged;
     }
 }

@@ -26,6 +26,7 @@ void memory_load(struct memory_store *store, struct pw_core_run *run)
     run->created_at_ms = row->created_at_ms;
     run->updated_at_ms = row->updated_at_ms;
     run->link = row->link;
+    run->outcome = row->outcome;
 }
 
 /* The open children that a REACH may concern. */
@@ -48,7 +49,7 @@ static bool load_runs(struct memory_transaction *transaction)
         const struct memory_instance *instance =
             memory_instance_named(transaction->store, names[i]->workflow, names[i]->id);
         names[i]->key = instance != NULL ? instance->row.key : 0;
-        if (names[i]->is_to_end && instance != NULL && pw_want_run(core, instance->row.key) == NULL)
+        if (names[i]->wants_task && instance != NULL && pw_want_run(core, instance->row.key) == NULL)
             return false;
     }
     for (size_t i = 0; i < core->reaches.count; i++)
@@ -74,6 +75,34 @@ static bool load_event_ids(struct memory_transaction *transaction)
     for (size_t i = 0; i < core->event_ids.list.count; i++)
         ids[i]->taken = memory_event_of_id(memory_history_of(transaction->store, ids[i]->instance, ids[i]->run),
                                            ids[i]->id) != NULL;
+    return true;
+}
+
+/* Until when a step of the run waits for an event of the type; 0: none does. */
+static int64_t awaited_until(const struct memory_history *history, struct pw_text type)
+{
+    const struct pw_step_row *steps = history->steps.rows;
+    int64_t until_ms = 0;
+    for (size_t i = 0; i < history->steps.count; i++)
+        if (steps[i].status == PAWL_STEP_WAITING && steps[i].kind == PAWL_STEP_EVENT &&
+            pw_text_equal(steps[i].wait_event_type, type) && steps[i].wake_at_ms > until_ms)
+            until_ms = steps[i].wake_at_ms;
+    return until_ms;
+}
+
+static bool load_sends(struct memory_transaction *transaction)
+{
+    struct pw_core *core = &transaction->core;
+    struct pw_op_event **sends = core->sends.rows;
+    for (size_t i = 0; i < core->sends.count; i++) {
+        const struct pw_core_name *name = pw_want_name(core, sends[i]->workflow, sends[i]->to);
+        const struct pw_core_run *run = name != NULL && name->key != 0 ? pw_find_run(core, name->key) : NULL;
+        if (name == NULL || (run != NULL && pw_want_event_id(core, run->key, run->instance_run, sends[i]->id) == NULL))
+            return false;
+        if (run != NULL)
+            sends[i]->awaited_until_ms =
+                awaited_until(memory_history_of(transaction->store, run->key, run->instance_run), sends[i]->type);
+    }
     return true;
 }
 
@@ -117,9 +146,10 @@ static pawl_status look(struct memory_transaction *transaction, struct pw_unit *
 {
     bool is_there = true;
     for (size_t i = 0; i < count; i++)
-        for (const struct pw_op *op = units[i]->first; op != NULL && is_there; op = op->next)
+        for (struct pw_op *op = units[i]->first; op != NULL && is_there; op = op->next)
             is_there = pw_core_want(&transaction->core, op);
-    is_there = is_there && load_runs(transaction) && load_event_ids(transaction) && load_keys(transaction);
+    is_there = is_there && load_runs(transaction) && load_sends(transaction) && load_event_ids(transaction) &&
+               load_keys(transaction);
     load_history(transaction);
     return is_there ? PAWL_OK : pw_error_plain(transaction->core.error, PAWL_NOMEM);
 }
@@ -133,6 +163,13 @@ static pawl_status count_unread(struct pw_core *core, const struct pw_core_run *
     *out_count = 0;
     for (size_t i = 0; i < history->events.count && *out_count < max; i++)
         *out_count += events[i].delivered_at_ms == 0;
+    return PAWL_OK;
+}
+
+static pawl_status find_wait(struct pw_core *core, const struct pw_core_run *run, struct pw_text type,
+                             int64_t *out_until_ms)
+{
+    *out_until_ms = awaited_until(memory_history_of(memory_of_core(core), run->key, run->run), type);
     return PAWL_OK;
 }
 
@@ -220,6 +257,7 @@ pawl_status memory_apply(struct pw_store *store, struct pw_unit **units, size_t 
 {
     static const struct pw_frame frame = { .write = memory_write,
                                            .count_unread = count_unread,
+                                           .find_wait = find_wait,
                                            .owe = owe,
                                            .claim = memory_claim,
                                            .reap = memory_reap,

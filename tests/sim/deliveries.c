@@ -54,9 +54,9 @@ static struct deeds deeds_of(const struct pw_unit *unit, const struct sim_instan
         deeds.is_reached |= op->kind == PW_OP_REACH && is_woken_by(&op->as.reach, of);
         deeds.is_made |= op->kind == PW_OP_CREATE && op->as.create.created && op->as.create.fence.instance == instance;
         deeds.is_made |= op->kind == PW_OP_RESTART && op->as.restart.instance == instance;
-        deeds.is_sent_event |= op->kind == PW_OP_EVENT && op->as.event.instance == instance;
+        deeds.is_sent_event |= op->kind == PW_OP_EVENT && op->as.event.told.instance == instance;
         deeds.is_parked |= op->kind == PW_OP_PARK && op->as.park.instance == instance;
-        deeds.is_parked |= op->kind == PW_OP_EVENT && op->as.event.instance == instance && op->as.event.woke;
+        deeds.is_parked |= op->kind == PW_OP_EVENT && op->as.event.told.instance == instance && op->as.event.woke;
         deeds.is_held |= op->kind == PW_OP_HOLD && op->as.hold.instance == instance;
         deeds.is_ended |= op->kind == PW_OP_FINISH && op->as.finish.instance == instance;
     }

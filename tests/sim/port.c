@@ -120,8 +120,8 @@ static int describe_op(const struct pw_op *op, char *text, size_t room)
     case PW_OP_CREATE:
         return snprintf(text, room, "create %.*s ", (int)op->as.create.id.size, op->as.create.id.data);
     case PW_OP_EVENT:
-        return snprintf(text, room, "event(%lld) %.*s ", (long long)op->as.event.instance, (int)op->as.event.type.size,
-                        op->as.event.type.data);
+        return snprintf(text, room, "event(%lld) %.*s ", (long long)op->as.event.told.instance,
+                        (int)op->as.event.type.size, op->as.event.type.data);
     case PW_OP_LOG:
         return snprintf(text, room, "log%s \"%.*s\" ", op->as.log.row.is_replay ? " again" : "",
                         (int)(op->as.log.row.message.size < 20 ? op->as.log.row.message.size : 20),

@@ -76,7 +76,7 @@ static bool is_about(const struct pw_op *op, const struct sim_instance *instance
     case PW_OP_RESTART:
         return op->as.restart.instance == key;
     case PW_OP_EVENT:
-        return op->as.event.instance == key;
+        return op->as.event.told.instance == key;
     case PW_OP_PARK:
         return op->as.park.instance == key;
     case PW_OP_HOLD:

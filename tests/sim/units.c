@@ -29,7 +29,7 @@ static bool is_unique_sql(const struct pw_op_sql *op)
 static enum pw_refusal expect_fence(struct sim_model *model, const struct pw_op_fence *op)
 {
     if (!sim_model_holds(model, &op->at))
-        return op->is_foreign ? PW_REFUSED_OTHER_MOVED : PW_REFUSED_MOVED;
+        return PW_REFUSED_MOVED;
     const struct sim_task *task = &sim_model_by_key(model, op->at.instance)->task;
     if (op->unless_pause && task->pause_requested)
         return PW_REFUSED_PAUSE_REQUESTED;
@@ -53,22 +53,39 @@ static enum pw_refusal expect_task(struct sim_model *model, int64_t key)
     return instance != NULL && instance->task.exists ? PW_REFUSED_NOT : PW_REFUSED_MOVED;
 }
 
-static bool has_event(struct sim_model *model, const struct pw_op_event *op)
+static bool has_event(struct sim_instance *instance, int64_t number, struct pw_text id)
 {
-    const struct sim_run *run = sim_model_run(sim_model_by_key(model, op->instance), op->run);
+    const struct sim_run *run = sim_model_run(instance, number);
     for (int i = 0; i < run->event_count; i++) {
-        if (pw_text_equal(op->id, pw_text_of(run->events[i].id)))
+        if (pw_text_equal(id, pw_text_of(run->events[i].id)))
             return true;
     }
     return false;
 }
 
+/* By its name, or by its key. */
+static struct sim_instance *target_of(struct sim_model *model, const struct pw_op_event *op)
+{
+    char workflow[SIM_TEXT_MAX], id[SIM_TEXT_MAX];
+    if (op->to.data == NULL)
+        return sim_model_by_key(model, op->instance);
+    sim_text_copy(workflow, op->workflow);
+    sim_text_copy(id, op->to);
+    return sim_model_find(model, workflow, id);
+}
+
 static enum pw_refusal expect_event(struct sim_model *model, const struct pw_op_event *op)
 {
+    struct sim_instance *instance = target_of(model, op);
     if (op->is_answer)
         return PW_REFUSED_NOT;
-    enum pw_refusal status = expect_task(model, op->instance);
-    return status == PW_REFUSED_NOT && has_event(model, op) ? PW_REFUSED_EVENT_EXISTS : status;
+    if (op->to.data == NULL && (instance == NULL || !instance->task.exists))
+        return PW_REFUSED_MOVED;
+    if (instance == NULL)
+        return PW_REFUSED_NO_INSTANCE;
+    if (has_event(instance, op->to.data != NULL ? instance->run : op->run, op->id))
+        return PW_REFUSED_EVENT_EXISTS;
+    return instance->task.exists ? PW_REFUSED_NOT : PW_REFUSED_ENDED;
 }
 
 static enum pw_refusal expect_op(struct sim_model *model, const struct pw_op *op)
@@ -290,12 +307,10 @@ static struct sim_event *next_event(struct sim_run *run, struct sim_task *task)
 /* Where it goes nobody is asked: nothing, when the run is over, or has it. */
 static void apply_answer(struct sim_model *model, const struct pw_op_event *op)
 {
-    const struct sim_instance *instance = sim_model_by_key(model, op->instance);
+    struct sim_instance *instance = sim_model_by_key(model, op->instance);
     SIM_CHECK(SIM_RULE_ANSWERED, instance != NULL, "an answer to nobody");
     const struct sim_task *task = &instance->task;
-    bool known =
-        task->exists &&
-        has_event(model, &(struct pw_op_event){ .instance = op->instance, .run = instance->run, .id = op->id });
+    bool known = task->exists && has_event(instance, instance->run, op->id);
     SIM_CHECK(SIM_RULE_STORED, op->recorded == (task->exists && !known), "an answer to %s was recorded: %d",
               instance->id, op->recorded);
     bool parked = op->recorded && task->status == PW_TASK_WAITING && !task->processing;
@@ -313,6 +328,22 @@ static void wake(struct sim_task *task, enum pw_task_kind kind, int64_t now_ms)
     sim_task_touch(task, now_ms);
 }
 
+/* An event that names its run wakes it, if a step waits for such a one; others leave that to their unit. */
+static void check_woken(const struct pw_op_event *op, struct sim_instance *instance, int64_t now_ms)
+{
+    const struct sim_task *task = &instance->task;
+    const struct sim_run *run = sim_model_run(instance, instance->run);
+    bool is_awaited = false;
+    for (int i = 0; i < SIM_STEPS_MAX; i++) {
+        const struct sim_step *step = &run->steps[i];
+        is_awaited |= step->exists && step->kind == PAWL_STEP_EVENT && step->status == PAWL_STEP_WAITING &&
+                      step->wake_at_ms > now_ms && pw_text_equal(op->type, pw_text_of(step->event_type));
+    }
+    bool is_woken = is_awaited && task->status == PW_TASK_WAITING && !task->processing;
+    SIM_CHECK(SIM_RULE_STORED, op->woke == is_woken && op->is_held == (is_woken && op->hold_owner != 0),
+              "an event woke %s: %d, %d", instance->id, op->woke, op->is_held);
+}
+
 static void apply_event(struct sim_model *model, const struct pw_op_event *op, int64_t now_ms)
 {
     if (op->is_answer) {
@@ -320,9 +351,12 @@ static void apply_event(struct sim_model *model, const struct pw_op_event *op, i
         if (!op->recorded)
             return;
     }
-    int64_t number = op->is_answer ? sim_model_by_key(model, op->instance)->run : op->run;
-    struct sim_run *run = open_run(model, op->instance, number);
-    struct sim_task *task = &sim_model_by_key(model, op->instance)->task;
+    struct sim_instance *instance = target_of(model, op);
+    bool is_by_key = op->to.data == NULL && !op->is_answer;
+    struct sim_run *run = open_run(model, instance->key, is_by_key ? op->run : instance->run);
+    struct sim_task *task = &instance->task;
+    if (op->to.data != NULL)
+        check_woken(op, instance, now_ms);
     bool known = false;
     for (int i = 0; i < run->event_count; i++)
         known |= pw_text_equal(op->id, pw_text_of(run->events[i].id));
@@ -335,7 +369,9 @@ static void apply_event(struct sim_model *model, const struct pw_op_event *op, i
     sim_text_copy(event->id, op->id);
     sim_text_copy(event->type, op->type);
     sim_text_copy(event->payload, op->payload);
-    if (op->is_answer && op->woke)
+    if (op->is_held)
+        sim_take_task(instance, op->hold_owner, op->hold_lease_ms, now_ms);
+    else if (op->woke)
         wake(task, PW_TASK_WAKE, now_ms);
     SIM_CHECK(SIM_RULE_STORED, op->seq == run->event_count, "an event's number is %lld", (long long)op->seq);
 }

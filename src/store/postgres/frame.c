@@ -32,6 +32,29 @@ static pawl_status count_unread(struct pw_core *core, const struct pw_core_run *
     return pw_settle(pw_transaction_of(core));
 }
 
+static pawl_status take_time(void *user, void *of, const PGresult *result)
+{
+    struct pw_fields fields;
+    (void)user;
+    pw_fields_init(&fields, result, NULL);
+    if (pw_fields_next(&fields))
+        *(int64_t *)of = pw_field_time(&fields);
+    return pw_fields_end(&fields);
+}
+
+static pawl_status find_wait(struct pw_core *core, const struct pw_core_run *run, struct pw_text type,
+                             int64_t *out_until_ms)
+{
+    struct pw_call call;
+    *out_until_ms = 0;
+    pw_call_init(&call, PW_PG_STEP_AWAITING);
+    pw_call_integer(&call, run->key);
+    pw_call_integer(&call, run->run);
+    pw_call_text(&call, type);
+    pw_pg_send(pw_transaction_of(core)->connection, &call, take_time, NULL, out_until_ms);
+    return pw_settle(pw_transaction_of(core));
+}
+
 /* ---- The user's code --------------------------------------------------------------------------------------------------- */
 
 /* The user's code runs behind everything that was sent before. */
@@ -71,6 +94,7 @@ void pw_transaction_init(struct pw_transaction *transaction, struct pw_postgres 
 {
     static const struct pw_frame frame = { .write = write_decided,
                                            .count_unread = count_unread,
+                                           .find_wait = find_wait,
                                            .owe = pw_owe,
                                            .claim = pw_send_claim,
                                            .reap = pw_send_reap,

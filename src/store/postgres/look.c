@@ -190,8 +190,43 @@ static pawl_status take_names(void *user, void *of, const PGresult *result)
             continue;
         name->key = pw_field_place(&fields);
         bool is_open = pw_field_integer(&fields) != 0;
-        if (name->is_to_end && is_open && pw_find_task(&transaction->core, name->key) == NULL)
+        if (name->wants_task && is_open && pw_find_task(&transaction->core, name->key) == NULL)
             transaction->is_stale = true;
+    }
+    return pw_fields_end(&fields);
+}
+
+static pawl_status take_targets(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_core *core = &transaction->core;
+    struct pw_op_event **sends = core->sends.rows;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    while (pw_fields_next(&fields)) {
+        int64_t place = pw_field_place(&fields), key = pw_field_place(&fields);
+        if (place < 1 || (uint64_t)place > core->sends.count)
+            continue;
+        struct pw_op_event *op = sends[place - 1];
+        struct pw_core_name *name = pw_want_name(core, op->workflow, op->to);
+        struct pw_core_run *run = pw_want_run(core, key);
+        if (name == NULL || run == NULL)
+            return PAWL_NOMEM;
+        name->key = key;
+        run->workflow = op->workflow;
+        run->id = op->to;
+        run->instance_run = pw_field_count(&fields);
+        run->outcome = (enum pw_outcome)pw_field_choice(&fields, PW_OUTCOME_ERRORED);
+        run->created_at_ms = pw_field_time(&fields);
+        run->link = pw_field_link(&fields);
+        struct pw_core_event_id *id = pw_want_event_id(core, key, run->instance_run, op->id);
+        if (id == NULL)
+            return PAWL_NOMEM;
+        id->taken = pw_field_integer(&fields) != 0;
+        op->awaited_until_ms = pw_field_time(&fields);
+        if (run->outcome == PW_OUTCOME_OPEN && !run->has_task)
+            transaction->is_stale = true; /* it began again before we had its lock */
     }
     return pw_fields_end(&fields);
 }
@@ -312,7 +347,7 @@ static void lock_tasks(struct pw_transaction *transaction, struct pw_columns *ta
     const struct pw_op_reach *const *reaches = transaction->core.reaches.rows;
     struct pw_core_name **name = transaction->core.names.list.rows;
     struct pw_call call;
-    if (transaction->core.reaches.count == 0 && !transaction->core.ends_by_name) {
+    if (transaction->core.reaches.count == 0 && !transaction->core.locks_by_name) {
         ask(transaction, PW_PG_TASK_LOCK, tasks, take_tasks);
         return;
     }
@@ -321,7 +356,7 @@ static void lock_tasks(struct pw_transaction *transaction, struct pw_columns *ta
     for (size_t i = 0; i < transaction->core.reaches.count; i++)
         put_place(&parents, (const int64_t[]){ reaches[i]->parent, reaches[i]->run, pw_least_reached(reaches[i]) }, 3);
     for (size_t i = 0; i < transaction->core.names.list.count; i++)
-        if (name[i]->is_to_end) {
+        if (name[i]->wants_task) {
             pw_columns_row(&names);
             pw_put_text(&names, name[i]->workflow);
             pw_put_text(&names, name[i]->id);
@@ -378,18 +413,36 @@ static void ask_about_names(struct pw_transaction *transaction)
     struct pw_columns columns;
     struct pw_call call;
     struct pw_core_name **names = transaction->core.names.list.rows;
+    bool is_asked = false; /* events find the instances that they name by themselves */
     pw_columns_init(&columns, &transaction->core.arena);
     for (size_t i = 0; i < transaction->core.names.list.count; i++) {
         pw_columns_row(&columns);
         pw_put_text(&columns, names[i]->workflow);
         pw_put_text(&columns, names[i]->id);
+        is_asked = is_asked || !names[i]->is_sent_to;
     }
-    ask(transaction, PW_PG_INSTANCE_FIND, &columns, take_names);
+    if (is_asked)
+        ask(transaction, PW_PG_INSTANCE_FIND, &columns, take_names);
     if (transaction->core.keys_wanted > 0) {
         pw_call_init(&call, PW_PG_INSTANCE_KEYS);
         pw_call_integer(&call, transaction->core.keys_wanted);
         pw_pg_send(transaction->connection, &call, take_keys, transaction, NULL);
     }
+}
+
+static void ask_about_sends(struct pw_transaction *transaction)
+{
+    struct pw_columns columns;
+    struct pw_op_event *const *sends = transaction->core.sends.rows;
+    pw_columns_init(&columns, &transaction->core.arena);
+    for (size_t i = 0; i < transaction->core.sends.count; i++) {
+        pw_columns_row(&columns);
+        pw_put_text(&columns, sends[i]->workflow);
+        pw_put_text(&columns, sends[i]->to);
+        pw_put_text(&columns, sends[i]->id);
+        pw_put_text(&columns, sends[i]->type);
+    }
+    ask(transaction, PW_PG_EVENT_TARGETS, &columns, take_targets);
 }
 
 static void ask_about_history(struct pw_transaction *transaction)
@@ -435,7 +488,7 @@ pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, 
     transaction->owed_last = pw_pg_owed_last(&transaction->postgres->owed);
     for (size_t i = 0; i < count; i++) {
         must_wait = must_wait || pw_unit_runs_users_code(units[i]);
-        for (const struct pw_op *op = units[i]->first; op != NULL; op = op->next)
+        for (struct pw_op *op = units[i]->first; op != NULL; op = op->next)
             if (!pw_core_want(&transaction->core, op) ||
                 (op->kind == PW_OP_CLAIM && !want_gate(transaction, &op->as.claim)))
                 return pw_no_memory(transaction);
@@ -444,6 +497,7 @@ pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, 
         return pw_no_memory(transaction);
     ask_about_runs(transaction);
     ask_about_names(transaction);
+    ask_about_sends(transaction);
     ask_about_history(transaction);
     *out_sent = must_wait || transaction->core.runs.list.count > 0 || transaction->core.names.list.count > 0 ||
                 transaction->core.steps.list.count > 0 || transaction->core.events.list.count > 0 ||

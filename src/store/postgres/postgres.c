@@ -40,7 +40,7 @@ static size_t lane_of(struct pw_store *store, const struct pw_unit *unit)
     size_t count = postgres->url.lane_count;
     if (pw_pg_clock_is_ours(&postgres->clock))
         return 0;
-    return waits_for_nobody(unit) ? count : (size_t)(pw_unit_key(unit) % count);
+    return waits_for_nobody(unit) ? count : (size_t)(unit->lane % count);
 }
 
 static void close_store(struct pw_store *store)

@@ -47,6 +47,10 @@
 #define PG_HOOK_COLUMNS PW_COLUMNS(PW_DELIVERY_FIELDS, "h.") PW_COLUMNS(PW_HOOK_FIELDS, "h.") ", i.workflow, i.id"
 #define PG_HOOKS "SELECT " PG_HOOK_COLUMNS " FROM workflow_hook h" PG_INSTANCE_OF("h.instance")
 
+/* A step s of the run that waits for an event of this type. */
+#define PG_STEP_AWAITS(instance, run, type)                                                                            \
+    " WHERE s.instance = " instance " AND s.run = " run                                                                \
+    " AND s.status = 0 AND s.kind = 2 AND s.wait_event_type = " type
 #define PG_TASK_COLUMNS "instance, run, " PW_COLUMNS(PW_TASK_FIELDS, "")
 
 /* How rows travel (call.h): types with the columns of these statements, in their order. */
@@ -71,7 +75,8 @@
     "  ORDER BY parent, parent_run, relation OFFSET 0) c"
 /* As u: names. */
 #define PG_INSTANCE_OF_NAME                                                                                            \
-    " CROSS JOIN LATERAL (SELECT key, workflow, id, outcome FROM workflow_instance"                                    \
+    " CROSS JOIN LATERAL (SELECT key, workflow, id, run, outcome, created_at, parent, parent_run, relation"            \
+    "  FROM workflow_instance"                                                                                         \
     "  WHERE (workflow, id) >= (u.workflow, u.id) ORDER BY workflow, id LIMIT 1) i"                                    \
     " WHERE i.workflow = u.workflow AND i.id = u.id"
 
@@ -266,6 +271,16 @@
         " CROSS JOIN LATERAL (SELECT instance, run, id FROM workflow_event"                                            \
         "  WHERE (instance, run, id) >= (u.instance, t.run, u.id) ORDER BY instance, run, id LIMIT 1) f"               \
         " WHERE f.instance = u.instance AND f.run = t.run AND f.id = u.id")                                            \
+    /* Where events go: the instance, whether its run has the event, and until when it waits for such a one. */        \
+    QUERY(EVENT_TARGETS,                                                                                               \
+        "SELECT u.place, i.key, i.run, i.outcome, i.created_at, i.parent, i.parent_run, i.relation,"                   \
+        " (SELECT (f.instance = i.key AND f.run = i.run AND f.id = u.event)::int FROM workflow_event f"                \
+        "  WHERE (f.instance, f.run, f.id) >= (i.key, i.run, u.event) ORDER BY f.instance, f.run, f.id LIMIT 1),"      \
+        " (SELECT max(s.wake_at) FROM workflow_step s" PG_STEP_AWAITS("i.key", "i.run", "u.type") ")"                  \
+        " FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY"                                 \
+        " AS u (workflow, id, event, type, place)" PG_INSTANCE_OF_NAME)                                                \
+    QUERY(STEP_AWAITING,                                                                                               \
+        "SELECT max(s.wake_at) FROM workflow_step s" PG_STEP_AWAITS("$1::bigint", "$2::bigint", "$3::text"))           \
     QUERY(EVENTS_UNREAD,                                                                                               \
         "SELECT count(*) FROM (SELECT 1 FROM workflow_event WHERE instance = $1::bigint AND run = $2::bigint"          \
         " AND delivered_at IS NULL LIMIT $3::bigint) e")                                                               \

@@ -26,6 +26,8 @@ static inline struct pw_batch *pw_batch_of(struct pw_core *core)
 pawl_status pw_sqlite_load(struct pw_batch *batch, struct pw_unit **units, size_t count) PAWL_MUST_CHECK;
 /* The frame's; see core.h. */
 pawl_status pw_sqlite_load_claimable(struct pw_core *core, struct pw_core_run *run, bool with_size) PAWL_MUST_CHECK;
+pawl_status pw_sqlite_find_wait(struct pw_core *core, const struct pw_core_run *run, struct pw_text type,
+                                int64_t *out_until_ms);
 pawl_status pw_sqlite_count_unread(struct pw_core *core, const struct pw_core_run *run, int64_t max,
                                    int64_t *out_count) PAWL_MUST_CHECK;
 

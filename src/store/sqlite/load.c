@@ -75,6 +75,8 @@ static pawl_status load_instance(struct pw_batch *batch, struct pw_core_run *run
 
 static pawl_status load_run(struct pw_batch *batch, struct pw_core_run *run)
 {
+    if (run->is_loaded && !run->wants_facts && !run->wants_instance)
+        return PAWL_OK;
     run->is_loaded = true;
     if (run->wants_facts && !run->wants_instance)
         return load_whole(batch, run, &batch->core.arena, false);
@@ -107,19 +109,71 @@ pawl_status pw_sqlite_load_claimable(struct pw_core *core, struct pw_core_run *r
 
 /* ---- Runs that are named by others ----------------------------------------------------------------------------------- */
 
+/* Texts are those of the op.  False: memory is out. */
+static bool take_target(struct pw_query *query, struct pw_core *core, struct pw_op_event *op, struct pw_core_name *name)
+{
+    name->key = pw_column_place(query);
+    struct pw_core_run *run = pw_want_run(core, name->key);
+    if (run == NULL)
+        return false;
+    run->is_loaded = true;
+    run->workflow = op->workflow;
+    run->id = op->to;
+    run->instance_run = pw_column_count(query);
+    run->outcome = (enum pw_outcome)pw_column_choice(query, PW_OUTCOME_ERRORED);
+    run->created_at_ms = pw_column_time(query);
+    pw_read_link(query, &run->link);
+    struct pw_core_event_id *id = pw_want_event_id(core, run->key, run->instance_run, op->id);
+    if (id == NULL)
+        return false;
+    id->is_loaded = true;
+    id->taken = pw_column_integer(query) != 0;
+    op->awaited_until_ms = pw_column_time(query);
+    if (pw_column_integer(query) != 0)
+        take_task(query, run);
+    return true;
+}
+
+/* One look for everything that an event to a named instance needs. */
+static pawl_status load_send(struct pw_batch *batch, struct pw_op_event *op)
+{
+    struct pw_core *core = &batch->core;
+    struct pw_core_name *name = pw_want_name(core, op->workflow, op->to);
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_EVENT_TARGET);
+    pw_bind_text(&query, op->workflow);
+    pw_bind_text(&query, op->to);
+    pw_bind_text(&query, op->id);
+    pw_bind_text(&query, op->type);
+    if (pw_query_step(&query) && (name == NULL || !take_target(&query, core, op, name)))
+        query.code = SQLITE_NOMEM;
+    return pw_query_end(&query, core->error);
+}
+
+static pawl_status load_sends(struct pw_batch *batch)
+{
+    struct pw_op_event **sends = batch->core.sends.rows;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < batch->core.sends.count && status == PAWL_OK; i++)
+        status = load_send(batch, sends[i]);
+    return status;
+}
+
 static pawl_status find_names(struct pw_batch *batch)
 {
     struct pw_core_name **names = batch->core.names.list.rows;
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < batch->core.names.list.count && status == PAWL_OK; i++) {
         struct pw_query query;
+        if (names[i]->is_sent_to)
+            continue;
         pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_FIND);
         pw_bind_text(&query, names[i]->workflow);
         pw_bind_text(&query, names[i]->id);
         if (pw_query_step(&query))
             names[i]->key = pw_column_place(&query);
         status = pw_query_end(&query, batch->core.error);
-        if (status == PAWL_OK && names[i]->is_to_end && names[i]->key != 0 &&
+        if (status == PAWL_OK && names[i]->wants_task && names[i]->key != 0 &&
             pw_want_run(&batch->core, names[i]->key) == NULL)
             status = no_memory(batch);
     }
@@ -164,7 +218,9 @@ static pawl_status load_runs(struct pw_batch *batch)
 {
     const struct pw_op_reach *const *reaches = batch->core.reaches.rows;
     struct pw_rows children = { .arena = &batch->core.arena, .row_size = sizeof(void *) };
-    pawl_status status = find_names(batch);
+    pawl_status status = load_sends(batch);
+    if (status == PAWL_OK)
+        status = find_names(batch);
     for (size_t i = 0; i < batch->core.reaches.count && status == PAWL_OK; i++)
         status = find_children(batch, reaches[i], &children);
     for (size_t i = 0; i < batch->core.runs.list.count && status == PAWL_OK; i++)
@@ -189,6 +245,8 @@ static pawl_status exists(struct pw_batch *batch, enum pw_query_name name, const
 static pawl_status find_event_id(struct pw_batch *batch, struct pw_core_event_id *record)
 {
     struct pw_query query;
+    if (record->is_loaded)
+        return PAWL_OK;
     pw_query_start(&query, batch->connection, PW_QUERY_EVENT_KNOWN);
     pw_bind_integer(&query, record->instance);
     pw_bind_integer(&query, record->run);
@@ -255,6 +313,18 @@ pawl_status pw_sqlite_count_unread(struct pw_core *core, const struct pw_core_ru
     return pw_query_end(&query, core->error);
 }
 
+pawl_status pw_sqlite_find_wait(struct pw_core *core, const struct pw_core_run *run, struct pw_text type,
+                                int64_t *out_until_ms)
+{
+    struct pw_query query;
+    pw_query_start(&query, pw_batch_of(core)->connection, PW_QUERY_STEP_AWAITING);
+    pw_bind_integer(&query, run->key);
+    pw_bind_integer(&query, run->run);
+    pw_bind_text(&query, type);
+    *out_until_ms = pw_query_step(&query) ? pw_column_time(&query) : 0;
+    return pw_query_end(&query, core->error);
+}
+
 /* ---- Keys for new instances -------------------------------------------------------------------------------------------- */
 
 static pawl_status find_last_key(struct pw_batch *batch, int64_t *out_key)
@@ -286,7 +356,7 @@ static pawl_status hand_out_keys(struct pw_batch *batch)
 pawl_status pw_sqlite_load(struct pw_batch *batch, struct pw_unit **units, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        for (const struct pw_op *op = units[i]->first; op != NULL; op = op->next)
+        for (struct pw_op *op = units[i]->first; op != NULL; op = op->next)
             if (!pw_core_want(&batch->core, op))
                 return no_memory(batch);
     pawl_status status = load_runs(batch);

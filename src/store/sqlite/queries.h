@@ -24,6 +24,11 @@
 #define FACT_COLUMNS(with_params)                                                                                      \
     "i.workflow, i.id, i.created_at, i.parent, i.parent_run, i.relation, CASE WHEN " with_params " THEN i.params END"
 
+/* A step s of the run that waits for an event of this type. */
+#define STEP_AWAITS(instance, run, type)                                                                               \
+    " INDEXED BY workflow_step_waiting WHERE s.instance = " instance " AND s.run = " run                               \
+    " AND s.status = 0 AND s.kind = 2 AND s.wait_event_type = " type
+
 #define EVENT_COLUMNS PW_COLUMNS(PW_EVENT_FIELDS, "")
 #define LOG_COLUMNS PW_COLUMNS(PW_LOG_FIELDS, "")
 #define RUNNER_COLUMNS PW_COLUMNS(PW_RUNNER_FIELDS, "")
@@ -232,6 +237,14 @@
         "SELECT " STEP_COLUMNS " FROM workflow_step INDEXED BY workflow_step_waiting"                                  \
         " WHERE instance = ?1 AND run = ?2 AND status = 0 ORDER BY seq")                                               \
                                                                                                                        \
+    /* Where an event goes: the instance, its task, whether it has the event, and until when it waits for such a one. */\
+    QUERY(EVENT_TARGET,                                                                                                \
+        "SELECT i.key, i.run, i.outcome, i.created_at, i.parent, i.parent_run, i.relation,"                            \
+        " EXISTS (SELECT 1 FROM workflow_event WHERE instance = i.key AND run = i.run AND id = ?3),"                   \
+        " (SELECT max(s.wake_at) FROM workflow_step s" STEP_AWAITS("i.key", "i.run", "?4") "),"                        \
+        " t.instance, t.run, " TASK_COLUMNS_OF("t.")                                                                   \
+        " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key WHERE i.workflow = ?1 AND i.id = ?2")\
+    QUERY(STEP_AWAITING, "SELECT max(s.wake_at) FROM workflow_step s" STEP_AWAITS("?1", "?2", "?3"))                   \
     QUERY(EVENT_INSERT,                                                                                                \
         "INSERT INTO workflow_event (instance, run, " EVENT_COLUMNS ")"                                                \
         " VALUES (?, ?, " PW_PARAMETERS(PW_EVENT_FIELDS) ")")                                                          \
