@@ -355,13 +355,15 @@ static void act_wait(struct sim_world *world)
     sim_trace("%lld time goes on", (long long)world->now_ms);
 }
 
-/* The runner's memory of store trouble goes by the real clock, which no seed decides. */
+/* The runner's memory of store trouble goes by the real clock, which no seed decides.  A runner
+ * is NULL once its process has closed it, and is stopped before it has closed the others. */
 static void forget_trouble(struct sim_world *world)
 {
     for (int i = 0; i < world->process_count; i++) {
         for (int j = 0; j < world->processes[i].runner_count; j++) {
             pawl_runner *runner = world->processes[i].runners[j].runner;
-            runner->trouble_ms = runner->trouble_until_ms = 0;
+            if (runner != NULL)
+                runner->trouble_ms = runner->trouble_until_ms = 0;
         }
     }
 }
@@ -489,7 +491,8 @@ static int64_t choose_stop_ms(struct sim_world *world)
 static void lengthen_leases(struct sim_process *process, int64_t by_ms)
 {
     for (int i = 0; i < process->runner_count; i++) {
-        for (pawl_turn *turn = process->runners[i].runner->held; turn != NULL; turn = turn->held_next) {
+        const pawl_runner *runner = process->runners[i].runner;
+        for (pawl_turn *turn = runner != NULL ? runner->held : NULL; turn != NULL; turn = turn->held_next) {
             turn->leased_at_ms += by_ms;
             turn->leased_until_ms += by_ms;
         }
