@@ -8,6 +8,12 @@
 
 static int64_t world_now(void *user)
 {
+    const struct world *world = user;
+    return world->now_ms + world->jumped_ms;
+}
+
+static int64_t world_monotonic(void *user)
+{
     return ((struct world *)user)->now_ms;
 }
 
@@ -24,7 +30,7 @@ int world_set_up(void **state)
     store_place_make(&world->place, *(const enum test_store *)*state);
     struct pawl_options options = PAWL_OPTIONS_INIT;
     options.store_url = world->place.url;
-    options.clock = (struct pawl_clock){ .now_ms = world_now, .user = world };
+    options.clock = (struct pawl_clock){ .now_ms = world_now, .user = world, .monotonic_ms = world_monotonic };
     assert_int_equal(pawl_open(&options, &world->engine, &world->error), PAWL_OK);
     assert_int_equal(pawl_define(world->engine, &other, &world->error), PAWL_OK);
     assert_int_equal(pawl_define(world->engine, &order, &world->error), PAWL_OK);

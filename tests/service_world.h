@@ -19,7 +19,8 @@ enum { WORLD_CLAIMS_MAX = 8, WORLD_OWNER = 77, WORLD_LEASE_MS = 5000 };
 
 struct world {
     struct store_place place;
-    int64_t now_ms;
+    int64_t now_ms;    /* by the clock that never jumps */
+    int64_t jumped_ms; /* how far the time that is stored is ahead of it */
     pawl_engine *engine;
     pawl_scope *scope;
     struct pawl_error error;

@@ -127,9 +127,11 @@ static void note_failure(struct pw_errand *errand, pawl_status status, struct pa
         (void)pw_error_plain(&errand->failure, status);
 }
 
-static bool is_leased(const pawl_engine *engine, const struct pw_errand *errand)
+/* By both clocks: this process may have been stopped, and others go by the store's time, which may have jumped. */
+static bool is_leased(pawl_engine *engine, const struct pw_errand *errand)
 {
-    return errand->leased_until_ms - pw_engine_monotonic_ms(engine) >= errand->hook->lease_ms / 3;
+    return pawl_now_ms(engine) < errand->row.locked_until_ms &&
+           errand->leased_until_ms - pw_engine_monotonic_ms(engine) >= errand->hook->lease_ms / 3;
 }
 
 void pw_errand_call(pawl_engine *engine, struct pw_errand *errand)

@@ -9,8 +9,10 @@
  *      What is claimed and then not even tried, because memory is out or the lease may be over (H3), is given back and not
  *      counted.
  *  H2. A settling that comes after the lease was taken by somebody else changes nothing.
- *  H3. A hook is called only while the lease is known to hold for another third of its length, by the monotonic clock: a process
- *      that was stopped between the two gives the delivery back. */
+ *  H3. A hook is called only while the lease is known to hold for another third of its length by the monotonic clock, and has not
+ *      ended by the store's time.  So a process that was stopped after its claim, or whose clock jumped, gives the delivery back.
+ *      A hook may still be told twice: if its process is stopped between this look and the call, if the store's time jumped
+ *      ahead and was set back meanwhile, or if it is the time of a database that has not answered since it jumped. */
 #ifndef PW_HOOKS_HOOKS_H
 #define PW_HOOKS_HOOKS_H
 
