@@ -146,6 +146,8 @@ bool sim_shows_json(pawl_scope *scope, const pawl_value *shown, const char *path
 /* ---- Hooks as actors (courier.c) --------------------------------------------------------------------------------------- */
 
 void sim_courier_register(pawl_engine *engine, struct sim_process *process, int position);
+/* The unit is durable, and the process will hear of it: it may have claimed a delivery. */
+void sim_courier_claimed(struct sim_process *process, const struct pw_unit *unit);
 /* A process delivers what is due, or somebody looks at the deliveries, or sends one again. */
 void sim_courier_act(struct sim_world *world);
 /* All is calm: every delivery is made, or fails for good. */

@@ -39,17 +39,30 @@ static void check_payload(const struct sim_delivery *delivery, const struct sim_
     pawl_scope_free(scope);
 }
 
-/* Somebody sent it again after its process had claimed it, and was stopped: what the hook says now counts for nothing. */
-static bool was_sent_again(const struct sim_delivery *delivery, const struct pawl_delivery *told)
+/* Its process was not stopped for long after the claim, and wall time has not jumped past the end of the lease. */
+static void check_lease(const struct sim_world *world, const struct sim_errand *errand,
+                        const struct sim_delivery *delivery)
 {
-    return delivery != NULL && delivery->resent > 0 &&
-           (!delivery->exists || delivery->locked_until_ms == 0 || delivery->attempts != told->attempt);
+    int64_t left_ms = errand->leased_until_ms - world->model.monotonic_ms;
+    SIM_CHECK(SIM_RULE_ATTEMPTED,
+              world->now_ms < errand->locked_until_ms && left_ms >= sim_hooks[delivery->hook].lease_ms / 3,
+              "the lease of %s has %lld ms left, and ends at %lld", delivery->id, (long long)left_ms,
+              (long long)errand->locked_until_ms);
 }
 
-static struct sim_delivery *check_attempt(struct sim_world *world, const struct pawl_delivery *told)
+/* Is another process to deliver it?  That can be if somebody sent it again after the claim, or if wall time jumped ahead, and was
+ * set back once another process had claimed it. */
+static bool is_lost(const struct sim_world *world, const struct sim_errand *errand, const struct sim_delivery *delivery)
 {
-    struct sim_delivery *delivery = sim_delivery_of(&world->model, told->id);
-    SIM_CHECK(SIM_RULE_RECORDED, delivery != NULL, "%s was never recorded", told->id);
+    bool is_held = delivery->exists && delivery->epoch == errand->epoch;
+    SIM_CHECK(SIM_RULE_ATTEMPTED, is_held || delivery->resent > 0 || world->model.was_set_back,
+              "%s was taken from a process that still calls its hook", delivery->id);
+    return !is_held;
+}
+
+static void check_attempt(struct sim_world *world, const struct sim_delivery *delivery,
+                          const struct pawl_delivery *told)
+{
     const struct sim_hook *hook = &sim_hooks[delivery->hook];
     const struct sim_instance *instance = sim_model_by_key(&world->model, delivery->instance);
     SIM_CHECK(SIM_RULE_ATTEMPTED, delivery->exists && delivery->locked_until_ms != 0, "%s is not claimed", told->id);
@@ -64,16 +77,20 @@ static struct sim_delivery *check_attempt(struct sim_world *world, const struct 
                   told->run_number == delivery->run && told->created_at_ms == delivery->created_at_ms,
               "%s is told as something else", told->id);
     check_payload(delivery, instance, told->payload_json);
-    return delivery;
 }
 
 static pawl_status deliver(const struct pawl_delivery *told, void *user, struct pawl_error *error)
 {
     struct sim_process *process = user;
     struct sim_world *world = process->ports[1]->world;
-    if (was_sent_again(sim_delivery_of(&world->model, told->id), told))
-        return PAWL_OK;
-    struct sim_delivery *delivery = check_attempt(world, told);
+    struct sim_delivery *delivery = sim_delivery_of(&world->model, told->id);
+    if (process->is_dead) /* its code does not run any more */
+        return PAWL_FAILED;
+    SIM_CHECK(SIM_RULE_RECORDED, delivery != NULL, "%s was never recorded", told->id);
+    check_lease(world, &process->errand, delivery);
+    if (is_lost(world, &process->errand, delivery))
+        return PAWL_OK; /* which counts for nothing */
+    check_attempt(world, delivery, told);
     int64_t epoch = delivery->epoch;
     world->counts->attempts++;
     sim_interlude(world);
@@ -113,6 +130,18 @@ void sim_courier_register(pawl_engine *engine, struct sim_process *process, int 
         if (pawl_hook_register(engine, &hook, NULL) != PAWL_OK)
             sim_give_up("no hook %s", hook.name);
         process->hooks |= delivers ? 1u << i : 0;
+    }
+}
+
+void sim_courier_claimed(struct sim_process *process, const struct pw_unit *unit)
+{
+    struct sim_model *model = &process->world->model;
+    for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
+        if (op->kind != PW_OP_HOOK_CLAIM || op->as.hook_claim.row_count == 0)
+            continue;
+        const struct pw_hook_row *row = &op->as.hook_claim.rows[0];
+        int64_t lease_ms = sim_hooks[sim_delivery_of(model, row->id.data)->hook].lease_ms;
+        process->errand = (struct sim_errand){ row->epoch, row->locked_until_ms, model->monotonic_ms + lease_ms };
     }
 }
 

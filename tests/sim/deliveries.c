@@ -238,9 +238,12 @@ static void take(struct sim_delivery *delivery, const struct pw_hook_row *row, i
     delivery->attempts++;
     delivery->epoch++;
     delivery->next_at_ms = delivery->locked_until_ms = now_ms + lease_ms;
-    SIM_CHECK(SIM_RULE_ATTEMPTED, row->attempts == delivery->attempts && row->epoch == delivery->epoch,
-              "%s: attempt %lld, epoch %lld; it should be %lld, %lld", delivery->id, (long long)row->attempts,
-              (long long)row->epoch, (long long)delivery->attempts, (long long)delivery->epoch);
+    SIM_CHECK(SIM_RULE_ATTEMPTED,
+              row->attempts == delivery->attempts && row->epoch == delivery->epoch &&
+                  row->locked_until_ms == delivery->locked_until_ms,
+              "%s: attempt %lld, epoch %lld, until %lld; it should be %lld, %lld, %lld", delivery->id,
+              (long long)row->attempts, (long long)row->epoch, (long long)row->locked_until_ms,
+              (long long)delivery->attempts, (long long)delivery->epoch, (long long)delivery->locked_until_ms);
 }
 
 void sim_apply_hook_claim(struct sim_model *model, const struct pw_op_hook_claim *op, int64_t now_ms)

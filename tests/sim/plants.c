@@ -264,6 +264,17 @@ pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, stru
     return status;
 }
 
+void sim_plant_claimed(const struct sim_plant *plant, struct pw_unit **units, size_t count, int64_t monotonic_ms)
+{
+    for (size_t i = 0; plant->kind == SIM_PLANT_BLIND_COURIER && i < count; i++) {
+        struct pw_op *claim = find_op(units[i], PW_OP_HOOK_CLAIM);
+        if (claim == NULL || claim->as.hook_claim.row_count == 0)
+            continue;
+        claim->as.hook_claim.rows[0].locked_until_ms = INT64_MAX;
+        units[i]->begun_ms = monotonic_ms;
+    }
+}
+
 /* ---- Reads ------------------------------------------------------------------------------------------------------------- */
 
 static bool tamper(struct sim_plant *plant, struct pw_step_row *row)

@@ -53,7 +53,8 @@
     PLANT(PUT_BACK_HALF, "a resume does not forget an attempt that failed", 48)                                        \
     PLANT(NO_REPAIR, "a run whose work failed for good waits for something else", 48)                                  \
     PLANT(OLDER_STEP, "a step is recorded as older than the one before it", 49)                                        \
-    PLANT(UNSEEN_STOP, "a process does not see that its leases ran out while it was stopped", 50)
+    PLANT(UNSEEN_STOP, "a process does not see that its leases ran out while it was stopped", 50)                      \
+    PLANT(BLIND_COURIER, "a courier calls a hook without a look at its lease", 38)
 
 enum sim_plant_kind {
     SIM_PLANT_NONE,
@@ -76,6 +77,8 @@ bool sim_plant_is_found_by(enum sim_plant_kind kind, int rule);
  * engine's, not the store's: RESUMED_TO_WAIT, and those about hooks, parents, jobs and repairs. */
 pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, struct pw_unit **units, size_t count,
                             struct pawl_error *error);
+/* What the engine is told of the leases of deliveries, by an answer that comes now. */
+void sim_plant_claimed(const struct sim_plant *plant, struct pw_unit **units, size_t count, int64_t monotonic_ms);
 void sim_plant_steps(struct sim_plant *plant, struct pw_step_row *rows, size_t *count);
 /* The same for clients. */
 void sim_plant_client_steps(struct sim_plant *plant, struct pw_step_row *rows, size_t count);

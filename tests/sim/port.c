@@ -159,6 +159,7 @@ static void tell_model(struct sim_port *port, struct pw_unit **units, size_t cou
         owners[i] = process->runners[i].owner;
     for (size_t i = 0; i < count; i++) {
         sim_model_unit(&world->model, units[i], now_ms, owners, process->runner_count);
+        sim_courier_claimed(&world->processes[port->process], units[i]);
         world->applied++;
         world->applied_of_turns += units[i]->chain != NULL;
         world->counts->units++;
@@ -195,6 +196,7 @@ static pawl_status port_apply(struct pw_store *store, struct pw_unit **units, si
     tell_model(port, units, count, now_ms);
     if (world->context == SIM_CONTEXT_RUNNER)
         sim_process_stop(world, process);
+    sim_plant_claimed(&world->plant, units, count, world->model.monotonic_ms);
     if (trouble == NO_TROUBLE) {
         sim_asks_news(world, &world->processes[port->process], units, count);
         return PAWL_OK;

@@ -42,6 +42,13 @@ struct sim_runner {
     bool is_busy; /* ticking, somewhere below on the stack */
 };
 
+/* The delivery that a process claimed last.  Between the claim and the call of its hook it claims no other. */
+struct sim_errand {
+    int64_t epoch;
+    int64_t locked_until_ms; /* wall time */
+    int64_t leased_until_ms; /* by the monotonic clock, as late as can be */
+};
+
 struct sim_process {
     struct sim_port *ports[2]; /* of its engines: without hooks, and with them */
     pawl_engine *engines[2];
@@ -49,6 +56,7 @@ struct sim_process {
     pawl_http *http;
     bool is_draining;
     unsigned hooks; /* that it delivers: a bit each */
+    struct sim_errand errand;
     struct sim_runner runners[SIM_RUNNERS_MAX];
     int runner_count;
     bool is_loose; /* its runners are as started ones, see loose.c; otherwise they tick */
