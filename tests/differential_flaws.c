@@ -144,6 +144,17 @@ static void keep_waiting_steps(struct memory_store *store, const struct pw_op_re
     }
 }
 
+static void spoil_earlier_run(struct pw_core *core, enum flaw flaw)
+{
+    struct pw_core_earlier *earlier = core->earlier.rows;
+    if (core->earlier.count == 0)
+        return;
+    if (flaw == FLAW_RESTART_FORGETS_RUN)
+        core->earlier.count--;
+    else if (flaw == FLAW_RESTART_FORGETS_ERROR)
+        earlier[core->earlier.count - 1].row.error_name = (struct pw_text){ NULL, 0 };
+}
+
 static void set_times_back(struct pw_core *core)
 {
     struct pw_core_run **runs = core->runs.list.rows;
@@ -170,6 +181,8 @@ static void spoil_after(struct memory_transaction *transaction, struct pw_op *op
         run->task.event_seq = spoiling->event_seq;
     else if (op->kind == PW_OP_RESTART && spoiling->flaw == FLAW_RESTART_KEEPS_WAITING_STEPS)
         keep_waiting_steps(transaction->store, &op->as.restart);
+    else if (op->kind == PW_OP_RESTART && core->unit->refusal == PW_REFUSED_NOT)
+        spoil_earlier_run(core, spoiling->flaw);
     else if (spoiling->flaw == FLAW_TIME_GOES_BACK)
         set_times_back(core);
 }

@@ -69,6 +69,11 @@ void assert_same_instance(const struct pw_instance *left, const struct pw_instan
     assert_same_fields(&pw_task_type, &left->task, &right->task);
 }
 
+void assert_same_earlier_run(const struct pw_earlier_run *left, const struct pw_earlier_run *right)
+{
+    assert_same_fields(&pw_earlier_run_type, left, right);
+}
+
 void assert_same_step_row(const struct pw_step_row *left, const struct pw_step_row *right)
 {
     assert_same_fields(&pw_step_type, left, right);

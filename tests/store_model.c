@@ -130,6 +130,27 @@ void store_model_end_run(struct model *model, struct pw_instance *instance, cons
     effect->as.end.error_message = op->error_message;
 }
 
+/* What the instance says of the run that it is in; one that is still open ends here. */
+static void remember_run(struct model *model, const struct pw_instance *instance, int64_t replaced_at_ms)
+{
+    struct pw_earlier_run row = { .run = instance->run, .replaced_at_ms = replaced_at_ms };
+    if (instance->has_task) {
+        row.outcome = PW_OUTCOME_TERMINATED;
+        row.error_name = pw_text_of("RESTARTED");
+        row.error_message = pw_text_of("a restart began the next run before this one had ended");
+        row.started_at_ms = instance->task.started_at_ms;
+        row.completed_at_ms = store_model_time(model, instance->task.updated_at_ms);
+    } else {
+        row.outcome = instance->outcome;
+        row.output = instance->output;
+        row.error_name = instance->error_name;
+        row.error_message = instance->error_message;
+        row.started_at_ms = instance->started_at_ms;
+        row.completed_at_ms = instance->completed_at_ms;
+    }
+    *ADD_ROW(model, earlier) = (struct model_earlier){ instance->key, row };
+}
+
 static enum pw_refusal restart(struct model *model, const struct pw_op_restart *op)
 {
     static const struct pw_op_finish open = { .outcome = PW_OUTCOME_OPEN };
@@ -137,6 +158,7 @@ static enum pw_refusal restart(struct model *model, const struct pw_op_restart *
     if (instance == NULL || instance->run != op->run)
         return PW_REFUSED_MOVED;
     int64_t updated_at_ms = store_model_time(model, instance->updated_at_ms);
+    remember_run(model, instance, updated_at_ms);
     set_outcome(model, instance, &open);
     instance->updated_at_ms = updated_at_ms;
     instance->started_at_ms = instance->completed_at_ms = 0;

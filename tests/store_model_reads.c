@@ -111,6 +111,14 @@ static void list_instances(struct model *model, const struct pw_read *asked, str
               told(model, kept), !query->oldest_first, query->max);
 }
 
+static void read_earlier_runs(struct model *model, const struct pw_read *asked, struct pw_arena *arena,
+                              struct pw_found *out_found)
+{
+    const struct pw_history_query *query = &asked->history;
+    COPY_ROWS(const struct model_earlier *kept, earlier, struct pw_earlier_run, kept->instance == query->instance,
+              kept->row, query->newest_first, query->max);
+}
+
 static void read_steps(struct model *model, const struct pw_read *asked, struct pw_arena *arena,
                        struct pw_found *out_found)
 {
@@ -231,6 +239,7 @@ pawl_status store_model_read(struct pw_store *store, const struct pw_read *asked
                                                    struct pw_arena *arena, struct pw_found *out_found) = {
         [PW_READ_CURRENT] = read_current,
         [PW_READ_LIST] = list_instances,
+        [PW_READ_EARLIER_RUNS] = read_earlier_runs,
         [PW_READ_STEPS] = read_steps,
         [PW_READ_EVENTS] = read_events,
         [PW_READ_LOGS] = read_logs,

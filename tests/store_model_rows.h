@@ -19,6 +19,10 @@ struct model_log {
     int64_t instance, run;
     struct pw_log_row row;
 };
+struct model_earlier {
+    int64_t instance;
+    struct pw_earlier_run row;
+};
 struct model_user {
     char id;
     bool has_number;
@@ -30,9 +34,10 @@ struct model_rows {
     struct model_step steps[STEPS_MAX];
     struct model_event events[ROWS_MAX];
     struct model_log logs[ROWS_MAX];
+    struct model_earlier earliers[ROWS_MAX];
     struct pw_hook_row hooks[ROWS_MAX];
     struct model_user users[USERS_MAX];
-    size_t instance_count, step_count, event_count, log_count, hook_count, user_count;
+    size_t instance_count, step_count, event_count, log_count, earlier_count, hook_count, user_count;
 };
 
 struct model {

@@ -219,10 +219,11 @@ static void empty_database(bool bare)
         "    AND NOT starts_with(relname::text, 'workflow_') LOOP"
         "    EXECUTE format('DROP TABLE %I CASCADE', r.relname);"
         "  END LOOP;"
-        "  IF to_regclass('workflow_hook') IS NOT NULL THEN"
+        "  IF to_regclass('workflow_run') IS NOT NULL THEN"
         "    DELETE FROM workflow_instance; DELETE FROM workflow_task; DELETE FROM workflow_step;"
         "    DELETE FROM workflow_event; DELETE FROM workflow_log; DELETE FROM workflow_hook;"
         "    DELETE FROM workflow_runner; DELETE FROM workflow_receipt; DELETE FROM workflow_set;"
+        "    DELETE FROM workflow_run;"
         "    PERFORM setval('workflow_instance_key_seq', 1, false), setval('workflow_hook_key_seq', 1, false);"
         "  END IF;"
         " END $$";

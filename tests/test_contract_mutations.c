@@ -251,6 +251,7 @@ static void A13_transactions_and_the_engines_own_tables_are_out_of_bounds(void *
         "DELETE FROM workflow_step",
         "DELETE FROM WORKFLOW_TASK",
         "INSERT INTO workflow_log SELECT * FROM workflow_log",
+        "INSERT INTO workflow_run SELECT * FROM workflow_run",
         "UPDATE workflow_event SET delivered_at = NULL",
         "DROP TABLE workflow_step",
         "DROP INDEX workflow_step_order",

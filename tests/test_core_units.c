@@ -158,6 +158,35 @@ static void a_refused_unit_takes_everything_back(void **state)
     assert_null(pw_want_event(&scene->core, KEY, RUN, EVENTS + 1)->insert);
 }
 
+static void a_restart_keeps_the_run_that_it_replaces_unless_the_unit_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    const struct pw_core_earlier *earlier;
+    scene->core.now_ms = UPDATED_MS - 1; /* the clock was set back */
+    assert_int_equal(decide(scene, OP(RESTART, restart, .instance = KEY, .run = RUN)), PW_REFUSED_NOT);
+    assert_int_equal(scene->core.earlier.count, 1);
+    earlier = scene->core.earlier.rows;
+    assert_int_equal(earlier->instance, KEY);
+    assert_int_equal(earlier->row.run, RUN);
+    assert_int_equal(earlier->row.outcome, PW_OUTCOME_TERMINATED);
+    assert_true(pw_text_equal(earlier->row.error_name, text(PW_CUT_OFF_NAME)));
+    assert_int_equal(earlier->row.started_at_ms, STARTED_MS);
+    assert_int_equal(earlier->row.completed_at_ms, UPDATED_MS); /* R7 */
+
+    pw_core_undo_unit(&scene->core);
+    assert_int_equal(scene->core.earlier.count, 0);
+
+    pw_core_begin_unit(&scene->core, &scene->unit);
+    assert_int_equal(
+        decide(scene, OP(FINISH, finish, .instance = KEY, .outcome = PW_OUTCOME_COMPLETE, .output = text("1"))),
+        PW_REFUSED_NOT);
+    assert_int_equal(decide(scene, OP(RESTART, restart, .instance = KEY, .run = RUN)), PW_REFUSED_NOT);
+    earlier = scene->core.earlier.rows;
+    assert_int_equal(earlier->row.outcome, PW_OUTCOME_COMPLETE);
+    assert_true(pw_text_equal(earlier->row.output, text("1")));
+    assert_null(earlier->row.error_name.data);
+}
+
 static pawl_status write_events(struct pw_core *core)
 {
     struct pw_core_event **events = core->events.list.rows;
@@ -230,6 +259,7 @@ int main(void)
                                         TEST(a_claim_counts_the_params_of_a_run_that_the_batch_made),
                                         TEST(an_event_that_is_taken_for_a_second_time_makes_no_room),
                                         TEST(a_damaged_task_is_mended_before_a_rule_sees_it),
-                                        TEST(a_refused_unit_takes_everything_back) };
+                                        TEST(a_refused_unit_takes_everything_back),
+                                        TEST(a_restart_keeps_the_run_that_it_replaces_unless_the_unit_is_refused) };
     return cmocka_run_group_tests_name("units in the core", tests, NULL, NULL);
 }

@@ -496,6 +496,12 @@ static void terminate_one(int count)
     assert_ok(pawl_terminate(world.hand.engine, WORKFLOW, world.ids[0], &world.hand.error), world.hand.error);
 }
 
+static void restart_one(int count)
+{
+    (void)count;
+    assert_ok(pawl_restart(world.hand.engine, WORKFLOW, world.ids[0], &world.hand.error), world.hand.error);
+}
+
 static void control_together(enum pawl_control control, int count)
 {
     gather();
@@ -513,6 +519,11 @@ static void pause_together(int count)
 static void terminate_together(int count)
 {
     control_together(PAWL_CONTROL_TERMINATE, count);
+}
+
+static void restart_together(int count)
+{
+    control_together(PAWL_CONTROL_RESTART, count);
 }
 
 /* ---- The table --------------------------------------------------------------------------------------------------------- */
@@ -568,6 +579,8 @@ static const struct use_case use_cases[] = {
     { "pause ten in one commit",         TEN, wait_once,  make_waiters, pause_together,           { 22, 10 }, { 15, 12, 10 } },
     { "terminate",                         1, wait_once,  make_waiters, terminate_one,            {  8,  1 }, { 10,  3,  1 } },
     { "terminate ten in one commit",     TEN, wait_once,  make_waiters, terminate_together,       { 62, 10 }, { 19, 12, 10 } },
+    { "restart",                           1, wait_once,  make_waiters, restart_one,              { 10,  1 }, { 13,  3,  1 } },
+    { "restart ten in one commit",       TEN, wait_once,  make_waiters, restart_together,         { 82, 10 }, { 22, 12, 10 } },
 };
 /* clang-format on */
 

@@ -32,19 +32,21 @@ static void add_end(struct pw_unit *unit, const char *workflow, const char *id)
     add(unit, PW_OP_END)->as.end = (struct pw_op_end){ text(workflow), text(id), 0 };
 }
 
-/* ---- Databases of the first version ------------------------------------------------------------------------------- */
+/* ---- Databases of earlier versions ------------------------------------------------------------------------------- */
 
-static void begin_with_version_1(struct fixture *fixture, const char *rows)
+static void begin_with_version(struct fixture *fixture, int64_t version, const char *rows)
 {
     close_store(fixture);
     store_place_empty(&fixture->place, true);
     for (size_t i = 0; i < pw_postgres_migration_count; i++)
-        if (pw_postgres_migrations[i].version == 1)
+        if (pw_postgres_migrations[i].version <= version)
             run_raw_sql(fixture, pw_postgres_migrations[i].sql);
-    run_raw_sql(fixture, "UPDATE workflow_schema SET version = 1");
+    run_raw_sql(fixture,
+                version == 1 ? "UPDATE workflow_schema SET version = 1" : "UPDATE workflow_schema SET version = 2");
     run_raw_sql(fixture, rows);
     fixture->store = fixture_open_store(fixture);
-    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"), 2);
+    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"),
+                     pw_postgres_migrations[pw_postgres_migration_count - 1].version);
 }
 
 static const char rows_of_version_1[] =
@@ -59,7 +61,7 @@ static const char rows_of_version_1[] =
 static void a_database_of_version_1_keeps_its_rows_and_goes_on(void **state)
 {
     struct fixture *fixture = *state;
-    begin_with_version_1(fixture, rows_of_version_1);
+    begin_with_version(fixture, 1, rows_of_version_1);
     struct pw_instance waiting = read_key(fixture, 1);
     assert_int_equal(waiting.link.parent, 0);
     assert_int_equal(waiting.link.relation, PW_RELATION_NONE);
@@ -77,11 +79,31 @@ static void a_database_of_version_1_keeps_its_rows_and_goes_on(void **state)
     assert_int_equal(read_key(fixture, child.instance).link.parent, 1);
 }
 
+static void runs_of_earlier_versions_that_were_replaced_have_no_row_and_the_next_ones_do(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int64_t version = 1; version <= 2; version++) {
+        begin_with_version(fixture, version, rows_of_version_1);
+        run_raw_sql(fixture, "UPDATE workflow_instance SET run = 2 WHERE id = 'ended'");
+        struct pw_history_query query = { .instance = 2, .max = 10 };
+        struct pw_earlier_run *runs = NULL;
+        size_t count = 9;
+        assert_int_equal(pw_read_earlier_runs(fixture->store, &fixture->arena, &query, &runs, &count, NULL), PAWL_OK);
+        assert_int_equal(count, 0);
+        add(fixture_unit(fixture), PW_OP_RESTART)->as.restart = (struct pw_op_restart){ .instance = 2, .run = 2 };
+        fixture_apply_all(fixture);
+        assert_int_equal(pw_read_earlier_runs(fixture->store, &fixture->arena, &query, &runs, &count, NULL), PAWL_OK);
+        assert_int_equal(count, 1);
+        assert_int_equal(runs[0].run, 2);
+        assert_int_equal(runs[0].outcome, PW_OUTCOME_COMPLETE);
+    }
+}
+
 /* Who opened the database before it was brought up to date writes as before. */
 static void the_row_types_of_version_1_still_serve(void **state)
 {
     struct fixture *fixture = *state;
-    begin_with_version_1(fixture, rows_of_version_1);
+    begin_with_version(fixture, 1, rows_of_version_1);
     run_raw_sql(fixture, "INSERT INTO workflow_instance (key, run, created_at, updated_at, started_at, completed_at,"
                          " outcome, workflow, id, params, output, error_name, error_message)"
                          " SELECT * FROM unnest(ARRAY[ROW(3, 1, 5, 5, NULL, NULL, NULL, 'order', 'old', NULL, NULL,"
@@ -355,6 +377,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_POSTGRES(a_database_of_version_1_keeps_its_rows_and_goes_on)
         ON_POSTGRES(the_row_types_of_version_1_still_serve)
+        ON_POSTGRES(runs_of_earlier_versions_that_were_replaced_have_no_row_and_the_next_ones_do)
         ON_POSTGRES(a_reach_sees_what_was_claimed_and_restarted_before_it_in_the_batch)
         ON_POSTGRES(steps_that_are_kept_are_there_for_the_rest_of_the_batch)
         ON_POSTGRES(a_refused_restart_keeps_no_steps)

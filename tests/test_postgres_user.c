@@ -165,6 +165,7 @@ static void sql_may_not_touch_transactions_the_session_or_the_stores_tables(void
         "INSERT INTO workflow_log DEFAULT VALUES",
         "TRUNCATE workflow_event",
         "DELETE FROM workflow_runner",
+        "DELETE FROM workflow_run",
         "DROP TABLE workflow_event CASCADE",
         "ALTER TABLE workflow_instance ADD COLUMN mine int",
         "UPDATE workflow_schema SET version = 9",

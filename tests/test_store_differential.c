@@ -327,6 +327,7 @@ static void compare_pages(struct trial *trial, const struct subject *subject)
         queries[s] = query;
         queries[s].instance = subject->key[s];
     }
+    COMPARE_PAGES(trial, struct pw_earlier_run, assert_same_earlier_run, pw_read_earlier_runs, &queries[s]);
     COMPARE_PAGES(trial, struct pw_step_row, assert_same_step_row, pw_read_steps, &queries[s]);
     COMPARE_PAGES(trial, struct pw_event_row, assert_same_event, pw_read_events, &queries[s]);
     COMPARE_PAGES(trial, struct pw_log_row, assert_same_log, pw_read_logs, &queries[s]);
@@ -399,6 +400,15 @@ static void compare_children(struct trial *trial, const struct subject *subject)
     COMPARE_LISTS(trial, struct pw_instance, assert_same_instance, pw_list_instances, &queries[s]);
 }
 
+static void compare_earlier_runs(struct trial *trial, const struct subject *subject)
+{
+    struct pw_history_query queries[SIDES];
+    bool newest = trial_once_in(trial, 2);
+    for (size_t s = 0; s < SIDES; s++)
+        queries[s] = (struct pw_history_query){ .instance = subject->key[s], .newest_first = newest, .max = 1000 };
+    COMPARE_LISTS(trial, struct pw_earlier_run, assert_same_earlier_run, pw_read_earlier_runs, &queries[s]);
+}
+
 static void compare_subject(struct trial *trial, struct subject *subject)
 {
     struct pw_instance rows[SIDES];
@@ -417,6 +427,7 @@ static void compare_subject(struct trial *trial, struct subject *subject)
     }
     compare_parents(trial, rows);
     compare_children(trial, subject);
+    compare_earlier_runs(trial, subject);
     for (int64_t run = 1; run <= rows[IN_MEMORY].run; run++)
         compare_history(trial, subject, run);
     subject->run = rows[IN_MEMORY].run;

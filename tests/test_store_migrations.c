@@ -1,14 +1,21 @@
-/* test_store_migrations.c - the fourth version of SQLite's schema: files of the third go on with it, the views show in
- * words what it brought, and nobody takes a lease from a worker outside. */
+/* test_store_migrations.c - the versions of SQLite's schema: files of earlier ones go on, the views show in words what the
+ * newer ones brought, and nobody takes a lease from a worker outside. */
 #include "store_fixture.h"
 
 #include "store/sqlite/migrations.h"
 
-/* ---- Files of the third version ---------------------------------------------------------------------------------- */
+/* ---- Files of earlier versions ---------------------------------------------------------------------------------- */
+
+/* What every version has: an instance that has ended in its second run. */
+static const char rows_of_version_1[] =
+    "INSERT INTO workflow_instance (key, workflow, id, run, outcome, output, created_at, updated_at, started_at,"
+    " completed_at) VALUES (9, 'order', 'again', 2, 1, '42', 5, 9, 7, 9);"
+    "INSERT INTO workflow_step (instance, run, seq, name, kind, status, attempts, attempts_max, timeout, result,"
+    " created_at, updated_at) VALUES (9, 1, 1, 'charge', 0, 1, 1, 5, 600000, '7', 5, 5),"
+    "  (9, 2, 1, 'charge', 0, 1, 1, 5, 600000, '8', 7, 7);";
 
 /* A run that waits in its second step, one that is held, and one that has ended. */
 static const char rows_of_version_3[] =
-    "UPDATE workflow_schema SET version = 3;"
     "INSERT INTO workflow_instance (key, workflow, id, run, outcome, created_at, updated_at, completed_at)"
     " VALUES (1, 'order', 'waiting', 1, NULL, 5, 5, NULL), (2, 'order', 'held', 1, NULL, 5, 5, NULL),"
     "  (3, 'order', 'ended', 1, 1, 5, 9, 9);"
@@ -20,9 +27,10 @@ static const char rows_of_version_3[] =
     " created_at, updated_at) VALUES (1, 1, 1, 'charge', 0, 1, 1, 5, 600000, '7', 5, 5),"
     "  (1, 1, 2, 'paid', 2, 0, 0, 0, 0, NULL, 5, 5);";
 
-/* Puts a file of version 3, as it was released, in the place of the fixture's, and opens it. */
-static void begin_with_version_3(struct fixture *fixture)
+/* Puts a file of this version, as it was released, in the place of the fixture's, and opens it. */
+static void begin_with_version(struct fixture *fixture, int64_t version, const char *rows)
 {
+    char set_version[64];
     const char *path = fixture->url + strlen("sqlite:");
     sqlite3 *db = NULL;
     fixture->store->ops->close(fixture->store);
@@ -30,18 +38,21 @@ static void begin_with_version_3(struct fixture *fixture)
     assert_int_equal(unlink(path), 0);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     for (size_t i = 0; i < pw_sqlite_migration_count; i++)
-        if (pw_sqlite_migrations[i].version <= 3)
+        if (pw_sqlite_migrations[i].version <= version)
             assert_int_equal(sqlite3_exec(db, pw_sqlite_migrations[i].sql, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, rows_of_version_3, NULL, NULL, NULL), SQLITE_OK);
+    (void)snprintf(set_version, sizeof set_version, "UPDATE workflow_schema SET version = %d", (int)version);
+    assert_int_equal(sqlite3_exec(db, set_version, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, rows, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     fixture->store = fixture_open_store(fixture);
-    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"), 4);
+    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"),
+                     pw_sqlite_migrations[pw_sqlite_migration_count - 1].version);
 }
 
 static void a_file_of_version_3_keeps_its_rows_and_they_have_no_parent_and_no_demand(void **state)
 {
     struct fixture *fixture = *state;
-    begin_with_version_3(fixture);
+    begin_with_version(fixture, 3, rows_of_version_3);
     for (int64_t key = 1; key <= 3; key++) {
         struct pw_instance instance = read_key(fixture, key);
         assert_int_equal(instance.link.parent, 0);
@@ -62,7 +73,7 @@ static void a_file_of_version_3_keeps_its_rows_and_they_have_no_parent_and_no_de
 static void runs_of_version_3_go_on_and_may_have_children_and_answers(void **state)
 {
     struct fixture *fixture = *state;
-    begin_with_version_3(fixture);
+    begin_with_version(fixture, 3, rows_of_version_3);
     assert_int_equal(try_fence(fixture, (struct pw_fence){ 2, 1, 1 }), PAWL_OK);
 
     struct pw_unit *unit = fixture_unit(fixture);
@@ -83,6 +94,35 @@ static void runs_of_version_3_go_on_and_may_have_children_and_answers(void **sta
     assert_text(claim->claims[0].id, "waiting");
     assert_int_equal(claim->claims[0].event_seq, 1);
     assert_int_equal(read_key(fixture, child).link.parent, 1);
+}
+
+static size_t read_runs(struct fixture *fixture, struct pw_earlier_run **out_runs)
+{
+    const struct pw_history_query query = { .instance = 9, .max = 10 };
+    size_t count = 0;
+    assert_int_equal(pw_read_earlier_runs(fixture->store, &fixture->arena, &query, out_runs, &count, &fixture->error),
+                     PAWL_OK);
+    return count;
+}
+
+static void runs_that_were_replaced_before_version_5_have_no_row_and_the_next_ones_do(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_earlier_run *runs = NULL;
+    for (int64_t version = 1; version <= 4; version++) {
+        begin_with_version(fixture, version, rows_of_version_1);
+        assert_int_equal(read_runs(fixture, &runs), 0);
+        assert_int_equal(step_count(fixture, (struct pw_fence){ .instance = 9, .run = 1 }), 1);
+        assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_runs WHERE output = '42'"), 1);
+
+        add(fixture_unit(fixture), PW_OP_RESTART)->as.restart = (struct pw_op_restart){ .instance = 9, .run = 2 };
+        fixture_apply_all(fixture);
+        assert_int_equal(read_runs(fixture, &runs), 1);
+        assert_int_equal(runs[0].run, 2);
+        assert_text(runs[0].output, "42");
+        assert_int_equal(runs[0].started_at_ms, 7);
+        assert_int_equal(runs[0].completed_at_ms, 9);
+    }
 }
 
 /* ---- Views --------------------------------------------------------------------------------------------------------- */
@@ -185,6 +225,7 @@ static void a_lease_of_somebody_outside_is_never_reaped(void **state)
 #define TESTS_OF_FILES(TEST)                                                                                           \
     TEST(a_file_of_version_3_keeps_its_rows_and_they_have_no_parent_and_no_demand)                                     \
     TEST(runs_of_version_3_go_on_and_may_have_children_and_answers)                                                    \
+    TEST(runs_that_were_replaced_before_version_5_have_no_row_and_the_next_ones_do)                                    \
     TEST(a_lease_of_somebody_outside_is_never_reaped)
 /* clang-format on */
 

@@ -108,6 +108,6 @@ bool pw_core_note_written(struct pw_core *core)
 {
     if (!note_runs(core) || !note_steps(core) || !note_events(core))
         return false;
-    core->logs.count = core->hooks.count = core->kept.count = 0;
+    core->logs.count = core->hooks.count = core->earlier.count = core->kept.count = 0;
     return true;
 }

@@ -81,10 +81,10 @@ struct pw_core_run {
     int64_t created_at_ms;
     struct pw_link link;                                        /* loaded for those that may be reached */
     enum { PW_CORE_SAME, PW_CORE_NEW, PW_CORE_CHANGED } change; /* NEW, CHANGED: the rest is to be written */
+    /* Also loaded for those that begin again. */
     enum pw_outcome outcome;
     struct pw_text output, error_name, error_message;
-    int64_t started_at_ms, completed_at_ms;
-    int64_t updated_at_ms; /* also loaded for those that begin again */
+    int64_t started_at_ms, completed_at_ms, updated_at_ms;
 };
 
 /* By instance, run and number.  The ops hold what is to be written. */
@@ -134,6 +134,11 @@ struct pw_core_set {
     struct pw_rows list; /* pointers */
 };
 
+/* A run that is no longer the newest of its instance. */
+struct pw_core_earlier {
+    int64_t instance;
+    struct pw_earlier_run row;
+};
 struct pw_core_log {
     const struct pw_op_log *op;
     int64_t seq, created_at_ms;
@@ -187,10 +192,11 @@ struct pw_core {
     struct pw_arena arena;
 
     struct pw_core_set runs, steps, events, event_ids, tails, names;
-    struct pw_rows logs;  /* struct pw_core_log, not written yet */
-    struct pw_rows hooks; /* struct pw_core_hook, the same */
-    struct pw_rows kept;  /* struct pw_op_restart *: their steps are to be copied */
-    struct pw_rows keys;  /* int64_t: for instances to come; filled by the store */
+    struct pw_rows logs;    /* struct pw_core_log, not written yet */
+    struct pw_rows hooks;   /* struct pw_core_hook, the same */
+    struct pw_rows earlier; /* struct pw_core_earlier, the same */
+    struct pw_rows kept;    /* struct pw_op_restart *: their steps are to be copied */
+    struct pw_rows keys;    /* int64_t: for instances to come; filled by the store */
     size_t keys_used;
 
     /* What the store is to find, besides rows by their keys. */
@@ -206,7 +212,7 @@ struct pw_core {
     bool has_acted;       /* it did something that no copy goes back from */
     uint64_t unit_number;
     struct pw_core_saved *saved;
-    size_t logs_before, hooks_before, kept_before, keys_before;
+    size_t logs_before, hooks_before, earlier_before, kept_before, keys_before;
 };
 
 void pw_core_init(struct pw_core *core, const struct pw_frame *frame, struct pawl_error *error);

@@ -34,6 +34,7 @@
 
 ROW_TYPE(instance, struct pw_instance, PW_INSTANCE_FIELDS)
 ROW_TYPE(task, struct pw_task, PW_TASK_FIELDS)
+ROW_TYPE(earlier_run, struct pw_earlier_run, PW_EARLIER_RUN_FIELDS)
 ROW_TYPE(step, struct pw_step_row, PW_STEP_FIELDS)
 ROW_TYPE(event, struct pw_event_row, PW_EVENT_FIELDS)
 ROW_TYPE(log, struct pw_log_row, PW_LOG_FIELDS)

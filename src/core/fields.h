@@ -60,6 +60,17 @@
     X(with, NEXT, FLAG, pause_requested, pause_requested)                                                              \
     X(with, NEXT, CHOICE(PW_DEMAND_TERMINATE), demand, demand)
 
+/* The column instance stands before it. */
+#define PW_EARLIER_RUN_FIELDS(X, with)                                                                                 \
+    X(with, KEY, PLACE, run, run)                                                                                      \
+    X(with, ONCE, OPTIONAL(TIME), started_at_ms, started_at)                                                           \
+    X(with, ONCE, TIME, completed_at_ms, completed_at)                                                                 \
+    X(with, ONCE, TIME, replaced_at_ms, replaced_at)                                                                   \
+    X(with, ONCE, CHOICE(PW_OUTCOME_ERRORED), outcome, outcome)                                                        \
+    X(with, ONCE, TEXT, output, output)                                                                                \
+    X(with, ONCE, TEXT, error_name, error_name)                                                                        \
+    X(with, ONCE, TEXT, error_message, error_message)
+
 /* The columns instance and run stand before those of a step, an event or a log line. */
 #define PW_STEP_FIELDS(X, with)                                                                                        \
     X(with, KEY, PLACE, seq, seq)                                                                                      \
@@ -158,7 +169,7 @@ struct pw_row_type {
 };
 
 extern const struct pw_row_type pw_instance_type, pw_task_type, pw_step_type, pw_event_type, pw_log_type, pw_hook_type,
-    pw_delivery_type, pw_runner_type;
+    pw_delivery_type, pw_runner_type, pw_earlier_run_type;
 
 /* ---- Members --------------------------------------------------------------------------------------------------------- */
 

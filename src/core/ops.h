@@ -74,7 +74,8 @@ struct pw_op_create {
 };
 
 /* Refuses with MOVED unless the instance is in run `run`.  The new run is run + 1; its task is active, due now, epoch 0 (1
- * when held).  Outcome and times of the old run are cleared.  Finished steps of the old run that were recorded before
+ * when held).  Outcome and times of the old run become a row of their own
+ * (struct pw_earlier_run).  Finished steps of the old run that were recorded before
  * keep_before_seq are copied into the new one, except keep_except_seq and those with the error keep_except_error. */
 struct pw_op_restart {
     int64_t instance, run;

@@ -164,6 +164,7 @@ void pw_core_begin_unit(struct pw_core *core, struct pw_unit *unit)
     core->saved = NULL;
     core->logs_before = core->logs.count;
     core->hooks_before = core->hooks.count;
+    core->earlier_before = core->earlier.count;
     core->kept_before = core->kept.count;
     core->keys_before = core->keys_used;
 }
@@ -175,6 +176,7 @@ void pw_core_undo_unit(struct pw_core *core)
     core->saved = NULL;
     core->logs.count = core->logs_before;
     core->hooks.count = core->hooks_before;
+    core->earlier.count = core->earlier_before;
     core->kept.count = core->kept_before;
     core->keys_used = core->keys_before;
 }
@@ -193,6 +195,7 @@ void pw_core_init(struct pw_core *core, const struct pw_frame *frame, struct paw
         *pointers[i] = (struct pw_rows){ .arena = &core->arena, .row_size = sizeof(void *) };
     core->logs = (struct pw_rows){ .arena = &core->arena, .row_size = sizeof(struct pw_core_log) };
     core->hooks = (struct pw_rows){ .arena = &core->arena, .row_size = sizeof(struct pw_core_hook) };
+    core->earlier = (struct pw_rows){ .arena = &core->arena, .row_size = sizeof(struct pw_core_earlier) };
     core->keys = (struct pw_rows){ .arena = &core->arena, .row_size = sizeof(int64_t) };
 }
 

@@ -73,6 +73,19 @@ struct pw_instance {
     struct pw_task task; /* when has_task */
 };
 
+/* What is kept of a run when a restart begins the next one.  A run that had not ended is cut off by that: it is TERMINATED at
+ * that time, with the error PW_CUT_OFF_NAME.  The params are the instance's: they are the same in all its runs. */
+#define PW_CUT_OFF_NAME "RESTARTED"
+#define PW_CUT_OFF_MESSAGE "a restart began the next run before this one had ended"
+struct pw_earlier_run {
+    int64_t run;
+    enum pw_outcome outcome;
+    struct pw_text output, error_name, error_message;
+    int64_t started_at_ms; /* 0: nobody had claimed it */
+    int64_t completed_at_ms;
+    int64_t replaced_at_ms; /* when the next run began */
+};
+
 /* seq numbers the steps of a run from 1, in the order of their first record.  The turn hands it out. */
 struct pw_step_row {
     int64_t seq;

@@ -89,15 +89,41 @@ static bool keep_steps(struct pw_core *core, struct pw_op_restart *op)
     return kept != NULL || op->keep_before_seq <= 0;
 }
 
+/* The outcome of the run that is about to be replaced. */
+static bool keep_outcome(struct pw_core *core, const struct pw_core_run *run, int64_t at_ms)
+{
+    struct pw_core_earlier *kept = pw_rows_add(&core->earlier);
+    if (kept == NULL)
+        return false;
+    kept->instance = run->key;
+    kept->row = (struct pw_earlier_run){ .run = run->instance_run,
+                                         .outcome = run->outcome,
+                                         .output = run->output,
+                                         .error_name = run->error_name,
+                                         .error_message = run->error_message,
+                                         .started_at_ms = run->started_at_ms,
+                                         .completed_at_ms = run->completed_at_ms,
+                                         .replaced_at_ms = at_ms };
+    if (run->outcome != PW_OUTCOME_OPEN)
+        return true;
+    kept->row.outcome = PW_OUTCOME_TERMINATED;
+    kept->row.error_name = pw_text_of(PW_CUT_OFF_NAME);
+    kept->row.error_message = pw_text_of(PW_CUT_OFF_MESSAGE);
+    kept->row.started_at_ms = run->has_task ? run->task.started_at_ms : 0;
+    kept->row.completed_at_ms = run->has_task ? pw_run_time(core, run) : at_ms;
+    return true;
+}
+
 pawl_status pw_rule_restart(struct pw_core *core, struct pw_op_restart *op)
 {
     struct pw_core_run *run = pw_find_run(core, op->instance);
     if (run == NULL || !run->is_known || run->instance_run != op->run)
         return pw_rule_moved(core);
-    if (!PW_SAVE(core, run) || !keep_steps(core, op))
+    int64_t at_ms = pw_not_before(core->now_ms, run->updated_at_ms);
+    if (!PW_SAVE(core, run) || !keep_outcome(core, run, at_ms) || !keep_steps(core, op))
         return pw_rule_no_memory(core);
     run->instance_run++;
-    change_instance(run, PW_OUTCOME_OPEN, pw_not_before(core->now_ms, run->updated_at_ms));
+    change_instance(run, PW_OUTCOME_OPEN, at_ms);
     begin_task(core, run, run->instance_run, op->hold_owner, op->hold_lease_ms);
     return tell_of_beginning(core, run, /* is_job= */ false);
 }

@@ -7,6 +7,11 @@ size_t pw_instance_bytes(const void *instance)
     return row->params.size + row->output.size;
 }
 
+size_t pw_earlier_run_bytes(const void *run)
+{
+    return ((const struct pw_earlier_run *)run)->output.size;
+}
+
 size_t pw_step_bytes(const void *step)
 {
     return ((const struct pw_step_row *)step)->result.size;

@@ -70,6 +70,19 @@ pawl_status pw_list_instances(struct pw_store *store, struct pw_arena *arena, co
     return status;
 }
 
+pawl_status pw_read_earlier_runs(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
+                                 struct pw_earlier_run **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_EARLIER_RUNS, .history = *query };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, arena, &found, error);
+    if (status == PAWL_OK) {
+        *out_rows = found.earlier_runs;
+        *out_count = found.count;
+    }
+    return status;
+}
+
 pawl_status pw_read_steps(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
                           struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
 {

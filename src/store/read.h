@@ -24,6 +24,7 @@ struct pw_store;
     X(INSTANCES, read_instances)             /* wanted: instances, one for each */                                     \
     X(CURRENT, read_current)                 /* name: current, none or one */                                          \
     X(LIST, list_instances)                  /* list: instances */                                                     \
+    X(EARLIER_RUNS, read_earlier_runs)       /* history, without run: earlier_runs */                                  \
     X(STEPS, read_steps)                     /* history: steps */                                                      \
     X(EVENTS, read_events)                   /* history: events */                                                     \
     X(LOGS, read_logs)                       /* history: logs */                                                       \
@@ -53,6 +54,7 @@ enum pw_read_kind {
  * says, always gives one and knows whether there are more. */
 typedef size_t pw_row_bytes_fn(const void *row); /* of payloads */
 size_t pw_instance_bytes(const void *instance);
+size_t pw_earlier_run_bytes(const void *run);
 size_t pw_step_bytes(const void *step);
 size_t pw_event_bytes(const void *event);
 size_t pw_log_bytes(const void *log);
@@ -81,7 +83,7 @@ struct pw_instance_query {
 struct pw_history_query {
     int64_t instance, run;
     bool newest_first;
-    int64_t after_seq; /* 0: from the start */
+    int64_t after_seq; /* 0: from the start; for earlier runs, the number of a run */
     size_t max, bytes_max;
     bool has_level; /* logs only */
     enum pawl_log_level level;
@@ -180,6 +182,7 @@ struct pw_found {
         void *rows;
         struct pw_instance *instances;
         struct pw_current *current;
+        struct pw_earlier_run *earlier_runs;
         struct pw_step_row *steps;
         struct pw_event_row *events;
         struct pw_log_row *logs;
@@ -223,6 +226,11 @@ pawl_status pw_read_current(struct pw_store *store, struct pw_arena *arena, stru
 pawl_status pw_list_instances(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,
                               struct pw_instance **out_rows, size_t *out_count,
                               struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* The runs of an instance that were replaced by a restart.  Those of before schema version 5 have no row. */
+pawl_status pw_read_earlier_runs(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
+                                 struct pw_earlier_run **out_rows, size_t *out_count,
+                                 struct pawl_error *error) PAWL_MUST_CHECK;
 
 pawl_status pw_read_steps(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
                           struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error) PAWL_MUST_CHECK;

@@ -238,8 +238,8 @@ void fuzz_store_populate_linked(struct fuzz_store *store)
 /* Row by row into a schema of its own: the statements that the engine has prepared stay good. */
 static void copy_rows(struct fuzz_store *store, const char *sql)
 {
-    static const char *const tables[] = { "workflow_instance", "workflow_task", "workflow_step",  "workflow_event",
-                                          "workflow_log",      "workflow_hook", "sqlite_sequence" };
+    static const char *const tables[] = { "workflow_instance", "workflow_task", "workflow_step", "workflow_event",
+                                          "workflow_log",      "workflow_run",  "workflow_hook", "sqlite_sequence" };
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         char *text = sqlite3_mprintf(sql, tables[i], tables[i], tables[i]);
         int code = sqlite3_exec(store->db, text, NULL, NULL, NULL);

@@ -25,6 +25,12 @@ void memory_load(struct memory_store *store, struct pw_core_run *run)
     run->params_bytes = row->params.size;
     run->created_at_ms = row->created_at_ms;
     run->updated_at_ms = row->updated_at_ms;
+    run->outcome = row->outcome;
+    run->started_at_ms = row->started_at_ms;
+    run->completed_at_ms = row->completed_at_ms;
+    run->output = row->output;
+    run->error_name = row->error_name;
+    run->error_message = row->error_message;
     run->link = row->link;
     run->outcome = row->outcome;
 }

@@ -171,15 +171,13 @@ struct kind {
     bool (*is_wanted)(const void *row, const struct pw_history_query *query); /* NULL: all are */
 };
 
-static pawl_status read_rows(const struct memory_reading *reading, const struct pw_history_query *query,
-                             const struct kind *kind)
+static pawl_status read_rows_of(const struct memory_reading *reading, const struct pw_history_query *query,
+                                const struct kind *kind, const struct pw_rows *rows)
 {
     struct page page = { .rows = { .arena = reading->arena, .row_size = kind->row_size },
                          .max = query->max,
                          .bytes_max = query->bytes_max,
                          .bytes_of = kind->bytes_of };
-    const struct memory_history *history = memory_history_of(reading->store, query->instance, query->run);
-    const struct pw_rows *rows = (const struct pw_rows *)((const char *)history + kind->offset);
     for (size_t i = 0; i < rows->count && !is_full(&page); i++) {
         size_t at = query->newest_first ? rows->count - 1 - i : i;
         const char *row = (const char *)rows->rows + at * kind->row_size;
@@ -190,6 +188,13 @@ static pawl_status read_rows(const struct memory_reading *reading, const struct 
         note_row(&page, copy, copy != NULL && kind->copy(reading->arena, row, copy));
     }
     return answer_rows(reading, &page.rows, page.no_memory);
+}
+
+static pawl_status read_rows(const struct memory_reading *reading, const struct pw_history_query *query,
+                             const struct kind *kind)
+{
+    const struct memory_history *history = memory_history_of(reading->store, query->instance, query->run);
+    return read_rows_of(reading, query, kind, (const struct pw_rows *)((const char *)history + kind->offset));
 }
 
 /* All of a run past after_seq. */
@@ -220,6 +225,17 @@ static bool is_of_level(const void *row, const struct pw_history_query *query)
     const struct pw_log_row *log = row;
     return (!query->has_level || log->level == query->level) &&
            (query->category.data == NULL || pw_text_equal(log->category, query->category));
+}
+
+pawl_status memory_read_earlier_runs(const struct memory_reading *reading)
+{
+    static const struct pw_rows none = { .count = 0 };
+    const struct pw_history_query *query = &reading->asked->history;
+    const struct memory_instance *instance = memory_instance_at(reading->store, query->instance);
+    const struct kind kind = { .row_size = sizeof(struct pw_earlier_run),
+                               .copy = memory_copy_earlier_run,
+                               .bytes_of = pw_earlier_run_bytes };
+    return read_rows_of(reading, query, &kind, instance != NULL ? &instance->earlier : &none);
 }
 
 pawl_status memory_read_steps(const struct memory_reading *reading)

@@ -178,6 +178,7 @@ struct memory_instance *memory_instance_add(struct memory_store *store, int64_t 
     instance->row.workflow = workflow;
     instance->row.id = id;
     instance->shard = pw_shard_of(workflow, id);
+    instance->earlier = (struct pw_rows){ .arena = &store->arena, .row_size = sizeof(struct pw_earlier_run) };
     instance->same_id = *first;
     *first = *place = instance;
     return instance;
@@ -202,6 +203,13 @@ bool memory_copy_instance(struct pw_arena *arena, const void *from, void *to)
     *row = *(const struct pw_instance *)from;
     return COPY_TEXTS(arena, &row->workflow, &row->id, &row->params, &row->output, &row->error_name,
                       &row->error_message);
+}
+
+bool memory_copy_earlier_run(struct pw_arena *arena, const void *from, void *to)
+{
+    struct pw_earlier_run *row = to;
+    *row = *(const struct pw_earlier_run *)from;
+    return COPY_TEXTS(arena, &row->output, &row->error_name, &row->error_message);
 }
 
 bool memory_copy_step(struct pw_arena *arena, const void *from, void *to)

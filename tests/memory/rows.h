@@ -16,6 +16,7 @@
 struct memory_instance {
     struct pw_instance row; /* its own times only; reads merge them with the task's and the newest step's */
     int shard;
+    struct pw_rows earlier;          /* struct pw_earlier_run, in the order of their numbers */
     struct memory_instance *same_id; /* the next one of this id, of another workflow */
 };
 
@@ -127,8 +128,8 @@ struct memory_instance *memory_instance_add(struct memory_store *store, int64_t 
 
 /* Copies of rows with all their texts.  False when memory is out. */
 typedef bool memory_copy_fn(struct pw_arena *arena, const void *from, void *to);
-memory_copy_fn memory_copy_instance, memory_copy_step, memory_copy_event, memory_copy_log, memory_copy_hook,
-    memory_copy_runner;
+memory_copy_fn memory_copy_instance, memory_copy_earlier_run, memory_copy_step, memory_copy_event, memory_copy_log,
+    memory_copy_hook, memory_copy_runner;
 
 /* ---- The frame: write.c, find.c, hooks.c ------------------------------------------------------------------------------------ */
 

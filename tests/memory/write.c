@@ -57,6 +57,19 @@ static bool write_runs(struct memory_store *store, struct pw_core *core)
     return true;
 }
 
+static bool write_earlier_runs(struct memory_store *store, struct pw_core *core)
+{
+    const struct pw_core_earlier *earlier = core->earlier.rows;
+    for (size_t i = 0; i < core->earlier.count; i++) {
+        struct memory_instance *instance = memory_instance_at(store, earlier[i].instance);
+        struct pw_earlier_run *row = instance != NULL ? memory_add(store, &instance->earlier) : NULL;
+        if (row == NULL || !memory_copy_earlier_run(&store->arena, &earlier[i].row, row))
+            return false;
+    }
+    core->earlier.count = 0;
+    return true;
+}
+
 /* ---- Steps ----------------------------------------------------------------------------------------------------------------- */
 
 /* The name, the kind and the time of birth are those of the first record of the step. */
@@ -217,7 +230,7 @@ static bool write_hooks(struct memory_store *store, struct pw_core *core)
 pawl_status memory_write(struct pw_core *core)
 {
     struct memory_store *store = memory_of_core(core);
-    pawl_status status = write_runs(store, core) ? PAWL_OK : PAWL_NOMEM;
+    pawl_status status = write_runs(store, core) && write_earlier_runs(store, core) ? PAWL_OK : PAWL_NOMEM;
     if (status == PAWL_OK)
         status = write_steps(store, core);
     if (status == PAWL_OK && (!write_kept(store, core) || !write_events(store, core) || !write_logs(store, core) ||

@@ -46,6 +46,8 @@ void sim_compare_instance(struct sim_comparison *comparison, const struct pw_ins
     EXPECT(row->created_at_ms == instance->created_at_ms && row->updated_at_ms == instance->updated_at_ms &&
                row->completed_at_ms == instance->completed_at_ms,
            "times of %s", instance->id);
+    EXPECT(row->outcome == PW_OUTCOME_OPEN || row->started_at_ms == instance->started_at_ms, "when %s was started",
+           instance->id);
     EXPECT(row->link.parent == instance->link.parent && row->link.run == instance->link.run &&
                row->link.relation == instance->link.relation,
            "the parent of %s", instance->id);
@@ -75,6 +77,21 @@ void sim_compare_task(struct sim_comparison *comparison, int64_t key, int64_t ru
     SIM_CHECK(SIM_RULE_DEMAND, row->demand == task->demand, "the demand of %s is not %d", instance->id,
               (int)task->demand);
     comparison->tasks++;
+}
+
+void sim_compare_earlier_run(struct sim_comparison *comparison, int64_t key, const struct pw_earlier_run *row)
+{
+    struct sim_instance *instance = sim_model_by_key(comparison->model, key);
+    EXPECT(instance != NULL && row->run >= 1 && row->run < instance->run, "run %lld of instance %lld was not replaced",
+           (long long)row->run, (long long)key);
+    const struct sim_earlier *earlier = &sim_model_run(instance, row->run)->earlier;
+    EXPECT(row->outcome == earlier->outcome && is_text(row->output, earlier->output) &&
+               is_text(row->error_name, earlier->error_name) && is_text(row->error_message, earlier->error_message),
+           "the outcome of %s, run %lld", instance->id, (long long)row->run);
+    EXPECT(row->started_at_ms == earlier->started_at_ms && row->completed_at_ms == earlier->completed_at_ms &&
+               row->replaced_at_ms == earlier->replaced_at_ms,
+           "the times of %s, run %lld", instance->id, (long long)row->run);
+    comparison->earlier_runs++;
 }
 
 /* ---- Histories --------------------------------------------------------------------------------------------------------------- */
@@ -189,10 +206,11 @@ void sim_compare_unique(struct sim_comparison *comparison, struct pw_text tag)
 static void check_counts(struct sim_comparison *comparison)
 {
     const struct sim_model *model = comparison->model;
-    int tasks = 0, steps = 0, events = 0, logs = 0;
+    int tasks = 0, earlier_runs = 0, steps = 0, events = 0, logs = 0;
     for (int i = 0; i < model->instance_count; i++) {
         const struct sim_instance *instance = &model->instances[i];
         tasks += instance->task.exists;
+        earlier_runs += (int)instance->run - 1;
         for (int64_t run = 0; run < instance->run; run++) {
             steps += instance->runs[run].step_count;
             events += instance->runs[run].event_rows;
@@ -202,6 +220,8 @@ static void check_counts(struct sim_comparison *comparison)
     EXPECT(comparison->instances == model->instance_count, "%d of %d instances are there", comparison->instances,
            model->instance_count);
     SIM_CHECK(SIM_RULE_TASK, comparison->tasks == tasks, "%d tasks of %d unfinished runs", comparison->tasks, tasks);
+    EXPECT(comparison->earlier_runs == earlier_runs, "%d of %d earlier runs are there", comparison->earlier_runs,
+           earlier_runs);
     EXPECT(comparison->steps == steps, "%d of %d steps are there", comparison->steps, steps);
     EXPECT(comparison->events == events, "%d of %d events are there", comparison->events, events);
     EXPECT(comparison->logs == logs, "%d of %d log lines are there", comparison->logs, logs);

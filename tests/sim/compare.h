@@ -15,8 +15,8 @@ struct sim_place {
 
 struct sim_comparison {
     struct sim_model *model;
-    int instances, tasks, steps, events, logs, effects, uniques; /* so far */
-    int delivery;                                                /* the next one that may be stored */
+    int instances, tasks, earlier_runs, steps, events, logs, effects, uniques; /* so far */
+    int delivery;                                                              /* the next one that may be stored */
     struct sim_place step, event, log;
 };
 
@@ -24,6 +24,7 @@ struct sim_comparison {
 void sim_compare_instance(struct sim_comparison *comparison, const struct pw_instance *row);
 void sim_compare_task(struct sim_comparison *comparison, int64_t key, int64_t run, int shard,
                       const struct pw_task *task);
+void sim_compare_earlier_run(struct sim_comparison *comparison, int64_t key, const struct pw_earlier_run *row);
 void sim_compare_step(struct sim_comparison *comparison, int64_t key, int64_t run, const struct pw_step_row *row);
 void sim_compare_event(struct sim_comparison *comparison, int64_t key, int64_t run, const struct pw_event_row *row);
 void sim_compare_log(struct sim_comparison *comparison, int64_t key, int64_t run, const struct pw_log_row *row);

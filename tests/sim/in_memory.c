@@ -27,6 +27,8 @@ void sim_memory_rows(struct pw_store *memory, struct sim_comparison *comparison)
         sim_compare_instance(comparison, row);
         if (row->has_task)
             sim_compare_task(comparison, row->key, row->run, instance->shard, &row->task);
+        for (size_t i = 0; i < instance->earlier.count; i++)
+            sim_compare_earlier_run(comparison, row->key, (const struct pw_earlier_run *)instance->earlier.rows + i);
         for (int64_t run = 1; run <= row->run; run++)
             hand_over_history(store, row->key, run, comparison);
     }

@@ -134,6 +134,27 @@ static void hand_over_steps(sqlite3 *db, struct sim_comparison *comparison)
     }
 }
 
+static void hand_over_earlier_runs(sqlite3 *db, struct sim_comparison *comparison)
+{
+    static sqlite3_stmt *kept;
+    struct reader reader =
+        start(db, &kept,
+              "SELECT instance, run, outcome, output, error_name, error_message, started_at, completed_at, replaced_at"
+              " FROM workflow_run ORDER BY instance, run");
+    while (next(&reader)) {
+        int64_t key = number(&reader);
+        struct pw_earlier_run row = { .run = number(&reader) };
+        row.outcome = (enum pw_outcome)number(&reader);
+        row.output = text(&reader);
+        row.error_name = text(&reader);
+        row.error_message = text(&reader);
+        row.started_at_ms = number(&reader);
+        row.completed_at_ms = number(&reader);
+        row.replaced_at_ms = number(&reader);
+        sim_compare_earlier_run(comparison, key, &row);
+    }
+}
+
 static void hand_over_events(sqlite3 *db, struct sim_comparison *comparison)
 {
     static sqlite3_stmt *kept;
@@ -210,6 +231,7 @@ void sim_sqlite_rows(struct sqlite3 *db, struct sim_comparison *comparison)
     static sqlite3_stmt *effects, *uniques;
     hand_over_instances(db, comparison);
     hand_over_tasks(db, comparison);
+    hand_over_earlier_runs(db, comparison);
     hand_over_steps(db, comparison);
     hand_over_events(db, comparison);
     hand_over_logs(db, comparison);
@@ -239,6 +261,7 @@ void sim_sqlite_empty(struct sqlite3 *db)
         "BEGIN",
         "DELETE FROM workflow_task",
         "DELETE FROM workflow_instance",
+        "DELETE FROM workflow_run",
         "DELETE FROM workflow_step",
         "DELETE FROM workflow_event",
         "DELETE FROM workflow_log",

@@ -48,6 +48,13 @@ struct sim_event {
     int consumed_by; /* node, or SIM_NONE */
 };
 
+/* What is kept of a run that a restart has replaced. */
+struct sim_earlier {
+    enum pw_outcome outcome;
+    char output[SIM_TEXT_MAX], error_name[SIM_TEXT_MAX], error_message[SIM_TEXT_MAX];
+    int64_t started_at_ms, completed_at_ms, replaced_at_ms;
+};
+
 struct sim_run {
     struct sim_step steps[SIM_STEPS_MAX]; /* by node, and those of sim_node_of() behind them */
     int step_count;
@@ -64,7 +71,8 @@ struct sim_run {
     enum pw_outcome outcome; /* also when another run has followed */
     uint32_t
         handed_back; /* nodes whose line was in a unit that was refused: others may be recorded before it is again */
-    int64_t kept_before_seq; /* it keeps what the run before recorded up to there; 0: nothing */
+    struct sim_earlier earlier; /* when another run has followed */
+    int64_t kept_before_seq;    /* it keeps what the run before recorded up to there; 0: nothing */
 };
 
 struct sim_task {
@@ -102,7 +110,7 @@ struct sim_instance {
     char error_name[SIM_TEXT_MAX], error_message[SIM_TEXT_MAX];
     int64_t run;
     enum pw_outcome outcome;
-    int64_t created_at_ms, updated_at_ms, completed_at_ms;
+    int64_t created_at_ms, updated_at_ms, started_at_ms, completed_at_ms;
     struct sim_task task;
     struct sim_sighting sighting;
     struct pw_link link;

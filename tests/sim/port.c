@@ -216,6 +216,7 @@ static int times_as_often(enum pw_read_kind kind)
     case PW_READ_INSTANCES:
     case PW_READ_CURRENT:
     case PW_READ_LIST:
+    case PW_READ_EARLIER_RUNS:
     case PW_READ_STEPS:
     case PW_READ_LOGS:
     case PW_READ_EVENT:

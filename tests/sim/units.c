@@ -187,7 +187,7 @@ static void begin_run(struct sim_instance *instance, int64_t now_ms, int64_t own
     run->kept_before_seq = 0;
     run->handed_back = 0;
     run->outcome = instance->outcome = PW_OUTCOME_OPEN;
-    instance->completed_at_ms = 0;
+    instance->started_at_ms = instance->completed_at_ms = 0;
     instance->output[0] = instance->error_name[0] = instance->error_message[0] = '\0';
     if (instance->updated_at_ms < now_ms)
         instance->updated_at_ms = now_ms;
@@ -233,12 +233,36 @@ static void apply_create(struct sim_model *model, const struct pw_op_create *op,
     begin_run(instance, now_ms, op->hold_owner, op->hold_lease_ms);
 }
 
+/* A run that had not ended ends now, by the restart. */
+static void remember_run(struct sim_instance *instance, int64_t now_ms)
+{
+    struct sim_earlier *earlier = &sim_model_run(instance, instance->run)->earlier;
+    earlier->replaced_at_ms = now_ms > instance->updated_at_ms ? now_ms : instance->updated_at_ms;
+    if (instance->task.exists) {
+        *earlier = (struct sim_earlier){ .outcome = PW_OUTCOME_TERMINATED,
+                                         .error_name = "RESTARTED",
+                                         .started_at_ms = instance->task.started_at_ms,
+                                         .replaced_at_ms = earlier->replaced_at_ms };
+        sim_text_copy(earlier->error_message, pw_text_of("a restart began the next run before this one had ended"));
+        sim_task_touch(&instance->task, now_ms);
+        earlier->completed_at_ms = instance->task.updated_at_ms;
+        return;
+    }
+    earlier->outcome = instance->outcome;
+    memcpy(earlier->output, instance->output, sizeof earlier->output);
+    memcpy(earlier->error_name, instance->error_name, sizeof earlier->error_name);
+    memcpy(earlier->error_message, instance->error_message, sizeof earlier->error_message);
+    earlier->started_at_ms = instance->started_at_ms;
+    earlier->completed_at_ms = instance->completed_at_ms;
+}
+
 static void apply_restart(struct sim_model *model, const struct pw_op_restart *op, int64_t now_ms)
 {
     struct sim_instance *instance = sim_model_by_key(model, op->instance);
     const struct sim_run *old = sim_model_run(instance, instance->run);
     if (op->keep_before_seq != 0)
         sim_check_kept(instance, op);
+    remember_run(instance, now_ms);
     instance->run++;
     begin_run(instance, now_ms, op->hold_owner, op->hold_lease_ms);
     struct sim_run *run = sim_model_run(instance, instance->run);
@@ -441,6 +465,7 @@ static void end_at(struct sim_instance *instance, int64_t now_ms)
 {
     sim_task_touch(&instance->task, now_ms);
     instance->completed_at_ms = instance->updated_at_ms = instance->task.updated_at_ms;
+    instance->started_at_ms = instance->task.started_at_ms;
     instance->task.exists = false;
 }
 

@@ -46,6 +46,7 @@ enum pw_pg_row_type {
     PW_PG_EVENT_ROW,
     PW_PG_LOG_ROW,
     PW_PG_HOOK_ROW,
+    PW_PG_EARLIER_RUN_ROW,
     PW_PG_ROW_TYPE_COUNT
 };
 struct pw_tuples {

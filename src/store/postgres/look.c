@@ -131,7 +131,13 @@ static pawl_status take_instances(void *user, void *of, const PGresult *result)
         run->instance_run = pw_field_count(&fields);
         run->link = pw_field_link(&fields);
         run->updated_at_ms = pw_field_integer(&fields);
-        if (run->is_told && !run->has_task && pw_field_integer(&fields) != 0)
+        run->outcome = (enum pw_outcome)pw_field_choice(&fields, PW_OUTCOME_ERRORED);
+        run->started_at_ms = pw_field_time(&fields);
+        run->completed_at_ms = pw_field_time(&fields);
+        run->output = pw_field_text(&fields);
+        run->error_name = pw_field_text(&fields);
+        run->error_message = pw_field_text(&fields);
+        if (run->is_told && !run->has_task && run->outcome == PW_OUTCOME_OPEN)
             transaction->is_stale = true; /* it began again before we had its lock */
     }
     return pw_fields_end(&fields);

@@ -340,6 +340,35 @@ static const char described_step_view[] =
     "  " ISO_TIME("s.updated_at") " AS updated_at, s.description"
     " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
 
+/* Version 5, the number that SQLite's schema has with the same change.  A row for each run but the newest of an instance, which
+ * the instance itself describes.  Runs that were replaced before have no row. */
+static const char run_table[] =
+    "CREATE TABLE workflow_run ("
+    "  instance bigint NOT NULL,"
+    "  run bigint NOT NULL,"
+    "  started_at bigint,"
+    "  completed_at bigint NOT NULL,"
+    "  replaced_at bigint NOT NULL,"
+    "  outcome smallint NOT NULL,"
+    "  output text,"
+    "  error_name text,"
+    "  error_message text,"
+    "  PRIMARY KEY (instance, run));"
+    GUARD("workflow_run")
+    "CREATE TYPE workflow_run_row AS (instance bigint, run bigint, started_at bigint, completed_at bigint,"
+    "  replaced_at bigint, outcome bigint, output text, error_name text, error_message text);";
+
+static const char run_view[] =
+    "CREATE VIEW workflow_runs AS SELECT i.workflow, i.id, r.run,"
+    "  CASE r.outcome WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' ELSE 'errored' END AS status,"
+    "  i.params, r.output, r.error_name, r.error_message,"
+    "  " ISO_TIME("r.started_at") " AS started_at,"
+    "  " ISO_TIME("r.completed_at") " AS completed_at,"
+    "  " ISO_TIME("r.replaced_at") " AS replaced_at"
+    " FROM workflow_run r JOIN workflow_instance i ON i.key = r.instance"
+    " UNION ALL SELECT workflow, id, run, status, params, output, error_name, error_message, started_at, completed_at,"
+    "  NULL FROM workflow_instances;";
+
 /* clang-format on */
 
 const struct pw_postgres_migration pw_postgres_migrations[] = {
@@ -370,5 +399,7 @@ const struct pw_postgres_migration pw_postgres_migrations[] = {
     { 2, linked_instance_view },
     { 2, demanding_task_view },
     { 2, described_step_view },
+    { 5, run_table },
+    { 5, run_view },
 };
 const size_t pw_postgres_migration_count = sizeof pw_postgres_migrations / sizeof pw_postgres_migrations[0];

@@ -28,6 +28,7 @@
     "  ORDER BY workflow, id LIMIT 1) i"
 #define PG_IS_NAMED " WHERE i.workflow = $1::text AND i.id = $2::text"
 
+#define PG_EARLIER_RUN_COLUMNS PW_COLUMNS(PW_EARLIER_RUN_FIELDS, "")
 #define PG_STEP_COLUMNS PW_COLUMNS(PW_STEP_FIELDS, "s.")
 #define PG_EVENT_COLUMNS PW_COLUMNS(PW_EVENT_FIELDS, "")
 /* A list that also ends by its payloads (read.h): of each row it is known how many stand before it, and how many bytes
@@ -60,6 +61,7 @@
 #define PG_EVENT_ROW "workflow_event_row"
 #define PG_LOG_ROW "workflow_log_row"
 #define PG_HOOK_ROW "workflow_hook_row"
+#define PG_EARLIER_RUN_ROW "workflow_run_row"
 #define PG_INSERT(table, columns, type)                                                                                \
     "INSERT INTO " table " (" columns ") SELECT * FROM unnest($1::" type "[])"
 #define PG_INSERT_INSTANCE PG_INSERT("workflow_instance", PW_COLUMNS(PW_INSTANCE_FIELDS, ""), PG_INSTANCE_ROW)
@@ -205,7 +207,7 @@
         " AND relname IN ('workflow_schema', 'workflow_instance', 'workflow_task', 'workflow_step', 'workflow_event'," \
         " 'workflow_log', 'workflow_hook', 'workflow_runner', 'workflow_receipt', 'workflow_guard',"                   \
         " 'workflow_instances', 'workflow_tasks', 'workflow_steps', 'workflow_events', 'workflow_logs',"               \
-        " 'workflow_hooks', 'workflow_runners', 'workflow_set')")                                                      \
+        " 'workflow_hooks', 'workflow_runners', 'workflow_set', 'workflow_run', 'workflow_runs')")                     \
     QUERY(SCHEMA_VERSION, "SELECT version FROM workflow_schema")                                                       \
     QUERY(SCHEMA_SET_VERSION, "UPDATE workflow_schema SET version = $1::bigint")                                       \
     QUERY(PART_READ, "SELECT number + 1, size FROM workflow_set WHERE key = 1 AND size > 1")                           \
@@ -213,7 +215,8 @@
     QUERY(SCHEMA_ROW_TYPES,                                                                                            \
         "SELECT '" PG_INSTANCE_ROW "'::regtype::oid::bigint, '" PG_TASK_ROW "'::regtype::oid::bigint,"                 \
         " '" PG_STEP_ROW "'::regtype::oid::bigint, '" PG_EVENT_ROW "'::regtype::oid::bigint,"                          \
-        " '" PG_LOG_ROW "'::regtype::oid::bigint, '" PG_HOOK_ROW "'::regtype::oid::bigint")                            \
+        " '" PG_LOG_ROW "'::regtype::oid::bigint, '" PG_HOOK_ROW "'::regtype::oid::bigint,"                            \
+        " '" PG_EARLIER_RUN_ROW "'::regtype::oid::bigint")                                                             \
     QUERY(SCHEMA_RELATIONS,                                                                                            \
         "SELECT oid::bigint FROM pg_class WHERE" PG_OUR_SCHEMA                                                         \
         " AND starts_with(relname::text, 'workflow_')")                                                                \
@@ -237,7 +240,8 @@
         "SELECT c.key, c.parent, c.parent_run, c.relation"                                                             \
         " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS u (parent, run, least)" PG_OPEN_CHILDREN)           \
     QUERY(INSTANCE_LOCK,                                                                                               \
-        "SELECT key, workflow, id, run, parent, parent_run, relation, updated_at, (outcome IS NULL)::int"              \
+        "SELECT key, workflow, id, run, parent, parent_run, relation, updated_at, outcome, started_at, completed_at,"  \
+        " output, error_name, error_message"                                                                           \
         " FROM workflow_instance WHERE key = ANY($1::bigint[]) ORDER BY key FOR UPDATE")                               \
     QUERY(CLAIM_TRY_GATE,                                                                                              \
         "SELECT u.key, pg_try_advisory_xact_lock(u.key)::int FROM unnest($1::bigint[]) AS u (key)")                    \
@@ -297,6 +301,8 @@
     QUERY(TASK_UPDATE,                                                                                                 \
         PG_INSERT_TASK " ON CONFLICT (instance) DO UPDATE SET run = excluded.run, " PW_CHANGES(PW_TASK_FIELDS))        \
     QUERY(TASK_DELETE, "DELETE FROM workflow_task WHERE instance = ANY($1::bigint[])")                                 \
+    QUERY(EARLIER_RUN_INSERT,                                                                                          \
+        PG_INSERT("workflow_run", "instance, " PG_EARLIER_RUN_COLUMNS, PG_EARLIER_RUN_ROW) " ON CONFLICT DO NOTHING")  \
     QUERY(STEP_INSERT, PG_INSERT_STEP)                                                                                 \
     QUERY(STEP_UPDATE, PG_INSERT_STEP " ON CONFLICT (instance, run, seq) DO UPDATE SET " PW_CHANGES(PW_STEP_FIELDS))   \
     QUERY(STEP_KEEP,                                                                                                   \
@@ -488,6 +494,12 @@
         "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
         " WHERE (i.parent, i.key + 0) < ($1::bigint, $2::bigint) AND i.parent >= $1::bigint"                           \
         " ORDER BY i.parent DESC, i.key + 0 DESC LIMIT $3::bigint"))                                                   \
+    QUERY(EARLIER_RUNS_OLDEST, PG_BOUNDED(PG_BYTES_OF("p.output"), "$4::bigint",                                       \
+        "SELECT " PG_EARLIER_RUN_COLUMNS " FROM workflow_run WHERE instance = $1::bigint AND run > $2::bigint"         \
+        " ORDER BY run LIMIT $3::bigint"))                                                                             \
+    QUERY(EARLIER_RUNS_NEWEST, PG_BOUNDED(PG_BYTES_OF("p.output"), "$4::bigint",                                       \
+        "SELECT " PG_EARLIER_RUN_COLUMNS " FROM workflow_run WHERE instance = $1::bigint AND run < $2::bigint"         \
+        " ORDER BY run DESC LIMIT $3::bigint"))                                                                        \
     QUERY(STEPS_OLDEST, PG_BOUNDED(PG_BYTES_OF("p.result"), "$5::bigint",                                              \
         "SELECT " PG_STEP_COLUMNS " FROM workflow_step s WHERE instance = $1::bigint AND run = $2::bigint"             \
         " AND seq > $3::bigint ORDER BY seq LIMIT $4::bigint"))                                                        \

@@ -24,6 +24,11 @@ static void read_step_row(struct pw_fields *fields, void *row)
     pw_field_row(fields, &pw_step_type, row);
 }
 
+static void read_earlier_run_row(struct pw_fields *fields, void *row)
+{
+    pw_field_row(fields, &pw_earlier_run_type, row);
+}
+
 static void read_event_row(struct pw_fields *fields, void *row)
 {
     pw_field_row(fields, &pw_event_type, row);
@@ -242,6 +247,18 @@ static void begin_history(struct pw_call *call, const struct pw_history_query *q
     pw_call_integer(call, query->run);
     pw_call_integer(call, pw_page_start(query->after_seq, !query->newest_first));
     pw_call_size(call, query->max);
+}
+
+static pawl_status read_earlier_runs(struct reading *reading)
+{
+    const struct pw_history_query *query = &reading->asked->history;
+    struct pw_call call;
+    pw_call_init(&call, query->newest_first ? PW_PG_EARLIER_RUNS_NEWEST : PW_PG_EARLIER_RUNS_OLDEST);
+    pw_call_integer(&call, query->instance);
+    pw_call_integer(&call, pw_page_start(query->after_seq, !query->newest_first));
+    pw_call_size(&call, query->max);
+    end_list(&call, query->bytes_max);
+    return find(reading, &call, sizeof(struct pw_earlier_run), read_earlier_run_row);
 }
 
 static pawl_status read_steps(struct reading *reading)

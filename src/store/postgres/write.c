@@ -98,6 +98,19 @@ static bool write_instances(struct pw_transaction *transaction)
     return true;
 }
 
+static void write_earlier_runs(struct pw_transaction *transaction)
+{
+    const struct pw_core_earlier *earlier = transaction->core.earlier.rows;
+    struct writing writing;
+    begin(&writing, transaction, PW_PG_EARLIER_RUN_INSERT, PW_PG_EARLIER_RUN_ROW);
+    for (size_t i = 0; i < transaction->core.earlier.count; i++) {
+        struct pw_tuples *tuples = next_row(&writing);
+        pw_field_put_integer(tuples, earlier[i].instance);
+        pw_field_put_row(tuples, &pw_earlier_run_type, &earlier[i].row);
+    }
+    end(&writing);
+}
+
 /* ---- Tasks --------------------------------------------------------------------------------------------------- */
 
 static void put_task(struct pw_tuples *tuples, const struct pw_core_run *run)
@@ -258,6 +271,7 @@ pawl_status pw_write(struct pw_transaction *transaction)
     bool has_kept = transaction->core.kept.count > 0;
     if (!write_instances(transaction))
         return pw_no_memory(transaction);
+    write_earlier_runs(transaction);
     write_tasks(transaction);
     write_steps(transaction);
     write_kept(transaction);

@@ -4,10 +4,10 @@
 static bool is_ours(const char *name)
 {
     static const char *const ours[] = {
-        "workflow_instance", "workflow_task",   "workflow_step",      "workflow_event",
-        "workflow_log",      "workflow_schema", "workflow_instances", "workflow_tasks",
-        "workflow_steps",    "workflow_events", "workflow_logs",      "workflow_hook",
-        "workflow_hooks",    "workflow_runner", "workflow_runners",   "workflow_set",
+        "workflow_instance", "workflow_task",      "workflow_step",  "workflow_event",  "workflow_log",
+        "workflow_schema",   "workflow_instances", "workflow_tasks", "workflow_steps",  "workflow_events",
+        "workflow_logs",     "workflow_hook",      "workflow_hooks", "workflow_runner", "workflow_runners",
+        "workflow_set",      "workflow_run",       "workflow_runs",
     };
 
     for (size_t position = 0; name != NULL && position < sizeof ours / sizeof ours[0]; position++)

@@ -69,6 +69,12 @@ static pawl_status load_instance(struct pw_batch *batch, struct pw_core_run *run
         take_facts(&query, &batch->core.arena, run->wants_facts, run);
         run->instance_run = pw_column_count(&query);
         run->updated_at_ms = pw_column_time(&query);
+        run->outcome = (enum pw_outcome)pw_column_choice(&query, PW_OUTCOME_ERRORED);
+        run->started_at_ms = pw_column_time(&query);
+        run->completed_at_ms = pw_column_time(&query);
+        run->output = pw_column_text(&query, &batch->core.arena);
+        run->error_name = pw_column_text(&query, &batch->core.arena);
+        run->error_message = pw_column_text(&query, &batch->core.arena);
     }
     return pw_query_end(&query, batch->core.error);
 }

@@ -282,6 +282,31 @@ static const char described_step_view[] =
     "  " ISO_TIME("s.updated_at") " AS updated_at"
     " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
 
+/* Version 5.  A row for each run but the newest of an instance, which the instance itself describes.  Runs that were replaced
+ * before have no row. */
+static const char run_table[] = "CREATE TABLE workflow_run ("
+                                "  instance INTEGER NOT NULL,"
+                                "  run INTEGER NOT NULL,"
+                                "  outcome INTEGER NOT NULL,"
+                                "  output TEXT,"
+                                "  error_name TEXT,"
+                                "  error_message TEXT,"
+                                "  started_at INTEGER,"
+                                "  completed_at INTEGER NOT NULL,"
+                                "  replaced_at INTEGER NOT NULL);"
+                                "CREATE UNIQUE INDEX workflow_run_order ON workflow_run (instance, run);";
+
+static const char run_view[] =
+    "CREATE VIEW workflow_runs AS SELECT i.workflow, i.id, r.run,"
+    "  CASE r.outcome WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' ELSE 'errored' END AS status,"
+    "  i.params, r.output, r.error_name, r.error_message,"
+    "  " ISO_TIME("r.started_at") " AS started_at,"
+    "  " ISO_TIME("r.completed_at") " AS completed_at,"
+    "  " ISO_TIME("r.replaced_at") " AS replaced_at"
+    " FROM workflow_run r JOIN workflow_instance i ON i.key = r.instance"
+    " UNION ALL SELECT workflow, id, run, status, params, output, error_name, error_message, started_at, completed_at,"
+    "  NULL FROM workflow_instances;";
+
 /* clang-format on */
 
 const struct pw_sqlite_migration pw_sqlite_migrations[] = {
@@ -308,5 +333,7 @@ const struct pw_sqlite_migration pw_sqlite_migrations[] = {
     { 4, linked_instance_view },
     { 4, demanding_task_view },
     { 4, described_step_view },
+    { 5, run_table },
+    { 5, run_view },
 };
 const size_t pw_sqlite_migration_count = sizeof pw_sqlite_migrations / sizeof pw_sqlite_migrations[0];

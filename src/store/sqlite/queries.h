@@ -29,6 +29,7 @@
     " INDEXED BY workflow_step_waiting WHERE s.instance = " instance " AND s.run = " run                               \
     " AND s.status = 0 AND s.kind = 2 AND s.wait_event_type = " type
 
+#define EARLIER_RUN_COLUMNS PW_COLUMNS(PW_EARLIER_RUN_FIELDS, "")
 #define EVENT_COLUMNS PW_COLUMNS(PW_EVENT_FIELDS, "")
 #define LOG_COLUMNS PW_COLUMNS(PW_LOG_FIELDS, "")
 #define RUNNER_COLUMNS PW_COLUMNS(PW_RUNNER_FIELDS, "")
@@ -78,7 +79,8 @@
         "SELECT count(*), coalesce(max(name = 'workflow_schema'), 0) FROM sqlite_schema WHERE name IN"                 \
         " ('workflow_schema', 'workflow_instance', 'workflow_task', 'workflow_step', 'workflow_event', 'workflow_log',"\
         " 'workflow_instances', 'workflow_tasks', 'workflow_steps', 'workflow_events', 'workflow_logs',"               \
-        " 'workflow_hook', 'workflow_hooks', 'workflow_runner', 'workflow_runners', 'workflow_set')")                  \
+        " 'workflow_hook', 'workflow_hooks', 'workflow_runner', 'workflow_runners', 'workflow_set', 'workflow_run',"   \
+        " 'workflow_runs')")                                                                                           \
     QUERY(SCHEMA_VERSION, "SELECT version FROM workflow_schema")                                                       \
     QUERY(SCHEMA_SET_VERSION, "UPDATE workflow_schema SET version = ?1")                                               \
     QUERY(PART_READ, "SELECT number + 1, size FROM workflow_set WHERE key = 1 AND size > 1")                           \
@@ -160,7 +162,8 @@
     QUERY(INSTANCE_FIND, "SELECT key FROM workflow_instance WHERE workflow = ?1 AND id = ?2")                          \
     QUERY(INSTANCE_LAST_KEY, "SELECT seq FROM sqlite_sequence WHERE name = 'workflow_instance'")                       \
     QUERY(INSTANCE_LOAD,                                                                                               \
-        "SELECT " FACT_COLUMNS("?2") ", i.run, i.updated_at FROM workflow_instance i WHERE i.key = ?1")                \
+        "SELECT " FACT_COLUMNS("?2") ", i.run, i.updated_at, i.outcome, i.started_at, i.completed_at, i.output,"       \
+        " i.error_name, i.error_message FROM workflow_instance i WHERE i.key = ?1")                                    \
     QUERY(INSTANCE_INSERT,                                                                                             \
         "INSERT INTO workflow_instance (" PW_COLUMNS(PW_INSTANCE_FIELDS, "") ")"                                       \
         " VALUES (" PW_PARAMETERS(PW_INSTANCE_FIELDS) ")")                                                             \
@@ -217,6 +220,14 @@
         "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY workflow_instance_child"                      \
         " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
         " WHERE i.parent = ?1 AND i.key < ?2 ORDER BY i.key DESC LIMIT ?3")                                            \
+                                                                                                                       \
+    QUERY(EARLIER_RUN_INSERT,                                                                                          \
+        "INSERT OR IGNORE INTO workflow_run (instance, " EARLIER_RUN_COLUMNS ")"                                       \
+        " VALUES (?, " PW_PARAMETERS(PW_EARLIER_RUN_FIELDS) ")")                                                       \
+    QUERY(EARLIER_RUNS_OLDEST,                                                                                         \
+        "SELECT " EARLIER_RUN_COLUMNS " FROM workflow_run WHERE instance = ?1 AND run > ?2 ORDER BY run LIMIT ?3")     \
+    QUERY(EARLIER_RUNS_NEWEST,                                                                                         \
+        "SELECT " EARLIER_RUN_COLUMNS " FROM workflow_run WHERE instance = ?1 AND run < ?2 ORDER BY run DESC LIMIT ?3")\
                                                                                                                        \
     QUERY(STEP_INSERT,                                                                                                 \
         "INSERT INTO workflow_step (instance, run, " STEP_COLUMNS ") VALUES (?, ?, " PW_PARAMETERS(PW_STEP_FIELDS) ")")\

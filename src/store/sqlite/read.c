@@ -209,6 +209,18 @@ static void start_history(struct reading *reading, enum pw_query_name oldest, en
     pw_bind_size(&reading->query, query->max);
 }
 
+static pawl_status read_earlier_runs(struct reading *reading)
+{
+    const struct pw_history_query *query = &reading->asked->history;
+    start(reading, query->newest_first ? PW_QUERY_EARLIER_RUNS_NEWEST : PW_QUERY_EARLIER_RUNS_OLDEST);
+    reading->bytes_of = pw_earlier_run_bytes;
+    reading->bytes_max = query->bytes_max;
+    pw_bind_integer(&reading->query, query->instance);
+    pw_bind_integer(&reading->query, pw_page_start(query->after_seq, !query->newest_first));
+    pw_bind_size(&reading->query, query->max);
+    return finish(reading, &pw_earlier_run_type);
+}
+
 static pawl_status read_steps(struct reading *reading)
 {
     start_history(reading, PW_QUERY_STEPS_OLDEST, PW_QUERY_STEPS_NEWEST, pw_step_bytes);

@@ -97,6 +97,20 @@ static pawl_status write_runs(struct pw_batch *batch)
     return status;
 }
 
+static pawl_status write_earlier_runs(struct pw_batch *batch)
+{
+    const struct pw_core_earlier *earlier = batch->core.earlier.rows;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < batch->core.earlier.count && status == PAWL_OK; i++) {
+        struct pw_query query;
+        pw_query_start(&query, batch->connection, PW_QUERY_EARLIER_RUN_INSERT);
+        pw_bind_integer(&query, earlier[i].instance);
+        pw_bind_row(&query, &pw_earlier_run_type, &earlier[i].row);
+        status = run(batch, &query);
+    }
+    return status;
+}
+
 /* ---- History ------------------------------------------------------------------------------------------------------------- */
 
 /* Rows of a history are found by instance, run and seq. */
@@ -216,8 +230,8 @@ static pawl_status write_hooks(struct pw_batch *batch)
 pawl_status pw_sqlite_write(struct pw_core *core)
 {
     struct pw_batch *batch = pw_batch_of(core);
-    pawl_status (*const parts[])(struct pw_batch *) = { write_runs,   write_steps, write_kept,
-                                                        write_events, write_logs,  write_hooks };
+    pawl_status (*const parts[])(struct pw_batch *) = { write_runs,   write_earlier_runs, write_steps, write_kept,
+                                                        write_events, write_logs,         write_hooks };
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == PAWL_OK; i++)
         status = parts[i](batch);

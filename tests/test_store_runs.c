@@ -1,0 +1,156 @@
+/* test_store_runs.c - what a store keeps of the runs that a restart has replaced, and how it reads them. */
+#include "store_fixture.h"
+
+static struct pw_earlier_run *read_runs(struct fixture *fixture, const struct pw_history_query *query,
+                                        size_t expected_count)
+{
+    struct pw_earlier_run *rows = NULL;
+    size_t count = 0;
+    assert_int_equal(pw_read_earlier_runs(fixture->store, &fixture->arena, query, &rows, &count, &fixture->error),
+                     PAWL_OK);
+    assert_int_equal(count, expected_count);
+    return rows;
+}
+
+static void add_restart(struct pw_unit *unit, int64_t instance, int64_t run)
+{
+    add(unit, PW_OP_RESTART)->as.restart = (struct pw_op_restart){ .instance = instance, .run = run };
+}
+
+static void restart(struct fixture *fixture, struct pw_fence at)
+{
+    add_restart(fixture_unit(fixture), at.instance, at.run);
+    fixture_apply_all(fixture);
+}
+
+static void finish(struct fixture *fixture, struct pw_fence at, enum pw_outcome outcome, const char *output,
+                   const char *error)
+{
+    struct pw_op_finish *op = add_finish(fixture_unit(fixture), at, outcome);
+    op->output = text(output);
+    op->error_name = op->error_message = text(error);
+    fixture_apply_all(fixture);
+}
+
+static void a_run_that_has_ended_keeps_its_outcome_output_error_and_times(void **state) /* B5 */
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    fixture->now_ms += 10;
+    finish(fixture, at, PW_OUTCOME_ERRORED, "7", "Broken");
+    fixture->now_ms += 10;
+
+    restart(fixture, at);
+
+    const struct pw_earlier_run *run =
+        read_runs(fixture, &(struct pw_history_query){ .instance = at.instance, .max = 10 }, 1);
+    assert_int_equal(run->run, 1);
+    assert_int_equal(run->outcome, PW_OUTCOME_ERRORED);
+    assert_text(run->output, "7");
+    assert_text(run->error_name, "Broken");
+    assert_text(run->error_message, "Broken");
+    assert_int_equal(run->started_at_ms, FIXTURE_NOW_MS);
+    assert_int_equal(run->completed_at_ms, FIXTURE_NOW_MS + 10);
+    assert_int_equal(run->replaced_at_ms, FIXTURE_NOW_MS + 20);
+    struct pw_instance now = read_key(fixture, at.instance);
+    assert_int_equal(now.run, 2);
+    assert_null(now.output.data);
+}
+
+static void a_run_that_has_not_ended_is_cut_off_by_the_restart(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence held = create_held(fixture, "order", "held"), due = create_instance(fixture, "order", "due");
+    fixture->now_ms += 10;
+
+    restart(fixture, held);
+    restart(fixture, due);
+
+    const struct pw_fence *const fences[] = { &held, &due };
+    for (size_t i = 0; i < 2; i++) {
+        const struct pw_earlier_run *run =
+            read_runs(fixture, &(struct pw_history_query){ .instance = fences[i]->instance, .max = 10 }, 1);
+        assert_int_equal(run->outcome, PW_OUTCOME_TERMINATED);
+        assert_text(run->error_name, PW_CUT_OFF_NAME);
+        assert_int_equal(run->started_at_ms, i == 0 ? FIXTURE_NOW_MS : 0);
+        assert_int_equal(run->completed_at_ms, FIXTURE_NOW_MS + 10);
+        assert_int_equal(run->replaced_at_ms, FIXTURE_NOW_MS + 10);
+    }
+}
+
+static void units_of_one_batch_keep_each_run_once(void **state) /* S2 */
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    struct pw_op_finish *op = add_finish(fixture_unit(fixture), at, PW_OUTCOME_COMPLETE);
+    op->output = text("1");
+    for (int64_t run = 1; run <= 2; run++)
+        add_restart(fixture_unit(fixture), at.instance, run);
+    struct pw_unit *refused = fixture_unit(fixture);
+    add_restart(refused, at.instance, 3);
+    add_restart(refused, at.instance, 3);
+    fixture_apply(fixture);
+    assert_int_equal(refused->refusal, PW_REFUSED_MOVED);
+
+    const struct pw_earlier_run *runs =
+        read_runs(fixture, &(struct pw_history_query){ .instance = at.instance, .max = 10 }, 2);
+    assert_int_equal(runs[0].outcome, PW_OUTCOME_COMPLETE);
+    assert_text(runs[0].output, "1");
+    assert_int_equal(runs[1].run, 2);
+    assert_text(runs[1].error_name, PW_CUT_OFF_NAME);
+    assert_null(runs[1].output.data);
+}
+
+static void runs_are_read_in_both_orders_and_in_pages(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_instance(fixture, "order", "a");
+    (void)create_instance(fixture, "order", "b");
+    for (at.run = 1; at.run <= 4; at.run++) {
+        finish(fixture, at, PW_OUTCOME_COMPLETE, "12345", NULL);
+        restart(fixture, at);
+    }
+    struct pw_history_query query = { .instance = at.instance, .max = 2 };
+    assert_int_equal(read_runs(fixture, &query, 2)[1].run, 2);
+    query.after_seq = 2;
+    assert_int_equal(read_runs(fixture, &query, 2)[1].run, 4);
+    query = (struct pw_history_query){ .instance = at.instance, .newest_first = true, .max = 10 };
+    assert_int_equal(read_runs(fixture, &query, 4)[0].run, 4);
+    query.after_seq = 2;
+    assert_int_equal(read_runs(fixture, &query, 1)[0].run, 1);
+    query = (struct pw_history_query){ .instance = at.instance, .max = 10, .bytes_max = 11 };
+    (void)read_runs(fixture, &query, 3);
+}
+
+static void the_view_of_runs_shows_all_of_them_with_their_params(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_op_create *op = add_create(fixture_unit(fixture), "order", "a");
+    op->params = text("5");
+    fixture_apply(fixture);
+    struct pw_fence at = op->fence;
+    fixture_clear_units(fixture);
+    finish(fixture, at, PW_OUTCOME_COMPLETE, "7", NULL);
+    restart(fixture, at);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_runs WHERE workflow = 'order' AND id = 'a'"
+                                           " AND params = '5'"),
+                     2);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_runs WHERE run = 1 AND status = 'complete'"
+                                           " AND output = '7' AND completed_at IS NOT NULL"
+                                           " AND replaced_at IS NOT NULL"),
+                     1);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_runs WHERE run = 2 AND status = 'active'"
+                                           " AND output IS NULL AND replaced_at IS NULL"),
+                     1);
+}
+
+/* clang-format off */
+#define TESTS(TEST)                                                                                                    \
+    TEST(a_run_that_has_ended_keeps_its_outcome_output_error_and_times)                                                \
+    TEST(a_run_that_has_not_ended_is_cut_off_by_the_restart)                                                           \
+    TEST(units_of_one_batch_keep_each_run_once)                                                                        \
+    TEST(runs_are_read_in_both_orders_and_in_pages)                                                                    \
+    TEST(the_view_of_runs_shows_all_of_them_with_their_params)
+/* clang-format on */
+
+RUN_ON_ALL_STORES(TESTS)
