@@ -17,6 +17,7 @@ enum exit_code run_instances_watch(struct session *session);
 enum exit_code run_instances_history(struct session *session);
 enum exit_code run_instances_logs(struct session *session);
 enum exit_code run_instances_result(struct session *session);
+enum exit_code run_instances_runs(struct session *session);
 enum exit_code run_instances_children(struct session *session);
 enum exit_code run_instances_execute(struct session *session);
 enum exit_code run_instances_create(struct session *session);

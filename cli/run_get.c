@@ -16,7 +16,12 @@ enum { STEPS_SHOWN = 20, CHILDREN_SHOWN = 5 };
 static enum exit_code get_instance(struct session *session, const struct reference *reference,
                                    struct answer *out_answer)
 {
-    enum exit_code code = client_get(session, reference_path(&session->pool, reference), out_answer);
+    struct text path = { NULL, 0, 0 };
+    text_put(&path, reference_path(&session->pool, reference));
+    if (session_has(session, OPTION_RUN))
+        query_put_number(&path, "runNumber", invocation_number(&session->invocation, OPTION_RUN, 0));
+    enum exit_code code = client_get(session, text_string(&path), out_answer);
+    text_free(&path);
     return explain_workflow(session, code, reference->workflow);
 }
 

@@ -126,6 +126,7 @@ static void put_facts(struct session *session, struct text *out, const json_t *i
     if (json_time_ms(meta, "completedAt") == 0)
         put_time(session, &table, "changed", meta, "updatedAt");
     put_end(session, &table, meta);
+    put_time(session, &table, "replaced", meta, "replacedAt");
     put_family(session, &table, instance);
     if (params != NULL && !is_full)
         table_fact(&table, "params", json_show(&session->pool, params));

@@ -68,7 +68,7 @@ static void end_page(pawl_http_call *call, pawl_scope *scope)
     pw_http_call_give_back(call, READ_BYTES);
 }
 
-/* Children have no `status` to ask for: the route does not take it. */
+/* Children and runs have no `status` to ask for: the routes do not take it. */
 static void read_list_options(pawl_http_call *call, struct pawl_list_options *options)
 {
     const char *status = pw_http_query(call, "status");
@@ -82,11 +82,11 @@ static void read_list_options(pawl_http_call *call, struct pawl_list_options *op
     options->cursor = pw_http_query(call, "cursor");
 }
 
-static void answer_page(pawl_http_call *call, const struct pawl_instance_page *page,
+static void answer_page(pawl_http_call *call, const char *name, const struct pawl_instance_page *page,
                         void (*write)(struct pw_http_text *out, const struct pawl_instance *instance))
 {
     pw_http_json_open(&call->out, NULL, '{');
-    pw_http_json_open(&call->out, "instances", '[');
+    pw_http_json_open(&call->out, name, '[');
     for (size_t i = 0; i < page->count; i++)
         write(&call->out, &page->instances[i]);
     pw_http_json_close(&call->out, ']');
@@ -109,13 +109,19 @@ void pw_http_list_instances(pawl_http_call *call)
         return;
     pawl_status status = pawl_list(call->http->engine, scope, call->match.workflow, &options, &page, &call->error);
     if (status == PAWL_OK)
-        answer_page(call, &page, pw_http_write_listed);
+        answer_page(call, "instances", &page, pw_http_write_listed);
     else
         pw_http_fail_status(call, status);
     end_page(call, scope);
 }
 
-void pw_http_list_children(pawl_http_call *call)
+typedef pawl_status list_of_fn(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
+                               const struct pawl_list_options *options, struct pawl_instance_page *out_page,
+                               struct pawl_error *error);
+
+/* A list that belongs to one instance. */
+static void list_of_instance(pawl_http_call *call, list_of_fn *list, const char *name,
+                             void (*write)(struct pw_http_text *out, const struct pawl_instance *instance))
 {
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page page;
@@ -125,13 +131,23 @@ void pw_http_list_children(pawl_http_call *call)
     pawl_scope *scope = begin_page(call);
     if (scope == NULL)
         return;
-    pawl_status status = pawl_list_children(call->http->engine, scope, call->match.workflow, call->match.id, &options,
-                                            &page, &call->error);
+    pawl_status status =
+        list(call->http->engine, scope, call->match.workflow, call->match.id, &options, &page, &call->error);
     if (status == PAWL_OK)
-        answer_page(call, &page, pw_http_write_child);
+        answer_page(call, name, &page, write);
     else
         pw_http_fail_status(call, status);
     end_page(call, scope);
+}
+
+void pw_http_list_children(pawl_http_call *call)
+{
+    list_of_instance(call, pawl_list_children, "instances", pw_http_write_child);
+}
+
+void pw_http_list_runs(pawl_http_call *call)
+{
+    list_of_instance(call, pawl_list_runs, "runs", pw_http_write_run);
 }
 
 void pw_http_count_instances(pawl_http_call *call)
@@ -158,7 +174,12 @@ void pw_http_count_instances(pawl_http_call *call)
 void pw_http_get(pawl_http_call *call)
 {
     struct pawl_instance instance;
-    pawl_status status = pw_http_call_get(call, call->scope, &instance);
+    int64_t run_number = 0;
+    (void)pw_http_query_integer(call, "runNumber", 1, INT64_MAX, &run_number);
+    if (pw_http_fail_issues(call))
+        return;
+    pawl_status status = pawl_get_run(call->http->engine, call->scope, call->match.workflow, call->match.id, run_number,
+                                      &instance, &call->error);
     if (status != PAWL_OK) {
         pw_http_fail_status(call, status);
         return;

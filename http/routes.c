@@ -11,7 +11,8 @@ static const char *const status_query[] = { "workflow", NULL };
 static const char *const history_query[] = { "runNumber",   "pageSize",   "stepsCursor", "eventsCursor", "order",
                                              "includeLogs", "logsCursor", "logLevel",    "logCategory",  NULL };
 static const char *const result_query[] = { "waitMs", NULL };
-static const char *const children_query[] = { "pageSize", "cursor", "order", NULL };
+static const char *const get_query[] = { "runNumber", NULL };
+static const char *const page_query[] = { "pageSize", "cursor", "order", NULL };
 static const char *const deliveries_query[] = { "status", "hook", "pageSize", "cursor", NULL };
 
 #define INSTANCES "/workflows/:workflow/instances"
@@ -26,7 +27,7 @@ const struct pw_http_route pw_http_routes[] = {
     { "POST", INSTANCES, PAWL_HTTP_CREATE, PW_HTTP_STORE, NULL, pw_http_create, pw_http_create_done },
     { "POST", INSTANCES "/batch", PAWL_HTTP_CREATE, PW_HTTP_STORE, NULL, pw_http_create_batch,
       pw_http_create_batch_done },
-    { "GET", INSTANCE, PAWL_HTTP_READ, PW_HTTP_STORE, NULL, pw_http_get, NULL },
+    { "GET", INSTANCE, PAWL_HTTP_READ, PW_HTTP_STORE, get_query, pw_http_get, NULL },
     { "POST", INSTANCE "/pause", PAWL_HTTP_MANAGE, PW_HTTP_STORE, NULL, pw_http_pause, pw_http_control_done },
     { "POST", INSTANCE "/resume", PAWL_HTTP_MANAGE, PW_HTTP_STORE, NULL, pw_http_resume, pw_http_control_done },
     { "POST", INSTANCE "/terminate", PAWL_HTTP_MANAGE, PW_HTTP_STORE, NULL, pw_http_terminate, pw_http_control_done },
@@ -37,7 +38,8 @@ const struct pw_http_route pw_http_routes[] = {
     { "GET", INSTANCE "/history", PAWL_HTTP_READ, PW_HTTP_PAGE, history_query, pw_http_history, NULL },
     { "GET", INSTANCE "/result", PAWL_HTTP_READ, PW_HTTP_STORE, result_query, pw_http_result, pw_http_result_look },
     { "GET", INSTANCE "/stream", PAWL_HTTP_READ, PW_HTTP_STORE, NULL, pw_http_stream, NULL },
-    { "GET", INSTANCE "/children", PAWL_HTTP_READ, PW_HTTP_PAGE, children_query, pw_http_list_children, NULL },
+    { "GET", INSTANCE "/runs", PAWL_HTTP_READ, PW_HTTP_PAGE, page_query, pw_http_list_runs, NULL },
+    { "GET", INSTANCE "/children", PAWL_HTTP_READ, PW_HTTP_PAGE, page_query, pw_http_list_children, NULL },
     { "POST", "/workflows/:workflow/execute", PAWL_HTTP_CREATE, PW_HTTP_STORE, NULL, pw_http_execute,
       pw_http_execute_carry_on },
     { "GET", "/workflows/:workflow/execute/:key", PAWL_HTTP_READ, PW_HTTP_STORE, NULL, pw_http_poll, NULL },

@@ -20,6 +20,8 @@ void pw_http_write_instance(struct pw_http_text *out, const struct pawl_instance
 void pw_http_write_listed(struct pw_http_text *out, const struct pawl_instance *instance);
 /* {id, workflowName, details, createdAt, updatedAt} */
 void pw_http_write_child(struct pw_http_text *out, const struct pawl_instance *instance);
+/* {runNumber, details, startedAt, completedAt, replacedAt?} */
+void pw_http_write_run(struct pw_http_text *out, const struct pawl_instance *instance);
 /* {id, details, meta} */
 void pw_http_write_with_meta(struct pw_http_text *out, const struct pawl_instance *instance);
 /* {id, runNumber, details} */

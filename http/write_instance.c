@@ -3,9 +3,10 @@
 
 void pw_http_write_details(struct pw_http_text *out, const char *key, const struct pawl_instance *instance)
 {
+    const char *status = pawl_instance_status_name(instance->status), *phase = pawl_phase_name(instance->phase);
     pw_http_json_open(out, key, '{');
-    pw_http_json_string(out, "status", pawl_instance_status_name(instance->status));
-    pw_http_json_string(out, "phase", pawl_phase_name(instance->phase));
+    pw_http_json_string(out, "status", instance->is_unrecorded ? "unknown" : status);
+    pw_http_json_string(out, "phase", instance->is_unrecorded ? "unknown" : phase);
     pw_http_write_failure(out, instance->error_name, instance->error_message);
     if (instance->output_json != NULL)
         pw_http_json_raw(out, "output", instance->output_json);
@@ -63,6 +64,23 @@ void pw_http_write_standing(struct pw_http_text *out, const struct pawl_instance
     pw_http_json_close(out, '}');
 }
 
+static void write_run_times(struct pw_http_text *out, const struct pawl_instance *instance)
+{
+    pw_http_json_time_or_null(out, "startedAt", instance->started_at_ms);
+    pw_http_json_time_or_null(out, "completedAt", instance->completed_at_ms);
+    if (instance->replaced_at_ms != 0)
+        pw_http_json_time(out, "replacedAt", instance->replaced_at_ms);
+}
+
+void pw_http_write_run(struct pw_http_text *out, const struct pawl_instance *instance)
+{
+    pw_http_json_open(out, NULL, '{');
+    pw_http_json_integer(out, "runNumber", instance->run_number);
+    pw_http_write_details(out, "details", instance);
+    write_run_times(out, instance);
+    pw_http_json_close(out, '}');
+}
+
 static void write_parent(struct pw_http_text *out, const struct pawl_parent *parent)
 {
     pw_http_json_open(out, "parent", '{');
@@ -88,8 +106,7 @@ static void write_meta(struct pw_http_text *out, const struct pawl_instance *ins
         pw_http_json_string(out, "demand", pawl_demand_name(instance->demand));
     pw_http_json_time(out, "createdAt", instance->created_at_ms);
     pw_http_json_time(out, "updatedAt", instance->updated_at_ms);
-    pw_http_json_time_or_null(out, "startedAt", instance->started_at_ms);
-    pw_http_json_time_or_null(out, "completedAt", instance->completed_at_ms);
+    write_run_times(out, instance);
     if (instance->current_step != NULL) {
         pw_http_json_open(out, "currentStep", '{');
         pw_http_write_step_members(out, instance->current_step);

@@ -139,6 +139,10 @@ struct pawl_instance {
     const struct pawl_parent *parent;
     bool is_interrupted;     /* it was asked to stop, and has not finished yet */
     enum pawl_demand demand; /* how it was asked to */
+    /* Of an earlier run (pawl_get_run(), pawl_list_runs()). */
+    int64_t replaced_at_ms; /* when the next run began; 0: this is the newest, or it is not known */
+    bool
+        is_unrecorded; /* replaced by a Pawl that did not keep outcomes: status, output, error and times are not known */
 };
 
 /* ---- Creating ------------------------------------------------------------------------------------------------ */
@@ -193,6 +197,16 @@ PAWL_API pawl_status pawl_find_workflow(pawl_engine *engine, const char *name, s
 PAWL_API pawl_status pawl_get(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
                               struct pawl_instance *out_instance, struct pawl_error *error) PAWL_MUST_CHECK;
 
+/* The same for one of its runs; run_number 0: the newest.  PAWL_INVALID: the instance has not had that run.
+ *
+ * An earlier run answers the status, output, error and times that it had when a restart began the next run, and the
+ * instance's params, which are the same in all runs.  One that had not ended by then is terminated at the time of the restart,
+ * with the error RESTARTED.  It has no current step; pawl_get_history() reads its steps.  Runs that were replaced before the
+ * database had schema version 5 are unrecorded: only their history is left. */
+PAWL_API pawl_status pawl_get_run(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
+                                  int64_t run_number, struct pawl_instance *out_instance,
+                                  struct pawl_error *error) PAWL_MUST_CHECK;
+
 /* Instances are listed in the order in which their database numbered them.  That is the order of created_at_ms, but for those
  * that several processes make at once in PostgreSQL, which may differ from it by milliseconds, and for a clock that was set back. */
 enum pawl_order { PAWL_NEWEST_FIRST, PAWL_OLDEST_FIRST };
@@ -219,6 +233,12 @@ struct pawl_instance_page {
 PAWL_API pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const char *workflow,
                                const struct pawl_list_options *options, struct pawl_instance_page *out_page,
                                struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* The runs of an instance, each as pawl_get_run() answers it, but without params, parent and current step.  Pages as with
+ * pawl_list(), whose status must not be given; page_bytes_max bounds the outputs. */
+PAWL_API pawl_status pawl_list_runs(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
+                                    const struct pawl_list_options *options, struct pawl_instance_page *out_page,
+                                    struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* How many instances have which status.  Each is counted up to PAWL_COUNT_MAX, so that it costs milliseconds where there are
  * millions, too. */
@@ -281,7 +301,8 @@ PAWL_API pawl_status pawl_resume(pawl_engine *engine, const char *workflow, cons
 /* A turn under way can commit nothing afterwards.  Attached children are terminated, too. */
 PAWL_API pawl_status pawl_terminate(pawl_engine *engine, const char *workflow, const char *id,
                                     struct pawl_error *error) PAWL_MUST_CHECK;
-/* A new run from the top, from any state; the earlier runs' history stays.  Attached children of a run that has not finished
+/* A new run from the top, from any state, with the same params; earlier runs stay, with their history and their outcome.
+ * Attached children of a run that has not finished
  * are terminated. */
 PAWL_API pawl_status pawl_restart(pawl_engine *engine, const char *workflow, const char *id,
                                   struct pawl_error *error) PAWL_MUST_CHECK;

@@ -126,15 +126,6 @@ static pawl_status list_all(struct listing *listing, const struct pawl_history_o
     return add_listing(listing, PW_CURSOR_LOGS, options->logs_cursor, "logs cursor", list_logs, history, error);
 }
 
-static pawl_status find_run(const struct pw_instance *row, int64_t asked, int64_t *out_run, struct pawl_error *error)
-{
-    if (asked < 0 || asked > row->run)
-        return pw_error(error, PAWL_INVALID, "instance \"%s\" has no run %lld; it has the runs 1 to %lld", row->id.data,
-                        (long long)asked, (long long)row->run);
-    *out_run = asked == 0 ? row->run : asked;
-    return PAWL_OK;
-}
-
 static pawl_status read_history(pawl_engine *engine, struct listing *listing, struct pw_text workflow,
                                 struct pw_text id, const struct pawl_history_options *options,
                                 struct pawl_history *out_history, struct pawl_error *error)
@@ -143,9 +134,10 @@ static pawl_status read_history(pawl_engine *engine, struct listing *listing, st
     struct pawl_history history = { 0 };
     pawl_status status = pw_rows_read(engine, listing->arena, workflow, id, &row, error);
     if (status == PAWL_OK)
-        status = find_run(&row, options->run_number, &history.run_number, error);
+        status = pw_rows_check_run(row.id.data, row.run, options->run_number, error);
     if (status != PAWL_OK)
         return status;
+    history.run_number = options->run_number == 0 ? row.run : options->run_number;
     listing->query.instance = row.key;
     listing->query.run = history.run_number;
     listing->query.newest_first = options->order == PAWL_NEWEST_FIRST;

@@ -21,6 +21,14 @@ pawl_status pw_rows_read(pawl_engine *engine, struct pw_arena *arena, struct pw_
     return status;
 }
 
+pawl_status pw_rows_check_run(const char *id, int64_t newest, int64_t run, struct pawl_error *error)
+{
+    if (run >= 0 && run <= newest)
+        return PAWL_OK;
+    return pw_error(error, PAWL_INVALID, "instance \"%s\" has no run %lld; it has the runs 1 to %lld", id,
+                    (long long)run, (long long)newest);
+}
+
 static enum pawl_instance_status status_of_task(const struct pw_task *task)
 {
     switch (task->status) {

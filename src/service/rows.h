@@ -14,6 +14,9 @@ pawl_status pw_rows_read(pawl_engine *engine, struct pw_arena *arena, struct pw_
 /* PAWL_INSTANCE_NOT_FOUND, saying which one. */
 pawl_status pw_rows_not_found(struct pw_text workflow, struct pw_text id, struct pawl_error *error);
 
+/* PAWL_INVALID when an instance of `newest` runs has not had this one; 0 stands for the newest. */
+pawl_status pw_rows_check_run(const char *id, int64_t newest, int64_t run, struct pawl_error *error) PAWL_MUST_CHECK;
+
 enum pawl_instance_status pw_rows_status(const struct pw_instance *row);
 /* Of an unfinished run with this task. */
 struct pawl_standing pw_rows_standing(const struct pw_task *task);

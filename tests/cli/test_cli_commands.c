@@ -59,6 +59,8 @@ static const struct scene scenes[] = {
       0,
       { NULL } },
     { "instances-restart", { "instances", "restart", "broken/b-1" }, NULL, 0, { "broken", "b-1", "errored" } },
+    { "instances-runs", { "instances", "runs", "broken/b-1", "--all", "--limit", "1" }, NULL, 0, { NULL } },
+    { "instances-get-run", { "instances", "get", "broken/b-1", "--run", "1" }, NULL, 0, { NULL } },
     { "instances-history-run", { "instances", "history", "broken/b-1", "--run", "1" }, NULL, 0, { NULL } },
     { "instances-terminate",
       { "instances", "terminate", "-" },

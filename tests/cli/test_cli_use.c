@@ -144,6 +144,8 @@ static void what_others_finish_is_named_rightly_or_told(void **state)
         { { "instances", "result", "a/b", "--key", "c" }, NULL, "by --key or by its id, not by both" },
         { { "instances", "result", "-w", "a", "--key", ".." }, NULL, "the key \"..\" cannot be asked for" },
         { { "instances", "restart", "a/b", "--from", "\xff" }, NULL, "--from is not UTF-8" },
+        { { "instances", "runs" }, NULL, "pawl instances runs needs INSTANCE" },
+        { { "instances", "get", "order/a", "--run", "0" }, NULL, "--run" },
         { { "instances", "children" }, NULL, "pawl instances children needs INSTANCE" },
         { { "instances", "children", "a", "--status", "active" }, NULL, "has no option --status" },
         { { "instances", "retry" }, NULL, "pawl instances retry needs INSTANCE ..." },

@@ -64,6 +64,7 @@ static const struct route {
     { MALFORMED_WAITS "/retry", false, true },
     { MALFORMED_WAITS "/events", false, true },
     { MALFORMED_WAITS "/children", true, false },
+    { MALFORMED_WAITS "/runs", true, false },
     { MALFORMED_WAITS "/history", true, false },
     { MALFORMED_WAITS "/result", true, false },
     { MALFORMED_WAITS "/stream", true, false },

@@ -6,10 +6,10 @@
 #include <strings.h>
 
 const struct table_section *const table_sections[] = {
-    &table_of_instances, &table_of_control, &table_of_history,    &table_of_ticks,   &table_of_no_ticks,
-    &table_of_operators, &table_of_cors,    &table_of_root,       &table_of_targets, &table_of_queries,
-    &table_of_bodies,    &table_of_methods, &table_of_refusals,   &table_of_repair,  &table_of_children,
-    &table_of_execute,   &table_of_work,    &table_of_wrong_work,
+    &table_of_instances, &table_of_control, &table_of_history,  &table_of_ticks,      &table_of_no_ticks,
+    &table_of_operators, &table_of_cors,    &table_of_root,     &table_of_targets,    &table_of_queries,
+    &table_of_bodies,    &table_of_methods, &table_of_refusals, &table_of_repair,     &table_of_children,
+    &table_of_runs,      &table_of_execute, &table_of_work,     &table_of_wrong_work,
 };
 const size_t table_section_count = sizeof table_sections / sizeof table_sections[0];
 

@@ -174,7 +174,7 @@ static const struct table_case queries[] = {
     BAD_QUERY(ECHO "?%22%5c%0a=x", "\"path\":\"\\\"\\\\\\n\""),
     BAD_QUERY(ECHO "?pageSize=0&order=up", "\"path\":\"order\""),
     BAD_QUERY("/workflows?x=1", "takes none"),
-    BAD_QUERY(ECHO "/done?x=1", "takes none"),
+    BAD_QUERY(ECHO "/done?x=1", "there are runNumber"),
     BAD_QUERY("/health?x=1", "takes none"),
     BAD_QUERY(WAITS "/stream?x=1", "takes none"),
     BAD_QUERY(WAITS "/result?waitMs=soon", "\"path\":\"waitMs\""),

@@ -315,6 +315,8 @@ void table_run_damaged(struct table_world *world, const struct table_sender *sen
         "/hooks/deliveries?status=failed&hook=a",
         "/health/ready",
         "/workflows/family/instances/f-1/children?pageSize=1&order=asc",
+        "/workflows/echo/instances/done/runs?pageSize=1&order=asc",
+        "/workflows/echo/instances/done?runNumber=1",
         EXECUTE "/a%2Fb%20c",
     };
     struct run run = { .world = world, .sender = sender };

@@ -123,6 +123,38 @@ static const struct table_case children[] = {
 };
 SECTION(table_of_children, "children", children);
 
+/* ---- Runs (B5) ----------------------------------------------------------------------------------------------------- */
+
+#define ECHO "/workflows/echo/instances/done"
+#define RUN_1 "{\"runNumber\":1,\"details\":{\"status\":\"complete\",\"phase\":\"complete\",\"output\":"
+
+static const struct table_case runs[] = {
+    { GET(ECHO "/runs"), .status = 200, .says = { "{\"runs\":[" RUN_1, "\"hasNextPage\":false}" } },
+    { GET(ECHO "?runNumber=2"), .status = 400, .code = "VALIDATION_FAILED", .says = { "it has the runs 1 to 1" } },
+    { POST(ECHO "/restart"), .status = 200, .is = OK_TRUE },
+    { GET(ECHO "/runs"), .status = 200,
+      .says = { "{\"runs\":[{\"runNumber\":2,\"details\":{\"status\":\"active\",\"phase\":\"queued\"},\"startedAt\":null,"
+                "\"completedAt\":null}," RUN_1,
+                "\"replacedAt\":\"" START "\"}],\"hasNextPage\":false}" } },
+    { GET(ECHO "/runs?pageSize=1"), .status = 200, .says = { "\"runNumber\":2", "\"hasNextPage\":true" } },
+    { GET(ECHO "/runs?pageSize=1&order=asc"), .status = 200, .says = { RUN_1, "\"cursor\":" } },
+    { GET(ECHO "?runNumber=1"), .status = 200,
+      .says = { "\"details\":{\"status\":\"complete\"",
+                "\"runNumber\":1,\"params\":", "\"replacedAt\":\"" START "\"}}" } },
+    { GET(ECHO "?runNumber=2"), .status = 200, .says = { "\"status\":\"active\"", "\"runNumber\":2" } },
+    { POST(ECHO "/restart"), .status = 200, .is = OK_TRUE },
+    { GET(ECHO "?runNumber=2"), .status = 200,
+      .says = { "\"status\":\"terminated\"", "\"error\":{\"name\":\"RESTARTED\"" } },
+    { GET(ECHO "?runNumber=0"), WRONG },
+    { GET(ECHO "?run=1"), WRONG, .says = { "there are runNumber" } },
+    { GET(ECHO "/runs?status=active"), WRONG, .says = { "there are pageSize, cursor, order" } },
+    { GET(ECHO "/runs?cursor=x"), .status = 400, .code = "INVALID_CURSOR" },
+    { GET("/workflows/echo/instances/none/runs"), .status = 404, .code = "INSTANCE_NOT_FOUND" },
+    { GET("/workflows/none/instances/done/runs"), .status = 404, .code = "WORKFLOW_NOT_FOUND" },
+    { POST(ECHO "/runs"), .status = 405, .code = "METHOD_NOT_ALLOWED" },
+};
+SECTION(table_of_runs, "runs", runs);
+
 /* ---- Executions by key (F1, F6) ------------------------------------------------------------------------------------ */
 
 #define EXECUTE "/workflows/echo/execute"

@@ -186,6 +186,7 @@ static void the_scopes_of_the_routes_are_those_of_the_contract(void **state)
         { "POST", "/api/workflows/order/instances/a/retry", PAWL_HTTP_MANAGE },
         { "POST", "/api/workflows/order/instances/a/events", PAWL_HTTP_EVENT },
         { "GET", "/api/workflows/order/instances/a/children", PAWL_HTTP_READ },
+        { "GET", "/api/workflows/order/instances/a/runs", PAWL_HTTP_READ },
         { "POST", "/api/workflows/order/execute", PAWL_HTTP_CREATE },
         { "GET", "/api/workflows/order/execute/a", PAWL_HTTP_READ },
         { "POST", "/api/jobs/claim", PAWL_HTTP_WORK },

@@ -96,6 +96,8 @@ static const struct {
     { "POST", "/api/workflows/broken/instances/b-1/retry", NULL, 200 },
     { "POST", "/api/workflows/order/instances/waits/retry", NULL, 409 },
     { "GET", "/api/workflows/family/instances/f-1/children", NULL, 200 },
+    { "GET", "/api/workflows/order/instances/waits/runs", NULL, 200 },
+    { "GET", "/api/workflows/order/instances/waits?runNumber=1", NULL, 200 },
     { "GET", "/api/workflows/defers/instances/kid", NULL, 200 },
     { "POST", "/api/workflows/echo/execute", "{\"key\":\"a/b\",\"params\":[1]}", 202 },
     { "GET", "/api/workflows/echo/execute/a%2fb", NULL, 404 },

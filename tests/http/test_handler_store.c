@@ -110,6 +110,7 @@ static const struct {
     { "POST", "/api/workflows/order/instances/waits/interrupt", NULL },
     { "POST", "/api/workflows/broken/instances/b-1/retry", NULL },
     { "GET", "/api/workflows/family/instances/f-1/children", NULL },
+    { "GET", "/api/workflows/family/instances/f-1/runs", NULL },
     { "POST", "/api/workflows/order/execute", "{\"key\":\"k\"}" },
     { "POST", "/api/workflows/order/execute", "{\"waitMs\":100}" },
     { "GET", "/api/workflows/order/execute/k", NULL },

@@ -387,6 +387,9 @@ static void probe_work(struct described *described)
     response = described_probe(described, "GET", target, NULL, 200);
     const pawl_value *child = described_parse(described, response.body, response.body_size);
     assert_string_equal(pawl_value_string(child, "meta.parent.instanceId", ""), "family");
+    (void)described_probe(described, "POST", "/api/workflows/family/instances/family/restart", NULL, 200);
+    (void)described_probe(described, "GET", "/api/workflows/family/instances/family/runs?order=asc", NULL, 200);
+    (void)described_probe(described, "GET", "/api/workflows/family/instances/family?runNumber=1", NULL, 200);
     probe_executions(described);
     probe_deferreds(described);
     probe_jobs(described);
