@@ -160,7 +160,7 @@ static const struct outcome {
     [PAWL_STORE_FULL] = { 503, "STORE_UNAVAILABLE" },
     [PAWL_STORE_READ_ONLY] = { 503, "STORE_UNAVAILABLE" },
     [PAWL_STORE_CORRUPT] = { 503, "STORE_UNAVAILABLE" },
-    [PAWL_STORE_TOO_NEW] = { 503, "STORE_UNAVAILABLE" },
+    [PAWL_STORE_TOO_NEW] = { 503, NULL },
 };
 
 static struct outcome outcome_of(pawl_status status)

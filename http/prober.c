@@ -56,6 +56,8 @@ static void *run(void *user)
         (void)pthread_mutex_unlock(&prober->lock);
         pawl_status status = read_store(prober->engine);
         if (status == PAWL_OK)
+            status = pawl_check_schema(prober->engine, NULL);
+        if (status == PAWL_OK)
             status = pawl_check_writable(prober->engine, NULL);
         (void)pthread_mutex_lock(&prober->lock);
         prober->verdict = status;

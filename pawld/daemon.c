@@ -62,6 +62,11 @@ struct daemon {
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
+static void tell_migration(void *user, const char *text)
+{
+    log_line(&((struct daemon *)user)->log, PAWL_LOG_INFO, "%s", text);
+}
+
 static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
 {
     const struct settings *settings = daemon->settings;
@@ -74,6 +79,8 @@ static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
     options.limits.payload_bytes_max = settings->payload_bytes;
     options.limits.unread_events_max = settings->unread_events;
     options.memory_bytes_max = settings->memory_bytes;
+    options.migrating = tell_migration;
+    options.migrating_user = daemon;
     struct patience patience;
     patience_begin(
         &patience, &daemon->log,
@@ -514,6 +521,22 @@ static void look_for_trouble(struct daemon *daemon, struct trouble *trouble)
     trouble->seen = stats.commits_failed;
 }
 
+/* A started runner looks at the schema's version by itself. */
+static void look_at_schema(struct daemon *daemon, bool *is_told)
+{
+    struct pawl_runner_stats stats;
+    pawl_runner_stats_read(daemon->runner, &stats);
+    if (stats.newer_schema != 0 && !*is_told)
+        log_line(
+            &daemon->log, PAWL_LOG_ERROR,
+            "a newer Pawl has migrated the store to schema version %lld: this process takes no new work and finishes "
+            "what it holds; replace it",
+            (long long)stats.newer_schema);
+    else if (stats.newer_schema == 0 && *is_told)
+        log_line(&daemon->log, PAWL_LOG_INFO, "the store has the schema of this Pawl again: work is taken again");
+    *is_told = stats.newer_schema != 0;
+}
+
 static void give_memory_back(struct daemon *daemon, struct memory *memory)
 {
     size_t bytes = memory_look(memory, monotonic_ms());
@@ -526,11 +549,13 @@ static void serve(struct daemon *daemon, int signal_fd)
     struct trouble trouble = { .told = 0 };
     struct blocked blocked = { .told = 0 };
     struct memory memory = { 0 };
+    bool is_outdated = false;
     pthread_t drainer;
     int number;
     while ((number = await_signal(signal_fd, -1, 0, LOOK_MS)) < 0) {
         look_for_trouble(daemon, &trouble);
         blocked_look(&blocked, &daemon->log, daemon->engine, daemon->runner);
+        look_at_schema(daemon, &is_outdated);
         give_memory_back(daemon, &memory);
     }
     look_at_files(daemon, &trouble);

@@ -1,7 +1,8 @@
 /* test_postgres_family.c - parents, children, jobs and kept steps where only the PostgreSQL store can go wrong: databases of
- * the first version, transactions at once, what is decided in memory and what in the database, and who is told of it. */
+ * earlier versions, transactions at once, what is decided in memory and what in the database, and who is told of it. */
 #include "linked_fixture.h"
 
+#include <libpq-fe.h>
 #include <pthread.h>
 
 #include "base/clock.h"
@@ -34,7 +35,7 @@ static void add_end(struct pw_unit *unit, const char *workflow, const char *id)
 
 /* ---- Databases of earlier versions ------------------------------------------------------------------------------- */
 
-static void begin_with_version(struct fixture *fixture, int64_t version, const char *rows)
+static void make_version(struct fixture *fixture, int64_t version, const char *rows)
 {
     close_store(fixture);
     store_place_empty(&fixture->place, true);
@@ -44,6 +45,11 @@ static void begin_with_version(struct fixture *fixture, int64_t version, const c
     run_raw_sql(fixture,
                 version == 1 ? "UPDATE workflow_schema SET version = 1" : "UPDATE workflow_schema SET version = 2");
     run_raw_sql(fixture, rows);
+}
+
+static void begin_with_version(struct fixture *fixture, int64_t version, const char *rows)
+{
+    make_version(fixture, version, rows);
     fixture->store = fixture_open_store(fixture);
     assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"),
                      pw_postgres_migrations[pw_postgres_migration_count - 1].version);
@@ -97,6 +103,42 @@ static void runs_of_earlier_versions_that_were_replaced_have_no_row_and_the_next
         assert_int_equal(runs[0].run, 2);
         assert_int_equal(runs[0].outcome, PW_OUTCOME_COMPLETE);
     }
+}
+
+/* Somebody who reads a table, as a backup does, and ends when the migration has given way to him. */
+struct reader {
+    PGconn *db;
+    int told, given_way;
+};
+
+static void tell(void *user, const char *text)
+{
+    struct reader *reader = user;
+    reader->told += strstr(text, "migrating the schema from version 1 to") != NULL;
+    if (strstr(text, "others have a table locked") == NULL)
+        return;
+    reader->given_way++;
+    PQclear(PQexec(reader->db, "COMMIT"));
+}
+
+static void a_migration_gives_way_to_whoever_has_a_table_locked_and_is_repeated(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pawl_clock clock = { .now_ms = fixture_now, .user = fixture };
+    make_version(fixture, 1, rows_of_version_1);
+    struct reader reader = { .db = PQconnectdb(fixture->place.url) };
+    assert_int_equal(PQstatus(reader.db), CONNECTION_OK);
+    PQclear(PQexec(reader.db, "BEGIN; LOCK TABLE workflow_task IN ACCESS SHARE MODE"));
+
+    pawl_status status = pw_store_open_telling(fixture->url, clock, (struct pw_progress){ tell, &reader },
+                                               &fixture->store, &fixture->error);
+
+    PQfinish(reader.db);
+    assert_int_equal(status, PAWL_OK);
+    assert_int_equal(reader.given_way, 1);
+    assert_int_equal(reader.told, 2);
+    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"),
+                     pw_postgres_migrations[pw_postgres_migration_count - 1].version);
 }
 
 /* Who opened the database before it was brought up to date writes as before. */
@@ -377,6 +419,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_POSTGRES(a_database_of_version_1_keeps_its_rows_and_goes_on)
         ON_POSTGRES(the_row_types_of_version_1_still_serve)
+        ON_POSTGRES(a_migration_gives_way_to_whoever_has_a_table_locked_and_is_repeated)
         ON_POSTGRES(runs_of_earlier_versions_that_were_replaced_have_no_row_and_the_next_ones_do)
         ON_POSTGRES(a_reach_sees_what_was_claimed_and_restarted_before_it_in_the_batch)
         ON_POSTGRES(steps_that_are_kept_are_there_for_the_rest_of_the_batch)

@@ -86,9 +86,14 @@ struct pawl_options {
     /* For all that is large and comes and goes: histories that runners load, and what the HTTP handler and its server
      * receive and answer.  0: a quarter of the machine's memory, or of the limit of the process's control group. */
     int64_t memory_bytes_max;
+    /* Told what pawl_open() does to a database with an older schema, which may take a while: English sentences, each valid for
+     * the call.  From the thread that opens it.  NULL: nobody is. */
+    void (*migrating)(void *user, const char *text);
+    void *migrating_user;
 };
 /* clang-format off */
-#define PAWL_OPTIONS_INIT { sizeof(struct pawl_options), NULL, { 0, 0, 0, 0 }, { NULL, NULL, NULL }, { NULL, NULL }, 0 }
+#define PAWL_OPTIONS_INIT                                                                                              \
+    { sizeof(struct pawl_options), NULL, { 0, 0, 0, 0 }, { NULL, NULL, NULL }, { NULL, NULL }, 0, NULL, NULL }
 /* clang-format on */
 
 /* Opens the store, creating or migrating it as needed.  options NULL means all defaults. */
@@ -176,6 +181,11 @@ PAWL_API pawl_status pawl_backlog_read(pawl_engine *engine, struct pawl_backlog 
  * that is not so, this writes a row that nobody sees, at most once a second, and waits for it.  Otherwise the error says why not.
  * It becomes PAWL_OK again by itself. */
 PAWL_API pawl_status pawl_check_writable(pawl_engine *engine, struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* Has a newer Pawl migrated the database since it was opened?  Looks at most once a second, and then reads the store.  If so,
+ * PAWL_STORE_TOO_NEW: the engine's runners take no new runs, jobs are not claimed and hooks not delivered, but all that is under
+ * way is finished, and other calls go on.  Started runners look by themselves (pawl_runner_stats). */
+PAWL_API pawl_status pawl_check_schema(pawl_engine *engine, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* Is the store on a server, or a part of it?  Then a call that reads may wait for as long as that server is silent, so a
  * thread that others wait for should leave such calls to another thread.  Answered from memory. */

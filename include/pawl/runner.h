@@ -53,7 +53,7 @@ PAWL_API pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *e
 PAWL_API void pawl_runner_stop(pawl_runner *runner);
 
 /* Does what is due now in the calling thread: at most max_instances turns (0: 100) and max_steps bodies (0: no limit).
- * out_processed (or NULL): turns taken.
+ * out_processed (or NULL): turns taken.  PAWL_STORE_TOO_NEW: see pawl_check_schema().
  *
  * From its first turn to its end a tick has a thread that renews its leases and watches workflow code, as a started runner has;
  * but not with options.tick_alone, nor on a test's own clock.  A body's timeout is noticed when it returns.  The lease of one that has
@@ -80,6 +80,9 @@ struct pawl_runner_stats {
     int64_t threads_blocked;              /* now, in the whole engine */
     int64_t code_blocked, bodies_blocked; /* calls that were found to block a thread, so far */
     bool is_full;                         /* blocked_max is reached: nothing new is taken */
+    /* Not 0: a newer Pawl has migrated the database to this version, which this one does not know.  Nothing new is taken, and what
+     * is held is finished.  Found by a started runner within a second or two. */
+    int64_t newer_schema;
 };
 PAWL_API void pawl_runner_stats_read(pawl_runner *runner, struct pawl_runner_stats *out_stats);
 

@@ -79,7 +79,7 @@ extern "C" {
     X(STORE_FULL, "the disk or the database is full")                                                          \
     X(STORE_READ_ONLY, "the database is read-only")                                                            \
     X(STORE_CORRUPT, "the database is damaged, or is not a database of ours")                                  \
-    X(STORE_TOO_NEW, "the database was written by a newer Pawl")
+    X(STORE_TOO_NEW, "a newer Pawl has migrated the database, and this one takes no new work")
 /* clang-format on */
 
 typedef enum pawl_status {

@@ -119,10 +119,11 @@ static pawl_status read_warning(pawl_engine *engine, struct pawl_error *error)
     return status;
 }
 
-static pawl_status engine_open_store(pawl_engine *engine, const char *url, pw_store_wrap_fn *wrap, void *user,
-                                     struct pawl_error *error)
+static pawl_status engine_open_store(pawl_engine *engine, const struct pawl_options *options, pw_store_wrap_fn *wrap,
+                                     void *user, struct pawl_error *error)
 {
-    pawl_status status = pw_store_open(url, engine->clock, &engine->store, error);
+    const struct pw_progress progress = { options->migrating, options->migrating_user };
+    pawl_status status = pw_store_open_telling(options->store_url, engine->clock, progress, &engine->store, error);
     if (status == PAWL_OK)
         status = read_warning(engine, error);
     if (status != PAWL_OK)
@@ -133,6 +134,7 @@ static pawl_status engine_open_store(pawl_engine *engine, const char *url, pw_st
             return pw_error_plain(error, PAWL_NOMEM);
         engine->store = outer;
     }
+    pw_schema_init(&engine->schema, pw_engine_monotonic_ms(engine));
     struct pw_commit_observer observer = { .applied = applied, .monotonic_ms = monotonic_ms, .user = engine };
     status = pw_commit_new(engine->store, observer, &engine->commit);
     return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
@@ -167,7 +169,7 @@ pawl_status pw_engine_open(const struct pawl_options *given, pw_store_wrap_fn *w
     pw_budget_init(&engine->memory, options.memory_bytes_max);
     engine->clock = pw_clock_of(options.clock);
     engine->random = options.random.fill != NULL ? options.random : (struct pawl_random){ pw_system_random, NULL };
-    pawl_status status = engine_open_store(engine, options.store_url, wrap, user, error);
+    pawl_status status = engine_open_store(engine, &options, wrap, user, error);
     if (status != PAWL_OK) {
         pawl_close(engine);
         return status;

@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "commit/commit.h"
 #include "engine/blocked.h"
+#include "engine/schema.h"
 #include "engine/stats.h"
 #include "engine/watch.h"
 #include "engine/writable.h"
@@ -94,6 +95,7 @@ struct pawl_engine {
     struct pw_watches watches;
     struct pw_stats stats;
     struct pw_writable writable;
+    struct pw_schema schema;
     struct pw_blocked blocked;
     struct pw_hooks *_Atomic hooks; /* or NULL; see engine/hooks.h */
 

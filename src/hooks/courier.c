@@ -45,6 +45,7 @@ static int share(const struct pawl_courier *courier)
 static int64_t look(struct pawl_courier *courier, struct pw_errand *errand)
 {
     int64_t at_ms = INT64_MAX, now_ms = pawl_now_ms(courier->engine);
+    pw_schema_look(&courier->engine->schema, courier->engine->store, pw_engine_monotonic_ms(courier->engine));
     pawl_status status = pw_errand_next_at(courier->engine, share(courier), &at_ms, NULL);
     if (status == PAWL_OK && at_ms <= now_ms)
         status = pw_errand_exchange(courier->engine, errand, share(courier), NULL);

@@ -88,8 +88,9 @@ pawl_status pw_errand_exchange(pawl_engine *engine, struct pw_errand *errand, in
     struct pw_unit unit;
     struct pw_op *claim = NULL;
     pw_unit_init(&unit);
+    bool claims = most > 0 && !pw_schema_is_newer(&engine->schema);
     bool complete = hooks != NULL && (errand->hook == NULL || add_settle(&unit, errand)) &&
-                    (most == 0 || add_claim(&unit, hooks, most, &claim));
+                    (!claims || add_claim(&unit, hooks, most, &claim));
     pawl_status status = PAWL_NOMEM;
     if (complete)
         status = unit.first != NULL ? pw_engine_run(engine, &unit) : PAWL_OK;
@@ -194,6 +195,8 @@ pawl_status pawl_hooks_tick(pawl_engine *engine, int64_t max, int64_t *out_deliv
     pawl_status status = pw_check_given(engine, "engine", error);
     if (status == PAWL_OK && max < 0)
         status = pw_error(error, PAWL_INVALID, "max is %lld; it is 1 or more, or 0 for 100", (long long)max);
+    if (status == PAWL_OK)
+        status = pawl_check_schema(engine, error);
     if (status == PAWL_OK)
         status = pw_errand_next_at(engine, INT_MAX, &next_at_ms, error);
     if (status == PAWL_OK && next_at_ms <= pawl_now_ms(engine)) {

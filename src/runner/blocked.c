@@ -15,6 +15,11 @@ bool pw_runner_is_full(const pawl_runner *runner)
     return atomic_load(&runner->engine->blocked.threads) >= runner->options.blocked_max;
 }
 
+bool pw_runner_takes_nothing(const pawl_runner *runner)
+{
+    return pw_runner_is_full(runner) || pw_schema_is_newer(&runner->engine->schema);
+}
+
 /* ---- Counting; all with the lock held ------------------------------------------------------------------------------ */
 
 static void count_threads(pawl_runner *runner, pawl_turn *turn, int32_t by)

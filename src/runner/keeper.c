@@ -19,7 +19,8 @@ static int64_t least(int64_t one, int64_t other)
 /* With the lock held. */
 static int64_t room(const pawl_runner *runner)
 {
-    if (atomic_load(&runner->stopping) || pw_runner_is_full(runner) || pw_budget_is_short(&runner->engine->memory))
+    if (atomic_load(&runner->stopping) || pw_runner_takes_nothing(runner) ||
+        pw_budget_is_short(&runner->engine->memory))
         return 0;
     return least(runner->window - runner->fresh, runner->options.in_flight_max - runner->held_count) - runner->reserved;
 }
@@ -196,7 +197,8 @@ static void reap(pawl_runner *runner)
     runner->reap_at_ms = pw_system_monotonic_ms() + REAP_MS;
     pthread_mutex_unlock(&runner->lock);
     pw_runner_pay_owed(runner);
-    if (!pw_runner_is_full(runner))
+    pw_schema_look(&runner->engine->schema, runner->engine->store, pw_engine_monotonic_ms(runner->engine));
+    if (!pw_runner_takes_nothing(runner))
         pw_runner_look_around(runner); /* first: what the dead left is everybody's by then */
     else if (runner->view.told)
         pw_runner_leave_share(runner); /* others need not wait for what we do not take */

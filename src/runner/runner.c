@@ -217,7 +217,7 @@ static int64_t local_reserve(void *user, struct pw_text workflow, int64_t *out_l
     int64_t owner = 0;
     pthread_mutex_lock(&runner->lock);
     if (definition != NULL && definition->advance != NULL && !atomic_load(&runner->stopping) &&
-        !pw_runner_is_full(runner) && !pw_budget_is_short(&runner->engine->memory) &&
+        !pw_runner_takes_nothing(runner) && !pw_budget_is_short(&runner->engine->memory) &&
         runner->fresh + runner->reserved < runner->window &&
         runner->held_count + runner->reserved < runner->options.in_flight_max) {
         runner->reserved++;
@@ -544,6 +544,8 @@ pawl_status pawl_runner_tick(pawl_runner *runner, int64_t max_instances, int64_t
     if (runner->threaded)
         return pw_error(error, PAWL_INVALID, "this runner is started; open another one to tick");
     pawl_status status = join_in_unstarted(runner, error);
+    if (status == PAWL_OK)
+        status = pawl_check_schema(runner->engine, error);
     if (status != PAWL_OK)
         return status;
     pthread_mutex_lock(&runner->tick_lock);
@@ -587,6 +589,7 @@ void pawl_runner_stats_read(pawl_runner *runner, struct pawl_runner_stats *out_s
     struct pw_blocked *blocked = &runner->engine->blocked;
     out_stats->threads_blocked = atomic_load(&blocked->threads);
     out_stats->is_full = pw_runner_is_full(runner);
+    out_stats->newer_schema = atomic_load(&runner->engine->schema.newer);
     pthread_mutex_lock(&blocked->lock);
     out_stats->code_blocked = blocked->found_in_code;
     out_stats->bodies_blocked = blocked->found - blocked->found_in_code;
@@ -600,6 +603,8 @@ pawl_status pawl_turn_poll(pawl_runner *runner, pawl_turn **out_turn, struct paw
     if (runner == NULL || runner->engine == NULL || out_turn == NULL)
         return pw_error_plain(error, PAWL_INVALID);
     pawl_status status = join_in_unstarted(runner, error);
+    if (status == PAWL_OK)
+        status = pawl_check_schema(runner->engine, error);
     if (status == PAWL_OK)
         status = claim_turn(runner, PW_CLAIM_POLLED, out_turn, error);
     if (status == PAWL_OK && *out_turn != NULL) {

@@ -121,7 +121,8 @@ pawl_turn *pw_runner_pop_ready(pawl_runner *runner);                /* with the 
 bool pw_runner_leave_dead(pawl_runner *runner, pawl_turn *turn);
 
 /* blocked.c.  All with the lock held, but for the first and the last. */
-bool pw_runner_is_full(const pawl_runner *runner); /* so many threads are blocked that nothing new is taken */
+bool pw_runner_takes_nothing(const pawl_runner *runner); /* because it is full, or the database has a newer schema */
+bool pw_runner_is_full(const pawl_runner *runner);       /* so many threads are blocked that nothing new is taken */
 /* Starts the workers that are missing.  What the system refuses is tried again at the next look. */
 void pw_runner_stand_in(pawl_runner *runner);
 /* A thread leaves a turn: a helper, or, at the end of the pass, the last one. */

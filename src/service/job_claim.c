@@ -112,6 +112,8 @@ static pawl_status claiming_init(struct claiming *claiming, pawl_engine *engine,
     if (status == PAWL_OK)
         status = check_options(claiming, &known, error);
     if (status == PAWL_OK)
+        status = pw_schema_check(&engine->schema, error);
+    if (status == PAWL_OK)
         claiming->owner = -pw_engine_make_owner(engine);
     return status;
 }

@@ -253,3 +253,13 @@ pawl_status pw_read_part(struct pw_store *store, struct pw_part *out_part, struc
         *out_part = found.part;
     return status;
 }
+
+pawl_status pw_read_schema(struct pw_store *store, struct pw_schema_found *out_schema, struct pawl_error *error)
+{
+    const struct pw_read asked = { .kind = PW_READ_SCHEMA };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, NULL, &found, error);
+    if (status == PAWL_OK)
+        *out_schema = found.schema;
+    return status;
+}

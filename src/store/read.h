@@ -38,7 +38,8 @@ struct pw_store;
     X(STATUS_COUNTS, count_statuses)         /* names, with max: statuses */                                           \
     X(HOOKS, list_hooks)                     /* hooks: hooks */                                                        \
     X(RUNNERS, list_runners)                 /* nothing: runners */                                                    \
-    X(PART, read_part)                       /* nothing: part */
+    X(PART, read_part)                       /* nothing: part */                                                       \
+    X(SCHEMA, read_schema)                   /* nothing: schema */
 
 enum pw_read_kind {
 #define PW_READ_KIND(kind, function) PW_READ_##kind,
@@ -175,6 +176,11 @@ struct pw_part {
     int64_t count;  /* 0: it was never a part */
 };
 
+/* The version of the database's schema, and the newest that this Pawl knows. */
+struct pw_schema_found {
+    int64_t version, known;
+};
+
 /* Valid only after PAWL_OK. */
 struct pw_found {
     size_t count; /* of rows */
@@ -193,6 +199,7 @@ struct pw_found {
         struct pw_task_counts tasks;
         struct pw_status_counts statuses;
         struct pw_part part;
+        struct pw_schema_found schema;
     };
 };
 
@@ -289,5 +296,8 @@ pawl_status pw_list_runners(struct pw_store *store, struct pw_arena *arena, stru
                             size_t *out_count, struct pawl_error *error) PAWL_MUST_CHECK;
 
 pawl_status pw_read_part(struct pw_store *store, struct pw_part *out_part, struct pawl_error *error) PAWL_MUST_CHECK;
+
+pawl_status pw_read_schema(struct pw_store *store, struct pw_schema_found *out_schema,
+                           struct pawl_error *error) PAWL_MUST_CHECK;
 
 #endif

@@ -90,13 +90,22 @@ struct pw_store {
  * (base/bar.h).  Only now_ms, lanes, lane_of and is_heard wait for nobody, and are called without it. */
 const struct pw_store_ops *pw_ops(const struct pw_store *store);
 
+/* Who is told what becomes of a database with an older schema.  tell NULL: nobody. */
+struct pw_progress {
+    void (*tell)(void *user, const char *text);
+    void *user;
+};
+PAWL_PRINTF(2, 3) void pw_progress_tell(const struct pw_progress *progress, const char *format, ...);
+
 /* Opens the one database that the URL names.  `clock` is used by stores that have no clock of their own. */
 pawl_status pw_store_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
                           struct pawl_error *error) PAWL_MUST_CHECK;
-pawl_status pw_sqlite_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
-                           struct pawl_error *error) PAWL_MUST_CHECK;
+pawl_status pw_store_open_telling(const char *url, struct pawl_clock clock, struct pw_progress progress,
+                                  struct pw_store **out_store, struct pawl_error *error) PAWL_MUST_CHECK;
+pawl_status pw_sqlite_open(const char *url, struct pawl_clock clock, struct pw_progress progress,
+                           struct pw_store **out_store, struct pawl_error *error) PAWL_MUST_CHECK;
 /* Only where the library is built with it (PAWL_HAS_POSTGRES). */
-pawl_status pw_postgres_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
-                             struct pawl_error *error) PAWL_MUST_CHECK;
+pawl_status pw_postgres_open(const char *url, struct pawl_clock clock, struct pw_progress progress,
+                             struct pw_store **out_store, struct pawl_error *error) PAWL_MUST_CHECK;
 
 #endif

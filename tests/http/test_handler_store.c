@@ -157,7 +157,8 @@ static void a_store_that_cannot_be_used_now_is_503_on_every_route(void **state)
     for (size_t s = 0; s < sizeof statuses / sizeof statuses[0]; s++) {
         store_says = statuses[s];
         for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++)
-            expect(routes[i].method, routes[i].target, routes[i].body, 503, "STORE_UNAVAILABLE");
+            expect(routes[i].method, routes[i].target, routes[i].body, 503,
+                   store_says == PAWL_STORE_TOO_NEW ? "STORE_TOO_NEW" : "STORE_UNAVAILABLE");
     }
 }
 

@@ -290,3 +290,10 @@ pawl_status memory_read_part(const struct memory_reading *reading)
     reading->found->part = (struct pw_part){ .count = 0 };
     return PAWL_OK;
 }
+
+/* It has no schema to migrate. */
+pawl_status memory_read_schema(const struct memory_reading *reading)
+{
+    reading->found->schema = (struct pw_schema_found){ .version = 1, .known = 1 };
+    return PAWL_OK;
+}

@@ -417,6 +417,24 @@ static void a_server_whose_threads_are_blocked_is_not_ready(void **state)
     write_file("gate", "");
 }
 
+static void a_server_whose_database_a_newer_pawl_has_migrated_is_not_ready(void **state)
+{
+    static struct outcome outcome;
+    static const struct line newer = { "$api/health/ready", 503, "STORE_TOO_NEW", NULL };
+    sqlite3 *other = NULL;
+    struct pawld *pawld = PAWLD_SERVE(*state, "--store", "sqlite:newer.db", GATES);
+    assert_int_equal(sqlite3_open("newer.db", &other), SQLITE_OK);
+    (void)sqlite3_busy_timeout(other, PATIENCE_MS);
+    assert_int_equal(sqlite3_exec(other, "UPDATE workflow_schema SET version = version + 1", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(other), SQLITE_OK);
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    do
+        curl(pawld, &outcome, newer.arguments);
+    while (outcome.status == 200 && monotonic_ms() < until_ms);
+    check(pawld, &newer);
+}
+
 /* A request that was begun before the signal, and ended after it: of `ready`, with a body that comes through a pipe. */
 static void who_asks_a_server_that_is_about_to_stop_is_told(void **state)
 {
@@ -489,6 +507,7 @@ int main(void)
         KIT_TEST(memory_has_the_bound_of_the_configuration),
         KIT_TEST(a_store_that_cannot_be_written_is_told_and_reads_go_on),
         KIT_TEST(a_server_whose_threads_are_blocked_is_not_ready),
+        KIT_TEST(a_server_whose_database_a_newer_pawl_has_migrated_is_not_ready),
         KIT_TEST(who_asks_a_server_that_is_about_to_stop_is_told),
         cmocka_unit_test(every_code_of_the_guide_was_met_and_those_met_are_in_it),
     };

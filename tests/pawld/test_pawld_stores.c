@@ -59,12 +59,54 @@ static void a_database_that_was_one_of_several_is_served_with_a_warning(void **s
     assert_int_equal(pawld_await_end(pawld), 0);
 }
 
+static void await_ready(struct kit *kit, const struct pawld *pawld, long status, const char *text)
+{
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    struct answer answer = ask(kit, pawld, "GET", "/health/ready", NULL, NULL);
+    while (answer.status != status) {
+        assert_true(monotonic_ms() < until_ms);
+        rest_a_little();
+        answer = ask(kit, pawld, "GET", "/health/ready", NULL, NULL);
+    }
+    assert_non_null(strstr(answer.body, text));
+}
+
+static void a_database_that_a_newer_pawl_migrates_meanwhile_is_told_and_nothing_new_is_taken(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:a.db", GATES);
+    await_ready(kit, pawld, 200, "ready");
+    execute_in("a.db", "UPDATE workflow_schema SET version = version + 1");
+    await_ready(kit, pawld, 503, "STORE_TOO_NEW");
+    pawld_await(pawld, "a newer Pawl has migrated the store to schema version");
+    create(kit, pawld, "echo", "e", "7"); /* it is kept, for whoever takes it */
+    assert_int_equal(ask(kit, pawld, "GET", "/health/live", NULL, NULL).status, 200);
+
+    execute_in("a.db", "UPDATE workflow_schema SET version = version - 1");
+    await_status(kit, pawld, "echo", "e", "complete");
+    pawld_await(pawld, "work is taken again");
+    await_ready(kit, pawld, 200, "ready");
+}
+
+static void a_migration_is_told(void **state)
+{
+    struct kit *kit = *state;
+    struct pawld *pawld;
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:a.db", "--migrate-only"), 0);
+    assert_null(strstr(pawld->errors, "migrating the schema"));
+    execute_in("a.db", "DROP VIEW workflow_runs; DROP TABLE workflow_run; UPDATE workflow_schema SET version = 4");
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:a.db", "--migrate-only"), 0);
+    assert_non_null(strstr(pawld->errors, "a.db: migrating the schema from version 4 to"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         KIT_TEST(more_than_one_database_is_refused_with_the_reason),
         KIT_TEST(no_password_of_any_of_them_is_told),
         KIT_TEST(a_database_that_was_one_of_several_is_served_with_a_warning),
+        KIT_TEST(a_database_that_a_newer_pawl_migrates_meanwhile_is_told_and_nothing_new_is_taken),
+        KIT_TEST(a_migration_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

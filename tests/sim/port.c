@@ -233,6 +233,7 @@ static int times_as_often(enum pw_read_kind kind)
     case PW_READ_STATUS_COUNTS:
     case PW_READ_HOOKS:
     case PW_READ_PART:
+    case PW_READ_SCHEMA:
     case PW_READ_KIND_COUNT:
         break;
     }

@@ -392,8 +392,8 @@ const struct pw_postgres_migration pw_postgres_migrations[] = {
     { 1, log_view },
     { 1, hook_view },
     { 1, runner_view },
+    { 2, task_demand }, /* tables are locked in the order in which transactions lock them: tasks before instances */
     { 2, instance_link },
-    { 2, task_demand },
     { 2, step_description },
     { 2, row_types_2 },
     { 2, linked_instance_view },

@@ -111,8 +111,8 @@ no_lock:
 }
 
 /* One try.  *out_cure: what may help when it failed. */
-static pawl_status prepare_once(struct pw_postgres *postgres, int64_t until_ms, enum pw_pg_cure *out_cure,
-                                struct pawl_error *error)
+static pawl_status prepare_once(struct pw_postgres *postgres, const struct pw_progress *progress, int64_t until_ms,
+                                enum pw_pg_cure *out_cure, struct pawl_error *error)
 {
     struct pw_pg_connection *connection = NULL;
     int64_t sent_us = 0;
@@ -121,7 +121,7 @@ static pawl_status prepare_once(struct pw_postgres *postgres, int64_t until_ms, 
     if (status != PAWL_OK)
         return status;
     postgres->relations.count = 0;
-    status = pw_postgres_migrate(connection, error);
+    status = pw_postgres_migrate(connection, progress, error);
     if (status == PAWL_OK)
         status = pw_postgres_read_relations(connection, &postgres->relations, error);
     if (status == PAWL_OK)
@@ -137,20 +137,21 @@ static pawl_status prepare_once(struct pw_postgres *postgres, int64_t until_ms, 
 }
 
 /* Whatever of it was done already stays done. */
-static pawl_status prepare_database(struct pw_postgres *postgres, struct pawl_error *error)
+static pawl_status prepare_database(struct pw_postgres *postgres, const struct pw_progress *progress,
+                                    struct pawl_error *error)
 {
     int64_t until_ms = pw_system_monotonic_ms() + postgres->url.busy_ms;
     enum pw_pg_cure cure = PW_PG_CURE_NONE;
-    pawl_status status = prepare_once(postgres, until_ms, &cure, error);
+    pawl_status status = prepare_once(postgres, progress, until_ms, &cure, error);
     for (int round = 0; status != PAWL_OK && cure != PW_PG_CURE_NONE && pw_system_monotonic_ms() < until_ms; round++) {
         pw_pg_pause(round);
-        status = prepare_once(postgres, until_ms, &cure, error);
+        status = prepare_once(postgres, progress, until_ms, &cure, error);
     }
     return status;
 }
 
-pawl_status pw_postgres_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
-                             struct pawl_error *error)
+pawl_status pw_postgres_open(const char *url, struct pawl_clock clock, struct pw_progress progress,
+                             struct pw_store **out_store, struct pawl_error *error)
 {
     struct pw_postgres *postgres = calloc(1, sizeof *postgres);
     if (postgres == NULL)
@@ -166,7 +167,7 @@ pawl_status pw_postgres_open(const char *url, struct pawl_clock clock, struct pw
         free(postgres);
         return status;
     }
-    status = prepare_database(postgres, error);
+    status = prepare_database(postgres, &progress, error);
     if (status != PAWL_OK)
         close_store(&postgres->store);
     else

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "store/page.h"
 #include "store/postgres/postgres.h"
+#include "store/postgres/schema.h"
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------- */
 
@@ -579,6 +580,25 @@ static pawl_status read_part(struct reading *reading)
     struct pw_call call;
     pw_call_init(&call, PW_PG_PART_READ);
     return ask(reading, &call, take_part, &reading->found->part);
+}
+
+static pawl_status take_version(void *user, void *of, const PGresult *result)
+{
+    struct pw_schema_found *found = user;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    if (pw_fields_next(&fields))
+        found->version = pw_field_integer(&fields);
+    return pw_fields_end(&fields);
+}
+
+static pawl_status read_schema(struct reading *reading)
+{
+    struct pw_call call;
+    pw_call_init(&call, PW_PG_SCHEMA_VERSION);
+    reading->found->schema = (struct pw_schema_found){ .known = pw_postgres_newest_version() };
+    return ask(reading, &call, take_version, &reading->found->schema);
 }
 
 /* ---- The store's function ---------------------------------------------------------------------------------------- */

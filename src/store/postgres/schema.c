@@ -16,6 +16,10 @@ static const char make_schema[] =
     "  END IF;"
     " END $$";
 
+/* Whoever waits for a table's lock has everybody behind him wait for that table.  So it is not waited for long: the
+ * migration is undone and repeated (prepare_database()), and others go on in between. */
+static const char lock_briefly[] = "SET LOCAL lock_timeout = '300ms'";
+
 static pawl_status refuse_foreign(const struct pw_pg_connection *connection, struct pawl_error *error)
 {
     return pw_error(error, PAWL_STORE_CORRUPT,
@@ -27,6 +31,11 @@ static pawl_status refuse_foreign(const struct pw_pg_connection *connection, str
 static bool finish(struct pw_pg_connection *connection)
 {
     return pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url));
+}
+
+int64_t pw_postgres_newest_version(void)
+{
+    return pw_postgres_migrations[pw_postgres_migration_count - 1].version;
 }
 
 /* ---- The version --------------------------------------------------------------------------------------------- */
@@ -106,6 +115,8 @@ static pawl_status run_pieces(struct pw_pg_connection *connection, int64_t versi
     if (!pw_pg_leave_pipeline(connection))
         return pw_pg_error(connection, error);
     pawl_status status = run_piece(connection, make_schema, error);
+    if (status == PAWL_OK)
+        status = run_piece(connection, lock_briefly, error);
     for (size_t i = 0; i < pw_postgres_migration_count && status == PAWL_OK; i++)
         if (pw_postgres_migrations[i].version > version)
             status = run_piece(connection, pw_postgres_migrations[i].sql, error);
@@ -114,10 +125,17 @@ static pawl_status run_pieces(struct pw_pg_connection *connection, int64_t versi
     return status;
 }
 
-static pawl_status migrate_from(struct pw_pg_connection *connection, int64_t version, int64_t newest,
-                                struct pawl_error *error)
+static pawl_status migrate_from(struct pw_pg_connection *connection, const struct pw_progress *progress,
+                                int64_t version, int64_t newest, struct pawl_error *error)
 {
+    if (version > 0)
+        pw_progress_tell(progress, "%s: migrating the schema from version %lld to %lld", connection->url->label,
+                         (long long)version, (long long)newest);
     pawl_status status = run_pieces(connection, version, error);
+    if (status != PAWL_OK && pw_pg_cure_of(connection) == PW_PG_CURE_REPEAT)
+        pw_progress_tell(progress,
+                         "%s: others have a table locked that the migration needs; it was undone, and is tried again",
+                         connection->url->label);
     if (status != PAWL_OK)
         return status;
     struct pw_call call;
@@ -127,8 +145,8 @@ static pawl_status migrate_from(struct pw_pg_connection *connection, int64_t ver
     return finish(connection) ? PAWL_OK : pw_pg_error(connection, error);
 }
 
-static pawl_status migrate_under_lock(struct pw_pg_connection *connection, int64_t newest, int64_t *out_version,
-                                      struct pawl_error *error)
+static pawl_status migrate_under_lock(struct pw_pg_connection *connection, const struct pw_progress *progress,
+                                      int64_t newest, int64_t *out_version, struct pawl_error *error)
 {
     pw_pg_send_simple(connection, PW_PG_BEGIN);
     pw_pg_send_simple(connection, PW_PG_SCHEMA_LOCK);
@@ -136,7 +154,7 @@ static pawl_status migrate_under_lock(struct pw_pg_connection *connection, int64
     if (status == PAWL_OK)
         status = read_version(connection, out_version, error);
     if (status == PAWL_OK && *out_version < newest) {
-        status = migrate_from(connection, *out_version, newest, error);
+        status = migrate_from(connection, progress, *out_version, newest, error);
         *out_version = newest;
     }
     if (status == PAWL_OK) {
@@ -148,13 +166,14 @@ static pawl_status migrate_under_lock(struct pw_pg_connection *connection, int64
     return status;
 }
 
-pawl_status pw_postgres_migrate(struct pw_pg_connection *connection, struct pawl_error *error)
+pawl_status pw_postgres_migrate(struct pw_pg_connection *connection, const struct pw_progress *progress,
+                                struct pawl_error *error)
 {
-    int64_t newest = pw_postgres_migrations[pw_postgres_migration_count - 1].version;
+    int64_t newest = pw_postgres_newest_version();
     int64_t version = 0;
     pawl_status status = read_version(connection, &version, error);
     if (status == PAWL_OK && version < newest)
-        status = migrate_under_lock(connection, newest, &version, error);
+        status = migrate_under_lock(connection, progress, newest, &version, error);
     if (status == PAWL_OK && version > newest)
         return pw_error(error, PAWL_STORE_TOO_NEW,
                         "%s: has schema version %lld, this Pawl knows versions up to %lld; use a newer Pawl",

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/rows.h"
 #include "store/page.h"
+#include "store/sqlite/schema.h"
 #include "store/sqlite/sqlite.h"
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------- */
@@ -592,6 +593,14 @@ static pawl_status count_statuses(struct reading *reading)
 }
 
 /* ---- The store's function ---------------------------------------------------------------------------------------- */
+
+static pawl_status read_schema(struct reading *reading)
+{
+    struct pw_schema_found found = { .known = pw_sqlite_newest_version() };
+    pawl_status status = pw_sqlite_read_version(reading->connection, &found.version, reading->error);
+    reading->found->schema = found;
+    return status;
+}
 
 static pawl_status read_part(struct reading *reading)
 {

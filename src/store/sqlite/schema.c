@@ -15,8 +15,13 @@ static pawl_status refuse_foreign(const struct pw_sqlite_connection *connection,
                     connection->url->path);
 }
 
-static pawl_status read_known_version(struct pw_sqlite_connection *connection, int64_t *out_version,
-                                      struct pawl_error *error)
+int64_t pw_sqlite_newest_version(void)
+{
+    return pw_sqlite_migrations[pw_sqlite_migration_count - 1].version;
+}
+
+pawl_status pw_sqlite_read_version(struct pw_sqlite_connection *connection, int64_t *out_version,
+                                   struct pawl_error *error)
 {
     struct pw_query query;
     pw_query_start(&query, connection, PW_QUERY_SCHEMA_VERSION);
@@ -46,7 +51,7 @@ static pawl_status read_version(struct pw_sqlite_connection *connection, int64_t
     if (status != PAWL_OK)
         return status;
     if (has_version)
-        return read_known_version(connection, out_version, error);
+        return pw_sqlite_read_version(connection, out_version, error);
     if (tables > 0)
         return refuse_foreign(connection, error);
     *out_version = 0;
@@ -72,13 +77,16 @@ static pawl_status migrate_from(struct pw_sqlite_connection *connection, int64_t
     return pw_query_run(&query, error);
 }
 
-static pawl_status migrate_under_lock(struct pw_sqlite_connection *connection, int64_t newest, int64_t *out_version,
-                                      struct pawl_error *error)
+static pawl_status migrate_under_lock(struct pw_sqlite_connection *connection, const struct pw_progress *progress,
+                                      int64_t newest, int64_t *out_version, struct pawl_error *error)
 {
     pawl_status status = pw_query_simple(connection, PW_QUERY_BEGIN, error);
     if (status == PAWL_OK)
         status = read_version(connection, out_version, error);
     if (status == PAWL_OK && *out_version < newest) {
+        if (*out_version > 0)
+            pw_progress_tell(progress, "%s: migrating the schema from version %lld to %lld", connection->url->path,
+                             (long long)*out_version, (long long)newest);
         status = migrate_from(connection, *out_version, newest, error);
         *out_version = newest;
     }
@@ -88,13 +96,14 @@ static pawl_status migrate_under_lock(struct pw_sqlite_connection *connection, i
     return status;
 }
 
-pawl_status pw_sqlite_migrate(struct pw_sqlite_connection *connection, struct pawl_error *error)
+pawl_status pw_sqlite_migrate(struct pw_sqlite_connection *connection, const struct pw_progress *progress,
+                              struct pawl_error *error)
 {
-    int64_t newest = pw_sqlite_migrations[pw_sqlite_migration_count - 1].version;
+    int64_t newest = pw_sqlite_newest_version();
     int64_t version = 0;
     pawl_status status = read_version(connection, &version, error);
     if (status == PAWL_OK && version < newest)
-        status = migrate_under_lock(connection, newest, &version, error);
+        status = migrate_under_lock(connection, progress, newest, &version, error);
     if (status == PAWL_OK && version > newest)
         return pw_error(error, PAWL_STORE_TOO_NEW,
                         "%s: has schema version %lld, this Pawl knows versions up to %lld; use a newer Pawl",

@@ -6,7 +6,15 @@
 #define PW_STORE_SQLITE_SCHEMA_H
 
 #include "store/sqlite/connection.h"
+#include "store/store.h"
 
-pawl_status pw_sqlite_migrate(struct pw_sqlite_connection *connection, struct pawl_error *error) PAWL_MUST_CHECK;
+pawl_status pw_sqlite_migrate(struct pw_sqlite_connection *connection, const struct pw_progress *progress,
+                              struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* The newest version that there is a migration to. */
+int64_t pw_sqlite_newest_version(void);
+/* PW_READ_SCHEMA. */
+pawl_status pw_sqlite_read_version(struct pw_sqlite_connection *connection, int64_t *out_version,
+                                   struct pawl_error *error) PAWL_MUST_CHECK;
 
 #endif

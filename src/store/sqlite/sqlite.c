@@ -60,9 +60,9 @@ static const struct pw_store_ops sqlite_ops = {
 /* ---- Opening ------------------------------------------------------------------------------------------------- */
 
 /* The name that is remembered has no symbolic links in it, so every process finds the same runners beside it. */
-static pawl_status open_rest(struct pw_sqlite *sqlite, struct pawl_error *error)
+static pawl_status open_rest(struct pw_sqlite *sqlite, const struct pw_progress *progress, struct pawl_error *error)
 {
-    pawl_status status = pw_sqlite_migrate(&sqlite->writer, error);
+    pawl_status status = pw_sqlite_migrate(&sqlite->writer, progress, error);
     if (status != PAWL_OK)
         return status;
     if (!sqlite->url.in_memory)
@@ -88,8 +88,8 @@ static pawl_status open_rest(struct pw_sqlite *sqlite, struct pawl_error *error)
     return pw_error_plain(error, PAWL_NOMEM);
 }
 
-pawl_status pw_sqlite_open(const char *url, struct pawl_clock clock, struct pw_store **out_store,
-                           struct pawl_error *error)
+pawl_status pw_sqlite_open(const char *url, struct pawl_clock clock, struct pw_progress progress,
+                           struct pw_store **out_store, struct pawl_error *error)
 {
     struct pw_sqlite *sqlite = calloc(1, sizeof *sqlite);
     if (sqlite == NULL)
@@ -101,7 +101,7 @@ pawl_status pw_sqlite_open(const char *url, struct pawl_clock clock, struct pw_s
     if (status == PAWL_OK)
         status = pw_sqlite_open_writer(&sqlite->writer, &sqlite->url, NULL, error);
     if (status == PAWL_OK)
-        status = open_rest(sqlite, error);
+        status = open_rest(sqlite, &progress, error);
     if (status != PAWL_OK) {
         pw_sqlite_close(&sqlite->writer);
         pw_arena_clear(&sqlite->arena);
