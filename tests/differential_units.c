@@ -132,6 +132,8 @@ static void make_step(struct trial *trial, struct pw_unit *unit, const struct su
     op->row.description = draw_text(trial);
     op->row.kind = (enum pawl_step_kind)trial_below(trial, 7);
     op->row.status = (enum pawl_step_status)trial_below(trial, 3);
+    op->row.state = (enum pawl_step_state)trial_below(trial, 5);
+    op->row.undoes = draw_text(trial);
     op->row.attempts = trial_below(trial, 5);
     op->row.attempts_max = trial_below(trial, 7);
     op->row.timeout_ms = trial_below(trial, 100000);
@@ -139,6 +141,8 @@ static void make_step(struct trial *trial, struct pw_unit *unit, const struct su
     op->row.wake_at_ms = trial_once_in(trial, 2) ? 0 : draw_time(trial);
     op->row.event_at_ms = trial_once_in(trial, 2) ? 0 : draw_time(trial);
     op->row.wait_event_type = draw_text(trial);
+    op->row.awaited_workflow = draw_text(trial);
+    op->row.awaited_id = draw_text(trial);
     op->row.result = draw_text(trial);
     op->row.error_name = draw_text(trial);
     op->row.error_message = draw_text(trial);
@@ -219,7 +223,7 @@ static void make_restart(struct trial *trial, struct pw_unit *unit, const struct
         *over = true;
     op->keep_before_seq = trial_once_in(trial, 2) ? INT64_MAX : 1 + trial_below(trial, subject->steps + 2);
     op->keep_except_seq = trial_once_in(trial, 2) ? 1 + trial_below(trial, subject->steps + 1) : 0;
-    op->keep_except_error = trial_once_in(trial, 3) ? pw_text_of("it's") : (struct pw_text){ NULL, 0 };
+    op->keep_except_dropped = trial_once_in(trial, 3);
 }
 
 /* Something is wanted of a run, or of those that it made. */

@@ -405,9 +405,12 @@ static enum pw_refusal put_step(struct model *model, const struct pw_op_step *op
     row.name = op->is_new ? store_model_keep(model, row.name) : step->row.name;
     row.kind = op->is_new ? row.kind : step->row.kind;
     row.created_at_ms = op->is_new ? or_now(model, row.created_at_ms) : step->row.created_at_ms;
+    row.undoes = op->is_new ? store_model_keep(model, row.undoes) : step->row.undoes;
     row.updated_at_ms = or_now(model, row.updated_at_ms);
     row.description = store_model_keep(model, row.description);
     row.wait_event_type = store_model_keep(model, row.wait_event_type);
+    row.awaited_workflow = store_model_keep(model, row.awaited_workflow);
+    row.awaited_id = store_model_keep(model, row.awaited_id);
     row.result = store_model_keep(model, row.result);
     row.error_name = store_model_keep(model, row.error_name);
     row.error_message = store_model_keep(model, row.error_message);

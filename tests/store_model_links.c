@@ -222,9 +222,9 @@ void store_model_keep_steps(struct model *model, const struct pw_op_restart *op)
     for (size_t i = 0; i < count; i++) {
         const struct model_step step = model->rows.steps[i];
         bool is_finished = step.row.status != PAWL_STEP_WAITING;
-        bool is_excepted =
-            step.row.seq == op->keep_except_seq ||
-            (op->keep_except_error.data != NULL && pw_text_equal(step.row.error_name, op->keep_except_error));
+        bool is_excepted = step.row.seq == op->keep_except_seq ||
+                           (op->keep_except_dropped &&
+                            (step.row.state == PAWL_STATE_ABANDONED || step.row.state == PAWL_STATE_GIVEN_UP));
         if (step.instance == op->instance && step.run == op->run && is_finished && step.row.seq < op->keep_before_seq &&
             !is_excepted)
             *ADD_ROW(model, step) = (struct model_step){ step.instance, step.run + 1, step.row };

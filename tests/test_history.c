@@ -165,7 +165,7 @@ static void an_answer_is_new_once_a_turn_and_replay_from_the_next_turn_on(void *
 static void record(struct pw_history *history, struct pw_step *step, int64_t begun_ms, int64_t now_ms)
 {
     pw_step_stamp(history, step, begun_ms);
-    pw_step_finish(history, step, PAWL_STEP_COMPLETED, now_ms);
+    pw_step_finish(history, step, PAWL_STATE_COMPLETED, now_ms);
     pw_step_number(history, step);
 }
 

@@ -119,15 +119,16 @@ static void a_policy_out_of_range_is_told_what_it_may_be(void **state)
         struct pawl_policy policy;
         const char *says;
     } wrong[] = {
-        { { -1, 0, PAWL_BACKOFF_LINEAR, 1, NULL }, "retries" },
-        { { 0, -1, PAWL_BACKOFF_LINEAR, 1, NULL }, "delay" },
-        { { 0, PW_DELAY_MS_MAX + 1, PAWL_BACKOFF_LINEAR, 1, NULL }, "delay" },
-        { { 0, 0, PAWL_BACKOFF_LINEAR, 0, NULL }, "timeout" },
-        { { 0, 0, PAWL_BACKOFF_LINEAR, PW_DELAY_MS_MAX + 1, NULL }, "timeout" },
-        { { 0, 0, (enum pawl_backoff)(PAWL_BACKOFF_EXPONENTIAL + 1), 1, NULL }, "backoff" },
+        { { -1, 0, PAWL_BACKOFF_LINEAR, 1, NULL, NULL }, "retries" },
+        { { 0, -1, PAWL_BACKOFF_LINEAR, 1, NULL, NULL }, "delay" },
+        { { 0, PW_DELAY_MS_MAX + 1, PAWL_BACKOFF_LINEAR, 1, NULL, NULL }, "delay" },
+        { { 0, 0, PAWL_BACKOFF_LINEAR, 0, NULL, NULL }, "timeout" },
+        { { 0, 0, PAWL_BACKOFF_LINEAR, PW_DELAY_MS_MAX + 1, NULL, NULL }, "timeout" },
+        { { 0, 0, (enum pawl_backoff)(PAWL_BACKOFF_EXPONENTIAL + 1), 1, NULL, NULL }, "backoff" },
     };
-    const struct pawl_policy largest = { PAWL_RETRIES_UNLIMITED, PW_DELAY_MS_MAX, PAWL_BACKOFF_EXPONENTIAL,
-                                         PW_DELAY_MS_MAX, NULL };
+    const struct pawl_policy largest = {
+        PAWL_RETRIES_UNLIMITED, PW_DELAY_MS_MAX, PAWL_BACKOFF_EXPONENTIAL, PW_DELAY_MS_MAX, NULL, NULL
+    };
     struct pawl_policy policy;
     (void)state;
 

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "base/clock.h"
+#include "old_steps.h"
 #include "store/postgres/migrations.h"
 
 static void close_store(struct fixture *fixture)
@@ -37,13 +38,14 @@ static void add_end(struct pw_unit *unit, const char *workflow, const char *id)
 
 static void make_version(struct fixture *fixture, int64_t version, const char *rows)
 {
+    char set[64];
     close_store(fixture);
     store_place_empty(&fixture->place, true);
     for (size_t i = 0; i < pw_postgres_migration_count; i++)
         if (pw_postgres_migrations[i].version <= version)
             run_raw_sql(fixture, pw_postgres_migrations[i].sql);
-    run_raw_sql(fixture,
-                version == 1 ? "UPDATE workflow_schema SET version = 1" : "UPDATE workflow_schema SET version = 2");
+    (void)snprintf(set, sizeof set, "UPDATE workflow_schema SET version = %lld", (long long)version);
+    run_raw_sql(fixture, set);
     run_raw_sql(fixture, rows);
 }
 
@@ -63,6 +65,15 @@ static const char rows_of_version_1[] =
     "INSERT INTO workflow_step (instance, run, seq, name, kind, status, attempts, attempts_max, timeout, created_at,"
     " updated_at) VALUES (1, 1, 1, 'charge', 0, 1, 1, 5, 600000, 5, 5);"
     "CREATE VIEW reports AS SELECT id, status FROM workflow_instances"; /* the user's, on one of ours */
+
+static void steps_of_every_earlier_version_get_columns_from_their_texts(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int64_t version = 1; version < 6; version++) {
+        begin_with_version(fixture, version, old_steps_sql);
+        assert_old_steps(fixture->store);
+    }
+}
 
 static void a_database_of_version_1_keeps_its_rows_and_goes_on(void **state)
 {
@@ -418,6 +429,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_POSTGRES(a_database_of_version_1_keeps_its_rows_and_goes_on)
+        ON_POSTGRES(steps_of_every_earlier_version_get_columns_from_their_texts)
         ON_POSTGRES(the_row_types_of_version_1_still_serve)
         ON_POSTGRES(a_migration_gives_way_to_whoever_has_a_table_locked_and_is_repeated)
         ON_POSTGRES(runs_of_earlier_versions_that_were_replaced_have_no_row_and_the_next_ones_do)

@@ -361,8 +361,15 @@ static pawl_status read_and_undo(struct pw_store *store, const struct pw_read *a
         return status;
     meddler.turn = NULL;
     if (turn != NULL) {
+        struct pawl_policy policy;
+        struct pawl_answer answer;
+        pawl_policy_default(&policy);
+        policy.undoes = "done";
         pawl_turn_unwind((pawl_turn *)turn);
-        undoing = expect_run(pawl_turn_lane((pawl_turn *)turn), "compensate: done");
+        assert_int_equal(pawl_recall_step(pawl_turn_lane((pawl_turn *)turn), "undo", strlen("undo"), &policy, &answer),
+                         PAWL_OK);
+        assert_int_equal(answer.kind, PAWL_ANSWER_RUN);
+        undoing = answer.attempt;
     }
     return status;
 }

@@ -189,8 +189,8 @@ static void what_it_logged_is_kept_also_where_every_pass_reads_the_history(void 
     assert_int_equal(found, 1);
 }
 
-/* The word is the engine's own: a run would wait for ever for a branch that has not lost. */
-static void a_body_cannot_say_itself_that_it_was_abandoned(void **state)
+/* A run would wait for ever for a branch that has not lost, if the engine went by the error's name. */
+static void a_body_that_says_that_it_was_abandoned_has_failed(void **state)
 {
     struct hand *hand = *state;
     struct story story = { .hand = hand, .error_name = "STEP_ABANDONED" };
@@ -200,7 +200,7 @@ static void a_body_cannot_say_itself_that_it_was_abandoned(void **state)
     assert_int_equal(charge(&story, pawl_turn_lane(turn)), PAWL_FAILED);
     assert_int_equal(recall_once(pawl_turn_lane(turn), "charge", &answer), PAWL_OK);
     assert_int_equal(answer.kind, PAWL_ANSWER_FAILED);
-    assert_string_equal(answer.error_name, "FAILED");
+    assert_string_equal(answer.error_name, "STEP_ABANDONED");
     hand_finish(hand, turn, NULL);
 }
 
@@ -213,7 +213,7 @@ int main(void)
         TEST(nor_does_it_keep_a_run_that_is_interrupted_then),
         TEST(it_is_not_run_again_when_the_race_must_wait_for_another_losers_change),
         TEST(what_it_logged_is_kept_also_where_every_pass_reads_the_history),
-        TEST(a_body_cannot_say_itself_that_it_was_abandoned),
+        TEST(a_body_that_says_that_it_was_abandoned_has_failed),
     };
     return cmocka_run_group_tests_name("regressions of losers", tests, NULL, NULL);
 }

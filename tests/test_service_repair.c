@@ -21,6 +21,7 @@ static struct pw_step_row completed(int64_t seq, const char *name)
     return (struct pw_step_row){ .seq = seq,
                                  .name = pw_text_of(name),
                                  .status = PAWL_STEP_COMPLETED,
+                                 .state = PAWL_STATE_COMPLETED,
                                  .attempts = 1,
                                  .attempts_max = 6,
                                  .result = pw_text_of("1") };
@@ -33,6 +34,7 @@ static struct pw_step_row failed(int64_t seq, const char *name, enum pawl_step_k
                                  .description = pw_text_of("for people"),
                                  .kind = kind,
                                  .status = PAWL_STEP_ERRORED,
+                                 .state = PAWL_STATE_FAILED,
                                  .attempts = 6,
                                  .attempts_max = 6,
                                  .timeout_ms = 1000,
@@ -40,6 +42,14 @@ static struct pw_step_row failed(int64_t seq, const char *name, enum pawl_step_k
                                  .wait_event_type = pw_text_of(kind != PAWL_STEP_DO ? "$x/y" : NULL),
                                  .error_name = pw_text_of(error_name),
                                  .error_message = pw_text_of("no") };
+}
+
+/* Its branch lost a race. */
+static struct pw_step_row abandoned(int64_t seq, const char *name, enum pawl_step_kind kind)
+{
+    struct pw_step_row row = failed(seq, name, kind, "STEP_ABANDONED");
+    row.state = PAWL_STATE_ABANDONED;
+    return row;
 }
 
 static const struct pawl_step_record *find_step(const struct pawl_history *history, const char *name)
@@ -76,7 +86,7 @@ static void a_resume_after_repair_puts_failed_work_back_and_nothing_else(void **
     world_record(world, "a", failed(3, "call", PAWL_STEP_CALL, "STEP_TIMEOUT"));
     world_record(world, "a", failed(4, "child", PAWL_STEP_CHILD, "CHILD_TERMINATED"));
     world_record(world, "a", failed(5, "deferred", PAWL_STEP_DEFERRED, "Refused"));
-    world_record(world, "a", failed(6, "loser", PAWL_STEP_DO, "STEP_ABANDONED"));
+    world_record(world, "a", abandoned(6, "loser", PAWL_STEP_DO));
     world_record(world, "a", failed(7, "wait", PAWL_STEP_EVENT, "WAIT_FOR_EVENT_TIMEOUT"));
     world_park(world, "a", PW_TASK_PAUSED, PW_TASK_REPAIR, 0);
     world->now_ms += 5;
@@ -150,7 +160,7 @@ static void a_retry_keeps_what_had_finished_but_for_the_step_that_failed_last(vo
     struct pw_step_row late = failed(2, "charge", PAWL_STEP_DO, "CardDeclined"); /* begun before, tried for longer */
     late.updated_at_ms = WORLD_START_MS + 2;
     early.updated_at_ms = WORLD_START_MS + 1;
-    struct pw_step_row loser = failed(4, "loser", PAWL_STEP_DO, "STEP_ABANDONED");
+    struct pw_step_row loser = abandoned(4, "loser", PAWL_STEP_DO);
     loser.updated_at_ms = WORLD_START_MS + 3;
     world_create(world, "a");
     world_record(world, "a", completed(1, "reserve"));
@@ -198,7 +208,9 @@ static void only_what_is_errored_and_was_not_undone_is_retried(void **state)
 
     world_create(world, "b");
     world_record(world, "b", completed(1, "charge"));
-    world_record(world, "b", completed(2, "compensate: charge"));
+    struct pw_step_row undo = completed(2, "undo");
+    undo.undoes = pw_text_of("charge");
+    world_record(world, "b", undo);
     world_finish(world, "b", PW_OUTCOME_ERRORED);
     assert_refused(world, retry_it(world, "b"), PAWL_NOT_REPAIRABLE, "undone", NULL);
     assert_refused(world, restart_from(world, "b", "charge"), PAWL_NOT_REPAIRABLE, "undone", NULL);

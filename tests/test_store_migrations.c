@@ -2,6 +2,8 @@
  * newer ones brought, and nobody takes a lease from a worker outside. */
 #include "store_fixture.h"
 
+#include "old_steps.h"
+
 #include "store/sqlite/migrations.h"
 
 /* ---- Files of earlier versions ---------------------------------------------------------------------------------- */
@@ -125,6 +127,15 @@ static void runs_that_were_replaced_before_version_5_have_no_row_and_the_next_on
     }
 }
 
+static void steps_of_every_earlier_version_get_columns_from_their_texts(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int64_t version = 1; version < 6; version++) {
+        begin_with_version(fixture, version, old_steps_sql);
+        assert_old_steps(fixture->store);
+    }
+}
+
 /* ---- Views --------------------------------------------------------------------------------------------------------- */
 
 static int64_t create_child(struct fixture *fixture, const char *workflow, const char *id, struct pw_fence parent,
@@ -195,6 +206,28 @@ static void the_view_of_steps_shows_their_kinds_and_descriptions(void **state)
     assert_int_equal(query_number(fixture, "SELECT seq FROM workflow_steps WHERE description = 'prints a label'"), 5);
 }
 
+static void the_view_of_steps_shows_states_and_what_they_undo_and_wait_for(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    struct pw_unit *unit = fixture_unit(fixture);
+    for (int number = PAWL_STATE_WAITING; number <= PAWL_STATE_GIVEN_UP; number++) {
+        const char *name = pawl_step_state_name((enum pawl_step_state)number);
+        struct pw_step_row *row = add_step(unit, at, number + 1, name);
+        pw_step_row_set(row, (enum pawl_step_state)number);
+        row->undoes = text(number == PAWL_STATE_FAILED ? "charge" : NULL);
+        row->awaited_workflow = text(number == PAWL_STATE_WAITING ? "parcel" : NULL);
+        row->awaited_id = text(number == PAWL_STATE_WAITING ? "p1" : NULL);
+    }
+    fixture_apply_all(fixture);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_steps WHERE state = name"), 5);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_steps WHERE status = 'errored'"), 3);
+    assert_int_equal(query_number(fixture, "SELECT seq FROM workflow_steps WHERE undoes = 'charge'"), 3);
+    assert_int_equal(query_number(fixture, "SELECT seq FROM workflow_steps WHERE awaited_workflow = 'parcel'"
+                                           " AND awaited_id = 'p1'"),
+                     1);
+}
+
 /* ---- Leases of workers outside ------------------------------------------------------------------------------------- */
 
 static void a_lease_of_somebody_outside_is_never_reaped(void **state)
@@ -221,11 +254,13 @@ static void a_lease_of_somebody_outside_is_never_reaped(void **state)
 #define TESTS(TEST)                                                                                                    \
     TEST(the_view_of_instances_shows_who_made_them)                                                                    \
     TEST(the_view_of_tasks_shows_what_is_demanded_and_what_awaits_repair)                                              \
-    TEST(the_view_of_steps_shows_their_kinds_and_descriptions)
+    TEST(the_view_of_steps_shows_their_kinds_and_descriptions)                                                         \
+    TEST(the_view_of_steps_shows_states_and_what_they_undo_and_wait_for)
 #define TESTS_OF_FILES(TEST)                                                                                           \
     TEST(a_file_of_version_3_keeps_its_rows_and_they_have_no_parent_and_no_demand)                                     \
     TEST(runs_of_version_3_go_on_and_may_have_children_and_answers)                                                    \
     TEST(runs_that_were_replaced_before_version_5_have_no_row_and_the_next_ones_do)                                    \
+    TEST(steps_of_every_earlier_version_get_columns_from_their_texts)                                                  \
     TEST(a_lease_of_somebody_outside_is_never_reaped)
 /* clang-format on */
 

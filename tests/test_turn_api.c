@@ -79,7 +79,7 @@ static void no_result_and_null_are_two_results(void **state)
 static void A5_a_failed_attempt_is_tried_again_when_its_delay_is_over(void **state)
 {
     struct hand *hand = *state;
-    const struct pawl_policy policy = { 1, 500, PAWL_BACKOFF_CONSTANT, 1000, NULL };
+    const struct pawl_policy policy = { 1, 500, PAWL_BACKOFF_CONSTANT, 1000, NULL, NULL };
     struct pawl_answer answer;
     hand_create(hand, "r");
     pawl_turn *turn = hand_poll(hand);
@@ -125,7 +125,7 @@ static void A6_a_failure_for_good_is_not_tried_again(void **state)
 static void A7_what_is_handed_in_past_the_deadline_is_a_timeout(void **state)
 {
     struct hand *hand = *state;
-    const struct pawl_policy policy = { 0, 500, PAWL_BACKOFF_CONSTANT, 700, NULL };
+    const struct pawl_policy policy = { 0, 500, PAWL_BACKOFF_CONSTANT, 700, NULL, NULL };
     struct pawl_answer answer;
     hand_create(hand, "r");
     pawl_turn *turn = hand_poll(hand);
@@ -338,7 +338,7 @@ static pawl_status count_call(void *connection, const void *data, size_t size)
 static void A13_changes_run_once_with_success_and_not_with_a_failed_attempt(void **state)
 {
     struct hand *hand = *state;
-    const struct pawl_policy policy = { 3, 10, PAWL_BACKOFF_CONSTANT, 1000, NULL };
+    const struct pawl_policy policy = { 3, 10, PAWL_BACKOFF_CONSTANT, 1000, NULL, NULL };
     struct pawl_answer answer;
     struct calls calls = { hand->place.store, 0 }, *where = &calls;
     hand_create(hand, "r");

@@ -321,7 +321,7 @@ static void await_step_status(struct hand *hand, const char *id, const char *err
 static void A7_a_polled_turn_of_a_started_runner_survives_the_watchdog(void **state)
 {
     struct hand *hand = *state;
-    const struct pawl_policy policy = { 5, 1000000, PAWL_BACKOFF_CONSTANT, 100, NULL };
+    const struct pawl_policy policy = { 5, 1000000, PAWL_BACKOFF_CONSTANT, 100, NULL, NULL };
     struct pawl_answer answer;
     bool again = true;
     hand_create(hand, "r");

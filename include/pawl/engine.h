@@ -209,6 +209,7 @@ struct pawl_policy {
     enum pawl_backoff backoff;
     int64_t timeout_ms;      /* per attempt */
     const char *description; /* of the step, for people; up to 1024 bytes; or NULL */
+    const char *undoes;      /* the name of the step that this one undoes; NULL: it undoes none */
 };
 /* 5 retries, 10 seconds, exponential, 10 minutes. */
 PAWL_API void pawl_policy_default(struct pawl_policy *out_policy);
@@ -439,8 +440,8 @@ PAWL_API void pawl_turn_await_repair(pawl_turn *turn);
  * function calls pawl_turn_unwind(): from there on, in this pass, calls work again, to undo what was done.  However the turn
  * then ends, the instance is terminated; an error name other than INTERRUPTED is kept with it.  A run that failed may call it,
  * too.  Where a race was replayed pawl_turn_unwind() suspends the main lane once: the next pass shows the branches that lost, as
- * well, up to where they were left, so that what they did is undone with the rest.  Steps that undo others have names that begin
- * with "compensate: ": that is how a repair knows that there is nothing left to keep. */
+ * well, up to where they were left, so that what they did is undone with the rest.  A step that undoes another
+ * one says so in its policy: that is how a repair knows that there is nothing left to keep. */
 PAWL_API bool pawl_turn_interrupted(const pawl_turn *turn);
 PAWL_API void pawl_turn_unwind(pawl_turn *turn);
 

@@ -56,6 +56,17 @@ PAWL_API const char *pawl_step_kind_name(enum pawl_step_kind kind);
 enum pawl_step_status { PAWL_STEP_WAITING, PAWL_STEP_COMPLETED, PAWL_STEP_ERRORED };
 PAWL_API const char *pawl_step_status_name(enum pawl_step_status status); /* "waiting" ... */
 
+/* What became of a step.  It says more than the status, which is "errored" for the last three. */
+enum pawl_step_state {
+    PAWL_STATE_WAITING, /* it waits, or is to be tried, for the first time or again */
+    PAWL_STATE_COMPLETED,
+    PAWL_STATE_FAILED,    /* for good */
+    PAWL_STATE_ABANDONED, /* another branch of a race came first */
+    PAWL_STATE_GIVEN_UP   /* the run was told to stop while the step's job was out */
+};
+/* "waiting", "completed", "failed", "abandoned", "givenUp" */
+PAWL_API const char *pawl_step_state_name(enum pawl_step_state state);
+
 /* The job of a call that waits.  It is queued until somebody takes it, and again once who took it has let its lease end. */
 struct pawl_step_job {
     const char *function;

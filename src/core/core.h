@@ -226,7 +226,7 @@ bool pw_core_want(struct pw_core *core, struct pw_op *op);
 pawl_status pw_core_apply(struct pw_core *core, struct pw_unit *unit) PAWL_MUST_CHECK;
 /* Records as rows that are to be written.  Texts that an existing row has, and that never change, may be empty. */
 struct pw_instance pw_core_instance_row(const struct pw_core_run *run);
-/* The name, kind and time of birth of a new step are those of the op that inserts it; the rest is what came last. */
+/* What never changes of a new step (ONCE in fields.h) is of the op that inserts it; the rest is what came last. */
 struct pw_step_row pw_core_step_row(const struct pw_core *core, const struct pw_core_step *step);
 struct pw_event_row pw_core_event_row(const struct pw_core *core, const struct pw_core_event *event);
 struct pw_log_row pw_core_log_row(const struct pw_core_log *log);

@@ -84,9 +84,13 @@
     X(with, NEXT, OPTIONAL(TIME), event_at_ms, event_at)                                                               \
     X(with, ONCE, CHOICE(PAWL_STEP_DEFERRED), kind, kind)                                                              \
     X(with, NEXT, CHOICE(PAWL_STEP_ERRORED), status, status)                                                           \
+    X(with, NEXT, CHOICE(PAWL_STATE_GIVEN_UP), state, state)                                                           \
     X(with, ONCE, TEXT, name, name)                                                                                    \
+    X(with, ONCE, TEXT, undoes, undoes)                                                                                \
     X(with, NEXT, TEXT, description, description)                                                                      \
     X(with, NEXT, TEXT, wait_event_type, wait_event_type)                                                              \
+    X(with, NEXT, TEXT, awaited_workflow, awaited_workflow)                                                            \
+    X(with, NEXT, TEXT, awaited_id, awaited_id)                                                                        \
     X(with, NEXT, TEXT, result, result)                                                                                \
     X(with, NEXT, TEXT, error_name, error_name)                                                                        \
     X(with, NEXT, TEXT, error_message, error_message)

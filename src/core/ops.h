@@ -74,15 +74,15 @@ struct pw_op_create {
 };
 
 /* Refuses with MOVED unless the instance is in run `run`.  The new run is run + 1; its task is active, due now, epoch 0 (1
- * when held).  Outcome and times of the old run become a row of their own
- * (struct pw_earlier_run).  Finished steps of the old run that were recorded before
- * keep_before_seq are copied into the new one, except keep_except_seq and those with the error keep_except_error. */
+ * when held).  Outcome and times of the old run become a row of their own (struct pw_earlier_run).  Finished steps of the old
+ * run that were recorded before keep_before_seq are copied into the new one, except keep_except_seq and, if asked for, those
+ * that were dropped (pw_step_is_dropped()). */
 struct pw_op_restart {
     int64_t instance, run;
     int64_t hold_owner, hold_lease_ms;
-    int64_t keep_before_seq;          /* 0: keep none */
-    int64_t keep_except_seq;          /* 0: no exception */
-    struct pw_text keep_except_error; /* a name; absent: no exception */
+    int64_t keep_before_seq; /* 0: keep none */
+    int64_t keep_except_seq; /* 0: no exception */
+    bool keep_except_dropped;
 };
 
 /* Raises the epoch.  With event_seq_seen >= 0 and the task's event_seq past it, due_at becomes now, because an event came

@@ -86,17 +86,56 @@ struct pw_earlier_run {
     int64_t replaced_at_ms; /* when the next run began */
 };
 
-/* seq numbers the steps of a run from 1, in the order of their first record.  The turn hands it out. */
+/* seq numbers the steps of a run from 1, in the order of their first record.  The turn hands it out.
+ *
+ * What became of a step is in `state`; `status` says the same in fewer words, and an index goes by it.  pw_step_row_set() sets
+ * both, and pw_step_state() reads them.  Nobody looks at an error's name or message, or at a step's name, to find that out. */
 struct pw_step_row {
     int64_t seq;
     struct pw_text name, description;
+    struct pw_text undoes; /* of a compensation: the name of the step that it undoes; else absent */
     enum pawl_step_kind kind;
     enum pawl_step_status status;
-    int64_t attempts, attempts_max, timeout_ms;
+    enum pawl_step_state state;
+    int64_t attempts, attempts_max;
+    int64_t timeout_ms; /* of an attempt, or of a wait for a deferred; 0: none */
     int64_t next_retry_at_ms, wake_at_ms, event_at_ms;
-    struct pw_text wait_event_type, result, error_name, error_message;
+    struct pw_text wait_event_type; /* the type of the event that ends the wait */
+    struct pw_text awaited_workflow,
+        awaited_id; /* CALL, CHILD: the instance whose end that is, which may not exist yet */
+    struct pw_text result, error_name, error_message;
     int64_t created_at_ms, updated_at_ms;
 };
+
+static inline enum pawl_step_status pw_status_of_state(enum pawl_step_state state)
+{
+    return state == PAWL_STATE_WAITING     ? PAWL_STEP_WAITING
+           : state == PAWL_STATE_COMPLETED ? PAWL_STEP_COMPLETED
+                                           : PAWL_STEP_ERRORED;
+}
+
+static inline void pw_step_row_set(struct pw_step_row *row, enum pawl_step_state state)
+{
+    row->state = state;
+    row->status = pw_status_of_state(state);
+}
+
+/* If somebody has changed one of the two columns by hand, the status counts. */
+static inline enum pawl_step_state pw_step_state(const struct pw_step_row *row)
+{
+    if (pw_status_of_state(row->state) == row->status)
+        return row->state;
+    return row->status == PAWL_STEP_ERRORED     ? PAWL_STATE_FAILED
+           : row->status == PAWL_STEP_COMPLETED ? PAWL_STATE_COMPLETED
+                                                : PAWL_STATE_WAITING;
+}
+
+/* It ended without an outcome of its own. */
+static inline bool pw_step_is_dropped(const struct pw_step_row *row)
+{
+    enum pawl_step_state state = pw_step_state(row);
+    return state == PAWL_STATE_ABANDONED || state == PAWL_STATE_GIVEN_UP;
+}
 
 struct pw_event_row {
     int64_t seq; /* order sent, from 1 within the run */

@@ -48,12 +48,12 @@ void pw_step_number(struct pw_history *history, struct pw_step *step)
     history->created_last_ms = step->row.created_at_ms;
 }
 
-void pw_step_finish(struct pw_history *history, struct pw_step *step, enum pawl_step_status status, int64_t now_ms)
+void pw_step_finish(struct pw_history *history, struct pw_step *step, enum pawl_step_state state, int64_t now_ms)
 {
     bool is_set_back = now_ms < history->finished_at_ms;
     pw_step_stamp(history, step, is_set_back ? history->finished_at_ms + 1 : now_ms);
     history->finished_at_ms = step->row.updated_at_ms;
-    step->row.status = status;
+    pw_step_row_set(&step->row, state);
 }
 
 struct pw_step *pw_history_find(const struct pw_history *history, struct pw_text name)
@@ -67,7 +67,6 @@ struct pw_step *pw_history_add(struct pw_history *history, struct pw_text name, 
     if (step == NULL || !pw_arena_text(&history->arena, name, &step->row.name))
         return NULL;
     step->row.kind = kind;
-    step->row.status = PAWL_STEP_WAITING;
     if (!pw_table_add(&history->by_name, step->row.name, step))
         return NULL;
     if (history->last != NULL)
@@ -100,7 +99,10 @@ static bool load_step(struct pw_history *history, const struct pw_step_row *row)
            pw_arena_text(arena, row->error_name, &step->row.error_name) &&
            pw_arena_text(arena, row->error_message, &step->row.error_message) &&
            pw_arena_text(arena, row->description, &step->row.description) &&
-           pw_arena_text(arena, row->wait_event_type, &step->row.wait_event_type);
+           pw_arena_text(arena, row->undoes, &step->row.undoes) &&
+           pw_arena_text(arena, row->wait_event_type, &step->row.wait_event_type) &&
+           pw_arena_text(arena, row->awaited_workflow, &step->row.awaited_workflow) &&
+           pw_arena_text(arena, row->awaited_id, &step->row.awaited_id);
 }
 
 bool pw_history_load(struct pw_history *history, const struct pw_step_row *rows, size_t count)

@@ -93,9 +93,9 @@ bool pw_step_is_finished(const struct pw_step *step);
 void pw_step_stamp(const struct pw_history *history, struct pw_step *step, int64_t now_ms);
 /* It is recorded for the first time, or again because that was refused: its number, and its times (H2, H4). */
 void pw_step_number(struct pw_history *history, struct pw_step *step);
-/* Finishes it now, as completed or errored, and not before any that has finished: what is undone is undone in the reverse of
+/* Finishes it now, in this state, and not before any that has finished: what is undone is undone in the reverse of
  * that order, and what failed last is what a retry tries again, also when the clock was set back in between. */
-void pw_step_finish(struct pw_history *history, struct pw_step *step, enum pawl_step_status status, int64_t now_ms);
+void pw_step_finish(struct pw_history *history, struct pw_step *step, enum pawl_step_state state, int64_t now_ms);
 
 /* The oldest event of this type that was sent by then, or NULL. */
 struct pw_event *pw_history_event_for(const struct pw_history *history, struct pw_text type, int64_t until_ms);

@@ -134,9 +134,8 @@ pawl_status pw_control_renew(struct pw_edit *edit, const char *verb, struct pw_k
     op->as.restart = (struct pw_op_restart){ .instance = edit->instance.key,
                                              .run = edit->instance.run,
                                              .keep_before_seq = kept.before_seq,
-                                             .keep_except_seq = kept.except_seq };
-    if (kept.except_abandoned)
-        op->as.restart.keep_except_error = pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED));
+                                             .keep_except_seq = kept.except_seq,
+                                             .keep_except_dropped = kept.except_dropped };
     op->as.restart.hold_owner = pw_local_reserve(edit->engine, edit->instance.workflow, &op->as.restart.hold_lease_ms);
     edit->held = op->as.restart.hold_owner != 0 ? op : NULL;
     edit->wakes = true;

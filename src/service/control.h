@@ -8,7 +8,7 @@
  * the race itself may not be among them; see struct pw_op_restart. */
 struct pw_kept {
     int64_t before_seq, except_seq;
-    bool except_abandoned;
+    bool except_dropped;
 };
 
 /* Begins a new run, and says so in the log of the old one: "<verb> as run 2".  What the old one was about ends with it. */

@@ -168,7 +168,7 @@ static pawl_status judge(struct pw_edit *edit, const struct pw_step_row *step, c
     if (status != PAWL_OK)
         return status;
     /* One that came while its branch had not lost yet was acknowledged: that stays true. */
-    bool has_failed = step->status == PAWL_STEP_ERRORED && !pw_rows_is_abandoned(step);
+    bool has_failed = pw_step_state(step) == PAWL_STATE_FAILED;
     bool is_late = found && has_failed && recorded.consumed_by.size == 0;
     if (found && !is_late && is_same(&recorded, event))
         return PAWL_OK;

@@ -120,6 +120,23 @@ const char *pawl_step_status_name(enum pawl_step_status status)
     return "unknown";
 }
 
+const char *pawl_step_state_name(enum pawl_step_state state)
+{
+    switch (state) {
+    case PAWL_STATE_WAITING:
+        return "waiting";
+    case PAWL_STATE_COMPLETED:
+        return "completed";
+    case PAWL_STATE_FAILED:
+        return "failed";
+    case PAWL_STATE_ABANDONED:
+        return "abandoned";
+    case PAWL_STATE_GIVEN_UP:
+        return "givenUp";
+    }
+    return "unknown";
+}
+
 const char *pawl_log_level_name(enum pawl_log_level level)
 {
     switch (level) {

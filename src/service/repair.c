@@ -11,10 +11,9 @@
 #include "service/control.h"
 #include "service/rows.h"
 
-/* Its own doing, not that another branch came first. */
 static bool has_failed(const struct pw_step_row *step)
 {
-    return step->status == PAWL_STEP_ERRORED && !pw_rows_is_abandoned(step);
+    return pw_step_state(step) == PAWL_STATE_FAILED;
 }
 
 /* PAWL_OK goes on to the next. */
@@ -63,8 +62,10 @@ static pawl_status put_back(struct pw_edit *edit, const struct pw_step_row *step
                                        .row = { .seq = step->seq,
                                                 .name = step->name,
                                                 .description = step->description,
+                                                .undoes = step->undoes,
                                                 .kind = step->kind,
                                                 .status = PAWL_STEP_WAITING,
+                                                .state = PAWL_STATE_WAITING,
                                                 .attempts_max = step->attempts_max,
                                                 .timeout_ms = step->timeout_ms,
                                                 .created_at_ms = step->created_at_ms,
@@ -120,7 +121,7 @@ static pawl_status survey_step(struct pw_edit *edit, const struct pw_step_row *s
 {
     struct survey *survey = user;
     (void)edit;
-    survey->is_undone |= pw_text_begins_with(step->name, PW_UNDOING);
+    survey->is_undone |= step->undoes.data != NULL;
     if (survey->name.data != NULL && pw_text_equal(step->name, survey->name))
         survey->named_seq = step->seq;
     if (has_failed(step) && step->updated_at_ms >= survey->failed_at_ms) {
@@ -188,7 +189,7 @@ static pawl_status decide_restart_from(struct pw_edit *edit, void *user, struct 
     refuse_if_demanded(edit);
     char verb[sizeof "restarted from \"\"" + PW_STEP_NAME_MAX];
     (void)snprintf(verb, sizeof verb, "restarted from \"%s\"", renewal->step.data);
-    return pw_control_renew(edit, verb, (struct pw_kept){ .before_seq = survey.named_seq, .except_abandoned = true });
+    return pw_control_renew(edit, verb, (struct pw_kept){ .before_seq = survey.named_seq, .except_dropped = true });
 }
 
 static pawl_status check_renewal(pawl_engine *engine, const char *workflow, const char *id, const char *step,

@@ -225,9 +225,3 @@ pawl_status pw_rows_log(pawl_scope *scope, int64_t run, const struct pw_log_row 
     *out_log = log;
     return PAWL_OK;
 }
-
-bool pw_rows_is_abandoned(const struct pw_step_row *row)
-{
-    return row->status == PAWL_STEP_ERRORED &&
-           pw_text_equal(row->error_name, pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED)));
-}

@@ -38,7 +38,4 @@ pawl_status pw_rows_log(pawl_scope *scope, int64_t run, const struct pw_log_row 
 /* A text as a C string of the scope: NULL for absent.  False when memory is out. */
 bool pw_rows_string(pawl_scope *scope, struct pw_text text, const char **out_string);
 
-/* It has not failed: its branch lost a race, or its run was interrupted while it was out. */
-bool pw_rows_is_abandoned(const struct pw_step_row *row);
-
 #endif

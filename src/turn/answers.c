@@ -55,7 +55,7 @@ static pawl_status end_well(pawl_lane *lane, struct pw_step *step, struct pw_eve
     if (event != NULL)
         event->taken = true;
     stamp(lane, step, event);
-    pw_step_finish(turn->history, step, PAWL_STEP_COMPLETED, pawl_now_ms(turn->engine));
+    pw_step_finish(turn->history, step, PAWL_STATE_COMPLETED, pawl_now_ms(turn->engine));
     step->row.next_retry_at_ms = 0;
     step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
     step->row.event_at_ms = event != NULL ? event->row.created_at_ms : 0;
@@ -98,21 +98,20 @@ static pawl_status take_answer(pawl_lane *lane, struct pw_step *step, const stru
 
 /* ---- Looking -------------------------------------------------------------------------------------------------------- */
 
-/* "$workflow/id": whose end is waited for. */
-static bool target_of(struct pw_text type, struct pw_text *out_workflow, struct pw_text *out_id)
+/* The step waits for the end of this instance, from now on.  False when memory is out. */
+static bool await_instance(pawl_lane *lane, struct pw_step *step, struct pw_text workflow, struct pw_text id)
 {
-    const char *slash = type.size > 1 && type.data[0] == '$' ? memchr(type.data, '/', type.size) : NULL;
-    if (slash == NULL)
-        return false;
-    *out_workflow = (struct pw_text){ type.data + 1, (size_t)(slash - type.data) - 1 };
-    *out_id = (struct pw_text){ slash + 1, type.size - (size_t)(slash - type.data) - 1 };
-    return true;
+    struct pw_arena *arena = &lane->turn->history->arena;
+    return pw_arena_text(arena, workflow, &step->row.awaited_workflow) &&
+           pw_arena_text(arena, id, &step->row.awaited_id) &&
+           pw_answer_type(arena, workflow, id, &step->row.wait_event_type);
 }
 
 bool pw_job_of_step(const struct pw_step *step, struct pw_job *out_job)
 {
-    bool out = step->row.kind == PAWL_STEP_CALL && step->row.next_retry_at_ms == 0;
-    return out && target_of(step->row.wait_event_type, &out_job->workflow, &out_job->id);
+    out_job->workflow = step->row.awaited_workflow;
+    out_job->id = step->row.awaited_id;
+    return step->row.kind == PAWL_STEP_CALL && step->row.next_retry_at_ms == 0 && step->row.awaited_id.size > 0;
 }
 
 /* Reads the instance whose end is waited for.  Lets go of the lock meanwhile.  PAWL_INSTANCE_NOT_FOUND: there is none. */
@@ -121,9 +120,7 @@ static pawl_status look_at_target(pawl_lane *lane, const struct pw_step *step, s
 {
     pawl_turn *turn = lane->turn;
     struct pw_store *store = turn->engine->store;
-    struct pw_text workflow, id;
-    if (!target_of(step->row.wait_event_type, &workflow, &id))
-        return PAWL_INSTANCE_NOT_FOUND;
+    struct pw_text workflow = step->row.awaited_workflow, id = step->row.awaited_id;
     pw_turn_unlock(turn);
     pawl_status status = pw_read_instance(store, arena, workflow, id, out_instance, NULL);
     pw_turn_lock(turn);
@@ -132,15 +129,6 @@ static pawl_status look_at_target(pawl_lane *lane, const struct pw_step *step, s
         return pw_lane_suspend(lane);
     }
     return pw_lane_is_over(lane) ? pw_lane_suspend(lane) : status;
-}
-
-/* Part of rows: another text would not be known again. */
-static const char given_up[] = "the run was interrupted while its job was out";
-
-static bool is_given_up(const struct pw_step *step)
-{
-    return step->row.kind == PAWL_STEP_CALL && pw_rows_is_abandoned(&step->row) &&
-           pw_text_equal(step->row.error_message, pw_text_of(given_up));
 }
 
 /* What every wait does first.  PAWL_OK with *out_decided false: there is no answer yet.  Of a run that was interrupted the
@@ -152,7 +140,8 @@ static pawl_status answer_look(pawl_lane *lane, struct pw_step *step, const stru
     bool taken = false;
     pawl_status status = pw_recall_choice(lane, step, out_answer, out_decided);
     bool is_interrupted = status == PAWL_OK && pw_recall_is_interrupted(turn);
-    if (is_interrupted && (*out_decided ? is_given_up(step) : step->row.kind != PAWL_STEP_CALL))
+    if (is_interrupted &&
+        (*out_decided ? pw_step_state(&step->row) == PAWL_STATE_GIVEN_UP : step->row.kind != PAWL_STEP_CALL))
         return pw_recall_interrupt(lane);
     if (status != PAWL_OK || *out_decided)
         return status;
@@ -226,7 +215,7 @@ static pawl_status name_job(pawl_lane *lane, struct pw_step *step, const struct 
     pw_engine_make_id(turn->engine, id);
     if (!pw_arena_text(&turn->arena, workflow, &out_job->workflow) ||
         !pw_arena_text(&turn->arena, pw_text_of(id), &out_job->id) ||
-        !pw_answer_type(&turn->history->arena, out_job->workflow, out_job->id, &step->row.wait_event_type))
+        !await_instance(lane, step, out_job->workflow, out_job->id))
         return pw_turn_out_of_memory(turn);
     return PAWL_OK;
 }
@@ -321,16 +310,16 @@ static pawl_status look_at_job(pawl_lane *lane, struct pw_step *step, const stru
 }
 
 /* A job that is out ends before anything is undone: were it done afterwards, nobody would undo it.  The call has not failed: it
- * is abandoned, so that a restart from a later step makes it again.  Holds only if no event came that this turn has not seen. */
+ * is given up, so that a restart from a later step makes it again.  Holds only if no event came that this turn has not seen. */
 static pawl_status interrupt_call(pawl_lane *lane, struct pw_step *step)
 {
     struct pw_job job;
     if (!pw_job_of_step(step, &job))
         return pw_recall_interrupt(lane);
     stamp(lane, step, NULL);
-    step->row.status = PAWL_STEP_ERRORED;
+    pw_step_row_set(&step->row, PAWL_STATE_GIVEN_UP);
     step->row.error_name = pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED));
-    step->row.error_message = pw_text_of(given_up);
+    step->row.error_message = pw_text_of("the run was interrupted while its job was out");
     pawl_status status = pw_boundary_record(
         &(struct pw_boundary){ .lane = lane, .step = step, .unless_new_events = true, .ends = &job });
     return status == PAWL_OK ? PAWL_CONFLICT : status;
@@ -447,12 +436,12 @@ static pawl_status child_look(pawl_lane *lane, struct pw_step *step, const void 
 {
     const struct child *child = question;
     pawl_turn *turn = lane->turn;
-    char type[PW_WORKFLOW_NAME_MAX + PW_INSTANCE_ID_MAX + 3];
+    struct pw_text workflow = pw_text_of(child->workflow), id = pw_text_of(child->id);
     bool decided, ended = false;
-    snprintf(type, sizeof type, "$%s/%s", child->workflow, child->id);
     /* New, put back by a repair, or the code waits for another one now. */
-    bool is_changed = !pw_step_is_finished(step) && !pw_text_equal(step->row.wait_event_type, pw_text_of(type));
-    if (is_changed && !pw_arena_text(&turn->history->arena, pw_text_of(type), &step->row.wait_event_type))
+    bool is_changed = !pw_step_is_finished(step) && (!pw_text_equal(step->row.awaited_workflow, workflow) ||
+                                                     !pw_text_equal(step->row.awaited_id, id));
+    if (is_changed && !await_instance(lane, step, workflow, id))
         return pw_turn_out_of_memory(turn);
     if (is_changed)
         step->row.wake_at_ms = 0; /* it is looked at, in whichever round */
@@ -557,6 +546,8 @@ static pawl_status deferred_look(pawl_lane *lane, struct pw_step *step, const vo
         return status == PAWL_OK ? PAWL_CONFLICT : status;
     }
     bool is_new = step->row.wake_at_ms == 0 || is_over;
+    if (is_new)
+        step->row.timeout_ms = timeout_ms;
     return wait_until(lane, step,
                       is_new ? pw_time_after(now_ms, timeout_ms > 0 ? timeout_ms : PW_DELAY_MS_MAX)
                              : step->row.wake_at_ms);

@@ -320,29 +320,23 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
 
 /* ---- Failures ------------------------------------------------------------------------------------------------- */
 
-static const char *name_of(const struct pw_attempt_failure *failure)
-{
-    const char *reserved = pawl_status_name(PAWL_STEP_ABANDONED); /* the engine's word, which it goes by */
-    return strcmp(failure->name, reserved) == 0 ? pawl_status_name(PAWL_FAILED) : failure->name;
-}
-
 static pawl_status fill_failure(pawl_turn *turn, struct pw_step *step, const struct pw_attempt_failure *failure,
                                 struct pw_log_list *logs)
 {
     struct pw_step_row *row = &step->row;
     struct pw_arena *arena = &turn->history->arena;
     int64_t now_ms = pawl_now_ms(turn->engine);
-    struct pw_text name = pw_text_cut(pw_text_of(name_of(failure)), PW_ERROR_NAME_MAX);
+    struct pw_text name = pw_text_cut(pw_text_of(failure->name), PW_ERROR_NAME_MAX);
     struct pw_text message = pw_text_cut(pw_text_of(failure->message), PW_ERROR_MESSAGE_MAX);
     if (!pw_arena_text(arena, name, &row->error_name) || !pw_arena_text(arena, message, &row->error_message))
         return pw_turn_out_of_memory(turn);
     row->attempts = failure->attempt;
     row->result = (struct pw_text){ NULL, 0 };
-    row->status = PAWL_STEP_WAITING;
+    pw_step_row_set(row, PAWL_STATE_WAITING);
     pw_step_stamp(turn->history, step, now_ms);
     bool again = failure->may_retry && pw_attempts_left(failure->attempt, row->attempts_max);
     if (!again)
-        pw_step_finish(turn->history, step, PAWL_STEP_ERRORED, now_ms);
+        pw_step_finish(turn->history, step, PAWL_STATE_FAILED, now_ms);
     row->next_retry_at_ms = again ? pw_time_after(now_ms, pw_retry_delay_ms(failure->policy, failure->attempt)) : 0;
     bool logged = again ? pw_log_system(turn, logs, PAWL_LOG_WARN, row->name, failure->attempt,
                                         "attempt %lld failed, the next is in %lld ms: %s: %.512s",
@@ -363,7 +357,7 @@ static bool is_trouble(pawl_status status)
 
 static void mark_abandoned(struct pw_history *history, struct pw_step *step, int64_t now_ms)
 {
-    pw_step_finish(history, step, PAWL_STEP_ERRORED, now_ms);
+    pw_step_finish(history, step, PAWL_STATE_ABANDONED, now_ms);
     step->row.result = (struct pw_text){ NULL, 0 };
     step->row.error_name = pw_text_of(pawl_status_name(PAWL_STEP_ABANDONED));
     step->row.error_message = pw_text_of(pawl_status_text(PAWL_STEP_ABANDONED));
@@ -422,7 +416,7 @@ pawl_status pw_boundary_complete(pawl_lane *lane, struct pw_step *step, const st
     };
     if (!pw_arena_text(&turn->history->arena, success->result, &step->row.result))
         return pw_turn_out_of_memory(turn);
-    pw_step_finish(turn->history, step, PAWL_STEP_COMPLETED, pawl_now_ms(turn->engine));
+    pw_step_finish(turn->history, step, PAWL_STATE_COMPLETED, pawl_now_ms(turn->engine));
     step->row.attempts = success->attempt;
     step->row.next_retry_at_ms = 0;
     step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
@@ -476,7 +470,7 @@ pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t win
     char text[24];
     snprintf(text, sizeof text, "%zu", winner);
     struct turn_unit *own = unit_new(turn);
-    step->row.status = PAWL_STEP_COMPLETED;
+    pw_step_row_set(&step->row, PAWL_STATE_COMPLETED);
     pw_step_stamp(turn->history, step, now_ms);
     if (own == NULL)
         return pw_turn_out_of_memory(turn);

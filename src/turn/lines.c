@@ -109,7 +109,7 @@ static bool has_been_further(const pawl_lane *lane)
     const pawl_turn *turn = lane->turn;
     for (const struct pw_step *step = turn->history->first; step != NULL; step = step->next) {
         bool is_ahead = step->row.seq > lane->seq_met && step->reached_pass != turn->history->pass;
-        if (is_ahead && was_recorded(turn, step) && !pw_rows_is_abandoned(&step->row))
+        if (is_ahead && was_recorded(turn, step) && !pw_step_is_dropped(&step->row))
             return true;
     }
     return false;

@@ -178,7 +178,7 @@ pawl_status pw_recall_wait(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kin
 /* Its branch lost a race, which the turn may have ended before recording: another branch will win it, now as then. */
 static bool has_lost(const struct pw_step *step)
 {
-    return step->row.kind == PAWL_STEP_DO && pw_step_is_finished(step) && pw_rows_is_abandoned(&step->row);
+    return step->row.kind == PAWL_STEP_DO && pw_step_state(&step->row) == PAWL_STATE_ABANDONED;
 }
 
 pawl_status pw_recall_choice(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer, bool *out_decided)
@@ -338,6 +338,14 @@ pawl_status pw_recall_mock(pawl_lane *lane, struct pw_step *step, const struct p
     return PAWL_OK;
 }
 
+/* Which step it undoes, of which a repair must know as soon as there is a row. */
+static bool note_undone(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
+{
+    struct pw_text undone = pw_text_cut(pw_text_trim(pw_text_of(policy->undoes)), PW_STEP_NAME_MAX);
+    return undone.size == 0 || step->row.undoes.data != NULL ||
+           pw_arena_text(&lane->turn->history->arena, undone, &step->row.undoes);
+}
+
 /* Once anything is undone no repair may keep what was done, so it must be known before the first compensation runs: its row
  * waits for it.  Of a run that was interrupted the task says so. */
 static bool begins_undoing(const pawl_turn *turn, const struct pw_step *step)
@@ -368,6 +376,8 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
     pw_step_stamp(turn->history, step, now_ms);
     step->row.attempts_max = pw_policy_attempts_max(policy);
     step->row.timeout_ms = policy->timeout_ms;
+    if (!note_undone(lane, step, policy))
+        return pw_turn_out_of_memory(turn);
     if (!pw_attempts_left(step->row.attempts, step->row.attempts_max)) {
         pawl_status status =
             fail_attempt(lane, step, policy, step->row.attempts, PAWL_STEP_MAX_ATTEMPTS_EXCEEDED, false);
@@ -474,7 +484,7 @@ static pawl_status sleep_look(pawl_lane *lane, struct pw_step *step, const void 
     bool over = now_ms >= step->row.wake_at_ms || (mocks != NULL && mocks->sleeps_disabled);
     if (is_new || over) {
         pw_step_stamp(lane->turn->history, step, now_ms);
-        step->row.status = over ? PAWL_STEP_COMPLETED : PAWL_STEP_WAITING;
+        pw_step_row_set(&step->row, over ? PAWL_STATE_COMPLETED : PAWL_STATE_WAITING);
         status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
         if (status != PAWL_OK || over)
             return status == PAWL_OK ? PAWL_CONFLICT : status;
@@ -544,7 +554,7 @@ static pawl_status take_event(pawl_lane *lane, struct pw_step *step, struct pw_e
     struct pw_boundary boundary = { .lane = lane, .step = step, .event = event };
     event->taken = true;
     pw_step_stamp(lane->turn->history, step, pw_not_before(now_ms, event->row.created_at_ms));
-    step->row.status = PAWL_STEP_COMPLETED;
+    pw_step_row_set(&step->row, PAWL_STATE_COMPLETED);
     step->row.result = event->row.payload;
     step->row.event_at_ms = event->row.created_at_ms;
     return pw_boundary_record(&boundary);
@@ -554,7 +564,7 @@ pawl_status pw_recall_time_out(pawl_lane *lane, struct pw_step *step, int64_t no
                                const char *said)
 {
     struct pw_boundary boundary = { .lane = lane, .step = step, .unless_new_events = true };
-    pw_step_finish(lane->turn->history, step, PAWL_STEP_ERRORED, now_ms);
+    pw_step_finish(lane->turn->history, step, PAWL_STATE_FAILED, now_ms);
     step->row.error_name = pw_text_of(pawl_status_name(PAWL_WAIT_FOR_EVENT_TIMEOUT));
     step->row.error_message = pw_text_of(message);
     if (!pw_log_system(lane->turn, &boundary.verdict, PAWL_LOG_WARN, step->row.name, 0, "%s", said))
@@ -573,7 +583,7 @@ void pw_recall_take_back_timeout(pawl_turn *turn, struct pw_step *step)
 {
     step->rejected = PW_REFUSED_NOT;
     turn->rejections--;
-    step->row.status = PAWL_STEP_WAITING;
+    pw_step_row_set(&step->row, PAWL_STATE_WAITING);
     step->row.next_retry_at_ms = 0;
     step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
 }

@@ -41,9 +41,11 @@ static bool fill(pawl_run *run, struct pw_undo *undo, const char *name, const st
     undo->undo = plan->compensate->undo;
     undo->policy = plan->undo_policy;
     undo->name = pw_derived_name(run, PW_UNDOING, name);
+    undo->policy.undoes = pawl_scope_format(run->scope, "%s", name);
     if (description != NULL)
         undo->policy.description = pawl_scope_format(run->scope, "%s", description);
-    return undo->name != NULL && (description == NULL) == (undo->policy.description == NULL);
+    return undo->name != NULL && undo->policy.undoes != NULL &&
+           (description == NULL) == (undo->policy.description == NULL);
 }
 
 /* What begins with the one and ends with the other. */

@@ -148,7 +148,7 @@ static void check_failure(struct sim_model *model, const struct pw_op_step *op, 
 
 static bool is_abandoned(const struct pw_step_row *row)
 {
-    return row->status == PAWL_STEP_ERRORED && pw_text_equal(row->error_name, pw_text_of("STEP_ABANDONED"));
+    return row->state == PAWL_STATE_ABANDONED || row->state == PAWL_STATE_GIVEN_UP;
 }
 
 /* The first compensation of a run that failed, before it is run. */
@@ -313,7 +313,7 @@ static struct sim_instance *job_of(struct sim_model *model, struct pw_text type)
 static void check_given_up(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op)
 {
     const struct pw_step_row *row = &op->row;
-    if (!sim_is_given_up(row))
+    if (row->state != PAWL_STATE_GIVEN_UP)
         return;
     SIM_CHECK(SIM_RULE_DEMAND, sim_model_by_key(model, op->instance)->task.demand != PW_DEMAND_NONE,
               "%s is given up, and nobody wanted that", row->name.data);
@@ -497,6 +497,7 @@ void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const s
     struct sim_instance *instance = sim_model_by_key(model, op->instance);
     struct sim_run *run = sim_model_run(instance, op->run);
     int node = sim_node_of(row->name);
+    sim_check_state(row);
     if (sim_is_job(instance)) {
         check_job_step(instance, row);
         return;

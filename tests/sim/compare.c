@@ -102,8 +102,9 @@ void sim_compare_step(struct sim_comparison *comparison, int64_t key, int64_t ru
     int node = sim_node_of(row->name);
     EXPECT(instance != NULL && run <= instance->run && node != SIM_NONE, "a step of nobody");
     const struct sim_step *step = &sim_model_run(instance, run)->steps[node];
-    EXPECT(step->exists && row->seq == step->seq && row->kind == step->kind && row->status == step->status,
-           "n%d of %s, run %lld: number, kind or status", node, instance->id, (long long)run);
+    EXPECT(step->exists && row->seq == step->seq && row->kind == step->kind && row->status == step->status &&
+               row->state == step->state,
+           "n%d of %s, run %lld: number, kind, status or state", node, instance->id, (long long)run);
     EXPECT(row->attempts == step->attempts && row->attempts_max == step->attempts_max &&
                row->timeout_ms == step->timeout_ms && row->next_retry_at_ms == step->next_retry_at_ms &&
                row->wake_at_ms == step->wake_at_ms && row->event_at_ms == step->event_at_ms,
@@ -112,6 +113,9 @@ void sim_compare_step(struct sim_comparison *comparison, int64_t key, int64_t ru
                is_text(row->error_name, step->error_name) &&
                sim_digest_text(0, row->error_message) == step->error_message,
            "n%d of %s, run %lld: result or error", node, instance->id, (long long)run);
+    EXPECT(is_text(row->undoes, step->undoes) && is_text(row->awaited_workflow, step->awaited_workflow) &&
+               is_text(row->awaited_id, step->awaited_id),
+           "n%d of %s, run %lld: what it undoes or waits for", node, instance->id, (long long)run);
     EXPECT(row->created_at_ms == step->created_at_ms && row->updated_at_ms == step->updated_at_ms,
            "n%d of %s, run %lld: when it was recorded", node, instance->id, (long long)run);
     check_order(&comparison->step, "step", &(struct sim_place){ key, run, row->seq, row->created_at_ms });

@@ -129,13 +129,7 @@ bool sim_step_is_finished(const struct sim_step *step)
 
 bool sim_step_is_abandoned(const struct sim_step *step)
 {
-    return step->exists && step->status == PAWL_STEP_ERRORED && strcmp(step->error_name, "STEP_ABANDONED") == 0;
-}
-
-bool sim_is_given_up(const struct pw_step_row *row)
-{
-    return row->kind == PAWL_STEP_CALL && row->error_message.data != NULL &&
-           strcmp(row->error_message.data, "the run was interrupted while its job was out") == 0;
+    return step->exists && (step->state == PAWL_STATE_ABANDONED || step->state == PAWL_STATE_GIVEN_UP);
 }
 
 /* What stands behind the prefix, as a position past `first`. */

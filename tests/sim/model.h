@@ -28,9 +28,11 @@ struct sim_step {
     int64_t seq;
     enum pawl_step_kind kind;
     enum pawl_step_status status;
+    enum pawl_step_state state;
     int64_t attempts, attempts_max, timeout_ms, next_retry_at_ms, wake_at_ms, event_at_ms;
     int64_t created_at_ms, updated_at_ms;
     char event_type[SIM_TEXT_MAX], result[SIM_TEXT_MAX], error_name[SIM_TEXT_MAX];
+    char undoes[SIM_TEXT_MAX], awaited_workflow[SIM_TEXT_MAX], awaited_id[SIM_TEXT_MAX];
     uint64_t error_message; /* its digest */
     /* Not stored. */
     int bodies;              /* started */
@@ -239,10 +241,8 @@ int64_t sim_lease_wait_ms(const struct sim_model *model, const struct sim_instan
 int64_t sim_share_begins(const struct sim_instance *instance, const struct pw_share *share, int64_t due_at_ms);
 
 bool sim_step_is_finished(const struct sim_step *step);
-/* It lost a race: nobody says how it ended. */
+/* It lost a race, or its job was out when the run was interrupted: nobody says how it ended. */
 bool sim_step_is_abandoned(const struct sim_step *step);
-/* A call whose job was out when the run was interrupted. */
-bool sim_is_given_up(const struct pw_step_row *row);
 /* "n7" is 7, "c7" and "compensate: n7" are past the nodes; "call", the step of a job, is 0.  SIM_NONE: no step's name. */
 int sim_node_of(struct pw_text name);
 /* The other way round; answers its size. */
@@ -316,6 +316,10 @@ void sim_check_resume(const struct pw_unit *unit, int failed);
 void sim_check_awaits(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_park *op);
 /* Of a restart that keeps steps: may it, and are they the right ones? */
 void sim_check_kept(struct sim_instance *instance, const struct pw_op_restart *op);
+
+/* ---- What columns say: states.c ------------------------------------------------------------------------------------- */
+
+void sim_check_state(const struct pw_step_row *row);
 
 /* ---- The pure reading of a program: reading.c -------------------------------------------------------------------- */
 

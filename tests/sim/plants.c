@@ -153,11 +153,11 @@ static void decide_otherwise_of_repairs(const struct sim_plant *plant, struct pw
 {
     struct pw_op *restart = find_op(unit, PW_OP_RESTART), *park = find_op(unit, PW_OP_PARK);
     struct pw_op *put_back = unit->chain == NULL ? find_op(unit, PW_OP_STEP) : NULL;
-    bool is_from = restart != NULL && restart->as.restart.keep_except_error.data != NULL;
+    bool is_from = restart != NULL && restart->as.restart.keep_except_dropped;
     if (plant->kind == SIM_PLANT_KEPT_FAILURE && restart != NULL)
         restart->as.restart.keep_except_seq = 0;
     else if (plant->kind == SIM_PLANT_KEPT_ABANDONED && is_from)
-        restart->as.restart.keep_except_error = (struct pw_text){ NULL, 0 };
+        restart->as.restart.keep_except_dropped = false;
     else if (plant->kind == SIM_PLANT_KEPT_NAMED && is_from)
         restart->as.restart.keep_before_seq++;
     else if (plant->kind == SIM_PLANT_NOT_PUT_BACK && put_back != NULL)
@@ -178,6 +178,10 @@ static void decide_otherwise(const struct sim_plant *plant, struct pw_unit *unit
     if (plant->kind == SIM_PLANT_OLDER_STEP && step != NULL && step->as.step.row.kind == PAWL_STEP_DO &&
         step->as.step.row.seq > 1)
         step->as.step.row.created_at_ms = 1;
+    for (struct pw_op *op = step; op != NULL && plant->kind == SIM_PLANT_LOSER_FAILED; op = op->next) {
+        if (op->kind == PW_OP_STEP && op->as.step.row.state == PAWL_STATE_ABANDONED)
+            op->as.step.row.state = PAWL_STATE_FAILED;
+    }
     decide_otherwise_of_links(plant, unit);
     decide_otherwise_of_repairs(plant, unit);
     if (plant->kind == SIM_PLANT_UNRECORDED) {

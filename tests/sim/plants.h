@@ -54,7 +54,8 @@
     PLANT(NO_REPAIR, "a run whose work failed for good waits for something else", 48)                                  \
     PLANT(OLDER_STEP, "a step is recorded as older than the one before it", 49)                                        \
     PLANT(UNSEEN_STOP, "a process does not see that its leases ran out while it was stopped", 50)                      \
-    PLANT(BLIND_COURIER, "a courier calls a hook without a look at its lease", 38)
+    PLANT(BLIND_COURIER, "a courier calls a hook without a look at its lease", 38)                                     \
+    PLANT(LOSER_FAILED, "what lost a race is recorded as failed", 51)
 
 enum sim_plant_kind {
     SIM_PLANT_NONE,

@@ -316,11 +316,15 @@ static pawl_status run_body(struct player *player, pawl_lane *lane, pawl_attempt
 static pawl_status play_do(struct player *player, pawl_lane *lane, int node, uint64_t *told, uint64_t *digest)
 {
     struct pawl_answer answer;
-    char name[SIM_NAME_SIZE];
+    char name[SIM_NAME_SIZE], undone[SIM_NAME_SIZE];
     size_t size = sim_name_of(node, name);
+    struct pawl_policy policy = player->program->nodes[sim_node_at(node)].policy;
+    if (sim_is_undo(node)) {
+        (void)sim_name_of(sim_node_at(node), undone);
+        policy.undoes = undone;
+    }
     for (;;) {
-        pawl_status status =
-            pawl_recall_step(lane, name, size, &player->program->nodes[sim_node_at(node)].policy, &answer);
+        pawl_status status = pawl_recall_step(lane, name, size, &policy, &answer);
         if (status != PAWL_OK)
             return refused(player, lane, node, status);
         if (answer.kind != PAWL_ANSWER_RUN)

@@ -36,7 +36,8 @@ static bool is_as_new(const struct pw_step_row *row)
 {
     return row->status == PAWL_STEP_WAITING && row->attempts == 0 && row->next_retry_at_ms == 0 &&
            row->wake_at_ms == 0 && row->event_at_ms == 0 && row->wait_event_type.data == NULL &&
-           row->result.data == NULL && row->error_name.data == NULL && row->error_message.data == NULL;
+           row->awaited_id.data == NULL && row->result.data == NULL && row->error_name.data == NULL &&
+           row->error_message.data == NULL;
 }
 
 void sim_check_put_back(struct sim_model *model, const struct pw_op_step *op)
@@ -122,8 +123,6 @@ static void check_restart_from(struct sim_instance *instance, const struct pw_op
     SIM_CHECK(SIM_RULE_KEPT, is_there && op->keep_except_seq == 0,
               "%s is restarted from step %lld, which it does not have, but for %lld", instance->id,
               (long long)op->keep_before_seq, (long long)op->keep_except_seq);
-    SIM_CHECK(SIM_RULE_KEPT, pw_text_equal(op->keep_except_error, pw_text_of("STEP_ABANDONED")),
-              "%s is restarted from a step, and keeps all but %s", instance->id, op->keep_except_error.data);
     SIM_CHECK(SIM_RULE_KEPT, !instance->task.exists || instance->task.demand == PW_DEMAND_NONE,
               "%s is restarted from a step, and is to be undone", instance->id);
 }
@@ -133,7 +132,7 @@ void sim_check_kept(struct sim_instance *instance, const struct pw_op_restart *o
     const struct sim_run *old = sim_model_run(instance, instance->run);
     for (int i = 2 * SIM_NODES_MAX; i < SIM_STEPS_MAX; i++)
         SIM_CHECK(SIM_RULE_KEPT, !old->steps[i].exists, "%s is repaired, and was undone", instance->id);
-    if (op->keep_except_error.data != NULL)
+    if (op->keep_except_dropped)
         check_restart_from(instance, op);
     else
         check_retry(instance, op);

@@ -159,7 +159,7 @@ static enum cause cause_of(const struct pw_unit *unit, const struct pw_op *op, c
     case PW_OP_CREATE:
         return by_turn ? CAUSE_CHILD : CAUSE_CREATE;
     case PW_OP_RESTART:
-        return op->as.restart.keep_except_error.data != NULL ? CAUSE_RESTART_FROM : CAUSE_RESTART;
+        return op->as.restart.keep_except_dropped ? CAUSE_RESTART_FROM : CAUSE_RESTART;
     case PW_OP_EVENT:
         return op->as.event.is_answer ? CAUSE_ANSWER : by_turn ? CAUSE_STEP_EVENT : CAUSE_EVENT;
     case PW_OP_DEMAND:
@@ -274,12 +274,12 @@ void sim_note_step(struct sim_model *model, const struct pw_op_step *op)
     const struct pw_step_row *row = &op->row;
     const struct sim_instance *instance = sim_model_by_key(model, op->instance);
     const struct sim_step *step = &instance->runs[op->run - 1].steps[sim_node_of(row->name)];
-    enum cause cause = row->status == PAWL_STEP_COMPLETED ? cause_of_success(row->kind)
-                       : sim_is_given_up(row)             ? CAUSE_DEMAND
-                       : row->error_name.data != NULL     ? cause_of_failure(row->error_name)
-                       : sim_step_is_finished(step)       ? CAUSE_REPAIR
-                       : step->exists                     ? CAUSE_CHANGES
-                                                          : CAUSE_BEGINS;
+    enum cause cause = row->status == PAWL_STEP_COMPLETED  ? cause_of_success(row->kind)
+                       : row->state == PAWL_STATE_GIVEN_UP ? CAUSE_DEMAND
+                       : row->error_name.data != NULL      ? cause_of_failure(row->error_name)
+                       : sim_step_is_finished(step)        ? CAUSE_REPAIR
+                       : step->exists                      ? CAUSE_CHANGES
+                                                           : CAUSE_BEGINS;
     count(model, instance->id, machine_of(row->kind), step->exists ? state_of_step(step->status) : SIM_STATE_ABSENT,
           state_of_step(row->status), cause);
 }

@@ -269,7 +269,7 @@ static void apply_restart(struct sim_model *model, const struct pw_op_restart *o
     run->kept_before_seq = op->keep_before_seq;
     for (int i = 0; i < SIM_STEPS_MAX; i++) {
         const struct sim_step *step = &old->steps[i];
-        bool is_left_out = op->keep_except_error.data != NULL && sim_step_is_abandoned(step);
+        bool is_left_out = op->keep_except_dropped && sim_step_is_abandoned(step);
         if (!sim_step_is_finished(step) || step->seq >= op->keep_before_seq || step->seq == op->keep_except_seq ||
             is_left_out)
             continue;
@@ -295,6 +295,7 @@ static void apply_step(struct sim_model *model, const struct pw_unit *unit, cons
         step->seq = row->seq;
         step->kind = row->kind;
         step->created_at_ms = row->created_at_ms;
+        sim_text_copy(step->undoes, row->undoes);
         run->step_count++;
     }
     if (sim_step_is_finished(step)) { /* and so is put back */
@@ -303,6 +304,7 @@ static void apply_step(struct sim_model *model, const struct pw_unit *unit, cons
         step->attempts_before += step->attempts;
     }
     step->status = row->status;
+    step->state = row->state;
     step->finished = row->status != PAWL_STEP_WAITING ? model->units + 1 : 0;
     step->attempts = row->attempts;
     step->attempts_max = row->attempts_max;
@@ -312,6 +314,8 @@ static void apply_step(struct sim_model *model, const struct pw_unit *unit, cons
     step->event_at_ms = row->event_at_ms;
     step->updated_at_ms = row->updated_at_ms;
     sim_text_copy(step->event_type, row->wait_event_type);
+    sim_text_copy(step->awaited_workflow, row->awaited_workflow);
+    sim_text_copy(step->awaited_id, row->awaited_id);
     sim_text_copy(step->result, row->result);
     sim_text_copy(step->error_name, row->error_name);
     step->error_message = sim_digest_text(0, row->error_message);

@@ -368,6 +368,52 @@ static const char run_view[] =
     " FROM workflow_run r JOIN workflow_instance i ON i.key = r.instance"
     " UNION ALL SELECT workflow, id, run, status, params, output, error_name, error_message, started_at, completed_at,"
     "  NULL FROM workflow_instances;";
+/* Version 6.  What had to be read from texts until then: what became of a step, which step a compensation undoes, and whose end
+ * a call or a child waits for.  A name that was too long for the prefix was cut, with a number behind it: such a compensation
+ * undoes the step that begins like it. */
+static const char step_state[] =
+    "ALTER TABLE workflow_step ADD COLUMN state smallint NOT NULL DEFAULT 0, ADD COLUMN undoes text,"
+    "  ADD COLUMN awaited_workflow text, ADD COLUMN awaited_id text;"
+    "UPDATE workflow_step SET state = CASE WHEN status = 1 THEN 1"
+    "    WHEN error_name IS DISTINCT FROM 'STEP_ABANDONED' THEN 2"
+    "    WHEN kind = 4 AND error_message = 'the run was interrupted while its job was out' THEN 4 ELSE 3 END"
+    "  WHERE status <> 0;"
+    "UPDATE workflow_step s SET undoes = coalesce("
+    "    (SELECT o.name FROM workflow_step o WHERE o.instance = s.instance AND o.run = s.run"
+    "      AND octet_length(s.name) > 252 AND octet_length(o.name) > 244"
+    "      AND left(o.name, length(s.name) - 29) = substr(s.name, 13, greatest(length(s.name) - 29, 0))"
+    "      ORDER BY o.seq LIMIT 1),"
+    "    substr(s.name, 13))"
+    "  WHERE left(s.name, 12) = 'compensate: ';"
+    "UPDATE workflow_step SET awaited_workflow = substr(wait_event_type, 2, strpos(wait_event_type, '/') - 2),"
+    "    awaited_id = substr(wait_event_type, strpos(wait_event_type, '/') + 1)"
+    "  WHERE kind IN (4, 5) AND left(wait_event_type, 1) = '$' AND strpos(wait_event_type, '/') > 1;"
+    /* A deferred without a timeout is looked at after a year. */
+    "UPDATE workflow_step SET timeout = wake_at - updated_at"
+    "  WHERE kind = 6 AND status = 0 AND wake_at - updated_at < 31535940000;";
+
+static const char row_types_6[] =
+    "CREATE TYPE workflow_step_row_6 AS (instance bigint, run bigint, seq bigint, attempts bigint,"
+    "  attempts_max bigint, timeout bigint, created_at bigint, updated_at bigint, next_retry_at bigint,"
+    "  wake_at bigint, event_at bigint, kind bigint, status bigint, state bigint, name text, undoes text,"
+    "  description text, wait_event_type text, awaited_workflow text, awaited_id text, result text,"
+    "  error_name text, error_message text);";
+
+static const char stateful_step_view[] =
+    "CREATE OR REPLACE VIEW workflow_steps AS SELECT i.workflow, i.id, s.run, s.seq, s.name,"
+    "  CASE s.kind WHEN 0 THEN 'do' WHEN 1 THEN 'sleep' WHEN 2 THEN 'waitForEvent' WHEN 3 THEN 'first'"
+    "    WHEN 4 THEN 'call' WHEN 5 THEN 'child' ELSE 'deferred' END AS kind,"
+    "  CASE s.status WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' ELSE 'errored' END AS status,"
+    "  s.attempts, s.attempts_max, s.timeout AS timeout_ms,"
+    "  " ISO_TIME("s.next_retry_at") " AS next_retry_at,"
+    "  " ISO_TIME("s.wake_at") " AS wake_at,"
+    "  s.wait_event_type, s.result, s.error_name, s.error_message,"
+    "  " ISO_TIME("s.created_at") " AS created_at,"
+    "  " ISO_TIME("s.updated_at") " AS updated_at, s.description,"
+    "  CASE s.state WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'abandoned'"
+    "    ELSE 'givenUp' END AS state,"
+    "  s.undoes, s.awaited_workflow, s.awaited_id"
+    " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
 
 /* clang-format on */
 
@@ -401,5 +447,8 @@ const struct pw_postgres_migration pw_postgres_migrations[] = {
     { 2, described_step_view },
     { 5, run_table },
     { 5, run_view },
+    { 6, step_state },
+    { 6, row_types_6 },
+    { 6, stateful_step_view },
 };
 const size_t pw_postgres_migration_count = sizeof pw_postgres_migrations / sizeof pw_postgres_migrations[0];

@@ -57,7 +57,7 @@
 /* How rows travel (call.h): types with the columns of these statements, in their order. */
 #define PG_INSTANCE_ROW "workflow_instance_row_2"
 #define PG_TASK_ROW "workflow_task_row_2"
-#define PG_STEP_ROW "workflow_step_row_2"
+#define PG_STEP_ROW "workflow_step_row_6"
 #define PG_EVENT_ROW "workflow_event_row"
 #define PG_LOG_ROW "workflow_log_row"
 #define PG_HOOK_ROW "workflow_hook_row"
@@ -310,7 +310,7 @@
         " SELECT instance, run + 1, " PW_COLUMNS(PW_STEP_FIELDS, "")                                                   \
         " FROM workflow_step WHERE instance = $1::bigint AND run = $2::bigint AND seq < $3::bigint"                    \
         " AND seq <> $4::bigint AND status <> 0"                                                                       \
-        " AND ($5::text IS NULL OR error_name IS DISTINCT FROM $5::text) RETURNING seq")                               \
+        " AND ($5::bigint = 0 OR state < 3) RETURNING seq")                                                            \
     QUERY(EVENT_INSERT, PG_INSERT_EVENT)                                                                               \
     QUERY(EVENT_CONSUME, PG_INSERT_EVENT " ON CONFLICT (instance, run, seq) DO UPDATE SET " PW_CHANGES(PW_EVENT_FIELDS))\
     QUERY(LOG_INSERT, PG_INSERT("workflow_log", "instance, run, " PG_LOG_COLUMNS, PG_LOG_ROW))                         \

@@ -209,7 +209,7 @@ static void write_kept(struct pw_transaction *transaction)
         pw_call_integer(&call, ops[i]->run);
         pw_call_integer(&call, ops[i]->keep_before_seq);
         pw_call_integer(&call, ops[i]->keep_except_seq);
-        pw_call_text(&call, ops[i]->keep_except_error);
+        pw_call_integer(&call, ops[i]->keep_except_dropped);
         pw_pg_send(transaction->connection, &call, take_kept, transaction, ops[i]);
     }
 }

@@ -306,6 +306,47 @@ static const char run_view[] =
     " FROM workflow_run r JOIN workflow_instance i ON i.key = r.instance"
     " UNION ALL SELECT workflow, id, run, status, params, output, error_name, error_message, started_at, completed_at,"
     "  NULL FROM workflow_instances;";
+/* Version 6.  What had to be read from texts until then: what became of a step, which step a compensation undoes, and whose end
+ * a call or a child waits for.  A name that was too long for the prefix was cut, with a number behind it: such a compensation
+ * undoes the step that begins like it. */
+static const char step_state[] =
+    "ALTER TABLE workflow_step ADD COLUMN state INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE workflow_step ADD COLUMN undoes TEXT;"
+    "ALTER TABLE workflow_step ADD COLUMN awaited_workflow TEXT;"
+    "ALTER TABLE workflow_step ADD COLUMN awaited_id TEXT;"
+    "UPDATE workflow_step SET state = CASE WHEN status = 1 THEN 1 WHEN error_name IS NOT 'STEP_ABANDONED' THEN 2"
+    "    WHEN kind = 4 AND error_message = 'the run was interrupted while its job was out' THEN 4 ELSE 3 END"
+    "  WHERE status <> 0;"
+    "UPDATE workflow_step SET undoes = coalesce("
+    "    (SELECT o.name FROM workflow_step o WHERE o.instance = workflow_step.instance AND o.run = workflow_step.run"
+    "      AND length(CAST(workflow_step.name AS BLOB)) > 252 AND length(CAST(o.name AS BLOB)) > 244"
+    "      AND substr(o.name, 1, length(workflow_step.name) - 29)"
+    "        = substr(workflow_step.name, 13, length(workflow_step.name) - 29) ORDER BY o.seq LIMIT 1),"
+    "    substr(name, 13))"
+    "  WHERE substr(name, 1, 12) = 'compensate: ';"
+    "UPDATE workflow_step SET awaited_workflow = substr(wait_event_type, 2, instr(wait_event_type, '/') - 2),"
+    "    awaited_id = substr(wait_event_type, instr(wait_event_type, '/') + 1)"
+    "  WHERE kind IN (4, 5) AND substr(wait_event_type, 1, 1) = '$' AND instr(wait_event_type, '/') > 0;"
+    /* A deferred without a timeout is looked at after a year. */
+    "UPDATE workflow_step SET timeout = wake_at - updated_at"
+    "  WHERE kind = 6 AND status = 0 AND wake_at - updated_at < 31535940000;";
+
+static const char stateful_step_view[] =
+    "DROP VIEW workflow_steps;"
+    "CREATE VIEW workflow_steps AS SELECT i.workflow, i.id, s.run, s.seq, s.name, s.description,"
+    "  CASE s.kind WHEN 0 THEN 'do' WHEN 1 THEN 'sleep' WHEN 2 THEN 'waitForEvent' WHEN 3 THEN 'first'"
+    "    WHEN 4 THEN 'call' WHEN 5 THEN 'child' ELSE 'deferred' END AS kind,"
+    "  CASE s.status WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' ELSE 'errored' END AS status,"
+    "  s.attempts, s.attempts_max, s.timeout AS timeout_ms,"
+    "  " ISO_TIME("s.next_retry_at") " AS next_retry_at,"
+    "  " ISO_TIME("s.wake_at") " AS wake_at,"
+    "  s.wait_event_type, s.result, s.error_name, s.error_message,"
+    "  " ISO_TIME("s.created_at") " AS created_at,"
+    "  " ISO_TIME("s.updated_at") " AS updated_at,"
+    "  CASE s.state WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'abandoned'"
+    "    ELSE 'givenUp' END AS state,"
+    "  s.undoes, s.awaited_workflow, s.awaited_id"
+    " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
 
 /* clang-format on */
 
@@ -335,5 +376,7 @@ const struct pw_sqlite_migration pw_sqlite_migrations[] = {
     { 4, described_step_view },
     { 5, run_table },
     { 5, run_view },
+    { 6, step_state },
+    { 6, stateful_step_view },
 };
 const size_t pw_sqlite_migration_count = sizeof pw_sqlite_migrations / sizeof pw_sqlite_migrations[0];

@@ -161,7 +161,7 @@ static pawl_status keep_steps(struct pw_batch *batch, const struct pw_op_restart
     pw_bind_integer(&query, op->run);
     pw_bind_integer(&query, op->keep_before_seq);
     pw_bind_integer(&query, op->keep_except_seq);
-    pw_bind_text(&query, op->keep_except_error);
+    pw_bind_integer(&query, op->keep_except_dropped);
     while (pw_query_step(&query)) {
         struct pw_core_step *step = pw_want_step(&batch->core, op->instance, op->run + 1, pw_column_place(&query));
         if (step == NULL || !PW_SAVE(&batch->core, step)) {
