@@ -51,6 +51,16 @@ static const json_t *waiting_step(const struct why *why, const char *type)
     return NULL;
 }
 
+static bool is_tried_again(const struct why *why)
+{
+    size_t index;
+    json_t *step;
+    json_array_foreach(why->steps, index, step)
+        if (json_time_ms(step, "nextRetryAt") != 0 && counts(why, step))
+            return true;
+    return false;
+}
+
 static int64_t earliest_ms(const struct why *why)
 {
     int64_t earliest = 0;
@@ -120,7 +130,7 @@ static void explain_queue(struct why *why, int64_t since_ms)
 
 static void explain_event(struct why *why, const json_t *step, const char *waits)
 {
-    const char *type = json_text(step, "waitEventType", "?");
+    const char *type = json_text(step, "waitsFor.event", "?");
     why->reason = "waitingForEvent";
     why->command = pool_format(why->pool, "pawl instances send-event %s --type %s", why->name, type);
     why->text = pool_format(why->pool, "%s is %s. Nobody has sent it such an event yet; sending one moves it.",
@@ -130,7 +140,7 @@ static void explain_event(struct why *why, const json_t *step, const char *waits
 /* Workers over HTTP are known to nobody until they ask; those on the store are. */
 static void explain_call(struct why *why, const json_t *step, const char *waits)
 {
-    const char *function = waiting_function(why->pool, step), *who;
+    const char *function = waiting_function(step), *who;
     why->reason = "waitingForWorker";
     if (waiting_is_taken(step)) {
         why->command = why_command(why, "watch");
@@ -160,9 +170,9 @@ static void explain_call(struct why *why, const json_t *step, const char *waits)
 
 static void explain_child(struct why *why, const json_t *step, const char *waits)
 {
-    const char *child = json_text(step, "waitEventType", "?"), *status = why_phase_of(why, child), *stands = "";
+    const char *status = why_phase_of(why, step), *stands = "";
     why->reason = "waitingForChild";
-    why->command = pool_format(why->pool, "pawl instances why %s", child);
+    why->command = pool_format(why->pool, "pawl instances why %s", child_of(why->pool, step));
     if (status != NULL)
         stands = pool_format(why->pool, ", which is %s", phase_show(status));
     why->text = pool_format(why->pool, "%s is %s%s. It goes on when that one has finished; ask why that has not.",
@@ -195,7 +205,7 @@ static void explain_waiting(struct why *why)
         explain_call(why, step, waits);
     } else if ((step = waiting_step(why, "child")) != NULL) {
         explain_child(why, step, waits);
-    } else if (text_starts(waits, "trying ")) {
+    } else if (is_tried_again(why)) {
         why->reason = "waitingForRetry";
         why->text =
             pool_format(why->pool, "%s is %s. It goes on by itself; its log lines say more (pawl instances logs %s).",

@@ -24,14 +24,24 @@ const char *error_show(struct pool *pool, const json_t *value, const char *path)
     return pool_format(pool, "%s%s%s", name, message[0] != '\0' ? ": " : "", message);
 }
 
+static bool is_state(const json_t *step, const char *state)
+{
+    return strcmp(json_text(step, "state", ""), state) == 0;
+}
+
 bool is_given_up(const json_t *step)
 {
-    return strcmp(json_text(step, "error.name", ""), "STEP_ABANDONED") == 0;
+    return is_state(step, "abandoned") || is_state(step, "givenUp");
+}
+
+bool has_failed(const json_t *step)
+{
+    return is_state(step, "failed");
 }
 
 bool undoes_another(const json_t *step)
 {
-    return text_starts(json_text(step, "name", ""), "compensate: ");
+    return json_text(step, "undoes", NULL) != NULL;
 }
 
 bool is_being_undone(const json_t *steps)
@@ -81,10 +91,10 @@ static const char *show_retry(struct pool *pool, const json_t *step, int64_t now
                        show_failure(pool, step));
 }
 
-/* A deferred whose token was asked for, and which the run does not wait for yet: its row has no time. */
+/* A deferred whose token was asked for, and which the run does not wait for yet. */
 static bool is_only_promised(const json_t *step)
 {
-    return strcmp(json_text(step, "type", ""), "deferred") == 0 && json_time_ms(step, "wakeAt") == 0;
+    return strcmp(json_text(step, "type", ""), "deferred") == 0 && json_at(step, "waitsFor") == NULL;
 }
 
 static bool is_waiting(const json_t *step)
@@ -99,21 +109,21 @@ bool waits_as(const json_t *step, const char *type)
 
 /* ---- For others ------------------------------------------------------------------------------------------------------------ */
 
-/* A wait without a time-out looks again after so long, counted from a moment before its record is written. */
-static const int64_t FOREVER_MS = 365LL * 24 * 60 * 60 * 1000, WRITING_MS = 60 * 1000;
-
-const char *waiting_function(struct pool *pool, const json_t *step)
+const char *waiting_function(const json_t *step)
 {
-    const char *awaited = json_text(step, "waitEventType", "");
-    if (!waits_as(step, "call") || awaited[0] != '@')
-        return NULL;
-    return pool_copy(pool, awaited + 1, strcspn(awaited + 1, "/"));
+    return waits_as(step, "call") ? json_text(step, "waitsFor.function", NULL) : NULL;
+}
+
+const char *child_of(struct pool *pool, const json_t *step)
+{
+    const char *workflow = json_text(step, "waitsFor.workflowName", NULL);
+    return workflow != NULL ? pool_format(pool, "%s/%s", workflow, json_text(step, "waitsFor.instanceId", "?")) : NULL;
 }
 
 /* "a worker to carry out call "charge" (@charge)" */
 static const char *show_call(struct pool *pool, const json_t *step)
 {
-    const char *function = waiting_function(pool, step);
+    const char *function = waiting_function(step);
     const char *attempt = json_number(step, "attempts", 0) > 1
                               ? pool_format(pool, ", attempt %s", attempts_show(pool, step, " of "))
                               : "";
@@ -142,13 +152,13 @@ static const char *show_taker(struct pool *pool, const json_t *step, int64_t now
 /* What another one is to do, without a time; NULL: it waits for nobody. */
 static const char *show_other(struct pool *pool, const json_t *step)
 {
-    const char *awaited = json_text(step, "waitEventType", NULL);
+    const char *child = child_of(pool, step);
     if (waits_as(step, "waitForEvent"))
-        return pool_format(pool, "event \"%s\"", awaited != NULL ? awaited : "?");
-    if (waits_as(step, "call") && awaited != NULL) /* without it, it is about to be tried again */
+        return pool_format(pool, "event \"%s\"", json_text(step, "waitsFor.event", "?"));
+    if (waiting_function(step) != NULL) /* without it, it is about to be tried again */
         return show_call(pool, step);
-    if (waits_as(step, "child") && awaited != NULL)
-        return pool_format(pool, "child %s", awaited);
+    if (waits_as(step, "child") && child != NULL)
+        return pool_format(pool, "child %s", child);
     if (waits_as(step, "deferred"))
         return pool_format(pool, "deferred \"%s\"", json_text(step, "name", "?"));
     return NULL;
@@ -162,8 +172,7 @@ static bool has_time(const json_t *step)
 
 static int64_t until_of(const json_t *step)
 {
-    int64_t wake_ms = json_time_ms(step, "wakeAt"), since_ms = json_time_ms(step, "updatedAt");
-    return waits_as(step, "deferred") && wake_ms - since_ms >= FOREVER_MS - WRITING_MS ? 0 : wake_ms;
+    return json_time_ms(step, waits_as(step, "deferred") ? "waitsFor.until" : "wakeAt");
 }
 
 /* ---- Sentences ------------------------------------------------------------------------------------------------------------- */
@@ -202,12 +211,11 @@ const char *cut_off_sentence(struct pool *pool, const json_t *step)
 
 /* ---- Repair ---------------------------------------------------------------------------------------------------------------- */
 
-/* One that lost a race has not failed, and a wait that was in vain cannot be mended. */
+/* A wait that was in vain cannot be. */
 static bool can_be_mended(const json_t *step)
 {
     const char *type = json_text(step, "type", "");
-    return strcmp(json_text(step, "status", ""), "errored") == 0 && !is_given_up(step) &&
-           (strcmp(type, "do") == 0 || strcmp(type, "call") == 0 || strcmp(type, "child") == 0);
+    return has_failed(step) && (strcmp(type, "do") == 0 || strcmp(type, "call") == 0 || strcmp(type, "child") == 0);
 }
 
 static const json_t *failed_step(const json_t *steps)

@@ -31,8 +31,10 @@ const char *repair_sentence(struct pool *pool, const json_t *steps, const char *
 
 /* Whether somebody has taken the job of a call that waits. */
 bool waiting_is_taken(const json_t *step);
-/* "charge" of a call's "@charge"; NULL: it is no call that waits. */
-const char *waiting_function(struct pool *pool, const json_t *step);
+/* The function that a worker is to carry out; NULL: it is no call that waits for one. */
+const char *waiting_function(const json_t *step);
+/* "parcel/p-1", the instance whose end it waits for, or waited for; NULL: there is none. */
+const char *child_of(struct pool *pool, const json_t *step);
 /* Whether the step waits, and is of that type and not about to be tried again. */
 bool waits_as(const json_t *step, const char *type);
 
@@ -46,6 +48,8 @@ int64_t waiting_until_ms(const json_t *step);
 
 /* Its error is none of its own: it lost a race, or was given up when the run was told to stop. */
 bool is_given_up(const json_t *step);
+/* It failed for good. */
+bool has_failed(const json_t *step);
 /* "CardDeclined: no money"; "" when there is no error at the path. */
 const char *error_show(struct pool *pool, const json_t *value, const char *path);
 /* "2 of 6", "2" when there is no limit, "" when nothing is tried. */

@@ -25,8 +25,8 @@ const char *why_command(const struct why *why, const char *verb);
 /* Of a run that is complete, errored or terminated. */
 void why_ended(struct why *why, const char *status);
 
-/* How the instance "workflow/id" stands; NULL: the server does not say. */
-const char *why_phase_of(const struct why *why, const char *name);
+/* How the child that the step waits for, or waited for, stands; NULL: the server does not say. */
+const char *why_phase_of(const struct why *why, const json_t *step);
 /* The step whose child failed, and the run with it; NULL: it failed for another reason.  error: the run's; NULL: it has not
  * ended, and waits for repair. */
 const json_t *why_failed_child(const struct why *why, const json_t *error);

@@ -36,7 +36,7 @@ static const char *undone_in_vain(const struct why *why)
     size_t index;
     json_t *step;
     json_array_foreach(why->steps, index, step) {
-        if (!undoes_another(step) || strcmp(json_text(step, "status", ""), "errored") != 0)
+        if (!undoes_another(step) || !has_failed(step))
             continue;
         const char *error = error_show(why->pool, step, "error");
         joined = pool_format(why->pool, "%s%sstep \"%s\" failed for good (%s)", joined != NULL ? joined : "",
@@ -54,21 +54,18 @@ const json_t *why_failed_child(const struct why *why, const json_t *error)
     size_t index;
     json_t *step;
     json_array_foreach(why->steps, index, step)
-        if (strcmp(json_text(step, "type", ""), "child") == 0 &&
-            strcmp(json_text(step, "status", ""), "errored") == 0 && !is_given_up(step) &&
-            json_text(step, "waitEventType", NULL) != NULL &&
+        if (has_failed(step) && child_of(why->pool, step) != NULL &&
             (error == NULL || json_equal(error, json_at(step, "error"))))
             return step;
     return NULL;
 }
 
-const char *why_phase_of(const struct why *why, const char *name)
+const char *why_phase_of(const struct why *why, const json_t *step)
 {
-    const char *slash = strchr(name, '/'), *status;
+    struct reference reference = { json_text(step, "waitsFor.workflowName", ""),
+                                   json_text(step, "waitsFor.instanceId", "") };
+    const char *status;
     struct answer answer;
-    if (slash == NULL)
-        return NULL;
-    struct reference reference = { pool_copy(why->pool, name, (size_t)(slash - name)), slash + 1 };
     if (client_probe(why->session, reference_path(why->pool, &reference), &answer) != EXIT_DONE)
         return NULL;
     status = pool_string(why->pool, phase_of(json_at(answer.json, "details")));
@@ -78,7 +75,7 @@ const char *why_phase_of(const struct why *why, const char *name)
 
 const char *why_child_first(struct why *why, const json_t *step, const char *verb)
 {
-    const char *child = json_text(step, "waitEventType", "?"), *status = why_phase_of(why, child), *own;
+    const char *child = child_of(why->pool, step), *status = why_phase_of(why, step), *own;
     if (status != NULL && strcmp(status, "errored") != 0 && strcmp(status, "terminated") != 0)
         return pool_format(why->pool,
                            "Its child %s had failed, and is %s by now: %s this one, and it takes up how that "
@@ -109,7 +106,7 @@ static const char *ways_on_from_failure(struct why *why)
                    ? pool_format(why->pool,
                                  "It failed because its child %s did. What its steps did was undone: once the cause is "
                                  "mended, a new run starts it over.",
-                                 json_text(step, "waitEventType", "?"))
+                                 child_of(why->pool, step))
                    : "Once the cause is mended, a new run starts it over: what its steps did was undone.";
     if (json_array_size(why->steps) == 0) /* a run that keeps nothing is as good as a new one */
         return "Once the cause is mended, a new run starts it over.";

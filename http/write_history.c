@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FUNCTION_SIZE = 80 }; /* '@' and a name of at most 63 */
-
 void pw_http_write_failure(struct pw_http_text *out, const char *name, const char *message)
 {
     if (name == NULL)
@@ -33,18 +31,27 @@ static void write_job(struct pw_http_text *out, const struct pawl_step_job *job)
         pw_http_json_string(out, "takenBy", job->is_outside ? "outside" : "runner");
         pw_http_json_time(out, "takenAt", job->taken_at_ms);
     }
+    if (job->deadline_ms != 0)
+        pw_http_json_time(out, "deadline", job->deadline_ms);
     pw_http_json_close(out, '}');
 }
 
-/* Of a call "@function": behind it stands the id of its job, which is the secret of whoever claims it. */
-static void write_awaited(struct pw_http_text *out, const char *awaited)
+/* The id of a call's job stays inside: it is the secret of whoever claims it. */
+static void write_waits_for(struct pw_http_text *out, const struct pawl_step_record *step)
 {
-    char function[FUNCTION_SIZE];
-    if (awaited != NULL && awaited[0] == '@') {
-        (void)snprintf(function, sizeof function, "%.*s", (int)strcspn(awaited, "/"), awaited);
-        awaited = function;
+    const struct pawl_waits_for *awaited = step->waits_for;
+    pw_http_json_open(out, "waitsFor", '{');
+    if (awaited->event_type != NULL)
+        pw_http_json_string(out, "event", awaited->event_type);
+    if (awaited->function != NULL)
+        pw_http_json_string(out, "function", awaited->function);
+    if (awaited->workflow != NULL) {
+        pw_http_json_string(out, "workflowName", awaited->workflow);
+        pw_http_json_string(out, "instanceId", awaited->id);
     }
-    pw_http_json_string(out, "waitEventType", awaited);
+    if (step->kind == PAWL_STEP_EVENT || step->kind == PAWL_STEP_DEFERRED)
+        pw_http_json_time_or_null(out, "until", awaited->until_ms);
+    pw_http_json_close(out, '}');
 }
 
 void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step_record *step)
@@ -55,12 +62,16 @@ void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step
         pw_http_json_string(out, "description", step->description);
     pw_http_json_string(out, "type", pawl_step_kind_name(step->kind));
     pw_http_json_string(out, "status", pawl_step_status_name(step->status));
+    pw_http_json_string(out, "state", pawl_step_state_name(step->state));
+    if (step->undoes != NULL)
+        pw_http_json_string(out, "undoes", step->undoes);
     pw_http_json_integer(out, "attempts", step->attempts);
     write_number_or_null(out, "maxAttempts", step->attempts_max);
     write_number_or_null(out, "timeoutMs", step->timeout_ms);
     pw_http_json_time_or_null(out, "nextRetryAt", step->next_retry_at_ms);
     pw_http_json_time_or_null(out, "wakeAt", step->wake_at_ms);
-    write_awaited(out, step->wait_event_type);
+    if (step->waits_for != NULL)
+        write_waits_for(out, step);
     if (step->job != NULL)
         write_job(out, step->job);
     pw_http_write_failure(out, step->error_name, step->error_message);

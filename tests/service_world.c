@@ -216,6 +216,12 @@ void world_wait(struct world *world, const char *id, int64_t seq, enum pawl_step
     struct pw_step_row step = step_row(world, &unit, seq, kind, PAWL_STEP_WAITING);
     step.wake_at_ms = wake_at_ms;
     step.wait_event_type = pw_text_of(event_type);
+    const char *slash = kind == PAWL_STEP_CALL || kind == PAWL_STEP_CHILD ? strchr(event_type, '/') : NULL;
+    if (slash != NULL) { /* "$workflow/id" */
+        struct pw_text workflow = { event_type + 1, (size_t)(slash - event_type) - 1 };
+        assert_true(pw_arena_text(&unit.arena, workflow, &step.awaited_workflow));
+        step.awaited_id = pw_text_of(slash + 1);
+    }
     add_step_op(&unit, &row, &step);
     world_commit(world, &unit);
     world_park(world, id, PW_TASK_WAITING, PW_TASK_WAKE, wake_at_ms);

@@ -465,6 +465,7 @@ static void A11_the_waits_of_a_loser_that_was_reached_first_are_abandoned(void *
 
     struct pawl_step_record loser = contract_step(contract, "w-wait");
     assert_int_equal(loser.status, PAWL_STEP_ERRORED);
+    assert_int_equal(loser.state, PAWL_STATE_ABANDONED);
     assert_text(loser.error_name, "STEP_ABANDONED");
     assert_text(loser.error_message, pawl_status_text(PAWL_STEP_ABANDONED));
 }
@@ -477,6 +478,7 @@ static void A11_the_waits_of_a_loser_that_comes_after_the_winner_are_abandoned_t
 
     struct pawl_step_record loser = contract_step(contract, "w-wait");
     assert_int_equal(loser.status, PAWL_STEP_ERRORED);
+    assert_int_equal(loser.state, PAWL_STATE_ABANDONED);
     assert_text(loser.error_name, "STEP_ABANDONED");
 }
 
@@ -503,6 +505,7 @@ static void A11_an_event_can_win_over_a_sleep(void **state)
 
     assert_text(contract_step(contract, "race").result_json, "1");
     assert_int_equal(loser.status, PAWL_STEP_ERRORED);
+    assert_int_equal(loser.state, PAWL_STATE_ABANDONED);
     assert_text(loser.error_name, "STEP_ABANDONED");
     assert_output(contract, "\"w\"");
     assert_int_equal(contract->bodies, 0);

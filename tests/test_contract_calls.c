@@ -85,6 +85,7 @@ static void G1_retries_and_timeout_are_the_steps_and_the_function_knows_its_atte
     assert_int_equal(step.attempts, 3);
     assert_int_equal(step.attempts_max, 3);
     assert_int_equal(step.timeout_ms, 90 * SECOND_MS);
+    assert_text(step.waits_for->function, "work");
 }
 
 static pawl_status fail_for_good(pawl_step *step, const pawl_value *input, pawl_value **out_result)
@@ -262,6 +263,7 @@ static void F1_a_job_that_is_out_ends_before_anything_is_undone(void **state)
     assert_instance(contract, PAWL_TERMINATED);
     assert_text(contract->trace, "told at the call; JOB_GONE; ");
     assert_int_equal(contract_step(contract, "ask").status, PAWL_STEP_ERRORED);
+    assert_int_equal(contract_step(contract, "ask").state, PAWL_STATE_GIVEN_UP);
     assert_text(contract_step(contract, "ask").error_name, "STEP_ABANDONED");
 }
 

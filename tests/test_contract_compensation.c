@@ -415,8 +415,12 @@ static void F4_the_longest_step_names_are_undone_under_names_of_their_own(void *
     struct pawl_history history = contract_history(contract, 0);
     for (size_t i = 0; i < history.step_count; i++) {
         assert_int_equal(strlen(history.steps[i].name), LONGEST);
+        assert_int_equal(history.steps[i].state, PAWL_STATE_COMPLETED);
         undos += strncmp(history.steps[i].name, "compensate: ", strlen("compensate: ")) == 0;
     }
+    assert_null(history.steps[0].undoes);
+    assert_text(history.steps[2].undoes, history.steps[1].name); /* the newest first */
+    assert_text(history.steps[3].undoes, history.steps[0].name);
     assert_int_equal(history.step_count, 4);
     assert_int_equal(undos, 2);
 }

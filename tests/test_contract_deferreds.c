@@ -118,6 +118,7 @@ static void F3_a_wait_with_a_limit_ends_at_it(void **state)
 {
     struct contract *contract = *state;
     contract_start(contract, run_waiting, "\"1 hour\"");
+    assert_int_equal(contract_get(contract).current_step->waits_for->until_ms, CONTRACT_START_MS + HOUR_MS);
     contract_advance(contract, "59 minutes");
     assert_instance(contract, PAWL_WAITING);
     contract_advance(contract, "1 minute");
@@ -138,6 +139,7 @@ static void F3_a_wait_without_a_limit_lasts(void **state)
 {
     struct contract *contract = *state;
     contract_start(contract, run_waiting, NULL);
+    assert_int_equal(contract_get(contract).current_step->waits_for->until_ms, 0);
     contract_advance(contract, "1000 days");
     assert_instance(contract, PAWL_WAITING);
     succeed(contract, "1");

@@ -27,7 +27,7 @@ static void A8_a_sleep_is_a_step_row_with_its_wake_time_and_the_instance_waits(v
     assert_int_equal(step.attempts_max, 0);
     assert_int_equal(step.timeout_ms, 0);
     assert_int_equal(step.next_retry_at_ms, 0);
-    assert_text(step.wait_event_type, NULL);
+    assert_null(step.waits_for);
     assert_int_equal(step.created_at_ms, CONTRACT_START_MS);
     struct pawl_instance instance = contract_get(contract);
     assert_int_equal(instance.status, PAWL_WAITING);
@@ -225,7 +225,8 @@ static void A9_a_wait_lasts_24_hours_by_default(void **state)
     struct pawl_step_record step = contract_step(contract, "one");
     assert_int_equal(step.kind, PAWL_STEP_EVENT);
     assert_int_equal(step.status, PAWL_STEP_WAITING);
-    assert_text(step.wait_event_type, "go");
+    assert_text(step.waits_for->event_type, "go");
+    assert_int_equal(step.waits_for->until_ms, CONTRACT_START_MS + DAY_MS);
     assert_int_equal(step.wake_at_ms, CONTRACT_START_MS + DAY_MS);
     assert_int_equal(step.attempts, 0);
     assert_instance(contract, PAWL_WAITING);

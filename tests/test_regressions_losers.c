@@ -117,6 +117,7 @@ static void expect_abandoned(struct story *story, const char *name)
     const struct pawl_step_record *step = hand_step(story->hand, name);
     assert_non_null(step);
     assert_int_equal(step->status, PAWL_STEP_ERRORED);
+    assert_int_equal(step->state, PAWL_STATE_ABANDONED);
     assert_string_equal(step->error_name, "STEP_ABANDONED");
     assert_int_equal(step->attempts, 1);
 }
@@ -202,6 +203,7 @@ static void a_body_that_says_that_it_was_abandoned_has_failed(void **state)
     assert_int_equal(answer.kind, PAWL_ANSWER_FAILED);
     assert_string_equal(answer.error_name, "STEP_ABANDONED");
     hand_finish(hand, turn, NULL);
+    assert_int_equal(hand_step(hand, "charge")->state, PAWL_STATE_FAILED);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, hand_set_up, hand_tear_down)

@@ -344,7 +344,7 @@ static void the_current_step_is_the_newest_that_waits(void **state)
     assert_string_equal(waiting.current_step->name, "step-3");
     assert_int_equal(waiting.current_step->kind, PAWL_STEP_EVENT);
     assert_int_equal(waiting.current_step->status, PAWL_STEP_WAITING);
-    assert_string_equal(waiting.current_step->wait_event_type, "paid");
+    assert_string_equal(waiting.current_step->waits_for->event_type, "paid");
     assert_int_equal(waiting.current_step->wake_at_ms, WORLD_START_MS + 2000);
     assert_int_equal(waiting.current_step->run_number, 1);
 }
@@ -581,6 +581,7 @@ static void names_are_those_of_the_http_api(void **state)
     assert_string_equal(pawl_demand_name(PAWL_DEMAND_TERMINATE), "terminate");
     assert_string_equal(pawl_step_kind_name(PAWL_STEP_EVENT), "waitForEvent");
     assert_string_equal(pawl_step_status_name(PAWL_STEP_COMPLETED), "completed");
+    assert_string_equal(pawl_step_state_name(PAWL_STATE_GIVEN_UP), "givenUp");
     assert_string_equal(pawl_log_level_name(PAWL_LOG_WARN), "warn");
 }
 
@@ -593,6 +594,7 @@ static void a_value_that_no_enum_has_is_unknown(void **state)
     assert_string_equal(pawl_demand_name((enum pawl_demand)99), "unknown");
     assert_string_equal(pawl_step_kind_name((enum pawl_step_kind)99), "unknown");
     assert_string_equal(pawl_step_status_name((enum pawl_step_status)99), "unknown");
+    assert_string_equal(pawl_step_state_name((enum pawl_step_state)99), "unknown");
     assert_string_equal(pawl_log_level_name((enum pawl_log_level)99), "unknown");
     assert_refused(world, pawl_instance_status_parse("active", NULL, &world->error), PAWL_INVALID, "out_status", NULL);
 }

@@ -238,7 +238,12 @@ static void what_a_child_step_waits_for_is_shown_by_its_name(void **state)
     world_create(world, "a");
     world_wait(world, "a", 1, PAWL_STEP_CHILD, "$other/first", INT64_MAX);
 
-    assert_string_equal(world_get(world, "a").current_step->wait_event_type, "other/first");
+    const struct pawl_waits_for *awaited = world_get(world, "a").current_step->waits_for;
+    assert_string_equal(awaited->workflow, "other");
+    assert_string_equal(awaited->id, "first");
+    assert_null(awaited->function);
+    assert_null(awaited->event_type);
+    assert_int_equal(awaited->until_ms, 0);
     assert_string_equal(pawl_step_kind_name(world_get(world, "a").current_step->kind), "child");
 }
 

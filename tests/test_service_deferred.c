@@ -296,12 +296,12 @@ static void a_deferreds_secret_is_shown_to_nobody(void **state)
     const char *token = open_deferred(world, &arena);
     world_park(world, "a", PW_TASK_WAITING, PW_TASK_WAKE, WORLD_START_MS + 1000);
     assert_int_equal(world_get(world, "a").current_step->kind, PAWL_STEP_DEFERRED);
-    assert_null(world_get(world, "a").current_step->wait_event_type);
+    assert_null(world_get(world, "a").current_step->waits_for);
 
     assert_int_equal(fail_it(world, token, "Refused", NULL), PAWL_OK);
 
     struct pawl_history history = world_history(world, "a", 0);
-    assert_null(history.steps[1].wait_event_type);
+    assert_null(history.steps[1].waits_for);
     assert_string_equal(history.events[0].type, "$deferred");
     assert_string_equal(history.events[0].id, "$deferred:approval");
     pw_arena_clear(&arena);

@@ -337,7 +337,9 @@ static void a_result_ends_the_job_and_wakes_the_run_that_waits(void **state)
     assert_int_equal(history.event_count, 1);
     assert_string_equal(history.events[0].type, "$@charge/j");
     assert_string_equal(history.events[0].payload_json, "{ \"ok\" : true }");
-    assert_string_equal(history.steps[0].wait_event_type, "@charge/j");
+    assert_string_equal(history.steps[0].waits_for->function, "charge");
+    assert_string_equal(history.steps[0].waits_for->id, "j");
+    assert_null(history.steps[0].waits_for->workflow);
     assert_int_equal(world_row_of(world, "@charge", "j").outcome, PW_OUTCOME_COMPLETE);
     assert_int_equal(world->woken, 1);
     assert_int_equal(world_claim(world).kind, PW_TASK_WAKE);

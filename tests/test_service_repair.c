@@ -105,7 +105,7 @@ static void a_resume_after_repair_puts_failed_work_back_and_nothing_else(void **
         assert_int_equal(step->wake_at_ms, 0);
         assert_null(step->error_name);
         assert_null(step->error_message);
-        assert_null(step->wait_event_type);
+        assert_null(step->waits_for);
         assert_string_equal(step->description, "for people");
         assert_int_equal(step->created_at_ms, WORLD_START_MS);
         assert_int_equal(step->updated_at_ms, WORLD_START_MS + 5);

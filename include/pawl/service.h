@@ -73,6 +73,16 @@ struct pawl_step_job {
     bool is_taken;
     bool is_outside;     /* taken by a worker outside (pawl_job_claim()), not by a runner */
     int64_t taken_at_ms; /* 0: it is queued */
+    int64_t deadline_ms; /* when the attempt times out, which counts from when it was first taken; 0: it does not yet */
+};
+
+/* What a step waits for, or waited for.  Its kind says which of these it has. */
+struct pawl_waits_for {
+    const char *event_type; /* EVENT; else NULL */
+    const char *function;   /* CALL; else NULL */
+    const char *workflow;   /* CHILD: the instance's, which may not exist yet; else NULL */
+    const char *id;         /* CHILD: the instance's.  CALL: its job's, which only the worker that has it may know */
+    int64_t until_ms;       /* EVENT, DEFERRED: when the wait times out; 0: it does not */
 };
 
 /* A row of history.  Times are milliseconds since 1970; 0 where there is none.  The steps of a run are listed in the order in
@@ -85,15 +95,17 @@ struct pawl_step_record {
     const char *description; /* or NULL */
     enum pawl_step_kind kind;
     enum pawl_step_status status;
+    enum pawl_step_state state;
+    const char *undoes; /* of a compensation: the name of the step that it undoes; else NULL */
     int64_t attempts;
     int64_t attempts_max; /* 0: unlimited, or not a body */
     int64_t timeout_ms;   /* 0: none */
     int64_t next_retry_at_ms;
     int64_t wake_at_ms;
-    const char *wait_event_type; /* or NULL.  Of a child "workflow/id", of a call "@function/job" */
-    const char *result_json;     /* NULL: no result */
-    const char *error_name;      /* or NULL */
-    const char *error_message;   /* or NULL */
+    const struct pawl_waits_for *waits_for; /* NULL: nothing that another one does */
+    const char *result_json;                /* NULL: no result */
+    const char *error_name;                 /* or NULL */
+    const char *error_message;              /* or NULL */
     int64_t created_at_ms, updated_at_ms;
     const struct pawl_step_job *job; /* of a call that waits for it, else NULL.  Not in changes */
 };

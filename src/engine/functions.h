@@ -14,6 +14,11 @@ pawl_status pw_function_check(const char *name, struct pawl_error *error) PAWL_M
 /* The workflow of its jobs.  The name must have been checked. */
 struct pw_text pw_function_workflow(const char *name, char buffer[PW_JOB_WORKFLOW_SIZE]);
 bool pw_is_job_workflow(struct pw_text workflow);
+/* The function whose jobs the workflow has. */
+static inline struct pw_text pw_function_of(struct pw_text workflow)
+{
+    return (struct pw_text){ workflow.data + 1, workflow.size - 1 };
+}
 
 /* How many jobs of the workflow may be leased at once; 0: any number. */
 size_t pw_function_limit(pawl_engine *engine, struct pw_text workflow);

@@ -139,35 +139,29 @@ pawl_status pw_job_find(pawl_engine *engine, struct pw_arena *arena, const char 
 
 /* ---- Who has it ------------------------------------------------------------------------------------------------ */
 
-/* "@function/id": the workflow of the job that a step waits for, and its id. */
-static bool job_awaited(const struct pawl_step_record *step, struct pw_text *out_workflow, struct pw_text *out_id)
+/* Its job is out, and its row is not damaged. */
+static bool awaits_job(const struct pawl_step_record *step)
 {
-    const char *awaited = step->wait_event_type, *slash = awaited != NULL ? strchr(awaited, '/') : NULL;
-    if (step->kind != PAWL_STEP_CALL || step->status != PAWL_STEP_WAITING || step->next_retry_at_ms != 0 ||
-        slash == NULL || awaited[0] != '@')
-        return false;
-    *out_workflow = (struct pw_text){ awaited, (size_t)(slash - awaited) };
-    *out_id = pw_text_of(slash + 1);
-    return true;
+    return step->kind == PAWL_STEP_CALL && step->status == PAWL_STEP_WAITING && step->next_retry_at_ms == 0 &&
+           step->waits_for != NULL && strlen(step->waits_for->function) <= PW_FUNCTION_NAME_MAX;
 }
 
 /* Renewals leave the time of the change alone, so it is that of the claim. */
-static pawl_status show(pawl_scope *scope, const struct pw_instance *row, int64_t now_ms,
-                        const struct pawl_step_job **out_job)
+static pawl_status show(pawl_scope *scope, const struct pw_instance *row, int64_t now_ms, struct pawl_step_record *step)
 {
     const struct pw_task *task = &row->task;
-    struct pw_text function = { row->workflow.data + 1, row->workflow.size - 1 };
     struct pawl_step_job *job = pw_scope_take(scope, sizeof *job);
     if (job == NULL)
         return PAWL_NOMEM;
-    *job = (struct pawl_step_job){ .is_taken = task->processing && task->locked_until_ms > now_ms };
+    *job = (struct pawl_step_job){ .function = step->waits_for->function,
+                                   .is_taken = task->processing && task->locked_until_ms > now_ms };
     if (job->is_taken) {
         job->is_outside = pw_owner_is_outside(task->owner);
         job->taken_at_ms = task->updated_at_ms;
     }
-    if (!pw_rows_string(scope, function, &job->function))
-        return PAWL_NOMEM;
-    *out_job = job;
+    if (row->started_at_ms != 0)
+        job->deadline_ms = pw_job_deadline(row, &(struct pw_job_order){ .timeout_ms = step->timeout_ms });
+    step->job = job;
     return PAWL_OK;
 }
 
@@ -181,14 +175,18 @@ struct awaited {
 static bool find_awaited(struct pw_arena *arena, const struct pawl_step_record *steps, size_t count,
                          struct awaited *out_awaited)
 {
+    char(*names)[PW_JOB_WORKFLOW_SIZE] = pw_arena_take(arena, count * sizeof *names);
     struct awaited awaited = { .positions = pw_arena_take(arena, count * sizeof *awaited.positions),
                                .workflows = pw_arena_take(arena, count * sizeof *awaited.workflows),
                                .ids = pw_arena_take(arena, count * sizeof *awaited.ids) };
-    if (awaited.positions == NULL || awaited.workflows == NULL || awaited.ids == NULL)
+    if (names == NULL || awaited.positions == NULL || awaited.workflows == NULL || awaited.ids == NULL)
         return false;
     for (size_t i = 0; i < count; i++) {
-        if (!job_awaited(&steps[i], &awaited.workflows[awaited.count], &awaited.ids[awaited.count]))
+        size_t at = awaited.count;
+        if (!awaits_job(&steps[i]))
             continue;
+        awaited.workflows[at] = pw_function_workflow(steps[i].waits_for->function, names[at]);
+        awaited.ids[at] = pw_text_of(steps[i].waits_for->id);
         awaited.positions[awaited.count++] = i;
     }
     *out_awaited = awaited;
@@ -207,7 +205,7 @@ static pawl_status show_all(pawl_engine *engine, pawl_scope *scope, struct pw_ar
     int64_t now_ms = pawl_now_ms(engine);
     for (size_t i = 0; status == PAWL_OK && i < awaited->count; i++) {
         if (rows[i].key != 0 && rows[i].has_task)
-            status = show(scope, &rows[i], now_ms, &steps[awaited->positions[i]].job);
+            status = show(scope, &rows[i], now_ms, &steps[awaited->positions[i]]);
         if (status != PAWL_OK)
             (void)pw_error_plain(error, status);
     }

@@ -2,6 +2,7 @@
 #include "service/rows.h"
 
 #include "base/error.h"
+#include "engine/functions.h"
 #include "service/service.h"
 #include "value/value.h"
 
@@ -151,15 +152,44 @@ pawl_status pw_rows_parent(pawl_scope *scope, const struct pw_link *link, const 
     return PAWL_OK;
 }
 
-/* What a step waits for: nothing that is to be told of a deferred, and of others' ends whose they are. */
-static struct pw_text awaited_by(const struct pw_step_row *row)
+/* Does it wait for something that another one does?  A deferred is waited for once it has a time; until then there is only its
+ * token. */
+static bool waits_for_others(const struct pw_step_row *row)
 {
-    struct pw_text type = row->wait_event_type;
-    if (row->kind == PAWL_STEP_DEFERRED)
-        return (struct pw_text){ NULL, 0 };
-    if ((row->kind == PAWL_STEP_CALL || row->kind == PAWL_STEP_CHILD) && pw_text_begins_with(type, "$"))
-        return (struct pw_text){ type.data + 1, type.size - 1 };
-    return type;
+    switch (row->kind) {
+    case PAWL_STEP_EVENT:
+        return true;
+    case PAWL_STEP_CALL:
+    case PAWL_STEP_CHILD:
+        return row->awaited_workflow.size > 0 && row->awaited_id.size > 0;
+    case PAWL_STEP_DEFERRED:
+        return row->wake_at_ms != 0;
+    case PAWL_STEP_DO:
+    case PAWL_STEP_SLEEP:
+    case PAWL_STEP_FIRST:
+        break;
+    }
+    return false;
+}
+
+/* *out_waits_for stays NULL where there is nothing. */
+static bool show_wait(pawl_scope *scope, const struct pw_step_row *row, const struct pawl_waits_for **out_waits_for)
+{
+    const struct pw_text none = { NULL, 0 };
+    bool is_call = row->kind == PAWL_STEP_CALL, is_event = row->kind == PAWL_STEP_EVENT;
+    bool can_be_late = is_event || (row->kind == PAWL_STEP_DEFERRED && row->timeout_ms != 0);
+    if (!waits_for_others(row))
+        return true;
+    struct pw_text function = is_call ? pw_function_of(row->awaited_workflow) : none;
+    struct pawl_waits_for *shown = pw_scope_take(scope, sizeof *shown);
+    if (shown == NULL)
+        return false;
+    shown->until_ms = can_be_late ? row->wake_at_ms : 0;
+    *out_waits_for = shown;
+    return pw_rows_string(scope, is_event ? row->wait_event_type : none, &shown->event_type) &&
+           pw_rows_string(scope, function, &shown->function) &&
+           pw_rows_string(scope, is_call ? none : row->awaited_workflow, &shown->workflow) &&
+           pw_rows_string(scope, row->awaited_id, &shown->id);
 }
 
 pawl_status pw_rows_step(pawl_scope *scope, int64_t run, const struct pw_step_row *row,
@@ -169,6 +199,7 @@ pawl_status pw_rows_step(pawl_scope *scope, int64_t run, const struct pw_step_ro
         .run_number = run,
         .kind = row->kind,
         .status = row->status,
+        .state = pw_step_state(row),
         .attempts = row->attempts,
         .attempts_max = row->attempts_max,
         .timeout_ms = row->timeout_ms,
@@ -178,7 +209,7 @@ pawl_status pw_rows_step(pawl_scope *scope, int64_t run, const struct pw_step_ro
         .updated_at_ms = row->updated_at_ms,
     };
     if (!pw_rows_string(scope, row->name, &step.name) || !pw_rows_string(scope, row->description, &step.description) ||
-        !pw_rows_string(scope, awaited_by(row), &step.wait_event_type) ||
+        !pw_rows_string(scope, row->undoes, &step.undoes) || !show_wait(scope, row, &step.waits_for) ||
         !pw_rows_string(scope, row->result, &step.result_json) ||
         !pw_rows_string(scope, row->error_name, &step.error_name) ||
         !pw_rows_string(scope, row->error_message, &step.error_message))

@@ -180,12 +180,10 @@ static const struct pawl_step_record *find_wait(const struct pw_sweep_play *play
             instance.current_step->status != PAWL_STEP_WAITING)
             return NULL;
         const struct pawl_step_record *step = instance.current_step;
-        const char *slash = step->wait_event_type != NULL ? strchr(step->wait_event_type, '/') : NULL;
-        if (step->kind != PAWL_STEP_CHILD || slash == NULL)
+        if (step->kind != PAWL_STEP_CHILD || step->waits_for == NULL)
             return step;
-        workflow =
-            pawl_scope_format(play->world->scope, "%.*s", (int)(slash - step->wait_event_type), step->wait_event_type);
-        id = slash + 1;
+        workflow = step->waits_for->workflow;
+        id = step->waits_for->id;
     }
     return NULL;
 }

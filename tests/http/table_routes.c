@@ -5,12 +5,14 @@
 #define STAMPS "\"createdAt\":\"" START "\",\"updatedAt\":\"" START "\""
 #define WAITING "\"details\":{\"status\":\"waiting\",\"phase\":\"waiting\"}"
 #define PAYMENT                                                                                                        \
-    "{\"stepKey\":\"payment\",\"name\":\"payment\",\"type\":\"waitForEvent\",\"status\":\"waiting\",\"attempts\":0,"   \
+    "{\"stepKey\":\"payment\",\"name\":\"payment\",\"type\":\"waitForEvent\",\"status\":\"waiting\","                  \
+    "\"state\":\"waiting\",\"attempts\":0,"                                                                            \
     "\"maxAttempts\":null,\"timeoutMs\":null,\"nextRetryAt\":null,\"wakeAt\":\"2026-01-01T01:00:00.000Z\","            \
-    "\"waitEventType\":\"paid\""
+    "\"waitsFor\":{\"event\":\"paid\",\"until\":\"2026-01-01T01:00:00.000Z\"}"
 #define CHARGE                                                                                                         \
-    "{\"stepKey\":\"charge\",\"name\":\"charge\",\"type\":\"do\",\"status\":\"completed\",\"attempts\":1,"             \
-    "\"maxAttempts\":null,\"timeoutMs\":60000,\"nextRetryAt\":null,\"wakeAt\":null,\"waitEventType\":null,"            \
+    "{\"stepKey\":\"charge\",\"name\":\"charge\",\"type\":\"do\",\"status\":\"completed\","                            \
+    "\"state\":\"completed\",\"attempts\":1,"                                                                          \
+    "\"maxAttempts\":null,\"timeoutMs\":60000,\"nextRetryAt\":null,\"wakeAt\":null,"                                   \
     "\"runNumber\":1,\"result\":{\"paid\":42}," STAMPS "}"
 #define SECTION(variable, title, setting, list)                                                                        \
     const struct table_section variable = { title, setting, list, sizeof list / sizeof list[0] }
@@ -64,8 +66,8 @@ static const struct table_case instances[] = {
       .target = "/workflows/order/instances/stuck",
       .status = 200,
       .says = { "\"currentStep\":{\"stepKey\":\"charge\",\"name\":\"charge\",\"type\":\"do\",\"status\":\"waiting\","
-                "\"attempts\":1,\"maxAttempts\":null,\"timeoutMs\":60000,\"nextRetryAt\":\"2026-01-02T00:00:00.000Z\","
-                "\"wakeAt\":null,\"waitEventType\":null,"
+                "\"state\":\"waiting\",\"attempts\":1,\"maxAttempts\":null,\"timeoutMs\":60000,\"nextRetryAt\":\"2026-01-02T00:00:00.000Z\","
+                "\"wakeAt\":null,"
                 "\"error\":{\"name\":\"CardDeclined\",\"message\":\"not today\"}}" } },
     { .method = "GET",
       .target = "/workflows/order/instances/stopped",
@@ -302,7 +304,8 @@ static const struct table_case history[] = {
     { .method = "GET",
       .target = "/workflows/order/instances/stuck/history",
       .status = 200,
-      .says = { "\"status\":\"waiting\",\"attempts\":1", "\"nextRetryAt\":\"2026-01-02T00:00:00.000Z\"",
+      .says = { "\"status\":\"waiting\",\"state\":\"waiting\",\"attempts\":1",
+                "\"nextRetryAt\":\"2026-01-02T00:00:00.000Z\"",
                 "\"error\":{\"name\":\"CardDeclined\",\"message\":\"not today\"},\"runNumber\":1," STAMPS "}" } },
     { .method = "GET",
       .target = "/workflows/echo/instances/done/history?includeLogs=true",
@@ -327,7 +330,7 @@ static const struct table_case history[] = {
       .status = 200,
       .says = { "\"events\":[{\"id\":\"e-1\",\"runNumber\":1,\"type\":\"paid\",\"payload\":{\"x\": 1},\"createdAt\":\"" START
                 "\",\"deliveredAt\":\"" START "\",\"consumedByStepKey\":\"payment\"}]",
-                "\"waitEventType\":\"paid\",\"runNumber\":1,\"result\":{\"x\": 1}," } },
+                "\"waitsFor\":{\"event\":\"paid\",\"until\":\"2026-01-01T01:00:00.000Z\"},\"runNumber\":1,\"result\":{\"x\": 1}," } },
     { .method = "GET",
       .target = TWICE "/history?runNumber=2",
       .status = 200,

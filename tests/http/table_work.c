@@ -101,7 +101,7 @@ static const struct table_case children[] = {
       .says = { "\"parent\":{\"workflowName\":\"family\",\"instanceId\":\"f-1\",\"runNumber\":1,\"attached\":true}" } },
     { GET(FAMILY), .status = 200,
       .says = { "\"currentStep\":{\"stepKey\":\"await: kid\"", "\"type\":\"child\"",
-                "\"waitEventType\":\"defers/kid\"" } },
+                "\"waitsFor\":{\"workflowName\":\"defers\",\"instanceId\":\"kid\"}" } },
     { GET("/workflows/echo/instances/done/children"), .status = 200, .is = "{\"instances\":[],\"hasNextPage\":false}" },
     /* A job is nobody's child here. */
     { GET("/workflows/calls/instances/c-1/children"), .status = 200, .is = "{\"instances\":[],\"hasNextPage\":false}" },
@@ -225,10 +225,10 @@ static const struct table_case work[] = {
     { GET("/workflows/calls/instances/c-1"), .status = 200,
       .says = { "\"currentStep\":{\"stepKey\":\"remote\",\"name\":\"remote\",\"description\":\"Charges the card.\","
                 "\"type\":\"call\",\"status\":\"waiting\"",
-                "\"waitEventType\":\"@charge\",", "\"job\":{\"function\":\"charge\"}}" } },
+                "\"waitsFor\":{\"function\":\"charge\"},", "\"job\":{\"function\":\"charge\"}}" } },
     { GET("/workflows/defers/instances/d-1"), .status = 200,
       .says = { "\"currentStep\":{\"stepKey\":\"approval\",\"name\":\"approval\",\"type\":\"deferred\"",
-                "\"waitEventType\":null" } },
+                "\"waitsFor\":{\"until\":null}" } },
     { CLAIM, .body = "{\"functions\":[\"other\",\"a.b-C_9\"]}", .status = 200, .is = "{\"jobs\":[]}" },
     { CLAIM, .body = "{\"functions\":[\"other\",\"ch\\u0061rge\",\"charge\"],\"waitMs\":60000}", .status = 200,
       .says = { "{\"jobs\":[{\"token\":\"",
@@ -237,7 +237,8 @@ static const struct table_case work[] = {
                 "\"deadlineAt\":\"2026-01-01T00:10:00.000Z\",\"leasedUntil\":\"2026-01-01T00:00:30.000Z\"}]}" } },
     /* Who has it, and since when. */
     { GET("/workflows/calls/instances/c-1/history"), .status = 200,
-      .says = { "\"job\":{\"function\":\"charge\",\"takenBy\":\"outside\",\"takenAt\":\"" START "\"}" } },
+      .says = { "\"job\":{\"function\":\"charge\",\"takenBy\":\"outside\",\"takenAt\":\"" START "\","
+                "\"deadline\":\"2026-01-01T00:10:00.000Z\"}" } },
     { GET("/workflows/calls/instances/c-2"), .status = 200, .says = { "\"job\":{\"function\":\"charge\"}}" } },
     { CLAIM, .body = "{\"functions\":[\"charge\"],\"max\":100,\"leaseMs\":3600000}", .status = 200,
       .says = { "\"function\":\"charge\",\"workflowName\":\"calls\",\"instanceId\":\"c-2\"",

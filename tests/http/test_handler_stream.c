@@ -349,7 +349,7 @@ static void a_call_that_waits_is_told_of_without_the_id_of_its_job(void **state)
     struct client *client = join(*state, "/api/workflows/calls/instances/c-1/stream", NULL);
     const char *text = drink(client);
     assert_has(text, "\"type\":\"call\",\"status\":\"waiting\"");
-    assert_has(text, "\"waitEventType\":\"@charge\",");
+    assert_has(text, "\"waitsFor\":{\"function\":\"charge\"},");
     leave(client);
 }
 

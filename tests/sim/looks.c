@@ -104,14 +104,15 @@ static void look_at_instance(struct sim_world *world, struct sim_process *proces
               "%s: params, output or error", instance->id);
 }
 
-/* What an answer is awaited from, without the sign that it is one; nothing of a deferred's secret, nor of a job's. */
-static const char *shown_type(const struct sim_step *step)
+/* Nothing of a deferred's secret is shown, nor of a job's. */
+static bool shows_wait(const pawl_value *shown, const struct sim_step *step)
 {
-    if (step->kind == PAWL_STEP_DEFERRED)
-        return "";
-    if (strncmp(step->event_type, "$@f/", 4) == 0)
-        return "@f";
-    return step->event_type[0] == '$' ? step->event_type + 1 : step->event_type;
+    bool is_event = step->kind == PAWL_STEP_EVENT, is_child = step->kind == PAWL_STEP_CHILD;
+    bool is_call = step->kind == PAWL_STEP_CALL && step->awaited_id[0] != '\0';
+    return sim_shows_text(shown, "waitsFor.event", is_event ? step->event_type : "") &&
+           sim_shows_text(shown, "waitsFor.function", is_call ? "f" : "") &&
+           sim_shows_text(shown, "waitsFor.workflowName", is_child ? step->awaited_workflow : "") &&
+           sim_shows_text(shown, "waitsFor.instanceId", is_child ? step->awaited_id : "");
 }
 
 static void check_shown_step(pawl_scope *scope, const pawl_value *shown, const struct sim_instance *instance,
@@ -127,7 +128,8 @@ static void check_shown_step(pawl_scope *scope, const pawl_value *shown, const s
                   pawl_value_int(shown, "attempts", -1) == step->attempts &&
                   sim_shows_json(scope, shown, "result", step->result) &&
                   sim_shows_text(shown, "error.name", step->error_name) &&
-                  sim_shows_text(shown, "waitEventType", shown_type(step)),
+                  sim_shows_text(shown, "state", pawl_step_state_name(step->state)) &&
+                  sim_shows_text(shown, "undoes", step->undoes) && shows_wait(shown, step),
               "%s of %s is shown otherwise", name, instance->id);
 }
 
