@@ -23,7 +23,7 @@ static pawl_status fan_out(pawl_run *run, const pawl_value *params, pawl_value *
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &number, "i", i));
         branches[i] = (struct pawl_branch){ .run = branch, .input = number };
     }
-    PAWL_TRY(pawl_all(run, branches, BRANCHES, 0));
+    PAWL_TRY(pawl_all(run, "fan", branches, BRANCHES, 0));
     bench_say_ready(pawl_run_user(run));
     return PAWL_OK;
 }

@@ -66,7 +66,7 @@ static pawl_status tender(pawl_run *run, const pawl_value *params, pawl_value **
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &numbers[i], "i", i + 1));
         branches[i] = (struct pawl_branch){ .run = ask_supplier, .input = numbers[i] };
     }
-    PAWL_TRY(pawl_all(run, branches, SUPPLIERS, AT_ONCE));
+    PAWL_TRY(pawl_all(run, "suppliers", branches, SUPPLIERS, AT_ONCE));
     const pawl_value *offer = cheapest(branches);
 
     struct pawl_branch race[] = { { .run = await_objection, .input = offer }, { .run = let_time_pass } };

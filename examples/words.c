@@ -36,7 +36,7 @@ static pawl_status words(pawl_run *run, const pawl_value *params, pawl_value **o
                                  pawl_value_item(pawl_value_at(params, "texts"), i)));
         branches[i] = (struct pawl_branch){ .run = count_text, .input = input };
     }
-    PAWL_TRY(pawl_all(run, branches, count, AT_ONCE));
+    PAWL_TRY(pawl_all(run, "count", branches, count, AT_ONCE));
     for (size_t i = 0; i < count; i++)
         sum += pawl_value_int(branches[i].result, "words", 0);
     return pawl_return(run, out_result, "{s:I}", "words", sum);

@@ -139,7 +139,7 @@ static pawl_status workspace(pawl_run *run, const pawl_value *params, pawl_value
                                  "what", what[i], "text", text));
         branches[i] = (struct pawl_branch){ .run = branch, .input = inputs[i] };
     }
-    PAWL_TRY(pawl_all(run, branches, 3, 0));
+    PAWL_TRY(pawl_all(run, "provision", branches, 3, 0));
 
     PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &found, "{s:s, s:[V,V,V]}", "workspace", workspace_of(params),
                              "found", branches[0].result, branches[1].result, branches[2].result));

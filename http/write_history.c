@@ -54,6 +54,20 @@ static void write_waits_for(struct pw_http_text *out, const struct pawl_step_rec
     pw_http_json_close(out, '}');
 }
 
+static void write_place(struct pw_http_text *out, const struct pawl_step_place *place)
+{
+    pw_http_json_open(out, "place", '{');
+    if (place->fork != NULL) {
+        pw_http_json_string(out, "fork", place->fork);
+        pw_http_json_string(out, "kind", pawl_fork_kind_name(place->kind));
+        pw_http_json_integer(out, "branch", place->branch);
+    }
+    pw_http_json_integer(out, "order", place->order);
+    if (place->within_json != NULL)
+        pw_http_json_raw(out, "within", place->within_json);
+    pw_http_json_close(out, '}');
+}
+
 void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step_record *step)
 {
     pw_http_json_string(out, "stepKey", step->name);
@@ -65,6 +79,8 @@ void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step
     pw_http_json_string(out, "state", pawl_step_state_name(step->state));
     if (step->undoes != NULL)
         pw_http_json_string(out, "undoes", step->undoes);
+    if (step->place.order != 0)
+        write_place(out, &step->place);
     pw_http_json_integer(out, "attempts", step->attempts);
     write_number_or_null(out, "maxAttempts", step->attempts_max);
     write_number_or_null(out, "timeoutMs", step->timeout_ms);

@@ -134,6 +134,11 @@ static void make_step(struct trial *trial, struct pw_unit *unit, const struct su
     op->row.status = (enum pawl_step_status)trial_below(trial, 3);
     op->row.state = (enum pawl_step_state)trial_below(trial, 5);
     op->row.undoes = draw_text(trial);
+    op->row.place = (struct pw_step_place){ .fork = draw_text(trial),
+                                            .outer = draw_text(trial),
+                                            .kind = (enum pawl_fork_kind)trial_below(trial, 3),
+                                            .branch = trial_below(trial, 4),
+                                            .order = trial_below(trial, 4) };
     op->row.attempts = trial_below(trial, 5);
     op->row.attempts_max = trial_below(trial, 7);
     op->row.timeout_ms = trial_below(trial, 100000);

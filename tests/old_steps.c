@@ -66,6 +66,8 @@ void assert_old_steps(struct pw_store *store)
         assert_is(rows[i].awaited_workflow, expected[i].awaited_workflow);
         assert_is(rows[i].awaited_id, expected[i].awaited_id);
         assert_int_equal(rows[i].timeout_ms, expected[i].timeout_ms);
+        assert_int_equal(rows[i].place.order, 0);
+        assert_null(rows[i].place.fork.data);
     }
     pw_arena_clear(&arena);
 }

@@ -406,6 +406,9 @@ static enum pw_refusal put_step(struct model *model, const struct pw_op_step *op
     row.kind = op->is_new ? row.kind : step->row.kind;
     row.created_at_ms = op->is_new ? or_now(model, row.created_at_ms) : step->row.created_at_ms;
     row.undoes = op->is_new ? store_model_keep(model, row.undoes) : step->row.undoes;
+    row.place.fork = store_model_keep(model, row.place.fork);
+    row.place.outer = store_model_keep(model, row.place.outer);
+    row.place = op->is_new ? row.place : step->row.place;
     row.updated_at_ms = or_now(model, row.updated_at_ms);
     row.description = store_model_keep(model, row.description);
     row.wait_event_type = store_model_keep(model, row.wait_event_type);

@@ -43,7 +43,7 @@ pawl_status sweeping_steps_by_calls(pawl_run *run, const pawl_value *params, paw
     const char *name = pawl_run_format(run, "after call %d", (int)pawl_value_int(count, NULL, 0));
     struct pawl_branch branches[1] = { { .run = sweeping_branch, .input = count } };
     PAWL_TRY(pawl_do(run, name, NULL, sweeping_plain, params, NULL));
-    return pawl_all(run, branches, 1, 0);
+    return pawl_all(run, "all", branches, 1, 0);
 }
 
 /* ---- The fixture ---------------------------------------------------------------------------------------------------------- */

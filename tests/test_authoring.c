@@ -168,9 +168,9 @@ static pawl_status fork_badly(pawl_run *run, const pawl_value *params, pawl_valu
     struct pawl_branch *many = NULL;
     (void)params;
     (void)out_result;
-    trace_failure(run, pawl_all(run, branches, 2, 0));
+    trace_failure(run, pawl_all(run, "all", branches, 2, 0));
     trace_failure(run, pawl_first(run, "race", branches, 2, NULL));
-    trace_failure(run, pawl_all(run, many, 1, 0));
+    trace_failure(run, pawl_all(run, "all", many, 1, 0));
     return PAWL_OK;
 }
 
@@ -193,7 +193,7 @@ static pawl_status fork_too_many(pawl_run *run, const pawl_value *params, pawl_v
     (void)out_result;
     for (size_t i = 0; i < PW_BRANCHES_MAX + 1; i++)
         branches[i] = (struct pawl_branch){ .run = branch_ok };
-    return pawl_all(run, branches, PW_BRANCHES_MAX + 1, 0);
+    return pawl_all(run, "all", branches, PW_BRANCHES_MAX + 1, 0);
 }
 
 static void A11_more_than_10000_branches_are_refused(void **state)
@@ -211,7 +211,7 @@ static pawl_status fork_bare(pawl_run *run, const pawl_value *params, pawl_value
     struct pawl_branch branches[] = { { .run = branch_ok }, { .run = branch_bare } };
     (void)params;
     (void)out_result;
-    return pawl_all(run, branches, 2, 0);
+    return pawl_all(run, "all", branches, 2, 0);
 }
 
 static void A11_a_branch_that_answers_a_bare_status_fails_with_its_name_and_text(void **state)

@@ -57,7 +57,7 @@ static pawl_status run_joins(pawl_run *run, const pawl_value *params, pawl_value
     struct pawl_branch branches[3] = { { 0 } };
     for (size_t i = 0; i < 3; i++)
         branches[i] = (struct pawl_branch){ .run = branch_steps, .input = pawl_value_item(params, i) };
-    PAWL_TRY(pawl_all(run, branches, 3, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 3, 0));
     return pawl_return(run, out_result, "[V,V,V]", branches[0].result, branches[1].result, branches[2].result);
 }
 
@@ -82,7 +82,7 @@ static pawl_status run_sleeping_branches(pawl_run *run, const pawl_value *params
     size_t count = pawl_value_size(params, NULL);
     for (size_t i = 0; i < count && i < 8; i++)
         branches[i] = (struct pawl_branch){ .run = branch_sleeps, .input = pawl_value_item(params, i) };
-    PAWL_TRY(pawl_all(run, branches, count, (size_t)contract->number));
+    PAWL_TRY(pawl_all(run, "all", branches, count, (size_t)contract->number));
     return pawl_return(run, out_result, "i", (int)count);
 }
 
@@ -115,7 +115,7 @@ static pawl_status run_mixed_branches(pawl_run *run, const pawl_value *params, p
                                       { .run = branch_waits, .input = pawl_value_item(params, 1) },
                                       { .run = branch_steps, .input = pawl_value_item(params, 2) } };
     (void)out_result;
-    return pawl_all(run, branches, 3, 0);
+    return pawl_all(run, "all", branches, 3, 0);
 }
 
 static void A11_a_suspended_branch_does_not_hold_up_the_others(void **state)
@@ -143,7 +143,7 @@ static pawl_status run_broken_branch(pawl_run *run, const pawl_value *params, pa
     struct pawl_branch branches[] = { { .run = branch_steps, .input = pawl_value_item(params, 0) },
                                       { .run = branch_fails, .input = pawl_value_item(params, 1) },
                                       { .run = branch_sleeps, .input = pawl_value_item(params, 2) } };
-    pawl_status status = pawl_all(run, branches, 3, 0);
+    pawl_status status = pawl_all(run, "all", branches, 3, 0);
     (void)out_result;
     if (status == PAWL_SUSPENDED)
         return status;
@@ -197,7 +197,7 @@ static pawl_status run_two_broken(pawl_run *run, const pawl_value *params, pawl_
                                       { .run = branch_fails_later, .input = pawl_value_item(params, 1) },
                                       { .run = branch_fails, .input = pawl_value_item(params, 2) } };
     (void)out_result;
-    return pawl_all(run, branches, 3, 0);
+    return pawl_all(run, "all", branches, 3, 0);
 }
 
 static void A11_of_several_failures_the_first_by_position_is_answered(void **state)
@@ -259,7 +259,7 @@ static pawl_status branch_nests(pawl_run *run, const pawl_value *input, pawl_val
 {
     struct pawl_branch branches[] = { { .run = branch_sleeps, .input = pawl_value_item(input, 0) },
                                       { .run = branch_steps, .input = pawl_value_item(input, 1) } };
-    PAWL_TRY(pawl_all(run, branches, 2, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 2, 0));
     PAWL_TRY(branch_steps(run, pawl_value_item(input, 2), NULL));
     return pawl_return(run, out_result, "[V,V]", branches[0].result, branches[1].result);
 }
@@ -268,7 +268,7 @@ static pawl_status run_nested(pawl_run *run, const pawl_value *params, pawl_valu
 {
     struct pawl_branch branches[] = { { .run = branch_nests, .input = pawl_value_item(params, 0) },
                                       { .run = branch_nests, .input = pawl_value_item(params, 1) } };
-    PAWL_TRY(pawl_all(run, branches, 2, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 2, 0));
     return pawl_return(run, out_result, "[V,V]", branches[0].result, branches[1].result);
 }
 
@@ -303,7 +303,7 @@ static pawl_status run_retry_beside_sleep(pawl_run *run, const pawl_value *param
     struct pawl_branch branches[] = { { .run = branch_sleeps, .input = pawl_value_item(params, 0) },
                                       { .run = branch_retries } };
     (void)out_result;
-    return pawl_all(run, branches, 2, 0);
+    return pawl_all(run, "all", branches, 2, 0);
 }
 
 static void A11_a_retry_in_a_branch_wakes_the_run_before_its_siblings_sleep_is_over(void **state)
@@ -334,7 +334,7 @@ static pawl_status run_forgetful_branch(pawl_run *run, const pawl_value *params,
 {
     struct pawl_branch branches[] = { { .run = branch_forgets }, { .run = branch_nothing } };
     (void)params;
-    PAWL_TRY(pawl_all(run, branches, 2, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 2, 0));
     return pawl_return(run, out_result, "V", branches[0].result);
 }
 
@@ -354,7 +354,7 @@ static pawl_status run_no_branches(pawl_run *run, const pawl_value *params, pawl
     size_t winner;
     (void)params;
     (void)out_result;
-    contract_trace(pawl_run_user(run), "%s ", pawl_status_name(pawl_all(run, NULL, 0, 0)));
+    contract_trace(pawl_run_user(run), "%s ", pawl_status_name(pawl_all(run, "all", NULL, 0, 0)));
     contract_trace(pawl_run_user(run), "%s", pawl_status_name(pawl_first(run, "first", NULL, 0, &winner)));
     return PAWL_OK;
 }
@@ -378,7 +378,7 @@ static pawl_status run_hundred(pawl_run *run, const pawl_value *params, pawl_val
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &inputs[i], "{s:s}", "name", pawl_run_format(run, "n%d", i)));
         branches[i] = (struct pawl_branch){ .run = i % 2 == 0 ? branch_sleeps : branch_steps, .input = inputs[i] };
     }
-    PAWL_TRY(pawl_all(run, branches, 100, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 100, 0));
     return pawl_return(run, out_result, "[V,V]", branches[98].result, branches[99].result);
 }
 
@@ -595,7 +595,7 @@ static pawl_status run_races_in_branches(pawl_run *run, const pawl_value *params
 {
     struct pawl_branch branches[] = { { .run = branch_races, .input = pawl_value_item(params, 0) },
                                       { .run = branch_races, .input = pawl_value_item(params, 1) } };
-    PAWL_TRY(pawl_all(run, branches, 2, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 2, 0));
     return pawl_return(run, out_result, "[V,V]", branches[0].result, branches[1].result);
 }
 
@@ -631,7 +631,7 @@ static pawl_status run_logging_branches(pawl_run *run, const pawl_value *params,
     struct pawl_branch branches[] = { { .run = branch_logs, .input = pawl_value_item(params, 0) },
                                       { .run = branch_logs, .input = pawl_value_item(params, 1) } };
     (void)out_result;
-    return pawl_all(run, branches, 2, 0);
+    return pawl_all(run, "all", branches, 2, 0);
 }
 
 static void A11_logs_of_branches_are_durable_and_know_their_replays(void **state)
@@ -683,7 +683,7 @@ static pawl_status run_waiting_branches(pawl_run *run, const pawl_value *params,
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "s", i == 0 ? "one" : "two"));
         branches[i] = (struct pawl_branch){ .run = branch_waits_for_its_own, .input = input };
     }
-    PAWL_TRY(pawl_all(run, branches, 2, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 2, 0));
     return pawl_return(run, out_result, "[V, V]", branches[0].result, branches[1].result);
 }
 

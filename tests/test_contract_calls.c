@@ -298,7 +298,7 @@ static pawl_status run_call_beside_a_nap(pawl_run *run, const pawl_value *params
     struct pawl_branch branches[] = { { .run = branch_ask }, { .run = branch_nap } };
     (void)params;
     (void)out_result;
-    return pawl_all(run, branches, 2, 0);
+    return pawl_all(run, "all", branches, 2, 0);
 }
 
 static void F2_a_call_that_was_given_up_is_made_again_after_a_restart_from_a_later_step(void **state)
@@ -332,7 +332,7 @@ static pawl_status run_calls_at_once(pawl_run *run, const pawl_value *params, pa
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "i", i));
         branches[i] = (struct pawl_branch){ .run = branch_call, .input = input };
     }
-    PAWL_TRY(pawl_all(run, branches, 3, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 3, 0));
     return pawl_return(run, out_result, "[V, V, V]", branches[0].result, branches[1].result, branches[2].result);
 }
 

@@ -348,7 +348,7 @@ static pawl_status run_many(pawl_run *run, const pawl_value *params, pawl_value 
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "i", i));
         branches[i] = (struct pawl_branch){ .run = branch_of_parents, .input = input };
     }
-    PAWL_TRY(pawl_all(run, branches, 3, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 3, 0));
     return pawl_return(run, out_result, "[V, V, V]", branches[0].result, branches[1].result, branches[2].result);
 }
 

@@ -253,7 +253,7 @@ static pawl_status run_branches_and_fail(pawl_run *run, const pawl_value *params
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "s", naps[i]));
         branches[i] = (struct pawl_branch){ .run = branch_after_nap, .input = input };
     }
-    PAWL_TRY(pawl_all(run, branches, 3, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 3, 0));
     return pawl_run_fail(run, "Refused", "after all");
 }
 
@@ -547,7 +547,7 @@ static pawl_status run_to_be_swept(pawl_run *run, const pawl_value *params, pawl
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &names[i], "s", i == 0 ? "left" : "right"));
         branches[i].input = names[i];
     }
-    PAWL_TRY(pawl_all(run, branches, 2, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 2, 0));
     PAWL_TRY(pawl_sleep(run, "nap", "1 hour"));
     return pawl_run_fail(run, "Refused", "after all");
 }

@@ -311,7 +311,7 @@ static pawl_status run_to_be_swept(pawl_run *run, const pawl_value *params, pawl
     PAWL_TRY(pawl_deferred_token(run, "answer", &token));
     PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "s", token));
     branches[0].input = input;
-    PAWL_TRY(pawl_all(run, branches, 2, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 2, 0));
     return pawl_return(run, out_result, "V", branches[1].result);
 }
 

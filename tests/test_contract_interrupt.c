@@ -118,7 +118,7 @@ static pawl_status run_branches(pawl_run *run, const pawl_value *params, pawl_va
         branches[i] = (struct pawl_branch){ .run = branch_wait, .input = input };
     }
     pawl_status status = pawl_value_bool(params, NULL, false) ? pawl_first(run, "race", branches, WAIT_COUNT, &winner)
-                                                              : pawl_all(run, branches, WAIT_COUNT, 0);
+                                                              : pawl_all(run, "all", branches, WAIT_COUNT, 0);
     if (status != PAWL_SUSPENDED)
         contract_trace(pawl_run_user(run), "%s; ", pawl_status_name(status));
     return status;

@@ -190,7 +190,7 @@ static pawl_status run_speaks_in_branches(pawl_run *run, const pawl_value *param
     (void)params;
     (void)out_result;
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "before the branches"));
-    PAWL_TRY(pawl_all(run, branches, 2, 1)); /* one after the other: the second begins in a later pass */
+    PAWL_TRY(pawl_all(run, "all", branches, 2, 1)); /* one after the other: the second begins in a later pass */
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "after the branches"));
     return pawl_sleep(run, "nap", "1 h");
 }

@@ -119,7 +119,7 @@ static pawl_status run_branches(pawl_run *run, const pawl_value *params, pawl_va
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "s", names[i]));
         branches[i] = (struct pawl_branch){ .run = branch_work, .input = input };
     }
-    pawl_status status = pawl_all(run, branches, 3, 0);
+    pawl_status status = pawl_all(run, "all", branches, 3, 0);
     if (status != PAWL_OK && status != PAWL_SUSPENDED) /* which is sticky: forgetting it is harmless */
         return status;
     return pawl_return(run, out_result, "[V, V, V]", branches[0].result, branches[1].result, branches[2].result);

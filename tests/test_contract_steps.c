@@ -398,7 +398,7 @@ static pawl_status call_nested_twin(pawl_run *run, const pawl_value *input, pawl
     struct pawl_branch inner[] = { { .run = call_step_twin } };
     (void)input;
     (void)out_result;
-    return pawl_all(run, inner, 1, 0);
+    return pawl_all(run, "all", inner, 1, 0);
 }
 
 static pawl_status run_twins(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -406,7 +406,7 @@ static pawl_status run_twins(pawl_run *run, const pawl_value *params, pawl_value
     struct pawl_branch branches[] = { { .run = call_step_twin }, { .run = call_step_twin } };
     (void)params;
     (void)out_result;
-    return pawl_all(run, branches, 2, 0);
+    return pawl_all(run, "all", branches, 2, 0);
 }
 
 static void A3_two_branches_that_call_one_step_name_get_DUPLICATE_STEP_KEY(void **state)
@@ -426,7 +426,7 @@ static pawl_status run_nested_twins(pawl_run *run, const pawl_value *params, paw
     struct pawl_branch branches[] = { { .run = call_nested_twin }, { .run = call_step_twin } };
     (void)params;
     (void)out_result;
-    return pawl_all(run, branches, 2, 0);
+    return pawl_all(run, "all", branches, 2, 0);
 }
 
 static void A3_a_nested_branch_and_a_sibling_of_its_parent_are_at_once_too(void **state)
@@ -451,7 +451,7 @@ static pawl_status run_waiting_twins(pawl_run *run, const pawl_value *params, pa
     struct pawl_branch branches[] = { { .run = call_waiting_twin }, { .run = call_waiting_twin } };
     (void)params;
     (void)out_result;
-    return pawl_all(run, branches, 2, 0);
+    return pawl_all(run, "all", branches, 2, 0);
 }
 
 static void A3_two_branches_that_wait_under_one_name_get_DUPLICATE_STEP_KEY(void **state)
@@ -469,7 +469,7 @@ static pawl_status run_twin_after_join(pawl_run *run, const pawl_value *params, 
 {
     struct pawl_branch branches[] = { { .run = call_step_twin } };
     (void)params;
-    PAWL_TRY(pawl_all(run, branches, 1, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 1, 0));
     return call_step_twin(run, NULL, out_result);
 }
 
@@ -523,7 +523,7 @@ static pawl_status run_forgets_to_return(pawl_run *run, const pawl_value *params
     contract_trace(contract, " %s", pawl_status_name(pawl_sleep(run, "more", "1 min")));
     contract_trace(contract, " %s", pawl_status_name(pawl_wait_for_event(run, "event", "go", NULL, NULL)));
     contract_trace(contract, " %s", pawl_status_name(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "lost")));
-    contract_trace(contract, " %s", pawl_status_name(pawl_all(run, &branch, 1, 0)));
+    contract_trace(contract, " %s", pawl_status_name(pawl_all(run, "all", &branch, 1, 0)));
     contract_trace(contract, " %s. ", pawl_status_name(pawl_first(run, "first", &branch, 1, &winner)));
     if (contract->number > 0)
         return pawl_run_fail(run, "Forgot", "to return");

@@ -474,7 +474,7 @@ static pawl_status run_races_the_timeout(pawl_run *run, const pawl_value *params
     struct pawl_branch branches[] = { { .run = branch_sends_late }, { .run = branch_waits } };
     (void)params;
     (void)out_result;
-    return pawl_all(run, branches, 2, 0);
+    return pawl_all(run, "all", branches, 2, 0);
 }
 
 static void A9_an_event_in_time_wins_over_the_timeout_of_a_turn_that_has_not_seen_it(void **state)
@@ -616,7 +616,7 @@ static pawl_status run_two_waiters(pawl_run *run, const pawl_value *params, pawl
 {
     struct pawl_branch branches[] = { { .run = branch_waits_as, .input = pawl_value_item(params, 0) },
                                       { .run = branch_waits_as, .input = pawl_value_item(params, 1) } };
-    PAWL_TRY(pawl_all(run, branches, 2, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 2, 0));
     return pawl_return(run, out_result, "[V,V]", branches[0].result, branches[1].result);
 }
 

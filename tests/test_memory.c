@@ -94,7 +94,7 @@ static pawl_status fork_both(pawl_run *run)
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &name, "s", names[i]));
         branches[i] = (struct pawl_branch){ .run = sweeping_branch, .input = name };
     }
-    PAWL_TRY(pawl_all(run, branches, 2, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 2, 0));
     return pawl_first(run, "race", branches + 2, 2, NULL);
 }
 

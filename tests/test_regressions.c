@@ -131,7 +131,7 @@ static pawl_status branch_of_branches(pawl_run *run, const pawl_value *params, p
     (void)params;
     (void)out_result;
     struct pawl_branch branches[] = { { .run = napping_branch }, { .run = outlasting_branch } };
-    return pawl_all(run, branches, 2, 0);
+    return pawl_all(run, "all", branches, 2, 0);
 }
 
 static pawl_status winning_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -293,7 +293,7 @@ static pawl_status talk_beside_a_long_body(pawl_run *run, const pawl_value *para
     (void)params;
     (void)out_result;
     struct pawl_branch branches[] = { { .run = talking_branch }, { .run = blocking_branch } };
-    return pawl_all(run, branches, 2, 0);
+    return pawl_all(run, "all", branches, 2, 0);
 }
 
 static void a_branch_that_is_called_again_in_a_pass_logs_each_line_once_as_new(void **state)
@@ -461,7 +461,7 @@ static pawl_status hang_side_by_side(pawl_run *run, const pawl_value *params, pa
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &number, "i", i));
         branches[i] = (struct pawl_branch){ .run = hanging_branch, .input = number };
     }
-    return pawl_all(run, branches, HANGING, 0);
+    return pawl_all(run, "all", branches, HANGING, 0);
 }
 
 static void bodies_that_hang_side_by_side_begin_once_each_and_time_out(void **state)

@@ -212,7 +212,7 @@ static pawl_status both_races(pawl_lane *lane, size_t position, void *user)
 {
     pawl_status statuses[2];
     (void)position;
-    return pawl_lane_all(lane, 2, 0, race_beside_race, user, statuses);
+    return pawl_lane_all(lane, "all", 3, 2, 0, race_beside_race, user, statuses);
 }
 
 /* Seed 470781: the other race's commit abandoned the loser, which was then told to have failed and so came first. */
@@ -474,7 +474,8 @@ static pawl_status late_beside_long_sleep(pawl_lane *lane, size_t position, void
 static pawl_status event_against_late_and_sleep(pawl_lane *lane, size_t position, void *user)
 {
     pawl_status statuses[2];
-    return position == 0 ? wait_for_go(lane) : pawl_lane_all(lane, 2, 0, late_beside_long_sleep, user, statuses);
+    return position == 0 ? wait_for_go(lane)
+                         : pawl_lane_all(lane, "all", 3, 2, 0, late_beside_long_sleep, user, statuses);
 }
 
 /* The watchdog recorded the race without the sleep, which then waited for ever (simulation, seed 1064671). */

@@ -202,7 +202,8 @@ static void what_was_refused_is_tried_again_in_time_although_the_late_body_came_
                      PAWL_OK);
     assert_int_equal(pawl_attempt_complete(changing.attempt, NULL, 0), PAWL_OK);
     hand_commit(hand);
-    assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), 2, 0, wait_or_be_late, hand, statuses), PAWL_SUSPENDED);
+    assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), "all", 3, 2, 0, wait_or_be_late, hand, statuses),
+                     PAWL_SUSPENDED);
     hand_suspend(hand, turn);
     hand_commit(hand);
 
@@ -238,12 +239,14 @@ static void a_branch_whose_step_timed_out_for_good_beside_a_body_goes_on_at_once
     hand_create(hand, "r");
     pawl_turn *turn = hand_poll(hand);
     together.live = expect_run(pawl_turn_lane(turn), "live");
-    assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), 2, 0, be_late_or_wait, &together, statuses), PAWL_SUSPENDED);
+    assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), "all", 3, 2, 0, be_late_or_wait, &together, statuses),
+                     PAWL_SUSPENDED);
     assert_int_equal(pawl_attempt_complete(together.live, NULL, 0), PAWL_OK);
     pawl_turn_suspend(turn);
     assert_ok(pawl_turn_done(hand->runner, turn, &again, &hand->error), hand->error);
     assert_true(again);
-    assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), 2, 0, be_late_or_wait, &together, statuses), PAWL_SUSPENDED);
+    assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), "all", 3, 2, 0, be_late_or_wait, &together, statuses),
+                     PAWL_SUSPENDED);
     assert_int_equal(statuses[0], PAWL_FAILED);
     hand_suspend(hand, turn);
 }

@@ -491,7 +491,7 @@ static pawl_status in_branches(pawl_run *run, const pawl_value *params, pawl_val
 {
     struct pawl_branch branches[] = { { .run = work_in_branch, .input = params },
                                       { .run = block_in_branch, .input = params } };
-    PAWL_TRY(pawl_all(run, branches, 2, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 2, 0));
     return pawl_return(run, out_result, "s", "done");
 }
 

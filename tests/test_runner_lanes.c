@@ -156,7 +156,7 @@ static pawl_status run_alike(pawl_run *run, pawl_workflow_fn *branch, size_t cou
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &number, "i", (int)i));
         branches[i] = (struct pawl_branch){ .run = branch, .input = number };
     }
-    return pawl_all(run, branches, count, limit);
+    return pawl_all(run, "all", branches, count, limit);
 }
 
 static pawl_status all_meet(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -178,7 +178,7 @@ static pawl_status slow_one_first(pawl_run *run, const pawl_value *params, pawl_
     (void)params;
     (void)out_result;
     struct pawl_branch branches[] = { { .run = slow_branch }, { .run = sleeping_branch }, { .run = retrying_branch } };
-    return pawl_all(run, branches, 3, 0);
+    return pawl_all(run, "all", branches, 3, 0);
 }
 
 static pawl_status slow_one_last(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -186,7 +186,7 @@ static pawl_status slow_one_last(pawl_run *run, const pawl_value *params, pawl_v
     (void)params;
     (void)out_result;
     struct pawl_branch branches[] = { { .run = sleeping_branch }, { .run = retrying_branch }, { .run = slow_branch } };
-    return pawl_all(run, branches, 3, 0);
+    return pawl_all(run, "all", branches, 3, 0);
 }
 
 static pawl_status nap_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -207,7 +207,7 @@ static pawl_status slow_one_and_two_naps(pawl_run *run, const pawl_value *params
     struct pawl_branch branches[] = { { .run = slow_branch },
                                       { .run = nap_branch, .input = sooner },
                                       { .run = nap_branch, .input = later } };
-    return pawl_all(run, branches, 3, 0);
+    return pawl_all(run, "all", branches, 3, 0);
 }
 
 static pawl_status winning_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -237,7 +237,7 @@ static pawl_status inner(pawl_run *run, const pawl_value *params, pawl_value **o
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &number, "i", (int)pawl_value_int(params, NULL, 0) * 2 + i));
         branches[i] = (struct pawl_branch){ .run = meeting_branch, .input = number };
     }
-    return pawl_all(run, branches, 2, 0);
+    return pawl_all(run, "all", branches, 2, 0);
 }
 
 static pawl_status nested(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -291,7 +291,7 @@ static pawl_status wander(pawl_run *run, const pawl_value *params, pawl_value **
             (struct pawl_branch){ .run = i == stage->expected % (WANDERERS + 1) ? slow_branch : wandering_branch,
                                   .input = seed };
     }
-    return pawl_all(run, branches, WANDERERS + 1, 0);
+    return pawl_all(run, "all", branches, WANDERERS + 1, 0);
 }
 
 /* ---- Tests ----------------------------------------------------------------------------------------------------------------- */

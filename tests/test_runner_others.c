@@ -60,7 +60,7 @@ static pawl_status run_branches(pawl_run *run, const pawl_value *params, pawl_va
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "i", i));
         branches[i] = (struct pawl_branch){ .run = branch, .input = input };
     }
-    PAWL_TRY(pawl_all(run, branches, BRANCHES, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, BRANCHES, 0));
     for (int i = 0; i < BRANCHES; i++)
         sum += pawl_value_int(branches[i].result, NULL, -1000);
     return pawl_return(run, out_result, "I", (long long)sum);

@@ -410,7 +410,7 @@ static pawl_status both(pawl_run *run, const pawl_value *params, pawl_value **ou
     struct pawl_branch branches[] = { { .run = late_branch }, { .run = live_branch } };
     (void)params;
     (void)out_result;
-    return pawl_all(run, branches, 2, 0);
+    return pawl_all(run, "all", branches, 2, 0);
 }
 
 static void await_recorded(struct running *running, const char *step)

@@ -206,7 +206,7 @@ static void the_view_of_steps_shows_their_kinds_and_descriptions(void **state)
     assert_int_equal(query_number(fixture, "SELECT seq FROM workflow_steps WHERE description = 'prints a label'"), 5);
 }
 
-static void the_view_of_steps_shows_states_and_what_they_undo_and_wait_for(void **state)
+static void the_view_of_steps_shows_their_state_and_place_and_what_they_undo_and_wait_for(void **state)
 {
     struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
@@ -219,7 +219,16 @@ static void the_view_of_steps_shows_states_and_what_they_undo_and_wait_for(void 
         row->awaited_workflow = text(number == PAWL_STATE_WAITING ? "parcel" : NULL);
         row->awaited_id = text(number == PAWL_STATE_WAITING ? "p1" : NULL);
     }
+    unit->first->as.step.row.place = (struct pw_step_place){
+        .fork = text("both"), .outer = text("{}"), .kind = PAWL_FORK_ALL, .branch = 2, .order = 3
+    };
     fixture_apply_all(fixture);
+    assert_int_equal(query_number(fixture, "SELECT seq FROM workflow_steps WHERE fork = 'both' AND fork_kind = 'all'"
+                                           " AND branch = 2 AND branch_order = 3 AND outer_forks = '{}'"),
+                     1);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_steps WHERE fork IS NULL"
+                                           " AND coalesce(fork_kind, branch, branch_order, outer_forks) IS NULL"),
+                     4);
     assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_steps WHERE state = name"), 5);
     assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_steps WHERE status = 'errored'"), 3);
     assert_int_equal(query_number(fixture, "SELECT seq FROM workflow_steps WHERE undoes = 'charge'"), 3);
@@ -255,7 +264,7 @@ static void a_lease_of_somebody_outside_is_never_reaped(void **state)
     TEST(the_view_of_instances_shows_who_made_them)                                                                    \
     TEST(the_view_of_tasks_shows_what_is_demanded_and_what_awaits_repair)                                              \
     TEST(the_view_of_steps_shows_their_kinds_and_descriptions)                                                         \
-    TEST(the_view_of_steps_shows_states_and_what_they_undo_and_wait_for)
+    TEST(the_view_of_steps_shows_their_state_and_place_and_what_they_undo_and_wait_for)
 #define TESTS_OF_FILES(TEST)                                                                                           \
     TEST(a_file_of_version_3_keeps_its_rows_and_they_have_no_parent_and_no_demand)                                     \
     TEST(runs_of_version_3_go_on_and_may_have_children_and_answers)                                                    \

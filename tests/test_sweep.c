@@ -62,8 +62,8 @@ static pawl_status forked(pawl_run *run, const pawl_value *params, pawl_value **
     struct pawl_branch branches[8];
     size_t left, right;
     PAWL_TRY(make_branches(run, branches, names, 8));
-    PAWL_TRY(pawl_all(run, branches, 2, 0));
-    PAWL_TRY(pawl_all(run, branches + 2, 2, 1));
+    PAWL_TRY(pawl_all(run, "all", branches, 2, 0));
+    PAWL_TRY(pawl_all(run, "all", branches + 2, 2, 1));
     PAWL_TRY(pawl_first(run, "race", branches + 4, 2, &left));
     PAWL_TRY(pawl_first(run, "other race", branches + 6, 2, &right));
     PAWL_TRY(pawl_do(run, "last", NULL, sweeping_plain, params, NULL));

@@ -81,7 +81,7 @@ static pawl_status name_in_branch(pawl_run *run, const pawl_value *params, pawl_
     struct pawl_branch branches[2] = { { .run = sweeping_branch, .input = params },
                                        { .run = fickle_branch, .input = params } };
     (void)out_result;
-    return pawl_all(run, branches, 2, 0);
+    return pawl_all(run, "all", branches, 2, 0);
 }
 
 static pawl_status watchman(pawl_run *run, const pawl_value *params, pawl_value **out_result)

@@ -25,7 +25,7 @@ static pawl_status all_of(pawl_run *run, const char *prefix, int count, size_t l
 {
     struct pawl_branch branches[BRANCHES_MAX];
     PAWL_TRY(make_branches(run, branches, prefix, count));
-    return pawl_all(run, branches, (size_t)count, limit);
+    return pawl_all(run, "all", branches, (size_t)count, limit);
 }
 
 /* ---- Bad ones: what they do depends on the clock --------------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ static pawl_status fork_in_branch_grows(pawl_run *run, const pawl_value *params,
     (void)out_result;
     PAWL_TRY(make_branches(run, branches, "x", 2));
     branches[1].run = inner_fork;
-    return pawl_all(run, branches, 2, 0);
+    return pawl_all(run, "all", branches, 2, 0);
 }
 
 static pawl_status does_nothing(pawl_run *run, const pawl_value *input, pawl_value **out_result)
@@ -111,7 +111,7 @@ static pawl_status forks_for_ever(pawl_run *run, const pawl_value *params, pawl_
     struct pawl_branch branch = { .run = does_nothing, .input = params };
     (void)out_result;
     for (;;)
-        PAWL_TRY(pawl_all(run, &branch, 1, 0));
+        PAWL_TRY(pawl_all(run, "all", &branch, 1, 0));
 }
 
 /* ---- Good ones -------------------------------------------------------------------------------------------------------------- */
@@ -134,7 +134,7 @@ static pawl_status of_every_kind(pawl_run *run, const pawl_value *params, pawl_v
     size_t winner;
     PAWL_TRY(make_branches(run, branches, "", 2));
     branches[0].run = branches[1].run = nested;
-    PAWL_TRY(pawl_all(run, branches, 2, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 2, 0));
     PAWL_TRY(make_branches(run, branches, "b", 2));
     branches[0].run = nested;
     PAWL_TRY(pawl_first(run, "race", branches, 2, &winner));

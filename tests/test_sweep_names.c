@@ -66,15 +66,15 @@ static pawl_status one_name_in_two_branches(pawl_run *run, const pawl_value *par
     struct pawl_branch branches[2] = { { .run = sweeping_leaf, .input = params },
                                        { .run = sweeping_leaf, .input = params } };
     (void)out_result;
-    return pawl_all(run, branches, 2, 0);
+    return pawl_all(run, "all", branches, 2, 0);
 }
 
 static pawl_status one_name_in_two_forks(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
     struct pawl_branch branch = { .run = sweeping_leaf, .input = params };
     (void)out_result;
-    PAWL_TRY(pawl_all(run, &branch, 1, 0));
-    return pawl_all(run, &branch, 1, 0);
+    PAWL_TRY(pawl_all(run, "all", &branch, 1, 0));
+    return pawl_all(run, "all", &branch, 1, 0);
 }
 
 static pawl_status two_names_twice(pawl_run *run, const pawl_value *params, pawl_value **out_result)

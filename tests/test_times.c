@@ -196,7 +196,7 @@ static pawl_status rounds(pawl_run *run, const pawl_value *params, pawl_value **
             PAWL_TRY(pawl_value_pack(scope, &named, "{s:s}", "name", name));
             branches[i].input = named;
         }
-        PAWL_TRY(pawl_all(run, branches, 2, 0));
+        PAWL_TRY(pawl_all(run, "all", branches, 2, 0));
         for (int i = 0; i < ENGINES * EVENTS / ROUNDS; i++) {
             char name[32];
             (void)snprintf(name, sizeof name, "wait %d %d", round, i);

@@ -122,7 +122,7 @@ static void A11_all_branches_are_carried_past_one_that_waits(void **state)
     hand_create(hand, "r");
     pawl_turn *turn = hand_poll(hand);
 
-    assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), 4, 0, branch, &branches, statuses), PAWL_SUSPENDED);
+    assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), "all", 3, 4, 0, branch, &branches, statuses), PAWL_SUSPENDED);
     assert_int_equal(statuses[0], PAWL_SUSPENDED);
     assert_int_equal(statuses[1], PAWL_OK);
     assert_int_equal(statuses[2], PAWL_FAILED);
@@ -130,7 +130,7 @@ static void A11_all_branches_are_carried_past_one_that_waits(void **state)
     assert_int_equal(hand_history(hand, "r").step_count, 4); /* the nap, and three steps */
     hand_advance_ms(hand, 60000);
     turn = hand_poll(hand);
-    assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), 4, 0, branch, &branches, statuses), PAWL_OK);
+    assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), "all", 3, 4, 0, branch, &branches, statuses), PAWL_OK);
 
     assert_int_equal(statuses[0], PAWL_OK);
     assert_int_equal(statuses[2], PAWL_FAILED);
@@ -146,13 +146,13 @@ static void A11_a_limit_counts_branches_begun_and_unfinished(void **state)
     hand_create(hand, "r");
     pawl_turn *turn = hand_poll(hand);
 
-    assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), 4, 1, branch, &branches, statuses), PAWL_SUSPENDED);
+    assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), "all", 3, 4, 1, branch, &branches, statuses), PAWL_SUSPENDED);
 
     assert_int_equal(branches.calls[1], 0);
     hand_suspend(hand, turn);
     hand_advance_ms(hand, 60000);
     turn = hand_poll(hand);
-    assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), 4, 1, branch, &branches, statuses), PAWL_OK);
+    assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), "all", 3, 4, 1, branch, &branches, statuses), PAWL_OK);
     assert_int_equal(branches.calls[3], 1);
     hand_finish(hand, turn, NULL);
 }

@@ -107,7 +107,7 @@ static pawl_status forked(pawl_run *run, const pawl_value *params, pawl_value **
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &name, "s", names[i]));
         branches[i] = (struct pawl_branch){ .run = branch, .input = name };
     }
-    PAWL_TRY(pawl_all(run, branches, 2, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 2, 0));
     PAWL_TRY(pawl_first(run, "race", branches + 2, 2, &winner));
     return pawl_return(run, out_result, "[V, V, V]", branches[0].result, branches[1].result,
                        branches[2 + winner].result);

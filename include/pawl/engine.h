@@ -409,11 +409,13 @@ PAWL_API pawl_status pawl_lane_log(pawl_lane *lane, pawl_attempt *attempt, enum 
 /* Carries one branch forward on its lane.  PAWL_SUSPENDED: not finished yet.  Anything else: finished. */
 typedef pawl_status pawl_lane_fn(pawl_lane *lane, size_t position, void *user);
 
-/* Calls `branch` for the positions 0 to count-1, on other worker threads too where there are any, and comes back when
+/* The name is recorded with every step of the branches, as their place (struct pawl_step_place in service.h).  Forks of a run
+ * should have different names; nothing depends on it.
+ * Calls `branch` for the positions 0 to count-1, on other worker threads too where there are any, and comes back when
  * all calls have.  At most limit (0: no limit) branches are begun and unfinished; those beyond are not called.
  * out_status[i] is what the branch answered, PAWL_SUSPENDED when it was not called. */
-PAWL_API pawl_status pawl_lane_all(pawl_lane *lane, size_t count, size_t limit, pawl_lane_fn *branch, void *user,
-                                   pawl_status *out_status) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_lane_all(pawl_lane *lane, const char *name, size_t name_size, size_t count, size_t limit,
+                                   pawl_lane_fn *branch, void *user, pawl_status *out_status) PAWL_MUST_CHECK;
 
 /* The same, until one branch has finished, success or failure: the first.  It is recorded under the name, so every
  * replay takes the same one and calls only that.  The waits of the others are abandoned; bodies under way see

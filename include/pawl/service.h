@@ -85,6 +85,20 @@ struct pawl_waits_for {
     int64_t until_ms;       /* EVENT, DEFERRED: when the wait times out; 0: it does not */
 };
 
+enum pawl_fork_kind { PAWL_FORK_NONE, PAWL_FORK_ALL, PAWL_FORK_FIRST };
+PAWL_API const char *pawl_fork_kind_name(enum pawl_fork_kind kind); /* "none", "all", "first" */
+
+/* Where in the workflow a step was reached first. */
+struct pawl_step_place {
+    const char *fork;         /* the name of the pawl_all() or pawl_first() of which it is in a branch; NULL: in none */
+    enum pawl_fork_kind kind; /* of the fork */
+    int64_t branch;           /* from 0 */
+    int64_t order; /* counts the durable calls of the branch, or those outside of branches, from 1; 0: unknown,
+                               * because an earlier version recorded the step */
+    const char
+        *within_json; /* {"fork", "kind", "branch", "within"}: the branch that the fork itself is in; NULL: none */
+};
+
 /* A row of history.  Times are milliseconds since 1970; 0 where there is none.  The steps of a run are listed in the order in
  * which they were recorded, and so are its events and its log lines.  In that order created_at_ms never goes back, whichever
  * processes recorded them, and also when a clock was set back; nor is updated_at_ms ever before created_at_ms.  Where branches
@@ -97,6 +111,7 @@ struct pawl_step_record {
     enum pawl_step_status status;
     enum pawl_step_state state;
     const char *undoes; /* of a compensation: the name of the step that it undoes; else NULL */
+    struct pawl_step_place place;
     int64_t attempts;
     int64_t attempts_max; /* 0: unlimited, or not a body */
     int64_t timeout_ms;   /* 0: none */

@@ -181,10 +181,12 @@ struct pawl_branch {
     pawl_status status; /* out */
 };
 
-/* Runs the branches at once, at most `limit` (0: no limit) begun and unfinished.  Each has steps and waits of its own,
+/* The name is for people: history shows it as the place of the branches' steps.
+ * Runs the branches at once, at most `limit` (0: no limit) begun and unfinished.  Each has steps and waits of its own,
  * under names that the author keeps apart from the others'.  Comes back when all have finished: PAWL_OK, or the status of the first, by position,
  * that failed; what each answered stands in it. */
-PAWL_API pawl_status pawl_all(pawl_run *run, struct pawl_branch *branches, size_t count, size_t limit) PAWL_MUST_CHECK;
+PAWL_API pawl_status pawl_all(pawl_run *run, const char *name, struct pawl_branch *branches, size_t count,
+                              size_t limit) PAWL_MUST_CHECK;
 
 /* Runs the branches until one has finished, which is recorded under the name; the others are abandoned.  Answers that
  * branch's status. */

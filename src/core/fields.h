@@ -85,8 +85,13 @@
     X(with, ONCE, CHOICE(PAWL_STEP_DEFERRED), kind, kind)                                                              \
     X(with, NEXT, CHOICE(PAWL_STEP_ERRORED), status, status)                                                           \
     X(with, NEXT, CHOICE(PAWL_STATE_GIVEN_UP), state, state)                                                           \
+    X(with, ONCE, OPTIONAL(CHOICE(PAWL_FORK_FIRST)), place.kind, fork_kind)                                            \
+    X(with, ONCE, COUNT, place.branch, branch)                                                                         \
+    X(with, ONCE, COUNT, place.order, branch_order)                                                                    \
     X(with, ONCE, TEXT, name, name)                                                                                    \
     X(with, ONCE, TEXT, undoes, undoes)                                                                                \
+    X(with, ONCE, TEXT, place.fork, fork)                                                                              \
+    X(with, ONCE, TEXT, place.outer, outer_forks)                                                                      \
     X(with, NEXT, TEXT, description, description)                                                                      \
     X(with, NEXT, TEXT, wait_event_type, wait_event_type)                                                              \
     X(with, NEXT, TEXT, awaited_workflow, awaited_workflow)                                                            \

@@ -86,6 +86,13 @@ struct pw_earlier_run {
     int64_t replaced_at_ms; /* when the next run began */
 };
 
+/* Where in the workflow a step was reached first; see struct pawl_step_place. */
+struct pw_step_place {
+    struct pw_text fork, outer; /* outer: of a fork within another one, as JSON */
+    enum pawl_fork_kind kind;
+    int64_t branch, order;
+};
+
 /* seq numbers the steps of a run from 1, in the order of their first record.  The turn hands it out.
  *
  * What became of a step is in `state`; `status` says the same in fewer words, and an index goes by it.  pw_step_row_set() sets
@@ -94,6 +101,7 @@ struct pw_step_row {
     int64_t seq;
     struct pw_text name, description;
     struct pw_text undoes; /* of a compensation: the name of the step that it undoes; else absent */
+    struct pw_step_place place;
     enum pawl_step_kind kind;
     enum pawl_step_status status;
     enum pawl_step_state state;

@@ -34,6 +34,7 @@ struct pw_step_row pw_core_step_row(const struct pw_core *core, const struct pw_
     row.name = or_empty(first->row.name);
     row.kind = first->row.kind;
     row.undoes = first->row.undoes;
+    row.place = first->row.place;
     row.created_at_ms = pw_time_or_now(core, first->row.created_at_ms);
     row.updated_at_ms = pw_time_or_now(core, last->row.updated_at_ms);
     return row;

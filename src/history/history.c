@@ -100,6 +100,8 @@ static bool load_step(struct pw_history *history, const struct pw_step_row *row)
            pw_arena_text(arena, row->error_message, &step->row.error_message) &&
            pw_arena_text(arena, row->description, &step->row.description) &&
            pw_arena_text(arena, row->undoes, &step->row.undoes) &&
+           pw_arena_text(arena, row->place.fork, &step->row.place.fork) &&
+           pw_arena_text(arena, row->place.outer, &step->row.place.outer) &&
            pw_arena_text(arena, row->wait_event_type, &step->row.wait_event_type) &&
            pw_arena_text(arena, row->awaited_workflow, &step->row.awaited_workflow) &&
            pw_arena_text(arena, row->awaited_id, &step->row.awaited_id);

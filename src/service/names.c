@@ -137,6 +137,19 @@ const char *pawl_step_state_name(enum pawl_step_state state)
     return "unknown";
 }
 
+const char *pawl_fork_kind_name(enum pawl_fork_kind kind)
+{
+    switch (kind) {
+    case PAWL_FORK_NONE:
+        return "none";
+    case PAWL_FORK_ALL:
+        return "all";
+    case PAWL_FORK_FIRST:
+        return "first";
+    }
+    return "unknown";
+}
+
 const char *pawl_log_level_name(enum pawl_log_level level)
 {
     switch (level) {

@@ -200,6 +200,7 @@ pawl_status pw_rows_step(pawl_scope *scope, int64_t run, const struct pw_step_ro
         .kind = row->kind,
         .status = row->status,
         .state = pw_step_state(row),
+        .place = { .kind = row->place.kind, .branch = row->place.branch, .order = row->place.order },
         .attempts = row->attempts,
         .attempts_max = row->attempts_max,
         .timeout_ms = row->timeout_ms,
@@ -209,6 +210,8 @@ pawl_status pw_rows_step(pawl_scope *scope, int64_t run, const struct pw_step_ro
         .updated_at_ms = row->updated_at_ms,
     };
     if (!pw_rows_string(scope, row->name, &step.name) || !pw_rows_string(scope, row->description, &step.description) ||
+        !pw_rows_string(scope, row->place.fork, &step.place.fork) ||
+        !pw_rows_string(scope, row->place.outer, &step.place.within_json) ||
         !pw_rows_string(scope, row->undoes, &step.undoes) || !show_wait(scope, row, &step.waits_for) ||
         !pw_rows_string(scope, row->result, &step.result_json) ||
         !pw_rows_string(scope, row->error_name, &step.error_name) ||

@@ -224,6 +224,19 @@ static void join(struct pw_fork *fork)
 
 /* ---- Opening a fork ------------------------------------------------------------------------------------------------ */
 
+/* In the pass's arena; NULL: memory is out. */
+static struct pw_branching *branching_of(const struct pw_fork *fork, const pawl_lane *lane)
+{
+    struct pw_branching *branching = pw_arena_zero(&lane->turn->pass_arena, sizeof *branching);
+    bool is_race = fork->name.data == NULL;
+    if (branching == NULL)
+        return NULL;
+    branching->kind = is_race ? PAWL_FORK_FIRST : PAWL_FORK_ALL;
+    branching->name = !is_race ? fork->name : lane->reached != NULL ? lane->reached->row.name : pw_text_of("");
+    branching->is_kept = is_race;
+    return branching;
+}
+
 static pawl_status fork_init(struct pw_fork *fork, pawl_lane *lane, size_t count)
 {
     pawl_turn *turn = lane->turn;
@@ -232,11 +245,13 @@ static pawl_status fork_init(struct pw_fork *fork, pawl_lane *lane, size_t count
     fork->count = count;
     fork->lanes = pw_arena_take(&turn->pass_arena, (count + 1) * sizeof *fork->lanes);
     fork->states = pw_arena_zero(&turn->pass_arena, count + 1);
-    if (fork->lanes == NULL || fork->states == NULL)
+    struct pw_branching *branching = branching_of(fork, lane);
+    if (fork->lanes == NULL || fork->states == NULL || branching == NULL)
         return pw_turn_out_of_memory(turn);
     lane->forks++;
     for (size_t i = 0; i < count; i++) {
         pw_lane_init(&fork->lanes[i], turn, lane);
+        fork->lanes[i].branching = branching;
         fork->lanes[i].fork = lane->forks;
         fork->lanes[i].position = fork->position_first + i;
         fork->lanes[i].place_first =
@@ -301,14 +316,18 @@ static void tell_of_fork(const pawl_lane *lane, size_t count, bool is_race)
         mocks->forked(mocks->user, lane, count, is_race);
 }
 
-pawl_status pawl_lane_all(pawl_lane *lane, size_t count, size_t limit, pawl_lane_fn *branch, void *user,
-                          pawl_status *out_status)
+pawl_status pawl_lane_all(pawl_lane *lane, const char *name, size_t name_size, size_t count, size_t limit,
+                          pawl_lane_fn *branch, void *user, pawl_status *out_status)
 {
     pawl_turn *turn = lane->turn;
     struct pw_fork fork = { .limit = limit, .branch = branch, .user = user, .statuses = out_status };
     pawl_status status = check_count(lane, count);
     if (status != PAWL_OK)
         return status;
+    fork.name = pw_text_trim((struct pw_text){ name, name != NULL ? name_size : 0 });
+    if (!pw_is_step_name(fork.name))
+        return pw_lane_error(lane, PAWL_INVALID_STEP_NAME, "branches need a name of 1 to %d bytes of UTF-8",
+                             PW_STEP_NAME_MAX);
     pw_turn_lock(turn);
     pw_lane_leave_code(lane, false);
     tell_of_fork(lane, count, false);

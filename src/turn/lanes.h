@@ -11,7 +11,8 @@
 struct pw_fork {
     pawl_turn *turn;
     pawl_lane *parent;
-    pawl_lane *lanes; /* count of them, in the pass's arena */
+    struct pw_text name; /* absent: it is a race, and its step is the one that the parent has reached */
+    pawl_lane *lanes;    /* count of them, in the pass's arena */
     pawl_status *statuses;
     unsigned char *states; /* enum branch_state */
     size_t count, limit;

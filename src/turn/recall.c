@@ -78,7 +78,7 @@ static pawl_status find_or_add(pawl_lane *lane, struct pw_text name, enum pawl_s
         if (status != PAWL_OK)
             return status;
         step = pw_history_add(turn->history, name, kind);
-        if (step == NULL)
+        if (step == NULL || !pw_place_note(lane, step))
             return pw_turn_out_of_memory(turn);
     }
     if (step->row.kind != kind)
@@ -89,7 +89,7 @@ static pawl_status find_or_add(pawl_lane *lane, struct pw_text name, enum pawl_s
     return PAWL_OK;
 }
 
-static bool is_step_name(struct pw_text text)
+bool pw_is_step_name(struct pw_text text)
 {
     return text.size > 0 && text.size <= PW_STEP_NAME_MAX && pw_text_is_utf8(text) &&
            memchr(text.data, '\0', text.size) == NULL;
@@ -109,7 +109,7 @@ pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size,
     if (expected != NULL && !(expected->row.kind == kind && pw_text_equal(expected->row.name, given)))
         expected = NULL;
     struct pw_text trimmed = expected != NULL ? given : pw_text_trim(given);
-    if (expected == NULL && !is_step_name(trimmed))
+    if (expected == NULL && !pw_is_step_name(trimmed))
         return pw_lane_error(lane, PAWL_INVALID_STEP_NAME, "a step name is 1 to %d bytes of UTF-8, this one has %zu",
                              PW_STEP_NAME_MAX, trimmed.size);
     const struct pw_mocks *mocks = lane->turn->engine->mocks;
@@ -121,6 +121,8 @@ pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size,
         return status;
     struct pw_step *step = *out_step;
     lane->expected = step->next;
+    if (lane->calls == 0 || lane->reached != step) /* it is asked for again once its body has run */
+        lane->calls++;
     lane->reached = step;
     uint64_t pass = lane->turn->history->pass;
     if (step->running || (step->reached_pass == pass && pw_lanes_are_concurrent(step->lane, lane)))

@@ -14,6 +14,10 @@ bool pw_lane_is_over(const pawl_lane *lane);
 /* Finds the step of that name, or adds it.  PAWL_SUSPENDED when the lane is over. */
 pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size, enum pawl_step_kind kind,
                             struct pw_step **out_step) PAWL_MUST_CHECK;
+/* 1 to PW_STEP_NAME_MAX bytes of UTF-8. */
+bool pw_is_step_name(struct pw_text text);
+/* place.c: the lane has come to a step that is new.  False when memory is out. */
+bool pw_place_note(pawl_lane *lane, struct pw_step *step);
 /* The step that a durable call is about. */
 struct pw_call_name {
     const char *name;

@@ -107,6 +107,7 @@ void pw_lane_begin(pawl_lane *lane)
     lane->told_interruption = false;
     lane->events_seen = INT64_MAX;
     lane->forks = 0;
+    lane->calls = 0;
     lane->began = lane->turn->history->moment;
     lane->place = lane->place_first;
     lane->said = 0;

@@ -46,19 +46,29 @@ struct pw_turn_host {
     void (*code_returns)(void *runner, pawl_lane *lane); /* code that pw_turn_watch_code() has found; no lock held */
 };
 
+/* What the branches of a fork have in common; in the pass's arena. */
+struct pw_branching {
+    struct pw_text name; /* of the fork */
+    bool is_kept;        /* the name is in the history's arena */
+    enum pawl_fork_kind kind;
+};
+
 struct pawl_lane {
     pawl_turn *turn;
-    pawl_lane *parent;        /* NULL: the main lane */
-    bool suspended;           /* sticky */
-    bool waits_for_event;     /* among other things */
-    int64_t events_seen;      /* of a wait for events: what was known here when it was looked at last */
-    uint64_t began;           /* the moment at which its present call did */
-    bool joined;              /* its fork has come back: what follows comes after it */
-    atomic_bool abandoned;    /* another branch was first */
-    struct pw_step *expected; /* the step recorded after the one reached last: most replays go that way */
-    int64_t after;            /* the newest unit that what happens here depends on */
-    int64_t commit_wanted;    /* suspended until this unit is answered; 0: not for that reason */
-    int64_t wake_at_ms;       /* the earliest wait reached here; INT64_MAX: none */
+    pawl_lane *parent;              /* NULL: the main lane */
+    struct pw_branching *branching; /* NULL: the main lane */
+    struct pw_text outer;           /* see struct pw_step_place; absent until it is wanted */
+    int64_t calls;                  /* steps that it has reached, one after the other, in the present call */
+    bool suspended;                 /* sticky */
+    bool waits_for_event;           /* among other things */
+    int64_t events_seen;            /* of a wait for events: what was known here when it was looked at last */
+    uint64_t began;                 /* the moment at which its present call did */
+    bool joined;                    /* its fork has come back: what follows comes after it */
+    atomic_bool abandoned;          /* another branch was first */
+    struct pw_step *expected;       /* the step recorded after the one reached last: most replays go that way */
+    int64_t after;                  /* the newest unit that what happens here depends on */
+    int64_t commit_wanted;          /* suspended until this unit is answered; 0: not for that reason */
+    int64_t wake_at_ms;             /* the earliest wait reached here; INT64_MAX: none */
     enum pw_task_kind wake_kind;
     uint64_t place, place_first; /* where it is, and where it began (lines.h) */
     size_t said;                 /* lines at this place, in the present call */

@@ -89,13 +89,14 @@ static pawl_status check_branches(pawl_run *run, const struct pawl_branch *branc
     return PAWL_OK;
 }
 
-pawl_status pawl_all(pawl_run *run, struct pawl_branch *branches, size_t count, size_t limit)
+pawl_status pawl_all(pawl_run *run, const char *name, struct pawl_branch *branches, size_t count, size_t limit)
 {
     struct branch_set set;
     PAWL_TRY(check_branches(run, branches, count));
+    PAWL_TRY(pw_run_ready(run, name));
     if (!set_init(&set, run, branches, count))
         return PAWL_NOMEM;
-    pawl_status status = pawl_lane_all(run->lane, count, limit, run_branch, &set, set.statuses);
+    pawl_status status = pawl_lane_all(run->lane, name, strlen(name), count, limit, run_branch, &set, set.statuses);
     if (status != PAWL_OK)
         return refuse(run, &set, status);
     adopt_all_undos(run, &set);

@@ -177,7 +177,7 @@ static pawl_status fan(pawl_run *run, const pawl_value *params, pawl_value **out
     struct pawl_branch all[3];
     for (size_t i = 0; i < 3; i++)
         all[i] = (struct pawl_branch){ .run = working_branch, .input = pawl_value_item(numbers, i) };
-    PAWL_TRY(pawl_all(run, all, 3, 2));
+    PAWL_TRY(pawl_all(run, "all", all, 3, 2));
     struct pawl_branch race[2] = { { .run = slow_branch }, { .run = quick_branch } };
     PAWL_TRY(pawl_first(run, "race", race, 2, &winner));
     return pawl_return(run, out_result, "{s:[V, V, V], s:V}", "all", all[0].result, all[1].result, all[2].result, "won",

@@ -61,7 +61,7 @@ static pawl_status flow(pawl_run *run, const pawl_value *params, pawl_value **ou
     pawl_status status = pawl_wait_for_event(run, "c", "go", "1 day", &event);
     if (status != PAWL_OK && status != PAWL_WAIT_FOR_EVENT_TIMEOUT)
         return status;
-    PAWL_TRY(pawl_all(run, both, 2, 0));
+    PAWL_TRY(pawl_all(run, "all", both, 2, 0));
     PAWL_TRY(pawl_first(run, "f", race, 2, &winner));
     assert(winner < 2);
     status = pawl_do(run, "i", &twice, failing_body, NULL, NULL);
@@ -107,7 +107,7 @@ static pawl_status linked(pawl_run *run, const pawl_value *params, pawl_value **
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         all[i].input = params;
     PAWL_TRY(pawl_do(run, "s", &undone, body, params, NULL));
-    PAWL_TRY(pawl_all(run, all, sizeof all / sizeof all[0], 0));
+    PAWL_TRY(pawl_all(run, "all", all, sizeof all / sizeof all[0], 0));
     return pawl_return(run, out_result, "V", all[0].result);
 }
 

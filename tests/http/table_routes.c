@@ -6,12 +6,12 @@
 #define WAITING "\"details\":{\"status\":\"waiting\",\"phase\":\"waiting\"}"
 #define PAYMENT                                                                                                        \
     "{\"stepKey\":\"payment\",\"name\":\"payment\",\"type\":\"waitForEvent\",\"status\":\"waiting\","                  \
-    "\"state\":\"waiting\",\"attempts\":0,"                                                                            \
+    "\"state\":\"waiting\",\"place\":{\"order\":2},\"attempts\":0,"                                                    \
     "\"maxAttempts\":null,\"timeoutMs\":null,\"nextRetryAt\":null,\"wakeAt\":\"2026-01-01T01:00:00.000Z\","            \
     "\"waitsFor\":{\"event\":\"paid\",\"until\":\"2026-01-01T01:00:00.000Z\"}"
 #define CHARGE                                                                                                         \
     "{\"stepKey\":\"charge\",\"name\":\"charge\",\"type\":\"do\",\"status\":\"completed\","                            \
-    "\"state\":\"completed\",\"attempts\":1,"                                                                          \
+    "\"state\":\"completed\",\"place\":{\"order\":1},\"attempts\":1,"                                                  \
     "\"maxAttempts\":null,\"timeoutMs\":60000,\"nextRetryAt\":null,\"wakeAt\":null,"                                   \
     "\"runNumber\":1,\"result\":{\"paid\":42}," STAMPS "}"
 #define SECTION(variable, title, setting, list)                                                                        \
@@ -66,7 +66,7 @@ static const struct table_case instances[] = {
       .target = "/workflows/order/instances/stuck",
       .status = 200,
       .says = { "\"currentStep\":{\"stepKey\":\"charge\",\"name\":\"charge\",\"type\":\"do\",\"status\":\"waiting\","
-                "\"state\":\"waiting\",\"attempts\":1,\"maxAttempts\":null,\"timeoutMs\":60000,\"nextRetryAt\":\"2026-01-02T00:00:00.000Z\","
+                "\"state\":\"waiting\",\"place\":{\"order\":1},\"attempts\":1,\"maxAttempts\":null,\"timeoutMs\":60000,\"nextRetryAt\":\"2026-01-02T00:00:00.000Z\","
                 "\"wakeAt\":null,"
                 "\"error\":{\"name\":\"CardDeclined\",\"message\":\"not today\"}}" } },
     { .method = "GET",
@@ -304,7 +304,7 @@ static const struct table_case history[] = {
     { .method = "GET",
       .target = "/workflows/order/instances/stuck/history",
       .status = 200,
-      .says = { "\"status\":\"waiting\",\"state\":\"waiting\",\"attempts\":1",
+      .says = { "\"status\":\"waiting\",\"state\":\"waiting\",\"place\":{\"order\":1},\"attempts\":1",
                 "\"nextRetryAt\":\"2026-01-02T00:00:00.000Z\"",
                 "\"error\":{\"name\":\"CardDeclined\",\"message\":\"not today\"},\"runNumber\":1," STAMPS "}" } },
     { .method = "GET",

@@ -222,7 +222,7 @@ static void a_worker_claims_keeps_and_completes_a_job(struct table_world *world,
     (void)get(&story, "/workflows/calls/instances/c-1/result", 200);
     assert_said(&story, "\"output\":{\"receipt\":");
     (void)get(&story, "/workflows/calls/instances/c-1/history", 200);
-    assert_said(&story, "\"status\":\"completed\",\"state\":\"completed\",\"attempts\":1");
+    assert_said(&story, "\"status\":\"completed\",\"state\":\"completed\",\"place\":{\"order\":1},\"attempts\":1");
     assert_said(&story, "\"result\":{\"receipt\":  \"r-9\"}");
     end(&story);
 }

@@ -216,8 +216,9 @@ bool memory_copy_step(struct pw_arena *arena, const void *from, void *to)
 {
     struct pw_step_row *row = to;
     *row = *(const struct pw_step_row *)from;
-    return COPY_TEXTS(arena, &row->name, &row->description, &row->undoes, &row->wait_event_type, &row->awaited_workflow,
-                      &row->awaited_id, &row->result, &row->error_name, &row->error_message);
+    return COPY_TEXTS(arena, &row->name, &row->description, &row->undoes, &row->place.fork, &row->place.outer,
+                      &row->wait_event_type, &row->awaited_workflow, &row->awaited_id, &row->result, &row->error_name,
+                      &row->error_message);
 }
 
 bool memory_copy_event(struct pw_arena *arena, const void *from, void *to)

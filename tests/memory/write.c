@@ -72,7 +72,7 @@ static bool write_earlier_runs(struct memory_store *store, struct pw_core *core)
 
 /* ---- Steps ----------------------------------------------------------------------------------------------------------------- */
 
-/* The name, the kind and the time of birth are those of the first record of the step. */
+/* What never changes is of the first record of the step. */
 static bool write_step(struct memory_store *store, struct pw_core *core, struct pw_core_step *step)
 {
     const struct pw_op_step *last = step->update != NULL ? step->update : step->insert;
@@ -94,6 +94,8 @@ static bool write_step(struct memory_store *store, struct pw_core *core, struct 
     struct pw_step_row next = last->row;
     next.name = first.name;
     next.kind = first.kind;
+    next.undoes = first.undoes;
+    next.place = first.place;
     next.created_at_ms = first.created_at_ms;
     next.updated_at_ms = pw_time_or_now(core, next.updated_at_ms);
     step->exists = true;

@@ -126,7 +126,7 @@ static pawl_status busy_run(pawl_run *run, const pawl_value *params, pawl_value 
     int64_t sum = 0;
     PAWL_TRY(take_step(run, params, BUSY_FIRST, &sum));
     PAWL_TRY(take_step(run, params, BUSY_FLAKY, &sum));
-    PAWL_TRY(pawl_all(run, branches, 3, 0));
+    PAWL_TRY(pawl_all(run, "all", branches, 3, 0));
     for (int i = 0; i < 3; i++)
         sum += pawl_value_int(branches[i].result, NULL, 0);
     pawl_status status = take_step(run, params, BUSY_DOOMED, &sum);

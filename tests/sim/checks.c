@@ -508,6 +508,8 @@ void sim_check_step(struct sim_model *model, const struct pw_unit *unit, const s
     }
     SIM_CHECK(SIM_RULE_STORED, node != SIM_NONE && sim_node_at(node) < instance->program->count, "a step named %.*s",
               (int)row->name.size, row->name.data);
+    if (op->is_new)
+        sim_check_place(instance->program, row);
     const struct sim_node *plan = &instance->program->nodes[sim_node_at(node)];
     const struct sim_node undo = { .kind = SIM_DO, .policy = plan->policy };
     if (sim_is_undo(node))

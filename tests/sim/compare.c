@@ -116,6 +116,10 @@ void sim_compare_step(struct sim_comparison *comparison, int64_t key, int64_t ru
     EXPECT(is_text(row->undoes, step->undoes) && is_text(row->awaited_workflow, step->awaited_workflow) &&
                is_text(row->awaited_id, step->awaited_id),
            "n%d of %s, run %lld: what it undoes or waits for", node, instance->id, (long long)run);
+    EXPECT(is_text(row->place.fork, step->fork) && row->place.kind == step->fork_kind &&
+               row->place.branch == step->branch && row->place.order == step->order &&
+               sim_digest_text(0, row->place.outer) == step->outer,
+           "n%d of %s, run %lld: where it stands", node, instance->id, (long long)run);
     EXPECT(row->created_at_ms == step->created_at_ms && row->updated_at_ms == step->updated_at_ms,
            "n%d of %s, run %lld: when it was recorded", node, instance->id, (long long)run);
     check_order(&comparison->step, "step", &(struct sim_place){ key, run, row->seq, row->created_at_ms });

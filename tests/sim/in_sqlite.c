@@ -107,11 +107,12 @@ static void hand_over_tasks(sqlite3 *db, struct sim_comparison *comparison)
 static void hand_over_steps(sqlite3 *db, struct sim_comparison *comparison)
 {
     static sqlite3_stmt *kept;
-    struct reader reader = start(
-        db, &kept,
-        "SELECT instance, run, seq, name, kind, status, attempts, attempts_max, timeout, next_retry_at, wake_at,"
-        " event_at, state, undoes, awaited_workflow, awaited_id, wait_event_type, result, error_name, error_message, created_at, updated_at"
-        " FROM workflow_step ORDER BY instance, run, seq");
+    struct reader reader =
+        start(db, &kept,
+              "SELECT instance, run, seq, name, kind, status, attempts, attempts_max, timeout, next_retry_at, wake_at,"
+              " event_at, state, undoes, awaited_workflow, awaited_id, fork, outer_forks, fork_kind, branch,"
+              " branch_order, wait_event_type, result, error_name, error_message, created_at, updated_at"
+              " FROM workflow_step ORDER BY instance, run, seq");
     while (next(&reader)) {
         int64_t key = number(&reader), run = number(&reader);
         struct pw_step_row row = { .seq = number(&reader) };
@@ -128,6 +129,11 @@ static void hand_over_steps(sqlite3 *db, struct sim_comparison *comparison)
         row.undoes = text(&reader);
         row.awaited_workflow = text(&reader);
         row.awaited_id = text(&reader);
+        row.place.fork = text(&reader);
+        row.place.outer = text(&reader);
+        row.place.kind = (enum pawl_fork_kind)number(&reader);
+        row.place.branch = number(&reader);
+        row.place.order = number(&reader);
         row.wait_event_type = text(&reader);
         row.result = text(&reader);
         row.error_name = text(&reader);

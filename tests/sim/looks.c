@@ -129,7 +129,10 @@ static void check_shown_step(pawl_scope *scope, const pawl_value *shown, const s
                   sim_shows_json(scope, shown, "result", step->result) &&
                   sim_shows_text(shown, "error.name", step->error_name) &&
                   sim_shows_text(shown, "state", pawl_step_state_name(step->state)) &&
-                  sim_shows_text(shown, "undoes", step->undoes) && shows_wait(shown, step),
+                  sim_shows_text(shown, "undoes", step->undoes) && shows_wait(shown, step) &&
+                  sim_shows_text(shown, "place.fork", step->fork) &&
+                  pawl_value_int(shown, "place.branch", 0) == step->branch &&
+                  pawl_value_int(shown, "place.order", 0) == step->order,
               "%s of %s is shown otherwise", name, instance->id);
 }
 

@@ -32,6 +32,10 @@ struct sim_step {
     int64_t attempts, attempts_max, timeout_ms, next_retry_at_ms, wake_at_ms, event_at_ms;
     int64_t created_at_ms, updated_at_ms;
     char event_type[SIM_TEXT_MAX], result[SIM_TEXT_MAX], error_name[SIM_TEXT_MAX];
+    enum pawl_fork_kind fork_kind;
+    int64_t branch, order;
+    uint64_t outer; /* a digest */
+    char fork[SIM_TEXT_MAX];
     char undoes[SIM_TEXT_MAX], awaited_workflow[SIM_TEXT_MAX], awaited_id[SIM_TEXT_MAX];
     uint64_t error_message; /* its digest */
     /* Not stored. */
@@ -320,6 +324,8 @@ void sim_check_kept(struct sim_instance *instance, const struct pw_op_restart *o
 /* ---- What columns say: states.c ------------------------------------------------------------------------------------- */
 
 void sim_check_state(const struct pw_step_row *row);
+/* Of a new step. */
+void sim_check_place(const struct sim_program *program, const struct pw_step_row *row);
 
 /* ---- The pure reading of a program: reading.c -------------------------------------------------------------------- */
 

@@ -474,9 +474,10 @@ static pawl_status play_all(struct player *player, pawl_lane *lane, int node, ui
 {
     struct branches branches;
     pawl_status statuses[BRANCHES_MAX];
-    size_t count = gather(player, node, *told, &branches);
+    char name[SIM_NAME_SIZE];
+    size_t count = gather(player, node, *told, &branches), size = sim_name_of(node, name);
     size_t limit = (size_t)player->program->nodes[node].limit;
-    pawl_status status = pawl_lane_all(lane, count, limit, play_branch, &branches, statuses);
+    pawl_status status = pawl_lane_all(lane, name, size, count, limit, play_branch, &branches, statuses);
     gather_told(&branches, count, told);
     if (status != PAWL_OK)
         return refused_branches(player, lane, node, &branches, status);

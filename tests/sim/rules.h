@@ -54,7 +54,7 @@
     RULE(48, REPAIR, "a run waits for repair where work failed for good, and a resume puts back just that")            \
     RULE(49, TIME, "what is recorded of a run is in the order of its times, however clocks are set")                   \
     RULE(50, LEASED, "a body begins after its lease was taken only if its process was stopped after the last look at it")\
-    RULE(51, STATE, "a step's columns say how it ended, which step it undoes, and whose end it waits for")
+    RULE(51, STATE, "a step's columns say how it ended, which step it undoes, whose end it waits for, and where it stands")
 /* clang-format on */
 
 enum sim_rule {

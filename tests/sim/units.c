@@ -296,6 +296,11 @@ static void apply_step(struct sim_model *model, const struct pw_unit *unit, cons
         step->kind = row->kind;
         step->created_at_ms = row->created_at_ms;
         sim_text_copy(step->undoes, row->undoes);
+        sim_text_copy(step->fork, row->place.fork);
+        step->outer = sim_digest_text(0, row->place.outer);
+        step->fork_kind = row->place.kind;
+        step->branch = row->place.branch;
+        step->order = row->place.order;
         run->step_count++;
     }
     if (sim_step_is_finished(step)) { /* and so is put back */

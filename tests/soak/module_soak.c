@@ -187,7 +187,7 @@ static pawl_status fan(pawl_run *run, const pawl_value *params, pawl_value **out
                                  "sleepMs", 50 * i));
         branches[i] = (struct pawl_branch){ .run = branch, .input = input };
     }
-    PAWL_TRY(pawl_all(run, branches, BRANCHES, 2));
+    PAWL_TRY(pawl_all(run, "branches", branches, BRANCHES, 2));
     for (int i = 0; i < 2; i++) {
         pawl_value *input;
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "{s:s, s:i}", "name", pawl_run_format(run, "first %d", i),

@@ -373,7 +373,10 @@ static const char run_view[] =
  * undoes the step that begins like it. */
 static const char step_state[] =
     "ALTER TABLE workflow_step ADD COLUMN state smallint NOT NULL DEFAULT 0, ADD COLUMN undoes text,"
-    "  ADD COLUMN awaited_workflow text, ADD COLUMN awaited_id text;"
+    "  ADD COLUMN awaited_workflow text, ADD COLUMN awaited_id text,"
+    "  ADD COLUMN fork text, ADD COLUMN fork_kind smallint," /* the place of earlier steps is not known */
+    "  ADD COLUMN branch bigint NOT NULL DEFAULT 0, ADD COLUMN branch_order bigint NOT NULL DEFAULT 0,"
+    "  ADD COLUMN outer_forks text;"
     "UPDATE workflow_step SET state = CASE WHEN status = 1 THEN 1"
     "    WHEN error_name IS DISTINCT FROM 'STEP_ABANDONED' THEN 2"
     "    WHEN kind = 4 AND error_message = 'the run was interrupted while its job was out' THEN 4 ELSE 3 END"
@@ -395,8 +398,9 @@ static const char step_state[] =
 static const char row_types_6[] =
     "CREATE TYPE workflow_step_row_6 AS (instance bigint, run bigint, seq bigint, attempts bigint,"
     "  attempts_max bigint, timeout bigint, created_at bigint, updated_at bigint, next_retry_at bigint,"
-    "  wake_at bigint, event_at bigint, kind bigint, status bigint, state bigint, name text, undoes text,"
-    "  description text, wait_event_type text, awaited_workflow text, awaited_id text, result text,"
+    "  wake_at bigint, event_at bigint, kind bigint, status bigint, state bigint, fork_kind bigint, branch bigint,"
+    "  branch_order bigint, name text, undoes text, fork text, outer_forks text, description text,"
+    "  wait_event_type text, awaited_workflow text, awaited_id text, result text,"
     "  error_name text, error_message text);";
 
 static const char stateful_step_view[] =
@@ -412,7 +416,9 @@ static const char stateful_step_view[] =
     "  " ISO_TIME("s.updated_at") " AS updated_at, s.description,"
     "  CASE s.state WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'abandoned'"
     "    ELSE 'givenUp' END AS state,"
-    "  s.undoes, s.awaited_workflow, s.awaited_id"
+    "  s.undoes, s.awaited_workflow, s.awaited_id, s.fork,"
+    "  CASE s.fork_kind WHEN 1 THEN 'all' WHEN 2 THEN 'first' END AS fork_kind,"
+    "  CASE WHEN s.fork IS NOT NULL THEN s.branch END AS branch, nullif(s.branch_order, 0) AS branch_order, s.outer_forks"
     " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
 
 /* clang-format on */

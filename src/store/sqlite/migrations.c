@@ -314,6 +314,11 @@ static const char step_state[] =
     "ALTER TABLE workflow_step ADD COLUMN undoes TEXT;"
     "ALTER TABLE workflow_step ADD COLUMN awaited_workflow TEXT;"
     "ALTER TABLE workflow_step ADD COLUMN awaited_id TEXT;"
+    "ALTER TABLE workflow_step ADD COLUMN fork TEXT;" /* the place of earlier steps is not known */
+    "ALTER TABLE workflow_step ADD COLUMN fork_kind INTEGER;"
+    "ALTER TABLE workflow_step ADD COLUMN branch INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE workflow_step ADD COLUMN branch_order INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE workflow_step ADD COLUMN outer_forks TEXT;"
     "UPDATE workflow_step SET state = CASE WHEN status = 1 THEN 1 WHEN error_name IS NOT 'STEP_ABANDONED' THEN 2"
     "    WHEN kind = 4 AND error_message = 'the run was interrupted while its job was out' THEN 4 ELSE 3 END"
     "  WHERE status <> 0;"
@@ -345,7 +350,9 @@ static const char stateful_step_view[] =
     "  " ISO_TIME("s.updated_at") " AS updated_at,"
     "  CASE s.state WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'abandoned'"
     "    ELSE 'givenUp' END AS state,"
-    "  s.undoes, s.awaited_workflow, s.awaited_id"
+    "  s.undoes, s.awaited_workflow, s.awaited_id, s.fork,"
+    "  CASE s.fork_kind WHEN 1 THEN 'all' WHEN 2 THEN 'first' END AS fork_kind,"
+    "  CASE WHEN s.fork IS NOT NULL THEN s.branch END AS branch, nullif(s.branch_order, 0) AS branch_order, s.outer_forks"
     " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
 
 /* clang-format on */
