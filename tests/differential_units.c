@@ -166,6 +166,11 @@ static void make_event(struct trial *trial, struct pw_unit *unit, const struct s
     op->type = pw_text_of("paid");
     op->is_answer = trial_once_in(trial, 3);
     op->payload = draw_text(trial);
+    if (trial_once_in(trial, 2))
+        op->offer = (struct pw_offer){ .owner = trial->owner,
+                                       .lease_ms = 400,
+                                       .workflows = trial->workflows,
+                                       .workflow_count = (size_t)trial_below(trial, 3) };
     if (op->is_answer || trial_once_in(trial, 3))
         return;
     int64_t which = trial_below(trial, 2); /* by a name, whoever has it */
@@ -173,10 +178,6 @@ static void make_event(struct trial *trial, struct pw_unit *unit, const struct s
     op->to = pw_text_of(trial->ids[which][trial_below(trial, IDS)]);
     op->id = number_text(trial, unit, "e", trial_below(trial, 8));
     op->instance = op->run = 0;
-    if (trial_once_in(trial, 2)) {
-        op->hold_owner = trial->owner;
-        op->hold_lease_ms = 400;
-    }
 }
 
 static void make_consume(struct trial *trial, struct pw_unit *unit, const struct subject *subject, size_t side)

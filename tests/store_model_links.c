@@ -54,22 +54,37 @@ static void become_due(struct model *model, struct pw_task *task, enum pw_task_k
     store_model_let_go(model, task, PW_TASK_ACTIVE);
 }
 
+/* Whoever offers to takes it. */
+static void go_on(struct model *model, struct pw_instance *instance, struct pw_op_event *op)
+{
+    const struct pw_offer *offer = &op->offer;
+    bool is_known =
+        offer->workflow_count == 0 || store_model_is_named(offer->workflows, offer->workflow_count, instance->workflow);
+    bool asked = instance->task.pause_requested;
+    model->unit->last_effect->as.event.has_woken = true;
+    op->is_held = offer->owner != 0 && is_known;
+    if (op->is_held) {
+        op->claim = store_model_take(model, instance, offer->owner, offer->lease_ms);
+        instance->task.pause_requested = false;
+        store_model_tell_due(model, PW_EFFECT_HELD, instance, PW_REASON_EVENT, 0);
+    } else {
+        become_due(model, &instance->task, PW_TASK_WAKE);
+        instance->task.pause_requested = asked; /* which an answer does not lift */
+        store_model_tell_due(model, PW_EFFECT_WOKEN, instance, PW_REASON_EVENT, 0);
+    }
+}
+
 static void answer(struct model *model, struct pw_op_event *op)
 {
     struct pw_instance *instance = store_model_task(model, op->instance);
-    op->recorded = op->woke = false;
+    op->recorded = op->woke = op->is_held = false;
     if (instance == NULL || has_event(model, instance, op->id))
         return;
     record(model, instance, op);
     struct pw_task *task = &instance->task;
     op->woke = task->status == PW_TASK_WAITING && !task->processing;
-    if (op->woke) {
-        bool asked = task->pause_requested; /* which an answer does not lift */
-        become_due(model, task, PW_TASK_WAKE);
-        task->pause_requested = asked;
-        model->unit->last_effect->as.event.has_woken = true;
-        store_model_tell_due(model, PW_EFFECT_WOKEN, instance, PW_REASON_EVENT, 0);
-    }
+    if (op->woke)
+        go_on(model, instance, op);
     op->told = (struct pw_fence){ instance->key, instance->run, task->epoch };
     op->task = *task;
 }
@@ -107,15 +122,8 @@ static enum pw_refusal send(struct model *model, struct pw_op_event *op)
         return PW_REFUSED_TOO_MANY_EVENTS;
     op->woke = is_awaited(model, instance, op->type);
     record(model, instance, op);
-    model->unit->last_effect->as.event.has_woken = op->woke;
-    op->is_held = op->woke && op->hold_owner != 0;
-    if (op->is_held) {
-        op->claim = store_model_take(model, instance, op->hold_owner, op->hold_lease_ms);
-        store_model_tell_due(model, PW_EFFECT_HELD, instance, PW_REASON_EVENT, 0);
-    } else if (op->woke) {
-        become_due(model, &instance->task, PW_TASK_WAKE);
-        store_model_tell_due(model, PW_EFFECT_WOKEN, instance, PW_REASON_EVENT, 0);
-    }
+    if (op->woke)
+        go_on(model, instance, op);
     op->told = (struct pw_fence){ instance->key, instance->run, instance->task.epoch };
     op->task = instance->task;
     return PW_REFUSED_NOT;

@@ -14,9 +14,8 @@ enum { MEBIBYTE = 1024 * 1024 };
 struct slow {
     struct running running;
     struct pw_forward forward;
-    struct gate apply_gate, read_gate;
+    struct gate apply_gate;
     atomic_bool stops_applying; /* from the first unit with a step on */
-    atomic_bool stops_reading;  /* of "target" */
     atomic_int calls;           /* durable calls that came back */
     int64_t count;              /* that are made; 0: without end */
     struct pawl_limits limits;
@@ -46,23 +45,11 @@ static pawl_status slow_apply(struct pw_store *store, struct pw_unit **units, si
     return slow->forward.inner->ops->apply(slow->forward.inner, units, count, error);
 }
 
-static pawl_status slow_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
-                             struct pw_found *out_found, struct pawl_error *error)
-{
-    struct slow *slow = slow_of(store);
-    struct pw_store *inner = slow->forward.inner;
-    if (asked->kind == PW_READ_CURRENT && atomic_load(&slow->stops_reading) &&
-        pw_text_equal(asked->name.workflow, pw_text_of("target")))
-        assert_true(gate_pass(&slow->read_gate));
-    return inner->ops->read(inner, asked, arena, out_found, error);
-}
-
 static struct pw_store *wrap(struct pw_store *inner, void *user)
 {
     struct slow *slow = user;
     pw_forward_init(&slow->forward, inner);
     slow->forward.ops.apply = slow_apply;
-    slow->forward.ops.read = slow_read;
     return &slow->forward.store;
 }
 
@@ -72,7 +59,6 @@ static void open_slow(struct slow *slow, struct pawl_limits limits)
     struct pawl_options options = PAWL_OPTIONS_INIT;
     memset(slow, 0, sizeof *slow);
     gate_init(&slow->apply_gate);
-    gate_init(&slow->read_gate);
     struct store_place place = database_place("");
     options.store_url = place.url;
     options.limits = limits;
@@ -85,7 +71,6 @@ static void close_slow(struct slow *slow)
 {
     running_close(&slow->running);
     gate_clear(&slow->apply_gate);
-    gate_clear(&slow->read_gate);
 }
 
 /* ---- Boundaries that are not durable ------------------------------------------------------------------------------- */
@@ -185,58 +170,6 @@ static void a_run_that_sleeps_without_end_and_without_time_ends_in_bounded_memor
     close_slow(&slow);
 }
 
-/* ---- A read that takes long ------------------------------------------------------------------------------------------- */
-
-static pawl_status send_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
-{
-    (void)input;
-    (void)out_result;
-    return pawl_step_send_event(step, "target", "t", "go", NULL);
-}
-
-static pawl_status send_and_wait(pawl_run *run, const pawl_value *params, pawl_value **out_result)
-{
-    (void)params;
-    PAWL_TRY(pawl_do(run, "send", NULL, send_body, NULL, NULL));
-    PAWL_TRY(pawl_wait_for_event(run, "wait", "heard", "1 hour", NULL));
-    return pawl_return(run, out_result, "s", "done");
-}
-
-static pawl_status wait_to_go(pawl_run *run, const pawl_value *params, pawl_value **out_result)
-{
-    (void)params;
-    (void)out_result;
-    PAWL_TRY(pawl_wait_for_event(run, "one", "go", "1 hour", NULL));
-    return pawl_wait_for_event(run, "other", "go", "1 hour", NULL);
-}
-
-/* The target of the event is read with no lock of the turn's: whoever tells the turn something does not wait for it. */
-static void a_step_whose_events_target_is_read_slowly_keeps_nobody_waiting(void **state)
-{
-    struct slow slow;
-    struct running *running = &slow.running;
-    (void)state;
-    open_slow(&slow, (struct pawl_limits){ .steps_max = 0 });
-    running_register(running, "w", send_and_wait, &slow);
-    running_register(running, "target", wait_to_go, &slow);
-    running_start(running, NULL);
-    running_create(running, "target", "t");
-    (void)running_await(running, "target", "t", PAWL_WAITING);
-    atomic_store(&slow.stops_reading, true);
-    running_create(running, "w", "i");
-    gate_await(&slow.read_gate, 1); /* by the step that sends */
-
-    running_send(running, "w", "i", "heard");
-    running_create(running, "w", "j"); /* is begun beside it */
-    gate_await(&slow.read_gate, 2);
-
-    atomic_store(&slow.stops_reading, false);
-    gate_open(&slow.read_gate);
-    assert_string_equal(running_await(running, "w", "i", PAWL_COMPLETE).output_json, "\"done\"");
-    (void)running_await(running, "target", "t", PAWL_COMPLETE);
-    close_slow(&slow);
-}
-
 /* ---- Loops that make no progress ----------------------------------------------------------------------------------------- */
 
 static pawl_status do_nothing(pawl_step *step, const pawl_value *input, pawl_value **out_result)
@@ -286,7 +219,6 @@ int main(void)
         cmocka_unit_test(a_turn_waits_when_256_of_its_boundaries_are_not_durable),
         cmocka_unit_test(runs_beside_one_that_waits_so_go_on_once_the_store_answers),
         cmocka_unit_test(a_run_that_sleeps_without_end_and_without_time_ends_in_bounded_memory),
-        cmocka_unit_test(a_step_whose_events_target_is_read_slowly_keeps_nobody_waiting),
         cmocka_unit_test(a_loop_that_uses_one_name_in_every_round_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,10 +200,8 @@ static void the_committer_has_as_many_lanes_as_the_url_says(void **state) /* C1,
     more->kind = PW_OP_FENCE; /* which waits for its task */
     assert_int_equal(store->ops->lane_of(store, &unit), 0);
     op->kind = PW_OP_FENCE;
-    for (int64_t key = 1; key < 9; key++) {
-        op->as.fence = (struct pw_op_fence){ .at = { .instance = key } };
-        assert_int_equal(store->ops->lane_of(store, &unit), key % 3);
-    }
+    for (unit.lane = 1; unit.lane < 9; unit.lane++)
+        assert_int_equal(store->ops->lane_of(store, &unit), unit.lane % 3);
     pw_unit_clear(&unit);
     close_machine(&machine);
 }

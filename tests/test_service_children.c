@@ -144,8 +144,7 @@ static void end_child(struct world *world, const char *id, const struct pw_outco
     pw_unit_add(&unit, PW_OP_FENCE)->as.fence.at = (struct pw_fence){ row.key, row.run, row.task.epoch };
     pw_unit_add(&unit, PW_OP_FINISH)->as.finish =
         (struct pw_op_finish){ .instance = row.key, .outcome = told->outcome, .output = told->output };
-    assert_int_equal(pw_service_add_answer(world->engine, &unit, &row.link, pw_text_of("other"), pw_text_of(id), told,
-                                           &world->error),
+    assert_int_equal(pw_service_add_answer(&unit, &row.link, pw_text_of("other"), pw_text_of(id), told, &world->error),
                      PAWL_OK);
     world_commit(world, &unit);
 }
@@ -204,9 +203,8 @@ static void what_has_no_parent_tells_nobody(void **state)
     struct pw_unit unit;
     pw_unit_init(&unit);
 
-    assert_int_equal(
-        pw_service_add_answer(world->engine, &unit, &none, pw_text_of("other"), pw_text_of("x"), &told, &world->error),
-        PAWL_OK);
+    assert_int_equal(pw_service_add_answer(&unit, &none, pw_text_of("other"), pw_text_of("x"), &told, &world->error),
+                     PAWL_OK);
 
     assert_null(unit.first);
     pw_unit_clear(&unit);

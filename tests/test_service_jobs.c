@@ -662,6 +662,28 @@ static void a_call_that_waits_says_who_has_its_job_and_since_when(void **state)
     assert_null(world_history(world, "a", 0).steps[0].job); /* and it ended */
 }
 
+static void never_advance(pawl_turn *turn, void *user)
+{
+    (void)turn, (void)user;
+}
+
+static void the_run_that_a_jobs_end_wakes_is_handed_to_a_local_runner_that_has_room(void **state)
+{
+    struct world *world = *state;
+    pw_engine_find(world->engine, pw_text_of("order"))->advance = never_advance; /* runners carry it on */
+    open_job(world, "j", ORDER(""));
+    struct pawl_job job = claim_one(world);
+    world_start_local(world, 1);
+
+    assert_int_equal(complete(world, job.token, "1"), PAWL_OK);
+
+    assert_int_equal(world->delivered_count, 1);
+    assert_true(world_row(world, "a").task.processing);
+    assert_int_equal(world_row(world, "a").task.owner, WORLD_OWNER);
+    assert_int_equal(complete(world, job.token, "1"), PAWL_JOB_GONE); /* and the place is given back */
+    assert_int_equal(world->reserved, (int)world->delivered_count + world->cancelled);
+}
+
 static void who_ends_a_job_is_told_when_its_run_is_paused(void **state)
 {
     struct world *world = *state;
@@ -688,6 +710,7 @@ int main(void)
         TEST(a_job_comes_with_all_that_its_worker_needs),
         TEST(a_step_may_have_any_name_and_a_job_no_data_and_no_timeout),
         TEST(a_call_that_waits_says_who_has_its_job_and_since_when),
+        TEST(the_run_that_a_jobs_end_wakes_is_handed_to_a_local_runner_that_has_room),
         TEST(who_ends_a_job_is_told_when_its_run_is_paused),
         TEST(a_claim_takes_the_oldest_jobs_of_the_functions_named_and_no_more_than_asked),
         TEST(a_claim_takes_no_more_jobs_than_a_page_holds_and_loses_none),

@@ -232,6 +232,35 @@ static void hooks_are_told_of_the_run_that_an_answer_woke_and_of_no_other(void *
     assert_int_equal(rows[0].run, 1);
 }
 
+static void a_run_that_an_answer_wakes_is_taken_by_who_offers_to_carry_on_its_workflow(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct pw_text names[] = { text("other"), text("order") };
+    struct pw_fence at = create_held(fixture, "order", "a");
+    at = park(fixture, at, PW_TASK_WAITING, PW_TASK_WAKE, FIXTURE_NOW_MS + 5000);
+    for (size_t count = 1; count <= 2; count++) {
+        struct pw_op_event *op = add_answer(fixture_unit(fixture), at.instance, count == 1 ? "$x" : "$y");
+        op->offer = (struct pw_offer){ FIXTURE_OWNER, FIXTURE_LEASE_MS, names, count };
+        fixture_apply(fixture);
+        assert_true(op->woke);
+        assert_int_equal(op->is_held, count == 2);
+        if (count == 1) {
+            assert_int_equal(op->task.owner, 0);
+            at.epoch = op->told.epoch;
+            fixture_clear_units(fixture);
+            at = park(fixture, at, PW_TASK_WAITING, PW_TASK_WAKE, FIXTURE_NOW_MS + 5000);
+            continue;
+        }
+        assert_int_equal(op->task.owner, FIXTURE_OWNER);
+        assert_int_equal(op->claim.fence.epoch, op->told.epoch);
+        assert_text(op->claim.workflow, "order");
+        assert_text(op->claim.id, "a");
+        assert_int_equal(op->claim.created_at_ms, FIXTURE_NOW_MS);
+        assert_int_equal(op->claim.event_seq, 2);
+        assert_int_equal(try_fence(fixture, op->claim.fence), PAWL_OK);
+    }
+}
+
 /* ---- Events that name their instance ----------------------------------------------------------------------------------- */
 
 static struct pw_op_event *add_send(struct pw_unit *unit, const char *to, const char *id, const char *type)
@@ -298,8 +327,7 @@ static void a_run_that_an_event_wakes_is_taken_by_who_offers_to(void **state)
     struct fixture *fixture = *state;
     (void)create_waiting(fixture);
     struct pw_op_event *op = add_send(fixture_unit(fixture), "a", "e", "paid");
-    op->hold_owner = FIXTURE_OWNER;
-    op->hold_lease_ms = FIXTURE_LEASE_MS;
+    op->offer = (struct pw_offer){ .owner = FIXTURE_OWNER, .lease_ms = FIXTURE_LEASE_MS };
     fixture_apply(fixture);
     assert_true(op->woke && op->is_held);
     assert_int_equal(op->claim.fence.epoch, op->told.epoch);
@@ -504,6 +532,7 @@ static void steps_of_every_kind_are_read_as_they_were_written(void **state)
     TEST(an_event_in_the_batch_of_the_park_that_waits_for_it_wakes_the_run)                                            \
     TEST(an_event_to_one_that_was_made_in_the_same_batch_arrives)                                                      \
     TEST(an_event_to_nobody_or_to_one_that_has_ended_is_refused)                                                       \
+    TEST(a_run_that_an_answer_wakes_is_taken_by_who_offers_to_carry_on_its_workflow)                                   \
     TEST(hooks_are_told_of_the_run_that_an_answer_woke_and_of_no_other)                                                \
     TEST(a_new_run_keeps_the_finished_steps_that_it_is_told_to)                                                        \
     TEST(kept_steps_are_as_they_were_and_the_old_run_has_its_own)                                                      \

@@ -157,29 +157,37 @@ struct pw_op_step {
     struct pw_step_row row;
 };
 
+/* A runner that has kept a place for a run that becomes due.  The rule gives it the run if the workflow is among those that it
+ * carries on; otherwise the run is due, and anybody may take it. */
+struct pw_offer {
+    int64_t owner, lease_ms; /* owner 0: nobody offers */
+    const struct pw_text *workflows;
+    size_t workflow_count; /* 0: of any workflow */
+};
+
 /* The event's number is the task's event_seq raised by one.  An id that the run has already refuses the unit (EVENT_EXISTS).
  * With unread_max, the unit is refused (TOO_MANY_EVENTS) if more events than that would be undelivered.  They are counted only
  * where event_seq allows for so many.
  *
  * An event may name the instance by workflow and id.  Then it goes to the run that the instance is in, and needs no fence.  It
  * is refused if there is no such instance (NO_INSTANCE), or if its run has ended (ENDED).  A run that waits for an event of this
- * type, and is held by nobody, becomes due now: WAKE, epoch raised; or hold_owner takes it at once.
+ * type, and is held by nobody, becomes due now: WAKE, epoch raised; or whoever offers to takes it at once.
  *
  * An answer needs no fence and refuses nothing.  It goes to the run that the instance is in now (`run` is ignored).  If that
- * run has ended, or has the id, nothing happens.  A run that waits and is held by nobody becomes due now: active, WAKE, epoch
- * raised.  A paused or held run only gets the event. */
+ * run has ended, or has the id, nothing happens.  A run that waits and is held by nobody becomes due now, or is taken, as
+ * above.  A paused or held run only gets the event. */
 struct pw_op_event {
     struct pw_text workflow, to; /* the instance; absent: it is given by its key */
     int64_t instance, run;       /* run: of one that is given by its key, and is no answer */
     struct pw_text id, type, payload;
     bool is_answer;
     int64_t unread_max; /* 0: no limit */
-    int64_t hold_owner, hold_lease_ms;
+    struct pw_offer offer;
     int64_t
-        awaited_until_ms; /* the store's, of a named instance: how long a step waits for such an event; 0: none does */
+        awaited_until_ms; /* the store's, of a named instance: until when a step waits for such an event; 0: none does */
 
     bool recorded;         /* out */
-    bool woke, is_held;    /* out; held: by hold_owner */
+    bool woke, is_held;    /* out; held: by who offered */
     struct pw_fence told;  /* out, when recorded */
     int64_t seq;           /* out, when recorded */
     struct pw_task task;   /* out, when recorded: as it is now */

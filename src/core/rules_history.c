@@ -74,14 +74,31 @@ static bool is_waiting(const struct pw_core_run *run)
     return !run->task.processing && run->task.status == PW_TASK_WAITING;
 }
 
+static bool is_offered(const struct pw_offer *offer, struct pw_text workflow)
+{
+    bool is_among = offer->workflow_count == 0;
+    for (size_t i = 0; i < offer->workflow_count && !is_among; i++)
+        is_among = pw_text_equal(offer->workflows[i], workflow);
+    return is_among;
+}
+
+/* Somebody may take the run: then who it is must be known. */
+static pawl_status take_if_offered(struct pw_core *core, struct pw_op_event *op, struct pw_core_run *run)
+{
+    pawl_status status = PAWL_OK;
+    if (run->id.data == NULL && core->frame->load_claimable != NULL)
+        status = core->frame->load_claimable(core, run, false);
+    op->is_held = status == PAWL_OK && run->id.data != NULL && is_offered(&op->offer, run->workflow);
+    return op->is_held ? pw_rule_take(core, run, op->offer.owner, op->offer.lease_ms, &op->claim) : status;
+}
+
 /* A run that waits and is held by nobody goes on (R9). */
 static pawl_status wake(struct pw_core *core, struct pw_op_event *op, struct pw_core_run *run)
 {
     op->woke = true;
-    if (op->hold_owner != 0) {
-        op->is_held = true;
-        return pw_rule_take(core, run, op->hold_owner, op->hold_lease_ms, &op->claim);
-    }
+    pawl_status status = op->offer.owner != 0 ? take_if_offered(core, op, run) : PAWL_OK;
+    if (status != PAWL_OK || op->is_held)
+        return status;
     run->task.status = PW_TASK_ACTIVE;
     run->task.kind = PW_TASK_WAKE;
     run->task.due_at_ms = core->now_ms;

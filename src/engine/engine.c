@@ -488,6 +488,43 @@ int64_t pw_local_reserve(pawl_engine *engine, struct pw_text workflow, int64_t *
     return owner;
 }
 
+/* With the lock held.  No workflow is added once a runner has started. */
+static void list_driven(pawl_engine *engine)
+{
+    if (engine->driven != NULL)
+        return;
+    engine->driven = pw_arena_take(&engine->arena, (engine->definition_count + 1) * sizeof *engine->driven);
+    for (size_t i = 0; engine->driven != NULL && i < engine->definition_count; i++)
+        if (engine->list[i]->advance != NULL)
+            engine->driven[engine->driven_count++] = engine->list[i]->name;
+}
+
+struct pw_offer pw_local_offer(pawl_engine *engine)
+{
+    struct pw_offer offer = { .owner = 0 };
+    pthread_mutex_lock(&engine->lock);
+    list_driven(engine);
+    offer.workflows = engine->driven;
+    offer.workflow_count = engine->driven_count;
+    pthread_mutex_unlock(&engine->lock);
+    if (offer.workflow_count > 0)
+        offer.owner = pw_local_reserve(engine, (struct pw_text){ NULL, 0 }, &offer.lease_ms);
+    return offer;
+}
+
+void pw_local_settle_offer(pawl_engine *engine, const struct pw_unit *unit, const struct pw_op_event *event)
+{
+    if (event->offer.owner == 0)
+        return;
+    if (unit->status != PAWL_OK || !event->is_held) {
+        pw_local_cancel(engine);
+        return;
+    }
+    struct pw_claim claim = event->claim;
+    claim.leased_from_ms = unit->begun_ms;
+    pw_local_deliver(engine, &claim);
+}
+
 void pw_local_deliver(pawl_engine *engine, const struct pw_claim *claim)
 {
     pthread_rwlock_rdlock(&engine->local_lock);

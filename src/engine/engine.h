@@ -35,7 +35,7 @@ struct pw_definition {
 /* The started runner, as a service sees it.  Any function may be called from any thread. */
 struct pw_local {
     void *runner;
-    /* Room for one more run of this workflow?  Reserves it: deliver() or cancel() must follow.  0: no room. */
+    /* Room for one more run of this workflow (absent: of any)?  Reserves it: deliver() or cancel() must follow.  0: no room. */
     int64_t (*reserve)(void *runner, struct pw_text workflow, int64_t *out_lease_ms);
     void (*deliver)(void *runner, const struct pw_claim *claim); /* texts are copied */
     void (*cancel)(void *runner);
@@ -103,6 +103,8 @@ struct pawl_engine {
     struct pw_table definitions;
     struct pw_definition **list; /* sorted by name */
     size_t definition_count;
+    struct pw_text *driven; /* the names of those that runners carry on; made with the first offer */
+    size_t driven_count;
     struct pw_function_limit *function_limits; /* see engine/functions.h */
     bool sealed;                               /* a runner has started: no more definitions */
     struct pw_arena arena;                     /* of the definitions */
@@ -149,6 +151,11 @@ bool pw_engine_set_local(pawl_engine *engine, const struct pw_local *local);
 
 /* Calls into the local runner, if there is one; without one reserve answers 0 and the others do nothing. */
 int64_t pw_local_reserve(pawl_engine *engine, struct pw_text workflow, int64_t *out_lease_ms);
+/* Reserves a place for a run whose workflow is not known yet. */
+struct pw_offer pw_local_offer(pawl_engine *engine);
+/* The unit with this event is answered, or given up: delivers the run that the local runner has offered to take, or gives the
+ * place back. */
+void pw_local_settle_offer(pawl_engine *engine, const struct pw_unit *unit, const struct pw_op_event *event);
 void pw_local_deliver(pawl_engine *engine, const struct pw_claim *claim);
 void pw_local_cancel(pawl_engine *engine);
 void pw_local_wake(pawl_engine *engine, int64_t due_at_ms);

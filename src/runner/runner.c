@@ -213,12 +213,12 @@ static pawl_status join_in_unstarted(pawl_runner *runner, struct pawl_error *err
 static int64_t local_reserve(void *user, struct pw_text workflow, int64_t *out_lease_ms)
 {
     pawl_runner *runner = user;
-    struct pw_definition *definition = pw_engine_find(runner->engine, workflow);
+    struct pw_definition *definition = workflow.data != NULL ? pw_engine_find(runner->engine, workflow) : NULL;
+    bool is_ours = workflow.data == NULL || (definition != NULL && definition->advance != NULL);
     int64_t owner = 0;
     pthread_mutex_lock(&runner->lock);
-    if (definition != NULL && definition->advance != NULL && !atomic_load(&runner->stopping) &&
-        !pw_runner_takes_nothing(runner) && !pw_budget_is_short(&runner->engine->memory) &&
-        runner->fresh + runner->reserved < runner->window &&
+    if (is_ours && !atomic_load(&runner->stopping) && !pw_runner_takes_nothing(runner) &&
+        !pw_budget_is_short(&runner->engine->memory) && runner->fresh + runner->reserved < runner->window &&
         runner->held_count + runner->reserved < runner->options.in_flight_max) {
         runner->reserved++;
         owner = runner->owner;

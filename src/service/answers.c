@@ -116,12 +116,19 @@ static bool make_id(struct pw_arena *arena, struct pw_text type, int64_t run, st
     return join(arena, parts, run > 1 ? 2 : 1, out_id);
 }
 
-pawl_status pw_service_add_answer(pawl_engine *engine, struct pw_unit *unit, const struct pw_link *link,
-                                  struct pw_text workflow, struct pw_text id, const struct pw_outcome_told *told,
-                                  struct pawl_error *error)
+const struct pw_op_event *pw_service_offer(pawl_engine *engine, struct pw_unit *unit)
+{
+    struct pw_op *op = unit->last;
+    if (op->kind != PW_OP_EVENT || !op->as.event.is_answer)
+        return NULL;
+    op->as.event.offer = pw_local_offer(engine);
+    return &op->as.event;
+}
+
+pawl_status pw_service_add_answer(struct pw_unit *unit, const struct pw_link *link, struct pw_text workflow,
+                                  struct pw_text id, const struct pw_outcome_told *told, struct pawl_error *error)
 {
     struct pw_text type, event_id, payload = { NULL, 0 };
-    (void)engine;                                                /* as its siblings */
     if (link->parent == 0 || link->relation == PW_RELATION_NONE) /* nobody can wait for it */
         return PAWL_OK;
     pawl_status status = pw_answer_type(&unit->arena, workflow, id, &type) ? PAWL_OK : PAWL_NOMEM;

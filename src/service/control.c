@@ -75,8 +75,8 @@ static pawl_status decide_terminate(struct pw_edit *edit, void *unused, struct p
     if (status == PAWL_OK)
         status = reach_children(edit, PW_DEMAND_TERMINATE);
     if (status == PAWL_OK)
-        status = pw_service_add_answer(edit->engine, edit->unit, &edit->instance.link, edit->instance.workflow,
-                                       edit->instance.id, &told, error);
+        status = pw_service_add_answer(edit->unit, &edit->instance.link, edit->instance.workflow, edit->instance.id,
+                                       &told, error);
     if (status != PAWL_OK)
         return status;
     struct pw_op *op = pw_unit_add(edit->unit, PW_OP_FINISH);

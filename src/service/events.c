@@ -81,7 +81,7 @@ static pawl_status sending_init(struct sending *sending, pawl_engine *engine, co
     if (status != PAWL_OK)
         pw_unit_clear(&sending->unit);
     else
-        sending->op->hold_owner = pw_local_reserve(engine, definition->name, &sending->op->hold_lease_ms);
+        sending->op->offer.owner = pw_local_reserve(engine, definition->name, &sending->op->offer.lease_ms);
     return status;
 }
 
@@ -90,13 +90,7 @@ static pawl_status sending_end(struct sending *sending)
 {
     const struct pw_op_event *op = sending->op;
     pawl_status status = sending->unit.status;
-    if (status == PAWL_OK && op->is_held) {
-        struct pw_claim claim = op->claim;
-        claim.leased_from_ms = sending->unit.begun_ms;
-        pw_local_deliver(sending->engine, &claim);
-    } else if (op->hold_owner != 0) {
-        pw_local_cancel(sending->engine);
-    }
+    pw_local_settle_offer(sending->engine, &sending->unit, op);
     if (status == PAWL_OK && sending->out_standing != NULL)
         *sending->out_standing = pw_rows_standing(&op->task);
     if (sending->unit.refusal == PW_REFUSED_EVENT_EXISTS)

@@ -17,8 +17,9 @@ struct word {
     pawl_engine *engine;
     struct pw_arena arena; /* of what was read */
     struct pw_unit unit;
-    struct pw_op *renewal;   /* of a heartbeat; NULL: the job ends */
-    int64_t leased_until_ms; /* of a heartbeat */
+    struct pw_op *renewal;            /* of a heartbeat; NULL: the job ends */
+    const struct pw_op_event *answer; /* of an end; or NULL */
+    int64_t leased_until_ms;          /* of a heartbeat */
     int64_t *out_leased_until_ms;
     bool *out_is_paused; /* of an end; or NULL */
     struct pawl_error *error;
@@ -59,18 +60,18 @@ static void word_clear(struct word *word)
 /* What the run that waits for the job was told in the same unit says how it stands. */
 static void tell_of_pause(const struct word *word)
 {
-    bool is_paused = false;
-    for (const struct pw_op *op = word->unit.first; op != NULL; op = op->next)
-        is_paused |= op->kind == PW_OP_EVENT && op->as.event.recorded &&
-                     (op->as.event.task.status == PW_TASK_PAUSED || op->as.event.task.pause_requested);
+    const struct pw_op_event *answer = word->answer;
     if (word->out_is_paused != NULL)
-        *word->out_is_paused = is_paused;
+        *word->out_is_paused = answer != NULL && answer->recorded &&
+                               (answer->task.status == PW_TASK_PAUSED || answer->task.pause_requested);
 }
 
 /* What the commit said becomes what the worker is told. */
 static pawl_status word_end(struct word *word)
 {
     pawl_status status = word->unit.status;
+    if (word->answer != NULL)
+        pw_local_settle_offer(word->engine, &word->unit, word->answer);
     if (status == PAWL_CONFLICT)
         return pw_job_gone(word->error);
     if (status != PAWL_OK)
@@ -142,7 +143,10 @@ static pawl_status add_end(struct word *word, const struct pw_job_lease *found, 
                                                .output = told->output,
                                                .error_name = told->error_name,
                                                .error_message = told->error_message };
-    return pw_service_add_answer(word->engine, &word->unit, &row->link, row->workflow, row->id, told, word->error);
+    pawl_status status = pw_service_add_answer(&word->unit, &row->link, row->workflow, row->id, told, word->error);
+    if (status == PAWL_OK)
+        word->answer = pw_service_offer(word->engine, &word->unit);
+    return status;
 }
 
 static struct pw_outcome_told told_of(const struct pawl_outcome *outcome)

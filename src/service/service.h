@@ -35,9 +35,12 @@ struct pw_outcome_told {
 /* Tells whoever the link names, if anybody, that the instance ends: an answer of the type "$workflow/id", with "!" behind it
  * for a failure, whose payload is {"name","message","retry"}.  TERMINATED is the failure CHILD_TERMINATED, or JOB_ENDED.  Each
  * run of the instance has an answer of its own. */
-pawl_status pw_service_add_answer(pawl_engine *engine, struct pw_unit *unit, const struct pw_link *link,
-                                  struct pw_text workflow, struct pw_text id, const struct pw_outcome_told *told,
+pawl_status pw_service_add_answer(struct pw_unit *unit, const struct pw_link *link, struct pw_text workflow,
+                                  struct pw_text id, const struct pw_outcome_told *told,
                                   struct pawl_error *error) PAWL_MUST_CHECK;
+/* If the unit ends with an answer: the local runner offers to take the run that it wakes.  pw_local_settle_offer() must follow,
+ * behind the commit or when the unit is given up.  NULL: there is no answer. */
+const struct pw_op_event *pw_service_offer(pawl_engine *engine, struct pw_unit *unit);
 
 /* "$workflow/id": what a step that waits for the end of an instance has as its wait_event_type.  False when memory is out. */
 bool pw_answer_type(struct pw_arena *arena, struct pw_text workflow, struct pw_text id, struct pw_text *out_type);

@@ -20,8 +20,9 @@ struct turn_unit {
     pawl_turn *turn; /* referenced */
     int64_t number;
     struct pw_op *fence;
-    struct pw_op *park;   /* or NULL */
-    struct pw_step *step; /* or NULL */
+    struct pw_op *park;               /* or NULL */
+    struct pw_step *step;             /* or NULL */
+    const struct pw_op_event *answer; /* to whoever waits for the end; or NULL */
     bool inserts_step;
     bool closes, finishes, creates;
     struct pw_log_list logs; /* handed back when the unit is refused: they belong to whatever is recorded instead */
@@ -92,6 +93,8 @@ static void unit_done(struct pw_unit *unit, void *user)
     pw_turn_unlock(turn);
     if (wake_others)
         pw_local_wake(turn->engine, PW_NOW);
+    if (own->answer != NULL)
+        pw_local_settle_offer(turn->engine, unit, own->answer);
     pw_unit_clear(&own->unit);
     free(own);
     if (stirs)
@@ -511,7 +514,10 @@ static pawl_status add_end_of_run(struct turn_unit *own, const struct pw_closing
                                     .error_name = closing->error_name,
                                     .error_message = closing->error_message,
                                     .may_retry = !turn->for_good };
-    return pw_service_add_answer(turn->engine, &own->unit, link, turn->claim.workflow, turn->claim.id, &told, NULL);
+    pawl_status status = pw_service_add_answer(&own->unit, link, turn->claim.workflow, turn->claim.id, &told, NULL);
+    if (status == PAWL_OK)
+        own->answer = pw_service_offer(turn->engine, &own->unit);
+    return status;
 }
 
 /* What every wait has looked at.  One that was looked at before another branch read on has not seen what came then; and none

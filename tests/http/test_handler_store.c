@@ -256,11 +256,12 @@ static void what_was_committed_is_no_503_when_it_cannot_be_read_behind_it(void *
     (void)state;
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
         store_says = statuses[i];
-        expect_done("/api/workflows/order/instances/waits/events", "{\"type\":\"other\"}", 200, "{}");
+        expect_done("/api/workflows/order/instances/waits/events", "{\"type\":\"other\",\"id\":\"e-1\"}", 200,
+                    i == 0 ? "{\"status\":{\"status\":\"waiting\"" : "{}"); /* sent again it has to be read */
         expect_done("/api/workflows/order/execute", "{\"waitMs\":100}", 202, "{\"id\":\"");
     }
     assert_int_equal(pawl_get_history(engine, scope, "order", "waits", NULL, &history, NULL), PAWL_OK);
-    assert_int_equal(history.event_count, sizeof statuses / sizeof statuses[0]);
+    assert_int_equal(history.event_count, 1);
     pawl_scope_free(scope);
 }
 

@@ -21,7 +21,7 @@
     PLANT(EVENT_TWICE, "an event is not marked as consumed", 14, 15, 28)                                               \
     PLANT(EFFECT_TWICE, "a step's SQL runs twice", 28)                                                                 \
     PLANT(LOST_WAKE, "a parked run is due in the year 9999", 28, 30, 9)                                                \
-    PLANT(NO_PAUSE, "a paused run is left due", 9, 19, 28, 30, 33)                                                     \
+    PLANT(NO_PAUSE, "a paused run is left due", 9, 19, 28, 30, 33, 37)                                                 \
     PLANT(LOST_LOG, "a log line is not written", 28, 36)                                                               \
     PLANT(LATE_TASK, "a finished run's task stays", 6, 7, 9, 19, 28, 30)                                               \
     PLANT(LATE_RESULT, "a body that outlived its timeout completes its step", 26)                                      \

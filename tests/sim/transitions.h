@@ -156,7 +156,8 @@ struct sim_model;
     MOVE(INSTANCE, WAITING, ACTIVE, REACH, "its parent was cut off")                                                   \
     MOVE(INSTANCE, PAUSED, ACTIVE, REACH, "its parent was cut off")                                                    \
     MOVE(INSTANCE, ACTIVE, TERMINATED, TURN_DEMANDED, "it has undone what it did, or its parent was terminated")       \
-    MOVE(TASK, WAITING, QUEUED, ANSWER, "whoever ends a child or a job hands nothing over")                            \
+    MOVE(TASK, WAITING, QUEUED, ANSWER, "the process that ends a child or a job has no room for its parent")           \
+    MOVE(TASK, WAITING, HELD, ANSWER, "it has room, and takes the parent at once")                                     \
     MOVE(TASK, QUEUED, QUEUED, DEMAND, "it is interrupted before anybody took it up")                                  \
     MOVE(TASK, QUEUED, HELD, DEMAND, "handed to the local runner")                                                     \
     MOVE(TASK, WAITING, QUEUED, DEMAND, "it has something to do now")                                                  \

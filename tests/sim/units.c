@@ -373,7 +373,7 @@ static void check_woken(const struct pw_op_event *op, struct sim_instance *insta
                       step->wake_at_ms > now_ms && pw_text_equal(op->type, pw_text_of(step->event_type));
     }
     bool is_woken = is_awaited && task->status == PW_TASK_WAITING && !task->processing;
-    SIM_CHECK(SIM_RULE_STORED, op->woke == is_woken && op->is_held == (is_woken && op->hold_owner != 0),
+    SIM_CHECK(SIM_RULE_STORED, op->woke == is_woken && op->is_held == (is_woken && op->offer.owner != 0),
               "an event woke %s: %d, %d", instance->id, op->woke, op->is_held);
 }
 
@@ -403,7 +403,7 @@ static void apply_event(struct sim_model *model, const struct pw_op_event *op, i
     sim_text_copy(event->type, op->type);
     sim_text_copy(event->payload, op->payload);
     if (op->is_held)
-        sim_take_task(instance, op->hold_owner, op->hold_lease_ms, now_ms);
+        sim_take_task(instance, op->offer.owner, op->offer.lease_ms, now_ms);
     else if (op->woke)
         wake(task, PW_TASK_WAKE, now_ms);
     SIM_CHECK(SIM_RULE_STORED, op->seq == run->event_count, "an event's number is %lld", (long long)op->seq);

@@ -129,6 +129,7 @@ static pawl_status take_instances(void *user, void *of, const PGresult *result)
         run->workflow = pw_field_text(&fields);
         run->id = pw_field_text(&fields);
         run->instance_run = pw_field_count(&fields);
+        run->created_at_ms = pw_field_time(&fields);
         run->link = pw_field_link(&fields);
         run->updated_at_ms = pw_field_integer(&fields);
         run->outcome = (enum pw_outcome)pw_field_choice(&fields, PW_OUTCOME_ERRORED);

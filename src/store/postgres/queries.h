@@ -240,8 +240,8 @@
         "SELECT c.key, c.parent, c.parent_run, c.relation"                                                             \
         " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS u (parent, run, least)" PG_OPEN_CHILDREN)           \
     QUERY(INSTANCE_LOCK,                                                                                               \
-        "SELECT key, workflow, id, run, parent, parent_run, relation, updated_at, outcome, started_at, completed_at,"  \
-        " output, error_name, error_message"                                                                           \
+        "SELECT key, workflow, id, run, created_at, parent, parent_run, relation, updated_at, outcome, started_at,"    \
+        " completed_at, output, error_name, error_message"                                                             \
         " FROM workflow_instance WHERE key = ANY($1::bigint[]) ORDER BY key FOR UPDATE")                               \
     QUERY(CLAIM_TRY_GATE,                                                                                              \
         "SELECT u.key, pg_try_advisory_xact_lock(u.key)::int FROM unnest($1::bigint[]) AS u (key)")                    \
