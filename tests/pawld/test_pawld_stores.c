@@ -3,6 +3,8 @@
 
 #include <sqlite3.h>
 
+#include "store/sqlite/migrations.h"
+
 #define RIGHT "the URL of one database (run one pawld for each: docs/postgres.md)"
 
 static void execute_in(const char *file, const char *sql)
@@ -94,9 +96,11 @@ static void a_migration_is_told(void **state)
     struct pawld *pawld;
     assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:a.db", "--migrate-only"), 0);
     assert_null(strstr(pawld->errors, "migrating the schema"));
-    execute_in("a.db", "DROP VIEW workflow_runs; DROP TABLE workflow_run; UPDATE workflow_schema SET version = 4");
-    assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:a.db", "--migrate-only"), 0);
-    assert_non_null(strstr(pawld->errors, "a.db: migrating the schema from version 4 to"));
+    for (size_t i = 0; i < pw_sqlite_migration_count && pw_sqlite_migrations[i].version == 1; i++)
+        execute_in("old.db", pw_sqlite_migrations[i].sql);
+    execute_in("old.db", "UPDATE workflow_schema SET version = 1");
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:old.db", "--migrate-only"), 0);
+    assert_non_null(strstr(pawld->errors, "old.db: migrating the schema from version 1 to"));
 }
 
 int main(void)
