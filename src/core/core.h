@@ -1,9 +1,9 @@
 /* core.h - the state machine of runs: what every op checks, what it changes, and why it is refused.
  *
- * Rules are pure.  Rows, an op and the time go in; changed rows, outputs and effects, or a refusal, come out.  A rule does no I/O and reads
- * no clock.  A store is mechanism around it: it loads and locks the rows that pw_core_want() asks for, calls pw_core_decide()
- * for each op of each unit, writes every row that was changed, and commits.  What a rule needs beyond loaded rows it asks of
- * the store's frame (struct pw_frame).
+ * Rules are pure.  Rows, an op and the time go in; changed rows, outputs and effects, or a refusal, come out.  A rule does no
+ * I/O and reads no clock.  A store is mechanism around it: it loads and locks the rows that pw_core_want() asks for, calls
+ * pw_core_apply() for each unit, writes every row that was changed, and commits.  What a rule needs beyond loaded rows it asks
+ * of the store's frame (struct pw_frame).
  *
  * The states of a run, as its task row shows them (kinds of the task in small letters):
  *
@@ -20,7 +20,8 @@
  *       '------ resume, demand ----------------.     |
  *                                           PAUSED --'   resume, repair
  *
- *      END and REACH end a run from any of these states without asking its holder.
+ *      END and REACH end a run from any of these states without asking its holder.  An event or an answer takes a run from
+ *      WAITING to HELD, if the local runner has offered to take it.
  *
  * Rules, cited as R1 to R10:
  *
@@ -35,7 +36,8 @@
  *  R7. Times of a run never go back, whatever the clock says.  Times that say when something is to happen (due_at,
  *      locked_until) are the clock's.
  *  R8. A refused unit leaves no trace.  What was found by a condition is decided again once it is locked.
- *  R9. An answer to a parent needs no fence and refuses nothing.  It wakes a run that waits and is held by nobody.
+ *  R9. An answer to a parent needs no fence and refuses nothing.  It wakes a run that waits and is held by nobody.  An event
+ *      that names its instance needs no fence either, and wakes a run only if a step of it waits for such an event.
  * R10. Whatever begins, becomes due, is held, parked or ended, and whatever is recorded of a run, is an effect (effects.h).
  *      Hooks, watches, the local runner and figures learn it from there only. */
 #ifndef PW_CORE_CORE_H
