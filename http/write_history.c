@@ -86,6 +86,7 @@ void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step
     write_number_or_null(out, "timeoutMs", step->timeout_ms);
     pw_http_json_time_or_null(out, "nextRetryAt", step->next_retry_at_ms);
     pw_http_json_time_or_null(out, "wakeAt", step->wake_at_ms);
+    pw_http_json_string(out, "waitEventType", step->waits_for != NULL ? step->waits_for->event_type : NULL);
     if (step->waits_for != NULL)
         write_waits_for(out, step);
     if (step->job != NULL)

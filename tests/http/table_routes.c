@@ -8,11 +8,11 @@
     "{\"stepKey\":\"payment\",\"name\":\"payment\",\"type\":\"waitForEvent\",\"status\":\"waiting\","                  \
     "\"state\":\"waiting\",\"place\":{\"order\":2},\"attempts\":0,"                                                    \
     "\"maxAttempts\":null,\"timeoutMs\":null,\"nextRetryAt\":null,\"wakeAt\":\"2026-01-01T01:00:00.000Z\","            \
-    "\"waitsFor\":{\"event\":\"paid\",\"until\":\"2026-01-01T01:00:00.000Z\"}"
+    "\"waitEventType\":\"paid\",\"waitsFor\":{\"event\":\"paid\",\"until\":\"2026-01-01T01:00:00.000Z\"}"
 #define CHARGE                                                                                                         \
     "{\"stepKey\":\"charge\",\"name\":\"charge\",\"type\":\"do\",\"status\":\"completed\","                            \
     "\"state\":\"completed\",\"place\":{\"order\":1},\"attempts\":1,"                                                  \
-    "\"maxAttempts\":null,\"timeoutMs\":60000,\"nextRetryAt\":null,\"wakeAt\":null,"                                   \
+    "\"maxAttempts\":null,\"timeoutMs\":60000,\"nextRetryAt\":null,\"wakeAt\":null,\"waitEventType\":null,"            \
     "\"runNumber\":1,\"result\":{\"paid\":42}," STAMPS "}"
 #define SECTION(variable, title, setting, list)                                                                        \
     const struct table_section variable = { title, setting, list, sizeof list / sizeof list[0] }
@@ -67,7 +67,7 @@ static const struct table_case instances[] = {
       .status = 200,
       .says = { "\"currentStep\":{\"stepKey\":\"charge\",\"name\":\"charge\",\"type\":\"do\",\"status\":\"waiting\","
                 "\"state\":\"waiting\",\"place\":{\"order\":1},\"attempts\":1,\"maxAttempts\":null,\"timeoutMs\":60000,\"nextRetryAt\":\"2026-01-02T00:00:00.000Z\","
-                "\"wakeAt\":null,"
+                "\"wakeAt\":null,\"waitEventType\":null,"
                 "\"error\":{\"name\":\"CardDeclined\",\"message\":\"not today\"}}" } },
     { .method = "GET",
       .target = "/workflows/order/instances/stopped",
