@@ -2,6 +2,7 @@
  * hold next to nothing cost next to nothing; each further one is twice as large, up to a limit. */
 #include "base/arena.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@ enum {
 struct pw_arena_block {
     struct pw_arena_block *older;
     size_t size, taken;
+    bool is_lent;
     _Alignas(max_align_t) unsigned char bytes[];
 };
 
@@ -28,10 +30,19 @@ void pw_arena_clear(struct pw_arena *arena)
 {
     for (struct pw_arena_block *block = arena->blocks; block != NULL;) {
         struct pw_arena_block *older = block->older;
-        free(block);
+        if (!block->is_lent)
+            free(block);
         block = older;
     }
     pw_arena_init(arena);
+}
+
+void pw_arena_lend(struct pw_arena *arena, void *memory, size_t size)
+{
+    assert(arena->blocks == NULL && size > sizeof(struct pw_arena_block));
+    struct pw_arena_block *block = memory;
+    *block = (struct pw_arena_block){ .size = size - sizeof *block, .is_lent = true };
+    arena->blocks = block;
 }
 
 static struct pw_arena_block *block_new(struct pw_arena *arena, size_t size)

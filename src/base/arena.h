@@ -19,6 +19,9 @@ struct pw_arena {
 void pw_arena_init(struct pw_arena *arena);
 void pw_arena_clear(struct pw_arena *arena); /* it has no limit then */
 
+/* The arena, which is empty, begins with this memory, aligned for any type.  It is not freed, and must outlive the arena. */
+void pw_arena_lend(struct pw_arena *arena, void *memory, size_t size);
+
 /* Aligned for any type, not zeroed.  NULL when memory is out, or the limit is reached. */
 void *pw_arena_take(struct pw_arena *arena, size_t size);
 void *pw_arena_zero(struct pw_arena *arena, size_t size);

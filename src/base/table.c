@@ -45,8 +45,9 @@ uint64_t pw_hash(struct pw_text text)
 
 void pw_table_clear(struct pw_table *table)
 {
-    free(table->entries);
-    *table = (struct pw_table){ NULL, 0, 0 };
+    if (table->arena == NULL)
+        free(table->entries);
+    *table = (struct pw_table){ .arena = table->arena };
 }
 
 /* The key's entry, or the free one where it belongs. */
@@ -69,7 +70,8 @@ void *pw_table_find(const struct pw_table *table, struct pw_text key)
 static bool grow(struct pw_table *table)
 {
     size_t capacity = table->capacity == 0 ? CAPACITY_MIN : table->capacity * 2;
-    struct pw_table_entry *entries = calloc(capacity, sizeof *entries);
+    struct pw_table_entry *entries = table->arena != NULL ? pw_arena_zero(table->arena, capacity * sizeof *entries)
+                                                          : calloc(capacity, sizeof *entries);
     if (entries == NULL)
         return false;
     for (size_t i = 0; i < table->capacity; i++) {
@@ -77,7 +79,8 @@ static bool grow(struct pw_table *table)
         if (entry->key.data != NULL)
             *place_of(entries, capacity, entry->hash, entry->key) = *entry;
     }
-    free(table->entries);
+    if (table->arena == NULL)
+        free(table->entries);
     table->entries = entries;
     table->capacity = capacity;
     return true;

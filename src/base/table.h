@@ -5,12 +5,13 @@
 
 #include <stdint.h>
 
-#include "base/text.h"
+#include "base/arena.h"
 
 struct pw_table_entry;
 struct pw_table {
     struct pw_table_entry *entries;
     size_t count, capacity; /* capacity is a power of two, or 0 */
+    struct pw_arena *arena; /* of the entries; NULL: they are from malloc */
 };
 
 uint64_t pw_hash(struct pw_text text);

@@ -355,7 +355,7 @@ struct pw_unit {
 
 void pw_unit_init(struct pw_unit *unit);
 void pw_unit_clear(struct pw_unit *unit);
-/* Appends a zeroed op.  NULL when memory is out. */
+/* Appends a zeroed op, which has room for its own kind only.  NULL when memory is out. */
 struct pw_op *pw_unit_add(struct pw_unit *unit, enum pw_op_kind kind);
 /* A store is about to try it, maybe not for the first time: it is not refused, and has no answer yet. */
 void pw_unit_begin(struct pw_unit *unit);

@@ -189,8 +189,10 @@ void pw_core_init(struct pw_core *core, const struct pw_frame *frame, struct paw
     struct pw_core_set *sets[] = { &core->runs,      &core->steps, &core->events,
                                    &core->event_ids, &core->tails, &core->names };
     struct pw_rows *pointers[] = { &core->kept, &core->answers, &core->sends, &core->reaches };
-    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        sets[i]->table.arena = &core->arena;
         sets[i]->list = (struct pw_rows){ .arena = &core->arena, .row_size = sizeof(void *) };
+    }
     for (size_t i = 0; i < sizeof pointers / sizeof pointers[0]; i++)
         *pointers[i] = (struct pw_rows){ .arena = &core->arena, .row_size = sizeof(void *) };
     core->logs = (struct pw_rows){ .arena = &core->arena, .row_size = sizeof(struct pw_core_log) };
@@ -201,9 +203,5 @@ void pw_core_init(struct pw_core *core, const struct pw_frame *frame, struct paw
 
 void pw_core_clear(struct pw_core *core)
 {
-    struct pw_core_set *sets[] = { &core->runs,      &core->steps, &core->events,
-                                   &core->event_ids, &core->tails, &core->names };
-    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
-        pw_table_clear(&sets[i]->table);
     pw_arena_clear(&core->arena);
 }

@@ -1,4 +1,6 @@
 /* unit.c - units of work as lists of ops in an arena of their own. */
+#include <stddef.h>
+
 #include "base/error.h"
 #include "core/ops.h"
 
@@ -15,9 +17,16 @@ void pw_unit_clear(struct pw_unit *unit)
     unit->last = NULL;
 }
 
+/* Most ops are far smaller than the largest: a unit's first block holds the ops of a step boundary. */
+static const size_t op_sizes[] = {
+#define PW_OP_SIZE(KIND, member) [PW_OP_##KIND] = offsetof(struct pw_op, as) + sizeof(struct pw_op_##member),
+    PW_OP_LIST(PW_OP_SIZE)
+#undef PW_OP_SIZE
+};
+
 struct pw_op *pw_unit_add(struct pw_unit *unit, enum pw_op_kind kind)
 {
-    struct pw_op *op = pw_arena_zero(&unit->arena, sizeof *op);
+    struct pw_op *op = pw_arena_zero(&unit->arena, op_sizes[kind]);
     if (op == NULL)
         return NULL;
 

@@ -56,10 +56,10 @@ static pawl_status apply_without(struct pw_store *base, struct pw_unit **units, 
 {
     enum pw_op_kind kind = op->kind;
     op->kind = PW_OP_RENEW;
-    struct pw_op saved = *op;
+    struct pw_op_renew saved = op->as.renew; /* its bytes, whatever they are */
     op->as.renew = (struct pw_op_renew){ 0 };
     pawl_status status = plain_apply(base, units, count, error);
-    *op = saved;
+    op->as.renew = saved;
     op->kind = kind;
     return status;
 }
@@ -67,7 +67,7 @@ static pawl_status apply_without(struct pw_store *base, struct pw_unit **units, 
 static pawl_status apply_twice(struct pw_store *base, struct pw_unit **units, size_t count, struct pawl_error *error,
                                struct pw_op *op)
 {
-    struct pw_op again = *op;
+    struct pw_op again = { .kind = op->kind, .next = op->next, .as.sql = op->as.sql };
     op->next = &again;
     pawl_status status = plain_apply(base, units, count, error);
     op->next = again.next;

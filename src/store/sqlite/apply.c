@@ -45,6 +45,9 @@ static const struct pw_frame frame = { .write = pw_sqlite_write,
                                        .end_savepoint = end_savepoint,
                                        .load_claimable = pw_sqlite_load_claimable };
 
+/* Most transactions are small, and need no other memory. */
+enum { BATCH_MEMORY = 8 * 1024 };
+
 /* ---- The transaction --------------------------------------------------------------------------------------------------- */
 
 /* A busy database is told apart from other trouble: it has taken its time already, and may be better later. */
@@ -88,7 +91,9 @@ pawl_status pw_sqlite_apply(struct pw_store *store, struct pw_unit **units, size
 {
     struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
     struct pw_batch batch = { .sqlite = sqlite };
+    _Alignas(max_align_t) unsigned char memory[BATCH_MEMORY];
     pw_core_init(&batch.core, &frame, error);
+    pw_arena_lend(&batch.core.arena, memory, sizeof memory);
     batch.connection = pw_sqlite_take_writer(sqlite);
     pawl_status status = begin_transaction(batch.connection, error);
     batch.core.now_ms = store->ops->now_ms(store); /* only now: whoever had the lock before us has an earlier one */
