@@ -26,7 +26,8 @@ static const size_t op_sizes[] = {
 
 struct pw_op *pw_unit_add(struct pw_unit *unit, enum pw_op_kind kind)
 {
-    struct pw_op *op = pw_arena_zero(&unit->arena, op_sizes[kind]);
+    bool is_known = (size_t)kind < sizeof op_sizes / sizeof op_sizes[0]; /* the rules refuse what is not */
+    struct pw_op *op = pw_arena_zero(&unit->arena, is_known ? op_sizes[kind] : sizeof *op);
     if (op == NULL)
         return NULL;
 

@@ -1,5 +1,5 @@
 /* migrations.c - the tables.  Rows hang from one integer key per instance and hold small integers instead of words, so
- * that a step is one short row; the views at the end show the same with words and times, for people at a SQL prompt.
+ * that a step is one short row; the views (views.c) show the same with words and times, for people at a SQL prompt.
  *
  * Integers stand for the enums of store.h and service.h.  NULL is "none", for times as well.  The partial indexes on
  * workflow_task hold just the tasks that a claim may look at: a paused task is in none of them.
@@ -10,8 +10,6 @@
 #include "store/sqlite/migrations.h"
 
 /* clang-format off */
-
-#define ISO_TIME(column) "strftime('%Y-%m-%dT%H:%M:%fZ', " column " / 1000.0, 'unixepoch')"
 
 static const char schema_table[] = "CREATE TABLE workflow_schema (version INTEGER NOT NULL);"
                                    "INSERT INTO workflow_schema (version) VALUES (0);";
@@ -112,52 +110,6 @@ static const char log_table[] = "CREATE TABLE workflow_log ("
                                 "  created_at INTEGER NOT NULL);"
                                 "CREATE UNIQUE INDEX workflow_log_order ON workflow_log (instance, run, seq);";
 
-static const char instance_view[] =
-    "CREATE VIEW workflow_instances AS SELECT i.workflow, i.id, i.run,"
-    "  CASE coalesce(i.outcome, -1) WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' WHEN 3 THEN 'errored'"
-    "    ELSE CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END END AS status,"
-    "  i.params, i.output, i.error_name, i.error_message,"
-    "  " ISO_TIME("i.created_at") " AS created_at,"
-    "  " ISO_TIME("max(i.updated_at, coalesce(t.updated_at, 0))") " AS updated_at,"
-    "  " ISO_TIME("coalesce(t.started_at, i.started_at)") " AS started_at,"
-    "  " ISO_TIME("i.completed_at") " AS completed_at"
-    " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key;";
-
-static const char task_view[] =
-    "CREATE VIEW workflow_tasks AS SELECT i.workflow, i.id, t.run,"
-    "  CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END AS status,"
-    "  CASE t.kind WHEN 0 THEN 'wake' WHEN 1 THEN 'retry' WHEN 2 THEN 'resume' ELSE 'run' END AS kind,"
-    "  CASE t.processing WHEN 1 THEN 'processing' ELSE 'pending' END AS state,"
-    "  " ISO_TIME("t.due_at") " AS due_at, t.epoch, t.owner,"
-    "  " ISO_TIME("t.locked_until") " AS locked_until, t.pause_requested,"
-    "  " ISO_TIME("t.updated_at") " AS updated_at"
-    " FROM workflow_task t JOIN workflow_instance i ON i.key = t.instance;";
-
-static const char step_view[] =
-    "CREATE VIEW workflow_steps AS SELECT i.workflow, i.id, s.run, s.seq, s.name,"
-    "  CASE s.kind WHEN 0 THEN 'do' WHEN 1 THEN 'sleep' WHEN 2 THEN 'waitForEvent' ELSE 'first' END AS kind,"
-    "  CASE s.status WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' ELSE 'errored' END AS status,"
-    "  s.attempts, s.attempts_max, s.timeout AS timeout_ms,"
-    "  " ISO_TIME("s.next_retry_at") " AS next_retry_at,"
-    "  " ISO_TIME("s.wake_at") " AS wake_at,"
-    "  s.wait_event_type, s.result, s.error_name, s.error_message,"
-    "  " ISO_TIME("s.created_at") " AS created_at,"
-    "  " ISO_TIME("s.updated_at") " AS updated_at"
-    " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
-
-static const char event_view[] =
-    "CREATE VIEW workflow_events AS SELECT i.workflow, i.id AS instance_id, e.run, e.seq, e.id, e.type, e.payload,"
-    "  " ISO_TIME("e.created_at") " AS created_at,"
-    "  " ISO_TIME("e.delivered_at") " AS delivered_at, e.consumed_by"
-    " FROM workflow_event e JOIN workflow_instance i ON i.key = e.instance;";
-
-static const char log_view[] =
-    "CREATE VIEW workflow_logs AS SELECT i.workflow, i.id, l.run, l.seq, l.step, l.attempt,"
-    "  CASE l.level WHEN 0 THEN 'debug' WHEN 1 THEN 'info' WHEN 2 THEN 'warn' ELSE 'error' END AS level,"
-    "  l.category, l.message, l.data, l.is_replay,"
-    "  " ISO_TIME("l.created_at") " AS created_at"
-    " FROM workflow_log l JOIN workflow_instance i ON i.key = l.instance;";
-
 /* Version 2.  A row is deleted once it is delivered; one without next_at has failed for good.  The indexes of lists are
  * partial, so that the many of one status are not in the way of the few of the other; each ends, as every index does,
  * with the key, which is the order of lists. */
@@ -188,20 +140,6 @@ static const char hook_table[] =
     "CREATE INDEX workflow_hook_all_pending ON workflow_hook (key) WHERE next_at IS NOT NULL;"
     "CREATE INDEX workflow_hook_all_failed ON workflow_hook (key) WHERE next_at IS NULL;";
 
-static const char hook_view[] =
-    "CREATE VIEW workflow_hooks AS SELECT h.id, h.hook,"
-    "  CASE h.event WHEN 1 THEN 'onWorkflowEnqueued' ELSE 'onInstanceFinished' END AS event,"
-    "  i.workflow, i.id AS instance_id, h.run,"
-    "  CASE h.reason WHEN 1 THEN 'create' WHEN 2 THEN 'event' WHEN 3 THEN 'resume' WHEN 4 THEN 'retry'"
-    "    WHEN 5 THEN 'wake' END AS reason,"
-    "  CASE h.outcome WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' WHEN 3 THEN 'errored' END AS outcome,"
-    "  " ISO_TIME("h.due_at") " AS due_at, h.error_name, h.error_message,"
-    "  CASE WHEN h.next_at IS NULL THEN 'failed' ELSE 'pending' END AS status, h.attempts, h.attempts_max,"
-    "  " ISO_TIME("h.next_at") " AS next_at,"
-    "  " ISO_TIME("h.locked_until") " AS locked_until, h.last_error,"
-    "  " ISO_TIME("h.created_at") " AS created_at"
-    " FROM workflow_hook h JOIN workflow_instance i ON i.key = h.instance;";
-
 /* Version 3.  Tasks from before are all in shard 0, which is as good as any other; a run that is restarted gets its own.
  * The rows of runners that have died are deleted by the others, see runners.c. */
 static const char task_shard[] = "ALTER TABLE workflow_task ADD COLUMN shard INTEGER NOT NULL DEFAULT 0;";
@@ -212,12 +150,6 @@ static const char runner_table[] = "CREATE TABLE workflow_runner ("
                                    "  workflows TEXT NOT NULL,"
                                    "  is_sharing INTEGER NOT NULL,"
                                    "  started_at INTEGER NOT NULL);";
-
-static const char runner_view[] =
-    "CREATE VIEW workflow_runners AS SELECT r.owner, r.name, r.workflows, r.is_sharing,"
-    "  " ISO_TIME("r.started_at") " AS started_at,"
-    "  (SELECT count(*) FROM workflow_task t WHERE t.processing = 1 AND t.owner = r.owner) AS leases"
-    " FROM workflow_runner r;";
 
 /* At most one row: which part of a store of several databases this one was.  Only read by now (pw_read_part()). */
 static const char set_table[] = "CREATE TABLE workflow_set ("
@@ -240,48 +172,6 @@ static const char task_demand[] = "ALTER TABLE workflow_task ADD COLUMN demand I
 
 static const char step_description[] = "ALTER TABLE workflow_step ADD COLUMN description TEXT;";
 
-static const char linked_instance_view[] =
-    "DROP VIEW workflow_instances;"
-    "CREATE VIEW workflow_instances AS SELECT i.workflow, i.id, i.run,"
-    "  CASE coalesce(i.outcome, -1) WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' WHEN 3 THEN 'errored'"
-    "    ELSE CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END END AS status,"
-    "  i.params, i.output, i.error_name, i.error_message,"
-    "  CASE i.relation WHEN 1 THEN 'attached' WHEN 2 THEN 'detached' WHEN 3 THEN 'job' END AS relation,"
-    "  p.workflow AS parent_workflow, p.id AS parent_id, i.parent_run,"
-    "  " ISO_TIME("i.created_at") " AS created_at,"
-    "  " ISO_TIME("max(i.updated_at, coalesce(t.updated_at, 0))") " AS updated_at,"
-    "  " ISO_TIME("coalesce(t.started_at, i.started_at)") " AS started_at,"
-    "  " ISO_TIME("i.completed_at") " AS completed_at"
-    " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"
-    " LEFT JOIN workflow_instance p ON p.key = i.parent;";
-
-static const char demanding_task_view[] =
-    "DROP VIEW workflow_tasks;"
-    "CREATE VIEW workflow_tasks AS SELECT i.workflow, i.id, t.run,"
-    "  CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END AS status,"
-    "  CASE t.kind WHEN 0 THEN 'wake' WHEN 1 THEN 'retry' WHEN 2 THEN 'resume' WHEN 3 THEN 'run' ELSE 'repair' END"
-    "    AS kind,"
-    "  CASE t.processing WHEN 1 THEN 'processing' ELSE 'pending' END AS state,"
-    "  " ISO_TIME("t.due_at") " AS due_at, t.epoch, t.owner,"
-    "  " ISO_TIME("t.locked_until") " AS locked_until, t.pause_requested,"
-    "  CASE t.demand WHEN 1 THEN 'interrupt' WHEN 2 THEN 'rollback' WHEN 3 THEN 'terminate' END AS demand,"
-    "  " ISO_TIME("t.updated_at") " AS updated_at"
-    " FROM workflow_task t JOIN workflow_instance i ON i.key = t.instance;";
-
-static const char described_step_view[] =
-    "DROP VIEW workflow_steps;"
-    "CREATE VIEW workflow_steps AS SELECT i.workflow, i.id, s.run, s.seq, s.name, s.description,"
-    "  CASE s.kind WHEN 0 THEN 'do' WHEN 1 THEN 'sleep' WHEN 2 THEN 'waitForEvent' WHEN 3 THEN 'first'"
-    "    WHEN 4 THEN 'call' WHEN 5 THEN 'child' ELSE 'deferred' END AS kind,"
-    "  CASE s.status WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' ELSE 'errored' END AS status,"
-    "  s.attempts, s.attempts_max, s.timeout AS timeout_ms,"
-    "  " ISO_TIME("s.next_retry_at") " AS next_retry_at,"
-    "  " ISO_TIME("s.wake_at") " AS wake_at,"
-    "  s.wait_event_type, s.result, s.error_name, s.error_message,"
-    "  " ISO_TIME("s.created_at") " AS created_at,"
-    "  " ISO_TIME("s.updated_at") " AS updated_at"
-    " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
-
 /* Version 5.  A row for each run but the newest of an instance, which the instance itself describes.  Runs that were replaced
  * before have no row. */
 static const char run_table[] = "CREATE TABLE workflow_run ("
@@ -296,16 +186,6 @@ static const char run_table[] = "CREATE TABLE workflow_run ("
                                 "  replaced_at INTEGER NOT NULL);"
                                 "CREATE UNIQUE INDEX workflow_run_order ON workflow_run (instance, run);";
 
-static const char run_view[] =
-    "CREATE VIEW workflow_runs AS SELECT i.workflow, i.id, r.run,"
-    "  CASE r.outcome WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' ELSE 'errored' END AS status,"
-    "  i.params, r.output, r.error_name, r.error_message,"
-    "  " ISO_TIME("r.started_at") " AS started_at,"
-    "  " ISO_TIME("r.completed_at") " AS completed_at,"
-    "  " ISO_TIME("r.replaced_at") " AS replaced_at"
-    " FROM workflow_run r JOIN workflow_instance i ON i.key = r.instance"
-    " UNION ALL SELECT workflow, id, run, status, params, output, error_name, error_message, started_at, completed_at,"
-    "  NULL FROM workflow_instances;";
 /* Version 6.  What had to be read from texts until then: what became of a step, which step a compensation undoes, and whose end
  * a call or a child waits for.  A name that was too long for the prefix was cut, with a number behind it: such a compensation
  * undoes the step that begins like it. */
@@ -336,25 +216,6 @@ static const char step_state[] =
     "UPDATE workflow_step SET timeout = wake_at - updated_at"
     "  WHERE kind = 6 AND status = 0 AND wake_at - updated_at < 31535940000;";
 
-static const char stateful_step_view[] =
-    "DROP VIEW workflow_steps;"
-    "CREATE VIEW workflow_steps AS SELECT i.workflow, i.id, s.run, s.seq, s.name, s.description,"
-    "  CASE s.kind WHEN 0 THEN 'do' WHEN 1 THEN 'sleep' WHEN 2 THEN 'waitForEvent' WHEN 3 THEN 'first'"
-    "    WHEN 4 THEN 'call' WHEN 5 THEN 'child' ELSE 'deferred' END AS kind,"
-    "  CASE s.status WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' ELSE 'errored' END AS status,"
-    "  s.attempts, s.attempts_max, s.timeout AS timeout_ms,"
-    "  " ISO_TIME("s.next_retry_at") " AS next_retry_at,"
-    "  " ISO_TIME("s.wake_at") " AS wake_at,"
-    "  s.wait_event_type, s.result, s.error_name, s.error_message,"
-    "  " ISO_TIME("s.created_at") " AS created_at,"
-    "  " ISO_TIME("s.updated_at") " AS updated_at,"
-    "  CASE s.state WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'abandoned'"
-    "    ELSE 'givenUp' END AS state,"
-    "  s.undoes, s.awaited_workflow, s.awaited_id, s.fork,"
-    "  CASE s.fork_kind WHEN 1 THEN 'all' WHEN 2 THEN 'first' END AS fork_kind,"
-    "  CASE WHEN s.fork IS NOT NULL THEN s.branch END AS branch, nullif(s.branch_order, 0) AS branch_order, s.outer_forks"
-    " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
-
 /* clang-format on */
 
 const struct pw_sqlite_migration pw_sqlite_migrations[] = {
@@ -364,26 +225,14 @@ const struct pw_sqlite_migration pw_sqlite_migrations[] = {
     { 1, step_table },
     { 1, event_table },
     { 1, log_table },
-    { 1, instance_view },
-    { 1, task_view },
-    { 1, step_view },
-    { 1, event_view },
-    { 1, log_view },
     { 2, hook_table },
-    { 2, hook_view },
     { 3, task_shard },
     { 3, runner_table },
-    { 3, runner_view },
     { 3, set_table },
     { 4, instance_link },
     { 4, task_demand },
     { 4, step_description },
-    { 4, linked_instance_view },
-    { 4, demanding_task_view },
-    { 4, described_step_view },
     { 5, run_table },
-    { 5, run_view },
     { 6, step_state },
-    { 6, stateful_step_view },
 };
 const size_t pw_sqlite_migration_count = sizeof pw_sqlite_migrations / sizeof pw_sqlite_migrations[0];

@@ -1,4 +1,4 @@
-/* migrations.h - the schema, as the numbered steps that lead to it. */
+/* migrations.h - the schema: its tables as the numbered steps that lead to them, and its views. */
 #ifndef PW_STORE_SQLITE_MIGRATIONS_H
 #define PW_STORE_SQLITE_MIGRATIONS_H
 
@@ -18,5 +18,15 @@ struct pw_sqlite_migration {
 
 extern const struct pw_sqlite_migration pw_sqlite_migrations[];
 extern const size_t pw_sqlite_migration_count;
+
+/* The views, as they are now (views.c).  Each migration makes all of them anew, behind the tables: a view that is there costs
+ * every ALTER TABLE dearly, and so a new database has none before its tables are complete. */
+struct pw_sqlite_view {
+    int64_t since; /* the version that brought it: a database of that version has it, and it is dropped first */
+    const char *drop, *create;
+};
+
+extern const struct pw_sqlite_view pw_sqlite_views[];
+extern const size_t pw_sqlite_view_count;
 
 #endif

@@ -58,19 +58,29 @@ static pawl_status read_version(struct pw_sqlite_connection *connection, int64_t
     return PAWL_OK;
 }
 
+static pawl_status execute(struct pw_sqlite_connection *connection, const char *sql, struct pawl_error *error)
+{
+    int code = sqlite3_exec(connection->db, sql, NULL, NULL, NULL);
+    if ((code & 0xff) == SQLITE_ERROR) /* the SQL is right: a name in it must be taken */
+        return refuse_foreign(connection, error);
+    return code == SQLITE_OK ? PAWL_OK : pw_sqlite_error(connection, code, error);
+}
+
 static pawl_status migrate_from(struct pw_sqlite_connection *connection, int64_t version, int64_t newest,
                                 struct pawl_error *error)
 {
-    for (size_t position = 0; position < pw_sqlite_migration_count; position++) {
-        const struct pw_sqlite_migration *migration = &pw_sqlite_migrations[position];
-        if (migration->version <= version)
-            continue;
-        int code = sqlite3_exec(connection->db, migration->sql, NULL, NULL, NULL);
-        if ((code & 0xff) == SQLITE_ERROR) /* the SQL is right: a name in it must be taken */
-            return refuse_foreign(connection, error);
-        if (code != SQLITE_OK)
-            return pw_sqlite_error(connection, code, error);
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < pw_sqlite_migration_count && status == PAWL_OK; i++)
+        if (pw_sqlite_migrations[i].version > version)
+            status = execute(connection, pw_sqlite_migrations[i].sql, error);
+    for (size_t i = 0; i < pw_sqlite_view_count && status == PAWL_OK; i++) {
+        if (pw_sqlite_views[i].since <= version)
+            status = execute(connection, pw_sqlite_views[i].drop, error);
+        if (status == PAWL_OK)
+            status = execute(connection, pw_sqlite_views[i].create, error);
     }
+    if (status != PAWL_OK)
+        return status;
     struct pw_query query;
     pw_query_start(&query, connection, PW_QUERY_SCHEMA_SET_VERSION);
     pw_bind_integer(&query, newest);
