@@ -219,20 +219,8 @@ static const char step_state[] =
 /* clang-format on */
 
 const struct pw_sqlite_migration pw_sqlite_migrations[] = {
-    { 1, schema_table },
-    { 1, instance_table },
-    { 1, task_table },
-    { 1, step_table },
-    { 1, event_table },
-    { 1, log_table },
-    { 2, hook_table },
-    { 3, task_shard },
-    { 3, runner_table },
-    { 3, set_table },
-    { 4, instance_link },
-    { 4, task_demand },
-    { 4, step_description },
-    { 5, run_table },
-    { 6, step_state },
+    { 1, schema_table },  { 1, instance_table }, { 1, task_table },       { 1, step_table },   { 1, event_table },
+    { 1, log_table },     { 2, hook_table },     { 3, task_shard },       { 3, runner_table }, { 3, set_table },
+    { 4, instance_link }, { 4, task_demand },    { 4, step_description }, { 5, run_table },    { 6, step_state },
 };
 const size_t pw_sqlite_migration_count = sizeof pw_sqlite_migrations / sizeof pw_sqlite_migrations[0];
