@@ -451,7 +451,9 @@ static void C6_a_full_lane_keeps_nobody_from_another(void **state)
 
     assert_false(pw_commit_has_room(fake.commit, &one.unit));
     assert_true(pw_commit_has_room(fake.commit, &other.unit));
-    pw_commit_await_room(fake.commit, 2);
+    assert_false(pw_commit_has_room_for(fake.commit, one.unit.lane));
+    assert_true(pw_commit_has_room_for(fake.commit, other.unit.lane));
+    pw_commit_await_room(fake.commit, other.unit.lane);
     assert_int_equal(atomic_load(&fake.answered), 0);
 
     pw_unit_clear(&one.unit);

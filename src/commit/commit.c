@@ -377,22 +377,14 @@ bool pw_commit_has_room(struct pw_commit *commit, const struct pw_unit *unit)
     return !is_full(lane_of(commit, unit));
 }
 
-static struct lane *lane_of_instance(struct pw_commit *commit, int64_t instance)
+bool pw_commit_has_room_for(struct pw_commit *commit, uint64_t number)
 {
-    if (commit->lane_count == 1)
-        return &commit->lanes[0];
-    struct pw_op fence = { .kind = PW_OP_FENCE, .as.fence.at.instance = instance };
-    return lane_of(commit, &(struct pw_unit){ .first = &fence, .last = &fence });
+    return pw_commit_has_room(commit, &(struct pw_unit){ .lane = number });
 }
 
-bool pw_commit_has_room_for(struct pw_commit *commit, int64_t instance)
+void pw_commit_await_room(struct pw_commit *commit, uint64_t number)
 {
-    return !is_full(lane_of_instance(commit, instance));
-}
-
-void pw_commit_await_room(struct pw_commit *commit, int64_t instance)
-{
-    struct lane *lane = lane_of_instance(commit, instance);
+    struct lane *lane = lane_of(commit, &(struct pw_unit){ .lane = number });
     bool led = false;
     if (!is_full(lane))
         return;

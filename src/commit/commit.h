@@ -48,10 +48,10 @@ void pw_commit_send(struct pw_commit *commit, struct pw_unit *unit);
 
 /* Is there room in the unit's queue (C6)? */
 bool pw_commit_has_room(struct pw_commit *commit, const struct pw_unit *unit);
-/* The same for units of this instance. */
-bool pw_commit_has_room_for(struct pw_commit *commit, int64_t instance);
+/* The same for units with this lane (struct pw_unit). */
+bool pw_commit_has_room_for(struct pw_commit *commit, uint64_t lane);
 /* Waits until there is, leading if nobody does.  Not in a callback, nor with a lock. */
-void pw_commit_await_room(struct pw_commit *commit, int64_t instance);
+void pw_commit_await_room(struct pw_commit *commit, uint64_t lane);
 
 /* Work that calls the store.  It lives in what it works on, so that leaving it cannot fail. */
 struct pw_chore {

@@ -216,12 +216,11 @@ pawl_status pw_recall_enter(pawl_lane *lane)
 {
     pawl_turn *turn = lane->turn;
     struct pw_commit *commit = turn->engine->commit;
-    int64_t instance = turn->claim.fence.instance;
     pw_turn_lock(turn);
     pw_lane_leave_code(lane, false);
-    if (!pw_commit_has_room_for(commit, instance)) {
+    if (!pw_commit_has_room_for(commit, turn->lane)) {
         pw_turn_unlock(turn);
-        pw_commit_await_room(commit, instance);
+        pw_commit_await_room(commit, turn->lane);
         pw_turn_lock(turn);
     }
     if (turn->submitted - turn->answered < PW_TURN_UNDURABLE_MAX || pw_lane_is_over(lane))
