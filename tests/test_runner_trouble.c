@@ -511,9 +511,66 @@ static void A7_spare_workers_leave_although_a_body_began_when_its_turn_was_given
     gate_clear(&pair.late);
 }
 
+/* ---- Locks -------------------------------------------------------------------------------------------------------------- */
+
+static pawl_status call_child(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_run_child(run, "child", "block", NULL, params, out_result);
+}
+
+/* With the runner's lock held. */
+static pawl_turn *held_of(pawl_runner *runner, const char *workflow)
+{
+    pawl_turn *turn = runner->held;
+    while (turn != NULL && !pw_text_equal(turn->claim.workflow, pw_text_of(workflow)))
+        turn = turn->held_next;
+    return turn;
+}
+
+/* Who has the runner's lock, as here, may wait for a turn's: an event, a pause and a demand are told so. */
+static bool await_closing(pawl_turn *turn)
+{
+    bool is_closing = false;
+    int64_t until_ms = monotonic_ms() + 5000;
+    while (!is_closing && monotonic_ms() < until_ms) {
+        rest_a_little();
+        if (pthread_mutex_trylock(&turn->lock) != 0)
+            continue;
+        is_closing = turn->closing;
+        pthread_mutex_unlock(&turn->lock);
+    }
+    return is_closing;
+}
+
+static void a_child_that_ends_does_not_wait_for_its_runner_with_the_lock_of_its_turn(void **state)
+{
+    struct running running;
+    struct gate gate;
+    (void)state;
+    gate_init(&gate);
+    running_open(&running, false);
+    running_register(&running, "block", block, &gate);
+    running_register(&running, "w", call_child, NULL);
+    running_start(&running, NULL);
+    running_create(&running, "w", "i");
+    gate_await(&gate, 1);
+
+    pthread_mutex_lock(&running.runner->lock);
+    pawl_turn *turn = held_of(running.runner, "block");
+    gate_open(&gate);
+    bool is_closing = turn != NULL && await_closing(turn);
+    pthread_mutex_unlock(&running.runner->lock);
+
+    assert_true(is_closing);
+    (void)running_await(&running, "w", "i", PAWL_COMPLETE);
+    running_close(&running);
+    gate_clear(&gate);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_child_that_ends_does_not_wait_for_its_runner_with_the_lock_of_its_turn),
         cmocka_unit_test(a_runner_that_gets_no_thread_says_so_and_can_be_started_later),
         cmocka_unit_test(a_worker_that_the_system_refuses_to_start_in_place_of_a_blocked_one_is_started_later),
         cmocka_unit_test(C8_a_started_runner_that_cannot_claim_tries_again),

@@ -488,27 +488,32 @@ int64_t pw_local_reserve(pawl_engine *engine, struct pw_text workflow, int64_t *
     return owner;
 }
 
-/* With the lock held.  No workflow is added once a runner has started. */
-static void list_driven(pawl_engine *engine)
+/* No workflow is added once a runner has started. */
+static void list_driven(pawl_engine *engine, struct pw_offer *offer)
 {
-    if (engine->driven != NULL)
-        return;
-    engine->driven = pw_arena_take(&engine->arena, (engine->definition_count + 1) * sizeof *engine->driven);
-    for (size_t i = 0; engine->driven != NULL && i < engine->definition_count; i++)
-        if (engine->list[i]->advance != NULL)
-            engine->driven[engine->driven_count++] = engine->list[i]->name;
+    pthread_mutex_lock(&engine->lock);
+    if (engine->driven == NULL) {
+        engine->driven = pw_arena_take(&engine->arena, (engine->definition_count + 1) * sizeof *engine->driven);
+        for (size_t i = 0; engine->driven != NULL && i < engine->definition_count; i++)
+            if (engine->list[i]->advance != NULL)
+                engine->driven[engine->driven_count++] = engine->list[i]->name;
+    }
+    offer->workflows = engine->driven;
+    offer->workflow_count = engine->driven_count;
+    pthread_mutex_unlock(&engine->lock);
 }
 
 struct pw_offer pw_local_offer(pawl_engine *engine)
 {
     struct pw_offer offer = { .owner = 0 };
-    pthread_mutex_lock(&engine->lock);
-    list_driven(engine);
-    offer.workflows = engine->driven;
-    offer.workflow_count = engine->driven_count;
-    pthread_mutex_unlock(&engine->lock);
+    if (pthread_rwlock_tryrdlock(&engine->local_lock) != 0)
+        return offer;
+    const struct pw_local *local = engine->local;
+    if (local != NULL)
+        list_driven(engine, &offer);
     if (offer.workflow_count > 0)
-        offer.owner = pw_local_reserve(engine, (struct pw_text){ NULL, 0 }, &offer.lease_ms);
+        offer.owner = local->reserve(local->runner, (struct pw_text){ NULL, 0 }, &offer.lease_ms);
+    pthread_rwlock_unlock(&engine->local_lock);
     return offer;
 }
 

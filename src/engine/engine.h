@@ -35,7 +35,8 @@ struct pw_definition {
 /* The started runner, as a service sees it.  Any function may be called from any thread. */
 struct pw_local {
     void *runner;
-    /* Room for one more run of this workflow (absent: of any)?  Reserves it: deliver() or cancel() must follow.  0: no room. */
+    /* Room for one more run of this workflow (absent: of any)?  Reserves it: deliver() or cancel() must follow.  0: no room.  For
+     * any it waits for no lock: a runner that is busy with its own has no room. */
     int64_t (*reserve)(void *runner, struct pw_text workflow, int64_t *out_lease_ms);
     void (*deliver)(void *runner, const struct pw_claim *claim); /* texts are copied */
     void (*cancel)(void *runner);
@@ -151,7 +152,7 @@ bool pw_engine_set_local(pawl_engine *engine, const struct pw_local *local);
 
 /* Calls into the local runner, if there is one; without one reserve answers 0 and the others do nothing. */
 int64_t pw_local_reserve(pawl_engine *engine, struct pw_text workflow, int64_t *out_lease_ms);
-/* Reserves a place for a run whose workflow is not known yet. */
+/* Reserves a place for a run whose workflow is not known yet.  Waits for no lock of a runner's: a turn's may be held. */
 struct pw_offer pw_local_offer(pawl_engine *engine);
 /* The unit with this event is answered, or given up: delivers the run that the local runner has offered to take, or gives the
  * place back. */

@@ -216,7 +216,11 @@ static int64_t local_reserve(void *user, struct pw_text workflow, int64_t *out_l
     struct pw_definition *definition = workflow.data != NULL ? pw_engine_find(runner->engine, workflow) : NULL;
     bool is_ours = workflow.data == NULL || (definition != NULL && definition->advance != NULL);
     int64_t owner = 0;
-    pthread_mutex_lock(&runner->lock);
+    /* For any workflow a turn asks, with its lock held, under which nobody waits for ours. */
+    if (workflow.data != NULL)
+        pthread_mutex_lock(&runner->lock);
+    else if (pthread_mutex_trylock(&runner->lock) != 0)
+        return 0;
     if (is_ours && !atomic_load(&runner->stopping) && !pw_runner_takes_nothing(runner) &&
         !pw_budget_is_short(&runner->engine->memory) && runner->fresh + runner->reserved < runner->window &&
         runner->held_count + runner->reserved < runner->options.in_flight_max) {
