@@ -152,6 +152,22 @@ static void a_migration_gives_way_to_whoever_has_a_table_locked_and_is_repeated(
                      pw_postgres_migrations[pw_postgres_migration_count - 1].version);
 }
 
+/* Old rows are looked at one by one, which takes as long as there are many. */
+static void a_migration_may_take_longer_than_other_statements(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pawl_clock clock = { .now_ms = fixture_now, .user = fixture };
+    make_version(fixture, 5, old_steps_sql);
+    run_raw_sql(fixture, "CREATE FUNCTION take_long() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+                         "  ASSERT current_setting('statement_timeout') = '0', 'it is cut off'; RETURN NULL; END $$;"
+                         "CREATE TRIGGER slow AFTER UPDATE ON workflow_step EXECUTE FUNCTION take_long()");
+
+    assert_int_equal(pw_store_open(fixture->url, clock, &fixture->store, &fixture->error), PAWL_OK);
+
+    run_raw_sql(fixture, "DROP FUNCTION take_long CASCADE");
+    assert_old_steps(fixture->store);
+}
+
 /* Who opened the database before it was brought up to date writes as before. */
 static void the_row_types_of_version_1_still_serve(void **state)
 {
@@ -432,6 +448,7 @@ int main(void)
         ON_POSTGRES(steps_of_every_earlier_version_get_columns_from_their_texts)
         ON_POSTGRES(the_row_types_of_version_1_still_serve)
         ON_POSTGRES(a_migration_gives_way_to_whoever_has_a_table_locked_and_is_repeated)
+        ON_POSTGRES(a_migration_may_take_longer_than_other_statements)
         ON_POSTGRES(runs_of_earlier_versions_that_were_replaced_have_no_row_and_the_next_ones_do)
         ON_POSTGRES(a_reach_sees_what_was_claimed_and_restarted_before_it_in_the_batch)
         ON_POSTGRES(steps_that_are_kept_are_there_for_the_rest_of_the_batch)
