@@ -567,9 +567,56 @@ static void a_child_that_ends_does_not_wait_for_its_runner_with_the_lock_of_its_
     gate_clear(&gate);
 }
 
+/* ---- Places ------------------------------------------------------------------------------------------------------------- */
+
+/* Until the keeper sleeps, and for long: it looks neither for the dead nor for what others made due. */
+static void put_keeper_to_sleep(struct running *running)
+{
+    pawl_runner *runner = running->runner;
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    bool sleeps = false;
+    while (!sleeps && monotonic_ms() < until_ms) {
+        rest_a_little();
+        pthread_mutex_lock(&runner->lock);
+        runner->reap_at_ms = runner->poll_at_ms = INT64_MAX / 2;
+        sleeps = runner->keeper_until_ms > pawl_now_ms(running->engine) + PATIENCE_MS;
+        pthread_mutex_unlock(&runner->lock);
+    }
+    assert_true(sleeps);
+}
+
+static void a_place_that_is_given_back_is_for_whatever_was_due_meanwhile(void **state)
+{
+    struct running running;
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+    atomic_int bodies = 0;
+    int64_t lease_ms;
+    (void)state;
+    options.workers = 1;
+    options.lease_ms = 10 * PATIENCE_MS;
+    running_open(&running, false);
+    running_register(&running, "w", one_step, &bodies);
+    running_start(&running, &options);
+    running_create(&running, "w", "first");
+    (void)running_await(&running, "w", "first", PAWL_COMPLETE);
+
+    pthread_mutex_lock(&running.runner->lock);
+    running.runner->window = 1; /* it has grown */
+    pthread_mutex_unlock(&running.runner->lock);
+    while (pw_local_reserve(running.engine, pw_text_of("w"), &lease_ms) == 0) /* until the first has gone */
+        rest_a_little();
+    running_create(&running, "w", "second"); /* for which there is no room */
+    put_keeper_to_sleep(&running);
+    pw_local_cancel(running.engine);
+
+    (void)running_await(&running, "w", "second", PAWL_COMPLETE);
+    running_close(&running);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_place_that_is_given_back_is_for_whatever_was_due_meanwhile),
         cmocka_unit_test(a_child_that_ends_does_not_wait_for_its_runner_with_the_lock_of_its_turn),
         cmocka_unit_test(a_runner_that_gets_no_thread_says_so_and_can_be_started_later),
         cmocka_unit_test(a_worker_that_the_system_refuses_to_start_in_place_of_a_blocked_one_is_started_later),

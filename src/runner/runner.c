@@ -232,21 +232,32 @@ static int64_t local_reserve(void *user, struct pw_text workflow, int64_t *out_l
     return owner;
 }
 
-static void local_cancel(void *user)
+/* With the lock held. */
+static void leave_place(pawl_runner *runner)
 {
-    pawl_runner *runner = user;
-    pthread_mutex_lock(&runner->lock);
     runner->reserved--;
     pthread_cond_broadcast(&runner->left);
     if (atomic_load(&runner->stopping))
         pthread_cond_signal(&runner->watch);
+}
+
+static void local_cancel(void *user)
+{
+    pawl_runner *runner = user;
+    pthread_mutex_lock(&runner->lock);
+    leave_place(runner);
+    if (runner->next_due_ms <= runner->keeper_until_ms)
+        pw_runner_wake_keeper(runner, runner->next_due_ms); /* there is room again */
     pthread_mutex_unlock(&runner->lock);
 }
 
 static void local_deliver(void *user, const struct pw_claim *claim)
 {
-    pw_runner_accept(user, claim);
-    local_cancel(user);
+    pawl_runner *runner = user;
+    pw_runner_accept(runner, claim);
+    pthread_mutex_lock(&runner->lock);
+    leave_place(runner);
+    pthread_mutex_unlock(&runner->lock);
 }
 
 static void local_wake(void *user, int64_t due_at_ms)
