@@ -231,7 +231,7 @@ void store_model_keep_steps(struct model *model, const struct pw_op_restart *op)
         const struct model_step step = model->rows.steps[i];
         bool is_finished = step.row.status != PAWL_STEP_WAITING;
         bool is_excepted = step.row.seq == op->keep_except_seq ||
-                           (op->keep_except_dropped &&
+                           (op->keep_except_dropped && step.row.status == PAWL_STEP_ERRORED &&
                             (step.row.state == PAWL_STATE_ABANDONED || step.row.state == PAWL_STATE_GIVEN_UP));
         if (step.instance == op->instance && step.run == op->run && is_finished && step.row.seq < op->keep_before_seq &&
             !is_excepted)

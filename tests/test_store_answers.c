@@ -454,6 +454,34 @@ static void a_new_run_keeps_the_finished_steps_that_it_is_told_to(void **state) 
     assert_string_equal(kept(fixture, &b, 0, 0), "");
 }
 
+/* The fifth was put right by hand, by its status alone. */
+static void a_new_run_may_leave_out_what_was_dropped(void **state) /* F2 */
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    struct pw_unit *unit = fixture_unit(fixture);
+    (void)add_step(unit, at, 1, "done");
+    pw_step_row_set(add_step(unit, at, 2, "failed"), PAWL_STATE_FAILED);
+    pw_step_row_set(add_step(unit, at, 3, "lost"), PAWL_STATE_ABANDONED);
+    pw_step_row_set(add_step(unit, at, 4, "given up"), PAWL_STATE_GIVEN_UP);
+    struct pw_step_row *mended = add_step(unit, at, 5, "mended");
+    pw_step_row_set(mended, PAWL_STATE_ABANDONED);
+    mended->status = PAWL_STEP_COMPLETED;
+    fixture_apply_all(fixture);
+    add(fixture_unit(fixture), PW_OP_RESTART)->as.restart = (struct pw_op_restart){
+        .instance = at.instance, .run = at.run, .keep_before_seq = 9, .keep_except_dropped = true
+    };
+    fixture_apply_all(fixture);
+
+    size_t count = 0;
+    at.run++;
+    const struct pw_step_row *rows = steps_of(fixture, at, &count);
+    assert_int_equal(count, 3);
+    assert_text(rows[0].name, "done");
+    assert_text(rows[1].name, "failed");
+    assert_text(rows[2].name, "mended");
+}
+
 static void kept_steps_are_as_they_were_and_the_old_run_has_its_own(void **state) /* F2 */
 {
     struct fixture *fixture = *state;
@@ -535,6 +563,7 @@ static void steps_of_every_kind_are_read_as_they_were_written(void **state)
     TEST(a_run_that_an_answer_wakes_is_taken_by_who_offers_to_carry_on_its_workflow)                                   \
     TEST(hooks_are_told_of_the_run_that_an_answer_woke_and_of_no_other)                                                \
     TEST(a_new_run_keeps_the_finished_steps_that_it_is_told_to)                                                        \
+    TEST(a_new_run_may_leave_out_what_was_dropped)                                                        \
     TEST(kept_steps_are_as_they_were_and_the_old_run_has_its_own)                                                      \
     TEST(a_restart_that_is_refused_keeps_nothing)                                                                      \
     TEST(steps_of_every_kind_are_read_as_they_were_written)

@@ -126,9 +126,8 @@ static pawl_status write_steps(struct memory_store *store, struct pw_core *core)
 
 static bool is_kept(const struct pw_step_row *row, const struct pw_op_restart *op)
 {
-    bool is_dropped = row->state == PAWL_STATE_ABANDONED || row->state == PAWL_STATE_GIVEN_UP;
     return row->seq < op->keep_before_seq && row->seq != op->keep_except_seq && row->status != PAWL_STEP_WAITING &&
-           !(op->keep_except_dropped && is_dropped);
+           !(op->keep_except_dropped && pw_step_is_dropped(row));
 }
 
 /* Steps that the next run begins with.  Texts are shared, because nobody changes them. */

@@ -310,7 +310,7 @@
         " SELECT instance, run + 1, " PW_COLUMNS(PW_STEP_FIELDS, "")                                                   \
         " FROM workflow_step WHERE instance = $1::bigint AND run = $2::bigint AND seq < $3::bigint"                    \
         " AND seq <> $4::bigint AND status <> 0"                                                                       \
-        " AND ($5::bigint = 0 OR state < 3) RETURNING seq")                                                            \
+        " AND ($5::bigint = 0 OR status = 1 OR state < 3) RETURNING seq")                                              \
     QUERY(EVENT_INSERT, PG_INSERT_EVENT)                                                                               \
     QUERY(EVENT_CONSUME, PG_INSERT_EVENT " ON CONFLICT (instance, run, seq) DO UPDATE SET " PW_CHANGES(PW_EVENT_FIELDS))\
     QUERY(LOG_INSERT, PG_INSERT("workflow_log", "instance, run, " PG_LOG_COLUMNS, PG_LOG_ROW))                         \

@@ -237,7 +237,7 @@
     QUERY(STEPS_KEEP,                                                                                                  \
         "INSERT INTO workflow_step (instance, run, " STEP_COLUMNS ") SELECT instance, run + 1, " STEP_COLUMNS          \
         " FROM workflow_step WHERE instance = ?1 AND run = ?2 AND seq < ?3 AND seq <> ?4 AND status <> 0"              \
-        " AND (?5 = 0 OR state < 3) RETURNING seq")                                                                    \
+        " AND (?5 = 0 OR status = 1 OR state < 3) RETURNING seq")                                                      \
     QUERY(STEPS_OLDEST,                                                                                                \
         "SELECT " STEP_COLUMNS " FROM workflow_step WHERE instance = ?1 AND run = ?2 AND seq > ?3"                     \
         " ORDER BY seq LIMIT ?4")                                                                                      \
