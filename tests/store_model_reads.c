@@ -97,10 +97,21 @@ static enum pawl_instance_status status_of(const struct pw_instance *instance)
 
 static bool is_asked_for(const struct pw_instance *instance, const struct pw_instance_query *query)
 {
-    if (query->parent != 0)
-        return instance->link.parent == query->parent;
-    return pw_text_equal(instance->workflow, query->workflow) &&
-           (!query->has_status || status_of(instance) == query->status);
+    bool is_of_workflow = pw_text_equal(instance->workflow, query->workflow);
+    switch (query->by) {
+    case PW_BY_WORKFLOW:
+        return is_of_workflow;
+    case PW_BY_PARENT:
+        return instance->link.parent == query->number;
+    case PW_BY_STATUS:
+        return is_of_workflow && instance->has_task && instance->task.status == (enum pw_task_status)query->number;
+    case PW_BY_OUTCOME:
+        return is_of_workflow && !instance->has_task && instance->outcome == (enum pw_outcome)query->number;
+    case PW_FILTER_COUNT:
+        break;
+    }
+    fail_msg("there is no filter %d", query->by);
+    return false;
 }
 
 static void list_instances(struct model *model, const struct pw_read *asked, struct pw_arena *arena,

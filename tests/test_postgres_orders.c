@@ -571,7 +571,9 @@ static void set_family(struct orders *orders)
 static size_t list_children(struct orders *orders, struct pw_instance **out_rows)
 {
     struct fixture *fixture = orders->fixture;
-    struct pw_instance_query query = { .parent = orders->sessions[0].at.instance, .oldest_first = true, .max = 9 };
+    struct pw_instance_query query = {
+        .by = PW_BY_PARENT, .number = orders->sessions[0].at.instance, .oldest_first = true, .max = 9
+    };
     size_t count = 0;
     assert_int_equal(pw_list_instances(fixture->store, &fixture->arena, &query, out_rows, &count, &fixture->error),
                      PAWL_OK);

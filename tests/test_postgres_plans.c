@@ -167,15 +167,11 @@ static void check_indexes(const char *name, const char *plan)
         { "INSTANCE_BY_ID", "workflow_instance_id" },
         { "INSTANCE_CURRENT", "workflow_instance_id" },
         { "INSTANCE_CURRENT", "workflow_step_waiting" },
-        { "LIST_OLDEST", "workflow_instance_order" },
-        { "LIST_NEWEST", "Backward using workflow_instance_order" },
-        { "LIST_OPEN_OLDEST", "workflow_task_status" },
-        { "LIST_OPEN_NEWEST", "Backward using workflow_task_status" },
-        { "LIST_ENDED_OLDEST", "workflow_instance_ended" },
-        { "LIST_ENDED_NEWEST", "Backward using workflow_instance_ended" },
-        { "LIST_CHILDREN_OLDEST", "workflow_instance_child" },
-        { "LIST_CHILDREN_NEWEST", "Backward using workflow_instance_child" },
-        { "STEPS_WAITING", "workflow_step_waiting" },
+#define LIST_INDEXES(with, name, shape, column, type, index)                                                           \
+    { "LIST_BY_" #name "_OLDEST", "using " #index }, { "LIST_BY_" #name "_NEWEST", "Backward using " #index },
+        PW_INSTANCE_FILTERS(LIST_INDEXES, )
+#undef LIST_INDEXES
+            { "STEPS_WAITING", "workflow_step_waiting" },
         { "EVENTS_NEW", "workflow_event_new" },
         { "NEXT_DUE", "workflow_task_leased" },
         { "NEXT_DUE_SHARED", "workflow_task_resumable" },

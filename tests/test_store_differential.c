@@ -396,7 +396,9 @@ static void compare_children(struct trial *trial, const struct subject *subject)
     struct pw_instance_query queries[SIDES];
     bool oldest_first = trial_once_in(trial, 2);
     for (size_t s = 0; s < SIDES; s++)
-        queries[s] = (struct pw_instance_query){ .parent = subject->key[s], .oldest_first = oldest_first, .max = 100 };
+        queries[s] = (struct pw_instance_query){
+            .by = PW_BY_PARENT, .number = subject->key[s], .oldest_first = oldest_first, .max = 100
+        };
     COMPARE_LISTS(trial, struct pw_instance, assert_same_instance, pw_list_instances, &queries[s]);
 }
 
@@ -460,8 +462,8 @@ static void compare_lists(struct trial *trial)
     for (size_t w = 0; w < 2; w++) {
         struct pw_instance_query query = { .workflow = trial->workflows[w], .max = 100 };
         query.oldest_first = trial_once_in(trial, 2);
-        query.has_status = trial_once_in(trial, 2);
-        query.status = (enum pawl_instance_status)trial_below(trial, 6);
+        if (trial_once_in(trial, 2))
+            pw_list_by_status(&query, (enum pawl_instance_status)trial_below(trial, 6));
         COMPARE_LISTS(trial, struct pw_instance, assert_same_instance, pw_list_instances, &query);
         struct pw_hook_query hooks = { .hook = trial->hooks[w], .max = 100 };
         hooks.has_status = trial_once_in(trial, 2);

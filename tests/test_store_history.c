@@ -469,8 +469,8 @@ static void instances_are_listed_by_status(void **state) /* B1 */
 
     for (int status = PAWL_ACTIVE; status <= PAWL_ERRORED; status++) {
         for (int oldest = 0; oldest < 2; oldest++) {
-            struct pw_instance_query query = { .workflow = text("order"), .max = 10, .has_status = true };
-            query.status = (enum pawl_instance_status)status;
+            struct pw_instance_query query = { .workflow = text("order"), .max = 10 };
+            pw_list_by_status(&query, (enum pawl_instance_status)status);
             query.oldest_first = oldest == 1;
             size_t count = 0;
             struct pw_instance *rows = list(fixture, query, &count);

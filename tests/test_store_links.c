@@ -89,7 +89,7 @@ static const char *list_of(struct fixture *fixture, struct pw_instance_query *qu
     listed[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         used += (size_t)snprintf(listed + used, sizeof listed - used, "%lld ", (long long)rows[i].key);
-        assert_int_equal(rows[i].link.parent, query->parent);
+        assert_int_equal(rows[i].link.parent, query->number);
     }
     query->after_key = count == query->max ? rows[count - 1].key : 0;
     return listed;
@@ -119,12 +119,10 @@ static void what_the_runs_of_a_parent_made_is_listed_whatever_it_is(void **state
     parent.run = 2; /* the link says which */
     children[3] = create_linked(fixture, parent, "order", PW_RELATION_ATTACHED);
 
-    struct pw_instance_query query = { .parent = parent.instance, .max = 10 };
+    struct pw_instance_query query = { .by = PW_BY_PARENT, .number = parent.instance, .max = 10 };
     assert_string_equal(list_of(fixture, &query), keys_of(children, (size_t[]){ 3, 2, 1, 0 }, 4));
     query.oldest_first = true;
-    query.workflow = text("refund"); /* is not asked for, nor is a status */
-    query.has_status = true;
-    query.status = PAWL_COMPLETE;
+    query.workflow = text("refund"); /* is not asked for */
     assert_string_equal(list_of(fixture, &query), keys_of(children, (size_t[]){ 0, 1, 2, 3 }, 4));
     query.max = 3;
     assert_string_equal(list_of(fixture, &query), keys_of(children, (size_t[]){ 0, 1, 2 }, 3));

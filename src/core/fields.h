@@ -45,6 +45,23 @@
     X(with, NEXT, TEXT, error_name, error_name)                                                                        \
     X(with, NEXT, TEXT, error_message, error_message)
 
+/* What lists of instances can be filtered by.  Each line is a pair of statements in each store, oldest first and newest first: the
+ * instances that have one value in one column, in the order of their keys, by an index that ends with the key.
+ *
+ *   X(with, name, shape, column, type, index)
+ *
+ *   shape  WORKFLOW  the workflow, and nothing else
+ *          ALONE     the column, whatever the workflow
+ *          INSTANCE  the workflow and a column of the instance; the index leaves out rows that have NULL there
+ *          TASK      the workflow and a column of the task
+ *   type   TEXT; COUNT or CHOICE, which PostgreSQL stores in different sizes
+ *   index  SQLite is told to use it, and tests check that PostgreSQL does */
+#define PW_INSTANCE_FILTERS(X, with)                                                                                   \
+    X(with, WORKFLOW, WORKFLOW, workflow, TEXT, workflow_instance_order)                                               \
+    X(with, PARENT, ALONE, parent, COUNT, workflow_instance_child)                                                     \
+    X(with, STATUS, TASK, status, CHOICE, workflow_task_status)                                                        \
+    X(with, OUTCOME, INSTANCE, outcome, CHOICE, workflow_instance_ended)
+
 /* Of struct pw_task.  The columns instance and run stand before it, workflow and shard behind it. */
 #define PW_TASK_FIELDS(X, with)                                                                                        \
     X(with, HEAD, COUNT, epoch, epoch)                                                                                 \

@@ -40,7 +40,7 @@ static pawl_status list_children(pawl_engine *engine, pawl_scope *scope, struct 
                                  const struct pw_instance *parent, const struct pawl_list_options *options,
                                  struct pawl_instance_page *out_page, struct pawl_error *error)
 {
-    struct pw_listing listing = { .query = { .parent = parent->key } };
+    struct pw_listing listing = { .query = { .by = PW_BY_PARENT, .number = parent->key } };
     struct pw_instance *rows = NULL;
     size_t count = 0;
     pw_cursor_filter_text(&listing.filter, pw_text_of("children"));
@@ -68,8 +68,8 @@ pawl_status pawl_list_children(pawl_engine *engine, pawl_scope *scope, const cha
         status = pw_check_given(out_page, "out_page", error);
     if (status == PAWL_OK)
         status = pw_check_options(options, &known, sizeof known, error);
-    if (status == PAWL_OK && known.has_status)
-        status = pw_error(error, PAWL_INVALID, "children are listed whatever their status; leave has_status false");
+    if (status == PAWL_OK)
+        status = pw_listing_check_whole(&known, "children", error);
     if (status != PAWL_OK)
         return status;
     pw_arena_init(&arena);

@@ -137,6 +137,13 @@ pawl_status pawl_list_workflows(pawl_engine *engine, pawl_scope *scope, const st
     return PAWL_OK;
 }
 
+pawl_status pw_listing_check_whole(const struct pawl_list_options *options, const char *what, struct pawl_error *error)
+{
+    if (options->has_status)
+        return pw_error(error, PAWL_INVALID, "%s are listed whatever their status; leave has_status false", what);
+    return PAWL_OK;
+}
+
 pawl_status pw_listing_begin(struct pw_listing *listing, const struct pawl_list_options *options,
                              struct pawl_error *error)
 {
@@ -152,8 +159,8 @@ pawl_status pw_listing_begin(struct pw_listing *listing, const struct pawl_list_
     if (options->has_status && (unsigned)options->status > PAWL_ERRORED)
         return pw_error(error, PAWL_INVALID, "status %d is not an instance status", (int)options->status);
 
-    query->has_status = options->has_status;
-    query->status = options->status;
+    if (options->has_status)
+        pw_list_by_status(query, options->status);
     query->oldest_first = options->order == PAWL_OLDEST_FIRST;
     query->max = page_size + 1;
     pw_cursor_filter_number(&listing->filter, options->has_status ? (int64_t)options->status : -1);

@@ -15,6 +15,9 @@ struct pw_listing {
     struct pw_cursor_filter filter; /* begun by the caller with what it lists */
 };
 
+/* PAWL_INVALID when the options ask for a part of what is only listed as a whole. */
+pawl_status pw_listing_check_whole(const struct pawl_list_options *options, const char *what,
+                                   struct pawl_error *error) PAWL_MUST_CHECK;
 /* Fills in the rest from the options. */
 pawl_status pw_listing_begin(struct pw_listing *listing, const struct pawl_list_options *options,
                              struct pawl_error *error) PAWL_MUST_CHECK;

@@ -205,8 +205,8 @@ pawl_status pawl_list_runs(pawl_engine *engine, pawl_scope *scope, const char *w
         status = pw_check_given(out_page, "out_page", error);
     if (status == PAWL_OK)
         status = pw_check_options(options, &known, sizeof known, error);
-    if (status == PAWL_OK && known.has_status)
-        status = pw_error(error, PAWL_INVALID, "runs are listed whatever their status; leave has_status false");
+    if (status == PAWL_OK)
+        status = pw_listing_check_whole(&known, "runs", error);
     if (status != PAWL_OK)
         return status;
     pw_arena_init(&arena);

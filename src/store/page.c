@@ -27,26 +27,6 @@ size_t pw_log_bytes(const void *log)
     return ((const struct pw_log_row *)log)->data.size;
 }
 
-int64_t pw_status_number(enum pawl_instance_status status, bool *out_is_ended)
-{
-    *out_is_ended = status >= PAWL_COMPLETE;
-    switch (status) {
-    case PAWL_ACTIVE:
-        return PW_TASK_ACTIVE;
-    case PAWL_WAITING:
-        return PW_TASK_WAITING;
-    case PAWL_PAUSED:
-        return PW_TASK_PAUSED;
-    case PAWL_COMPLETE:
-        return PW_OUTCOME_COMPLETE;
-    case PAWL_TERMINATED:
-        return PW_OUTCOME_TERMINATED;
-    case PAWL_ERRORED:
-        return PW_OUTCOME_ERRORED;
-    }
-    return -1;
-}
-
 size_t pw_page_count(const void *rows, size_t row_size, size_t count, pw_row_bytes_fn *bytes_of, size_t page_size,
                      size_t bytes_max, size_t *out_bytes)
 {

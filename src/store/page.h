@@ -11,9 +11,6 @@ static inline int64_t pw_page_start(int64_t after, bool ascending)
     return after == 0 && !ascending ? INT64_MAX : after;
 }
 
-/* The number that a status has in the rows: in the task while the run is open, in the instance's outcome afterwards. */
-int64_t pw_status_number(enum pawl_instance_status status, bool *out_is_ended);
-
 /* Has a list of `count` rows, with so many bytes of payloads, reached its bound? */
 static inline bool pw_page_is_full(size_t count, size_t bytes, size_t bytes_max)
 {

@@ -3,6 +3,16 @@
 
 #include "store/store.h"
 
+#define FILTER_WORKFLOW .has_workflow = true
+#define FILTER_ALONE .has_value = true
+#define FILTER_INSTANCE .has_workflow = true, .has_value = true
+#define FILTER_TASK .has_workflow = true, .has_value = true
+#define IS_TEXT true
+#define IS_COUNT false
+#define IS_CHOICE false
+#define FILTER(with, name, shape, column, type, index) [PW_BY_##name] = { FILTER_##shape, .is_text = IS_##type },
+const struct pw_filter pw_filters[PW_FILTER_COUNT] = { PW_INSTANCE_FILTERS(FILTER, ) };
+
 pawl_status pw_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow, struct pw_text id,
                              struct pw_instance *out_instance, struct pawl_error *error)
 {
@@ -55,6 +65,23 @@ pawl_status pw_read_current(struct pw_store *store, struct pw_arena *arena, stru
     *out_step = found.current->step;
     *out_has_step = found.current->has_step;
     return PAWL_OK;
+}
+
+void pw_list_by_status(struct pw_instance_query *query, enum pawl_instance_status status)
+{
+    static const struct {
+        enum pw_filter_name by;
+        int64_t number;
+    } numbers[] = {
+        [PAWL_ACTIVE] = { PW_BY_STATUS, PW_TASK_ACTIVE },
+        [PAWL_WAITING] = { PW_BY_STATUS, PW_TASK_WAITING },
+        [PAWL_PAUSED] = { PW_BY_STATUS, PW_TASK_PAUSED },
+        [PAWL_COMPLETE] = { PW_BY_OUTCOME, PW_OUTCOME_COMPLETE },
+        [PAWL_TERMINATED] = { PW_BY_OUTCOME, PW_OUTCOME_TERMINATED },
+        [PAWL_ERRORED] = { PW_BY_OUTCOME, PW_OUTCOME_ERRORED },
+    };
+    query->by = numbers[status].by;
+    query->number = numbers[status].number;
 }
 
 pawl_status pw_list_instances(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,

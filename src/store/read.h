@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "core/fields.h"
 #include "core/ops.h"
 
 struct pw_store;
@@ -71,11 +72,25 @@ struct pw_instances_wanted {
     size_t count;
 };
 
+/* PW_INSTANCE_FILTERS in core/fields.h, for those who look for rows. */
+enum pw_filter_name {
+#define PW_FILTER_NAME(with, name, shape, column, type, index) PW_BY_##name,
+    PW_INSTANCE_FILTERS(PW_FILTER_NAME, )
+#undef PW_FILTER_NAME
+        PW_FILTER_COUNT
+};
+struct pw_filter {
+    bool has_workflow; /* it is about the instances of one workflow */
+    bool has_value;    /* it is about those with a value, which is a text or a number */
+    bool is_text;
+};
+extern const struct pw_filter pw_filters[PW_FILTER_COUNT];
+
 struct pw_instance_query {
+    enum pw_filter_name by;
     struct pw_text workflow;
-    int64_t parent; /* not 0: the instances that its runs made, of whatever workflow and status, instead */
-    bool has_status;
-    enum pawl_instance_status status;
+    struct pw_text text; /* the value of the filter; or */
+    int64_t number;
     bool oldest_first;
     int64_t after_key; /* rows past this one, in the order asked for; 0: from the start */
     size_t max, bytes_max;
@@ -229,6 +244,10 @@ pawl_status pw_read_instances(struct pw_store *store, struct pw_arena *arena, co
 pawl_status pw_read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow, struct pw_text id,
                             struct pw_instance *out_instance, struct pw_step_row *out_step, bool *out_has_step,
                             struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* The query is about the instances of its workflow that have this status: by the task while a run is open, by the outcome
+ * afterwards. */
+void pw_list_by_status(struct pw_instance_query *query, enum pawl_instance_status status);
 
 pawl_status pw_list_instances(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,
                               struct pw_instance **out_rows, size_t *out_count,

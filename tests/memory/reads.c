@@ -131,14 +131,40 @@ static bool is_past(int64_t place, int64_t after, bool ascending)
     return after == 0 || (ascending ? place > after : place < after);
 }
 
+#define OF_WORKFLOW &pw_instance_type
+#define OF_ALONE &pw_instance_type
+#define OF_INSTANCE &pw_instance_type
+#define OF_TASK &pw_task_type
+
+/* Has the column that the list is filtered by the value that is asked for? */
+static bool has_value(const struct pw_instance *row, const struct pw_instance_query *query)
+{
+    static const struct {
+        const struct pw_row_type *type;
+        const char *column;
+    } columns[] = {
+#define COLUMN(with, name, shape, column, type, index) [PW_BY_##name] = { OF_##shape, #column },
+        PW_INSTANCE_FILTERS(COLUMN, )
+#undef COLUMN
+    };
+    const struct pw_row_type *type = columns[query->by].type;
+    const struct pw_field *field = type->fields;
+    const void *values = type == &pw_task_type ? (const void *)&row->task : row;
+    if (type == &pw_task_type && !row->has_task)
+        return false;
+    while (strcmp(field->column, columns[query->by].column) != 0)
+        field++;
+    return pw_filters[query->by].is_text ? pw_text_equal(pw_member_text_of(field, values), query->text)
+                                         : pw_member_get(field, values) == query->number;
+}
+
 static bool is_listed(const struct memory_instance *instance, const struct pw_instance_query *query)
 {
+    const struct pw_filter *filter = &pw_filters[query->by];
     if (instance == NULL || !is_past(instance->row.key, query->after_key, query->oldest_first))
         return false;
-    if (query->parent != 0)
-        return instance->row.link.parent == query->parent;
-    return pw_text_equal(instance->row.workflow, query->workflow) &&
-           (!query->has_status || memory_status_of(&instance->row) == query->status);
+    return (!filter->has_workflow || pw_text_equal(instance->row.workflow, query->workflow)) &&
+           (!filter->has_value || has_value(&instance->row, query));
 }
 
 pawl_status memory_list_instances(const struct memory_reading *reading)

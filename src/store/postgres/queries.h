@@ -41,6 +41,32 @@
 #define PG_BYTES_OF(column) "coalesce(octet_length(" column "), 0)"
 #define PG_INSTANCE_BYTES PG_BYTES_OF("p.params") " + " PG_BYTES_OF("p.output")
 
+/* The pages of PW_INSTANCE_FILTERS.  $1 is the workflow, or the value of a filter that stands alone; $2 where the page begins, $3
+ * how many rows, $4 how many bytes, $5 the value.  Rows are compared as a whole, so that the index gives their order. */
+#define PG_LIST_QUERIES(QUERY, name, shape, column, type, index)                                                       \
+    QUERY(LIST_BY_##name##_OLDEST, PG_LIST(PG_LIST_##shape(#column, PG_AS_##type, " > ", " <= ", "")))                 \
+    QUERY(LIST_BY_##name##_NEWEST, PG_LIST(PG_LIST_##shape(#column, PG_AS_##type, " < ", " >= ", " DESC")))
+#define PG_LIST(rows)                                                                                                  \
+    PG_BOUNDED(PG_INSTANCE_BYTES, "$4::bigint", "SELECT " PG_INSTANCE_COLUMNS rows " LIMIT $3::bigint")
+#define PG_AS_TEXT "::text"
+#define PG_AS_COUNT "::bigint"
+#define PG_AS_CHOICE "::bigint::smallint"
+#define PG_LIST_WORKFLOW(column, as, past, within, order) PG_LIST_ALONE(column, as, past, within, order)
+#define PG_LIST_ALONE(column, as, past, within, order)                                                                 \
+    " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                                                    \
+    " WHERE (i." column ", i.key + 0)" past "($1" as ", $2::bigint) AND i." column within "$1" as                      \
+    " ORDER BY i." column order ", i.key + 0" order
+#define PG_LIST_INSTANCE(column, as, past, within, order)                                                              \
+    " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                                                    \
+    " WHERE (i.workflow, i." column ", i.key)" past "($1::text, $5" as ", $2::bigint)"                                 \
+    " AND (i.workflow, i." column ")" within "($1::text, $5" as ") AND i." column " IS NOT NULL"                       \
+    " ORDER BY i.workflow" order ", i." column order ", i.key" order
+#define PG_LIST_TASK(column, as, past, within, order)                                                                  \
+    " FROM workflow_task t" PG_INSTANCE_OF("t.instance")                                                               \
+    " WHERE (t.workflow, t." column ", t.instance + 0)" past "($1::text, $5" as ", $2::bigint)"                        \
+    " AND (t.workflow, t." column ")" within "($1::text, $5" as ")"                                                    \
+    " ORDER BY t.workflow" order ", t." column order ", t.instance + 0" order
+
 #define PG_LOG_COLUMNS PW_COLUMNS(PW_LOG_FIELDS, "")
 #define PG_LOG_FILTER                                                                                                  \
     " AND ($5::bigint < 0 OR level = $5::bigint) AND ($6::text IS NULL OR category = $6::text)"
@@ -458,42 +484,7 @@
         " WHERE i.workflow = u.workflow AND i.id = u.id")                                                              \
     QUERY(INSTANCE_BEGINNING,                                                                                          \
         "SELECT created_at, params, parent, parent_run, relation FROM workflow_instance WHERE key = $1::bigint")       \
-    QUERY(LIST_OLDEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$4::bigint",                                                     \
-        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
-        " WHERE (i.workflow, i.key + 0) > ($1::text, $2::bigint) AND i.workflow <= $1::text"                           \
-        " ORDER BY i.workflow, i.key + 0 LIMIT $3::bigint"))                                                           \
-    QUERY(LIST_NEWEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$4::bigint",                                                     \
-        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
-        " WHERE (i.workflow, i.key + 0) < ($1::text, $2::bigint) AND i.workflow >= $1::text"                           \
-        " ORDER BY i.workflow DESC, i.key + 0 DESC LIMIT $3::bigint"))                                                 \
-    QUERY(LIST_OPEN_OLDEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$5::bigint",                                                \
-        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_task t" PG_INSTANCE_OF("t.instance")                             \
-        " WHERE (t.workflow, t.status, t.instance + 0) > ($1::text, $4::bigint::smallint, $2::bigint)"                 \
-        " AND (t.workflow, t.status) <= ($1::text, $4::bigint::smallint)"                                              \
-        " ORDER BY t.workflow, t.status, t.instance + 0 LIMIT $3::bigint"))                                            \
-    QUERY(LIST_OPEN_NEWEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$5::bigint",                                                \
-        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_task t" PG_INSTANCE_OF("t.instance")                             \
-        " WHERE (t.workflow, t.status, t.instance + 0) < ($1::text, $4::bigint::smallint, $2::bigint)"                 \
-        " AND (t.workflow, t.status) >= ($1::text, $4::bigint::smallint)"                                              \
-        " ORDER BY t.workflow DESC, t.status DESC, t.instance + 0 DESC LIMIT $3::bigint"))                             \
-    QUERY(LIST_ENDED_OLDEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$5::bigint",                                               \
-        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
-        " WHERE (i.workflow, i.outcome, i.key) > ($1::text, $4::bigint::smallint, $2::bigint)"                         \
-        " AND (i.workflow, i.outcome) <= ($1::text, $4::bigint::smallint) AND i.outcome IS NOT NULL"                   \
-        " ORDER BY i.workflow, i.outcome, i.key LIMIT $3::bigint"))                                                    \
-    QUERY(LIST_ENDED_NEWEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$5::bigint",                                               \
-        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
-        " WHERE (i.workflow, i.outcome, i.key) < ($1::text, $4::bigint::smallint, $2::bigint)"                         \
-        " AND (i.workflow, i.outcome) >= ($1::text, $4::bigint::smallint) AND i.outcome IS NOT NULL"                   \
-        " ORDER BY i.workflow DESC, i.outcome DESC, i.key DESC LIMIT $3::bigint"))                                     \
-    QUERY(LIST_CHILDREN_OLDEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$4::bigint",                                            \
-        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
-        " WHERE (i.parent, i.key + 0) > ($1::bigint, $2::bigint) AND i.parent <= $1::bigint"                           \
-        " ORDER BY i.parent, i.key + 0 LIMIT $3::bigint"))                                                             \
-    QUERY(LIST_CHILDREN_NEWEST, PG_BOUNDED(PG_INSTANCE_BYTES, "$4::bigint",                                            \
-        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
-        " WHERE (i.parent, i.key + 0) < ($1::bigint, $2::bigint) AND i.parent >= $1::bigint"                           \
-        " ORDER BY i.parent DESC, i.key + 0 DESC LIMIT $3::bigint"))                                                   \
+    PW_INSTANCE_FILTERS(PG_LIST_QUERIES, QUERY)                                                                        \
     QUERY(EARLIER_RUNS_OLDEST, PG_BOUNDED(PG_BYTES_OF("p.output"), "$4::bigint",                                       \
         "SELECT " PG_EARLIER_RUN_COLUMNS " FROM workflow_run WHERE instance = $1::bigint AND run > $2::bigint"         \
         " ORDER BY run LIMIT $3::bigint"))                                                                             \

@@ -110,7 +110,7 @@ static pawl_status find(struct reading *reading, const struct pw_call *call, siz
     return status;
 }
 
-/* The last parameter of a list that also ends by its payloads. */
+/* The parameter of a list that also ends by its payloads. */
 static void end_list(struct pw_call *call, size_t bytes_max)
 {
     pw_call_integer(call, bytes_max > 0 && bytes_max < INT64_MAX ? (int64_t)bytes_max : INT64_MAX);
@@ -207,34 +207,37 @@ static pawl_status read_current(struct reading *reading)
     return find_named(reading, PW_PG_INSTANCE_CURRENT, sizeof(struct pw_current), read_current_row);
 }
 
-static enum pw_pg_query list_query(const struct pw_instance_query *query, int64_t *out_value)
+static void add_value(struct pw_call *call, const struct pw_instance_query *query)
 {
-    bool oldest = query->oldest_first, is_ended = false;
-    if (query->parent != 0)
-        return oldest ? PW_PG_LIST_CHILDREN_OLDEST : PW_PG_LIST_CHILDREN_NEWEST;
-    if (!query->has_status)
-        return oldest ? PW_PG_LIST_OLDEST : PW_PG_LIST_NEWEST;
-    *out_value = pw_status_number(query->status, &is_ended);
-    if (is_ended)
-        return oldest ? PW_PG_LIST_ENDED_OLDEST : PW_PG_LIST_ENDED_NEWEST;
-    return oldest ? PW_PG_LIST_OPEN_OLDEST : PW_PG_LIST_OPEN_NEWEST;
+    if (pw_filters[query->by].is_text)
+        pw_call_text(call, query->text);
+    else
+        pw_call_integer(call, query->number);
 }
 
 static pawl_status list_instances(struct reading *reading)
 {
+    static const struct {
+        enum pw_pg_query oldest, newest;
+    } lists[] = {
+#define LIST(with, name, shape, column, type, index)                                                                   \
+    [PW_BY_##name] = { PW_PG_LIST_BY_##name##_OLDEST, PW_PG_LIST_BY_##name##_NEWEST },
+        PW_INSTANCE_FILTERS(LIST, )
+#undef LIST
+    };
     const struct pw_instance_query *query = &reading->asked->list;
+    const struct pw_filter *filter = &pw_filters[query->by];
     struct pw_call call;
-    int64_t value = 0;
-    pw_call_init(&call, list_query(query, &value));
-    if (query->parent != 0)
-        pw_call_integer(&call, query->parent);
-    else
+    pw_call_init(&call, query->oldest_first ? lists[query->by].oldest : lists[query->by].newest);
+    if (filter->has_workflow)
         pw_call_text(&call, query->workflow);
+    else
+        add_value(&call, query);
     pw_call_integer(&call, pw_page_start(query->after_key, query->oldest_first));
     pw_call_size(&call, query->max);
-    if (query->parent == 0 && query->has_status)
-        pw_call_integer(&call, value);
     end_list(&call, query->bytes_max);
+    if (filter->has_workflow && filter->has_value)
+        add_value(&call, query);
     return find(reading, &call, sizeof(struct pw_instance), read_instance_row);
 }
 

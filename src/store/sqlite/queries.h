@@ -67,6 +67,27 @@
     "(SELECT count(*) FROM (SELECT 1 FROM workflow_instance INDEXED BY workflow_instance_ended"                        \
     "  WHERE workflow = ?1 AND outcome = " outcome " LIMIT " max "))"
 
+/* The pages of PW_INSTANCE_FILTERS.  ?1 is the workflow, or the value of a filter that stands alone; ?2 where the page begins, ?3 how
+ * many rows, ?4 the value. */
+#define LIST_QUERIES(QUERY, name, shape, column, type, index)                                                          \
+    QUERY(LIST_BY_##name##_OLDEST,                                                                                     \
+        LIST_##shape(#column, #index) KEY_##shape " > ?2 ORDER BY " KEY_##shape " LIMIT ?3")                           \
+    QUERY(LIST_BY_##name##_NEWEST,                                                                                     \
+        LIST_##shape(#column, #index) KEY_##shape " < ?2 ORDER BY " KEY_##shape " DESC LIMIT ?3")
+#define LIST_INSTANCES(index)                                                                                          \
+    "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY " index                                           \
+    " LEFT JOIN workflow_task t ON t.instance = i.key WHERE "
+#define LIST_WORKFLOW(column, index) LIST_ALONE(column, index)
+#define LIST_ALONE(column, index) LIST_INSTANCES(index) "i." column " = ?1 AND "
+#define LIST_INSTANCE(column, index) LIST_INSTANCES(index) "i.workflow = ?1 AND i." column " = ?4 AND "
+#define LIST_TASK(column, index)                                                                                       \
+    "SELECT " INSTANCE_COLUMNS " FROM workflow_task t INDEXED BY " index                                               \
+    " CROSS JOIN workflow_instance i ON i.key = t.instance WHERE t.workflow = ?1 AND t." column " = ?4 AND "
+#define KEY_WORKFLOW "i.key"
+#define KEY_ALONE "i.key"
+#define KEY_INSTANCE "i.key"
+#define KEY_TASK "t.instance"
+
 #define PW_SQLITE_QUERIES(QUERY)                                                                                       \
     QUERY(BEGIN, "BEGIN IMMEDIATE")                                                                                    \
     QUERY(COMMIT, "COMMIT")                                                                                            \
@@ -188,38 +209,7 @@
     QUERY(INSTANCE_BY_KEY,                                                                                             \
         "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"         \
         " WHERE i.key = ?1")                                                                                           \
-    QUERY(LIST_OLDEST,                                                                                                 \
-        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY workflow_instance_order"                      \
-        " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
-        " WHERE i.workflow = ?1 AND i.key > ?2 ORDER BY i.key LIMIT ?3")                                               \
-    QUERY(LIST_NEWEST,                                                                                                 \
-        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY workflow_instance_order"                      \
-        " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
-        " WHERE i.workflow = ?1 AND i.key < ?2 ORDER BY i.key DESC LIMIT ?3")                                          \
-    QUERY(LIST_OPEN_OLDEST,                                                                                            \
-        "SELECT " INSTANCE_COLUMNS " FROM workflow_task t INDEXED BY workflow_task_status"                             \
-        " CROSS JOIN workflow_instance i ON i.key = t.instance"                                                        \
-        " WHERE t.workflow = ?1 AND t.instance > ?2 AND t.status = ?4 ORDER BY t.instance LIMIT ?3")                   \
-    QUERY(LIST_OPEN_NEWEST,                                                                                            \
-        "SELECT " INSTANCE_COLUMNS " FROM workflow_task t INDEXED BY workflow_task_status"                             \
-        " CROSS JOIN workflow_instance i ON i.key = t.instance"                                                        \
-        " WHERE t.workflow = ?1 AND t.instance < ?2 AND t.status = ?4 ORDER BY t.instance DESC LIMIT ?3")              \
-    QUERY(LIST_ENDED_OLDEST,                                                                                           \
-        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY workflow_instance_ended"                      \
-        " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
-        " WHERE i.workflow = ?1 AND i.key > ?2 AND i.outcome = ?4 ORDER BY i.key LIMIT ?3")                            \
-    QUERY(LIST_ENDED_NEWEST,                                                                                           \
-        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY workflow_instance_ended"                      \
-        " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
-        " WHERE i.workflow = ?1 AND i.key < ?2 AND i.outcome = ?4 ORDER BY i.key DESC LIMIT ?3")                       \
-    QUERY(LIST_CHILDREN_OLDEST,                                                                                        \
-        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY workflow_instance_child"                      \
-        " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
-        " WHERE i.parent = ?1 AND i.key > ?2 ORDER BY i.key LIMIT ?3")                                                 \
-    QUERY(LIST_CHILDREN_NEWEST,                                                                                        \
-        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY workflow_instance_child"                      \
-        " LEFT JOIN workflow_task t ON t.instance = i.key"                                                             \
-        " WHERE i.parent = ?1 AND i.key < ?2 ORDER BY i.key DESC LIMIT ?3")                                            \
+    PW_INSTANCE_FILTERS(LIST_QUERIES, QUERY)                                                                           \
                                                                                                                        \
     QUERY(EARLIER_RUN_INSERT,                                                                                          \
         "INSERT OR IGNORE INTO workflow_run (instance, " EARLIER_RUN_COLUMNS ")"                                       \

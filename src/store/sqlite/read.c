@@ -164,32 +164,35 @@ static pawl_status read_current(struct reading *reading)
     return finish_rows(reading, sizeof(struct pw_current), read_current_row);
 }
 
-static enum pw_query_name list_query(const struct pw_instance_query *query, int64_t *out_value)
+static void bind_value(struct reading *reading, const struct pw_instance_query *query)
 {
-    bool oldest = query->oldest_first, is_ended = false;
-    if (query->parent != 0)
-        return oldest ? PW_QUERY_LIST_CHILDREN_OLDEST : PW_QUERY_LIST_CHILDREN_NEWEST;
-    if (!query->has_status)
-        return oldest ? PW_QUERY_LIST_OLDEST : PW_QUERY_LIST_NEWEST;
-    *out_value = pw_status_number(query->status, &is_ended);
-    if (is_ended)
-        return oldest ? PW_QUERY_LIST_ENDED_OLDEST : PW_QUERY_LIST_ENDED_NEWEST;
-    return oldest ? PW_QUERY_LIST_OPEN_OLDEST : PW_QUERY_LIST_OPEN_NEWEST;
+    if (pw_filters[query->by].is_text)
+        pw_bind_text(&reading->query, query->text);
+    else
+        pw_bind_integer(&reading->query, query->number);
 }
 
 static pawl_status list_instances(struct reading *reading)
 {
+    static const struct {
+        enum pw_query_name oldest, newest;
+    } lists[] = {
+#define LIST(with, name, shape, column, type, index)                                                                   \
+    [PW_BY_##name] = { PW_QUERY_LIST_BY_##name##_OLDEST, PW_QUERY_LIST_BY_##name##_NEWEST },
+        PW_INSTANCE_FILTERS(LIST, )
+#undef LIST
+    };
     const struct pw_instance_query *query = &reading->asked->list;
-    int64_t value = 0;
-    start(reading, list_query(query, &value));
-    if (query->parent != 0)
-        pw_bind_integer(&reading->query, query->parent);
-    else
+    const struct pw_filter *filter = &pw_filters[query->by];
+    start(reading, query->oldest_first ? lists[query->by].oldest : lists[query->by].newest);
+    if (filter->has_workflow)
         pw_bind_text(&reading->query, query->workflow);
+    else
+        bind_value(reading, query);
     pw_bind_integer(&reading->query, pw_page_start(query->after_key, query->oldest_first));
     pw_bind_size(&reading->query, query->max);
-    if (query->parent == 0 && query->has_status)
-        pw_bind_integer(&reading->query, value);
+    if (filter->has_workflow && filter->has_value)
+        bind_value(reading, query);
     reading->bytes_of = pw_instance_bytes;
     reading->bytes_max = query->bytes_max;
     return finish_instances(reading);
