@@ -92,6 +92,12 @@ static struct pw_link draw_link(struct trial *trial, size_t side)
                                     : (struct pw_link){ parent->key[side], run, relation };
 }
 
+static struct pw_text draw_version(struct trial *trial)
+{
+    static const char *const versions[] = { NULL, "1.0", "1.1", "2" };
+    return pw_text_of(versions[trial_below(trial, 4)]);
+}
+
 static void make_create(struct trial *trial, struct pw_unit *unit, size_t side)
 {
     struct pw_op_create *op = &add(unit, PW_OP_CREATE)->as.create;
@@ -99,6 +105,7 @@ static void make_create(struct trial *trial, struct pw_unit *unit, size_t side)
     op->workflow = trial->workflows[which];
     op->id = pw_text_of(trial->ids[which][trial_below(trial, IDS)]);
     op->params = draw_text(trial);
+    op->terms.version = draw_version(trial);
     op->skip_existing = trial_once_in(trial, 2);
     if (trial->subject_count > 0 && trial_once_in(trial, 2))
         op->link = draw_link(trial, side);
@@ -221,7 +228,8 @@ static void make_restart(struct trial *trial, struct pw_unit *unit, const struct
     *op = (struct pw_op_restart){ .instance = subject->key[side],
                                   .run = subject->run + (trial_once_in(trial, 5) ? 1 : 0),
                                   .hold_owner = trial_once_in(trial, 2) ? trial->owner : 0,
-                                  .hold_lease_ms = 400 };
+                                  .hold_lease_ms = 400,
+                                  .terms = { .version = draw_version(trial) } };
     if (trial_once_in(trial, 3))
         return;
     bool *over = is_over(trial, subject);

@@ -89,6 +89,7 @@ static enum pw_refusal create(struct model *model, struct pw_op_create *op)
                                       .id = store_model_keep(model, op->id),
                                       .params = store_model_keep(model, op->params),
                                       .link = op->link,
+                                      .terms = { .version = store_model_keep(model, op->terms.version) },
                                       .created_at_ms = model->now_ms,
                                       .updated_at_ms = model->now_ms };
     begin_run(model, instance, op->hold_owner, op->hold_lease_ms);
@@ -133,7 +134,7 @@ void store_model_end_run(struct model *model, struct pw_instance *instance, cons
 /* What the instance says of the run that it is in; one that is still open ends here. */
 static void remember_run(struct model *model, const struct pw_instance *instance, int64_t replaced_at_ms)
 {
-    struct pw_earlier_run row = { .run = instance->run, .replaced_at_ms = replaced_at_ms };
+    struct pw_earlier_run row = { .run = instance->run, .terms = instance->terms, .replaced_at_ms = replaced_at_ms };
     if (instance->has_task) {
         row.outcome = PW_OUTCOME_TERMINATED;
         row.error_name = pw_text_of("RESTARTED");
@@ -160,6 +161,7 @@ static enum pw_refusal restart(struct model *model, const struct pw_op_restart *
     int64_t updated_at_ms = store_model_time(model, instance->updated_at_ms);
     remember_run(model, instance, updated_at_ms);
     set_outcome(model, instance, &open);
+    instance->terms.version = store_model_keep(model, op->terms.version);
     instance->updated_at_ms = updated_at_ms;
     instance->started_at_ms = instance->completed_at_ms = 0;
     store_model_keep_steps(model, op);

@@ -90,6 +90,15 @@ static void lists_of_columns_are_in_the_order_of_the_fields(void **state)
         PW_COLUMNS(PW_TASK_FIELDS, ""),
         "epoch, due_at, owner, locked_until, started_at, updated_at, event_seq, status, kind, processing,"
         " pause_requested, demand");
+    assert_string_equal(PW_COLUMNS(PW_TERMS_ALONE, "i."), ", i.version");
+}
+
+static void what_a_run_was_begun_with_changes_only_with_its_number(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(PW_SETS(PW_INSTANCE_FIELDS), ", version = CASE WHEN run = ?1 THEN version ELSE ? END"));
+    assert_int_equal(strncmp(PW_SETS(PW_INSTANCE_FIELDS), "run = ?, ", strlen("run = ?, ")), 0);
+    assert_non_null(strstr(PW_CHANGES(PW_INSTANCE_FIELDS), "workflow_instance.run = excluded.run"));
 }
 
 static void an_open_run_has_the_newest_of_its_times(void **state)
@@ -113,6 +122,7 @@ int main(void)
         cmocka_unit_test(every_number_that_was_written_is_read_again),
         cmocka_unit_test(numbers_that_nobody_can_have_written_are_cut_or_refused),
         cmocka_unit_test(lists_of_columns_are_in_the_order_of_the_fields),
+        cmocka_unit_test(what_a_run_was_begun_with_changes_only_with_its_number),
         cmocka_unit_test(an_open_run_has_the_newest_of_its_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

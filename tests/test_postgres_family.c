@@ -116,6 +116,21 @@ static void runs_of_earlier_versions_that_were_replaced_have_no_row_and_the_next
     }
 }
 
+static void runs_of_every_earlier_version_have_no_version_and_the_next_ones_may(void **state)
+{
+    struct fixture *fixture = *state;
+    static const int64_t versions[] = { 1, 2, 5, 6 };
+    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+        begin_with_version(fixture, versions[i], rows_of_version_1);
+        assert_null(read_key(fixture, 2).terms.version.data);
+        add(fixture_unit(fixture), PW_OP_RESTART)->as.restart =
+            (struct pw_op_restart){ .instance = 2, .run = 1, .terms = { .version = text("1.0") } };
+        fixture_apply_all(fixture);
+        assert_text(read_key(fixture, 2).terms.version, "1.0");
+        assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_runs WHERE version IS NULL"), 2);
+    }
+}
+
 /* Somebody who reads a table, as a backup does, and ends when the migration has given way to him. */
 struct reader {
     PGconn *db;
@@ -450,6 +465,7 @@ int main(void)
         ON_POSTGRES(a_migration_gives_way_to_whoever_has_a_table_locked_and_is_repeated)
         ON_POSTGRES(a_migration_may_take_longer_than_other_statements)
         ON_POSTGRES(runs_of_earlier_versions_that_were_replaced_have_no_row_and_the_next_ones_do)
+        ON_POSTGRES(runs_of_every_earlier_version_have_no_version_and_the_next_ones_may)
         ON_POSTGRES(a_reach_sees_what_was_claimed_and_restarted_before_it_in_the_batch)
         ON_POSTGRES(steps_that_are_kept_are_there_for_the_rest_of_the_batch)
         ON_POSTGRES(a_refused_restart_keeps_no_steps)

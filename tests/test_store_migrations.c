@@ -136,6 +136,23 @@ static void steps_of_every_earlier_version_get_columns_from_their_texts(void **s
     }
 }
 
+static void runs_of_every_earlier_version_have_no_version_and_the_next_ones_may(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_earlier_run *runs = NULL;
+    for (int64_t version = 1; version <= 6; version++) {
+        begin_with_version(fixture, version, rows_of_version_1);
+        assert_null(read_key(fixture, 9).terms.version.data);
+        add(fixture_unit(fixture), PW_OP_RESTART)->as.restart =
+            (struct pw_op_restart){ .instance = 9, .run = 2, .terms = { .version = text("1.0") } };
+        fixture_apply_all(fixture);
+        assert_text(read_key(fixture, 9).terms.version, "1.0");
+        assert_int_equal(read_runs(fixture, &runs), 1);
+        assert_null(runs[0].terms.version.data);
+        assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_runs WHERE version IS NULL"), 1);
+    }
+}
+
 /* ---- Views --------------------------------------------------------------------------------------------------------- */
 
 static int64_t create_child(struct fixture *fixture, const char *workflow, const char *id, struct pw_fence parent,
@@ -270,6 +287,7 @@ static void a_lease_of_somebody_outside_is_never_reaped(void **state)
     TEST(runs_of_version_3_go_on_and_may_have_children_and_answers)                                                    \
     TEST(runs_that_were_replaced_before_version_5_have_no_row_and_the_next_ones_do)                                    \
     TEST(steps_of_every_earlier_version_get_columns_from_their_texts)                                                  \
+    TEST(runs_of_every_earlier_version_have_no_version_and_the_next_ones_may)                                          \
     TEST(a_lease_of_somebody_outside_is_never_reaped)
 /* clang-format on */
 

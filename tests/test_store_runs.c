@@ -144,13 +144,106 @@ static void the_view_of_runs_shows_all_of_them_with_their_params(void **state)
                      1);
 }
 
+/* ---- What a run was begun with -------------------------------------------------------------------------------------- */
+
+static struct pw_fence create_version(struct fixture *fixture, const char *id, const char *version)
+{
+    struct pw_op_create *op = add_create(fixture_unit(fixture), "order", id);
+    op->terms.version = text(version);
+    fixture_apply(fixture);
+    assert_true(op->created);
+    struct pw_fence at = op->fence;
+    fixture_clear_units(fixture);
+    return at;
+}
+
+static struct pw_op_restart *add_restart_as(struct pw_unit *unit, struct pw_fence at, const char *version)
+{
+    struct pw_op_restart *op = &add(unit, PW_OP_RESTART)->as.restart;
+    *op = (struct pw_op_restart){ .instance = at.instance, .run = at.run, .terms = { .version = text(version) } };
+    return op;
+}
+
+static void assert_version(struct fixture *fixture, struct pw_fence at, const char *expected)
+{
+    struct pw_text version = read_key(fixture, at.instance).terms.version;
+    assert_int_equal(version.data == NULL, expected == NULL);
+    assert_text(version, expected);
+}
+
+static void a_run_keeps_its_version_until_a_restart_gives_the_next_one_another(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_version(fixture, "a", "1.0"), other = create_version(fixture, "b", NULL);
+    assert_version(fixture, at, "1.0");
+    assert_version(fixture, other, NULL);
+    finish(fixture, at, PW_OUTCOME_COMPLETE, "7", NULL);
+    finish(fixture, other, PW_OUTCOME_COMPLETE, "7", NULL);
+    assert_version(fixture, at, "1.0");
+    assert_version(fixture, other, NULL);
+
+    (void)add_restart_as(fixture_unit(fixture), at, "2.0");
+    (void)add_restart_as(fixture_unit(fixture), other, "2.0");
+    fixture_apply_all(fixture);
+    assert_version(fixture, at, "2.0");
+    assert_version(fixture, other, "2.0");
+    at.run = 2;
+    finish(fixture, at, PW_OUTCOME_ERRORED, NULL, "Broken");
+    assert_version(fixture, at, "2.0");
+    (void)add_restart_as(fixture_unit(fixture), at, NULL);
+    fixture_apply_all(fixture);
+    assert_version(fixture, at, NULL);
+
+    const struct pw_earlier_run *runs =
+        read_runs(fixture, &(struct pw_history_query){ .instance = at.instance, .max = 10 }, 2);
+    assert_text(runs[0].terms.version, "1.0");
+    assert_text(runs[1].terms.version, "2.0");
+    runs = read_runs(fixture, &(struct pw_history_query){ .instance = other.instance, .max = 10 }, 1);
+    assert_null(runs[0].terms.version.data);
+}
+
+static void versions_are_kept_apart_within_one_batch(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_version(fixture, "a", "1");
+    (void)add_finish(fixture_unit(fixture), at, PW_OUTCOME_COMPLETE);
+    (void)add_restart_as(fixture_unit(fixture), at, "2");
+    at.run = 2;
+    struct pw_unit *refused = fixture_unit(fixture);
+    (void)add_restart_as(refused, at, "lost");
+    (void)add_restart_as(refused, at, "lost");
+    (void)add_finish(fixture_unit(fixture), at, PW_OUTCOME_ERRORED);
+    fixture_apply(fixture);
+    assert_int_equal(refused->refusal, PW_REFUSED_MOVED);
+    fixture_clear_units(fixture);
+
+    assert_version(fixture, at, "2");
+    const struct pw_earlier_run *runs =
+        read_runs(fixture, &(struct pw_history_query){ .instance = at.instance, .max = 10 }, 1);
+    assert_text(runs[0].terms.version, "1");
+}
+
+static void the_views_show_the_version_of_each_run(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_version(fixture, "a", "1.0");
+    (void)add_restart_as(fixture_unit(fixture), at, "2.0");
+    fixture_apply_all(fixture);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_instances WHERE version = '2.0'"), 1);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_runs WHERE run = 1 AND version = '1.0'"), 1);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_runs WHERE run = 2 AND version = '2.0'"), 1);
+}
+
 /* clang-format off */
 #define TESTS(TEST)                                                                                                    \
     TEST(a_run_that_has_ended_keeps_its_outcome_output_error_and_times)                                                \
     TEST(a_run_that_has_not_ended_is_cut_off_by_the_restart)                                                           \
     TEST(units_of_one_batch_keep_each_run_once)                                                                        \
     TEST(runs_are_read_in_both_orders_and_in_pages)                                                                    \
-    TEST(the_view_of_runs_shows_all_of_them_with_their_params)
+    TEST(the_view_of_runs_shows_all_of_them_with_their_params)                                                         \
+    TEST(a_run_keeps_its_version_until_a_restart_gives_the_next_one_another)                                           \
+    TEST(versions_are_kept_apart_within_one_batch)                                                                     \
+    TEST(the_views_show_the_version_of_each_run)
 /* clang-format on */
 
 RUN_ON_ALL_STORES(TESTS)

@@ -87,6 +87,7 @@ struct pw_core_run {
     enum pw_outcome outcome;
     struct pw_text output, error_name, error_message;
     int64_t started_at_ms, completed_at_ms, updated_at_ms;
+    struct pw_terms terms;
 };
 
 /* By instance, run and number.  The ops hold what is to be written. */
@@ -226,7 +227,8 @@ bool pw_core_want(struct pw_core *core, struct pw_op *op);
 /* Decides the ops of a unit in order.  A unit that is refused leaves no trace, and the answer is PAWL_OK: the refusal is in the
  * unit.  Anything else is trouble. */
 pawl_status pw_core_apply(struct pw_core *core, struct pw_unit *unit) PAWL_MUST_CHECK;
-/* Records as rows that are to be written.  Texts that an existing row has, and that never change, may be empty. */
+/* Records as rows that are to be written.  Texts that an existing row has, and that never change, may be empty; and so may the
+ * terms of a run that is not new. */
 struct pw_instance pw_core_instance_row(const struct pw_core_run *run);
 /* What never changes of a new step (ONCE in fields.h) is of the op that inserts it; the rest is what came last. */
 struct pw_step_row pw_core_step_row(const struct pw_core *core, const struct pw_core_step *step);

@@ -22,6 +22,7 @@
 #define CHANGES_FIRST true
 #define CHANGES_NEXT true
 #define CHANGES_ONCE false
+#define CHANGES_BEGUN true
 #define FIELD(row, part, field_type, member, name)                                                                     \
     { .type = PW_FIELD_##field_type, .may_change = CHANGES_##part, .at = offsetof(row, member), .column = #name },
 #define CHECK_SIZE(row, part, type, member, column)                                                                    \
@@ -33,6 +34,7 @@
                                                   .count = sizeof name##_fields / sizeof name##_fields[0] };
 
 ROW_TYPE(instance, struct pw_instance, PW_INSTANCE_FIELDS)
+ROW_TYPE(terms, struct pw_terms, PW_TERMS_ALONE)
 ROW_TYPE(task, struct pw_task, PW_TASK_FIELDS)
 ROW_TYPE(earlier_run, struct pw_earlier_run, PW_EARLIER_RUN_FIELDS)
 ROW_TYPE(step, struct pw_step_row, PW_STEP_FIELDS)

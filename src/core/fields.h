@@ -5,7 +5,7 @@
  * same list as a table (struct pw_row_type).
  *
  * A new column costs a line in a list, a member in rows.h and a migration in each database.  PostgreSQL writes rows as
- * composite types with the columns of a list, so its migration makes a new type, which postgres/queries.h names once. */
+ * composite types with the columns of a list, so its migration makes a new type, which is named after the schema version. */
 #ifndef PW_CORE_FIELDS_H
 #define PW_CORE_FIELDS_H
 
@@ -24,7 +24,18 @@
  *          FIRST  the first of the columns that may change, behind a key
  *          NEXT   the others that may change
  *          ONCE   written with the row, never changed
+ *          BEGUN  of an instance or an earlier run: written with the row; of an instance, changed when its run changes
  *   type   of enum pw_field_type; CHOICE(last) for an enum.  OPTIONAL(type): 0 is stored as NULL. */
+
+/* Of struct pw_terms, which is found at `path` in a row. */
+#define PW_TERMS_FIELDS(X, with, path) X(with, BEGUN, TEXT, path version, version)
+#define PW_TERMS_ALONE(X, with) PW_TERMS_FIELDS(X, with, )
+
+/* The schema version that changed a list last.  PostgreSQL's type for its rows is named after it. */
+#define PW_INSTANCE_SCHEMA 7
+#define PW_EARLIER_RUN_SCHEMA 7
+#define PW_TASK_SCHEMA 2
+#define PW_STEP_SCHEMA 6
 
 /* Of struct pw_instance, with its times as they are stored (pw_instance_merge()). */
 #define PW_INSTANCE_FIELDS(X, with)                                                                                    \
@@ -43,7 +54,8 @@
     X(with, ONCE, TEXT, params, params)                                                                                \
     X(with, NEXT, TEXT, output, output)                                                                                \
     X(with, NEXT, TEXT, error_name, error_name)                                                                        \
-    X(with, NEXT, TEXT, error_message, error_message)
+    X(with, NEXT, TEXT, error_message, error_message)                                                                  \
+    PW_TERMS_FIELDS(X, with, terms.)
 
 /* What lists of instances can be filtered by.  Each line is a pair of statements in each store, oldest first and newest first: the
  * instances that have one value in one column, in the order of their keys, by an index that ends with the key.
@@ -86,7 +98,8 @@
     X(with, ONCE, CHOICE(PW_OUTCOME_ERRORED), outcome, outcome)                                                        \
     X(with, ONCE, TEXT, output, output)                                                                                \
     X(with, ONCE, TEXT, error_name, error_name)                                                                        \
-    X(with, ONCE, TEXT, error_message, error_message)
+    X(with, ONCE, TEXT, error_message, error_message)                                                                  \
+    PW_TERMS_FIELDS(X, with, terms.)
 
 /* The columns instance and run stand before those of a step, an event or a log line. */
 #define PW_STEP_FIELDS(X, with)                                                                                        \
@@ -195,7 +208,7 @@ struct pw_row_type {
 };
 
 extern const struct pw_row_type pw_instance_type, pw_task_type, pw_step_type, pw_event_type, pw_log_type, pw_hook_type,
-    pw_delivery_type, pw_runner_type, pw_earlier_run_type;
+    pw_delivery_type, pw_runner_type, pw_earlier_run_type, pw_terms_type;
 
 /* ---- Members --------------------------------------------------------------------------------------------------------- */
 

@@ -65,6 +65,7 @@ struct pw_op_fence {
 struct pw_op_create {
     struct pw_text workflow, id, params;
     struct pw_link link;
+    struct pw_terms terms;
     bool skip_existing;
     int64_t hold_owner; /* not 0: this runner claims it at once, until now + hold_lease_ms */
     int64_t hold_lease_ms;
@@ -79,6 +80,7 @@ struct pw_op_create {
  * that were dropped (pw_step_is_dropped()). */
 struct pw_op_restart {
     int64_t instance, run;
+    struct pw_terms terms; /* of the new run */
     int64_t hold_owner, hold_lease_ms;
     int64_t keep_before_seq; /* 0: keep none */
     int64_t keep_except_seq; /* 0: no exception */

@@ -60,6 +60,12 @@ struct pw_task {
 /* Makes a task row that was damaged, or changed by hand, one that the engine could have written itself. */
 void pw_task_mend(struct pw_task *task);
 
+/* What a run is begun with, by a create or a restart.  It stays the same until the next restart.  PW_TERMS_FIELDS (fields.h) lists
+ * its columns. */
+struct pw_terms {
+    struct pw_text version; /* of the workflow's code, as its author names it; absent: it has none */
+};
+
 struct pw_instance {
     int64_t key;
     struct pw_text workflow, id;
@@ -69,6 +75,7 @@ struct pw_instance {
     /* While the run is unfinished, the last three are merged from the task and the newest step. */
     int64_t created_at_ms, updated_at_ms, started_at_ms, completed_at_ms;
     struct pw_link link;
+    struct pw_terms terms;
     bool has_task;       /* exactly when outcome is OPEN */
     struct pw_task task; /* when has_task */
 };
@@ -80,6 +87,7 @@ struct pw_instance {
 struct pw_earlier_run {
     int64_t run;
     enum pw_outcome outcome;
+    struct pw_terms terms;
     struct pw_text output, error_name, error_message;
     int64_t started_at_ms; /* 0: nobody had claimed it */
     int64_t completed_at_ms;

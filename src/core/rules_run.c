@@ -45,6 +45,7 @@ static pawl_status insert_instance(struct pw_core *core, struct pw_op_create *op
     run->has_params = true;
     run->params_bytes = op->params.size;
     run->link = op->link;
+    run->terms = op->terms;
     run->created_at_ms = run->updated_at_ms = core->now_ms;
     run->change = PW_CORE_NEW;
     begin_task(core, run, 1, op->hold_owner, op->hold_lease_ms);
@@ -98,6 +99,7 @@ static bool keep_outcome(struct pw_core *core, const struct pw_core_run *run, in
     kept->instance = run->key;
     kept->row = (struct pw_earlier_run){ .run = run->instance_run,
                                          .outcome = run->outcome,
+                                         .terms = run->terms,
                                          .output = run->output,
                                          .error_name = run->error_name,
                                          .error_message = run->error_message,
@@ -123,6 +125,7 @@ pawl_status pw_rule_restart(struct pw_core *core, struct pw_op_restart *op)
     if (!PW_SAVE(core, run) || !keep_outcome(core, run, at_ms) || !keep_steps(core, op))
         return pw_rule_no_memory(core);
     run->instance_run++;
+    run->terms = op->terms;
     change_instance(run, PW_OUTCOME_OPEN, at_ms);
     begin_task(core, run, run->instance_run, op->hold_owner, op->hold_lease_ms);
     return tell_of_beginning(core, run, /* is_job= */ false);

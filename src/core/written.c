@@ -18,6 +18,7 @@ struct pw_instance pw_core_instance_row(const struct pw_core_run *run)
                                  .completed_at_ms = run->completed_at_ms,
                                  .outcome = run->outcome,
                                  .link = run->link,
+                                 .terms = run->terms,
                                  .workflow = or_empty(run->workflow),
                                  .id = or_empty(run->id),
                                  .params = run->change == PW_CORE_NEW ? run->params : unchanged,

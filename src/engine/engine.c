@@ -422,6 +422,12 @@ struct pw_definition *pw_engine_find(pawl_engine *engine, struct pw_text name)
     return definition;
 }
 
+struct pw_terms pw_engine_terms(pawl_engine *engine, struct pw_text workflow)
+{
+    const struct pw_definition *definition = pw_engine_find(engine, workflow);
+    return definition != NULL ? definition->terms : (struct pw_terms){ .version = { NULL, 0 } };
+}
+
 pawl_status pw_engine_require(pawl_engine *engine, const char *name, struct pw_definition **out_definition,
                               struct pawl_error *error)
 {

@@ -29,6 +29,7 @@ struct pw_definition {
     const char *const *permissions;
     size_t permission_count;
     pawl_inline_fn *run_inline; /* or NULL */
+    struct pw_terms terms;      /* of runs that begin here */
     bool is_function;           /* the name is "@" and the function's: that of its jobs' workflow */
 };
 
@@ -138,6 +139,8 @@ bool pw_engine_has_own_time(const pawl_engine *engine);
 
 /* NULL when there is none of that name. */
 struct pw_definition *pw_engine_find(pawl_engine *engine, struct pw_text name);
+/* Of runs of this workflow that begin here; empty where it is not registered. */
+struct pw_terms pw_engine_terms(pawl_engine *engine, struct pw_text workflow);
 /* The same with the error that services give.  Functions are not found. */
 pawl_status pw_engine_require(pawl_engine *engine, const char *name, struct pw_definition **out_definition,
                               struct pawl_error *error) PAWL_MUST_CHECK;

@@ -133,6 +133,7 @@ pawl_status pw_control_renew(struct pw_edit *edit, const char *verb, struct pw_k
     }
     op->as.restart = (struct pw_op_restart){ .instance = edit->instance.key,
                                              .run = edit->instance.run,
+                                             .terms = pw_engine_terms(edit->engine, edit->instance.workflow),
                                              .keep_before_seq = kept.before_seq,
                                              .keep_except_seq = kept.except_seq,
                                              .keep_except_dropped = kept.except_dropped };

@@ -24,16 +24,13 @@ static pawl_status check_instance(const struct pw_definition *definition, struct
     return status;
 }
 
-static struct pw_op *add_create_op(struct pw_unit *unit, struct pw_text workflow, struct pw_text id,
-                                   struct pw_text params)
+static struct pw_op *add_create_op(struct pw_unit *unit, struct pw_op_create create)
 {
     struct pw_op *op = pw_unit_add(unit, PW_OP_CREATE);
     if (op != NULL) {
         if (unit->lane == 0)
-            pw_unit_about(unit, id);
-        op->as.create.workflow = workflow;
-        op->as.create.id = id;
-        op->as.create.params = params;
+            pw_unit_about(unit, create.id);
+        op->as.create = create;
     }
     return op;
 }
@@ -64,10 +61,13 @@ static void hand_off(pawl_engine *engine, const struct pw_unit *unit, const stru
 /* The part of the answer that needs memory. */
 static bool prepare_answer(pawl_scope *scope, const struct pw_op_create *create, struct pawl_instance *out_instance)
 {
-    *out_instance = (struct pawl_instance){ .run_number = 1, .status = PAWL_ACTIVE };
-    return pw_rows_string(scope, create->workflow, &out_instance->workflow) &&
-           pw_rows_string(scope, create->id, &out_instance->id) &&
-           pw_rows_string(scope, create->params, &out_instance->params_json);
+    const struct pw_instance row = { .workflow = create->workflow,
+                                     .id = create->id,
+                                     .params = create->params,
+                                     .terms = create->terms,
+                                     .run = 1,
+                                     .has_task = true };
+    return pw_rows_instance(scope, &row, out_instance) == PAWL_OK;
 }
 
 static void complete_answer(const struct pw_op_create *create, struct pawl_instance *instance)
@@ -132,7 +132,10 @@ static pawl_status creation_begin(struct creation *creation, pawl_engine *engine
     status = check_instance(definition, creation->id, creation->params, error);
     if (status != PAWL_OK)
         return status;
-    creation->op = add_create_op(&creation->unit, definition->name, creation->id, creation->params);
+    creation->op = add_create_op(&creation->unit, (struct pw_op_create){ .workflow = definition->name,
+                                                                         .id = creation->id,
+                                                                         .params = creation->params,
+                                                                         .terms = definition->terms });
     if (creation->op == NULL || !prepare_answer(scope, &creation->op->as.create, &creation->instance))
         return pw_error_plain(error, PAWL_NOMEM);
     reserve(engine, &creation->op->as.create);
@@ -246,11 +249,13 @@ static pawl_status build_batch(pawl_scope *scope, const struct pw_definition *de
                                struct pawl_instance *instances)
 {
     for (size_t i = 0; i < count; i++) {
-        struct pw_op *op =
-            add_create_op(unit, definition->name, pw_text_of(items[i].id), pw_text_of(items[i].params_json));
+        struct pw_op *op = add_create_op(unit, (struct pw_op_create){ .workflow = definition->name,
+                                                                      .id = pw_text_of(items[i].id),
+                                                                      .params = pw_text_of(items[i].params_json),
+                                                                      .terms = definition->terms,
+                                                                      .skip_existing = true });
         if (op == NULL || !prepare_answer(scope, &op->as.create, &instances[i]))
             return PAWL_NOMEM;
-        op->as.create.skip_existing = true;
     }
     return PAWL_OK;
 }
@@ -417,10 +422,10 @@ pawl_status pw_service_add_create(pawl_engine *engine, struct pw_unit *unit, con
         pw_engine_make_id(engine, generated);
         id = pw_text_of(generated);
     }
-    struct pw_op *op = add_create_op(unit, workflow, id, params);
-    if (op == NULL)
-        return pw_error_plain(error, PAWL_NOMEM);
-    if (link != NULL)
-        op->as.create.link = *link;
-    return PAWL_OK;
+    const struct pw_op_create create = { .workflow = workflow,
+                                         .id = id,
+                                         .params = params,
+                                         .link = link != NULL ? *link : none,
+                                         .terms = pw_engine_terms(engine, workflow) };
+    return add_create_op(unit, create) != NULL ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
 }

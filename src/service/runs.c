@@ -18,6 +18,7 @@ static struct pw_instance as_it_was(const struct pw_instance *now, const struct 
     row.run = run->run;
     row.has_task = false;
     row.outcome = run->outcome;
+    row.terms = run->terms;
     row.output = run->output;
     row.error_name = run->error_name;
     row.error_message = run->error_message;

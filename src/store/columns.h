@@ -13,6 +13,7 @@
 #define PW_COMMA_FIRST ", "
 #define PW_COMMA_NEXT ", "
 #define PW_COMMA_ONCE ", "
+#define PW_COMMA_BEGUN ", "
 
 /* "?, ?, ...": a parameter for each of these columns. */
 #define PW_PARAMETERS(list) list(PW_PARAMETER, )
@@ -26,8 +27,11 @@
 #define PW_CHANGE_FIRST(column) column " = excluded." column
 #define PW_CHANGE_NEXT(column) ", " column " = excluded." column
 #define PW_CHANGE_ONCE(column) ""
+#define PW_CHANGE_BEGUN(column)                                                                                        \
+    ", " column " = CASE WHEN workflow_instance.run = excluded.run THEN workflow_instance." column                     \
+    " ELSE excluded." column " END"
 
-/* "attempts = ?, ...": the columns that may change, each with a parameter. */
+/* "attempts = ?, ...": the columns that may change, each with a parameter.  The first parameter of an instance is its run. */
 #define PW_SETS(list) list(PW_SET, )
 #define PW_SET(with, part, type, member, column) PW_SET_##part(#column)
 #define PW_SET_KEY(column) ""
@@ -35,5 +39,6 @@
 #define PW_SET_FIRST(column) column " = ?"
 #define PW_SET_NEXT(column) ", " column " = ?"
 #define PW_SET_ONCE(column) ""
+#define PW_SET_BEGUN(column) ", " column " = CASE WHEN run = ?1 THEN " column " ELSE ? END"
 
 #endif

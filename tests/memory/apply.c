@@ -32,6 +32,7 @@ void memory_load(struct memory_store *store, struct pw_core_run *run)
     run->error_name = row->error_name;
     run->error_message = row->error_message;
     run->link = row->link;
+    run->terms = row->terms;
     run->outcome = row->outcome;
 }
 

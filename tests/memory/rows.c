@@ -202,14 +202,14 @@ bool memory_copy_instance(struct pw_arena *arena, const void *from, void *to)
     struct pw_instance *row = to;
     *row = *(const struct pw_instance *)from;
     return COPY_TEXTS(arena, &row->workflow, &row->id, &row->params, &row->output, &row->error_name,
-                      &row->error_message);
+                      &row->error_message, &row->terms.version);
 }
 
 bool memory_copy_earlier_run(struct pw_arena *arena, const void *from, void *to)
 {
     struct pw_earlier_run *row = to;
     *row = *(const struct pw_earlier_run *)from;
-    return COPY_TEXTS(arena, &row->output, &row->error_name, &row->error_message);
+    return COPY_TEXTS(arena, &row->output, &row->error_name, &row->error_message, &row->terms.version);
 }
 
 bool memory_copy_step(struct pw_arena *arena, const void *from, void *to)

@@ -27,6 +27,7 @@ static bool write_instance(struct memory_store *store, const struct pw_core_run 
     row->started_at_ms = run->started_at_ms;
     row->completed_at_ms = run->completed_at_ms;
     return pw_arena_text(&store->arena, run->output, &row->output) &&
+           pw_arena_text(&store->arena, run->terms.version, &row->terms.version) &&
            pw_arena_text(&store->arena, run->error_name, &row->error_name) &&
            pw_arena_text(&store->arena, run->error_message, &row->error_message);
 }

@@ -138,6 +138,7 @@ static pawl_status take_instances(void *user, void *of, const PGresult *result)
         run->output = pw_field_text(&fields);
         run->error_name = pw_field_text(&fields);
         run->error_message = pw_field_text(&fields);
+        pw_field_row(&fields, &pw_terms_type, &run->terms);
         if (run->is_told && !run->has_task && run->outcome == PW_OUTCOME_OPEN)
             transaction->is_stale = true; /* it began again before we had its lock */
     }

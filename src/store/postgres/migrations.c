@@ -301,19 +301,20 @@ static const char row_types_2[] =
     "  wait_event_type text, result text, error_name text, error_message text);";
 
 /* Replaced, and not made anew: what was granted on a view stays.  So what is new comes last. */
-static const char linked_instance_view[] =
-    "CREATE OR REPLACE VIEW workflow_instances AS SELECT i.workflow, i.id, i.run,"
-    "  CASE coalesce(i.outcome, -1) WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' WHEN 3 THEN 'errored'"
-    "    ELSE CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END END AS status,"
-    "  i.params, i.output, i.error_name, i.error_message,"
-    "  " ISO_TIME("i.created_at") " AS created_at,"
-    "  " ISO_TIME("greatest(i.updated_at, t.updated_at)") " AS updated_at,"
-    "  " ISO_TIME("coalesce(t.started_at, i.started_at)") " AS started_at,"
-    "  " ISO_TIME("i.completed_at") " AS completed_at,"
-    "  CASE i.relation WHEN 1 THEN 'attached' WHEN 2 THEN 'detached' WHEN 3 THEN 'job' END AS relation,"
-    "  p.workflow AS parent_workflow, p.id AS parent_id, i.parent_run"
-    " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"
-    " LEFT JOIN workflow_instance p ON p.key = i.parent;";
+#define LINKED_INSTANCE_VIEW(more)                                                                                     \
+    "CREATE OR REPLACE VIEW workflow_instances AS SELECT i.workflow, i.id, i.run,"                                     \
+    "  CASE coalesce(i.outcome, -1) WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' WHEN 3 THEN 'errored'"             \
+    "    ELSE CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END END AS status,"               \
+    "  i.params, i.output, i.error_name, i.error_message,"                                                             \
+    "  " ISO_TIME("i.created_at") " AS created_at,"                                                                    \
+    "  " ISO_TIME("greatest(i.updated_at, t.updated_at)") " AS updated_at,"                                            \
+    "  " ISO_TIME("coalesce(t.started_at, i.started_at)") " AS started_at,"                                            \
+    "  " ISO_TIME("i.completed_at") " AS completed_at,"                                                                \
+    "  CASE i.relation WHEN 1 THEN 'attached' WHEN 2 THEN 'detached' WHEN 3 THEN 'job' END AS relation,"               \
+    "  p.workflow AS parent_workflow, p.id AS parent_id, i.parent_run" more                                            \
+    " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"                                        \
+    " LEFT JOIN workflow_instance p ON p.key = i.parent;"
+static const char linked_instance_view[] = LINKED_INSTANCE_VIEW("");
 
 static const char demanding_task_view[] =
     "CREATE OR REPLACE VIEW workflow_tasks AS SELECT i.workflow, i.id, t.run,"
@@ -421,6 +422,30 @@ static const char stateful_step_view[] =
     "  CASE WHEN s.fork IS NOT NULL THEN s.branch END AS branch, nullif(s.branch_order, 0) AS branch_order, s.outer_forks"
     " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
 
+/* Version 7.  What a run was begun with.  Instances without a version are not in the index. */
+static const char run_terms[] =
+    "ALTER TABLE workflow_instance ADD COLUMN version text COLLATE \"C\";"
+    "ALTER TABLE workflow_run ADD COLUMN version text COLLATE \"C\";"
+    "CREATE INDEX workflow_instance_version ON workflow_instance (workflow, version, key) WHERE version IS NOT NULL;"
+    "CREATE TYPE workflow_instance_row_7 AS (key bigint, run bigint, created_at bigint, updated_at bigint,"
+    "  started_at bigint, completed_at bigint, outcome bigint, parent bigint, parent_run bigint, relation bigint,"
+    "  workflow text, id text, params text, output text, error_name text, error_message text, version text);"
+    "CREATE TYPE workflow_run_row_7 AS (instance bigint, run bigint, started_at bigint, completed_at bigint,"
+    "  replaced_at bigint, outcome bigint, output text, error_name text, error_message text, version text);";
+
+static const char versioned_instance_view[] = LINKED_INSTANCE_VIEW(", i.version");
+
+static const char versioned_run_view[] =
+    "CREATE OR REPLACE VIEW workflow_runs AS SELECT i.workflow, i.id, r.run,"
+    "  CASE r.outcome WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' ELSE 'errored' END AS status,"
+    "  i.params, r.output, r.error_name, r.error_message,"
+    "  " ISO_TIME("r.started_at") " AS started_at,"
+    "  " ISO_TIME("r.completed_at") " AS completed_at,"
+    "  " ISO_TIME("r.replaced_at") " AS replaced_at, r.version"
+    " FROM workflow_run r JOIN workflow_instance i ON i.key = r.instance"
+    " UNION ALL SELECT workflow, id, run, status, params, output, error_name, error_message, started_at, completed_at,"
+    "  NULL, version FROM workflow_instances;";
+
 /* clang-format on */
 
 const struct pw_postgres_migration pw_postgres_migrations[] = {
@@ -456,5 +481,8 @@ const struct pw_postgres_migration pw_postgres_migrations[] = {
     { 6, step_state },
     { 6, row_types_6 },
     { 6, stateful_step_view },
+    { 7, run_terms },
+    { 7, versioned_instance_view },
+    { 7, versioned_run_view },
 };
 const size_t pw_postgres_migration_count = sizeof pw_postgres_migrations / sizeof pw_postgres_migrations[0];

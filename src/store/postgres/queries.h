@@ -81,13 +81,13 @@
 #define PG_TASK_COLUMNS "instance, run, " PW_COLUMNS(PW_TASK_FIELDS, "")
 
 /* How rows travel (call.h): types with the columns of these statements, in their order. */
-#define PG_INSTANCE_ROW "workflow_instance_row_2"
-#define PG_TASK_ROW "workflow_task_row_2"
-#define PG_STEP_ROW "workflow_step_row_6"
+#define PG_INSTANCE_ROW "workflow_instance_row_" PG_QUOTE(PW_INSTANCE_SCHEMA)
+#define PG_TASK_ROW "workflow_task_row_" PG_QUOTE(PW_TASK_SCHEMA)
+#define PG_STEP_ROW "workflow_step_row_" PG_QUOTE(PW_STEP_SCHEMA)
 #define PG_EVENT_ROW "workflow_event_row"
 #define PG_LOG_ROW "workflow_log_row"
 #define PG_HOOK_ROW "workflow_hook_row"
-#define PG_EARLIER_RUN_ROW "workflow_run_row"
+#define PG_EARLIER_RUN_ROW "workflow_run_row_" PG_QUOTE(PW_EARLIER_RUN_SCHEMA)
 #define PG_INSERT(table, columns, type)                                                                                \
     "INSERT INTO " table " (" columns ") SELECT * FROM unnest($1::" type "[])"
 #define PG_INSERT_INSTANCE PG_INSERT("workflow_instance", PW_COLUMNS(PW_INSTANCE_FIELDS, ""), PG_INSTANCE_ROW)
@@ -267,7 +267,7 @@
         " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS u (parent, run, least)" PG_OPEN_CHILDREN)           \
     QUERY(INSTANCE_LOCK,                                                                                               \
         "SELECT key, workflow, id, run, created_at, parent, parent_run, relation, updated_at, outcome, started_at,"    \
-        " completed_at, output, error_name, error_message"                                                             \
+        " completed_at, output, error_name, error_message" PW_COLUMNS(PW_TERMS_ALONE, "")                              \
         " FROM workflow_instance WHERE key = ANY($1::bigint[]) ORDER BY key FOR UPDATE")                               \
     QUERY(CLAIM_TRY_GATE,                                                                                              \
         "SELECT u.key, pg_try_advisory_xact_lock(u.key)::int FROM unnest($1::bigint[]) AS u (key)")                    \

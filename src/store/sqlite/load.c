@@ -75,6 +75,7 @@ static pawl_status load_instance(struct pw_batch *batch, struct pw_core_run *run
         run->output = pw_column_text(&query, &batch->core.arena);
         run->error_name = pw_column_text(&query, &batch->core.arena);
         run->error_message = pw_column_text(&query, &batch->core.arena);
+        pw_column_row(&query, &batch->core.arena, &pw_terms_type, &run->terms);
     }
     return pw_query_end(&query, batch->core.error);
 }

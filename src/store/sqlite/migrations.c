@@ -216,11 +216,18 @@ static const char step_state[] =
     "UPDATE workflow_step SET timeout = wake_at - updated_at"
     "  WHERE kind = 6 AND status = 0 AND wake_at - updated_at < 31535940000;";
 
+/* Version 7.  What a run was begun with.  Instances without a version are not in the index. */
+static const char run_terms[] =
+    "ALTER TABLE workflow_instance ADD COLUMN version TEXT;"
+    "ALTER TABLE workflow_run ADD COLUMN version TEXT;"
+    "CREATE INDEX workflow_instance_version ON workflow_instance (workflow, version) WHERE version IS NOT NULL;";
+
 /* clang-format on */
 
 const struct pw_sqlite_migration pw_sqlite_migrations[] = {
-    { 1, schema_table },  { 1, instance_table }, { 1, task_table },       { 1, step_table },   { 1, event_table },
-    { 1, log_table },     { 2, hook_table },     { 3, task_shard },       { 3, runner_table }, { 3, set_table },
-    { 4, instance_link }, { 4, task_demand },    { 4, step_description }, { 5, run_table },    { 6, step_state },
+    { 1, schema_table },     { 1, instance_table }, { 1, task_table },    { 1, step_table },
+    { 1, event_table },      { 1, log_table },      { 2, hook_table },    { 3, task_shard },
+    { 3, runner_table },     { 3, set_table },      { 4, instance_link }, { 4, task_demand },
+    { 4, step_description }, { 5, run_table },      { 6, step_state },    { 7, run_terms },
 };
 const size_t pw_sqlite_migration_count = sizeof pw_sqlite_migrations / sizeof pw_sqlite_migrations[0];

@@ -184,7 +184,7 @@
     QUERY(INSTANCE_LAST_KEY, "SELECT seq FROM sqlite_sequence WHERE name = 'workflow_instance'")                       \
     QUERY(INSTANCE_LOAD,                                                                                               \
         "SELECT " FACT_COLUMNS("?2") ", i.run, i.updated_at, i.outcome, i.started_at, i.completed_at, i.output,"       \
-        " i.error_name, i.error_message FROM workflow_instance i WHERE i.key = ?1")                                    \
+        " i.error_name, i.error_message" PW_COLUMNS(PW_TERMS_ALONE, "i.") " FROM workflow_instance i WHERE i.key = ?1")\
     QUERY(INSTANCE_INSERT,                                                                                             \
         "INSERT INTO workflow_instance (" PW_COLUMNS(PW_INSTANCE_FIELDS, "") ")"                                       \
         " VALUES (" PW_PARAMETERS(PW_INSTANCE_FIELDS) ")")                                                             \

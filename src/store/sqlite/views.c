@@ -17,7 +17,7 @@ const struct pw_sqlite_view pw_sqlite_views[] = {
     "  " ISO_TIME("i.created_at") " AS created_at,"
     "  " ISO_TIME("max(i.updated_at, coalesce(t.updated_at, 0))") " AS updated_at,"
     "  " ISO_TIME("coalesce(t.started_at, i.started_at)") " AS started_at,"
-    "  " ISO_TIME("i.completed_at") " AS completed_at"
+    "  " ISO_TIME("i.completed_at") " AS completed_at, i.version"
     " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"
     " LEFT JOIN workflow_instance p ON p.key = i.parent"),
 
@@ -90,10 +90,10 @@ const struct pw_sqlite_view pw_sqlite_views[] = {
     "  i.params, r.output, r.error_name, r.error_message,"
     "  " ISO_TIME("r.started_at") " AS started_at,"
     "  " ISO_TIME("r.completed_at") " AS completed_at,"
-    "  " ISO_TIME("r.replaced_at") " AS replaced_at"
+    "  " ISO_TIME("r.replaced_at") " AS replaced_at, r.version"
     " FROM workflow_run r JOIN workflow_instance i ON i.key = r.instance"
     " UNION ALL SELECT workflow, id, run, status, params, output, error_name, error_message, started_at, completed_at,"
-    "  NULL FROM workflow_instances"),
+    "  NULL, version FROM workflow_instances"),
 };
 /* clang-format on */
 const size_t pw_sqlite_view_count = sizeof pw_sqlite_views / sizeof pw_sqlite_views[0];
