@@ -30,10 +30,12 @@ static const struct command instance_commands[] = {
       .argument = ARGUMENT_WORKFLOW,
       .argument_is_optional = true,
       .formats = FORMATS_WITH_IDS,
-      .options = OPTIONS(OPTION_WORKFLOW, OPTION_STATUS, OPTION_LIMIT, OPTION_ALL, OPTION_ORDER, OPTION_CURSOR),
+      .options = OPTIONS(OPTION_WORKFLOW, OPTION_STATUS, OPTION_WORKFLOW_VERSION, OPTION_LIMIT, OPTION_ALL,
+                         OPTION_ORDER, OPTION_CURSOR),
       .examples = EXAMPLES(
           { "pawl instances list", "the newest of all workflows" },
           { "pawl instances list order --status errored --all", "all orders that failed" },
+          { "pawl instances list order --workflow-version 1.4", "what version 1.4 of the workflow began" },
           { "pawl instances list -s errored -a -o ids | pawl instances restart -", "start all that failed over" }),
       .run = run_instances_list },
     { .name = "get",

@@ -36,6 +36,7 @@ enum option_id {
     OPTION_ID,
     OPTION_NEW_ID, /* of an instance that is still to be created */
     OPTION_STATUS,
+    OPTION_WORKFLOW_VERSION,
     OPTION_RUN,
     OPTION_INCLUDE_LOGS,
     OPTION_LOG_LEVEL,

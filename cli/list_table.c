@@ -10,10 +10,29 @@ static const struct column columns[] = { { .heading = "INSTANCE" },
                                          { .heading = "CREATED", .is_right = true },
                                          { .heading = "CHANGED", .is_right = true },
                                          { .heading = "RESULT", .is_flexible = true } };
+static const struct column versioned[] = { { .heading = "INSTANCE" },
+                                           { .heading = "STATUS" },
+                                           { .heading = "VERSION" },
+                                           { .heading = "CREATED", .is_right = true },
+                                           { .heading = "CHANGED", .is_right = true },
+                                           { .heading = "RESULT", .is_flexible = true } };
 
-void list_table_init(struct table *table)
+static bool has_versions(const json_t *instances)
 {
-    table_init(table, columns, sizeof columns / sizeof columns[0]);
+    size_t index;
+    json_t *instance;
+    json_array_foreach(instances, index, instance)
+        if (json_at(instance, "version") != NULL)
+            return true;
+    return false;
+}
+
+void list_table_init(struct table *table, const json_t *instances)
+{
+    if (has_versions(instances))
+        table_init(table, versioned, sizeof versioned / sizeof versioned[0]);
+    else
+        table_init(table, columns, sizeof columns / sizeof columns[0]);
 }
 
 void list_table_add(struct session *session, struct table *table, const json_t *instances)
@@ -30,6 +49,8 @@ void list_table_add(struct session *session, struct table *table, const json_t *
             table, STYLE_PLAIN,
             pool_format(&pool, "%s/%s", json_text(instance, "workflowName", "?"), json_text(instance, "id", "?")));
         table_cell(table, status_style(phase), phase_show(phase));
+        if (table->columns == versioned)
+            table_cell(table, STYLE_PLAIN, json_text(instance, "version", ""));
         table_cell(table, STYLE_PLAIN, moment_relative(&pool, json_time_ms(instance, "createdAt"), now_ms));
         table_cell(table, STYLE_PLAIN, moment_relative(&pool, json_time_ms(instance, "updatedAt"), now_ms));
         if (error[0] != '\0')

@@ -11,6 +11,7 @@ static const char *page_path(struct session *session, const struct listing_query
     else
         text_format(&path, "/workflows/%s/instances", path_segment(&session->pool, query->workflow));
     query_put(&path, "status", query->status);
+    query_put(&path, "version", query->version);
     query_put_number(&path, "pageSize", query->limit);
     query_put(&path, "order", query->order);
     query_put(&path, "cursor", query->cursor);

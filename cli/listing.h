@@ -7,7 +7,7 @@
 struct listing_query {
     const char *workflow;           /* NULL: all */
     const struct reference *parent; /* only those that it made, whatever their workflow; or NULL */
-    const char *status, *order, *cursor;
+    const char *status, *version, *order, *cursor;
     int64_t limit; /* of a page */
 };
 

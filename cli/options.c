@@ -85,6 +85,11 @@ const struct option option_table[OPTION_COUNT] = {
                         .value = "STATUS",
                         .choices = "active waiting paused complete terminated errored",
                         .help = "only those that are active, waiting, paused, complete, terminated or errored" },
+    [OPTION_WORKFLOW_VERSION] = { .name = "workflow-version",
+                                  .kind = VALUE_TEXT,
+                                  .value = "VERSION",
+                                  .help = "only those that were begun by this version of their workflow; not together "
+                                          "with --status" },
     [OPTION_RUN] = { .name = "run",
                      .kind = VALUE_NUMBER,
                      .value = "N",

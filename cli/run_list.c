@@ -67,7 +67,7 @@ enum exit_code run_workflows_list(struct session *session)
 /* ---- Instances ------------------------------------------------------------------------------------------------------- */
 
 struct all_pages {
-    struct table table;
+    struct table table; /* begun with the first page */
     int64_t count;
 };
 
@@ -100,6 +100,8 @@ static enum exit_code take_page(struct session *session, const json_t *page, voi
     } else if (session_is_ids(session)) {
         put_ids(session, instances);
     } else {
+        if (all->table.columns == NULL)
+            list_table_init(&all->table, instances);
         list_table_add(session, &all->table, instances);
         table_print(&all->table, &session->screen, &session->out);
         all->count += (int64_t)json_array_size(instances);
@@ -112,15 +114,15 @@ static void put_nothing(struct session *session, const struct listing_query *que
     if (session->screen.is_terminal && query->parent != NULL)
         text_format(&session->out, "%s has no children\n", reference_name(&session->pool, query->parent));
     else if (session->screen.is_terminal)
-        text_format(&session->out, "no instances%s%s%s%s\n", query->workflow != NULL ? " of " : "",
+        text_format(&session->out, "no instances%s%s%s%s%s%s\n", query->workflow != NULL ? " of " : "",
                     query->workflow != NULL ? query->workflow : "", query->status != NULL ? " that are " : "",
-                    query->status != NULL ? query->status : "");
+                    query->status != NULL ? query->status : "", query->version != NULL ? " begun by version " : "",
+                    query->version != NULL ? query->version : "");
 }
 
 static enum exit_code list_all(struct session *session, const struct listing_query *query)
 {
     struct all_pages all = { .count = 0 };
-    list_table_init(&all.table);
     if (session_is_json(session))
         text_put(&session->out, "{\"instances\":[");
     const char *left_out;
@@ -152,7 +154,7 @@ static enum exit_code list_page(struct session *session, const struct listing_qu
         put_nothing(session, query);
     } else {
         struct table table;
-        list_table_init(&table);
+        list_table_init(&table, instances);
         list_table_add(session, &table, instances);
         table_print(&table, &session->screen, &session->out);
         table_free(&table);
@@ -170,6 +172,7 @@ static struct listing_query read_query(const struct session *session)
     bool is_all = session_has(session, OPTION_ALL);
     return (struct listing_query){
         .status = session_option(session, OPTION_STATUS),
+        .version = session_option(session, OPTION_WORKFLOW_VERSION),
         .order = session_option(session, OPTION_ORDER),
         .cursor = session_option(session, OPTION_CURSOR),
         .limit = invocation_number(&session->invocation, OPTION_LIMIT, is_all ? LIMIT_ALL : LIMIT),

@@ -121,6 +121,8 @@ static void put_facts(struct session *session, struct text *out, const json_t *i
     const char *error = error_show(&session->pool, instance, "details.error");
     struct table table;
     table_init_facts(&table);
+    if (json_at(meta, "version") != NULL)
+        table_fact(&table, "version", json_text(meta, "version", ""));
     put_time(session, &table, "created", meta, "createdAt");
     put_time(session, &table, "started", meta, "startedAt");
     if (json_time_ms(meta, "completedAt") == 0)

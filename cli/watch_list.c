@@ -63,7 +63,7 @@ static void draw_list(struct session *session, struct table *table, struct text 
 
 struct watching {
     struct session *session;
-    struct table table;
+    struct table table; /* begun with the first look */
     struct picture picture;
     json_t *told; /* elsewhere than on a terminal: what was told of each */
     bool is_drawn;
@@ -73,6 +73,8 @@ static void put_list(struct watching *watching, const json_t *page)
 {
     struct session *session = watching->session;
     struct table *table = &watching->table;
+    if (table->columns == NULL)
+        list_table_init(table, json_at(page, "instances"));
     if (watching->is_drawn) {
         struct text drawing = { NULL, 0, 0 };
         table->hides_heading = false;
@@ -137,7 +139,6 @@ enum exit_code watch_list(struct session *session, const struct listing_query *q
     session->client.trouble_user = &watching;
     session->client.patient_until_ms = INT64_MAX;
     session->pool = (struct pool){ NULL };
-    list_table_init(&watching.table);
     while (code == EXIT_DONE) {
         code = look(&watching, query, &was_reached);
         pool_clear(&session->pool);

@@ -10,6 +10,8 @@ static void write_workflow(struct pw_http_text *out, const struct pawl_workflow_
     pw_http_json_string(out, "name", workflow->name);
     if (workflow->description != NULL)
         pw_http_json_string(out, "description", workflow->description);
+    if (workflow->version != NULL)
+        pw_http_json_string(out, "version", workflow->version);
     if (workflow->tag_count > 0) {
         pw_http_json_open(out, "tags", '[');
         for (size_t i = 0; i < workflow->tag_count; i++)
@@ -68,7 +70,7 @@ static void end_page(pawl_http_call *call, pawl_scope *scope)
     pw_http_call_give_back(call, READ_BYTES);
 }
 
-/* Children and runs have no `status` to ask for: the routes do not take it. */
+/* Children and runs have no `status` and no `version` to ask for: the routes do not take them. */
 static void read_list_options(pawl_http_call *call, struct pawl_list_options *options)
 {
     const char *status = pw_http_query(call, "status");
@@ -80,6 +82,7 @@ static void read_list_options(pawl_http_call *call, struct pawl_list_options *op
     pw_http_query_page_size(call, &options->page_size);
     pw_http_query_order(call, &options->order);
     options->cursor = pw_http_query(call, "cursor");
+    options->version = pw_http_query(call, "version");
 }
 
 static void answer_page(pawl_http_call *call, const char *name, const struct pawl_instance_page *page,

@@ -6,7 +6,7 @@
 
 #include "http/operations.h"
 
-static const char *const list_query[] = { "status", "pageSize", "cursor", "order", NULL };
+static const char *const list_query[] = { "status", "version", "pageSize", "cursor", "order", NULL };
 static const char *const status_query[] = { "workflow", NULL };
 static const char *const history_query[] = { "runNumber",   "pageSize",   "stepsCursor", "eventsCursor", "order",
                                              "includeLogs", "logsCursor", "logLevel",    "logCategory",  NULL };

@@ -21,6 +21,12 @@ void pw_http_write_instance(struct pw_http_text *out, const struct pawl_instance
     pw_http_json_close(out, '}');
 }
 
+static void write_version(struct pw_http_text *out, const struct pawl_instance *instance)
+{
+    if (instance->version != NULL)
+        pw_http_json_string(out, "version", instance->version);
+}
+
 static void write_listed(struct pw_http_text *out, const struct pawl_instance *instance, bool has_workflow)
 {
     pw_http_json_open(out, NULL, '{');
@@ -28,6 +34,7 @@ static void write_listed(struct pw_http_text *out, const struct pawl_instance *i
     if (has_workflow)
         pw_http_json_string(out, "workflowName", instance->workflow);
     pw_http_write_details(out, "details", instance);
+    write_version(out, instance);
     pw_http_json_time(out, "createdAt", instance->created_at_ms);
     pw_http_json_time(out, "updatedAt", instance->updated_at_ms);
     pw_http_json_close(out, '}');
@@ -77,6 +84,7 @@ void pw_http_write_run(struct pw_http_text *out, const struct pawl_instance *ins
     pw_http_json_open(out, NULL, '{');
     pw_http_json_integer(out, "runNumber", instance->run_number);
     pw_http_write_details(out, "details", instance);
+    write_version(out, instance);
     write_run_times(out, instance);
     pw_http_json_close(out, '}');
 }
@@ -96,6 +104,7 @@ static void write_meta(struct pw_http_text *out, const struct pawl_instance *ins
     pw_http_json_open(out, "meta", '{');
     pw_http_json_string(out, "workflowName", instance->workflow);
     pw_http_json_integer(out, "runNumber", instance->run_number);
+    write_version(out, instance);
     if (instance->params_json != NULL)
         pw_http_json_raw(out, "params", instance->params_json);
     if (instance->parent != NULL)

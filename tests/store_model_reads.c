@@ -107,6 +107,9 @@ static bool is_asked_for(const struct pw_instance *instance, const struct pw_ins
         return is_of_workflow && instance->has_task && instance->task.status == (enum pw_task_status)query->number;
     case PW_BY_OUTCOME:
         return is_of_workflow && !instance->has_task && instance->outcome == (enum pw_outcome)query->number;
+    case PW_BY_VERSION:
+        return is_of_workflow && instance->terms.version.data != NULL &&
+               pw_text_equal(instance->terms.version, query->text);
     case PW_FILTER_COUNT:
         break;
     }

@@ -20,7 +20,7 @@
 
 enum {
     SEQUENCES_DEFAULT = 14,
-    SEQUENCES_MAX = 250, /* until a flaw is found */
+    SEQUENCES_MAX = 400, /* until a flaw is found */
 };
 
 static const char *const side_names[SIDES] = { "in memory", "in SQLite", "in PostgreSQL", "in the model" };
@@ -462,7 +462,10 @@ static void compare_lists(struct trial *trial)
     for (size_t w = 0; w < 2; w++) {
         struct pw_instance_query query = { .workflow = trial->workflows[w], .max = 100 };
         query.oldest_first = trial_once_in(trial, 2);
-        if (trial_once_in(trial, 2))
+        if (trial_once_in(trial, 3)) {
+            query.by = PW_BY_VERSION;
+            query.text = pw_text_of(trial_once_in(trial, 2) ? "1.0" : "2");
+        } else if (trial_once_in(trial, 2))
             pw_list_by_status(&query, (enum pawl_instance_status)trial_below(trial, 6));
         COMPARE_LISTS(trial, struct pw_instance, assert_same_instance, pw_list_instances, &query);
         struct pw_hook_query hooks = { .hook = trial->hooks[w], .max = 100 };

@@ -223,6 +223,42 @@ static void versions_are_kept_apart_within_one_batch(void **state)
     assert_text(runs[0].terms.version, "1");
 }
 
+static size_t list_version(struct fixture *fixture, const char *version, struct pw_instance **out_rows)
+{
+    const struct pw_instance_query query = {
+        .by = PW_BY_VERSION, .workflow = text("order"), .text = text(version), .oldest_first = true, .max = 10
+    };
+    size_t count = 0;
+    assert_int_equal(pw_list_instances(fixture->store, &fixture->arena, &query, out_rows, &count, &fixture->error),
+                     PAWL_OK);
+    return count;
+}
+
+static void instances_are_listed_by_the_version_of_their_newest_run(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_instance *rows = NULL;
+    struct pw_fence at = create_version(fixture, "a", "1.0");
+    (void)create_version(fixture, "b", NULL);
+    (void)create_version(fixture, "c", "1.0");
+    (void)create_version(fixture, "d", "1.01");
+    struct pw_op_create *other = add_create(fixture_unit(fixture), "refund", "e");
+    other->terms.version = text("1.0");
+    fixture_apply_all(fixture);
+    assert_int_equal(list_version(fixture, "1.0", &rows), 2);
+    assert_text(rows[0].id, "a");
+    assert_text(rows[1].id, "c");
+    assert_text(rows[1].terms.version, "1.0");
+    assert_int_equal(list_version(fixture, "1", &rows), 0);
+
+    finish(fixture, at, PW_OUTCOME_COMPLETE, "7", NULL);
+    (void)add_restart_as(fixture_unit(fixture), at, "2");
+    fixture_apply_all(fixture);
+    assert_int_equal(list_version(fixture, "1.0", &rows), 1);
+    assert_int_equal(list_version(fixture, "2", &rows), 1);
+    assert_text(rows[0].id, "a");
+}
+
 static void the_views_show_the_version_of_each_run(void **state)
 {
     struct fixture *fixture = *state;
@@ -242,6 +278,7 @@ static void the_views_show_the_version_of_each_run(void **state)
     TEST(runs_are_read_in_both_orders_and_in_pages)                                                                    \
     TEST(the_view_of_runs_shows_all_of_them_with_their_params)                                                         \
     TEST(a_run_keeps_its_version_until_a_restart_gives_the_next_one_another)                                           \
+    TEST(instances_are_listed_by_the_version_of_their_newest_run)                                                      \
     TEST(versions_are_kept_apart_within_one_batch)                                                                     \
     TEST(the_views_show_the_version_of_each_run)
 /* clang-format on */

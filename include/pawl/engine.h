@@ -243,6 +243,9 @@ struct pawl_definition {
     /* Carries out jobs instead (pawl_recall_call): the name is the function's, 1-63 of [a-zA-Z0-9._-], not starting with - or
      * a dot, and the params of a run are a job. */
     bool is_function;
+    /* Of the workflow's code: 1-64 of [a-zA-Z0-9._-]; or NULL.  Recorded with each run that begins here, shown, and listed by
+     * (service.h).  The engine compares no versions.  Not for functions. */
+    const char *version;
 };
 
 /* Everything but `user` is copied.  Must come before the runner starts. */

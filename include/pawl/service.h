@@ -181,6 +181,9 @@ struct pawl_instance {
     int64_t replaced_at_ms; /* when the next run began; 0: this is the newest, or it is not known */
     bool
         is_unrecorded; /* replaced by a Pawl that did not keep outcomes: status, output, error and times are not known */
+    /* Of the workflow's code, where the run was begun: the one that was registered there.  NULL: none was, or the run was begun
+     * before the database had schema version 7. */
+    const char *version;
 };
 
 /* ---- Creating ------------------------------------------------------------------------------------------------ */
@@ -222,6 +225,7 @@ struct pawl_workflow_info {
     const char *const *permissions; /* that a caller needs; see http.h */
     size_t permission_count;
     bool is_inline;
+    const char *version; /* as registered; or NULL */
 };
 /* In the order of their names.  Valid until the engine is closed, but for the array, which is the scope's. */
 PAWL_API pawl_status pawl_list_workflows(pawl_engine *engine, pawl_scope *scope,
@@ -257,10 +261,11 @@ struct pawl_list_options {
     const char *cursor; /* from the page before; NULL: the first page.  Refused with other filters than it came from */
     enum pawl_order order;
     int64_t page_bytes_max; /* of params and outputs: a page ends early with them, but has one instance.  0: 4 MiB */
+    const char *version;    /* those whose newest run has it; NULL: any, or none.  Refused together with a status */
 };
 #define PAWL_LIST_OPTIONS_INIT                                                                                         \
     {                                                                                                                  \
-        sizeof(struct pawl_list_options), false, PAWL_ACTIVE, 0, NULL, PAWL_NEWEST_FIRST, 0                            \
+        sizeof(struct pawl_list_options), false, PAWL_ACTIVE, 0, NULL, PAWL_NEWEST_FIRST, 0, NULL                      \
     }
 
 struct pawl_instance_page {
@@ -273,7 +278,7 @@ PAWL_API pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const cha
                                struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* The runs of an instance, each as pawl_get_run() answers it, but without params, parent and current step.  Pages as with
- * pawl_list(), whose status must not be given; page_bytes_max bounds the outputs. */
+ * pawl_list(), whose status and version must not be given; page_bytes_max bounds the outputs. */
 PAWL_API pawl_status pawl_list_runs(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
                                     const struct pawl_list_options *options, struct pawl_instance_page *out_page,
                                     struct pawl_error *error) PAWL_MUST_CHECK;
@@ -369,8 +374,8 @@ PAWL_API pawl_status pawl_restart_from(pawl_engine *engine, const char *workflow
 
 /* ---- Children ------------------------------------------------------------------------------------------------- */
 
-/* The instances that this one made, in any of its runs, jobs apart; pages as with pawl_list(), whose status must not be
- * given. */
+/* The instances that this one made, in any of its runs, jobs apart; pages as with pawl_list(), whose status and version must
+ * not be given. */
 PAWL_API pawl_status pawl_list_children(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
                                         const struct pawl_list_options *options, struct pawl_instance_page *out_page,
                                         struct pawl_error *error) PAWL_MUST_CHECK;

@@ -80,6 +80,9 @@ struct pawl_workflow {
     /* A step that failed for good (do, process, call, child) does not say so, but parks the run, paused: somebody mends what is
      * wrong and resumes it, and the step is tried again from its first attempt. */
     bool suspend_on_failure;
+    /* Of its code: 1-64 of [a-zA-Z0-9._-]; or NULL.  It is recorded with each run that begins here, and instances can be listed by
+     * it (pawl_list()).  It decides nothing: a run that was begun by other code is carried on by this one. */
+    const char *version;
 };
 
 /* Copied, but for what `user` points at.  Before the runner starts. */

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "pawl/status.h"
 
 static bool is_blank(char c)
@@ -101,6 +102,16 @@ bool pw_text_is_identifier(struct pw_text text, size_t size_max, bool underscore
         return false;
     for (size_t i = 1; i < text.size; i++)
         if (!is_alphanumeric(text.data[i]) && text.data[i] != '_' && text.data[i] != '-')
+            return false;
+    return true;
+}
+
+bool pw_text_is_version(struct pw_text text)
+{
+    if (text.size == 0 || text.size > PW_VERSION_MAX)
+        return false;
+    for (size_t i = 0; i < text.size; i++)
+        if (!is_alphanumeric(text.data[i]) && text.data[i] != '.' && text.data[i] != '_' && text.data[i] != '-')
             return false;
     return true;
 }

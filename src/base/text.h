@@ -49,4 +49,7 @@ bool pw_text_is_utf8(struct pw_text text);
 /* 1 to size_max of [a-zA-Z0-9_-], not starting with '-' (nor with '_' unless underscore_first). */
 bool pw_text_is_identifier(struct pw_text text, size_t size_max, bool underscore_first);
 
+/* 1 to PW_VERSION_MAX of [a-zA-Z0-9._-]. */
+bool pw_text_is_version(struct pw_text text);
+
 #endif

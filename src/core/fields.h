@@ -72,7 +72,8 @@
     X(with, WORKFLOW, WORKFLOW, workflow, TEXT, workflow_instance_order)                                               \
     X(with, PARENT, ALONE, parent, COUNT, workflow_instance_child)                                                     \
     X(with, STATUS, TASK, status, CHOICE, workflow_task_status)                                                        \
-    X(with, OUTCOME, INSTANCE, outcome, CHOICE, workflow_instance_ended)
+    X(with, OUTCOME, INSTANCE, outcome, CHOICE, workflow_instance_ended)                                               \
+    X(with, VERSION, INSTANCE, version, TEXT, workflow_instance_version)
 
 /* Of struct pw_task.  The columns instance and run stand before it, workflow and shard behind it. */
 #define PW_TASK_FIELDS(X, with)                                                                                        \

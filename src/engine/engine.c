@@ -300,7 +300,8 @@ static struct pw_definition *copy_definition(pawl_engine *engine, const struct p
 {
     struct pw_definition *to = pw_arena_zero(&engine->arena, sizeof *to);
     if (to == NULL || !pw_arena_text(&engine->arena, name, &to->name) ||
-        !pw_arena_text(&engine->arena, pw_text_of(from->description), &to->description))
+        !pw_arena_text(&engine->arena, pw_text_of(from->description), &to->description) ||
+        !pw_arena_text(&engine->arena, pw_text_of(from->version), &to->terms.version))
         return NULL;
     to->tags = copy_strings(engine, from->tags, from->tag_count);
     to->permissions = copy_strings(engine, from->permissions, from->permission_count);
@@ -370,6 +371,20 @@ static pawl_status check_name(const struct pawl_definition *definition, struct p
                     pawl_status_text(PAWL_INVALID_WORKFLOW_NAME));
 }
 
+static pawl_status check_version(const struct pawl_definition *definition, struct pawl_error *error)
+{
+    if (definition->version == NULL)
+        return PAWL_OK;
+    if (definition->is_function)
+        return pw_error(error, PAWL_INVALID, "function \"%s\" cannot have a version: its jobs record none",
+                        definition->name);
+    if (pw_text_is_version(pw_text_of(definition->version)))
+        return PAWL_OK;
+    return pw_error(error, PAWL_INVALID,
+                    "workflow \"%s\": \"%.80s\" is not a version: it has 1 to 64 of [a-zA-Z0-9._-]", definition->name,
+                    definition->version);
+}
+
 static pawl_status check_definition(const struct pawl_definition *definition, struct pawl_error *error)
 {
     const char *kind = kind_of(definition);
@@ -384,7 +399,7 @@ static pawl_status check_definition(const struct pawl_definition *definition, st
     if (definition->is_function && definition->run_inline != NULL)
         return pw_error(error, PAWL_INVALID, "function \"%s\" cannot be inline: its jobs are durable",
                         definition->name);
-    return PAWL_OK;
+    return check_version(definition, error);
 }
 
 pawl_status pawl_define(pawl_engine *engine, const struct pawl_definition *given, struct pawl_error *error)

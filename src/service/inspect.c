@@ -99,6 +99,7 @@ static struct pawl_workflow_info describe(const struct pw_definition *definition
         .permissions = definition->permissions,
         .permission_count = definition->permission_count,
         .is_inline = definition->run_inline != NULL,
+        .version = definition->terms.version.data,
     };
 }
 
@@ -141,6 +142,35 @@ pawl_status pw_listing_check_whole(const struct pawl_list_options *options, cons
 {
     if (options->has_status)
         return pw_error(error, PAWL_INVALID, "%s are listed whatever their status; leave has_status false", what);
+    if (options->version != NULL)
+        return pw_error(error, PAWL_INVALID, "%s are listed whatever their version; leave version NULL", what);
+    return PAWL_OK;
+}
+
+/* One filter at most: each is served by an index of its own. */
+static pawl_status take_filter(struct pw_listing *listing, const struct pawl_list_options *options,
+                               struct pawl_error *error)
+{
+    struct pw_text version = pw_text_of(options->version);
+    char shown[PW_SHOWN_SIZE];
+    if (options->has_status && (unsigned)options->status > PAWL_ERRORED)
+        return pw_error(error, PAWL_INVALID, "status %d is not an instance status", (int)options->status);
+    if (version.data != NULL && !pw_text_is_version(version))
+        return pw_error(error, PAWL_INVALID, "\"%s\" is not a version: it has 1 to 64 of [a-zA-Z0-9._-]",
+                        pw_check_shown(version, shown));
+    if (options->has_status && version.data != NULL)
+        return pw_error(error, PAWL_INVALID,
+                        "a list is filtered by status or by version, not by both; either can be "
+                        "combined with order, page size and cursor");
+    if (options->has_status)
+        pw_list_by_status(&listing->query, options->status);
+    if (version.data != NULL) {
+        listing->query.by = PW_BY_VERSION;
+        listing->query.text = version;
+    }
+    pw_cursor_filter_number(&listing->filter, options->has_status ? (int64_t)options->status : -1);
+    if (version.data != NULL)
+        pw_cursor_filter_text(&listing->filter, version);
     return PAWL_OK;
 }
 
@@ -154,16 +184,12 @@ pawl_status pw_listing_begin(struct pw_listing *listing, const struct pawl_list_
         status = pw_check_page_bytes(options->page_bytes_max, &query->bytes_max, error);
     if (status == PAWL_OK)
         status = pw_check_order(options->order, error);
+    if (status == PAWL_OK)
+        status = take_filter(listing, options, error);
     if (status != PAWL_OK)
         return status;
-    if (options->has_status && (unsigned)options->status > PAWL_ERRORED)
-        return pw_error(error, PAWL_INVALID, "status %d is not an instance status", (int)options->status);
-
-    if (options->has_status)
-        pw_list_by_status(query, options->status);
     query->oldest_first = options->order == PAWL_OLDEST_FIRST;
     query->max = page_size + 1;
-    pw_cursor_filter_number(&listing->filter, options->has_status ? (int64_t)options->status : -1);
     pw_cursor_filter_number(&listing->filter, query->oldest_first);
     return pw_cursor_read(options->cursor, "cursor", PW_CURSOR_INSTANCES, listing->filter, &query->after_key, error);
 }

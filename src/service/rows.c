@@ -130,6 +130,7 @@ pawl_status pw_rows_instance(pawl_scope *scope, const struct pw_instance *row, s
         .demand = demand_of(row),
     };
     if (!pw_rows_string(scope, row->workflow, &instance.workflow) || !pw_rows_string(scope, row->id, &instance.id) ||
+        !pw_rows_string(scope, row->terms.version, &instance.version) ||
         !pw_rows_string(scope, row->params, &instance.params_json) ||
         !pw_rows_string(scope, row->output, &instance.output_json) ||
         !pw_rows_string(scope, row->error_name, &instance.error_name) ||

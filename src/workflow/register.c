@@ -113,6 +113,7 @@ pawl_status pw_define_workflow(pawl_engine *engine, struct pw_registration *regi
                                           .user = registration };
     if (workflow != NULL) {
         definition.description = workflow->description;
+        definition.version = workflow->version;
         definition.tags = workflow->tags;
         definition.tag_count = pw_count_texts(workflow->tags);
         definition.permissions = workflow->permissions;

@@ -205,9 +205,10 @@ static const char *const tags[] = { "shop", "demo", NULL };
 
 PAWL_MODULE({ .name = "approve", .run = approve, .description = "Reserve, wait for approval, charge", .tags = tags },
             { .name = "breeds", .run = breeds }, { .name = "brittle", .run = brittle },
-            { .name = "broken", .run = broken, .description = "Fails" }, { .name = "calls", .run = calls },
-            { .name = "clings", .run = clings }, { .name = "defers", .run = defers }, { .name = "echo", .run = echo },
-            { .name = "flaky", .run = flaky }, { .name = "fragile", .run = fragile }, { .name = "gated", .run = gated },
-            { .name = "lingers", .run = lingers }, { .name = "mends", .run = fragile, .suspend_on_failure = true },
-            { .name = "nap", .run = nap }, { .name = "nurses", .run = breeds, .suspend_on_failure = true },
-            { .name = "parent", .run = parent }, { .name = "talk", .run = talk });
+            { .name = "broken", .run = broken, .description = "Fails", .version = "2.1" },
+            { .name = "calls", .run = calls }, { .name = "clings", .run = clings }, { .name = "defers", .run = defers },
+            { .name = "echo", .run = echo }, { .name = "flaky", .run = flaky }, { .name = "fragile", .run = fragile },
+            { .name = "gated", .run = gated }, { .name = "lingers", .run = lingers },
+            { .name = "mends", .run = fragile, .suspend_on_failure = true }, { .name = "nap", .run = nap },
+            { .name = "nurses", .run = breeds, .suspend_on_failure = true }, { .name = "parent", .run = parent },
+            { .name = "talk", .run = talk });

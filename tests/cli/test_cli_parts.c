@@ -388,13 +388,35 @@ static void E_a_list_has_relative_times(void **state)
     json_t *list = json_read(text, strlen(text));
     struct table table;
     (void)state;
-    list_table_init(&table);
+    list_table_init(&table, list);
     list_table_add(&session, &table, list);
     table_print(&table, &session.screen, &session.out);
     assert_string_equal(text_string(&session.out),
                         "INSTANCE               STATUS           CREATED   CHANGED  RESULT\n"
                         "order/a-1              about to pause   1 h ago  just now\n"
                         "refund/with-a-long-id  errored         31 d ago   1 d ago  Broken: it cannot wo…\n");
+    table_free(&table);
+    json_decref(list);
+    session_clear(&session);
+}
+
+static void a_list_shows_versions_if_one_of_the_first_page_has_one(void **state)
+{
+    static const char text[] =
+        "[{\"id\":\"a\",\"workflowName\":\"order\",\"details\":{\"status\":\"active\",\"phase\":\"queued\"},"
+        "\"createdAt\":\"2026-01-01T11:00:00.000Z\",\"updatedAt\":\"2026-01-01T11:59:59.900Z\"},"
+        "{\"id\":\"b\",\"workflowName\":\"order\",\"details\":{\"status\":\"active\",\"phase\":\"queued\"},"
+        "\"version\":\"1.4\",\"createdAt\":\"2026-01-01T11:00:00.000Z\",\"updatedAt\":\"2026-01-01T11:59:59.900Z\"}]";
+    struct session session = session_of(80, false);
+    json_t *list = json_read(text, strlen(text));
+    struct table table;
+    (void)state;
+    list_table_init(&table, list);
+    list_table_add(&session, &table, list);
+    table_print(&table, &session.screen, &session.out);
+    assert_string_equal(text_string(&session.out), "INSTANCE  STATUS  VERSION  CREATED   CHANGED  RESULT\n"
+                                                   "order/a   queued           1 h ago  just now\n"
+                                                   "order/b   queued  1.4      1 h ago  just now\n");
     table_free(&table);
     json_decref(list);
     session_clear(&session);
@@ -519,6 +541,7 @@ int main(void)
         cmocka_unit_test(columns_are_aligned_and_the_last_is_cut),
         cmocka_unit_test(E_an_instance_is_drawn_with_bars_on_a_scale_and_what_it_waits_for),
         cmocka_unit_test(E_a_list_has_relative_times),
+        cmocka_unit_test(a_list_shows_versions_if_one_of_the_first_page_has_one),
         cmocka_unit_test(what_a_run_waits_for_is_said_with_until_when),
         cmocka_unit_test(an_error_says_its_name_once),
         cmocka_unit_test(a_line_with_colour_is_cut_by_what_is_seen_of_it),

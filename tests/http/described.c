@@ -196,7 +196,7 @@ int described_set_up(void **state)
     struct described *described = calloc(1, sizeof *described);
     assert_non_null(described);
     const struct pawl_workflow workflows[] = {
-        { .name = "order", .run = run_order, .description = "Charges and ships.", .tags = tags },
+        { .name = "order", .run = run_order, .description = "Charges and ships.", .tags = tags, .version = "1.4" },
         { .name = "broken", .run = run_broken },
         { .name = "undone", .run = run_undone, .permissions = permissions },
         { .name = "calls", .run = run_calls },

@@ -20,7 +20,8 @@
 /* ---- Workflows and instances ----------------------------------------------------------------------------------- */
 
 #define WORKFLOWS                                                                                                      \
-    "{\"workflows\":[{\"name\":\"broken\",\"description\":\"fails at once\"},{\"name\":\"calls\"},"                    \
+    "{\"workflows\":[{\"name\":\"broken\",\"description\":\"fails at once\",\"version\":\"1.4\"},"                     \
+    "{\"name\":\"calls\"},"                                                                                            \
     "{\"name\":\"defers\"},{\"name\":\"echo\"},{\"name\":\"family\"},"                                                 \
     "{\"name\":\"guarded\",\"permissions\":[\"admin\",\"finance\"]},{\"name\":\"inlined\"},{\"name\":\"mends\"},"      \
     "{\"name\":\"order\",\"description\":\"waits \\\"long\\\"\",\"tags\":[\"shop\",\"money\"]},{\"name\":\"undoes\"}]}"
@@ -101,6 +102,33 @@ static const struct table_case instances[] = {
       .status = 200,
       .says = { "{\"instances\":[{\"id\":\"twice\"," } },
     { .method = "GET", .target = "/workflows/order/instances?", .status = 200, .says = { "\"id\":\"waits\"" } },
+
+    /* By version: not together with a status, nor for what is only listed as a whole. */
+    { .method = "GET",
+      .target = "/workflows/broken/instances?version=1.4",
+      .status = 200,
+      .says = { "{\"instances\":[{\"id\":\"b-1\",", ",\"version\":\"1.4\"," STAMPS "}],\"hasNextPage\":false}" } },
+    { .method = "GET",
+      .target = "/workflows/broken/instances?version=1.3",
+      .status = 200,
+      .is = "{\"instances\":[],\"hasNextPage\":false}" },
+    { .method = "GET",
+      .target = "/workflows/broken/instances/b-1",
+      .status = 200,
+      .says = { "\"meta\":{\"workflowName\":\"broken\",\"runNumber\":1,\"version\":\"1.4\"," } },
+    { .method = "GET",
+      .target = "/workflows/broken/instances/b-1/runs",
+      .status = 200,
+      .says = { ",\"version\":\"1.4\",\"startedAt\":" } },
+    { .method = "GET",
+      .target = "/workflows/broken/instances?version=1%204",
+      .status = 400,
+      .says = { "is not a version" } },
+    { .method = "GET",
+      .target = "/workflows/broken/instances?version=1.4&status=errored",
+      .status = 400,
+      .says = { "by status or by version, not by both" } },
+    { .method = "GET", .target = "/workflows/broken/instances/b-1/children?version=1.4", .status = 400 },
 
     /* Create. */
     { .method = "POST",

@@ -177,7 +177,7 @@ void table_world_open(struct table_world *world, const struct table_section *sec
     static const char *const permissions[] = { "admin", "finance", NULL };
     static const struct pawl_workflow workflows[] = {
         { .name = "echo", .run = echo },
-        { .name = "broken", .run = broken, .description = "fails at once" },
+        { .name = "broken", .run = broken, .description = "fails at once", .version = "1.4" },
         { .name = "order", .run = order, .description = "waits \"long\"", .tags = tags },
         { .name = "calls", .run = calls },
         { .name = "defers", .run = defers },
