@@ -204,16 +204,14 @@ static void put_steps(struct session *session, const json_t *steps, const struct
     table_free(&table);
 }
 
-/* Types with a $ are the engine's: how a call or a child ended, "!" behind it when not well; or a deferred. */
-static const char *event_name(struct pool *pool, const char *type)
+/* Types with a $ are the engine's: how a call, a child or a deferred ended. */
+static const char *event_name(struct pool *pool, const json_t *event)
 {
-    size_t size = strlen(type);
+    const char *type = json_text(event, "type", "");
     if (type[0] != '$')
         return type;
-    if (strcmp(type, "$deferred") == 0)
-        return "answer of a deferred";
-    return type[size - 1] == '!' ? pool_format(pool, "failure of %.*s", (int)size - 2, type + 1)
-                                 : pool_format(pool, "answer of %s", type + 1);
+    return pool_format(pool, "%s of %s", json_flag(event, "isFailure") ? "failure" : "answer",
+                       strcmp(type, "$deferred") == 0 ? "a deferred" : type + 1);
 }
 
 static void put_events(struct session *session, const json_t *events)
@@ -231,7 +229,7 @@ static void put_events(struct session *session, const json_t *events)
     json_array_foreach(events, index, event) {
         const char *taker = json_text(event, "consumedByStepKey", NULL), *type = json_text(event, "type", "");
         table_row(&table);
-        table_cell(&table, STYLE_PLAIN, event_name(pool, type));
+        table_cell(&table, STYLE_PLAIN, event_name(pool, event));
         table_cell(&table, STYLE_PLAIN,
                    moment_show_exact(pool, json_time_ms(event, "createdAt"), session->screen.now_ms));
         table_cell(&table, taker != NULL ? STYLE_PLAIN : STYLE_DIM, taker != NULL ? taker : "nobody yet");

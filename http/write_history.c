@@ -112,6 +112,7 @@ void pw_http_write_event(struct pw_http_text *out, const struct pawl_event_recor
     pw_http_json_string(out, "id", event->id);
     pw_http_json_integer(out, "runNumber", event->run_number);
     pw_http_json_string(out, "type", event->type);
+    pw_http_json_bool(out, "isFailure", event->is_failure);
     if (event->payload_json != NULL)
         pw_http_json_raw(out, "payload", event->payload_json);
     pw_http_json_time(out, "createdAt", event->created_at_ms);

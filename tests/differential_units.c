@@ -172,6 +172,7 @@ static void make_event(struct trial *trial, struct pw_unit *unit, const struct s
     op->unread_max = trial_once_in(trial, 4) ? 1 + trial_below(trial, 3) : 0;
     op->type = pw_text_of("paid");
     op->is_answer = trial_once_in(trial, 3);
+    op->is_failure = trial_once_in(trial, 3);
     op->payload = draw_text(trial);
     if (trial_once_in(trial, 2))
         op->offer = (struct pw_offer){ .owner = trial->owner,

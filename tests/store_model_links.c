@@ -41,6 +41,7 @@ static void record(struct model *model, struct pw_instance *instance, struct pw_
                                         .id = store_model_keep(model, op->id),
                                         .type = store_model_keep(model, op->type),
                                         .payload = store_model_keep(model, op->payload),
+                                        .is_failure = op->is_failure,
                                         .created_at_ms = instance->task.updated_at_ms };
     struct pw_effect *effect = store_model_tell(model, PW_EFFECT_EVENT, instance->key, instance->run);
     effect->as.event.seq = op->seq;

@@ -99,7 +99,7 @@ static void children_are_runs_and_jobs_are_not(void **state)
     assert_int_equal(stats_of(kit).runs_created, 2);
 
     finish(kit, job, PW_OUTCOME_COMPLETE, "$@print/j1");
-    finish(kit, failed, PW_OUTCOME_ERRORED, "$@print/j2!");
+    finish(kit, failed, PW_OUTCOME_ERRORED, "$@print/j2");
     end(kit, "@print", "j3");
     assert_int_equal(stats_of(kit).runs_complete, 0);
     assert_int_equal(stats_of(kit).runs_errored, 0);

@@ -81,11 +81,11 @@ static void lists_of_columns_are_in_the_order_of_the_fields(void **state)
 {
     (void)state;
     assert_string_equal(PW_COLUMNS(PW_EVENT_FIELDS, "e."),
-                        "e.seq, e.created_at, e.delivered_at, e.id, e.type, e.payload,"
+                        "e.seq, e.created_at, e.delivered_at, e.is_failure, e.id, e.type, e.payload,"
                         " e.consumed_by");
     assert_string_equal(PW_CHANGES(PW_EVENT_FIELDS),
                         "delivered_at = excluded.delivered_at, consumed_by = excluded.consumed_by");
-    assert_string_equal(PW_PARAMETERS(PW_EVENT_FIELDS), "?, ?, ?, ?, ?, ?, ?");
+    assert_string_equal(PW_PARAMETERS(PW_EVENT_FIELDS), "?, ?, ?, ?, ?, ?, ?, ?");
     assert_string_equal(
         PW_COLUMNS(PW_TASK_FIELDS, ""),
         "epoch, due_at, owner, locked_until, started_at, updated_at, event_seq, status, kind, processing,"

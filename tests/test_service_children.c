@@ -149,12 +149,13 @@ static void end_child(struct world *world, const char *id, const struct pw_outco
     world_commit(world, &unit);
 }
 
-static void assert_told(struct world *world, size_t at, const char *type, const char *payload)
+static void assert_told(struct world *world, size_t at, bool is_failure, const char *type, const char *payload)
 {
     struct pawl_history history = world_history(world, "a", 0);
     assert_true(history.event_count > at);
     assert_string_equal(history.events[at].type, type);
     assert_string_equal(history.events[at].id, type);
+    assert_int_equal(history.events[at].is_failure, is_failure);
     if (payload != NULL)
         assert_string_equal(history.events[at].payload_json, payload);
     else
@@ -185,14 +186,43 @@ static void every_end_is_told_in_its_own_form(void **state)
         end_child(world, id, &ends[i]);
     }
 
-    assert_told(world, 0, "$other/0", "{ \"n\" : 1 }");
-    assert_told(world, 1, "$other/1", NULL);
-    assert_told(world, 2, "$other/2!", "{\"name\":\"No\\\"Funds\",\"message\":\"none\\n\",\"retry\":true}");
-    assert_told(world, 3, "$other/3!",
+    assert_told(world, 0, false, "$other/0", "{ \"n\" : 1 }");
+    assert_told(world, 1, false, "$other/1", NULL);
+    assert_told(world, 2, true, "$other/2", "{\"name\":\"No\\\"Funds\",\"message\":\"none\\n\",\"retry\":true}");
+    assert_told(world, 3, true, "$other/3",
                 "{\"name\":\"CHILD_TERMINATED\",\"message\":\"the child was terminated\",\"retry\":false}");
-    assert_told(world, 4, "$other/4!",
+    assert_told(world, 4, true, "$other/4",
                 "{\"name\":\"CHILD_TERMINATED\",\"message\":\"INTERRUPTED: the run was interrupted\",\"retry\":false}");
-    assert_told(world, 5, "$other/5!", "{\"name\":\"(a text that is not UTF-8)\",\"message\":\"\",\"retry\":false}");
+    assert_told(world, 5, true, "$other/5",
+                "{\"name\":\"(a text that is not UTF-8)\",\"message\":\"\",\"retry\":false}");
+}
+
+static void a_run_is_told_of_once_in_whichever_form_and_the_next_run_again(void **state)
+{
+    struct world *world = *state;
+    const struct pw_outcome_told failed = { .run = 1, .outcome = PW_OUTCOME_TERMINATED };
+    const struct pw_outcome_told done[] = { { .run = 1, .outcome = PW_OUTCOME_COMPLETE },
+                                            { .run = 2, .outcome = PW_OUTCOME_COMPLETE } };
+    world_create(world, "a");
+    world_make(world, "a", PW_RELATION_ATTACHED, "other", "1", NULL);
+    const struct pw_link link = world_row_of(world, "other", "1").link;
+    end_child(world, "1", &failed);
+    for (size_t i = 0; i < 2; i++) {
+        struct pw_unit unit;
+        pw_unit_init(&unit);
+        assert_int_equal(
+            pw_service_add_answer(&unit, &link, pw_text_of("other"), pw_text_of("1"), &done[i], &world->error),
+            PAWL_OK);
+        world_commit(world, &unit);
+    }
+
+    struct pawl_history history = world_history(world, "a", 0);
+    assert_int_equal(history.event_count, 2);
+    assert_told(world, 0, true, "$other/1",
+                "{\"name\":\"CHILD_TERMINATED\",\"message\":\"the child was terminated\",\"retry\":false}");
+    assert_string_equal(history.events[1].type, "$other/1");
+    assert_string_equal(history.events[1].id, "$other/1#2");
+    assert_false(history.events[1].is_failure);
 }
 
 static void what_has_no_parent_tells_nobody(void **state)
@@ -281,6 +311,7 @@ int main(void)
         TEST(pages_of_children_reach_past_any_number_of_jobs),
         TEST(a_listing_of_children_is_checked_as_any_other),
         TEST(every_end_is_told_in_its_own_form),
+        TEST(a_run_is_told_of_once_in_whichever_form_and_the_next_run_again),
         TEST(what_has_no_parent_tells_nobody),
         TEST(a_parent_that_waits_is_woken_and_one_that_is_busy_hears_of_it),
         TEST(what_a_child_step_waits_for_is_shown_by_its_name),

@@ -87,7 +87,8 @@ static void a_failure_is_told_with_its_name_and_message(void **state)
     assert_int_equal(fail_it(world, token, "Refused", "by \"him\""), PAWL_OK);
 
     struct pw_event_row event = recorded(world, &arena);
-    assert_string_equal(event.type.data, TYPE "!");
+    assert_string_equal(event.type.data, TYPE);
+    assert_true(event.is_failure);
     assert_string_equal(event.payload.data, "{\"name\":\"Refused\",\"message\":\"by \\\"him\\\"\",\"retry\":false}");
     pw_arena_clear(&arena);
 }
@@ -150,6 +151,19 @@ static void the_same_failure_again_is_fine(void **state)
 
     assert_int_equal(fail_it(world, token, "Refused", "no"), PAWL_OK);
     assert_refused(world, fail_it(world, token, "Refused", "never"), PAWL_DEFERRED_COMPLETED, NULL);
+    pw_arena_clear(&arena);
+}
+
+static void a_result_that_reads_like_the_failure_is_another_completion(void **state)
+{
+    struct world *world = *state;
+    struct pw_arena arena;
+    const char *token = open_deferred(world, &arena);
+    assert_int_equal(fail_it(world, token, "Refused", "no"), PAWL_OK);
+
+    assert_refused(world, succeed(world, token, "{\"name\":\"Refused\",\"message\":\"no\",\"retry\":false}"),
+                   PAWL_DEFERRED_COMPLETED, NULL);
+    assert_true(recorded(world, &arena).is_failure);
     pw_arena_clear(&arena);
 }
 
@@ -370,6 +384,7 @@ int main(void)
         TEST(a_paused_run_stays_paused),
         TEST(the_first_completion_wins_and_the_same_again_is_fine),
         TEST(the_same_failure_again_is_fine),
+        TEST(a_result_that_reads_like_the_failure_is_another_completion),
         TEST(what_was_completed_stays_so_once_the_run_has_gone_on),
         TEST(what_nobody_waits_for_any_more_cannot_be_completed),
         TEST(of_two_at_once_one_wins),

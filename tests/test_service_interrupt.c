@@ -82,7 +82,8 @@ static void a_parent_is_told_of_the_termination_of_its_child_but_not_of_a_restar
 
     struct pawl_history history = world_history(world, "parent", 0);
     assert_int_equal(history.event_count, 1);
-    assert_string_equal(history.events[0].type, "$order/child!");
+    assert_string_equal(history.events[0].type, "$order/child");
+    assert_true(history.events[0].is_failure);
     assert_string_equal(history.events[0].payload_json,
                         "{\"name\":\"CHILD_TERMINATED\",\"message\":\"the child was terminated\",\"retry\":false}");
     assert_int_equal(world_row(world, "parent").task.status, PW_TASK_ACTIVE);

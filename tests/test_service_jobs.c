@@ -359,7 +359,8 @@ static void a_failure_says_whether_to_try_again(void **state)
                      PAWL_OK);
 
     struct pawl_history history = world_history(world, "a", 0);
-    assert_string_equal(history.events[0].type, "$@charge/1!");
+    assert_string_equal(history.events[0].type, "$@charge/1");
+    assert_true(history.events[0].is_failure);
     assert_string_equal(history.events[0].payload_json, "{\"name\":\"Down\",\"message\":\"no\",\"retry\":true}");
     assert_string_equal(history.events[1].payload_json, "{\"name\":\"Refused\",\"message\":\"\",\"retry\":false}");
     assert_int_equal(world_row_of(world, "@charge", "1").outcome, PW_OUTCOME_ERRORED);

@@ -47,6 +47,7 @@ static void an_answer_wakes_a_run_that_waits(void **state) /* G1, A14 */
     fixture->now_ms += 9;
     struct pw_op_event *op = add_answer(fixture_unit(fixture), at.instance, "$@mail/1");
     op->payload = text("[7]");
+    op->is_failure = true;
     fixture_apply(fixture);
     assert_true(op->recorded);
     assert_true(op->woke);
@@ -72,6 +73,7 @@ static void an_answer_wakes_a_run_that_waits(void **state) /* G1, A14 */
     assert_text(rows[0].id, "$@mail/1");
     assert_text(rows[0].type, "$@mail/1");
     assert_text(rows[0].payload, "[7]");
+    assert_true(rows[0].is_failure);
     assert_int_equal(rows[0].created_at_ms, fixture->now_ms);
 }
 

@@ -203,8 +203,8 @@ static void a_newer_schema_is_refused_with_both_numbers(void **state)
     change_file(fixture, "UPDATE workflow_schema SET version = 77");
     assert_int_equal(try_open(fixture, fixture->url), PAWL_STORE_TOO_NEW);
     assert_says(fixture, "77");
-    assert_says(fixture, "up to 7");
-    change_file(fixture, "UPDATE workflow_schema SET version = 7");
+    assert_says(fixture, "up to 8");
+    change_file(fixture, "UPDATE workflow_schema SET version = 8");
     fixture->store = fixture_open_store(fixture);
     assert_int_equal(try_fence(fixture, at), PAWL_OK);
 }

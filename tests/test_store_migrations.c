@@ -2,6 +2,7 @@
  * newer ones brought, and nobody takes a lease from a worker outside. */
 #include "store_fixture.h"
 
+#include "old_marks.h"
 #include "old_steps.h"
 
 #include "store/sqlite/migrations.h"
@@ -153,6 +154,15 @@ static void runs_of_every_earlier_version_have_no_version_and_the_next_ones_may(
     }
 }
 
+static void answers_of_every_earlier_version_that_had_failed_are_marked(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int64_t version = 1; version < 8; version++) {
+        begin_with_version(fixture, version, old_answers_sql);
+        assert_old_answers(fixture->store);
+    }
+}
+
 /* ---- Views --------------------------------------------------------------------------------------------------------- */
 
 static int64_t create_child(struct fixture *fixture, const char *workflow, const char *id, struct pw_fence parent,
@@ -254,6 +264,18 @@ static void the_view_of_steps_shows_their_state_and_place_and_what_they_undo_and
                      1);
 }
 
+static void the_view_of_events_shows_which_tell_of_a_failure(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    struct pw_unit *unit = fixture_unit(fixture);
+    (void)add_event(unit, at, "$mail/1", "$mail/1");
+    add_event(unit, at, "$mail/2", "$mail/2")->is_failure = true;
+    fixture_apply_all(fixture);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_events"), 2);
+    assert_int_equal(query_number(fixture, "SELECT seq FROM workflow_events WHERE is_failure = 1"), 2);
+}
+
 /* ---- Leases of workers outside ------------------------------------------------------------------------------------- */
 
 static void a_lease_of_somebody_outside_is_never_reaped(void **state)
@@ -281,13 +303,15 @@ static void a_lease_of_somebody_outside_is_never_reaped(void **state)
     TEST(the_view_of_instances_shows_who_made_them)                                                                    \
     TEST(the_view_of_tasks_shows_what_is_demanded_and_what_awaits_repair)                                              \
     TEST(the_view_of_steps_shows_their_kinds_and_descriptions)                                                         \
-    TEST(the_view_of_steps_shows_their_state_and_place_and_what_they_undo_and_wait_for)
+    TEST(the_view_of_steps_shows_their_state_and_place_and_what_they_undo_and_wait_for)                                \
+    TEST(the_view_of_events_shows_which_tell_of_a_failure)
 #define TESTS_OF_FILES(TEST)                                                                                           \
     TEST(a_file_of_version_3_keeps_its_rows_and_they_have_no_parent_and_no_demand)                                     \
     TEST(runs_of_version_3_go_on_and_may_have_children_and_answers)                                                    \
     TEST(runs_that_were_replaced_before_version_5_have_no_row_and_the_next_ones_do)                                    \
     TEST(steps_of_every_earlier_version_get_columns_from_their_texts)                                                  \
     TEST(runs_of_every_earlier_version_have_no_version_and_the_next_ones_may)                                          \
+    TEST(answers_of_every_earlier_version_that_had_failed_are_marked)                                                  \
     TEST(a_lease_of_somebody_outside_is_never_reaped)
 /* clang-format on */
 

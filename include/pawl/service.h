@@ -128,7 +128,8 @@ struct pawl_step_record {
 struct pawl_event_record {
     const char *id;
     int64_t run_number;
-    const char *type;
+    const char *type; /* the engine's own begin with "$" */
+    bool is_failure;  /* of the engine's: a call, a child or a deferred has failed, and the payload is the error */
     const char *payload_json; /* or NULL */
     int64_t created_at_ms;
     int64_t delivered_at_ms;      /* 0: not yet */

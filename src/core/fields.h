@@ -36,6 +36,7 @@
 #define PW_EARLIER_RUN_SCHEMA 7
 #define PW_TASK_SCHEMA 2
 #define PW_STEP_SCHEMA 6
+#define PW_EVENT_SCHEMA 8
 
 /* Of struct pw_instance, with its times as they are stored (pw_instance_merge()). */
 #define PW_INSTANCE_FIELDS(X, with)                                                                                    \
@@ -135,6 +136,7 @@
     X(with, KEY, PLACE, seq, seq)                                                                                      \
     X(with, ONCE, TIME, created_at_ms, created_at)                                                                     \
     X(with, FIRST, OPTIONAL(TIME), delivered_at_ms, delivered_at)                                                      \
+    X(with, ONCE, FLAG, is_failure, is_failure)                                                                        \
     X(with, ONCE, TEXT, id, id)                                                                                        \
     X(with, ONCE, TEXT, type, type)                                                                                    \
     X(with, ONCE, TEXT, payload, payload)                                                                              \

@@ -182,6 +182,7 @@ struct pw_op_event {
     struct pw_text workflow, to; /* the instance; absent: it is given by its key */
     int64_t instance, run;       /* run: of one that is given by its key, and is no answer */
     struct pw_text id, type, payload;
+    bool is_failure; /* see struct pw_event_row */
     bool is_answer;
     int64_t unread_max; /* 0: no limit */
     struct pw_offer offer;

@@ -156,6 +156,7 @@ static inline bool pw_step_is_dropped(const struct pw_step_row *row)
 struct pw_event_row {
     int64_t seq; /* order sent, from 1 within the run */
     struct pw_text id, type, payload;
+    bool is_failure; /* it tells a wait that what it waits for has failed: the payload is the error */
     int64_t created_at_ms, delivered_at_ms;
     struct pw_text consumed_by;
 };

@@ -50,6 +50,7 @@ struct pw_event_row pw_core_event_row(const struct pw_core *core, const struct p
         row.id = insert->id;
         row.type = insert->type;
         row.payload = insert->payload;
+        row.is_failure = insert->is_failure;
         row.created_at_ms = event->created_at_ms;
     }
     if (consume != NULL) {

@@ -177,17 +177,3 @@ struct pw_event *pw_history_event_for(const struct pw_history *history, struct p
     }
     return NULL;
 }
-
-struct pw_event *pw_history_answer_for(const struct pw_history *history, struct pw_text type, bool *out_failed)
-{
-    size_t mark = sizeof PW_ANSWER_FAILED - 1;
-    for (struct pw_event *event = history->first_event; event != NULL; event = event->next) {
-        struct pw_text given = event->row.type;
-        bool failed = given.size == type.size + mark && memcmp(given.data + type.size, PW_ANSWER_FAILED, mark) == 0;
-        if (event->taken || (!failed && given.size != type.size) || memcmp(given.data, type.data, type.size) != 0)
-            continue;
-        *out_failed = failed;
-        return event;
-    }
-    return NULL;
-}

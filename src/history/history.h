@@ -100,9 +100,4 @@ void pw_step_finish(struct pw_history *history, struct pw_step *step, enum pawl_
 /* The oldest event of this type that was sent by then, or NULL. */
 struct pw_event *pw_history_event_for(const struct pw_history *history, struct pw_text type, int64_t until_ms);
 
-/* What an answer's type is, behind that of the wait, when it is a failure. */
-#define PW_ANSWER_FAILED "!"
-/* The answer to a wait of this type, whenever it came, or NULL. */
-struct pw_event *pw_history_answer_for(const struct pw_history *history, struct pw_text type, bool *out_failed);
-
 #endif

@@ -33,12 +33,6 @@ bool pw_answer_type(struct pw_arena *arena, struct pw_text workflow, struct pw_t
     return join(arena, parts, sizeof parts / sizeof parts[0], out_type);
 }
 
-bool pw_answer_failed_type(struct pw_arena *arena, struct pw_text type, struct pw_text *out_type)
-{
-    const struct pw_text parts[] = { type, pw_text_of("!") };
-    return join(arena, parts, sizeof parts / sizeof parts[0], out_type);
-}
-
 /* A copy of at most size_max bytes that is fit for JSON. */
 static bool take_cut(struct pw_arena *arena, struct pw_text text, size_t size_max, struct pw_text *out_text)
 {
@@ -94,14 +88,12 @@ static pawl_status describe_termination(struct pw_arena *arena, const struct pw_
 }
 
 static pawl_status describe(struct pw_arena *arena, const struct pw_link *link, const struct pw_outcome_told *told,
-                            struct pw_text *type, struct pw_text *out_payload)
+                            struct pw_text *out_payload)
 {
     if (told->outcome == PW_OUTCOME_COMPLETE) {
         *out_payload = told->output;
         return PAWL_OK;
     }
-    if (!pw_answer_failed_type(arena, *type, type))
-        return PAWL_NOMEM;
     if (told->outcome == PW_OUTCOME_TERMINATED)
         return describe_termination(arena, link, told, out_payload);
     return pw_answer_failure(arena, told->error_name, told->error_message, told->may_retry, out_payload);
@@ -133,14 +125,18 @@ pawl_status pw_service_add_answer(struct pw_unit *unit, const struct pw_link *li
         return PAWL_OK;
     pawl_status status = pw_answer_type(&unit->arena, workflow, id, &type) ? PAWL_OK : PAWL_NOMEM;
     if (status == PAWL_OK)
-        status = describe(&unit->arena, link, told, &type, &payload);
+        status = describe(&unit->arena, link, told, &payload);
     if (status == PAWL_OK && !make_id(&unit->arena, type, told->run, &event_id))
         status = PAWL_NOMEM;
     struct pw_op *op = status == PAWL_OK ? pw_unit_add(unit, PW_OP_EVENT) : NULL;
     if (op == NULL)
         return pw_error_plain(error, status != PAWL_OK ? status : PAWL_NOMEM);
-    op->as.event = (struct pw_op_event){
-        .instance = link->parent, .run = link->run, .id = event_id, .type = type, .payload = payload, .is_answer = true
-    };
+    op->as.event = (struct pw_op_event){ .instance = link->parent,
+                                         .run = link->run,
+                                         .id = event_id,
+                                         .type = type,
+                                         .payload = payload,
+                                         .is_failure = told->outcome != PW_OUTCOME_COMPLETE,
+                                         .is_answer = true };
     return PAWL_OK;
 }

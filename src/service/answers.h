@@ -5,9 +5,6 @@
 
 #include "engine/engine.h"
 
-/* The type of the answer that fails a wait of this type.  False when memory is out. */
-bool pw_answer_failed_type(struct pw_arena *arena, struct pw_text type, struct pw_text *out_type);
-
 /* {"name","message","retry"}.  Both texts are cut where they are too long; an absent message is empty. */
 pawl_status pw_answer_failure(struct pw_arena *arena, struct pw_text name, struct pw_text message, bool may_retry,
                               struct pw_text *out_payload) PAWL_MUST_CHECK;

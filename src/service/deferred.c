@@ -93,11 +93,10 @@ static pawl_status make_event(struct pw_edit *edit, const struct completion *com
                                    .run = completion->token.run,
                                    .id = pw_text_of(id),
                                    .type = step->wait_event_type,
-                                   .payload = pw_text_of(outcome->result_json) };
-    if (outcome->error_name == NULL)
+                                   .payload = pw_text_of(outcome->result_json),
+                                   .is_failure = outcome->error_name != NULL };
+    if (!event->is_failure)
         return PAWL_OK;
-    if (!pw_answer_failed_type(arena, step->wait_event_type, &event->type))
-        return PAWL_NOMEM;
     return pw_answer_failure(arena, pw_text_of(outcome->error_name), pw_text_of(outcome->error_message),
                              /* may_retry= */ false, &event->payload);
 }
@@ -155,7 +154,8 @@ pawl_status pawl_deferred_check(pawl_engine *engine, const char *token, struct p
 
 static bool is_same(const struct pw_event_row *row, const struct pw_op_event *event)
 {
-    return pw_text_equal(row->type, event->type) && pw_text_equal(row->payload, event->payload);
+    return pw_text_equal(row->type, event->type) && row->is_failure == event->is_failure &&
+           pw_text_equal(row->payload, event->payload);
 }
 
 /* There is no room for another completion: was it this one? */
@@ -175,7 +175,7 @@ static pawl_status judge(struct pw_edit *edit, const struct pw_step_row *step, c
     if (is_over)
         return refuse_token(error);
     bool is_kept = !found && step->status == PAWL_STEP_COMPLETED; /* by a repair, which brings no events along */
-    if (is_kept && pw_text_equal(step->result, event->payload) && pw_text_equal(step->wait_event_type, event->type))
+    if (is_kept && !event->is_failure && pw_text_equal(step->result, event->payload))
         return PAWL_OK;
     if ((found && !is_late) || is_kept)
         return pw_error(error, PAWL_DEFERRED_COMPLETED, "deferred \"%s\" was completed before, in another way",

@@ -233,6 +233,7 @@ pawl_status pw_rows_event(pawl_scope *scope, int64_t run, const struct pw_event_
 {
     struct pawl_event_record event = {
         .run_number = run,
+        .is_failure = row->is_failure,
         .created_at_ms = row->created_at_ms,
         .delivered_at_ms = row->delivered_at_ms,
     };

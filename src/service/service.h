@@ -32,8 +32,8 @@ struct pw_outcome_told {
     bool may_retry;                           /* of a job that ends ERRORED */
 };
 
-/* Tells whoever the link names, if anybody, that the instance ends: an answer of the type "$workflow/id", with "!" behind it
- * for a failure, whose payload is {"name","message","retry"}.  TERMINATED is the failure CHILD_TERMINATED, or JOB_ENDED.  Each
+/* Tells whoever the link names, if anybody, that the instance ends: an answer of the type "$workflow/id".  The
+ * payload of a failure is {"name","message","retry"}.  TERMINATED is the failure CHILD_TERMINATED, or JOB_ENDED.  Each
  * run of the instance has an answer of its own. */
 pawl_status pw_service_add_answer(struct pw_unit *unit, const struct pw_link *link, struct pw_text workflow,
                                   struct pw_text id, const struct pw_outcome_told *told,

@@ -143,7 +143,7 @@ static void put_step(struct pw_trace *trace, const struct pw_step_row *row)
 
 static void put_event(struct pw_trace *trace, const struct pw_op_event *event, bool applied)
 {
-    put(trace, event->is_answer ? "answer " : "event ");
+    put(trace, event->is_failure ? "failure " : event->is_answer ? "answer " : "event ");
     put_quoted(trace, event->type);
     if (applied && event->is_answer && !event->recorded)
         put(trace, " to nobody");

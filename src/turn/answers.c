@@ -87,13 +87,12 @@ static pawl_status end_badly(pawl_lane *lane, struct pw_step *step, struct pw_ev
 
 static pawl_status take_answer(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy, bool *out_taken)
 {
-    bool failed = false;
-    struct pw_event *event = pw_history_answer_for(lane->turn->history, step->row.wait_event_type, &failed);
+    struct pw_event *event = pw_history_event_for(lane->turn->history, step->row.wait_event_type, INT64_MAX);
     *out_taken = event != NULL;
     if (event == NULL)
         return PAWL_OK;
-    return failed ? end_badly(lane, step, event, policy, event->row.payload)
-                  : end_well(lane, step, event, event->row.payload);
+    return event->row.is_failure ? end_badly(lane, step, event, policy, event->row.payload)
+                                 : end_well(lane, step, event, event->row.payload);
 }
 
 /* ---- Looking -------------------------------------------------------------------------------------------------------- */

@@ -356,13 +356,13 @@ static const struct table_case history[] = {
       .method = "GET",
       .target = WAITS "/history",
       .status = 200,
-      .says = { "\"events\":[{\"id\":\"e-1\",\"runNumber\":1,\"type\":\"paid\",\"payload\":{\"x\": 1},\"createdAt\":\"" START
+      .says = { "\"events\":[{\"id\":\"e-1\",\"runNumber\":1,\"type\":\"paid\",\"isFailure\":false,\"payload\":{\"x\": 1},\"createdAt\":\"" START
                 "\",\"deliveredAt\":\"" START "\",\"consumedByStepKey\":\"payment\"}]",
                 "\"waitsFor\":{\"event\":\"paid\",\"until\":\"2026-01-01T01:00:00.000Z\"},\"runNumber\":1,\"result\":{\"x\": 1}," } },
     { .method = "GET",
       .target = TWICE "/history?runNumber=2",
       .status = 200,
-      .says = { "\"events\":[{\"id\":\"e-2\",\"runNumber\":2,\"type\":\"other\",\"createdAt\":\"" START
+      .says = { "\"events\":[{\"id\":\"e-2\",\"runNumber\":2,\"type\":\"other\",\"isFailure\":false,\"createdAt\":\"" START
                 "\",\"deliveredAt\":null,\"consumedByStepKey\":null}]" } },
     { .method = "HEAD", .target = TWICE "/history", .status = 200, .is = "" },
 };

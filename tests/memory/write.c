@@ -173,6 +173,7 @@ static bool write_event(struct memory_store *store, struct pw_core *core, struct
                                            .id = event->insert->id,
                                            .type = event->insert->type,
                                            .payload = event->insert->payload,
+                                           .is_failure = event->insert->is_failure,
                                            .created_at_ms = event->created_at_ms };
         row = memory_insert(store, &history->events, event->place[2]);
         if (row == NULL || !memory_copy_event(&store->arena, &next, row))

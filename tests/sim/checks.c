@@ -270,28 +270,24 @@ static const struct pw_op *find_op(const struct pw_unit *unit, enum pw_op_kind k
 
 /* The answer that the step consumed in this unit, which is one to it; NULL: none. */
 static const struct sim_event *answer_of(const struct pw_unit *unit, const struct pw_step_row *row,
-                                         const struct sim_run *run, bool *out_failed)
+                                         const struct sim_run *run)
 {
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
         if (op->kind != PW_OP_CONSUME || !pw_text_equal(op->as.consume.step, row->name))
             continue;
         const struct sim_event *event = &run->events[op->as.consume.seq - 1];
-        size_t size = strlen(event->type);
-        *out_failed = size == row->wait_event_type.size + 1 && event->type[size - 1] == '!';
-        SIM_CHECK(SIM_RULE_CONSUME,
-                  (*out_failed || size == row->wait_event_type.size) &&
-                      memcmp(event->type, row->wait_event_type.data, row->wait_event_type.size) == 0,
-                  "%.*s took %s", (int)row->name.size, row->name.data, event->type);
+        SIM_CHECK(SIM_RULE_CONSUME, pw_text_equal(row->wait_event_type, pw_text_of(event->type)), "%.*s took %s",
+                  (int)row->name.size, row->name.data, event->type);
         return event;
     }
     return NULL;
 }
 
 /* How it ended is what the answer says. */
-static void check_answered(const struct pw_step_row *row, const struct sim_event *event, bool failed)
+static void check_answered(const struct pw_step_row *row, const struct sim_event *event)
 {
     bool completed = row->status == PAWL_STEP_COMPLETED;
-    SIM_CHECK(SIM_RULE_ANSWERED, completed == !failed, "%s became %s by %s", row->name.data,
+    SIM_CHECK(SIM_RULE_ANSWERED, completed == !event->is_failure, "%s became %s by %s", row->name.data,
               pawl_step_status_name(row->status), event->type);
     if (completed)
         SIM_CHECK(SIM_RULE_ANSWERED, pw_text_equal(row->result, pw_text_of(event->payload)), "%s was given %.*s",
@@ -338,9 +334,9 @@ static void check_call(struct sim_model *model, const struct pw_unit *unit, cons
                        const struct sim_node *plan, const struct sim_run *run, const struct sim_step *step)
 {
     const struct pw_step_row *row = &op->row;
-    bool failed = false, begins = row->status == PAWL_STEP_WAITING && row->error_name.data == NULL;
+    bool begins = row->status == PAWL_STEP_WAITING && row->error_name.data == NULL;
     int jobs = count_ops(unit, PW_OP_CREATE);
-    const struct sim_event *answer = answer_of(unit, row, run, &failed);
+    const struct sim_event *answer = answer_of(unit, row, run);
     if (is_abandoned(row)) {
         check_given_up(model, unit, op);
         return;
@@ -362,21 +358,20 @@ static void check_call(struct sim_model *model, const struct pw_unit *unit, cons
     if (answer == NULL)
         check_late_job(model, unit, row);
     else if (row->status == PAWL_STEP_WAITING)
-        SIM_CHECK(SIM_RULE_ANSWERED, failed, "%s is tried again after %s", row->name.data, answer->type);
+        SIM_CHECK(SIM_RULE_ANSWERED, answer->is_failure, "%s is tried again after %s", row->name.data, answer->type);
     else
-        check_answered(row, answer, failed);
+        check_answered(row, answer);
 }
 
 static void check_await(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op,
                         const struct sim_run *run)
 {
     const struct pw_step_row *row = &op->row;
-    bool failed = false;
-    const struct sim_event *answer = answer_of(unit, row, run, &failed);
+    const struct sim_event *answer = answer_of(unit, row, run);
     if (row->status == PAWL_STEP_WAITING || is_abandoned(row))
         return;
     if (answer != NULL) {
-        check_answered(row, answer, failed);
+        check_answered(row, answer);
         return;
     }
     char type[SIM_TEXT_MAX]; /* it looked itself: "$beta/id" */
@@ -403,8 +398,7 @@ static void check_deferred(struct sim_model *model, const struct pw_unit *unit, 
 {
     const struct pw_step_row *row = &op->row;
     char type[SIM_TEXT_MAX];
-    bool failed = false;
-    const struct sim_event *answer = answer_of(unit, row, run, &failed);
+    const struct sim_event *answer = answer_of(unit, row, run);
     sim_text_copy(type, row->wait_event_type);
     SIM_CHECK(SIM_RULE_DEFERRED, step->wake_at_ms == 0 || row->wake_at_ms == step->wake_at_ms,
               "%s is waited for until %lld, not %lld", row->name.data, (long long)row->wake_at_ms,
@@ -414,7 +408,7 @@ static void check_deferred(struct sim_model *model, const struct pw_unit *unit, 
     if (row->status == PAWL_STEP_WAITING || is_abandoned(row))
         return;
     if (answer != NULL) {
-        check_answered(row, answer, failed);
+        check_answered(row, answer);
         return;
     }
     SIM_CHECK(SIM_RULE_DEFERRED, row->status == PAWL_STEP_ERRORED && model->latest_ms >= row->wake_at_ms,

@@ -136,7 +136,7 @@ void sim_compare_event(struct sim_comparison *comparison, int64_t key, int64_t r
            "an event that nobody sent");
     const struct sim_event *event = &sim_model_run(instance, run)->events[row->seq - 1];
     EXPECT(is_text(row->id, event->id) && is_text(row->type, event->type) && is_text(row->payload, event->payload) &&
-               row->created_at_ms == event->created_at_ms,
+               row->is_failure == event->is_failure && row->created_at_ms == event->created_at_ms,
            "event %lld of %s", (long long)row->seq, instance->id);
     EXPECT(row->delivered_at_ms == event->delivered_at_ms && sim_node_of(row->consumed_by) == event->consumed_by,
            "who took event %lld of %s", (long long)row->seq, instance->id);

@@ -73,7 +73,7 @@ static const struct sim_event *find_completion(const struct sim_deed *deed)
 {
     const struct sim_run *run = sim_model_run(deed->instance, deed->run);
     for (int i = 0; i < run->event_count; i++) {
-        if (strncmp(run->events[i].type, deed->type, strlen(deed->type)) == 0)
+        if (strcmp(run->events[i].type, deed->type) == 0)
             return &run->events[i];
     }
     return NULL;
@@ -93,10 +93,10 @@ static const struct sim_step *find_kept(const struct sim_deed *deed)
 
 static bool is_ours(const struct sim_deed *deed, const struct sim_event *event)
 {
-    bool failed = event->type[strlen(event->type) - 1] == '!';
     if (deed->kind == SIM_DEED_SUCCEED)
-        return !failed && strcmp(event->payload, deed->payload) == 0;
-    return failed && strstr(event->payload, "Refused") != NULL && strstr(event->payload, deed->payload) != NULL;
+        return !event->is_failure && strcmp(event->payload, deed->payload) == 0;
+    return event->is_failure && strstr(event->payload, "Refused") != NULL &&
+           strstr(event->payload, deed->payload) != NULL;
 }
 
 static const struct sim_step *find_deferred(const struct sim_deed *deed)

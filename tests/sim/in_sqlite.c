@@ -169,11 +169,13 @@ static void hand_over_events(sqlite3 *db, struct sim_comparison *comparison)
 {
     static sqlite3_stmt *kept;
     struct reader reader = start(db, &kept,
-                                 "SELECT instance, run, seq, id, type, payload, created_at, delivered_at, consumed_by"
+                                 "SELECT instance, run, seq, is_failure, id, type, payload, created_at, delivered_at,"
+                                 " consumed_by"
                                  " FROM workflow_event ORDER BY instance, run, seq");
     while (next(&reader)) {
         int64_t key = number(&reader), run = number(&reader);
         struct pw_event_row row = { .seq = number(&reader) };
+        row.is_failure = number(&reader) != 0;
         row.id = text(&reader);
         row.type = text(&reader);
         row.payload = text(&reader);

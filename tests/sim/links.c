@@ -24,10 +24,10 @@ static void check_told(const struct pw_unit *unit, const struct sim_instance *in
 {
     char type[SIM_TEXT_MAX];
     int count = 0;
-    (void)snprintf(type, sizeof type, "$%.50s/%.50s%s", instance->workflow, instance->id,
-                   instance->outcome == PW_OUTCOME_COMPLETE ? "" : "!");
+    (void)snprintf(type, sizeof type, "$%.50s/%.50s", instance->workflow, instance->id);
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
         count += op->kind == PW_OP_EVENT && op->as.event.is_answer && op->as.event.instance == instance->link.parent &&
+                 op->as.event.is_failure == (instance->outcome != PW_OUTCOME_COMPLETE) &&
                  pw_text_equal(op->as.event.type, pw_text_of(type));
     SIM_CHECK(SIM_RULE_ANSWERED, count == 1, "the parent of %s is told %d times of its end", instance->id, count);
 }

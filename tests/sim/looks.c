@@ -148,6 +148,7 @@ static void check_shown_event(pawl_scope *scope, const pawl_value *shown, const 
               pawl_value_string(shown, "type", ""), instance->id);
     SIM_CHECK(SIM_RULE_LOOK,
               (is_answer || (sim_shows_text(shown, "id", event->id) && sim_shows_text(shown, "type", event->type))) &&
+                  pawl_value_bool(shown, "isFailure", !event->is_failure) == event->is_failure &&
                   sim_shows_json(scope, shown, "payload", event->payload) &&
                   sim_shows_text(shown, "consumedByStepKey", step),
               "event %s of %s is shown otherwise", event->id, instance->id);

@@ -50,6 +50,7 @@ struct sim_step {
 struct sim_event {
     bool exists; /* a demand leaves a number without an event */
     char id[SIM_TEXT_MAX], type[SIM_TEXT_MAX], payload[SIM_TEXT_MAX];
+    bool is_failure;
     int64_t created_at_ms, delivered_at_ms;
     int consumed_by; /* node, or SIM_NONE */
 };

@@ -402,6 +402,7 @@ static void apply_event(struct sim_model *model, const struct pw_op_event *op, i
     sim_text_copy(event->id, op->id);
     sim_text_copy(event->type, op->type);
     sim_text_copy(event->payload, op->payload);
+    event->is_failure = op->is_failure;
     if (op->is_held)
         sim_take_task(instance, op->offer.owner, op->offer.lease_ms, now_ms);
     else if (op->woke)

@@ -446,6 +446,20 @@ static const char versioned_run_view[] =
     " UNION ALL SELECT workflow, id, run, status, params, output, error_name, error_message, started_at, completed_at,"
     "  NULL, version FROM workflow_instances;";
 
+/* Version 8.  That an answer is a failure was a "!" behind its type. */
+static const char event_failure[] =
+    "ALTER TABLE workflow_event ADD COLUMN is_failure smallint NOT NULL DEFAULT 0;"
+    "UPDATE workflow_event SET is_failure = 1, type = left(type, -1) WHERE left(type, 1) = '$' AND right(type, 1) = '!';"
+    "CREATE TYPE workflow_event_row_8 AS (instance bigint, run bigint, seq bigint, created_at bigint,"
+    "  delivered_at bigint, is_failure bigint, id text, type text, payload text, consumed_by text);";
+
+static const char failed_event_view[] =
+    "CREATE OR REPLACE VIEW workflow_events AS SELECT i.workflow, i.id AS instance_id, e.run, e.seq, e.id, e.type,"
+    "  e.payload,"
+    "  " ISO_TIME("e.created_at") " AS created_at,"
+    "  " ISO_TIME("e.delivered_at") " AS delivered_at, e.consumed_by, e.is_failure"
+    " FROM workflow_event e JOIN workflow_instance i ON i.key = e.instance;";
+
 /* clang-format on */
 
 const struct pw_postgres_migration pw_postgres_migrations[] = {
@@ -484,5 +498,7 @@ const struct pw_postgres_migration pw_postgres_migrations[] = {
     { 7, run_terms },
     { 7, versioned_instance_view },
     { 7, versioned_run_view },
+    { 8, event_failure },
+    { 8, failed_event_view },
 };
 const size_t pw_postgres_migration_count = sizeof pw_postgres_migrations / sizeof pw_postgres_migrations[0];

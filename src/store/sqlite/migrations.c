@@ -222,12 +222,18 @@ static const char run_terms[] =
     "ALTER TABLE workflow_run ADD COLUMN version TEXT;"
     "CREATE INDEX workflow_instance_version ON workflow_instance (workflow, version) WHERE version IS NOT NULL;";
 
+/* Version 8.  That an answer is a failure was a "!" behind its type. */
+static const char event_failure[] =
+    "ALTER TABLE workflow_event ADD COLUMN is_failure INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE workflow_event SET is_failure = 1, type = substr(type, 1, length(type) - 1)"
+    "  WHERE substr(type, 1, 1) = '$' AND substr(type, -1) = '!';";
+
 /* clang-format on */
 
 const struct pw_sqlite_migration pw_sqlite_migrations[] = {
-    { 1, schema_table },     { 1, instance_table }, { 1, task_table },    { 1, step_table },
-    { 1, event_table },      { 1, log_table },      { 2, hook_table },    { 3, task_shard },
-    { 3, runner_table },     { 3, set_table },      { 4, instance_link }, { 4, task_demand },
-    { 4, step_description }, { 5, run_table },      { 6, step_state },    { 7, run_terms },
+    { 1, schema_table },  { 1, instance_table }, { 1, task_table },       { 1, step_table },   { 1, event_table },
+    { 1, log_table },     { 2, hook_table },     { 3, task_shard },       { 3, runner_table }, { 3, set_table },
+    { 4, instance_link }, { 4, task_demand },    { 4, step_description }, { 5, run_table },    { 6, step_state },
+    { 7, run_terms },     { 8, event_failure },
 };
 const size_t pw_sqlite_migration_count = sizeof pw_sqlite_migrations / sizeof pw_sqlite_migrations[0];

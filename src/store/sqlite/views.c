@@ -54,7 +54,7 @@ const struct pw_sqlite_view pw_sqlite_views[] = {
   VIEW(1, "workflow_events",
     "SELECT i.workflow, i.id AS instance_id, e.run, e.seq, e.id, e.type, e.payload,"
     "  " ISO_TIME("e.created_at") " AS created_at,"
-    "  " ISO_TIME("e.delivered_at") " AS delivered_at, e.consumed_by"
+    "  " ISO_TIME("e.delivered_at") " AS delivered_at, e.consumed_by, e.is_failure"
     " FROM workflow_event e JOIN workflow_instance i ON i.key = e.instance"),
 
   VIEW(1, "workflow_logs",
