@@ -208,6 +208,7 @@ static void make_log(struct trial *trial, struct pw_unit *unit, const struct sub
     op->row.message = pw_text_of("said");
     op->row.data = draw_text(trial);
     op->row.is_replay = trial_once_in(trial, 2);
+    op->row.is_repair = trial_once_in(trial, 4);
     op->row.created_at_ms = trial_once_in(trial, 2) ? 0 : draw_time(trial);
 }
 

@@ -42,3 +42,23 @@ void assert_old_answers(struct pw_store *store)
     }
     pw_arena_clear(&arena);
 }
+
+#define LINE(seq, category, message)                                                                                   \
+    "INSERT INTO workflow_log (instance, run, attempt, created_at, level, is_replay, seq, category, message)"          \
+    " VALUES (1, 1, 0, 5, 1, 0, " seq ", '" category "', '" message "');"
+
+const char old_repairs_sql[] = LINE("1", "system", "resumed after repair, and tried again: charge, ship")
+    LINE("2", "system", "resumed") LINE("3", "workflow", "resumed after repair, and tried again: by hand");
+
+void assert_old_repairs(struct pw_store *store)
+{
+    const struct pw_history_query query = { .instance = 1, .run = 1, .max = 100 };
+    struct pw_arena arena = { 0 };
+    struct pw_log_row *rows = NULL;
+    size_t count = 0;
+    assert_int_equal(pw_read_logs(store, &arena, &query, &rows, &count, NULL), PAWL_OK);
+    assert_int_equal(count, 3);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(rows[i].is_repair, i == 0);
+    pw_arena_clear(&arena);
+}

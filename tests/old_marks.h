@@ -10,4 +10,9 @@ extern const char old_answers_sql[];
 /* They have got what their types said, and keep their ids. */
 void assert_old_answers(struct pw_store *store);
 
+/* SQL that adds log lines to that run.  One that put steps back has a text of its own. */
+extern const char old_repairs_sql[];
+/* The first line is such a one, the others are not. */
+void assert_old_repairs(struct pw_store *store);
+
 #endif

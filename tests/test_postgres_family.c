@@ -85,6 +85,15 @@ static void answers_of_every_earlier_version_that_had_failed_are_marked(void **s
     }
 }
 
+static void repairs_of_every_earlier_version_are_marked(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int64_t version = 1; version < 8; version++) {
+        begin_with_version(fixture, version, old_repairs_sql);
+        assert_old_repairs(fixture->store);
+    }
+}
+
 static void a_database_of_version_1_keeps_its_rows_and_goes_on(void **state)
 {
     struct fixture *fixture = *state;
@@ -472,6 +481,7 @@ int main(void)
         ON_POSTGRES(a_database_of_version_1_keeps_its_rows_and_goes_on)
         ON_POSTGRES(steps_of_every_earlier_version_get_columns_from_their_texts)
         ON_POSTGRES(answers_of_every_earlier_version_that_had_failed_are_marked)
+        ON_POSTGRES(repairs_of_every_earlier_version_are_marked)
         ON_POSTGRES(the_row_types_of_version_1_still_serve)
         ON_POSTGRES(a_migration_gives_way_to_whoever_has_a_table_locked_and_is_repeated)
         ON_POSTGRES(a_migration_may_take_longer_than_other_statements)

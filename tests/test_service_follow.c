@@ -148,6 +148,23 @@ static void a_step_that_a_repair_put_back_is_told_again_from_any_mark(void **sta
     pawl_follow_close(follow);
 }
 
+static void a_line_that_only_reads_like_a_repair_takes_nobody_back(void **state)
+{
+    struct world *world = *state;
+    bool ended;
+    world_create(world, "a");
+    world_add_step(world, "a", 1, PAWL_STEP_DO, PAWL_STEP_COMPLETED);
+    pawl_follow *follow = follow_from(world, "a", NULL);
+    (void)next(world, follow, NULL, &ended);
+    world_add_log(world, "a", PAWL_LOG_INFO, "system", "resumed after repair, and tried again: step-1");
+    world_finish(world, "a", PW_OUTCOME_COMPLETE);
+
+    assert_string_equal(next(world, follow, NULL, &ended),
+                        "log:resumed after repair, and tried again: step-1 status:complete#1");
+    assert_true(ended);
+    pawl_follow_close(follow);
+}
+
 static void a_clock_that_goes_back_hides_nothing(void **state)
 {
     struct world *world = *state;
@@ -389,6 +406,7 @@ int main(void)
         TEST(changes_come_once_and_in_order),
         TEST(a_waiting_step_comes_again_when_it_has_changed),
         TEST(a_step_that_a_repair_put_back_is_told_again_from_any_mark),
+        TEST(a_line_that_only_reads_like_a_repair_takes_nobody_back),
         TEST(a_clock_that_goes_back_hides_nothing),
         TEST(every_mark_leads_to_what_comes_behind_it),
         TEST(a_restart_is_followed_after_the_rest_of_the_old_run),

@@ -367,6 +367,7 @@ static void log_lines_are_numbered_within_the_run(void **state) /* A12 */
     unit->last->as.log.row.attempt = 2;
     unit->last->as.log.row.data = text("{}");
     unit->last->as.log.row.is_replay = true;
+    unit->last->as.log.row.is_repair = true;
     unit->last->as.log.row.created_at_ms = 5;
     add_log(unit, other, PAWL_LOG_INFO, "workflow", "another run's");
     add_log(unit, at, PAWL_LOG_INFO, "system", "two");
@@ -383,10 +384,13 @@ static void log_lines_are_numbered_within_the_run(void **state) /* A12 */
     assert_text(rows[0].message, "one");
     assert_text(rows[0].data, "{}");
     assert_true(rows[0].is_replay);
+    assert_true(rows[0].is_repair);
     assert_int_equal(rows[0].created_at_ms, 5);
     assert_int_equal(rows[1].seq, 2);
     assert_int_equal(rows[1].created_at_ms, FIXTURE_NOW_MS);
     assert_null(rows[1].step.data);
+    assert_false(rows[1].is_replay);
+    assert_false(rows[1].is_repair);
 }
 
 static void logs_are_filtered_by_level_and_category(void **state)

@@ -163,6 +163,15 @@ static void answers_of_every_earlier_version_that_had_failed_are_marked(void **s
     }
 }
 
+static void repairs_of_every_earlier_version_are_marked(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int64_t version = 1; version < 8; version++) {
+        begin_with_version(fixture, version, old_repairs_sql);
+        assert_old_repairs(fixture->store);
+    }
+}
+
 /* ---- Views --------------------------------------------------------------------------------------------------------- */
 
 static int64_t create_child(struct fixture *fixture, const char *workflow, const char *id, struct pw_fence parent,
@@ -312,6 +321,7 @@ static void a_lease_of_somebody_outside_is_never_reaped(void **state)
     TEST(steps_of_every_earlier_version_get_columns_from_their_texts)                                                  \
     TEST(runs_of_every_earlier_version_have_no_version_and_the_next_ones_may)                                          \
     TEST(answers_of_every_earlier_version_that_had_failed_are_marked)                                                  \
+    TEST(repairs_of_every_earlier_version_are_marked)                                                                  \
     TEST(a_lease_of_somebody_outside_is_never_reaped)
 /* clang-format on */
 

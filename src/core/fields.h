@@ -37,6 +37,7 @@
 #define PW_TASK_SCHEMA 2
 #define PW_STEP_SCHEMA 6
 #define PW_EVENT_SCHEMA 8
+#define PW_LOG_SCHEMA 8
 
 /* Of struct pw_instance, with its times as they are stored (pw_instance_merge()). */
 #define PW_INSTANCE_FIELDS(X, with)                                                                                    \
@@ -148,6 +149,7 @@
     X(with, ONCE, TIME, created_at_ms, created_at)                                                                     \
     X(with, ONCE, CHOICE(PAWL_LOG_ERROR), level, level)                                                                \
     X(with, ONCE, FLAG, is_replay, is_replay)                                                                          \
+    X(with, ONCE, FLAG, is_repair, is_repair)                                                                          \
     X(with, ONCE, TEXT, step, step)                                                                                    \
     X(with, ONCE, TEXT, category, category)                                                                            \
     X(with, ONCE, TEXT, message, message)                                                                              \

@@ -168,6 +168,7 @@ struct pw_log_row {
     enum pawl_log_level level;
     struct pw_text category, message, data;
     bool is_replay;
+    bool is_repair; /* its unit put steps back that had failed: whoever has read the run's steps reads them again */
     int64_t created_at_ms; /* in an op, 0 means the transaction's time; never earlier than the line before it */
 };
 

@@ -7,8 +7,8 @@
  * A mark is a place as text.  It has room for some waiting steps; where there are more, it goes back to before the first
  * that it has no room for, and from there on steps are told again.  Never is one left out.
  *
- * A resume after a repair puts finished steps back, which nobody would look at again.  It says so in the log, in the same
- * transaction: who comes to that line goes back to the first step. */
+ * A resume after a repair puts finished steps back, which nobody would look at again.  It writes a log line
+ * in the same transaction, whose row is marked (is_repair): who comes to it goes back to the first step. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -340,7 +340,7 @@ static pawl_status tell_log(struct look *look, const struct pw_log_row *row)
     if (log == NULL || pw_rows_log(look->scope, look->place.run, row, log) != PAWL_OK)
         return PAWL_NOMEM;
     look->place.log_seq = row->seq;
-    if (pw_text_equal(row->category, pw_text_of("system")) && pw_text_begins_with(row->message, PW_LOG_REPAIRED)) {
+    if (row->is_repair) {
         look->place.step_seq = 0;
         look->place.open_count = 0;
         look->goes_back = true;

@@ -83,7 +83,7 @@ static char *append(char *at, struct pw_text text)
 /* "resumed after repair, and tried again: charge, ship" */
 static pawl_status log_mended(struct pw_edit *edit, size_t names_size)
 {
-    const struct pw_text beginning = pw_text_of(PW_LOG_REPAIRED);
+    const struct pw_text beginning = pw_text_of("resumed after repair, and tried again");
     char *text = pw_arena_take(edit->arena, beginning.size + names_size + 1);
     if (text == NULL)
         return PAWL_NOMEM;
@@ -97,7 +97,10 @@ static pawl_status log_mended(struct pw_edit *edit, size_t names_size)
         between = ", ";
     }
     struct pw_text message = pw_text_cut((struct pw_text){ text, (size_t)(at - text) }, PW_LOG_MESSAGE_MAX);
-    return pw_edit_log(edit, message, (struct pw_text){ NULL, 0 });
+    pawl_status status = pw_edit_log(edit, message, (struct pw_text){ NULL, 0 });
+    if (status == PAWL_OK)
+        edit->unit->last->as.log.row.is_repair = true;
+    return status;
 }
 
 pawl_status pw_repair_steps(struct pw_edit *edit, struct pawl_error *error)

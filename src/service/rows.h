@@ -4,9 +4,6 @@
 
 #include "engine/engine.h"
 
-/* How the line begins that is written with failed steps being put back: whoever follows the run looks at all of them again. */
-#define PW_LOG_REPAIRED "resumed after repair, and tried again"
-
 /* Reads an instance, and says which one when there is none. */
 pawl_status pw_rows_read(pawl_engine *engine, struct pw_arena *arena, struct pw_text workflow, struct pw_text id,
                          struct pw_instance *out_row, struct pawl_error *error) PAWL_MUST_CHECK;

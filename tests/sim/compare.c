@@ -157,6 +157,8 @@ void sim_compare_log(struct sim_comparison *comparison, int64_t key, int64_t run
            "a log line of nobody");
     EXPECT(sim_digest_log(row) == sim_model_run(instance, run)->logs[row->seq - 1], "log line %lld of %s: %.*s",
            (long long)row->seq, instance->id, (int)row->message.size, row->message.data);
+    EXPECT(row->is_repair == pw_text_begins_with(row->message, "resumed after repair"), "log line %lld of %s: its mark",
+           (long long)row->seq, instance->id);
     check_order(&comparison->log, "log line", &(struct sim_place){ key, run, row->seq, row->created_at_ms });
     comparison->logs++;
 }

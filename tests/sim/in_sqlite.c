@@ -189,16 +189,17 @@ static void hand_over_events(sqlite3 *db, struct sim_comparison *comparison)
 static void hand_over_logs(sqlite3 *db, struct sim_comparison *comparison)
 {
     static sqlite3_stmt *kept;
-    struct reader reader =
-        start(db, &kept,
-              "SELECT instance, run, seq, attempt, level, is_replay, step, category, message, data, created_at"
-              " FROM workflow_log ORDER BY instance, run, seq");
+    struct reader reader = start(
+        db, &kept,
+        "SELECT instance, run, seq, attempt, level, is_replay, is_repair, step, category, message, data, created_at"
+        " FROM workflow_log ORDER BY instance, run, seq");
     while (next(&reader)) {
         int64_t key = number(&reader), run = number(&reader);
         struct pw_log_row row = { .seq = number(&reader) };
         row.attempt = number(&reader);
         row.level = (enum pawl_log_level)number(&reader);
         row.is_replay = number(&reader) != 0;
+        row.is_repair = number(&reader) != 0;
         row.step = text(&reader);
         row.category = text(&reader);
         row.message = text(&reader);

@@ -460,6 +460,14 @@ static const char failed_event_view[] =
     "  " ISO_TIME("e.delivered_at") " AS delivered_at, e.consumed_by, e.is_failure"
     " FROM workflow_event e JOIN workflow_instance i ON i.key = e.instance;";
 
+/* That failed steps were put back was known by the text of the line that says so. */
+static const char log_repair[] =
+    "ALTER TABLE workflow_log ADD COLUMN is_repair smallint NOT NULL DEFAULT 0;"
+    "UPDATE workflow_log SET is_repair = 1"
+    "  WHERE category = 'system' AND message LIKE 'resumed after repair, and tried again%';"
+    "CREATE TYPE workflow_log_row_8 AS (instance bigint, run bigint, seq bigint, attempt bigint, created_at bigint,"
+    "  level bigint, is_replay bigint, is_repair bigint, step text, category text, message text, data text);";
+
 /* clang-format on */
 
 const struct pw_postgres_migration pw_postgres_migrations[] = {
@@ -500,5 +508,6 @@ const struct pw_postgres_migration pw_postgres_migrations[] = {
     { 7, versioned_run_view },
     { 8, event_failure },
     { 8, failed_event_view },
+    { 8, log_repair },
 };
 const size_t pw_postgres_migration_count = sizeof pw_postgres_migrations / sizeof pw_postgres_migrations[0];

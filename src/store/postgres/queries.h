@@ -85,7 +85,7 @@
 #define PG_TASK_ROW "workflow_task_row_" PG_QUOTE(PW_TASK_SCHEMA)
 #define PG_STEP_ROW "workflow_step_row_" PG_QUOTE(PW_STEP_SCHEMA)
 #define PG_EVENT_ROW "workflow_event_row_" PG_QUOTE(PW_EVENT_SCHEMA)
-#define PG_LOG_ROW "workflow_log_row"
+#define PG_LOG_ROW "workflow_log_row_" PG_QUOTE(PW_LOG_SCHEMA)
 #define PG_HOOK_ROW "workflow_hook_row"
 #define PG_EARLIER_RUN_ROW "workflow_run_row_" PG_QUOTE(PW_EARLIER_RUN_SCHEMA)
 #define PG_INSERT(table, columns, type)                                                                                \

@@ -228,12 +228,18 @@ static const char event_failure[] =
     "UPDATE workflow_event SET is_failure = 1, type = substr(type, 1, length(type) - 1)"
     "  WHERE substr(type, 1, 1) = '$' AND substr(type, -1) = '!';";
 
+/* That failed steps were put back was known by the text of the line that says so. */
+static const char log_repair[] =
+    "ALTER TABLE workflow_log ADD COLUMN is_repair INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE workflow_log SET is_repair = 1"
+    "  WHERE category = 'system' AND message LIKE 'resumed after repair, and tried again%';";
+
 /* clang-format on */
 
 const struct pw_sqlite_migration pw_sqlite_migrations[] = {
     { 1, schema_table },  { 1, instance_table }, { 1, task_table },       { 1, step_table },   { 1, event_table },
     { 1, log_table },     { 2, hook_table },     { 3, task_shard },       { 3, runner_table }, { 3, set_table },
     { 4, instance_link }, { 4, task_demand },    { 4, step_description }, { 5, run_table },    { 6, step_state },
-    { 7, run_terms },     { 8, event_failure },
+    { 7, run_terms },     { 8, event_failure },  { 8, log_repair },
 };
 const size_t pw_sqlite_migration_count = sizeof pw_sqlite_migrations / sizeof pw_sqlite_migrations[0];
