@@ -17,7 +17,7 @@ static void stamp(struct pw_op_claim *claim, const struct pw_unit *unit)
 static bool is_among(pawl_engine *engine, const struct pw_definition *definition, enum pw_names which)
 {
     bool is_polled = definition->advance == NULL;
-    bool is_limited = pw_is_job_workflow(definition->name) && pw_function_limit(engine, definition->name) > 0;
+    bool is_limited = definition->is_function && pw_function_limit(engine, definition->name) > 0;
     switch (which) {
     case PW_NAMES_DRIVEN:
         return !is_polled;

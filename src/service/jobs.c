@@ -122,7 +122,7 @@ pawl_status pw_job_find(pawl_engine *engine, struct pw_arena *arena, const char 
         return refuse_token(error);
     if (status != PAWL_OK)
         return status;
-    if (!pw_is_job_workflow(lease.row.workflow) || !pw_token_is_secret(pw_text_of(at), lease.row.id))
+    if (lease.row.link.relation != PW_RELATION_JOB || !pw_token_is_secret(pw_text_of(at), lease.row.id))
         return refuse_token(error);
     if (!is_leased(&lease.row, &lease.fence))
         return pw_job_gone(error);
