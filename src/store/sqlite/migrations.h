@@ -19,7 +19,7 @@ struct pw_sqlite_migration {
 extern const struct pw_sqlite_migration pw_sqlite_migrations[];
 extern const size_t pw_sqlite_migration_count;
 
-/* The views, as they are now (views.c).  Each migration makes all of them anew, behind the tables: a view that is there costs
+/* The views, as they are now.  Each migration makes all of them anew, behind the tables: a view that is there costs
  * every ALTER TABLE dearly, and so a new database has none before its tables are complete. */
 struct pw_sqlite_view {
     int64_t since; /* the version that brought it: a database of that version has it, and it is dropped first */
