@@ -357,7 +357,7 @@ static void an_event_to_one_that_was_made_in_the_same_batch_arrives(void **state
     struct fixture *fixture = *state;
     (void)add_create(fixture_unit(fixture), "order", "new");
     struct pw_op_event *op = add_send(fixture_unit(fixture), "new", "e", "paid");
-    fixture_apply_all(fixture);
+    fixture_apply(fixture);
     assert_true(op->recorded);
 }
 
