@@ -1,8 +1,8 @@
 /* effects.h - what a unit has done to runs, told once.
  *
  * Every rule that begins, parks, wakes, holds or ends a run, or that records something of it, adds an effect to the list of its
- * unit.  Hooks are told from that list inside the same transaction.  Watches, the local runner, figures and traces read it
- * after the commit.  So nobody guesses from the ops of a unit what has become of a run.
+ * unit.  Deliveries to hooks are made from that list in the same transaction.  Watches, the local runner, figures and traces
+ * read it after the commit.  So nobody guesses from the ops of a unit what has become of a run.
  *
  * The list is cleared when a unit is tried again, and empty when it was refused. */
 #ifndef PW_CORE_EFFECTS_H
@@ -63,7 +63,7 @@ struct pw_subscription {
     struct pw_subscription *_Atomic next;
 };
 
-/* What hooks are told of the effect; 0: nothing.  Jobs are no runs, and nobody is told of them. */
+/* Which hook event the effect is; 0: none.  Hooks hear about runs only, never about jobs. */
 unsigned pw_effect_event(const struct pw_effect *effect);
 
 #endif

@@ -105,9 +105,6 @@ struct pw_op_park {
     enum pw_task_status status_set; /* out */
 };
 
-/* True: the park would have paused the task, but the reason is gone: the request was withdrawn, or there is a demand. */
-bool pw_park_goes_on(const struct pw_op_park *op, bool pause_requested, enum pw_demand demand);
-
 /* Raises the epoch, makes the task active and held, and clears the request for a pause.  A run that waited for repair is
  * resumed: RESUME. */
 struct pw_op_hold {

@@ -23,6 +23,13 @@ pawl_status pw_rule_fence(struct pw_core *core, struct pw_op_fence *op)
     return PAWL_OK;
 }
 
+/* True: the park would have paused the task, but the reason is gone: the request was withdrawn, or there is a demand. */
+static bool goes_on_instead(const struct pw_op_park *op, bool pause_requested, enum pw_demand demand)
+{
+    bool for_repair = op->status == PW_TASK_PAUSED && op->kind == PW_TASK_REPAIR;
+    return !pause_requested && (op->if_requested || (for_repair && demand != PW_DEMAND_NONE));
+}
+
 static int64_t due_of_park(const struct pw_core *core, const struct pw_op_park *op, const struct pw_task *task,
                            bool goes_on)
 {
@@ -64,7 +71,7 @@ pawl_status pw_rule_park(struct pw_core *core, struct pw_op_park *op)
     if (!PW_SAVE(core, run))
         return pw_rule_no_memory(core);
     struct pw_task *task = &run->task;
-    bool goes_on = pw_park_goes_on(op, task->pause_requested, task->demand);
+    bool goes_on = goes_on_instead(op, task->pause_requested, task->demand);
     op->due_at_ms_set = due_of_park(core, op, task, goes_on);
     op->status_set = task->pause_requested ? PW_TASK_PAUSED : goes_on ? PW_TASK_ACTIVE : op->status;
     task->status = op->status_set;

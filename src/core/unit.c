@@ -184,9 +184,3 @@ void pw_unit_about(struct pw_unit *unit, struct pw_text id)
 {
     unit->lane = pw_stable_hash(0, id);
 }
-
-bool pw_park_goes_on(const struct pw_op_park *op, bool pause_requested, enum pw_demand demand)
-{
-    bool for_repair = op->status == PW_TASK_PAUSED && op->kind == PW_TASK_REPAIR;
-    return !pause_requested && (op->if_requested || (for_repair && demand != PW_DEMAND_NONE));
-}

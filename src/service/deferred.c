@@ -10,7 +10,6 @@
 #include "base/limits.h"
 #include "service/answers.h"
 #include "service/edit.h"
-#include "service/events.h"
 #include "service/rows.h"
 #include "service/service.h"
 #include "service/token.h"
@@ -164,7 +163,9 @@ static pawl_status judge(struct pw_edit *edit, const struct pw_step_row *step, c
 {
     struct pw_event_row recorded;
     bool found;
-    pawl_status status = pw_event_find(edit, event->run, event->id, &recorded, &found, error);
+    struct pw_store *store = edit->engine->store;
+    pawl_status status =
+        pw_read_event(store, edit->arena, edit->instance.key, event->run, event->id, &recorded, &found, error);
     if (status != PAWL_OK)
         return status;
     /* One that came while its branch had not lost yet was acknowledged: that stays true. */

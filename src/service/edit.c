@@ -7,7 +7,8 @@
 #include "base/limits.h"
 #include "service/rows.h"
 
-pawl_status pw_edit_read(struct pw_edit *edit, struct pw_text workflow, struct pw_text id, struct pawl_error *error)
+static pawl_status read_instance(struct pw_edit *edit, struct pw_text workflow, struct pw_text id,
+                                 struct pawl_error *error)
 {
     struct pw_store *store = edit->engine->store;
     edit->now_ms = pawl_now_ms(edit->engine);
@@ -16,7 +17,7 @@ pawl_status pw_edit_read(struct pw_edit *edit, struct pw_text workflow, struct p
     return status == PAWL_INSTANCE_NOT_FOUND ? pw_rows_not_found(workflow, id, error) : status;
 }
 
-pawl_status pw_edit_fence(struct pw_edit *edit)
+static pawl_status add_fence(struct pw_edit *edit)
 {
     struct pw_op *op = pw_unit_add(edit->unit, PW_OP_FENCE);
     if (op == NULL)
@@ -94,7 +95,7 @@ pawl_status pw_edit_report(struct pawl_error *error, pawl_status status, const s
     return pw_error(error, status, "%s", inner->text);
 }
 
-pawl_status pw_edit_commit(pawl_engine *engine, struct pw_unit *unit, struct pawl_error *error)
+static pawl_status commit(pawl_engine *engine, struct pw_unit *unit, struct pawl_error *error)
 {
     pawl_status status = pw_engine_run(engine, unit);
     return status == PAWL_OK ? PAWL_OK : pw_edit_report(error, status, &unit->error);
@@ -157,13 +158,13 @@ static pawl_status round_begin(struct round *round, struct pw_text workflow, str
 {
     struct pw_edit *edit = &round->edit;
     pw_unit_about(edit->unit, id);
-    pawl_status status = pw_edit_read(edit, workflow, id, &round->error);
+    pawl_status status = read_instance(edit, workflow, id, &round->error);
     if (status != PAWL_OK)
         return status;
     /* Without a task there is nothing to fence: the run has finished, and only a restart, which checks the run by
      * itself, can change that. */
     if (edit->instance.has_task)
-        status = pw_edit_fence(edit);
+        status = add_fence(edit);
     const struct pw_op *fence = edit->unit->last;
     if (status == PAWL_OK)
         status = decide(edit, user, &round->error);
@@ -199,7 +200,7 @@ pawl_status pw_edit_run(pawl_engine *engine, struct pw_text workflow, struct pw_
         round_init(&round, engine);
         pawl_status status = round_begin(&round, workflow, id, decide, user, &commits);
         if (commits)
-            status = pw_edit_commit(engine, &round.unit, &round.error);
+            status = commit(engine, &round.unit, &round.error);
         status = round_end(&round, status);
         if (status == PAWL_OK)
             return PAWL_OK;

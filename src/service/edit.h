@@ -53,19 +53,10 @@ pawl_status pw_edit_log(struct pw_edit *edit, struct pw_text message, struct pw_
 
 /* ---- For whoever commits without an edit --------------------------------------------------------------------- */
 
-/* Fills in the instance and the time. */
-pawl_status pw_edit_read(struct pw_edit *edit, struct pw_text workflow, struct pw_text id,
-                         struct pawl_error *error) PAWL_MUST_CHECK;
-/* Adds the fence at what was read. */
-pawl_status pw_edit_fence(struct pw_edit *edit) PAWL_MUST_CHECK;
-
 /* The claim of a run that was handed off as it was made. */
 struct pw_claim pw_edit_first_claim(struct pw_fence fence, struct pw_text workflow, struct pw_text id);
 
 /* Passes on what went wrong inside; for calls that may still succeed after it.  Returns the status. */
 pawl_status pw_edit_report(struct pawl_error *error, pawl_status status, const struct pawl_error *inner);
-
-/* Commits the unit; what it was refused with goes into error, too. */
-pawl_status pw_edit_commit(pawl_engine *engine, struct pw_unit *unit, struct pawl_error *error) PAWL_MUST_CHECK;
 
 #endif

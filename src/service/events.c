@@ -1,22 +1,14 @@
 /* events.c - events to a run, decided where the run's row is locked: see PW_OP_EVENT in core/ops.h. */
-#include "service/events.h"
-
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "service/check.h"
+#include "service/edit.h"
 #include "service/inspect.h"
 #include "service/rows.h"
 #include "service/service.h"
 #include "value/value.h"
-
-pawl_status pw_event_find(const struct pw_edit *edit, int64_t run, struct pw_text id, struct pw_event_row *out_event,
-                          bool *out_found, struct pawl_error *error)
-{
-    struct pw_store *store = edit->engine->store;
-    return pw_read_event(store, edit->arena, edit->instance.key, run, id, out_event, out_found, error);
-}
 
 static pawl_status check_event(const struct pw_definition *definition, struct pw_text type, struct pw_text payload,
                                struct pawl_error *error)
