@@ -243,8 +243,8 @@ struct pawl_definition {
     /* Carries out jobs instead (pawl_recall_call): the name is the function's, 1-63 of [a-zA-Z0-9._-], not starting with - or
      * a dot, and the params of a run are a job. */
     bool is_function;
-    /* Of the workflow's code: 1-64 of [a-zA-Z0-9._-]; or NULL.  Recorded with each run that begins here, shown, and listed by
-     * (service.h).  The engine compares no versions.  Not for functions. */
+    /* The version of the workflow's code: 1-64 of [a-zA-Z0-9._-], or NULL.  Each run that begins here records it.  It is shown
+     * with the run, and lists can filter by it (service.h).  The engine compares no versions.  Functions have none. */
     const char *version;
 };
 

@@ -182,7 +182,7 @@ struct pawl_instance {
     int64_t replaced_at_ms; /* when the next run began; 0: this is the newest, or it is not known */
     bool
         is_unrecorded; /* replaced by a Pawl that did not keep outcomes: status, output, error and times are not known */
-    /* Of the workflow's code, where the run was begun: the one that was registered there.  NULL: none was, or the run was begun
+    /* The version of the workflow that the process which began the run had registered.  NULL: it had none, or the run began
      * before the database had schema version 7. */
     const char *version;
 };

@@ -1,8 +1,8 @@
 /* schema.h - has a newer Pawl migrated the database while this process has it open?
  *
- * Whoever is about to look for work looks at the schema's version first, at most once a second.  A process that finds a newer one
- * takes no new work: it cannot know what the new columns mean for it.  It finishes what it holds, and everything else goes on,
- * because a migration only adds (store/sqlite/migrations.h, store/postgres/migrations.h). */
+ * A process reads the schema's version before it looks for work, at most once a second.  If the version is newer than its own,
+ * it takes no new work, because it cannot know what the new columns mean.  It finishes what it holds.  That is safe as long as
+ * migrations only add; store/sqlite/migrations.h and store/postgres/migrations.h name the exceptions. */
 #ifndef PW_ENGINE_SCHEMA_H
 #define PW_ENGINE_SCHEMA_H
 

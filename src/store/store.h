@@ -90,7 +90,7 @@ struct pw_store {
  * (base/bar.h).  Only now_ms, lanes, lane_of and is_heard wait for nobody, and are called without it. */
 const struct pw_store_ops *pw_ops(const struct pw_store *store);
 
-/* Who is told what becomes of a database with an older schema.  tell NULL: nobody. */
+/* Reports the progress of a migration.  tell is NULL if nobody wants to know. */
 struct pw_progress {
     void (*tell)(void *user, const char *text);
     void *user;

@@ -367,7 +367,7 @@ void pw_trace_note(void *user, int64_t now_ms, const char *format, va_list argum
     pthread_mutex_unlock(&trace->lock);
 }
 
-/* What hooks are told of the unit. */
+/* The deliveries to hooks that the unit recorded. */
 static void put_deliveries(struct pw_trace *trace, const struct pw_unit *unit)
 {
     for (const struct pw_effect *effect = unit->effects; effect != NULL; effect = effect->next) {

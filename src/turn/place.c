@@ -15,7 +15,7 @@ static pawl_status describe(pawl_scope *scope, const pawl_lane *lane, const pawl
                            pawl_fork_kind_name(of->kind), "branch", (long long)lane->position, "within", inside);
 }
 
-/* Of a branch within another one.  The outermost is described first. */
+/* Describes the branches around this one, beginning with the outermost. */
 static pawl_status describe_outer(pawl_scope *scope, const pawl_lane *lane, pawl_value **out_value)
 {
     const pawl_lane *last = &lane->turn->main;

@@ -183,7 +183,7 @@ pawl_status memory_claim(struct pw_core *core, struct pw_op_claim *op)
     return status;
 }
 
-/* Whoever reaps sees every lease that a runner has, so that one which is not renewed is known by the time at which it ends. */
+/* Reaping looks at every lease of a runner, so a lease that is not renewed has been seen by the time it ends. */
 pawl_status memory_reap(struct pw_core *core, struct pw_op_reap *op)
 {
     struct memory_store *store = memory_of_core(core);

@@ -10,7 +10,7 @@
  *
  * A migration only adds: tables, indexes, columns that may be NULL or have a default, types of a new name; views keep their
  * columns.  Processes of the version before, which have the database open, go on with what they hold, and what they write
- * must stay right.  Only version 8, which came before the first release, does more (docs/operating.md). */
+ * must stay right.  Only versions 6 and 8, which came before the first release, do more (docs/operating.md). */
 struct pw_postgres_migration {
     int64_t version;
     const char *sql;

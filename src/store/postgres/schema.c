@@ -16,9 +16,9 @@ static const char make_schema[] =
     "  END IF;"
     " END $$";
 
-/* Whoever waits for a table's lock has everybody behind him wait for that table.  So it is not waited for long: the
- * migration is undone and repeated (prepare_database()), and others go on in between.  What a piece does to the rows of old
- * takes as long as there are many. */
+/* While a migration waits for the lock of a table, everybody else who needs the table queues behind it.  So it waits only
+ * briefly; then it is undone and repeated (prepare_database()), and others go on in between.  Changing many old rows may take
+ * long, so no statement has a timeout. */
 static const char lock_briefly[] = "SET LOCAL lock_timeout = '300ms'; SET LOCAL statement_timeout = 0";
 
 static pawl_status refuse_foreign(const struct pw_pg_connection *connection, struct pawl_error *error)
