@@ -102,7 +102,7 @@ static inline pawl_status load_nothing(struct pw_core *core, struct pw_core_run 
     return PAWL_OK;
 }
 
-static inline pawl_status run_nothing(struct pw_core *core, struct pw_op *op)
+static inline pawl_status run_nothing(struct pw_core *core, struct pw_op_sql *op)
 {
     (void)core, (void)op;
     return PAWL_OK;
@@ -113,7 +113,7 @@ static const struct pw_frame frame = { .write = write_nothing,
                                        .owe = owe_nothing,
                                        .claim = claim_key,
                                        .reap = reap_key,
-                                       .run_users_code = run_nothing,
+                                       .run_sql = run_nothing,
                                        .load_claimable = load_nothing };
 
 /* ---- Ops ------------------------------------------------------------------------------------------------------------------ */

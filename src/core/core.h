@@ -172,8 +172,9 @@ struct pw_frame {
     pawl_status (*claim_hooks)(struct pw_core *core, struct pw_op_hook_claim *op);
     pawl_status (*settle_hook)(struct pw_core *core, struct pw_op_hook_settle *op);
     pawl_status (*resend_hook)(struct pw_core *core, struct pw_op_hook_resend *op);
-    /* Runs the user's SQL or MUTATE, inside the unit's savepoint.  May also refuse the unit. */
-    pawl_status (*run_users_code)(struct pw_core *core, struct pw_op *op);
+    /* The user's code, inside the unit's savepoint.  Both may also refuse the unit. */
+    pawl_status (*run_sql)(struct pw_core *core, struct pw_op_sql *op);
+    pawl_status (*run_mutation)(struct pw_core *core, struct pw_op_mutate *op);
     /* A savepoint around a unit that runs the user's code: begins it, or ends it and keeps or undoes what came after it. */
     pawl_status (*begin_savepoint)(struct pw_core *core);
     pawl_status (*end_savepoint)(struct pw_core *core, bool keeps);

@@ -16,36 +16,43 @@
 #include "core/rows.h"
 #include "core/shard.h"
 
-/* X(KIND, member of struct pw_op, which is also its word in traces) */
+/* X(KIND, member of struct pw_op, which is also its word in traces; how its rows are got)
+ *   LOADS  the store loads the rows that pw_wants_<member>() names, by their keys or names, before any rule runs
+ *   FINDS  the store finds the rows by a condition when it is the op's turn
+ *   RUNS   it is the user's code, which runs in the transaction
+ * pw_rule_<member>() decides it.  Both functions are declared from this list (rules.h). */
 #define PW_OP_LIST(X)                                                                                                  \
-    X(FENCE, fence)             /* checks that the caller still holds the run */                                       \
-    X(CREATE, create)           /* adds an instance and its task */                                                    \
-    X(RESTART, restart)         /* begins a new run of an instance */                                                  \
-    X(STEP, step)               /* inserts or updates a step row by (instance, run, seq) */                            \
-    X(EVENT, event)             /* adds an event to a run */                                                           \
-    X(CONSUME, consume)         /* marks an event as delivered */                                                      \
-    X(LOG, log)                 /* adds a log line */                                                                  \
-    X(PARK, park)               /* gives up the task: it is waiting, due, or paused */                                 \
-    X(HOLD, hold)               /* gives the task to a runner: the eager claim */                                      \
-    X(PAUSE, pause)             /* sets or clears the request for a pause */                                           \
-    X(DEMAND, demand)           /* raises what is demanded of a run */                                                 \
-    X(REACH, reach)             /* raises it for the children of a run, and ends its jobs */                           \
-    X(FINISH, finish)           /* writes the outcome into the instance and deletes the task */                        \
-    X(END, end)                 /* terminates an instance by its name, if it is open */                                \
-    X(CLAIM, claim)             /* takes due tasks for a runner */                                                     \
-    X(RENEW, renew)             /* renews leases */                                                                    \
-    X(REAP, reap)               /* ends the leases of dead runners */                                                  \
-    X(SQL, sql)                 /* runs the user's SQL */                                                              \
-    X(MUTATE, mutate)           /* calls the user's function inside the transaction */                                 \
-    X(HOOK_CLAIM, hook_claim)   /* takes due deliveries, for one attempt each */                                       \
-    X(HOOK_SETTLE, hook_settle) /* records how an attempt went */                                                      \
-    X(HOOK_RESEND, hook_resend) /* makes a delivery due again, whatever its state */
+    X(FENCE, fence, LOADS)             /* checks that the caller still holds the run */                                \
+    X(CREATE, create, LOADS)           /* adds an instance and its task */                                             \
+    X(RESTART, restart, LOADS)         /* begins a new run of an instance */                                           \
+    X(STEP, step, LOADS)               /* inserts or updates a step row by (instance, run, seq) */                     \
+    X(EVENT, event, LOADS)             /* adds an event to a run */                                                    \
+    X(CONSUME, consume, LOADS)         /* marks an event as delivered */                                               \
+    X(LOG, log, LOADS)                 /* adds a log line */                                                           \
+    X(PARK, park, LOADS)               /* gives up the task: it is waiting, due, or paused */                          \
+    X(HOLD, hold, LOADS)               /* gives the task to a runner: the eager claim */                               \
+    X(PAUSE, pause, LOADS)             /* sets or clears the request for a pause */                                    \
+    X(DEMAND, demand, LOADS)           /* raises what is demanded of a run */                                          \
+    X(REACH, reach, LOADS)             /* raises it for the children of a run, and ends its jobs */                    \
+    X(FINISH, finish, LOADS)           /* writes the outcome into the instance and deletes the task */                 \
+    X(END, end, LOADS)                 /* terminates an instance by its name, if it is open */                         \
+    X(CLAIM, claim, FINDS)             /* takes due tasks for a runner */                                              \
+    X(RENEW, renew, LOADS)             /* renews leases */                                                             \
+    X(REAP, reap, FINDS)               /* ends the leases of dead runners */                                           \
+    X(SQL, sql, RUNS)                  /* runs the user's SQL */                                                       \
+    X(MUTATE, mutate, RUNS)            /* calls the user's function inside the transaction */                          \
+    X(HOOK_CLAIM, hook_claim, FINDS)   /* takes due deliveries, for one attempt each */                                \
+    X(HOOK_SETTLE, hook_settle, FINDS) /* records how an attempt went */                                               \
+    X(HOOK_RESEND, hook_resend, FINDS) /* makes a delivery due again, whatever its state */
 
 enum pw_op_kind {
-#define PW_OP_KIND(KIND, member) PW_OP_##KIND,
+#define PW_OP_KIND(KIND, member, how) PW_OP_##KIND,
     PW_OP_LIST(PW_OP_KIND)
 #undef PW_OP_KIND
 };
+#define PW_OP_ONE(KIND, member, how) +1
+enum { PW_OP_KIND_COUNT = PW_OP_LIST(PW_OP_ONE) };
+#undef PW_OP_ONE
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
 
@@ -301,7 +308,7 @@ struct pw_op {
     enum pw_op_kind kind;
     struct pw_op *next;
     union {
-#define PW_OP_MEMBER(KIND, member) struct pw_op_##member member;
+#define PW_OP_MEMBER(KIND, member, how) struct pw_op_##member member;
         PW_OP_LIST(PW_OP_MEMBER)
 #undef PW_OP_MEMBER
     } as;

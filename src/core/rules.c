@@ -83,7 +83,7 @@ void pw_core_note_reaped(struct pw_core *core, int64_t instance)
         run->task.locked_until_ms = core->now_ms;
 }
 
-/* ---- All ------------------------------------------------------------------------------------------------------------ */
+/* ---- What the store finds or runs ------------------------------------------------------------------------------------ */
 
 /* The store is about to find and take rows: everything before it is written first. */
 static pawl_status write_before(struct pw_core *core)
@@ -92,64 +92,57 @@ static pawl_status write_before(struct pw_core *core)
     return core->frame->write(core);
 }
 
-static pawl_status run_users_code(struct pw_core *core, struct pw_op *op)
+#define FINDS(member, function)                                                                                        \
+    pawl_status pw_rule_##member(struct pw_core *core, struct pw_op_##member *op)                                      \
+    {                                                                                                                  \
+        pawl_status status = write_before(core);                                                                       \
+        return status == PAWL_OK ? core->frame->function(core, op) : status;                                           \
+    }
+FINDS(claim, claim)
+FINDS(reap, reap)
+FINDS(hook_claim, claim_hooks)
+FINDS(hook_settle, settle_hook)
+FINDS(hook_resend, resend_hook)
+#undef FINDS
+
+/* It runs behind everything that was decided before. */
+pawl_status pw_rule_sql(struct pw_core *core, struct pw_op_sql *op)
 {
     pawl_status status = core->frame->write(core);
-    return status == PAWL_OK ? core->frame->run_users_code(core, op) : status;
+    return status == PAWL_OK ? core->frame->run_sql(core, op) : status;
+}
+
+pawl_status pw_rule_mutate(struct pw_core *core, struct pw_op_mutate *op)
+{
+    pawl_status status = core->frame->write(core);
+    return status == PAWL_OK ? core->frame->run_mutation(core, op) : status;
+}
+
+/* ---- All ------------------------------------------------------------------------------------------------------------ */
+
+bool pw_core_want(struct pw_core *core, struct pw_op *op)
+{
+    switch (op->kind) {
+#define WANT_LOADS(member) pw_wants_##member(core, &op->as.member)
+#define WANT_FINDS(member) true
+#define WANT_RUNS(member) true
+#define WANT(KIND, member, how)                                                                                        \
+    case PW_OP_##KIND:                                                                                                 \
+        return WANT_##how(member);
+        PW_OP_LIST(WANT)
+#undef WANT
+    }
+    return true;
 }
 
 pawl_status pw_core_decide(struct pw_core *core, struct pw_op *op)
 {
-    pawl_status status;
     switch (op->kind) {
-    case PW_OP_FENCE:
-        return pw_rule_fence(core, &op->as.fence);
-    case PW_OP_CREATE:
-        return pw_rule_create(core, &op->as.create);
-    case PW_OP_RESTART:
-        return pw_rule_restart(core, &op->as.restart);
-    case PW_OP_STEP:
-        return pw_rule_step(core, &op->as.step);
-    case PW_OP_EVENT:
-        return pw_rule_event(core, &op->as.event);
-    case PW_OP_CONSUME:
-        return pw_rule_consume(core, &op->as.consume);
-    case PW_OP_LOG:
-        return pw_rule_log(core, &op->as.log);
-    case PW_OP_PARK:
-        return pw_rule_park(core, &op->as.park);
-    case PW_OP_HOLD:
-        return pw_rule_hold(core, &op->as.hold);
-    case PW_OP_PAUSE:
-        return pw_rule_pause(core, &op->as.pause);
-    case PW_OP_DEMAND:
-        return pw_rule_demand(core, &op->as.demand);
-    case PW_OP_REACH:
-        return pw_rule_reach(core, &op->as.reach);
-    case PW_OP_FINISH:
-        return pw_rule_finish(core, &op->as.finish);
-    case PW_OP_END:
-        return pw_rule_end(core, &op->as.end);
-    case PW_OP_RENEW:
-        return pw_rule_renew(core, &op->as.renew);
-    case PW_OP_CLAIM:
-        status = write_before(core);
-        return status == PAWL_OK ? core->frame->claim(core, &op->as.claim) : status;
-    case PW_OP_REAP:
-        status = write_before(core);
-        return status == PAWL_OK ? core->frame->reap(core, &op->as.reap) : status;
-    case PW_OP_HOOK_CLAIM:
-        status = write_before(core);
-        return status == PAWL_OK ? core->frame->claim_hooks(core, &op->as.hook_claim) : status;
-    case PW_OP_HOOK_SETTLE:
-        status = write_before(core);
-        return status == PAWL_OK ? core->frame->settle_hook(core, &op->as.hook_settle) : status;
-    case PW_OP_HOOK_RESEND:
-        status = write_before(core);
-        return status == PAWL_OK ? core->frame->resend_hook(core, &op->as.hook_resend) : status;
-    case PW_OP_SQL:
-    case PW_OP_MUTATE:
-        return run_users_code(core, op);
+#define DECIDE(KIND, member, how)                                                                                      \
+    case PW_OP_##KIND:                                                                                                 \
+        return pw_rule_##member(core, &op->as.member);
+        PW_OP_LIST(DECIDE)
+#undef DECIDE
     }
     return pw_error(core->error, PAWL_INVALID, "a unit of work holds an op of unknown kind %d", (int)op->kind);
 }

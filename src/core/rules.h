@@ -21,32 +21,20 @@ pawl_status pw_rule_tell(struct pw_core *core, enum pw_effect_kind kind, int64_t
 pawl_status pw_rule_tell_due(struct pw_core *core, enum pw_effect_kind kind, const struct pw_core_run *run,
                              enum pw_hook_reason reason, int64_t at_ms);
 
-/* rules_task.c */
-pawl_status pw_rule_fence(struct pw_core *core, struct pw_op_fence *op);
-pawl_status pw_rule_park(struct pw_core *core, struct pw_op_park *op);
-pawl_status pw_rule_pause(struct pw_core *core, const struct pw_op_pause *op);
-pawl_status pw_rule_renew(struct pw_core *core, struct pw_op_renew *op);
-
-/* rules_claim.c */
-/* The task is active and held by the owner from now on.  Clears the request for a pause. */
+/* The task is active and held by the owner from now on.  Clears the request for a pause.  rules_claim.c. */
 pawl_status pw_rule_take(struct pw_core *core, struct pw_core_run *run, int64_t owner, int64_t lease_ms,
                          struct pw_claim *claim);
-pawl_status pw_rule_hold(struct pw_core *core, struct pw_op_hold *op);
 
-/* rules_run.c */
-pawl_status pw_rule_create(struct pw_core *core, struct pw_op_create *op);
-pawl_status pw_rule_restart(struct pw_core *core, struct pw_op_restart *op);
-pawl_status pw_rule_finish(struct pw_core *core, struct pw_op_finish *op);
-
-/* rules_history.c */
-pawl_status pw_rule_step(struct pw_core *core, const struct pw_op_step *op);
-pawl_status pw_rule_event(struct pw_core *core, struct pw_op_event *op);
-pawl_status pw_rule_consume(struct pw_core *core, const struct pw_op_consume *op);
-pawl_status pw_rule_log(struct pw_core *core, const struct pw_op_log *op);
-
-/* rules_family.c */
-pawl_status pw_rule_demand(struct pw_core *core, const struct pw_op_demand *op);
-pawl_status pw_rule_reach(struct pw_core *core, struct pw_op_reach *op);
-pawl_status pw_rule_end(struct pw_core *core, struct pw_op_end *op);
+/* Which rows the op needs (wants.c; false when memory is out), and the rule that decides it (rules_*.c). */
+#define PW_WANT_LOADS(member) bool pw_wants_##member(struct pw_core *core, struct pw_op_##member *op);
+#define PW_WANT_FINDS(member)
+#define PW_WANT_RUNS(member)
+#define PW_OP_FUNCTIONS(KIND, member, how)                                                                             \
+    PW_WANT_##how(member) pawl_status pw_rule_##member(struct pw_core *core, struct pw_op_##member *op);
+PW_OP_LIST(PW_OP_FUNCTIONS)
+#undef PW_OP_FUNCTIONS
+#undef PW_WANT_LOADS
+#undef PW_WANT_FINDS
+#undef PW_WANT_RUNS
 
 #endif

@@ -16,7 +16,7 @@ static void demand(const struct pw_core *core, struct pw_core_run *run, enum pw_
     run->task.updated_at_ms = pw_run_time(core, run);
 }
 
-pawl_status pw_rule_demand(struct pw_core *core, const struct pw_op_demand *op)
+pawl_status pw_rule_demand(struct pw_core *core, struct pw_op_demand *op)
 {
     struct pw_core_run *run = pw_find_task(core, op->instance);
     if (run == NULL)

@@ -17,7 +17,7 @@ static pawl_status settle_kept(struct pw_core *core, const struct pw_op_step *op
     return core->frame->write(core);
 }
 
-pawl_status pw_rule_step(struct pw_core *core, const struct pw_op_step *op)
+pawl_status pw_rule_step(struct pw_core *core, struct pw_op_step *op)
 {
     pawl_status status = settle_kept(core, op);
     if (status != PAWL_OK)
@@ -43,7 +43,7 @@ pawl_status pw_rule_step(struct pw_core *core, const struct pw_op_step *op)
     return PAWL_OK;
 }
 
-pawl_status pw_rule_consume(struct pw_core *core, const struct pw_op_consume *op)
+pawl_status pw_rule_consume(struct pw_core *core, struct pw_op_consume *op)
 {
     struct pw_core_event *event = pw_want_event(core, op->instance, op->run, op->seq);
     if (event == NULL)
@@ -56,7 +56,7 @@ pawl_status pw_rule_consume(struct pw_core *core, const struct pw_op_consume *op
     return pw_rule_tell(core, PW_EFFECT_CHANGED, op->instance, op->run);
 }
 
-pawl_status pw_rule_log(struct pw_core *core, const struct pw_op_log *op)
+pawl_status pw_rule_log(struct pw_core *core, struct pw_op_log *op)
 {
     struct pw_core_tail *tail = pw_want_tail(core, op->instance, op->run);
     struct pw_core_log *log = tail != NULL && PW_SAVE(core, tail) ? pw_rows_add(&core->logs) : NULL;

@@ -86,7 +86,7 @@ pawl_status pw_rule_park(struct pw_core *core, struct pw_op_park *op)
     return tell_of_park(core, op, run);
 }
 
-pawl_status pw_rule_pause(struct pw_core *core, const struct pw_op_pause *op)
+pawl_status pw_rule_pause(struct pw_core *core, struct pw_op_pause *op)
 {
     struct pw_core_run *run = pw_find_task(core, op->instance);
     if (run == NULL)

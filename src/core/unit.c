@@ -19,7 +19,7 @@ void pw_unit_clear(struct pw_unit *unit)
 
 /* Most ops are far smaller than the largest: a unit's first block holds the ops of a step boundary. */
 static const size_t op_sizes[] = {
-#define PW_OP_SIZE(KIND, member) [PW_OP_##KIND] = offsetof(struct pw_op, as) + sizeof(struct pw_op_##member),
+#define PW_OP_SIZE(KIND, member, how) [PW_OP_##KIND] = offsetof(struct pw_op, as) + sizeof(struct pw_op_##member),
     PW_OP_LIST(PW_OP_SIZE)
 #undef PW_OP_SIZE
 };
@@ -92,83 +92,41 @@ pawl_status pw_unit_refuse_event(struct pw_unit *unit, const struct pw_op_event 
 
 bool pw_op_is_found(const struct pw_op *op)
 {
-    switch (op->kind) {
-    case PW_OP_CLAIM:
-    case PW_OP_REAP:
-    case PW_OP_HOOK_CLAIM:
-    case PW_OP_HOOK_SETTLE:
-    case PW_OP_HOOK_RESEND:
-        return true;
-    case PW_OP_FENCE:
-    case PW_OP_CREATE:
-    case PW_OP_RESTART:
-    case PW_OP_STEP:
-    case PW_OP_EVENT:
-    case PW_OP_CONSUME:
-    case PW_OP_LOG:
-    case PW_OP_PARK:
-    case PW_OP_HOLD:
-    case PW_OP_PAUSE:
-    case PW_OP_DEMAND:
-    case PW_OP_REACH:
-    case PW_OP_FINISH:
-    case PW_OP_END:
-    case PW_OP_RENEW:
-    case PW_OP_SQL:
-    case PW_OP_MUTATE:
-        break;
-    }
-    return false;
-}
-
-static bool is_users(const struct pw_op *op)
-{
-    return op->kind == PW_OP_SQL || op->kind == PW_OP_MUTATE;
+    enum { LOADS = false, FINDS = true, RUNS = false };
+    static const bool found[PW_OP_KIND_COUNT] = {
+#define IS_FOUND(KIND, member, how) [PW_OP_##KIND] = how,
+        PW_OP_LIST(IS_FOUND)
+#undef IS_FOUND
+    };
+    return (size_t)op->kind < PW_OP_KIND_COUNT && found[op->kind];
 }
 
 bool pw_unit_runs_users_code(const struct pw_unit *unit)
 {
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
-        if (is_users(op))
+        if (op->kind == PW_OP_SQL || op->kind == PW_OP_MUTATE)
             return true;
     return false;
 }
 
+/* The texts that may be large, of the ops that borrow such texts; others borrow names and numbers. */
+static const size_t payloads[PW_OP_KIND_COUNT][2] = {
+#define PAYLOAD(member, text) offsetof(struct pw_op, as.member.text)
+    [PW_OP_CREATE] = { PAYLOAD(create, params) },
+    [PW_OP_STEP] = { PAYLOAD(step, row.result), PAYLOAD(step, row.error_message) },
+    [PW_OP_EVENT] = { PAYLOAD(event, payload) },
+    [PW_OP_LOG] = { PAYLOAD(log, row.message), PAYLOAD(log, row.data) },
+    [PW_OP_FINISH] = { PAYLOAD(finish, output), PAYLOAD(finish, error_message) },
+    [PW_OP_SQL] = { PAYLOAD(sql, sql), PAYLOAD(sql, parameters) },
+#undef PAYLOAD
+};
+
 static size_t borrowed_bytes(const struct pw_op *op)
 {
-    switch (op->kind) {
-    case PW_OP_CREATE:
-        return op->as.create.params.size;
-    case PW_OP_STEP:
-        return op->as.step.row.result.size + op->as.step.row.error_message.size;
-    case PW_OP_EVENT:
-        return op->as.event.payload.size;
-    case PW_OP_LOG:
-        return op->as.log.row.message.size + op->as.log.row.data.size;
-    case PW_OP_FINISH:
-        return op->as.finish.output.size + op->as.finish.error_message.size;
-    case PW_OP_SQL:
-        return op->as.sql.sql.size + op->as.sql.parameters.size;
-    case PW_OP_MUTATE:
-        return op->as.mutate.size;
-    case PW_OP_FENCE:
-    case PW_OP_RESTART:
-    case PW_OP_CONSUME:
-    case PW_OP_PARK:
-    case PW_OP_HOLD:
-    case PW_OP_PAUSE:
-    case PW_OP_DEMAND:
-    case PW_OP_REACH:
-    case PW_OP_END:
-    case PW_OP_CLAIM:
-    case PW_OP_RENEW:
-    case PW_OP_REAP:
-    case PW_OP_HOOK_CLAIM:
-    case PW_OP_HOOK_SETTLE:
-    case PW_OP_HOOK_RESEND:
-        break; /* they borrow names and numbers */
-    }
-    return 0;
+    size_t bytes = op->kind == PW_OP_MUTATE ? op->as.mutate.size : 0;
+    for (size_t i = 0; i < 2 && payloads[op->kind][i] != 0; i++)
+        bytes += ((const struct pw_text *)(const void *)((const char *)op + payloads[op->kind][i]))->size;
+    return bytes;
 }
 
 size_t pw_unit_bytes(const struct pw_unit *unit)

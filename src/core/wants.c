@@ -1,5 +1,5 @@
 /* wants.c - which rows an op needs: the store loads and locks them before any rule runs. */
-#include "core/core.h"
+#include "core/rules.h"
 
 /* The store waits for its lock. */
 static struct pw_core_run *want_task(struct pw_core *core, int64_t instance)
@@ -46,7 +46,7 @@ static bool want_target(struct pw_core *core, struct pw_op_event *op)
     return name != NULL && remember(&core->sends, op);
 }
 
-static bool want_event(struct pw_core *core, struct pw_op_event *op)
+bool pw_wants_event(struct pw_core *core, struct pw_op_event *op)
 {
     op->awaited_until_ms = 0; /* it may be the second try */
     if (op->to.data != NULL)
@@ -57,7 +57,7 @@ static bool want_event(struct pw_core *core, struct pw_op_event *op)
            (op->id.data == NULL || pw_want_event_id(core, op->instance, op->run, op->id) != NULL);
 }
 
-static bool want_restart(struct pw_core *core, const struct pw_op_restart *op)
+bool pw_wants_restart(struct pw_core *core, struct pw_op_restart *op)
 {
     struct pw_core_run *run = want_task(core, op->instance);
     if (run == NULL)
@@ -67,7 +67,7 @@ static bool want_restart(struct pw_core *core, const struct pw_op_restart *op)
     return true;
 }
 
-static bool want_hold(struct pw_core *core, const struct pw_op_hold *op)
+bool pw_wants_hold(struct pw_core *core, struct pw_op_hold *op)
 {
     struct pw_core_run *run = want_task(core, op->instance);
     if (run != NULL)
@@ -76,7 +76,7 @@ static bool want_hold(struct pw_core *core, const struct pw_op_hold *op)
 }
 
 /* A renewal waits for no lock: what others have locked is renewed later. */
-static bool want_leases(struct pw_core *core, const struct pw_op_renew *op)
+bool pw_wants_renew(struct pw_core *core, struct pw_op_renew *op)
 {
     for (size_t i = 0; i < op->count; i++)
         if (pw_want_run(core, op->leases[i].fence.instance) == NULL)
@@ -84,60 +84,59 @@ static bool want_leases(struct pw_core *core, const struct pw_op_renew *op)
     return true;
 }
 
-static bool want_name(struct pw_core *core, const struct pw_op_create *op)
+bool pw_wants_create(struct pw_core *core, struct pw_op_create *op)
 {
     core->keys_wanted++;
     return pw_want_name(core, op->workflow, op->id) != NULL;
 }
 
 /* Children and jobs are made under the lock of their parent, so whoever has that lock finds all of them. */
-static bool want_children(struct pw_core *core, const struct pw_op_reach *op)
+bool pw_wants_reach(struct pw_core *core, struct pw_op_reach *op)
 {
     return want_task(core, op->parent) != NULL && remember(&core->reaches, op);
 }
 
-bool pw_core_want(struct pw_core *core, struct pw_op *op)
+bool pw_wants_fence(struct pw_core *core, struct pw_op_fence *op)
 {
-    switch (op->kind) {
-    case PW_OP_FENCE:
-        return want_task(core, op->as.fence.at.instance) != NULL;
-    case PW_OP_CREATE:
-        return want_name(core, &op->as.create);
-    case PW_OP_RESTART:
-        return want_restart(core, &op->as.restart);
-    case PW_OP_STEP:
-        return op->as.step.is_new ||
-               pw_want_step(core, op->as.step.instance, op->as.step.run, op->as.step.row.seq) != NULL;
-    case PW_OP_EVENT:
-        return want_event(core, &op->as.event);
-    case PW_OP_CONSUME:
-        return pw_want_event(core, op->as.consume.instance, op->as.consume.run, op->as.consume.seq) != NULL;
-    case PW_OP_LOG:
-        return pw_want_tail(core, op->as.log.instance, op->as.log.run) != NULL;
-    case PW_OP_PARK:
-        return want_task(core, op->as.park.instance) != NULL;
-    case PW_OP_HOLD:
-        return want_hold(core, &op->as.hold);
-    case PW_OP_PAUSE:
-        return want_task(core, op->as.pause.instance) != NULL;
-    case PW_OP_DEMAND:
-        return want_task(core, op->as.demand.instance) != NULL;
-    case PW_OP_REACH:
-        return want_children(core, &op->as.reach);
-    case PW_OP_FINISH:
-        return want_task(core, op->as.finish.instance) != NULL;
-    case PW_OP_END:
-        return want_named(core, op->as.end.workflow, op->as.end.id) != NULL;
-    case PW_OP_RENEW:
-        return want_leases(core, &op->as.renew);
-    case PW_OP_CLAIM:
-    case PW_OP_REAP:
-    case PW_OP_SQL:
-    case PW_OP_MUTATE:
-    case PW_OP_HOOK_CLAIM:
-    case PW_OP_HOOK_SETTLE:
-    case PW_OP_HOOK_RESEND:
-        return true;
-    }
-    return true;
+    return want_task(core, op->at.instance) != NULL;
+}
+
+bool pw_wants_step(struct pw_core *core, struct pw_op_step *op)
+{
+    return op->is_new || pw_want_step(core, op->instance, op->run, op->row.seq) != NULL;
+}
+
+bool pw_wants_consume(struct pw_core *core, struct pw_op_consume *op)
+{
+    return pw_want_event(core, op->instance, op->run, op->seq) != NULL;
+}
+
+bool pw_wants_log(struct pw_core *core, struct pw_op_log *op)
+{
+    return pw_want_tail(core, op->instance, op->run) != NULL;
+}
+
+bool pw_wants_park(struct pw_core *core, struct pw_op_park *op)
+{
+    return want_task(core, op->instance) != NULL;
+}
+
+bool pw_wants_pause(struct pw_core *core, struct pw_op_pause *op)
+{
+    return want_task(core, op->instance) != NULL;
+}
+
+bool pw_wants_demand(struct pw_core *core, struct pw_op_demand *op)
+{
+    return want_task(core, op->instance) != NULL;
+}
+
+bool pw_wants_finish(struct pw_core *core, struct pw_op_finish *op)
+{
+    return want_task(core, op->instance) != NULL;
+}
+
+bool pw_wants_end(struct pw_core *core, struct pw_op_end *op)
+{
+    return want_named(core, op->workflow, op->id) != NULL;
 }

@@ -189,16 +189,18 @@ static pawl_status owe(struct pw_core *core, const struct pw_fence *at, int64_t 
     return pw_error(core->error, PAWL_INVALID, "a lease is owed in a store where nobody waits for a lock");
 }
 
-static pawl_status run_users_code(struct pw_core *core, struct pw_op *op)
+static pawl_status run_sql(struct pw_core *core, struct pw_op_sql *op)
 {
     struct memory_store *store = memory_of_core(core);
-    if (op->kind == PW_OP_SQL && store->run_sql == NULL)
+    if (store->run_sql == NULL)
         return pw_unit_refuse_saying(core->unit, PW_REFUSED_MUTATION_FAILED, "this store runs no SQL");
-    if (op->kind == PW_OP_SQL) {
-        enum pw_refusal refusal = store->run_sql(&store->store, &op->as.sql);
-        return refusal == PW_REFUSED_NOT ? PAWL_OK : pw_unit_refuse(core->unit, refusal);
-    }
-    pawl_status answer = op->as.mutate.mutate(&store->store, op->as.mutate.data, op->as.mutate.size);
+    enum pw_refusal refusal = store->run_sql(&store->store, op);
+    return refusal == PW_REFUSED_NOT ? PAWL_OK : pw_unit_refuse(core->unit, refusal);
+}
+
+static pawl_status run_mutation(struct pw_core *core, struct pw_op_mutate *op)
+{
+    pawl_status answer = op->mutate(&memory_of_core(core)->store, op->data, op->size);
     if (answer == PAWL_OK)
         return PAWL_OK;
     return pw_unit_refuse(core->unit, answer == PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION ? PW_REFUSED_UNIQUE
@@ -271,7 +273,8 @@ pawl_status memory_apply(struct pw_store *store, struct pw_unit **units, size_t 
                                            .claim_hooks = memory_claim_hooks,
                                            .settle_hook = memory_settle_hook,
                                            .resend_hook = memory_resend_hook,
-                                           .run_users_code = run_users_code,
+                                           .run_sql = run_sql,
+                                           .run_mutation = run_mutation,
                                            .load_claimable = load_claimable };
     struct memory_transaction transaction = { .store = memory_of(store) };
     (void)pthread_mutex_lock(&transaction.store->lock);

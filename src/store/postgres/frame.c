@@ -58,13 +58,16 @@ static pawl_status find_wait(struct pw_core *core, const struct pw_core_run *run
 /* ---- The user's code --------------------------------------------------------------------------------------------------- */
 
 /* The user's code runs behind everything that was sent before. */
-static pawl_status run_users_code(struct pw_core *core, struct pw_op *op)
+static pawl_status run_sql(struct pw_core *core, struct pw_op_sql *op)
 {
-    struct pw_transaction *transaction = pw_transaction_of(core);
-    pawl_status status = pw_settle(transaction);
-    if (status != PAWL_OK)
-        return status;
-    return op->kind == PW_OP_SQL ? pw_run_sql(transaction, &op->as.sql) : pw_run_mutation(transaction, &op->as.mutate);
+    pawl_status status = pw_settle(pw_transaction_of(core));
+    return status == PAWL_OK ? pw_run_sql(pw_transaction_of(core), op) : status;
+}
+
+static pawl_status run_mutation(struct pw_core *core, struct pw_op_mutate *op)
+{
+    pawl_status status = pw_settle(pw_transaction_of(core));
+    return status == PAWL_OK ? pw_run_mutation(pw_transaction_of(core), op) : status;
 }
 
 static pawl_status begin_savepoint(struct pw_core *core)
@@ -101,7 +104,8 @@ void pw_transaction_init(struct pw_transaction *transaction, struct pw_postgres 
                                            .claim_hooks = pw_send_hook_claim,
                                            .settle_hook = pw_send_hook_settle,
                                            .resend_hook = pw_send_hook_resend,
-                                           .run_users_code = run_users_code,
+                                           .run_sql = run_sql,
+                                           .run_mutation = run_mutation,
                                            .begin_savepoint = begin_savepoint,
                                            .end_savepoint = end_savepoint,
                                            .catch_up = catch_up };

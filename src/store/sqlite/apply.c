@@ -12,13 +12,6 @@ static pawl_status owe(struct pw_core *core, const struct pw_fence *at, int64_t 
                     "a lease is owed a renewal in a database that one process writes at a time");
 }
 
-static pawl_status run_users_code(struct pw_core *core, struct pw_op *op)
-{
-    struct pw_batch *batch = pw_batch_of(core);
-    return op->kind == PW_OP_SQL ? pw_sqlite_run_sql(batch, &op->as.sql)
-                                 : pw_sqlite_run_mutation(batch, &op->as.mutate);
-}
-
 static pawl_status begin_savepoint(struct pw_core *core)
 {
     return pw_query_simple(pw_batch_of(core)->connection, PW_QUERY_UNIT_BEGIN, core->error);
@@ -40,7 +33,8 @@ static const struct pw_frame frame = { .write = pw_sqlite_write,
                                        .find_wait = pw_sqlite_find_wait,
                                        .settle_hook = pw_sqlite_settle_hook,
                                        .resend_hook = pw_sqlite_resend_hook,
-                                       .run_users_code = run_users_code,
+                                       .run_sql = pw_sqlite_run_sql,
+                                       .run_mutation = pw_sqlite_run_mutation,
                                        .begin_savepoint = begin_savepoint,
                                        .end_savepoint = end_savepoint,
                                        .load_claimable = pw_sqlite_load_claimable };

@@ -42,8 +42,8 @@ pawl_status pw_sqlite_find_due(struct pw_batch *batch, enum pw_query_name name, 
                                struct pw_rows *dues) PAWL_MUST_CHECK;
 
 /* user_ops.c */
-pawl_status pw_sqlite_run_sql(struct pw_batch *batch, const struct pw_op_sql *op) PAWL_MUST_CHECK;
-pawl_status pw_sqlite_run_mutation(struct pw_batch *batch, const struct pw_op_mutate *op) PAWL_MUST_CHECK;
+pawl_status pw_sqlite_run_sql(struct pw_core *core, struct pw_op_sql *op) PAWL_MUST_CHECK;
+pawl_status pw_sqlite_run_mutation(struct pw_core *core, struct pw_op_mutate *op) PAWL_MUST_CHECK;
 
 /* hook_ops.c */
 pawl_status pw_sqlite_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op) PAWL_MUST_CHECK;

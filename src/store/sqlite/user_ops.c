@@ -145,8 +145,9 @@ static pawl_status run_to_end(struct pw_batch *batch, sqlite3_stmt *statement)
     return code == SQLITE_DONE ? PAWL_OK : refuse_code(batch, code);
 }
 
-pawl_status pw_sqlite_run_sql(struct pw_batch *batch, const struct pw_op_sql *op)
+pawl_status pw_sqlite_run_sql(struct pw_core *core, struct pw_op_sql *op)
 {
+    struct pw_batch *batch = pw_batch_of(core);
     sqlite3_stmt *statement = NULL;
     json_t *parameters = NULL;
     batch->connection->user_is_running = true;
@@ -165,8 +166,9 @@ pawl_status pw_sqlite_run_sql(struct pw_batch *batch, const struct pw_op_sql *op
 
 /* ---- Functions ----------------------------------------------------------------------------------------------- */
 
-pawl_status pw_sqlite_run_mutation(struct pw_batch *batch, const struct pw_op_mutate *op)
+pawl_status pw_sqlite_run_mutation(struct pw_core *core, struct pw_op_mutate *op)
 {
+    struct pw_batch *batch = pw_batch_of(core);
     sqlite3 *db = batch->connection->db;
     batch->connection->user_is_running = true;
     pawl_status answer = op->mutate(db, op->data, op->size);
