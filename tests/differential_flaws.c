@@ -48,13 +48,9 @@ static void spoil_claim(struct memory_transaction *transaction, enum flaw flaw, 
 static void spoil_answer(struct pw_core *core, enum flaw flaw, const struct pw_op_event *op)
 {
     struct pw_core_run *run = open_run(core, op->instance);
-    if (run == NULL || !op->is_answer)
-        return;
-    if (flaw == FLAW_ANSWER_WAKES_THE_PAUSED && run->task.status == PW_TASK_PAUSED && run->task.kind != PW_TASK_REPAIR)
+    if (run != NULL && flaw == FLAW_ANSWER_WAKES_THE_PAUSED && run->task.status == PW_TASK_PAUSED &&
+        run->task.kind != PW_TASK_REPAIR)
         run->task.status = PW_TASK_WAITING;
-    struct pw_core_event_id *id = op->id.data != NULL ? pw_want_event_id(core, run->key, run->run, op->id) : NULL;
-    if (flaw == FLAW_ANSWER_TWICE && id != NULL)
-        id->taken = false;
 }
 
 static void spoil_reach(struct pw_core *core, enum flaw flaw, const struct pw_op_reach *op)
@@ -73,6 +69,18 @@ static void spoil_reach(struct pw_core *core, enum flaw flaw, const struct pw_op
             child->holder_lives = false;
         }
     }
+}
+
+static void spoil_finish(struct pw_core *core, enum flaw flaw, struct pw_op_finish *op)
+{
+    if (flaw == FLAW_END_OVERLOOKS_DEMAND)
+        op->demand_seen = PW_DEMAND_TERMINATE;
+    else if (flaw == FLAW_END_UNANSWERED)
+        op->answer = NULL;
+    if (op->answer != NULL)
+        spoil_answer(core, flaw, op->answer);
+    if (op->reach.parent != 0)
+        spoil_reach(core, flaw, &op->reach);
 }
 
 /* The first open instance of the id, whatever its workflow. */
@@ -117,10 +125,8 @@ static void spoil_before(struct memory_transaction *transaction, struct pw_op *o
         op->as.renew.owner = run->task.owner;
     else if (op->kind == PW_OP_CLAIM)
         spoil_claim(transaction, flaw, &op->as.claim);
-    else if (op->kind == PW_OP_EVENT)
-        spoil_answer(core, flaw, &op->as.event);
-    else if (op->kind == PW_OP_REACH)
-        spoil_reach(core, flaw, &op->as.reach);
+    else if (op->kind == PW_OP_FINISH)
+        spoil_finish(core, flaw, &op->as.finish);
     else if (op->kind == PW_OP_END && flaw == FLAW_END_OVERLOOKS_WORKFLOW)
         spoil_end(transaction, &op->as.end);
     else if (op->kind == PW_OP_HOOK_SETTLE && flaw == FLAW_SETTLE_OVERLOOKS_EPOCH)

@@ -162,6 +162,16 @@ static void make_step(struct trial *trial, struct pw_unit *unit, const struct su
     op->row.updated_at_ms = trial_once_in(trial, 2) ? 0 : draw_time(trial);
 }
 
+static struct pw_offer draw_offer(struct trial *trial)
+{
+    if (trial_once_in(trial, 2))
+        return (struct pw_offer){ .owner = 0 };
+    return (struct pw_offer){ .owner = trial->owner,
+                              .lease_ms = 400,
+                              .workflows = trial->workflows,
+                              .workflow_count = (size_t)trial_below(trial, 3) };
+}
+
 static void make_event(struct trial *trial, struct pw_unit *unit, const struct subject *subject, size_t side)
 {
     struct pw_op_event *op = &add(unit, PW_OP_EVENT)->as.event;
@@ -171,15 +181,10 @@ static void make_event(struct trial *trial, struct pw_unit *unit, const struct s
         trial_once_in(trial, 8) ? (struct pw_text){ NULL, 0 } : number_text(trial, unit, "e", trial_below(trial, 8));
     op->unread_max = trial_once_in(trial, 4) ? 1 + trial_below(trial, 3) : 0;
     op->type = pw_text_of("paid");
-    op->is_answer = trial_once_in(trial, 3);
     op->is_failure = trial_once_in(trial, 3);
     op->payload = draw_text(trial);
-    if (trial_once_in(trial, 2))
-        op->offer = (struct pw_offer){ .owner = trial->owner,
-                                       .lease_ms = 400,
-                                       .workflows = trial->workflows,
-                                       .workflow_count = (size_t)trial_below(trial, 3) };
-    if (op->is_answer || trial_once_in(trial, 3))
+    op->offer = draw_offer(trial);
+    if (trial_once_in(trial, 3))
         return;
     int64_t which = trial_below(trial, 2); /* by a name, whoever has it */
     op->workflow = trial->workflows[which];
@@ -242,6 +247,33 @@ static void make_restart(struct trial *trial, struct pw_unit *unit, const struct
     op->keep_except_dropped = trial_once_in(trial, 3);
 }
 
+/* With an answer to anybody, and a word to anybody's children: who they are is the caller's to know. */
+static void make_finish(struct trial *trial, struct pw_unit *unit, const struct subject *subject, size_t side)
+{
+    struct pw_op_finish *op = &add(unit, PW_OP_FINISH)->as.finish;
+    *op = (struct pw_op_finish){ .instance = subject->key[side],
+                                 .outcome = (enum pw_outcome)(1 + trial_below(trial, 3)),
+                                 .output = draw_text(trial),
+                                 .error_name = draw_text(trial),
+                                 .error_message = draw_text(trial),
+                                 .newest_ms = trial_once_in(trial, 3) ? draw_time(trial) : 0,
+                                 .demand_seen = (enum pw_demand)(trial_once_in(trial, 2) ? 3 : trial_below(trial, 4)) };
+    if (trial_once_in(trial, 2))
+        op->reach = (struct pw_op_reach){ .parent = subject->key[side],
+                                          .run = subject->run,
+                                          .demand = (enum pw_demand)trial_below(trial, 4),
+                                          .reached = -1 };
+    if (trial_once_in(trial, 3))
+        return;
+    op->answer = pw_arena_zero(&unit->arena, sizeof *op->answer);
+    assert_non_null(op->answer);
+    *op->answer = (struct pw_op_event){ .instance = draw_subject(trial)->key[side],
+                                        .type = number_text(trial, unit, "$", trial->numbers++),
+                                        .is_failure = trial_once_in(trial, 3),
+                                        .payload = draw_text(trial),
+                                        .offer = draw_offer(trial) };
+}
+
 /* Something is wanted of a run, or of those that it made. */
 static void make_demand(struct trial *trial, struct pw_unit *unit, const struct subject *subject, size_t side)
 {
@@ -283,13 +315,7 @@ static void make_task_op(struct trial *trial, struct pw_unit *unit, const struct
         op->as.pause = (struct pw_op_pause){ subject->key[side], !trial_once_in(trial, 3) };
         return;
     case 3:
-        op = add(unit, PW_OP_FINISH);
-        op->as.finish = (struct pw_op_finish){ .instance = subject->key[side],
-                                               .outcome = (enum pw_outcome)(1 + trial_below(trial, 3)),
-                                               .output = draw_text(trial),
-                                               .error_name = draw_text(trial),
-                                               .error_message = draw_text(trial),
-                                               .newest_ms = trial_once_in(trial, 3) ? draw_time(trial) : 0 };
+        make_finish(trial, unit, subject, side);
         return;
     default:
         make_restart(trial, unit, subject, side);

@@ -300,7 +300,7 @@ void world_finish(struct world *world, const char *id, enum pw_outcome outcome)
     struct pw_unit unit;
     pw_unit_init(&unit);
     struct pw_op *op = pw_unit_add(&unit, PW_OP_FINISH);
-    op->as.finish = (struct pw_op_finish){ .instance = row.key, .outcome = outcome };
+    op->as.finish = (struct pw_op_finish){ .instance = row.key, .outcome = outcome, .demand_seen = row.task.demand };
     if (outcome == PW_OUTCOME_COMPLETE)
         op->as.finish.output = pw_text_of("[1,2]");
     if (outcome == PW_OUTCOME_ERRORED) {

@@ -158,6 +158,8 @@ static enum pw_refusal restart(struct model *model, const struct pw_op_restart *
     struct pw_instance *instance = store_model_instance(model, op->instance);
     if (instance == NULL || instance->run != op->run)
         return PW_REFUSED_MOVED;
+    if (instance->has_task)
+        (void)store_model_reach(model, instance->key, op->run, PW_DEMAND_TERMINATE);
     int64_t updated_at_ms = store_model_time(model, instance->updated_at_ms);
     remember_run(model, instance, updated_at_ms);
     set_outcome(model, instance, &open);
@@ -176,7 +178,13 @@ static enum pw_refusal finish(struct model *model, struct pw_op_finish *op)
     struct pw_instance *instance = store_model_task(model, op->instance);
     if (instance == NULL)
         return PW_REFUSED_MOVED;
+    if (instance->task.demand > op->demand_seen)
+        return PW_REFUSED_DEMANDED;
     store_model_end_run(model, instance, op, op->newest_ms);
+    if (op->reach.parent != 0)
+        op->reach.reached = store_model_reach(model, op->reach.parent, op->reach.run, op->reach.demand);
+    if (op->answer != NULL)
+        store_model_answer(model, op->answer, instance->run);
     return PW_REFUSED_NOT;
 }
 
@@ -526,7 +534,8 @@ static enum pw_refusal apply_op(struct model *model, struct pw_op *op, struct pw
     case PW_OP_DEMAND:
         return store_model_demand(model, &op->as.demand);
     case PW_OP_REACH:
-        return store_model_reach(model, &op->as.reach);
+        op->as.reach.reached = store_model_reach(model, op->as.reach.parent, op->as.reach.run, op->as.reach.demand);
+        return PW_REFUSED_NOT;
     case PW_OP_END:
         return store_model_end(model, &op->as.end);
     case PW_OP_FINISH:

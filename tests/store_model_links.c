@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -75,12 +76,16 @@ static void go_on(struct model *model, struct pw_instance *instance, struct pw_o
     }
 }
 
-static void answer(struct model *model, struct pw_op_event *op)
+void store_model_answer(struct model *model, struct pw_op_event *op, int64_t run)
 {
+    char id[200];
     struct pw_instance *instance = store_model_task(model, op->instance);
     op->recorded = op->woke = op->is_held = false;
-    if (instance == NULL || has_event(model, instance, op->id))
+    if (instance == NULL)
         return;
+    (void)snprintf(id, sizeof id, run == 1 ? "%.*s" : "%.*s#%lld", (int)op->type.size, op->type.data, (long long)run);
+    op->id = store_model_keep(model, pw_text_of(id));
+    op->is_answer = true;
     record(model, instance, op);
     struct pw_task *task = &instance->task;
     op->woke = task->status == PW_TASK_WAITING && !task->processing;
@@ -134,10 +139,6 @@ enum pw_refusal store_model_add_event(struct model *model, struct pw_op_event *o
 {
     if (op->to.data != NULL)
         return send(model, op);
-    if (op->is_answer) {
-        answer(model, op);
-        return PW_REFUSED_NOT;
-    }
     struct pw_instance *instance = store_model_task(model, op->instance);
     if (instance == NULL || instance->run != op->run)
         return PW_REFUSED_MOVED;
@@ -191,22 +192,22 @@ static void reach_child(struct model *model, struct pw_instance *instance, enum 
     store_model_tell_due(model, PW_EFFECT_WOKEN, instance, PW_REASON_RESUME, 0);
 }
 
-enum pw_refusal store_model_reach(struct model *model, struct pw_op_reach *op)
+int64_t store_model_reach(struct model *model, int64_t parent, int64_t run, enum pw_demand demand)
 {
-    op->reached = 0;
+    int64_t reached = 0;
     for (size_t i = 0; i < model->rows.instance_count; i++) {
         struct pw_instance *instance = &model->rows.instances[i];
-        if (!instance->has_task || instance->link.parent != op->parent || instance->link.run != op->run)
+        if (!instance->has_task || instance->link.parent != parent || instance->link.run != run)
             continue;
         bool is_job = instance->link.relation == PW_RELATION_JOB;
-        bool is_child = instance->link.relation == PW_RELATION_ATTACHED && op->demand != PW_DEMAND_NONE;
+        bool is_child = instance->link.relation == PW_RELATION_ATTACHED && demand != PW_DEMAND_NONE;
         if (is_job)
             end(model, instance);
         else if (is_child)
-            reach_child(model, instance, op->demand);
-        op->reached += is_job || is_child;
+            reach_child(model, instance, demand);
+        reached += is_job || is_child;
     }
-    return PW_REFUSED_NOT;
+    return reached;
 }
 
 enum pw_refusal store_model_end(struct model *model, struct pw_op_end *op)

@@ -78,7 +78,9 @@ struct pw_claim store_model_take(struct model *model, struct pw_instance *instan
 /* store_model_links.c: what a run does to others, and they to it.  The task's event_seq is raised by one. */
 enum pw_refusal store_model_add_event(struct model *model, struct pw_op_event *op);
 enum pw_refusal store_model_demand(struct model *model, const struct pw_op_demand *op);
-enum pw_refusal store_model_reach(struct model *model, struct pw_op_reach *op);
+int64_t store_model_reach(struct model *model, int64_t parent, int64_t run, enum pw_demand demand);
+/* What the end of this run tells. */
+void store_model_answer(struct model *model, struct pw_op_event *op, int64_t run);
 enum pw_refusal store_model_end(struct model *model, struct pw_op_end *op);
 /* Steps of run `op->run` into the next. */
 void store_model_keep_steps(struct model *model, const struct pw_op_restart *op);

@@ -28,6 +28,7 @@ enum which {
     EVENT_ONE_TOO_MANY,
     ANSWER,
     FINISH,
+    FINISH_DEMANDED,
     END,
     RESTART,
     RESTART_HELD,
@@ -104,6 +105,8 @@ static struct pw_op op_of(enum which which)
         return OP(EVENT, event, .instance = KEY, .type = text("done"), .is_answer = true);
     case FINISH:
         return OP(FINISH, finish, .instance = KEY, .outcome = PW_OUTCOME_COMPLETE, .output = text("1"));
+    case FINISH_DEMANDED:
+        return OP(FINISH, finish, .instance = KEY, .outcome = PW_OUTCOME_TERMINATED, .demand_seen = PW_DEMAND_ROLLBACK);
     case END:
         return OP(END, end, .workflow = text("w"), .id = text("i"));
     case RESTART:
@@ -416,7 +419,19 @@ static const char *const expected[OPS][STATES] = {
         [LAPSED] = "events:+1 updated:now",
         [FORSAKEN] = "events:+1 updated:now",
     },
-    [FINISH] = WITH_A_TASK("ends complete"),
+    [FINISH] = {
+        [ENDED] = "MOVED",
+        [DUE] = "ends complete",
+        [HELD] = "ends complete",
+        [ASKED] = "ends complete",
+        [WAITING] = "ends complete",
+        [PAUSED] = "ends complete",
+        [REPAIR] = "ends complete",
+        [DEMANDED] = "DEMANDED",
+        [LAPSED] = "ends complete",
+        [FORSAKEN] = "ends complete",
+    },
+    [FINISH_DEMANDED] = WITH_A_TASK("ends terminated"),
     [END] = {
         [ENDED] = "same",
         [DUE] = "ends terminated",
@@ -547,7 +562,8 @@ static const char *const told[OPS][STATES] = {
     [EVENT] = TOLD("event"),
     [ANSWER] = { NULL, "event", "event", "event", [WAITING] = "event woken:event", "event", "event", "event", "event",
                  "event" },
-    [FINISH] = TOLD("ended"),
+    [FINISH] = { NULL, "ended", "ended", "ended", "ended", "ended", "ended", [DEMANDED] = NULL, "ended", "ended" },
+    [FINISH_DEMANDED] = TOLD("ended"),
     [END] = TOLD("ended job"),
     [RESTART] = EVERYWHERE("begun:create"),
     [RESTART_HELD] = EVERYWHERE("begun:create"),

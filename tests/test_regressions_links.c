@@ -214,8 +214,22 @@ static pawl_status work_against_interrupted(pawl_lane *lane, size_t position, vo
     return answer.kind == PAWL_ANSWER_DONE ? PAWL_OK : PAWL_FAILED;
 }
 
-/* A replay carries only the branch that won, so nobody is interrupted there: what was undone because somebody had been would
- * be undone in a run that completes. */
+/* When the turn comes to its end, it goes again, because something was demanded that its pass did not know.  Then whoever asks is
+ * told. */
+static void finish_interrupted(struct hand *hand, pawl_turn *turn)
+{
+    bool again = false;
+    pawl_turn_finish(turn, "1", 1);
+    assert_int_equal(pawl_turn_done(hand->runner, turn, &again, &hand->error), PAWL_OK);
+    assert_true(again);
+    assert_int_equal(pawl_lane_check(pawl_turn_lane(turn)), PAWL_INTERRUPTED);
+    pawl_turn_unwind(turn);
+    pawl_turn_fail(turn, pawl_status_name(PAWL_INTERRUPTED), "");
+    hand_done_with(hand, hand->runner, turn);
+    assert_int_equal(hand_get(hand, "r").status, PAWL_TERMINATED);
+}
+
+/* A replay carries only the branch that won, so no call says there that the run is interrupted. */
 static void an_interruption_of_a_branch_that_loses_is_not_one_of_the_run(void **state)
 {
     struct hand *hand = *state;
@@ -230,8 +244,7 @@ static void an_interruption_of_a_branch_that_loses_is_not_one_of_the_run(void **
     assert_int_equal(winner, 0);
     assert_int_equal(statuses[1], PAWL_INTERRUPTED);
     assert_false(pawl_turn_interrupted(story.turn));
-    hand_finish(hand, story.turn, "1");
-    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+    finish_interrupted(hand, story.turn);
 }
 
 static bool yield_always(void *runner)
@@ -399,7 +412,7 @@ static void a_restart_from_a_step_keeps_nothing_of_a_run_that_is_interrupted_at_
     pawl_attempt *attempt = expect_run(pawl_turn_lane(turn), "more");
     assert_int_equal(restart_while(hand, turn, false), PAWL_NOT_REPAIRABLE);
     assert_int_equal(pawl_attempt_complete(attempt, NULL, 0), PAWL_OK);
-    hand_finish(hand, turn, "1");
+    finish_interrupted(hand, turn);
     assert_int_equal(hand_get(hand, "r").run_number, 1);
 }
 

@@ -142,10 +142,12 @@ static void end_child(struct world *world, const char *id, const struct pw_outco
     struct pw_unit unit;
     pw_unit_init(&unit);
     pw_unit_add(&unit, PW_OP_FENCE)->as.fence.at = (struct pw_fence){ row.key, row.run, row.task.epoch };
-    pw_unit_add(&unit, PW_OP_FINISH)->as.finish =
-        (struct pw_op_finish){ .instance = row.key, .outcome = told->outcome, .output = told->output };
-    assert_int_equal(pw_service_add_answer(&unit, &row.link, pw_text_of("other"), pw_text_of(id), told, &world->error),
+    struct pw_op_finish *finish = &pw_unit_add(&unit, PW_OP_FINISH)->as.finish;
+    *finish = (struct pw_op_finish){ .instance = row.key, .outcome = told->outcome, .output = told->output };
+    assert_int_equal(pw_service_answer(world->engine, &unit.arena, &row.link, pw_text_of("other"), pw_text_of(id), told,
+                                       &finish->answer),
                      PAWL_OK);
+    assert_int_equal(finish->answer->offer.owner, 0); /* nobody offers here: there is nothing to settle */
     world_commit(world, &unit);
 }
 
@@ -197,24 +199,16 @@ static void every_end_is_told_in_its_own_form(void **state)
                 "{\"name\":\"(a text that is not UTF-8)\",\"message\":\"\",\"retry\":false}");
 }
 
-static void a_run_is_told_of_once_in_whichever_form_and_the_next_run_again(void **state)
+static void each_run_of_a_child_is_told_of_once(void **state)
 {
     struct world *world = *state;
-    const struct pw_outcome_told failed = { .run = 1, .outcome = PW_OUTCOME_TERMINATED };
-    const struct pw_outcome_told done[] = { { .run = 1, .outcome = PW_OUTCOME_COMPLETE },
-                                            { .run = 2, .outcome = PW_OUTCOME_COMPLETE } };
+    const struct pw_outcome_told failed = { .outcome = PW_OUTCOME_TERMINATED };
+    const struct pw_outcome_told done = { .outcome = PW_OUTCOME_COMPLETE };
     world_create(world, "a");
     world_make(world, "a", PW_RELATION_ATTACHED, "other", "1", NULL);
-    const struct pw_link link = world_row_of(world, "other", "1").link;
     end_child(world, "1", &failed);
-    for (size_t i = 0; i < 2; i++) {
-        struct pw_unit unit;
-        pw_unit_init(&unit);
-        assert_int_equal(
-            pw_service_add_answer(&unit, &link, pw_text_of("other"), pw_text_of("1"), &done[i], &world->error),
-            PAWL_OK);
-        world_commit(world, &unit);
-    }
+    assert_int_equal(pawl_restart(world->engine, "other", "1", &world->error), PAWL_OK);
+    end_child(world, "1", &done);
 
     struct pawl_history history = world_history(world, "a", 0);
     assert_int_equal(history.event_count, 2);
@@ -230,14 +224,14 @@ static void what_has_no_parent_tells_nobody(void **state)
     struct world *world = *state;
     const struct pw_link none = { .parent = 0 };
     const struct pw_outcome_told told = { .outcome = PW_OUTCOME_COMPLETE };
-    struct pw_unit unit;
-    pw_unit_init(&unit);
+    struct pw_op_event *answer;
+    struct pw_arena arena = { 0 };
 
-    assert_int_equal(pw_service_add_answer(&unit, &none, pw_text_of("other"), pw_text_of("x"), &told, &world->error),
-                     PAWL_OK);
+    assert_int_equal(
+        pw_service_answer(world->engine, &arena, &none, pw_text_of("other"), pw_text_of("x"), &told, &answer), PAWL_OK);
 
-    assert_null(unit.first);
-    pw_unit_clear(&unit);
+    assert_null(answer);
+    pw_arena_clear(&arena);
 }
 
 static void a_parent_that_waits_is_woken_and_one_that_is_busy_hears_of_it(void **state)
@@ -311,7 +305,7 @@ int main(void)
         TEST(pages_of_children_reach_past_any_number_of_jobs),
         TEST(a_listing_of_children_is_checked_as_any_other),
         TEST(every_end_is_told_in_its_own_form),
-        TEST(a_run_is_told_of_once_in_whichever_form_and_the_next_run_again),
+        TEST(each_run_of_a_child_is_told_of_once),
         TEST(what_has_no_parent_tells_nobody),
         TEST(a_parent_that_waits_is_woken_and_one_that_is_busy_hears_of_it),
         TEST(what_a_child_step_waits_for_is_shown_by_its_name),

@@ -136,6 +136,11 @@ static void compare_ops(const struct pw_op *left, const struct pw_op *right)
     case PW_OP_EVENT:
         compare_events(&left->as.event, &right->as.event);
         break;
+    case PW_OP_FINISH:
+        assert_int_equal(left->as.finish.reach.reached, right->as.finish.reach.reached);
+        if (left->as.finish.answer != NULL)
+            compare_events(left->as.finish.answer, right->as.finish.answer);
+        break;
     case PW_OP_REACH:
         assert_int_equal(left->as.reach.reached, right->as.reach.reached);
         break;

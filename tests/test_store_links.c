@@ -222,7 +222,7 @@ static void of_a_run_that_has_ended_nothing_is_demanded_and_of_the_next_nothing_
     struct fixture *fixture = *state;
     struct pw_fence at = create_instance(fixture, "order", "a");
     demand(fixture, at, PW_DEMAND_TERMINATE);
-    (void)add_finish(fixture_unit(fixture), at, PW_OUTCOME_TERMINATED);
+    add_finish(fixture_unit(fixture), at, PW_OUTCOME_TERMINATED)->demand_seen = PW_DEMAND_TERMINATE;
     fixture_apply_all(fixture);
     struct pw_unit *unit = fixture_unit(fixture);
     add(unit, PW_OP_DEMAND)->as.demand = (struct pw_op_demand){ at.instance, PW_DEMAND_INTERRUPT };

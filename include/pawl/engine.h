@@ -440,11 +440,11 @@ PAWL_API void pawl_turn_await_repair(pawl_turn *turn);
 
 /* ---- Interruption --------------------------------------------------------------------------------------------- */
 
-/* A run that was interrupted: every durable call that would need more than history says PAWL_INTERRUPTED, and so does one whose
- * job is out; an answer that has come is still taken.  That holds until the turn
- * function calls pawl_turn_unwind(): from there on, in this pass, calls work again, to undo what was done.  However the turn
- * then ends, the instance is terminated; an error name other than INTERRUPTED is kept with it.  A run that failed may call it,
- * too.  Where a race was replayed pawl_turn_unwind() suspends the main lane once: the next pass shows the branches that lost, as
+/* When a run is interrupted, every durable call that would need more than history says PAWL_INTERRUPTED, and so does one whose
+ * job is out.  An answer that has come is still taken.  That holds until the turn function calls pawl_turn_unwind(): from there
+ * on, in this pass, calls work again, to undo what was done.  However the turn then ends, the instance is terminated; an error
+ * name other than INTERRUPTED is kept with it.  A run that failed may unwind as well.  An interruption wins over a result that comes
+ * after it: call pawl_lane_check() on the main lane before pawl_turn_finish(), because no durable call may be left to tell of it.  Where a race was replayed pawl_turn_unwind() suspends the main lane once: the next pass shows the branches that lost, as
  * well, up to where they were left, so that what they did is undone with the rest.  A step that undoes another
  * one says so in its policy: that is how a repair knows that there is nothing left to keep. */
 PAWL_API bool pawl_turn_interrupted(const pawl_turn *turn);

@@ -23,7 +23,7 @@
  *      END and REACH end a run from any of these states without asking its holder.  An event or an answer takes a run from
  *      WAITING to HELD, if the local runner has offered to take it.
  *
- * Rules, cited as R1 to R10:
+ * Rules, cited as R1 to R11:
  *
  *  R1. An unfinished run has exactly one task.  A finished one has none.
  *  R2. Every change of hands (claim, hold, park, wake) raises the epoch by one.  A fence holds at one epoch of one run, so a
@@ -36,10 +36,13 @@
  *  R7. Times of a run never go back, whatever the clock says.  Times that say when something is to happen (due_at,
  *      locked_until) are the clock's.
  *  R8. A refused unit leaves no trace.  What was found by a condition is decided again once it is locked.
- *  R9. An answer to a parent needs no fence and refuses nothing.  It wakes a run that waits and is held by nobody.  An event
- *      that names its instance needs no fence either, and wakes a run only if a step of it waits for such an event.
+ *  R9. An answer to a parent refuses nothing.  It wakes a run that waits and is held by nobody.  An event that names its
+ *      instance needs no fence, and wakes a run only if a step of it waits for such an event.
  * R10. Whatever begins, becomes due, is held, parked or ended, and whatever is recorded of a run, is an effect (effects.h).
- *      Hooks, watches, the local runner and figures learn it from there only. */
+ *      Hooks, watches, the local runner and figures learn it from there only.
+ * R11. An end is complete.  FINISH tells the parent, ends the run's jobs and passes its demand on to attached children.  It is
+ *      refused while more is demanded than the turn has seen.  A job that ends because its run does, or that its run gave up (END),
+ *      tells nobody.  A restart ends an open run: it reaches the children, and tells no parent. */
 #ifndef PW_CORE_CORE_H
 #define PW_CORE_CORE_H
 
@@ -205,7 +208,6 @@ struct pw_core {
 
     /* What the store is to find, besides rows by their keys. */
     int64_t keys_wanted;
-    struct pw_rows answers; /* const struct pw_op_event *, with an id */
     struct pw_rows sends;   /* struct pw_op_event *, to instances that they name */
     struct pw_rows reaches; /* const struct pw_op_reach * */
     bool locks_by_name;

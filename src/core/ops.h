@@ -34,7 +34,7 @@
     X(PAUSE, pause, LOADS)             /* sets or clears the request for a pause */                                    \
     X(DEMAND, demand, LOADS)           /* raises what is demanded of a run */                                          \
     X(REACH, reach, LOADS)             /* raises it for the children of a run, and ends its jobs */                    \
-    X(FINISH, finish, LOADS)           /* writes the outcome into the instance and deletes the task */                 \
+    X(FINISH, finish, LOADS)           /* ends a run, and tells its parent, its children and its jobs */               \
     X(END, end, LOADS)                 /* terminates an instance by its name, if it is open */                         \
     X(CLAIM, claim, FINDS)             /* takes due tasks for a runner */                                              \
     X(RENEW, renew, LOADS)             /* renews leases */                                                             \
@@ -81,13 +81,62 @@ struct pw_op_create {
     int64_t created_at_ms; /* out */
 };
 
+/* A runner that has kept a place for a run that becomes due.  The rule gives it the run if the workflow is among those that it
+ * carries on; otherwise the run is due, and anybody may take it. */
+struct pw_offer {
+    int64_t owner, lease_ms; /* owner 0: nobody offers */
+    const struct pw_text *workflows;
+    size_t workflow_count; /* 0: of any workflow */
+};
+
+/* The event's number is the task's event_seq raised by one.  An id that the run has already refuses the unit (EVENT_EXISTS).
+ * With unread_max, the unit is refused (TOO_MANY_EVENTS) if more events than that would be undelivered.  They are counted only
+ * where event_seq allows for so many.
+ *
+ * An event may name the instance by workflow and id.  Then it goes to the run that the instance is in, and needs no fence.  It
+ * is refused if there is no such instance (NO_INSTANCE), or if its run has ended (ENDED).  A run that waits for an event of this
+ * type, and is held by nobody, becomes due now: WAKE, epoch raised; or whoever offers to takes it at once.
+ *
+ * An answer tells a run that a job or a child has ended.  FINISH carries it, since no run ends twice.  It refuses nothing and goes
+ * to the run that the instance is in now (`run` is ignored).  If that run has ended, nothing happens.  A run that waits and is held
+ * by nobody becomes due now, or is taken, as above.  A paused or held run only gets the event. */
+struct pw_op_event {
+    struct pw_text workflow, to; /* the instance; absent: it is given by its key */
+    int64_t instance, run;       /* run: of one that is given by its key, and is no answer */
+    struct pw_text id, type, payload;
+    bool is_failure; /* see struct pw_event_row */
+    bool is_answer;
+    int64_t unread_max; /* 0: no limit */
+    struct pw_offer offer;
+    int64_t
+        awaited_until_ms; /* the store's, of a named instance: until when a step waits for such an event; 0: none does */
+
+    bool recorded;         /* out */
+    bool woke, is_held;    /* out; held: by who offered */
+    struct pw_fence told;  /* out, when recorded */
+    int64_t seq;           /* out, when recorded */
+    struct pw_task task;   /* out, when recorded: as it is now */
+    struct pw_claim claim; /* out, when held; its texts are in the unit's arena */
+};
+
+/* Every unfinished ATTACHED child that this run of the parent made gets the demand, as by PW_OP_DEMAND.  Unless it is held by
+ * a lease that has not expired, it becomes due now: active, RESUME, held by nobody, epoch raised.  Every unfinished JOB of the
+ * run ends as by PW_OP_END.  Demand NONE concerns only the jobs. */
+struct pw_op_reach {
+    int64_t parent, run;
+    enum pw_demand demand;
+    int64_t reached; /* out: how many children and jobs */
+};
+
 /* Refuses with MOVED unless the instance is in run `run`.  The new run is run + 1; its task is active, due now, epoch 0 (1
  * when held).  Outcome and times of the old run become a row of their own (struct pw_earlier_run).  Finished steps of the old
  * run that were recorded before keep_before_seq are copied into the new one, except keep_except_seq and, if asked for, those
- * that were dropped (pw_step_is_dropped()). */
+ * that were dropped (pw_step_is_dropped()).  If the old run had not ended, its jobs end, and TERMINATE is demanded of its attached
+ * children.  Its parent is told nothing. */
 struct pw_op_restart {
     int64_t instance, run;
-    struct pw_terms terms; /* of the new run */
+    struct pw_op_reach reach; /* the core's */
+    struct pw_terms terms;    /* of the new run */
     int64_t hold_owner, hold_lease_ms;
     int64_t keep_before_seq; /* 0: keep none */
     int64_t keep_except_seq; /* 0: no exception */
@@ -131,21 +180,17 @@ struct pw_op_demand {
     enum pw_demand demand;
 };
 
-/* Every unfinished ATTACHED child that this run of the parent made gets the demand, as by PW_OP_DEMAND.  Unless it is held by
- * a lease that has not expired, it becomes due now: active, RESUME, held by nobody, epoch raised.  Every unfinished JOB of the
- * run ends as by PW_OP_END.  Demand NONE concerns only the jobs. */
-struct pw_op_reach {
-    int64_t parent, run;
-    enum pw_demand demand;
-    int64_t reached; /* out: how many children and jobs */
-};
-
+/* Ends the run.  In the same unit its jobs end, its attached children get the demand that ended it, and its parent is told (R11).
+ * Refused with DEMANDED if more is demanded of the run than its turn has seen: a demand that was recorded before the end wins. */
 struct pw_op_finish {
     int64_t instance;
     bool is_job; /* in, for hooks and figures only: they are not told about jobs */
     enum pw_outcome outcome;
     struct pw_text output, error_name, error_message;
-    int64_t newest_ms; /* the newest time that was recorded: the run does not end before it */
+    int64_t newest_ms;          /* the newest time that was recorded: the run does not end before it */
+    enum pw_demand demand_seen; /* what the turn has acted on */
+    struct pw_op_reach reach;   /* parent 0: the run has made no jobs, and nothing is demanded of its children */
+    struct pw_op_event *answer; /* to the parent; its id is made by the core.  NULL: nobody waits for the end */
 };
 
 /* Ends a job: the outcome becomes TERMINATED and the task is deleted, whoever holds it.  Does nothing when there is no such
@@ -161,44 +206,6 @@ struct pw_op_step {
     int64_t instance, run;
     bool is_new; /* insert; otherwise update everything but seq, name, kind, created_at */
     struct pw_step_row row;
-};
-
-/* A runner that has kept a place for a run that becomes due.  The rule gives it the run if the workflow is among those that it
- * carries on; otherwise the run is due, and anybody may take it. */
-struct pw_offer {
-    int64_t owner, lease_ms; /* owner 0: nobody offers */
-    const struct pw_text *workflows;
-    size_t workflow_count; /* 0: of any workflow */
-};
-
-/* The event's number is the task's event_seq raised by one.  An id that the run has already refuses the unit (EVENT_EXISTS).
- * With unread_max, the unit is refused (TOO_MANY_EVENTS) if more events than that would be undelivered.  They are counted only
- * where event_seq allows for so many.
- *
- * An event may name the instance by workflow and id.  Then it goes to the run that the instance is in, and needs no fence.  It
- * is refused if there is no such instance (NO_INSTANCE), or if its run has ended (ENDED).  A run that waits for an event of this
- * type, and is held by nobody, becomes due now: WAKE, epoch raised; or whoever offers to takes it at once.
- *
- * An answer needs no fence and refuses nothing.  It goes to the run that the instance is in now (`run` is ignored).  If that
- * run has ended, or has the id, nothing happens.  A run that waits and is held by nobody becomes due now, or is taken, as
- * above.  A paused or held run only gets the event. */
-struct pw_op_event {
-    struct pw_text workflow, to; /* the instance; absent: it is given by its key */
-    int64_t instance, run;       /* run: of one that is given by its key, and is no answer */
-    struct pw_text id, type, payload;
-    bool is_failure; /* see struct pw_event_row */
-    bool is_answer;
-    int64_t unread_max; /* 0: no limit */
-    struct pw_offer offer;
-    int64_t
-        awaited_until_ms; /* the store's, of a named instance: until when a step waits for such an event; 0: none does */
-
-    bool recorded;         /* out */
-    bool woke, is_held;    /* out; held: by who offered */
-    struct pw_fence told;  /* out, when recorded */
-    int64_t seq;           /* out, when recorded */
-    struct pw_task task;   /* out, when recorded: as it is now */
-    struct pw_claim claim; /* out, when held; its texts are in the unit's arena */
 };
 
 struct pw_op_consume {

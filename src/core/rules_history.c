@@ -253,14 +253,12 @@ pawl_status pw_rule_event(struct pw_core *core, struct pw_op_event *op)
     if (run == NULL)
         return status;
     op->seq = run->task.event_seq + 1;
-    if (op->id.data != NULL) {
+    if (op->id.data != NULL && !op->is_answer) { /* no run ends twice, so no answer comes twice */
         id = pw_want_event_id(core, run->key, run->run, op->id);
         if (id == NULL)
             return pw_rule_no_memory(core);
-        if (id->taken && !op->is_answer)
-            return pw_unit_refuse(core->unit, PW_REFUSED_EVENT_EXISTS);
         if (id->taken)
-            return PAWL_OK;
+            return pw_unit_refuse(core->unit, PW_REFUSED_EVENT_EXISTS);
     }
     status = check_unread(core, op, run);
     return status == PAWL_OK ? record_event(core, op, run, id) : status;

@@ -1,4 +1,6 @@
-/* rules_run.c - runs begin and end: create, restart, finish (R1). */
+/* rules_run.c - runs begin and end: create, restart, finish (R1, R11). */
+#include <stdio.h>
+
 #include "base/error.h"
 #include "core/rules.h"
 
@@ -121,6 +123,9 @@ pawl_status pw_rule_restart(struct pw_core *core, struct pw_op_restart *op)
     struct pw_core_run *run = pw_find_run(core, op->instance);
     if (run == NULL || !run->is_known || run->instance_run != op->run)
         return pw_rule_moved(core);
+    pawl_status status = run->has_task ? pw_rule_reach(core, &op->reach) : PAWL_OK;
+    if (status != PAWL_OK)
+        return status;
     int64_t at_ms = pw_not_before(core->now_ms, run->updated_at_ms);
     if (!PW_SAVE(core, run) || !keep_outcome(core, run, at_ms) || !keep_steps(core, op))
         return pw_rule_no_memory(core);
@@ -149,11 +154,30 @@ struct pw_effect *pw_rule_end_run(struct pw_core *core, struct pw_core_run *run,
     return effect;
 }
 
+/* The answer's id is its type and, of a later run, the number of the run: whoever waits again is told again. */
+static pawl_status tell_parent(struct pw_core *core, struct pw_op_event *answer, int64_t run)
+{
+    enum { NUMBER_SIZE = sizeof "#" + 20 };
+    size_t size = answer->type.size + NUMBER_SIZE;
+    char *id = run > 1 ? pw_arena_take(&core->arena, size) : NULL;
+    if (run > 1 && id == NULL)
+        return pw_rule_no_memory(core);
+    answer->id = answer->type;
+    if (id != NULL) {
+        (void)snprintf(id, size, "%.*s#%lld", (int)answer->type.size, answer->type.data, (long long)run);
+        answer->id = pw_text_of(id);
+    }
+    answer->is_answer = true;
+    return pw_rule_event(core, answer);
+}
+
 pawl_status pw_rule_finish(struct pw_core *core, struct pw_op_finish *op)
 {
     struct pw_core_run *run = pw_find_task(core, op->instance);
     if (run == NULL)
         return pw_rule_moved(core);
+    if (run->task.demand > op->demand_seen)
+        return pw_unit_refuse(core->unit, PW_REFUSED_DEMANDED);
     if (!PW_SAVE(core, run))
         return pw_rule_no_memory(core);
     struct pw_effect *effect = pw_rule_end_run(core, run, op->outcome, op->newest_ms);
@@ -165,5 +189,8 @@ pawl_status pw_rule_finish(struct pw_core *core, struct pw_op_finish *op)
     run->output = op->output;
     run->error_name = op->error_name;
     run->error_message = op->error_message;
-    return PAWL_OK;
+    pawl_status status = op->reach.parent != 0 ? pw_rule_reach(core, &op->reach) : PAWL_OK;
+    if (status != PAWL_OK || op->answer == NULL)
+        return status;
+    return tell_parent(core, op->answer, run->run);
 }

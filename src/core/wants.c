@@ -26,7 +26,7 @@ static bool want_answer(struct pw_core *core, const struct pw_op_event *op)
     if (run == NULL)
         return false;
     run->wants_lock = run->is_told = true;
-    return op->id.data == NULL || remember(&core->answers, op);
+    return true;
 }
 
 /* Its task is found and locked by its name. */
@@ -64,7 +64,8 @@ bool pw_wants_restart(struct pw_core *core, struct pw_op_restart *op)
         return false;
     run->wants_lock = run->wants_instance = true;
     run->wants_params = true; /* of a run that begins again, should it be held */
-    return true;
+    op->reach = (struct pw_op_reach){ .parent = op->instance, .run = op->run, .demand = PW_DEMAND_TERMINATE };
+    return pw_wants_reach(core, &op->reach);
 }
 
 bool pw_wants_hold(struct pw_core *core, struct pw_op_hold *op)
@@ -133,7 +134,8 @@ bool pw_wants_demand(struct pw_core *core, struct pw_op_demand *op)
 
 bool pw_wants_finish(struct pw_core *core, struct pw_op_finish *op)
 {
-    return want_task(core, op->instance) != NULL;
+    return want_task(core, op->instance) != NULL && (op->reach.parent == 0 || pw_wants_reach(core, &op->reach)) &&
+           (op->answer == NULL || want_answer(core, op->answer));
 }
 
 bool pw_wants_end(struct pw_core *core, struct pw_op_end *op)

@@ -1,8 +1,6 @@
 /* answers.c - how the end of an instance is told to the run that made it; see service.h and answers.h. */
 #include "service/answers.h"
 
-#include <stdio.h>
-
 #include "base/error.h"
 #include "base/limits.h"
 #include "service/check.h"
@@ -99,44 +97,22 @@ static pawl_status describe(struct pw_arena *arena, const struct pw_link *link, 
     return pw_answer_failure(arena, told->error_name, told->error_message, told->may_retry, out_payload);
 }
 
-/* The type, and of a later run its number: who waits again is told again. */
-static bool make_id(struct pw_arena *arena, struct pw_text type, int64_t run, struct pw_text *out_id)
+pawl_status pw_service_answer(pawl_engine *engine, struct pw_arena *arena, const struct pw_link *link,
+                              struct pw_text workflow, struct pw_text id, const struct pw_outcome_told *told,
+                              struct pw_op_event **out_answer)
 {
-    char number[24];
-    (void)snprintf(number, sizeof number, "#%lld", (long long)run);
-    const struct pw_text parts[] = { type, pw_text_of(number) };
-    return join(arena, parts, run > 1 ? 2 : 1, out_id);
-}
-
-const struct pw_op_event *pw_service_offer(pawl_engine *engine, struct pw_unit *unit)
-{
-    struct pw_op *op = unit->last;
-    if (op->kind != PW_OP_EVENT || !op->as.event.is_answer)
-        return NULL;
-    op->as.event.offer = pw_local_offer(engine);
-    return &op->as.event;
-}
-
-pawl_status pw_service_add_answer(struct pw_unit *unit, const struct pw_link *link, struct pw_text workflow,
-                                  struct pw_text id, const struct pw_outcome_told *told, struct pawl_error *error)
-{
-    struct pw_text type, event_id, payload = { NULL, 0 };
+    *out_answer = NULL;
     if (link->parent == 0 || link->relation == PW_RELATION_NONE) /* nobody can wait for it */
         return PAWL_OK;
-    pawl_status status = pw_answer_type(&unit->arena, workflow, id, &type) ? PAWL_OK : PAWL_NOMEM;
-    if (status == PAWL_OK)
-        status = describe(&unit->arena, link, told, &payload);
-    if (status == PAWL_OK && !make_id(&unit->arena, type, told->run, &event_id))
-        status = PAWL_NOMEM;
-    struct pw_op *op = status == PAWL_OK ? pw_unit_add(unit, PW_OP_EVENT) : NULL;
-    if (op == NULL)
-        return pw_error_plain(error, status != PAWL_OK ? status : PAWL_NOMEM);
-    op->as.event = (struct pw_op_event){ .instance = link->parent,
-                                         .run = link->run,
-                                         .id = event_id,
-                                         .type = type,
-                                         .payload = payload,
-                                         .is_failure = told->outcome != PW_OUTCOME_COMPLETE,
-                                         .is_answer = true };
+    struct pw_op_event *answer = pw_arena_zero(arena, sizeof *answer);
+    if (answer == NULL || !pw_answer_type(arena, workflow, id, &answer->type))
+        return PAWL_NOMEM;
+    answer->instance = link->parent;
+    answer->is_failure = told->outcome != PW_OUTCOME_COMPLETE;
+    pawl_status status = describe(arena, link, told, &answer->payload);
+    if (status != PAWL_OK)
+        return status;
+    answer->offer = pw_local_offer(engine);
+    *out_answer = answer;
     return PAWL_OK;
 }

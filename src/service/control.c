@@ -67,26 +67,26 @@ static pawl_status reach_children(struct pw_edit *edit, enum pw_demand demand)
 
 static pawl_status decide_terminate(struct pw_edit *edit, void *unused, struct pawl_error *error)
 {
-    const struct pw_outcome_told told = { .run = edit->instance.run, .outcome = PW_OUTCOME_TERMINATED };
+    const struct pw_outcome_told told = { .outcome = PW_OUTCOME_TERMINATED };
     (void)unused;
     pawl_status status = pw_edit_require_open(edit, error);
     if (status == PAWL_OK)
         status = pw_edit_log(edit, pw_text_of("terminated"), none);
-    if (status == PAWL_OK)
-        status = reach_children(edit, PW_DEMAND_TERMINATE);
-    if (status == PAWL_OK)
-        status = pw_service_add_answer(edit->unit, &edit->instance.link, edit->instance.workflow, edit->instance.id,
-                                       &told, error);
-    if (status != PAWL_OK)
-        return status;
-    struct pw_op *op = pw_unit_add(edit->unit, PW_OP_FINISH);
+    struct pw_op *op = status == PAWL_OK ? pw_unit_add(edit->unit, PW_OP_FINISH) : NULL;
     if (op == NULL)
-        return PAWL_NOMEM;
-    op->as.finish = (struct pw_op_finish){ .instance = edit->instance.key,
-                                           .outcome = PW_OUTCOME_TERMINATED,
-                                           .newest_ms = edit->instance.updated_at_ms };
+        return status != PAWL_OK ? status : PAWL_NOMEM;
+    op->as.finish = (struct pw_op_finish){
+        .instance = edit->instance.key,
+        .outcome = PW_OUTCOME_TERMINATED,
+        .newest_ms = edit->instance.updated_at_ms,
+        .demand_seen = PW_DEMAND_TERMINATE,
+        .reach = { .parent = edit->instance.key, .run = edit->instance.run, .demand = PW_DEMAND_TERMINATE }
+    };
     edit->revokes = true;
-    return PAWL_OK;
+    status = pw_service_answer(edit->engine, &edit->unit->arena, &edit->instance.link, edit->instance.workflow,
+                               edit->instance.id, &told, &op->as.finish.answer);
+    edit->answer = op->as.finish.answer;
+    return status;
 }
 
 /* {"status":"errored","error":{"name":"...","message":"..."}} */
@@ -142,8 +142,6 @@ pawl_status pw_control_renew(struct pw_edit *edit, const char *verb, struct pw_k
     edit->wakes = true;
     edit->revokes = true;
     pawl_status status = log_renewal(edit, verb, scope);
-    if (status == PAWL_OK && edit->instance.has_task)
-        status = reach_children(edit, PW_DEMAND_TERMINATE);
     pawl_scope_free(scope);
     return status;
 }

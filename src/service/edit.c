@@ -179,6 +179,8 @@ static pawl_status round_end(struct round *round, pawl_status status)
         follow_up(&round->edit);
     else if (round->edit.held != NULL)
         pw_local_cancel(round->edit.engine);
+    if (round->edit.answer != NULL)
+        pw_local_settle_offer(round->edit.engine, &round->unit, round->edit.answer);
     if (round->unit.refusal == PW_REFUSED_NEW_EVENTS) /* or a demand: the decision does not know about it */
         status = PAWL_CONFLICT;
     round_clear(round);

@@ -18,11 +18,12 @@ struct pw_edit {
     struct pw_step_row step; /* with it: the one that the run is at, see read_current() in store.h */
 
     /* What to do once the unit is durable. */
-    struct pw_op *held;     /* a HOLD or RESTART whose run is handed to the local runner, or NULL */
-    bool wakes;             /* the run is due now */
-    bool revokes;           /* turns under way can commit nothing more */
-    bool asks_to_pause;     /* a turn under way should hear of it before its next commit does */
-    enum pw_demand demands; /* the same; NONE: nothing is demanded */
+    struct pw_op *held;               /* a HOLD or RESTART whose run is handed to the local runner, or NULL */
+    const struct pw_op_event *answer; /* of a FINISH, with an offer to settle; or NULL */
+    bool wakes;                       /* the run is due now */
+    bool revokes;                     /* turns under way can commit nothing more */
+    bool asks_to_pause;               /* a turn under way should hear of it before its next commit does */
+    enum pw_demand demands;           /* the same; NONE: nothing is demanded */
 };
 
 /* Adds ops to the unit, or nothing when there is nothing to do.  Anything but PAWL_OK ends the edit with that. */

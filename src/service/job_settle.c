@@ -143,10 +143,12 @@ static pawl_status add_end(struct word *word, const struct pw_job_lease *found, 
                                                .output = told->output,
                                                .error_name = told->error_name,
                                                .error_message = told->error_message };
-    pawl_status status = pw_service_add_answer(&word->unit, &row->link, row->workflow, row->id, told, word->error);
-    if (status == PAWL_OK)
-        word->answer = pw_service_offer(word->engine, &word->unit);
-    return status;
+    pawl_status status = pw_service_answer(word->engine, &word->unit.arena, &row->link, row->workflow, row->id, told,
+                                           &finish->as.finish.answer);
+    if (status != PAWL_OK)
+        return pw_error_plain(word->error, status);
+    word->answer = finish->as.finish.answer;
+    return PAWL_OK;
 }
 
 static struct pw_outcome_told told_of(const struct pawl_outcome *outcome)
@@ -179,7 +181,6 @@ static pawl_status settle_begin(struct word *word)
     if (status != PAWL_OK)
         return status;
     struct pw_outcome_told told = told_of(outcome);
-    told.run = found.fence.run;
     return add_end(word, &found, &told);
 }
 

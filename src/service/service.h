@@ -1,5 +1,5 @@
 /* service.h (internal) - what layers above may build into their own units of work: another instance, an event to one, or
- * the news of an end to whoever made the instance that ends, that come true together with what else the unit records.
+ * what the end of an instance tells whoever made it, that come true together with what else the unit records.
  *
  * They check their arguments as the public calls do and append ops to the unit; nothing has happened until the unit is
  * committed.  Texts are NUL-terminated and borrowed until the unit is answered; what is generated lives in the unit's
@@ -25,22 +25,19 @@ pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, stru
 
 /* How an instance ends. */
 struct pw_outcome_told {
-    int64_t run; /* that ends */
     enum pw_outcome outcome;
     struct pw_text output;                    /* COMPLETE; absent: no result */
     struct pw_text error_name, error_message; /* ERRORED; TERMINATED, where it carries an error; or absent */
     bool may_retry;                           /* of a job that ends ERRORED */
 };
 
-/* Tells whoever the link names, if anybody, that the instance ends: an answer of the type "$workflow/id".  The
- * payload of a failure is {"name","message","retry"}.  TERMINATED is the failure CHILD_TERMINATED, or JOB_ENDED.  Each
- * run of the instance has an answer of its own. */
-pawl_status pw_service_add_answer(struct pw_unit *unit, const struct pw_link *link, struct pw_text workflow,
-                                  struct pw_text id, const struct pw_outcome_told *told,
-                                  struct pawl_error *error) PAWL_MUST_CHECK;
-/* If the unit ends with an answer: the local runner offers to take the run that it wakes.  pw_local_settle_offer() must follow,
- * behind the commit or when the unit is given up.  NULL: there is no answer. */
-const struct pw_op_event *pw_service_offer(pawl_engine *engine, struct pw_unit *unit);
+/* What the end of the instance tells its parent, if it has one that can wait for it: an answer of the type "$workflow/id", which
+ * FINISH carries.  The payload of a failure is {"name","message","retry"}.  TERMINATED is the failure CHILD_TERMINATED, or
+ * JOB_ENDED.  The local runner offers to take the parent, so pw_local_settle_offer() must follow, behind the commit or when the
+ * unit is given up.  It is made in the arena. */
+pawl_status pw_service_answer(pawl_engine *engine, struct pw_arena *arena, const struct pw_link *link,
+                              struct pw_text workflow, struct pw_text id, const struct pw_outcome_told *told,
+                              struct pw_op_event **out_answer) PAWL_MUST_CHECK;
 
 /* "$workflow/id": what a step that waits for the end of an instance has as its wait_event_type.  False when memory is out. */
 bool pw_answer_type(struct pw_arena *arena, struct pw_text workflow, struct pw_text id, struct pw_text *out_type);

@@ -42,6 +42,16 @@ static void reject_step(pawl_turn *turn, struct turn_unit *own)
         step->in_store = false;
 }
 
+/* A closing unit was refused: a pause was requested, or something is demanded that the pass did not know.  The fence has told of
+ * the demand by now, and another pass hears of it. */
+static void reopen(pawl_turn *turn, enum pw_refusal refusal)
+{
+    if (refusal == PW_REFUSED_DEMANDED)
+        turn->outcome = PW_OUTCOME_NONE;
+    else
+        turn->pause_wanted = true;
+}
+
 static void note_answer(pawl_turn *turn, struct turn_unit *own)
 {
     pawl_status status = own->unit.status;
@@ -71,7 +81,7 @@ static void note_answer(pawl_turn *turn, struct turn_unit *own)
         pw_lines_hand_back(turn, &own->logs);
         if (own->closes) {
             turn->closing = false;
-            turn->pause_wanted = true; /* the one reason for which a closing unit is refused */
+            reopen(turn, own->unit.refusal);
         } else if (own->step != NULL) {
             reject_step(turn, own);
         }
@@ -489,34 +499,27 @@ pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t win
 
 /* ---- Closing -------------------------------------------------------------------------------------------------- */
 
-/* With a run end its jobs; what was demanded of it is demanded of its attached children; and its parent is told. */
-static pawl_status add_end_of_run(struct turn_unit *own, const struct pw_closing *closing)
+/* Who hears of the end: children and jobs, if there can be any, and the parent (R11). */
+static pawl_status fill_end(struct turn_unit *own, const struct pw_closing *closing, struct pw_op_finish *finish)
 {
-    pawl_turn *turn = own->turn;
+    const pawl_turn *turn = own->turn;
     const struct pw_history *history = turn->history;
     const struct pw_fence *fence = &turn->claim.fence;
-    struct pw_op *op = NULL;
     if (closing->passed_on != PW_DEMAND_NONE || (history != NULL && history->has_calls)) {
-        op = pw_unit_add(&own->unit, PW_OP_REACH);
-        if (op == NULL)
-            return PAWL_NOMEM;
-        op->as.reach =
+        finish->reach =
             (struct pw_op_reach){ .parent = fence->instance, .run = fence->run, .demand = closing->passed_on };
         own->creates = true; /* they may be due here */
     }
-    /* One that ends before it was loaded, because that was demanded, has its claim only. */
+    /* A run that ends before it was loaded, because that was demanded, has its claim only. */
     const struct pw_link *link = history != NULL ? &history->link : &turn->claim.link;
-    if (link->parent == 0)
-        return PAWL_OK;
-    struct pw_outcome_told told = { .run = fence->run,
-                                    .outcome = closing->outcome,
+    struct pw_outcome_told told = { .outcome = closing->outcome,
                                     .output = closing->output,
                                     .error_name = closing->error_name,
                                     .error_message = closing->error_message,
                                     .may_retry = !turn->for_good };
-    pawl_status status = pw_service_add_answer(&own->unit, link, turn->claim.workflow, turn->claim.id, &told, NULL);
-    if (status == PAWL_OK)
-        own->answer = pw_service_offer(turn->engine, &own->unit);
+    pawl_status status = pw_service_answer(turn->engine, &own->unit.arena, link, turn->claim.workflow, turn->claim.id,
+                                           &told, &finish->answer);
+    own->answer = finish->answer;
     return status;
 }
 
@@ -543,8 +546,9 @@ static pawl_status add_closing_op(struct turn_unit *own, const struct pw_closing
                                                .output = closing->output,
                                                .error_name = closing->error_name,
                                                .error_message = closing->error_message,
-                                               .newest_ms = newest_ms };
-        return add_end_of_run(own, closing);
+                                               .newest_ms = newest_ms,
+                                               .demand_seen = closing->demand_seen };
+        return fill_end(own, closing, &op->as.finish);
     }
     bool paused = closing->status == PW_TASK_PAUSED && closing->kind != PW_TASK_REPAIR;
     bool looks = closing->status != PW_TASK_PAUSED && own->turn->history != NULL;

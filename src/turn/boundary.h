@@ -78,6 +78,7 @@ struct pw_closing {
     enum pw_outcome outcome; /* finish */
     struct pw_text output, error_name, error_message;
     enum pw_demand passed_on;   /* finish: to attached children */
+    enum pw_demand demand_seen; /* finish: refused if more is demanded by now */
     enum pw_task_status status; /* otherwise: how it is parked */
     enum pw_task_kind kind;
     int64_t due_at_ms;

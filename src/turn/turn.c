@@ -286,7 +286,9 @@ static struct pw_closing closing_of_demand(const pawl_turn *turn)
     const char *interrupted = pawl_status_name(PAWL_INTERRUPTED);
     bool failed = turn->demand != PW_DEMAND_TERMINATE && turn->outcome == PW_OUTCOME_FAIL &&
                   !pw_text_equal(turn->error_name, pw_text_of(interrupted));
-    struct pw_closing end = { .finish = true, .outcome = PW_OUTCOME_TERMINATED, .passed_on = turn->demand };
+    struct pw_closing end = {
+        .finish = true, .outcome = PW_OUTCOME_TERMINATED, .passed_on = turn->demand, .demand_seen = turn->demand
+    };
     if (failed) {
         end.error_name = turn->error_name;
         end.error_message = turn->error_message;
@@ -311,8 +313,10 @@ static struct pw_closing closing_of(pawl_turn *turn)
         park.status = PW_TASK_PAUSED;
         park.kind = PW_TASK_REPAIR;
     } else if (ends) {
-        bool good = turn->outcome == PW_OUTCOME_FINISH;
+        /* A run that failed, and was undone, has nothing left to do for a demand that came meanwhile. */
+        bool good = turn->outcome == PW_OUTCOME_FINISH, is_undone = !good && turn->unwinding;
         return (struct pw_closing){ .finish = true,
+                                    .demand_seen = is_undone ? PW_DEMAND_ROLLBACK : turn->demand_passed,
                                     .outcome = good ? PW_OUTCOME_COMPLETE : PW_OUTCOME_ERRORED,
                                     .output = good ? turn->result : (struct pw_text){ NULL, 0 },
                                     .error_name = good ? (struct pw_text){ NULL, 0 } : turn->error_name,

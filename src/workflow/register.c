@@ -46,6 +46,8 @@ static bool is_over(const struct ending *ending)
  * met. */
 static void unwind(pawl_run *run, struct ending *ending)
 {
+    if (ending->status == PAWL_OK) /* an interruption may have come that no durable call was left to tell of */
+        ending->status = pawl_lane_check(run->lane);
     bool interrupted = pawl_turn_interrupted(run->turn);
     if (!is_over(ending) || (ending->status == PAWL_OK && !interrupted))
         return;

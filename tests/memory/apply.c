@@ -68,21 +68,13 @@ static bool load_runs(struct memory_transaction *transaction)
     return true;
 }
 
-/* An answer goes to the run that its instance is in. */
-static bool load_event_ids(struct memory_transaction *transaction)
+static void load_event_ids(struct memory_transaction *transaction)
 {
     struct pw_core *core = &transaction->core;
-    const struct pw_op_event *const *answers = core->answers.rows;
-    for (size_t i = 0; i < core->answers.count; i++) {
-        const struct pw_core_run *run = pw_find_run(core, answers[i]->instance);
-        if (run != NULL && pw_want_event_id(core, run->key, run->instance_run, answers[i]->id) == NULL)
-            return false;
-    }
     struct pw_core_event_id **ids = core->event_ids.list.rows;
     for (size_t i = 0; i < core->event_ids.list.count; i++)
         ids[i]->taken = memory_event_of_id(memory_history_of(transaction->store, ids[i]->instance, ids[i]->run),
                                            ids[i]->id) != NULL;
-    return true;
 }
 
 /* Until when a step of the run waits for an event of the type; 0: none does. */
@@ -155,8 +147,8 @@ static pawl_status look(struct memory_transaction *transaction, struct pw_unit *
     for (size_t i = 0; i < count; i++)
         for (struct pw_op *op = units[i]->first; op != NULL && is_there; op = op->next)
             is_there = pw_core_want(&transaction->core, op);
-    is_there = is_there && load_runs(transaction) && load_sends(transaction) && load_event_ids(transaction) &&
-               load_keys(transaction);
+    is_there = is_there && load_runs(transaction) && load_sends(transaction) && load_keys(transaction);
+    load_event_ids(transaction);
     load_history(transaction);
     return is_there ? PAWL_OK : pw_error_plain(transaction->core.error, PAWL_NOMEM);
 }

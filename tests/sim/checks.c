@@ -711,6 +711,8 @@ void sim_check_finish(struct sim_model *model, const struct pw_unit *unit, const
             check_undone(instance, run);
         return;
     }
+    SIM_CHECK(SIM_RULE_DEMAND, instance->task.demand == PW_DEMAND_NONE || op->outcome == PW_OUTCOME_ERRORED,
+              "%s ends, and is to be interrupted", instance->id);
     enum sim_reading how = sim_read_node(model, instance, run, 0, &digest);
     (void)snprintf(text, sizeof text, "\"%016llx\"", (unsigned long long)digest);
     enum sim_reading said = op->outcome == PW_OUTCOME_COMPLETE ? SIM_READ_OK : SIM_READ_FAILED;

@@ -52,6 +52,9 @@ static struct deeds deeds_of(const struct pw_unit *unit, const struct sim_instan
     int64_t instance = of->key;
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
         deeds.is_reached |= op->kind == PW_OP_REACH && is_woken_by(&op->as.reach, of);
+        deeds.is_reached |=
+            op->kind == PW_OP_RESTART && op->as.restart.reach.reached > 0 && is_woken_by(&op->as.restart.reach, of);
+        deeds.is_reached |= op->kind == PW_OP_FINISH && is_woken_by(&op->as.finish.reach, of);
         deeds.is_made |= op->kind == PW_OP_CREATE && op->as.create.created && op->as.create.fence.instance == instance;
         deeds.is_made |= op->kind == PW_OP_RESTART && op->as.restart.instance == instance;
         deeds.is_sent_event |= op->kind == PW_OP_EVENT && op->as.event.told.instance == instance;
@@ -59,6 +62,11 @@ static struct deeds deeds_of(const struct pw_unit *unit, const struct sim_instan
         deeds.is_parked |= op->kind == PW_OP_EVENT && op->as.event.told.instance == instance && op->as.event.woke;
         deeds.is_held |= op->kind == PW_OP_HOLD && op->as.hold.instance == instance;
         deeds.is_ended |= op->kind == PW_OP_FINISH && op->as.finish.instance == instance;
+        const struct pw_op_event *answer = op->kind == PW_OP_FINISH ? op->as.finish.answer : NULL;
+        if (answer != NULL && answer->recorded && answer->told.instance == instance) {
+            deeds.is_sent_event = true;
+            deeds.is_parked |= answer->woke;
+        }
     }
     return deeds;
 }

@@ -20,16 +20,15 @@ static void check_left(const struct sim_model *model, const struct sim_instance 
     }
 }
 
-static void check_told(const struct pw_unit *unit, const struct sim_instance *instance)
+static void check_told(const struct pw_op_finish *op, const struct sim_instance *instance)
 {
     char type[SIM_TEXT_MAX];
-    int count = 0;
     (void)snprintf(type, sizeof type, "$%.50s/%.50s", instance->workflow, instance->id);
-    for (const struct pw_op *op = unit->first; op != NULL; op = op->next)
-        count += op->kind == PW_OP_EVENT && op->as.event.is_answer && op->as.event.instance == instance->link.parent &&
-                 op->as.event.is_failure == (instance->outcome != PW_OUTCOME_COMPLETE) &&
-                 pw_text_equal(op->as.event.type, pw_text_of(type));
-    SIM_CHECK(SIM_RULE_ANSWERED, count == 1, "the parent of %s is told %d times of its end", instance->id, count);
+    SIM_CHECK(SIM_RULE_ANSWERED,
+              op->answer != NULL && op->answer->instance == instance->link.parent &&
+                  op->answer->is_failure == (instance->outcome != PW_OUTCOME_COMPLETE) &&
+                  pw_text_equal(op->answer->type, pw_text_of(type)),
+              "the parent of %s is not told of its end", instance->id);
 }
 
 void sim_check_links(struct sim_model *model, const struct pw_unit *unit)
@@ -44,7 +43,7 @@ void sim_check_links(struct sim_model *model, const struct pw_unit *unit)
             continue;
         const struct sim_instance *instance = sim_model_by_key(model, op->as.finish.instance);
         if (instance->link.relation != PW_RELATION_NONE)
-            check_told(unit, instance);
+            check_told(&op->as.finish, instance);
         check_left(model, instance, instance->run, instance->outcome == PW_OUTCOME_TERMINATED);
     }
 }

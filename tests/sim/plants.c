@@ -133,19 +133,21 @@ static void make_nothing(struct pw_op *op)
 /* What the engine would decide about parents, children and jobs, were it wrong. */
 static void decide_otherwise_of_links(const struct sim_plant *plant, struct pw_unit *unit)
 {
-    struct pw_op *finish = find_op(unit, PW_OP_FINISH), *reach = find_op(unit, PW_OP_REACH);
-    struct pw_op *event = find_op(unit, PW_OP_EVENT);
-    bool is_answer = finish != NULL && event != NULL && event->as.event.is_answer;
+    struct pw_op *op = find_op(unit, PW_OP_FINISH);
+    struct pw_op_finish *finish = op != NULL ? &op->as.finish : NULL;
+    bool is_answer = finish != NULL && finish->answer != NULL;
     bool is_of_job =
-        is_answer && unit->chain != NULL && event->as.event.type.size > 2 && event->as.event.type.data[1] == '@';
+        is_answer && unit->chain != NULL && finish->answer->type.size > 2 && finish->answer->type.data[1] == '@';
     if (plant->kind == SIM_PLANT_UNANSWERED && is_answer)
-        make_nothing(event);
-    else if (plant->kind == SIM_PLANT_WRONG_WORD && is_of_job && finish->as.finish.output.data != NULL)
-        finish->as.finish.output = pw_text_of("-7");
-    else if (plant->kind == SIM_PLANT_JOBS_LEFT && reach != NULL)
-        make_nothing(reach);
-    else if (plant->kind == SIM_PLANT_UNDEMANDED && reach != NULL)
-        reach->as.reach.demand = PW_DEMAND_NONE;
+        finish->answer = NULL;
+    else if (plant->kind == SIM_PLANT_WRONG_WORD && is_of_job && finish->output.data != NULL)
+        finish->output = pw_text_of("-7");
+    else if (plant->kind == SIM_PLANT_JOBS_LEFT && finish != NULL)
+        finish->reach.parent = 0;
+    else if (plant->kind == SIM_PLANT_UNDEMANDED && finish != NULL)
+        finish->reach.demand = PW_DEMAND_NONE;
+    else if (plant->kind == SIM_PLANT_END_WINS && finish != NULL)
+        finish->demand_seen = PW_DEMAND_TERMINATE;
 }
 
 /* The same about runs that are taken up where they stopped. */

@@ -43,6 +43,7 @@
     PLANT(WRONG_WORD, "a job ends with what nobody said", 42)                                                          \
     PLANT(JOBS_LEFT, "jobs outlive the run that made them", 43, 44)                                                    \
     PLANT(UNDEMANDED, "attached children outlive a run that is cut off", 44)                                           \
+    PLANT(END_WINS, "a run ends as if nothing were demanded of it", 44)                                                \
     PLANT(NOT_UNDONE, "one step of a run that failed is not undone", 45)                                               \
     PLANT(EARLY_DEFERRED, "a deferred's end is read back as earlier", 46)                                              \
     PLANT(KEPT_FAILURE, "a repaired run keeps the step that failed", 47)                                               \

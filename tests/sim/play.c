@@ -576,11 +576,16 @@ static pawl_status undo(struct player *player, uint64_t told)
 }
 
 /* Somebody may ask for a pause or an interruption that this turn does not hear of before it has parked the run. */
-static void await_repair(const struct player *player)
+static void maybe_disturb(const struct player *player, int one_in)
 {
     struct sim_world *world = player->world;
-    if (sim_may_interlude(world) && sim_below(&world->chance, 3) == 0)
+    if (sim_may_interlude(world) && sim_below(&world->chance, one_in) == 0)
         sim_client_disturb(world, sim_model_by_key(&world->model, player->fence->instance));
+}
+
+static void await_repair(const struct player *player)
+{
+    maybe_disturb(player, 3);
     pawl_turn_await_repair(player->turn);
 }
 
@@ -602,8 +607,12 @@ void sim_play(pawl_turn *turn, void *user)
                              .fence = &turn->claim.fence };
     pawl_status status = play_node(&player, pawl_turn_lane(turn), 0, &told, &digest);
     int size = snprintf(text, sizeof text, "\"%016llx\"", (unsigned long long)digest);
+    if (status == PAWL_OK)
+        status = pawl_lane_check(pawl_turn_lane(turn)); /* no call may be left to say that it is interrupted */
     if ((status == PAWL_FAILED || status == PAWL_INTERRUPTED) && undo(&player, told) != PAWL_OK)
         status = PAWL_SUSPENDED;
+    if (status == PAWL_OK)
+        maybe_disturb(&player, 16);
     if (status == PAWL_OK)
         pawl_turn_finish(turn, text, (size_t)size);
     else if (status == PAWL_FAILED)

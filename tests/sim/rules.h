@@ -47,7 +47,7 @@
     RULE(41, ANSWERED, "a child or job that ends tells its parent in the same commit, and is told of once")            \
     RULE(42, JOB_RESULT, "a call ends with what its job did, and a job's worker speaks only under its lease, in time") \
     RULE(43, JOBS_END, "with a run end its jobs, and with an attempt the one that it made")                            \
-    RULE(44, DEMAND, "a demand reaches the run, and from one that it ends its attached children")                      \
+    RULE(44, DEMAND, "a demand wins over an end that comes after it, and reaches the attached children of a run it ends")\
     RULE(45, UNDONE, "a run that failed or was interrupted ends when all it did was undone, the newest first")         \
     RULE(46, DEFERRED, "a deferred is completed once, by the first")                                                   \
     RULE(47, KEPT, "a repaired run keeps just the finished steps that it should")                                      \

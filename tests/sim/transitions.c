@@ -67,6 +67,16 @@ static enum sim_state state_of_task(const struct sim_task *task)
                                              : SIM_STATE_QUEUED;
 }
 
+static bool is_reached(const struct pw_op_reach *reach, const struct sim_instance *instance)
+{
+    return reach->parent != 0 && instance->link.parent == reach->parent && instance->link.run == reach->run;
+}
+
+static bool is_answered(const struct pw_op_event *answer, const struct sim_instance *instance)
+{
+    return answer != NULL && answer->instance == instance->key && answer->recorded;
+}
+
 static bool is_about(const struct pw_op *op, const struct sim_instance *instance)
 {
     int64_t key = instance->key;
@@ -74,7 +84,7 @@ static bool is_about(const struct pw_op *op, const struct sim_instance *instance
     case PW_OP_CREATE:
         return op->as.create.created && op->as.create.fence.instance == key;
     case PW_OP_RESTART:
-        return op->as.restart.instance == key;
+        return op->as.restart.instance == key || is_reached(&op->as.restart.reach, instance);
     case PW_OP_EVENT:
         return op->as.event.told.instance == key;
     case PW_OP_PARK:
@@ -86,9 +96,10 @@ static bool is_about(const struct pw_op *op, const struct sim_instance *instance
     case PW_OP_DEMAND:
         return op->as.demand.instance == key;
     case PW_OP_REACH:
-        return instance->link.parent == op->as.reach.parent && instance->link.run == op->as.reach.run;
+        return is_reached(&op->as.reach, instance);
     case PW_OP_FINISH:
-        return op->as.finish.instance == key;
+        return op->as.finish.instance == key || is_reached(&op->as.finish.reach, instance) ||
+               is_answered(op->as.finish.answer, instance);
     case PW_OP_END:
         return op->as.end.instance == key;
     case PW_OP_CLAIM:
@@ -151,6 +162,15 @@ static bool puts_back(const struct pw_unit *unit)
     return op != NULL && unit->chain == NULL;
 }
 
+static enum cause cause_of_end(const struct pw_op_finish *op, const struct sim_instance *instance, bool by_turn)
+{
+    if (op->instance != instance->key)
+        return is_answered(op->answer, instance) ? CAUSE_ANSWER : CAUSE_REACH;
+    if (by_turn && op->outcome == PW_OUTCOME_TERMINATED)
+        return CAUSE_TURN_DEMANDED;
+    return by_turn || sim_is_job(instance) ? CAUSE_TURN_ENDS : CAUSE_TERMINATE;
+}
+
 static enum cause cause_of(const struct pw_unit *unit, const struct pw_op *op, const struct sim_instance *instance,
                            enum sim_state from)
 {
@@ -159,9 +179,11 @@ static enum cause cause_of(const struct pw_unit *unit, const struct pw_op *op, c
     case PW_OP_CREATE:
         return by_turn ? CAUSE_CHILD : CAUSE_CREATE;
     case PW_OP_RESTART:
+        if (op->as.restart.instance != instance->key)
+            return CAUSE_REACH;
         return op->as.restart.keep_except_dropped ? CAUSE_RESTART_FROM : CAUSE_RESTART;
     case PW_OP_EVENT:
-        return op->as.event.is_answer ? CAUSE_ANSWER : by_turn ? CAUSE_STEP_EVENT : CAUSE_EVENT;
+        return by_turn ? CAUSE_STEP_EVENT : CAUSE_EVENT;
     case PW_OP_DEMAND:
         return CAUSE_DEMAND;
     case PW_OP_REACH:
@@ -175,9 +197,7 @@ static enum cause cause_of(const struct pw_unit *unit, const struct pw_op *op, c
     case PW_OP_PAUSE:
         return op->as.pause.requested ? CAUSE_PAUSE : CAUSE_RESUME;
     case PW_OP_FINISH:
-        if (by_turn && op->as.finish.outcome == PW_OUTCOME_TERMINATED)
-            return CAUSE_TURN_DEMANDED;
-        return by_turn || sim_is_job(instance) ? CAUSE_TURN_ENDS : CAUSE_TERMINATE;
+        return cause_of_end(&op->as.finish, instance, by_turn);
     case PW_OP_CLAIM:
         return cause_of_claim(from, instance->task.kind);
     default:

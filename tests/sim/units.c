@@ -77,8 +77,6 @@ static struct sim_instance *target_of(struct sim_model *model, const struct pw_o
 static enum pw_refusal expect_event(struct sim_model *model, const struct pw_op_event *op)
 {
     struct sim_instance *instance = target_of(model, op);
-    if (op->is_answer)
-        return PW_REFUSED_NOT;
     if (op->to.data == NULL && (instance == NULL || !instance->task.exists))
         return PW_REFUSED_MOVED;
     if (instance == NULL)
@@ -86,6 +84,14 @@ static enum pw_refusal expect_event(struct sim_model *model, const struct pw_op_
     if (has_event(instance, op->to.data != NULL ? instance->run : op->run, op->id))
         return PW_REFUSED_EVENT_EXISTS;
     return instance->task.exists ? PW_REFUSED_NOT : PW_REFUSED_ENDED;
+}
+
+static enum pw_refusal expect_finish(struct sim_model *model, const struct pw_op_finish *op)
+{
+    enum pw_refusal refusal = expect_task(model, op->instance);
+    if (refusal == PW_REFUSED_NOT && sim_model_by_key(model, op->instance)->task.demand > op->demand_seen)
+        return PW_REFUSED_DEMANDED;
+    return refusal;
 }
 
 static enum pw_refusal expect_op(struct sim_model *model, const struct pw_op *op)
@@ -106,7 +112,7 @@ static enum pw_refusal expect_op(struct sim_model *model, const struct pw_op *op
     case PW_OP_HOLD:
         return expect_task(model, op->as.hold.instance);
     case PW_OP_FINISH:
-        return expect_task(model, op->as.finish.instance);
+        return expect_finish(model, &op->as.finish);
     case PW_OP_PAUSE:
         return expect_task(model, op->as.pause.instance);
     case PW_OP_DEMAND:
@@ -233,56 +239,6 @@ static void apply_create(struct sim_model *model, const struct pw_op_create *op,
     begin_run(instance, now_ms, op->hold_owner, op->hold_lease_ms);
 }
 
-/* A run that had not ended ends now, by the restart. */
-static void remember_run(struct sim_instance *instance, int64_t now_ms)
-{
-    struct sim_earlier *earlier = &sim_model_run(instance, instance->run)->earlier;
-    earlier->replaced_at_ms = now_ms > instance->updated_at_ms ? now_ms : instance->updated_at_ms;
-    if (instance->task.exists) {
-        *earlier = (struct sim_earlier){ .outcome = PW_OUTCOME_TERMINATED,
-                                         .error_name = "RESTARTED",
-                                         .started_at_ms = instance->task.started_at_ms,
-                                         .replaced_at_ms = earlier->replaced_at_ms };
-        sim_text_copy(earlier->error_message, pw_text_of("a restart began the next run before this one had ended"));
-        sim_task_touch(&instance->task, now_ms);
-        earlier->completed_at_ms = instance->task.updated_at_ms;
-        return;
-    }
-    earlier->outcome = instance->outcome;
-    memcpy(earlier->output, instance->output, sizeof earlier->output);
-    memcpy(earlier->error_name, instance->error_name, sizeof earlier->error_name);
-    memcpy(earlier->error_message, instance->error_message, sizeof earlier->error_message);
-    earlier->started_at_ms = instance->started_at_ms;
-    earlier->completed_at_ms = instance->completed_at_ms;
-}
-
-static void apply_restart(struct sim_model *model, const struct pw_op_restart *op, int64_t now_ms)
-{
-    struct sim_instance *instance = sim_model_by_key(model, op->instance);
-    const struct sim_run *old = sim_model_run(instance, instance->run);
-    if (op->keep_before_seq != 0)
-        sim_check_kept(instance, op);
-    remember_run(instance, now_ms);
-    instance->run++;
-    begin_run(instance, now_ms, op->hold_owner, op->hold_lease_ms);
-    struct sim_run *run = sim_model_run(instance, instance->run);
-    run->kept_before_seq = op->keep_before_seq;
-    for (int i = 0; i < SIM_STEPS_MAX; i++) {
-        const struct sim_step *step = &old->steps[i];
-        bool is_left_out = op->keep_except_dropped && sim_step_is_abandoned(step);
-        if (!sim_step_is_finished(step) || step->seq >= op->keep_before_seq || step->seq == op->keep_except_seq ||
-            is_left_out)
-            continue;
-        run->steps[i] = *step;
-        run->steps[i].bodies = (int)step->attempts; /* as many as may have run */
-        run->steps[i].goes = 0;
-        run->steps[i].attempts_before = 0;
-        run->steps[i].put_back = 0;
-        run->steps[i].is_kept = true;
-        run->step_count++;
-    }
-}
-
 static void apply_step(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_step *op)
 {
     struct sim_run *run = open_run(model, op->instance, op->run);
@@ -337,19 +293,6 @@ static struct sim_event *next_event(struct sim_run *run, struct sim_task *task)
     return event;
 }
 
-/* Where it goes nobody is asked: nothing, when the run is over, or has it. */
-static void apply_answer(struct sim_model *model, const struct pw_op_event *op)
-{
-    struct sim_instance *instance = sim_model_by_key(model, op->instance);
-    SIM_CHECK(SIM_RULE_ANSWERED, instance != NULL, "an answer to nobody");
-    const struct sim_task *task = &instance->task;
-    bool known = task->exists && has_event(instance, instance->run, op->id);
-    SIM_CHECK(SIM_RULE_STORED, op->recorded == (task->exists && !known), "an answer to %s was recorded: %d",
-              instance->id, op->recorded);
-    bool parked = op->recorded && task->status == PW_TASK_WAITING && !task->processing;
-    SIM_CHECK(SIM_RULE_STORED, op->woke == parked, "an answer woke %s: %d", instance->id, op->woke);
-}
-
 static void wake(struct sim_task *task, enum pw_task_kind kind, int64_t now_ms)
 {
     task->status = PW_TASK_ACTIVE;
@@ -379,11 +322,6 @@ static void check_woken(const struct pw_op_event *op, struct sim_instance *insta
 
 static void apply_event(struct sim_model *model, const struct pw_op_event *op, int64_t now_ms)
 {
-    if (op->is_answer) {
-        apply_answer(model, op);
-        if (!op->recorded)
-            return;
-    }
     struct sim_instance *instance = target_of(model, op);
     bool is_by_key = op->to.data == NULL && !op->is_answer;
     struct sim_run *run = open_run(model, instance->key, is_by_key ? op->run : instance->run);
@@ -479,19 +417,6 @@ static void end_at(struct sim_instance *instance, int64_t now_ms)
     instance->task.exists = false;
 }
 
-static void apply_finish(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_finish *op,
-                         int64_t now_ms)
-{
-    struct sim_instance *instance = sim_model_by_key(model, op->instance);
-    sim_check_finish(model, unit, op, now_ms);
-    instance->outcome = sim_model_run(instance, instance->run)->outcome = op->outcome;
-    sim_task_touch(&instance->task, op->newest_ms);
-    end_at(instance, now_ms);
-    sim_text_copy(instance->output, op->output);
-    sim_text_copy(instance->error_name, op->error_name);
-    sim_text_copy(instance->error_message, op->error_message);
-}
-
 static void apply_pause(struct sim_task *task, bool is_requested, int64_t now_ms)
 {
     task->pause_requested = is_requested;
@@ -550,6 +475,89 @@ static void apply_end(struct sim_model *model, const struct pw_op_end *op, int64
     SIM_CHECK(SIM_RULE_STORED, op->instance == (is_open ? instance->key : 0), "ended %lld", (long long)op->instance);
     if (is_open)
         end_job(instance, now_ms);
+}
+
+/* Nobody is asked where it goes.  If the run is over, nothing happens. */
+static void apply_answer(struct sim_model *model, const struct pw_op_event *op, int64_t now_ms)
+{
+    struct sim_instance *instance = sim_model_by_key(model, op->instance);
+    SIM_CHECK(SIM_RULE_ANSWERED, instance != NULL, "an answer to nobody");
+    const struct sim_task *task = &instance->task;
+    SIM_CHECK(SIM_RULE_STORED, op->recorded == task->exists, "an answer to %s was recorded: %d", instance->id,
+              op->recorded);
+    bool parked = op->recorded && task->status == PW_TASK_WAITING && !task->processing;
+    SIM_CHECK(SIM_RULE_STORED, op->woke == parked, "an answer woke %s: %d", instance->id, op->woke);
+    if (op->recorded)
+        apply_event(model, op, now_ms);
+}
+
+static void apply_finish(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_finish *op,
+                         int64_t now_ms)
+{
+    struct sim_instance *instance = sim_model_by_key(model, op->instance);
+    sim_check_finish(model, unit, op, now_ms);
+    instance->outcome = sim_model_run(instance, instance->run)->outcome = op->outcome;
+    sim_task_touch(&instance->task, op->newest_ms);
+    end_at(instance, now_ms);
+    sim_text_copy(instance->output, op->output);
+    sim_text_copy(instance->error_name, op->error_name);
+    sim_text_copy(instance->error_message, op->error_message);
+    if (op->reach.parent != 0)
+        apply_reach(model, &op->reach, now_ms);
+    if (op->answer != NULL)
+        apply_answer(model, op->answer, now_ms);
+}
+
+/* A run that had not ended ends now, by the restart. */
+static void remember_run(struct sim_instance *instance, int64_t now_ms)
+{
+    struct sim_earlier *earlier = &sim_model_run(instance, instance->run)->earlier;
+    earlier->replaced_at_ms = now_ms > instance->updated_at_ms ? now_ms : instance->updated_at_ms;
+    if (instance->task.exists) {
+        *earlier = (struct sim_earlier){ .outcome = PW_OUTCOME_TERMINATED,
+                                         .error_name = "RESTARTED",
+                                         .started_at_ms = instance->task.started_at_ms,
+                                         .replaced_at_ms = earlier->replaced_at_ms };
+        sim_text_copy(earlier->error_message, pw_text_of("a restart began the next run before this one had ended"));
+        sim_task_touch(&instance->task, now_ms);
+        earlier->completed_at_ms = instance->task.updated_at_ms;
+        return;
+    }
+    earlier->outcome = instance->outcome;
+    memcpy(earlier->output, instance->output, sizeof earlier->output);
+    memcpy(earlier->error_name, instance->error_name, sizeof earlier->error_name);
+    memcpy(earlier->error_message, instance->error_message, sizeof earlier->error_message);
+    earlier->started_at_ms = instance->started_at_ms;
+    earlier->completed_at_ms = instance->completed_at_ms;
+}
+
+static void apply_restart(struct sim_model *model, const struct pw_op_restart *op, int64_t now_ms)
+{
+    struct sim_instance *instance = sim_model_by_key(model, op->instance);
+    const struct sim_run *old = sim_model_run(instance, instance->run);
+    if (op->keep_before_seq != 0)
+        sim_check_kept(instance, op);
+    if (instance->task.exists)
+        apply_reach(model, &op->reach, now_ms);
+    remember_run(instance, now_ms);
+    instance->run++;
+    begin_run(instance, now_ms, op->hold_owner, op->hold_lease_ms);
+    struct sim_run *run = sim_model_run(instance, instance->run);
+    run->kept_before_seq = op->keep_before_seq;
+    for (int i = 0; i < SIM_STEPS_MAX; i++) {
+        const struct sim_step *step = &old->steps[i];
+        bool is_left_out = op->keep_except_dropped && sim_step_is_abandoned(step);
+        if (!sim_step_is_finished(step) || step->seq >= op->keep_before_seq || step->seq == op->keep_except_seq ||
+            is_left_out)
+            continue;
+        run->steps[i] = *step;
+        run->steps[i].bodies = (int)step->attempts; /* as many as may have run */
+        run->steps[i].goes = 0;
+        run->steps[i].attempts_before = 0;
+        run->steps[i].put_back = 0;
+        run->steps[i].is_kept = true;
+        run->step_count++;
+    }
 }
 
 /* ---- A unit as a whole ------------------------------------------------------------------------------------------- */

@@ -281,27 +281,6 @@ static pawl_status take_event_ids(void *user, void *of, const PGresult *result)
     return pw_fields_end(&fields);
 }
 
-static pawl_status take_answer_ids(void *user, void *of, const PGresult *result)
-{
-    struct pw_transaction *transaction = user;
-    const struct pw_op_event *const *answers = transaction->core.answers.rows;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        int64_t place = pw_field_place(&fields);
-        if (place < 1 || (uint64_t)place > transaction->core.answers.count)
-            continue;
-        const struct pw_op_event *op = answers[place - 1];
-        struct pw_core_event_id *id =
-            pw_want_event_id(&transaction->core, op->instance, pw_field_count(&fields), op->id);
-        if (id == NULL)
-            return PAWL_NOMEM;
-        id->taken = true;
-    }
-    return pw_fields_end(&fields);
-}
-
 static pawl_status take_tails(void *user, void *of, const PGresult *result)
 {
     struct pw_transaction *transaction = user;
@@ -455,8 +434,7 @@ static void ask_about_sends(struct pw_transaction *transaction)
 
 static void ask_about_history(struct pw_transaction *transaction)
 {
-    struct pw_columns steps, events, ids, answers, tails;
-    const struct pw_op_event *const *answer = transaction->core.answers.rows;
+    struct pw_columns steps, events, ids, tails;
     struct pw_core_step **step = transaction->core.steps.list.rows;
     struct pw_core_event **event = transaction->core.events.list.rows;
     struct pw_core_event_id **id = transaction->core.event_ids.list.rows;
@@ -464,7 +442,6 @@ static void ask_about_history(struct pw_transaction *transaction)
     pw_columns_init(&steps, &transaction->core.arena);
     pw_columns_init(&events, &transaction->core.arena);
     pw_columns_init(&ids, &transaction->core.arena);
-    pw_columns_init(&answers, &transaction->core.arena);
     pw_columns_init(&tails, &transaction->core.arena);
     for (size_t i = 0; i < transaction->core.steps.list.count; i++)
         put_place(&steps, step[i]->place, 3);
@@ -476,17 +453,11 @@ static void ask_about_history(struct pw_transaction *transaction)
         pw_put_integer(&ids, id[i]->run);
         pw_put_text(&ids, id[i]->id);
     }
-    for (size_t i = 0; i < transaction->core.answers.count; i++) {
-        pw_columns_row(&answers);
-        pw_put_integer(&answers, answer[i]->instance);
-        pw_put_text(&answers, answer[i]->id);
-    }
     for (size_t i = 0; i < transaction->core.tails.list.count; i++)
         put_place(&tails, tail[i]->place, 2);
     ask(transaction, PW_PG_STEP_FIND, &steps, take_steps);
     ask(transaction, PW_PG_EVENT_FIND, &events, take_events);
     ask(transaction, PW_PG_EVENT_FIND_ID, &ids, take_event_ids);
-    ask(transaction, PW_PG_EVENT_FIND_ANSWER, &answers, take_answer_ids);
     ask(transaction, PW_PG_LOG_TAIL, &tails, take_tails);
 }
 

@@ -295,12 +295,6 @@
         " AS u (instance, run, id, place) CROSS JOIN LATERAL (SELECT instance, run, id FROM workflow_event"            \
         "  WHERE (instance, run, id) >= (u.instance, u.run, u.id) ORDER BY instance, run, id LIMIT 1) f"               \
         " WHERE f.instance = u.instance AND f.run = u.run AND f.id = u.id")                                            \
-    QUERY(EVENT_FIND_ANSWER, /* in the run that the instance is in */                                                  \
-        "SELECT u.place, f.run FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS u (instance, id, place)"       \
-        " CROSS JOIN LATERAL (SELECT run FROM workflow_task WHERE instance = u.instance LIMIT 1) t"                    \
-        " CROSS JOIN LATERAL (SELECT instance, run, id FROM workflow_event"                                            \
-        "  WHERE (instance, run, id) >= (u.instance, t.run, u.id) ORDER BY instance, run, id LIMIT 1) f"               \
-        " WHERE f.instance = u.instance AND f.run = t.run AND f.id = u.id")                                            \
     /* Where events go: the instance, whether its run has the event, and until when it waits for such a one. */        \
     QUERY(EVENT_TARGETS,                                                                                               \
         "SELECT u.place, i.key, i.run, i.outcome, i.created_at, i.parent, i.parent_run, i.relation,"                   \

@@ -262,18 +262,6 @@ static pawl_status find_event_id(struct pw_batch *batch, struct pw_core_event_id
     return pw_query_end(&query, batch->core.error);
 }
 
-/* An answer goes to the run that the instance is in now. */
-static pawl_status want_answer_ids(struct pw_batch *batch)
-{
-    const struct pw_op_event *const *answers = batch->core.answers.rows;
-    for (size_t i = 0; i < batch->core.answers.count; i++) {
-        const struct pw_core_run *run = pw_find_task(&batch->core, answers[i]->instance);
-        if (run != NULL && pw_want_event_id(&batch->core, run->key, run->run, answers[i]->id) == NULL)
-            return no_memory(batch);
-    }
-    return PAWL_OK;
-}
-
 static pawl_status load_tail(struct pw_batch *batch, struct pw_core_tail *tail)
 {
     struct pw_query query;
@@ -295,7 +283,7 @@ static pawl_status load_history(struct pw_batch *batch)
     struct pw_core_step **steps = core->steps.list.rows;
     struct pw_core_event **events = core->events.list.rows;
     struct pw_core_tail **tails = core->tails.list.rows;
-    pawl_status status = want_answer_ids(batch);
+    pawl_status status = PAWL_OK;
     for (size_t i = 0; i < core->steps.list.count && status == PAWL_OK; i++)
         status = exists(batch, PW_QUERY_STEP_KNOWN, steps[i]->place, &steps[i]->exists);
     for (size_t i = 0; i < core->events.list.count && status == PAWL_OK; i++)
