@@ -92,8 +92,7 @@ static inline pawl_status claim_key(struct pw_core *core, struct pw_op_claim *op
 
 static inline pawl_status reap_key(struct pw_core *core, struct pw_op_reap *op)
 {
-    (void)op;
-    return pw_core_reap(core, pw_find_run(core, KEY));
+    return pw_core_reap(core, op, pw_find_run(core, KEY));
 }
 
 static inline pawl_status load_nothing(struct pw_core *core, struct pw_core_run *run, bool with_size)

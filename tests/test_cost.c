@@ -565,7 +565,7 @@ static const struct use_case use_cases[] = {
     { "ten step boundaries",             TEN, NULL,       take_turns,   step,                     { 12, 10 }, {  5,  2, 24 } },
     { "last step and finish",              1, NULL,       take_turns,   step_and_finish,          {  5,  1 }, {  7,  2,  3 } },
     { "last steps and finish of ten",    TEN, NULL,       take_turns,   step_and_finish,          { 32, 10 }, {  7,  2, 24 } },
-    { "tick, nothing due",                 1, no_steps,   NULL,         tick_idle,                {  8,  0 }, {  8,  2,  0 } },
+    { "tick, nothing due",                 1, no_steps,   NULL,         tick_idle,                {  8,  0 }, {  7,  2,  0 } },
     { "tick, a run without steps",         1, no_steps,   create,       tick,                     { 14,  4 }, { 14,  4,  4 } },
     { "tick, a run of one step",           1, one_step,   create,       tick,                     { 15,  6 }, { 15,  4,  8 } },
     { "tick, a run of two steps",          1, two_steps,  create,       tick,                     { 18,  8 }, { 20,  6, 12 } },

@@ -311,6 +311,50 @@ static void two_claims_of_a_limited_function_in_one_transaction_do_not_keep_each
     assert_int_equal(two->claim_count, 1);
 }
 
+/* ---- Several finds of one transaction ------------------------------------------------------------------------------------ */
+
+/* Locks of one's own are not passed over. */
+static void claims_of_one_transaction_do_not_take_the_same(void **state) /* C1 */
+{
+    struct fixture *fixture = *state;
+    const struct pw_text names[] = { text("order"), text("else") };
+    (void)create_instance(fixture, "order", "a");
+    (void)create_instance(fixture, "order", "b");
+    (void)create_instance(fixture, "order", "c");
+    (void)create_instance(fixture, "else", "d");
+    const struct pw_op_claim *one = add_claim(fixture_unit(fixture), &names[0], FIXTURE_OWNER, 2, 0);
+    const struct pw_op_claim *two = add_claim(fixture_unit(fixture), &names[0], OTHER_OWNER, 2, 0);
+    const struct pw_op_claim *three = add_claim(fixture_unit(fixture), &names[1], OTHER_OWNER, 2, 0);
+    fixture_apply(fixture);
+    assert_int_equal(one->claim_count, 2);
+    assert_int_equal(two->claim_count, 1);
+    assert_text(two->claims[0].id, "c");
+    assert_int_equal(three->claim_count, 1);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_task WHERE epoch = 1 AND processing = 1"), 4);
+}
+
+static void what_a_unit_reaps_it_can_claim(void **state) /* C1 */
+{
+    struct fixture *fixture = *state;
+    const struct pw_text name = text("order");
+    run_raw_sql(fixture, "INSERT INTO workflow_runner (owner, started_at, heartbeat_at) VALUES (77, 1, 0)");
+    (void)create_instance(fixture, "order", "due");
+    struct pw_op_create *held = add_create(fixture_unit(fixture), "order", "held");
+    held->hold_owner = 77;
+    held->hold_lease_ms = FIXTURE_LEASE_MS;
+    fixture_apply(fixture);
+    fixture_clear_units(fixture);
+    struct pw_unit *unit = fixture_unit(fixture);
+    const struct pw_op_reap *reap = &add(unit, PW_OP_REAP)->as.reap;
+    const struct pw_op_claim *claim = add_claim(unit, &name, OTHER_OWNER, 1, 0);
+    fixture_apply(fixture);
+    assert_int_equal(reap->reaped, 1);
+    assert_int_equal(claim->claim_count, 1);
+    assert_text(claim->claims[0].id, "held"); /* leases go before first runs */
+    assert_true(claim->claims[0].taken_over);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_runner"), 0); /* it has no lease any more */
+}
+
 /* ---- What takes long --------------------------------------------------------------------------------------------------- */
 
 #define WAITING "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -576,6 +620,8 @@ int main(void)
         ON_POSTGRES(leases_that_are_over_and_free_do_not_count_in_the_limit)
         ON_POSTGRES(who_finds_another_claiming_of_a_limited_function_takes_nothing_and_does_not_wait)
         ON_POSTGRES(two_claims_of_a_limited_function_in_one_transaction_do_not_keep_each_other_out)
+        ON_POSTGRES(claims_of_one_transaction_do_not_take_the_same)
+        ON_POSTGRES(what_a_unit_reaps_it_can_claim)
         ON_POSTGRES(a_mutation_that_outlasts_its_lease_renews_it_itself)
         ON_POSTGRES(a_mutation_of_another_process_costs_no_lease_that_is_locked_meanwhile)
         ON_POSTGRES(who_waits_for_one_task_costs_another_that_he_has_no_lease)

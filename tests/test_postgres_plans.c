@@ -86,8 +86,7 @@ static bool may_scan(const char *name)
 /* Sorts what it is about to claim, or two pages; never a table. */
 static bool may_sort(const char *name)
 {
-    static const char *const names[] = { "CLAIM",         "CLAIM_UP_TO",         "CLAIM_SHARED", "CLAIM_SHARED_UP_TO",
-                                         "CLAIM_FITTING", "CLAIM_FITTING_UP_TO", "HOOK_CLAIM",   "HOOKS_OF" };
+    static const char *const names[] = { "CLAIM", "HOOK_CLAIM", "HOOKS_OF" };
     return is_one_of(name, names, sizeof names / sizeof names[0]);
 }
 
@@ -141,25 +140,9 @@ static void check_indexes(const char *name, const char *plan)
         { "EVENT_FIND_ID", "workflow_event_id" },
         { "EVENT_FIND_ANSWER", "workflow_event_id" },
         { "STEP_KEEP", "workflow_step_pkey" },
-        { "CLAIM_PAUSE_EXPIRED", "workflow_task_leased" },
         { "CLAIM", "workflow_task_resumable" },
         { "CLAIM", "workflow_task_startable" },
         { "CLAIM", "workflow_task_leased" },
-        { "CLAIM_UP_TO", "workflow_task_resumable" },
-        { "CLAIM_UP_TO", "workflow_task_startable" },
-        { "CLAIM_UP_TO", "workflow_task_leased" },
-        { "CLAIM_SHARED", "workflow_task_resumable" },
-        { "CLAIM_SHARED", "workflow_task_startable" },
-        { "CLAIM_SHARED", "workflow_task_leased" },
-        { "CLAIM_SHARED_UP_TO", "workflow_task_resumable" },
-        { "CLAIM_SHARED_UP_TO", "workflow_task_startable" },
-        { "CLAIM_SHARED_UP_TO", "workflow_task_leased" },
-        { "CLAIM_FITTING", "workflow_task_resumable" },
-        { "CLAIM_FITTING", "workflow_task_startable" },
-        { "CLAIM_FITTING", "workflow_task_leased" },
-        { "CLAIM_FITTING_UP_TO", "workflow_task_resumable" },
-        { "CLAIM_FITTING_UP_TO", "workflow_task_startable" },
-        { "CLAIM_FITTING_UP_TO", "workflow_task_leased" },
         { "REAP", "workflow_task_leased" },
         { "HOOK_GIVE_UP", "workflow_hook_due" },
         { "HOOK_CLAIM", "workflow_hook_due" },

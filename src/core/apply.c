@@ -13,12 +13,8 @@ static pawl_status decide_ops(struct pw_core *core, struct pw_unit *unit)
 {
     pawl_status status = PAWL_OK;
     pw_core_begin_unit(core, unit);
-    for (struct pw_op *op = unit->first; op != NULL && status == PAWL_OK; op = op->next) {
-        if (core->frame->catch_up != NULL && !pw_op_is_found(op))
-            status = core->frame->catch_up(core);
-        if (status == PAWL_OK)
-            status = pw_core_decide(core, op);
-    }
+    for (struct pw_op *op = unit->first; op != NULL && status == PAWL_OK; op = op->next)
+        status = pw_core_decide(core, op);
     return status == PAWL_OK ? pw_core_tell_hooks(core) : status;
 }
 

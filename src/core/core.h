@@ -169,7 +169,8 @@ struct pw_frame {
                              int64_t *out_until_ms);
     /* The lease at this fence is renewed until until_ms as soon as its row is not locked by others. */
     pawl_status (*owe)(struct pw_core *core, const struct pw_fence *at, int64_t owner, int64_t until_ms);
-    /* Find rows by a condition and take them.  Everything that was decided before is written by then. */
+    /* Find rows by a condition and let the core decide about each (below).  Everything that was decided before is written by
+     * then. */
     pawl_status (*claim)(struct pw_core *core, struct pw_op_claim *op);
     pawl_status (*reap)(struct pw_core *core, struct pw_op_reap *op);
     pawl_status (*claim_hooks)(struct pw_core *core, struct pw_op_hook_claim *op);
@@ -181,10 +182,8 @@ struct pw_frame {
     /* A savepoint around a unit that runs the user's code: begins it, or ends it and keeps or undoes what came after it. */
     pawl_status (*begin_savepoint)(struct pw_core *core);
     pawl_status (*end_savepoint)(struct pw_core *core, bool keeps);
-    /* Before a rule runs: takes in what earlier finds have changed.  NULL: finds are answered at once. */
-    pawl_status (*catch_up)(struct pw_core *core);
     /* Loads and locks the run's task and facts, with the params if nobody has claimed the run before, unless it is loaded
-     * already.  Only for stores that use pw_core_claim(). */
+     * already.  NULL: whatever the store finds, or an answer is for, is loaded. */
     pawl_status (*load_claimable)(struct pw_core *core, struct pw_core_run *run, bool with_size);
 };
 
@@ -289,7 +288,7 @@ static inline int64_t pw_time_or_now(const struct pw_core *core, int64_t at_ms)
 /* Does this owner hold the task at this fence, as far as the batch can see? */
 bool pw_core_is_held(const struct pw_core_run *run, struct pw_fence at, int64_t owner);
 
-/* ---- For stores that find tasks and let the core take them --------------------------------------------------------------- */
+/* ---- What stores find, and the core takes --------------------------------------------------------------------------------- */
 
 /* A row that a store has found for a claim: it is due since then, or its lease has ended then.  A task's key is its instance. */
 struct pw_core_due {
@@ -306,14 +305,6 @@ pawl_status pw_core_claim(struct pw_core *core, struct pw_op_claim *op, struct p
 /* The lease has ended and a pause was requested: the run is paused. */
 pawl_status pw_core_pause_expired(struct pw_core *core, struct pw_core_run *run);
 /* The holder is dead: the lease ends now. */
-pawl_status pw_core_reap(struct pw_core *core, struct pw_core_run *run);
-
-/* ---- For stores whose finds change tasks: what became of them, for the units that come after ---------------------------- */
-
-/* Each does nothing when the run is not part of the batch. */
-void pw_core_note_claimed(struct pw_core *core, const struct pw_claim *claim, int64_t owner, int64_t locked_until_ms,
-                          int64_t started_at_ms);
-void pw_core_note_paused(struct pw_core *core, int64_t instance);
-void pw_core_note_reaped(struct pw_core *core, int64_t instance);
+pawl_status pw_core_reap(struct pw_core *core, struct pw_op_reap *op, struct pw_core_run *run);
 
 #endif

@@ -321,9 +321,6 @@ struct pw_op {
     } as;
 };
 
-/* The store finds the rows that it is about, and takes them: CLAIM, REAP and the ops of hook deliveries. */
-bool pw_op_is_found(const struct pw_op *op);
-
 /* Ids that the engine makes, with the NUL. */
 enum { PW_ID_SIZE = 27 };
 

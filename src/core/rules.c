@@ -47,42 +47,6 @@ void pw_task_mend(struct pw_task *task)
     task->updated_at_ms = pw_not_before(task->updated_at_ms, task->started_at_ms);
 }
 
-/* ---- What finds have changed ---------------------------------------------------------------------------------------- */
-
-void pw_core_note_claimed(struct pw_core *core, const struct pw_claim *claim, int64_t owner, int64_t locked_until_ms,
-                          int64_t started_at_ms)
-{
-    struct pw_core_run *run = pw_find_run(core, claim->fence.instance);
-    if (run == NULL)
-        return;
-    run->task.status = PW_TASK_ACTIVE;
-    run->task.processing = true;
-    run->task.epoch = claim->fence.epoch;
-    run->task.owner = owner;
-    run->task.locked_until_ms = locked_until_ms;
-    run->task.started_at_ms = started_at_ms;
-    run->task.updated_at_ms = claim->updated_at_ms;
-}
-
-void pw_core_note_paused(struct pw_core *core, int64_t instance)
-{
-    struct pw_core_run *run = pw_find_run(core, instance);
-    if (run == NULL)
-        return;
-    run->task.status = PW_TASK_PAUSED;
-    run->task.processing = run->task.pause_requested = false;
-    run->task.epoch++;
-    run->task.owner = run->task.locked_until_ms = 0;
-    run->task.updated_at_ms = pw_run_time(core, run);
-}
-
-void pw_core_note_reaped(struct pw_core *core, int64_t instance)
-{
-    struct pw_core_run *run = pw_find_run(core, instance);
-    if (run != NULL)
-        run->task.locked_until_ms = core->now_ms;
-}
-
 /* ---- What the store finds or runs ------------------------------------------------------------------------------------ */
 
 /* The store is about to find and take rows: everything before it is written first. */

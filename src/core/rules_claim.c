@@ -100,7 +100,9 @@ static pawl_status claim_one(struct pw_core *core, struct pw_op_claim *op, int64
     struct pw_core_run *run = pw_want_run(core, instance);
     if (run == NULL)
         return pw_rule_no_memory(core);
-    pawl_status status = core->frame->load_claimable(core, run, op->bytes_max != 0);
+    pawl_status status = PAWL_OK;
+    if (core->frame->load_claimable != NULL)
+        status = core->frame->load_claimable(core, run, op->bytes_max != 0);
     if (status != PAWL_OK || !run->has_task || !is_claimable(core, run))
         return status;
     struct pw_claim claim = { .taken_over = false }, *place;
@@ -149,13 +151,14 @@ pawl_status pw_core_pause_expired(struct pw_core *core, struct pw_core_run *run)
     return pw_rule_tell(core, PW_EFFECT_PARKED, run->key, run->run);
 }
 
-pawl_status pw_core_reap(struct pw_core *core, struct pw_core_run *run)
+pawl_status pw_core_reap(struct pw_core *core, struct pw_op_reap *op, struct pw_core_run *run)
 {
     if (!run->has_task || !run->task.processing || run->task.locked_until_ms <= core->now_ms)
-        return PAWL_OK;
+        return PAWL_OK; /* R8 */
     if (!PW_SAVE(core, run))
         return pw_rule_no_memory(core);
     run->task.locked_until_ms = core->now_ms;
+    op->reaped++;
     pw_rule_changed(run);
     return PAWL_OK;
 }

@@ -90,17 +90,6 @@ pawl_status pw_unit_refuse_event(struct pw_unit *unit, const struct pw_op_event 
 
 /* ---- What it is about -------------------------------------------------------------------------------------------- */
 
-bool pw_op_is_found(const struct pw_op *op)
-{
-    enum { LOADS = false, FINDS = true, RUNS = false };
-    static const bool found[PW_OP_KIND_COUNT] = {
-#define IS_FOUND(KIND, member, how) [PW_OP_##KIND] = how,
-        PW_OP_LIST(IS_FOUND)
-#undef IS_FOUND
-    };
-    return (size_t)op->kind < PW_OP_KIND_COUNT && found[op->kind];
-}
-
 bool pw_unit_runs_users_code(const struct pw_unit *unit)
 {
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next)

@@ -21,7 +21,6 @@ pawl_status pw_settle(struct pw_transaction *transaction)
     struct pw_pg_connection *connection = transaction->connection;
     if (!pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url)))
         return pw_pg_error(connection, transaction->core.error);
-    transaction->is_behind = false;
     transaction->answers_due = 0;
     return PAWL_OK;
 }

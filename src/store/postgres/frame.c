@@ -85,11 +85,6 @@ static pawl_status end_savepoint(struct pw_core *core, bool keeps)
     return PAWL_OK;
 }
 
-static pawl_status catch_up(struct pw_core *core)
-{
-    return pw_transaction_of(core)->is_behind ? pw_settle(pw_transaction_of(core)) : PAWL_OK;
-}
-
 /* ---- Beginning and end -------------------------------------------------------------------------------------------------- */
 
 void pw_transaction_init(struct pw_transaction *transaction, struct pw_postgres *postgres,
@@ -99,16 +94,15 @@ void pw_transaction_init(struct pw_transaction *transaction, struct pw_postgres 
                                            .count_unread = count_unread,
                                            .find_wait = find_wait,
                                            .owe = pw_owe,
-                                           .claim = pw_send_claim,
-                                           .reap = pw_send_reap,
+                                           .claim = pw_claim,
+                                           .reap = pw_reap,
                                            .claim_hooks = pw_send_hook_claim,
                                            .settle_hook = pw_send_hook_settle,
                                            .resend_hook = pw_send_hook_resend,
                                            .run_sql = run_sql,
                                            .run_mutation = run_mutation,
                                            .begin_savepoint = begin_savepoint,
-                                           .end_savepoint = end_savepoint,
-                                           .catch_up = catch_up };
+                                           .end_savepoint = end_savepoint };
     *transaction = (struct pw_transaction){ .postgres = postgres, .connection = connection };
     pw_core_init(&transaction->core, &frame, error);
     struct pw_arena *arena = &transaction->core.arena;

@@ -1,5 +1,5 @@
-/* lease_ops.c - claiming what is due, and ending the leases of the dead: the database finds and takes in one statement,
- * past what other runners are taking at the same moment.  And renewing, which passes over what is locked, too (owed.h). */
+/* lease_ops.c - finds what may be claimed and the leases of the dead, past what other runners are taking at the same moment;
+ * what becomes of them the core decides.  And renewing, which passes over what is locked, too (owed.h). */
 #include <assert.h>
 
 #include "base/clock.h"
@@ -14,124 +14,48 @@ enum {
     LONG_MS = PW_LEASE_MS_MIN / 5 /* what a transaction may take at the expense of the leases that are locked in it */
 };
 
-/* A claim whose answer is on its way. */
-struct claiming {
-    struct pw_op_claim *op;
-    struct pw_unit *unit;
-    int64_t lease_ms; /* from now_ms on, which may be over by as much as the transaction took */
-    struct pw_columns workflows, owed;
-};
-
 static int64_t passed_ms(const struct pw_transaction *transaction)
 {
     int64_t passed = pw_pg_clock_now_ms(&transaction->postgres->clock) - transaction->asked_at_ms;
     return passed > 0 ? passed : 0;
 }
 
-static void put_texts(struct pw_columns *columns, const struct pw_text *texts, size_t count)
+/* ---- Finding ------------------------------------------------------------------------------------------------- */
+
+static struct pw_core_run *take_run(struct pw_transaction *transaction, struct pw_pg_find *find,
+                                    struct pw_fields *fields)
 {
-    for (size_t i = 0; i < count; i++) {
-        pw_columns_row(columns);
-        pw_put_text(columns, texts[i]);
-    }
+    struct pw_core_run *run = pw_take_task(transaction, fields);
+    struct pw_core_run **place = run != NULL ? pw_rows_add(&find->runs) : NULL;
+    if (place == NULL)
+        return NULL;
+    *place = run;
+    return run;
 }
 
-/* ---- Claiming ------------------------------------------------------------------------------------------------ */
-
-static pawl_status take_paused(void *user, void *of, const PGresult *result)
+static pawl_status take_claimable(void *user, void *of, const PGresult *result)
 {
-    struct pw_transaction *transaction = user;
-    const struct claiming *claiming = of;
+    struct pw_pg_find *find = of;
+    struct pw_fields fields;
+    pw_fields_init(&fields, result, find->arena);
+    while (pw_fields_next(&fields)) {
+        struct pw_core_run *run = take_run(user, find, &fields);
+        if (run == NULL)
+            return PAWL_NOMEM;
+        pw_take_facts(&fields, run);
+        run->params_bytes = (size_t)pw_field_count(&fields);
+    }
+    return pw_fields_end(&fields);
+}
+
+static pawl_status take_leases(void *user, void *of, const PGresult *result)
+{
     struct pw_fields fields;
     pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        int64_t instance = pw_field_integer(&fields);
-        pw_core_note_paused(&transaction->core, instance);
-        if (pw_unit_tell(claiming->unit, PW_EFFECT_PARKED, instance, pw_field_count(&fields)) == NULL)
+    while (pw_fields_next(&fields))
+        if (take_run(user, of, &fields) == NULL)
             return PAWL_NOMEM;
-    }
     return pw_fields_end(&fields);
-}
-
-static pawl_status take_claims(void *user, void *of, const PGresult *result)
-{
-    struct pw_transaction *transaction = user;
-    const struct claiming *claiming = of;
-    struct pw_rows claims = { .arena = &claiming->unit->arena, .row_size = sizeof(struct pw_claim) };
-    struct pw_fields fields;
-    pw_fields_init(&fields, result, &claiming->unit->arena);
-    while (pw_fields_next(&fields)) {
-        struct pw_claim *claim = pw_rows_add(&claims);
-        if (claim == NULL)
-            return PAWL_NOMEM;
-        claim->fence.instance = pw_field_place(&fields);
-        claim->fence.run = pw_field_count(&fields);
-        claim->fence.epoch = pw_field_count(&fields);
-        claim->workflow = pw_field_text(&fields);
-        claim->id = pw_field_text(&fields);
-        claim->kind = (enum pw_task_kind)pw_field_choice(&fields, PW_TASK_REPAIR);
-        claim->event_seq = pw_field_count(&fields);
-        claim->taken_over = pw_field_integer(&fields) != 0;
-        claim->is_first = pw_field_integer(&fields) != 0;
-        claim->has_instance = claim->is_first;
-        claim->updated_at_ms = pw_field_integer(&fields);
-        claim->created_at_ms = pw_field_integer(&fields);
-        claim->params = pw_field_text(&fields);
-        pw_core_note_claimed(&transaction->core, claim, claiming->op->owner,
-                             transaction->core.now_ms + claiming->lease_ms, pw_field_time(&fields));
-        claim->demand = (enum pw_demand)pw_field_choice(&fields, PW_DEMAND_TERMINATE);
-        claim->link = pw_field_link(&fields);
-        if (claiming->op->bytes_max != 0)
-            claiming->op->bytes += (size_t)pw_field_count(&fields);
-        if (claim->id.data == NULL)
-            claims.count--; /* a task without an instance: kept out of the way by the lease, given to nobody */
-        else if (pw_unit_tell(claiming->unit, PW_EFFECT_HELD, claim->fence.instance, claim->fence.run) == NULL)
-            return PAWL_NOMEM;
-    }
-    claiming->op->claims = claims.rows;
-    claiming->op->claim_count = claims.count;
-    return pw_fields_end(&fields);
-}
-
-static enum pw_pg_query claim_query(const struct pw_op_claim *op)
-{
-    if (op->share.owned != NULL)
-        return op->leased_max != 0 ? PW_PG_CLAIM_SHARED_UP_TO : PW_PG_CLAIM_SHARED;
-    if (op->bytes_max != 0)
-        return op->leased_max != 0 ? PW_PG_CLAIM_FITTING_UP_TO : PW_PG_CLAIM_FITTING;
-    return op->leased_max != 0 ? PW_PG_CLAIM_UP_TO : PW_PG_CLAIM;
-}
-
-/* A share is a runner's, a bound on bytes is that of who claims for somebody outside: nobody has both. */
-static void send_take(struct pw_transaction *transaction, struct claiming *claiming)
-{
-    const struct pw_op_claim *op = claiming->op;
-    assert(op->share.owned == NULL || op->bytes_max == 0);
-    int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX;
-    struct pw_columns except, owned;
-    struct pw_call call;
-    pw_call_init(&call, claim_query(op));
-    pw_call_columns(&call, &claiming->workflows);
-    pw_call_integer(&call, transaction->core.now_ms);
-    pw_call_integer(&call, max);
-    pw_call_integer(&call, op->owner);
-    pw_call_integer(&call, claiming->lease_ms);
-    pw_call_integer(&call, 2 * max + CANDIDATES_MORE);
-    pw_call_columns(&call, &claiming->owed);
-    pw_columns_init(&except, &transaction->core.arena);
-    pw_put_excepted(&except, &op->share);
-    pw_call_columns(&call, &except);
-    if (op->share.owned != NULL) {
-        pw_columns_init(&owned, &transaction->core.arena);
-        put_texts(&owned, op->share.owned, op->workflow_count);
-        pw_call_columns(&call, &owned);
-        pw_call_integer(&call, op->share.grace_ms);
-    }
-    if (op->bytes_max != 0)
-        pw_call_size(&call, op->bytes_max);
-    if (op->leased_max != 0)
-        pw_call_size(&call, op->leased_max);
-    pw_pg_send(transaction->connection, &call, take_claims, transaction, claiming);
 }
 
 /* What this store owes a renewal looks as if its lease were over; nobody's key is 0. */
@@ -149,6 +73,126 @@ static bool put_owed(struct pw_transaction *transaction, struct pw_columns *colu
     return true;
 }
 
+/* 0: there is none. */
+static void put_bound(struct pw_call *call, size_t bound)
+{
+    if (bound != 0)
+        pw_call_size(call, bound);
+    else
+        pw_call_text(call, (struct pw_text){ NULL, 0 });
+}
+
+static bool send_claim(struct pw_transaction *transaction, struct pw_pg_find *find)
+{
+    const struct pw_op_claim *op = find->claim;
+    int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX;
+    struct pw_columns workflows, owed, except;
+    struct pw_call call;
+    pw_columns_init(&workflows, &transaction->core.arena);
+    pw_columns_init(&owed, &transaction->core.arena);
+    pw_columns_init(&except, &transaction->core.arena);
+    for (size_t i = 0; i < op->workflow_count; i++) {
+        pw_columns_row(&workflows);
+        pw_put_text(&workflows, op->workflows[i]);
+        pw_put_text(&workflows, op->share.owned != NULL ? op->share.owned[i] : (struct pw_text){ NULL, 0 });
+    }
+    pw_put_excepted(&except, &op->share);
+    if (!put_owed(transaction, &owed))
+        return false;
+    pw_call_init(&call, PW_PG_CLAIM);
+    pw_call_columns(&call, &workflows);
+    pw_call_integer(&call, transaction->core.now_ms);
+    pw_call_integer(&call, op->share.grace_ms);
+    pw_call_integer(&call, max);
+    pw_call_integer(&call, 2 * max + CANDIDATES_MORE);
+    pw_call_columns(&call, &owed);
+    pw_call_columns(&call, &except);
+    put_bound(&call, op->bytes_max);
+    put_bound(&call, op->leased_max);
+    pw_pg_send(transaction->connection, &call, take_claimable, transaction, find);
+    return true;
+}
+
+/* Up to when a heartbeat is too old, counted from this.  Hearts beat by this database's clock, where `now` is of the first of
+ * several.  While we cannot tell who is dead it is only those who have said that they go: their heartbeat is 0. */
+static int64_t listening_until_ms(struct pw_postgres *postgres)
+{
+    bool can_tell = pw_pg_clock_is_ours(&postgres->clock) || /* with a test's own there is nobody to be cut off */
+                    pw_pg_presence_can_tell(&postgres->presence, pw_system_monotonic_ms());
+    return can_tell ? pw_pg_clock_now_ms(&postgres->clock) : PW_PG_DEAD_MS + 1;
+}
+
+/* About the runners that are dead.  Those of this very store live, whatever their heartbeats say. */
+static void send_about_dead(struct pw_transaction *transaction, enum pw_pg_query name, pw_pg_take_fn *take, void *of)
+{
+    struct pw_columns owners;
+    struct pw_call call;
+    pw_columns_init(&owners, &transaction->core.arena);
+    pw_pg_presence_put_owners(&transaction->postgres->presence, &owners);
+    pw_call_init(&call, name);
+    pw_call_integer(&call, transaction->core.now_ms);
+    pw_call_columns(&call, &owners);
+    pw_call_integer(&call, listening_until_ms(transaction->postgres));
+    pw_pg_send(transaction->connection, &call, take, transaction, of);
+}
+
+struct pw_pg_find *pw_send_find(struct pw_transaction *transaction, struct pw_unit *unit,
+                                const struct pw_op_claim *claim)
+{
+    struct pw_pg_find *find = pw_arena_zero(&transaction->core.arena, sizeof *find);
+    if (find == NULL)
+        return NULL;
+    find->claim = claim;
+    find->arena = &unit->arena;
+    find->runs = (struct pw_rows){ .arena = &transaction->core.arena, .row_size = sizeof(struct pw_core_run *) };
+    if (claim == NULL)
+        send_about_dead(transaction, PW_PG_REAP, take_leases, find);
+    else if (!send_claim(transaction, find))
+        return NULL;
+    return find;
+}
+
+static bool concerns(const struct pw_op_claim *claim, const struct pw_core_run *run)
+{
+    bool does = claim == NULL || run->workflow.data == NULL; /* of any */
+    for (size_t i = 0; !does && i < claim->workflow_count; i++)
+        does = pw_text_equal(claim->workflows[i], run->workflow);
+    return does;
+}
+
+/* What went out with the look counts as long as nothing was decided since that it might have found otherwise. */
+static struct pw_pg_find *find_of_look(struct pw_transaction *transaction, const struct pw_op_claim *claim)
+{
+    struct pw_core_run **runs = transaction->core.runs.list.rows;
+    struct pw_pg_find *find = transaction->finds;
+    while (find != NULL && find->claim != claim)
+        find = find->next;
+    for (size_t i = 0; find != NULL && i < transaction->core.runs.list.count; i++)
+        if (runs[i]->saved_in != 0 && concerns(claim, runs[i]))
+            find = NULL;
+    return find;
+}
+
+/* Never inside a savepoint: the locks would be gone when it is undone. */
+static pawl_status find_runs(struct pw_transaction *transaction, const struct pw_op_claim *claim,
+                             struct pw_rows *out_runs)
+{
+    struct pw_pg_find *find = find_of_look(transaction, claim);
+    pawl_status status = PAWL_OK;
+    assert(!pw_unit_runs_users_code(transaction->core.unit));
+    if (find == NULL) {
+        find = pw_send_find(transaction, transaction->core.unit, claim);
+        status = find != NULL ? pw_settle(transaction) : pw_no_memory(transaction);
+        if (status == PAWL_OK)
+            status = pw_pay_owed(transaction, false);
+    }
+    if (status == PAWL_OK)
+        *out_runs = find->runs;
+    return status;
+}
+
+/* ---- Claiming ------------------------------------------------------------------------------------------------ */
+
 /* Somebody else is claiming of the same few: there is nothing for us this time. */
 static bool is_kept_out(const struct pw_transaction *transaction, const struct pw_op_claim *op)
 {
@@ -160,37 +204,63 @@ static bool is_kept_out(const struct pw_transaction *transaction, const struct p
     return false;
 }
 
-pawl_status pw_send_claim(struct pw_core *core, struct pw_op_claim *op)
+/* Wakes, retries, resumes and leases that are over go before first runs. */
+static pawl_status sort_out(struct pw_core *core, const struct pw_rows *runs, struct pw_rows *resumable,
+                            struct pw_rows *startable)
+{
+    struct pw_core_run *const *run = runs->rows;
+    for (size_t i = 0; i < runs->count; i++) {
+        pawl_status status = pw_core_pause_expired(core, run[i]);
+        if (status != PAWL_OK)
+            return status;
+        const struct pw_task *task = &run[i]->task;
+        bool is_first = !task->processing && task->kind == PW_TASK_RUN;
+        struct pw_core_due *due = pw_rows_add(is_first ? startable : resumable);
+        if (due == NULL)
+            return pw_no_memory(pw_transaction_of(core));
+        *due = (struct pw_core_due){ run[i]->key, task->processing ? task->locked_until_ms : task->due_at_ms };
+    }
+    return PAWL_OK;
+}
+
+pawl_status pw_claim(struct pw_core *core, struct pw_op_claim *op)
 {
     struct pw_transaction *transaction = pw_transaction_of(core);
-    transaction->answers_due++;
-    struct pw_call call;
-    struct claiming *claiming = pw_arena_take(&transaction->core.arena, sizeof *claiming);
-    if (claiming == NULL)
-        return pw_no_memory(transaction);
-    *claiming = (struct claiming){ op, transaction->core.unit, .lease_ms = op->lease_ms + passed_ms(transaction) };
-    op->claims = NULL;
-    op->claim_count = 0;
+    struct pw_rows resumable = { .arena = &core->arena, .row_size = sizeof(struct pw_core_due) };
+    struct pw_rows startable = resumable, runs = { .count = 0 };
+    struct pw_rows claims = { .arena = &core->unit->arena, .row_size = sizeof(struct pw_claim) };
+    pawl_status status = PAWL_OK;
     op->bytes = 0;
     op->kept_out = is_kept_out(transaction, op);
-    if (!pw_owner_is_outside(op->owner)) /* whose heart we do not hear */
-        transaction->core.leaseholder = op->owner;
-    if (op->workflow_count == 0 || op->kept_out)
-        return PAWL_OK;
-    pw_columns_init(&claiming->workflows, &transaction->core.arena);
-    put_texts(&claiming->workflows, op->workflows, op->workflow_count);
-    pw_columns_init(&claiming->owed, &transaction->core.arena);
-    if (!put_owed(transaction, &claiming->owed))
-        return pw_no_memory(transaction);
-    pw_call_init(&call, PW_PG_CLAIM_PAUSE_EXPIRED);
-    pw_call_columns(&call, &claiming->workflows);
-    pw_call_integer(&call, transaction->core.now_ms);
-    pw_call_columns(&call, &claiming->owed);
-    pw_pg_send(transaction->connection, &call, take_paused, transaction, claiming);
-    transaction->is_behind = true;
-    if (op->max > 0)
-        send_take(transaction, claiming);
-    return PAWL_OK;
+    if (op->workflow_count > 0 && !op->kept_out)
+        status = find_runs(transaction, op, &runs);
+    if (status == PAWL_OK)
+        status = sort_out(core, &runs, &resumable, &startable);
+    if (status == PAWL_OK)
+        status = pw_core_claim(core, op, &resumable, op->max, &claims);
+    if (status == PAWL_OK)
+        status = pw_core_claim(core, op, &startable, op->max, &claims);
+    op->claims = claims.rows;
+    op->claim_count = claims.count;
+    return status;
+}
+
+/* ---- Reaping ------------------------------------------------------------------------------------------------- */
+
+/* Runners are forgotten when they have no lease any more, so what was reaped is written before. */
+pawl_status pw_reap(struct pw_core *core, struct pw_op_reap *op)
+{
+    struct pw_transaction *transaction = pw_transaction_of(core);
+    struct pw_rows runs = { .count = 0 };
+    op->reaped = 0;
+    pawl_status status = find_runs(transaction, NULL, &runs);
+    for (size_t i = 0; i < runs.count && status == PAWL_OK; i++)
+        status = pw_core_reap(core, op, ((struct pw_core_run **)runs.rows)[i]);
+    if (status == PAWL_OK && op->reaped > 0)
+        status = pw_write(transaction);
+    if (status == PAWL_OK)
+        send_about_dead(transaction, PW_PG_REAP_RUNNERS, NULL, NULL);
+    return status;
 }
 
 /* ---- Renewing ------------------------------------------------------------------------------------------------ */
@@ -253,9 +323,6 @@ pawl_status pw_keep_leases(struct pw_transaction *transaction)
     bool took_long = passed >= LONG_MS;
     if (!took_long && !transaction->has_users_code)
         return PAWL_OK;
-    pawl_status status = transaction->is_behind ? pw_settle(transaction) : PAWL_OK;
-    if (status != PAWL_OK)
-        return status;
     struct pw_core_run **runs = transaction->core.runs.list.rows;
     for (size_t i = 0; took_long && i < transaction->core.runs.list.count; i++) {
         struct pw_task *task = &runs[i]->task;
@@ -265,49 +332,4 @@ pawl_status pw_keep_leases(struct pw_transaction *transaction)
         runs[i]->is_changed = true;
     }
     return pw_pay_owed(transaction, false);
-}
-
-/* ---- Reaping ------------------------------------------------------------------------------------------------- */
-
-static pawl_status take_reaped(void *user, void *of, const PGresult *result)
-{
-    struct pw_transaction *transaction = user;
-    struct pw_op_reap *op = of;
-    struct pw_fields fields;
-    pw_fields_init(&fields, result, NULL);
-    op->reaped = 0;
-    while (pw_fields_next(&fields)) {
-        pw_core_note_reaped(&transaction->core, pw_field_integer(&fields));
-        op->reaped++;
-    }
-    return pw_fields_end(&fields);
-}
-
-/* Up to when a heartbeat is too old, counted from this.  Hearts beat by this database's clock, where `now` is of the first of
- * several.  While we cannot tell who is dead it is only those who have said that they go: their heartbeat is 0. */
-static int64_t listening_until_ms(struct pw_postgres *postgres)
-{
-    bool can_tell = pw_pg_clock_is_ours(&postgres->clock) || /* with a test's own there is nobody to be cut off */
-                    pw_pg_presence_can_tell(&postgres->presence, pw_system_monotonic_ms());
-    return can_tell ? pw_pg_clock_now_ms(&postgres->clock) : PW_PG_DEAD_MS + 1;
-}
-
-/* Runners of this very store live, whatever their heartbeats say. */
-pawl_status pw_send_reap(struct pw_core *core, struct pw_op_reap *op)
-{
-    struct pw_transaction *transaction = pw_transaction_of(core);
-    transaction->answers_due++;
-    struct pw_columns owners;
-    struct pw_call call;
-    pw_columns_init(&owners, &transaction->core.arena);
-    pw_pg_presence_put_owners(&transaction->postgres->presence, &owners);
-    pw_call_init(&call, PW_PG_REAP);
-    pw_call_integer(&call, transaction->core.now_ms);
-    pw_call_columns(&call, &owners);
-    pw_call_integer(&call, listening_until_ms(transaction->postgres));
-    pw_pg_send(transaction->connection, &call, take_reaped, transaction, op);
-    call.name = PW_PG_REAP_RUNNERS;
-    pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
-    transaction->is_behind = true;
-    return PAWL_OK;
 }

@@ -39,10 +39,20 @@ static bool want_owed(struct pw_transaction *transaction)
 
 /* ---- Answers ------------------------------------------------------------------------------------------------- */
 
-static void read_task(struct pw_fields *fields, struct pw_core_run *run)
+struct pw_core_run *pw_take_task(struct pw_transaction *transaction, struct pw_fields *fields)
 {
-    run->run = pw_field_count(fields);
-    pw_field_row(fields, &pw_task_type, &run->task);
+    struct pw_core_run *run = pw_want_run(&transaction->core, pw_field_integer(fields));
+    struct pw_task task = { .epoch = 0 };
+    int64_t number = pw_field_count(fields);
+    pw_field_row(fields, &pw_task_type, &task);
+    if (run == NULL || run->has_task)
+        return run;
+    run->has_task = run->is_stored = true;
+    run->is_seen = false;
+    run->run = number;
+    run->task = run->stored = task;
+    pw_task_mend(&run->task);
+    return run;
 }
 
 static pawl_status take_tasks(void *user, void *of, const PGresult *result)
@@ -50,16 +60,10 @@ static pawl_status take_tasks(void *user, void *of, const PGresult *result)
     struct pw_transaction *transaction = user;
     struct pw_fields fields;
     (void)of;
-    pw_fields_init(&fields, result, &transaction->core.arena);
-    while (pw_fields_next(&fields)) {
-        struct pw_core_run *run = pw_want_run(&transaction->core, pw_field_integer(&fields));
-        if (run == NULL)
+    pw_fields_init(&fields, result, NULL);
+    while (pw_fields_next(&fields))
+        if (pw_take_task(transaction, &fields) == NULL)
             return PAWL_NOMEM;
-        run->has_task = run->is_stored = true;
-        read_task(&fields, run);
-        run->stored = run->task;
-        pw_task_mend(&run->task);
-    }
     return pw_fields_end(&fields);
 }
 
@@ -75,7 +79,8 @@ static pawl_status take_seen(void *user, void *of, const PGresult *result)
         if (run == NULL || run->has_task)
             continue;
         run->is_seen = true;
-        read_task(&fields, run);
+        run->run = pw_field_count(&fields);
+        pw_field_row(&fields, &pw_task_type, &run->task);
     }
     return pw_fields_end(&fields);
 }
@@ -145,6 +150,22 @@ static pawl_status take_instances(void *user, void *of, const PGresult *result)
     return pw_fields_end(&fields);
 }
 
+void pw_take_facts(struct pw_fields *fields, struct pw_core_run *run)
+{
+    struct pw_text workflow = pw_field_text(fields), id = pw_field_text(fields);
+    int64_t created_at_ms = pw_field_time(fields);
+    struct pw_link link = pw_field_link(fields);
+    struct pw_text params = pw_field_text(fields);
+    if (run->params.data != NULL)
+        return;
+    run->workflow = workflow;
+    run->id = id;
+    run->created_at_ms = created_at_ms;
+    run->link = link;
+    run->params = params;
+    run->texts = fields->arena;
+}
+
 static pawl_status take_facts(void *user, void *of, const PGresult *result)
 {
     struct pw_transaction *transaction = user;
@@ -153,13 +174,8 @@ static pawl_status take_facts(void *user, void *of, const PGresult *result)
     pw_fields_init(&fields, result, &transaction->core.arena);
     while (pw_fields_next(&fields)) {
         struct pw_core_run *run = pw_find_run(&transaction->core, pw_field_integer(&fields));
-        if (run == NULL)
-            continue;
-        run->workflow = pw_field_text(&fields);
-        run->id = pw_field_text(&fields);
-        run->created_at_ms = pw_field_integer(&fields);
-        run->link = pw_field_link(&fields);
-        run->params = pw_field_text(&fields);
+        if (run != NULL)
+            pw_take_facts(&fields, run);
     }
     return pw_fields_end(&fields);
 }
@@ -461,8 +477,30 @@ static void ask_about_history(struct pw_transaction *transaction)
     ask(transaction, PW_PG_LOG_TAIL, &tails, take_tails);
 }
 
+/* Finds of the ops that come before all others go out with the look.  Not where a gate must be ours first: who is kept out of
+ * it keeps nothing locked. */
+static bool send_finds(struct pw_transaction *transaction, struct pw_unit **units, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (const struct pw_op *op = units[i]->first; op != NULL; op = op->next) {
+            const struct pw_op_claim *claim = op->kind == PW_OP_CLAIM ? &op->as.claim : NULL;
+            if (op->kind != PW_OP_REAP && (claim == NULL || claim->leased_max != 0))
+                return true;
+            if (claim != NULL && claim->workflow_count == 0)
+                continue;
+            struct pw_pg_find *find = pw_send_find(transaction, units[i], claim);
+            if (find == NULL)
+                return false;
+            find->next = transaction->finds;
+            transaction->finds = find;
+        }
+    return true;
+}
+
 pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, size_t count, bool *out_sent)
 {
+    const struct pw_pg_connection *connection = transaction->connection;
+    size_t before = connection->reply_count;
     bool must_wait = false;
     transaction->owed_last = pw_pg_owed_last(&transaction->postgres->owed);
     for (size_t i = 0; i < count; i++) {
@@ -478,9 +516,8 @@ pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, 
     ask_about_names(transaction);
     ask_about_sends(transaction);
     ask_about_history(transaction);
-    *out_sent = must_wait || transaction->core.runs.list.count > 0 || transaction->core.names.list.count > 0 ||
-                transaction->core.steps.list.count > 0 || transaction->core.events.list.count > 0 ||
-                transaction->core.event_ids.list.count > 0 || transaction->core.tails.list.count > 0 ||
-                transaction->gates.count > 0;
+    if (!send_finds(transaction, units, count))
+        return pw_no_memory(transaction);
+    *out_sent = must_wait || connection->reply_count > before || connection->failure.failed;
     return PAWL_OK;
 }

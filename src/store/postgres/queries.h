@@ -113,61 +113,53 @@
 #define PG_STARTABLE "kind = 3 AND processing = 0 AND status < 2"
 #define PG_LEASED "processing = 1"
 
-/* Candidates of every workflow and kind are put in order first; then they are locked one by one, past those that others
- * have locked, until there are enough.  $6 is how many candidates of a kind are looked at, $7 whose leases are owed a
- * renewal (owed.h), $8 what is left out.  `workflows` is what is asked for, as w; `part` says which of their tasks: all, or
- * those of a share; `room` is how many may be had. */
-#define PG_CLAIMABLE(tasks, later, column, part)                                                                       \
+/* What a claim may take.  $1 are workflows, $2 which of their shards count from the beginning (NULL: all), $4 the grace after
+ * which the others count as well, $3 now.  Candidates of every workflow and kind are put in order first, up to $6 of each
+ * kind but for those of $8; then they are locked one by one, past those that others have locked, until there are enough.
+ * $7 are leases that are owed a renewal (owed.h): they look as if they were over. */
+#define PG_CLAIMABLE(tasks, later, column)                                                                             \
     "(SELECT instance, " later " AS later, " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks \
-    "  AND " column " <= $2::bigint AND instance <> ALL($8::bigint[])" part(column)                                    \
+    "  AND " column " <= $3::bigint AND instance <> ALL($8::bigint[])"                                                 \
+    "  AND (" column " <= $3::bigint - $4::bigint OR coalesce(substr(w.owned, shard + 1, 1), '1') = '1')"              \
     "  ORDER BY " column ", instance LIMIT $6::bigint)"
-#define PG_WHOLE(column) ""
-#define PG_SHARE(column)                                                                                               \
-    " AND (" column " <= $2::bigint - $10::bigint OR coalesce(substr(w.owned, shard + 1, 1), '1') = '1')"
-#define PG_ANY_NUMBER "$3::bigint"
-/* Of the one workflow, with those that are leased: until later, or until now, but locked by somebody or owed, because they
- * may be leased until later when that is over. */
-#define PG_EXPIRED PG_LEASED " AND locked_until <= $2::bigint"
-#define PG_UP_TO(most)                                                                                                 \
-    "least($3::bigint, greatest(0, " most "::bigint - (SELECT count(*) FROM (SELECT 1 FROM workflow_task"              \
-    "  WHERE workflow = ($1::text[])[1] AND " PG_LEASED " AND locked_until > $2::bigint LIMIT " most "::bigint) l)"    \
+#define PG_EXPIRED PG_LEASED " AND locked_until <= $3::bigint"
+/* How many: $5; or fewer, if no more than $10 of the one workflow may be leased at once.  Those that are leased: until later,
+ * or until now, but locked by somebody or owed, because they may be leased until later when that is over. */
+#define PG_CLAIM_ROOM                                                                                                  \
+    "CASE WHEN $10::bigint IS NULL THEN $5::bigint ELSE least($5::bigint, greatest(0, $10::bigint"                     \
+    " - (SELECT count(*) FROM (SELECT 1 FROM workflow_task"                                                            \
+    "   WHERE workflow = ($1::text[])[1] AND " PG_LEASED " AND locked_until > $3::bigint LIMIT $10::bigint) l)"        \
     " - (SELECT count(*) - count(f.instance) FROM (SELECT instance FROM workflow_task"                                 \
-    "   WHERE workflow = ($1::text[])[1] AND " PG_EXPIRED " ORDER BY locked_until, instance LIMIT " most "::bigint) e" \
+    "   WHERE workflow = ($1::text[])[1] AND " PG_EXPIRED " ORDER BY locked_until, instance LIMIT $10::bigint) e"      \
     "  LEFT JOIN LATERAL (SELECT instance FROM workflow_task WHERE instance = e.instance"                              \
-    "   AND locked_until <= $2::bigint AND instance <> ALL($7::bigint[]) LIMIT 1 FOR UPDATE SKIP LOCKED) f ON true)))"
-#define PG_CLAIM(workflows, part, room, found, fit, size)                                                              \
-    "WITH " found " AS MATERIALIZED (SELECT t.*, c.later, c.at FROM (SELECT d.* FROM " workflows                       \
-    "   CROSS JOIN LATERAL (" PG_CLAIMABLE(PG_RESUMABLE, "0", "due_at", part) " UNION ALL "                            \
-    PG_CLAIMABLE(PG_LEASED " AND pause_requested = 0", "0", "locked_until", part) " UNION ALL "                        \
-    PG_CLAIMABLE(PG_STARTABLE, "1", "due_at", part) ") d"                                                              \
+    "   AND locked_until <= $3::bigint AND instance <> ALL($7::bigint[]) LIMIT 1 FOR UPDATE SKIP LOCKED) f ON true)))" \
+    " END"
+/* With them come leases that are over and of which a pause was asked for, all of them.  And what a claim tells of an
+ * instance: params only to whom has claimed nothing of the run before, up to the row with which they are $9 bytes (NULL: no
+ * such bound, and no size). */
+#define PG_CLAIM                                                                                                       \
+    "WITH pausable AS MATERIALIZED (SELECT e.* FROM unnest($1::text[]) AS w (workflow) CROSS JOIN LATERAL ("           \
+    "  SELECT " PG_TASK_COLUMNS ", workflow, 0 AS later, 0::bigint AS at FROM workflow_task"                           \
+    "  WHERE workflow = w.workflow AND " PG_EXPIRED " AND pause_requested = 1 AND instance <> ALL($7::bigint[])"       \
+    "  ORDER BY locked_until, instance FOR UPDATE SKIP LOCKED) e),"                                                    \
+    " claimable AS MATERIALIZED (SELECT t.*, c.later, c.at FROM (SELECT d.*"                                           \
+    "   FROM unnest($1::text[], $2::text[]) AS w (workflow, owned) CROSS JOIN LATERAL ("                               \
+    PG_CLAIMABLE(PG_RESUMABLE, "0", "due_at") " UNION ALL "                                                            \
+    PG_CLAIMABLE(PG_LEASED " AND pause_requested = 0", "0", "locked_until") " UNION ALL "                              \
+    PG_CLAIMABLE(PG_STARTABLE, "1", "due_at") ") d"                                                                    \
     "   ORDER BY later, at, instance) c"                                                                               \
-    "  CROSS JOIN LATERAL (SELECT instance, run, epoch, workflow, kind, demand, event_seq, processing, started_at,"    \
-    "   greatest(updated_at, $2::bigint) AS updated_at"                                                                \
-    "   FROM workflow_task WHERE instance = c.instance"                                                                \
-    "   AND ((processing = 0 AND status < 2 AND due_at <= $2::bigint)"                                                 \
+    "  CROSS JOIN LATERAL (SELECT " PG_TASK_COLUMNS ", workflow FROM workflow_task WHERE instance = c.instance"        \
+    "   AND ((processing = 0 AND status < 2 AND due_at <= $3::bigint)"                                                 \
     "    OR (" PG_EXPIRED " AND pause_requested = 0 AND instance <> ALL($7::bigint[])))"                               \
     "   LIMIT 1 FOR UPDATE SKIP LOCKED) t"                                                                             \
-    "  ORDER BY c.later, c.at, c.instance LIMIT " room ")," fit                                                        \
-    " taken AS (UPDATE workflow_task SET status = 0, processing = 1, epoch = epoch + 1, owner = $4::bigint,"           \
-    "  locked_until = $2::bigint + $5::bigint,"                                                                        \
-    "  started_at = coalesce(started_at, greatest(updated_at, $2::bigint)),"                                           \
-    "  updated_at = greatest(updated_at, $2::bigint) WHERE instance = ANY(ARRAY(SELECT instance FROM due)))"           \
-    " SELECT due.instance, due.run, due.epoch + 1, due.workflow, i.id, due.kind, due.event_seq, due.processing,"       \
-    "  (due.started_at IS NULL)::int, due.updated_at, i.created_at,"                                                   \
-    "  CASE WHEN due.started_at IS NULL THEN i.params END,"                                                            \
-    "  coalesce(due.started_at, due.updated_at), due.demand, i.parent, i.parent_run, i.relation" size                  \
-    "  FROM due LEFT JOIN LATERAL ("                                                                                   \
-    "   SELECT * FROM workflow_instance WHERE key = due.instance LIMIT 1) i ON true"                                   \
-    " ORDER BY due.later, due.at, due.instance"
-#define PG_CLAIM_AS(...) PG_CLAIM(__VA_ARGS__) /* whose last argument is several */
-/* All that were found are due; or as many of them as have no more bytes of params than $9, and the one behind these. */
-#define PG_ALL "due", "", ""
-#define PG_FITTING                                                                                                     \
-    "found", " due AS MATERIALIZED (SELECT * FROM (SELECT f.*, p.size, sum(p.size) OVER"                               \
-    "  (ORDER BY f.later, f.at, f.instance) - p.size AS before FROM found f CROSS JOIN LATERAL (SELECT coalesce(("     \
-    "   SELECT octet_length(params) FROM workflow_instance WHERE key = f.instance LIMIT 1), 0)::bigint AS size) p) s"  \
-    "  WHERE before < $9::bigint),", ", due.size"
-
+    "  ORDER BY c.later, c.at, c.instance LIMIT " PG_CLAIM_ROOM ")"                                                    \
+    " SELECT " PG_TASK_COLUMNS ", workflow, id, created_at, parent, parent_run, relation, params, size FROM ("         \
+    "  SELECT f.*, i.*, sum(size) OVER (ORDER BY later, at, instance) - size AS before"                                \
+    "   FROM (SELECT * FROM pausable UNION ALL SELECT * FROM claimable) f LEFT JOIN LATERAL ("                         \
+    "    SELECT id, created_at, parent, parent_run, relation, CASE WHEN f.started_at IS NULL THEN params END AS params,"\
+    "    CASE WHEN $9::bigint IS NULL OR f.pause_requested = 1 THEN 0 ELSE " PG_BYTES_OF("params") " END AS size"      \
+    "    FROM workflow_instance WHERE key = f.instance LIMIT 1) i ON true) s"                                          \
+    " WHERE before IS NULL OR $9::bigint IS NULL OR before < $9::bigint"
 /* When the first is due past a time, but for what is left out; and with a share when the first of it is past $4: of the
  * others after the grace, $3. */
 #define PG_NEXT(tasks, column, after, except)                                                                          \
@@ -339,27 +331,11 @@
         " SELECT u.*, u.created_at, 0, 0 FROM unnest($1::" PG_HOOK_ROW "[]) u")                                        \
                                                                                                                        \
     /* ---- Leases ---- */                                                                                             \
-    QUERY(CLAIM_PAUSE_EXPIRED,                                                                                         \
-        "UPDATE workflow_task SET status = 2, processing = 0, epoch = epoch + 1, owner = NULL, locked_until = NULL,"   \
-        " pause_requested = 0, updated_at = greatest(updated_at, $2::bigint)"                                          \
-        " WHERE instance = ANY(ARRAY(SELECT e.instance FROM unnest($1::text[]) AS w (workflow) CROSS JOIN LATERAL ("   \
-        "  SELECT instance FROM workflow_task WHERE workflow = w.workflow AND " PG_EXPIRED                             \
-        "  AND pause_requested = 1 AND instance <> ALL($3::bigint[])"                                                  \
-        "  ORDER BY locked_until, instance FOR UPDATE SKIP LOCKED) e)) RETURNING instance, run")                       \
-    QUERY(CLAIM, PG_CLAIM_AS("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_ANY_NUMBER, PG_ALL))                   \
-    QUERY(CLAIM_UP_TO, PG_CLAIM_AS("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_UP_TO("$9"), PG_ALL))            \
-    QUERY(CLAIM_SHARED,                                                                                                \
-        PG_CLAIM_AS("unnest($1::text[], $9::text[]) AS w (workflow, owned)", PG_SHARE, PG_ANY_NUMBER, PG_ALL))         \
-    QUERY(CLAIM_SHARED_UP_TO,                                                                                          \
-        PG_CLAIM_AS("unnest($1::text[], $9::text[]) AS w (workflow, owned)", PG_SHARE, PG_UP_TO("$11"), PG_ALL))       \
-    QUERY(CLAIM_FITTING, PG_CLAIM_AS("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_ANY_NUMBER, PG_FITTING))       \
-    QUERY(CLAIM_FITTING_UP_TO,                                                                                         \
-        PG_CLAIM_AS("unnest($1::text[]) AS w (workflow)", PG_WHOLE, PG_UP_TO("$10"), PG_FITTING))                      \
+    QUERY(CLAIM, PG_CLAIM)                                                                                             \
     QUERY(REAP,                                                                                                        \
-        "UPDATE workflow_task SET locked_until = $1::bigint WHERE instance = ANY(ARRAY(SELECT instance"                \
-        "  FROM workflow_task WHERE " PG_LEASED " AND locked_until > $1::bigint AND owner = ANY(ARRAY(SELECT owner"    \
-        "   FROM workflow_runner WHERE heartbeat_at < $3::bigint - " PG_DEAD_MS " AND owner <> ALL($2::bigint[])))"    \
-        "  FOR UPDATE SKIP LOCKED)) RETURNING instance")                                                               \
+        "SELECT " PG_TASK_COLUMNS " FROM workflow_task WHERE " PG_LEASED " AND locked_until > $1::bigint"              \
+        " AND owner = ANY(ARRAY(SELECT owner FROM workflow_runner WHERE heartbeat_at < $3::bigint - " PG_DEAD_MS       \
+        "  AND owner <> ALL($2::bigint[]))) FOR UPDATE SKIP LOCKED")                                                   \
     QUERY(REAP_RUNNERS,                                                                                                \
         "DELETE FROM workflow_runner r WHERE r.heartbeat_at < $3::bigint - 6 * " PG_DEAD_MS                            \
         " AND r.owner <> ALL($2::bigint[]) AND (SELECT 1 FROM workflow_task t WHERE t.processing = 1"                  \

@@ -9,8 +9,12 @@
  * Whom a unit names by its name, or by the run that made it, is found and locked by the same statement.  Who has come
  * in between is seen by the next one, and then it is all begun again (is_stale).
  *
- * Claims, reaping and hook deliveries are decided by the database: what was decided so far is sent first, then their
- * statement, and later units see the answer (pw_settle()).  So is the user's code, inside a savepoint.
+ * Claims and reaping find tasks by a condition, past what others have locked.  Where they come first, the find goes out with
+ * the look; otherwise what was decided so far is sent first.  What was found becomes part of the transaction, and the rules
+ * decide about it.
+ *
+ * Hook deliveries are decided by the database: what was decided so far is sent first, then their statement.  So is the user's
+ * code, inside a savepoint.
  *
  * An op ends in one of three ways: PAWL_OK; a refusal, told with pw_unit_refuse(), which concerns its unit alone; or
  * trouble, told in transaction->error or in the connection's failure, which ends the transaction for all. */
@@ -18,7 +22,16 @@
 #define PW_STORE_POSTGRES_TRANSACTION_H
 
 #include "core/core.h"
+#include "store/postgres/fields.h"
 #include "store/postgres/postgres.h"
+
+/* What was found by a condition, and locked, past what others have locked. */
+struct pw_pg_find {
+    struct pw_pg_find *next;
+    const struct pw_op_claim *claim; /* for which; NULL: for a reap */
+    struct pw_arena *arena;          /* of the op's unit */
+    struct pw_rows runs;             /* struct pw_core_run * */
+};
 
 /* Of a workflow of which only so many may be leased: who claims them has it until the end of the transaction. */
 struct pw_pg_gate {
@@ -32,13 +45,13 @@ struct pw_transaction {
     struct pw_pg_connection *connection;
     int64_t asked_at_ms; /* by the database's clock, before the first try; now_ms is read behind the locks */
 
-    struct pw_rows paid;  /* struct pw_pg_debt: with the commit */
-    struct pw_rows gates; /* struct pw_pg_gate */
-    uint64_t owed_last;   /* when it looked: debts that are younger may be of another state than it has seen */
-    bool is_stale;        /* somebody came in between: not all that the units name is locked */
+    struct pw_rows paid;      /* struct pw_pg_debt: with the commit */
+    struct pw_rows gates;     /* struct pw_pg_gate */
+    struct pw_pg_find *finds; /* sent with the look */
+    uint64_t owed_last;       /* when it looked: debts that are younger may be of another state than it has seen */
+    bool is_stale;            /* somebody came in between: not all that the units name is locked */
 
     bool has_users_code;
-    bool is_behind;  /* the database changed tasks, and its answer is not here yet */
     int answers_due; /* to what the database decides */
     bool makes_due;  /* somebody else may want to know */
     bool has_beaten; /* the leaseholder's heartbeat was written in this transaction */
@@ -57,6 +70,11 @@ void pw_transaction_clear(struct pw_transaction *transaction);
 
 /* look.c.  Sends what the units need to be decided; *out_sent: there is something to wait for. */
 pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, size_t count, bool *out_sent);
+/* The record of the task that the fields show, instance and run first, now that it is locked.  One that the batch has already
+ * is as it was decided, and may be newer.  NULL: memory is out. */
+struct pw_core_run *pw_take_task(struct pw_transaction *transaction, struct pw_fields *fields);
+/* Workflow, id, created_at, link and params of a run, unless it has them. */
+void pw_take_facts(struct pw_fields *fields, struct pw_core_run *run);
 /* The gate of the workflow that the claim names, whose limit it is to keep. */
 int64_t pw_gate_of(const struct pw_op_claim *op);
 
@@ -68,8 +86,11 @@ pawl_status pw_settle(struct pw_transaction *transaction);
 pawl_status pw_no_memory(struct pw_transaction *transaction);
 
 /* lease_ops.c */
-pawl_status pw_send_claim(struct pw_core *core, struct pw_op_claim *op);
-pawl_status pw_send_reap(struct pw_core *core, struct pw_op_reap *op);
+pawl_status pw_claim(struct pw_core *core, struct pw_op_claim *op);
+pawl_status pw_reap(struct pw_core *core, struct pw_op_reap *op);
+/* Looks for what the claim may take; claim NULL: for the leases of the dead.  NULL: memory is out. */
+struct pw_pg_find *pw_send_find(struct pw_transaction *transaction, struct pw_unit *unit,
+                                const struct pw_op_claim *claim);
 /* The frame's, which renews what is locked by others later. */
 pawl_status pw_owe(struct pw_core *core, const struct pw_fence *at, int64_t owner, int64_t until_ms);
 /* Renews what is owed and locked by now.  Of what was looked for a moment ago, and is not as it was, nothing is owed any

@@ -255,8 +255,7 @@ static pawl_status reap(struct pw_batch *batch, const struct pw_held *held, stru
 {
     struct pw_core_run *run = NULL;
     pawl_status status = load_lease(batch, held->instance, &run);
-    op->reaped++;
-    return status == PAWL_OK ? pw_core_reap(&batch->core, run) : status;
+    return status == PAWL_OK ? pw_core_reap(&batch->core, op, run) : status;
 }
 
 pawl_status pw_sqlite_reap(struct pw_core *core, struct pw_op_reap *op)
