@@ -57,6 +57,7 @@ struct trial {
     bool is_over[SUBJECTS_MAX];          /* the run that the subject was seen in, by what the batch does */
     bool uses_up;                        /* hooks have few attempts; then claims take all, see make_hook_claim() */
     int64_t numbers;                     /* of whatever needs an id of its own */
+    int64_t numbers_told;                /* before the batch: nobody knows an id before it is committed */
     int64_t except[SIDES][SUBJECTS_MAX]; /* instances that no share has */
     struct pw_lease leases[SIDES][UNITS_MAX * OPS_MAX][2];
     size_t lease_sets;

@@ -394,6 +394,15 @@ static void make_hook_claim(struct trial *trial, struct pw_unit *unit)
     op->max = trial->uses_up ? 1000 : (size_t)(1 + trial_below(trial, 4));
 }
 
+static struct pw_text delivery_id(struct pw_unit *unit, int64_t number)
+{
+    char text[PW_ID_SIZE];
+    struct pw_text copy = { NULL, 0 };
+    (void)snprintf(text, sizeof text, "h%lld", (long long)number);
+    assert_true(pw_arena_text(&unit->arena, pw_text_of(text), &copy));
+    return copy;
+}
+
 static void make_hook_op(struct trial *trial, struct pw_unit *unit, size_t side)
 {
     int64_t which = trial_below(trial, 3);
@@ -410,7 +419,7 @@ static void make_hook_op(struct trial *trial, struct pw_unit *unit, size_t side)
         op->last_error = draw_text(trial);
     } else {
         struct pw_op_hook_resend *op = &add(unit, PW_OP_HOOK_RESEND)->as.hook_resend;
-        op->id = number_text(trial, unit, "h", trial_below(trial, trial->numbers + 1));
+        op->id = delivery_id(unit, trial_below(trial, trial->numbers_told + 1));
     }
 }
 
@@ -481,7 +490,7 @@ static void make_unit(struct trial *trial, struct pw_unit *unit, size_t side)
 size_t trial_make_batch(struct trial *trial)
 {
     uint64_t chance = trial->chance;
-    int64_t numbers = trial->numbers;
+    int64_t numbers = trial->numbers_told = trial->numbers;
     size_t count = 0;
     for (size_t side = 0; side < SIDES; side++) {
         trial->chance = chance;

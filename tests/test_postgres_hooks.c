@@ -88,10 +88,47 @@ static void rows_of_instances_that_are_gone_make_way_for_the_others(void **state
     assert_int_equal(given_up(fixture), MANY);
 }
 
+/* As couriers do: each settles what it had and claims the next. */
+static void exchanges_of_one_transaction_are_given_different_ones(void **state) /* C7 */
+{
+    static const struct pw_hook_wanted wanted = { { "mail", 4 }, LEASE_MS };
+    struct fixture *fixture = *state;
+    int64_t instance = create_instance(fixture, "order", "a").instance;
+    add_due(fixture, instance, 0, 1, true);
+    add_due(fixture, instance, 1, 6, false);
+    struct pw_op_hook_claim *claims[3];
+    struct pw_op_hook_settle *settle = NULL;
+    for (int round = 0; round < 2; round++) {
+        struct pw_op_hook_settle before = { .key = 0 };
+        if (round > 0)
+            before = (struct pw_op_hook_settle){ .key = claims[1]->rows[0].key, .epoch = claims[1]->rows[0].epoch };
+        before.next_at_ms = 1000; /* it is due again, and longer than others are */
+        fixture_clear_units(fixture);
+        for (size_t i = 0; i < 3; i++) {
+            struct pw_unit *unit = fixture_unit(fixture);
+            if (round > 0 && i == 0) {
+                settle = &add(unit, PW_OP_HOOK_SETTLE)->as.hook_settle;
+                *settle = before;
+            }
+            claims[i] = &add(unit, PW_OP_HOOK_CLAIM)->as.hook_claim;
+            *claims[i] = (struct pw_op_hook_claim){ .wanted = &wanted, .wanted_count = 1, .max = 1 };
+        }
+        fixture_apply(fixture);
+        static const char *const expected[2][3] = { { "h-1", "h-2", "h-3" }, { "h-2", "h-4", "h-5" } };
+        for (size_t i = 0; i < 3; i++) {
+            assert_int_equal(claims[i]->row_count, 1);
+            assert_text(claims[i]->rows[0].id, expected[round][i]);
+        }
+    }
+    assert_false(settle->lost);
+    assert_int_equal(given_up(fixture), 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { ON_POSTGRES(a_claim_looks_at_the_first_that_are_due_and_not_at_all)
-                                            ON_POSTGRES(those_that_are_used_up_keep_no_claim_from_what_is_behind_them)
-                                                ON_POSTGRES(rows_of_instances_that_are_gone_make_way_for_the_others) };
+    const struct CMUnitTest tests[] = { ON_POSTGRES(a_claim_looks_at_the_first_that_are_due_and_not_at_all) ON_POSTGRES(
+        those_that_are_used_up_keep_no_claim_from_what_is_behind_them)
+                                            ON_POSTGRES(rows_of_instances_that_are_gone_make_way_for_the_others)
+                                                ON_POSTGRES(exchanges_of_one_transaction_are_given_different_ones) };
     return cmocka_run_group_tests_name("hooks in PostgreSQL", tests, NULL, NULL);
 }

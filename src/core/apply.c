@@ -99,10 +99,21 @@ static bool note_events(struct pw_core *core)
     return true;
 }
 
+static bool note_deliveries(struct pw_core *core)
+{
+    struct pw_core_delivery **deliveries = core->deliveries.list.rows;
+    for (size_t i = 0; i < core->deliveries.list.count; i++) {
+        if (deliveries[i]->is_changed && !PW_SAVE(core, deliveries[i]))
+            return false;
+        deliveries[i]->is_changed = false;
+    }
+    return true;
+}
+
 /* Copies are kept for a unit that may still be undone, as for every change of a record. */
 bool pw_core_note_written(struct pw_core *core)
 {
-    if (!note_runs(core) || !note_steps(core) || !note_events(core))
+    if (!note_runs(core) || !note_steps(core) || !note_events(core) || !note_deliveries(core))
         return false;
     core->logs.count = core->hooks.count = core->earlier.count = core->kept.count = 0;
     return true;

@@ -134,6 +134,18 @@ struct pw_core_name {
     bool is_sent_to; /* whoever loads the sends finds it, too */
 };
 
+/* A delivery to a hook.  One that is there waits for an attempt, is under way, or has failed for good; one that was delivered is
+ * deleted.  Every change of hands raises its epoch, as with a task: an attempt, giving up, sending again. */
+struct pw_core_delivery {
+    int64_t key;
+    uint64_t saved_in;
+    bool is_loaded;    /* by pw_note_delivery() */
+    bool exists;       /* there is one, and it is locked */
+    bool has_instance; /* without one there is nothing to tell */
+    bool is_changed;   /* the store's row differs from this one, or is to be deleted */
+    struct pw_hook_row row;
+};
+
 /* Records of one kind, by key and in the order in which they were first asked for. */
 struct pw_core_set {
     struct pw_table table;
@@ -174,8 +186,6 @@ struct pw_frame {
     pawl_status (*claim)(struct pw_core *core, struct pw_op_claim *op);
     pawl_status (*reap)(struct pw_core *core, struct pw_op_reap *op);
     pawl_status (*claim_hooks)(struct pw_core *core, struct pw_op_hook_claim *op);
-    pawl_status (*settle_hook)(struct pw_core *core, struct pw_op_hook_settle *op);
-    pawl_status (*resend_hook)(struct pw_core *core, struct pw_op_hook_resend *op);
     /* The user's code, inside the unit's savepoint.  Both may also refuse the unit. */
     pawl_status (*run_sql)(struct pw_core *core, struct pw_op_sql *op);
     pawl_status (*run_mutation)(struct pw_core *core, struct pw_op_mutate *op);
@@ -197,7 +207,7 @@ struct pw_core {
     int64_t now_ms;           /* the time of the transaction, read behind its locks */
     struct pw_arena arena;
 
-    struct pw_core_set runs, steps, events, event_ids, tails, names;
+    struct pw_core_set runs, steps, events, event_ids, tails, names, deliveries;
     struct pw_rows logs;    /* struct pw_core_log, not written yet */
     struct pw_rows hooks;   /* struct pw_core_hook, the same */
     struct pw_rows earlier; /* struct pw_core_earlier, the same */
@@ -209,6 +219,7 @@ struct pw_core {
     int64_t keys_wanted;
     struct pw_rows sends;   /* struct pw_op_event *, to instances that they name */
     struct pw_rows reaches; /* const struct pw_op_reach * */
+    struct pw_rows resends; /* const struct pw_op_hook_resend *: deliveries by their ids */
     bool locks_by_name;
 
     int64_t leaseholder; /* a runner of which a lease was taken or renewed; 0: none */
@@ -262,6 +273,9 @@ struct pw_core_event *pw_want_event(struct pw_core *core, int64_t instance, int6
 struct pw_core_event_id *pw_want_event_id(struct pw_core *core, int64_t instance, int64_t run, struct pw_text id);
 struct pw_core_tail *pw_want_tail(struct pw_core *core, int64_t instance, int64_t run);
 struct pw_core_name *pw_want_name(struct pw_core *core, struct pw_text workflow, struct pw_text id);
+struct pw_core_delivery *pw_want_delivery(struct pw_core *core, int64_t key);
+/* The same for a row that the store has loaded and locked.  One that the batch has already may be newer, and stays. */
+struct pw_core_delivery *pw_note_delivery(struct pw_core *core, const struct pw_hook_row *row);
 
 /* Keeps a copy of a record before the unit changes it for the first time.  False when memory is out. */
 bool pw_save(struct pw_core *core, void *record, size_t size, uint64_t *saved_in);
@@ -306,5 +320,12 @@ pawl_status pw_core_claim(struct pw_core *core, struct pw_op_claim *op, struct p
 pawl_status pw_core_pause_expired(struct pw_core *core, struct pw_core_run *run);
 /* The holder is dead: the lease ends now. */
 pawl_status pw_core_reap(struct pw_core *core, struct pw_op_reap *op, struct pw_core_run *run);
+
+/* Of the deliveries that were found for a claim (struct pw_core_delivery *), those that are due and have no attempt left, or no
+ * instance, fail for good. */
+pawl_status pw_core_give_up_hooks(struct pw_core *core, const struct pw_rows *found, size_t *out_count);
+/* Gives the others out, those that are due longest first, up to the claim's max.  One that is not due after all is passed over
+ * (R8). */
+pawl_status pw_core_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op, struct pw_rows *found);
 
 #endif

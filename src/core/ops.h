@@ -42,8 +42,8 @@
     X(SQL, sql, RUNS)                  /* runs the user's SQL */                                                       \
     X(MUTATE, mutate, RUNS)            /* calls the user's function inside the transaction */                          \
     X(HOOK_CLAIM, hook_claim, FINDS)   /* takes due deliveries, for one attempt each */                                \
-    X(HOOK_SETTLE, hook_settle, FINDS) /* records how an attempt went */                                               \
-    X(HOOK_RESEND, hook_resend, FINDS) /* makes a delivery due again, whatever its state */
+    X(HOOK_SETTLE, hook_settle, LOADS) /* records how an attempt went */                                               \
+    X(HOOK_RESEND, hook_resend, LOADS) /* makes a delivery due again, whatever its state */
 
 enum pw_op_kind {
 #define PW_OP_KIND(KIND, member, how) PW_OP_##KIND,

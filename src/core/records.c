@@ -88,6 +88,29 @@ struct pw_core_tail *pw_want_tail(struct pw_core *core, int64_t instance, int64_
     return pw_table_add(&core->tails.table, bytes_of(tail->place, 2), tail) ? tail : NULL;
 }
 
+struct pw_core_delivery *pw_want_delivery(struct pw_core *core, int64_t key)
+{
+    struct pw_core_delivery *delivery = pw_table_find(&core->deliveries.table, bytes_of(&key, 1));
+    if (delivery != NULL)
+        return delivery;
+    delivery = append(core, &core->deliveries, sizeof *delivery);
+    if (delivery == NULL)
+        return NULL;
+    delivery->key = key;
+    return pw_table_add(&core->deliveries.table, bytes_of(&delivery->key, 1), delivery) ? delivery : NULL;
+}
+
+struct pw_core_delivery *pw_note_delivery(struct pw_core *core, const struct pw_hook_row *row)
+{
+    struct pw_core_delivery *delivery = pw_want_delivery(core, row->key);
+    if (delivery == NULL || delivery->is_loaded)
+        return delivery;
+    delivery->is_loaded = delivery->exists = true;
+    delivery->has_instance = row->workflow.data != NULL;
+    delivery->row = *row;
+    return delivery;
+}
+
 /* Two texts as one key, the size of the first in front.  Absent when memory is out. */
 static struct pw_text join(struct pw_core *core, struct pw_text first, struct pw_text second)
 {
@@ -186,9 +209,9 @@ void pw_core_undo_unit(struct pw_core *core)
 void pw_core_init(struct pw_core *core, const struct pw_frame *frame, struct pawl_error *error)
 {
     *core = (struct pw_core){ .frame = frame, .error = error };
-    struct pw_core_set *sets[] = { &core->runs,      &core->steps, &core->events,
-                                   &core->event_ids, &core->tails, &core->names };
-    struct pw_rows *pointers[] = { &core->kept, &core->sends, &core->reaches };
+    struct pw_core_set *sets[] = { &core->runs,  &core->steps, &core->events,    &core->event_ids,
+                                   &core->tails, &core->names, &core->deliveries };
+    struct pw_rows *pointers[] = { &core->kept, &core->sends, &core->reaches, &core->resends };
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
         sets[i]->table.arena = &core->arena;
         sets[i]->list = (struct pw_rows){ .arena = &core->arena, .row_size = sizeof(void *) };

@@ -65,8 +65,6 @@ static pawl_status write_before(struct pw_core *core)
 FINDS(claim, claim)
 FINDS(reap, reap)
 FINDS(hook_claim, claim_hooks)
-FINDS(hook_settle, settle_hook)
-FINDS(hook_resend, resend_hook)
 #undef FINDS
 
 /* It runs behind everything that was decided before. */

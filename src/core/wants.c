@@ -142,3 +142,13 @@ bool pw_wants_end(struct pw_core *core, struct pw_op_end *op)
 {
     return want_named(core, op->workflow, op->id) != NULL;
 }
+
+bool pw_wants_hook_settle(struct pw_core *core, struct pw_op_hook_settle *op)
+{
+    return pw_want_delivery(core, op->key) != NULL;
+}
+
+bool pw_wants_hook_resend(struct pw_core *core, struct pw_op_hook_resend *op)
+{
+    return remember(&core->resends, op);
+}

@@ -147,7 +147,8 @@ static pawl_status look(struct memory_transaction *transaction, struct pw_unit *
     for (size_t i = 0; i < count; i++)
         for (struct pw_op *op = units[i]->first; op != NULL && is_there; op = op->next)
             is_there = pw_core_want(&transaction->core, op);
-    is_there = is_there && load_runs(transaction) && load_sends(transaction) && load_keys(transaction);
+    is_there = is_there && load_runs(transaction) && load_sends(transaction) && load_keys(transaction) &&
+               memory_load_hooks(transaction->store, &transaction->core);
     load_event_ids(transaction);
     load_history(transaction);
     return is_there ? PAWL_OK : pw_error_plain(transaction->core.error, PAWL_NOMEM);
@@ -263,8 +264,6 @@ pawl_status memory_apply(struct pw_store *store, struct pw_unit **units, size_t 
                                            .claim = memory_claim,
                                            .reap = memory_reap,
                                            .claim_hooks = memory_claim_hooks,
-                                           .settle_hook = memory_settle_hook,
-                                           .resend_hook = memory_resend_hook,
                                            .run_sql = run_sql,
                                            .run_mutation = run_mutation,
                                            .load_claimable = load_claimable };

@@ -1,7 +1,4 @@
-/* hooks.c - deliveries: recorded beside what causes them, claimed for an attempt, settled, listed.
- *
- * The core does not decide about deliveries yet, so this file does, as store/sqlite/hook_ops.c: a row's next_at is all that a
- * claim looks at, and it is the end of the lease while an attempt is under way. */
+/* hooks.c - deliveries: recorded beside what causes them, found, loaded, written, listed. */
 #include "base/error.h"
 #include "memory/rows.h"
 
@@ -34,102 +31,62 @@ bool memory_add_hook(struct memory_store *store, const struct pw_core_hook *hook
     return memory_copy_hook(&store->arena, &row, &added->row);
 }
 
-/* ---- Claiming --------------------------------------------------------------------------------------------------------------- */
+/* ---- Finding, loading, writing ------------------------------------------------------------------------------------------- */
 
-static const struct pw_hook_wanted *wanted_as(const struct pw_op_hook_claim *op, struct pw_text hook)
+static bool is_due(const struct memory_hook *hook, const struct pw_op_hook_claim *op, int64_t now_ms)
 {
+    bool is_wanted = false;
     for (size_t i = 0; i < op->wanted_count; i++)
-        if (pw_text_equal(op->wanted[i].hook, hook))
-            return &op->wanted[i];
-    return NULL;
-}
-
-/* The one that is due longest. */
-static struct memory_hook *first_due(const struct memory_store *store, const struct pw_op_hook_claim *op,
-                                     int64_t now_ms)
-{
-    struct memory_hook *first = NULL, *hook;
-    for (size_t at = 0; (hook = next_hook(store, &at)) != NULL;) {
-        bool is_due = hook->row.next_at_ms != 0 && hook->row.next_at_ms <= now_ms;
-        if (is_due && wanted_as(op, hook->row.hook) != NULL &&
-            (first == NULL || hook->row.next_at_ms < first->row.next_at_ms))
-            first = hook;
-    }
-    return first;
-}
-
-/* A row whose attempts are used up fails for good, and is given to nobody. */
-static bool take(struct pw_core *core, const struct pw_op_hook_claim *op, struct memory_hook *hook,
-                 struct pw_rows *claimed)
-{
-    struct pw_hook_row *row = &hook->row, *copy;
-    if (!memory_touch(memory_of_core(core), hook, sizeof *hook))
-        return false;
-    row->epoch++;
-    if (row->attempts >= row->attempts_max) {
-        row->next_at_ms = row->locked_until_ms = 0;
-        row->last_error = pw_text_of("the last attempt was not heard of again before its lease ended");
-        return true;
-    }
-    row->attempts++;
-    row->next_at_ms = row->locked_until_ms = core->now_ms + wanted_as(op, row->hook)->lease_ms;
-    copy = pw_rows_add(claimed);
-    return copy != NULL && memory_copy_hook(claimed->arena, row, copy);
+        is_wanted = is_wanted || pw_text_equal(op->wanted[i].hook, hook->row.hook);
+    return is_wanted && hook->row.next_at_ms != 0 && hook->row.next_at_ms <= now_ms;
 }
 
 pawl_status memory_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op)
 {
-    struct pw_rows claimed = { .arena = &core->unit->arena, .row_size = sizeof(struct pw_hook_row) };
-    struct memory_hook *hook;
-    while (claimed.count < op->max && (hook = first_due(memory_of_core(core), op, core->now_ms)) != NULL)
-        if (!take(core, op, hook, &claimed))
+    struct pw_rows found = { .arena = &core->arena, .row_size = sizeof(struct pw_core_delivery *) };
+    const struct memory_hook *hook;
+    size_t given_up = 0;
+    for (size_t at = 0; (hook = next_hook(memory_of_core(core), &at)) != NULL;) {
+        if (!is_due(hook, op, core->now_ms))
+            continue;
+        struct pw_core_delivery *delivery = pw_note_delivery(core, &hook->row);
+        struct pw_core_delivery **place = delivery != NULL ? pw_rows_add(&found) : NULL;
+        if (place == NULL)
             return pw_error_plain(core->error, PAWL_NOMEM);
-    op->rows = claimed.rows;
-    op->row_count = claimed.count;
-    return PAWL_OK;
+        *place = delivery;
+    }
+    pawl_status status = pw_core_give_up_hooks(core, &found, &given_up);
+    return status == PAWL_OK ? pw_core_claim_hooks(core, op, &found) : status;
 }
 
-/* ---- Settling ---------------------------------------------------------------------------------------------------------------- */
-
-pawl_status memory_settle_hook(struct pw_core *core, struct pw_op_hook_settle *op)
+bool memory_load_hooks(struct memory_store *store, struct pw_core *core)
 {
-    struct memory_store *store = memory_of_core(core);
-    struct memory_hook *hook;
-    size_t at = 0;
-    while ((hook = next_hook(store, &at)) != NULL && hook->row.key != op->key)
-        continue;
-    op->lost = hook == NULL || hook->row.epoch != op->epoch;
-    if (op->lost)
-        return PAWL_OK;
-    if (!memory_touch(store, hook, sizeof *hook))
-        return pw_error_plain(core->error, PAWL_NOMEM);
-    hook->is_gone = op->delivered;
-    if (op->delivered)
-        return PAWL_OK;
-    hook->row.next_at_ms = op->next_at_ms;
-    hook->row.locked_until_ms = 0;
-    hook->row.attempts -= op->untried && hook->row.attempts > 0;
-    return pw_arena_text(&store->arena, op->last_error, &hook->row.last_error)
-               ? PAWL_OK
-               : pw_error_plain(core->error, PAWL_NOMEM);
+    const struct pw_op_hook_resend *const *resends = core->resends.rows;
+    const struct memory_hook *hook;
+    for (size_t at = 0; (hook = next_hook(store, &at)) != NULL;) {
+        struct pw_core_delivery *const *deliveries = core->deliveries.list.rows;
+        bool is_asked = false;
+        for (size_t i = 0; i < core->deliveries.list.count; i++)
+            is_asked = is_asked || deliveries[i]->key == hook->row.key;
+        for (size_t i = 0; i < core->resends.count; i++)
+            is_asked = is_asked || pw_text_equal(resends[i]->id, hook->row.id);
+        if (is_asked && pw_note_delivery(core, &hook->row) == NULL)
+            return false;
+    }
+    return true;
 }
 
-pawl_status memory_resend_hook(struct pw_core *core, struct pw_op_hook_resend *op)
+bool memory_write_delivery(struct memory_store *store, const struct pw_core_delivery *delivery)
 {
-    struct memory_store *store = memory_of_core(core);
     struct memory_hook *hook;
     size_t at = 0;
-    while ((hook = next_hook(store, &at)) != NULL && !pw_text_equal(hook->row.id, op->id))
+    while ((hook = next_hook(store, &at)) != NULL && hook->row.key != delivery->key)
         continue;
-    op->found = hook != NULL;
-    if (hook == NULL)
-        return PAWL_OK;
-    if (!memory_touch(store, hook, sizeof *hook))
-        return pw_error_plain(core->error, PAWL_NOMEM);
-    hook->row.attempts = hook->row.locked_until_ms = 0;
-    hook->row.epoch++;
-    hook->row.next_at_ms = core->now_ms;
-    return PAWL_OK;
+    if (hook == NULL || !memory_touch(store, hook, sizeof *hook))
+        return hook == NULL;
+    hook->is_gone = !delivery->exists;
+    hook->row = delivery->row;
+    return pw_arena_text(&store->arena, delivery->row.last_error, &hook->row.last_error);
 }
 
 void memory_forget_gone_hooks(struct memory_store *store)

@@ -139,8 +139,8 @@ pawl_status memory_write(struct pw_core *core);
 pawl_status memory_claim(struct pw_core *core, struct pw_op_claim *op);
 pawl_status memory_reap(struct pw_core *core, struct pw_op_reap *op);
 pawl_status memory_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op);
-pawl_status memory_settle_hook(struct pw_core *core, struct pw_op_hook_settle *op);
-pawl_status memory_resend_hook(struct pw_core *core, struct pw_op_hook_resend *op);
+bool memory_load_hooks(struct memory_store *store, struct pw_core *core);
+bool memory_write_delivery(struct memory_store *store, const struct pw_core_delivery *delivery);
 bool memory_add_hook(struct memory_store *store, const struct pw_core_hook *hook);
 void memory_forget_gone_hooks(struct memory_store *store);
 

@@ -227,6 +227,19 @@ static bool write_hooks(struct memory_store *store, struct pw_core *core)
     return true;
 }
 
+static bool write_deliveries(struct memory_store *store, struct pw_core *core)
+{
+    struct pw_core_delivery **deliveries = core->deliveries.list.rows;
+    for (size_t i = 0; i < core->deliveries.list.count; i++) {
+        if (!deliveries[i]->is_changed)
+            continue;
+        if (!PW_SAVE(core, deliveries[i]) || !memory_write_delivery(store, deliveries[i]))
+            return false;
+        deliveries[i]->is_changed = false;
+    }
+    return true;
+}
+
 /* ---- All --------------------------------------------------------------------------------------------------------------------- */
 
 pawl_status memory_write(struct pw_core *core)
@@ -236,7 +249,7 @@ pawl_status memory_write(struct pw_core *core)
     if (status == PAWL_OK)
         status = write_steps(store, core);
     if (status == PAWL_OK && (!write_kept(store, core) || !write_events(store, core) || !write_logs(store, core) ||
-                              !write_hooks(store, core)))
+                              !write_hooks(store, core) || !write_deliveries(store, core)))
         status = PAWL_NOMEM;
     return status == PAWL_NOMEM ? pw_error_plain(core->error, status) : status;
 }

@@ -21,7 +21,6 @@ pawl_status pw_settle(struct pw_transaction *transaction)
     struct pw_pg_connection *connection = transaction->connection;
     if (!pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url)))
         return pw_pg_error(connection, transaction->core.error);
-    transaction->answers_due = 0;
     return PAWL_OK;
 }
 
@@ -133,10 +132,6 @@ static pawl_status carry_out(struct pw_transaction *transaction, struct pw_unit 
         status = pw_keep_leases(transaction);
     if (status == PAWL_OK)
         status = pw_write(transaction);
-    /* What the database has decided is known here before it counts: tasks that were claimed by a commit whose answer was
-     * lost would be nobody's for a whole lease. */
-    if (status == PAWL_OK && transaction->answers_due > 0)
-        status = pw_settle(transaction);
     if (status != PAWL_OK)
         return status;
     send_beat(transaction);

@@ -251,6 +251,26 @@ void pw_call_columns(struct pw_call *call, struct pw_columns *columns)
     }
 }
 
+void pw_call_null(struct pw_call *call)
+{
+    pw_call_text(call, (struct pw_text){ NULL, 0 });
+}
+
+void pw_call_time(struct pw_call *call, int64_t at_ms)
+{
+    if (at_ms != 0)
+        pw_call_integer(call, at_ms);
+    else
+        pw_call_null(call);
+}
+
+void pw_call_columns_or_null(struct pw_call *call, struct pw_columns *columns, int count)
+{
+    pw_call_columns(call, columns);
+    for (int i = columns->column_count; i < count; i++)
+        pw_call_null(call);
+}
+
 void pw_call_tuples(struct pw_call *call, struct pw_tuples *tuples, int64_t type)
 {
     finish_row(tuples);

@@ -78,9 +78,13 @@ void pw_put_excepted(struct pw_columns *columns, const struct pw_share *share); 
 void pw_call_init(struct pw_call *call, enum pw_pg_query name);
 void pw_call_integer(struct pw_call *call, int64_t value);
 void pw_call_size(struct pw_call *call, size_t size);
+void pw_call_time(struct pw_call *call, int64_t at_ms);       /* 0 is NULL */
 void pw_call_text(struct pw_call *call, struct pw_text text); /* absent is NULL */
+void pw_call_null(struct pw_call *call);
 /* Each column is a parameter.  No more rows may be put. */
 void pw_call_columns(struct pw_call *call, struct pw_columns *columns);
+/* The same, but NULL for each of the columns, which are so many, if there is no row. */
+void pw_call_columns_or_null(struct pw_call *call, struct pw_columns *columns, int count);
 /* One parameter; type is the server's number of the row type.  No more rows may be put. */
 void pw_call_tuples(struct pw_call *call, struct pw_tuples *tuples, int64_t type);
 

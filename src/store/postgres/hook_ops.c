@@ -1,132 +1,104 @@
-/* hook_ops.c - what hooks are to be told, claimed for an attempt and settled.  The database decides; nothing here can be
- * refused, so the answers need not be waited for. */
+/* hook_ops.c - finds and loads deliveries to hooks.  What becomes of them the core decides. */
 #include "store/postgres/fields.h"
 #include "store/postgres/read.h"
 #include "store/postgres/transaction.h"
 
 enum { CLAIM_MAX = 100000, CANDIDATES_MORE = 64 };
 
-struct claiming {
-    struct pw_op_hook_claim *op;
-    struct pw_arena *arena; /* the unit's */
-};
-
-/* As it was before this attempt, and until when the attempt has it. */
-static void read_claimed(struct pw_fields *fields, void *row)
+static pawl_status take_deliveries(void *user, void *of, const PGresult *result)
 {
-    struct pw_hook_row *hook = row;
-    pw_pg_read_hook_row(fields, hook);
-    hook->attempts++;
-    hook->epoch++;
-    hook->next_at_ms = hook->locked_until_ms = pw_field_time(fields);
+    struct pw_transaction *transaction = user;
+    struct pw_pg_find *find = of;
+    struct pw_fields fields;
+    pw_fields_init(&fields, result, &transaction->core.arena);
+    while (pw_fields_next(&fields)) {
+        struct pw_hook_row row = { .key = 0 };
+        pw_pg_read_hook_row(&fields, &row);
+        struct pw_core_delivery *delivery = pw_note_delivery(&transaction->core, &row);
+        if (delivery == NULL || (find != NULL && !pw_add_found(find, delivery)))
+            return PAWL_NOMEM;
+    }
+    return pw_fields_end(&fields);
 }
 
-static pawl_status take_claims(void *user, void *of, const PGresult *result)
-{
-    const struct claiming *claiming = of;
-    struct pw_rows rows = { .arena = claiming->arena, .row_size = sizeof(struct pw_hook_row) };
-    (void)user;
-    pawl_status status = pw_pg_read_rows(result, &rows, read_claimed);
-    claiming->op->rows = rows.rows;
-    claiming->op->row_count = rows.count;
-    return status;
-}
+/* ---- Claiming ------------------------------------------------------------------------------------------------ */
 
-/* Of as many as the claim behind it looks at: who looked at all would be slower the more there are. */
-static void send_give_up(struct pw_transaction *transaction, const struct pw_op_hook_claim *op, int64_t candidates)
+struct pw_pg_find *pw_send_hook_find(struct pw_transaction *transaction, const struct pw_op_hook_claim *op,
+                                     size_t ahead)
 {
+    int64_t max = op->max < CLAIM_MAX - ahead ? (int64_t)(op->max + ahead) : CLAIM_MAX;
+    struct pw_pg_find *find = pw_begin_find(transaction, op);
     struct pw_columns hooks;
     struct pw_call call;
+    if (find == NULL)
+        return NULL;
     pw_columns_init(&hooks, &transaction->core.arena);
     for (size_t i = 0; i < op->wanted_count; i++) {
         pw_columns_row(&hooks);
         pw_put_text(&hooks, op->wanted[i].hook);
     }
-    pw_call_init(&call, PW_PG_HOOK_GIVE_UP);
+    pw_call_init(&call, PW_PG_HOOK_CLAIM);
     pw_call_columns(&call, &hooks);
     pw_call_integer(&call, transaction->core.now_ms);
-    pw_call_text(&call, pw_text_of("the last attempt was not heard of again before its lease ended"));
-    pw_call_integer(&call, candidates);
-    pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
+    pw_call_integer(&call, max);
+    pw_call_integer(&call, 2 * max + CANDIDATES_MORE);
+    pw_pg_send(transaction->connection, &call, take_deliveries, transaction, find);
+    return find;
 }
 
-pawl_status pw_send_hook_claim(struct pw_core *core, struct pw_op_hook_claim *op)
+/* What went out with the look counts, unless something is due by now that was not: what is due no more was counted in. */
+static struct pw_pg_find *find_of_look(const struct pw_transaction *transaction, const struct pw_op_hook_claim *op)
+{
+    struct pw_core_delivery *const *deliveries = transaction->core.deliveries.list.rows;
+    for (size_t i = 0; i < transaction->core.deliveries.list.count; i++) {
+        const struct pw_hook_row *row = &deliveries[i]->row;
+        if (deliveries[i]->saved_in != 0 && row->next_at_ms != 0 && row->next_at_ms <= transaction->core.now_ms)
+            return NULL;
+    }
+    return pw_find_of_look(transaction, op);
+}
+
+pawl_status pw_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op)
 {
     struct pw_transaction *transaction = pw_transaction_of(core);
-    transaction->answers_due++;
-    struct pw_columns wanted;
-    struct pw_call call;
-    struct claiming *claiming = pw_arena_take(&transaction->core.arena, sizeof *claiming);
-    if (claiming == NULL)
-        return pw_no_memory(transaction);
-    *claiming = (struct claiming){ op, &transaction->core.unit->arena };
+    struct pw_pg_find *find = find_of_look(transaction, op);
+    pawl_status status = PAWL_OK;
+    size_t given_up = 0;
     op->rows = NULL;
     op->row_count = 0;
     if (op->wanted_count == 0 || op->max == 0)
         return PAWL_OK;
-    int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX, candidates = 2 * max + CANDIDATES_MORE;
-    send_give_up(transaction, op, candidates);
-    pw_columns_init(&wanted, &transaction->core.arena);
-    for (size_t i = 0; i < op->wanted_count; i++) {
-        pw_columns_row(&wanted);
-        pw_put_text(&wanted, op->wanted[i].hook);
-        pw_put_integer(&wanted, op->wanted[i].lease_ms);
+    if (find == NULL) {
+        find = pw_send_hook_find(transaction, op, 0);
+        status = find != NULL ? pw_settle(transaction) : pw_no_memory(transaction);
     }
-    pw_call_init(&call, PW_PG_HOOK_CLAIM);
-    pw_call_columns(&call, &wanted);
-    pw_call_integer(&call, transaction->core.now_ms);
-    pw_call_integer(&call, max);
-    pw_call_integer(&call, candidates);
-    pw_pg_send(transaction->connection, &call, take_claims, transaction, claiming);
-    return PAWL_OK;
+    if (status == PAWL_OK)
+        status = pw_core_give_up_hooks(core, &find->rows, &given_up);
+    return status == PAWL_OK ? pw_core_claim_hooks(core, op, &find->rows) : status;
 }
 
 /* ---- Settling ------------------------------------------------------------------------------------------------ */
 
-static pawl_status take_found(void *user, void *of, const PGresult *result)
+void pw_lock_hooks(struct pw_transaction *transaction)
 {
-    bool *found = of;
-    (void)user;
-    *found = PQntuples(result) > 0;
-    return PAWL_OK;
-}
-
-static pawl_status take_lost(void *user, void *of, const PGresult *result)
-{
-    bool *lost = of;
-    (void)user;
-    *lost = PQntuples(result) == 0;
-    return PAWL_OK;
-}
-
-pawl_status pw_send_hook_settle(struct pw_core *core, struct pw_op_hook_settle *op)
-{
-    struct pw_transaction *transaction = pw_transaction_of(core);
-    transaction->answers_due++;
+    const struct pw_op_hook_resend *const *resends = transaction->core.resends.rows;
+    struct pw_core_delivery *const *deliveries = transaction->core.deliveries.list.rows;
+    struct pw_columns keys, ids;
     struct pw_call call;
-    pw_call_init(&call, op->delivered ? PW_PG_HOOK_DELIVERED : PW_PG_HOOK_FAILED);
-    pw_call_integer(&call, op->key);
-    pw_call_integer(&call, op->epoch);
-    if (!op->delivered) {
-        if (op->next_at_ms != 0)
-            pw_call_integer(&call, op->next_at_ms);
-        else
-            pw_call_text(&call, (struct pw_text){ NULL, 0 });
-        pw_call_text(&call, op->last_error);
-        pw_call_integer(&call, op->untried);
+    if (transaction->core.deliveries.list.count == 0 && transaction->core.resends.count == 0)
+        return;
+    pw_columns_init(&keys, &transaction->core.arena);
+    pw_columns_init(&ids, &transaction->core.arena);
+    for (size_t i = 0; i < transaction->core.deliveries.list.count; i++) {
+        pw_columns_row(&keys);
+        pw_put_integer(&keys, deliveries[i]->key);
     }
-    pw_pg_send(transaction->connection, &call, take_lost, transaction, &op->lost);
-    return PAWL_OK;
-}
-
-pawl_status pw_send_hook_resend(struct pw_core *core, struct pw_op_hook_resend *op)
-{
-    struct pw_transaction *transaction = pw_transaction_of(core);
-    transaction->answers_due++;
-    struct pw_call call;
-    pw_call_init(&call, PW_PG_HOOK_RESEND);
-    pw_call_text(&call, op->id);
-    pw_call_integer(&call, transaction->core.now_ms);
-    pw_pg_send(transaction->connection, &call, take_found, transaction, &op->found);
-    return PAWL_OK;
+    for (size_t i = 0; i < transaction->core.resends.count; i++) {
+        pw_columns_row(&ids);
+        pw_put_text(&ids, resends[i]->id);
+    }
+    pw_call_init(&call, PW_PG_HOOK_LOCK);
+    pw_call_columns_or_null(&call, &keys, 1);
+    pw_call_columns_or_null(&call, &ids, 1);
+    pw_pg_send(transaction->connection, &call, take_deliveries, transaction, NULL);
 }

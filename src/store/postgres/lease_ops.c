@@ -22,15 +22,30 @@ static int64_t passed_ms(const struct pw_transaction *transaction)
 
 /* ---- Finding ------------------------------------------------------------------------------------------------- */
 
-static struct pw_core_run *take_run(struct pw_transaction *transaction, struct pw_pg_find *find,
-                                    struct pw_fields *fields)
+struct pw_pg_find *pw_begin_find(struct pw_transaction *transaction, const void *op)
 {
-    struct pw_core_run *run = pw_take_task(transaction, fields);
-    struct pw_core_run **place = run != NULL ? pw_rows_add(&find->runs) : NULL;
-    if (place == NULL)
+    struct pw_pg_find *find = pw_arena_zero(&transaction->core.arena, sizeof *find);
+    if (find == NULL)
         return NULL;
-    *place = run;
-    return run;
+    find->op = op;
+    find->rows = (struct pw_rows){ .arena = &transaction->core.arena, .row_size = sizeof(void *) };
+    return find;
+}
+
+struct pw_pg_find *pw_find_of_look(const struct pw_transaction *transaction, const void *op)
+{
+    struct pw_pg_find *find = transaction->finds;
+    while (find != NULL && find->op != op)
+        find = find->next;
+    return find;
+}
+
+bool pw_add_found(struct pw_pg_find *find, void *record)
+{
+    void **place = pw_rows_add(&find->rows);
+    if (place != NULL)
+        *place = record;
+    return place != NULL;
 }
 
 static pawl_status take_claimable(void *user, void *of, const PGresult *result)
@@ -39,8 +54,8 @@ static pawl_status take_claimable(void *user, void *of, const PGresult *result)
     struct pw_fields fields;
     pw_fields_init(&fields, result, find->arena);
     while (pw_fields_next(&fields)) {
-        struct pw_core_run *run = take_run(user, find, &fields);
-        if (run == NULL)
+        struct pw_core_run *run = pw_take_task(user, &fields);
+        if (run == NULL || !pw_add_found(find, run))
             return PAWL_NOMEM;
         pw_take_facts(&fields, run);
         run->params_bytes = (size_t)pw_field_count(&fields);
@@ -52,9 +67,11 @@ static pawl_status take_leases(void *user, void *of, const PGresult *result)
 {
     struct pw_fields fields;
     pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields))
-        if (take_run(user, of, &fields) == NULL)
+    while (pw_fields_next(&fields)) {
+        struct pw_core_run *run = pw_take_task(user, &fields);
+        if (run == NULL || !pw_add_found(of, run))
             return PAWL_NOMEM;
+    }
     return pw_fields_end(&fields);
 }
 
@@ -79,12 +96,11 @@ static void put_bound(struct pw_call *call, size_t bound)
     if (bound != 0)
         pw_call_size(call, bound);
     else
-        pw_call_text(call, (struct pw_text){ NULL, 0 });
+        pw_call_null(call);
 }
 
-static bool send_claim(struct pw_transaction *transaction, struct pw_pg_find *find)
+static bool send_claim(struct pw_transaction *transaction, const struct pw_op_claim *op, struct pw_pg_find *find)
 {
-    const struct pw_op_claim *op = find->claim;
     int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX;
     struct pw_columns workflows, owed, except;
     struct pw_call call;
@@ -139,15 +155,13 @@ static void send_about_dead(struct pw_transaction *transaction, enum pw_pg_query
 struct pw_pg_find *pw_send_find(struct pw_transaction *transaction, struct pw_unit *unit,
                                 const struct pw_op_claim *claim)
 {
-    struct pw_pg_find *find = pw_arena_zero(&transaction->core.arena, sizeof *find);
+    struct pw_pg_find *find = pw_begin_find(transaction, claim);
     if (find == NULL)
         return NULL;
-    find->claim = claim;
     find->arena = &unit->arena;
-    find->runs = (struct pw_rows){ .arena = &transaction->core.arena, .row_size = sizeof(struct pw_core_run *) };
     if (claim == NULL)
         send_about_dead(transaction, PW_PG_REAP, take_leases, find);
-    else if (!send_claim(transaction, find))
+    else if (!send_claim(transaction, claim, find))
         return NULL;
     return find;
 }
@@ -161,16 +175,13 @@ static bool concerns(const struct pw_op_claim *claim, const struct pw_core_run *
 }
 
 /* What went out with the look counts as long as nothing was decided since that it might have found otherwise. */
-static struct pw_pg_find *find_of_look(struct pw_transaction *transaction, const struct pw_op_claim *claim)
+static struct pw_pg_find *find_of_look(const struct pw_transaction *transaction, const struct pw_op_claim *claim)
 {
-    struct pw_core_run **runs = transaction->core.runs.list.rows;
-    struct pw_pg_find *find = transaction->finds;
-    while (find != NULL && find->claim != claim)
-        find = find->next;
-    for (size_t i = 0; find != NULL && i < transaction->core.runs.list.count; i++)
+    struct pw_core_run *const *runs = transaction->core.runs.list.rows;
+    for (size_t i = 0; i < transaction->core.runs.list.count; i++)
         if (runs[i]->saved_in != 0 && concerns(claim, runs[i]))
-            find = NULL;
-    return find;
+            return NULL;
+    return pw_find_of_look(transaction, claim);
 }
 
 /* Never inside a savepoint: the locks would be gone when it is undone. */
@@ -187,7 +198,7 @@ static pawl_status find_runs(struct pw_transaction *transaction, const struct pw
             status = pw_pay_owed(transaction, false);
     }
     if (status == PAWL_OK)
-        *out_runs = find->runs;
+        *out_runs = find->rows;
     return status;
 }
 

@@ -333,16 +333,6 @@ static void put_place(struct pw_columns *columns, const int64_t *place, size_t c
         pw_put_integer(columns, place[i]);
 }
 
-/* As many parameters as the statement has columns of this. */
-static void put_columns(struct pw_call *call, struct pw_columns *columns, int count)
-{
-    if (columns->rows > 0 || columns->no_memory)
-        pw_call_columns(call, columns);
-    else
-        for (int i = 0; i < count; i++)
-            pw_call_text(call, (struct pw_text){ NULL, 0 });
-}
-
 /* The tasks that are known by their keys, and those that are yet to be found, all in the order of their keys. */
 static void lock_tasks(struct pw_transaction *transaction, struct pw_columns *tasks)
 {
@@ -365,9 +355,9 @@ static void lock_tasks(struct pw_transaction *transaction, struct pw_columns *ta
             pw_put_text(&names, name[i]->id);
         }
     pw_call_init(&call, PW_PG_TASK_LOCK_FOUND);
-    put_columns(&call, tasks, 1);
-    put_columns(&call, &parents, 3);
-    put_columns(&call, &names, 2);
+    pw_call_columns_or_null(&call, tasks, 1);
+    pw_call_columns_or_null(&call, &parents, 3);
+    pw_call_columns_or_null(&call, &names, 2);
     pw_pg_send(transaction->connection, &call, take_tasks, transaction, NULL);
     ask(transaction, PW_PG_CHILDREN, &parents, take_children);
 }
@@ -477,22 +467,42 @@ static void ask_about_history(struct pw_transaction *transaction)
     ask(transaction, PW_PG_LOG_TAIL, &tails, take_tails);
 }
 
-/* Finds of the ops that come before all others go out with the look.  Not where a gate must be ours first: who is kept out of
- * it keeps nothing locked. */
+/* Not where a gate must be ours first: who is kept out of it keeps nothing locked. */
+static bool can_be_found(const struct pw_op *op)
+{
+    if (op->kind == PW_OP_CLAIM)
+        return op->as.claim.workflow_count > 0 && op->as.claim.leased_max == 0;
+    if (op->kind == PW_OP_HOOK_CLAIM)
+        return op->as.hook_claim.wanted_count > 0 && op->as.hook_claim.max > 0;
+    return op->kind == PW_OP_REAP;
+}
+
+static bool is_about_finds(const struct pw_op *op)
+{
+    return op->kind == PW_OP_CLAIM || op->kind == PW_OP_REAP || op->kind == PW_OP_HOOK_CLAIM ||
+           op->kind == PW_OP_HOOK_SETTLE || op->kind == PW_OP_HOOK_RESEND;
+}
+
+/* Finds go out with the look up to the first op that makes tasks or deliveries of another kind.  Finds of one transaction come
+ * upon the same deliveries: each finds as many more as those before it may take. */
 static bool send_finds(struct pw_transaction *transaction, struct pw_unit **units, size_t count)
 {
+    size_t ahead = 0;
     for (size_t i = 0; i < count; i++)
         for (const struct pw_op *op = units[i]->first; op != NULL; op = op->next) {
-            const struct pw_op_claim *claim = op->kind == PW_OP_CLAIM ? &op->as.claim : NULL;
-            if (op->kind != PW_OP_REAP && (claim == NULL || claim->leased_max != 0))
+            if (!is_about_finds(op))
                 return true;
-            if (claim != NULL && claim->workflow_count == 0)
-                continue;
-            struct pw_pg_find *find = pw_send_find(transaction, units[i], claim);
-            if (find == NULL)
-                return false;
-            find->next = transaction->finds;
-            transaction->finds = find;
+            if (can_be_found(op)) {
+                struct pw_pg_find *find =
+                    op->kind == PW_OP_HOOK_CLAIM
+                        ? pw_send_hook_find(transaction, &op->as.hook_claim, ahead)
+                        : pw_send_find(transaction, units[i], op->kind == PW_OP_CLAIM ? &op->as.claim : NULL);
+                if (find == NULL)
+                    return false;
+                find->next = transaction->finds;
+                transaction->finds = find;
+            }
+            ahead += op->kind == PW_OP_HOOK_CLAIM ? op->as.hook_claim.max : 1;
         }
     return true;
 }
@@ -516,6 +526,7 @@ pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, 
     ask_about_names(transaction);
     ask_about_sends(transaction);
     ask_about_history(transaction);
+    pw_lock_hooks(transaction);
     if (!send_finds(transaction, units, count))
         return pw_no_memory(transaction);
     *out_sent = must_wait || connection->reply_count > before || connection->failure.failed;

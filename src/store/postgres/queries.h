@@ -74,6 +74,21 @@
 #define PG_HOOK_COLUMNS PW_COLUMNS(PW_DELIVERY_FIELDS, "h.") PW_COLUMNS(PW_HOOK_FIELDS, "h.") ", i.workflow, i.id"
 #define PG_HOOKS "SELECT " PG_HOOK_COLUMNS " FROM workflow_hook h" PG_INSTANCE_OF("h.instance")
 
+/* Of one without an instance there is nothing to tell. */
+#define PG_HOOKS_TOLD(rows)                                                                                            \
+    "SELECT " PG_HOOK_COLUMNS " FROM " rows " h"                                                                       \
+    " LEFT JOIN LATERAL (SELECT workflow, id FROM workflow_instance WHERE key = h.instance LIMIT 1) i ON true"
+/* The first $4 of a hook that are due at $2; and one of them, locked, if that is still so.  A claim finds the first $3 that have
+ * attempts left, and those of the first that have none or no instance: those behind have time until they are the first. */
+#define PG_HOOK_DUE(which)                                                                                             \
+    "SELECT key, next_at AS at FROM workflow_hook WHERE hook = w.hook AND next_at <= $2::bigint " which                \
+    " ORDER BY next_at, key LIMIT $4::bigint"
+#define PG_HOOK_SPENT                                                                                                  \
+    "(attempts >= attempts_max OR (SELECT 1 FROM workflow_instance i WHERE i.key = h.instance LIMIT 1) IS NULL)"
+#define PG_HOOK_TAKE(which)                                                                                            \
+    "SELECT * FROM workflow_hook h WHERE key = c.key AND coalesce(next_at <= $2::bigint, false) AND " which            \
+    " LIMIT 1 FOR UPDATE SKIP LOCKED"
+
 /* A step s of the run that waits for an event of this type. */
 #define PG_STEP_AWAITS(instance, run, type)                                                                            \
     " WHERE s.instance = " instance " AND s.run = " run                                                                \
@@ -377,37 +392,23 @@
         " WHERE pid = $1::bigint AND backend_start::text = $2::text")                                                  \
                                                                                                                        \
     /* ---- Hooks ---- */                                                                                              \
-    QUERY(HOOK_GIVE_UP, /* of the first $4 that are due: those behind them have time until they are the first */       \
-        "UPDATE workflow_hook SET epoch = epoch + 1, next_at = NULL, locked_until = NULL, last_error = $3::text"       \
-        " WHERE key = ANY(ARRAY(SELECT d.key FROM unnest($1::text[]) AS w (hook) CROSS JOIN LATERAL ("                 \
-        "   SELECT key FROM workflow_hook WHERE hook = w.hook AND next_at <= $2::bigint"                               \
-        "   ORDER BY next_at, key LIMIT $4::bigint) c"                                                                 \
-        "  CROSS JOIN LATERAL (SELECT key FROM workflow_hook h WHERE key = c.key"                                      \
-        "   AND coalesce(next_at <= $2::bigint, false) AND (attempts >= attempts_max"                                  \
-        "    OR (SELECT 1 FROM workflow_instance i WHERE i.key = h.instance LIMIT 1) IS NULL)"                         \
-        "   LIMIT 1 FOR UPDATE SKIP LOCKED) d))")                                                                      \
+    QUERY(HOOK_LOCK,                                                                                                   \
+        PG_HOOKS_TOLD("(SELECT * FROM workflow_hook WHERE key = ANY($1::bigint[] || ARRAY(SELECT f.key"                \
+        "  FROM unnest($2::text[]) AS u (id)"                                                                          \
+        "  CROSS JOIN LATERAL (SELECT key FROM workflow_hook WHERE id = u.id LIMIT 1) f)) ORDER BY key FOR UPDATE)"))  \
     QUERY(HOOK_CLAIM,                                                                                                  \
-        "WITH due AS MATERIALIZED (SELECT t.*, c.at, c.lease_ms FROM (SELECT d.*, w.lease_ms"                          \
-        "   FROM unnest($1::text[], $2::bigint[]) AS w (hook, lease_ms) CROSS JOIN LATERAL ("                          \
-        "    SELECT key, next_at AS at FROM workflow_hook WHERE hook = w.hook AND next_at <= $3::bigint"               \
-        "     AND attempts < attempts_max ORDER BY next_at, key LIMIT $5::bigint) d ORDER BY at, key) c"               \
-        "  CROSS JOIN LATERAL (SELECT * FROM workflow_hook WHERE key = c.key AND attempts < attempts_max"              \
-        "   AND coalesce(next_at <= $3::bigint, false) LIMIT 1 FOR UPDATE SKIP LOCKED) t"                              \
-        "  ORDER BY c.at, c.key LIMIT $4::bigint),"                                                                    \
-        " taken AS (UPDATE workflow_hook t SET attempts = attempts + 1, epoch = epoch + 1,"                            \
-        "  (next_at, locked_until) = (SELECT $3::bigint + w.lease_ms, $3::bigint + w.lease_ms"                         \
-        "   FROM unnest($1::text[], $2::bigint[]) AS w (hook, lease_ms) WHERE w.hook = t.hook LIMIT 1)"                \
-        "  WHERE key = ANY(ARRAY(SELECT key FROM due)))"                                                               \
-        " SELECT " PG_HOOK_COLUMNS ", $3::bigint + h.lease_ms FROM due h" PG_INSTANCE_OF("h.instance")                 \
-        " ORDER BY h.at, h.key")                                                                                       \
-    QUERY(HOOK_DELIVERED,                                                                                              \
-        "DELETE FROM workflow_hook WHERE key = $1::bigint AND epoch = $2::bigint RETURNING key")                       \
-    QUERY(HOOK_FAILED,                                                                                                 \
-        "UPDATE workflow_hook SET next_at = $3::bigint, locked_until = NULL, last_error = $4::text,"                   \
-        " attempts = greatest(attempts - $5::bigint, 0) WHERE key = $1::bigint AND epoch = $2::bigint RETURNING key")  \
-    QUERY(HOOK_RESEND,                                                                                                 \
-        "UPDATE workflow_hook SET attempts = 0, epoch = epoch + 1, next_at = $2::bigint, locked_until = NULL"          \
-        " WHERE id = $1::text RETURNING key")                                                                          \
+        "WITH found AS MATERIALIZED ((SELECT d.* FROM unnest($1::text[]) AS w (hook)"                                  \
+        "  CROSS JOIN LATERAL (" PG_HOOK_DUE("") ") c"                                                                 \
+        "  CROSS JOIN LATERAL (" PG_HOOK_TAKE(PG_HOOK_SPENT) ") d)"                                                    \
+        " UNION ALL (SELECT t.* FROM (SELECT d.* FROM unnest($1::text[]) AS w (hook)"                                  \
+        "   CROSS JOIN LATERAL (" PG_HOOK_DUE("AND attempts < attempts_max") ") d ORDER BY at, key) c"                 \
+        "  CROSS JOIN LATERAL (" PG_HOOK_TAKE("NOT " PG_HOOK_SPENT) ") t"                                              \
+        "  ORDER BY c.at, c.key LIMIT $3::bigint)) "                                                                   \
+        PG_HOOKS_TOLD("found"))                                                                                        \
+    QUERY(HOOK_UPDATE,                                                                                                 \
+        "UPDATE workflow_hook SET attempts = $2::bigint, next_at = $3::bigint, locked_until = $4::bigint,"             \
+        " epoch = $5::bigint, last_error = $6::text WHERE key = $1::bigint")                                           \
+    QUERY(HOOK_DELETE, "DELETE FROM workflow_hook WHERE key = ANY($1::bigint[])")                                      \
                                                                                                                        \
     /* ---- The user's ---- */                                                                                         \
     QUERY(USER_BEGIN,                                                                                                  \

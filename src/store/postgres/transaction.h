@@ -9,12 +9,9 @@
  * Whom a unit names by its name, or by the run that made it, is found and locked by the same statement.  Who has come
  * in between is seen by the next one, and then it is all begun again (is_stale).
  *
- * Claims and reaping find tasks by a condition, past what others have locked.  Where they come first, the find goes out with
- * the look; otherwise what was decided so far is sent first.  What was found becomes part of the transaction, and the rules
- * decide about it.
- *
- * Hook deliveries are decided by the database: what was decided so far is sent first, then their statement.  So is the user's
- * code, inside a savepoint.
+ * Claims and reaping find tasks or deliveries by a condition, past what others have locked.  Where they come first, the find
+ * goes out with the look; otherwise what was decided so far is sent first.  What was found becomes part of the transaction,
+ * and the rules decide about it.  The user's code runs behind what was decided before it, inside a savepoint.
  *
  * An op ends in one of three ways: PAWL_OK; a refusal, told with pw_unit_refuse(), which concerns its unit alone; or
  * trouble, told in transaction->error or in the connection's failure, which ends the transaction for all. */
@@ -28,9 +25,9 @@
 /* What was found by a condition, and locked, past what others have locked. */
 struct pw_pg_find {
     struct pw_pg_find *next;
-    const struct pw_op_claim *claim; /* for which; NULL: for a reap */
-    struct pw_arena *arena;          /* of the op's unit */
-    struct pw_rows runs;             /* struct pw_core_run * */
+    const void *op;         /* a claim of runs or of deliveries; NULL: a reap */
+    struct pw_arena *arena; /* of a claim's unit */
+    struct pw_rows rows;    /* struct pw_core_run * or struct pw_core_delivery * */
 };
 
 /* Of a workflow of which only so many may be leased: who claims them has it until the end of the transaction. */
@@ -52,7 +49,6 @@ struct pw_transaction {
     bool is_stale;            /* somebody came in between: not all that the units name is locked */
 
     bool has_users_code;
-    int answers_due; /* to what the database decides */
     bool makes_due;  /* somebody else may want to know */
     bool has_beaten; /* the leaseholder's heartbeat was written in this transaction */
     bool commit_sent, committed;
@@ -75,6 +71,10 @@ pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, 
 struct pw_core_run *pw_take_task(struct pw_transaction *transaction, struct pw_fields *fields);
 /* Workflow, id, created_at, link and params of a run, unless it has them. */
 void pw_take_facts(struct pw_fields *fields, struct pw_core_run *run);
+/* Finds: one for an op; the one that went out with the look, or NULL; and what was found.  False or NULL: memory is out. */
+struct pw_pg_find *pw_begin_find(struct pw_transaction *transaction, const void *op);
+struct pw_pg_find *pw_find_of_look(const struct pw_transaction *transaction, const void *op);
+bool pw_add_found(struct pw_pg_find *find, void *record);
 /* The gate of the workflow that the claim names, whose limit it is to keep. */
 int64_t pw_gate_of(const struct pw_op_claim *op);
 
@@ -103,9 +103,12 @@ bool pw_list_owed(struct pw_transaction *transaction, struct pw_rows *out_debts)
 pawl_status pw_keep_leases(struct pw_transaction *transaction);
 void pw_forget_paid(struct pw_transaction *transaction); /* it is committed */
 /* hook_ops.c */
-pawl_status pw_send_hook_claim(struct pw_core *core, struct pw_op_hook_claim *op);
-pawl_status pw_send_hook_settle(struct pw_core *core, struct pw_op_hook_settle *op);
-pawl_status pw_send_hook_resend(struct pw_core *core, struct pw_op_hook_resend *op);
+pawl_status pw_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op);
+/* As many more than the claim asks for as are ahead of it. */
+struct pw_pg_find *pw_send_hook_find(struct pw_transaction *transaction, const struct pw_op_hook_claim *op,
+                                     size_t ahead);
+/* Asks for the deliveries that are settled or sent again. */
+void pw_lock_hooks(struct pw_transaction *transaction);
 /* user_ops.c.  Inside the unit's savepoint. */
 pawl_status pw_run_sql(struct pw_transaction *transaction, const struct pw_op_sql *op);
 pawl_status pw_run_mutation(struct pw_transaction *transaction, const struct pw_op_mutate *op);

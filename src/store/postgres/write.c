@@ -44,6 +44,16 @@ static struct pw_tuples *next_row(struct writing *writing)
     return &writing->tuples;
 }
 
+static void send_deleted(struct pw_transaction *transaction, enum pw_pg_query name, struct pw_columns *keys)
+{
+    struct pw_call call;
+    if (keys->rows == 0 && !keys->no_memory)
+        return;
+    pw_call_init(&call, name);
+    pw_call_columns(&call, keys);
+    pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
+}
+
 /* ---- Instances ----------------------------------------------------------------------------------------------- */
 
 /* Names are never written again; for what is there already they may be unknown, but no row is without. */
@@ -148,12 +158,7 @@ static void write_tasks(struct pw_transaction *transaction)
             pw_put_integer(&deleted, run->key);
         }
     }
-    if (deleted.rows > 0) {
-        struct pw_call call;
-        pw_call_init(&call, PW_PG_TASK_DELETE);
-        pw_call_columns(&call, &deleted);
-        pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
-    }
+    send_deleted(transaction, PW_PG_TASK_DELETE, &deleted);
     end(&updating);
     end(&inserting);
 }
@@ -264,6 +269,34 @@ static void write_hooks(struct pw_transaction *transaction)
     end(&writing);
 }
 
+/* One by one: mostly there is only one. */
+static void write_deliveries(struct pw_transaction *transaction)
+{
+    struct pw_core_delivery *const *deliveries = transaction->core.deliveries.list.rows;
+    struct pw_columns deleted;
+    struct pw_call call;
+    pw_columns_init(&deleted, &transaction->core.arena);
+    for (size_t i = 0; i < transaction->core.deliveries.list.count; i++) {
+        const struct pw_hook_row *row = &deliveries[i]->row;
+        if (!deliveries[i]->is_changed)
+            continue;
+        if (!deliveries[i]->exists) {
+            pw_columns_row(&deleted);
+            pw_put_integer(&deleted, deliveries[i]->key);
+            continue;
+        }
+        pw_call_init(&call, PW_PG_HOOK_UPDATE);
+        pw_call_integer(&call, row->key);
+        pw_call_integer(&call, row->attempts);
+        pw_call_time(&call, row->next_at_ms);
+        pw_call_time(&call, row->locked_until_ms);
+        pw_call_integer(&call, row->epoch);
+        pw_call_text(&call, row->last_error);
+        pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
+    }
+    send_deleted(transaction, PW_PG_HOOK_DELETE, &deleted);
+}
+
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
 pawl_status pw_write(struct pw_transaction *transaction)
@@ -278,6 +311,7 @@ pawl_status pw_write(struct pw_transaction *transaction)
     write_events(transaction);
     write_logs(transaction);
     write_hooks(transaction);
+    write_deliveries(transaction);
     if (!pw_core_note_written(&transaction->core))
         return pw_no_memory(transaction);
     return has_kept ? pw_settle(transaction) : PAWL_OK; /* which they are is known before anybody asks */

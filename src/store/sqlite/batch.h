@@ -2,8 +2,7 @@
  *
  * *Load*: the rows that the units need are read by key, one short statement each.  BEGIN IMMEDIATE keeps all other writers out,
  * so what was read stays true.  *Decide*: the core's rules change the records in memory (core.h).  *Write*: every row that has
- * changed is written once.  Claims, hook deliveries and the user's code come behind what was decided before them, so that is
- * written first. */
+ * changed is written once.  Claims and the user's code come behind what was decided before them, so that is written first. */
 #ifndef PW_STORE_SQLITE_BATCH_H
 #define PW_STORE_SQLITE_BATCH_H
 
@@ -37,9 +36,6 @@ pawl_status pw_sqlite_write(struct pw_core *core) PAWL_MUST_CHECK;
 /* claim.c */
 pawl_status pw_sqlite_claim(struct pw_core *core, struct pw_op_claim *op) PAWL_MUST_CHECK;
 pawl_status pw_sqlite_reap(struct pw_core *core, struct pw_op_reap *op) PAWL_MUST_CHECK;
-/* Adds what is due of one name to `dues` (struct pw_core_due), at most max, longest due first. */
-pawl_status pw_sqlite_find_due(struct pw_batch *batch, enum pw_query_name name, struct pw_text of, size_t max,
-                               struct pw_rows *dues) PAWL_MUST_CHECK;
 
 /* user_ops.c */
 pawl_status pw_sqlite_run_sql(struct pw_core *core, struct pw_op_sql *op) PAWL_MUST_CHECK;
@@ -47,7 +43,7 @@ pawl_status pw_sqlite_run_mutation(struct pw_core *core, struct pw_op_mutate *op
 
 /* hook_ops.c */
 pawl_status pw_sqlite_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op) PAWL_MUST_CHECK;
-pawl_status pw_sqlite_settle_hook(struct pw_core *core, struct pw_op_hook_settle *op) PAWL_MUST_CHECK;
-pawl_status pw_sqlite_resend_hook(struct pw_core *core, struct pw_op_hook_resend *op) PAWL_MUST_CHECK;
+/* The deliveries that are settled or sent again. */
+pawl_status pw_sqlite_load_hooks(struct pw_batch *batch) PAWL_MUST_CHECK;
 
 #endif

@@ -61,23 +61,6 @@ static pawl_status collect_due(struct pw_batch *batch, struct pw_query *query, s
     return pw_query_end(query, batch->core.error);
 }
 
-static void start_due(struct pw_batch *batch, struct pw_query *query, enum pw_query_name name, struct pw_text of,
-                      size_t max)
-{
-    pw_query_start(query, batch->connection, name);
-    pw_bind_text(query, of);
-    pw_bind_integer(query, batch->core.now_ms);
-    pw_bind_size(query, max);
-}
-
-pawl_status pw_sqlite_find_due(struct pw_batch *batch, enum pw_query_name name, struct pw_text of, size_t max,
-                               struct pw_rows *dues)
-{
-    struct pw_query query;
-    start_due(batch, &query, name, of, max);
-    return collect_due(batch, &query, dues);
-}
-
 /* A query that finds due tasks, and its like for a share of them. */
 struct finder {
     enum pw_query_name all, shared;
@@ -92,16 +75,18 @@ static bool is_shared(const struct pw_op_claim *op, size_t position)
 static pawl_status find_tasks(struct pw_batch *batch, const struct pw_op_claim *op, const struct finder *finder,
                               size_t position, size_t room, struct pw_rows *dues)
 {
-    struct pw_text workflow = op->workflows[position];
-    size_t max = room + op->share.except_count;
+    bool shared = is_shared(op, position);
     struct pw_query query;
     if (room == 0)
         return PAWL_OK;
-    if (!is_shared(op, position))
-        return pw_sqlite_find_due(batch, finder->all, workflow, max, dues);
-    start_due(batch, &query, finder->shared, workflow, max);
-    pw_bind_text(&query, op->share.owned[position]);
-    pw_bind_integer(&query, batch->core.now_ms - op->share.grace_ms);
+    pw_query_start(&query, batch->connection, shared ? finder->shared : finder->all);
+    pw_bind_text(&query, op->workflows[position]);
+    pw_bind_integer(&query, batch->core.now_ms);
+    pw_bind_size(&query, room + op->share.except_count);
+    if (shared) {
+        pw_bind_text(&query, op->share.owned[position]);
+        pw_bind_integer(&query, batch->core.now_ms - op->share.grace_ms);
+    }
     return collect_due(batch, &query, dues);
 }
 

@@ -357,5 +357,7 @@ pawl_status pw_sqlite_load(struct pw_batch *batch, struct pw_unit **units, size_
     pawl_status status = load_runs(batch);
     if (status == PAWL_OK)
         status = load_history(batch);
+    if (status == PAWL_OK)
+        status = pw_sqlite_load_hooks(batch);
     return status == PAWL_OK ? hand_out_keys(batch) : status;
 }

@@ -36,6 +36,9 @@
 
 #define HOOK_COLUMNS PW_COLUMNS(PW_DELIVERY_FIELDS, "h.") PW_COLUMNS(PW_HOOK_FIELDS, "h.") ", i.workflow, i.id"
 #define HOOK_INSTANCE " CROSS JOIN workflow_instance i ON i.key = h.instance"
+/* Of one without an instance there is nothing to tell. */
+#define HOOK_TOLD(index)                                                                                               \
+    "SELECT " HOOK_COLUMNS " FROM workflow_hook h" index " LEFT JOIN workflow_instance i ON i.key = h.instance"
 #define PENDING_OF_HOOK                                                                                                \
     "SELECT " HOOK_COLUMNS " FROM workflow_hook h INDEXED BY workflow_hook_pending" HOOK_INSTANCE                      \
     " WHERE h.next_at IS NOT NULL AND h.hook = ?3 AND h.key > ?1"
@@ -284,22 +287,11 @@
         "INSERT INTO workflow_hook (attempts, epoch, instance, next_at" PW_COLUMNS(PW_HOOK_FIELDS, "") ")"             \
         " VALUES (0, 0, ?, ?" PW_PARAMETERS(PW_HOOK_FIELDS) ")")                                                       \
     QUERY(HOOK_DUE,                                                                                                    \
-        "SELECT key, next_at FROM workflow_hook INDEXED BY workflow_hook_due WHERE hook = ?1 AND next_at <= ?2"        \
-        " ORDER BY next_at LIMIT ?3")                                                                                  \
-    QUERY(HOOK_READ,                                                                                                   \
-        "SELECT " HOOK_COLUMNS " FROM workflow_hook h" HOOK_INSTANCE " WHERE h.key = ?1")                              \
-    QUERY(HOOK_TAKE,                                                                                                   \
-        "UPDATE workflow_hook SET attempts = attempts + 1, epoch = epoch + 1, next_at = ?2, locked_until = ?2"         \
-        " WHERE key = ?1")                                                                                             \
-    QUERY(HOOK_GIVE_UP,                                                                                                \
-        "UPDATE workflow_hook SET epoch = epoch + 1, next_at = NULL, locked_until = NULL, last_error = ?2"             \
-        " WHERE key = ?1")                                                                                             \
-    QUERY(HOOK_DELIVERED, "DELETE FROM workflow_hook WHERE key = ?1 AND epoch = ?2")                                   \
-    QUERY(HOOK_FAILED,                                                                                                 \
-        "UPDATE workflow_hook SET next_at = ?3, locked_until = NULL, last_error = ?4,"                                 \
-        " attempts = max(attempts - ?5, 0) WHERE key = ?1 AND epoch = ?2")                                             \
-    QUERY(HOOK_RESEND,                                                                                                 \
-        "UPDATE workflow_hook SET attempts = 0, epoch = epoch + 1, next_at = ?2, locked_until = NULL WHERE id = ?1")   \
+        HOOK_TOLD(" INDEXED BY workflow_hook_due") " WHERE h.hook = ?1 AND h.next_at <= ?2 ORDER BY h.next_at LIMIT ?3")\
+    QUERY(HOOK_LOAD, HOOK_TOLD("") " WHERE h.key = ?1")                                                                \
+    QUERY(HOOK_LOAD_BY_ID, HOOK_TOLD("") " WHERE h.id = ?1")                                                           \
+    QUERY(HOOK_UPDATE, "UPDATE workflow_hook SET " PW_SETS(PW_DELIVERY_FIELDS) " WHERE key = ?")                       \
+    QUERY(HOOK_DELETE, "DELETE FROM workflow_hook WHERE key = ?1")                                                     \
     QUERY(HOOK_NEXT,                                                                                                   \
         "SELECT min(next_at) FROM workflow_hook INDEXED BY workflow_hook_due WHERE hook = ?1 AND next_at IS NOT NULL"  \
         " AND next_at > ?2")                                                                                           \

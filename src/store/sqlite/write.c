@@ -225,13 +225,32 @@ static pawl_status write_hooks(struct pw_batch *batch)
     return status;
 }
 
+static pawl_status write_deliveries(struct pw_batch *batch)
+{
+    struct pw_core_delivery **deliveries = batch->core.deliveries.list.rows;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < batch->core.deliveries.list.count && status == PAWL_OK; i++) {
+        const struct pw_core_delivery *delivery = deliveries[i];
+        struct pw_query query;
+        if (!delivery->is_changed)
+            continue;
+        pw_query_start(&query, batch->connection, delivery->exists ? PW_QUERY_HOOK_UPDATE : PW_QUERY_HOOK_DELETE);
+        if (delivery->exists)
+            pw_bind_changes(&query, &pw_delivery_type, &delivery->row);
+        pw_bind_integer(&query, delivery->key);
+        status = run(batch, &query);
+    }
+    return status;
+}
+
 /* ---- All ----------------------------------------------------------------------------------------------------------------- */
 
 pawl_status pw_sqlite_write(struct pw_core *core)
 {
     struct pw_batch *batch = pw_batch_of(core);
-    pawl_status (*const parts[])(struct pw_batch *) = { write_runs,   write_earlier_runs, write_steps, write_kept,
-                                                        write_events, write_logs,         write_hooks };
+    pawl_status (*const parts[])(struct pw_batch *) = {
+        write_runs, write_earlier_runs, write_steps, write_kept, write_events, write_logs, write_hooks, write_deliveries
+    };
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == PAWL_OK; i++)
         status = parts[i](batch);
