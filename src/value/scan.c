@@ -1,14 +1,26 @@
-/* scan.c - JSON's grammar by recursive descent, as deep as the levels that are allowed. */
+/* scan.c - JSON's grammar by recursive descent, as deep as the levels that are allowed.  A scan only checks.  A parse goes the
+ * same way and builds Jansson's tree.
+ *
+ * Jansson's own reader is not used: when the buffer in which it gathers a token cannot grow, it silently leaves bytes out, and
+ * if the closing quote is among them it writes past the end.  Here one buffer, as large as the text, serves all tokens. */
 #include "value/scan.h"
 
+#include <locale.h>
 #include <stdint.h>
+#include <stdlib.h>
 
+#include "base/error.h"
 #include "base/limits.h"
+#include "value/parse.h"
+#include "value/value.h"
+
+enum { PARSE_DEPTH_MAX = 2048 }; /* payloads are nested in envelopes */
 
 struct scan {
     const char *begin, *at, *end;
-    const char *flaw; /* what is wrong at `at` */
+    const char *flaw; /* what is wrong at `at`; a parse that fails without one is out of memory */
     int depth_max;
+    char *token; /* of a parse: where the next string or number is written */
 };
 
 static bool flawed(struct scan *scan, const char *flaw)
@@ -39,6 +51,26 @@ static bool accept(struct scan *scan, char c)
 
 /* ---- Strings ---- */
 
+/* Keeps what a string or number stands for, if anybody wants it. */
+static void put(struct scan *scan, const char *bytes, size_t size)
+{
+    if (scan->token == NULL)
+        return;
+    memcpy(scan->token, bytes, size);
+    scan->token += size;
+}
+
+static void put_utf8(struct scan *scan, int code)
+{
+    static const int leads[] = { 0, 0, 0xC0, 0xE0, 0xF0 };
+    int size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    char bytes[4];
+    for (int i = size - 1; i > 0; i--, code >>= 6)
+        bytes[i] = (char)(0x80 | (code & 0x3F));
+    bytes[0] = (char)(leads[size] | code);
+    put(scan, bytes, (size_t)size);
+}
+
 static int hex_value(char c)
 {
     if (c >= '0' && c <= '9')
@@ -48,7 +80,7 @@ static int hex_value(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The four digits behind "\u"; -1 when they are wrong. */
+/* The four digits after "\u"; -1 if they are not digits. */
 static int scan_hex(struct scan *scan)
 {
     int value = 0;
@@ -63,33 +95,45 @@ static int scan_hex(struct scan *scan)
 
 static bool scan_unicode_escape(struct scan *scan, bool is_key)
 {
-    int unit = scan_hex(scan);
-    if (unit < 0)
+    int code = scan_hex(scan);
+    if (code < 0)
         return flawed(scan, "four hexadecimal digits are expected");
-    if (unit == 0 && is_key)
+    if (code == 0 && is_key)
         return flawed(scan, "a key cannot hold NUL");
-    if (unit < 0xD800 || unit > 0xDFFF)
-        return true;
-    int low = unit < 0xDC00 && accept(scan, '\\') && accept(scan, 'u') ? scan_hex(scan) : -1;
-    return (low >= 0xDC00 && low <= 0xDFFF) || flawed(scan, "half of a surrogate pair");
+    if (code >= 0xD800 && code <= 0xDFFF) {
+        int low = code < 0xDC00 && accept(scan, '\\') && accept(scan, 'u') ? scan_hex(scan) : -1;
+        if (low < 0xDC00 || low > 0xDFFF)
+            return flawed(scan, "half of a surrogate pair");
+        code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+    }
+    put_utf8(scan, code);
+    return true;
 }
 
+/* After the backslash.  No escape is shorter than what it stands for. */
 static bool scan_escape(struct scan *scan, bool is_key)
 {
+    static const char signs[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
     char c = peek(scan);
-    if (c == '\0' || strchr("\"\\/bfnrtu", c) == NULL)
+    const char *found = c != '\0' ? strchr(signs, c) : NULL;
+    if (found == NULL && c != 'u')
         return flawed(scan, "no such escape");
     scan->at++;
-    return c != 'u' || scan_unicode_escape(scan, is_key);
+    if (found == NULL)
+        return scan_unicode_escape(scan, is_key);
+    put(scan, &meant[found - signs], 1);
+    return true;
 }
 
-/* Behind the opening quote. */
+/* After the opening quote. */
 static bool scan_string(struct scan *scan, bool is_key)
 {
     const char *begin = scan->at;
     for (;;) {
+        const char *plain = scan->at;
         while (scan->at < scan->end && (unsigned char)*scan->at >= ' ' && *scan->at != '"' && *scan->at != '\\')
             scan->at++;
+        put(scan, plain, (size_t)(scan->at - plain));
         if (accept(scan, '\\')) {
             if (!scan_escape(scan, is_key))
                 return false;
@@ -158,7 +202,7 @@ static bool real_fits(const char *digits, const char *end, int64_t exponent)
     return *expected != '\0';
 }
 
-/* The exponent behind 'e', cut where more would make no difference. */
+/* The exponent after 'e', capped where more would make no difference. */
 static int64_t exponent_of(const char *at, const char *end)
 {
     int64_t exponent = 0, sign = *at == '-' ? -1 : 1;
@@ -168,7 +212,7 @@ static int64_t exponent_of(const char *at, const char *end)
     return exponent * sign;
 }
 
-static bool scan_number(struct scan *scan)
+static bool check_number(struct scan *scan)
 {
     const char *begin = scan->at;
     (void)accept(scan, '-');
@@ -193,34 +237,78 @@ static bool scan_number(struct scan *scan)
     return real_fits(digits, digits_end, exponent) || flawed(scan, "a number too large");
 }
 
-/* ---- Values ---- */
+/* ---- Values ----
+ *
+ * Each of these answers with a new node if it parses.  False without a flaw: memory is out. */
 
-static bool scan_value(struct scan *scan, int depth);
+static bool scan_value(struct scan *scan, int depth, json_t **out_node);
 
-static bool scan_word(struct scan *scan, const char *word)
+static bool scan_number(struct scan *scan, json_t **out_node)
+{
+    const char *begin = scan->at;
+    char *token = scan->token;
+    if (!check_number(scan))
+        return false;
+    if (token == NULL)
+        return true;
+    put(scan, begin, (size_t)(scan->at - begin));
+    *scan->token = '\0';
+    scan->token = token;
+    bool is_real = strpbrk(token, ".eE") != NULL;
+    *out_node = is_real ? json_real(strtod(token, NULL)) : json_integer(strtoll(token, NULL, 10));
+    return *out_node != NULL;
+}
+
+static bool scan_text(struct scan *scan, json_t **out_node)
+{
+    char *token = scan->token;
+    if (!scan_string(scan, false))
+        return false;
+    if (token == NULL)
+        return true;
+    *out_node = json_stringn_nocheck(token, (size_t)(scan->token - token));
+    scan->token = token;
+    return *out_node != NULL;
+}
+
+static bool scan_word(struct scan *scan, const char *word, json_t *node, json_t **out_node)
 {
     size_t size = strlen(word);
     if ((size_t)(scan->end - scan->at) < size || memcmp(scan->at, word, size) != 0)
         return flawed(scan, "a value is expected");
     scan->at += size;
+    *out_node = node;
     return true;
 }
 
-static bool scan_member(struct scan *scan, int depth)
+static bool scan_element(struct scan *scan, int depth, json_t *array)
 {
+    json_t *element = NULL;
+    return scan_value(scan, depth, &element) && (array == NULL || json_array_append_new(array, element) == 0);
+}
+
+/* Tokens of the value go behind the key, whose quotes leave room for its NUL. */
+static bool scan_member(struct scan *scan, int depth, json_t *object)
+{
+    char *key = scan->token;
+    json_t *value = NULL;
     skip_blanks(scan);
     if (!accept(scan, '"'))
         return flawed(scan, "a key is expected");
     if (!scan_string(scan, true))
         return false;
+    put(scan, "", 1);
     skip_blanks(scan);
     if (!accept(scan, ':'))
         return flawed(scan, "':' is expected");
-    return scan_value(scan, depth);
+    if (!scan_value(scan, depth, &value))
+        return false;
+    scan->token = key;
+    return object == NULL || json_object_set_new_nocheck(object, key, value) == 0;
 }
 
-/* Behind the opening bracket; depth counts it. */
-static bool scan_container(struct scan *scan, char closing, int depth)
+/* After the opening bracket, which depth counts. */
+static bool scan_parts(struct scan *scan, char closing, int depth, json_t *container)
 {
     if (depth > scan->depth_max) {
         scan->at--;
@@ -230,35 +318,64 @@ static bool scan_container(struct scan *scan, char closing, int depth)
     if (accept(scan, closing))
         return true;
     do {
-        if (!(closing == '}' ? scan_member(scan, depth) : scan_value(scan, depth)))
+        if (!(closing == '}' ? scan_member(scan, depth, container) : scan_element(scan, depth, container)))
             return false;
         skip_blanks(scan);
     } while (accept(scan, ','));
     return accept(scan, closing) || flawed(scan, closing == '}' ? "',' or '}' is expected" : "',' or ']' is expected");
 }
 
-static bool scan_value(struct scan *scan, int depth)
+static bool scan_container(struct scan *scan, char closing, int depth, json_t **out_node)
+{
+    json_t *container = NULL;
+    scan->at++;
+    if (scan->token != NULL && (container = closing == '}' ? json_object() : json_array()) == NULL)
+        return false;
+    if (!scan_parts(scan, closing, depth + 1, container)) {
+        json_decref(container);
+        return false;
+    }
+    *out_node = container;
+    return true;
+}
+
+static bool scan_value(struct scan *scan, int depth, json_t **out_node)
 {
     skip_blanks(scan);
     switch (peek(scan)) {
     case '{':
-        scan->at++;
-        return scan_container(scan, '}', depth + 1);
+        return scan_container(scan, '}', depth, out_node);
     case '[':
-        scan->at++;
-        return scan_container(scan, ']', depth + 1);
+        return scan_container(scan, ']', depth, out_node);
     case '"':
         scan->at++;
-        return scan_string(scan, false);
+        return scan_text(scan, out_node);
     case 't':
-        return scan_word(scan, "true");
+        return scan_word(scan, "true", json_true(), out_node);
     case 'f':
-        return scan_word(scan, "false");
+        return scan_word(scan, "false", json_false(), out_node);
     case 'n':
-        return scan_word(scan, "null");
+        return scan_word(scan, "null", json_null(), out_node);
     default:
-        return scan_number(scan);
+        return scan_number(scan, out_node);
     }
+}
+
+/* out_tree means something only to a parse: the tree, or NULL when this fails. */
+static bool scan_whole(struct scan *scan, json_t **out_tree)
+{
+    json_t *tree = NULL;
+    bool is_json = scan_value(scan, 0, &tree);
+    if (is_json) {
+        skip_blanks(scan);
+        is_json = scan->at == scan->end || flawed(scan, "the end is expected");
+    }
+    if (!is_json) {
+        json_decref(tree);
+        tree = NULL;
+    }
+    *out_tree = tree;
+    return is_json;
 }
 
 static void describe(const struct scan *scan, struct pw_json_flaw *out_flaw)
@@ -276,12 +393,9 @@ static void describe(const struct scan *scan, struct pw_json_flaw *out_flaw)
 
 bool pw_json_scan_to(struct pw_text text, int depth_max, struct pw_json_flaw *out_flaw)
 {
-    struct scan scan = { text.data, text.data, text.data + text.size, NULL, depth_max };
-    bool is_json = scan_value(&scan, 0);
-    if (is_json) {
-        skip_blanks(&scan);
-        is_json = scan.at == scan.end || flawed(&scan, "the end is expected");
-    }
+    struct scan scan = { text.data, text.data, text.data + text.size, NULL, depth_max, NULL };
+    json_t *none;
+    bool is_json = scan_whole(&scan, &none);
     if (!is_json)
         describe(&scan, out_flaw);
     return is_json;
@@ -290,4 +404,34 @@ bool pw_json_scan_to(struct pw_text text, int depth_max, struct pw_json_flaw *ou
 bool pw_json_scan(struct pw_text text, struct pw_json_flaw *out_flaw)
 {
     return pw_json_scan_to(text, PW_JSON_DEPTH_MAX, out_flaw);
+}
+
+pawl_status pw_json_check(struct pw_text text, int64_t size_max, const char *what, struct pawl_error *error)
+{
+    struct pw_json_flaw flaw;
+    if (text.data == NULL)
+        return PAWL_OK;
+    if (size_max < 0 || text.size > (uint64_t)size_max)
+        return pw_error(error, PAWL_PAYLOAD_TOO_LARGE, "%s: %zu bytes, at most %lld are allowed", what, text.size,
+                        (long long)size_max);
+    if (pw_json_scan(text, &flaw))
+        return PAWL_OK;
+    return pw_error(error, PAWL_INVALID_JSON, "%s: %s (line %zu, column %zu)", what, flaw.what, flaw.line, flaw.column);
+}
+
+json_t *pw_json_parse(struct pw_text text)
+{
+    char *token = malloc(text.size + 1);
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the host's may write a comma for the point */
+    json_t *tree = NULL;
+    if (token != NULL && plain != (locale_t)0) {
+        struct scan scan = { text.data, text.data, text.data + text.size, NULL, PARSE_DEPTH_MAX, token };
+        locale_t hosts = uselocale(plain);
+        (void)scan_whole(&scan, &tree);
+        (void)uselocale(hosts);
+    }
+    if (plain != (locale_t)0)
+        freelocale(plain);
+    free(token);
+    return tree;
 }

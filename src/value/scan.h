@@ -1,5 +1,5 @@
-/* scan.h - is a text JSON?  Needs no memory, so that "not JSON" and "out of memory" are never mixed up, which Jansson
- * does.  What passes here Jansson reads as well; tests compare the two.
+/* scan.h - is a text JSON?  Needs no memory, so that "not JSON" and "out of memory" are never confused, as Jansson does.
+ * Jansson also reads whatever passes here; tests compare the two.
  *
  * Beyond the grammar of RFC 8259: UTF-8 only, at most 128 levels, integers of 64 bits, reals that a double can hold,
  * escaped surrogates in pairs only, no NUL in keys. */
@@ -15,7 +15,10 @@ struct pw_json_flaw {
 
 /* out_flaw is written when the answer is false. */
 bool pw_json_scan(struct pw_text text, struct pw_json_flaw *out_flaw);
-/* With another limit than 128 levels, for what carries payloads inside. */
+/* With another limit than 128 levels, for texts that carry payloads. */
 bool pw_json_scan_to(struct pw_text text, int depth_max, struct pw_json_flaw *out_flaw);
+
+/* The end of the string, number, word, array or object at `at`, found without checking it (walk.c). */
+const char *pw_json_skip(const char *at, const char *end);
 
 #endif

@@ -7,13 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGITS_LEAST = 15, DIGITS_ALL = 17, NUMBER_SIZE = 40 };
+#include "value/scan.h"
 
-static bool is_of_number(char letter)
-{
-    return (letter >= '0' && letter <= '9') || letter == '-' || letter == '+' || letter == '.' || letter == 'e' ||
-           letter == 'E';
-}
+enum { DIGITS_LEAST = 15, DIGITS_ALL = 17, NUMBER_SIZE = 40 };
 
 static void swap_point(char *text, char from, char to)
 {
@@ -33,15 +29,17 @@ static void trim_exponent(char *text)
     memmove(at, at + zeros, strlen(at + zeros) + 1);
 }
 
-/* The C library reads and writes with the locale's decimal point, JSON with a dot.  Returns the size; 0: it is as short as
- * it can be. */
-static size_t shorten_real(const char *token, size_t size, char out_short[NUMBER_SIZE])
+/* The C library reads and writes with the locale's decimal point, JSON with a dot.  Returns the new size; 0: the number is an
+ * integer, or as short as it can be. */
+static size_t shorten_number(const char *token, size_t size, char out_short[NUMBER_SIZE])
 {
     char copy[NUMBER_SIZE], point = localeconv()->decimal_point[0];
     if (size >= sizeof copy)
         return 0;
     memcpy(copy, token, size);
     copy[size] = '\0';
+    if (strpbrk(copy, ".e") == NULL)
+        return 0;
     swap_point(copy, '.', point);
     double number = strtod(copy, NULL);
     for (int digits = DIGITS_LEAST; digits < DIGITS_ALL; digits++) {
@@ -57,35 +55,18 @@ static size_t shorten_real(const char *token, size_t size, char out_short[NUMBER
     return 0;
 }
 
-static size_t end_of_string(const char *text, size_t size, size_t at)
-{
-    for (at++; at < size && text[at] != '"'; at++)
-        at += text[at] == '\\';
-    return at < size ? at + 1 : size;
-}
-
 size_t pw_json_shorten(char *text, size_t size)
 {
-    size_t written = 0, end;
-    for (size_t at = 0; at < size; at = end) {
-        char shorter[NUMBER_SIZE];
-        const char *from = text + at;
-        end = at + 1;
-        bool is_real = false;
-        if (text[at] == '"') {
-            end = end_of_string(text, size, at);
-        } else if (text[at] == '-' || (text[at] >= '0' && text[at] <= '9')) {
-            while (end < size && is_of_number(text[end]))
-                end++;
-            is_real = memchr(from, '.', end - at) != NULL || memchr(from, 'e', end - at) != NULL;
-        }
-        size_t length = is_real ? shorten_real(from, end - at, shorter) : 0;
-        if (length > 0)
-            from = shorter;
-        else
-            length = end - at;
-        memmove(text + written, from, length);
-        written += length;
+    const char *at = text, *end = text + size;
+    char *to = text, shorter[NUMBER_SIZE];
+    while (at < end) {
+        const char *from = at;
+        bool is_number = *at == '-' || (*at >= '0' && *at <= '9');
+        at = is_number || *at == '"' ? pw_json_skip(at, end) : at + 1;
+        size_t short_size = is_number ? shorten_number(from, (size_t)(at - from), shorter) : 0;
+        size_t kept = short_size > 0 ? short_size : (size_t)(at - from);
+        memmove(to, short_size > 0 ? shorter : from, kept);
+        to += kept;
     }
-    return written;
+    return (size_t)(to - text);
 }

@@ -1,7 +1,7 @@
 /* walk.c - the parts of a JSON text, found without reading it: brackets are counted, strings passed over.
  *
- * A position is where the last part ended, or 0.  Whether the text is an object is told by what stands at the position:
- * a string with a colon behind it is a key.  Nothing beyond the text is touched, even when it is not JSON. */
+ * A position is where the last part ended, or 0.  A string followed by a colon is a key, so the text is an object.  Nothing
+ * beyond the end of the text is read, even if it is not JSON. */
 #include "pawl/value.h"
 
 #include "base/error.h"
@@ -18,7 +18,7 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* From the opening quote to behind the closing one. */
+/* From the opening quote to after the closing one. */
 static const char *skip_string(const char *at, const char *end)
 {
     for (at++; at < end && *at != '"'; at++)
@@ -27,7 +27,7 @@ static const char *skip_string(const char *at, const char *end)
     return at < end ? at + 1 : end;
 }
 
-/* From an opening bracket to behind its closing one. */
+/* From an opening bracket to after its closing one. */
 static const char *skip_container(const char *at, const char *end)
 {
     size_t depth = 0;
@@ -47,13 +47,13 @@ static const char *skip_container(const char *at, const char *end)
     return at;
 }
 
-static const char *skip_value(const char *at, const char *end)
+const char *pw_json_skip(const char *at, const char *end)
 {
     if (at < end && *at == '"')
         return skip_string(at, end);
     if (at < end && (*at == '{' || *at == '['))
         return skip_container(at, end);
-    while (at < end && strchr(" \n\t\r,]}:", *at) == NULL) /* a NUL ends it, too */
+    while (at < end && strchr(" \n\t\r,]}:", *at) == NULL) /* also at a NUL */
         at++;
     return at;
 }
@@ -68,7 +68,7 @@ bool pawl_json_next(const char *text, size_t size, size_t *position, struct pawl
         return false;
     at = skip_blanks(at + 1, end);
     struct pawl_json_part part = { NULL, 0, at, 0 };
-    at = skip_value(at, end);
+    at = pw_json_skip(at, end);
     part.size = (size_t)(at - part.text);
     if (part.size == 0) /* the container is empty */
         return false;
@@ -77,7 +77,7 @@ bool pawl_json_next(const char *text, size_t size, size_t *position, struct pawl
         part.key = part.text;
         part.key_size = part.size;
         part.text = skip_blanks(behind + 1, end);
-        at = skip_value(part.text, end);
+        at = pw_json_skip(part.text, end);
         part.size = (size_t)(at - part.text);
     }
     *position = (size_t)(at - text);
