@@ -49,11 +49,6 @@ bool pw_scope_text(pawl_scope *scope, struct pw_text text, struct pw_text *out)
     return is_done;
 }
 
-bool pw_scope_failed(const pawl_scope *scope)
-{
-    return atomic_load(&scope->failed) != PAWL_OK;
-}
-
 pawl_status pw_scope_status(const pawl_scope *scope)
 {
     return (pawl_status)atomic_load(&scope->failed);
@@ -71,7 +66,7 @@ const char *pawl_scope_format(pawl_scope *scope, const char *format, ...)
     if (text != NULL)
         (void)vsnprintf(text, (size_t)size + 1, format, again);
     else
-        atomic_store(&scope->failed, PAWL_NOMEM); /* who was handed NULL for a name need not tell why */
+        atomic_store(&scope->failed, PAWL_NOMEM); /* so that a call which is given NULL for a name knows why */
     va_end(again);
     va_end(arguments);
     return text;

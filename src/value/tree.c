@@ -21,21 +21,33 @@ void pw_tree_release(json_t *tree)
         json_delete(tree);
 }
 
+/* Under the scope's lock. */
+static void own(pawl_value *value)
+{
+    value->next_owner = value->scope->owners;
+    value->scope->owners = value;
+}
+
+pawl_value *pw_value_part(pawl_scope *scope, json_t *tree)
+{
+    pawl_value *part = pw_scope_take(scope, sizeof *part);
+    if (part == NULL)
+        return NULL;
+    *part = (pawl_value){ .scope = scope };
+    atomic_init(&part->tree, tree);
+    return part;
+}
+
 pawl_status pw_value_of_tree(pawl_scope *scope, json_t *tree, pawl_value **out_value)
 {
-    pthread_mutex_lock(&scope->lock);
-    pawl_value *value = pw_arena_zero(&scope->arena, sizeof *value);
-    if (value != NULL) {
-        value->scope = scope;
-        atomic_init(&value->tree, tree);
-        value->next_owner = scope->owners;
-        scope->owners = value;
-    }
-    pthread_mutex_unlock(&scope->lock);
+    pawl_value *value = pw_value_part(scope, tree);
     if (value == NULL) {
         pw_tree_release(tree);
         return PAWL_NOMEM;
     }
+    pthread_mutex_lock(&scope->lock);
+    own(value);
+    pthread_mutex_unlock(&scope->lock);
     *out_value = value;
     return PAWL_OK;
 }
@@ -47,14 +59,10 @@ pawl_status pw_value_of_text(pawl_scope *scope, struct pw_text text, pawl_value 
         return PAWL_OK;
     }
     struct pw_text copy;
-    pthread_mutex_lock(&scope->lock);
-    pawl_value *value = pw_arena_zero(&scope->arena, sizeof *value);
-    bool is_copied = value != NULL && pw_arena_text(&scope->arena, text, &copy);
-    pthread_mutex_unlock(&scope->lock);
-    if (!is_copied)
+    pawl_value *value = pw_scope_take(scope, sizeof *value);
+    if (value == NULL || !pw_scope_text(scope, text, &copy))
         return PAWL_NOMEM;
-    value->scope = scope;
-    value->text = copy;
+    *value = (pawl_value){ .scope = scope, .text = copy };
     *out_value = value;
     return PAWL_OK;
 }
@@ -80,8 +88,7 @@ static json_t *parse_first(pawl_value *value)
     pthread_mutex_lock(&scope->lock);
     json_t *tree = atomic_load_explicit(&value->tree, memory_order_relaxed);
     if (tree == NULL && (tree = pw_json_parse(value->text)) != NULL) {
-        value->next_owner = scope->owners;
-        scope->owners = value;
+        own(value);
         atomic_store_explicit(&value->tree, tree, memory_order_release);
     }
     pthread_mutex_unlock(&scope->lock);

@@ -37,6 +37,8 @@ struct pawl_value {
 /* The parsed tree, borrowed.  NULL when memory is out; the scope then remembers. */
 json_t *pw_value_tree(const pawl_value *value);
 
+/* A value over a tree that something else owns.  NULL when memory is out. */
+pawl_value *pw_value_part(pawl_scope *scope, json_t *tree);
 /* A value over the tree.  The reference is consumed, also on failure. */
 pawl_status pw_value_of_tree(pawl_scope *scope, json_t *tree, pawl_value **out_value) PAWL_MUST_CHECK;
 

@@ -43,7 +43,7 @@ static json_t *member_of(json_t *object, struct segment segment)
     return json_object_iter_value(member);
 }
 
-/* What is no array has no elements. */
+/* Anything but an array has no elements. */
 static json_t *element_of(json_t *array, struct segment segment)
 {
     size_t position = 0, count = json_array_size(array);
@@ -75,27 +75,13 @@ static json_t *find(const pawl_value *value, const char *path)
 
 enum pawl_kind pawl_value_kind(const pawl_value *value, const char *path)
 {
-    json_t *node = find(value, path);
-    if (node == NULL)
-        return PAWL_KIND_NONE;
-    switch (json_typeof(node)) {
-    case JSON_OBJECT:
-        return PAWL_KIND_OBJECT;
-    case JSON_ARRAY:
-        return PAWL_KIND_ARRAY;
-    case JSON_STRING:
-        return PAWL_KIND_STRING;
-    case JSON_INTEGER:
-        return PAWL_KIND_INT;
-    case JSON_REAL:
-        return PAWL_KIND_REAL;
-    case JSON_TRUE:
-    case JSON_FALSE:
-        return PAWL_KIND_BOOL;
-    case JSON_NULL:
-        return PAWL_KIND_NULL;
-    }
-    return PAWL_KIND_NONE;
+    static const enum pawl_kind kinds[] = {
+        [JSON_OBJECT] = PAWL_KIND_OBJECT, [JSON_ARRAY] = PAWL_KIND_ARRAY, [JSON_STRING] = PAWL_KIND_STRING,
+        [JSON_INTEGER] = PAWL_KIND_INT,   [JSON_REAL] = PAWL_KIND_REAL,   [JSON_TRUE] = PAWL_KIND_BOOL,
+        [JSON_FALSE] = PAWL_KIND_BOOL,    [JSON_NULL] = PAWL_KIND_NULL,
+    };
+    const json_t *node = find(value, path);
+    return node != NULL ? kinds[json_typeof(node)] : PAWL_KIND_NONE;
 }
 
 /* A value over a part of the value's tree. */
@@ -103,13 +89,9 @@ static const pawl_value *part_of(const pawl_value *value, json_t *node)
 {
     if (node == NULL)
         return NULL;
-    pawl_value *part = pw_scope_take(value->scope, sizeof *part);
-    if (part == NULL) {
+    const pawl_value *part = pw_value_part(value->scope, node);
+    if (part == NULL)
         atomic_store(&value->scope->failed, PAWL_NOMEM);
-        return NULL;
-    }
-    *part = (pawl_value){ .scope = value->scope };
-    atomic_init(&part->tree, node);
     return part;
 }
 
@@ -152,15 +134,10 @@ const char *pawl_value_string(const pawl_value *value, const char *path, const c
     return json_is_string(node) ? json_string_value(node) : otherwise;
 }
 
-/* Each of these answers 0 for what is of another kind. */
-static size_t size_of(const json_t *node)
-{
-    return json_array_size(node) + json_object_size(node) + json_string_length(node);
-}
-
 size_t pawl_value_size(const pawl_value *value, const char *path)
 {
-    return size_of(find(value, path));
+    const json_t *node = find(value, path); /* each of the three is 0 for a value of another kind */
+    return json_array_size(node) + json_object_size(node) + json_string_length(node);
 }
 
 static void **list_members(pawl_value *value, json_t *object)
@@ -214,7 +191,7 @@ bool pawl_value_equal(const pawl_value *left, const pawl_value *right)
     return json_equal(pw_value_tree(left), pw_value_tree(right)) != 0;
 }
 
-/* Dumped into a buffer that is large enough for most, otherwise once more into memory of the right size. */
+/* Dumps into a buffer that is large enough for most values, otherwise again into memory of the right size. */
 static pawl_status dump(pawl_scope *scope, const json_t *tree, struct pw_text *out_text)
 {
     enum { FLAGS = JSON_COMPACT | JSON_ENCODE_ANY };

@@ -2,8 +2,8 @@
  *
  * A scope is an arena behind a lock, plus the parsed trees that hang from its values.  A value made from stored text is
  * parsed at its first read: replaying a thousand steps whose results nobody looks at parses nothing.  When memory runs
- * out in such a read the reader answers "absent" and the scope remembers: pw_scope_failed() is then true, and whoever
- * drives the code that read must give its outcome up.
+ * out in such a read the reader answers "absent" and pw_scope_status() is no longer PAWL_OK: whoever drives the code that
+ * read must then discard its outcome.
  *
  * Trees are shared by reference count: what was packed from another scope's value stays valid when that scope is freed.
  * A value made from stored text answers pawl_value_text() with that text as it is, read or not; others are written
@@ -17,7 +17,6 @@
 /* Memory of the scope's lifetime, NULL when out. */
 void *pw_scope_take(pawl_scope *scope, size_t size);
 bool pw_scope_text(pawl_scope *scope, struct pw_text text, struct pw_text *out);
-bool pw_scope_failed(const pawl_scope *scope);
 /* PAWL_OK, PAWL_NOMEM, or PAWL_STORE_CORRUPT: stored text turned out not to be JSON. */
 pawl_status pw_scope_status(const pawl_scope *scope);
 

@@ -45,7 +45,7 @@ static void take_job(pawl_run *run, const struct pw_function *function, const pa
     policy.retries_max = 0;
     policy.timeout_ms = pawl_value_int(job, "timeoutMs", policy.timeout_ms);
     pawl_status status = pawl_recall_step(run->lane, "call", strlen("call"), &policy, &answer);
-    if (status == PAWL_SUSPENDED || status == PAWL_NOMEM)
+    if (pw_is_undecided(status))
         pawl_turn_suspend(run->turn);
     else if (status != PAWL_OK)
         pawl_turn_fail_for_good(run->turn, pawl_status_name(status), pawl_lane_error(run->lane));
@@ -60,19 +60,12 @@ static void take_job(pawl_run *run, const struct pw_function *function, const pa
 static void carry_out(pawl_turn *turn, void *user)
 {
     const struct pw_function *function = user;
-    pawl_run run = { .turn = turn,
-                     .lane = pawl_turn_lane(turn),
-                     .scope = pawl_scope_new(),
-                     .shelf = function->shelf,
-                     .user = function->user,
-                     .failed = PAWL_OK };
-    pawl_value *job = NULL;
-    pawl_turn_describe(turn, &run.info);
-    struct pw_text text = { run.info.params_json, run.info.params_size };
-    if (run.scope == NULL || pw_value_of_text(run.scope, text, &job) != PAWL_OK)
-        pawl_turn_suspend(turn);
-    else
+    pawl_run run = { .turn = turn, .shelf = function->shelf, .user = function->user, .failed = PAWL_OK };
+    pawl_value *job;
+    if (pw_run_begin(&run, &job))
         take_job(&run, function, job);
+    else
+        pawl_turn_suspend(turn);
     pawl_scope_free(run.scope);
 }
 
@@ -80,7 +73,7 @@ static void carry_out(pawl_turn *turn, void *user)
 
 pawl_status pawl_invoke(pawl_run *run, const char *function, const pawl_value *data, pawl_value **out_result)
 {
-    if (run->parked || pawl_lane_suspended(run->lane))
+    if (pw_run_is_stopped(run))
         return PAWL_SUSPENDED;
     const struct pw_function *called = function != NULL ? pw_shelf_function(run->shelf, function) : NULL;
     if (called == NULL)

@@ -14,15 +14,13 @@ pawl_status pawl_call(pawl_run *run, const char *name, const char *function, con
     PAWL_TRY(pw_run_ready(run, name));
     PAWL_TRY(pw_run_plan(run, options, &plan));
     PAWL_TRY(pawl_value_text(run->scope, data, &request.data_json, &request.data_size));
-    pawl_status status = pawl_recall_call(run->lane, name, strlen(name), &request, &plan.policy, &answer);
-    if (status != PAWL_OK)
-        return pw_run_refused(run, status);
+    PAWL_TRY(pw_run_relay(run, pawl_recall_call(run->lane, name, strlen(name), &request, &plan.policy, &answer)));
     return pw_run_answer(run, name, &plan, data, &answer, out_result);
 }
 
 /* ---- Children -------------------------------------------------------------------------------------------------------- */
 
-/* What the body of a step that makes one has to know. */
+/* What a step that creates a child needs. */
 struct pw_child {
     const char *workflow;
     const char *id; /* NULL: one is made */
@@ -66,8 +64,8 @@ pawl_status pawl_await_child(pawl_run *run, const char *name, const char *workfl
     PAWL_TRY(pw_run_ready(run, name));
     if (workflow == NULL || id == NULL)
         return pw_run_misused(run, PAWL_INVALID, "a child is awaited by its workflow and its id");
-    pawl_status status = pawl_recall_child(run->lane, name, strlen(name), workflow, id, &answer);
-    return status == PAWL_OK ? pw_run_answer(run, name, NULL, NULL, &answer, out_result) : pw_run_refused(run, status);
+    PAWL_TRY(pw_run_relay(run, pawl_recall_child(run->lane, name, strlen(name), workflow, id, &answer)));
+    return pw_run_answer(run, name, NULL, NULL, &answer, out_result);
 }
 
 pawl_status pawl_run_child(pawl_run *run, const char *name, const char *workflow,
@@ -84,22 +82,19 @@ pawl_status pawl_run_child(pawl_run *run, const char *name, const char *workflow
 pawl_status pawl_deferred_token(pawl_run *run, const char *name, const char **out_token)
 {
     PAWL_TRY(pw_run_ready(run, name));
-    pawl_status status = pawl_recall_token(run->lane, name, strlen(name), out_token);
-    return status == PAWL_OK ? PAWL_OK : pw_run_refused(run, status);
+    return pw_run_relay(run, pawl_recall_token(run->lane, name, strlen(name), out_token));
 }
 
 pawl_status pawl_await_deferred(pawl_run *run, const char *name, const char *timeout, pawl_value **out_result)
 {
     int64_t timeout_ms = 0;
     struct pawl_answer answer;
-    struct pawl_error error;
     PAWL_TRY(pw_run_ready(run, name));
-    if (timeout != NULL && pw_duration_for(timeout, "the timeout of a deferred", &timeout_ms, &error) != PAWL_OK)
-        return pw_run_refused_with(run, &error);
+    if (timeout != NULL)
+        PAWL_TRY(pw_run_duration(run, timeout, "the timeout of a deferred", &timeout_ms));
     if (timeout != NULL && timeout_ms == 0)
-        return pw_run_failed(run, PAWL_WAIT_FOR_EVENT_TIMEOUT_RANGE,
-                             pawl_status_name(PAWL_WAIT_FOR_EVENT_TIMEOUT_RANGE),
-                             "a wait for a deferred lasts 1 ms to 365 days, or has no timeout (NULL): not 0 ms");
-    pawl_status status = pawl_recall_deferred(run->lane, name, strlen(name), timeout_ms, &answer);
-    return status == PAWL_OK ? pw_run_waited(run, &answer, out_result) : pw_run_refused(run, status);
+        return pw_run_misused(run, PAWL_WAIT_FOR_EVENT_TIMEOUT_RANGE,
+                              "a wait for a deferred lasts 1 ms to 365 days, or has no timeout (NULL): not 0 ms");
+    PAWL_TRY(pw_run_relay(run, pawl_recall_deferred(run->lane, name, strlen(name), timeout_ms, &answer)));
+    return pw_run_waited(run, &answer, out_result);
 }

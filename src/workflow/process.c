@@ -135,6 +135,6 @@ pawl_status pawl_do_process(pawl_run *run, const char *name, const struct pawl_s
                             const struct pawl_process *process, const pawl_value *input, pawl_value **out_result)
 {
     if (process != NULL && (process->arguments == NULL || process->arguments[0] == NULL))
-        return pw_run_failed(run, PAWL_INVALID, pawl_status_name(PAWL_INVALID), "a process needs a program to run");
+        return pw_run_misused(run, PAWL_INVALID, "a process needs a program to run");
     return pw_run_do(run, options, &(struct pw_body){ .process = process, .name = name }, input, out_result);
 }

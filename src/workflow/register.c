@@ -13,19 +13,14 @@ struct ending {
     struct pawl_failure failure; /* otherwise */
 };
 
-static bool is_open(const pawl_run *run)
-{
-    return run->parked || pawl_lane_suspended(run->lane);
-}
-
 /* Suspension counts whatever the function made of it. */
 static void judge(pawl_run *run, pawl_status status, const pawl_value *result, struct ending *out)
 {
     if (status == PAWL_OK)
         status = pawl_value_text(run->scope, result, &out->result, &out->result_size);
-    if (pw_scope_failed(run->scope))
+    if (pw_scope_status(run->scope) != PAWL_OK)
         status = pw_scope_status(run->scope);
-    if (status != PAWL_NOMEM && is_open(run))
+    if (status != PAWL_NOMEM && pw_run_is_stopped(run))
         status = PAWL_SUSPENDED;
     else if (status == PAWL_SUSPENDED)
         status = pw_run_failed(run, PAWL_FAILED, "SUSPENDED_FOR_NOTHING",
@@ -37,22 +32,17 @@ static void judge(pawl_run *run, pawl_status status, const pawl_value *result, s
         out->failure = (struct pawl_failure){ pawl_status_name(status), pawl_status_text(status) };
 }
 
-static bool is_over(const struct ending *ending)
-{
-    return ending->status != PAWL_SUSPENDED && ending->status != PAWL_NOMEM;
-}
-
-/* Undoes what was done, when that is wanted.  The run keeps its error; one that was interrupted has none but what undoing it
- * met. */
+/* Undoes what was done if the run failed or was interrupted.  A failed run keeps its error.  The error of an interrupted run
+ * is the interruption, or the first compensation that failed. */
 static void unwind(pawl_run *run, struct ending *ending)
 {
     if (ending->status == PAWL_OK) /* an interruption may have come that no durable call was left to tell of */
         ending->status = pawl_lane_check(run->lane);
     bool interrupted = pawl_turn_interrupted(run->turn);
-    if (!is_over(ending) || (ending->status == PAWL_OK && !interrupted))
+    if (pw_is_undecided(ending->status) || (ending->status == PAWL_OK && !interrupted))
         return;
     pawl_status status = pw_undo_all(run);
-    if (status == PAWL_SUSPENDED || status == PAWL_NOMEM) {
+    if (pw_is_undecided(status)) {
         ending->status = status;
     } else if (interrupted) {
         ending->status = PAWL_INTERRUPTED;
@@ -66,7 +56,7 @@ static void end_turn(pawl_run *run, const struct ending *ending)
 {
     if (ending->status == PAWL_OK)
         pawl_turn_finish(run->turn, ending->result, ending->result_size);
-    else if (is_over(ending))
+    else if (!pw_is_undecided(ending->status))
         pawl_turn_fail(run->turn, ending->failure.name, ending->failure.message);
     else if (run->parked && ending->status == PAWL_SUSPENDED)
         pawl_turn_await_repair(run->turn);
@@ -79,26 +69,18 @@ static void advance(pawl_turn *turn, void *user)
     const struct pw_registration *registration = user;
     struct pw_undo *_Atomic undos = NULL;
     pawl_run run = { .turn = turn,
-                     .lane = pawl_turn_lane(turn),
-                     .scope = pawl_scope_new(),
                      .shelf = registration->shelf,
                      .registration = registration,
                      .user = registration->user,
                      .undos = &undos,
                      .failed = PAWL_OK };
     pawl_value *params, *result = NULL;
-    struct ending ending = { .status = PAWL_OK };
-    if (run.scope == NULL) {
-        pawl_turn_suspend(turn);
-        return;
+    struct ending ending = { .status = PAWL_NOMEM };
+    if (pw_run_begin(&run, &params)) {
+        pawl_status status = pw_wrap_run(&run, params, &result);
+        judge(&run, status, result, &ending);
+        unwind(&run, &ending);
     }
-    pawl_turn_describe(turn, &run.info);
-    struct pw_text text = { run.info.params_json, run.info.params_size };
-    pawl_status status = pw_value_of_text(run.scope, text, &params);
-    if (status == PAWL_OK)
-        status = pw_wrap_run(&run, params, &result);
-    judge(&run, status, result, &ending);
-    unwind(&run, &ending);
     end_turn(&run, &ending);
     pawl_scope_free(run.scope);
 }
@@ -131,9 +113,7 @@ static pawl_status check(const struct pawl_workflow *workflow, struct pw_registr
     const struct pawl_step_options *steps = workflow->steps;
     const char *name = workflow->name != NULL ? workflow->name : "";
     pawl_policy_default(&registration->policy);
-    pawl_status status = pw_policy_merge(&registration->policy, steps, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_policy_merge(&registration->policy, steps, error));
     const char *wrong = pawl_policy_wrong(&registration->policy);
     if (wrong == NULL && steps != NULL && (steps->description != NULL || steps->compensate != NULL))
         wrong = "a description and a compensation are a step's own";
@@ -144,8 +124,8 @@ static pawl_status check(const struct pawl_workflow *workflow, struct pw_registr
     return PAWL_OK;
 }
 
-/* What is taken from the shelf stays there until the engine is closed, also when it is refused: the engine must never hold
- * what is gone. */
+/* Memory taken from the shelf stays there until the engine is closed, even if the workflow is refused, so that the engine
+ * never points at freed memory. */
 pawl_status pawl_register(pawl_engine *engine, const struct pawl_workflow *workflow, struct pawl_error *error)
 {
     if (engine == NULL || workflow == NULL || workflow->run == NULL)

@@ -9,6 +9,15 @@
 #include "base/limits.h"
 #include "value/value.h"
 
+bool pw_run_begin(pawl_run *run, pawl_value **out_params)
+{
+    run->lane = pawl_turn_lane(run->turn);
+    run->scope = pawl_scope_new();
+    pawl_turn_describe(run->turn, &run->info);
+    struct pw_text params = { run->info.params_json, run->info.params_size };
+    return run->scope != NULL && pw_value_of_text(run->scope, params, out_params) == PAWL_OK;
+}
+
 /* ---- Failures ------------------------------------------------------------------------------------------------------ */
 
 pawl_status pw_run_failed(pawl_run *run, pawl_status status, const char *name, const char *message)
@@ -18,9 +27,9 @@ pawl_status pw_run_failed(pawl_run *run, pawl_status status, const char *name, c
     return status;
 }
 
-pawl_status pw_run_refused(pawl_run *run, pawl_status status)
+pawl_status pw_run_relay(pawl_run *run, pawl_status status)
 {
-    if (status == PAWL_SUSPENDED || status == PAWL_NOMEM)
+    if (status == PAWL_OK || pw_is_undecided(status))
         return status;
     const char *text = pawl_scope_format(run->scope, "%s", pawl_lane_error(run->lane));
     return pw_run_failed(run, status, pawl_status_name(status), text != NULL ? text : pawl_status_text(status));
@@ -31,7 +40,7 @@ pawl_status pw_run_misused(pawl_run *run, pawl_status status, const char *text)
     return pw_run_failed(run, status, pawl_status_name(status), text);
 }
 
-pawl_status pw_run_refused_with(pawl_run *run, const struct pawl_error *error)
+static pawl_status fail_with(pawl_run *run, const struct pawl_error *error)
 {
     const char *text = pawl_scope_format(run->scope, "%s", error->text);
     return text != NULL ? pw_run_failed(run, error->status, pawl_status_name(error->status), text) : PAWL_NOMEM;
@@ -42,23 +51,29 @@ struct pawl_failure pawl_run_failure(const pawl_run *run)
     return run->failure.name != NULL ? run->failure : (struct pawl_failure){ "", "" };
 }
 
-pawl_status pawl_run_fail(pawl_run *run, const char *error_name, const char *format, ...)
+bool pw_failure_format(pawl_scope *scope, const char *name, const char *format, va_list arguments,
+                       struct pawl_failure *out_failure)
 {
     char message[PW_ERROR_MESSAGE_MAX];
+    (void)pw_text_format(message, sizeof message, format, arguments);
+    out_failure->name = pawl_scope_format(scope, "%s", name != NULL ? name : "FAILED");
+    out_failure->message = pawl_scope_format(scope, "%s", message);
+    return out_failure->name != NULL && out_failure->message != NULL;
+}
+
+pawl_status pawl_run_fail(pawl_run *run, const char *error_name, const char *format, ...)
+{
+    struct pawl_failure failure;
     va_list arguments;
     va_start(arguments, format);
-    (void)pw_text_format(message, sizeof message, format, arguments);
+    bool is_kept = pw_failure_format(run->scope, error_name, format, arguments, &failure);
     va_end(arguments);
-    const char *name = pawl_scope_format(run->scope, "%s", error_name != NULL ? error_name : "FAILED");
-    const char *text = pawl_scope_format(run->scope, "%s", message);
-    if (name == NULL || text == NULL)
-        return PAWL_NOMEM;
-    return pw_run_failed(run, PAWL_FAILED, name, text);
+    return is_kept ? pw_run_failed(run, PAWL_FAILED, failure.name, failure.message) : PAWL_NOMEM;
 }
 
 /* ---- Steps ---------------------------------------------------------------------------------------------------------- */
 
-pawl_status pw_duration_for(const char *text, const char *what, int64_t *out_ms, struct pawl_error *error)
+static pawl_status read_duration(const char *text, const char *what, int64_t *out_ms, struct pawl_error *error)
 {
     if (pw_duration_parse(text, out_ms))
         return PAWL_OK;
@@ -66,6 +81,12 @@ pawl_status pw_duration_for(const char *text, const char *what, int64_t *out_ms,
                     "\"%.80s\" is not a duration for %s: it is a number of milliseconds, or a number with ms, seconds, "
                     "minutes, hours, days or weeks, as in \"10 minutes\"",
                     text, what);
+}
+
+pawl_status pw_run_duration(pawl_run *run, const char *text, const char *what, int64_t *out_ms)
+{
+    struct pawl_error error;
+    return read_duration(text, what, out_ms, &error) == PAWL_OK ? PAWL_OK : fail_with(run, &error);
 }
 
 pawl_status pw_policy_merge(struct pawl_policy *policy, const struct pawl_step_options *options,
@@ -78,11 +99,11 @@ pawl_status pw_policy_merge(struct pawl_policy *policy, const struct pawl_step_o
     if (options->retries != 0)
         policy->retries_max = options->retries == PAWL_NO_RETRIES ? 0 : options->retries;
     if (options->delay != NULL)
-        status = pw_duration_for(options->delay, "the delay of a retry", &policy->delay_ms, error);
+        status = read_duration(options->delay, "the delay of a retry", &policy->delay_ms, error);
     if (options->backoff != PAWL_BACKOFF_DEFAULT)
         policy->backoff = options->backoff;
     if (status == PAWL_OK && options->timeout != NULL)
-        status = pw_duration_for(options->timeout, "a timeout", &policy->timeout_ms, error);
+        status = read_duration(options->timeout, "a timeout", &policy->timeout_ms, error);
     return status;
 }
 
@@ -94,7 +115,7 @@ pawl_status pw_run_plan(pawl_run *run, const struct pawl_step_options *options, 
                                   .compensate = compensate,
                                   .undo_policy = run->registration->policy };
     if (pw_policy_merge(&out_plan->policy, options, &error) != PAWL_OK)
-        return pw_run_refused_with(run, &error);
+        return fail_with(run, &error);
     if (compensate == NULL)
         return PAWL_OK;
     if (compensate->undo == NULL)
@@ -102,19 +123,23 @@ pawl_status pw_run_plan(pawl_run *run, const struct pawl_step_options *options, 
     if (compensate->options != NULL && compensate->options->compensate != NULL)
         return pw_run_misused(run, PAWL_INVALID, "a compensation is not compensated itself");
     if (pw_policy_merge(&out_plan->undo_policy, compensate->options, &error) != PAWL_OK)
-        return pw_run_refused_with(run, &error);
+        return fail_with(run, &error);
     const char *wrong = pawl_policy_wrong(&out_plan->undo_policy);
     return wrong == NULL ? PAWL_OK : pw_run_misused(run, PAWL_INVALID, wrong);
 }
 
-/* Suspension is sticky and comes before every other complaint.  Reads that found memory gone answered "absent": nothing
- * that was decided on them may count. */
+bool pw_run_is_stopped(const pawl_run *run)
+{
+    return run->parked || pawl_lane_suspended(run->lane);
+}
+
+/* Suspension is sticky and comes before every other complaint.  A read that ran out of memory answered "absent", so no
+ * decision that the workflow based on it may count. */
 pawl_status pw_run_ready(pawl_run *run, const char *name)
 {
-    if (run->parked || pawl_lane_suspended(run->lane))
+    if (pw_run_is_stopped(run))
         return PAWL_SUSPENDED;
-    if (pw_scope_failed(run->scope))
-        return pw_scope_status(run->scope);
+    PAWL_TRY(pw_scope_status(run->scope));
     if (name == NULL)
         return pw_run_misused(run, PAWL_INVALID_STEP_NAME, "a step needs a name");
     if (pw_text_begins_with(pw_text_trim(pw_text_of(name)), PW_UNDOING))
@@ -131,21 +156,14 @@ static pawl_status give_value(pawl_run *run, const struct pawl_answer *answer, p
     return out_value != NULL ? pw_value_of_text(run->scope, text, out_value) : PAWL_OK;
 }
 
-/* Nobody can mend a run that is to stop. */
-static pawl_status park(pawl_run *run)
-{
-    pawl_status status = pawl_lane_check(run->lane);
-    if (status != PAWL_OK)
-        return pw_run_refused(run, status);
-    run->parked = true;
-    return PAWL_SUSPENDED;
-}
-
+/* A run that waits for repair parks, unless it is to stop: then nobody can repair it. */
 static pawl_status give_failure(pawl_run *run, const struct pawl_answer *answer)
 {
-    if (run->registration->suspend_on_failure)
-        return park(run);
-    return pw_run_failed(run, PAWL_FAILED, answer->error_name, answer->error_message);
+    if (!run->registration->suspend_on_failure)
+        return pw_run_failed(run, PAWL_FAILED, answer->error_name, answer->error_message);
+    PAWL_TRY(pw_run_relay(run, pawl_lane_check(run->lane)));
+    run->parked = true;
+    return PAWL_SUSPENDED;
 }
 
 pawl_status pw_run_answer(pawl_run *run, const char *name, const struct pw_plan *plan, const pawl_value *input,
@@ -158,7 +176,7 @@ pawl_status pw_run_answer(pawl_run *run, const char *name, const struct pw_plan 
     return give_value(run, answer, out_result);
 }
 
-/* Never parked: nobody can take back that a wait ran out of time, or what somebody said. */
+/* Never parks for repair: a timeout, or what somebody answered, cannot be taken back. */
 pawl_status pw_run_waited(pawl_run *run, const struct pawl_answer *answer, pawl_value **out_result)
 {
     if (answer->kind != PAWL_ANSWER_FAILED)
@@ -172,9 +190,7 @@ pawl_status pw_run_step(pawl_run *run, const struct pawl_policy *policy, const s
                         const pawl_value *input, struct pawl_answer *out_answer)
 {
     for (;;) {
-        pawl_status status = pawl_recall_step(run->lane, body->name, strlen(body->name), policy, out_answer);
-        if (status != PAWL_OK)
-            return pw_run_refused(run, status);
+        PAWL_TRY(pw_run_relay(run, pawl_recall_step(run->lane, body->name, strlen(body->name), policy, out_answer)));
         if (out_answer->kind != PAWL_ANSWER_RUN)
             return PAWL_OK;
         PAWL_TRY(pw_step_run(run, out_answer->attempt, body, input));
@@ -206,17 +222,14 @@ pawl_status pawl_sleep_ms(pawl_run *run, const char *name, int64_t duration_ms)
 {
     struct pawl_answer answer;
     PAWL_TRY(pw_run_ready(run, name));
-    pawl_status status = pawl_recall_sleep(run->lane, name, strlen(name), duration_ms, &answer);
-    return status == PAWL_OK ? PAWL_OK : pw_run_refused(run, status);
+    return pw_run_relay(run, pawl_recall_sleep(run->lane, name, strlen(name), duration_ms, &answer));
 }
 
 pawl_status pawl_sleep(pawl_run *run, const char *name, const char *duration)
 {
     int64_t duration_ms;
-    struct pawl_error error;
     PAWL_TRY(pw_run_ready(run, name));
-    if (pw_duration_for(duration != NULL ? duration : "", "a sleep", &duration_ms, &error) != PAWL_OK)
-        return pw_run_refused_with(run, &error);
+    PAWL_TRY(pw_run_duration(run, duration != NULL ? duration : "", "a sleep", &duration_ms));
     return pawl_sleep_ms(run, name, duration_ms);
 }
 
@@ -224,8 +237,7 @@ pawl_status pawl_sleep_until(pawl_run *run, const char *name, int64_t wake_at_ms
 {
     struct pawl_answer answer;
     PAWL_TRY(pw_run_ready(run, name));
-    pawl_status status = pawl_recall_sleep_until(run->lane, name, strlen(name), wake_at_ms, &answer);
-    return status == PAWL_OK ? PAWL_OK : pw_run_refused(run, status);
+    return pw_run_relay(run, pawl_recall_sleep_until(run->lane, name, strlen(name), wake_at_ms, &answer));
 }
 
 /* ---- Events ----------------------------------------------------------------------------------------------------------- */
@@ -235,13 +247,10 @@ pawl_status pawl_wait_for_event(pawl_run *run, const char *name, const char *typ
 {
     int64_t timeout_ms = PW_EVENT_TIMEOUT_MS_DEFAULT;
     struct pawl_answer answer;
-    struct pawl_error error;
     PAWL_TRY(pw_run_ready(run, name));
-    if (timeout != NULL && pw_duration_for(timeout, "the timeout of a wait", &timeout_ms, &error) != PAWL_OK)
-        return pw_run_refused_with(run, &error);
-    pawl_status status = pawl_recall_event(run->lane, name, strlen(name), type, timeout_ms, &answer);
-    if (status != PAWL_OK)
-        return pw_run_refused(run, status);
+    if (timeout != NULL)
+        PAWL_TRY(pw_run_duration(run, timeout, "the timeout of a wait", &timeout_ms));
+    PAWL_TRY(pw_run_relay(run, pawl_recall_event(run->lane, name, strlen(name), type, timeout_ms, &answer)));
     struct pawl_event event = { .sent_at_ms = answer.event_at_ms };
     PAWL_TRY(pw_run_waited(run, &answer, out_event != NULL ? &event.payload : NULL));
     if (out_event == NULL)
@@ -263,22 +272,28 @@ pawl_status pawl_return(pawl_run *run, pawl_value **out_result, const char *form
     va_end(arguments);
     if (status == PAWL_OK || status == PAWL_NOMEM)
         return status;
-    return pw_run_failed(run, status, pawl_status_name(status), "the result's format or a text in it is not valid");
+    return pw_run_misused(run, status, "the result's format or a text in it is not valid");
+}
+
+pawl_status pw_run_log(pawl_run *run, pawl_attempt *attempt, pawl_scope *scope, enum pawl_log_level level,
+                       const char *category, const pawl_value *data, const char *format, va_list arguments)
+{
+    char message[PW_LOG_MESSAGE_MAX + 2]; /* long enough to show that it was too long */
+    const char *text;
+    size_t size;
+    vsnprintf(message, sizeof message, format, arguments);
+    PAWL_TRY(pawl_value_text(scope, data, &text, &size));
+    return pawl_lane_log(run->lane, attempt, level, category, message, text, size);
 }
 
 pawl_status pawl_log(pawl_run *run, enum pawl_log_level level, const char *category, const pawl_value *data,
                      const char *format, ...)
 {
-    char message[PW_LOG_MESSAGE_MAX + 2]; /* room to see that it was too long */
-    const char *text;
-    size_t size;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    pawl_status status = pw_run_log(run, NULL, run->scope, level, category, data, format, arguments);
     va_end(arguments);
-    PAWL_TRY(pawl_value_text(run->scope, data, &text, &size));
-    pawl_status status = pawl_lane_log(run->lane, NULL, level, category, message, text, size);
-    return status == PAWL_OK ? PAWL_OK : pw_run_refused(run, status);
+    return pw_run_relay(run, status);
 }
 
 const char *pawl_run_format(pawl_run *run, const char *format, ...)

@@ -42,7 +42,7 @@ struct pawl_step {
     struct pawl_failure failure;
 };
 
-/* Of a list that ends with a NULL; NULL has none. */
+/* How many texts there are before the NULL that ends the list; NULL is an empty list. */
 static inline size_t pw_count_texts(const char *const *texts)
 {
     size_t count = 0;
@@ -53,22 +53,37 @@ static inline size_t pw_count_texts(const char *const *texts)
 
 /* ---- run.c ------------------------------------------------------------------------------------------------------- */
 
+/* True if the pass ends here and the run goes on later: it says nothing about how the run ends. */
+static inline bool pw_is_undecided(pawl_status status)
+{
+    return status == PAWL_SUSPENDED || status == PAWL_NOMEM;
+}
+
+/* Makes the run of a pass: needs the turn, fills in what follows from it, and reads the params.  False when memory is out.
+ * Either way, the caller frees run->scope. */
+bool pw_run_begin(pawl_run *run, pawl_value **out_params);
+
 /* Remembers the failure and returns the status.  Texts are borrowed for the turn. */
 pawl_status pw_run_failed(pawl_run *run, pawl_status status, const char *name, const char *message);
-/* The same for an error that the engine returned: its name, and the lane's text. */
-pawl_status pw_run_refused(pawl_run *run, pawl_status status);
-/* The same for wrong use, with a text that lives as long as the library. */
+/* The same for misuse, with a text that lives as long as the library. */
 pawl_status pw_run_misused(pawl_run *run, pawl_status status, const char *text);
-pawl_status pw_run_refused_with(pawl_run *run, const struct pawl_error *error);
+/* Hands on what the engine returned.  An error is remembered as the failure, with the lane's text. */
+pawl_status pw_run_relay(pawl_run *run, pawl_status status) PAWL_MUST_CHECK;
+/* Formats a failure into the scope.  A name of NULL is "FAILED".  False when memory is out. */
+PAWL_PRINTF(3, 0)
+bool pw_failure_format(pawl_scope *scope, const char *name, const char *format, va_list arguments,
+                       struct pawl_failure *out_failure);
 
+/* True once the run is parked or suspended: it makes no more durable calls in this pass. */
+bool pw_run_is_stopped(const pawl_run *run);
 /* PAWL_OK: a durable call of that name, which the workflow chose, may be made. */
 pawl_status pw_run_ready(pawl_run *run, const char *name) PAWL_MUST_CHECK;
 
 /* Options over a policy.  The error names the text that is wrong. */
 pawl_status pw_policy_merge(struct pawl_policy *policy, const struct pawl_step_options *options,
                             struct pawl_error *error) PAWL_MUST_CHECK;
-pawl_status pw_duration_for(const char *text, const char *what, int64_t *out_ms,
-                            struct pawl_error *error) PAWL_MUST_CHECK;
+/* Reads a duration that the workflow gave.  `what` says what it is for. */
+pawl_status pw_run_duration(pawl_run *run, const char *text, const char *what, int64_t *out_ms) PAWL_MUST_CHECK;
 
 /* What a step's options come to. */
 struct pw_plan {
@@ -94,8 +109,13 @@ pawl_status pw_run_step(pawl_run *run, const struct pawl_policy *policy, const s
  * to undo. */
 pawl_status pw_run_answer(pawl_run *run, const char *name, const struct pw_plan *plan, const pawl_value *input,
                           const struct pawl_answer *answer, pawl_value **out_result) PAWL_MUST_CHECK;
-/* The same of a wait for an event or a deferred: PAWL_WAIT_FOR_EVENT_TIMEOUT is an answer of its own. */
+/* The same for a wait for an event or a deferred, whose timeout has its own status: PAWL_WAIT_FOR_EVENT_TIMEOUT. */
 pawl_status pw_run_waited(pawl_run *run, const struct pawl_answer *answer, pawl_value **out_result) PAWL_MUST_CHECK;
+/* A log line of the run, or of an attempt that may be NULL. */
+PAWL_PRINTF(7, 0)
+pawl_status pw_run_log(pawl_run *run, pawl_attempt *attempt, pawl_scope *scope, enum pawl_log_level level,
+                       const char *category, const pawl_value *data, const char *format,
+                       va_list arguments) PAWL_MUST_CHECK;
 /* A step from end to end. */
 pawl_status pw_run_do(pawl_run *run, const struct pawl_step_options *options, const struct pw_body *body,
                       const pawl_value *input, pawl_value **out_result) PAWL_MUST_CHECK;
@@ -112,7 +132,9 @@ struct pw_verdict {
     bool may_retry;
 };
 
-/* Calls the body, with what is wrapped around it. */
+/* The body itself, and the body with the middleware around it. */
+pawl_status pw_step_body(pawl_step *step, const struct pw_body *body, const pawl_value *input,
+                         pawl_value **out_result) PAWL_MUST_CHECK;
 void pw_step_call(pawl_step *step, const struct pw_body *body, const pawl_value *input, struct pw_verdict *out_outcome);
 /* Runs a step's body and hands its outcome to the engine. */
 pawl_status pw_step_run(pawl_run *run, pawl_attempt *attempt, const struct pw_body *body,
@@ -141,9 +163,7 @@ pawl_status pw_undo_all(pawl_run *run) PAWL_MUST_CHECK;
 
 /* Middleware around the workflow function, and around a body. */
 pawl_status pw_wrap_run(pawl_run *run, const pawl_value *params, pawl_value **out_result) PAWL_MUST_CHECK;
-typedef pawl_status pw_body_fn(pawl_step *step, const struct pw_body *body, const pawl_value *input,
-                               pawl_value **out_result);
-pawl_status pw_wrap_step(pawl_step *step, pw_body_fn *innermost, const struct pw_body *body, const pawl_value *input,
+pawl_status pw_wrap_step(pawl_step *step, const struct pw_body *body, const pawl_value *input,
                          pawl_value **out_result) PAWL_MUST_CHECK;
 
 #endif

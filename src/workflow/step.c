@@ -24,8 +24,7 @@ static void fail_with(const pawl_step *step, pawl_status status, struct pw_verdi
                                         .may_retry = status != PAWL_NON_RETRYABLE && !is_misuse(status) };
 }
 
-static pawl_status call_body(pawl_step *step, const struct pw_body *body, const pawl_value *input,
-                             pawl_value **out_result)
+pawl_status pw_step_body(pawl_step *step, const struct pw_body *body, const pawl_value *input, pawl_value **out_result)
 {
     if (body->process != NULL)
         return pw_process_body(step, body, input, out_result);
@@ -38,10 +37,10 @@ void pw_step_call(pawl_step *step, const struct pw_body *body, const pawl_value 
 {
     pawl_value *result = NULL;
     struct pw_verdict outcome = { .status = PAWL_OK };
-    pawl_status status = pw_wrap_step(step, call_body, body, input, &result);
-    if (pw_scope_failed(step->run->scope)) /* the input is the run's */
+    pawl_status status = pw_wrap_step(step, body, input, &result);
+    if (pw_scope_status(step->run->scope) != PAWL_OK) /* the input is the run's */
         status = pw_scope_status(step->run->scope);
-    else if (pw_scope_failed(step->scope))
+    else if (pw_scope_status(step->scope) != PAWL_OK)
         status = pw_scope_status(step->scope);
     if (status == PAWL_OK)
         status = pawl_value_text(step->scope, result, &outcome.result, &outcome.result_size);
@@ -89,14 +88,11 @@ pawl_status pawl_result(pawl_step *step, pawl_value **out_result, const char *fo
 static pawl_status note_failure(pawl_step *step, pawl_status status, const char *name, const char *format,
                                 va_list arguments)
 {
-    char message[PW_ERROR_MESSAGE_MAX];
-    (void)pw_text_format(message, sizeof message, format, arguments);
-    const char *kept_name = pawl_scope_format(step->scope, "%s", name != NULL ? name : "FAILED");
-    const char *kept_message = pawl_scope_format(step->scope, "%s", message);
-    if (kept_name == NULL || kept_message == NULL)
+    struct pawl_failure failure;
+    if (!pw_failure_format(step->scope, name, format, arguments, &failure))
         return PAWL_NOMEM;
     step->failed = status;
-    step->failure = (struct pawl_failure){ kept_name, kept_message };
+    step->failure = failure;
     return status;
 }
 
@@ -120,20 +116,23 @@ pawl_status pawl_fail_for_good(pawl_step *step, const char *error_name, const ch
 
 /* ---- What it registers -------------------------------------------------------------------------------------------------- */
 
+/* The text of a value that is to be recorded with the step. */
+static pawl_status text_to_record(const pawl_step *step, const pawl_value *value, struct pw_text *out_text)
+{
+    return step->records ? pawl_value_text(step->scope, value, &out_text->data, &out_text->size) : PAWL_INVALID;
+}
+
 static pawl_status register_sql(pawl_step *step, enum pawl_mutation_when when, const char *sql, const char *format,
                                 va_list arguments)
 {
     pawl_value *parameters = NULL;
-    const char *text;
-    size_t size;
-    if (!step->records)
-        return PAWL_INVALID;
+    struct pw_text text;
     if (format != NULL)
         PAWL_TRY(pawl_value_vpack(step->scope, &parameters, format, arguments));
     if (parameters != NULL && pawl_value_kind(parameters, NULL) != PAWL_KIND_ARRAY)
         return PAWL_INVALID;
-    PAWL_TRY(pawl_value_text(step->scope, parameters, &text, &size));
-    return pawl_attempt_sql(step->attempt, when, sql, text, size);
+    PAWL_TRY(text_to_record(step, parameters, &text));
+    return pawl_attempt_sql(step->attempt, when, sql, text.data, text.size);
 }
 
 pawl_status pawl_step_sql(pawl_step *step, const char *sql, const char *format, ...)
@@ -162,51 +161,39 @@ pawl_status pawl_step_mutate(pawl_step *step, enum pawl_mutation_when when, pawl
 
 pawl_status pawl_step_create(pawl_step *step, const char *workflow, const char *instance_id, const pawl_value *params)
 {
-    const char *text;
-    size_t size;
-    if (!step->records)
-        return PAWL_INVALID;
-    PAWL_TRY(pawl_value_text(step->scope, params, &text, &size));
-    return pawl_attempt_create(step->attempt, workflow, instance_id, text, size);
+    struct pw_text text;
+    PAWL_TRY(text_to_record(step, params, &text));
+    return pawl_attempt_create(step->attempt, workflow, instance_id, text.data, text.size);
 }
 
 pawl_status pawl_step_create_child(pawl_step *step, const char *workflow, const char *instance_id, bool attached,
                                    const pawl_value *params, const char **out_id)
 {
-    const char *text;
-    size_t size;
-    if (!step->records)
-        return PAWL_INVALID;
-    PAWL_TRY(pawl_value_text(step->scope, params, &text, &size));
-    return pawl_attempt_create_child(step->attempt, workflow, instance_id, attached, text, size, out_id);
+    struct pw_text text;
+    PAWL_TRY(text_to_record(step, params, &text));
+    return pawl_attempt_create_child(step->attempt, workflow, instance_id, attached, text.data, text.size, out_id);
 }
 
 pawl_status pawl_step_send_event(pawl_step *step, const char *workflow, const char *instance_id, const char *type,
                                  const pawl_value *payload)
 {
-    const char *text;
-    size_t size;
-    if (!step->records)
-        return PAWL_INVALID;
-    PAWL_TRY(pawl_value_text(step->scope, payload, &text, &size));
-    return pawl_attempt_send_event(step->attempt, workflow, instance_id, type, text, size);
+    struct pw_text text;
+    PAWL_TRY(text_to_record(step, payload, &text));
+    return pawl_attempt_send_event(step->attempt, workflow, instance_id, type, text.data, text.size);
 }
 
 pawl_status pawl_step_log(pawl_step *step, enum pawl_log_level level, const char *category, const pawl_value *data,
                           const char *format, ...)
 {
-    char message[PW_LOG_MESSAGE_MAX + 2]; /* room to see that it was too long */
-    const char *text;
-    size_t size;
     va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
     if (step->attempt == NULL)
         return PAWL_INVALID;
-    PAWL_TRY(pawl_value_text(step->scope, data, &text, &size));
-    /* A job has no step: what its attempt would keep is dropped with it. */
-    return pawl_lane_log(step->run->lane, step->records ? step->attempt : NULL, level, category, message, text, size);
+    /* A job records no step, and what its attempt keeps is dropped with it: the line is the run's. */
+    pawl_attempt *attempt = step->records ? step->attempt : NULL;
+    va_start(arguments, format);
+    pawl_status status = pw_run_log(step->run, attempt, step->scope, level, category, data, format, arguments);
+    va_end(arguments);
+    return status;
 }
 
 /* ---- What it may ask ------------------------------------------------------------------------------------------------------ */

@@ -13,7 +13,7 @@
 
 /* ---- Names --------------------------------------------------------------------------------------------------------- */
 
-/* FNV-1a.  It is part of names that are stored: another one would not find them again. */
+/* FNV-1a.  It is part of stored names, so it must never change. */
 static uint64_t number_of(struct pw_text name)
 {
     uint64_t number = UINT64_C(0xcbf29ce484222325);
@@ -48,7 +48,7 @@ static bool fill(pawl_run *run, struct pw_undo *undo, const char *name, const st
            (description == NULL) == (undo->policy.description == NULL);
 }
 
-/* What begins with the one and ends with the other. */
+/* Adds the chain that begins with `first` and ends with `last`. */
 static void add(pawl_run *run, struct pw_undo *first, struct pw_undo *last)
 {
     last->next = atomic_load(run->undos);
@@ -56,7 +56,7 @@ static void add(pawl_run *run, struct pw_undo *first, struct pw_undo *last)
         ;
 }
 
-/* The value is packed now: the input may belong to somebody who is gone by then. */
+/* The value is packed now, because the input may be freed before it is needed. */
 pawl_status pw_undo_note(pawl_run *run, const char *name, const struct pw_plan *plan, const pawl_value *input,
                          const struct pawl_answer *answer)
 {
@@ -118,7 +118,7 @@ static pawl_status undo_one(pawl_run *run, const struct pw_undo *undo)
     struct pw_body body = { .function = undo->undo, .name = undo->name };
     struct pawl_answer answer;
     pawl_status status = pw_run_step(run, &undo->policy, &body, undo->input, &answer);
-    if (status == PAWL_SUSPENDED || status == PAWL_NOMEM)
+    if (pw_is_undecided(status))
         return status;
     if (status == PAWL_OK && answer.kind == PAWL_ANSWER_DONE)
         return PAWL_OK;
@@ -132,7 +132,7 @@ static pawl_status undo_one(pawl_run *run, const struct pw_undo *undo)
     if (kept == NULL)
         return PAWL_NOMEM;
     status = pawl_lane_log(run->lane, NULL, PAWL_LOG_ERROR, NULL, kept, NULL, 0);
-    if (status == PAWL_SUSPENDED || status == PAWL_NOMEM)
+    if (pw_is_undecided(status))
         return status;
     return pw_run_failed(run, PAWL_FAILED, pawl_status_name(PAWL_COMPENSATION_FAILED), kept);
 }
@@ -149,7 +149,7 @@ pawl_status pw_undo_all(pawl_run *run)
         if (i > 0 && sorted[i]->order == sorted[i - 1]->order)
             continue;
         pawl_status status = undo_one(run, sorted[i]);
-        if (status == PAWL_SUSPENDED || status == PAWL_NOMEM)
+        if (pw_is_undecided(status))
             return status;
         if (status != PAWL_OK && first.name == NULL)
             first = run->failure;

@@ -1,16 +1,15 @@
-/* wrap.c - middleware: each one around what is further in, and the function or body itself the innermost. */
+/* wrap.c - middleware: each calls the next one further in, and the innermost calls the function or body. */
 #include <stdatomic.h>
 
 #include "base/error.h"
 #include "workflow/run.h"
 
-/* Of a run or of a step; the other is NULL. */
+/* For a run or for a step; the other is NULL. */
 struct pawl_next {
     const struct pw_wrapper *inward; /* NULL: only the innermost is left */
     pawl_run *run;
     pawl_step *step;
-    pw_body_fn *innermost; /* of a step */
-    const struct pw_body *body;
+    const struct pw_body *body; /* of the step */
     const pawl_value *input;
     pawl_value **out_result;
     bool called;
@@ -31,7 +30,7 @@ pawl_status pawl_next_call(pawl_next *next)
         wrapper = atomic_load(&wrapper->next);
     if (wrapper == NULL)
         return next->run != NULL ? next->run->registration->run(next->run, next->input, next->out_result)
-                                 : next->innermost(next->step, next->body, next->input, next->out_result);
+                                 : pw_step_body(next->step, next->body, next->input, next->out_result);
     pawl_next further = *next;
     further.called = false;
     further.inward = atomic_load(&wrapper->next);
@@ -45,12 +44,10 @@ pawl_status pw_wrap_run(pawl_run *run, const pawl_value *params, pawl_value **ou
         .inward = atomic_load(&run->shelf->wrappers), .run = run, .input = params, .out_result = out_result });
 }
 
-pawl_status pw_wrap_step(pawl_step *step, pw_body_fn *innermost, const struct pw_body *body, const pawl_value *input,
-                         pawl_value **out_result)
+pawl_status pw_wrap_step(pawl_step *step, const struct pw_body *body, const pawl_value *input, pawl_value **out_result)
 {
     return pawl_next_call(&(pawl_next){ .inward = atomic_load(&step->run->shelf->wrappers),
                                         .step = step,
-                                        .innermost = innermost,
                                         .body = body,
                                         .input = input,
                                         .out_result = out_result });
@@ -60,9 +57,7 @@ pawl_status pawl_use(pawl_engine *engine, const struct pawl_middleware *middlewa
 {
     if (engine == NULL || middleware == NULL || (middleware->around_run == NULL && middleware->around_step == NULL))
         return pw_error(error, PAWL_INVALID, "middleware needs a function around runs, or one around steps");
-    pawl_status status = pawl_require_unstarted(engine, "middleware", error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pawl_require_unstarted(engine, "middleware", error));
     struct pw_shelf *shelf = pw_shelf_of(engine);
     struct pw_wrapper *wrapper = shelf != NULL ? pw_shelf_take(shelf, sizeof *wrapper) : NULL;
     if (wrapper == NULL)

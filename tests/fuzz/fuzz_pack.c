@@ -111,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         input.left = 2048; /* two branches each: keep the writing of them short */
     pack_tree(scope, &input, 0, &value);
     check_round_trip(scope, value);
-    assert(!pw_scope_failed(scope));
+    assert(pw_scope_status(scope) == PAWL_OK);
     pawl_scope_free(scope);
     return 0;
 }

@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         compare_with_jansson(json);
         check_round_trip(scope, value);
     }
-    assert(!pw_scope_failed(scope));
+    assert(pw_scope_status(scope) == PAWL_OK);
     pawl_scope_free(scope);
     free(path);
     return 0;
