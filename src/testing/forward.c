@@ -1,6 +1,8 @@
 /* forward.c - see forward.h.  One function per entry of the table, each the same call on the inner store. */
 #include "testing/forward.h"
 
+#include <stdlib.h>
+
 static struct pw_store *inner_of(struct pw_store *store)
 {
     return ((struct pw_forward *)store)->inner;
@@ -71,4 +73,20 @@ void pw_forward_init(struct pw_forward *forward, struct pw_store *inner)
         .describe = forward_describe,
     };
     forward->store.ops = &forward->ops;
+}
+
+static void close_and_free(struct pw_store *store)
+{
+    forward_close(store);
+    free(store);
+}
+
+void *pw_forward_new(struct pw_store *inner, size_t size)
+{
+    struct pw_forward *forward = calloc(1, size);
+    if (forward == NULL)
+        return NULL;
+    pw_forward_init(forward, inner);
+    forward->ops.close = close_and_free;
+    return forward;
 }

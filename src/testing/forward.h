@@ -2,8 +2,7 @@
  * struct and then replaces the entries of `ops` for what it does differently, calling the same entry of inner->ops in
  * between.
  *
- * It owns the inner store.  It allocates nothing itself: a decorator that did must replace close(), and there close the
- * inner one and free what is its own. */
+ * It owns the inner store, and closes it when it is closed. */
 #ifndef PW_TESTING_FORWARD_H
 #define PW_TESTING_FORWARD_H
 
@@ -15,6 +14,9 @@ struct pw_forward {
     struct pw_store *inner;
 };
 
+/* In the caller's memory. */
 void pw_forward_init(struct pw_forward *forward, struct pw_store *inner);
+/* A decorator of this size, zeroed, which close() frees.  NULL when memory is out. */
+void *pw_forward_new(struct pw_store *inner, size_t size);
 
 #endif

@@ -1,8 +1,11 @@
 /* sweep.c - which cases are played, and what is asked of each.  See include/pawl/testing.h. */
 #include "testing/sweep.h"
 
+#include <stdio.h>
+
 #include "base/duration.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "value/value.h"
 
 enum { TURNS_MAX_DEFAULT = 1000, FINDINGS_MAX_DEFAULT = 10, FINDINGS_MAX = 1000 };
@@ -20,92 +23,90 @@ struct sweep {
 
 static const char *where_of(const struct sweep *sweep, const struct pw_sweep_case *of)
 {
-    const struct pw_sweep_crash *crash = sweep->undisturbed.crash;
+    const struct pw_rows *commits = of->crash_at > 0 ? &sweep->undisturbed.crash->commits : NULL;
     if (of->replays)
         return "replayed at every step";
     if (of->later)
         return "replayed just before its end, a day later";
-    for (size_t i = 0; of->crash_at > 0 && i < crash->commit_count; i++) {
-        if (crash->commits[i].number == of->crash_at)
+    for (size_t i = 0; commits != NULL && i < commits->count; i++) {
+        const struct pw_sweep_commit *commit = &((const struct pw_sweep_commit *)commits->rows)[i];
+        if (commit->number == of->crash_at)
             return pawl_scope_format(sweep->scope, "crashed just %s commit %zu (%s)", of->after ? "after" : "before",
-                                     i + 1, crash->commits[i].text);
+                                     i + 1, commit->text);
     }
     return "undisturbed";
 }
 
-static void found(struct sweep *sweep, const struct pw_sweep_play *play, enum pawl_sweep_kind kind, const char *text)
+/* Shows the lists side by side, if there are any. */
+PAWL_PRINTF(6, 7)
+static void found(struct sweep *sweep, const struct pw_sweep_play *play, enum pawl_sweep_kind kind,
+                  const struct pw_sweep_list *expected, const struct pw_sweep_list *seen, const char *format, ...)
 {
-    struct pawl_sweep_finding finding = { .kind = kind, .where = play->where, .text = text };
+    struct pawl_sweep_finding finding = { .kind = kind, .where = play->where };
+    va_list arguments;
+    va_start(arguments, format);
+    if (seen == NULL || pw_sweep_compare(sweep->scope, expected, seen, &finding))
+        finding.text = pw_scope_format_list(sweep->scope, format, arguments);
+    va_end(arguments);
     pw_sweep_add_finding(&sweep->findings, &finding);
 }
 
-static void found_lists(struct sweep *sweep, const struct pw_sweep_play *play, enum pawl_sweep_kind kind,
-                        const char *text, const struct pw_sweep_list *expected, const struct pw_sweep_list *seen)
+enum { WHOSE_SIZE = PW_WORKFLOW_NAME_MAX + 16 };
+
+/* ' of "child"', unless it is the workflow that the sweep is about. */
+static const char *whose(const struct pw_sweep_step *step, char buffer[WHOSE_SIZE])
 {
-    struct pawl_sweep_finding finding = { .kind = kind, .where = play->where, .text = text };
-    if (!pw_sweep_compare(sweep->scope, expected, seen, &finding))
-        finding.text = NULL;
-    pw_sweep_add_finding(&sweep->findings, &finding);
+    if (step->run->is_main)
+        return "";
+    snprintf(buffer, WHOSE_SIZE, " of \"%s\"", step->run->workflow);
+    return buffer;
 }
 
-/* ' of "child"', where it is not the workflow that the sweep is about; NULL when memory is out. */
-static const char *whose(const struct sweep *sweep, const struct pw_sweep_step *step)
-{
-    return step->run->is_main ? "" : pawl_scope_format(sweep->scope, " of \"%s\"", step->run->workflow);
-}
-
-/* NULL when memory is out. */
-static const char *say_whose(const struct sweep *sweep, const char *before, const struct pw_sweep_step *step,
-                             const char *after)
-{
-    const char *of = whose(sweep, step);
-    return before != NULL && of != NULL ? pawl_scope_format(sweep->scope, "%s%s%s", before, of, after) : NULL;
-}
+static const struct pw_sweep_list nothing = { 0 };
 
 /* ---- What is asked of every case --------------------------------------------------------------------------------------------- */
 
-/* True when it had something to say. */
+/* True if there was a finding. */
 static bool judge_end(struct sweep *sweep, const struct pw_sweep_play *play)
 {
-    static const struct pw_sweep_list nothing = { 0 };
     const struct pw_sweep_watch *watch = &play->watch;
-    if (watch->looping.count > 0) {
-        found_lists(sweep, play, PAWL_SWEEP_ENDLESS,
-                    say_whose(sweep, "the function", watch->looping.calls[0].step,
-                              watch->is_unheeded ? " goes on making durable calls after PAWL_SUSPENDED was answered: "
-                                                   "hand that on at once, as PAWL_TRY() does"
-                                                 : " makes durable calls without end; does it loop?"),
-                    &nothing, &watch->looping);
-    } else if (watch->differs) {
-        found_lists(sweep, play, PAWL_SWEEP_NONDETERMINISTIC,
-                    say_whose(sweep, "run again, the function", watch->expected.calls[0].step,
-                              " does not make the same durable calls"),
-                    &watch->expected, &watch->seen);
-    } else if (play->endless != NULL) {
-        found(sweep, play, PAWL_SWEEP_ENDLESS, pawl_scope_format(sweep->scope, "%s", play->endless));
-    } else if (watch->ran_twice != NULL) {
-        found(sweep, play, PAWL_SWEEP_RAN_TWICE,
-              say_whose(sweep, pawl_scope_format(sweep->scope, "the body of step \"%s\"", watch->ran_twice->name.data),
-                        watch->ran_twice, " ran again although it was completed"));
-    } else if (play->unfinished != NULL) {
-        found(sweep, play, PAWL_SWEEP_UNFINISHED, pawl_scope_format(sweep->scope, "%s", play->unfinished));
-    } else {
+    char of[WHOSE_SIZE];
+    if (watch->looping.count > 0)
+        found(sweep, play, PAWL_SWEEP_ENDLESS, &nothing, &watch->looping, "the function%s%s",
+              whose(watch->looping.calls[0].step, of),
+              watch->is_unheeded
+                  ? " goes on making durable calls after PAWL_SUSPENDED was answered: hand that on at once, "
+                    "as PAWL_TRY() does"
+                  : " makes durable calls without end; does it loop?");
+    else if (watch->differs)
+        found(sweep, play, PAWL_SWEEP_NONDETERMINISTIC, &watch->expected, &watch->seen,
+              "run again, the function%s does not make the same durable calls",
+              whose(watch->expected.calls[0].step, of));
+    else if (play->endless != NULL)
+        found(sweep, play, PAWL_SWEEP_ENDLESS, NULL, NULL, "%s", play->endless);
+    else if (watch->ran_twice != NULL)
+        found(sweep, play, PAWL_SWEEP_RAN_TWICE, NULL, NULL,
+              "the body of step \"%s\"%s ran again although it was completed", watch->ran_twice->name.data,
+              whose(watch->ran_twice, of));
+    else if (play->unfinished != NULL)
+        found(sweep, play, PAWL_SWEEP_UNFINISHED, NULL, NULL, "%s", play->unfinished);
+    else
         return false;
-    }
     return true;
 }
 
 static void found_pair(struct sweep *sweep, const struct pw_sweep_play *play, const struct pw_sweep_call *first,
                        const struct pw_sweep_call *again)
 {
-    const char *name = first->step->name.data, *of = whose(sweep, first->step);
+    char of[WHOSE_SIZE];
+    const char *name = first->step->name.data;
     struct pawl_sweep_finding finding = { .kind = PAWL_SWEEP_REPEATED, .where = play->where };
-    if (of != NULL && pw_sweep_pair(sweep->scope, first, again, &finding))
+    if (pw_sweep_pair(sweep->scope, first, again, &finding))
         finding.text = pawl_scope_format(
             sweep->scope,
             "\"%s\"%s is called twice in one pass, and the same name is the same step, with one result; give each call a "
             "name of its own, in a loop with an index (\"%s 1\", \"%s 2\")",
-            name, of, name, name);
+            name, whose(first->step, of), name, name);
     pw_sweep_add_finding(&sweep->findings, &finding);
 }
 
@@ -125,79 +126,65 @@ static bool judge_by_caller(struct sweep *sweep, const struct pw_sweep_play *pla
     pawl_status status = sweep->options.check(play->world, sweep->options.user, &told);
     if (status == PAWL_OK)
         return false;
-    found(sweep, play, PAWL_SWEEP_CHECK,
-          pawl_scope_format(sweep->scope, "%s", told.text[0] != '\0' ? told.text : pawl_status_text(status)));
+    found(sweep, play, PAWL_SWEEP_CHECK, NULL, NULL, "%s", told.text[0] != '\0' ? told.text : pawl_status_text(status));
     return true;
 }
 
-/* Statuses that are not the code's to make up; NULL: it is none of these.  As error names they may be: the texts tell. */
-static const char *find_made_up(const struct pw_sweep_play *play)
+/* The errors that are a mistake in the code.  The first group are statuses that code must not make up.  They may also be the
+ * names of honest errors, whose texts differ.  In the second group, a call was refused because of its arguments.  Nothing from
+ * outside, such as a service or an event, can cause one of these. */
+static bool judge_mistake(struct sweep *sweep, const struct pw_sweep_play *play, const char *message)
 {
     static const struct {
         int status;
-        const char *text;
-    } made_up[] = {
+        const char *text; /* NULL: its message says it */
+    } mistakes[] = {
         { PAWL_SUSPENDED, "a body returned PAWL_SUSPENDED, which is for durable calls to say" },
         { PAWL_INTERRUPTED, "PAWL_INTERRUPTED was returned, but nobody had interrupted the run" },
         { -1, "what was returned is no pawl_status" },
+        { PAWL_INVALID, NULL },
+        { PAWL_INVALID_STEP_NAME, NULL },
+        { PAWL_DUPLICATE_STEP_KEY, NULL },
+        { PAWL_STEP_TYPE_MISMATCH, NULL },
+        { PAWL_INVALID_DURATION, NULL },
+        { PAWL_SLEEP_RANGE, NULL },
+        { PAWL_WAIT_FOR_EVENT_TIMEOUT_RANGE, NULL },
+        { PAWL_INVALID_LOG, NULL },
+        { PAWL_INVALID_WORKFLOW_NAME, NULL },
+        { PAWL_INVALID_INSTANCE_ID, NULL },
+        { PAWL_INVALID_EVENT_TYPE, NULL },
+        { PAWL_INVALID_FUNCTION_NAME, NULL },
     };
-    for (size_t i = 0; i < sizeof made_up / sizeof made_up[0]; i++) {
-        pawl_status status = (pawl_status)made_up[i].status;
-        if (strcmp(play->error_name, pawl_status_name(status)) == 0 && play->error_message != NULL &&
-            strcmp(play->error_message, pawl_status_text(status)) == 0)
-            return made_up[i].text;
+    const char *name = play->error_name, *text = NULL;
+    bool is_mistake = strcmp(name, "SUSPENDED_FOR_NOTHING") == 0; /* see workflow/register.c */
+    for (size_t i = 0; !is_mistake && i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        pawl_status status = (pawl_status)mistakes[i].status;
+        text = mistakes[i].text;
+        is_mistake = strcmp(name, pawl_status_name(status)) == 0 &&
+                     (text == NULL || strcmp(message, pawl_status_text(status)) == 0);
     }
-    return NULL;
+    if (is_mistake && text != NULL)
+        found(sweep, play, PAWL_SWEEP_MISUSE, NULL, NULL, "a mistake in the code, not bad luck: %s", text);
+    else if (is_mistake)
+        found(sweep, play, PAWL_SWEEP_MISUSE, NULL, NULL, "a mistake in the code, not bad luck: %s: %s", name, message);
+    return is_mistake;
 }
 
-/* A call was refused for what the code gave it.  None of these is what others can be the reason of: a service, or somebody
- * who sends something. */
-static bool is_misuse(const char *error_name)
-{
-    static const pawl_status misuses[] = {
-        PAWL_INVALID,
-        PAWL_INVALID_STEP_NAME,
-        PAWL_DUPLICATE_STEP_KEY,
-        PAWL_STEP_TYPE_MISMATCH,
-        PAWL_INVALID_DURATION,
-        PAWL_SLEEP_RANGE,
-        PAWL_WAIT_FOR_EVENT_TIMEOUT_RANGE,
-        PAWL_INVALID_LOG,
-        PAWL_INVALID_WORKFLOW_NAME,
-        PAWL_INVALID_INSTANCE_ID,
-        PAWL_INVALID_EVENT_TYPE,
-        PAWL_INVALID_FUNCTION_NAME,
-    };
-    for (size_t i = 0; i < sizeof misuses / sizeof misuses[0]; i++) {
-        if (strcmp(error_name, pawl_status_name(misuses[i])) == 0)
-            return true;
-    }
-    return strcmp(error_name, "SUSPENDED_FOR_NOTHING") == 0; /* see workflow/register.c */
-}
-
-/* Asked once: the others end with the same error, or are found for that. */
+/* Asked once: the other cases end with the same error, or that is the finding. */
 static void judge_error(struct sweep *sweep, const struct pw_sweep_play *play)
 {
-    const char *name = play->error_name, *made_up = name != NULL ? find_made_up(play) : NULL;
-    if (name == NULL)
+    const char *name = play->error_name, *message = play->error_message != NULL ? play->error_message : "";
+    if (name == NULL || judge_mistake(sweep, play, message))
         return;
-    if (made_up != NULL) {
-        found(sweep, play, PAWL_SWEEP_MISUSE,
-              pawl_scope_format(sweep->scope, "a mistake in the code, not bad luck: %s", made_up));
-        return;
-    }
     if (strcmp(name, pawl_status_name(PAWL_MAX_STEPS_EXCEEDED)) == 0)
-        found(sweep, play, PAWL_SWEEP_ENDLESS, "the run used up its steps (MAX_STEPS_EXCEEDED); does it loop?");
+        found(sweep, play, PAWL_SWEEP_ENDLESS, NULL, NULL,
+              "the run used up its steps (MAX_STEPS_EXCEEDED); does it loop?");
     else if (strcmp(name, pawl_status_name(PAWL_MAX_WAITS_EXCEEDED)) == 0)
-        found(sweep, play, PAWL_SWEEP_ENDLESS, "the run used up its waits (MAX_WAITS_EXCEEDED); does it loop?");
-    else if (is_misuse(name))
-        found(sweep, play, PAWL_SWEEP_MISUSE,
-              pawl_scope_format(sweep->scope, "a mistake in the code, not bad luck: %s: %s", name,
-                                play->error_message != NULL ? play->error_message : ""));
+        found(sweep, play, PAWL_SWEEP_ENDLESS, NULL, NULL,
+              "the run used up its waits (MAX_WAITS_EXCEEDED); does it loop?");
     else if (strcmp(name, pawl_status_name(PAWL_WORKFLOW_NOT_FOUND)) == 0)
-        found(sweep, play, PAWL_SWEEP_MISUSE,
-              pawl_scope_format(sweep->scope, "%s, neither in what is swept nor by the setup",
-                                play->error_message != NULL ? play->error_message : "a workflow is not registered"));
+        found(sweep, play, PAWL_SWEEP_MISUSE, NULL, NULL, "%s, neither in what is swept nor by the setup",
+              play->error_message != NULL ? message : "a workflow is not registered");
 }
 
 /* ---- What is asked of a crashed one --------------------------------------------------------------------------------------------- */
@@ -223,34 +210,31 @@ static bool has_all(const struct pw_sweep_list *list, const struct pw_sweep_list
 
 static void judge_steps(struct sweep *sweep, const struct pw_sweep_play *play)
 {
-    static const struct pw_sweep_list nothing = { 0 };
     const struct pw_sweep_run *before = pw_sweep_main_run(&sweep->undisturbed.watch);
     const struct pw_sweep_run *after = pw_sweep_main_run(&play->watch);
     const struct pw_sweep_list *expected = before != NULL ? &before->recorded : &nothing;
     const struct pw_sweep_list *seen = after != NULL ? &after->recorded : &nothing;
     if (!has_all(expected, seen) || !has_all(seen, expected))
-        found_lists(sweep, play, PAWL_SWEEP_OUTCOME, "it took other steps than the undisturbed run", expected, seen);
+        found(sweep, play, PAWL_SWEEP_OUTCOME, expected, seen, "it took other steps than the undisturbed run");
 }
 
 static void judge_against_undisturbed(struct sweep *sweep, const struct pw_sweep_play *play)
 {
     const struct pw_sweep_play *before = &sweep->undisturbed;
-    if (strcmp(before->outcome, play->outcome) != 0) {
-        found(sweep, play, PAWL_SWEEP_OUTCOME,
-              pawl_scope_format(sweep->scope, "it ended %s, undisturbed %s", play->outcome, before->outcome));
-        return;
-    }
-    for (size_t i = 0; i < before->workflow_count && i < play->workflow_count; i++) {
-        if (before->instance_counts[i] != play->instance_counts[i]) {
-            found(sweep, play, PAWL_SWEEP_OUTCOME,
-                  pawl_scope_format(sweep->scope, "it left %lld instances of \"%s\", undisturbed %lld",
-                                    (long long)play->instance_counts[i], play->workflows[i],
-                                    (long long)before->instance_counts[i]));
-            return;
-        }
-    }
-    if (!play->crash->crashed)
-        found(sweep, play, PAWL_SWEEP_OUTCOME, "it never came to that commit, although nothing was different");
+    size_t differs = 0; /* the first workflow with another number of instances */
+    while (differs < before->workflow_count && differs < play->workflow_count &&
+           before->instance_counts[differs] == play->instance_counts[differs])
+        differs++;
+    if (strcmp(before->outcome, play->outcome) != 0)
+        found(sweep, play, PAWL_SWEEP_OUTCOME, NULL, NULL, "it ended %s, undisturbed %s", play->outcome,
+              before->outcome);
+    else if (differs < before->workflow_count && differs < play->workflow_count)
+        found(sweep, play, PAWL_SWEEP_OUTCOME, NULL, NULL, "it left %lld instances of \"%s\", undisturbed %lld",
+              (long long)play->instance_counts[differs], play->workflows[differs],
+              (long long)before->instance_counts[differs]);
+    else if (!play->crash->crashed)
+        found(sweep, play, PAWL_SWEEP_OUTCOME, NULL, NULL,
+              "it never came to that commit, although nothing was different");
     else
         judge_steps(sweep, play);
 }
@@ -277,18 +261,17 @@ static pawl_status play_undisturbed(struct sweep *sweep, struct pawl_error *erro
     struct pw_sweep_play *play = &sweep->undisturbed;
     play->options = &sweep->options;
     play->where = where_of(sweep, &play->of);
-    pawl_status status = pw_sweep_play_run(play, error);
-    if (status != PAWL_OK)
-        return status;
-    const struct pw_sweep_crash *crash = play->crash;
-    sweep->commits = pw_scope_take(sweep->scope, (crash->commit_count + 1) * sizeof *sweep->commits);
+    PAWL_TRY(pw_sweep_play_run(play, error));
+    size_t count = play->crash->commits.count;
+    const struct pw_sweep_commit *commits = play->crash->commits.rows;
+    sweep->commits = pw_scope_take(sweep->scope, (count + 1) * sizeof *sweep->commits);
+    for (size_t i = 0; sweep->commits != NULL && i < count; i++) {
+        sweep->commits[i] = pawl_scope_format(sweep->scope, "%s", commits[i].text);
+        if (sweep->commits[i] == NULL)
+            sweep->commits = NULL;
+    }
     if (sweep->commits == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
-    for (size_t i = 0; i < crash->commit_count; i++) {
-        sweep->commits[i] = pawl_scope_format(sweep->scope, "%s", crash->commits[i].text);
-        if (sweep->commits[i] == NULL)
-            return pw_error_plain(error, PAWL_NOMEM);
-    }
     bool is_told = judge_end(sweep, play);
     if (!sweep->options.names_may_repeat)
         judge_names(sweep, play);
@@ -306,8 +289,9 @@ static pawl_status play_all(struct sweep *sweep, struct pawl_error *error)
     const struct pw_sweep_crash *crash = sweep->undisturbed.crash;
     if (sweep->findings.count > 0)
         return status;
-    for (size_t i = 0; status == PAWL_OK && i < 2 * crash->commit_count; i++) {
-        struct pw_sweep_case of = { .crash_at = crash->commits[i / 2].number, .after = i % 2 == 1 };
+    const struct pw_sweep_commit *commits = crash->commits.rows;
+    for (size_t i = 0; status == PAWL_OK && i < 2 * crash->commits.count; i++) {
+        struct pw_sweep_case of = { .crash_at = commits[i / 2].number, .after = i % 2 == 1 };
         status = play_case(sweep, &of, error);
         sweep->crashes++;
         if (sweep->findings.out_of_memory)
@@ -336,7 +320,7 @@ static pawl_status write_report(const struct sweep *sweep, struct pawl_sweep_rep
 {
     const struct pw_sweep_play *play = &sweep->undisturbed;
     struct pawl_sweep_report report = { .commits = sweep->commits,
-                                        .commit_count = play->crash->commit_count,
+                                        .commit_count = play->crash->commits.count,
                                         .crashes = sweep->crashes,
                                         .findings = sweep->findings.rows,
                                         .finding_count = sweep->findings.count };
@@ -393,12 +377,10 @@ pawl_status pawl_sweep(pawl_scope *scope, const struct pawl_sweep_options *given
         !pw_options_copy(&sweep.options, sizeof sweep.options, given))
         return pw_error(error, PAWL_INVALID,
                         "a sweep needs a scope, out_report, and options made by PAWL_SWEEP_OPTIONS_INIT");
-    pawl_status status = fill_options(&sweep.options, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(fill_options(&sweep.options, error));
     if (!pw_sweep_findings_init(&sweep.findings, scope, (size_t)sweep.options.findings_max))
         return pw_error_plain(error, PAWL_NOMEM);
-    status = play_all(&sweep, error);
+    pawl_status status = play_all(&sweep, error);
     if (status == PAWL_OK && sweep.findings.out_of_memory)
         status = pw_error_plain(error, PAWL_NOMEM);
     if (status == PAWL_OK)

@@ -12,6 +12,7 @@
 #ifndef PW_TESTING_SWEEP_H
 #define PW_TESTING_SWEEP_H
 
+#include "base/rows.h"
 #include "base/table.h"
 #include "testing/forward.h"
 #include "testing/world.h"
@@ -129,11 +130,10 @@ struct pw_sweep_crash {
     bool crashed;         /* is, or was dead */
     struct pw_fence held; /* the newest claim, and whose it is; owner 0: none */
     int64_t owner;
-    struct pw_sweep_commit *commits; /* those that changed something */
-    size_t commit_count, commit_capacity;
+    struct pw_rows commits; /* struct pw_sweep_commit: those that changed something */
 };
 
-/* Puts one between the world and its store; it goes with the world.  NULL when memory is out. */
+/* Puts one between the world and its store, which is closed with the world.  NULL when memory is out. */
 struct pw_sweep_crash *pw_sweep_crash_insert(pawl_world *world, struct pw_sweep_watch *watch);
 
 /* ---- One play ------------------------------------------------------------------------------------------------------ */
@@ -196,8 +196,5 @@ bool pw_sweep_pair(pawl_scope *scope, const struct pw_sweep_call *first, const s
 /* NULL when memory is out. */
 const char *pw_sweep_text(pawl_scope *scope, const struct pawl_sweep_options *options,
                           const struct pawl_sweep_report *report);
-
-/* Room for one more of these.  False when memory is out. */
-bool pw_sweep_grow(struct pw_arena *arena, void **rows, size_t row_size, size_t count, size_t *capacity);
 
 #endif

@@ -1,9 +1,8 @@
 /* sweep_crash.c - the store that dies at a chosen commit.  It stands between the world's trace and the real store.
  *
- * Dead, it refuses every write, which is all that a dead process can be seen by: a turn that cannot commit hands out no
- * further body.  Reads go on; what is read then changes nothing. */
+ * Once dead, it refuses every write.  Nothing more can be seen of a dead process: a turn that cannot commit begins no further
+ * body.  Reads go on, because they change nothing. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "testing/sweep.h"
@@ -26,72 +25,25 @@ static void say(struct words *words, const char *before, const char *name, const
     words->text[words->size] = '\0';
 }
 
-/* What only goes along with something else, and what found nothing to do, is not named. */
+/* A commit is named after these ops.  Any other only accompanies them, and a claim may have found nothing. */
 static void describe_op(struct words *words, const struct pw_op *op)
 {
-    switch (op->kind) {
-    case PW_OP_CREATE:
-        say(words, "create", op->as.create.workflow.data, NULL);
+    static const char *const named[] = {
+        [PW_OP_CREATE] = "create", [PW_OP_RESTART] = "restart", [PW_OP_STEP] = "step",     [PW_OP_EVENT] = "event",
+        [PW_OP_PARK] = "park",     [PW_OP_PAUSE] = "pause",     [PW_OP_DEMAND] = "demand", [PW_OP_END] = "end",
+        [PW_OP_FINISH] = "finish", [PW_OP_CLAIM] = "claim",     [PW_OP_SQL] = "change",    [PW_OP_MUTATE] = "change",
+    };
+    bool is_step = op->kind == PW_OP_STEP, is_claim = op->kind == PW_OP_CLAIM;
+    if (op->kind >= sizeof named / sizeof named[0] || named[op->kind] == NULL ||
+        (is_claim && op->as.claim.claim_count == 0))
         return;
-    case PW_OP_RESTART:
-        say(words, "restart", NULL, NULL);
-        return;
-    case PW_OP_STEP:
-        say(words, "step", op->as.step.row.name.data, pawl_step_status_name(op->as.step.row.status));
-        return;
-    case PW_OP_EVENT:
-        say(words, "event", op->as.event.type.data, NULL);
-        return;
-    case PW_OP_PARK:
-        say(words, "park", NULL, NULL);
-        return;
-    case PW_OP_PAUSE:
-        say(words, "pause", NULL, NULL);
-        return;
-    case PW_OP_DEMAND:
-        say(words, "demand", NULL, NULL);
-        return;
-    case PW_OP_END:
-        say(words, "end", op->as.end.workflow.data, NULL);
-        return;
-    case PW_OP_FINISH:
-        say(words, "finish", NULL, NULL);
-        return;
-    case PW_OP_CLAIM:
-        if (op->as.claim.claim_count > 0)
-            say(words, "claim", op->as.claim.claims[0].workflow.data, NULL);
-        return;
-    case PW_OP_SQL:
-    case PW_OP_MUTATE:
-        say(words, "change", NULL, NULL);
-        return;
-    case PW_OP_FENCE:
-    case PW_OP_CONSUME:
-    case PW_OP_LOG:
-    case PW_OP_HOLD:
-    case PW_OP_REACH:
-    case PW_OP_RENEW:
-    case PW_OP_REAP:
-    case PW_OP_HOOK_CLAIM:
-    case PW_OP_HOOK_SETTLE:
-    case PW_OP_HOOK_RESEND:
-        return;
-    }
-}
-
-bool pw_sweep_grow(struct pw_arena *arena, void **rows, size_t row_size, size_t count, size_t *capacity)
-{
-    if (count < *capacity)
-        return true;
-    size_t larger = *capacity == 0 ? 8 : *capacity * 2;
-    void *fresh = pw_arena_take(arena, larger * row_size);
-    if (fresh == NULL)
-        return false;
-    if (count > 0)
-        memcpy(fresh, *rows, count * row_size);
-    *rows = fresh;
-    *capacity = larger;
-    return true;
+    const char *name = is_step                    ? op->as.step.row.name.data
+                       : is_claim                 ? op->as.claim.claims[0].workflow.data
+                       : op->kind == PW_OP_CREATE ? op->as.create.workflow.data
+                       : op->kind == PW_OP_EVENT  ? op->as.event.type.data
+                       : op->kind == PW_OP_END    ? op->as.end.workflow.data
+                                                  : NULL;
+    say(words, named[op->kind], name, is_step ? pawl_step_status_name(op->as.step.row.status) : NULL);
 }
 
 static void note_commit(struct pw_sweep_crash *crash, const struct pw_unit *unit)
@@ -101,16 +53,12 @@ static void note_commit(struct pw_sweep_crash *crash, const struct pw_unit *unit
         describe_op(&words, op);
     if (words.size == 0)
         return;
-    struct pw_arena *arena = &crash->watch->arena;
-    void *rows = crash->commits;
-    const char *text = pw_arena_string(arena, words.text);
-    if (text == NULL ||
-        !pw_sweep_grow(arena, &rows, sizeof *crash->commits, crash->commit_count, &crash->commit_capacity)) {
+    const char *text = pw_arena_string(&crash->watch->arena, words.text);
+    struct pw_sweep_commit *commit = text != NULL ? pw_rows_add(&crash->commits) : NULL;
+    if (commit != NULL)
+        *commit = (struct pw_sweep_commit){ crash->applied, text };
+    else
         crash->watch->out_of_memory = true;
-        return;
-    }
-    crash->commits = rows;
-    crash->commits[crash->commit_count++] = (struct pw_sweep_commit){ crash->applied, text };
 }
 
 /* ---- What it does ------------------------------------------------------------------------------------------------------ */
@@ -149,7 +97,7 @@ static pawl_status die(struct pw_sweep_crash *crash, struct pw_unit **lost, size
     return refuse_as_dead(error);
 }
 
-/* Each unit in a transaction of its own: what happens to share one here may not elsewhere. */
+/* Each unit has its own transaction: units that happen to share one here may not do so elsewhere. */
 static pawl_status crash_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     struct pw_sweep_crash *crash = (struct pw_sweep_crash *)store;
@@ -173,23 +121,15 @@ static pawl_status crash_apply(struct pw_store *store, struct pw_unit **units, s
     return PAWL_OK;
 }
 
-static void crash_close(struct pw_store *store)
-{
-    struct pw_sweep_crash *crash = (struct pw_sweep_crash *)store;
-    crash->forward.inner->ops->close(crash->forward.inner);
-    free(crash);
-}
-
 struct pw_sweep_crash *pw_sweep_crash_insert(pawl_world *world, struct pw_sweep_watch *watch)
 {
-    struct pw_forward *outer = (struct pw_forward *)world->engine->store; /* the trace, which is one */
-    struct pw_sweep_crash *crash = calloc(1, sizeof *crash);
+    struct pw_forward *outer = (struct pw_forward *)world->engine->store; /* the trace is one */
+    struct pw_sweep_crash *crash = pw_forward_new(outer->inner, sizeof *crash);
     if (crash == NULL)
         return NULL;
-    pw_forward_init(&crash->forward, outer->inner);
     crash->forward.ops.apply = crash_apply;
-    crash->forward.ops.close = crash_close;
     crash->watch = watch;
+    crash->commits = (struct pw_rows){ .arena = &watch->arena, .row_size = sizeof(struct pw_sweep_commit) };
     outer->inner = &crash->forward.store;
     return crash;
 }

@@ -61,13 +61,14 @@ static struct pw_sweep_step *find_or_add_step(struct pw_sweep_watch *watch, stru
 
 static void append(struct pw_sweep_watch *watch, struct pw_sweep_list *list, const struct pw_sweep_call *call)
 {
-    void *rows = list->calls;
-    if (!pw_sweep_grow(&watch->arena, &rows, sizeof *call, list->count, &list->capacity)) {
+    struct pw_rows rows = { &watch->arena, sizeof *call, list->calls, list->count, list->capacity };
+    struct pw_sweep_call *added = pw_rows_add(&rows);
+    if (added == NULL) {
         watch->out_of_memory = true;
         return;
     }
-    list->calls = rows;
-    list->calls[list->count++] = *call;
+    *added = *call;
+    *list = (struct pw_sweep_list){ rows.rows, rows.count, rows.capacity };
 }
 
 const struct pw_sweep_run *pw_sweep_main_run(const struct pw_sweep_watch *watch)

@@ -54,12 +54,9 @@ pawl_status pw_scope_status(const pawl_scope *scope)
     return (pawl_status)atomic_load(&scope->failed);
 }
 
-const char *pawl_scope_format(pawl_scope *scope, const char *format, ...)
+const char *pw_scope_format_list(pawl_scope *scope, const char *format, va_list arguments)
 {
-    if (scope == NULL)
-        return NULL;
-    va_list arguments, again;
-    va_start(arguments, format);
+    va_list again;
     va_copy(again, arguments);
     int size = vsnprintf(NULL, 0, format, arguments);
     char *text = size >= 0 ? pw_scope_take(scope, (size_t)size + 1) : NULL;
@@ -68,6 +65,14 @@ const char *pawl_scope_format(pawl_scope *scope, const char *format, ...)
     else
         atomic_store(&scope->failed, PAWL_NOMEM); /* so that a call which is given NULL for a name knows why */
     va_end(again);
+    return text;
+}
+
+const char *pawl_scope_format(pawl_scope *scope, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const char *text = scope != NULL ? pw_scope_format_list(scope, format, arguments) : NULL;
     va_end(arguments);
     return text;
 }

@@ -17,6 +17,8 @@
 /* Memory of the scope's lifetime, NULL when out. */
 void *pw_scope_take(pawl_scope *scope, size_t size);
 bool pw_scope_text(pawl_scope *scope, struct pw_text text, struct pw_text *out);
+/* As pawl_scope_format(). */
+PAWL_PRINTF(2, 0) const char *pw_scope_format_list(pawl_scope *scope, const char *format, va_list arguments);
 /* PAWL_OK, PAWL_NOMEM, or PAWL_STORE_CORRUPT: stored text turned out not to be JSON. */
 pawl_status pw_scope_status(const pawl_scope *scope);
 

@@ -298,15 +298,11 @@ pawl_status pawl_log(pawl_run *run, enum pawl_log_level level, const char *categ
 
 const char *pawl_run_format(pawl_run *run, const char *format, ...)
 {
-    char text[PW_STEP_NAME_MAX * 4];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    const char *text = pw_scope_format_list(run->scope, format, arguments);
     va_end(arguments);
-    struct pw_text kept;
-    if (pw_scope_text(run->scope, pw_text_of(text), &kept))
-        return kept.data;
-    return pawl_scope_format(run->scope, "%s", text); /* which notes that memory is out */
+    return text;
 }
 
 const char *pawl_run_workflow(const pawl_run *run)
