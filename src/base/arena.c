@@ -58,34 +58,25 @@ static struct pw_arena_block *block_new(struct pw_arena *arena, size_t size)
     return block;
 }
 
-static void *take_own_block(struct pw_arena *arena, size_t size)
-{
-    struct pw_arena_block *block = block_new(arena, size);
-    if (block == NULL)
-        return NULL;
-    block->taken = size;
-    /* Behind the newest, whose free space stays in use. */
-    struct pw_arena_block **place = arena->blocks != NULL ? &arena->blocks->older : &arena->blocks;
-    block->older = *place;
-    *place = block;
-    return block->bytes;
-}
-
 static void *take_from_new_block(struct pw_arena *arena, size_t size)
 {
-    size_t block_size = BLOCK_SIZE_MIN;
-    if (arena->blocks != NULL)
-        block_size = arena->blocks->size * 2;
+    struct pw_arena_block **place = &arena->blocks;
+    size_t block_size = arena->blocks != NULL ? arena->blocks->size * 2 : BLOCK_SIZE_MIN;
     while (block_size < size)
         block_size *= 2;
     if (block_size > BLOCK_SIZE_MAX)
         block_size = BLOCK_SIZE_MAX;
+    if (size > SHARED_SIZE_MAX) {
+        block_size = size;
+        if (arena->blocks != NULL)
+            place = &arena->blocks->older; /* behind the newest, whose free space stays in use */
+    }
     struct pw_arena_block *block = block_new(arena, block_size);
     if (block == NULL)
         return NULL;
     block->taken = size;
-    block->older = arena->blocks;
-    arena->blocks = block;
+    block->older = *place;
+    *place = block;
     return block->bytes;
 }
 
@@ -102,7 +93,7 @@ void *pw_arena_take(struct pw_arena *arena, size_t size)
         block->taken += size;
         return memory;
     }
-    return size > SHARED_SIZE_MAX ? take_own_block(arena, size) : take_from_new_block(arena, size);
+    return take_from_new_block(arena, size);
 }
 
 void *pw_arena_zero(struct pw_arena *arena, size_t size)

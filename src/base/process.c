@@ -1,6 +1,6 @@
 /* process.c - see process.h. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* pipe2, execvpe, close_range, F_SETSIG */
+#define _GNU_SOURCE /* pipe2, execvpe, close_range, F_SETSIG, TEMP_FAILURE_RETRY */
 #endif
 #include "base/process.h"
 
@@ -32,13 +32,11 @@ enum {
     EXIT_NOT_STARTED = 127
 };
 
-/* Ours are -1 once they are closed. */
 struct running {
     const struct pw_process *process;
     struct pw_process_outcome *outcome;
     pid_t pid;
-    int input, output, complaints;
-    int fuse[2];
+    int pipes[PIPES][2]; /* the end to read from, and the end to write to; -1: closed */
     size_t sent, room, complained;
     bool is_killed, is_gone, no_memory;
 };
@@ -60,7 +58,7 @@ static void close_pipes(int pipes[PIPES][2])
     }
 }
 
-/* Above the standard descriptors, which a host may have closed: the child puts its ends there. */
+/* Moves the end above the standard descriptors, which the host may have closed and which the child replaces. */
 static bool lift(int *end)
 {
     if (*end > STDERR_FILENO)
@@ -95,14 +93,14 @@ static int arm(int fuse[2])
     return 0;
 }
 
-/* In the child, between fork and exec: only what is safe there. */
+/* In the child, between fork and exec: only calls that are safe there. */
 static void become(const struct pw_process *process, int pipes[PIPES][2], pid_t parent)
 {
     struct sigaction as_usual = { .sa_handler = SIG_DFL };
     sigset_t none;
     (void)setpgid(0, 0);
     int reason = arm(pipes[FUSE]);
-    /* For a host that forks without exec: its children hold the fuse, too, and the program at least must not outlive it. */
+    /* If the host forks without exec, its children hold the fuse as well; at least the program itself ends with the host. */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* the host died before this was done */
         _exit(EXIT_NOT_STARTED);
@@ -128,14 +126,11 @@ static void become(const struct pw_process *process, int pipes[PIPES][2], pid_t 
 /* 0, or why it could not be started. */
 static int start(struct running *running)
 {
-    int pipes[PIPES][2];
+    int(*pipes)[2] = running->pipes;
     sigset_t all, before;
     int reason = 0;
-    if (!open_pipes(pipes)) {
-        reason = errno;
-        close_pipes(pipes);
-        return reason;
-    }
+    if (!open_pipes(pipes))
+        return errno;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of the host's runs in the child */
     pid_t parent = getpid();
@@ -144,24 +139,17 @@ static int start(struct running *running)
         become(running->process, pipes, parent);
     reason = running->pid < 0 ? errno : 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close_end(&pipes[INPUT][0]);
+    close_end(&pipes[OUTPUT][1]);
+    close_end(&pipes[COMPLAINTS][1]);
     close_end(&pipes[REASON][1]);
-    while (reason == 0 && read(pipes[REASON][0], &reason, sizeof reason) < 0 && errno == EINTR)
-        continue; /* it comes to its end when the program has begun */
-    if (reason != 0) {
-        while (running->pid > 0 && waitpid(running->pid, NULL, 0) < 0 && errno == EINTR)
-            continue;
-    } else {
-        running->input = pipes[INPUT][1];
-        running->output = pipes[OUTPUT][0];
-        running->complaints = pipes[COMPLAINTS][0];
-        running->fuse[0] = pipes[FUSE][0];
-        running->fuse[1] = pipes[FUSE][1];
-        pipes[INPUT][1] = pipes[OUTPUT][0] = pipes[COMPLAINTS][0] = pipes[FUSE][0] = pipes[FUSE][1] = -1;
-        (void)fcntl(running->input, F_SETFL, O_NONBLOCK);
-        (void)fcntl(running->output, F_SETFL, O_NONBLOCK);
-        (void)fcntl(running->complaints, F_SETFL, O_NONBLOCK);
-    }
-    close_pipes(pipes);
+    if (reason == 0) /* the pipe is at its end when the program has begun */
+        (void)TEMP_FAILURE_RETRY(read(pipes[REASON][0], &reason, sizeof reason));
+    if (reason != 0 && running->pid > 0)
+        (void)TEMP_FAILURE_RETRY(waitpid(running->pid, NULL, 0));
+    (void)fcntl(pipes[INPUT][1], F_SETFL, O_NONBLOCK);
+    (void)fcntl(pipes[OUTPUT][0], F_SETFL, O_NONBLOCK);
+    (void)fcntl(pipes[COMPLAINTS][0], F_SETFL, O_NONBLOCK);
     return reason;
 }
 
@@ -176,23 +164,28 @@ static void kill_group(struct running *running, enum pw_process_end why)
     (void)kill(-running->pid, SIGKILL);
 }
 
+/* How many bytes a read or write has moved.  0: no more for now, or for good, and then the end is closed. */
+static size_t moved(int *end, ssize_t result)
+{
+    if (result > 0)
+        return (size_t)result;
+    if (result == 0 || errno != EAGAIN)
+        close_end(end);
+    return 0;
+}
+
 /* SIGPIPE is blocked in this thread meanwhile. */
 static void feed(struct running *running)
 {
     struct pw_text input = running->process->input;
-    while (running->input >= 0) {
-        if (running->sent == input.size) {
-            close_end(&running->input);
-            return;
-        }
-        ssize_t written = write(running->input, input.data + running->sent, input.size - running->sent);
-        if (written > 0)
-            running->sent += (size_t)written;
-        else if (errno == EAGAIN)
-            return;
-        else if (errno != EINTR) /* it does not want to know */
-            close_end(&running->input);
+    int *end = &running->pipes[INPUT][1];
+    size_t more = 1;
+    while (*end >= 0 && running->sent < input.size && more > 0) {
+        more = moved(end, TEMP_FAILURE_RETRY(write(*end, input.data + running->sent, input.size - running->sent)));
+        running->sent += more;
     }
+    if (running->sent == input.size)
+        close_end(end);
 }
 
 static bool make_room(struct running *running)
@@ -215,18 +208,15 @@ static bool make_room(struct running *running)
 static void listen_to_output(struct running *running)
 {
     struct pw_process_outcome *outcome = running->outcome;
-    while (running->output >= 0 && make_room(running)) {
-        ssize_t got =
-            read(running->output, outcome->output + outcome->output_size, running->room - outcome->output_size - 1);
-        if (got > 0)
-            outcome->output_size += (size_t)got;
-        else if (got == 0 || (errno != EAGAIN && errno != EINTR))
-            close_end(&running->output);
-        else if (errno == EAGAIN)
-            return;
+    int *end = &running->pipes[OUTPUT][0];
+    size_t more = 1;
+    while (*end >= 0 && more > 0 && make_room(running)) {
+        char *to = outcome->output + outcome->output_size;
+        more = moved(end, TEMP_FAILURE_RETRY(read(*end, to, running->room - outcome->output_size - 1)));
+        outcome->output_size += more;
         if (outcome->output_size > running->process->output_max) {
             kill_group(running, PW_PROCESS_OVERFLOWED);
-            close_end(&running->output);
+            close_end(end);
         }
     }
 }
@@ -235,21 +225,17 @@ static void listen_to_output(struct running *running)
 static void listen_to_complaints(struct running *running)
 {
     char *text = running->outcome->complaints;
-    char more[512];
-    while (running->complaints >= 0) {
-        ssize_t got = read(running->complaints, more, sizeof more);
-        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-            close_end(&running->complaints);
-        if (got < 0 && errno == EAGAIN)
-            return;
-        if (got <= 0)
-            continue;
+    char heard[512];
+    int *end = &running->pipes[COMPLAINTS][0];
+    size_t more = 1;
+    while (*end >= 0 && more > 0) {
+        more = moved(end, TEMP_FAILURE_RETRY(read(*end, heard, sizeof heard)));
         size_t kept = running->complained;
-        if (kept + (size_t)got > PW_COMPLAINTS_MAX)
-            kept = PW_COMPLAINTS_MAX - (size_t)got;
+        if (kept + more > PW_COMPLAINTS_MAX)
+            kept = PW_COMPLAINTS_MAX - more;
         memmove(text, text + running->complained - kept, kept);
-        memcpy(text + kept, more, (size_t)got);
-        running->complained = kept + (size_t)got;
+        memcpy(text + kept, heard, more);
+        running->complained = kept + more;
     }
 }
 
@@ -274,9 +260,9 @@ static void attend(struct running *running)
             return;
         if (!running->process->is_wanted(running->process->user))
             kill_group(running, PW_PROCESS_UNWANTED);
-        struct pollfd ends[] = { { .fd = running->input, .events = POLLOUT },
-                                 { .fd = running->output, .events = POLLIN },
-                                 { .fd = running->complaints, .events = POLLIN } };
+        struct pollfd ends[] = { { .fd = running->pipes[INPUT][1], .events = POLLOUT },
+                                 { .fd = running->pipes[OUTPUT][0], .events = POLLIN },
+                                 { .fd = running->pipes[COMPLAINTS][0], .events = POLLIN } };
         if (poll(ends, 3, look_ms) == 0 && look_ms < LOOK_MS_MAX)
             look_ms *= 2;
         if (ends[1].revents != 0 || ends[2].revents != 0)
@@ -292,17 +278,11 @@ static void end(struct running *running)
     int status = 0;
     if (!running->is_gone)
         (void)kill(-running->pid, SIGKILL); /* what it left behind; the number is ours until the next call */
-    close_end(&running->fuse[0]);           /* kills it even if the number is no longer ours */
-    close_end(&running->fuse[1]);
-    pid_t waited = -1;
-    while (!running->is_gone && (waited = waitpid(running->pid, &status, 0)) < 0 && errno == EINTR)
-        continue;
-    bool is_known = waited == running->pid;
+    close_end(&running->pipes[FUSE][0]);    /* kills it even if the number is no longer ours */
+    close_end(&running->pipes[FUSE][1]);
+    bool is_known = !running->is_gone && TEMP_FAILURE_RETRY(waitpid(running->pid, &status, 0)) == running->pid;
     listen_to_output(running); /* what it wrote last */
     listen_to_complaints(running);
-    close_end(&running->input);
-    close_end(&running->output);
-    close_end(&running->complaints);
     if (running->is_killed)
         return;
     outcome->end = !is_known ? PW_PROCESS_UNKNOWN : WIFEXITED(status) ? PW_PROCESS_EXITED : PW_PROCESS_SIGNALLED;
@@ -347,20 +327,19 @@ static void hold_pipe_signal(struct pipe_signal *held)
 static void release_pipe_signal(const struct pipe_signal *held)
 {
     const struct timespec now = { .tv_sec = 0 };
-    while (!held->was_pending && sigtimedwait(&held->only, NULL, &now) < 0 && errno == EINTR)
-        continue;
+    if (!held->was_pending)
+        (void)TEMP_FAILURE_RETRY(sigtimedwait(&held->only, NULL, &now));
     (void)pthread_sigmask(SIG_SETMASK, &held->before, NULL);
 }
 
 bool pw_process_run(const struct pw_process *process, struct pw_process_outcome *out_outcome)
 {
-    struct running running = {
-        .process = process, .outcome = out_outcome, .input = -1, .output = -1, .complaints = -1, .fuse = { -1, -1 }
-    };
+    struct running running = { .process = process, .outcome = out_outcome };
     struct pipe_signal held;
     *out_outcome = (struct pw_process_outcome){ .end = PW_PROCESS_EXITED };
     int reason = start(&running);
     if (reason != 0) {
+        close_pipes(running.pipes);
         out_outcome->end = PW_PROCESS_NOT_STARTED;
         out_outcome->number = reason;
         return reason != ENOMEM;
@@ -369,6 +348,7 @@ bool pw_process_run(const struct pw_process *process, struct pw_process_outcome 
     attend(&running);
     end(&running);
     release_pipe_signal(&held);
+    close_pipes(running.pipes);
     make_readable(out_outcome->complaints, running.complained);
     if (out_outcome->output != NULL)
         out_outcome->output[out_outcome->output_size] = '\0';

@@ -94,26 +94,25 @@ static bool is_alphanumeric(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
+/* 1 to size_max letters, digits, '_', '-' and one other sign. */
+static bool is_word(struct pw_text text, size_t size_max, char other)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        char c = text.data[i];
+        if (!is_alphanumeric(c) && c != '_' && c != '-' && c != other)
+            return false;
+    }
+    return text.size > 0 && text.size <= size_max;
+}
+
 bool pw_text_is_identifier(struct pw_text text, size_t size_max, bool underscore_first)
 {
-    if (text.size == 0 || text.size > size_max)
-        return false;
-    if (!is_alphanumeric(text.data[0]) && !(underscore_first && text.data[0] == '_'))
-        return false;
-    for (size_t i = 1; i < text.size; i++)
-        if (!is_alphanumeric(text.data[i]) && text.data[i] != '_' && text.data[i] != '-')
-            return false;
-    return true;
+    return is_word(text, size_max, '-') && text.data[0] != '-' && (underscore_first || text.data[0] != '_');
 }
 
 bool pw_text_is_version(struct pw_text text)
 {
-    if (text.size == 0 || text.size > PW_VERSION_MAX)
-        return false;
-    for (size_t i = 0; i < text.size; i++)
-        if (!is_alphanumeric(text.data[i]) && text.data[i] != '.' && text.data[i] != '_' && text.data[i] != '-')
-            return false;
-    return true;
+    return is_word(text, PW_VERSION_MAX, '.');
 }
 
 size_t pw_text_mend(char *text, size_t size)

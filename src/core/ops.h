@@ -368,6 +368,8 @@ void pw_unit_init(struct pw_unit *unit);
 void pw_unit_clear(struct pw_unit *unit);
 /* Appends a zeroed op, which has room for its own kind only.  NULL when memory is out. */
 struct pw_op *pw_unit_add(struct pw_unit *unit, enum pw_op_kind kind);
+/* Appends a copy of the op.  False when memory is out. */
+bool pw_unit_copy(struct pw_unit *unit, const struct pw_op *wanted);
 /* A store is about to try it, maybe not for the first time: it is not refused, and has no answer yet. */
 void pw_unit_begin(struct pw_unit *unit);
 /* The transaction has ended with this status.  When it was committed, a refused unit keeps its refusal. */

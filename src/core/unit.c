@@ -40,6 +40,14 @@ struct pw_op *pw_unit_add(struct pw_unit *unit, enum pw_op_kind kind)
     return op;
 }
 
+bool pw_unit_copy(struct pw_unit *unit, const struct pw_op *wanted)
+{
+    struct pw_op *op = pw_unit_add(unit, wanted->kind);
+    if (op != NULL)
+        memcpy(&op->as, &wanted->as, op_sizes[wanted->kind] - offsetof(struct pw_op, as));
+    return op != NULL;
+}
+
 /* ---- The answer ------------------------------------------------------------------------------------------------ */
 
 static void forget_effects(struct pw_unit *unit)

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "core/fields.h"
+
 struct pw_history *pw_history_new(void)
 {
     return calloc(1, sizeof(struct pw_history));
@@ -61,32 +63,46 @@ struct pw_step *pw_history_find(const struct pw_history *history, struct pw_text
     return pw_table_find(&history->by_name, name);
 }
 
-struct pw_step *pw_history_add(struct pw_history *history, struct pw_text name, enum pawl_step_kind kind)
+/* Copies the row's texts.  False when memory is out. */
+static bool keep_texts(struct pw_history *history, const struct pw_row_type *type, void *row)
+{
+    for (const struct pw_field *field = type->fields; field < type->fields + type->count; field++) {
+        if (field->type == PW_FIELD_TEXT &&
+            !pw_arena_text(&history->arena, pw_member_text_of(field, row), pw_member_text(field, row)))
+            return false;
+    }
+    return true;
+}
+
+/* A step with this row.  NULL when memory is out. */
+static struct pw_step *add_step(struct pw_history *history, const struct pw_step_row *row)
 {
     struct pw_step *step = pw_arena_zero(&history->arena, sizeof *step);
-    if (step == NULL || !pw_arena_text(&history->arena, name, &step->row.name))
+    if (step == NULL)
         return NULL;
-    step->row.kind = kind;
-    if (!pw_table_add(&history->by_name, step->row.name, step))
+    step->row = *row;
+    if (!keep_texts(history, &pw_step_type, &step->row) || !pw_table_add(&history->by_name, step->row.name, step))
         return NULL;
     if (history->last != NULL)
         history->last->next = step;
     else
         history->first = step;
     history->last = step;
-    ++*(pw_step_kind_is_wait(kind) ? &history->waits : &history->counted);
-    history->has_calls = history->has_calls || kind == PAWL_STEP_CALL;
+    ++*(pw_step_kind_is_wait(row->kind) ? &history->waits : &history->counted);
+    history->has_calls = history->has_calls || row->kind == PAWL_STEP_CALL;
     return step;
+}
+
+struct pw_step *pw_history_add(struct pw_history *history, struct pw_text name, enum pawl_step_kind kind)
+{
+    return add_step(history, &(struct pw_step_row){ .name = name, .kind = kind });
 }
 
 static bool load_step(struct pw_history *history, const struct pw_step_row *row)
 {
-    struct pw_step *step = pw_history_add(history, row->name, row->kind);
+    struct pw_step *step = add_step(history, row);
     if (step == NULL)
         return false;
-    struct pw_text name = step->row.name;
-    step->row = *row;
-    step->row.name = name;
     step->in_store = true;
     if (row->seq > history->seq_last)
         history->seq_last = row->seq;
@@ -94,17 +110,7 @@ static bool load_step(struct pw_history *history, const struct pw_step_row *row)
         history->finished_at_ms = pw_not_before(row->updated_at_ms, history->finished_at_ms);
     history->created_last_ms = pw_not_before(row->created_at_ms, history->created_last_ms);
     history->newest_ms = pw_not_before(row->updated_at_ms, history->newest_ms);
-    struct pw_arena *arena = &history->arena;
-    return pw_arena_text(arena, row->result, &step->row.result) &&
-           pw_arena_text(arena, row->error_name, &step->row.error_name) &&
-           pw_arena_text(arena, row->error_message, &step->row.error_message) &&
-           pw_arena_text(arena, row->description, &step->row.description) &&
-           pw_arena_text(arena, row->undoes, &step->row.undoes) &&
-           pw_arena_text(arena, row->place.fork, &step->row.place.fork) &&
-           pw_arena_text(arena, row->place.outer, &step->row.place.outer) &&
-           pw_arena_text(arena, row->wait_event_type, &step->row.wait_event_type) &&
-           pw_arena_text(arena, row->awaited_workflow, &step->row.awaited_workflow) &&
-           pw_arena_text(arena, row->awaited_id, &step->row.awaited_id);
+    return true;
 }
 
 bool pw_history_load(struct pw_history *history, const struct pw_step_row *rows, size_t count)
@@ -122,9 +128,7 @@ static bool load_event(struct pw_history *history, const struct pw_event_row *ro
     if (event == NULL)
         return false;
     event->row = *row;
-    if (!pw_arena_text(&history->arena, row->id, &event->row.id) ||
-        !pw_arena_text(&history->arena, row->type, &event->row.type) ||
-        !pw_arena_text(&history->arena, row->payload, &event->row.payload))
+    if (!keep_texts(history, &pw_event_type, &event->row))
         return false;
     if (history->last_event != NULL)
         history->last_event->next = event;

@@ -1,12 +1,12 @@
-/* history.h - what is known of one run while it is in memory: its steps by name, and the events nobody took yet.
+/* history.h - one run in memory: its steps by name, and the events that no step has taken yet.
  *
- *  H1. A step is found by its name, trimmed.  Its row is what the store holds, or will once what is queued is applied.
- *  H2. seq numbers are given when a step is first recorded, from 1, without reuse.
+ *  H1. A step is found by its trimmed name.  Its row is what the store holds, or will hold once the queue is applied.
+ *  H2. A step gets its seq number when it is first recorded.  Numbers start at 1 and are not reused.
  *  H3. An event is taken once, the oldest first, and only by a wait that ends no earlier than the event was sent.
- *  H4. Times do not go back, whatever the clock does: of two steps the one with the higher number was not created before the
- *      other, and none is changed before it was created or changed last.  A step whose body began before another one was
- *      recorded, and which is recorded after it, counts as created with that one.  This is about what is recorded; when
- *      something is to happen (wake_at, next_retry_at) is the clock's affair.
+ *  H4. Recorded times never go back, whatever the clock does.  A step with a higher number was not created before one with a
+ *      lower number, and no step changes before its creation or its last change.  If a body began before another step was
+ *      recorded, and its own step is recorded after that one, both count as created at the same time.  Planned times
+ *      (wake_at, next_retry_at) follow the clock alone.
  *
  * Pure memory: no I/O, no clock, no lock.  A history outlives turns: a runner keeps recent ones warm. */
 #ifndef PW_HISTORY_HISTORY_H
@@ -73,7 +73,7 @@ size_t pw_history_bytes(const struct pw_history *history);
 bool pw_history_load(struct pw_history *history, const struct pw_step_row *rows, size_t count);
 bool pw_history_load_events(struct pw_history *history, const struct pw_event_row *rows, size_t count);
 
-/* The newest time of the run when it was claimed: no step that comes is older. */
+/* claimed_at_ms is the newest time of the run when it was claimed: no later step is older. */
 void pw_history_begin_turn(struct pw_history *history, int64_t claimed_at_ms);
 void pw_history_begin_pass(struct pw_history *history);
 
@@ -86,15 +86,15 @@ struct pw_step *pw_history_find(const struct pw_history *history, struct pw_text
 /* A new step that waits to be recorded.  The name is copied.  NULL when memory is out. */
 struct pw_step *pw_history_add(struct pw_history *history, struct pw_text name, enum pawl_step_kind kind);
 
-/* Is there nothing to be done for it, so that it counts against the limit of waits?  Otherwise it counts as a step. */
+/* True if the engine has nothing to run for it, so that it counts against the limit of waits instead of that of steps. */
 bool pw_step_kind_is_wait(enum pawl_step_kind kind);
 bool pw_step_is_finished(const struct pw_step *step);
-/* Its row is written now, at the latest with what comes next; with its first time it counts as begun. */
+/* Stamps the row, which is about to be written.  The first time is the step's creation. */
 void pw_step_stamp(const struct pw_history *history, struct pw_step *step, int64_t now_ms);
-/* It is recorded for the first time, or again because that was refused: its number, and its times (H2, H4). */
+/* Numbers a step that is recorded for the first time, or again after a refusal, and adjusts its times (H2, H4). */
 void pw_step_number(struct pw_history *history, struct pw_step *step);
-/* Finishes it now, in this state, and not before any that has finished: what is undone is undone in the reverse of
- * that order, and what failed last is what a retry tries again, also when the clock was set back in between. */
+/* Finishes it in this state, now or after the step that finished last, even if the clock was set back in between: steps are
+ * undone in the reverse of that order, and a retry repeats the one that failed last. */
 void pw_step_finish(struct pw_history *history, struct pw_step *step, enum pawl_step_state state, int64_t now_ms);
 
 /* The oldest event of this type that was sent by then, or NULL. */

@@ -44,13 +44,6 @@ void pw_mock_list_init(struct pw_mock_list *list, pawl_scope *scope, bool disabl
     pthread_mutex_init(&list->lock, NULL);
 }
 
-void pw_mock_list_clear(struct pw_mock_list *list)
-{
-    pthread_mutex_lock(&list->lock);
-    list->newest = NULL;
-    pthread_mutex_unlock(&list->lock);
-}
-
 void pw_mock_list_free(struct pw_mock_list *list)
 {
     pthread_mutex_destroy(&list->lock);
@@ -88,12 +81,8 @@ pawl_status pawl_world_mock_result(pawl_world *world, const char *workflow, cons
                                    const char *result_json, struct pawl_error *error)
 {
     struct pw_mock mock = { .kind = PW_MOCK_RESULT, .result = pw_text_of(result_json) };
-    if (world != NULL) {
-        pawl_status status =
-            pw_json_check(mock.result, world->engine->limits.payload_bytes_max, "the mocked result", error);
-        if (status != PAWL_OK)
-            return status;
-    }
+    if (world != NULL)
+        PAWL_TRY(pw_json_check(mock.result, world->engine->limits.payload_bytes_max, "the mocked result", error));
     return add_mock(world, workflow, step, times, &mock, error);
 }
 
@@ -111,12 +100,14 @@ pawl_status pawl_world_mock_failure(pawl_world *world, const char *workflow, con
 pawl_status pawl_world_mock_timeout(pawl_world *world, const char *workflow, const char *step, int64_t times,
                                     struct pawl_error *error)
 {
-    struct pw_mock mock = { .kind = PW_MOCK_TIMEOUT };
-    return add_mock(world, workflow, step, times, &mock, error);
+    return add_mock(world, workflow, step, times, &(struct pw_mock){ .kind = PW_MOCK_TIMEOUT }, error);
 }
 
 void pawl_world_unmock(pawl_world *world)
 {
-    if (world != NULL)
-        pw_mock_list_clear(&world->mocks);
+    if (world == NULL)
+        return;
+    pthread_mutex_lock(&world->mocks.lock);
+    world->mocks.newest = NULL;
+    pthread_mutex_unlock(&world->mocks.lock);
 }

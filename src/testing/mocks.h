@@ -1,5 +1,5 @@
-/* mocks.h - what a test said about steps, found again when a step's body would run.  Texts live in the scope, so what
- * pw_mocks.find() answers outlives pw_mock_list_clear(). */
+/* mocks.h - what a test said about steps, looked up when a step's body would run.  Texts live in the scope, so an answer of
+ * pw_mocks.find() outlives pawl_world_unmock(). */
 #ifndef PW_TESTING_MOCKS_H
 #define PW_TESTING_MOCKS_H
 
@@ -15,8 +15,6 @@ struct pw_mock_list {
 };
 
 void pw_mock_list_init(struct pw_mock_list *list, pawl_scope *scope, bool disable_sleeps);
-/* Forgets them. */
-void pw_mock_list_clear(struct pw_mock_list *list);
 void pw_mock_list_free(struct pw_mock_list *list);
 
 #endif

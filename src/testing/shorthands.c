@@ -80,9 +80,7 @@ pawl_status pawl_world_history(pawl_world *world, const char *workflow, const ch
         options.steps_cursor = steps.cursor;
         options.events_cursor = events.cursor;
         options.logs_cursor = logs.cursor;
-        pawl_status status = pawl_get_history(pawl_world_engine(world), scope, workflow, id, &options, &page, error);
-        if (status != PAWL_OK)
-            return status;
+        PAWL_TRY(pawl_get_history(pawl_world_engine(world), scope, workflow, id, &options, &page, error));
         options.run_number = page.run_number;
         if (!gather(scope, &steps, page.steps, page.step_count, page.steps_cursor) ||
             !gather(scope, &events, page.events, page.event_count, page.events_cursor) ||

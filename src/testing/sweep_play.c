@@ -1,6 +1,6 @@
 /* sweep_play.c - the script of a sweep, played in a world of its own: create, run, send events at their times, run to the
- * end.  When the process dies in between, the next one begins: it finds the dead one's lease ended, as it does where the
- * store can tell who is dead, so that time goes as it does undisturbed; and whoever was refused asks again. */
+ * end.  When the process dies in between, the next one begins.  It finds that the lease of the dead one has ended, as it does
+ * where the store can tell who is dead, so time passes as it does undisturbed.  A call that was refused is made again. */
 #include <stdio.h>
 
 #include "base/duration.h"
@@ -16,14 +16,11 @@ enum { LATER_MS = 25 * 60 * 60 * 1000 }; /* another hour of another day */
 static pawl_status register_all(const struct pw_sweep_play *play, struct pawl_error *error)
 {
     const struct pawl_sweep_options *options = play->options;
-    pawl_status status = PAWL_OK;
     if (options->module != NULL)
-        status = pawl_register_module(play->world->engine, options->module, error);
-    for (size_t i = 0; status == PAWL_OK && i < options->workflow_count; i++)
-        status = pawl_register(play->world->engine, &options->workflows[i], error);
-    if (status == PAWL_OK && options->setup != NULL)
-        status = options->setup(play->world, options->user, error);
-    return status;
+        PAWL_TRY(pawl_register_module(play->world->engine, options->module, error));
+    for (size_t i = 0; i < options->workflow_count; i++)
+        PAWL_TRY(pawl_register(play->world->engine, &options->workflows[i], error));
+    return options->setup != NULL ? options->setup(play->world, options->user, error) : PAWL_OK;
 }
 
 static pawl_status open_world(struct pw_sweep_play *play, struct pawl_error *error)
@@ -32,17 +29,13 @@ static pawl_status open_world(struct pw_sweep_play *play, struct pawl_error *err
     world.seed = play->options->seed;
     world.limits = play->options->limits;
     world.always_replay = play->of.replays;
-    pawl_status status = pawl_world_open(&world, &play->world, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pawl_world_open(&world, &play->world, error));
     pw_sweep_watch_init(&play->watch, play);
     play->world->turns_max = play->options->turns_max;
     play->crash = pw_sweep_crash_insert(play->world, &play->watch);
     if (play->crash == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
-    status = register_all(play, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(register_all(play, error));
     play->crash->crash_at = play->of.crash_at;
     play->crash->after = play->of.after;
     play->crash->counting = true;
@@ -62,16 +55,9 @@ void pw_sweep_play_free(struct pw_sweep_play *play)
 static pawl_status end_lease(const struct pw_sweep_play *play, struct pawl_error *error)
 {
     struct pw_lease lease = { .fence = play->crash->held };
-    struct pw_unit unit;
-    pw_unit_init(&unit);
-    struct pw_op *op = pw_unit_add(&unit, PW_OP_RENEW);
-    pawl_status status = PAWL_NOMEM;
-    if (op != NULL) {
-        op->as.renew = (struct pw_op_renew){ .owner = play->crash->owner, .leases = &lease, .count = 1 };
-        status = pw_commit_run(play->world->engine->commit, &unit);
-    }
-    pw_unit_clear(&unit);
-    return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
+    struct pw_op op = { .kind = PW_OP_RENEW,
+                        .as.renew = { .owner = play->crash->owner, .leases = &lease, .count = 1 } };
+    return pw_world_apply(play->world, &op, error);
 }
 
 /* The author's process is gone, and its memory with it. */
@@ -91,8 +77,9 @@ static pawl_status begin_again(struct pw_sweep_play *play, struct pawl_error *er
     forget(play);
     if (play->of.later)
         pawl_world_jump_ms(play->world, LATER_MS);
-    pawl_status status = play->crash->owner != 0 ? end_lease(play, error) : PAWL_OK;
-    return status == PAWL_OK ? pawl_runner_open(play->world->engine, &runner, &play->world->runner, error) : status;
+    if (play->crash->owner != 0)
+        PAWL_TRY(end_lease(play, error));
+    return pawl_runner_open(play->world->engine, &runner, &play->world->runner, error);
 }
 
 static bool is_finished(const struct pawl_instance *instance)
@@ -122,10 +109,10 @@ static pawl_status run_up_to(struct pw_sweep_play *play, size_t position, struct
     char duration[32];
     int64_t after_ms = 0;
     (void)pw_duration_parse(play->options->events[position].after, &after_ms); /* it was, before */
-    pawl_status status = pawl_world_get(play->world, play->options->workflow, PW_SWEEP_ID, &instance, error);
+    PAWL_TRY(pawl_world_get(play->world, play->options->workflow, PW_SWEEP_ID, &instance, error));
     int64_t left_ms = instance.created_at_ms + after_ms - pawl_world_now_ms(play->world);
-    if (status != PAWL_OK || left_ms <= 0)
-        return status;
+    if (left_ms <= 0)
+        return PAWL_OK;
     snprintf(duration, sizeof duration, "%lld ms", (long long)left_ms);
     return pawl_world_advance(play->world, duration, error);
 }
@@ -137,13 +124,12 @@ static pawl_status run_up_to(struct pw_sweep_play *play, size_t position, struct
 static pawl_status complete(struct pw_sweep_play *play, const struct pawl_sweep_event *event, struct pawl_error *error)
 {
     struct pawl_instance instance;
-    pawl_status status = pawl_world_run_until_idle(play->world, error);
-    if (status == PAWL_OK)
-        status = pawl_world_get(play->world, play->options->workflow, PW_SWEEP_ID, &instance, error);
-    if (status != PAWL_OK || is_finished(&instance))
-        return status;
-    status = pawl_world_deferred_succeed(play->world, play->options->workflow, PW_SWEEP_ID,
-                                         event->type + strlen(DEFERRED), event->payload_json, error);
+    PAWL_TRY(pawl_world_run_until_idle(play->world, error));
+    PAWL_TRY(pawl_world_get(play->world, play->options->workflow, PW_SWEEP_ID, &instance, error));
+    if (is_finished(&instance))
+        return PAWL_OK;
+    pawl_status status = pawl_world_deferred_succeed(play->world, play->options->workflow, PW_SWEEP_ID,
+                                                     event->type + strlen(DEFERRED), event->payload_json, error);
     /* it came too late, as in life: the wait was over */
     return status == PAWL_DEFERRED_COMPLETED ? PAWL_OK : status;
 }
@@ -207,7 +193,7 @@ static const char *explain_endless(struct pw_sweep_play *play, const char *told)
     return pawl_scope_format(scope, "%s", told);
 }
 
-/* Until it is done, by this process or the next: there is one crash in a play. */
+/* Does it, in this process or in the next: a play has one crash. */
 static pawl_status insist(struct pw_sweep_play *play, act *what, size_t position, struct pawl_error *error)
 {
     struct pawl_error told = { PAWL_OK, "" };
@@ -226,14 +212,13 @@ static pawl_status insist(struct pw_sweep_play *play, act *what, size_t position
 
 static pawl_status follow_script(struct pw_sweep_play *play, struct pawl_error *error)
 {
-    pawl_status status = insist(play, create, 0, error);
-    for (size_t i = 0; status == PAWL_OK && i < play->options->event_count; i++) {
+    PAWL_TRY(insist(play, create, 0, error));
+    for (size_t i = 0; i < play->options->event_count; i++) {
         if (play->options->events[i].after != NULL)
-            status = insist(play, run_up_to, i, error);
-        if (status == PAWL_OK)
-            status = insist(play, send, i, error);
+            PAWL_TRY(insist(play, run_up_to, i, error));
+        PAWL_TRY(insist(play, send, i, error));
     }
-    return status == PAWL_OK ? insist(play, run_to_end, 0, error) : status;
+    return insist(play, run_to_end, 0, error);
 }
 
 /* ---- What it came to -------------------------------------------------------------------------------------------------------------- */
@@ -242,18 +227,12 @@ static pawl_status read_outcome(struct pw_sweep_play *play, struct pawl_error *e
 {
     struct pawl_instance instance;
     pawl_scope *scope = play->world->scope;
-    pawl_status status = pawl_world_get(play->world, play->options->workflow, PW_SWEEP_ID, &instance, error);
-    if (status != PAWL_OK)
-        return status;
-    const char *name = pawl_instance_status_name(instance.status);
+    PAWL_TRY(pawl_world_get(play->world, play->options->workflow, PW_SWEEP_ID, &instance, error));
+    const char *with = instance.error_name != NULL ? instance.error_name : instance.output_json;
     play->error_name = instance.error_name;
     play->error_message = instance.error_message;
-    if (instance.error_name != NULL)
-        play->outcome = pawl_scope_format(scope, "%s with %s", name, instance.error_name);
-    else if (instance.output_json != NULL)
-        play->outcome = pawl_scope_format(scope, "%s with %s", name, instance.output_json);
-    else
-        play->outcome = pawl_scope_format(scope, "%s", name);
+    play->outcome = pawl_scope_format(scope, "%s%s%s", pawl_instance_status_name(instance.status),
+                                      with != NULL ? " with " : "", with != NULL ? with : "");
     return play->outcome != NULL ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
 }
 
@@ -278,9 +257,7 @@ static pawl_status count_instances(struct pw_sweep_play *play, size_t position, 
     options.order = PAWL_OLDEST_FIRST;
     do {
         const char *name = play->workflows[position];
-        pawl_status status = pawl_list(play->world->engine, scope, name, &options, &page, error);
-        if (status != PAWL_OK)
-            return status;
+        PAWL_TRY(pawl_list(play->world->engine, scope, name, &options, &page, error));
         for (size_t i = 0; i < page.count; i++) {
             const struct pawl_instance *row = &page.instances[i];
             if (play->unfinished == NULL && !is_finished(row))
@@ -303,12 +280,12 @@ static pawl_status read_instances(struct pw_sweep_play *play, struct pawl_error 
     play->workflows = pw_scope_take(scope, play->workflow_count * sizeof *play->workflows);
     if (play->instance_counts == NULL || play->workflows == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
-    for (size_t i = 0; status == PAWL_OK && i < play->workflow_count; i++) {
+    for (size_t i = 0; i < play->workflow_count; i++) {
         play->instance_counts[i] = 0;
         play->workflows[i] = workflows[i].name;
-        status = count_instances(play, i, error);
+        PAWL_TRY(count_instances(play, i, error));
     }
-    return status;
+    return PAWL_OK;
 }
 
 void pw_sweep_tell(const struct pw_sweep_play *play, const char *step)
@@ -338,7 +315,7 @@ pawl_status pw_sweep_play_run(struct pw_sweep_play *play, struct pawl_error *err
         return pw_error_plain(error, PAWL_NOMEM);
     if (play->endless != NULL || pw_sweep_has_seen_enough(&play->watch))
         return PAWL_OK;
-    if (status == PAWL_OK)
-        status = read_outcome(play, error);
-    return status == PAWL_OK ? read_instances(play, error) : status;
+    PAWL_TRY(status);
+    PAWL_TRY(read_outcome(play, error));
+    return read_instances(play, error);
 }

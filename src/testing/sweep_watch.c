@@ -1,8 +1,8 @@
 /* sweep_watch.c - what workflow functions do, pass by pass.
  *
- * Each pass of a run must make the durable calls that the pass before made, lane by lane and in that order, up to where
- * that one came to.  One thing excuses another path: that a crash took the outcome of a call which had been told already.
- * What came after that call is not asked for again. */
+ * Each pass of a run must make the durable calls of the pass before, lane by lane and in the same order, as far as that pass
+ * went.  One thing excuses another path: a crash that took the outcome of a call after the code had seen it.  The calls after
+ * that one need not be made again. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
@@ -12,6 +12,14 @@
 enum { CALLS_MAX = 200000, UNHEEDED_MAX = 10000, CLOCK_MOVES_MS = 1001, PATH_SIZE = 200 };
 
 /* ---- Runs and steps --------------------------------------------------------------------------------------------------- */
+
+/* Zeroed.  NULL when memory is out, which the watch remembers. */
+static void *take(struct pw_sweep_watch *watch, size_t size)
+{
+    void *memory = pw_arena_zero(&watch->arena, size);
+    watch->out_of_memory = watch->out_of_memory || memory == NULL;
+    return memory;
+}
 
 static struct pw_sweep_run *find_run(const struct pw_sweep_watch *watch, int64_t instance, int64_t number)
 {
@@ -27,11 +35,9 @@ static struct pw_sweep_run *find_or_add_run(struct pw_sweep_watch *watch, const 
     struct pw_sweep_run *run = find_run(watch, fence->instance, fence->run);
     if (run != NULL)
         return run;
-    run = pw_arena_zero(&watch->arena, sizeof *run);
-    if (run == NULL) {
-        watch->out_of_memory = true;
+    run = take(watch, sizeof *run);
+    if (run == NULL)
         return NULL;
-    }
     run->instance = fence->instance;
     run->number = fence->run;
     run->workflow = turn->definition->name.data;
@@ -49,7 +55,7 @@ static struct pw_sweep_step *find_or_add_step(struct pw_sweep_watch *watch, stru
     struct pw_sweep_step *step = pw_table_find(&run->steps, name);
     if (step != NULL)
         return step;
-    step = pw_arena_zero(&watch->arena, sizeof *step);
+    step = take(watch, sizeof *step);
     if (step == NULL || !pw_arena_text(&watch->arena, name, &step->name) ||
         !pw_table_add(&run->steps, step->name, step)) {
         watch->out_of_memory = true;
@@ -119,13 +125,6 @@ void pw_sweep_note_lost(struct pw_sweep_watch *watch, const struct pw_op_step *o
 
 /* ---- What the author's code calls ---------------------------------------------------------------------------------------- */
 
-static struct pw_sweep_lane *find_lane(struct pw_sweep_lane *lanes, const char *path)
-{
-    while (lanes != NULL && strcmp(lanes->path, path) != 0)
-        lanes = lanes->next;
-    return lanes;
-}
-
 /* From the lane up to the main one; a path that is too long for the buffer loses its upper end. */
 static const char *path_of(const pawl_lane *lane, char buffer[PATH_SIZE])
 {
@@ -142,12 +141,15 @@ static const char *path_of(const pawl_lane *lane, char buffer[PATH_SIZE])
     return buffer + at;
 }
 
-static struct pw_sweep_lane *find_or_add_lane(struct pw_sweep_watch *watch, struct pw_sweep_run *run, const char *path)
+static struct pw_sweep_lane *find_or_add_lane(struct pw_sweep_watch *watch, const char *path)
 {
-    struct pw_sweep_lane *lane = find_lane(run->current, path);
+    struct pw_sweep_run *run = watch->running;
+    struct pw_sweep_lane *lane = run->current;
+    while (lane != NULL && strcmp(lane->path, path) != 0)
+        lane = lane->next;
     if (lane != NULL)
         return lane;
-    lane = pw_arena_zero(&watch->arena, sizeof *lane);
+    lane = take(watch, sizeof *lane);
     if (lane == NULL || (lane->path = pw_arena_string(&watch->arena, path)) == NULL) {
         watch->out_of_memory = true;
         return NULL;
@@ -157,7 +159,20 @@ static struct pw_sweep_lane *find_or_add_lane(struct pw_sweep_watch *watch, stru
     return lane;
 }
 
-/* The code is sent home, and nothing more is heard of it. */
+/* What the lane calls in this pass.  NULL: no function that is watched is being run, or memory is out. */
+static struct pw_sweep_list *list_of(struct pw_sweep_watch *watch, const pawl_lane *lane)
+{
+    char buffer[PATH_SIZE];
+    struct pw_sweep_lane *at = watch->running != NULL ? find_or_add_lane(watch, path_of(lane, buffer)) : NULL;
+    return at != NULL ? &at->list : NULL;
+}
+
+static struct pw_sweep_call *last_of(const struct pw_sweep_list *list)
+{
+    return list->count > 0 ? &list->calls[list->count - 1] : NULL;
+}
+
+/* Cancels the turn, so that the code returns and makes no more calls. */
 static void stop_looping(struct pw_sweep_watch *watch, const pawl_lane *lane, const struct pw_sweep_call *call)
 {
     if (watch->looping.count == 0)
@@ -165,9 +180,9 @@ static void stop_looping(struct pw_sweep_watch *watch, const pawl_lane *lane, co
     atomic_store(&lane->turn->cancelled, true);
 }
 
-/* The same name again in a pass is the same step, and is answered what the first call was: hardly ever what was meant.  A
- * deferred has one name for its token and for the wait, so of these only waits count.  Branches are called once in a pass
- * where there is one thread. */
+/* A name that comes again in a pass is the same step and gets the same answer, which is hardly ever what was meant.  A deferred
+ * has one name for its token and for the wait, so only the wait counts.  With one thread, branches are called once in a
+ * pass. */
 static void note_name(struct pw_sweep_watch *watch, const struct pw_sweep_run *run, const struct pw_sweep_call *call)
 {
     struct pw_sweep_step *step = call->step;
@@ -206,14 +221,13 @@ static bool is_endless(struct pw_sweep_watch *watch, struct pw_sweep_run *run, c
 
 static void reached(void *user, const pawl_lane *lane, struct pw_text name, enum pawl_step_kind kind)
 {
-    char buffer[PATH_SIZE];
     struct pw_sweep_watch *watch = user;
     struct pw_sweep_run *run = watch->running;
-    struct pw_sweep_lane *at = run != NULL ? find_or_add_lane(watch, run, path_of(lane, buffer)) : NULL;
-    struct pw_sweep_step *step = at != NULL ? find_or_add_step(watch, run, name) : NULL;
+    struct pw_sweep_list *calls = list_of(watch, lane);
+    struct pw_sweep_step *step = calls != NULL ? find_or_add_step(watch, run, name) : NULL;
     if (step == NULL)
         return;
-    const struct pw_sweep_call *last = at->list.count > 0 ? &at->list.calls[at->list.count - 1] : NULL;
+    const struct pw_sweep_call *last = last_of(calls);
     bool is_new = last == NULL || last->step != step || last->kind != kind, awaits;
     if (is_endless(watch, run, lane, last) || asks_for_outcome(watch, step, run) || (!is_new && step->is_repeated))
         return;
@@ -224,21 +238,20 @@ static void reached(void *user, const pawl_lane *lane, struct pw_text name, enum
     if (!is_new)
         return;
     step->place = call.place;
-    append(watch, &at->list, &call);
+    append(watch, calls, &call);
 }
 
 /* A race was reached by its name, just now. */
 static void forked(void *user, const pawl_lane *lane, size_t branches, bool is_race)
 {
-    char buffer[PATH_SIZE];
     bool awaits;
     struct pw_sweep_watch *watch = user;
     struct pw_sweep_run *run = watch->running;
-    struct pw_sweep_lane *at = run != NULL ? find_or_add_lane(watch, run, path_of(lane, buffer)) : NULL;
-    struct pw_sweep_step *step = at != NULL ? find_or_add_step(watch, run, pw_text_of("")) : NULL;
+    struct pw_sweep_list *calls = list_of(watch, lane);
+    struct pw_sweep_step *step = calls != NULL ? find_or_add_step(watch, run, pw_text_of("")) : NULL;
     if (step == NULL)
         return;
-    struct pw_sweep_call *last = at->list.count > 0 ? &at->list.calls[at->list.count - 1] : NULL;
+    struct pw_sweep_call *last = last_of(calls);
     struct pw_sweep_call call = { .step = step, .kind = PAWL_STEP_FIRST, .is_all = true, .branches = branches };
     if (is_race && last != NULL && last->kind == PAWL_STEP_FIRST && !last->is_all)
         last->branches = branches;
@@ -246,15 +259,14 @@ static void forked(void *user, const pawl_lane *lane, size_t branches, bool is_r
         return;
     call.place = pw_sweep_place_find(&awaits);
     call.order = run->order;
-    append(watch, &at->list, &call);
+    append(watch, calls, &call);
 }
 
-/* Nothing can be done about it from here, if the loop has no end: its code must return by itself.  Who watches is told.  The
- * names that it makes up meanwhile are the pass's, so it is slowed, that memory may last until it is stopped from outside. */
+/* If the loop has no end, nothing can stop it from here, because its code must return by itself.  So the caller is told.  The
+ * loop is slowed down, because the names that it makes up use memory until it is stopped from outside. */
 static void unheeded(void *user, const pawl_lane *lane)
 {
     static const struct timespec a_little = { .tv_nsec = 1000000 };
-    char buffer[PATH_SIZE];
     struct pw_sweep_watch *watch = user;
     struct pw_sweep_run *run = watch->running;
     if (run == NULL || ++run->unheeded < UNHEEDED_MAX)
@@ -263,10 +275,10 @@ static void unheeded(void *user, const pawl_lane *lane)
         (void)nanosleep(&a_little, NULL);
         return;
     }
-    const struct pw_sweep_lane *at = find_lane(run->current, path_of(lane, buffer));
+    const struct pw_sweep_list *calls = list_of(watch, lane);
     watch->is_unheeded = watch->looping.count == 0;
-    if (at != NULL && at->list.count > 0)
-        stop_looping(watch, lane, &at->list.calls[at->list.count - 1]);
+    if (calls != NULL && calls->count > 0)
+        stop_looping(watch, lane, last_of(calls));
     pw_sweep_tell_unheeded(watch->play);
 }
 
@@ -323,14 +335,12 @@ static void begin_pass(struct pw_sweep_watch *watch, const pawl_turn *turn)
     forget_lost(run);
 }
 
-static void note_difference(struct pw_sweep_watch *watch, const struct pw_sweep_list *expected,
-                            const struct pw_sweep_list *seen)
+/* Those from position `first` on. */
+static void append_all(struct pw_sweep_watch *watch, struct pw_sweep_list *list, const struct pw_sweep_list *more,
+                       size_t first)
 {
-    for (size_t i = 0; i < expected->count; i++)
-        append(watch, &watch->expected, &expected->calls[i]);
-    for (size_t i = 0; i < seen->count; i++)
-        append(watch, &watch->seen, &seen->calls[i]);
-    watch->differs = true;
+    for (size_t i = first; i < more->count; i++)
+        append(watch, list, &more->calls[i]);
 }
 
 bool pw_sweep_is_same_call(const struct pw_sweep_call *left, const struct pw_sweep_call *right)
@@ -350,29 +360,24 @@ static bool lists_differ(const struct pw_sweep_list *expected, const struct pw_s
     return at_end && seen->count < expected->count;
 }
 
-/* What a pass that was cut short did not come to is still asked of the next. */
-static void carry_over(struct pw_sweep_watch *watch, struct pw_sweep_run *run, const struct pw_sweep_lane *former)
-{
-    struct pw_sweep_lane *current = find_or_add_lane(watch, run, former->path);
-    for (size_t i = current != NULL ? current->list.count : SIZE_MAX; i < former->list.count; i++)
-        append(watch, &current->list, &former->list.calls[i]);
-}
-
 static void end_pass(struct pw_sweep_watch *watch, const pawl_turn *turn)
 {
-    struct pw_sweep_run *run = watch->running;
+    const struct pw_sweep_run *run = watch->running;
     bool at_end = turn->outcome == PW_OUTCOME_FINISH || turn->outcome == PW_OUTCOME_FAIL;
-    watch->running = NULL;
     for (const struct pw_sweep_lane *former = run != NULL ? run->former : NULL; former != NULL; former = former->next) {
-        const struct pw_sweep_lane *current = find_lane(run->current, former->path);
-        struct pw_sweep_list seen = { 0 };
         bool is_main = former->path[0] == '\0'; /* branches that lost a race are not called again */
-        if (current != NULL)
-            seen = current->list;
-        if (!watch->differs && lists_differ(&former->list, &seen, is_main && at_end))
-            note_difference(watch, &former->list, &seen);
-        carry_over(watch, run, former);
+        struct pw_sweep_lane *current = find_or_add_lane(watch, former->path);
+        if (current == NULL)
+            break;
+        if (!watch->differs && lists_differ(&former->list, &current->list, is_main && at_end)) {
+            append_all(watch, &watch->expected, &former->list, 0);
+            append_all(watch, &watch->seen, &current->list, 0);
+            watch->differs = true;
+        }
+        /* The next pass must also make the calls that this one did not come to, because it was cut short. */
+        append_all(watch, &current->list, &former->list, current->list.count);
     }
+    watch->running = NULL;
 }
 
 void pw_sweep_advance(pawl_turn *turn, void *user)

@@ -24,4 +24,7 @@ struct pawl_world {
     pawl_runner *runner;
 };
 
+/* Commits a unit that is this op alone. */
+pawl_status pw_world_apply(pawl_world *world, const struct pw_op *wanted, struct pawl_error *error) PAWL_MUST_CHECK;
+
 #endif

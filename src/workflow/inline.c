@@ -1,6 +1,6 @@
-/* inline.c - a whole run in the thread of its caller: on an engine of its own, whose store is in memory and which knows the
- * same workflows and functions.  Its sleeps are waited out.  What only somebody outside could bring - an event, a deferred, a
- * resume - never comes there: a run that waits for nothing else is given up at once. */
+/* inline.c - a whole run in the thread of its caller, on an engine of its own.  That engine knows the same workflows and
+ * functions and keeps its store in memory.  Sleeps are waited out.  Nobody outside can reach the run with an event, a deferred
+ * or a resume, so a run that waits for nothing else is given up at once. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -19,9 +19,8 @@ static pawl_status open_engine(const struct pw_shelf *shelf, pawl_engine **out_e
     struct pawl_options options = PAWL_OPTIONS_INIT;
     pawl_engine *engine;
     options.store_url = "sqlite::memory:";
-    pawl_status status = pawl_open(&options, &engine, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pawl_open(&options, &engine, error));
+    pawl_status status = PAWL_OK;
     for (struct pw_registration *at = atomic_load(&shelf->workflows); at != NULL && status == PAWL_OK; at = at->next)
         status = pw_define_workflow(engine, at, NULL, error);
     for (struct pw_function *at = atomic_load(&shelf->functions); at != NULL && status == PAWL_OK; at = at->next)
@@ -47,7 +46,7 @@ struct outlook {
     int64_t timeout_at_ms; /* the earliest of waits for somebody else; INT64_MAX: there is none */
 };
 
-/* The timeout of a wait does not count as something to come: it would be waited out for nothing. */
+/* The timeout of a wait is not worth waiting for: it would only pass. */
 static void look_at_step(const struct pawl_step_record *step, struct outlook *outlook)
 {
     if (step->status != PAWL_STEP_WAITING)
@@ -65,9 +64,7 @@ static pawl_status look_at_steps(pawl_engine *engine, pawl_scope *scope, const s
     struct pawl_history page;
     options.page_size = PAGE_SIZE;
     do {
-        pawl_status status = pawl_get_history(engine, scope, instance->workflow, instance->id, &options, &page, error);
-        if (status != PAWL_OK)
-            return status;
+        PAWL_TRY(pawl_get_history(engine, scope, instance->workflow, instance->id, &options, &page, error));
         for (size_t i = 0; i < page.step_count; i++)
             look_at_step(&page.steps[i], outlook);
         options.steps_cursor = page.steps_cursor;
@@ -84,27 +81,22 @@ static pawl_status look_at_workflow(pawl_engine *engine, pawl_scope *scope, cons
     options.status = PAWL_WAITING;
     options.page_size = PAGE_SIZE;
     do {
-        pawl_status status = pawl_list(engine, scope, workflow, &options, &page, error);
-        for (size_t i = 0; status == PAWL_OK && i < page.count; i++)
-            status = look_at_steps(engine, scope, &page.instances[i], outlook, error);
-        if (status != PAWL_OK)
-            return status;
+        PAWL_TRY(pawl_list(engine, scope, workflow, &options, &page, error));
+        for (size_t i = 0; i < page.count; i++)
+            PAWL_TRY(look_at_steps(engine, scope, &page.instances[i], outlook, error));
         options.cursor = page.cursor;
     } while (options.cursor != NULL);
     return PAWL_OK;
 }
 
-/* PAWL_INVALID: it will not.  Any of the runs in memory may be what it waits for, and so may one that was put off until
- * next_at_ms, because memory was short. */
+/* PAWL_INVALID: it never will.  It may wait for any of the runs in memory, including one that was put off until next_at_ms
+ * because memory was short. */
 static pawl_status check_hope(pawl_engine *engine, pawl_scope *scope, const struct pw_shelf *shelf,
                               const struct pawl_instance *instance, int64_t next_at_ms, struct pawl_error *error)
 {
     struct outlook outlook = { .timeout_at_ms = INT64_MAX };
-    for (const struct pw_registration *at = atomic_load(&shelf->workflows); at != NULL; at = at->next) {
-        pawl_status status = look_at_workflow(engine, scope, at->name, &outlook, error);
-        if (status != PAWL_OK)
-            return status;
-    }
+    for (const struct pw_registration *at = atomic_load(&shelf->workflows); at != NULL; at = at->next)
+        PAWL_TRY(look_at_workflow(engine, scope, at->name, &outlook, error));
     if (outlook.waits_for_time || next_at_ms < outlook.timeout_at_ms)
         return PAWL_OK;
     const struct pawl_step_record *step = instance->current_step;
@@ -134,26 +126,24 @@ static void wait_until(pawl_engine *engine, int64_t at_ms)
         ;
 }
 
-/* Everything that is due, and on to the next moment at which something is.  The scope is for what is looked at on the way. */
+/* Runs everything that is due, and waits until something is due again.  Reads go into the scope. */
 static pawl_status go_on(pawl_runner *runner, pawl_engine *engine, pawl_scope *scope, const struct pw_shelf *shelf,
                          struct pawl_instance *instance, struct pawl_error *error)
 {
     const char *workflow = instance->workflow, *id = instance->id;
     int64_t processed, at_ms;
     do {
-        pawl_status status = pawl_runner_tick(runner, 0, 0, &processed, error);
-        if (status != PAWL_OK)
-            return status;
+        PAWL_TRY(pawl_runner_tick(runner, 0, 0, &processed, error));
     } while (processed > 0);
-    pawl_status status = pawl_get(engine, scope, workflow, id, instance, error);
-    if (status != PAWL_OK || is_finished(instance))
-        return status;
-    status = pawl_runner_next_wake_at(runner, &at_ms, error);
-    if (status == PAWL_OK && at_ms > pawl_now_ms(engine))
-        status = check_hope(engine, scope, shelf, instance, at_ms, error);
-    if (status == PAWL_OK && at_ms < INT64_MAX)
+    PAWL_TRY(pawl_get(engine, scope, workflow, id, instance, error));
+    if (is_finished(instance))
+        return PAWL_OK;
+    PAWL_TRY(pawl_runner_next_wake_at(runner, &at_ms, error));
+    if (at_ms > pawl_now_ms(engine))
+        PAWL_TRY(check_hope(engine, scope, shelf, instance, at_ms, error));
+    if (at_ms < INT64_MAX)
         wait_until(engine, at_ms);
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status carry(pawl_engine *engine, const struct pw_shelf *shelf, const char *workflow, const char *id,
@@ -163,9 +153,8 @@ static pawl_status carry(pawl_engine *engine, const struct pw_shelf *shelf, cons
     pawl_runner *runner;
     options.lease_ms = LEASE_MS; /* nobody else can take what is in memory: it is not worth renewing */
     options.tick_alone = true;
-    pawl_status status = pawl_runner_open(engine, &options, &runner, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pawl_runner_open(engine, &options, &runner, error));
+    pawl_status status = PAWL_OK;
     bool finished = false;
     while (status == PAWL_OK && !finished) {
         struct pawl_instance instance = { .workflow = workflow, .id = id };
@@ -190,10 +179,8 @@ pawl_status pw_run_inline(pawl_engine *engine, pawl_scope *scope, const char *wo
     (void)engine;
     options.id = id;
     options.params_json = params_json;
-    pawl_status status = open_engine(registration->shelf, &own, error);
-    if (status != PAWL_OK)
-        return status;
-    status = pawl_create(own, scope, workflow, &options, &instance, error);
+    PAWL_TRY(open_engine(registration->shelf, &own, error));
+    pawl_status status = pawl_create(own, scope, workflow, &options, &instance, error);
     if (status == PAWL_OK)
         status = carry(own, registration->shelf, workflow, instance.id, error);
     if (status == PAWL_OK)

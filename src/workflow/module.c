@@ -19,29 +19,26 @@ pawl_status pawl_register_functions(pawl_engine *engine, const struct pawl_modul
 {
     if (engine == NULL || functions == NULL)
         return pw_error(error, PAWL_INVALID, "functions and an engine are needed");
-    pawl_status status =
-        check_version(functions->version, functions->function_size, sizeof(struct pawl_function), error);
-    for (size_t i = 0; status == PAWL_OK && i < functions->function_count; i++) {
+    PAWL_TRY(check_version(functions->version, functions->function_size, sizeof(struct pawl_function), error));
+    for (size_t i = 0; i < functions->function_count; i++) {
         struct pawl_function function = { 0 };
         memcpy(&function, (const char *)functions->functions + i * functions->function_size, functions->function_size);
-        status = pawl_register_function(engine, &function, error);
+        PAWL_TRY(pawl_register_function(engine, &function, error));
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status pawl_register_module(pawl_engine *engine, const struct pawl_module *module, struct pawl_error *error)
 {
     if (engine == NULL || module == NULL)
         return pw_error(error, PAWL_INVALID, "a module and an engine are needed");
-    pawl_status status = check_version(module->version, module->workflow_size, sizeof(struct pawl_workflow), error);
-    for (size_t i = 0; status == PAWL_OK && i < module->workflow_count; i++) {
+    PAWL_TRY(check_version(module->version, module->workflow_size, sizeof(struct pawl_workflow), error));
+    for (size_t i = 0; i < module->workflow_count; i++) {
         struct pawl_workflow workflow = { 0 };
         memcpy(&workflow, (const char *)module->workflows + i * module->workflow_size, module->workflow_size);
-        status = pawl_register(engine, &workflow, error);
+        PAWL_TRY(pawl_register(engine, &workflow, error));
     }
-    if (status == PAWL_OK && module->functions != NULL)
-        status = pawl_register_functions(engine, module->functions, error);
-    return status;
+    return module->functions != NULL ? pawl_register_functions(engine, module->functions, error) : PAWL_OK;
 }
 
 /* ---- Shared objects ---------------------------------------------------------------------------------------------------- */
@@ -76,9 +73,7 @@ static pawl_status load(pawl_engine *engine, const char *path, struct loaded *ou
 pawl_status pawl_load_module(pawl_engine *engine, const char *path, struct pawl_error *error)
 {
     struct loaded loaded;
-    pawl_status status = load(engine, path, &loaded, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(load(engine, path, &loaded, error));
     if (loaded.module != NULL)
         return pawl_register_module(engine, loaded.module, error);
     if (loaded.functions != NULL)
@@ -89,9 +84,7 @@ pawl_status pawl_load_module(pawl_engine *engine, const char *path, struct pawl_
 pawl_status pawl_load_functions(pawl_engine *engine, const char *path, struct pawl_error *error)
 {
     struct loaded loaded;
-    pawl_status status = load(engine, path, &loaded, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(load(engine, path, &loaded, error));
     if (loaded.functions == NULL)
         return pw_error(error, PAWL_MODULE_INVALID, "%s exports no functions; PAWL_FUNCTIONS(...) does", path);
     return pawl_register_functions(engine, loaded.functions, error);
