@@ -61,9 +61,7 @@ static pawl_status open_engine(pawl_world *world, const struct pawl_world_option
     inner.clock = (struct pawl_clock){ .now_ms = world_now_ms, .user = world, .monotonic_ms = world_monotonic_ms };
     inner.random = (struct pawl_random){ fill_by_chance, world };
     runner.always_replay = options->always_replay;
-    pawl_status status = pw_engine_open(&inner, pw_trace_wrap, &world->trace, &world->engine, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_engine_open(&inner, pw_trace_wrap, &world->trace, &world->engine, error));
     world->engine->mocks = &world->mocks.hooks;
     world->recorder = (struct pw_recorder){ &world->trace, pw_trace_note };
     world->engine->recorder = &world->recorder;
@@ -145,29 +143,26 @@ static pawl_status refuse_endless(const pawl_world *world, struct pawl_error *er
                     (long long)world->turns_max);
 }
 
-/* All that is due now, and when the next is. */
+/* Runs all that is due now, and tells when something is due next. */
 static pawl_status run_due(pawl_world *world, int64_t *turns_left, int64_t *out_next_ms, struct pawl_error *error)
 {
     int64_t processed = 0;
-    pawl_status status = PAWL_OK;
     if (*turns_left > 0)
-        status = pawl_runner_tick(world->runner, *turns_left, 0, &processed, error);
+        PAWL_TRY(pawl_runner_tick(world->runner, *turns_left, 0, &processed, error));
     *turns_left -= processed;
-    if (status == PAWL_OK)
-        status = pawl_runner_next_wake_at(world->runner, out_next_ms, error);
-    if (status == PAWL_OK && *turns_left <= 0 && *out_next_ms <= atomic_load(&world->now_ms))
-        status = refuse_endless(world, error);
-    return status;
+    PAWL_TRY(pawl_runner_next_wake_at(world->runner, out_next_ms, error));
+    bool is_endless = *turns_left <= 0 && *out_next_ms <= atomic_load(&world->now_ms);
+    return is_endless ? refuse_endless(world, error) : PAWL_OK;
 }
 
-/* Everything up to that time, each at its own.  A body may move the clock, so it is read again each time. */
+/* Runs everything up to that time, each thing when it is due.  A body may move the clock, so it is read again each time. */
 static pawl_status run_until(pawl_world *world, int64_t until_ms, struct pawl_error *error)
 {
     int64_t turns_left = world->turns_max, next_ms = 0;
     for (;;) {
-        pawl_status status = run_due(world, &turns_left, &next_ms, error);
-        if (status != PAWL_OK || next_ms == INT64_MAX || next_ms > until_ms)
-            return status;
+        PAWL_TRY(run_due(world, &turns_left, &next_ms, error));
+        if (next_ms == INT64_MAX || next_ms > until_ms)
+            return PAWL_OK;
         if (next_ms > atomic_load(&world->now_ms))
             pass_until(world, next_ms);
         else if (--turns_left <= 0) /* due, and yet nobody took it */
@@ -214,13 +209,13 @@ pawl_status pawl_world_advance(pawl_world *world, const char *duration, struct p
                         duration != NULL ? duration : "");
     if (__builtin_add_overflow(atomic_load(&world->now_ms), by_ms, &until_ms) || until_ms > PW_TIME_MS_MAX)
         return pw_error(error, PAWL_INVALID_DURATION, "\"%.80s\" leads past the year 9999", duration);
-    pawl_status status = run_until(world, until_ms, error);
-    if (status == PAWL_OK && atomic_load(&world->now_ms) < until_ms)
+    PAWL_TRY(run_until(world, until_ms, error));
+    if (atomic_load(&world->now_ms) < until_ms)
         pass_until(world, until_ms);
-    return status;
+    return PAWL_OK;
 }
 
-/* Within what a record can hold: 0 is "no time" in every one. */
+/* Stays within what a record can hold, where 0 means "no time". */
 static int64_t time_after(const pawl_world *world, int64_t by_ms)
 {
     int64_t to_ms;

@@ -1,4 +1,4 @@
-/* pack.c - building values from a format.  Blanks, commas and colons between the letters are for the reader only. */
+/* pack.c - building values from a format.  Blanks, commas and colons between the letters mean nothing. */
 #include <math.h>
 
 #include "base/limits.h"
@@ -10,10 +10,11 @@ struct packer {
     const char *at; /* the next letter */
     va_list arguments;
     int depth;
+    pawl_status status; /* once it is not PAWL_OK, packing ends */
 };
 
-/* Answers with a new reference; NULL is a V that had no value and is left out. */
-static pawl_status pack_any(struct packer *packer, json_t **out_node);
+/* A new reference.  NULL: it failed, or it was a V without a value, which is left out. */
+static json_t *pack_any(struct packer *packer);
 
 static char next_letter(struct packer *packer)
 {
@@ -21,31 +22,35 @@ static char next_letter(struct packer *packer)
     return *packer->at != '\0' ? *packer->at++ : '\0';
 }
 
-static pawl_status node_or_nomem(json_t *node, json_t **out_node)
+static json_t *fail(struct packer *packer, pawl_status status)
 {
-    if (node == NULL)
-        return PAWL_NOMEM;
-    *out_node = node;
-    return PAWL_OK;
+    packer->status = status;
+    return NULL;
 }
 
-static pawl_status take_string(struct packer *packer, struct pw_text *out_text)
+static json_t *made(struct packer *packer, json_t *node)
 {
-    *out_text = pw_text_of(va_arg(packer->arguments, const char *));
-    return out_text->data != NULL && pw_text_is_utf8(*out_text) ? PAWL_OK : PAWL_INVALID;
+    return node != NULL ? node : fail(packer, PAWL_NOMEM);
 }
 
-static pawl_status pack_string(struct packer *packer, json_t **out_node)
+static struct pw_text take_string(struct packer *packer)
 {
-    struct pw_text text;
-    pawl_status status = take_string(packer, &text);
-    return status == PAWL_OK ? node_or_nomem(json_stringn_nocheck(text.data, text.size), out_node) : status;
+    struct pw_text text = pw_text_of(va_arg(packer->arguments, const char *));
+    if (text.data == NULL || !pw_text_is_utf8(text))
+        packer->status = PAWL_INVALID;
+    return text;
 }
 
-static pawl_status pack_real(struct packer *packer, json_t **out_node)
+static json_t *pack_string(struct packer *packer)
+{
+    struct pw_text text = take_string(packer);
+    return packer->status == PAWL_OK ? made(packer, json_stringn_nocheck(text.data, text.size)) : NULL;
+}
+
+static json_t *pack_real(struct packer *packer)
 {
     double real = va_arg(packer->arguments, double);
-    return isfinite(real) ? node_or_nomem(json_real(real), out_node) : PAWL_INVALID; /* JSON has no others */
+    return isfinite(real) ? made(packer, json_real(real)) : fail(packer, PAWL_INVALID); /* JSON has no others */
 }
 
 /* Is the tree at most this many levels deep?  Recursion ends with the levels. */
@@ -64,97 +69,77 @@ static bool is_within(json_t *node, int levels)
     return true;
 }
 
-static pawl_status pack_value(struct packer *packer, json_t **out_node)
+static json_t *pack_value(struct packer *packer)
 {
     const pawl_value *value = va_arg(packer->arguments, const pawl_value *);
-    *out_node = NULL;
     if (value == NULL)
-        return PAWL_OK;
+        return NULL;
     json_t *node = pw_value_tree(value);
     if (node == NULL)
-        return PAWL_NOMEM;
-    if (!is_within(node, PW_JSON_DEPTH_MAX - packer->depth))
-        return PAWL_INVALID_JSON;
-    *out_node = pw_tree_share(node);
-    return PAWL_OK;
+        return fail(packer, PAWL_NOMEM);
+    return is_within(node, PW_JSON_DEPTH_MAX - packer->depth) ? pw_tree_share(node) : fail(packer, PAWL_INVALID_JSON);
 }
 
-static pawl_status pack_elements(struct packer *packer, json_t *array)
+/* The next element, or the next member if `letter` is its key. */
+static void pack_part(struct packer *packer, char letter, json_t *container)
 {
-    for (char letter = next_letter(packer); letter != ']'; letter = next_letter(packer)) {
-        if (letter == '\0')
-            return PAWL_INVALID;
+    bool is_object = json_is_object(container);
+    struct pw_text key = { NULL, 0 };
+    if (letter == '\0' || (is_object && letter != 's'))
+        packer->status = PAWL_INVALID;
+    else if (is_object)
+        key = take_string(packer);
+    else
         packer->at--;
-        json_t *element;
-        pawl_status status = pack_any(packer, &element);
-        if (status != PAWL_OK)
-            return status;
-        if (element != NULL && json_array_append_new(array, element) != 0)
-            return PAWL_NOMEM;
-    }
-    return PAWL_OK;
+    json_t *part = packer->status == PAWL_OK ? pack_any(packer) : NULL;
+    if (part != NULL && (is_object ? json_object_set_new_nocheck(container, key.data, part)
+                                   : json_array_append_new(container, part)) != 0)
+        packer->status = PAWL_NOMEM;
 }
 
-static pawl_status pack_members(struct packer *packer, json_t *object)
-{
-    for (char letter = next_letter(packer); letter != '}'; letter = next_letter(packer)) {
-        struct pw_text key;
-        json_t *member;
-        pawl_status status = letter == 's' ? take_string(packer, &key) : PAWL_INVALID;
-        if (status == PAWL_OK)
-            status = pack_any(packer, &member);
-        if (status != PAWL_OK)
-            return status;
-        if (member != NULL && json_object_set_new_nocheck(object, key.data, member) != 0)
-            return PAWL_NOMEM;
-    }
-    return PAWL_OK;
-}
-
-static pawl_status pack_container(struct packer *packer, json_t *container, json_t **out_node)
+static json_t *pack_container(struct packer *packer, json_t *container, char closing)
 {
     if (container == NULL)
-        return PAWL_NOMEM;
-    pawl_status status = PAWL_INVALID;
-    if (packer->depth < PW_JSON_DEPTH_MAX) {
-        packer->depth++;
-        status = json_is_object(container) ? pack_members(packer, container) : pack_elements(packer, container);
-        packer->depth--;
-    }
-    if (status == PAWL_OK)
-        *out_node = container;
-    else
-        pw_tree_release(container);
-    return status;
+        return fail(packer, PAWL_NOMEM);
+    if (++packer->depth > PW_JSON_DEPTH_MAX)
+        packer->status = PAWL_INVALID;
+    char letter = '\0';
+    while (packer->status == PAWL_OK && (letter = next_letter(packer)) != closing)
+        pack_part(packer, letter, container);
+    packer->depth--;
+    if (packer->status == PAWL_OK)
+        return container;
+    pw_tree_release(container);
+    return NULL;
 }
 
-static pawl_status pack_any(struct packer *packer, json_t **out_node)
+static json_t *pack_any(struct packer *packer)
 {
     switch (next_letter(packer)) {
     case 's':
-        return pack_string(packer, out_node);
+        return pack_string(packer);
     case 'i':
-        return node_or_nomem(json_integer(va_arg(packer->arguments, int)), out_node);
+        return made(packer, json_integer(va_arg(packer->arguments, int)));
     case 'I':
-        return node_or_nomem(json_integer(va_arg(packer->arguments, long long)), out_node);
+        return made(packer, json_integer(va_arg(packer->arguments, long long)));
     case 'f':
-        return pack_real(packer, out_node);
+        return pack_real(packer);
     case 'b':
-        return node_or_nomem(json_boolean(va_arg(packer->arguments, int)), out_node);
+        return json_boolean(va_arg(packer->arguments, int));
     case 'n':
-        return node_or_nomem(json_null(), out_node);
+        return json_null();
     case 'V':
-        return pack_value(packer, out_node);
+        return pack_value(packer);
     case '{':
-        return pack_container(packer, json_object(), out_node);
+        return pack_container(packer, json_object(), '}');
     case '[':
-        return pack_container(packer, json_array(), out_node);
+        return pack_container(packer, json_array(), ']');
     default:
-        return PAWL_INVALID;
+        return fail(packer, PAWL_INVALID);
     }
 }
 
-/* A format of nothing but V hands a value on: stored text that nobody has read goes on unread. */
+/* A format of nothing but V passes a value on, without parsing stored text that nobody has read. */
 static pawl_status pack_alone(pawl_scope *scope, const pawl_value *value, pawl_value **out_value)
 {
     if (value == NULL || value->text.data != NULL)
@@ -167,22 +152,18 @@ static pawl_status pack_whole(struct packer *packer, pawl_scope *scope, pawl_val
     packer->at += strspn(packer->at, SEPARATORS);
     if (packer->at[0] == 'V' && packer->at[1 + strspn(packer->at + 1, SEPARATORS)] == '\0')
         return pack_alone(scope, va_arg(packer->arguments, const pawl_value *), out_value);
-    json_t *node;
-    pawl_status status = pack_any(packer, &node);
-    if (status != PAWL_OK)
-        return status;
-    if (next_letter(packer) != '\0') {
-        pw_tree_release(node);
-        return PAWL_INVALID;
-    }
-    return pw_value_of_tree(scope, node, out_value);
+    json_t *node = pack_any(packer);
+    if (packer->status == PAWL_OK && next_letter(packer) == '\0')
+        return pw_value_of_tree(scope, node, out_value);
+    pw_tree_release(node);
+    return packer->status != PAWL_OK ? packer->status : PAWL_INVALID;
 }
 
 pawl_status pawl_value_vpack(pawl_scope *scope, pawl_value **out_value, const char *format, va_list arguments)
 {
     if (scope == NULL || out_value == NULL || format == NULL)
         return PAWL_INVALID;
-    struct packer packer = { .at = format, .depth = 0 };
+    struct packer packer = { .at = format, .status = PAWL_OK };
     va_copy(packer.arguments, arguments);
     pawl_status status = pack_whole(&packer, scope, out_value);
     va_end(packer.arguments);

@@ -76,11 +76,8 @@ static pawl_status adopt(pawl_run *run, const struct branch_set *set, size_t pos
 {
     pawl_status status = set->statuses[position];
     const struct branch_end *end = &set->ends[position];
-    if (status == PAWL_OK)
-        return PAWL_OK;
-    if (end->failed == status)
-        return pw_run_failed(run, status, end->failure.name, end->failure.message);
-    return pw_run_misused(run, status, pawl_status_text(status));
+    struct pawl_failure failure = pw_failure_of(status, end->failed, end->failure);
+    return status == PAWL_OK ? PAWL_OK : pw_run_failed(run, status, failure.name, failure.message);
 }
 
 pawl_status pawl_all(pawl_run *run, const char *name, struct pawl_branch *branches, size_t count, size_t limit)

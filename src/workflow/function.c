@@ -8,7 +8,7 @@
 
 /* ---- As a job ---------------------------------------------------------------------------------------------------------- */
 
-/* Nothing is recorded but the end: the run that called keeps count of attempts. */
+/* Only the end is recorded: the calling run counts the attempts. */
 static void end_job(pawl_turn *turn, const struct pw_verdict *outcome)
 {
     if (pawl_lane_suspended(pawl_turn_lane(turn)))
@@ -16,14 +16,14 @@ static void end_job(pawl_turn *turn, const struct pw_verdict *outcome)
     else if (outcome->status == PAWL_OK)
         pawl_turn_finish(turn, outcome->result, outcome->result_size);
     else if (outcome->may_retry)
-        pawl_turn_fail(turn, outcome->error_name, outcome->error_message);
+        pawl_turn_fail(turn, outcome->failure.name, outcome->failure.message);
     else
-        pawl_turn_fail_for_good(turn, outcome->error_name, outcome->error_message);
+        pawl_turn_fail_for_good(turn, outcome->failure.name, outcome->failure.message);
 }
 
 static void run_job(pawl_run *run, const struct pw_function *function, const pawl_value *job, pawl_attempt *attempt)
 {
-    struct pw_body body = { .function = function->run, .name = pawl_value_string(job, "step", function->name) };
+    struct pw_body body = pw_body_of(pawl_value_string(job, "step", function->name), function->run);
     pawl_step step = { .run = run,
                        .name = body.name,
                        .attempt = attempt,
@@ -80,7 +80,7 @@ pawl_status pawl_invoke(pawl_run *run, const char *function, const pawl_value *d
         return pawl_run_fail(run, pawl_status_name(PAWL_INVALID), "no function \"%.80s\" is registered here",
                              function != NULL ? function : "");
     /* In the run's own scope: the result is the run's. */
-    struct pw_body body = { .function = called->run, .name = called->name };
+    struct pw_body body = pw_body_of(called->name, called->run);
     pawl_step step = {
         .run = run, .name = called->name, .number = 1, .user = called->user, .scope = run->scope, .failed = PAWL_OK
     };
@@ -89,7 +89,7 @@ pawl_status pawl_invoke(pawl_run *run, const char *function, const pawl_value *d
     if (outcome.status == PAWL_NOMEM)
         return PAWL_NOMEM;
     if (outcome.status != PAWL_OK)
-        return pw_run_failed(run, PAWL_FAILED, outcome.error_name, outcome.error_message);
+        return pw_run_failed(run, PAWL_FAILED, outcome.failure.name, outcome.failure.message);
     run->failed = PAWL_OK; /* what failed before was handled */
     if (out_result != NULL)
         *out_result = outcome.value;
@@ -127,6 +127,6 @@ pawl_status pawl_register_function(pawl_engine *engine, const struct pawl_functi
     if (status == PAWL_OK && function->concurrency > 0)
         status = pawl_limit_function(engine, name, function->concurrency, error);
     if (status == PAWL_OK)
-        pw_shelf_add_function(shelf, kept);
+        pw_shelf_add(shelf, &shelf->functions, &kept->entry);
     return status;
 }

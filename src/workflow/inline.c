@@ -2,7 +2,6 @@
  * functions and keeps its store in memory.  Sleeps are waited out.  Nobody outside can reach the run with an event, a deferred
  * or a resume, so a run that waits for nothing else is given up at once. */
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -21,10 +20,12 @@ static pawl_status open_engine(const struct pw_shelf *shelf, pawl_engine **out_e
     options.store_url = "sqlite::memory:";
     PAWL_TRY(pawl_open(&options, &engine, error));
     pawl_status status = PAWL_OK;
-    for (struct pw_registration *at = atomic_load(&shelf->workflows); at != NULL && status == PAWL_OK; at = at->next)
-        status = pw_define_workflow(engine, at, NULL, error);
-    for (struct pw_function *at = atomic_load(&shelf->functions); at != NULL && status == PAWL_OK; at = at->next)
-        status = pw_define_function(engine, at, NULL, error);
+    struct pw_registration *workflow = pw_shelf_next(&shelf->workflows);
+    struct pw_function *function = pw_shelf_next(&shelf->functions);
+    for (; workflow != NULL && status == PAWL_OK; workflow = pw_shelf_next(&workflow->entry))
+        status = pw_define_workflow(engine, workflow, NULL, error);
+    for (; function != NULL && status == PAWL_OK; function = pw_shelf_next(&function->entry))
+        status = pw_define_function(engine, function, NULL, error);
     if (status != PAWL_OK) {
         pawl_close(engine);
         return status;
@@ -95,7 +96,8 @@ static pawl_status check_hope(pawl_engine *engine, pawl_scope *scope, const stru
                               const struct pawl_instance *instance, int64_t next_at_ms, struct pawl_error *error)
 {
     struct outlook outlook = { .timeout_at_ms = INT64_MAX };
-    for (const struct pw_registration *at = atomic_load(&shelf->workflows); at != NULL; at = at->next)
+    const struct pw_registration *at = pw_shelf_next(&shelf->workflows);
+    for (; at != NULL; at = pw_shelf_next(&at->entry))
         PAWL_TRY(look_at_workflow(engine, scope, at->name, &outlook, error));
     if (outlook.waits_for_time || next_at_ms < outlook.timeout_at_ms)
         return PAWL_OK;

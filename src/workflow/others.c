@@ -28,10 +28,12 @@ struct pw_child {
     const pawl_value *params;
 };
 
-pawl_status pw_child_body(pawl_step *step, const struct pw_body *body, pawl_value **out_result)
+static pawl_status create_child(pawl_step *step, const struct pw_body *body, const pawl_value *input,
+                                pawl_value **out_result)
 {
     const struct pw_child *child = body->child;
     const char *id;
+    (void)input;
     PAWL_TRY(pawl_step_create_child(step, child->workflow, child->id, child->attached, child->params, &id));
     return pawl_result(step, out_result, "s", id);
 }
@@ -47,7 +49,8 @@ pawl_status pawl_start_child(pawl_run *run, const char *name, const char *workfl
     PAWL_TRY(pw_run_ready(run, name));
     if (workflow == NULL)
         return pw_run_misused(run, PAWL_INVALID, "a child needs a workflow");
-    PAWL_TRY(pw_run_do(run, NULL, &(struct pw_body){ .child = &child, .name = name }, NULL, &made));
+    struct pw_body body = { .name = name, .run = create_child, .child = &child };
+    PAWL_TRY(pw_run_do(run, NULL, &body, NULL, &made));
     const char *id = pawl_value_string(made, NULL, NULL);
     if (id == NULL)
         return pawl_run_fail(run, pawl_status_name(PAWL_STEP_TYPE_MISMATCH),

@@ -11,7 +11,7 @@
 
 enum {
     OWN_VARIABLES = 5,
-    OUTPUT_BYTES_MAX = 64 << 20 /* of memory; what a result may have is looked at where every result is */
+    OUTPUT_BYTES_MAX = 64 << 20 /* to protect memory; the limit of a result is checked where all results are */
 };
 
 /* ---- Its environment ------------------------------------------------------------------------------------------------- */
@@ -25,7 +25,7 @@ static bool has_name_of(const char *const *texts, size_t count, const char *text
     return false;
 }
 
-/* Ours, what the step adds, and the host's; the first of a name counts.  NULL: memory is out. */
+/* Our variables, those of the step, and those of the host; the first of a name counts.  NULL: memory is out. */
 static const char *const *make_environment(pawl_step *step, const struct pw_body *body)
 {
     const struct pawl_turn_info *info = &step->run->info;
@@ -76,15 +76,14 @@ static pawl_status judge(pawl_step *step, const struct pawl_process *process, co
     const char *program = process->arguments[0];
     const char *separator = outcome->complaints[0] != '\0' ? ": " : "";
     const char *signal_name;
+    pawl_status (*fail)(pawl_step * step, const char *error_name, const char *format, ...) PAWL_PRINTF(3, 4);
     switch (outcome->end) {
     case PW_PROCESS_EXITED:
         if (outcome->number == 0)
             return take_output(step, program, outcome, out_result);
-        if (outcome->number == process->exit_code_for_good)
-            return pawl_fail_for_good(step, "PROCESS_FAILED", "%s ended with exit code %d%s%s", program,
-                                      outcome->number, separator, outcome->complaints);
-        return pawl_fail(step, "PROCESS_FAILED", "%s ended with exit code %d%s%s", program, outcome->number, separator,
-                         outcome->complaints);
+        fail = outcome->number == process->exit_code_for_good ? pawl_fail_for_good : pawl_fail;
+        return fail(step, "PROCESS_FAILED", "%s ended with exit code %d%s%s", program, outcome->number, separator,
+                    outcome->complaints);
     case PW_PROCESS_SIGNALLED:
         signal_name = sigabbrev_np(outcome->number);
         return pawl_fail(step, "PROCESS_FAILED", "%s was killed by signal %d (SIG%s)%s%s", program, outcome->number,
@@ -111,8 +110,8 @@ static bool is_wanted(void *user)
     return !pawl_step_cancelled(step); /* which it is when its time is over */
 }
 
-pawl_status pw_process_body(pawl_step *step, const struct pw_body *body, const pawl_value *input,
-                            pawl_value **out_result)
+static pawl_status run_program(pawl_step *step, const struct pw_body *body, const pawl_value *input,
+                               pawl_value **out_result)
 {
     struct pw_process process = { .arguments = body->process->arguments,
                                   .environment = make_environment(step, body),
@@ -136,5 +135,6 @@ pawl_status pawl_do_process(pawl_run *run, const char *name, const struct pawl_s
 {
     if (process != NULL && (process->arguments == NULL || process->arguments[0] == NULL))
         return pw_run_misused(run, PAWL_INVALID, "a process needs a program to run");
-    return pw_run_do(run, options, &(struct pw_body){ .process = process, .name = name }, input, out_result);
+    struct pw_body body = { .name = name, .run = process != NULL ? run_program : NULL, .process = process };
+    return pw_run_do(run, options, &body, input, out_result);
 }

@@ -5,16 +5,8 @@
 
 /* ---- A pass ------------------------------------------------------------------------------------------------------------ */
 
-/* What a pass came to. */
-struct ending {
-    pawl_status status;
-    const char *result; /* PAWL_OK */
-    size_t result_size;
-    struct pawl_failure failure; /* otherwise */
-};
-
 /* Suspension counts whatever the function made of it. */
-static void judge(pawl_run *run, pawl_status status, const pawl_value *result, struct ending *out)
+static void judge(pawl_run *run, pawl_status status, const pawl_value *result, struct pw_verdict *out)
 {
     if (status == PAWL_OK)
         status = pawl_value_text(run->scope, result, &out->result, &out->result_size);
@@ -26,15 +18,12 @@ static void judge(pawl_run *run, pawl_status status, const pawl_value *result, s
         status = pw_run_failed(run, PAWL_FAILED, "SUSPENDED_FOR_NOTHING",
                                "the workflow returned PAWL_SUSPENDED, but no durable call had said so");
     out->status = status;
-    if (status == run->failed)
-        out->failure = run->failure;
-    else
-        out->failure = (struct pawl_failure){ pawl_status_name(status), pawl_status_text(status) };
+    out->failure = pw_failure_of(status, run->failed, run->failure);
 }
 
 /* Undoes what was done if the run failed or was interrupted.  A failed run keeps its error.  The error of an interrupted run
  * is the interruption, or the first compensation that failed. */
-static void unwind(pawl_run *run, struct ending *ending)
+static void unwind(pawl_run *run, struct pw_verdict *ending)
 {
     if (ending->status == PAWL_OK) /* an interruption may have come that no durable call was left to tell of */
         ending->status = pawl_lane_check(run->lane);
@@ -46,13 +35,13 @@ static void unwind(pawl_run *run, struct ending *ending)
         ending->status = status;
     } else if (interrupted) {
         ending->status = PAWL_INTERRUPTED;
-        ending->failure = status == PAWL_OK ? (struct pawl_failure){ pawl_status_name(PAWL_INTERRUPTED),
-                                                                     pawl_status_text(PAWL_INTERRUPTED) }
-                                            : run->failure;
+        ending->failure = status != PAWL_OK ? run->failure
+                                            : (struct pawl_failure){ pawl_status_name(PAWL_INTERRUPTED),
+                                                                     pawl_status_text(PAWL_INTERRUPTED) };
     }
 }
 
-static void end_turn(pawl_run *run, const struct ending *ending)
+static void end_turn(pawl_run *run, const struct pw_verdict *ending)
 {
     if (ending->status == PAWL_OK)
         pawl_turn_finish(run->turn, ending->result, ending->result_size);
@@ -75,7 +64,7 @@ static void advance(pawl_turn *turn, void *user)
                      .undos = &undos,
                      .failed = PAWL_OK };
     pawl_value *params, *result = NULL;
-    struct ending ending = { .status = PAWL_NOMEM };
+    struct pw_verdict ending = { .status = PAWL_NOMEM };
     if (pw_run_begin(&run, &params)) {
         pawl_status status = pw_wrap_run(&run, params, &result);
         judge(&run, status, result, &ending);
@@ -145,6 +134,6 @@ pawl_status pawl_register(pawl_engine *engine, const struct pawl_workflow *workf
     if (status == PAWL_OK)
         status = pw_define_workflow(engine, registration, workflow, error);
     if (status == PAWL_OK)
-        pw_shelf_add_workflow(shelf, registration);
+        pw_shelf_add(shelf, &shelf->workflows, &registration->entry);
     return status;
 }

@@ -203,7 +203,7 @@ pawl_status pw_run_do(pawl_run *run, const struct pawl_step_options *options, co
     struct pw_plan plan;
     struct pawl_answer answer;
     PAWL_TRY(pw_run_ready(run, body->name));
-    if (body->function == NULL && body->process == NULL && body->child == NULL)
+    if (body->run == NULL)
         return pw_run_misused(run, PAWL_INVALID, "a step needs a body");
     PAWL_TRY(pw_run_plan(run, options, &plan));
     PAWL_TRY(pw_run_step(run, &plan.policy, body, input, &answer));
@@ -213,7 +213,8 @@ pawl_status pw_run_do(pawl_run *run, const struct pawl_step_options *options, co
 pawl_status pawl_do(pawl_run *run, const char *name, const struct pawl_step_options *options, pawl_step_fn *body,
                     const pawl_value *input, pawl_value **out_result)
 {
-    return pw_run_do(run, options, &(struct pw_body){ .function = body, .name = name }, input, out_result);
+    struct pw_body called = pw_body_of(name, body);
+    return pw_run_do(run, options, &called, input, out_result);
 }
 
 /* ---- Sleeps ----------------------------------------------------------------------------------------------------------- */

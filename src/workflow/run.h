@@ -63,6 +63,13 @@ static inline bool pw_is_undecided(pawl_status status)
  * Either way, the caller frees run->scope. */
 bool pw_run_begin(pawl_run *run, pawl_value **out_params);
 
+/* The failure that goes with the status: the one that was said with it, or the status's own name and text. */
+static inline struct pawl_failure pw_failure_of(pawl_status status, pawl_status said_with, struct pawl_failure said)
+{
+    struct pawl_failure plain = { pawl_status_name(status), pawl_status_text(status) };
+    return status == said_with ? said : plain;
+}
+
 /* Remembers the failure and returns the status.  Texts are borrowed for the turn. */
 pawl_status pw_run_failed(pawl_run *run, pawl_status status, const char *name, const char *message);
 /* The same for misuse, with a text that lives as long as the library. */
@@ -94,13 +101,18 @@ struct pw_plan {
 pawl_status pw_run_plan(pawl_run *run, const struct pawl_step_options *options,
                         struct pw_plan *out_plan) PAWL_MUST_CHECK;
 
-/* What a step does: a function, a program, or another instance. */
+/* What a step does: it calls a function, runs a program, or creates another instance. */
 struct pw_body {
+    const char *name; /* the step's */
+    pawl_status (*run)(pawl_step *step, const struct pw_body *body, const pawl_value *input, pawl_value **out_result);
+    /* For run(), one of these: */
     pawl_step_fn *function;
-    const struct pawl_process *process; /* instead, or NULL */
-    const struct pw_child *child;       /* instead, or NULL */
-    const char *name;                   /* the step's */
+    const struct pawl_process *process;
+    const struct pw_child *child;
 };
+
+/* The body that calls the function, which may be NULL: then it has no run(). */
+struct pw_body pw_body_of(const char *name, pawl_step_fn *function);
 
 /* The step, recalled or carried out, until it is DONE or FAILED. */
 pawl_status pw_run_step(pawl_run *run, const struct pawl_policy *policy, const struct pw_body *body,
@@ -122,29 +134,21 @@ pawl_status pw_run_do(pawl_run *run, const struct pawl_step_options *options, co
 
 /* ---- step.c ------------------------------------------------------------------------------------------------------ */
 
-/* How a body ended.  Texts are the step's. */
+/* How a body or a pass ended.  Texts are the step's or the run's. */
 struct pw_verdict {
     pawl_status status;
     pawl_value *value;  /* PAWL_OK; NULL: no result */
     const char *result; /* the same as text */
     size_t result_size;
-    const char *error_name, *error_message;
+    struct pawl_failure failure; /* otherwise */
     bool may_retry;
 };
 
-/* The body itself, and the body with the middleware around it. */
-pawl_status pw_step_body(pawl_step *step, const struct pw_body *body, const pawl_value *input,
-                         pawl_value **out_result) PAWL_MUST_CHECK;
+/* Runs the body with the middleware around it. */
 void pw_step_call(pawl_step *step, const struct pw_body *body, const pawl_value *input, struct pw_verdict *out_outcome);
 /* Runs a step's body and hands its outcome to the engine. */
 pawl_status pw_step_run(pawl_run *run, pawl_attempt *attempt, const struct pw_body *body,
                         const pawl_value *input) PAWL_MUST_CHECK;
-
-/* ---- process.c, others.c: as a pawl_step_fn ------------------------------------------------------------------------ */
-
-pawl_status pw_process_body(pawl_step *step, const struct pw_body *body, const pawl_value *input,
-                            pawl_value **out_result) PAWL_MUST_CHECK;
-pawl_status pw_child_body(pawl_step *step, const struct pw_body *body, pawl_value **out_result) PAWL_MUST_CHECK;
 
 /* ---- undo.c -------------------------------------------------------------------------------------------------------- */
 

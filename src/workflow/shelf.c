@@ -41,36 +41,24 @@ const char *pw_shelf_text(struct pw_shelf *shelf, const char *text)
     return copy;
 }
 
-void pw_shelf_add_workflow(struct pw_shelf *shelf, struct pw_registration *registration)
+void *pw_shelf_next(const struct pw_shelf_entry *entry)
 {
-    pthread_mutex_lock(&shelf->lock);
-    registration->next = atomic_load(&shelf->workflows);
-    atomic_store(&shelf->workflows, registration);
-    pthread_mutex_unlock(&shelf->lock);
+    return atomic_load(&entry->next);
 }
 
-void pw_shelf_add_function(struct pw_shelf *shelf, struct pw_function *function)
+void pw_shelf_add(struct pw_shelf *shelf, struct pw_shelf_entry *list, struct pw_shelf_entry *entry)
 {
     pthread_mutex_lock(&shelf->lock);
-    function->next = atomic_load(&shelf->functions);
-    atomic_store(&shelf->functions, function);
-    pthread_mutex_unlock(&shelf->lock);
-}
-
-void pw_shelf_add_wrapper(struct pw_shelf *shelf, struct pw_wrapper *wrapper)
-{
-    pthread_mutex_lock(&shelf->lock);
-    struct pw_wrapper *_Atomic *link = &shelf->wrappers;
-    for (struct pw_wrapper *at = atomic_load(link); at != NULL; at = atomic_load(link))
-        link = &at->next;
-    atomic_store(link, wrapper);
+    for (struct pw_shelf_entry *next = pw_shelf_next(list); next != NULL; next = pw_shelf_next(list))
+        list = next;
+    atomic_store(&list->next, entry);
     pthread_mutex_unlock(&shelf->lock);
 }
 
 const struct pw_function *pw_shelf_function(const struct pw_shelf *shelf, const char *name)
 {
-    const struct pw_function *function = atomic_load(&shelf->functions);
+    const struct pw_function *function = pw_shelf_next(&shelf->functions);
     while (function != NULL && strcmp(function->name, name) != 0)
-        function = function->next;
+        function = pw_shelf_next(&function->entry);
     return function;
 }

@@ -1,5 +1,5 @@
-/* shelf.h (internal) - what the authoring layer keeps beside an engine, until that is closed: workflows, functions and
- * middleware.  Entries are added and never changed or taken away, so whoever runs reads them without a lock. */
+/* shelf.h (internal) - what the authoring layer keeps beside an engine until the engine is closed: workflows, functions and
+ * middleware.  Entries are added, but never changed or removed, so they are read without a lock. */
 #ifndef PW_WORKFLOW_SHELF_H
 #define PW_WORKFLOW_SHELF_H
 
@@ -10,8 +10,14 @@
 
 struct pw_shelf;
 
+/* How each entry begins. */
+struct pw_shelf_entry {
+    struct pw_shelf_entry *_Atomic next; /* the one that was added after it */
+};
+
 /* A registered workflow, as the turn function gets it back. */
 struct pw_registration {
+    struct pw_shelf_entry entry;
     const struct pw_shelf *shelf;
     const char *name;
     struct pawl_limits limits;
@@ -19,28 +25,25 @@ struct pw_registration {
     struct pawl_policy policy; /* of its steps, unless they say otherwise */
     void *user;
     bool suspend_on_failure;
-    struct pw_registration *next; /* older */
 };
 
 struct pw_function {
+    struct pw_shelf_entry entry;
     const struct pw_shelf *shelf;
     const char *name;
     pawl_step_fn *run;
     void *user;
-    struct pw_function *next; /* older */
 };
 
 struct pw_wrapper {
+    struct pw_shelf_entry entry; /* the next one is further in */
     struct pawl_middleware how;
-    struct pw_wrapper *_Atomic next; /* further in */
 };
 
 struct pw_shelf {
-    pthread_mutex_t lock; /* of who adds; guards the arena */
+    pthread_mutex_t lock; /* held while adding; guards the arena */
     struct pw_arena arena;
-    struct pw_registration *_Atomic workflows; /* the newest first */
-    struct pw_function *_Atomic functions;
-    struct pw_wrapper *_Atomic wrappers; /* the outermost first */
+    struct pw_shelf_entry workflows, functions, wrappers; /* each is followed by the entries of its list */
 };
 
 /* The engine's, made when there is none yet.  NULL: memory is out. */
@@ -49,13 +52,14 @@ struct pw_shelf *pw_shelf_of(pawl_engine *engine);
 void *pw_shelf_take(struct pw_shelf *shelf, size_t size);
 const char *pw_shelf_text(struct pw_shelf *shelf, const char *text);
 
-void pw_shelf_add_workflow(struct pw_shelf *shelf, struct pw_registration *registration);
-void pw_shelf_add_function(struct pw_shelf *shelf, struct pw_function *function);
-void pw_shelf_add_wrapper(struct pw_shelf *shelf, struct pw_wrapper *wrapper);
+/* Adds the entry at the end of one of the shelf's lists. */
+void pw_shelf_add(struct pw_shelf *shelf, struct pw_shelf_entry *list, struct pw_shelf_entry *entry);
+/* The entry after this one, or after the head of a list; NULL: there is none. */
+void *pw_shelf_next(const struct pw_shelf_entry *entry);
 /* NULL when there is none of that name. */
 const struct pw_function *pw_shelf_function(const struct pw_shelf *shelf, const char *name);
 
-/* Both make known to the engine what is, or will be, on a shelf: its own, or that of another which lives longer. */
+/* Both register with the engine what is, or will be, on a shelf: its own, or that of another engine that lives longer. */
 pawl_status pw_define_function(pawl_engine *engine, struct pw_function *function, const char *description,
                                struct pawl_error *error) PAWL_MUST_CHECK;
 pawl_status pw_define_workflow(pawl_engine *engine, struct pw_registration *registration,

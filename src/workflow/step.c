@@ -17,20 +17,20 @@ static bool is_misuse(pawl_status status)
 
 static void fail_with(const pawl_step *step, pawl_status status, struct pw_verdict *out_outcome)
 {
-    bool said = step->failed == status;
     *out_outcome = (struct pw_verdict){ .status = status,
-                                        .error_name = said ? step->failure.name : pawl_status_name(status),
-                                        .error_message = said ? step->failure.message : pawl_status_text(status),
+                                        .failure = pw_failure_of(status, step->failed, step->failure),
                                         .may_retry = status != PAWL_NON_RETRYABLE && !is_misuse(status) };
 }
 
-pawl_status pw_step_body(pawl_step *step, const struct pw_body *body, const pawl_value *input, pawl_value **out_result)
+static pawl_status call_function(pawl_step *step, const struct pw_body *body, const pawl_value *input,
+                                 pawl_value **out_result)
 {
-    if (body->process != NULL)
-        return pw_process_body(step, body, input, out_result);
-    if (body->child != NULL)
-        return pw_child_body(step, body, out_result);
     return body->function(step, input, out_result);
+}
+
+struct pw_body pw_body_of(const char *name, pawl_step_fn *function)
+{
+    return (struct pw_body){ .name = name, .run = function != NULL ? call_function : NULL, .function = function };
 }
 
 void pw_step_call(pawl_step *step, const struct pw_body *body, const pawl_value *input, struct pw_verdict *out_outcome)
@@ -65,9 +65,9 @@ pawl_status pw_step_run(pawl_run *run, pawl_attempt *attempt, const struct pw_bo
         fail_with(&step, PAWL_NOMEM, &outcome);
     else
         pw_step_call(&step, body, input, &outcome);
-    pawl_status status = outcome.status == PAWL_OK
-                             ? pawl_attempt_complete(attempt, outcome.result, outcome.result_size)
-                             : pawl_attempt_fail(attempt, outcome.error_name, outcome.error_message, outcome.may_retry);
+    pawl_status status = outcome.status == PAWL_OK ? pawl_attempt_complete(attempt, outcome.result, outcome.result_size)
+                                                   : pawl_attempt_fail(attempt, outcome.failure.name,
+                                                                       outcome.failure.message, outcome.may_retry);
     pawl_scope_free(step.scope);
     return status;
 }

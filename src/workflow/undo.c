@@ -115,7 +115,7 @@ enum { MESSAGE_SHOWN = 1024 }; /* a log line has room for it */
 /* PAWL_FAILED: for good, and run->failure says with what. */
 static pawl_status undo_one(pawl_run *run, const struct pw_undo *undo)
 {
-    struct pw_body body = { .function = undo->undo, .name = undo->name };
+    struct pw_body body = pw_body_of(undo->name, undo->undo);
     struct pawl_answer answer;
     pawl_status status = pw_run_step(run, &undo->policy, &body, undo->input, &answer);
     if (pw_is_undecided(status))

@@ -1,6 +1,4 @@
 /* wrap.c - middleware: each calls the next one further in, and the innermost calls the function or body. */
-#include <stdatomic.h>
-
 #include "base/error.h"
 #include "workflow/run.h"
 
@@ -27,13 +25,13 @@ pawl_status pawl_next_call(pawl_next *next)
     next->called = true;
     const struct pw_wrapper *wrapper = next->inward;
     while (wrapper != NULL && !wraps(wrapper, next))
-        wrapper = atomic_load(&wrapper->next);
+        wrapper = pw_shelf_next(&wrapper->entry);
     if (wrapper == NULL)
         return next->run != NULL ? next->run->registration->run(next->run, next->input, next->out_result)
-                                 : pw_step_body(next->step, next->body, next->input, next->out_result);
+                                 : next->body->run(next->step, next->body, next->input, next->out_result);
     pawl_next further = *next;
     further.called = false;
-    further.inward = atomic_load(&wrapper->next);
+    further.inward = pw_shelf_next(&wrapper->entry);
     return next->run != NULL ? wrapper->how.around_run(next->run, &further, wrapper->how.user)
                              : wrapper->how.around_step(next->step, &further, wrapper->how.user);
 }
@@ -41,12 +39,12 @@ pawl_status pawl_next_call(pawl_next *next)
 pawl_status pw_wrap_run(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
     return pawl_next_call(&(pawl_next){
-        .inward = atomic_load(&run->shelf->wrappers), .run = run, .input = params, .out_result = out_result });
+        .inward = pw_shelf_next(&run->shelf->wrappers), .run = run, .input = params, .out_result = out_result });
 }
 
 pawl_status pw_wrap_step(pawl_step *step, const struct pw_body *body, const pawl_value *input, pawl_value **out_result)
 {
-    return pawl_next_call(&(pawl_next){ .inward = atomic_load(&step->run->shelf->wrappers),
+    return pawl_next_call(&(pawl_next){ .inward = pw_shelf_next(&step->run->shelf->wrappers),
                                         .step = step,
                                         .body = body,
                                         .input = input,
@@ -63,6 +61,6 @@ pawl_status pawl_use(pawl_engine *engine, const struct pawl_middleware *middlewa
     if (wrapper == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
     wrapper->how = *middleware;
-    pw_shelf_add_wrapper(shelf, wrapper);
+    pw_shelf_add(shelf, &shelf->wrappers, &wrapper->entry);
     return PAWL_OK;
 }
