@@ -53,7 +53,7 @@ static void spoil_answer(struct pw_core *core, enum flaw flaw, const struct pw_o
         run->task.status = PW_TASK_WAITING;
 }
 
-static void spoil_reach(struct pw_core *core, enum flaw flaw, const struct pw_op_reach *op)
+static void spoil_reach(struct pw_core *core, enum flaw flaw, const struct pw_reach *op)
 {
     struct pw_core_run **runs = core->runs.list.rows;
     for (size_t i = 0; i < core->runs.list.count; i++) {
@@ -81,6 +81,15 @@ static void spoil_finish(struct pw_core *core, enum flaw flaw, struct pw_op_fini
         spoil_answer(core, flaw, op->answer);
     if (op->reach.parent != 0)
         spoil_reach(core, flaw, &op->reach);
+}
+
+/* As if nobody held the run. */
+static void spoil_control(struct pw_core *core, const struct pw_op_control *op)
+{
+    const struct pw_core_name *name = pw_want_name(core, op->workflow, op->id);
+    struct pw_core_run *run = name != NULL ? open_run(core, name->key) : NULL;
+    if (run != NULL && run->task.processing)
+        run->task.locked_until_ms = core->now_ms;
 }
 
 /* The first open instance of the id, whatever its workflow. */
@@ -127,6 +136,8 @@ static void spoil_before(struct memory_transaction *transaction, struct pw_op *o
         spoil_claim(transaction, flaw, &op->as.claim);
     else if (op->kind == PW_OP_FINISH)
         spoil_finish(core, flaw, &op->as.finish);
+    else if (op->kind == PW_OP_CONTROL && flaw == FLAW_CONTROL_OVERLOOKS_LEASE)
+        spoil_control(core, &op->as.control);
     else if (op->kind == PW_OP_END && flaw == FLAW_END_OVERLOOKS_WORKFLOW)
         spoil_end(transaction, &op->as.end);
     else if (op->kind == PW_OP_HOOK_SETTLE && flaw == FLAW_SETTLE_OVERLOOKS_EPOCH)

@@ -159,7 +159,7 @@ static void make_step(struct trial *trial, struct pw_unit *unit, const struct su
     op->row.error_name = draw_text(trial);
     op->row.error_message = draw_text(trial);
     op->row.created_at_ms = trial_once_in(trial, 2) ? 0 : draw_time(trial);
-    op->row.updated_at_ms = trial_once_in(trial, 2) ? 0 : draw_time(trial);
+    op->row.updated_at_ms = trial_once_in(trial, 2) ? 0 : trial->now_ms; /* it never goes back */
 }
 
 static struct pw_offer draw_offer(struct trial *trial)
@@ -247,6 +247,18 @@ static void make_restart(struct trial *trial, struct pw_unit *unit, const struct
     op->keep_except_dropped = trial_once_in(trial, 3);
 }
 
+static struct pw_op_event *make_answer(struct trial *trial, struct pw_unit *unit, int64_t instance)
+{
+    struct pw_op_event *answer = pw_arena_zero(&unit->arena, sizeof *answer);
+    assert_non_null(answer);
+    *answer = (struct pw_op_event){ .instance = instance,
+                                    .type = number_text(trial, unit, "$", trial->numbers++),
+                                    .is_failure = trial_once_in(trial, 3),
+                                    .payload = draw_text(trial),
+                                    .offer = draw_offer(trial) };
+    return answer;
+}
+
 /* With an answer to anybody, and a word to anybody's children: who they are is the caller's to know. */
 static void make_finish(struct trial *trial, struct pw_unit *unit, const struct subject *subject, size_t side)
 {
@@ -259,41 +271,41 @@ static void make_finish(struct trial *trial, struct pw_unit *unit, const struct 
                                  .newest_ms = trial_once_in(trial, 3) ? draw_time(trial) : 0,
                                  .demand_seen = (enum pw_demand)(trial_once_in(trial, 2) ? 3 : trial_below(trial, 4)) };
     if (trial_once_in(trial, 2))
-        op->reach = (struct pw_op_reach){ .parent = subject->key[side],
-                                          .run = subject->run,
-                                          .demand = (enum pw_demand)trial_below(trial, 4),
-                                          .reached = -1 };
+        op->reach = (struct pw_reach){ .parent = subject->key[side],
+                                       .run = subject->run,
+                                       .demand = (enum pw_demand)trial_below(trial, 4),
+                                       .reached = -1 };
     if (trial_once_in(trial, 3))
         return;
-    op->answer = pw_arena_zero(&unit->arena, sizeof *op->answer);
-    assert_non_null(op->answer);
-    *op->answer = (struct pw_op_event){ .instance = draw_subject(trial)->key[side],
-                                        .type = number_text(trial, unit, "$", trial->numbers++),
-                                        .is_failure = trial_once_in(trial, 3),
-                                        .payload = draw_text(trial),
-                                        .offer = draw_offer(trial) };
+    op->answer = make_answer(trial, unit, draw_subject(trial)->key[side]);
+}
+
+static void make_control(struct trial *trial, struct pw_unit *unit, struct pw_text workflow, struct pw_text id)
+{
+    static const enum pawl_control controls[] = { PAWL_CONTROL_PAUSE, PAWL_CONTROL_RESUME, PAWL_CONTROL_TERMINATE,
+                                                  PAWL_CONTROL_INTERRUPT, PAWL_CONTROL_ROLLBACK };
+    struct pw_op_control *op = &add(unit, PW_OP_CONTROL)->as.control;
+    *op = (struct pw_op_control){
+        .workflow = workflow, .id = id, .what = controls[trial_below(trial, 5)], .offer = draw_offer(trial)
+    };
+    op->finish.answer = trial_once_in(trial, 2) ? make_answer(trial, unit, 0) : NULL;
 }
 
 /* Something is wanted of a run, or of those that it made. */
 static void make_demand(struct trial *trial, struct pw_unit *unit, const struct subject *subject, size_t side)
 {
     enum pw_demand demand = (enum pw_demand)trial_below(trial, 4);
-    switch (trial_below(trial, 3)) {
+    int64_t which = trial_below(trial, 2);
+    struct pw_text id = pw_text_of(trial->ids[which][trial_below(trial, IDS)]);
+    switch (trial_below(trial, 4)) {
     case 0:
         add(unit, PW_OP_DEMAND)->as.demand = (struct pw_op_demand){ subject->key[side], demand };
         return;
     case 1:
-        if (trial_once_in(trial, 4))
-            demand = PW_DEMAND_NONE;
-        add(unit, PW_OP_REACH)->as.reach =
-            (struct pw_op_reach){ .parent = subject->key[side],
-                                  .run = subject->run + (trial_once_in(trial, 4) ? 1 : 0),
-                                  .demand = demand,
-                                  .reached = -1 };
+    case 2:
+        make_control(trial, unit, trial->workflows[which], id);
         return;
     default: {
-        int64_t which = trial_below(trial, 2);
-        struct pw_text id = pw_text_of(trial->ids[which][trial_below(trial, IDS)]);
         add(unit, PW_OP_END)->as.end = (struct pw_op_end){ trial->workflows[which], id, -1 };
     }
     }
@@ -302,7 +314,7 @@ static void make_demand(struct trial *trial, struct pw_unit *unit, const struct 
 static void make_task_op(struct trial *trial, struct pw_unit *unit, const struct subject *subject, size_t side)
 {
     struct pw_op *op;
-    switch (trial_below(trial, 5)) {
+    switch (trial_below(trial, 4)) {
     case 0:
         make_park(trial, unit, subject, side);
         return;
@@ -311,10 +323,6 @@ static void make_task_op(struct trial *trial, struct pw_unit *unit, const struct
         op->as.hold = (struct pw_op_hold){ .instance = subject->key[side], .owner = trial->owner, .lease_ms = 400 };
         return;
     case 2:
-        op = add(unit, PW_OP_PAUSE);
-        op->as.pause = (struct pw_op_pause){ subject->key[side], !trial_once_in(trial, 3) };
-        return;
-    case 3:
         make_finish(trial, unit, subject, side);
         return;
     default:

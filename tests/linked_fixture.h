@@ -30,6 +30,29 @@ static inline struct linked create_linked(struct fixture *fixture, struct pw_fen
     return child;
 }
 
+/* What the end of a run does to those that a run has made: another instance ends in the unit, and reaches them. */
+static inline struct pw_reach *add_reach(struct fixture *fixture, struct pw_unit *unit, struct pw_fence parent,
+                                         enum pw_demand demand)
+{
+    struct pw_unit making, *units[] = { &making };
+    char id[24];
+    struct pw_op_create *create;
+    struct pw_fence spare = { 0, 0, 0 };
+    for (int number = 0; spare.instance == 0; number++) {
+        (void)snprintf(id, sizeof id, "spare%d", number);
+        pw_unit_init(&making);
+        create = add_create(&making, "spare", id);
+        create->skip_existing = true;
+        assert_int_equal(fixture->store->ops->apply(fixture->store, units, 1, &fixture->error), PAWL_OK);
+        if (create->created)
+            spare = create->fence;
+        pw_unit_clear(&making);
+    }
+    struct pw_op_finish *finish = add_finish(unit, spare, PW_OUTCOME_COMPLETE);
+    finish->reach = (struct pw_reach){ .parent = parent.instance, .run = parent.run, .demand = demand };
+    return &finish->reach;
+}
+
 /* As by PW_OP_END, just now; started 0: it never was. */
 static inline void assert_ended(struct fixture *fixture, struct pw_fence at, int64_t started_at_ms)
 {

@@ -238,13 +238,6 @@ static inline struct pw_op_event *add_event(struct pw_unit *unit, struct pw_fenc
     return op;
 }
 
-static inline void add_pause(struct pw_unit *unit, struct pw_fence at, bool requested)
-{
-    struct pw_op_pause *op = &add(unit, PW_OP_PAUSE)->as.pause;
-    op->instance = at.instance;
-    op->requested = requested;
-}
-
 static inline struct pw_op_finish *add_finish(struct pw_unit *unit, struct pw_fence at, enum pw_outcome outcome)
 {
     struct pw_op_finish *op = &add(unit, PW_OP_FINISH)->as.finish;
@@ -363,6 +356,21 @@ static inline struct pw_instance read_key(struct fixture *fixture, int64_t key)
     assert_int_equal(pw_read_instance_by_key(fixture->store, &fixture->arena, key, &instance, &fixture->error),
                      PAWL_OK);
     return instance;
+}
+
+/* By the instance's name: pauses it, or asks its holder to; resumes it, or takes the request back. */
+static inline struct pw_op_control *add_control(struct fixture *fixture, struct pw_unit *unit, struct pw_fence at,
+                                                enum pawl_control what)
+{
+    struct pw_op_control *op = &add(unit, PW_OP_CONTROL)->as.control;
+    struct pw_instance row = read_key(fixture, at.instance);
+    *op = (struct pw_op_control){ .workflow = row.workflow, .id = row.id, .what = what };
+    return op;
+}
+
+static inline void ask_to_pause(struct fixture *fixture, struct pw_fence at)
+{
+    (void)add_control(fixture, fixture_unit(fixture), at, PAWL_CONTROL_PAUSE);
 }
 
 static inline size_t step_count(struct fixture *fixture, struct pw_fence at)

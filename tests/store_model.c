@@ -173,7 +173,7 @@ static enum pw_refusal restart(struct model *model, const struct pw_op_restart *
     return PW_REFUSED_NOT;
 }
 
-static enum pw_refusal finish(struct model *model, struct pw_op_finish *op)
+enum pw_refusal store_model_finish(struct model *model, struct pw_op_finish *op)
 {
     struct pw_instance *instance = store_model_task(model, op->instance);
     if (instance == NULL)
@@ -183,7 +183,7 @@ static enum pw_refusal finish(struct model *model, struct pw_op_finish *op)
     store_model_end_run(model, instance, op, op->newest_ms);
     if (op->reach.parent != 0)
         op->reach.reached = store_model_reach(model, op->reach.parent, op->reach.run, op->reach.demand);
-    if (op->answer != NULL)
+    if (op->answer != NULL && op->answer->instance != 0)
         store_model_answer(model, op->answer, instance->run);
     return PW_REFUSED_NOT;
 }
@@ -262,17 +262,6 @@ static enum pw_refusal hold(struct model *model, struct pw_op_hold *op)
     if (instance->task.kind == PW_TASK_REPAIR)
         instance->task.kind = PW_TASK_RESUME;
     store_model_tell_due(model, PW_EFFECT_HELD, instance, PW_REASON_RESUME, 0);
-    return PW_REFUSED_NOT;
-}
-
-static enum pw_refusal ask_for_pause(struct model *model, const struct pw_op_pause *op)
-{
-    struct pw_instance *instance = store_model_task(model, op->instance);
-    if (instance == NULL)
-        return PW_REFUSED_MOVED;
-    instance->task.pause_requested = op->requested;
-    instance->task.updated_at_ms = store_model_time(model, instance->task.updated_at_ms);
-    (void)store_model_tell(model, PW_EFFECT_CHANGED, instance->key, instance->run);
     return PW_REFUSED_NOT;
 }
 
@@ -448,7 +437,7 @@ static enum pw_refusal consume(struct model *model, const struct pw_op_consume *
     return PW_REFUSED_MOVED;
 }
 
-static enum pw_refusal add_log(struct model *model, const struct pw_op_log *op)
+enum pw_refusal store_model_log(struct model *model, const struct pw_op_log *op)
 {
     struct pw_log_row row = op->row;
     row.seq = 1;
@@ -524,22 +513,19 @@ static enum pw_refusal apply_op(struct model *model, struct pw_op *op, struct pw
     case PW_OP_CONSUME:
         return consume(model, &op->as.consume);
     case PW_OP_LOG:
-        return add_log(model, &op->as.log);
+        return store_model_log(model, &op->as.log);
     case PW_OP_PARK:
         return park(model, &op->as.park);
     case PW_OP_HOLD:
         return hold(model, &op->as.hold);
-    case PW_OP_PAUSE:
-        return ask_for_pause(model, &op->as.pause);
+    case PW_OP_CONTROL:
+        return store_model_control(model, &op->as.control);
     case PW_OP_DEMAND:
         return store_model_demand(model, &op->as.demand);
-    case PW_OP_REACH:
-        op->as.reach.reached = store_model_reach(model, op->as.reach.parent, op->as.reach.run, op->as.reach.demand);
-        return PW_REFUSED_NOT;
     case PW_OP_END:
         return store_model_end(model, &op->as.end);
     case PW_OP_FINISH:
-        return finish(model, &op->as.finish);
+        return store_model_finish(model, &op->as.finish);
     case PW_OP_CLAIM:
         return claim(model, &op->as.claim, arena);
     case PW_OP_RENEW:

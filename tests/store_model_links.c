@@ -57,23 +57,28 @@ static void become_due(struct model *model, struct pw_task *task, enum pw_task_k
 }
 
 /* Whoever offers to takes it. */
-static void go_on(struct model *model, struct pw_instance *instance, struct pw_op_event *op)
+static bool go_on(struct model *model, struct pw_instance *instance, enum pw_task_kind kind, enum pw_hook_reason reason,
+                  const struct pw_offer *offer, struct pw_claim *out_claim)
 {
-    const struct pw_offer *offer = &op->offer;
     bool is_known =
         offer->workflow_count == 0 || store_model_is_named(offer->workflows, offer->workflow_count, instance->workflow);
     bool asked = instance->task.pause_requested;
-    model->unit->last_effect->as.event.has_woken = true;
-    op->is_held = offer->owner != 0 && is_known;
-    if (op->is_held) {
-        op->claim = store_model_take(model, instance, offer->owner, offer->lease_ms);
+    if (offer->owner != 0 && is_known) {
+        *out_claim = store_model_take(model, instance, offer->owner, offer->lease_ms);
         instance->task.pause_requested = false;
-        store_model_tell_due(model, PW_EFFECT_HELD, instance, PW_REASON_EVENT, 0);
-    } else {
-        become_due(model, &instance->task, PW_TASK_WAKE);
-        instance->task.pause_requested = asked; /* which an answer does not lift */
-        store_model_tell_due(model, PW_EFFECT_WOKEN, instance, PW_REASON_EVENT, 0);
+        store_model_tell_due(model, PW_EFFECT_HELD, instance, reason, 0);
+        return true;
     }
+    become_due(model, &instance->task, kind);
+    instance->task.pause_requested = asked; /* which an answer does not lift */
+    store_model_tell_due(model, PW_EFFECT_WOKEN, instance, reason, 0);
+    return false;
+}
+
+static void wake(struct model *model, struct pw_instance *instance, struct pw_op_event *op)
+{
+    model->unit->last_effect->as.event.has_woken = true;
+    op->is_held = go_on(model, instance, PW_TASK_WAKE, PW_REASON_EVENT, &op->offer, &op->claim);
 }
 
 void store_model_answer(struct model *model, struct pw_op_event *op, int64_t run)
@@ -90,7 +95,7 @@ void store_model_answer(struct model *model, struct pw_op_event *op, int64_t run
     struct pw_task *task = &instance->task;
     op->woke = task->status == PW_TASK_WAITING && !task->processing;
     if (op->woke)
-        go_on(model, instance, op);
+        wake(model, instance, op);
     op->told = (struct pw_fence){ instance->key, instance->run, task->epoch };
     op->task = *task;
 }
@@ -109,14 +114,19 @@ static bool is_awaited(const struct model *model, const struct pw_instance *inst
     return false;
 }
 
+static struct pw_instance *find_named(struct model *model, struct pw_text workflow, struct pw_text id)
+{
+    for (size_t i = 0; i < model->rows.instance_count; i++)
+        if (pw_text_equal(model->rows.instances[i].workflow, workflow) &&
+            pw_text_equal(model->rows.instances[i].id, id))
+            return &model->rows.instances[i];
+    return NULL;
+}
+
 /* To an instance that the event names. */
 static enum pw_refusal send(struct model *model, struct pw_op_event *op)
 {
-    struct pw_instance *instance = NULL;
-    for (size_t i = 0; i < model->rows.instance_count; i++)
-        if (pw_text_equal(model->rows.instances[i].workflow, op->workflow) &&
-            pw_text_equal(model->rows.instances[i].id, op->to))
-            instance = &model->rows.instances[i];
+    struct pw_instance *instance = find_named(model, op->workflow, op->to);
     op->recorded = op->woke = op->is_held = false;
     if (instance == NULL)
         return PW_REFUSED_NO_INSTANCE;
@@ -129,7 +139,7 @@ static enum pw_refusal send(struct model *model, struct pw_op_event *op)
     op->woke = is_awaited(model, instance, op->type);
     record(model, instance, op);
     if (op->woke)
-        go_on(model, instance, op);
+        wake(model, instance, op);
     op->told = (struct pw_fence){ instance->key, instance->run, instance->task.epoch };
     op->task = instance->task;
     return PW_REFUSED_NOT;
@@ -221,6 +231,107 @@ enum pw_refusal store_model_end(struct model *model, struct pw_op_end *op)
         op->instance = instance->key;
         end(model, instance);
     }
+    return PW_REFUSED_NOT;
+}
+
+/* ---- Controls ------------------------------------------------------------------------------------------------------ */
+
+static void note(struct model *model, const struct pw_instance *instance, const char *message)
+{
+    struct pw_op_log line = { .instance = instance->key, .run = instance->run };
+    line.row.level = PAWL_LOG_INFO;
+    line.row.category = pw_text_of("system");
+    line.row.message = pw_text_of(message);
+    (void)store_model_log(model, &line);
+}
+
+static void change_request(struct model *model, struct pw_instance *instance, struct pw_op_control *op, bool asks)
+{
+    op->is_done = instance->task.pause_requested != asks;
+    op->is_asked = op->is_done && asks;
+    if (!op->is_done)
+        return;
+    instance->task.pause_requested = asks;
+    instance->task.updated_at_ms = store_model_time(model, instance->task.updated_at_ms);
+    (void)store_model_tell(model, PW_EFFECT_CHANGED, instance->key, instance->run);
+}
+
+static void pause(struct model *model, struct pw_instance *instance, struct pw_op_control *op)
+{
+    struct pw_task *task = &instance->task;
+    if (task->processing && task->locked_until_ms > model->now_ms) {
+        change_request(model, instance, op, true);
+    } else if (task->status != PW_TASK_PAUSED) {
+        op->is_done = true;
+        store_model_let_go(model, task, PW_TASK_PAUSED);
+        store_model_tell_due(model, PW_EFFECT_PARKED, instance, 0, 0);
+    }
+}
+
+static void resume(struct model *model, struct pw_instance *instance, struct pw_op_control *op)
+{
+    op->is_done = true;
+    op->is_held = go_on(model, instance, PW_TASK_RESUME, PW_REASON_RESUME, &op->offer, &op->claim);
+}
+
+static void interrupt(struct model *model, struct pw_instance *instance, struct pw_op_control *op,
+                      enum pw_demand demand)
+{
+    const struct pw_task *task = &instance->task;
+    if (task->demand >= demand && task->status != PW_TASK_PAUSED && !task->pause_requested)
+        return;
+    op->is_done = true;
+    raise_demand(model, &instance->task, demand);
+    (void)store_model_tell(model, PW_EFFECT_CHANGED, instance->key, instance->run);
+    note(model, instance,
+         demand == PW_DEMAND_INTERRUPT ? "interrupt requested" : "termination with rollback requested");
+    op->finish.reach.reached = store_model_reach(model, instance->key, instance->run, PW_DEMAND_NONE);
+    if (!task->processing || task->locked_until_ms <= model->now_ms)
+        resume(model, instance, op);
+}
+
+static enum pw_refusal terminate(struct model *model, struct pw_instance *instance, struct pw_op_control *op)
+{
+    struct pw_op_finish *finish = &op->finish;
+    note(model, instance, "terminated");
+    op->is_done = true;
+    finish->instance = instance->key;
+    finish->outcome = PW_OUTCOME_TERMINATED;
+    finish->demand_seen = PW_DEMAND_TERMINATE;
+    finish->newest_ms = 0;
+    for (size_t i = 0; i < model->rows.step_count; i++)
+        if (model->rows.steps[i].instance == instance->key && model->rows.steps[i].run == instance->run &&
+            model->rows.steps[i].row.updated_at_ms > finish->newest_ms)
+            finish->newest_ms = model->rows.steps[i].row.updated_at_ms;
+    finish->reach = (struct pw_reach){ .parent = instance->key, .run = instance->run, .demand = PW_DEMAND_TERMINATE };
+    if (finish->answer != NULL)
+        finish->answer->instance = instance->link.relation != PW_RELATION_NONE ? instance->link.parent : 0;
+    return store_model_finish(model, finish);
+}
+
+enum pw_refusal store_model_control(struct model *model, struct pw_op_control *op)
+{
+    struct pw_instance *instance = find_named(model, op->workflow, op->id);
+    op->is_done = op->is_asked = op->is_held = false;
+    if (instance == NULL)
+        return PW_REFUSED_NO_INSTANCE;
+    if (!instance->has_task)
+        return PW_REFUSED_ENDED;
+    op->at = (struct pw_fence){ instance->key, instance->run, instance->task.epoch };
+    if (op->what == PAWL_CONTROL_PAUSE)
+        pause(model, instance, op);
+    else if (op->what == PAWL_CONTROL_INTERRUPT)
+        interrupt(model, instance, op, PW_DEMAND_INTERRUPT);
+    else if (op->what == PAWL_CONTROL_ROLLBACK)
+        interrupt(model, instance, op, PW_DEMAND_ROLLBACK);
+    else if (op->what == PAWL_CONTROL_TERMINATE)
+        return terminate(model, instance, op);
+    else if (instance->task.status != PW_TASK_PAUSED)
+        change_request(model, instance, op, false);
+    else if (instance->task.kind == PW_TASK_REPAIR)
+        return PW_REFUSED_REPAIR;
+    else
+        resume(model, instance, op);
     return PW_REFUSED_NOT;
 }
 

@@ -75,6 +75,9 @@ void store_model_tell_due(struct model *model, enum pw_effect_kind kind, const s
 /* Takes the task for a runner, and says what it was. */
 struct pw_claim store_model_take(struct model *model, struct pw_instance *instance, int64_t owner, int64_t lease_ms);
 
+enum pw_refusal store_model_log(struct model *model, const struct pw_op_log *op);
+enum pw_refusal store_model_finish(struct model *model, struct pw_op_finish *op);
+
 /* store_model_links.c: what a run does to others, and they to it.  The task's event_seq is raised by one. */
 enum pw_refusal store_model_add_event(struct model *model, struct pw_op_event *op);
 enum pw_refusal store_model_demand(struct model *model, const struct pw_op_demand *op);
@@ -82,6 +85,7 @@ int64_t store_model_reach(struct model *model, int64_t parent, int64_t run, enum
 /* What the end of this run tells. */
 void store_model_answer(struct model *model, struct pw_op_event *op, int64_t run);
 enum pw_refusal store_model_end(struct model *model, struct pw_op_end *op);
+enum pw_refusal store_model_control(struct model *model, struct pw_op_control *op);
 /* Steps of run `op->run` into the next. */
 void store_model_keep_steps(struct model *model, const struct pw_op_restart *op);
 

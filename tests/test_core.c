@@ -19,8 +19,11 @@ enum which {
     PARK_REPAIR,
     PARK_IF_REQUESTED,
     HOLD,
-    PAUSE_ASK,
-    PAUSE_TAKE_BACK,
+    CONTROL_PAUSE,
+    CONTROL_RESUME,
+    CONTROL_RESUME_HELD,
+    CONTROL_INTERRUPT,
+    CONTROL_TERMINATE,
     DEMAND_NONE,
     DEMAND_INTERRUPT,
     EVENT,
@@ -59,6 +62,29 @@ static struct pw_op op_of_lease(enum which which)
     }
 }
 
+static struct pw_op op_of_finish(enum which which)
+{
+    switch (which) {
+    case FINISH:
+        return OP(FINISH, finish, .instance = KEY, .outcome = PW_OUTCOME_COMPLETE, .output = text("1"));
+    case FINISH_DEMANDED:
+        return OP(FINISH, finish, .instance = KEY, .outcome = PW_OUTCOME_TERMINATED, .demand_seen = PW_DEMAND_ROLLBACK);
+    default: /* reached by the end of another run */
+        return OP(FINISH, finish, .instance = CHILD, .outcome = PW_OUTCOME_TERMINATED,
+                  .reach = { .parent = CHILD, .run = 1, .demand = PW_DEMAND_TERMINATE });
+    }
+}
+
+static struct pw_op op_of_control(enum which which)
+{
+    enum pawl_control what = which == CONTROL_PAUSE       ? PAWL_CONTROL_PAUSE
+                             : which == CONTROL_INTERRUPT ? PAWL_CONTROL_INTERRUPT
+                             : which == CONTROL_TERMINATE ? PAWL_CONTROL_TERMINATE
+                                                          : PAWL_CONTROL_RESUME;
+    return OP(CONTROL, control, .workflow = text("w"), .id = text("i"), .what = what,
+              .offer = { .owner = which == CONTROL_RESUME_HELD ? OTHER : 0, .lease_ms = LEASE_MS });
+}
+
 static struct pw_op op_of(enum which which)
 {
     switch (which) {
@@ -87,10 +113,12 @@ static struct pw_op op_of(enum which which)
                   .if_requested = true);
     case HOLD:
         return OP(HOLD, hold, .instance = KEY, .owner = OTHER, .lease_ms = LEASE_MS);
-    case PAUSE_ASK:
-        return OP(PAUSE, pause, .instance = KEY, .requested = true);
-    case PAUSE_TAKE_BACK:
-        return OP(PAUSE, pause, .instance = KEY, .requested = false);
+    case CONTROL_PAUSE:
+    case CONTROL_RESUME:
+    case CONTROL_RESUME_HELD:
+    case CONTROL_INTERRUPT:
+    case CONTROL_TERMINATE:
+        return op_of_control(which);
     case DEMAND_NONE:
         return OP(DEMAND, demand, .instance = KEY, .demand = PW_DEMAND_NONE);
     case DEMAND_INTERRUPT:
@@ -104,9 +132,10 @@ static struct pw_op op_of(enum which which)
     case ANSWER:
         return OP(EVENT, event, .instance = KEY, .type = text("done"), .is_answer = true);
     case FINISH:
-        return OP(FINISH, finish, .instance = KEY, .outcome = PW_OUTCOME_COMPLETE, .output = text("1"));
     case FINISH_DEMANDED:
-        return OP(FINISH, finish, .instance = KEY, .outcome = PW_OUTCOME_TERMINATED, .demand_seen = PW_DEMAND_ROLLBACK);
+    case REACHED:
+    case REACHED_JOB:
+        return op_of_finish(which);
     case END:
         return OP(END, end, .workflow = text("w"), .id = text("i"));
     case RESTART:
@@ -115,9 +144,6 @@ static struct pw_op op_of(enum which which)
         return OP(RESTART, restart, .instance = KEY, .run = RUN, .hold_owner = OTHER, .hold_lease_ms = LEASE_MS);
     case RESTART_OF_OLD_RUN:
         return OP(RESTART, restart, .instance = KEY, .run = RUN - 1);
-    case REACHED:
-    case REACHED_JOB:
-        return OP(REACH, reach, .parent = CHILD, .run = 1, .demand = PW_DEMAND_TERMINATE);
     case RENEW:
     case RENEW_FOR_ANOTHER:
     case CLAIM:
@@ -215,6 +241,8 @@ static void say_effects(struct words *words, const struct pw_unit *unit)
     static const char *const reasons[] = { "", ":create", ":event", ":resume", ":retry", ":wake" };
     for (const struct pw_effect *effect = unit->effects; effect != NULL; effect = effect->next) {
         bool can_be_due = effect->kind <= PW_EFFECT_WOKEN;
+        if (effect->instance == CHILD) /* which ends, and reaches the other */
+            continue;
         assert_int_equal(effect->instance, KEY);
         say(words, "%s%s", kinds[effect->kind], can_be_due ? reasons[effect->as.due.reason] : "");
         if (can_be_due && effect->as.due.at_ms != 0)
@@ -225,6 +253,16 @@ static void say_effects(struct words *words, const struct pw_unit *unit)
 }
 
 /* ---- The tables -------------------------------------------------------------------------------------------------------------- */
+
+/* Another run, which is about to end. */
+static void add_ending(struct pw_core *core)
+{
+    struct pw_core_run *run = pw_want_run(core, CHILD);
+    assert_non_null(run);
+    run->instance_run = run->run = 1;
+    run->has_task = run->is_stored = true;
+    run->task = task_in(HELD);
+}
 
 static void play(enum which which, enum state state, struct words *words, struct words *effects)
 {
@@ -238,6 +276,10 @@ static void play(enum which which, enum state state, struct words *words, struct
     assert_true(pw_core_want(&core, &op));
     struct pw_core_run *run = add_run(&core, which == REACHED_JOB ? PW_RELATION_JOB : PW_RELATION_ATTACHED, state);
     struct pw_core_run before = *run;
+    if (which == REACHED || which == REACHED_JOB)
+        add_ending(&core);
+    if (op.kind == PW_OP_CONTROL)
+        assert_true(pw_core_want_family(&core, &op.as.control, run));
     pw_core_begin_unit(&core, &unit);
     pawl_status status = pw_core_decide(&core, &op);
     if (unit.refusal != PW_REFUSED_NOT) {
@@ -367,29 +409,65 @@ static const char *const expected[OPS][STATES] = {
         [LAPSED] = "epoch:+1 owner:41 until:lease updated:now",
         [FORSAKEN] = "epoch:+1 owner:41 until:lease unasked updated:now",
     },
-    [PAUSE_ASK] = {
-        [ENDED] = "MOVED",
-        [DUE] = "asked updated:now",
+    [CONTROL_PAUSE] = {
+        [ENDED] = "ENDED",
+        [DUE] = "paused epoch:+1 updated:now",
         [HELD] = "asked updated:now",
-        [ASKED] = "updated:now",
-        [WAITING] = "asked updated:now",
-        [PAUSED] = "asked updated:now",
-        [REPAIR] = "asked updated:now",
+        [ASKED] = "same",
+        [WAITING] = "paused epoch:+1 updated:now",
+        [PAUSED] = "same",
+        [REPAIR] = "same",
         [DEMANDED] = "asked updated:now",
-        [LAPSED] = "asked updated:now",
-        [FORSAKEN] = "updated:now",
+        [LAPSED] = "paused epoch:+1 free owner:0 until:0 updated:now",
+        [FORSAKEN] = "paused epoch:+1 free owner:0 until:0 unasked updated:now",
     },
-    [PAUSE_TAKE_BACK] = {
-        [ENDED] = "MOVED",
-        [DUE] = "updated:now",
-        [HELD] = "updated:now",
+    [CONTROL_RESUME] = {
+        [ENDED] = "ENDED",
+        [DUE] = "same",
+        [HELD] = "same",
         [ASKED] = "unasked updated:now",
-        [WAITING] = "updated:now",
-        [PAUSED] = "updated:now",
-        [REPAIR] = "updated:now",
-        [DEMANDED] = "updated:now",
-        [LAPSED] = "updated:now",
+        [WAITING] = "same",
+        [PAUSED] = "active resume epoch:+1 due:now updated:now",
+        [REPAIR] = "REPAIR",
+        [DEMANDED] = "same",
+        [LAPSED] = "same",
         [FORSAKEN] = "unasked updated:now",
+    },
+    [CONTROL_RESUME_HELD] = {
+        [ENDED] = "ENDED",
+        [DUE] = "same",
+        [HELD] = "same",
+        [ASKED] = "unasked updated:now",
+        [WAITING] = "same",
+        [PAUSED] = "active epoch:+1 held owner:41 until:lease updated:now",
+        [REPAIR] = "REPAIR",
+        [DEMANDED] = "same",
+        [LAPSED] = "same",
+        [FORSAKEN] = "unasked updated:now",
+    },
+    [CONTROL_INTERRUPT] = {
+        [ENDED] = "ENDED",
+        [DUE] = "resume epoch:+1 due:now demand:1 events:+1 updated:now",
+        [HELD] = "demand:1 events:+1 updated:now",
+        [ASKED] = "unasked demand:1 events:+1 updated:now",
+        [WAITING] = "active resume epoch:+1 due:now demand:1 events:+1 updated:now",
+        [PAUSED] = "active resume epoch:+1 due:now demand:1 events:+1 updated:now",
+        [REPAIR] = "active resume epoch:+1 due:now demand:1 events:+1 updated:now",
+        [DEMANDED] = "same",
+        [LAPSED] = "resume epoch:+1 free owner:0 until:0 due:now demand:1 events:+1 updated:now",
+        [FORSAKEN] = "resume epoch:+1 free owner:0 until:0 due:now unasked demand:1 events:+1 updated:now",
+    },
+    [CONTROL_TERMINATE] = {
+        [ENDED] = "ENDED",
+        [DUE] = "ends terminated",
+        [HELD] = "ends terminated",
+        [ASKED] = "ends terminated",
+        [WAITING] = "ends terminated",
+        [PAUSED] = "ends terminated",
+        [REPAIR] = "ends terminated",
+        [DEMANDED] = "ends terminated",
+        [LAPSED] = "ends terminated",
+        [FORSAKEN] = "ends terminated",
     },
     [DEMAND_NONE] = WITH_A_TASK("events:+1 updated:now"),
     [DEMAND_INTERRUPT] = {
@@ -555,8 +633,15 @@ static const char *const told[OPS][STATES] = {
                             "parked:resume@5000", "parked:resume@5000", "parked:resume@5000", "parked:resume@5000",
                             [FORSAKEN] = "parked" },
     [HOLD] = TOLD("held:resume"),
-    [PAUSE_ASK] = TOLD("changed"),
-    [PAUSE_TAKE_BACK] = TOLD("changed"),
+    [CONTROL_PAUSE] = { [DUE] = "parked", [HELD] = "changed", [WAITING] = "parked", [DEMANDED] = "changed",
+                        [LAPSED] = "parked", [FORSAKEN] = "parked" },
+    [CONTROL_RESUME] = { [ASKED] = "changed", [PAUSED] = "woken:resume", [FORSAKEN] = "changed" },
+    [CONTROL_RESUME_HELD] = { [ASKED] = "changed", [PAUSED] = "held:resume", [FORSAKEN] = "changed" },
+    [CONTROL_INTERRUPT] = { [DUE] = "changed changed woken:resume", [HELD] = "changed changed", [ASKED] = "changed changed",
+                            [WAITING] = "changed changed woken:resume", [PAUSED] = "changed changed woken:resume",
+                            [REPAIR] = "changed changed woken:resume", [LAPSED] = "changed changed woken:resume",
+                            [FORSAKEN] = "changed changed woken:resume" },
+    [CONTROL_TERMINATE] = TOLD("changed ended"),
     [DEMAND_NONE] = TOLD("changed"),
     [DEMAND_INTERRUPT] = TOLD("changed"),
     [EVENT] = TOLD("event"),

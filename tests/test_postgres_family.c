@@ -23,13 +23,6 @@ static struct pw_op_event *add_answer(struct pw_unit *unit, int64_t instance, co
     return op;
 }
 
-static struct pw_op_reach *add_reach(struct pw_unit *unit, struct pw_fence parent, enum pw_demand demand)
-{
-    struct pw_op_reach *op = &add(unit, PW_OP_REACH)->as.reach;
-    *op = (struct pw_op_reach){ .parent = parent.instance, .run = parent.run, .demand = demand };
-    return op;
-}
-
 static void add_end(struct pw_unit *unit, const char *workflow, const char *id)
 {
     add(unit, PW_OP_END)->as.end = (struct pw_op_end){ text(workflow), text(id), 0 };
@@ -240,7 +233,8 @@ static void a_reach_sees_what_was_claimed_and_restarted_before_it_in_the_batch(v
     *claim = (struct pw_op_claim){ .workflows = &refund, .workflow_count = 1, .max = 1, .owner = 9, .lease_ms = 1000 };
     add(fixture_unit(fixture), PW_OP_RESTART)->as.restart =
         (struct pw_op_restart){ .instance = ended.instance, .run = 1 };
-    struct pw_op_reach *reach = add_reach(fixture_unit(fixture), parent, PW_DEMAND_INTERRUPT);
+    struct pw_unit *reaching = fixture_unit(fixture);
+    const struct pw_reach *reach = add_reach(fixture, reaching, parent, PW_DEMAND_INTERRUPT);
     fixture_apply(fixture);
     assert_int_equal(claim->claim_count, 1);
     assert_int_equal(reach->reached, 2);
@@ -304,6 +298,7 @@ enum { FAMILIES = 3, CROWD = 6, ROUNDS = 25 };
 struct crowd {
     struct fixture *fixture;
     struct pw_fence parents[FAMILIES], children[FAMILIES];
+    char ids[FAMILIES][8]; /* of the parents */
     struct linked jobs[FAMILIES];
     int number;
     bool failed;
@@ -320,7 +315,10 @@ static void add_trouble(const struct crowd *crowd, struct pw_unit *unit, const c
         if (by_keys) {
             (void)add_answer(unit, crowd->parents[which].instance, type);
         } else {
-            (void)add_reach(unit, crowd->parents[which], PW_DEMAND_INTERRUPT);
+            struct pw_op_control *control = &add(unit, PW_OP_CONTROL)->as.control;
+            *control = (struct pw_op_control){ .workflow = text("order"),
+                                               .id = text(crowd->ids[which]),
+                                               .what = PAWL_CONTROL_INTERRUPT };
             add_end(unit, "@print", crowd->jobs[which].id);
         }
     }
@@ -353,9 +351,8 @@ static void families_that_many_speak_of_at_once_are_locked_in_one_order(void **s
     struct crowd crowd[CROWD] = { { .fixture = fixture } };
     int64_t before = query_number(fixture, deadlocks);
     for (int i = 0; i < FAMILIES; i++) {
-        char id[8];
-        (void)snprintf(id, sizeof id, "p-%d", i);
-        crowd[0].parents[i] = create_held(fixture, "order", id);
+        (void)snprintf(crowd[0].ids[i], sizeof crowd[0].ids[i], "p-%d", i);
+        crowd[0].parents[i] = create_held(fixture, "order", crowd[0].ids[i]);
     }
     for (int i = FAMILIES - 1; i >= 0; i--) { /* the later the parent, the earlier the child */
         crowd[0].jobs[i] = create_linked(fixture, crowd[0].parents[i], "@print", PW_RELATION_JOB);
@@ -372,7 +369,7 @@ static void families_that_many_speak_of_at_once_are_locked_in_one_order(void **s
         assert_false(crowd[i].failed);
     }
     for (int i = 0; i < FAMILIES; i++) {
-        assert_int_equal(read_key(fixture, crowd[0].children[i].instance).task.demand, PW_DEMAND_INTERRUPT);
+        assert_int_equal(read_key(fixture, crowd[0].parents[i].instance).task.demand, PW_DEMAND_INTERRUPT);
         assert_int_equal(read_key(fixture, crowd[0].jobs[i].at.instance).outcome, PW_OUTCOME_TERMINATED);
     }
     assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_event e JOIN workflow_instance i"
@@ -465,7 +462,7 @@ static void another_store_hears_of_what_an_answer_or_a_reach_makes_due(void **st
     fixture_apply_all(fixture);
     assert_true(reaches(&heard, before + 1));
     before = atomic_load(&heard);
-    (void)add_reach(fixture_unit(fixture), parent, PW_DEMAND_INTERRUPT);
+    (void)add_reach(fixture, fixture_unit(fixture), parent, PW_DEMAND_INTERRUPT);
     fixture_apply_all(fixture);
     assert_true(reaches(&heard, before + 1));
 

@@ -133,7 +133,7 @@ static void a_lease_that_is_not_renewed_yet_tells_what_is_demanded(void **state)
 {
     struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
-    add_pause(fixture_unit(fixture), at, true);
+    ask_to_pause(fixture, at);
     fixture_apply_all(fixture);
     PGconn *other = connect_raw(fixture);
     lock_task(other, at);

@@ -139,10 +139,10 @@ static struct pw_op_create *add_member(struct pw_unit *unit, struct pw_fence par
 static void add_answer(struct pw_unit *unit, struct pw_fence at, struct pw_fence parent, const char *type)
 {
     (void)add_fence(unit, at);
-    (void)add_finish(unit, at, PW_OUTCOME_COMPLETE);
-    struct pw_op_event *event = add_event(unit, parent, type, type);
-    event->run = 0; /* is not looked at */
-    event->is_answer = true;
+    struct pw_op_finish *finish = add_finish(unit, at, PW_OUTCOME_COMPLETE);
+    finish->answer = pw_arena_zero(&unit->arena, sizeof *finish->answer);
+    assert_non_null(finish->answer);
+    *finish->answer = (struct pw_op_event){ .instance = parent.instance, .type = text(type) };
 }
 
 static void prepare_family(struct session *session)
@@ -158,10 +158,8 @@ static void prepare_family(struct session *session)
         add_answer(unit, session->child, session->at, "$child");
         break;
     case REACH:
-        (void)add_finish(unit, session->at, PW_OUTCOME_TERMINATED);
-        add(unit, PW_OP_REACH)->as.reach = (struct pw_op_reach){ .parent = session->at.instance,
-                                                                 .run = session->at.run,
-                                                                 .demand = PW_DEMAND_TERMINATE };
+        add_finish(unit, session->at, PW_OUTCOME_TERMINATED)->reach =
+            (struct pw_reach){ .parent = session->at.instance, .run = session->at.run, .demand = PW_DEMAND_TERMINATE };
         break;
     case BIRTH:
         (void)add_member(unit, session->at, session->workflow.data, "born", PW_RELATION_ATTACHED);
@@ -274,12 +272,12 @@ static void tell(const struct session *session, char *text, size_t size)
     if (session->unit.status != PAWL_OK)
         return;
     if (session->deed == ANSWER || session->deed == WORK)
-        (void)snprintf(text + used, size - used, "%s%s", last->as.event.recorded ? " recorded" : " unheard",
-                       last->as.event.woke ? " woke" : "");
+        (void)snprintf(text + used, size - used, "%s%s", last->as.finish.answer->recorded ? " recorded" : " unheard",
+                       last->as.finish.answer->woke ? " woke" : "");
     if (session->deed == RETRY)
         (void)snprintf(text + used, size - used, "%s", session->saw_child_open ? " before it ends" : " after its end");
     if (session->deed == REACH)
-        (void)snprintf(text + used, size - used, " %d", (int)last->as.reach.reached);
+        (void)snprintf(text + used, size - used, " %d", (int)last->as.finish.reach.reached);
     if (session->deed == END_JOB)
         (void)snprintf(text + used, size - used, "%s", last->as.end.instance != 0 ? " ended" : " nothing");
 }

@@ -215,10 +215,10 @@ static void a_call_goes_on_when_somebody_came_in_between(void **state)
     world_create(world, "a");
     world_start_meddling(world, 1, claim_it);
 
-    struct answer answer = control(world, PAWL_CONTROL_PAUSE, "a");
+    struct answer answer = control(world, PAWL_CONTROL_RESTART, "a");
 
     assert_answered(&answer, PAWL_OK);
-    assert_int_equal(world_get(world, "a").phase, PAWL_PHASE_WAITING_FOR_PAUSE);
+    assert_int_equal(world_get(world, "a").run_number, 2);
 }
 
 static void free_unit(struct pw_unit *unit, void *user)
@@ -245,7 +245,7 @@ static void a_call_that_never_gets_through_is_busy(void **state)
     world_create(world, "a");
     world_start_meddling(world, 2 * PW_CONFLICT_RETRIES_MAX, move_it);
 
-    struct answer answer = control(world, PAWL_CONTROL_TERMINATE, "a");
+    struct answer answer = control(world, PAWL_CONTROL_RESTART, "a");
 
     assert_answered(&answer, PAWL_BUSY);
     assert_refused(world, answer.status, PAWL_BUSY, "\"a\"", "try again", NULL);

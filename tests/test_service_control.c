@@ -145,7 +145,7 @@ static void resuming_what_is_not_paused_changes_nothing(void **state)
 
     assert_int_equal(world_row(world, "a").task.epoch, before.task.epoch);
     assert_int_equal(world_row(world, "a").updated_at_ms, before.updated_at_ms);
-    assert_int_equal(world->reserved, 0);
+    assert_int_equal(world->reserved, world->cancelled); /* what was offered is given back */
 }
 
 static void resuming_a_busy_run_withdraws_the_request(void **state)
@@ -450,12 +450,6 @@ static void wrong_events_are_refused(void **state)
 
 /* ---- Somebody else at the same instant ------------------------------------------------------------------------ */
 
-static void claim_it(struct world *world, const struct pw_instance *instance)
-{
-    (void)instance;
-    world_claim(world);
-}
-
 static void move_it(struct world *world, const struct pw_instance *instance)
 {
     struct pw_unit unit;
@@ -465,16 +459,19 @@ static void move_it(struct world *world, const struct pw_instance *instance)
     world_commit(world, &unit);
 }
 
-static void a_run_that_is_claimed_in_between_is_asked_to_pause(void **state)
+/* Whoever decides on what was read before has to begin again when the run has moved. */
+static void what_names_its_run_reads_nothing_before_it_is_decided(void **state)
 {
     struct world *world = *state;
     world_create(world, "a");
-    world_start_meddling(world, 1, claim_it);
+    world_start_meddling(world, 9, move_it);
 
     assert_int_equal(pause_it(world, "a"), PAWL_OK);
+    assert_int_equal(resume_it(world, "a"), PAWL_OK);
+    assert_int_equal(pawl_interrupt(world->engine, "order", "a", &world->error), PAWL_OK);
+    assert_int_equal(terminate_it(world, "a"), PAWL_OK);
 
-    assert_int_equal(world_get(world, "a").phase, PAWL_PHASE_WAITING_FOR_PAUSE);
-    assert_string_equal(world->error.text, "");
+    assert_int_equal(world->meddle_count, 9);
 }
 
 static void an_instance_that_never_stands_still_is_busy(void **state)
@@ -630,7 +627,7 @@ int main(void)
         TEST(a_woken_run_is_handed_to_a_local_runner_that_has_room),
         TEST(an_event_that_nobody_waits_for_wakes_nobody),
         TEST(wrong_events_are_refused),
-        TEST(a_run_that_is_claimed_in_between_is_asked_to_pause),
+        TEST(what_names_its_run_reads_nothing_before_it_is_decided),
         TEST(an_instance_that_never_stands_still_is_busy),
         TEST(an_event_in_another_unit_wakes_its_target),
         TEST(two_events_in_one_unit_reach_the_same_target),

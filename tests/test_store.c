@@ -58,7 +58,7 @@ static void an_op_on_a_task_that_no_fence_has_looked_at_undoes_its_unit(void **s
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *careless = fixture_unit(fixture);
     (void)add_fence(careless, at);
-    pw_unit_add(careless, PW_OP_PAUSE)->as.pause = (struct pw_op_pause){ at.instance, true };
+    (void)add_control(fixture, careless, at, PAWL_CONTROL_PAUSE);
     (void)add_park(careless, (struct pw_fence){ 999, 1, 0 }, PW_TASK_WAITING, PW_TASK_WAKE, 0);
     fixture->now_ms++;
     fixture_apply(fixture);
@@ -183,7 +183,7 @@ static void a_fence_tells_of_a_pause_and_refuses_when_asked_to(void **state)
 {
     struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
-    add_pause(fixture_unit(fixture), at, true);
+    ask_to_pause(fixture, at);
     struct pw_op_fence *telling = add_fence(fixture_unit(fixture), at);
     struct pw_unit *unit = fixture_unit(fixture);
     struct pw_op_fence *refusing = add_fence(unit, at);
@@ -265,7 +265,7 @@ static void parking_a_task_that_was_asked_to_pause_pauses_it(void **state) /* B4
 {
     struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
-    add_pause(fixture_unit(fixture), at, true);
+    ask_to_pause(fixture, at);
     fixture_apply_all(fixture);
     at = park(fixture, at, PW_TASK_WAITING, PW_TASK_RETRY, FIXTURE_NOW_MS + 500);
     struct pw_task task = read_key(fixture, at.instance).task;
@@ -279,10 +279,10 @@ static void a_pause_request_is_set_and_cleared_without_moving_the_task(void **st
 {
     struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
-    add_pause(fixture_unit(fixture), at, true);
+    ask_to_pause(fixture, at);
     fixture_apply_all(fixture);
     assert_true(read_key(fixture, at.instance).task.pause_requested);
-    add_pause(fixture_unit(fixture), at, false);
+    (void)add_control(fixture, fixture_unit(fixture), at, PAWL_CONTROL_RESUME);
     fixture_apply_all(fixture);
     assert_false(read_key(fixture, at.instance).task.pause_requested);
     assert_int_equal(try_fence(fixture, at), PAWL_OK);
@@ -293,7 +293,6 @@ static void holding_makes_the_task_a_runners(void **state)
     struct fixture *fixture = *state;
     struct pw_fence at = create_instance(fixture, "order", "a");
     at = park(fixture, at, PW_TASK_WAITING, PW_TASK_WAKE, FIXTURE_NOW_MS + 500);
-    add_pause(fixture_unit(fixture), at, true);
     struct pw_op_hold *op = add_hold(fixture_unit(fixture), at);
     struct pw_op_hold *again = add_hold(fixture_unit(fixture), at);
     fixture_apply(fixture);
@@ -325,11 +324,12 @@ static void ops_on_a_finished_run_are_refused(void **state)
     fixture_apply_all(fixture);
     (void)add_park(fixture_unit(fixture), at, PW_TASK_WAITING, PW_TASK_WAKE, PW_NOW);
     (void)add_hold(fixture_unit(fixture), at);
-    add_pause(fixture_unit(fixture), at, true);
     (void)add_event(fixture_unit(fixture), at, "e", "paid");
+    ask_to_pause(fixture, at);
     fixture_apply(fixture);
-    for (size_t position = 0; position < fixture->unit_count; position++)
+    for (size_t position = 0; position + 1 < fixture->unit_count; position++)
         assert_int_equal(fixture->units[position].status, PAWL_CONFLICT);
+    assert_int_equal(fixture->units[fixture->unit_count - 1].refusal, PW_REFUSED_ENDED);
 }
 
 /* ---- Ends and beginnings ------------------------------------------------------------------------------------- */

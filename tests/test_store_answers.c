@@ -112,8 +112,7 @@ static void an_answer_to_a_held_run_says_that_it_is_asked_to_pause(void **state)
 {
     struct fixture *fixture = *state;
     struct pw_fence held = create_held(fixture, "order", "held");
-    add(fixture_unit(fixture), PW_OP_PAUSE)->as.pause =
-        (struct pw_op_pause){ .instance = held.instance, .requested = true };
+    ask_to_pause(fixture, held);
     fixture_apply_all(fixture);
     assert_true(answer(fixture, held.instance, "$x").task.pause_requested);
 }

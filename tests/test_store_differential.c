@@ -141,8 +141,13 @@ static void compare_ops(const struct pw_op *left, const struct pw_op *right)
         if (left->as.finish.answer != NULL)
             compare_events(left->as.finish.answer, right->as.finish.answer);
         break;
-    case PW_OP_REACH:
-        assert_int_equal(left->as.reach.reached, right->as.reach.reached);
+    case PW_OP_CONTROL:
+        assert_int_equal(left->as.control.is_done, right->as.control.is_done);
+        assert_int_equal(left->as.control.is_asked, right->as.control.is_asked);
+        assert_int_equal(left->as.control.at.run, right->as.control.at.run);
+        assert_int_equal(left->as.control.is_held, right->as.control.is_held);
+        if (left->as.control.is_held)
+            assert_same_claim(&left->as.control.claim, &right->as.control.claim);
         break;
     case PW_OP_END:
         assert_int_equal(left->as.end.instance == 0, right->as.end.instance == 0);

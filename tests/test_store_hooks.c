@@ -200,7 +200,7 @@ static void a_run_that_pauses_instead_is_not_told(void **state)
 {
     struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
-    add_pause(fixture_unit(fixture), at, true);
+    ask_to_pause(fixture, at);
     fixture_apply_all(fixture);
     struct pw_unit *unit = fixture_unit(fixture);
     struct pw_op_park *parked = add_park(unit, at, PW_TASK_WAITING, PW_TASK_WAKE, PW_NOW);

@@ -113,7 +113,7 @@ static void an_expired_lease_that_was_asked_to_pause_becomes_paused(void **state
 {
     struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
-    add_pause(fixture_unit(fixture), at, true);
+    ask_to_pause(fixture, at);
     fixture_apply_all(fixture);
     fixture->now_ms += FIXTURE_LEASE_MS;
     assert_int_equal(claim(fixture, 10)->claim_count, 0);
@@ -130,7 +130,7 @@ static void a_lease_that_becomes_paused_takes_nobodys_place_in_a_claim(void **st
 {
     struct fixture *fixture = *state;
     struct pw_fence asked = create_held(fixture, "order", "asked"), other = create_held(fixture, "order", "other");
-    add_pause(fixture_unit(fixture), asked, true);
+    ask_to_pause(fixture, asked);
     fixture_apply_all(fixture);
     fixture->now_ms += FIXTURE_LEASE_MS;
     struct pw_op_claim *op = claim(fixture, 1);
@@ -156,7 +156,7 @@ static void a_lease_is_renewed_only_while_it_is_owned(void **state) /* C1 */
     (void)add_hold(fixture_unit(fixture), moved);
     (void)add_park(fixture_unit(fixture), parked, PW_TASK_WAITING, PW_TASK_WAKE, PW_NOW);
     (void)add_finish(fixture_unit(fixture), ended, PW_OUTCOME_COMPLETE);
-    add_pause(fixture_unit(fixture), mine, true);
+    ask_to_pause(fixture, mine);
     fixture_apply_all(fixture);
     fixture->now_ms += 10;
     struct pw_lease leases[] = { { .fence = mine }, { .fence = moved }, { .fence = parked }, { .fence = ended } };
@@ -354,7 +354,7 @@ static void a_pause_of_a_runner_that_lives_waits_for_it(void **state)
         return;
     announce(fixture, FIXTURE_OWNER);
     struct pw_fence at = create_held(fixture, "order", "a");
-    add_pause(fixture_unit(fixture), at, true);
+    ask_to_pause(fixture, at);
     fixture_apply_all(fixture);
     fixture->now_ms += FIXTURE_LEASE_MS;
     assert_int_equal(claim(fixture, 10)->claim_count, 0);

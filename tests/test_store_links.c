@@ -238,11 +238,9 @@ static void of_a_run_that_has_ended_nothing_is_demanded_and_of_the_next_nothing_
 
 static int64_t reach(struct fixture *fixture, struct pw_fence parent, enum pw_demand demanded)
 {
-    struct pw_op_reach *op = &add(fixture_unit(fixture), PW_OP_REACH)->as.reach;
-    *op = (struct pw_op_reach){ .parent = parent.instance, .run = parent.run, .demand = demanded };
+    const struct pw_reach *op = add_reach(fixture, fixture_unit(fixture), parent, demanded);
     fixture_apply(fixture);
     assert_int_equal(fixture->units[0].status, PAWL_OK);
-    assert_int_equal(op->parent, parent.instance);
     int64_t reached = op->reached;
     fixture_clear_units(fixture);
     return reached;
@@ -279,7 +277,7 @@ static void a_child_that_is_held_is_told_and_left_to_its_holder(void **state) /*
     (void)add_hold(fixture_unit(fixture), child);
     fixture_apply_all(fixture);
     child.epoch++;
-    add_pause(fixture_unit(fixture), child, true);
+    ask_to_pause(fixture, child);
     fixture_apply_all(fixture);
     fixture->now_ms += FIXTURE_LEASE_MS - 1;
     assert_int_equal(reach(fixture, parent, PW_DEMAND_TERMINATE), 1);
@@ -317,9 +315,8 @@ static void a_hook_is_told_of_every_child_that_reaching_woke_and_of_nobody_else(
     (void)add_hold(fixture_unit(fixture), held);
     fixture_apply_all(fixture);
     struct pw_unit *unit = fixture_unit(fixture);
-    struct pw_op *cause = add(unit, PW_OP_REACH);
-    cause->as.reach =
-        (struct pw_op_reach){ .parent = parent.instance, .run = parent.run, .demand = PW_DEMAND_TERMINATE };
+    (void)add_reach(fixture, unit, parent, PW_DEMAND_TERMINATE);
+    unit->last->as.finish.is_job = true; /* nobody is to be told of the one that ends */
     tell_hook(unit, "h", "mail");
     fixture_apply(fixture);
     assert_int_equal(unit->status, PAWL_OK);
@@ -459,7 +456,7 @@ static void a_refused_unit_has_reached_ended_and_demanded_nothing(void **state) 
                              create_linked(fixture, (struct pw_fence){ parent.instance, 9, 0 }, "@mail",
                                            PW_RELATION_JOB) };
     struct pw_unit *unit = fixture_unit(fixture);
-    add(unit, PW_OP_REACH)->as.reach = (struct pw_op_reach){ .parent = parent.instance, .run = 1, .demand = 2 };
+    (void)add_reach(fixture, unit, parent, PW_DEMAND_ROLLBACK);
     add(unit, PW_OP_END)->as.end = (struct pw_op_end){ .workflow = text("@mail"), .id = text(jobs[1].id) };
     add(unit, PW_OP_DEMAND)->as.demand = (struct pw_op_demand){ parent.instance, PW_DEMAND_TERMINATE };
     parent.epoch++;

@@ -102,7 +102,7 @@ static void a_store_forgets_what_it_knew_when_another_one_has_written(void **sta
 
     struct pw_unit *pausing = fixture_unit(fixture);
     (void)add_fence(pausing, at);
-    add(pausing, PW_OP_PAUSE)->as.pause = (struct pw_op_pause){ at.instance, true };
+    (void)add_control(fixture, pausing, at, PAWL_CONTROL_PAUSE);
     add(pausing, PW_OP_LOG)->as.log =
         (struct pw_op_log){ at.instance, at.run, { .category = text("c"), .message = text("second") } };
     assert_int_equal(fixture_apply_on(fixture, second), PAWL_OK);

@@ -193,12 +193,12 @@ static void the_trace_tells_of_failures_events_and_control(void **state)
 
     kit_traced(kit, "step \"work\" waiting to retry at 2026-01-01T00:00:10.000Z with \"Down\", log -> ok\n");
     kit_traced(kit, "claim retry single/s (1,1,3) -> ok\n");
-    kit_traced(kit, "pause, due ");
+    kit_traced(kit, "commit pause awaiting/a -> ok\n");
     kit_traced(kit, "event \"go\" 1");
     kit_traced(kit, "claim resume awaiting/a ");
     kit_traced(kit, "step \"await\" completed, consume event 1 -> ok\n");
     kit_traced(kit, "restart 2 after run 1");
-    kit_traced(kit, "finish terminated");
+    kit_traced(kit, "commit terminate ");
 }
 
 static void the_trace_tells_what_was_refused_and_why(void **state)

@@ -18,7 +18,7 @@ static int64_t number_of(struct fixture *fixture, const char *what, struct pw_fe
     return query_number(fixture, sql);
 }
 
-/* An event, a log line of its sender and a request to pause, by a clock that shows this. */
+/* An event, a log line of its sender and a pause, by a clock that shows this. */
 static void send_at(struct fixture *fixture, struct pw_fence at, const char *id, int64_t now_ms)
 {
     struct pw_unit *unit = fixture_unit(fixture);
@@ -28,7 +28,7 @@ static void send_at(struct fixture *fixture, struct pw_fence at, const char *id,
     *log = (struct pw_op_log){ .instance = at.instance, .run = at.run };
     log->row.category = text("test");
     log->row.message = text(id);
-    add_pause(unit, at, false);
+    (void)add_control(fixture, unit, at, PAWL_CONTROL_PAUSE);
     fixture_apply_all(fixture);
 }
 

@@ -20,8 +20,8 @@
  *       '------ resume, demand ----------------.     |
  *                                           PAUSED --'   resume, repair
  *
- *      END and REACH end a run from any of these states without asking its holder.  An event or an answer takes a run from
- *      WAITING to HELD, if the local runner has offered to take it.
+ *      TERMINATE (a CONTROL) and END end a run from any of these states without asking its holder.  An event, an answer, RESUME
+ *      or INTERRUPT takes a run from WAITING or PAUSED to HELD, if the local runner has offered to take it.
  *
  * Rules, cited as R1 to R11:
  *
@@ -36,7 +36,7 @@
  *  R7. Times of a run never go back, whatever the clock says.  Times that say when something is to happen (due_at,
  *      locked_until) are the clock's.
  *  R8. A refused unit leaves no trace.  What was found by a condition is decided again once it is locked.
- *  R9. An answer to a parent refuses nothing.  It wakes a run that waits and is held by nobody.  An event that names its
+ *  R9. What names an instance (an event, a control) is decided where its task is locked.  An answer to a parent refuses nothing.  It wakes a run that waits and is held by nobody.  An event that names its
  *      instance needs no fence, and wakes a run only if a step of it waits for such an event.
  * R10. Whatever begins, becomes due, is held, parked or ended, and whatever is recorded of a run, is an effect (effects.h).
  *      Hooks, watches, the local runner and figures learn it from there only.
@@ -130,8 +130,8 @@ struct pw_core_name {
     struct pw_text workflow, id;
     uint64_t saved_in;
     int64_t key;
-    bool wants_task; /* locked */
-    bool is_sent_to; /* whoever loads the sends finds it, too */
+    bool wants_task;         /* locked */
+    bool is_found_otherwise; /* whoever loads the sends or the controls finds it */
 };
 
 /* A delivery to a hook.  One that is there waits for an attempt, is under way, or has failed for good; one that was delivered is
@@ -217,9 +217,10 @@ struct pw_core {
 
     /* What the store is to find, besides rows by their keys. */
     int64_t keys_wanted;
-    struct pw_rows sends;   /* struct pw_op_event *, to instances that they name */
-    struct pw_rows reaches; /* const struct pw_op_reach * */
-    struct pw_rows resends; /* const struct pw_op_hook_resend *: deliveries by their ids */
+    struct pw_rows sends;    /* struct pw_op_event *, to instances that they name */
+    struct pw_rows controls; /* struct pw_op_control * */
+    struct pw_rows reaches;  /* const struct pw_reach * */
+    struct pw_rows resends;  /* const struct pw_op_hook_resend *: deliveries by their ids */
     bool locks_by_name;
 
     int64_t leaseholder; /* a runner of which a lease was taken or renewed; 0: none */
@@ -236,6 +237,10 @@ void pw_core_clear(struct pw_core *core);
 
 /* Notes which rows the op needs.  False when memory is out. */
 bool pw_core_want(struct pw_core *core, struct pw_op *op);
+/* The store has found the instance that a control names: notes whom it concerns besides.  False when memory is out. */
+bool pw_core_want_family(struct pw_core *core, struct pw_op_control *op, const struct pw_core_run *run);
+/* Does the control concern children or jobs of the run?  The least relation of those; 0: no. */
+enum pw_relation pw_control_reaches(const struct pw_op_control *op);
 
 /* Decides the ops of a unit in order.  A unit that is refused leaves no trace, and the answer is PAWL_OK: the refusal is in the
  * unit.  Anything else is trouble. */
@@ -281,8 +286,8 @@ struct pw_core_delivery *pw_note_delivery(struct pw_core *core, const struct pw_
 bool pw_save(struct pw_core *core, void *record, size_t size, uint64_t *saved_in);
 #define PW_SAVE(core, record) pw_save((core), (record), sizeof *(record), &(record)->saved_in)
 
-/* The least relation that a REACH concerns: without a demand, only jobs. */
-static inline enum pw_relation pw_least_reached(const struct pw_op_reach *op)
+/* The least relation that is reached: without a demand, only jobs. */
+static inline enum pw_relation pw_least_reached(const struct pw_reach *op)
 {
     return op->demand == PW_DEMAND_NONE ? PW_RELATION_JOB : PW_RELATION_ATTACHED;
 }

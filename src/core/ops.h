@@ -31,9 +31,8 @@
     X(LOG, log, LOADS)                 /* adds a log line */                                                           \
     X(PARK, park, LOADS)               /* gives up the task: it is waiting, due, or paused */                          \
     X(HOLD, hold, LOADS)               /* gives the task to a runner: the eager claim */                               \
-    X(PAUSE, pause, LOADS)             /* sets or clears the request for a pause */                                    \
+    X(CONTROL, control, LOADS)         /* pauses, resumes, interrupts or terminates a run, by its name */              \
     X(DEMAND, demand, LOADS)           /* raises what is demanded of a run */                                          \
-    X(REACH, reach, LOADS)             /* raises it for the children of a run, and ends its jobs */                    \
     X(FINISH, finish, LOADS)           /* ends a run, and tells its parent, its children and its jobs */               \
     X(END, end, LOADS)                 /* terminates an instance by its name, if it is open */                         \
     X(CLAIM, claim, FINDS)             /* takes due tasks for a runner */                                              \
@@ -122,7 +121,7 @@ struct pw_op_event {
 /* Every unfinished ATTACHED child that this run of the parent made gets the demand, as by PW_OP_DEMAND.  Unless it is held by
  * a lease that has not expired, it becomes due now: active, RESUME, held by nobody, epoch raised.  Every unfinished JOB of the
  * run ends as by PW_OP_END.  Demand NONE concerns only the jobs. */
-struct pw_op_reach {
+struct pw_reach {
     int64_t parent, run;
     enum pw_demand demand;
     int64_t reached; /* out: how many children and jobs */
@@ -135,8 +134,8 @@ struct pw_op_reach {
  * children.  Its parent is told nothing. */
 struct pw_op_restart {
     int64_t instance, run;
-    struct pw_op_reach reach; /* the core's */
-    struct pw_terms terms;    /* of the new run */
+    struct pw_reach reach; /* the core's */
+    struct pw_terms terms; /* of the new run */
     int64_t hold_owner, hold_lease_ms;
     int64_t keep_before_seq; /* 0: keep none */
     int64_t keep_except_seq; /* 0: no exception */
@@ -168,11 +167,6 @@ struct pw_op_hold {
     struct pw_claim claim; /* out; its texts are in the unit's arena */
 };
 
-struct pw_op_pause {
-    int64_t instance;
-    bool requested;
-};
-
 /* Raises the demand to at least this, and clears the request for a pause.  Raises event_seq by one, so that a turn which has
  * not seen the demand does not park past it.  NONE only raises the number. */
 struct pw_op_demand {
@@ -189,8 +183,31 @@ struct pw_op_finish {
     struct pw_text output, error_name, error_message;
     int64_t newest_ms;          /* the newest time that was recorded: the run does not end before it */
     enum pw_demand demand_seen; /* what the turn has acted on */
-    struct pw_op_reach reach;   /* parent 0: the run has made no jobs, and nothing is demanded of its children */
+    struct pw_reach reach;      /* parent 0: the run has made no jobs, and nothing is demanded of its children */
     struct pw_op_event *answer; /* to the parent; its id is made by the core.  NULL: nobody waits for the end */
+};
+
+/* What somebody asks of a run, by the name of its instance.  It needs no fence: it is decided where the task is locked.  Refused if
+ * there is no such instance (NO_INSTANCE), or if its run has ended (ENDED).  Where the run is as it should be, nothing changes.
+ *
+ *   PAUSE      asks the holder to pause; a run that nobody holds is paused now, and keeps its due time
+ *   RESUME     lets a paused run go on, or withdraws the request; refused (REPAIR) if the run waits for repair
+ *   INTERRUPT  raises the demand, which lifts a pause, and ends the run's jobs; a run that nobody holds goes on at once
+ *   ROLLBACK   the same with a higher demand
+ *   TERMINATE  ends the run as FINISH does, whoever holds it
+ *
+ * A run that goes on is due now, or whoever offers to takes it.  INTERRUPT, ROLLBACK and TERMINATE are logged. */
+struct pw_op_control {
+    struct pw_text workflow, id;
+    enum pawl_control what;
+    struct pw_offer offer;
+    struct pw_op_finish finish; /* in: TERMINATE's answer, should a parent wait; the rest is the core's */
+    int64_t newest_step_ms;     /* the store's: when a step of the run was changed last; 0: it has none */
+    struct pw_fence at;         /* out: the run that it found */
+    bool is_done;               /* out: something has changed */
+    bool is_asked;              /* out: its holder is to pause */
+    bool is_held;               /* out: by who offered */
+    struct pw_claim claim;      /* out, when held; its texts are in the unit's arena */
 };
 
 /* Ends a job: the outcome becomes TERMINATED and the task is deleted, whoever holds it.  Does nothing when there is no such

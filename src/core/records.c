@@ -211,7 +211,7 @@ void pw_core_init(struct pw_core *core, const struct pw_frame *frame, struct paw
     *core = (struct pw_core){ .frame = frame, .error = error };
     struct pw_core_set *sets[] = { &core->runs,  &core->steps, &core->events,    &core->event_ids,
                                    &core->tails, &core->names, &core->deliveries };
-    struct pw_rows *pointers[] = { &core->kept, &core->sends, &core->reaches, &core->resends };
+    struct pw_rows *pointers[] = { &core->kept, &core->sends, &core->controls, &core->reaches, &core->resends };
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
         sets[i]->table.arena = &core->arena;
         sets[i]->list = (struct pw_rows){ .arena = &core->arena, .row_size = sizeof(void *) };

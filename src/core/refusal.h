@@ -20,6 +20,7 @@
     X(PAUSE_REQUESTED, PAWL_BUSY, true, "a pause is requested")                                                        \
     X(NEW_EVENTS, PAWL_BUSY, true, "an event came that the turn has not seen")                                         \
     X(DEMANDED, PAWL_BUSY, true, "something is demanded of the run that the turn has not seen")                        \
+    X(REPAIR, PAWL_BUSY, true, "the run waits for repair")                                                             \
     X(INSTANCE_EXISTS, PAWL_INSTANCE_ID_ALREADY_EXISTS, true, "the workflow has an instance of this id already")       \
     X(EVENT_EXISTS, PAWL_INSTANCE_ID_ALREADY_EXISTS, true, "the run has an event of this id already")                  \
     X(TOO_MANY_EVENTS, PAWL_MAX_EVENTS_EXCEEDED, true, "the run has too many events that no step has taken")           \

@@ -15,6 +15,24 @@ pawl_status pw_rule_moved(struct pw_core *core)
     return pw_unit_refuse(core->unit, PW_REFUSED_MOVED);
 }
 
+pawl_status pw_rule_refuse_unknown(struct pw_core *core, struct pw_text workflow, struct pw_text id)
+{
+    return pw_unit_refuse_saying(core->unit, PW_REFUSED_NO_INSTANCE, "workflow \"%.*s\" has no instance \"%.*s\"",
+                                 (int)workflow.size, workflow.data, (int)id.size, id.data);
+}
+
+pawl_status pw_rule_refuse_ended(struct pw_core *core, const struct pw_core_run *run, struct pw_text workflow,
+                                 struct pw_text id)
+{
+    static const char *const words[] = { [PW_OUTCOME_OPEN] = "open",
+                                         [PW_OUTCOME_COMPLETE] = "complete",
+                                         [PW_OUTCOME_TERMINATED] = "terminated",
+                                         [PW_OUTCOME_ERRORED] = "errored" };
+    return pw_unit_refuse_saying(core->unit, PW_REFUSED_ENDED,
+                                 "instance \"%.*s\" of workflow \"%.*s\" has finished: it is %s", (int)id.size, id.data,
+                                 (int)workflow.size, workflow.data, words[run->outcome]);
+}
+
 void pw_rule_changed(struct pw_core_run *run)
 {
     run->is_changed = true;

@@ -15,6 +15,24 @@ void pw_rule_changed(struct pw_core_run *run);
 struct pw_effect *pw_rule_end_run(struct pw_core *core, struct pw_core_run *run, enum pw_outcome outcome,
                                   int64_t newest_ms);
 
+/* The run goes on: whoever offers to takes it; otherwise it is due now.  Its request for a pause is left as it is, unless it is
+ * taken.  rules_claim.c. */
+pawl_status pw_rule_go_on(struct pw_core *core, struct pw_core_run *run, enum pw_task_kind kind,
+                          const struct pw_offer *offer, enum pw_hook_reason reason, bool *out_held,
+                          struct pw_claim *out_claim);
+/* The run rests, whoever held it.  rules_claim.c. */
+pawl_status pw_rule_rest(struct pw_core *core, struct pw_core_run *run);
+/* Raises the demand; a turn that has not seen it does not park past it (R3).  rules_family.c. */
+void pw_rule_raise_demand(const struct pw_core *core, struct pw_core_run *run, enum pw_demand least);
+/* rules_family.c */
+pawl_status pw_rule_reach(struct pw_core *core, struct pw_reach *op);
+/* Does somebody hold the run who will hear of what is asked of it? */
+bool pw_run_is_held(const struct pw_core *core, const struct pw_core_run *run);
+/* Refuses what names a run that has ended. */
+pawl_status pw_rule_refuse_ended(struct pw_core *core, const struct pw_core_run *run, struct pw_text workflow,
+                                 struct pw_text id);
+pawl_status pw_rule_refuse_unknown(struct pw_core *core, struct pw_text workflow, struct pw_text id);
+
 /* effects.c */
 pawl_status pw_rule_tell(struct pw_core *core, enum pw_effect_kind kind, int64_t instance, int64_t run);
 /* The run is due; reason 0: it is not. */

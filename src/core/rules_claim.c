@@ -13,7 +13,8 @@ static bool copy_claim(struct pw_arena *arena, const struct pw_core_run *run, st
     claim->event_seq = run->task.event_seq;
     claim->taken_over = run->task.processing;
     claim->is_first = run->task.started_at_ms == 0;
-    claim->has_instance = claim->is_first; /* later turns have more to read anyhow, and params can be large */
+    claim->has_instance =
+        claim->is_first && run->has_params; /* later turns have more to read anyhow, and params can be large */
     claim->created_at_ms = run->created_at_ms;
     claim->link = run->link;
     struct pw_text none = { NULL, 0 };
@@ -56,6 +57,46 @@ pawl_status pw_rule_take(struct pw_core *core, struct pw_core_run *run, int64_t 
     run->task.pause_requested = false;
     pw_rule_changed(run);
     return pw_rule_tell_due(core, PW_EFFECT_HELD, run, PW_REASON_RESUME, 0);
+}
+
+static bool is_offered(const struct pw_offer *offer, struct pw_text workflow)
+{
+    bool is_among = offer->workflow_count == 0;
+    for (size_t i = 0; i < offer->workflow_count && !is_among; i++)
+        is_among = pw_text_equal(offer->workflows[i], workflow);
+    return is_among;
+}
+
+/* Somebody may take the run: then who it is must be known. */
+static pawl_status take_if_offered(struct pw_core *core, struct pw_core_run *run, const struct pw_offer *offer,
+                                   bool *out_held, struct pw_claim *out_claim)
+{
+    pawl_status status = PAWL_OK;
+    if (core->frame->load_claimable != NULL)
+        status = core->frame->load_claimable(core, run, false);
+    *out_held = status == PAWL_OK && run->id.data != NULL && is_offered(offer, run->workflow);
+    return *out_held ? pw_rule_take(core, run, offer->owner, offer->lease_ms, out_claim) : status;
+}
+
+pawl_status pw_rule_go_on(struct pw_core *core, struct pw_core_run *run, enum pw_task_kind kind,
+                          const struct pw_offer *offer, enum pw_hook_reason reason, bool *out_held,
+                          struct pw_claim *out_claim)
+{
+    if (offer != NULL && offer->owner != 0) {
+        pawl_status status = take_if_offered(core, run, offer, out_held, out_claim);
+        if (status != PAWL_OK || *out_held)
+            return status;
+    }
+    struct pw_task *task = &run->task;
+    task->status = PW_TASK_ACTIVE;
+    task->kind = kind;
+    task->due_at_ms = core->now_ms;
+    task->processing = false;
+    task->epoch++;
+    task->owner = task->locked_until_ms = 0;
+    task->updated_at_ms = pw_run_time(core, run);
+    pw_rule_changed(run);
+    return pw_rule_tell_due(core, PW_EFFECT_WOKEN, run, reason, 0);
 }
 
 pawl_status pw_rule_hold(struct pw_core *core, struct pw_op_hold *op)
@@ -135,11 +176,9 @@ pawl_status pw_core_claim(struct pw_core *core, struct pw_op_claim *op, struct p
 
 /* ---- Leases that have ended ---------------------------------------------------------------------------------------------- */
 
-pawl_status pw_core_pause_expired(struct pw_core *core, struct pw_core_run *run)
+pawl_status pw_rule_rest(struct pw_core *core, struct pw_core_run *run)
 {
     struct pw_task *task = &run->task;
-    if (!run->has_task || !task->processing || task->locked_until_ms > core->now_ms || !task->pause_requested)
-        return PAWL_OK; /* R8 */
     if (!PW_SAVE(core, run))
         return pw_rule_no_memory(core);
     task->status = PW_TASK_PAUSED;
@@ -149,6 +188,14 @@ pawl_status pw_core_pause_expired(struct pw_core *core, struct pw_core_run *run)
     task->updated_at_ms = pw_run_time(core, run);
     pw_rule_changed(run);
     return pw_rule_tell(core, PW_EFFECT_PARKED, run->key, run->run);
+}
+
+pawl_status pw_core_pause_expired(struct pw_core *core, struct pw_core_run *run)
+{
+    const struct pw_task *task = &run->task;
+    if (!run->has_task || !task->processing || task->locked_until_ms > core->now_ms || !task->pause_requested)
+        return PAWL_OK; /* R8 */
+    return pw_rule_rest(core, run);
 }
 
 pawl_status pw_core_reap(struct pw_core *core, struct pw_op_reap *op, struct pw_core_run *run)

@@ -5,8 +5,7 @@
 
 /* ---- Demands ----------------------------------------------------------------------------------------------------- */
 
-/* A turn that has not seen it does not park past the number (R3). */
-static void demand(const struct pw_core *core, struct pw_core_run *run, enum pw_demand least)
+void pw_rule_raise_demand(const struct pw_core *core, struct pw_core_run *run, enum pw_demand least)
 {
     if (run->task.demand < least)
         run->task.demand = least;
@@ -23,30 +22,19 @@ pawl_status pw_rule_demand(struct pw_core *core, struct pw_op_demand *op)
         return pw_rule_moved(core);
     if (!PW_SAVE(core, run))
         return pw_rule_no_memory(core);
-    demand(core, run, op->demand);
+    pw_rule_raise_demand(core, run, op->demand);
     pw_rule_changed(run);
     return pw_rule_tell(core, PW_EFFECT_CHANGED, run->key, run->run);
 }
 
-/* The holder learns of the demand with its next renewal.  True: nobody holds the run, so it becomes due, even if it is paused. */
-static bool demand_now(const struct pw_core *core, struct pw_core_run *run, enum pw_demand least)
+bool pw_run_is_held(const struct pw_core *core, const struct pw_core_run *run)
 {
-    struct pw_task *task = &run->task;
-    demand(core, run, least);
-    if (task->processing && (task->locked_until_ms > core->now_ms || run->holder_lives))
-        return false;
-    task->status = PW_TASK_ACTIVE;
-    task->kind = PW_TASK_RESUME;
-    task->due_at_ms = core->now_ms;
-    task->processing = false;
-    task->epoch++;
-    task->owner = task->locked_until_ms = 0;
-    return true;
+    return run->task.processing && (run->task.locked_until_ms > core->now_ms || run->holder_lives);
 }
 
 /* ---- Reaching and ending ------------------------------------------------------------------------------------------- */
 
-static bool is_reached(const struct pw_core_run *run, const struct pw_op_reach *op)
+static bool is_reached(const struct pw_core_run *run, const struct pw_reach *op)
 {
     return run->has_task && run->link.parent == op->parent && run->link.run == op->run &&
            run->link.relation >= pw_least_reached(op) && run->link.relation != PW_RELATION_DETACHED;
@@ -67,10 +55,11 @@ static pawl_status reach(struct pw_core *core, struct pw_core_run *run, enum pw_
         return pw_rule_no_memory(core);
     if (run->link.relation == PW_RELATION_JOB)
         return end_job(core, run);
-    bool is_woken = demand_now(core, run, least);
+    pw_rule_raise_demand(core, run, least);
     pw_rule_changed(run);
-    return is_woken ? pw_rule_tell_due(core, PW_EFFECT_WOKEN, run, PW_REASON_RESUME, 0)
-                    : pw_rule_tell(core, PW_EFFECT_CHANGED, run->key, run->run);
+    if (pw_run_is_held(core, run)) /* the holder learns of it with its next renewal */
+        return pw_rule_tell(core, PW_EFFECT_CHANGED, run->key, run->run);
+    return pw_rule_go_on(core, run, PW_TASK_RESUME, NULL, PW_REASON_RESUME, NULL, NULL);
 }
 
 static int compare_keys(const void *left, const void *right)
@@ -81,7 +70,7 @@ static int compare_keys(const void *left, const void *right)
 
 /* Every open child and job has a record: it was found by the store, or it was created or restarted in this batch.  They are
  * reached in the order of their keys, so that effects are the same in every store. */
-pawl_status pw_rule_reach(struct pw_core *core, struct pw_op_reach *op)
+pawl_status pw_rule_reach(struct pw_core *core, struct pw_reach *op)
 {
     struct pw_core_run **runs = core->runs.list.rows;
     struct pw_rows reached = { .arena = &core->arena, .row_size = sizeof(struct pw_core_run *) };

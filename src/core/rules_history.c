@@ -74,38 +74,6 @@ static bool is_waiting(const struct pw_core_run *run)
     return !run->task.processing && run->task.status == PW_TASK_WAITING;
 }
 
-static bool is_offered(const struct pw_offer *offer, struct pw_text workflow)
-{
-    bool is_among = offer->workflow_count == 0;
-    for (size_t i = 0; i < offer->workflow_count && !is_among; i++)
-        is_among = pw_text_equal(offer->workflows[i], workflow);
-    return is_among;
-}
-
-/* Somebody may take the run: then who it is must be known. */
-static pawl_status take_if_offered(struct pw_core *core, struct pw_op_event *op, struct pw_core_run *run)
-{
-    pawl_status status = PAWL_OK;
-    if (run->id.data == NULL && core->frame->load_claimable != NULL)
-        status = core->frame->load_claimable(core, run, false);
-    op->is_held = status == PAWL_OK && run->id.data != NULL && is_offered(&op->offer, run->workflow);
-    return op->is_held ? pw_rule_take(core, run, op->offer.owner, op->offer.lease_ms, &op->claim) : status;
-}
-
-/* A run that waits and is held by nobody goes on (R9). */
-static pawl_status wake(struct pw_core *core, struct pw_op_event *op, struct pw_core_run *run)
-{
-    op->woke = true;
-    pawl_status status = op->offer.owner != 0 ? take_if_offered(core, op, run) : PAWL_OK;
-    if (status != PAWL_OK || op->is_held)
-        return status;
-    run->task.status = PW_TASK_ACTIVE;
-    run->task.kind = PW_TASK_WAKE;
-    run->task.due_at_ms = core->now_ms;
-    run->task.epoch++;
-    return pw_rule_tell_due(core, PW_EFFECT_WOKEN, run, PW_REASON_EVENT, 0);
-}
-
 /* What a store found of the waits of a run is out of date once the batch has changed a step of it. */
 static bool has_new_steps(const struct pw_core *core, const struct pw_core_run *run)
 {
@@ -157,8 +125,9 @@ static pawl_status record_event(struct pw_core *core, struct pw_op_event *op, st
     effect->as.event.is_answer = op->is_answer;
     effect->as.event.has_woken = wakes;
     op->recorded = true;
+    op->woke = wakes;
     if (wakes)
-        status = wake(core, op, run);
+        status = pw_rule_go_on(core, run, PW_TASK_WAKE, &op->offer, PW_REASON_EVENT, &op->is_held, &op->claim);
     pw_rule_changed(run);
     op->told = (struct pw_fence){ run->key, run->run, run->task.epoch };
     op->task = run->task;
@@ -204,17 +173,6 @@ static pawl_status check_unread(struct pw_core *core, const struct pw_op_event *
     return pw_unit_refuse_event(core->unit, op);
 }
 
-static pawl_status refuse_ended(struct pw_core *core, const struct pw_op_event *op, const struct pw_core_run *run)
-{
-    static const char *const words[] = { [PW_OUTCOME_OPEN] = "open",
-                                         [PW_OUTCOME_COMPLETE] = "complete",
-                                         [PW_OUTCOME_TERMINATED] = "terminated",
-                                         [PW_OUTCOME_ERRORED] = "errored" };
-    return pw_unit_refuse_saying(core->unit, PW_REFUSED_ENDED,
-                                 "instance \"%.*s\" of workflow \"%.*s\" has finished: it is %s", (int)op->to.size,
-                                 op->to.data, (int)op->workflow.size, op->workflow.data, words[run->outcome]);
-}
-
 /* The run that an event is for.  NULL: the unit is refused, or there is nothing to do for an answer.  Whoever sends an event a
  * second time, because the first answer was lost, hears the same again, even if the run has ended since. */
 static struct pw_core_run *find_target(struct pw_core *core, struct pw_op_event *op, pawl_status *out_status)
@@ -232,15 +190,13 @@ static struct pw_core_run *find_target(struct pw_core *core, struct pw_op_event 
     if (name == NULL)
         *out_status = pw_rule_no_memory(core);
     else if (run == NULL)
-        *out_status =
-            pw_unit_refuse_saying(core->unit, PW_REFUSED_NO_INSTANCE, "workflow \"%.*s\" has no instance \"%.*s\"",
-                                  (int)op->workflow.size, op->workflow.data, (int)op->to.size, op->to.data);
+        *out_status = pw_rule_refuse_unknown(core, op->workflow, op->to);
     if (run == NULL || run->has_task)
         return run;
     const struct pw_core_event_id *id = pw_want_event_id(core, run->key, run->instance_run, op->id);
     *out_status = id == NULL  ? pw_rule_no_memory(core)
                   : id->taken ? pw_unit_refuse(core->unit, PW_REFUSED_EVENT_EXISTS)
-                              : refuse_ended(core, op, run);
+                              : pw_rule_refuse_ended(core, run, op->workflow, op->to);
     return NULL;
 }
 

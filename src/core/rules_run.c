@@ -190,7 +190,7 @@ pawl_status pw_rule_finish(struct pw_core *core, struct pw_op_finish *op)
     run->error_name = op->error_name;
     run->error_message = op->error_message;
     pawl_status status = op->reach.parent != 0 ? pw_rule_reach(core, &op->reach) : PAWL_OK;
-    if (status != PAWL_OK || op->answer == NULL)
+    if (status != PAWL_OK || op->answer == NULL || op->answer->instance == 0)
         return status;
     return tell_parent(core, op->answer, run->run);
 }

@@ -1,4 +1,4 @@
-/* rules_task.c - what becomes of a task that somebody holds: fence, park, pause, renew (R2, R4, R5, R6). */
+/* rules_task.c - what becomes of a task that somebody holds: fence, park, renew (R2, R4, R5, R6). */
 #include "core/rules.h"
 
 pawl_status pw_rule_fence(struct pw_core *core, struct pw_op_fence *op)
@@ -84,19 +84,6 @@ pawl_status pw_rule_park(struct pw_core *core, struct pw_op_park *op)
     task->updated_at_ms = pw_not_before(pw_run_time(core, run), op->newest_ms);
     pw_rule_changed(run);
     return tell_of_park(core, op, run);
-}
-
-pawl_status pw_rule_pause(struct pw_core *core, struct pw_op_pause *op)
-{
-    struct pw_core_run *run = pw_find_task(core, op->instance);
-    if (run == NULL)
-        return pw_rule_moved(core);
-    if (!PW_SAVE(core, run))
-        return pw_rule_no_memory(core);
-    run->task.pause_requested = op->requested;
-    run->task.updated_at_ms = pw_run_time(core, run);
-    pw_rule_changed(run);
-    return pw_rule_tell(core, PW_EFFECT_CHANGED, run->key, run->run);
 }
 
 bool pw_core_is_held(const struct pw_core_run *run, struct pw_fence at, int64_t owner)

@@ -42,7 +42,7 @@ static bool want_target(struct pw_core *core, struct pw_op_event *op)
 {
     struct pw_core_name *name = want_named(core, op->workflow, op->to);
     if (name != NULL)
-        name->is_sent_to = true;
+        name->is_found_otherwise = true;
     return name != NULL && remember(&core->sends, op);
 }
 
@@ -57,6 +57,12 @@ bool pw_wants_event(struct pw_core *core, struct pw_op_event *op)
            (op->id.data == NULL || pw_want_event_id(core, op->instance, op->run, op->id) != NULL);
 }
 
+/* Children and jobs are made under the lock of their parent, so whoever has that lock finds all of them. */
+static bool want_children(struct pw_core *core, const struct pw_reach *op)
+{
+    return want_task(core, op->parent) != NULL && remember(&core->reaches, op);
+}
+
 bool pw_wants_restart(struct pw_core *core, struct pw_op_restart *op)
 {
     struct pw_core_run *run = want_task(core, op->instance);
@@ -64,8 +70,8 @@ bool pw_wants_restart(struct pw_core *core, struct pw_op_restart *op)
         return false;
     run->wants_lock = run->wants_instance = true;
     run->wants_params = true; /* of a run that begins again, should it be held */
-    op->reach = (struct pw_op_reach){ .parent = op->instance, .run = op->run, .demand = PW_DEMAND_TERMINATE };
-    return pw_wants_reach(core, &op->reach);
+    op->reach = (struct pw_reach){ .parent = op->instance, .run = op->run, .demand = PW_DEMAND_TERMINATE };
+    return want_children(core, &op->reach);
 }
 
 bool pw_wants_hold(struct pw_core *core, struct pw_op_hold *op)
@@ -89,12 +95,6 @@ bool pw_wants_create(struct pw_core *core, struct pw_op_create *op)
 {
     core->keys_wanted++;
     return pw_want_name(core, op->workflow, op->id) != NULL;
-}
-
-/* Children and jobs are made under the lock of their parent, so whoever has that lock finds all of them. */
-bool pw_wants_reach(struct pw_core *core, struct pw_op_reach *op)
-{
-    return want_task(core, op->parent) != NULL && remember(&core->reaches, op);
 }
 
 bool pw_wants_fence(struct pw_core *core, struct pw_op_fence *op)
@@ -122,11 +122,6 @@ bool pw_wants_park(struct pw_core *core, struct pw_op_park *op)
     return want_task(core, op->instance) != NULL;
 }
 
-bool pw_wants_pause(struct pw_core *core, struct pw_op_pause *op)
-{
-    return want_task(core, op->instance) != NULL;
-}
-
 bool pw_wants_demand(struct pw_core *core, struct pw_op_demand *op)
 {
     return want_task(core, op->instance) != NULL;
@@ -134,7 +129,7 @@ bool pw_wants_demand(struct pw_core *core, struct pw_op_demand *op)
 
 bool pw_wants_finish(struct pw_core *core, struct pw_op_finish *op)
 {
-    return want_task(core, op->instance) != NULL && (op->reach.parent == 0 || pw_wants_reach(core, &op->reach)) &&
+    return want_task(core, op->instance) != NULL && (op->reach.parent == 0 || want_children(core, &op->reach)) &&
            (op->answer == NULL || want_answer(core, op->answer));
 }
 
@@ -151,4 +146,53 @@ bool pw_wants_hook_settle(struct pw_core *core, struct pw_op_hook_settle *op)
 bool pw_wants_hook_resend(struct pw_core *core, struct pw_op_hook_resend *op)
 {
     return remember(&core->resends, op);
+}
+
+/* ---- Controls --------------------------------------------------------------------------------------------------- */
+
+bool pw_wants_control(struct pw_core *core, struct pw_op_control *op)
+{
+    struct pw_core_name *name = want_named(core, op->workflow, op->id);
+    if (name == NULL)
+        return false;
+    name->is_found_otherwise = true;
+    op->newest_step_ms = 0; /* it may be the second try */
+    op->finish.reach = (struct pw_reach){ .parent = 0 };
+    if (op->finish.answer != NULL)
+        op->finish.answer->instance = 0;
+    return remember(&core->controls, op);
+}
+
+enum pw_relation pw_control_reaches(const struct pw_op_control *op)
+{
+    switch (op->what) {
+    case PAWL_CONTROL_INTERRUPT:
+    case PAWL_CONTROL_ROLLBACK:
+        return PW_RELATION_JOB;
+    case PAWL_CONTROL_TERMINATE:
+        return PW_RELATION_ATTACHED;
+    case PAWL_CONTROL_PAUSE:
+    case PAWL_CONTROL_RESUME:
+    case PAWL_CONTROL_RESTART:
+    case PAWL_CONTROL_RETRY:
+        break;
+    }
+    return PW_RELATION_NONE;
+}
+
+bool pw_core_want_family(struct pw_core *core, struct pw_op_control *op, const struct pw_core_run *run)
+{
+    struct pw_op_event *answer = op->finish.answer;
+    bool ends = op->what == PAWL_CONTROL_TERMINATE;
+    if (pw_control_reaches(op) == PW_RELATION_NONE)
+        return true;
+    op->finish.reach = (struct pw_reach){ .parent = run->key,
+                                          .run = run->instance_run,
+                                          .demand = ends ? PW_DEMAND_TERMINATE : PW_DEMAND_NONE };
+    if (pw_want_tail(core, run->key, run->instance_run) == NULL || !want_children(core, &op->finish.reach))
+        return false;
+    if (!ends || answer == NULL || run->link.relation == PW_RELATION_NONE)
+        return true;
+    answer->instance = run->link.parent;
+    return want_answer(core, answer);
 }

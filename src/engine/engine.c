@@ -538,17 +538,24 @@ struct pw_offer pw_local_offer(pawl_engine *engine)
     return offer;
 }
 
-void pw_local_settle_offer(pawl_engine *engine, const struct pw_unit *unit, const struct pw_op_event *event)
+void pw_local_settle_offer(pawl_engine *engine, const struct pw_unit *unit, const struct pw_offer *offer, bool is_held,
+                           const struct pw_claim *claim)
 {
-    if (event->offer.owner == 0)
+    if (offer->owner == 0)
         return;
-    if (unit->status != PAWL_OK || !event->is_held) {
+    if (unit->status != PAWL_OK || !is_held) {
         pw_local_cancel(engine);
         return;
     }
-    struct pw_claim claim = event->claim;
-    claim.leased_from_ms = unit->begun_ms;
-    pw_local_deliver(engine, &claim);
+    struct pw_claim delivered = *claim;
+    delivered.leased_from_ms = unit->begun_ms;
+    pw_local_deliver(engine, &delivered);
+}
+
+void pw_local_settle_event(pawl_engine *engine, const struct pw_unit *unit, const struct pw_op_event *event)
+{
+    if (event != NULL)
+        pw_local_settle_offer(engine, unit, &event->offer, event->is_held, &event->claim);
 }
 
 void pw_local_deliver(pawl_engine *engine, const struct pw_claim *claim)

@@ -157,9 +157,11 @@ bool pw_engine_set_local(pawl_engine *engine, const struct pw_local *local);
 int64_t pw_local_reserve(pawl_engine *engine, struct pw_text workflow, int64_t *out_lease_ms);
 /* Reserves a place for a run whose workflow is not known yet.  Waits for no lock of a runner's: a turn's may be held. */
 struct pw_offer pw_local_offer(pawl_engine *engine);
-/* The unit with this event is answered, or given up: delivers the run that the local runner has offered to take, or gives the
- * place back. */
-void pw_local_settle_offer(pawl_engine *engine, const struct pw_unit *unit, const struct pw_op_event *event);
+/* The unit is answered, or given up: delivers the run that the local runner has offered to take, or gives the place back. */
+void pw_local_settle_offer(pawl_engine *engine, const struct pw_unit *unit, const struct pw_offer *offer, bool is_held,
+                           const struct pw_claim *claim);
+/* The same for the offer of an event or an answer; NULL: there is none. */
+void pw_local_settle_event(pawl_engine *engine, const struct pw_unit *unit, const struct pw_op_event *event);
 void pw_local_deliver(pawl_engine *engine, const struct pw_claim *claim);
 void pw_local_cancel(pawl_engine *engine);
 void pw_local_wake(pawl_engine *engine, int64_t due_at_ms);

@@ -1,92 +1,90 @@
-/* control.c - pause, resume, terminate, restart, interrupt.  Each decides on what it read and commits under a fence
- * (edit.h), so two of them at once happen one after the other, in some order. */
+/* control.c - pause, resume, terminate, interrupt, which are decided where the run is locked (PW_OP_CONTROL); and restart, and resume
+ * after a repair, which go by what was read of the run and commit under a fence (edit.h). */
 #include "service/control.h"
+
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "service/check.h"
+#include "service/request.h"
 #include "service/rows.h"
 #include "service/service.h"
 #include "value/value.h"
 
-static const struct pw_text none = { NULL, 0 };
+/* ---- Decided where the run is locked --------------------------------------------------------------------------- */
 
-/* A turn is under way and may go on: an expired lease is nobody's. */
-static bool is_held(const struct pw_edit *edit)
+/* A pause, a resume, an interruption or a termination under way. */
+struct controlling {
+    struct pw_request request;
+    struct pw_op_control *op;
+};
+
+/* Revoking comes before delivering: it is the old run's turn that must see itself cancelled, not the new one's. */
+static void follow_up(pawl_engine *engine, const struct pw_op_control *op)
 {
-    return edit->instance.task.processing && edit->instance.task.locked_until_ms > edit->now_ms;
+    if (!op->is_done)
+        return;
+    if (op->what == PAWL_CONTROL_TERMINATE)
+        pw_engine_revoke(engine, op->at.instance, op->at.run);
+    if (op->is_asked)
+        pw_engine_pause(engine, op->at.instance);
+    if (op->what == PAWL_CONTROL_INTERRUPT)
+        pw_engine_interrupt(engine, op->at.instance, op->at.run, PW_DEMAND_INTERRUPT);
+    if (op->what == PAWL_CONTROL_ROLLBACK)
+        pw_engine_interrupt(engine, op->at.instance, op->at.run, PW_DEMAND_ROLLBACK);
 }
 
-static pawl_status ask_for_pause(struct pw_edit *edit, bool requested)
+static pawl_status controlling_end(struct pw_request *request)
 {
-    if (edit->instance.task.pause_requested == requested)
-        return PAWL_OK;
-    struct pw_op *op = pw_unit_add(edit->unit, PW_OP_PAUSE);
+    const struct pw_op_control *op = ((const struct controlling *)request)->op;
+    if (request->unit.status == PAWL_OK)
+        follow_up(request->engine, op);
+    pw_local_settle_offer(request->engine, &request->unit, &op->offer, op->is_held, &op->claim);
+    pw_local_settle_event(request->engine, &request->unit, op->finish.answer);
+    return pw_request_report(request);
+}
+
+/* Whoever waits for the end of a run that is terminated is told so. */
+static pawl_status add_answer(struct controlling *controlling)
+{
+    static const struct pw_link somebody = { .parent = 1, .relation = PW_RELATION_ATTACHED }; /* the store knows who */
+    static const struct pw_outcome_told told = { .outcome = PW_OUTCOME_TERMINATED };
+    struct pw_op_control *op = controlling->op;
+    return pw_service_answer(controlling->request.engine, &controlling->request.unit.arena, &somebody, op->workflow,
+                             op->id, &told, &op->finish.answer);
+}
+
+static pawl_status controlling_begin(struct controlling *controlling, pawl_engine *engine, enum pawl_control what,
+                                     struct pw_text workflow, struct pw_text id, struct pawl_error *error)
+{
+    struct pw_request *request = &controlling->request;
+    pw_request_init(request, engine, error, controlling_end);
+    struct pw_op *op = pw_unit_add(&request->unit, PW_OP_CONTROL);
     if (op == NULL)
-        return PAWL_NOMEM;
-    op->as.pause = (struct pw_op_pause){ .instance = edit->instance.key, .requested = requested };
-    edit->asks_to_pause = requested;
+        return pw_error_plain(error, PAWL_NOMEM);
+    pw_unit_about(&request->unit, id);
+    controlling->op = &op->as.control;
+    op->as.control = (struct pw_op_control){ .workflow = workflow, .id = id, .what = what };
+    if (what == PAWL_CONTROL_TERMINATE && add_answer(controlling) != PAWL_OK)
+        return pw_error_plain(error, PAWL_NOMEM);
+    if (what != PAWL_CONTROL_TERMINATE && what != PAWL_CONTROL_PAUSE)
+        op->as.control.offer.owner = pw_local_reserve(engine, workflow, &op->as.control.offer.lease_ms);
     return PAWL_OK;
 }
 
-static pawl_status decide_pause(struct pw_edit *edit, void *unused, struct pawl_error *error)
-{
-    (void)unused;
-    pawl_status status = pw_edit_require_open(edit, error);
-    if (status != PAWL_OK || edit->instance.task.status == PW_TASK_PAUSED)
-        return status;
-    if (is_held(edit))
-        return ask_for_pause(edit, true);
-    /* The due time is kept: timers go on counting. */
-    return pw_edit_park(edit, PW_TASK_PAUSED, edit->instance.task.kind, /* due_at_ms= */ 0);
-}
+/* ---- Decided by what the history says ---------------------------------------------------------------------------- */
 
+/* Of a run that waits for repair. */
 static pawl_status decide_resume(struct pw_edit *edit, void *unused, struct pawl_error *error)
 {
+    const struct pw_task *task = &edit->instance.task;
     (void)unused;
-    pawl_status status = pw_edit_require_open(edit, error);
-    if (status != PAWL_OK)
-        return status;
-    if (edit->instance.task.status != PW_TASK_PAUSED)
-        return ask_for_pause(edit, false);
-    if (edit->instance.task.kind == PW_TASK_REPAIR)
-        status = pw_repair_steps(edit, error);
+    if (!edit->instance.has_task)
+        return pw_error(error, PAWL_INSTANCE_TERMINAL, "instance \"%s\" has finished", edit->instance.id.data);
+    if (task->status != PW_TASK_PAUSED || task->kind != PW_TASK_REPAIR)
+        return PAWL_OK; /* somebody was faster */
+    pawl_status status = pw_repair_steps(edit, error);
     return status == PAWL_OK ? pw_edit_go_on(edit, PW_TASK_RESUME) : status;
-}
-
-/* ---- Ending and beginning anew --------------------------------------------------------------------------------- */
-
-/* This is demanded of children that are attached to the run, and its jobs end. */
-static pawl_status reach_children(struct pw_edit *edit, enum pw_demand demand)
-{
-    struct pw_op *op = pw_unit_add(edit->unit, PW_OP_REACH);
-    if (op == NULL)
-        return PAWL_NOMEM;
-    op->as.reach = (struct pw_op_reach){ .parent = edit->instance.key, .run = edit->instance.run, .demand = demand };
-    return PAWL_OK;
-}
-
-static pawl_status decide_terminate(struct pw_edit *edit, void *unused, struct pawl_error *error)
-{
-    const struct pw_outcome_told told = { .outcome = PW_OUTCOME_TERMINATED };
-    (void)unused;
-    pawl_status status = pw_edit_require_open(edit, error);
-    if (status == PAWL_OK)
-        status = pw_edit_log(edit, pw_text_of("terminated"), none);
-    struct pw_op *op = status == PAWL_OK ? pw_unit_add(edit->unit, PW_OP_FINISH) : NULL;
-    if (op == NULL)
-        return status != PAWL_OK ? status : PAWL_NOMEM;
-    op->as.finish = (struct pw_op_finish){
-        .instance = edit->instance.key,
-        .outcome = PW_OUTCOME_TERMINATED,
-        .newest_ms = edit->instance.updated_at_ms,
-        .demand_seen = PW_DEMAND_TERMINATE,
-        .reach = { .parent = edit->instance.key, .run = edit->instance.run, .demand = PW_DEMAND_TERMINATE }
-    };
-    edit->revokes = true;
-    status = pw_service_answer(edit->engine, &edit->unit->arena, &edit->instance.link, edit->instance.workflow,
-                               edit->instance.id, &told, &op->as.finish.answer);
-    edit->answer = op->as.finish.answer;
-    return status;
 }
 
 /* {"status":"errored","error":{"name":"...","message":"..."}} */
@@ -153,61 +151,22 @@ static pawl_status decide_restart(struct pw_edit *edit, void *unused, struct paw
     return pw_control_renew(edit, "restarted", (struct pw_kept){ 0 });
 }
 
-/* ---- Interrupting ---------------------------------------------------------------------------------------------- */
-
-/* A turn under way goes on, and hears of it; whatever else the run is at, a pause included, it is taken up at once. */
-static pawl_status demand_of_run(struct pw_edit *edit, enum pw_demand demand, const char *message,
-                                 struct pawl_error *error)
-{
-    pawl_status status = pw_edit_require_open(edit, error);
-    const struct pw_task *task = &edit->instance.task;
-    bool is_paused = task->status == PW_TASK_PAUSED || task->pause_requested;
-    if (status != PAWL_OK || (task->demand >= demand && !is_paused))
-        return status;
-    struct pw_op *op = pw_unit_add(edit->unit, PW_OP_DEMAND);
-    if (op == NULL)
-        return PAWL_NOMEM;
-    op->as.demand = (struct pw_op_demand){ .instance = edit->instance.key, .demand = demand };
-    edit->demands = demand;
-    status = pw_edit_log(edit, pw_text_of(message), none);
-    if (status == PAWL_OK)
-        status = reach_children(edit, PW_DEMAND_NONE); /* its jobs end now: what a worker did later nobody would undo */
-    if (status == PAWL_OK && !is_held(edit))
-        status = pw_edit_go_on(edit, PW_TASK_RESUME);
-    return status;
-}
-
-static pawl_status decide_interrupt(struct pw_edit *edit, void *unused, struct pawl_error *error)
-{
-    (void)unused;
-    return demand_of_run(edit, PW_DEMAND_INTERRUPT, "interrupt requested", error);
-}
-
-static pawl_status decide_rollback(struct pw_edit *edit, void *unused, struct pawl_error *error)
-{
-    (void)unused;
-    return demand_of_run(edit, PW_DEMAND_ROLLBACK, "termination with rollback requested", error);
-}
-
 /* ---- The calls ----------------------------------------------------------------------------------------------- */
 
+/* NULL: it is decided where the run is locked. */
 static pw_edit_fn *decide_of(enum pawl_control control)
 {
     switch (control) {
-    case PAWL_CONTROL_PAUSE:
-        return decide_pause;
-    case PAWL_CONTROL_RESUME:
-        return decide_resume;
-    case PAWL_CONTROL_TERMINATE:
-        return decide_terminate;
     case PAWL_CONTROL_RESTART:
         return decide_restart;
-    case PAWL_CONTROL_INTERRUPT:
-        return decide_interrupt;
-    case PAWL_CONTROL_ROLLBACK:
-        return decide_rollback;
     case PAWL_CONTROL_RETRY:
         return pw_repair_retry;
+    case PAWL_CONTROL_PAUSE:
+    case PAWL_CONTROL_RESUME:
+    case PAWL_CONTROL_TERMINATE:
+    case PAWL_CONTROL_INTERRUPT:
+    case PAWL_CONTROL_ROLLBACK:
+        break;
     }
     return NULL;
 }
@@ -216,10 +175,22 @@ static pawl_status control_now(pawl_engine *engine, enum pawl_control control, c
                                struct pawl_error *error)
 {
     struct pw_definition *definition;
+    struct controlling controlling = { .op = NULL };
+    pw_edit_fn *decide = decide_of(control);
     pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
     if (status != PAWL_OK)
         return status;
-    return pw_edit_run(engine, definition->name, pw_text_of(id), decide_of(control), /* user= */ NULL, error);
+    if (decide != NULL)
+        return pw_edit_run(engine, definition->name, pw_text_of(id), decide, /* user= */ NULL, error);
+    status = controlling_begin(&controlling, engine, control, definition->name, pw_text_of(id), error);
+    if (status != PAWL_OK) {
+        pw_unit_clear(&controlling.request.unit);
+        return status;
+    }
+    status = pw_request_run(&controlling.request);
+    if (controlling.request.unit.refusal == PW_REFUSED_REPAIR)
+        return pw_edit_run(engine, definition->name, pw_text_of(id), decide_resume, /* user= */ NULL, error);
+    return status;
 }
 
 pawl_status pawl_pause(pawl_engine *engine, const char *workflow, const char *id, struct pawl_error *error)
@@ -258,16 +229,42 @@ pawl_status pawl_retry(pawl_engine *engine, const char *workflow, const char *id
     return control_now(engine, PAWL_CONTROL_RETRY, workflow, id, error);
 }
 
+static void controlled(struct pw_unit *unit, void *user)
+{
+    struct controlling *controlling = user;
+    const struct pw_op_control *op = controlling->op;
+    struct pw_request *request = &controlling->request;
+    if (unit->refusal != PW_REFUSED_REPAIR) {
+        pw_request_finish(request);
+        return;
+    }
+    (void)request->end(request); /* which gives the place back */
+    pw_edit_start(request->engine, op->workflow, op->id, decide_resume, request->user, request->error,
+                  request->answered);
+    pw_unit_clear(unit);
+    free(controlling);
+}
+
 void pawl_control_async(pawl_engine *engine, enum pawl_control control, const char *workflow, const char *id,
                         struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
     struct pw_definition *definition;
     pw_edit_fn *decide = decide_of(control);
     pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
-    if (status == PAWL_OK && decide == NULL)
+    if (status == PAWL_OK && (unsigned)control > PAWL_CONTROL_RETRY)
         status = pw_error(error, PAWL_INVALID, "control %d is not one of enum pawl_control", (int)control);
-    if (status != PAWL_OK)
+    if (status != PAWL_OK) {
         answered(user, status);
-    else
+        return;
+    }
+    if (decide != NULL) {
         pw_edit_start(engine, definition->name, pw_text_of(id), decide, user, error, answered);
+        return;
+    }
+    struct controlling *controlling = pw_request_new(sizeof *controlling, error, answered, user);
+    if (controlling == NULL)
+        return;
+    status = controlling_begin(controlling, engine, control, definition->name, pw_text_of(id), error);
+    controlling->request.unit.done = controlled;
+    pw_request_start(&controlling->request, status);
 }

@@ -26,15 +26,6 @@ static pawl_status add_fence(struct pw_edit *edit)
     return PAWL_OK;
 }
 
-pawl_status pw_edit_require_open(const struct pw_edit *edit, struct pawl_error *error)
-{
-    const struct pw_instance *instance = &edit->instance;
-    if (instance->has_task)
-        return PAWL_OK;
-    return pw_error(error, PAWL_INSTANCE_TERMINAL, "instance \"%s\" of workflow \"%s\" has finished: it is %s",
-                    instance->id.data, instance->workflow.data, pawl_instance_status_name(pw_rows_status(instance)));
-}
-
 pawl_status pw_edit_park(struct pw_edit *edit, enum pw_task_status status, enum pw_task_kind kind, int64_t due_at_ms)
 {
     struct pw_op *op = pw_unit_add(edit->unit, PW_OP_PARK);
@@ -117,10 +108,6 @@ static void follow_up(const struct pw_edit *edit)
 {
     if (edit->revokes)
         pw_engine_revoke(edit->engine, edit->instance.key, edit->instance.run);
-    if (edit->asks_to_pause)
-        pw_engine_pause(edit->engine, edit->instance.key);
-    if (edit->demands != PW_DEMAND_NONE)
-        pw_engine_interrupt(edit->engine, edit->instance.key, edit->instance.run, edit->demands);
     if (edit->held != NULL) {
         struct pw_claim claim = claim_of(edit);
         claim.leased_from_ms = edit->unit->begun_ms;
@@ -179,8 +166,6 @@ static pawl_status round_end(struct round *round, pawl_status status)
         follow_up(&round->edit);
     else if (round->edit.held != NULL)
         pw_local_cancel(round->edit.engine);
-    if (round->edit.answer != NULL)
-        pw_local_settle_offer(round->edit.engine, &round->unit, round->edit.answer);
     if (round->unit.refusal == PW_REFUSED_NEW_EVENTS) /* or a demand: the decision does not know about it */
         status = PAWL_CONFLICT;
     round_clear(round);

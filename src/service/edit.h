@@ -1,4 +1,4 @@
-/* edit.h - changing an instance that exists, against everybody else who may be changing it.
+/* edit.h - changing an instance by what its history says: restart, retry, resume after a repair.
  *
  * An edit reads the instance, lets its `decide` say what to do about what was read, and commits that under a fence at
  * just what was read.  When somebody moved the run in between nothing happened; it reads and decides again.  So a
@@ -18,12 +18,9 @@ struct pw_edit {
     struct pw_step_row step; /* with it: the one that the run is at, see read_current() in store.h */
 
     /* What to do once the unit is durable. */
-    struct pw_op *held;               /* a HOLD or RESTART whose run is handed to the local runner, or NULL */
-    const struct pw_op_event *answer; /* of a FINISH, with an offer to settle; or NULL */
-    bool wakes;                       /* the run is due now */
-    bool revokes;                     /* turns under way can commit nothing more */
-    bool asks_to_pause;               /* a turn under way should hear of it before its next commit does */
-    enum pw_demand demands;           /* the same; NONE: nothing is demanded */
+    struct pw_op *held; /* a HOLD or RESTART whose run is handed to the local runner, or NULL */
+    bool wakes;         /* the run is due now */
+    bool revokes;       /* turns under way can commit nothing more */
 };
 
 /* Adds ops to the unit, or nothing when there is nothing to do.  Anything but PAWL_OK ends the edit with that. */
@@ -38,9 +35,6 @@ void pw_edit_start(pawl_engine *engine, struct pw_text workflow, struct pw_text 
                    struct pawl_error *error, pawl_answered_fn *answered);
 
 /* ---- For decide ---------------------------------------------------------------------------------------------- */
-
-/* PAWL_INSTANCE_TERMINAL when the run has finished. */
-pawl_status pw_edit_require_open(const struct pw_edit *edit, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* due_at_ms 0 keeps the task's due time; PW_NOW is now. */
 pawl_status pw_edit_park(struct pw_edit *edit, enum pw_task_status status, enum pw_task_kind kind,

@@ -70,8 +70,7 @@ static void tell_of_pause(const struct word *word)
 static pawl_status word_end(struct word *word)
 {
     pawl_status status = word->unit.status;
-    if (word->answer != NULL)
-        pw_local_settle_offer(word->engine, &word->unit, word->answer);
+    pw_local_settle_event(word->engine, &word->unit, word->answer);
     if (status == PAWL_CONFLICT)
         return pw_job_gone(word->error);
     if (status != PAWL_OK)

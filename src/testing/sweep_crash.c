@@ -30,7 +30,7 @@ static void describe_op(struct words *words, const struct pw_op *op)
 {
     static const char *const named[] = {
         [PW_OP_CREATE] = "create", [PW_OP_RESTART] = "restart", [PW_OP_STEP] = "step",     [PW_OP_EVENT] = "event",
-        [PW_OP_PARK] = "park",     [PW_OP_PAUSE] = "pause",     [PW_OP_DEMAND] = "demand", [PW_OP_END] = "end",
+        [PW_OP_PARK] = "park",     [PW_OP_CONTROL] = "control", [PW_OP_DEMAND] = "demand", [PW_OP_END] = "end",
         [PW_OP_FINISH] = "finish", [PW_OP_CLAIM] = "claim",     [PW_OP_SQL] = "change",    [PW_OP_MUTATE] = "change",
     };
     bool is_step = op->kind == PW_OP_STEP, is_claim = op->kind == PW_OP_CLAIM;

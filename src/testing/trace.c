@@ -139,10 +139,17 @@ static void put_create(const struct line *line, const struct pw_op *op)
         fputs(" exists", line->file);
 }
 
+static void put_reached(const struct line *line, const struct pw_reach *reach)
+{
+    if (reach->reached > 0)
+        fprintf(line->file, ", reach %lld children with %s", (long long)reach->reached, demand_name(reach->demand));
+}
+
 static void put_restart(const struct line *line, const struct pw_op *op)
 {
     fprintf(line->file, "restart %lld after run %lld", (long long)op->as.restart.instance,
             (long long)op->as.restart.run);
+    put_reached(line, &op->as.restart.reach);
 }
 
 static void put_step(const struct line *line, const struct pw_op *op)
@@ -158,9 +165,8 @@ static void put_step(const struct line *line, const struct pw_op *op)
         put_quoted(line, " with ", row->error_name);
 }
 
-static void put_event(const struct line *line, const struct pw_op *op)
+static void put_told(const struct line *line, const struct pw_op_event *event)
 {
-    const struct pw_op_event *event = &op->as.event;
     put_quoted(line, event->is_failure ? "failure " : event->is_answer ? "answer " : "event ", event->type);
     if (line->applied && event->is_answer && !event->recorded)
         fputs(" to nobody", line->file);
@@ -168,6 +174,11 @@ static void put_event(const struct line *line, const struct pw_op *op)
         fprintf(line->file, " %lld", (long long)event->seq);
     if (line->applied && event->woke)
         fprintf(line->file, " wakes %lld", (long long)event->told.instance);
+}
+
+static void put_event(const struct line *line, const struct pw_op *op)
+{
+    put_told(line, &op->as.event);
 }
 
 static void put_consume(const struct line *line, const struct pw_op *op)
@@ -193,20 +204,22 @@ static void put_hold(const struct line *line, const struct pw_op *op)
     fprintf(line->file, "hold %lld", (long long)op->as.hold.instance);
 }
 
-static void put_pause(const struct line *line, const struct pw_op *op)
+static void put_control(const struct line *line, const struct pw_op *op)
 {
-    fputs(op->as.pause.requested ? "ask for a pause" : "take back the pause", line->file);
+    static const char *const words[] = { [PAWL_CONTROL_PAUSE] = "pause",
+                                         [PAWL_CONTROL_RESUME] = "resume",
+                                         [PAWL_CONTROL_TERMINATE] = "terminate",
+                                         [PAWL_CONTROL_INTERRUPT] = "interrupt",
+                                         [PAWL_CONTROL_ROLLBACK] = "roll back" };
+    put_instance(line, words[op->as.control.what], op->as.control.workflow, op->as.control.id);
+    if (line->applied && !op->as.control.is_done)
+        fputs(" is so already", line->file);
+    put_reached(line, &op->as.control.finish.reach);
 }
 
 static void put_demand(const struct line *line, const struct pw_op *op)
 {
     fprintf(line->file, "demand %s", demand_name(op->as.demand.demand));
-}
-
-static void put_reach(const struct line *line, const struct pw_op *op)
-{
-    const struct pw_op_reach *reach = &op->as.reach;
-    fprintf(line->file, "reach %lld children with %s", (long long)reach->reached, demand_name(reach->demand));
 }
 
 static void put_end(const struct line *line, const struct pw_op *op)
@@ -225,6 +238,11 @@ static void put_finish(const struct line *line, const struct pw_op *op)
     fprintf(line->file, "finish %s", words[op->as.finish.outcome]);
     if (op->as.finish.error_name.data != NULL)
         put_quoted(line, " with ", op->as.finish.error_name);
+    put_reached(line, &op->as.finish.reach);
+    if (op->as.finish.answer != NULL && op->as.finish.answer->instance != 0) {
+        fputs(", ", line->file);
+        put_told(line, op->as.finish.answer);
+    }
 }
 
 static void put_claim(const struct line *line, const struct pw_op *op)
@@ -297,9 +315,8 @@ static void put_op(const struct line *line, const struct pw_op *op)
         [PW_OP_CONSUME] = put_consume,
         [PW_OP_PARK] = put_park,
         [PW_OP_HOLD] = put_hold,
-        [PW_OP_PAUSE] = put_pause,
+        [PW_OP_CONTROL] = put_control,
         [PW_OP_DEMAND] = put_demand,
-        [PW_OP_REACH] = put_reach,
         [PW_OP_FINISH] = put_finish,
         [PW_OP_END] = put_end,
         [PW_OP_CLAIM] = put_claim,
@@ -321,7 +338,6 @@ static bool did_nothing(const struct line *line, const struct pw_op *op)
 {
     return line->applied && ((op->kind == PW_OP_REAP && op->as.reap.reaped == 0) ||
                              (op->kind == PW_OP_CLAIM && op->as.claim.claim_count == 0) ||
-                             (op->kind == PW_OP_REACH && op->as.reach.reached == 0) ||
                              (op->kind == PW_OP_HOOK_CLAIM && op->as.hook_claim.row_count == 0));
 }
 

@@ -103,8 +103,7 @@ static void unit_done(struct pw_unit *unit, void *user)
     pw_turn_unlock(turn);
     if (wake_others)
         pw_local_wake(turn->engine, PW_NOW);
-    if (own->answer != NULL)
-        pw_local_settle_offer(turn->engine, unit, own->answer);
+    pw_local_settle_event(turn->engine, unit, own->answer);
     pw_unit_clear(&own->unit);
     free(own);
     if (stirs)
@@ -506,8 +505,7 @@ static pawl_status fill_end(struct turn_unit *own, const struct pw_closing *clos
     const struct pw_history *history = turn->history;
     const struct pw_fence *fence = &turn->claim.fence;
     if (closing->passed_on != PW_DEMAND_NONE || (history != NULL && history->has_calls)) {
-        finish->reach =
-            (struct pw_op_reach){ .parent = fence->instance, .run = fence->run, .demand = closing->passed_on };
+        finish->reach = (struct pw_reach){ .parent = fence->instance, .run = fence->run, .demand = closing->passed_on };
         own->creates = true; /* they may be due here */
     }
     /* A run that ends before it was loaded, because that was demanded, has its claim only. */

@@ -22,6 +22,7 @@ void memory_load(struct memory_store *store, struct pw_core_run *run)
     run->workflow = row->workflow;
     run->id = row->id;
     run->params = row->params;
+    run->has_params = true;
     run->params_bytes = row->params.size;
     run->created_at_ms = row->created_at_ms;
     run->updated_at_ms = row->updated_at_ms;
@@ -36,8 +37,8 @@ void memory_load(struct memory_store *store, struct pw_core_run *run)
     run->outcome = row->outcome;
 }
 
-/* The open children that a REACH may concern. */
-static bool want_children(struct memory_transaction *transaction, const struct pw_op_reach *op)
+/* The open children that may be reached. */
+static bool want_children(struct memory_transaction *transaction, const struct pw_reach *op)
 {
     const struct memory_instance *instance;
     for (size_t at = 0; (instance = memory_instance_next(transaction->store, &at)) != NULL;)
@@ -47,11 +48,32 @@ static bool want_children(struct memory_transaction *transaction, const struct p
     return true;
 }
 
+static bool load_controls(struct memory_transaction *transaction)
+{
+    struct pw_core *core = &transaction->core;
+    struct pw_op_control **controls = core->controls.rows;
+    for (size_t i = 0; i < core->controls.count; i++) {
+        const struct pw_core_name *name = pw_want_name(core, controls[i]->workflow, controls[i]->id);
+        struct pw_core_run *run = name != NULL && name->key != 0 ? pw_find_run(core, name->key) : NULL;
+        if (name == NULL)
+            return false;
+        if (run == NULL)
+            continue;
+        memory_load(transaction->store, run);
+        const struct pw_rows *steps = &memory_history_of(transaction->store, run->key, run->instance_run)->steps;
+        for (size_t at = 0; at < steps->count; at++)
+            controls[i]->newest_step_ms =
+                pw_not_before(((const struct pw_step_row *)steps->rows)[at].updated_at_ms, controls[i]->newest_step_ms);
+        if (!pw_core_want_family(core, controls[i], run))
+            return false;
+    }
+    return true;
+}
+
 static bool load_runs(struct memory_transaction *transaction)
 {
     struct pw_core *core = &transaction->core;
     struct pw_core_name **names = core->names.list.rows;
-    const struct pw_op_reach *const *reaches = core->reaches.rows;
     for (size_t i = 0; i < core->names.list.count; i++) {
         const struct memory_instance *instance =
             memory_instance_named(transaction->store, names[i]->workflow, names[i]->id);
@@ -59,6 +81,9 @@ static bool load_runs(struct memory_transaction *transaction)
         if (names[i]->wants_task && instance != NULL && pw_want_run(core, instance->row.key) == NULL)
             return false;
     }
+    if (!load_controls(transaction))
+        return false;
+    const struct pw_reach *const *reaches = core->reaches.rows;
     for (size_t i = 0; i < core->reaches.count; i++)
         if (!want_children(transaction, reaches[i]))
             return false;

@@ -357,7 +357,9 @@ void sim_asks_news(struct sim_world *world, const struct sim_process *process, s
             const struct pw_op *op = units[j]->status == PAWL_OK ? units[j]->first : NULL;
             for (; op != NULL; op = op->next)
                 ask->is_news |=
-                    (op->kind == PW_OP_FINISH && op->as.finish.instance == ask->instance->key) ||
+                    (sim_finish_of(op) != NULL && sim_finish_of(op)->instance == ask->instance->key) ||
+                    (op->kind == PW_OP_CONTROL && op->as.control.is_done && op->as.control.what > PAWL_CONTROL_RESUME &&
+                     op->as.control.at.instance == ask->instance->key && ask->kind == SIM_ASK_STREAM) ||
                     (op->kind == PW_OP_LOG && op->as.log.instance == ask->instance->key && ask->kind == SIM_ASK_STREAM);
         }
     }

@@ -39,11 +39,19 @@ struct deeds {
 };
 
 /* Its parent's end made it due: whoever held it would hold it still. */
-static bool is_woken_by(const struct pw_op_reach *op, const struct sim_instance *instance)
+static bool is_woken_by(const struct pw_reach *op, const struct sim_instance *instance)
 {
     const struct pw_link *link = &instance->link;
     return op->demand != PW_DEMAND_NONE && link->relation == PW_RELATION_ATTACHED && link->parent == op->parent &&
            link->run == op->run && instance->task.exists && !instance->task.processing;
+}
+
+/* The run was resumed or interrupted, and nobody held it. */
+static bool is_let_go_on(const struct pw_op_control *op, const struct sim_instance *instance)
+{
+    const struct sim_task *task = &instance->task;
+    return op->is_done && op->at.instance == instance->key && op->what != PAWL_CONTROL_PAUSE && task->exists &&
+           task->epoch != op->at.epoch;
 }
 
 static struct deeds deeds_of(const struct pw_unit *unit, const struct sim_instance *of)
@@ -51,18 +59,20 @@ static struct deeds deeds_of(const struct pw_unit *unit, const struct sim_instan
     struct deeds deeds = { 0 };
     int64_t instance = of->key;
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
-        deeds.is_reached |= op->kind == PW_OP_REACH && is_woken_by(&op->as.reach, of);
+        const struct pw_op_control *control = op->kind == PW_OP_CONTROL ? &op->as.control : NULL;
+        const struct pw_op_finish *finish = sim_finish_of(op);
         deeds.is_reached |=
             op->kind == PW_OP_RESTART && op->as.restart.reach.reached > 0 && is_woken_by(&op->as.restart.reach, of);
-        deeds.is_reached |= op->kind == PW_OP_FINISH && is_woken_by(&op->as.finish.reach, of);
+        deeds.is_reached |= finish != NULL && is_woken_by(&finish->reach, of);
         deeds.is_made |= op->kind == PW_OP_CREATE && op->as.create.created && op->as.create.fence.instance == instance;
         deeds.is_made |= op->kind == PW_OP_RESTART && op->as.restart.instance == instance;
         deeds.is_sent_event |= op->kind == PW_OP_EVENT && op->as.event.told.instance == instance;
         deeds.is_parked |= op->kind == PW_OP_PARK && op->as.park.instance == instance;
         deeds.is_parked |= op->kind == PW_OP_EVENT && op->as.event.told.instance == instance && op->as.event.woke;
         deeds.is_held |= op->kind == PW_OP_HOLD && op->as.hold.instance == instance;
-        deeds.is_ended |= op->kind == PW_OP_FINISH && op->as.finish.instance == instance;
-        const struct pw_op_event *answer = op->kind == PW_OP_FINISH ? op->as.finish.answer : NULL;
+        deeds.is_ended |= finish != NULL && finish->instance == instance;
+        deeds.is_held |= control != NULL && is_let_go_on(control, of);
+        const struct pw_op_event *answer = finish != NULL ? finish->answer : NULL;
         if (answer != NULL && answer->recorded && answer->told.instance == instance) {
             deeds.is_sent_event = true;
             deeds.is_parked |= answer->woke;

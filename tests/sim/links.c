@@ -31,6 +31,13 @@ static void check_told(const struct pw_op_finish *op, const struct sim_instance 
               "the parent of %s is not told of its end", instance->id);
 }
 
+const struct pw_op_finish *sim_finish_of(const struct pw_op *op)
+{
+    if (op->kind == PW_OP_FINISH)
+        return &op->as.finish;
+    return op->kind == PW_OP_CONTROL && op->as.control.what == PAWL_CONTROL_TERMINATE ? &op->as.control.finish : NULL;
+}
+
 void sim_check_links(struct sim_model *model, const struct pw_unit *unit)
 {
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
@@ -39,11 +46,12 @@ void sim_check_links(struct sim_model *model, const struct pw_unit *unit)
             bool was_open = instance->runs[op->as.restart.run - 1].outcome == PW_OUTCOME_OPEN;
             check_left(model, instance, op->as.restart.run, was_open);
         }
-        if (op->kind != PW_OP_FINISH)
+        const struct pw_op_finish *finish = sim_finish_of(op);
+        if (finish == NULL)
             continue;
-        const struct sim_instance *instance = sim_model_by_key(model, op->as.finish.instance);
+        const struct sim_instance *instance = sim_model_by_key(model, finish->instance);
         if (instance->link.relation != PW_RELATION_NONE)
-            check_told(&op->as.finish, instance);
+            check_told(finish, instance);
         check_left(model, instance, instance->run, instance->outcome == PW_OUTCOME_TERMINATED);
     }
 }

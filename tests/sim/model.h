@@ -305,6 +305,8 @@ void sim_check_races(struct sim_model *model, const struct pw_unit *unit);
 void sim_check_finish(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_finish *op,
                       int64_t now_ms);
 /* After the unit was applied: what became of those that it ended is told to their parents, and done to their children. */
+/* How the op ends a run; NULL: it ends none, or only a job. */
+const struct pw_op_finish *sim_finish_of(const struct pw_op *op);
 void sim_check_links(struct sim_model *model, const struct pw_unit *unit);
 
 /* ---- Runs that are taken up where they stopped: repairs.c -------------------------------------------------------- */

@@ -74,18 +74,13 @@ static pawl_status apply_twice(struct pw_store *base, struct pw_unit **units, si
     return status;
 }
 
-static pawl_status apply_parked_otherwise(struct pw_store *base, struct pw_unit **units, size_t count,
-                                          struct pawl_error *error, struct pw_op *op, bool is_lost)
+static pawl_status apply_parked_for_ever(struct pw_store *base, struct pw_unit **units, size_t count,
+                                         struct pawl_error *error, struct pw_op *op)
 {
     struct pw_op_park saved = op->as.park;
-    if (is_lost)
-        op->as.park.due_at_ms = INT64_C(253402300799999);
-    else
-        op->as.park.status = PW_TASK_ACTIVE;
+    op->as.park.due_at_ms = INT64_C(253402300799999);
     pawl_status status = plain_apply(base, units, count, error);
-    saved.due_at_ms_set = !is_lost              ? op->as.park.due_at_ms_set
-                          : saved.due_at_ms > 0 ? saved.due_at_ms
-                                                : base->ops->now_ms(base);
+    saved.due_at_ms_set = saved.due_at_ms > 0 ? saved.due_at_ms : base->ops->now_ms(base);
     op->as.park = saved;
     return status;
 }
@@ -135,6 +130,8 @@ static void decide_otherwise_of_links(const struct sim_plant *plant, struct pw_u
 {
     struct pw_op *op = find_op(unit, PW_OP_FINISH);
     struct pw_op_finish *finish = op != NULL ? &op->as.finish : NULL;
+    if (plant->kind == SIM_PLANT_UNANSWERED && (op = find_op(unit, PW_OP_CONTROL)) != NULL)
+        op->as.control.finish.answer = NULL;
     bool is_answer = finish != NULL && finish->answer != NULL;
     bool is_of_job =
         is_answer && unit->chain != NULL && finish->answer->type.size > 2 && finish->answer->type.data[1] == '@';
@@ -239,18 +236,15 @@ pawl_status sim_plant_apply(struct sim_plant *plant, struct pw_store *base, stru
             return apply_twice(base, units, count, error, op);
         break;
     case SIM_PLANT_LOST_WAKE:
-    case SIM_PLANT_NO_PAUSE: {
-        bool is_lost = plant->kind == SIM_PLANT_LOST_WAKE;
         op = find_op(unit, PW_OP_PARK);
-        if (op != NULL && (op->as.park.status == PW_TASK_PAUSED) == !is_lost &&
-            (!is_lost || op->as.park.due_at_ms != 0))
-            return apply_parked_otherwise(base, units, count, error, op, is_lost);
+        if (op != NULL && op->as.park.status != PW_TASK_PAUSED && op->as.park.due_at_ms != 0)
+            return apply_parked_for_ever(base, units, count, error, op);
         break;
-    }
-    case SIM_PLANT_RESUMED_TO_WAIT:
-        op = find_op(unit, PW_OP_PARK);
-        if (op != NULL && unit->chain == NULL && op->as.park.kind == PW_TASK_RESUME && op->as.park.due_at_ms == PW_NOW)
-            op->as.park.status = PW_TASK_WAITING;
+    case SIM_PLANT_NO_PAUSE:
+    case SIM_PLANT_STAYS_PAUSED:
+        if ((op = find_op(unit, PW_OP_CONTROL)) != NULL &&
+            op->as.control.what == (plant->kind == SIM_PLANT_NO_PAUSE ? PAWL_CONTROL_PAUSE : PAWL_CONTROL_RESUME))
+            op->as.control.what = plant->kind == SIM_PLANT_NO_PAUSE ? PAWL_CONTROL_RESUME : PAWL_CONTROL_PAUSE;
         break;
     case SIM_PLANT_LATE_TASK:
         if ((op = find_op(unit, PW_OP_FINISH)) != NULL)

@@ -26,7 +26,7 @@
     PLANT(LATE_TASK, "a finished run's task stays", 6, 7, 9, 19, 28, 30)                                               \
     PLANT(LATE_RESULT, "a body that outlived its timeout completes its step", 26)                                      \
     PLANT(SILENT_REFUSAL, "a refused call is acknowledged", 19)                                                        \
-    PLANT(RESUMED_TO_WAIT, "a resumed run is made to wait instead of going on", 33)                                    \
+    PLANT(STAYS_PAUSED, "a resumed run stays paused", 19)                                                              \
     PLANT(ODD_FAILURE, "a read fails with what is no failure of reads", 34)                                            \
     PLANT(OTHER_OUTPUT, "whoever waits for a result is shown another one", 35)                                         \
     PLANT(LOST_NEWS, "a log line is left out when lines are read", 36)                                                 \

@@ -130,9 +130,9 @@ static int describe_op(const struct pw_op *op, char *text, size_t room)
         return snprintf(text, room, "consume %lld ", (long long)op->as.consume.seq);
     default: {
         static const char *const names[] = {
-            [PW_OP_RESTART] = "restart", [PW_OP_HOLD] = "hold",     [PW_OP_PAUSE] = "pause", [PW_OP_DEMAND] = "demand",
-            [PW_OP_REACH] = "reach",     [PW_OP_FINISH] = "finish", [PW_OP_END] = "end",     [PW_OP_RENEW] = "renew",
-            [PW_OP_REAP] = "reap",       [PW_OP_SQL] = "sql",       [PW_OP_MUTATE] = "call"
+            [PW_OP_RESTART] = "restart", [PW_OP_HOLD] = "hold",  [PW_OP_CONTROL] = "control", [PW_OP_DEMAND] = "demand",
+            [PW_OP_FINISH] = "finish",   [PW_OP_END] = "end",    [PW_OP_RENEW] = "renew",     [PW_OP_REAP] = "reap",
+            [PW_OP_SQL] = "sql",         [PW_OP_MUTATE] = "call"
         };
         bool is_named = (size_t)op->kind < sizeof names / sizeof names[0] && names[op->kind] != NULL;
         return snprintf(text, room, "%s ", is_named ? names[op->kind] : "hook");

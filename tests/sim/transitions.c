@@ -67,7 +67,7 @@ static enum sim_state state_of_task(const struct sim_task *task)
                                              : SIM_STATE_QUEUED;
 }
 
-static bool is_reached(const struct pw_op_reach *reach, const struct sim_instance *instance)
+static bool is_reached(const struct pw_reach *reach, const struct sim_instance *instance)
 {
     return reach->parent != 0 && instance->link.parent == reach->parent && instance->link.run == reach->run;
 }
@@ -91,12 +91,12 @@ static bool is_about(const struct pw_op *op, const struct sim_instance *instance
         return op->as.park.instance == key;
     case PW_OP_HOLD:
         return op->as.hold.instance == key;
-    case PW_OP_PAUSE:
-        return op->as.pause.instance == key;
+    case PW_OP_CONTROL:
+        return (op->as.control.is_done && op->as.control.at.instance == key) ||
+               is_reached(&op->as.control.finish.reach, instance) ||
+               is_answered(op->as.control.finish.answer, instance);
     case PW_OP_DEMAND:
         return op->as.demand.instance == key;
-    case PW_OP_REACH:
-        return is_reached(&op->as.reach, instance);
     case PW_OP_FINISH:
         return op->as.finish.instance == key || is_reached(&op->as.finish.reach, instance) ||
                is_answered(op->as.finish.answer, instance);
@@ -171,6 +171,16 @@ static enum cause cause_of_end(const struct pw_op_finish *op, const struct sim_i
     return by_turn || sim_is_job(instance) ? CAUSE_TURN_ENDS : CAUSE_TERMINATE;
 }
 
+static enum cause cause_of_control(const struct pw_op_control *op, const struct sim_instance *instance)
+{
+    if (op->at.instance != instance->key)
+        return is_answered(op->finish.answer, instance) ? CAUSE_ANSWER : CAUSE_REACH;
+    return op->what == PAWL_CONTROL_PAUSE       ? CAUSE_PAUSE
+           : op->what == PAWL_CONTROL_RESUME    ? CAUSE_RESUME
+           : op->what == PAWL_CONTROL_TERMINATE ? CAUSE_TERMINATE
+                                                : CAUSE_DEMAND;
+}
+
 static enum cause cause_of(const struct pw_unit *unit, const struct pw_op *op, const struct sim_instance *instance,
                            enum sim_state from)
 {
@@ -186,16 +196,14 @@ static enum cause cause_of(const struct pw_unit *unit, const struct pw_op *op, c
         return by_turn ? CAUSE_STEP_EVENT : CAUSE_EVENT;
     case PW_OP_DEMAND:
         return CAUSE_DEMAND;
-    case PW_OP_REACH:
-        return CAUSE_REACH;
     case PW_OP_END:
         return CAUSE_END;
     case PW_OP_PARK:
         if (puts_back(unit))
             return CAUSE_REPAIR;
         return cause_of_park(&op->as.park, by_turn, from, state_of_task(&instance->task));
-    case PW_OP_PAUSE:
-        return op->as.pause.requested ? CAUSE_PAUSE : CAUSE_RESUME;
+    case PW_OP_CONTROL:
+        return cause_of_control(&op->as.control, instance);
     case PW_OP_FINISH:
         return cause_of_end(&op->as.finish, instance, by_turn);
     case PW_OP_CLAIM:

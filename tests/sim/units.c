@@ -38,12 +38,19 @@ static enum pw_refusal expect_fence(struct sim_model *model, const struct pw_op_
     return PW_REFUSED_NOT;
 }
 
-static enum pw_refusal expect_create(struct sim_model *model, const struct pw_op_create *op)
+/* NULL: there is none. */
+static struct sim_instance *find_named(struct sim_model *model, struct pw_text workflow_name,
+                                       struct pw_text instance_id)
 {
     char workflow[SIM_TEXT_MAX], id[SIM_TEXT_MAX];
-    sim_text_copy(workflow, op->workflow);
-    sim_text_copy(id, op->id);
-    bool exists = sim_model_find(model, workflow, id) != NULL;
+    sim_text_copy(workflow, workflow_name);
+    sim_text_copy(id, instance_id);
+    return sim_model_find(model, workflow, id);
+}
+
+static enum pw_refusal expect_create(struct sim_model *model, const struct pw_op_create *op)
+{
+    bool exists = find_named(model, op->workflow, op->id) != NULL;
     return exists && !op->skip_existing ? PW_REFUSED_INSTANCE_EXISTS : PW_REFUSED_NOT;
 }
 
@@ -66,12 +73,7 @@ static bool has_event(struct sim_instance *instance, int64_t number, struct pw_t
 /* By its name, or by its key. */
 static struct sim_instance *target_of(struct sim_model *model, const struct pw_op_event *op)
 {
-    char workflow[SIM_TEXT_MAX], id[SIM_TEXT_MAX];
-    if (op->to.data == NULL)
-        return sim_model_by_key(model, op->instance);
-    sim_text_copy(workflow, op->workflow);
-    sim_text_copy(id, op->to);
-    return sim_model_find(model, workflow, id);
+    return op->to.data == NULL ? sim_model_by_key(model, op->instance) : find_named(model, op->workflow, op->to);
 }
 
 static enum pw_refusal expect_event(struct sim_model *model, const struct pw_op_event *op)
@@ -94,6 +96,17 @@ static enum pw_refusal expect_finish(struct sim_model *model, const struct pw_op
     return refusal;
 }
 
+static enum pw_refusal expect_control(struct sim_model *model, const struct pw_op_control *op)
+{
+    const struct sim_instance *instance = find_named(model, op->workflow, op->id);
+    if (instance == NULL)
+        return PW_REFUSED_NO_INSTANCE;
+    if (!instance->task.exists)
+        return PW_REFUSED_ENDED;
+    bool is_resume = op->what == PAWL_CONTROL_RESUME;
+    return is_resume && sim_awaits_repair(instance) ? PW_REFUSED_REPAIR : PW_REFUSED_NOT;
+}
+
 static enum pw_refusal expect_op(struct sim_model *model, const struct pw_op *op)
 {
     switch (op->kind) {
@@ -113,8 +126,8 @@ static enum pw_refusal expect_op(struct sim_model *model, const struct pw_op *op
         return expect_task(model, op->as.hold.instance);
     case PW_OP_FINISH:
         return expect_finish(model, &op->as.finish);
-    case PW_OP_PAUSE:
-        return expect_task(model, op->as.pause.instance);
+    case PW_OP_CONTROL:
+        return expect_control(model, &op->as.control);
     case PW_OP_DEMAND:
         return expect_task(model, op->as.demand.instance);
     case PW_OP_SQL:
@@ -128,7 +141,6 @@ static enum pw_refusal expect_op(struct sim_model *model, const struct pw_op *op
     case PW_OP_LOG:
     case PW_OP_CLAIM:
     case PW_OP_RENEW:
-    case PW_OP_REACH:
     case PW_OP_END:
     case PW_OP_REAP:
     case PW_OP_HOOK_CLAIM:
@@ -417,12 +429,6 @@ static void end_at(struct sim_instance *instance, int64_t now_ms)
     instance->task.exists = false;
 }
 
-static void apply_pause(struct sim_task *task, bool is_requested, int64_t now_ms)
-{
-    task->pause_requested = is_requested;
-    sim_task_touch(task, now_ms);
-}
-
 /* ---- What a parent does to others -------------------------------------------------------------------------------- */
 
 static void raise_demand(struct sim_instance *instance, enum pw_demand demand, int64_t now_ms)
@@ -440,7 +446,12 @@ static void end_job(struct sim_instance *instance, int64_t now_ms)
     end_at(instance, now_ms);
 }
 
-static void apply_reach(struct sim_model *model, const struct pw_op_reach *op, int64_t now_ms)
+static bool is_held_now(const struct sim_model *model, const struct sim_task *task, int64_t now_ms)
+{
+    return task->processing && (task->locked_until_ms > now_ms || model->lives(model->world, task->owner));
+}
+
+static void apply_reach(struct sim_model *model, const struct pw_reach *op, int64_t now_ms)
 {
     int64_t reached = 0;
     for (int i = 0; i < model->instance_count; i++) {
@@ -454,9 +465,7 @@ static void apply_reach(struct sim_model *model, const struct pw_op_reach *op, i
             reached++;
         } else if (link->relation == PW_RELATION_ATTACHED && op->demand != PW_DEMAND_NONE) {
             raise_demand(instance, op->demand, now_ms);
-            bool is_held =
-                task->processing && (task->locked_until_ms > now_ms || model->lives(model->world, task->owner));
-            if (!is_held)
+            if (!is_held_now(model, task, now_ms))
                 wake(task, PW_TASK_RESUME, now_ms);
             reached++;
         }
@@ -467,10 +476,7 @@ static void apply_reach(struct sim_model *model, const struct pw_op_reach *op, i
 
 static void apply_end(struct sim_model *model, const struct pw_op_end *op, int64_t now_ms)
 {
-    char workflow[SIM_TEXT_MAX], id[SIM_TEXT_MAX];
-    sim_text_copy(workflow, op->workflow);
-    sim_text_copy(id, op->id);
-    struct sim_instance *instance = sim_model_find(model, workflow, id);
+    struct sim_instance *instance = find_named(model, op->workflow, op->id);
     bool is_open = instance != NULL && instance->task.exists;
     SIM_CHECK(SIM_RULE_STORED, op->instance == (is_open ? instance->key : 0), "ended %lld", (long long)op->instance);
     if (is_open)
@@ -504,8 +510,87 @@ static void apply_finish(struct sim_model *model, const struct pw_unit *unit, co
     sim_text_copy(instance->error_message, op->error_message);
     if (op->reach.parent != 0)
         apply_reach(model, &op->reach, now_ms);
-    if (op->answer != NULL)
+    if (op->answer != NULL && op->answer->instance != 0)
         apply_answer(model, op->answer, now_ms);
+}
+
+/* ---- What is asked of a run by its name --------------------------------------------------------------------------- */
+
+/* The line that the store has added to the log by itself. */
+static void apply_line(struct sim_model *model, const struct pw_unit *unit, struct sim_instance *instance,
+                       const char *message)
+{
+    struct pw_op_log line = { .instance = instance->key, .run = instance->run };
+    line.row =
+        (struct pw_log_row){ .level = PAWL_LOG_INFO, .category = pw_text_of("system"), .message = pw_text_of(message) };
+    apply_log(model, unit, &line);
+}
+
+static void go_on(struct sim_instance *instance, const struct pw_op_control *op, int64_t now_ms)
+{
+    SIM_CHECK(SIM_RULE_STORED, op->is_held == (op->offer.owner != 0), "%s goes on, held: %d", instance->id,
+              op->is_held);
+    if (!op->is_held) {
+        wake(&instance->task, PW_TASK_RESUME, now_ms);
+        return;
+    }
+    instance->task.pause_requested = false;
+    sim_take_task(instance, op->offer.owner, op->offer.lease_ms, now_ms);
+}
+
+static void apply_pause(const struct sim_model *model, struct sim_instance *instance, int64_t now_ms)
+{
+    struct sim_task *task = &instance->task;
+    bool is_held = is_held_now(model, task, now_ms);
+    if (task->status == PW_TASK_PAUSED || (is_held && task->pause_requested))
+        return;
+    if (is_held) {
+        task->pause_requested = true;
+    } else {
+        task->status = PW_TASK_PAUSED;
+        task->processing = task->pause_requested = false;
+        task->owner = task->locked_until_ms = 0;
+        task->epoch++;
+    }
+    sim_task_touch(task, now_ms);
+}
+
+static void apply_demand(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_control *op,
+                         struct sim_instance *instance, int64_t now_ms)
+{
+    bool is_interrupt = op->what == PAWL_CONTROL_INTERRUPT;
+    struct sim_task *task = &instance->task;
+    enum pw_demand demand = is_interrupt ? PW_DEMAND_INTERRUPT : PW_DEMAND_ROLLBACK;
+    bool is_held = is_held_now(model, task, now_ms);
+    if (task->demand >= demand && task->status != PW_TASK_PAUSED && !task->pause_requested)
+        return;
+    raise_demand(instance, demand, now_ms);
+    apply_line(model, unit, instance, is_interrupt ? "interrupt requested" : "termination with rollback requested");
+    apply_reach(model, &op->finish.reach, now_ms);
+    if (!is_held)
+        go_on(instance, op, now_ms);
+}
+
+static void apply_control(struct sim_model *model, const struct pw_unit *unit, const struct pw_op_control *op,
+                          int64_t now_ms)
+{
+    struct sim_instance *instance = find_named(model, op->workflow, op->id);
+    struct sim_task *task = &instance->task;
+    SIM_CHECK(SIM_RULE_STORED, op->at.instance == instance->key && op->at.run == instance->run, "%s was not found",
+              instance->id);
+    if (op->what == PAWL_CONTROL_TERMINATE) {
+        apply_line(model, unit, instance, "terminated");
+        apply_finish(model, unit, &op->finish, now_ms);
+    } else if (op->what == PAWL_CONTROL_PAUSE) {
+        apply_pause(model, instance, now_ms);
+    } else if (op->what != PAWL_CONTROL_RESUME) {
+        apply_demand(model, unit, op, instance, now_ms);
+    } else if (task->status == PW_TASK_PAUSED) {
+        go_on(instance, op, now_ms);
+    } else if (task->pause_requested) {
+        task->pause_requested = false;
+        sim_task_touch(task, now_ms);
+    }
 }
 
 /* A run that had not ended ends now, by the restart. */
@@ -634,17 +719,14 @@ static void apply_op(struct sim_model *model, const struct pw_unit *unit, const 
         sim_model_by_key(model, op->as.hold.instance)->task.pause_requested = false;
         sim_take_task(sim_model_by_key(model, op->as.hold.instance), op->as.hold.owner, op->as.hold.lease_ms, now_ms);
         return;
-    case PW_OP_PAUSE:
-        apply_pause(&sim_model_by_key(model, op->as.pause.instance)->task, op->as.pause.requested, now_ms);
+    case PW_OP_CONTROL:
+        apply_control(model, unit, &op->as.control, now_ms);
         return;
     case PW_OP_FINISH:
         apply_finish(model, unit, &op->as.finish, now_ms);
         return;
     case PW_OP_DEMAND:
         raise_demand(sim_model_by_key(model, op->as.demand.instance), op->as.demand.demand, now_ms);
-        return;
-    case PW_OP_REACH:
-        apply_reach(model, &op->as.reach, now_ms);
         return;
     case PW_OP_END:
         apply_end(model, &op->as.end, now_ms);

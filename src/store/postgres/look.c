@@ -127,9 +127,10 @@ static pawl_status take_instances(void *user, void *of, const PGresult *result)
     (void)of;
     pw_fields_init(&fields, result, &transaction->core.arena);
     while (pw_fields_next(&fields)) {
-        struct pw_core_run *run = pw_find_run(&transaction->core, pw_field_integer(&fields));
+        struct pw_core_run *run = pw_want_run(&transaction->core, pw_field_integer(&fields));
         if (run == NULL)
-            continue;
+            return PAWL_NOMEM;
+        run->is_told = run->is_told || !run->wants_lock; /* the parent of one that is named */
         run->is_known = true;
         run->workflow = pw_field_text(&fields);
         run->id = pw_field_text(&fields);
@@ -156,6 +157,7 @@ void pw_take_facts(struct pw_fields *fields, struct pw_core_run *run)
     int64_t created_at_ms = pw_field_time(fields);
     struct pw_link link = pw_field_link(fields);
     struct pw_text params = pw_field_text(fields);
+    run->has_params = true;
     if (run->params.data != NULL)
         return;
     run->workflow = workflow;
@@ -255,6 +257,42 @@ static pawl_status take_targets(void *user, void *of, const PGresult *result)
     return pw_fields_end(&fields);
 }
 
+static pawl_status take_controls(void *user, void *of, const PGresult *result)
+{
+    struct pw_transaction *transaction = user;
+    struct pw_core *core = &transaction->core;
+    struct pw_op_control **controls = core->controls.rows;
+    struct pw_fields fields;
+    (void)of;
+    pw_fields_init(&fields, result, NULL);
+    while (pw_fields_next(&fields)) {
+        int64_t place = pw_field_place(&fields), key = pw_field_place(&fields);
+        if (place < 1 || (uint64_t)place > core->controls.count)
+            continue;
+        struct pw_op_control *op = controls[place - 1];
+        struct pw_core_name *name = pw_want_name(core, op->workflow, op->id);
+        struct pw_core_run *run = pw_want_run(core, key);
+        if (name == NULL || run == NULL)
+            return PAWL_NOMEM;
+        name->key = key;
+        run->workflow = op->workflow;
+        run->id = op->id;
+        run->instance_run = pw_field_count(&fields);
+        run->outcome = (enum pw_outcome)pw_field_choice(&fields, PW_OUTCOME_ERRORED);
+        run->created_at_ms = pw_field_time(&fields);
+        run->link = pw_field_link(&fields);
+        op->newest_step_ms = pw_field_time(&fields);
+        struct pw_core_tail *tail = pw_want_tail(core, key, run->instance_run);
+        if (tail == NULL || !pw_core_want_family(core, op, run))
+            return PAWL_NOMEM;
+        tail->seq = pw_field_count(&fields);
+        tail->created_at_ms = pw_field_time(&fields);
+        if (run->outcome == PW_OUTCOME_OPEN && !run->has_task)
+            transaction->is_stale = true; /* it began again before we had its lock */
+    }
+    return pw_fields_end(&fields);
+}
+
 static pawl_status take_steps(void *user, void *of, const PGresult *result)
 {
     struct pw_transaction *transaction = user;
@@ -333,11 +371,26 @@ static void put_place(struct pw_columns *columns, const int64_t *place, size_t c
         pw_put_integer(columns, place[i]);
 }
 
+/* The runs that are named by what also concerns their families, and the least relation that is concerned. */
+static void put_families(struct pw_transaction *transaction, struct pw_columns *families)
+{
+    struct pw_op_control *const *controls = transaction->core.controls.rows;
+    pw_columns_init(families, &transaction->core.arena);
+    for (size_t i = 0; i < transaction->core.controls.count; i++) {
+        if (pw_control_reaches(controls[i]) == PW_RELATION_NONE)
+            continue;
+        pw_columns_row(families);
+        pw_put_text(families, controls[i]->workflow);
+        pw_put_text(families, controls[i]->id);
+        pw_put_integer(families, pw_control_reaches(controls[i]));
+    }
+}
+
 /* The tasks that are known by their keys, and those that are yet to be found, all in the order of their keys. */
-static void lock_tasks(struct pw_transaction *transaction, struct pw_columns *tasks)
+static void lock_tasks(struct pw_transaction *transaction, struct pw_columns *tasks, struct pw_columns *families)
 {
     struct pw_columns parents, names;
-    const struct pw_op_reach *const *reaches = transaction->core.reaches.rows;
+    const struct pw_reach *const *reaches = transaction->core.reaches.rows;
     struct pw_core_name **name = transaction->core.names.list.rows;
     struct pw_call call;
     if (transaction->core.reaches.count == 0 && !transaction->core.locks_by_name) {
@@ -358,8 +411,23 @@ static void lock_tasks(struct pw_transaction *transaction, struct pw_columns *ta
     pw_call_columns_or_null(&call, tasks, 1);
     pw_call_columns_or_null(&call, &parents, 3);
     pw_call_columns_or_null(&call, &names, 2);
+    pw_call_columns_or_null(&call, families, 3);
     pw_pg_send(transaction->connection, &call, take_tasks, transaction, NULL);
     ask(transaction, PW_PG_CHILDREN, &parents, take_children);
+    ask(transaction, PW_PG_CHILDREN_NAMED, families, take_children);
+}
+
+/* Those that are known by their keys, and the parents of those that are named. */
+static void lock_instances(struct pw_transaction *transaction, struct pw_columns *instances,
+                           struct pw_columns *families)
+{
+    struct pw_call call;
+    if (instances->rows == 0 && families->rows == 0 && !instances->no_memory && !families->no_memory)
+        return;
+    pw_call_init(&call, PW_PG_INSTANCE_LOCK);
+    pw_call_columns_or_null(&call, instances, 1);
+    pw_call_columns_or_null(&call, families, 3);
+    pw_pg_send(transaction->connection, &call, take_instances, transaction, NULL);
 }
 
 /* Renewals and claims share a lane: who waited for a gate here would cost its runner all its leases. */
@@ -375,7 +443,7 @@ static void try_gates(struct pw_transaction *transaction)
 
 static void ask_about_runs(struct pw_transaction *transaction)
 {
-    struct pw_columns tasks, leases, instances, facts;
+    struct pw_columns tasks, leases, instances, facts, families;
     struct pw_core_run **runs = transaction->core.runs.list.rows;
     pw_columns_init(&tasks, &transaction->core.arena);
     pw_columns_init(&leases, &transaction->core.arena);
@@ -393,10 +461,11 @@ static void ask_about_runs(struct pw_transaction *transaction)
             pw_put_integer(&facts, runs[i]->wants_params);
         }
     }
-    lock_tasks(transaction, &tasks);
+    put_families(transaction, &families);
+    lock_tasks(transaction, &tasks, &families);
     ask(transaction, PW_PG_LEASE_LOCK, &leases, take_tasks);
     ask(transaction, PW_PG_LEASE_SEE, &leases, take_seen);
-    ask(transaction, PW_PG_INSTANCE_LOCK, &instances, take_instances);
+    lock_instances(transaction, &instances, &families);
     try_gates(transaction);
     ask(transaction, PW_PG_INSTANCE_FACTS, &facts, take_facts);
 }
@@ -406,13 +475,13 @@ static void ask_about_names(struct pw_transaction *transaction)
     struct pw_columns columns;
     struct pw_call call;
     struct pw_core_name **names = transaction->core.names.list.rows;
-    bool is_asked = false; /* events find the instances that they name by themselves */
+    bool is_asked = false; /* events and controls find the instances that they name by themselves */
     pw_columns_init(&columns, &transaction->core.arena);
     for (size_t i = 0; i < transaction->core.names.list.count; i++) {
         pw_columns_row(&columns);
         pw_put_text(&columns, names[i]->workflow);
         pw_put_text(&columns, names[i]->id);
-        is_asked = is_asked || !names[i]->is_sent_to;
+        is_asked = is_asked || !names[i]->is_found_otherwise;
     }
     if (is_asked)
         ask(transaction, PW_PG_INSTANCE_FIND, &columns, take_names);
@@ -436,6 +505,19 @@ static void ask_about_sends(struct pw_transaction *transaction)
         pw_put_text(&columns, sends[i]->type);
     }
     ask(transaction, PW_PG_EVENT_TARGETS, &columns, take_targets);
+}
+
+static void ask_about_controls(struct pw_transaction *transaction)
+{
+    struct pw_columns columns;
+    struct pw_op_control *const *controls = transaction->core.controls.rows;
+    pw_columns_init(&columns, &transaction->core.arena);
+    for (size_t i = 0; i < transaction->core.controls.count; i++) {
+        pw_columns_row(&columns);
+        pw_put_text(&columns, controls[i]->workflow);
+        pw_put_text(&columns, controls[i]->id);
+    }
+    ask(transaction, PW_PG_CONTROL_TARGETS, &columns, take_controls);
 }
 
 static void ask_about_history(struct pw_transaction *transaction)
@@ -525,6 +607,7 @@ pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, 
     ask_about_runs(transaction);
     ask_about_names(transaction);
     ask_about_sends(transaction);
+    ask_about_controls(transaction);
     ask_about_history(transaction);
     pw_lock_hooks(transaction);
     if (!send_finds(transaction, units, count))

@@ -123,6 +123,12 @@
     "  WHERE (workflow, id) >= (u.workflow, u.id) ORDER BY workflow, id LIMIT 1) i"                                    \
     " WHERE i.workflow = u.workflow AND i.id = u.id"
 
+/* As u: runs that are named, their parents, and the least relation of their children that is concerned. */
+#define PG_FAMILIES(workflows, ids, leasts)                                                                            \
+    "(SELECT i.key AS parent, i.run, i.parent AS above, u.least"                                                       \
+    " FROM unnest(" workflows "::text[], " ids "::text[], " leasts "::bigint[]) AS u (workflow, id, least)"            \
+    PG_INSTANCE_OF_NAME ") u"
+
 /* A task that may be claimed, in the three ways in which one can be; each has an index of its own. */
 #define PG_RESUMABLE "kind < 3 AND processing = 0 AND status < 2"
 #define PG_STARTABLE "kind = 3 AND processing = 0 AND status < 2"
@@ -267,15 +273,19 @@
         "SELECT " PG_TASK_COLUMNS " FROM workflow_task WHERE instance = ANY($1::bigint[]"                              \
         "  || ARRAY(SELECT c.key FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS u (parent, run, least)"      \
         PG_OPEN_CHILDREN ") || ARRAY(SELECT i.key FROM unnest($5::text[], $6::text[]) AS u (workflow, id)"             \
-        PG_INSTANCE_OF_NAME "))"                                                                                       \
+        PG_INSTANCE_OF_NAME ") || ARRAY(SELECT c.key FROM " PG_FAMILIES("$7", "$8", "$9") PG_OPEN_CHILDREN ")"         \
+        " || ARRAY(SELECT u.above FROM " PG_FAMILIES("$7", "$8", "$9") " WHERE u.least = 1 AND u.above IS NOT NULL))"  \
         " ORDER BY instance FOR UPDATE")                                                                               \
     QUERY(CHILDREN,                                                                                                    \
         "SELECT c.key, c.parent, c.parent_run, c.relation"                                                             \
         " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS u (parent, run, least)" PG_OPEN_CHILDREN)           \
+    QUERY(CHILDREN_NAMED,                                                                                              \
+        "SELECT c.key, c.parent, c.parent_run, c.relation FROM " PG_FAMILIES("$1", "$2", "$3") PG_OPEN_CHILDREN)       \
     QUERY(INSTANCE_LOCK,                                                                                               \
         "SELECT key, workflow, id, run, created_at, parent, parent_run, relation, updated_at, outcome, started_at,"    \
         " completed_at, output, error_name, error_message" PW_COLUMNS(PW_TERMS_ALONE, "")                              \
-        " FROM workflow_instance WHERE key = ANY($1::bigint[]) ORDER BY key FOR UPDATE")                               \
+        " FROM workflow_instance WHERE key = ANY($1::bigint[] || ARRAY(SELECT u.above FROM "                           \
+        PG_FAMILIES("$2", "$3", "$4") " WHERE u.least = 1 AND u.above IS NOT NULL)) ORDER BY key FOR UPDATE")          \
     QUERY(CLAIM_TRY_GATE,                                                                                              \
         "SELECT u.key, pg_try_advisory_xact_lock(u.key)::int FROM unnest($1::bigint[]) AS u (key)")                    \
     QUERY(INSTANCE_FACTS,                                                                                              \
@@ -310,6 +320,13 @@
         " (SELECT max(s.wake_at) FROM workflow_step s" PG_STEP_AWAITS("i.key", "i.run", "u.type") ")"                  \
         " FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY"                                 \
         " AS u (workflow, id, event, type, place)" PG_INSTANCE_OF_NAME)                                                \
+    QUERY(CONTROL_TARGETS,                                                                                             \
+        "SELECT u.place, i.key, i.run, i.outcome, i.created_at, i.parent, i.parent_run, i.relation,"                   \
+        " (SELECT max(s.updated_at) FROM workflow_step s WHERE s.instance = i.key AND s.run = i.run),"                 \
+        " (SELECT l.seq FROM workflow_log l WHERE l.instance = i.key AND l.run = i.run ORDER BY l.seq DESC LIMIT 1),"  \
+        " (SELECT l.created_at FROM workflow_log l WHERE l.instance = i.key AND l.run = i.run"                         \
+        "  ORDER BY l.seq DESC LIMIT 1)"                                                                               \
+        " FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS u (workflow, id, place)" PG_INSTANCE_OF_NAME)         \
     QUERY(STEP_AWAITING,                                                                                               \
         "SELECT max(s.wake_at) FROM workflow_step s" PG_STEP_AWAITS("$1::bigint", "$2::bigint", "$3::text"))           \
     QUERY(EVENTS_UNREAD,                                                                                               \

@@ -166,13 +166,58 @@ static pawl_status load_sends(struct pw_batch *batch)
     return status;
 }
 
+/* What a control needs of the instance that it names; whom it concerns besides is known then. */
+static bool take_control(struct pw_query *query, struct pw_core *core, struct pw_op_control *op,
+                         struct pw_core_name *name, struct pw_rows *asked)
+{
+    name->key = pw_column_place(query);
+    struct pw_core_run *run = pw_want_run(core, name->key), **place = pw_rows_add(asked);
+    if (run == NULL || place == NULL)
+        return false;
+    *place = run;
+    run->is_loaded = true;
+    run->workflow = op->workflow;
+    run->id = op->id;
+    run->instance_run = pw_column_count(query);
+    run->outcome = (enum pw_outcome)pw_column_choice(query, PW_OUTCOME_ERRORED);
+    run->created_at_ms = pw_column_time(query);
+    pw_read_link(query, &run->link);
+    op->newest_step_ms = pw_column_time(query);
+    if (pw_column_integer(query) != 0)
+        take_task(query, run);
+    return pw_core_want_family(core, op, run);
+}
+
+static pawl_status load_control(struct pw_batch *batch, struct pw_op_control *op, struct pw_rows *asked)
+{
+    struct pw_core *core = &batch->core;
+    struct pw_core_name *name = pw_want_name(core, op->workflow, op->id);
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_CONTROL_TARGET);
+    pw_bind_text(&query, op->workflow);
+    pw_bind_text(&query, op->id);
+    if (pw_query_step(&query) && (name == NULL || !take_control(&query, core, op, name, asked)))
+        query.code = SQLITE_NOMEM;
+    return pw_query_end(&query, core->error);
+}
+
+/* Adds the records of the runs (pointers). */
+static pawl_status load_controls(struct pw_batch *batch, struct pw_rows *asked)
+{
+    struct pw_op_control **controls = batch->core.controls.rows;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < batch->core.controls.count && status == PAWL_OK; i++)
+        status = load_control(batch, controls[i], asked);
+    return status;
+}
+
 static pawl_status find_names(struct pw_batch *batch)
 {
     struct pw_core_name **names = batch->core.names.list.rows;
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < batch->core.names.list.count && status == PAWL_OK; i++) {
         struct pw_query query;
-        if (names[i]->is_sent_to)
+        if (names[i]->is_found_otherwise)
             continue;
         pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_FIND);
         pw_bind_text(&query, names[i]->workflow);
@@ -188,7 +233,7 @@ static pawl_status find_names(struct pw_batch *batch)
 }
 
 /* Adds the records of the children (pointers). */
-static pawl_status find_children(struct pw_batch *batch, const struct pw_op_reach *op, struct pw_rows *children)
+static pawl_status find_children(struct pw_batch *batch, const struct pw_reach *op, struct pw_rows *children)
 {
     struct pw_query query;
     pw_query_start(&query, batch->connection, PW_QUERY_CHILDREN_OPEN);
@@ -209,31 +254,32 @@ static pawl_status find_children(struct pw_batch *batch, const struct pw_op_reac
     return pw_query_end(&query, batch->core.error);
 }
 
-/* A runner that lives hears of a demand by itself, also when its lease seems to be over. */
-static void note_living_holders(struct pw_batch *batch, const struct pw_rows *children)
+/* A runner that lives hears by itself of what is asked of a run, also when its lease seems to be over. */
+static void note_living_holders(struct pw_batch *batch, const struct pw_rows *asked)
 {
-    struct pw_core_run *const *child = children->rows;
-    for (size_t i = 0; i < children->count; i++) {
-        const struct pw_task *task = &child[i]->task;
-        child[i]->holder_lives = child[i]->has_task && task->processing &&
-                                 task->locked_until_ms <= batch->core.now_ms &&
-                                 pw_sqlite_may_live(batch->sqlite, task->owner);
+    struct pw_core_run *const *run = asked->rows;
+    for (size_t i = 0; i < asked->count; i++) {
+        const struct pw_task *task = &run[i]->task;
+        run[i]->holder_lives = run[i]->has_task && task->processing && task->locked_until_ms <= batch->core.now_ms &&
+                               pw_sqlite_may_live(batch->sqlite, task->owner);
     }
 }
 
 static pawl_status load_runs(struct pw_batch *batch)
 {
-    const struct pw_op_reach *const *reaches = batch->core.reaches.rows;
-    struct pw_rows children = { .arena = &batch->core.arena, .row_size = sizeof(void *) };
+    struct pw_rows asked = { .arena = &batch->core.arena, .row_size = sizeof(void *) };
     pawl_status status = load_sends(batch);
     if (status == PAWL_OK)
+        status = load_controls(batch, &asked);
+    if (status == PAWL_OK)
         status = find_names(batch);
+    const struct pw_reach *const *reaches = batch->core.reaches.rows;
     for (size_t i = 0; i < batch->core.reaches.count && status == PAWL_OK; i++)
-        status = find_children(batch, reaches[i], &children);
+        status = find_children(batch, reaches[i], &asked);
     for (size_t i = 0; i < batch->core.runs.list.count && status == PAWL_OK; i++)
         status = load_run(batch, ((struct pw_core_run **)batch->core.runs.list.rows)[i]);
     if (status == PAWL_OK)
-        note_living_holders(batch, &children);
+        note_living_holders(batch, &asked);
     return status;
 }
 

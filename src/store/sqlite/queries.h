@@ -248,6 +248,11 @@
         " (SELECT max(s.wake_at) FROM workflow_step s" STEP_AWAITS("i.key", "i.run", "?4") "),"                        \
         " t.instance, t.run, " TASK_COLUMNS_OF("t.")                                                                   \
         " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key WHERE i.workflow = ?1 AND i.id = ?2")\
+    QUERY(CONTROL_TARGET,                                                                                              \
+        "SELECT i.key, i.run, i.outcome, i.created_at, i.parent, i.parent_run, i.relation,"                            \
+        " (SELECT max(s.updated_at) FROM workflow_step s WHERE s.instance = i.key AND s.run = i.run),"                 \
+        " t.instance, t.run, " TASK_COLUMNS_OF("t.")                                                                   \
+        " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key WHERE i.workflow = ?1 AND i.id = ?2")\
     QUERY(STEP_AWAITING, "SELECT max(s.wake_at) FROM workflow_step s" STEP_AWAITS("?1", "?2", "?3"))                   \
     QUERY(EVENT_INSERT,                                                                                                \
         "INSERT INTO workflow_event (instance, run, " EVENT_COLUMNS ")"                                                \
