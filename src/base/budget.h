@@ -17,7 +17,7 @@ struct pw_budget {
     int64_t max;
     _Atomic int64_t held;    /* by all holders */
     _Atomic int64_t refused; /* how often */
-    _Atomic int64_t wanted;  /* what somebody was refused who will ask again; 0: nothing */
+    _Atomic int64_t wanted;  /* how much a waiting caller was refused; 0: nobody waits */
 };
 
 /* max 0: a quarter of pw_memory_of_machine(). */
@@ -26,15 +26,16 @@ void pw_budget_init(struct pw_budget *budget, int64_t max);
 /* From now on the holder has `bytes`, more or less than before.  *held is the holder's own record: 0 at first, and 0 again
  * once it holds nothing.  False: the budget does not allow it; nothing has changed. */
 bool pw_budget_hold(struct pw_budget *budget, int64_t *held, int64_t bytes);
-/* The same for memory that is taken in any case: it is counted, also past the budget. */
+/* The same for memory that is taken in any case: it counts even if the budget is exceeded. */
 void pw_budget_owe(struct pw_budget *budget, int64_t *held, int64_t bytes);
-/* Says that somebody waits who was refused so much, and holds nothing. */
+/* Says that a caller which was refused this much is waiting, and holds nothing. */
 void pw_budget_want(struct pw_budget *budget, int64_t bytes);
-/* Would whoever waits be refused again?  Then nobody begins anything new.  Once there is room, nobody is said to wait. */
+/* True if the waiting caller would be refused again: then nobody should begin anything new.  Once there is room, nobody counts
+ * as waiting. */
 bool pw_budget_is_short(struct pw_budget *budget);
 
 /* The machine's memory, or the least limit of the control groups (version 1 or 2) that this process is in.  `root` stands
- * before every path that is read: "" but for tests. */
+ * before every path that is read: "" except in tests. */
 int64_t pw_memory_of_machine(const char *root);
 
 #endif

@@ -1,4 +1,4 @@
-/* error.c - needs no memory: it must work when that is what ran out. */
+/* error.c - allocates nothing, because it must work when memory is out. */
 #include "base/error.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ pawl_status pw_error_list(struct pawl_error *error, pawl_status status, const ch
 {
     if (error == NULL)
         return status;
-    char text[sizeof error->text]; /* apart: the error's own old text may be among the arguments */
+    char text[sizeof error->text]; /* separate, because the error's old text may be among the arguments */
     (void)pw_text_format(text, sizeof text, format, arguments);
     memcpy(error->text, text, sizeof text);
     error->status = status;

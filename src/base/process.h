@@ -14,10 +14,10 @@ enum { PW_COMPLAINTS_MAX = 2000 };
 
 struct pw_process {
     const char *const
-        *arguments; /* the program, by its path or as PATH finds it, and what it is called with; NULL ends */
-    const char *const *environment; /* all of it; NULL ends */
+        *arguments; /* the program, as a path or a name to look up in PATH, and its arguments; ends with NULL */
+    const char *const *environment; /* complete; ends with NULL */
     const char *directory;          /* or NULL: ours */
-    struct pw_text input;           /* what it may read; then comes the end */
+    struct pw_text input;           /* its standard input */
     size_t output_max;
     bool (*is_wanted)(void *user); /* asked many times a second */
     void *user;

@@ -1,4 +1,4 @@
-/* rows.c - see rows.h.  The arrays outgrown stay in the arena: at most as much again as the last one. */
+/* rows.c - see rows.h.  Outgrown arrays stay in the arena; together they are no larger than the last one. */
 #include "base/rows.h"
 
 #include <stdint.h>

@@ -9,7 +9,7 @@ static const char *const names[] = { PAWL_STATUS_LIST(STATUS_NAME) };
 static const char *const texts[] = { PAWL_STATUS_LIST(STATUS_TEXT) };
 #undef STATUS_TEXT
 
-/* A number from outside (a binding, a newer caller) may be none of ours. */
+/* A number from outside, such as from a binding or a newer caller, may be unknown. */
 static int is_known(pawl_status status)
 {
     return (unsigned)status < (unsigned)PAWL_STATUS_COUNT;

@@ -1,5 +1,5 @@
-/* text.h - a run of bytes that somebody else owns.  data NULL is "absent", which is not the same as empty.
- * Texts made by this library are NUL-terminated as well (the NUL is not counted in size). */
+/* text.h - a borrowed run of bytes.  data NULL is "absent", which is not the same as empty.  Texts made by this library are
+ * also NUL-terminated; size does not count the NUL. */
 #ifndef PW_BASE_TEXT_H
 #define PW_BASE_TEXT_H
 
@@ -32,15 +32,15 @@ static inline bool pw_text_begins_with(struct pw_text text, const char *beginnin
 /* Without ASCII white space at both ends. */
 struct pw_text pw_text_trim(struct pw_text text);
 
-/* At most size_max bytes of it, cut between two characters, also where somebody has cut it before.  Any other text that is not
- * UTF-8 becomes a note that says so. */
+/* At most size_max bytes of it, cut between two characters.  A character that was already cut off at the end is dropped.  Any
+ * other text that is not UTF-8 becomes a note that says so. */
 struct pw_text pw_text_cut(struct pw_text text, size_t size_max);
 
-/* Makes it UTF-8, in place: what is left of a character that was cut is taken out, any other byte that is not UTF-8 becomes
- * a question mark.  Answers its size, which is no larger. */
+/* Makes the text UTF-8, in place: remains of a cut character are removed, and any other byte that is not UTF-8 becomes a
+ * question mark.  Returns the new size, which is never larger. */
 size_t pw_text_mend(char *text, size_t size);
-/* As vsnprintf(), and mended: whatever the format, or the end of the buffer, cuts is cut between two characters.  The size of
- * the buffer is at least 1.  Answers that of the text. */
+/* Like vsnprintf(), but mended: whatever the format or the end of the buffer cuts off, it is cut between two characters.  The
+ * buffer has at least 1 byte.  Returns the size of the text. */
 size_t pw_text_format(char *out_text, size_t size, const char *format, va_list arguments);
 
 /* Well-formed UTF-8: no overlong forms, no surrogates, nothing past U+10FFFF. */

@@ -1,4 +1,4 @@
-/* thread.h - waiting with a limit, on the monotonic clock, so that a jump of wall time neither hangs nor hurries. */
+/* thread.h - waiting with a limit, on the monotonic clock, so that a jump of the wall clock changes no wait. */
 #ifndef PW_BASE_THREAD_H
 #define PW_BASE_THREAD_H
 

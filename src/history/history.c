@@ -98,53 +98,39 @@ struct pw_step *pw_history_add(struct pw_history *history, struct pw_text name, 
     return add_step(history, &(struct pw_step_row){ .name = name, .kind = kind });
 }
 
-static bool load_step(struct pw_history *history, const struct pw_step_row *row)
-{
-    struct pw_step *step = add_step(history, row);
-    if (step == NULL)
-        return false;
-    step->in_store = true;
-    if (row->seq > history->seq_last)
-        history->seq_last = row->seq;
-    if (row->status != PAWL_STEP_WAITING)
-        history->finished_at_ms = pw_not_before(row->updated_at_ms, history->finished_at_ms);
-    history->created_last_ms = pw_not_before(row->created_at_ms, history->created_last_ms);
-    history->newest_ms = pw_not_before(row->updated_at_ms, history->newest_ms);
-    return true;
-}
-
 bool pw_history_load(struct pw_history *history, const struct pw_step_row *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!load_step(history, &rows[i]))
+    for (const struct pw_step_row *row = rows; row < rows + count; row++) {
+        struct pw_step *step = add_step(history, row);
+        if (step == NULL)
             return false;
+        step->in_store = true;
+        if (row->seq > history->seq_last)
+            history->seq_last = row->seq;
+        if (row->status != PAWL_STEP_WAITING)
+            history->finished_at_ms = pw_not_before(row->updated_at_ms, history->finished_at_ms);
+        history->created_last_ms = pw_not_before(row->created_at_ms, history->created_last_ms);
+        history->newest_ms = pw_not_before(row->updated_at_ms, history->newest_ms);
     }
-    return true;
-}
-
-static bool load_event(struct pw_history *history, const struct pw_event_row *row)
-{
-    struct pw_event *event = pw_arena_zero(&history->arena, sizeof *event);
-    if (event == NULL)
-        return false;
-    event->row = *row;
-    if (!keep_texts(history, &pw_event_type, &event->row))
-        return false;
-    if (history->last_event != NULL)
-        history->last_event->next = event;
-    else
-        history->first_event = event;
-    history->last_event = event;
-    if (row->seq > history->event_seq)
-        history->event_seq = row->seq;
     return true;
 }
 
 bool pw_history_load_events(struct pw_history *history, const struct pw_event_row *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!load_event(history, &rows[i]))
+    for (const struct pw_event_row *row = rows; row < rows + count; row++) {
+        struct pw_event *event = pw_arena_zero(&history->arena, sizeof *event);
+        if (event == NULL)
             return false;
+        event->row = *row;
+        if (!keep_texts(history, &pw_event_type, &event->row))
+            return false;
+        if (history->last_event != NULL)
+            history->last_event->next = event;
+        else
+            history->first_event = event;
+        history->last_event = event;
+        if (row->seq > history->event_seq)
+            history->event_seq = row->seq;
     }
     return true;
 }

@@ -1,4 +1,4 @@
-/* retry.c - see retry.h.  Every product is checked: a policy is the user's number. */
+/* retry.c - see retry.h.  Every product is checked, because the numbers of a policy come from the user. */
 #include "history/retry.h"
 
 #include "base/limits.h"

@@ -95,27 +95,23 @@ static bool judge_end(struct sweep *sweep, const struct pw_sweep_play *play)
     return true;
 }
 
-static void found_pair(struct sweep *sweep, const struct pw_sweep_play *play, const struct pw_sweep_call *first,
-                       const struct pw_sweep_call *again)
-{
-    char of[WHOSE_SIZE];
-    const char *name = first->step->name.data;
-    struct pawl_sweep_finding finding = { .kind = PAWL_SWEEP_REPEATED, .where = play->where };
-    if (pw_sweep_pair(sweep->scope, first, again, &finding))
-        finding.text = pawl_scope_format(
-            sweep->scope,
-            "\"%s\"%s is called twice in one pass, and the same name is the same step, with one result; give each call a "
-            "name of its own, in a loop with an index (\"%s 1\", \"%s 2\")",
-            name, whose(first->step, of), name, name);
-    pw_sweep_add_finding(&sweep->findings, &finding);
-}
-
 /* Asked once: the other cases make the same calls. */
 static void judge_names(struct sweep *sweep, const struct pw_sweep_play *play)
 {
     const struct pw_sweep_list *repeated = &play->watch.repeated;
-    for (size_t i = 0; i + 1 < repeated->count; i += 2)
-        found_pair(sweep, play, &repeated->calls[i], &repeated->calls[i + 1]);
+    for (size_t i = 0; i + 1 < repeated->count; i += 2) {
+        char of[WHOSE_SIZE];
+        const struct pw_sweep_call *first = &repeated->calls[i];
+        const char *name = first->step->name.data;
+        struct pawl_sweep_finding finding = { .kind = PAWL_SWEEP_REPEATED, .where = play->where };
+        if (pw_sweep_pair(sweep->scope, first, first + 1, &finding))
+            finding.text = pawl_scope_format(
+                sweep->scope,
+                "\"%s\"%s is called twice in one pass, and the same name is the same step, with one result; give each "
+                "call a name of its own, in a loop with an index (\"%s 1\", \"%s 2\")",
+                name, whose(first->step, of), name, name);
+        pw_sweep_add_finding(&sweep->findings, &finding);
+    }
 }
 
 static bool judge_by_caller(struct sweep *sweep, const struct pw_sweep_play *play)

@@ -7,8 +7,8 @@
  *   sweep_report.c  the findings, and the text about them
  *   sweep.c         which cases are played, and what is asked of each
  *
- * All of it is driven by the calling thread.  Memory that runs out in a callback is remembered in the watch, and answered
- * when the play is over. */
+ * The calling thread drives all of it.  If memory runs out in a callback, the watch remembers that, and the play reports it
+ * when it is over. */
 #ifndef PW_TESTING_SWEEP_H
 #define PW_TESTING_SWEEP_H
 
@@ -26,14 +26,14 @@ struct pw_sweep_run;
 
 struct pw_sweep_step {
     struct pw_text name;
-    const struct pw_sweep_run *run; /* that it is of */
+    const struct pw_sweep_run *run; /* that it belongs to */
     bool recorded, finished;        /* in the store */
     const void *place;              /* of the newest call, or NULL */
-    size_t pass;                    /* in which it was called last; 0: none */
-    enum pawl_step_kind first_kind; /* of the first call in that pass, and its place */
-    const void *first_place;
-    bool body_began;  /* in that pass: the next call asks for what it came to */
-    bool is_repeated; /* in one pass, and that is noted */
+    size_t pass;                    /* the pass in which it was called last; 0: none */
+    enum pawl_step_kind first_kind; /* of the first call in that pass */
+    const void *first_place;        /* likewise */
+    bool body_began;                /* in that pass: the next call asks for its outcome */
+    bool is_repeated;               /* it was called twice in one pass, which is noted */
 };
 
 struct pw_sweep_call {
@@ -41,8 +41,8 @@ struct pw_sweep_call {
     enum pawl_step_kind kind;
     const void *place; /* or NULL */
     size_t order;      /* in the pass, from 0 */
-    bool is_all;       /* of branches: its step has no name */
-    size_t branches;   /* of that, and of a race; 0: none, or not known */
+    bool is_all;       /* it waits for all branches, and its step has no name */
+    size_t branches;   /* of such a call, or of a race; 0: none, or not known */
 };
 
 struct pw_sweep_list {
@@ -75,10 +75,10 @@ struct pw_sweep_play;
 struct pw_sweep_watch {
     struct pw_mocks hooks; /* as the engine sees them */
     pawl_world *world;
-    const struct pw_sweep_play *play; /* that it is part of */
+    const struct pw_sweep_play *play; /* the play that it belongs to */
     struct pw_arena arena;
     struct pw_sweep_run *runs;
-    struct pw_sweep_run *running; /* whose function is being run; NULL: none */
+    struct pw_sweep_run *running; /* the run whose function is being called; NULL: none */
 
     bool out_of_memory;
     struct pw_sweep_list looping;          /* one pass makes calls without end, this one among them */
@@ -89,21 +89,21 @@ struct pw_sweep_watch {
     struct pw_sweep_list repeated; /* for each name that came twice in a pass: the first call, and the second */
 };
 
-/* Watches over every workflow that the engine of the play's world has. */
+/* Watches every workflow of the engine in the play's world. */
 void pw_sweep_watch_init(struct pw_sweep_watch *watch, const struct pw_sweep_play *play);
 bool pw_sweep_watch_begin(struct pw_sweep_watch *watch);
 void pw_sweep_watch_free(struct pw_sweep_watch *watch);
-/* Going on would only cost time: the store is to refuse everything, so that the play ends. */
+/* True once going on would only cost time.  The store then refuses everything, so that the play ends. */
 bool pw_sweep_has_seen_enough(const struct pw_sweep_watch *watch);
 /* The step's row was written, or was lost in the crash. */
 void pw_sweep_note_recorded(struct pw_sweep_watch *watch, const struct pw_op_step *op);
 void pw_sweep_note_lost(struct pw_sweep_watch *watch, const struct pw_op_step *op);
-/* Does it ask for the same? */
+/* True if both calls ask for the same. */
 bool pw_sweep_is_same_call(const struct pw_sweep_call *left, const struct pw_sweep_call *right);
 /* The newest run that the sweep is about; NULL: none began. */
 const struct pw_sweep_run *pw_sweep_main_run(const struct pw_sweep_watch *watch);
 
-/* A pass of a workflow that is watched over: what the author's code was called by. */
+/* The turn function of a watched workflow, which calls the author's code. */
 pawl_turn_fn pw_sweep_advance;
 
 /* The address of the author's call that led here, or NULL; and whether it surely waits for a deferred. */
@@ -121,13 +121,13 @@ struct pw_sweep_commit {
 struct pw_sweep_crash {
     struct pw_forward forward;
     struct pw_sweep_watch *watch;
-    bool counting;        /* else it only hands on */
+    bool counting;        /* otherwise it only passes units on */
     int64_t applied;      /* units */
     int64_t crash_at;     /* the number of a unit; 0: never */
     int64_t ended_at;     /* the unit in which the run that the sweep is about ended; 0: none */
-    bool after;           /* it is applied, and its answer is lost */
-    bool dead;            /* everything fails, as nobody is there any more */
-    bool crashed;         /* is, or was dead */
+    bool after;           /* the unit is applied, and only its answer is lost */
+    bool dead;            /* everything fails, because the process is gone */
+    bool crashed;         /* it is dead, or was */
     struct pw_fence held; /* the newest claim, and whose it is; owner 0: none */
     int64_t owner;
     struct pw_rows commits; /* struct pw_sweep_commit: those that changed something */
@@ -148,13 +148,13 @@ struct pw_sweep_case {
 struct pw_sweep_play {
     const struct pawl_sweep_options *options;
     struct pw_sweep_case of;
-    const char *where; /* the same in words */
+    const char *where; /* the case in words */
     pawl_world *world;
     struct pw_sweep_crash *crash;
     struct pw_sweep_watch watch;
     const char *endless; /* the world's words: something is always due */
 
-    /* What it came to, in the world's scope, when it ended. */
+    /* The outcome, in the world's scope, once it has ended. */
     const char *outcome;
     const char *error_name, *error_message; /* or NULL */
     const char *unfinished;                 /* or NULL */
@@ -163,7 +163,7 @@ struct pw_sweep_play {
     size_t workflow_count;
 };
 
-/* What is played now: the body of that step, or NULL. */
+/* Tells the caller what is being played: the body of that step, or NULL. */
 void pw_sweep_tell(const struct pw_sweep_play *play, const char *step);
 void pw_sweep_tell_unheeded(const struct pw_sweep_play *play);
 

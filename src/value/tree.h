@@ -2,8 +2,7 @@
  *
  * 1. A tree is never changed once a value points at it, so trees and parts of trees are shared between scopes by
  *    reference count, and stay valid when the scope they were parsed in is freed.
- * 2. A value that holds a reference stands in its scope's list of owners; one that borrows a part of such a tree does
- *    not.
+ * 2. A value that holds a reference is in its scope's list of owners.  A value that borrows a part of such a tree is not.
  * 3. `tree` and `members` are filled in at most once, under the scope's lock, and are read without it. */
 #ifndef PW_VALUE_TREE_H
 #define PW_VALUE_TREE_H
@@ -20,7 +19,7 @@
 #endif
 
 struct pawl_scope {
-    pthread_mutex_t lock; /* guards what follows, but for `failed` */
+    pthread_mutex_t lock; /* guards the rest, except `failed` */
     struct pw_arena arena;
     pawl_value *owners;
     atomic_int failed; /* a pawl_status: PAWL_NOMEM, or PAWL_STORE_CORRUPT for stored text that is not JSON */
@@ -42,8 +41,8 @@ pawl_value *pw_value_part(pawl_scope *scope, json_t *tree);
 /* A value over the tree.  The reference is consumed, also on failure. */
 pawl_status pw_value_of_tree(pawl_scope *scope, json_t *tree, pawl_value **out_value) PAWL_MUST_CHECK;
 
-/* A further reference, and giving one up.  Jansson's own inline functions look at the count with a plain read first,
- * which is a race when another thread does the same with the same tree. */
+/* Take and release a reference.  Jansson's own inline functions begin with a plain read of the count, which is a race when
+ * another thread changes it. */
 json_t *pw_tree_share(json_t *tree);
 void pw_tree_release(json_t *tree);
 

@@ -8,7 +8,7 @@
 
 /* ---- Running a body ------------------------------------------------------------------------------------------------- */
 
-/* The same call would be refused again. */
+/* True if the same call would be refused again. */
 static bool is_misuse(pawl_status status)
 {
     return status == PAWL_INVALID || status == PAWL_INVALID_JSON || status == PAWL_INVALID_LOG ||
