@@ -100,7 +100,8 @@ struct pw_step *pw_history_add(struct pw_history *history, struct pw_text name, 
 
 bool pw_history_load(struct pw_history *history, const struct pw_step_row *rows, size_t count)
 {
-    for (const struct pw_step_row *row = rows; row < rows + count; row++) {
+    for (size_t i = 0; i < count; i++) {
+        const struct pw_step_row *row = &rows[i];
         struct pw_step *step = add_step(history, row);
         if (step == NULL)
             return false;
@@ -117,7 +118,8 @@ bool pw_history_load(struct pw_history *history, const struct pw_step_row *rows,
 
 bool pw_history_load_events(struct pw_history *history, const struct pw_event_row *rows, size_t count)
 {
-    for (const struct pw_event_row *row = rows; row < rows + count; row++) {
+    for (size_t i = 0; i < count; i++) {
+        const struct pw_event_row *row = &rows[i];
         struct pw_event *event = pw_arena_zero(&history->arena, sizeof *event);
         if (event == NULL)
             return false;
