@@ -279,25 +279,25 @@ static pawl_status play_undisturbed(struct sweep *sweep, struct pawl_error *erro
 /* A workflow that is not sound undisturbed would only be found unsound again and again. */
 static pawl_status play_all(struct sweep *sweep, struct pawl_error *error)
 {
-    pawl_status status = play_undisturbed(sweep, error);
-    if (status == PAWL_OK && sweep->findings.count == 0)
-        status = play_case(sweep, &(struct pw_sweep_case){ .replays = true }, error);
-    const struct pw_sweep_crash *crash = sweep->undisturbed.crash;
+    PAWL_TRY(play_undisturbed(sweep, error));
+    if (sweep->findings.count == 0)
+        PAWL_TRY(play_case(sweep, &(struct pw_sweep_case){ .replays = true }, error));
     if (sweep->findings.count > 0)
-        return status;
+        return PAWL_OK;
+    const struct pw_sweep_crash *crash = sweep->undisturbed.crash;
     const struct pw_sweep_commit *commits = crash->commits.rows;
-    for (size_t i = 0; status == PAWL_OK && i < 2 * crash->commits.count; i++) {
+    for (size_t i = 0; i < 2 * crash->commits.count; i++) {
         struct pw_sweep_case of = { .crash_at = commits[i / 2].number, .after = i % 2 == 1 };
-        status = play_case(sweep, &of, error);
+        PAWL_TRY(play_case(sweep, &of, error));
         sweep->crashes++;
         if (sweep->findings.out_of_memory)
             return pw_error_plain(error, PAWL_NOMEM);
         if (sweep->findings.count == sweep->findings.max)
             break;
     }
-    if (status == PAWL_OK && sweep->findings.count == 0 && crash->ended_at > 0)
-        status = play_case(sweep, &(struct pw_sweep_case){ .crash_at = crash->ended_at, .later = true }, error);
-    return status;
+    if (sweep->findings.count > 0 || crash->ended_at == 0)
+        return PAWL_OK;
+    return play_case(sweep, &(struct pw_sweep_case){ .crash_at = crash->ended_at, .later = true }, error);
 }
 
 /* With the first line of an error's message.  That is not compared: it may hold anything. */
