@@ -140,35 +140,6 @@ static void submit_one(struct fake *fake)
 
 /* ---- Threads -------------------------------------------------------------------------------------------------- */
 
-struct lent {
-    pthread_t thread;
-    struct pw_commit *commit;
-    size_t number;
-};
-
-static void *serve(void *user)
-{
-    const struct lent *lent = user;
-    pw_commit_serve(lent->commit, lent->number);
-    return NULL;
-}
-
-static void lend(struct fake *fake, struct lent lent[LANES_MAX + 1])
-{
-    pw_commit_engage(fake->commit);
-    for (size_t i = 0; i < pw_commit_threads(fake->commit); i++) {
-        lent[i] = (struct lent){ .commit = fake->commit, .number = i };
-        assert_int_equal(pthread_create(&lent[i].thread, NULL, serve, &lent[i]), 0);
-    }
-}
-
-static void take_back(struct fake *fake, struct lent lent[LANES_MAX + 1])
-{
-    pw_commit_dismiss(fake->commit);
-    for (size_t i = 0; i < pw_commit_threads(fake->commit); i++)
-        pthread_join(lent[i].thread, NULL);
-}
-
 static void await_answered(struct fake *fake, size_t count)
 {
     for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; atomic_load(&fake->answered) < count;) {
@@ -303,12 +274,11 @@ static void C5_a_chore_that_takes_long_keeps_nobody_from_committing(void **state
 {
     struct fake fake;
     struct gate gate;
-    struct lent lent[LANES_MAX + 1];
     struct piece slow, other;
     (void)state;
     gate_init(&gate);
     open_fake(&fake, 1);
-    lend(&fake, lent);
+    assert_true(pw_commit_start(fake.commit));
     prepare(&slow, &fake, 1);
     prepare(&other, &fake, 1);
     slow.leaves_chore = true;
@@ -320,7 +290,7 @@ static void C5_a_chore_that_takes_long_keeps_nobody_from_committing(void **state
 
     assert_int_equal(atomic_load(&slow.chores_done), 0);
     gate_open(&gate);
-    take_back(&fake, lent);
+    pw_commit_stop(fake.commit);
     assert_int_equal(atomic_load(&slow.chores_done), 1);
     assert_false(slow.chore_was_barred);
     pw_unit_clear(&other.unit);
@@ -467,13 +437,12 @@ static void fill_by_many(bool is_served)
     enum { THREADS = 6, EACH = PW_QUEUE_UNITS_MAX / 2 };
     struct fake fake;
     struct gate gate;
-    struct lent lent[LANES_MAX + 1];
     struct waiting waiting[THREADS];
     gate_init(&gate);
     open_fake(&fake, 1);
     fake.gate = &gate;
     if (is_served)
-        lend(&fake, lent);
+        assert_true(pw_commit_start(fake.commit));
     for (int i = 0; i < THREADS; i++) {
         waiting[i] = (struct waiting){ .fake = &fake, .count = EACH };
         assert_int_equal(pthread_create(&waiting[i].thread, NULL, submit_many, &waiting[i]), 0);
@@ -495,7 +464,7 @@ static void fill_by_many(bool is_served)
     assert_int_equal(atomic_load(&fake.answered), THREADS * EACH);
     assert_in_range(atomic_load(&fake.most), PW_QUEUE_UNITS_MAX, PW_QUEUE_UNITS_MAX + THREADS);
     if (is_served)
-        take_back(&fake, lent);
+        pw_commit_stop(fake.commit);
     pw_commit_free(fake.commit);
     gate_clear(&gate);
 }

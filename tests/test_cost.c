@@ -198,7 +198,7 @@ static void note_answer(void *user, pawl_status status)
 static void gather(void)
 {
     world.answered = 0;
-    pw_commit_engage(world.hand.engine->commit);
+    pw_commit_set_served(world.hand.engine->commit, true);
 }
 
 /* ... and here all of them are committed. */
@@ -208,7 +208,7 @@ static void commit_gathered(int count)
     assert_int_equal(world.answered, 0);
     while (pw_commit_lead(commit) || pw_commit_do_chore(commit))
         continue;
-    pw_commit_dismiss(commit);
+    pw_commit_set_served(commit, false);
     assert_int_equal(world.answered, count);
 }
 

@@ -191,20 +191,6 @@ static void a_call_may_be_made_from_the_answer_to_another(void **state)
     assert_int_equal(world_get(world, "a").status, PAWL_PAUSED);
 }
 
-/* Threads that a started runner would lend. */
-struct lent {
-    pthread_t threads[32];
-    struct pw_commit *commit;
-    atomic_size_t next;
-};
-
-static void *serve(void *user)
-{
-    struct lent *lent = user;
-    pw_commit_serve(lent->commit, atomic_fetch_add(&lent->next, 1));
-    return NULL;
-}
-
 struct late_answer {
     atomic_int count;
     pawl_status status;
@@ -229,25 +215,18 @@ static void an_answer_that_has_to_be_read_comes_from_the_thread_for_it(void **st
 {
     struct world *world = *state;
     struct pawl_create_options options = { sizeof options, "a", "[1]", true };
-    struct lent lent = { .commit = world->engine->commit };
     struct late_answer answer = { 0 };
     struct pawl_instance made;
-    size_t count = pw_commit_threads(lent.commit);
     world_create(world, "a");
     world_finish(world, "a", PW_OUTCOME_COMPLETE);
-    assert_true(count <= LENGTH(lent.threads));
-    pw_commit_engage(lent.commit);
-    for (size_t i = 0; i < count; i++)
-        assert_int_equal(pthread_create(&lent.threads[i], NULL, serve, &lent), 0);
+    assert_true(pw_commit_start(world->engine->commit));
 
     pawl_create_async(world->engine, world->scope, "order", &options, &made, &world->error, take_late, &answer);
     await_late(&answer);
 
     assert_int_equal(answer.status, PAWL_OK);
     assert_int_equal(made.status, PAWL_COMPLETE);
-    pw_commit_dismiss(lent.commit);
-    for (size_t i = 0; i < count; i++)
-        pthread_join(lent.threads[i], NULL);
+    pw_commit_stop(world->engine->commit);
 }
 
 /* ---- Room --------------------------------------------------------------------------------------------------------- */

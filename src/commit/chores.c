@@ -79,34 +79,25 @@ bool pw_chores_run_one(struct pw_chores *chores)
     return any;
 }
 
-void pw_chores_engage(struct pw_chores *chores)
+void pw_chores_set_served(struct pw_chores *chores, bool served)
 {
     pthread_mutex_lock(&chores->lock);
-    chores->served = true;
-    chores->dismissed = false;
+    chores->served = served;
+    pthread_cond_signal(&chores->wake);
     pthread_mutex_unlock(&chores->lock);
 }
 
-void pw_chores_serve(struct pw_chores *chores)
+void *pw_chores_main(void *user)
 {
+    struct pw_chores *chores = user;
     pthread_mutex_lock(&chores->lock);
-    chores->running = true;
-    while (!chores->dismissed || chores->first != NULL) {
+    while (chores->served) {
         if (chores->first != NULL)
             run_first(chores);
         else
             pthread_cond_wait(&chores->wake, &chores->lock);
     }
-    chores->running = chores->served = false;
     pthread_mutex_unlock(&chores->lock);
-}
-
-void pw_chores_dismiss(struct pw_chores *chores)
-{
-    pthread_mutex_lock(&chores->lock);
-    chores->dismissed = true;
-    if (!chores->running) /* the thread was never made, or comes too late */
-        chores->served = false;
-    pthread_cond_signal(&chores->wake);
-    pthread_mutex_unlock(&chores->lock);
+    (void)pw_chores_drain(chores);
+    return NULL;
 }

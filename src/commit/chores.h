@@ -10,10 +10,9 @@ struct pw_chores {
     pthread_mutex_t lock;
     pthread_cond_t wake; /* the serving thread waits here */
     struct pw_chore *first, *last;
-    bool served;  /* a thread was lent, or is about to be */
-    bool running; /* it is in pw_chores_serve() */
-    bool dismissed;
-    bool draining; /* a thread that led is at it */
+    pthread_t thread; /* the serving one, while there is one */
+    bool served;      /* there is a serving thread, or somebody who plays it */
+    bool draining;    /* a thread runs them all, one after the other */
 };
 
 /* False when the system refuses. */
@@ -22,13 +21,13 @@ void pw_chores_clear(struct pw_chores *chores);
 
 void pw_chores_add(struct pw_chores *chores, struct pw_chore *chore);
 bool pw_chores_are_served(struct pw_chores *chores);
-/* Runs what is there, where no thread was lent for it.  True: there was something. */
+/* Runs what is there, unless there is a serving thread.  True: there was something. */
 bool pw_chores_drain(struct pw_chores *chores);
 /* Runs one, whoever serves them.  False: there is none. */
 bool pw_chores_run_one(struct pw_chores *chores);
 
-void pw_chores_engage(struct pw_chores *chores);
-void pw_chores_serve(struct pw_chores *chores);
-void pw_chores_dismiss(struct pw_chores *chores);
+void pw_chores_set_served(struct pw_chores *chores, bool served);
+/* The serving thread's main function: returns when they are served no more, and none is left. */
+void *pw_chores_main(void *chores);
 
 #endif

@@ -20,33 +20,27 @@ enum { LINGER_MS = 2 };
 
 struct lane {
     struct pw_commit *commit;
+    pthread_t thread; /* the serving one, while there is one */
     pthread_mutex_t lock;
     pthread_cond_t server; /* the serving thread waits here */
-    pthread_cond_t room;   /* and here who waits until there is some */
+    pthread_cond_t room;   /* threads that wait for room wait here */
     struct pw_unit *first, *last;
-    atomic_size_t load, load_bytes; /* units that are not answered yet, and what they take */
+    atomic_size_t load, load_bytes; /* units that are not answered yet, and their size */
     size_t waiting_for_room;
     bool leading;
-    bool serving;     /* a thread is in pw_commit_serve() */
+    bool served;      /* there is a serving thread, or somebody who plays it */
     bool server_idle; /* it waits with nothing to do: the next submit wakes it */
     bool kicked;
-    bool dismissed;
-    int64_t commits, units;
 };
 
 struct pw_commit {
     struct pw_store *store;
     struct pw_commit_observer observer;
     struct pw_chores chores;
-    bool has_chores;       /* they were set up */
     atomic_bool is_closed; /* nothing is applied any more */
+    size_t thread_count;   /* that were started: those of the lanes, in their order, then the one for chores */
     size_t lane_count;
     struct lane lanes[];
-};
-
-/* A thread that blocks for its unit; on that thread's stack. */
-struct waiter {
-    pthread_cond_t wake;
 };
 
 static bool lane_init(struct lane *lane, struct pw_commit *commit)
@@ -76,8 +70,11 @@ pawl_status pw_commit_new(struct pw_store *store, struct pw_commit_observer obse
         return PAWL_NOMEM;
     commit->store = store;
     commit->observer = observer;
-    commit->has_chores = pw_chores_init(&commit->chores);
-    while (commit->has_chores && commit->lane_count < wanted && lane_init(&commit->lanes[commit->lane_count], commit))
+    if (!pw_chores_init(&commit->chores)) {
+        free(commit);
+        return PAWL_NOMEM;
+    }
+    while (commit->lane_count < wanted && lane_init(&commit->lanes[commit->lane_count], commit))
         commit->lane_count++;
     if (commit->lane_count < wanted) {
         pw_commit_free(commit);
@@ -155,8 +152,7 @@ static void answer_all(struct lane *lane, struct pw_unit **units, size_t count)
         }
         pthread_mutex_lock(&lane->lock);
         unit->answered = true;
-        if (unit->user != NULL)
-            pthread_cond_signal(&((struct waiter *)unit->user)->wake);
+        pthread_cond_signal(unit->user); /* its thread's: see pw_commit_run() */
         pthread_mutex_unlock(&lane->lock);
     }
 }
@@ -178,17 +174,9 @@ static pawl_status apply_once(struct lane *lane, struct pw_unit **units, size_t 
     if (observer->applied != NULL)
         observer->applied(observer->user, units, count, status, pw_system_monotonic_us() - begun_us);
     pw_unbar_store();
-    if (status == PAWL_OK) {
-        pthread_mutex_lock(&lane->lock);
-        lane->commits++;
-        lane->units += (int64_t)count;
-        pthread_mutex_unlock(&lane->lock);
-        return PAWL_OK;
-    }
-    error->status = status;
-    /* A busy database is the whole's trouble; PAWL_BUSY as a unit's answer means something else (store.h). */
-    if (status == PAWL_BUSY)
-        error->status = PAWL_STORE_UNAVAILABLE;
+    /* The whole transaction failed because the database is busy.  As the answer to a unit PAWL_BUSY means something else
+     * (store.h). */
+    error->status = status == PAWL_BUSY ? PAWL_STORE_UNAVAILABLE : status;
     return status;
 }
 
@@ -278,11 +266,11 @@ static bool pass_baton(struct lane *lane)
 {
     if (lane->first == NULL)
         return true;
-    if (lane->first->done == NULL && lane->first->user != NULL) {
-        pthread_cond_signal(&((struct waiter *)lane->first->user)->wake);
+    if (lane->first->done == NULL) {
+        pthread_cond_signal(lane->first->user);
         return true;
     }
-    if (!lane->serving)
+    if (!lane->served)
         return false;
     lane->kicked = true;
     pthread_cond_signal(&lane->server);
@@ -341,25 +329,25 @@ static void lane_submit(struct lane *lane, struct pw_unit *unit)
 pawl_status pw_commit_run(struct pw_commit *commit, struct pw_unit *unit)
 {
     struct lane *lane = lane_of(commit, unit);
-    struct waiter waiter;
+    pthread_cond_t answered;
     bool led = false;
     pw_assert_store_is_free();
-    if (!pw_cond_init(&waiter.wake))
+    if (!pw_cond_init(&answered))
         return unit->status = PAWL_NOMEM;
     unit->done = NULL;
-    unit->user = &waiter;
+    unit->user = &answered;
     lane_submit(lane, unit);
     pthread_mutex_lock(&lane->lock);
     while (!unit->answered) {
         if (lane->leading) {
-            pthread_cond_wait(&waiter.wake, &lane->lock);
+            pthread_cond_wait(&answered, &lane->lock);
         } else {
             lead(lane);
             led = true;
         }
     }
     pthread_mutex_unlock(&lane->lock);
-    pthread_cond_destroy(&waiter.wake);
+    pthread_cond_destroy(&answered);
     if (led)
         clean_up(commit);
     return unit->status;
@@ -425,7 +413,7 @@ bool pw_commit_do_chore(struct pw_commit *commit)
 static void lane_kick(struct lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
-    if (lane->first != NULL && lane->serving && !lane->kicked) {
+    if (lane->first != NULL && lane->served && !lane->kicked) {
         lane->kicked = true;
         if (!lane->leading) /* else whoever leads sees to it afterwards */
             pthread_cond_signal(&lane->server);
@@ -438,9 +426,9 @@ void pw_commit_send(struct pw_commit *commit, struct pw_unit *unit)
     struct lane *lane = lane_of(commit, unit);
     lane_submit(lane, unit);
     pthread_mutex_lock(&lane->lock);
-    bool serving = lane->serving;
+    bool served = lane->served;
     pthread_mutex_unlock(&lane->lock);
-    if (serving) {
+    if (served) {
         lane_kick(lane);
     } else if (!pw_store_is_barred()) {
         (void)lane_lead(lane); /* false: whoever leads goes on until the queue is empty */
@@ -448,11 +436,12 @@ void pw_commit_send(struct pw_commit *commit, struct pw_unit *unit)
     }
 }
 
-static void lane_serve(struct lane *lane)
+static void *lane_main(void *user)
 {
+    struct lane *lane = user;
     struct pw_unit *lingering = NULL; /* compared only: it was first in the queue some milliseconds ago */
     pthread_mutex_lock(&lane->lock);
-    while (!lane->dismissed) {
+    while (lane->served) {
         bool can_lead = lane->first != NULL && !lane->leading;
         if (can_lead && (lane->kicked || lane->first == lingering)) {
             lingering = NULL;
@@ -468,20 +457,11 @@ static void lane_serve(struct lane *lane)
             lane->server_idle = false;
         }
     }
-    lane->serving = false;
     if (lane->first != NULL && !lane->leading)
         lead(lane);
     pthread_mutex_unlock(&lane->lock);
-}
-
-void pw_commit_serve(struct pw_commit *commit, size_t thread)
-{
-    if (thread == commit->lane_count) {
-        pw_chores_serve(&commit->chores);
-        return;
-    }
-    lane_serve(&commit->lanes[thread]);
-    clean_up(commit);
+    clean_up(lane->commit);
+    return NULL;
 }
 
 /* ---- All lanes ----------------------------------------------------------------------------------------------- */
@@ -507,40 +487,42 @@ void pw_commit_kick(struct pw_commit *commit)
         lane_kick(&commit->lanes[i]);
 }
 
-void pw_commit_engage(struct pw_commit *commit)
-{
-    pw_chores_engage(&commit->chores);
-    for (size_t i = 0; i < commit->lane_count; i++) {
-        struct lane *lane = &commit->lanes[i];
-        pthread_mutex_lock(&lane->lock);
-        lane->serving = true;
-        lane->dismissed = false;
-        pthread_mutex_unlock(&lane->lock);
-    }
-}
-
-void pw_commit_dismiss(struct pw_commit *commit)
+void pw_commit_set_served(struct pw_commit *commit, bool served)
 {
     for (size_t i = 0; i < commit->lane_count; i++) {
         struct lane *lane = &commit->lanes[i];
         pthread_mutex_lock(&lane->lock);
-        lane->dismissed = true;
-        lane->serving = false;
+        lane->served = served;
         pthread_cond_signal(&lane->server);
         pthread_mutex_unlock(&lane->lock);
     }
-    pw_chores_dismiss(&commit->chores);
+    pw_chores_set_served(&commit->chores, served);
 }
 
-void pw_commit_stats(struct pw_commit *commit, int64_t *out_commits, int64_t *out_units)
+static bool start_thread(struct pw_commit *commit, size_t number)
 {
-    *out_commits = *out_units = 0;
-    for (size_t i = 0; i < commit->lane_count; i++) {
-        struct lane *lane = &commit->lanes[i];
-        pthread_mutex_lock(&lane->lock);
-        *out_commits += lane->commits;
-        *out_units += lane->units;
-        pthread_mutex_unlock(&lane->lock);
+    if (number == commit->lane_count)
+        return pthread_create(&commit->chores.thread, NULL, pw_chores_main, &commit->chores) == 0;
+    return pthread_create(&commit->lanes[number].thread, NULL, lane_main, &commit->lanes[number]) == 0;
+}
+
+bool pw_commit_start(struct pw_commit *commit)
+{
+    pw_commit_set_served(commit, true);
+    while (commit->thread_count < pw_commit_threads(commit) && start_thread(commit, commit->thread_count))
+        commit->thread_count++;
+    if (commit->thread_count == pw_commit_threads(commit))
+        return true;
+    pw_commit_stop(commit);
+    return false;
+}
+
+void pw_commit_stop(struct pw_commit *commit)
+{
+    pw_commit_set_served(commit, false);
+    while (commit->thread_count > 0) {
+        size_t number = --commit->thread_count;
+        pthread_join(number < commit->lane_count ? commit->lanes[number].thread : commit->chores.thread, NULL);
     }
 }
 
@@ -556,11 +538,9 @@ void pw_commit_free(struct pw_commit *commit)
     if (commit == NULL)
         return;
     atomic_store(&commit->is_closed, true);
-    if (commit->has_chores)
-        clean_up(commit);
+    clean_up(commit);
     for (size_t i = 0; i < commit->lane_count; i++)
         lane_clear(&commit->lanes[i]);
-    if (commit->has_chores)
-        pw_chores_clear(&commit->chores);
+    pw_chores_clear(&commit->chores);
     free(commit);
 }

@@ -3,7 +3,8 @@
  * Units from all threads queue up.  One thread at a time, the leader, takes all that wait, applies them in one
  * transaction and answers them; while it does, the next batch forms.  Anybody can lead: a thread that waits for its own
  * unit leads when nobody else does, so a lone run pays no hand-over between threads and the engine needs no thread
- * of its own.  A runner lends one (pw_commit_serve) so that a unit never depends on a busy worker.
+ * of its own.  While a runner is started there are serving threads (pw_commit_start), so that a unit never depends on a
+ * busy worker.
  *
  * A store that can carry out several transactions at once has as many lanes.  Each is a queue with a leader of its own;
  * units about one instance share one, so that whatever must follow one another does.
@@ -15,10 +16,10 @@
  *      one by one, so that one bad unit fails alone.  When it may have been committed, all are refused: fences find out.
  *  C4. `done` is called once for each unit, in the lane's order, by its leader, with no lock held.  It may submit, but not
  *      wait, and it does not call the store (base/bar.h): the lane's other units wait for it.
- *  C5. What has to call the store after a `done` is a chore (pw_commit_later).  A runner lends one thread for chores.
- *      Where none is lent, whoever has led runs them, once it is through with its callbacks.
- *  C6. A lane's queue is bounded, in units and in bytes.  The bound is never waited for by pw_commit_submit(), so neither a
- *      callback nor who holds a turn's lock can get stuck; it is for its callers to ask, or to wait, beforehand. */
+ *  C5. What has to call the store after a `done` is a chore (pw_commit_later).  One of the serving threads runs chores.
+ *      Without serving threads the leader runs them, once it is through with its callbacks.
+ *  C6. A lane's queue is bounded, in units and in bytes.  pw_commit_submit() never waits for room, so neither a callback nor
+ *      the holder of a turn's lock can get stuck.  Callers ask for room, or wait for it, beforehand. */
 #ifndef PW_COMMIT_COMMIT_H
 #define PW_COMMIT_COMMIT_H
 
@@ -42,8 +43,8 @@ void pw_commit_free(struct pw_commit *commit);
 /* Queues a unit that has `done`.  It must live, with all it borrows, until `done` was called. */
 void pw_commit_submit(struct pw_commit *commit, struct pw_unit *unit);
 
-/* The same for one who goes on to other things: the serving thread applies it at once or, where there is none, the
- * caller, before this returns; where the caller is in a callback, whoever called that. */
+/* The same for a caller that goes on to other things.  The serving thread applies the unit at once.  Without one the caller
+ * does, before this returns; if the caller is in a callback, the leader that called it does. */
 void pw_commit_send(struct pw_commit *commit, struct pw_unit *unit);
 
 /* Is there room in the unit's queue (C6)? */
@@ -61,7 +62,7 @@ struct pw_chore {
 };
 /* Runs it at once where the caller may call the store, otherwise soon (C5).  It may be gone when this returns. */
 void pw_commit_later(struct pw_commit *commit, struct pw_chore *chore);
-/* Runs one that waits, for who plays the threads by hand.  False: none does. */
+/* Runs one that waits, for tests that play the serving threads by hand.  False: none waits. */
 bool pw_commit_do_chore(struct pw_commit *commit);
 
 /* Queues a unit and waits until it is answered, leading if nobody does.  Returns unit->status. */
@@ -73,14 +74,14 @@ bool pw_commit_lead(struct pw_commit *commit);
 /* Says that the caller is about to be busy with something else: what is queued must not wait for it. */
 void pw_commit_kick(struct pw_commit *commit);
 
-/* engage, then serve as a thread's main function: leads whenever units are kicked, or have waited for some 2 ms.
- * Returns after dismiss.  As many threads as pw_commit_threads() says, numbered from 0: one for each lane, and behind
- * them one for chores. */
+/* The serving threads: one for each lane, which leads whenever units are kicked or have waited for some 2 ms, and one for
+ * chores.  pw_commit_start() returns false when the system refuses one of them; then none is left. */
 size_t pw_commit_threads(const struct pw_commit *commit);
-void pw_commit_engage(struct pw_commit *commit);
-void pw_commit_serve(struct pw_commit *commit, size_t thread);
-void pw_commit_dismiss(struct pw_commit *commit);
-
-void pw_commit_stats(struct pw_commit *commit, int64_t *out_commits, int64_t *out_units);
+bool pw_commit_start(struct pw_commit *commit);
+/* What is queued by now is still applied. */
+void pw_commit_stop(struct pw_commit *commit);
+/* The part of both that starts and joins no thread: whether units and chores are left to the serving threads.  For tests that
+ * play these by hand. */
+void pw_commit_set_served(struct pw_commit *commit, bool served);
 
 #endif

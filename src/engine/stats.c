@@ -5,8 +5,6 @@
 #include "base/limits.h"
 #include "engine/engine.h"
 
-enum { MILLIONTHS = 1000000 };
-
 /* ---- Distributions --------------------------------------------------------------------------------------------- */
 
 /* The limits of the classes but the last, which has none. */
@@ -39,7 +37,7 @@ static int64_t figure_of(const _Atomic int64_t *figure)
 static void distribute(struct pw_distribution *distribution, const struct classes *classes, int64_t millionths)
 {
     size_t at = 0;
-    while (at < classes->limit_count && (double)millionths > classes->limits[at] * MILLIONTHS)
+    while (at < classes->limit_count && (double)millionths > classes->limits[at] * PW_MILLIONTHS)
         at++;
     count(&distribution->counts[at], 1);
     count(&distribution->sum_millionths, millionths);
@@ -53,7 +51,7 @@ static void read_distribution(const struct pw_distribution *from, const struct c
         to->counts[i] = figure_of(&from->counts[i]);
         to->limits[i] = i < classes->limit_count ? classes->limits[i] : 0;
     }
-    to->sum = (double)figure_of(&from->sum_millionths) / MILLIONTHS;
+    to->sum = (double)figure_of(&from->sum_millionths) / PW_MILLIONTHS;
 }
 
 /* ---- Counting -------------------------------------------------------------------------------------------------- */
@@ -129,7 +127,7 @@ void pw_stats_batch(struct pw_stats *stats, struct pw_unit **units, size_t unit_
         return;
     }
     count(&stats->commits, 1);
-    distribute(&stats->units, &unit_classes, (int64_t)unit_count * MILLIONTHS);
+    distribute(&stats->units, &unit_classes, (int64_t)unit_count * PW_MILLIONTHS);
     for (size_t i = 0; i < unit_count; i++) {
         const struct pw_effect *effect = units[i]->status == PAWL_OK ? units[i]->effects : NULL;
         for (; effect != NULL; effect = effect->next)

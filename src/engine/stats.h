@@ -7,6 +7,8 @@
 
 #include "store/store.h"
 
+enum { PW_MILLIONTHS = 1000000 };
+
 /* Sums are in millionths, so that they are whole numbers. */
 struct pw_distribution {
     _Atomic int64_t counts[PAWL_CLASSES_MAX];

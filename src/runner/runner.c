@@ -284,60 +284,9 @@ static void listen_for_due(pawl_runner *runner, bool on)
 
 /* ---- Starting and stopping ------------------------------------------------------------------------------------------------- */
 
-struct committer {
-    struct pw_commit *commit;
-    size_t number;
-};
-
-static void *committer_main(void *user)
-{
-    struct committer committer = *(struct committer *)user;
-    free(user);
-    pw_commit_serve(committer.commit, committer.number);
-    return NULL;
-}
-
-static bool start_committer(pawl_runner *runner)
-{
-    struct committer *committer = malloc(sizeof *committer);
-    if (committer == NULL)
-        return false;
-    *committer = (struct committer){ runner->engine->commit, runner->committer_count };
-    if (pthread_create(&runner->committers[runner->committer_count], NULL, committer_main, committer) != 0) {
-        free(committer);
-        return false;
-    }
-    runner->committer_count++;
-    return true;
-}
-
-static void stop_committers(pawl_runner *runner)
-{
-    pw_commit_dismiss(runner->engine->commit);
-    while (runner->committer_count > 0)
-        pthread_join(runner->committers[--runner->committer_count], NULL);
-    free(runner->committers);
-    runner->committers = NULL;
-}
-
-static bool start_committers(pawl_runner *runner)
-{
-    size_t threads = pw_commit_threads(runner->engine->commit);
-    runner->committers = malloc(threads * sizeof runner->committers[0]);
-    if (runner->committers == NULL)
-        return false;
-    pw_commit_engage(runner->engine->commit);
-    while (runner->committer_count < threads && start_committer(runner))
-        continue;
-    if (runner->committer_count == threads)
-        return true;
-    stop_committers(runner);
-    return false;
-}
-
 static bool start_threads(pawl_runner *runner)
 {
-    if (!start_committers(runner))
+    if (!pw_commit_start(runner->engine->commit))
         return false;
     pthread_mutex_lock(&runner->lock); /* the keeper claims nothing before there are workers to carry it */
     runner->started = pthread_create(&runner->keeper, NULL, pw_keeper_main, runner) == 0;
@@ -346,8 +295,6 @@ static bool start_threads(pawl_runner *runner)
         ok = pw_runner_spawn(runner);
     atomic_store(&runner->stopping, !ok);
     pthread_mutex_unlock(&runner->lock);
-    if (!runner->started)
-        stop_committers(runner);
     return ok;
 }
 
@@ -403,8 +350,8 @@ void pawl_runner_stop(pawl_runner *runner)
         pthread_mutex_lock(&runner->lock);
         (void)pw_runner_join_gone(runner, true);
         pthread_mutex_unlock(&runner->lock);
-        stop_committers(runner);
     }
+    pw_commit_stop(runner->engine->commit);
     pw_view_clear(&runner->view);
     atomic_store(&runner->has_others, false);
     runner->threaded = runner->started = false;
@@ -594,7 +541,8 @@ void pawl_runner_stats_read(pawl_runner *runner, struct pawl_runner_stats *out_s
     if (runner == NULL || runner->engine == NULL)
         return;
     out_stats->steps = atomic_load(&runner->steps_taken);
-    pw_commit_stats(runner->engine->commit, &out_stats->commits, &out_stats->units);
+    out_stats->commits = atomic_load(&runner->engine->stats.commits);
+    out_stats->units = atomic_load(&runner->engine->stats.units.sum_millionths) / PW_MILLIONTHS;
     pthread_mutex_lock(&runner->lock);
     out_stats->turns = runner->turns;
     out_stats->leases_lost = runner->leases_lost;

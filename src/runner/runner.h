@@ -2,7 +2,6 @@
  *
  *   workers   take ready turns and run their passes; help with the branches of forks; lead commits when idle
  *   keeper    claims, renews leases, watches attempts, sleeps until the next of these is due
- *   committers lend the committer its threads (commit.h)
  *   tick's keeper  renews the leases of a tick, from its first turn to its end, and watches its code
  *
  * Locks: a turn's lock may be taken while the runner's is held, never the other way round; neither is held over a
@@ -79,12 +78,11 @@ struct pawl_runner {
     int32_t spares; /* more than options.workers, while the author's code blocks some: see blocked.c */
     pthread_mutex_t tick_keeper_lock; /* guards the next two; a leaf: may be taken while any other is held */
     pthread_t tick_keeper;
-    bool tick_kept;                /* the tick under way has a keeper */
-    pthread_mutex_t tick_lock;     /* one tick at a time; it guards the next two */
-    bool limited_first;            /* functions that have a limit are asked before the rest, next time */
-    size_t limited_next;           /* and of these, this one first */
-    pthread_t keeper, *committers; /* see pw_commit_threads() */
-    size_t committer_count;
+    bool tick_kept;            /* the tick under way has a keeper */
+    pthread_mutex_t tick_lock; /* one tick at a time; it guards the next two */
+    bool limited_first;        /* functions that have a limit are asked before the rest, next time */
+    size_t limited_next;       /* and of these, this one first */
+    pthread_t keeper;
     bool started, keeper_done;
     int64_t next_due_ms;               /* nothing of ours is due before, as far as is known */
     int64_t seen_due_ms;               /* the same, as the store has said it: no hint */

@@ -157,10 +157,7 @@ static void open_process(struct sim_world *world, struct sim_process *process)
 {
     struct pawl_error error;
     process->is_draining = false;
-    if (process->is_loose)
-        pw_commit_engage(process->engine->commit);
-    else
-        pw_commit_dismiss(process->engine->commit);
+    pw_commit_set_served(process->engine->commit, process->is_loose);
     if (pawl_http_new(process->engine, NULL, &process->http, &error) != PAWL_OK)
         sim_give_up("no handler: %s", error.text);
     open_runners(world, process);
