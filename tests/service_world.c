@@ -327,6 +327,10 @@ static int64_t local_reserve(void *runner, struct pw_text workflow, int64_t *out
 static void local_deliver(void *runner, const struct pw_claim *claim)
 {
     struct world *world = runner;
+    if (claim == NULL) {
+        world->cancelled++;
+        return;
+    }
     assert_true(world->delivered_count < WORLD_CLAIMS_MAX);
     size_t at = world->delivered_count++;
     world->delivered[at] = *claim;
@@ -335,47 +339,28 @@ static void local_deliver(void *runner, const struct pw_claim *claim)
     world->revoked_before_delivery = world->revoked > 0;
 }
 
-static void local_cancel(void *runner)
-{
-    ((struct world *)runner)->cancelled++;
-}
-
 static void local_wake(void *runner, int64_t due_at_ms)
 {
     assert_int_equal(due_at_ms, PW_NOW);
     ((struct world *)runner)->woken++;
 }
 
-static void peer_pause(void *runner, int64_t instance)
+static void peer_hear(void *runner, const struct pw_word *word)
 {
-    assert_true(instance > 0);
-    ((struct world *)runner)->asked_to_pause++;
-}
-
-static void peer_interrupt(void *runner, int64_t instance, int64_t run, enum pw_demand demand)
-{
-    assert_true(instance > 0 && run > 0);
-    ((struct world *)runner)->demanded = demand;
-}
-
-static void peer_event(void *runner, int64_t instance, int64_t run, int64_t seq)
-{
-    assert_true(instance > 0 && run > 0 && seq > 0);
-    ((struct world *)runner)->told_of_events++;
-}
-
-static void peer_revoke(void *runner, int64_t instance, int64_t run)
-{
-    assert_true(instance > 0 && run > 0);
-    ((struct world *)runner)->revoked++;
+    struct world *world = runner;
+    assert_true(word->instance > 0 && (word->run > 0 || word->kind == PW_WORD_PAUSE));
+    assert_true(word->seq > 0 || word->kind != PW_WORD_EVENT);
+    if (word->kind == PW_WORD_DEMAND)
+        world->demanded = word->demand;
+    world->revoked += word->kind == PW_WORD_REVOKED;
+    world->asked_to_pause += word->kind == PW_WORD_PAUSE;
+    world->told_of_events += word->kind == PW_WORD_EVENT;
 }
 
 void world_start_local(struct world *world, int room)
 {
-    world->local = (struct pw_local){ world, local_reserve, local_deliver, local_cancel, local_wake };
-    world->peer = (struct pw_peer){
-        .runner = world, .revoke = peer_revoke, .pause = peer_pause, .event = peer_event, .interrupt = peer_interrupt
-    };
+    world->local = (struct pw_local){ world, local_reserve, local_deliver, local_wake };
+    world->peer = (struct pw_peer){ .runner = world, .hear = peer_hear };
     world->room = room;
     assert_true(pw_engine_set_local(world->engine, &world->local));
     pw_engine_join(world->engine, &world->peer);

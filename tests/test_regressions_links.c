@@ -315,11 +315,6 @@ static int64_t reserve_always(void *hand, struct pw_text workflow, int64_t *out_
     return 77;
 }
 
-static void give_back(void *hand)
-{
-    (void)hand;
-}
-
 static void never_carry(void *hand, const struct pw_claim *claim)
 {
     (void)hand;
@@ -331,9 +326,7 @@ static void never_carry(void *hand, const struct pw_claim *claim)
 static void a_run_that_was_resumed_and_handed_over_waits_for_repair_no_more(void **state)
 {
     struct hand *hand = *state;
-    const struct pw_local local = {
-        .runner = hand, .reserve = reserve_always, .deliver = never_carry, .cancel = give_back
-    };
+    const struct pw_local local = { .runner = hand, .reserve = reserve_always, .deliver = never_carry };
     hand_create(hand, "r");
     pawl_turn *turn = poll_for(hand, "r");
     assert_int_equal(pawl_attempt_fail(expect_run(pawl_turn_lane(turn), "work"), "Broken", "", false), PAWL_OK);

@@ -367,30 +367,22 @@ static struct {
     pawl_turn *second;
 } restarter;
 
-static void restart_first(void *runner, int64_t instance, int64_t run, enum pw_demand demand)
+static void restart_first(void *runner, const struct pw_word *word)
 {
     struct hand *hand = restarter.hand;
     (void)runner;
-    (void)instance;
-    (void)run;
-    (void)demand;
+    if (word->kind != PW_WORD_DEMAND)
+        return;
     assert_ok(pawl_restart(hand->engine, "polled", "r", &hand->error), hand->error);
     restarter.second = hand_poll_with(hand, hand->other);
     assert_non_null(restarter.second);
-}
-
-static void hear_of_revoked(void *runner, int64_t instance, int64_t run)
-{
-    (void)runner;
-    (void)instance;
-    (void)run;
 }
 
 /* All turns of the instance were told, and the new run unwound although nothing was demanded of it. */
 static void an_interrupt_is_told_to_the_run_that_was_interrupted_and_no_other(void **state)
 {
     struct hand *hand = *state;
-    struct pw_peer peer = { .revoke = hear_of_revoked, .interrupt = restart_first };
+    struct pw_peer peer = { .hear = restart_first };
     bool again = true;
     restarter.hand = hand;
     hand_create(hand, "r");

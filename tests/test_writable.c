@@ -38,7 +38,7 @@ static int set_up_fake(void **state)
     assert_non_null(fake);
     fake->store.ops = &fake_ops;
     fake->now_ms = 5 * SECOND;
-    pw_writable_init(&fake->writable);
+    pthread_mutex_init(&fake->writable.lock, NULL);
     *state = fake;
     return 0;
 }
@@ -46,7 +46,7 @@ static int set_up_fake(void **state)
 static int tear_down_fake(void **state)
 {
     struct fake *fake = *state;
-    pw_writable_clear(&fake->writable);
+    pthread_mutex_destroy(&fake->writable.lock);
     free(fake);
     return 0;
 }

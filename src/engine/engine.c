@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/thread.h"
 #include "engine/functions.h"
-#include "engine/hooks.h"
 #include "engine/news.h"
 #include "pawl/pawl.h"
 
@@ -43,14 +43,10 @@ static bool limits_fill(struct pawl_limits *limits, const struct pawl_limits *ot
     if (limits->steps_max < 0 || limits->payload_bytes_max < 0 || limits->unread_events_max < 0 ||
         limits->waits_max < 0)
         return false;
-    if (limits->steps_max == 0)
-        limits->steps_max = otherwise->steps_max;
-    if (limits->payload_bytes_max == 0)
-        limits->payload_bytes_max = otherwise->payload_bytes_max;
-    if (limits->unread_events_max == 0)
-        limits->unread_events_max = otherwise->unread_events_max;
-    if (limits->waits_max == 0)
-        limits->waits_max = otherwise->waits_max;
+    pw_fill_in(&limits->steps_max, otherwise->steps_max);
+    pw_fill_in(&limits->payload_bytes_max, otherwise->payload_bytes_max);
+    pw_fill_in(&limits->unread_events_max, otherwise->unread_events_max);
+    pw_fill_in(&limits->waits_max, otherwise->waits_max);
     return true;
 }
 
@@ -160,11 +156,16 @@ pawl_status pw_engine_open(const struct pawl_options *given, pw_store_wrap_fn *w
     pawl_engine *engine = calloc(1, sizeof *engine);
     if (engine == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
+    if (!pw_cond_init(&engine->hooks.changed)) {
+        free(engine);
+        return pw_error_plain(error, PAWL_NOMEM);
+    }
     pthread_mutex_init(&engine->lock, NULL);
     pthread_rwlock_init(&engine->local_lock, NULL);
     pthread_mutex_init(&engine->blocked.lock, NULL);
-    pw_watches_init(&engine->watches);
-    pw_writable_init(&engine->writable);
+    pthread_mutex_init(&engine->hooks.lock, NULL);
+    pthread_mutex_init(&engine->watches.lock, NULL);
+    pthread_mutex_init(&engine->writable.lock, NULL);
     engine->limits = options.limits;
     pw_budget_init(&engine->memory, options.memory_bytes_max);
     engine->clock = pw_clock_of(options.clock);
@@ -199,56 +200,47 @@ void pawl_close(pawl_engine *engine)
     pw_table_clear(&engine->definitions);
     free(engine->list);
     pw_arena_clear(&engine->arena);
-    pw_watches_clear(&engine->watches);
-    pw_writable_clear(&engine->writable);
+    pthread_mutex_destroy(&engine->writable.lock);
+    pthread_mutex_destroy(&engine->watches.lock);
+    pthread_mutex_destroy(&engine->hooks.lock);
+    pthread_cond_destroy(&engine->hooks.changed);
     pthread_mutex_destroy(&engine->blocked.lock);
     pthread_rwlock_destroy(&engine->local_lock);
     pthread_mutex_destroy(&engine->lock);
     free(engine);
 }
 
-static struct pw_closer *closer_new(void (*close)(void *user), void *user)
+/* Registers what is called at close; with `once`, unless it is registered already.  Returns what is registered then.  NULL when
+ * memory is out. */
+static const struct pw_closer *add_closer(pawl_engine *engine, void (*close)(void *user), void *user, bool once)
 {
     struct pw_closer *closer = malloc(sizeof *closer);
-    if (closer != NULL)
-        *closer = (struct pw_closer){ .close = close, .user = user };
-    return closer;
-}
-
-/* With the lock held. */
-static void add_closer(pawl_engine *engine, struct pw_closer *closer)
-{
-    closer->next = engine->closers;
-    engine->closers = closer;
+    if (closer == NULL)
+        return NULL;
+    pthread_mutex_lock(&engine->lock);
+    struct pw_closer *kept = once ? engine->closers : NULL;
+    while (kept != NULL && kept->close != close)
+        kept = kept->next;
+    if (kept == NULL) {
+        *closer = (struct pw_closer){ close, user, engine->closers };
+        engine->closers = closer;
+    }
+    pthread_mutex_unlock(&engine->lock);
+    if (kept == NULL)
+        return closer;
+    free(closer);
+    return kept;
 }
 
 pawl_status pawl_at_close(pawl_engine *engine, void (*close)(void *user), void *user)
 {
-    struct pw_closer *closer = closer_new(close, user);
-    if (closer == NULL)
-        return PAWL_NOMEM;
-    pthread_mutex_lock(&engine->lock);
-    add_closer(engine, closer);
-    pthread_mutex_unlock(&engine->lock);
-    return PAWL_OK;
+    return add_closer(engine, close, user, false) != NULL ? PAWL_OK : PAWL_NOMEM;
 }
 
 void *pawl_keep(pawl_engine *engine, void (*close)(void *user), void *user)
 {
-    struct pw_closer *closer = closer_new(close, user);
-    if (closer == NULL)
-        return NULL;
-    pthread_mutex_lock(&engine->lock);
-    struct pw_closer *kept = engine->closers;
-    while (kept != NULL && kept->close != close)
-        kept = kept->next;
-    if (kept == NULL)
-        add_closer(engine, closer);
-    pthread_mutex_unlock(&engine->lock);
-    if (kept == NULL)
-        return user;
-    free(closer);
-    return kept->user;
+    const struct pw_closer *kept = add_closer(engine, close, user, true);
+    return kept != NULL ? kept->user : NULL;
 }
 
 void pawl_note(pawl_engine *engine, const char *format, ...)
@@ -568,10 +560,7 @@ void pw_local_deliver(pawl_engine *engine, const struct pw_claim *claim)
 
 void pw_local_cancel(pawl_engine *engine)
 {
-    pthread_rwlock_rdlock(&engine->local_lock);
-    if (engine->local != NULL)
-        engine->local->cancel(engine->local->runner);
-    pthread_rwlock_unlock(&engine->local_lock);
+    pw_local_deliver(engine, NULL);
 }
 
 void pw_local_wake(pawl_engine *engine, int64_t due_at_ms)
@@ -602,35 +591,31 @@ void pw_engine_leave(pawl_engine *engine, struct pw_peer *peer)
     pthread_rwlock_unlock(&engine->local_lock);
 }
 
+static void tell_peers(pawl_engine *engine, struct pw_word word)
+{
+    pthread_rwlock_rdlock(&engine->local_lock);
+    for (struct pw_peer *peer = engine->peers; peer != NULL; peer = peer->next)
+        peer->hear(peer->runner, &word);
+    pthread_rwlock_unlock(&engine->local_lock);
+}
+
 void pw_engine_revoke(pawl_engine *engine, int64_t instance, int64_t run)
 {
     pw_blocked_let_in(&engine->blocked, instance, run);
-    pthread_rwlock_rdlock(&engine->local_lock);
-    for (struct pw_peer *peer = engine->peers; peer != NULL; peer = peer->next)
-        peer->revoke(peer->runner, instance, run);
-    pthread_rwlock_unlock(&engine->local_lock);
+    tell_peers(engine, (struct pw_word){ PW_WORD_REVOKED, instance, run, .seq = 0 });
 }
 
 void pw_engine_event(pawl_engine *engine, int64_t instance, int64_t run, int64_t seq)
 {
-    pthread_rwlock_rdlock(&engine->local_lock);
-    for (struct pw_peer *peer = engine->peers; peer != NULL; peer = peer->next)
-        peer->event(peer->runner, instance, run, seq);
-    pthread_rwlock_unlock(&engine->local_lock);
+    tell_peers(engine, (struct pw_word){ PW_WORD_EVENT, instance, run, .seq = seq });
 }
 
 void pw_engine_pause(pawl_engine *engine, int64_t instance)
 {
-    pthread_rwlock_rdlock(&engine->local_lock);
-    for (struct pw_peer *peer = engine->peers; peer != NULL; peer = peer->next)
-        peer->pause(peer->runner, instance);
-    pthread_rwlock_unlock(&engine->local_lock);
+    tell_peers(engine, (struct pw_word){ PW_WORD_PAUSE, instance, 0, .seq = 0 });
 }
 
 void pw_engine_interrupt(pawl_engine *engine, int64_t instance, int64_t run, enum pw_demand demand)
 {
-    pthread_rwlock_rdlock(&engine->local_lock);
-    for (struct pw_peer *peer = engine->peers; peer != NULL; peer = peer->next)
-        peer->interrupt(peer->runner, instance, run, demand);
-    pthread_rwlock_unlock(&engine->local_lock);
+    tell_peers(engine, (struct pw_word){ PW_WORD_DEMAND, instance, run, .demand = demand });
 }

@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "commit/commit.h"
 #include "engine/blocked.h"
+#include "engine/hooks.h"
 #include "engine/schema.h"
 #include "engine/stats.h"
 #include "engine/watch.h"
@@ -36,23 +37,34 @@ struct pw_definition {
 /* The started runner, as a service sees it.  Any function may be called from any thread. */
 struct pw_local {
     void *runner;
-    /* Room for one more run of this workflow (absent: of any)?  Reserves it: deliver() or cancel() must follow.  0: no room.  For
-     * any it waits for no lock: a runner that is busy with its own has no room. */
+    /* Reserves a place for one more run of this workflow, or, if it is absent, of any: deliver() must follow.  0: there is no
+     * room.  For any workflow it waits for no lock: a runner whose lock is taken has no room. */
     int64_t (*reserve)(void *runner, struct pw_text workflow, int64_t *out_lease_ms);
-    void (*deliver)(void *runner, const struct pw_claim *claim); /* texts are copied */
-    void (*cancel)(void *runner);
-    void (*wake)(void *runner, int64_t due_at_ms); /* something is due at that time; PW_NOW: now */
+    void (*deliver)(void *runner, const struct pw_claim *claim); /* texts are copied; NULL: the place is given back */
+    void (*wake)(void *runner, int64_t due_at_ms);               /* something is due at that time; PW_NOW: now */
+};
+
+/* What runners are told about an instance whose turn they may hold. */
+enum pw_word_kind {
+    PW_WORD_REVOKED, /* a turn of that run, or of an earlier one, can commit nothing more */
+    PW_WORD_PAUSE,   /* its turn is asked to pause, whatever the run */
+    PW_WORD_DEMAND,  /* something is demanded of that run */
+    PW_WORD_EVENT    /* that run has got an event */
+};
+struct pw_word {
+    enum pw_word_kind kind;
+    int64_t instance, run;
+    union {
+        enum pw_demand demand;
+        int64_t seq; /* the event's number */
+    };
 };
 
 /* Any runner of this engine, started or not. */
 struct pw_peer {
     void *runner;
-    /* A turn of that run, or of an earlier one, can commit nothing more. */
-    void (*revoke)(void *runner, int64_t instance, int64_t run);
-    void (*event)(void *runner, int64_t instance, int64_t run, int64_t seq); /* an event of that number came */
-    void (*close)(void *runner);                   /* the engine is closed: stop, and let go of it */
-    void (*pause)(void *runner, int64_t instance); /* a turn of it is asked to pause */
-    void (*interrupt)(void *runner, int64_t instance, int64_t run, enum pw_demand demand); /* that is demanded of it */
+    void (*hear)(void *runner, const struct pw_word *word);
+    void (*close)(void *runner); /* the engine is closed: stop, and let go of it */
     struct pw_peer *next;
 };
 
@@ -99,7 +111,7 @@ struct pawl_engine {
     struct pw_writable writable;
     struct pw_schema schema;
     struct pw_blocked blocked;
-    struct pw_hooks *_Atomic hooks; /* or NULL; see engine/hooks.h */
+    struct pw_hooks hooks;
 
     pthread_mutex_t lock; /* guards what follows */
     struct pw_table definitions;
@@ -123,8 +135,14 @@ typedef struct pw_store *pw_store_wrap_fn(struct pw_store *inner, void *user);
 pawl_status pw_engine_open(const struct pawl_options *options, pw_store_wrap_fn *wrap, void *user,
                            pawl_engine **out_engine, struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* Its options: the caller's, as far as its header knew them, over the defaults.  False when made by a newer header. */
+/* Copies the caller's options, as far as its header knew them, over the defaults.  False when made by a newer header. */
 bool pw_options_copy(void *known, size_t known_size, const void *given);
+/* An option of 0 stands for the default. */
+static inline void pw_fill_in(int64_t *option, int64_t otherwise)
+{
+    if (*option == 0)
+        *option = otherwise;
+}
 
 /* Units go to the committer by these two: what else has to be recorded with them is added here.  A unit for which that
  * fails is answered with PAWL_NOMEM, as if it had been refused.  See pw_commit_run() and pw_commit_send().  Who sends does
@@ -153,7 +171,7 @@ int64_t pw_engine_make_owner(pawl_engine *engine);
 /* Only one runner can be local; false when there is one.  NULL takes it away, once no service is using it any more. */
 bool pw_engine_set_local(pawl_engine *engine, const struct pw_local *local);
 
-/* Calls into the local runner, if there is one; without one reserve answers 0 and the others do nothing. */
+/* Calls into the local runner.  If there is none, pw_local_reserve() returns 0 and the others do nothing. */
 int64_t pw_local_reserve(pawl_engine *engine, struct pw_text workflow, int64_t *out_lease_ms);
 /* Reserves a place for a run whose workflow is not known yet.  Waits for no lock of a runner's: a turn's may be held. */
 struct pw_offer pw_local_offer(pawl_engine *engine);
@@ -166,7 +184,7 @@ void pw_local_deliver(pawl_engine *engine, const struct pw_claim *claim);
 void pw_local_cancel(pawl_engine *engine);
 void pw_local_wake(pawl_engine *engine, int64_t due_at_ms);
 
-/* The runners of this engine, and a word to all of them. */
+/* The runners of this engine, and what they are told: see enum pw_word_kind. */
 void pw_engine_join(pawl_engine *engine, struct pw_peer *peer);
 void pw_engine_leave(pawl_engine *engine, struct pw_peer *peer);
 void pw_engine_revoke(pawl_engine *engine, int64_t instance, int64_t run);

@@ -1,11 +1,9 @@
 /* hooks.c - see hooks.h. */
 #include "engine/hooks.h"
 
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/thread.h"
+#include "engine/engine.h"
 
 enum { ATTEMPTS_MAX_DEFAULT = 5, DELAY_MS_DEFAULT = 1000, HOOK_LEASE_MS_DEFAULT = 60000 };
 
@@ -21,47 +19,6 @@ const char *pawl_hook_event_name(enum pawl_hook_event event)
 }
 
 /* ---- The registry -------------------------------------------------------------------------------------------- */
-
-static void hooks_free(void *user)
-{
-    struct pw_hooks *hooks = user;
-    pthread_cond_destroy(&hooks->changed);
-    pthread_mutex_destroy(&hooks->lock);
-    free(hooks);
-}
-
-static struct pw_hooks *hooks_new(void)
-{
-    struct pw_hooks *hooks = calloc(1, sizeof *hooks);
-    if (hooks == NULL)
-        return NULL;
-    if (pthread_mutex_init(&hooks->lock, NULL) != 0)
-        goto no_lock;
-    if (!pw_cond_init(&hooks->changed))
-        goto no_cond;
-    return hooks;
-no_cond:
-    pthread_mutex_destroy(&hooks->lock);
-no_lock:
-    free(hooks);
-    return NULL;
-}
-
-/* Where two threads make it at once, one of both is kept aside until the engine is closed. */
-struct pw_hooks *pw_hooks_of(pawl_engine *engine)
-{
-    struct pw_hooks *hooks = atomic_load(&engine->hooks), *none = NULL;
-    if (hooks != NULL)
-        return hooks;
-    hooks = hooks_new();
-    if (hooks == NULL)
-        return NULL;
-    if (pawl_at_close(engine, hooks_free, hooks) != PAWL_OK) {
-        hooks_free(hooks);
-        return NULL;
-    }
-    return atomic_compare_exchange_strong(&engine->hooks, &none, hooks) ? hooks : none;
-}
 
 struct pw_hook *pw_hooks_find(const struct pw_hooks *hooks, struct pw_text name)
 {
@@ -87,12 +44,11 @@ static const char *hook_wrong(const struct pawl_hook *hook)
 }
 
 /* With the engine's lock held. */
-static pawl_status add_hook(pawl_engine *engine, struct pw_hooks *hooks, const struct pawl_hook *given,
-                            struct pawl_error *error)
+static pawl_status add_hook(pawl_engine *engine, const struct pawl_hook *given, struct pawl_error *error)
 {
     if (engine->sealed)
         return pw_error(error, PAWL_INVALID, "hook \"%s\" must be registered before a runner starts", given->name);
-    if (pw_hooks_find(hooks, pw_text_of(given->name)) != NULL)
+    if (pw_hooks_find(&engine->hooks, pw_text_of(given->name)) != NULL)
         return pw_error(error, PAWL_INVALID, "a hook named \"%s\" is registered already", given->name);
     struct pw_hook *hook = pw_arena_zero(&engine->arena, sizeof *hook);
     if (hook == NULL || !pw_arena_text(&engine->arena, pw_text_of(given->name), &hook->asks.hook))
@@ -104,7 +60,7 @@ static pawl_status add_hook(pawl_engine *engine, struct pw_hooks *hooks, const s
     hook->delay_ms = given->delay_ms != 0 ? given->delay_ms : DELAY_MS_DEFAULT;
     hook->lease_ms = given->lease_ms != 0 ? given->lease_ms : HOOK_LEASE_MS_DEFAULT;
 
-    struct pw_subscription *_Atomic *last = &hooks->first;
+    struct pw_subscription *_Atomic *last = &engine->hooks.first;
     while (atomic_load(last) != NULL)
         last = &atomic_load(last)->next;
     atomic_store(last, &hook->asks);
@@ -119,11 +75,8 @@ pawl_status pawl_hook_register(pawl_engine *engine, const struct pawl_hook *hook
     const char *wrong = hook_wrong(&known);
     if (wrong != NULL)
         return pw_error(error, PAWL_INVALID, "hook \"%.80s\": %s", known.name != NULL ? known.name : "", wrong);
-    struct pw_hooks *hooks = pw_hooks_of(engine);
-    if (hooks == NULL)
-        return pw_error_plain(error, PAWL_NOMEM);
     pthread_mutex_lock(&engine->lock);
-    pawl_status status = add_hook(engine, hooks, &known, error);
+    pawl_status status = add_hook(engine, &known, error);
     pthread_mutex_unlock(&engine->lock);
     return status;
 }
@@ -132,17 +85,14 @@ pawl_status pawl_hook_register(pawl_engine *engine, const struct pawl_hook *hook
 
 void pw_hooks_attach(pawl_engine *engine, struct pw_unit *unit)
 {
-    const struct pw_hooks *hooks = atomic_load(&engine->hooks);
-    unit->subscriptions = hooks != NULL ? atomic_load(&hooks->first) : NULL;
+    unit->subscriptions = atomic_load(&engine->hooks.first);
     if (unit->subscriptions != NULL)
         pw_engine_make_id(engine, unit->delivery_id);
 }
 
 void pw_hooks_kick(pawl_engine *engine)
 {
-    struct pw_hooks *hooks = atomic_load(&engine->hooks);
-    if (hooks == NULL)
-        return;
+    struct pw_hooks *hooks = &engine->hooks;
     pthread_mutex_lock(&hooks->lock);
     hooks->kicks++;
     pthread_cond_broadcast(&hooks->changed);

@@ -6,8 +6,11 @@
 #ifndef PW_ENGINE_HOOKS_H
 #define PW_ENGINE_HOOKS_H
 
-#include "engine/engine.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "pawl/hooks.h"
+#include "store/store.h"
 
 /* A registered hook.  Lives until the engine is closed. */
 struct pw_hook {
@@ -19,15 +22,12 @@ struct pw_hook {
 };
 
 struct pw_hooks {
-    struct pw_subscription *_Atomic first;
+    struct pw_subscription *_Atomic first; /* or NULL */
 
-    pthread_mutex_t lock;
+    pthread_mutex_t lock;   /* guards what follows, and what couriers keep */
     pthread_cond_t changed; /* broadcast at every kick */
     int64_t kicks;
 };
-
-/* The engine's, made at the first call.  NULL when memory is out. */
-struct pw_hooks *pw_hooks_of(pawl_engine *engine);
 
 /* In the order of their registration; NULL behind the last. */
 static inline struct pw_hook *pw_hooks_first(const struct pw_hooks *hooks)
@@ -42,10 +42,10 @@ static inline struct pw_hook *pw_hook_next(const struct pw_hook *hook)
 /* NULL when there is none of that name. */
 struct pw_hook *pw_hooks_find(const struct pw_hooks *hooks, struct pw_text name);
 
-/* The unit is about to be committed: it carries what hooks ask to be told, and an id for the deliveries. */
+/* To be called for every unit before it is committed: gives it what hooks ask to be told, and an id for the deliveries. */
 void pw_hooks_attach(pawl_engine *engine, struct pw_unit *unit);
 
-/* Something is due: couriers of this engine look at once.  From any thread. */
+/* A delivery is due: couriers of this engine look at once.  From any thread. */
 void pw_hooks_kick(pawl_engine *engine);
 
 #endif

@@ -1,57 +1,27 @@
-/* news.c - see news.h; and who waits for jobs. */
+/* news.c - see news.h; and watches for jobs. */
 #include "engine/news.h"
-
-#include <stdlib.h>
 
 #include "base/error.h"
 
-/* ---- Who waits for jobs ---------------------------------------------------------------------------------------- */
+/* ---- Watches for jobs ------------------------------------------------------------------------------------------ */
 
-struct pawl_job_watch {
-    struct pw_watches *watches;
-    void (*due)(void *user);
-    void *user;
-    pawl_job_watch *next;
-};
+/* A pawl_job_watch is a pawl_watch: the public type differs because it is opened for something else. */
 
 pawl_status pawl_job_watch_open(pawl_engine *engine, void (*due)(void *user), void *user, pawl_job_watch **out_watch,
                                 struct pawl_error *error)
 {
     if (engine == NULL || due == NULL || out_watch == NULL)
         return pw_error(error, PAWL_INVALID, "a watch for jobs needs an engine, a function to call, and out_watch");
-    pawl_job_watch *watch = malloc(sizeof *watch);
+    pawl_watch *watch = pw_watch_add(&engine->watches, PW_WATCH_JOBS, due, user);
     if (watch == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
-    struct pw_watches *watches = &engine->watches;
-    *watch = (pawl_job_watch){ .watches = watches, .due = due, .user = user };
-    pthread_mutex_lock(&watches->lock);
-    watch->next = watches->jobs;
-    watches->jobs = watch;
-    pthread_mutex_unlock(&watches->lock);
-    *out_watch = watch;
+    *out_watch = (pawl_job_watch *)watch;
     return PAWL_OK;
 }
 
 void pawl_job_watch_close(pawl_job_watch *watch)
 {
-    if (watch == NULL)
-        return;
-    struct pw_watches *watches = watch->watches;
-    pthread_mutex_lock(&watches->lock);
-    pawl_job_watch **link = &watches->jobs;
-    while (*link != watch)
-        link = &(*link)->next;
-    *link = watch->next;
-    pthread_mutex_unlock(&watches->lock);
-    free(watch);
-}
-
-static void tell_job_watches(struct pw_watches *watches)
-{
-    pthread_mutex_lock(&watches->lock);
-    for (pawl_job_watch *watch = watches->jobs; watch != NULL; watch = watch->next)
-        watch->due(watch->user);
-    pthread_mutex_unlock(&watches->lock);
+    pawl_watch_close((pawl_watch *)watch);
 }
 
 /* ---- What is new ----------------------------------------------------------------------------------------------- */
@@ -95,7 +65,7 @@ void pw_news_tell(pawl_engine *engine, struct pw_unit **units, size_t count)
             note_effect(engine, effect, &news);
     }
     if (news.is_jobs)
-        tell_job_watches(&engine->watches);
+        pw_watches_tell_jobs(&engine->watches);
     if (news.is_due)
         pw_local_wake(engine, PW_NOW);
 }

@@ -59,37 +59,17 @@ static void read_distribution(const struct pw_distribution *from, const struct c
 static void count_end(struct pw_stats *stats, const struct pw_effect *effect)
 {
     int64_t started_at_ms = effect->as.end.started_at_ms, completed_at_ms = effect->as.end.completed_at_ms;
-    switch (effect->as.end.outcome) {
-    case PW_OUTCOME_OPEN:
-        break;
-    case PW_OUTCOME_COMPLETE:
-        count(&stats->runs_complete, 1);
-        break;
-    case PW_OUTCOME_TERMINATED:
-        count(&stats->runs_terminated, 1);
-        break;
-    case PW_OUTCOME_ERRORED:
-        count(&stats->runs_errored, 1);
-        break;
-    }
-    if (started_at_ms > 0 && completed_at_ms >= started_at_ms) /* clocks are set back, too */
+    count(&stats->runs_ended[effect->as.end.outcome], 1);
+    if (started_at_ms > 0 && completed_at_ms >= started_at_ms) /* unless the clock was set back */
         distribute(&stats->run_seconds, &run_classes, (completed_at_ms - started_at_ms) * 1000);
 }
 
 static void count_step(struct pw_stats *stats, const struct pw_step_row *row)
 {
-    switch (row->status) {
-    case PAWL_STEP_WAITING:
-        if (row->kind == PAWL_STEP_DO && row->attempts > 0)
-            count(&stats->attempts_failed, 1);
-        break;
-    case PAWL_STEP_COMPLETED:
-        count(&stats->steps_completed, 1);
-        break;
-    case PAWL_STEP_ERRORED:
-        count(&stats->steps_errored, 1);
-        break;
-    }
+    if (row->status != PAWL_STEP_WAITING)
+        count(&stats->steps_ended[row->status], 1);
+    else if (row->kind == PAWL_STEP_DO && row->attempts > 0)
+        count(&stats->attempts_failed, 1);
 }
 
 /* Jobs are no runs. */
@@ -159,11 +139,11 @@ void pawl_stats_read(pawl_engine *engine, struct pawl_stats *out_stats)
 {
     const struct pw_stats *from = &engine->stats;
     struct pawl_stats stats = { .runs_created = figure_of(&from->runs_created),
-                                .runs_complete = figure_of(&from->runs_complete),
-                                .runs_errored = figure_of(&from->runs_errored),
-                                .runs_terminated = figure_of(&from->runs_terminated),
-                                .steps_completed = figure_of(&from->steps_completed),
-                                .steps_errored = figure_of(&from->steps_errored),
+                                .runs_complete = figure_of(&from->runs_ended[PW_OUTCOME_COMPLETE]),
+                                .runs_errored = figure_of(&from->runs_ended[PW_OUTCOME_ERRORED]),
+                                .runs_terminated = figure_of(&from->runs_ended[PW_OUTCOME_TERMINATED]),
+                                .steps_completed = figure_of(&from->steps_ended[PAWL_STEP_COMPLETED]),
+                                .steps_errored = figure_of(&from->steps_ended[PAWL_STEP_ERRORED]),
                                 .attempts_failed = figure_of(&from->attempts_failed),
                                 .events_sent = figure_of(&from->events_sent),
                                 .leases_lost = figure_of(&from->leases_lost),

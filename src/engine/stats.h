@@ -17,8 +17,9 @@ struct pw_distribution {
 
 /* Zeroed is ready. */
 struct pw_stats {
-    _Atomic int64_t runs_created, runs_complete, runs_errored, runs_terminated;
-    _Atomic int64_t steps_completed, steps_errored, attempts_failed;
+    _Atomic int64_t runs_created, runs_ended[PW_OUTCOME_ERRORED + 1]; /* by outcome */
+    _Atomic int64_t steps_ended[PAWL_STEP_ERRORED + 1];               /* by status */
+    _Atomic int64_t attempts_failed;
     _Atomic int64_t events_sent, leases_lost;
     _Atomic int64_t commits, commits_failed;
     atomic_int last_commit_failure; /* a pawl_status */

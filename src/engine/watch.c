@@ -11,19 +11,9 @@ struct pawl_watch {
     pawl_watch *next;
 };
 
-void pw_watches_init(struct pw_watches *watches)
+static pawl_watch **list_of(struct pw_watches *watches, int64_t instance)
 {
-    (void)pthread_mutex_init(&watches->lock, NULL);
-}
-
-void pw_watches_clear(struct pw_watches *watches)
-{
-    (void)pthread_mutex_destroy(&watches->lock);
-}
-
-static pawl_watch **bucket_of(struct pw_watches *watches, int64_t instance)
-{
-    return &watches->buckets[(uint64_t)instance % PW_WATCH_BUCKETS];
+    return instance == PW_WATCH_JOBS ? &watches->jobs : &watches->buckets[(uint64_t)instance % PW_WATCH_BUCKETS];
 }
 
 pawl_watch *pw_watch_add(struct pw_watches *watches, int64_t instance, void (*changed)(void *user), void *user)
@@ -32,12 +22,12 @@ pawl_watch *pw_watch_add(struct pw_watches *watches, int64_t instance, void (*ch
     if (watch == NULL)
         return NULL;
     *watch = (pawl_watch){ watches, instance, changed, user, NULL };
-    pawl_watch **bucket = bucket_of(watches, instance);
+    pawl_watch **list = list_of(watches, instance);
     pthread_mutex_lock(&watches->lock);
-    watch->next = *bucket;
-    *bucket = watch;
+    watch->next = *list;
+    *list = watch;
     pthread_mutex_unlock(&watches->lock);
-    atomic_fetch_add(&watches->count, 1);
+    atomic_fetch_add(&watches->count, instance != PW_WATCH_JOBS);
     return watch;
 }
 
@@ -47,19 +37,19 @@ void pawl_watch_close(pawl_watch *watch)
         return;
     struct pw_watches *watches = watch->watches;
     pthread_mutex_lock(&watches->lock);
-    pawl_watch **link = bucket_of(watches, watch->instance);
+    pawl_watch **link = list_of(watches, watch->instance);
     while (*link != watch)
         link = &(*link)->next;
     *link = watch->next;
     pthread_mutex_unlock(&watches->lock);
-    atomic_fetch_sub(&watches->count, 1);
+    atomic_fetch_sub(&watches->count, watch->instance != PW_WATCH_JOBS);
     free(watch);
 }
 
 /* With the lock held. */
 static void tell(struct pw_watches *watches, int64_t instance)
 {
-    for (pawl_watch *watch = *bucket_of(watches, instance); watch != NULL; watch = watch->next) {
+    for (pawl_watch *watch = *list_of(watches, instance); watch != NULL; watch = watch->next) {
         if (watch->instance == instance)
             watch->changed(watch->user);
     }
@@ -84,5 +74,12 @@ void pw_watches_tell(struct pw_watches *watches, struct pw_unit **units, size_t 
         if (units[i]->status == PAWL_OK)
             tell_of_unit(watches, units[i]);
     }
+    pthread_mutex_unlock(&watches->lock);
+}
+
+void pw_watches_tell_jobs(struct pw_watches *watches)
+{
+    pthread_mutex_lock(&watches->lock);
+    tell(watches, PW_WATCH_JOBS);
     pthread_mutex_unlock(&watches->lock);
 }

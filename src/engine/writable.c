@@ -6,16 +6,6 @@
 
 enum { FRESH_MS = 10000, PROBE_EVERY_MS = 1000 };
 
-void pw_writable_init(struct pw_writable *writable)
-{
-    (void)pthread_mutex_init(&writable->lock, NULL);
-}
-
-void pw_writable_clear(struct pw_writable *writable)
-{
-    (void)pthread_mutex_destroy(&writable->lock);
-}
-
 /* The store's own trouble.  Other failures are those of what was to be written. */
 static bool is_of_store(pawl_status status)
 {

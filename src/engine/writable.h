@@ -8,6 +8,7 @@
 
 #include "store/store.h"
 
+/* Zeroed, and its lock made, is ready. */
 struct pw_writable {
     _Atomic int64_t written_at_ms; /* monotonic: when a commit last wrote something; 0: never */
     atomic_bool is_failing;        /* the newest thing known is a failure */
@@ -16,9 +17,6 @@ struct pw_writable {
     int64_t probed_at_ms;      /* monotonic; 0: never */
     struct pawl_error failure; /* while is_failing */
 };
-
-void pw_writable_init(struct pw_writable *writable);
-void pw_writable_clear(struct pw_writable *writable);
 
 /* now_ms: monotonic.  A transaction was tried. */
 void pw_writable_note(struct pw_writable *writable, struct pw_unit **units, size_t count, pawl_status whole,

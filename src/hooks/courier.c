@@ -136,13 +136,12 @@ static void *run_courier(void *user)
 static struct pawl_courier *courier_new(pawl_engine *engine, int32_t threads)
 {
     struct pawl_courier *courier = calloc(1, sizeof *courier + (size_t)threads * sizeof courier->threads[0]);
-    struct pw_hooks *hooks = pw_hooks_of(engine);
-    if (courier == NULL || hooks == NULL || !pw_cond_init(&courier->free)) {
+    if (courier == NULL || !pw_cond_init(&courier->free)) {
         free(courier);
         return NULL;
     }
     courier->engine = engine;
-    courier->hooks = hooks;
+    courier->hooks = &engine->hooks;
     courier->wanted = threads;
     return courier;
 }

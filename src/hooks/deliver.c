@@ -84,13 +84,13 @@ static void take_over(struct pw_errand *errand, struct pw_unit *unit, const stru
 
 pawl_status pw_errand_exchange(pawl_engine *engine, struct pw_errand *errand, int most, struct pawl_error *error)
 {
-    struct pw_hooks *hooks = pw_hooks_of(engine);
+    const struct pw_hooks *hooks = &engine->hooks;
     struct pw_unit unit;
     struct pw_op *claim = NULL;
     pw_unit_init(&unit);
     bool claims = most > 0 && !pw_schema_is_newer(&engine->schema);
-    bool complete = hooks != NULL && (errand->hook == NULL || add_settle(&unit, errand)) &&
-                    (!claims || add_claim(&unit, hooks, most, &claim));
+    bool complete =
+        (errand->hook == NULL || add_settle(&unit, errand)) && (!claims || add_claim(&unit, hooks, most, &claim));
     pawl_status status = PAWL_NOMEM;
     if (complete)
         status = unit.first != NULL ? pw_engine_run(engine, &unit) : PAWL_OK;
@@ -159,10 +159,9 @@ void pw_errand_call(pawl_engine *engine, struct pw_errand *errand)
 
 pawl_status pw_errand_next_at(pawl_engine *engine, int most, int64_t *out_at_ms, struct pawl_error *error)
 {
-    struct pw_hooks *hooks = pw_hooks_of(engine);
     struct pw_arena arena = { 0 };
     size_t count = 0;
-    const struct pw_hook_wanted *wanted = hooks != NULL ? wanted_of(hooks, most, &arena, &count) : NULL;
+    const struct pw_hook_wanted *wanted = wanted_of(&engine->hooks, most, &arena, &count);
     struct pw_text *names = wanted != NULL ? pw_arena_take(&arena, (count + 1) * sizeof *names) : NULL;
     for (size_t i = 0; names != NULL && i < count; i++)
         names[i] = wanted[i].hook;

@@ -16,7 +16,7 @@
 #ifndef PW_HOOKS_HOOKS_H
 #define PW_HOOKS_HOOKS_H
 
-#include "engine/hooks.h"
+#include "engine/engine.h"
 #include "value/value.h"
 
 /* All zero is none. */

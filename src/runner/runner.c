@@ -11,53 +11,39 @@ enum { TICK_INSTANCES_DEFAULT = 100 };
 
 /* ---- What services tell every runner ---------------------------------------------------------------------------------- */
 
-/* Ended or restarted: its turn, if it is here, can commit nothing more.  A turn of the new run may be here already. */
-static void revoke(void *user, int64_t instance, int64_t run)
+static void tell_turn(pawl_turn *turn, const struct pw_word *word)
 {
-    pawl_runner *runner = user;
-    pthread_mutex_lock(&runner->lock);
-    for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->held_next) {
-        if (turn->claim.fence.instance == instance && turn->claim.fence.run <= run)
+    int64_t run = turn->claim.fence.run;
+    switch (word->kind) {
+    case PW_WORD_REVOKED: /* the run was ended or restarted; a turn of the new one may be here already */
+        if (run <= word->run)
             pw_turn_revoke(turn);
+        break;
+    case PW_WORD_PAUSE: /* user code should stop now and not first at the next commit */
+        pw_turn_ask_to_pause(turn);
+        break;
+    case PW_WORD_DEMAND: /* the next durable call should know, whether there is a commit before it or not */
+        if (run == word->run)
+            pw_turn_demand(turn, word->demand);
+        break;
+    case PW_WORD_EVENT:
+        if (run == word->run)
+            pw_turn_hear_of_event(turn, word->seq);
+        break;
     }
-    pthread_mutex_unlock(&runner->lock);
 }
 
-/* So that user code does not go on to learn of a pause from the next commit. */
-static void ask_to_pause(void *user, int64_t instance)
+static void hear(void *user, const struct pw_word *word)
 {
     pawl_runner *runner = user;
     pthread_mutex_lock(&runner->lock);
     for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->held_next) {
-        if (turn->claim.fence.instance == instance)
-            pw_turn_ask_to_pause(turn);
+        if (turn->claim.fence.instance == word->instance)
+            tell_turn(turn, word);
     }
-    pthread_mutex_unlock(&runner->lock);
-}
-
-/* So that the next durable call knows, whether there is a commit before it or not. */
-static void tell_of_demand(void *user, int64_t instance, int64_t run, enum pw_demand demand)
-{
-    pawl_runner *runner = user;
-    pthread_mutex_lock(&runner->lock);
-    for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->held_next) {
-        if (turn->claim.fence.instance == instance && turn->claim.fence.run == run)
-            pw_turn_demand(turn, demand);
-    }
-    pthread_mutex_unlock(&runner->lock);
-}
-
-/* So that a branch that waits for it goes on while its siblings are busy. */
-static void tell_of_event(void *user, int64_t instance, int64_t run, int64_t seq)
-{
-    pawl_runner *runner = user;
-    pthread_mutex_lock(&runner->lock);
-    for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->held_next) {
-        if (turn->claim.fence.instance == instance && turn->claim.fence.run == run)
-            pw_turn_hear_of_event(turn, seq);
-    }
-    for (struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next) {
-        if (fork->turn->claim.fence.instance == instance)
+    /* A branch that waits for an event goes on while its siblings are busy. */
+    for (struct pw_fork *fork = runner->forks; fork != NULL && word->kind == PW_WORD_EVENT; fork = fork->next) {
+        if (fork->turn->claim.fence.instance == word->instance)
             pw_runner_stir(runner, fork);
     }
     pthread_mutex_unlock(&runner->lock);
@@ -147,14 +133,7 @@ pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_optio
         free(runner);
         return pw_error_plain(error, PAWL_NOMEM);
     }
-    runner->peer = (struct pw_peer){
-        .runner = runner,
-        .revoke = revoke,
-        .pause = ask_to_pause,
-        .interrupt = tell_of_demand,
-        .event = tell_of_event,
-        .close = detach,
-    };
+    runner->peer = (struct pw_peer){ .runner = runner, .hear = hear, .close = detach };
     pw_engine_join(engine, &runner->peer);
     *out_runner = runner;
     return PAWL_OK;
@@ -232,31 +211,18 @@ static int64_t local_reserve(void *user, struct pw_text workflow, int64_t *out_l
     return owner;
 }
 
-/* With the lock held. */
-static void leave_place(pawl_runner *runner)
+static void local_deliver(void *user, const struct pw_claim *claim)
 {
+    pawl_runner *runner = user;
+    if (claim != NULL)
+        pw_runner_accept(runner, claim);
+    pthread_mutex_lock(&runner->lock);
     runner->reserved--;
     pthread_cond_broadcast(&runner->left);
     if (atomic_load(&runner->stopping))
         pthread_cond_signal(&runner->watch);
-}
-
-static void local_cancel(void *user)
-{
-    pawl_runner *runner = user;
-    pthread_mutex_lock(&runner->lock);
-    leave_place(runner);
-    if (runner->next_due_ms <= runner->keeper_until_ms)
+    else if (claim == NULL)
         pw_runner_wake_keeper(runner, runner->next_due_ms); /* there is room again */
-    pthread_mutex_unlock(&runner->lock);
-}
-
-static void local_deliver(void *user, const struct pw_claim *claim)
-{
-    pawl_runner *runner = user;
-    pw_runner_accept(runner, claim);
-    pthread_mutex_lock(&runner->lock);
-    leave_place(runner);
     pthread_mutex_unlock(&runner->lock);
 }
 
@@ -308,9 +274,8 @@ pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *error)
     pawl_status status = join_in(runner, &is_new, error); /* the keeper describes it */
     if (status != PAWL_OK)
         return status;
-    runner->local = (struct pw_local){
-        .runner = runner, .reserve = local_reserve, .deliver = local_deliver, .cancel = local_cancel, .wake = local_wake
-    };
+    runner->local =
+        (struct pw_local){ .runner = runner, .reserve = local_reserve, .deliver = local_deliver, .wake = local_wake };
     if (!pw_engine_set_local(runner->engine, &runner->local))
         return pw_error(error, PAWL_INVALID, "another runner of this engine is started; one engine has one");
     runner->threaded = true;

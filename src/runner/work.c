@@ -205,8 +205,7 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
             runner->parked_due_ms = turn->due_at_ms;
         pw_runner_wake_keeper(runner, turn->due_at_ms);
     }
-    if (runner->next_due_ms <= runner->keeper_until_ms)
-        pw_runner_wake_keeper(runner, runner->next_due_ms); /* there is room again */
+    pw_runner_wake_keeper(runner, runner->next_due_ms); /* there is room again */
     if (atomic_load(&runner->stopping))
         pthread_cond_signal(&runner->watch); /* the keeper goes when the last turn has */
     pthread_mutex_unlock(&runner->lock);

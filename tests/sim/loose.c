@@ -44,12 +44,8 @@ static int64_t local_reserve(void *user, struct pw_text workflow, int64_t *out_l
 
 static void local_deliver(void *user, const struct pw_claim *claim)
 {
-    pw_runner_accept(user, claim);
-}
-
-static void local_cancel(void *user)
-{
-    (void)user;
+    if (claim != NULL)
+        pw_runner_accept(user, claim);
 }
 
 static void local_wake(void *user, int64_t due_at_ms)
@@ -63,9 +59,8 @@ void sim_loose_open(struct sim_world *world, struct sim_process *process, struct
     pawl_runner *inner = runner->runner;
     (void)loose_host(world);
     inner->threaded = true;
-    inner->local = (struct pw_local){
-        .runner = inner, .reserve = local_reserve, .deliver = local_deliver, .cancel = local_cancel, .wake = local_wake
-    };
+    inner->local =
+        (struct pw_local){ .runner = inner, .reserve = local_reserve, .deliver = local_deliver, .wake = local_wake };
     (void)pw_engine_set_local(process->engine, &inner->local); /* the first one's */
     struct pw_store *store = process->engine->store;
     inner->announced = store->ops->announce(store, runner->owner, NULL) == PAWL_OK;
