@@ -53,7 +53,7 @@ static size_t claim(struct alone *alone, enum pw_claim_of what)
     struct pw_unit unit;
     struct pw_op_claim *found = NULL;
     pw_unit_init(&unit);
-    assert_int_equal(pw_runner_claim(alone->runner, &unit, what, 1000, &found, NULL), PAWL_OK);
+    assert_int_equal(pw_runner_claim(alone->runner, &unit, what, NULL, 1000, &found, NULL), PAWL_OK);
     size_t count = found->claim_count;
     pw_unit_clear(&unit);
     return count;

@@ -43,10 +43,12 @@ static bool limits_fill(struct pawl_limits *limits, const struct pawl_limits *ot
     if (limits->steps_max < 0 || limits->payload_bytes_max < 0 || limits->unread_events_max < 0 ||
         limits->waits_max < 0)
         return false;
-    pw_fill_in(&limits->steps_max, otherwise->steps_max);
-    pw_fill_in(&limits->payload_bytes_max, otherwise->payload_bytes_max);
-    pw_fill_in(&limits->unread_events_max, otherwise->unread_events_max);
-    pw_fill_in(&limits->waits_max, otherwise->waits_max);
+    limits->steps_max = limits->steps_max != 0 ? limits->steps_max : otherwise->steps_max;
+    limits->payload_bytes_max =
+        limits->payload_bytes_max != 0 ? limits->payload_bytes_max : otherwise->payload_bytes_max;
+    limits->unread_events_max =
+        limits->unread_events_max != 0 ? limits->unread_events_max : otherwise->unread_events_max;
+    limits->waits_max = limits->waits_max != 0 ? limits->waits_max : otherwise->waits_max;
     return true;
 }
 

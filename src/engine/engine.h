@@ -137,12 +137,6 @@ pawl_status pw_engine_open(const struct pawl_options *options, pw_store_wrap_fn 
 
 /* Copies the caller's options, as far as its header knew them, over the defaults.  False when made by a newer header. */
 bool pw_options_copy(void *known, size_t known_size, const void *given);
-/* An option of 0 stands for the default. */
-static inline void pw_fill_in(int64_t *option, int64_t otherwise)
-{
-    if (*option == 0)
-        *option = otherwise;
-}
 
 /* Units go to the committer by these two: what else has to be recorded with them is added here.  A unit for which that
  * fails is answered with PAWL_NOMEM, as if it had been refused.  See pw_commit_run() and pw_commit_send().  Who sends does

@@ -17,19 +17,20 @@ static int64_t least(int64_t one, int64_t other)
 }
 
 /* With the lock held. */
-static int64_t room(const pawl_runner *runner)
+static size_t room(const pawl_runner *runner)
 {
-    if (atomic_load(&runner->stopping) || pw_runner_takes_nothing(runner) ||
-        pw_budget_is_short(&runner->engine->memory))
-        return 0;
-    return least(runner->window - runner->fresh, runner->options.in_flight_max - runner->held_count) - runner->reserved;
+    int64_t places =
+        least(runner->window - runner->fresh, runner->options.in_flight_max - runner->held_count) - runner->reserved;
+    bool is_closed = atomic_load(&runner->stopping) || pw_runner_takes_nothing(runner) ||
+                     pw_budget_is_short(&runner->engine->memory);
+    return is_closed || places < 0 ? 0 : (size_t)places;
 }
 
 /* Not one by one as each turn ends: when there is room for a good part of the window, or nobody has anything to begin. */
 static bool should_claim(const pawl_runner *runner)
 {
-    int64_t places = room(runner);
-    return places > 0 && (places * 4 >= runner->window || runner->fresh == 0);
+    size_t places = room(runner);
+    return places > 0 && ((int64_t)places * 4 >= runner->window || runner->fresh == 0);
 }
 
 /* ---- Attempts that take too long --------------------------------------------------------------------------------------- */
@@ -93,24 +94,33 @@ static void note_due(pawl_runner *runner, int64_t due_at_ms)
     runner->next_due_ms = least(least(runner->next_due_ms, due_at_ms), runner->parked_due_ms);
 }
 
+/* Claims, and makes turns of what it got.  Without the lock. */
+static pawl_status take(pawl_runner *runner, enum pw_claim_of what, const struct pw_text *limited, size_t max,
+                        size_t *out_count, bool *kept_out)
+{
+    struct pw_unit unit;
+    struct pw_op_claim *found = NULL;
+    pw_unit_init(&unit);
+    pawl_status status = pw_runner_claim(runner, &unit, what, limited, max, &found, NULL);
+    *out_count = status == PAWL_OK ? found->claim_count : 0;
+    *kept_out = *kept_out || (status == PAWL_OK && found->kept_out);
+    for (size_t i = 0; i < *out_count; i++)
+        pw_runner_accept(runner, &found->claims[i]);
+    pw_unit_clear(&unit);
+    return status;
+}
+
 /* Jobs of functions that may not have any number of them at once.  Without the lock.  Returns when to claim again, because
  * another process was just claiming of the same; INT64_MAX: no need. */
 static int64_t claim_limited(pawl_runner *runner, size_t max)
 {
-    size_t count;
+    struct pw_arena arena = { 0 };
+    size_t count, taken;
     bool kept_out = false;
-    struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_LIMITED, &count);
-    for (size_t i = 0; names != NULL && i < count && max > 0; i++) {
-        struct pw_unit unit;
-        struct pw_op_claim *found = NULL;
-        pw_unit_init(&unit);
-        pawl_status status = pw_runner_claim_limited(runner, &unit, names[i], max, &found);
-        kept_out = kept_out || (status == PAWL_OK && found->kept_out);
-        for (size_t k = 0; status == PAWL_OK && k < found->claim_count; k++, max--)
-            pw_runner_accept(runner, &found->claims[k]);
-        pw_unit_clear(&unit);
-    }
-    free(names);
+    const struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_LIMITED, &arena, &count);
+    for (size_t i = 0; names != NULL && i < count && max > 0; i++, max -= taken)
+        (void)take(runner, PW_CLAIM_DUE, &names[i], max, &taken, &kept_out);
+    pw_arena_clear(&arena);
     return kept_out ? pawl_now_ms(runner->engine) + KEPT_OUT_MS : INT64_MAX;
 }
 
@@ -125,24 +135,19 @@ static int64_t wait_for_withheld(pawl_runner *runner, int64_t claimed_at_ms, int
 }
 
 /* These with the lock held, which is let go of meanwhile. */
-static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
+static void claim(pawl_runner *runner, enum pw_claim_of what, size_t max)
 {
-    struct pw_unit unit;
-    struct pw_op_claim *found = NULL;
+    size_t count;
+    bool kept_out = false;
     runner->next_due_ms = INT64_MAX; /* hints that come meanwhile lower it again */
     if (what == PW_CLAIM_PARKED)
         runner->parked_due_ms = INT64_MAX;
     pthread_mutex_unlock(&runner->lock);
     int64_t claimed_at_ms = pawl_now_ms(runner->engine);
-    pw_unit_init(&unit);
-    pawl_status status = pw_runner_claim(runner, &unit, what, (size_t)max, &found, NULL);
-    size_t count = status == PAWL_OK ? found->claim_count : 0;
-    for (size_t i = 0; i < count; i++)
-        pw_runner_accept(runner, &found->claims[i]);
-    pw_unit_clear(&unit);
-    int64_t again_at_ms = claim_limited(runner, (size_t)max - count);
+    pawl_status status = take(runner, what, NULL, max, &count, &kept_out);
+    int64_t again_at_ms = claim_limited(runner, max - count);
     int64_t now_ms = pawl_now_ms(runner->engine), due_at_ms = now_ms;
-    if (status == PAWL_OK && count < (size_t)max)
+    if (status == PAWL_OK && count < max)
         status = pw_runner_next_due(runner, PW_EVER, &due_at_ms, NULL);
     if (status != PAWL_OK)
         due_at_ms = now_ms + TROUBLE_MS;
@@ -157,7 +162,7 @@ static void claim(pawl_runner *runner, enum pw_claim_of what, int64_t max)
 static void poll(pawl_runner *runner)
 {
     int64_t due_at_ms = INT64_MAX;
-    size_t places = room(runner) > 0 && !atomic_load(&runner->stopping) ? (size_t)room(runner) : 0;
+    size_t places = room(runner);
     pthread_mutex_unlock(&runner->lock);
     pawl_status status = pw_runner_next_due(runner, PW_EVER, &due_at_ms, NULL);
     int64_t again_at_ms = claim_limited(runner, places);
@@ -186,7 +191,9 @@ static void take_due(pawl_runner *runner, int64_t now_ms)
 static void renew(pawl_runner *runner)
 {
     pthread_mutex_unlock(&runner->lock);
-    (void)pw_runner_renew_leases(runner, NULL);
+    pawl_status unused =
+        pawl_runner_renew(runner, NULL); /* what fails is tried again, or found out before the next body */
+    (void)unused;
     pthread_mutex_lock(&runner->lock);
     runner->renew_at_ms = pw_engine_monotonic_ms(runner->engine) + runner->options.lease_ms / 3;
 }
@@ -203,7 +210,7 @@ static void reap(pawl_runner *runner)
     else if (runner->view.told)
         pw_runner_leave_share(runner); /* others need not wait for what we do not take */
     pthread_mutex_lock(&runner->lock);
-    claim(runner, PW_CLAIM_ALL, room(runner) > 0 ? room(runner) : 0); /* of none: only to reap */
+    claim(runner, PW_CLAIM_ALL, room(runner)); /* without room only to reap */
 }
 
 /* ---- The loop --------------------------------------------------------------------------------------------------------------- */
@@ -320,17 +327,12 @@ static void *tick_keeper_main(void *user)
         pw_runner_watch_code(runner, now_ms);
         close_given_up(runner);
         if (now_ms >= runner->renew_at_ms)
-            renew(runner);        /* what fails is tried again, or found out before the next body */
+            renew(runner);
         else if (runner->ticking) /* that may have ended meanwhile */
             pw_cond_wait_ms(&runner->watch, &runner->lock, least(runner->renew_at_ms, runner->watch_at_ms) - now_ms);
     }
     pthread_mutex_unlock(&runner->lock);
     return NULL;
-}
-
-void pw_tick_begin(pawl_runner *runner)
-{
-    atomic_store(&runner->ticking, true);
 }
 
 /* On a test's own clock time passes only when the test says so: nothing is to be renewed meanwhile, and no thread disturbs

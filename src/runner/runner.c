@@ -81,22 +81,15 @@ static bool fill_options(struct pawl_runner_options *options)
         (options->lease_ms != 0 && options->lease_ms < PW_LEASE_MS_MIN) || options->code_ms_max < -1 ||
         options->code_ms_max > PW_DELAY_MS_MAX || options->blocked_max < 0)
         return false;
-    if (options->workers == 0)
-        options->workers = PW_WORKERS_DEFAULT;
-    if (options->in_flight_max == 0)
-        options->in_flight_max = PW_IN_FLIGHT_DEFAULT;
+    options->workers = options->workers != 0 ? options->workers : PW_WORKERS_DEFAULT;
+    options->in_flight_max = options->in_flight_max != 0 ? options->in_flight_max : PW_IN_FLIGHT_DEFAULT;
     if (options->in_flight_max < options->workers)
         options->in_flight_max = options->workers;
-    if (options->lease_ms == 0)
-        options->lease_ms = PW_LEASE_MS_DEFAULT;
-    if (options->poll_ms == 0)
-        options->poll_ms = PW_POLL_MS_DEFAULT;
-    if (options->cache_bytes == 0)
-        options->cache_bytes = PW_CACHE_BYTES_DEFAULT;
-    if (options->code_ms_max == 0)
-        options->code_ms_max = PW_CODE_MS_DEFAULT;
-    if (options->blocked_max == 0)
-        options->blocked_max = PW_BLOCKED_DEFAULT;
+    options->lease_ms = options->lease_ms != 0 ? options->lease_ms : PW_LEASE_MS_DEFAULT;
+    options->poll_ms = options->poll_ms != 0 ? options->poll_ms : PW_POLL_MS_DEFAULT;
+    options->cache_bytes = options->cache_bytes != 0 ? options->cache_bytes : PW_CACHE_BYTES_DEFAULT;
+    options->code_ms_max = options->code_ms_max != 0 ? options->code_ms_max : PW_CODE_MS_DEFAULT;
+    options->blocked_max = options->blocked_max != 0 ? options->blocked_max : PW_BLOCKED_DEFAULT;
     return true;
 }
 
@@ -158,33 +151,26 @@ void pawl_runner_close(pawl_runner *runner)
     free(runner);
 }
 
-/* Lets other processes see that this one lives, and seals the registry. */
-static pawl_status join_in(pawl_runner *runner, bool *out_is_new, struct pawl_error *error)
+/* Lets other processes see that this one lives, and seals the registry.  by_hand: for a tick or a poll, which takes what its host
+ * asks for, whoever's share it is. */
+static pawl_status join_in(pawl_runner *runner, bool by_hand, struct pawl_error *error)
 {
     pawl_engine *engine = runner->engine;
     pawl_status status = PAWL_OK;
     pthread_mutex_lock(&runner->lock);
-    *out_is_new = !runner->announced;
-    if (!runner->announced)
+    bool is_new = !runner->announced;
+    if (is_new)
         status = pw_ops(engine->store)->announce(engine->store, runner->owner, error);
-    runner->announced = runner->announced || status == PAWL_OK;
+    runner->announced = status == PAWL_OK;
     pthread_mutex_unlock(&runner->lock);
     if (status != PAWL_OK)
         return status;
     pthread_mutex_lock(&engine->lock);
     engine->sealed = true;
     pthread_mutex_unlock(&engine->lock);
-    return PAWL_OK;
-}
-
-/* A runner that was not started, by now at least, and takes what its host asks for, whoever's share it is. */
-static pawl_status join_in_unstarted(pawl_runner *runner, struct pawl_error *error)
-{
-    bool is_new;
-    pawl_status status = join_in(runner, &is_new, error);
-    if (status == PAWL_OK && is_new)
+    if (by_hand && is_new)
         pw_runner_describe(runner, false);
-    return status;
+    return by_hand ? pawl_check_schema(engine, error) : PAWL_OK;
 }
 
 /* ---- As services see it: the eager hand-off ------------------------------------------------------------------------------ */
@@ -270,8 +256,7 @@ pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *error)
         return pw_error(error, PAWL_INVALID, "a runner is needed, and its engine must be open");
     if (runner->threaded)
         return pw_error(error, PAWL_INVALID, "the runner is started already");
-    bool is_new;
-    pawl_status status = join_in(runner, &is_new, error); /* the keeper describes it */
+    pawl_status status = join_in(runner, false, error); /* the keeper describes it */
     if (status != PAWL_OK)
         return status;
     runner->local =
@@ -337,21 +322,6 @@ static pawl_status begin_turn(pawl_runner *runner, const struct pw_claim *claim,
     return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
 }
 
-/* Claims one due run and makes it a turn; *out_turn is NULL when none is due. */
-static pawl_status claim_turn(pawl_runner *runner, enum pw_claim_of what, pawl_turn **out_turn,
-                              struct pawl_error *error)
-{
-    struct pw_unit unit;
-    struct pw_op_claim *claim = NULL;
-    *out_turn = NULL;
-    pw_unit_init(&unit);
-    pawl_status status = pw_runner_claim(runner, &unit, what, 1, &claim, error);
-    if (status == PAWL_OK && claim->claim_count > 0)
-        status = begin_turn(runner, &claim->claims[0], out_turn, error);
-    pw_unit_clear(&unit);
-    return status;
-}
-
 /* What a tick knows of the claims that it made. */
 struct ticking {
     bool has_reaped;
@@ -359,61 +329,54 @@ struct ticking {
     bool kept_out;   /* from such a function: another process was claiming of it */
 };
 
-static pawl_status claim_job(pawl_runner *runner, struct pw_text name, struct ticking *ticking, pawl_turn **out_turn,
-                             struct pawl_error *error)
+/* Claims one due run and makes it a turn; *out_turn stays as it is when none is due. */
+static pawl_status claim_turn(pawl_runner *runner, enum pw_claim_of what, const struct pw_text *limited,
+                              struct ticking *ticking, pawl_turn **out_turn, struct pawl_error *error)
 {
     struct pw_unit unit;
     struct pw_op_claim *claim = NULL;
     pw_unit_init(&unit);
-    pawl_status status = PAWL_OK;
-    if (!ticking->has_reaped && pw_unit_add(&unit, PW_OP_REAP) == NULL)
-        status = PAWL_NOMEM;
-    if (status == PAWL_OK)
-        status = pw_runner_claim_limited(runner, &unit, name, 1, &claim);
+    pawl_status status = pw_runner_claim(runner, &unit, what, limited, 1, &claim, error);
     ticking->has_reaped = true;
     ticking->kept_out = ticking->kept_out || (status == PAWL_OK && claim->kept_out);
     if (status == PAWL_OK && claim->claim_count > 0)
         status = begin_turn(runner, &claim->claims[0], out_turn, error);
-    else if (status != PAWL_OK)
-        pw_error_plain(error, status);
     pw_unit_clear(&unit);
     return status;
 }
 
-/* None of them gave a job: where one is due nevertheless, the function's limit was met. */
-static void note_limits(pawl_runner *runner, const struct pw_text *names, size_t count, int64_t asked_at_ms)
+/* With PW_CLAIM_ALL once in a tick: what dead runners left. */
+static pawl_status claim_due_turn(pawl_runner *runner, const struct pw_text *limited, struct ticking *ticking,
+                                  pawl_turn **out_turn, struct pawl_error *error)
 {
-    struct pw_store *store = runner->engine->store;
-    struct pw_arena arena = { 0 };
-    struct pw_share all;
-    int64_t due_at_ms = INT64_MAX;
-    if (count > 0 && pw_runner_share_all(runner, &arena, &all) &&
-        pw_next_due(store, names, count, &all, PW_EVER, &due_at_ms, NULL) == PAWL_OK && due_at_ms <= asked_at_ms)
-        atomic_store(&runner->limits_met_ms, asked_at_ms);
-    pw_arena_clear(&arena);
+    return claim_turn(runner, ticking->has_reaped ? PW_CLAIM_DUE : PW_CLAIM_ALL, limited, ticking, out_turn, error);
 }
 
-/* Of the functions that have a limit.  The one behind the last that had a job is asked first. */
+/* From the functions that have a limit.  The one behind the last that had a job is asked first.  If none gave a job although
+ * one is due, the function's limit was met. */
 static pawl_status claim_limited_turn(pawl_runner *runner, struct ticking *ticking, pawl_turn **out_turn,
                                       struct pawl_error *error)
 {
+    struct pw_arena arena = { 0 };
     size_t count;
-    int64_t now_ms = pawl_now_ms(runner->engine);
+    int64_t now_ms = pawl_now_ms(runner->engine), due_at_ms = INT64_MAX;
     pawl_status status = PAWL_OK;
-    struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_LIMITED, &count);
+    const struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_LIMITED, &arena, &count);
     for (size_t i = 0; names != NULL && i < count && status == PAWL_OK && *out_turn == NULL; i++)
-        status = claim_job(runner, names[runner->limited_next++ % count], ticking, out_turn, error);
+        status = claim_due_turn(runner, &names[runner->limited_next++ % count], ticking, out_turn, error);
     ticking->no_limited = *out_turn == NULL;
     if (*out_turn != NULL)
         atomic_store(&runner->limits_met_ms, 0); /* there may be more: this one was all that was asked for */
-    else if (names != NULL && status == PAWL_OK && !ticking->kept_out)
-        note_limits(runner, names, count, now_ms);
-    free(names);
+    else if (count > 0 && status == PAWL_OK && !ticking->kept_out &&
+             pw_runner_next_of(runner, &arena, names, count, false, PW_EVER, &due_at_ms, NULL) == PAWL_OK &&
+             due_at_ms <= now_ms)
+        atomic_store(&runner->limits_met_ms, now_ms);
+    pw_arena_clear(&arena);
     return status;
 }
 
-/* Functions that have a limit and all the rest are asked first in turns, so that neither waits until the other has nothing
- * left. */
+/* Functions that have a limit and all the rest take turns at being asked first, so that neither waits until the other has
+ * nothing left. */
 static pawl_status claim_next_turn(pawl_runner *runner, struct ticking *ticking, pawl_turn **out_turn,
                                    struct pawl_error *error)
 {
@@ -423,10 +386,8 @@ static pawl_status claim_next_turn(pawl_runner *runner, struct ticking *ticking,
     *out_turn = NULL;
     if (limited_first)
         status = claim_limited_turn(runner, ticking, out_turn, error);
-    if (status == PAWL_OK && *out_turn == NULL) {
-        status = claim_turn(runner, ticking->has_reaped ? PW_CLAIM_DUE : PW_CLAIM_ALL, out_turn, error);
-        ticking->has_reaped = true;
-    }
+    if (status == PAWL_OK && *out_turn == NULL)
+        status = claim_due_turn(runner, NULL, ticking, out_turn, error);
     if (status == PAWL_OK && *out_turn == NULL && !limited_first)
         status = claim_limited_turn(runner, ticking, out_turn, error);
     return status;
@@ -470,14 +431,12 @@ pawl_status pawl_runner_tick(pawl_runner *runner, int64_t max_instances, int64_t
         return pw_error(error, PAWL_INVALID, "tick takes a runner and limits that are not negative");
     if (runner->threaded)
         return pw_error(error, PAWL_INVALID, "this runner is started; open another one to tick");
-    pawl_status status = join_in_unstarted(runner, error);
-    if (status == PAWL_OK)
-        status = pawl_check_schema(runner->engine, error);
+    pawl_status status = join_in(runner, true, error);
     if (status != PAWL_OK)
         return status;
     pthread_mutex_lock(&runner->tick_lock);
     atomic_store(&runner->steps_left, max_steps > 0 ? max_steps : -1);
-    pw_tick_begin(runner);
+    atomic_store(&runner->ticking, true);
     status = tick(runner, max_instances > 0 ? max_instances : TICK_INSTANCES_DEFAULT, &processed, error);
     pw_tick_end(runner);
     atomic_store(&runner->steps_left, -1);
@@ -485,13 +444,6 @@ pawl_status pawl_runner_tick(pawl_runner *runner, int64_t max_instances, int64_t
     if (out_processed != NULL)
         *out_processed = processed;
     return status;
-}
-
-pawl_status pawl_runner_next_wake_at(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error)
-{
-    if (runner == NULL || runner->engine == NULL || out_at_ms == NULL)
-        return pw_error_plain(error, PAWL_INVALID);
-    return pw_runner_next_wake(runner, out_at_ms, error);
 }
 
 void pawl_runner_wake(pawl_runner *runner)
@@ -530,11 +482,11 @@ pawl_status pawl_turn_poll(pawl_runner *runner, pawl_turn **out_turn, struct paw
 {
     if (runner == NULL || runner->engine == NULL || out_turn == NULL)
         return pw_error_plain(error, PAWL_INVALID);
-    pawl_status status = join_in_unstarted(runner, error);
+    struct ticking unused = { .has_reaped = false };
+    *out_turn = NULL;
+    pawl_status status = join_in(runner, true, error);
     if (status == PAWL_OK)
-        status = pawl_check_schema(runner->engine, error);
-    if (status == PAWL_OK)
-        status = claim_turn(runner, PW_CLAIM_POLLED, out_turn, error);
+        status = claim_turn(runner, PW_CLAIM_POLLED, NULL, &unused, out_turn, error);
     if (status == PAWL_OK && *out_turn != NULL) {
         pw_turn_ref(*out_turn); /* the caller's, whatever the watchdog does */
         pw_turn_begin_pass(*out_turn);
@@ -556,11 +508,4 @@ pawl_status pawl_turn_done(pawl_runner *runner, pawl_turn *turn, bool *out_again
         pw_runner_retire(runner, turn);
     pw_turn_unref(turn);
     return PAWL_OK;
-}
-
-pawl_status pawl_runner_renew(pawl_runner *runner, struct pawl_error *error)
-{
-    if (runner == NULL)
-        return pw_error_plain(error, PAWL_INVALID);
-    return pw_runner_renew_leases(runner, error);
 }

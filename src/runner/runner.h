@@ -133,37 +133,34 @@ void pw_runner_watch_code(pawl_runner *runner, int64_t monotonic_ms);
 void pw_runner_code_returns(void *runner, pawl_lane *lane);
 
 /* claim.c */
+/* Each registered workflow is in one of the first three classes. */
 enum pw_names {
-    PW_NAMES_DRIVEN,  /* those with a turn function */
-    PW_NAMES_FREE,    /* of these, those that have no limit */
-    PW_NAMES_LIMITED, /* and those that have one: pawl_limit_function() */
-    PW_NAMES_POLLED,
-    PW_NAMES_UNLIMITED, /* FREE and POLLED */
-    PW_NAMES_ALL
+    PW_NAMES_POLLED = 1,  /* without a turn function */
+    PW_NAMES_FREE = 2,    /* with one */
+    PW_NAMES_LIMITED = 4, /* with one, of a function that has a limit: pawl_limit_function() */
+    PW_NAMES_UNLIMITED = PW_NAMES_POLLED | PW_NAMES_FREE,
+    PW_NAMES_DRIVEN = PW_NAMES_FREE | PW_NAMES_LIMITED,
+    PW_NAMES_ALL = PW_NAMES_DRIVEN | PW_NAMES_POLLED
 };
-/* The names of registered workflows, malloc'd.  NULL when memory is out. */
-struct pw_text *pw_runner_names(pawl_engine *engine, enum pw_names which, size_t *out_count);
+/* The names of registered workflows, in the arena.  NULL when memory is out. */
+struct pw_text *pw_runner_names(pawl_engine *engine, enum pw_names which, struct pw_arena *arena, size_t *out_count);
 enum pw_claim_of {
     PW_CLAIM_DUE,    /* of workflows with a turn function: our share, where there are others */
     PW_CLAIM_ALL,    /* and what dead runners left, which costs a look at every lease */
     PW_CLAIM_PARKED, /* as DUE, whoever's share it is */
     PW_CLAIM_POLLED  /* of workflows without a turn function: all, and what dead runners left */
 };
-/* Claims up to max tasks; they are in the unit's arena. */
-pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_claim_of what, size_t max,
-                            struct pw_op_claim **out_claim, struct pawl_error *error);
-/* The same of one function that has a limit.  These are not among those that pw_runner_next_due() speaks of: whether one of
- * them can be claimed is known only by trying. */
-pawl_status pw_runner_claim_limited(pawl_runner *runner, struct pw_unit *unit, struct pw_text name, size_t max,
-                                    struct pw_op_claim **out_claim);
-/* All but what this engine's runners may not take.  The list is in the arena.  False when memory is out. */
-bool pw_runner_share_all(pawl_runner *runner, struct pw_arena *arena, struct pw_share *out_share);
-/* Past after_ms, or PW_EVER. */
+/* Claims up to max tasks; they are in the unit's arena.  limited NULL: of workflows that have no limit.  Otherwise of this
+ * function, whoever's share it is; PW_CLAIM_ALL still looks for what dead runners left.  Only a claim can tell whether a job of
+ * such a function may be taken, so pw_runner_next_due() leaves them out. */
+pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_claim_of what,
+                            const struct pw_text *limited, size_t max, struct pw_op_claim **out_claim,
+                            struct pawl_error *error);
+/* When the first of these is due past after_ms, or PW_EVER; is_own: of our share.  NULL names: memory is out. */
+pawl_status pw_runner_next_of(pawl_runner *runner, struct pw_arena *arena, const struct pw_text *names, size_t count,
+                              bool is_own, int64_t after_ms, int64_t *out_at_ms, struct pawl_error *error);
+/* The same for our share of all that PW_CLAIM_DUE claims. */
 pawl_status pw_runner_next_due(pawl_runner *runner, int64_t after_ms, int64_t *out_at_ms, struct pawl_error *error);
-/* For who ticks: of all workflows, whoever's share it is.  What a limit kept from the last tick is worth another one after
- * poll_ms, or when something else of the function is due: others end their jobs without telling. */
-pawl_status pw_runner_next_wake(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error);
-pawl_status pw_runner_renew_leases(pawl_runner *runner, struct pawl_error *error);
 
 /* share.c.  None of it is needed to carry runs: what fails is tried again later. */
 /* "host:process", unless one was given. */
@@ -180,7 +177,6 @@ void pw_view_clear(struct pw_view *view);
 void *pw_keeper_main(void *runner);
 /* Somebody renews the leases of the tick under way, and watches its code, from now on at the latest.  False: it has nobody. */
 bool pw_tick_is_kept(pawl_runner *runner);
-void pw_tick_begin(pawl_runner *runner);
 void pw_tick_end(pawl_runner *runner);
 
 #endif

@@ -4,7 +4,6 @@
  * only when nobody has taken it for a while: so an owner that is busy, dead, or not known yet holds nothing up.  Alone, it
  * claims as if there were no shards. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "engine/shards.h"
@@ -53,14 +52,13 @@ static bool join_names(struct pw_arena *arena, const struct pw_text *names, size
 static bool make_row(const pawl_runner *runner, bool is_sharing, struct pw_arena *arena, struct pw_runner_row *out_row)
 {
     size_t count;
-    struct pw_text *names = pw_runner_names(runner->engine, is_sharing ? PW_NAMES_DRIVEN : PW_NAMES_ALL, &count);
+    const struct pw_text *names =
+        pw_runner_names(runner->engine, is_sharing ? PW_NAMES_DRIVEN : PW_NAMES_ALL, arena, &count);
     *out_row = (struct pw_runner_row){ .owner = runner->owner,
                                        .name = pw_text_of(runner->name),
                                        .is_sharing = is_sharing,
                                        .started_at_ms = runner->started_at_ms };
-    bool made = names != NULL && join_names(arena, names, count, &out_row->workflows);
-    free(names);
-    return made;
+    return names != NULL && join_names(arena, names, count, &out_row->workflows);
 }
 
 void pw_runner_describe(pawl_runner *runner, bool is_sharing)
@@ -105,21 +103,18 @@ static bool make_owned(struct pw_arena *arena, const struct pw_runner_row *rows,
 static bool make_view(const pawl_runner *runner, const struct pw_runner_row *rows, size_t count, size_t self,
                       struct pw_view *view)
 {
-    bool made = false, has_others = false;
-    struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_FREE, &view->count);
+    bool has_others = false;
+    const struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_FREE, &view->arena, &view->count);
     struct pw_text *owned = pw_arena_take(&view->arena, (view->count + 1) * sizeof *owned);
     if (names == NULL || owned == NULL)
-        goto done;
+        return false;
     for (size_t i = 0; i < view->count; i++) {
         if (!make_owned(&view->arena, rows, count, self, names[i], &owned[i]))
-            goto done;
+            return false;
         has_others = has_others || owned[i].data != NULL;
     }
     view->owned = has_others ? owned : NULL;
-    made = true;
-done:
-    free(names);
-    return made;
+    return true;
 }
 
 /* 0 is of nothing. */

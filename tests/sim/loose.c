@@ -120,7 +120,7 @@ static int64_t claim(struct sim_world *world, pawl_runner *runner, int64_t max)
     uint64_t faults = world->faults;
     enum pw_claim_of what = sim_below(&world->chance, 2) == 0 ? PW_CLAIM_DUE : PW_CLAIM_ALL;
     pw_unit_init(&unit);
-    pawl_status status = pw_runner_claim(runner, &unit, what, (size_t)max, &found, NULL);
+    pawl_status status = pw_runner_claim(runner, &unit, what, NULL, (size_t)max, &found, NULL);
     SIM_CHECK(SIM_RULE_NO_SURPRISE, status == PAWL_OK || world->faults > faults, "a claim fails: %s",
               pawl_status_name(status));
     int64_t count = status == PAWL_OK ? (int64_t)found->claim_count : 0;
