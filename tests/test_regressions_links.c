@@ -247,7 +247,7 @@ static void an_interruption_of_a_branch_that_loses_is_not_one_of_the_run(void **
     finish_interrupted(hand, story.turn);
 }
 
-static bool yield_always(void *runner)
+static bool yield_always(pawl_runner *runner)
 {
     (void)runner;
     return true;

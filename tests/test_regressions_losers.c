@@ -25,7 +25,7 @@ static pawl_status recall_once(pawl_lane *lane, const char *name, struct pawl_an
     return pawl_recall_step(lane, name, strlen(name), &policy, out_answer);
 }
 
-static bool always(void *runner)
+static bool always(pawl_runner *runner)
 {
     (void)runner;
     return true;

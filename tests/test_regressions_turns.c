@@ -92,7 +92,7 @@ static pawl_status fail_or_work(pawl_lane *lane, size_t position, void *user)
     return PAWL_SUSPENDED;
 }
 
-static bool take_no_step(void *runner)
+static bool take_no_step(pawl_runner *runner)
 {
     (void)runner;
     return false;

@@ -163,7 +163,7 @@ static struct {
 } delay;
 
 /* As a thread that waits for a lock while its process is stopped: others take the run and complete the step. */
-static void begin_late(void *runner, pawl_attempt *attempt)
+static void begin_late(pawl_runner *runner, pawl_attempt *attempt)
 {
     delay.host->attempt_begins(runner, attempt);
     if (delay.times++ > 0)

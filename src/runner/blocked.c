@@ -111,9 +111,8 @@ void pw_runner_body_returns(pawl_runner *runner, pawl_attempt *attempt)
 
 /* ---- Workflow code --------------------------------------------------------------------------------------------------- */
 
-void pw_runner_code_returns(void *user, pawl_lane *lane)
+void pw_runner_code_returns(pawl_runner *runner, pawl_lane *lane)
 {
-    pawl_runner *runner = user;
     pthread_mutex_lock(&runner->lock);
     end_call(runner, lane->turn, &lane->blocked);
     pthread_mutex_unlock(&runner->lock);

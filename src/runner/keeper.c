@@ -240,7 +240,7 @@ static void sleep_until_needed(pawl_runner *runner, int64_t now_ms, int64_t mono
     runner->keeper_until_ms = runner->keeper_until_monotonic_ms = INT64_MIN;
 }
 
-/* What we do not claim any more others need not wait for. */
+/* Others need not wait for what we do not claim any more. */
 static void leave_share(pawl_runner *runner)
 {
     pthread_mutex_unlock(&runner->lock);
@@ -259,7 +259,7 @@ static int64_t read_clock(pawl_runner *runner)
 
 static bool has_work(const pawl_runner *runner)
 {
-    return !atomic_load(&runner->stopping) || runner->held_count > 0 || runner->reserved > 0;
+    return !atomic_load(&runner->stopping) || runner->held_count > 0 || runner->reserved > 0 || runner->view.told;
 }
 
 /* The clock is read before anything is looked at: what changes meanwhile is seen, and from then until it sleeps the keeper
@@ -272,16 +272,14 @@ void *pw_keeper_main(void *user)
         0; /* at once: what a dead runner left is taken up */
     runner->seen_due_ms = runner->parked_due_ms = INT64_MAX;
     for (int64_t now_ms = read_clock(runner); has_work(runner); now_ms = read_clock(runner)) {
-        if (atomic_load(&runner->stopping) && runner->view.told) {
-            leave_share(runner);
-            continue; /* the last turn may have gone meanwhile */
-        }
         int64_t monotonic_ms = pw_system_monotonic_ms(), own_ms = pw_engine_monotonic_ms(runner->engine);
         expire_attempts(runner, own_ms);
         pw_runner_watch_code(runner, own_ms);
         pw_runner_stand_in(runner);
         wake_forks(runner, now_ms);
-        if (own_ms >= runner->renew_at_ms)
+        if (atomic_load(&runner->stopping) && runner->view.told)
+            leave_share(runner);
+        else if (own_ms >= runner->renew_at_ms)
             renew(runner);
         else if (monotonic_ms >= runner->reap_at_ms && !atomic_load(&runner->stopping))
             reap(runner);
@@ -289,11 +287,9 @@ void *pw_keeper_main(void *user)
             take_due(runner, now_ms);
         else if (monotonic_ms >= runner->poll_at_ms && !atomic_load(&runner->stopping))
             poll(runner);
-        else if (!pw_runner_join_gone(runner, false)) /* otherwise we may have missed a signal */
+        else
             sleep_until_needed(runner, now_ms, monotonic_ms);
     }
-    if (runner->view.told)
-        leave_share(runner);
     runner->keeper_done = true;
     pw_runner_call(runner, true);
     pthread_mutex_unlock(&runner->lock);

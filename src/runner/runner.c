@@ -296,10 +296,14 @@ void pawl_runner_stop(pawl_runner *runner)
     listen_for_due(runner, false);
     close_doors(runner);
     if (runner->started) {
-        pthread_join(runner->keeper, NULL); /* it goes when no turn is held; then the workers do */
+        pthread_join(runner->keeper, NULL); /* it leaves when no turn is held; then the workers do */
         pthread_mutex_lock(&runner->lock);
-        (void)pw_runner_join_gone(runner, true);
+        while (runner->workers_alive > 0)
+            pthread_cond_wait(&runner->left, &runner->lock);
         pthread_mutex_unlock(&runner->lock);
+        if (runner->has_gone)
+            pthread_join(runner->gone, NULL);
+        runner->has_gone = false;
     }
     pw_commit_stop(runner->engine->commit);
     pw_view_clear(&runner->view);

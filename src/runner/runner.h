@@ -16,13 +16,6 @@
 
 enum { PW_RUNNER_NAME_SIZE = 256 };
 
-struct pw_worker {
-    pthread_t thread;
-    pawl_runner *runner;
-    bool gone; /* its function is about to return; to be joined */
-    struct pw_worker *next;
-};
-
 /* What the runner knows of the others, and its share of the work; the keeper's alone.  See share.c. */
 struct pw_view {
     struct pw_arena arena; /* of what follows */
@@ -72,8 +65,9 @@ struct pawl_runner {
     struct pw_fork *forks;
     pawl_attempt *attempts; /* under way */
     struct pw_cache cache;
-    struct pw_worker *workers;
     int32_t workers_alive, workers_idle;
+    pthread_t gone; /* the worker that left last; it joins the one that left before it */
+    bool has_gone;
     uint64_t calls; /* how often workers were called; one that was busy looks whether it missed any */
     int32_t spares; /* more than options.workers, while the author's code blocks some: see blocked.c */
     pthread_mutex_t tick_keeper_lock; /* guards the next two; a leaf: may be taken while any other is held */
@@ -103,9 +97,8 @@ extern const struct pw_turn_host pw_runner_host;
 
 /* work.c */
 void pw_runner_stir(pawl_runner *runner, struct pw_fork *fork); /* it may want help again; with the lock held */
-void pw_runner_call(pawl_runner *runner, bool all);      /* there is something for a worker; with the lock held */
-bool pw_runner_spawn(pawl_runner *runner);               /* a worker; with the lock held */
-bool pw_runner_join_gone(pawl_runner *runner, bool all); /* with the lock held; true: it was let go of meanwhile */
+void pw_runner_call(pawl_runner *runner, bool all); /* there is something for a worker; with the lock held */
+bool pw_runner_spawn(pawl_runner *runner);          /* a worker; with the lock held */
 /* A claimed run becomes a turn that waits for a worker.  Gives the lease back when memory is out. */
 void pw_runner_accept(pawl_runner *runner, const struct pw_claim *claim);
 pawl_turn *pw_runner_make_turn(pawl_runner *runner, const struct pw_claim *claim);
@@ -130,7 +123,7 @@ void pw_runner_expire(pawl_runner *runner, pawl_turn *turn, int64_t now_ms);
 void pw_runner_body_returns(pawl_runner *runner, pawl_attempt *attempt);
 /* Looks for workflow code that has run for too long, when it is time to. */
 void pw_runner_watch_code(pawl_runner *runner, int64_t monotonic_ms);
-void pw_runner_code_returns(void *runner, pawl_lane *lane);
+void pw_runner_code_returns(pawl_runner *runner, pawl_lane *lane);
 
 /* claim.c */
 /* Each registered workflow is in one of the first three classes. */

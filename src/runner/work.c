@@ -140,14 +140,9 @@ static int64_t next_delay(pawl_runner *runner, const pawl_turn *turn)
     return delay_ms;
 }
 
-/* The store did not take the lease back; it is tried again, or runs out by itself when memory is out, too. */
-static void owe_release(pawl_runner *runner, const struct pw_fence *fence, bool is_job)
+/* With the lock held. */
+static void owe(pawl_runner *runner, struct pw_owed *owed)
 {
-    struct pw_owed *owed = malloc(sizeof *owed);
-    if (owed == NULL)
-        return;
-    owed->fence = *fence;
-    owed->is_job = is_job;
     owed->next = runner->owed;
     runner->owed = owed;
 }
@@ -161,13 +156,28 @@ void pw_runner_pay_owed(pawl_runner *runner)
     while (list != NULL) {
         struct pw_owed *owed = list;
         list = owed->next;
-        if (pw_turn_release(runner->engine, &owed->fence, owed->is_job, 0) != PAWL_OK) {
-            pthread_mutex_lock(&runner->lock);
-            owe_release(runner, &owed->fence, owed->is_job);
-            pthread_mutex_unlock(&runner->lock);
+        if (pw_turn_release(runner->engine, &owed->fence, owed->is_job, 0) == PAWL_OK) {
+            free(owed);
+            continue;
         }
-        free(owed);
+        pthread_mutex_lock(&runner->lock);
+        owe(runner, owed);
+        pthread_mutex_unlock(&runner->lock);
     }
+}
+
+/* Gives the lease back that a lost turn may have left in place.  If the store does not take it, it is owed: tried again, or,
+ * when memory is out as well, left to expire. */
+static struct pw_owed *release(pawl_runner *runner, const pawl_turn *turn)
+{
+    const struct pw_fence *fence = &turn->claim.fence;
+    bool is_job = turn->definition->is_function;
+    if (pw_turn_release(runner->engine, fence, is_job, next_delay(runner, turn)) == PAWL_OK)
+        return NULL;
+    struct pw_owed *owed = malloc(sizeof *owed);
+    if (owed != NULL)
+        *owed = (struct pw_owed){ .fence = *fence, .is_job = is_job };
+    return owed;
 }
 
 /* Sooner than another runner's next poll, which would be late for it. */
@@ -180,10 +190,9 @@ static bool is_due_soon(pawl_runner *runner, const pawl_turn *turn)
 void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
 {
     struct pw_fence fence;
-    bool lost = !turn->ended, is_job = turn->definition->is_function;
+    bool lost = !turn->ended;
     struct pw_history *history = pw_turn_take_history(turn, &fence);
-    bool owed =
-        lost && pw_turn_release(runner->engine, &turn->claim.fence, is_job, next_delay(runner, turn)) != PAWL_OK;
+    struct pw_owed *owed = lost ? release(runner, turn) : NULL;
     bool soon = is_due_soon(runner, turn);
     pthread_mutex_lock(&runner->lock);
     if (!lost)
@@ -194,8 +203,8 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
         runner->leases_lost++;
         pw_stats_lease_lost(&runner->engine->stats);
     }
-    if (owed)
-        owe_release(runner, &turn->claim.fence, is_job);
+    if (owed != NULL)
+        owe(runner, owed);
     if (history != NULL && runner->options.cache_bytes > 0 && !runner->options.always_replay) {
         pw_cache_put(&runner->cache, &fence, history);
         history = NULL;
@@ -253,24 +262,20 @@ bool pw_runner_leave_dead(pawl_runner *runner, pawl_turn *turn)
 /* Carries the turn as far as it goes without waiting. */
 static void drive(pawl_runner *runner, pawl_turn *turn)
 {
-    for (;;) {
+    for (bool alive = true; alive;) {
         enum pw_next next = pw_turn_next(turn);
         if (next == PW_NEXT_WAIT)
-            return; /* it may be retired by another thread already */
-        bool kept_out =
-            next == PW_NEXT_PASS && turn->history == NULL && is_kept_out(runner, turn); /* a service gave it */
-        if (next == PW_NEXT_PASS && !kept_out && pw_runner_load(runner, turn) == PAWL_OK) {
-            pw_turn_ref(turn); /* the watchdog may retire it meanwhile */
-            bool alive = pw_turn_pass(turn);
-            if (!alive)
-                (void)pw_runner_leave_dead(runner, turn);
-            pw_turn_unref(turn);
-            if (alive)
-                continue;
+            return;                          /* it may be retired by another thread already */
+        bool is_new = turn->history == NULL; /* maybe a service handed it over although it is kept out */
+        if (next == PW_NEXT_END || (is_new && is_kept_out(runner, turn)) || pw_runner_load(runner, turn) != PAWL_OK) {
+            pw_runner_retire(runner, turn);
             return;
         }
-        pw_runner_retire(runner, turn);
-        return;
+        pw_turn_ref(turn); /* the watchdog may retire it meanwhile */
+        alive = pw_turn_pass(turn);
+        if (!alive)
+            (void)pw_runner_leave_dead(runner, turn);
+        pw_turn_unref(turn);
     }
 }
 
@@ -310,10 +315,10 @@ static bool work_once(pawl_runner *runner)
     return true;
 }
 
-static void *worker_main(void *argument)
+/* A worker that leaves joins the one that left before it.  So whoever joins the last one has joined all. */
+static void *worker_main(void *user)
 {
-    struct pw_worker *worker = argument;
-    pawl_runner *runner = worker->runner;
+    pawl_runner *runner = user;
     pthread_mutex_lock(&runner->lock);
     while (runner->workers_alive <= runner->options.workers + runner->spares) {
         if (work_once(runner))
@@ -330,67 +335,41 @@ static void *worker_main(void *argument)
         pthread_cond_wait(&runner->work, &runner->lock);
         runner->workers_idle--;
     }
+    pthread_t before = runner->gone;
+    bool has_before = runner->has_gone;
+    runner->gone = pthread_self();
+    runner->has_gone = true;
     runner->workers_alive--;
-    worker->gone = true;
     pthread_cond_broadcast(&runner->left);
     pthread_mutex_unlock(&runner->lock);
+    if (has_before)
+        pthread_join(before, NULL);
     return NULL;
 }
 
 bool pw_runner_spawn(pawl_runner *runner)
 {
-    struct pw_worker *worker = calloc(1, sizeof *worker);
-    if (worker == NULL)
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, worker_main, runner) != 0)
         return false;
-    worker->runner = runner;
-    if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0) {
-        free(worker);
-        return false;
-    }
-    worker->next = runner->workers;
-    runner->workers = worker;
     runner->workers_alive++;
     return true;
 }
 
-bool pw_runner_join_gone(pawl_runner *runner, bool all)
-{
-    bool joined = false;
-    struct pw_worker **link = &runner->workers;
-    while (*link != NULL) {
-        struct pw_worker *worker = *link;
-        if (!worker->gone && !all) {
-            link = &worker->next;
-            continue;
-        }
-        *link = worker->next;
-        joined = true;
-        pthread_mutex_unlock(&runner->lock);
-        pthread_join(worker->thread, NULL);
-        free(worker);
-        pthread_mutex_lock(&runner->lock);
-        link = &runner->workers; /* it may have changed meanwhile */
-    }
-    return joined;
-}
-
 /* ---- As the turn sees its runner -------------------------------------------------------------------------------------- */
 
-static bool host_should_yield(void *user)
+static bool host_should_yield(pawl_runner *runner)
 {
-    pawl_runner *runner = user;
     return runner->options.always_replay || (runner->threaded && atomic_load(&runner->ready_count) > 0);
 }
 
-static bool host_stopping(void *user)
+static bool host_stopping(pawl_runner *runner)
 {
-    pawl_runner *runner = user;
     return atomic_load(&runner->stopping) || pw_runner_is_full(runner); /* either way others may go on with it */
 }
 
-static bool host_take_step(void *user)
+static bool host_take_step(pawl_runner *runner)
 {
-    pawl_runner *runner = user;
     long long left = atomic_load(&runner->steps_left);
     while (left > 0 && !atomic_compare_exchange_weak(&runner->steps_left, &left, left - 1))
         ;
@@ -399,17 +378,15 @@ static bool host_take_step(void *user)
     return left != 0;
 }
 
-static bool host_must_cover(void *user)
+static bool host_must_cover(pawl_runner *runner)
 {
-    pawl_runner *runner = user;
     if (runner->threaded)
         return false;
     return runner->options.tick_alone || (runner->ticking && !pw_tick_is_kept(runner));
 }
 
-static void host_attempt_begins(void *user, pawl_attempt *attempt)
+static void host_attempt_begins(pawl_runner *runner, pawl_attempt *attempt)
 {
-    pawl_runner *runner = user;
     if (!runner->threaded && !runner->ticking)
         return;
     pthread_mutex_lock(&runner->lock);
@@ -423,9 +400,8 @@ static void host_attempt_begins(void *user, pawl_attempt *attempt)
     pthread_mutex_unlock(&runner->lock);
 }
 
-static void host_attempt_ends(void *user, pawl_attempt *attempt)
+static void host_attempt_ends(pawl_runner *runner, pawl_attempt *attempt)
 {
-    pawl_runner *runner = user;
     if (!attempt->begun)
         return;
     pthread_mutex_lock(&runner->lock);
@@ -440,9 +416,8 @@ static void host_attempt_ends(void *user, pawl_attempt *attempt)
     pthread_mutex_unlock(&runner->lock);
 }
 
-static void host_fork_opens(void *user, struct pw_fork *fork)
+static void host_fork_opens(pawl_runner *runner, struct pw_fork *fork)
 {
-    pawl_runner *runner = user;
     if (!runner->threaded)
         return;
     pthread_mutex_lock(&runner->lock);
@@ -455,9 +430,8 @@ static void host_fork_opens(void *user, struct pw_fork *fork)
     pthread_mutex_unlock(&runner->lock);
 }
 
-static void host_fork_closes(void *user, struct pw_fork *fork)
+static void host_fork_closes(pawl_runner *runner, struct pw_fork *fork)
 {
-    pawl_runner *runner = user;
     if (!runner->threaded)
         return;
     pthread_mutex_lock(&runner->lock);
@@ -469,9 +443,8 @@ static void host_fork_closes(void *user, struct pw_fork *fork)
     pthread_mutex_unlock(&runner->lock);
 }
 
-static void host_fork_sleeps(void *user, struct pw_fork *fork, int64_t until_ms)
+static void host_fork_sleeps(pawl_runner *runner, struct pw_fork *fork, int64_t until_ms)
 {
-    pawl_runner *runner = user;
     if (!runner->threaded)
         return;
     pthread_mutex_lock(&runner->lock);
@@ -491,9 +464,8 @@ void pw_runner_stir(pawl_runner *runner, struct pw_fork *fork)
     }
 }
 
-static void host_fork_stirs(void *user, const pawl_turn *turn)
+static void host_fork_stirs(pawl_runner *runner, const pawl_turn *turn)
 {
-    pawl_runner *runner = user;
     if (!runner->threaded)
         return;
     pthread_mutex_lock(&runner->lock);
@@ -505,9 +477,8 @@ static void host_fork_stirs(void *user, const pawl_turn *turn)
 }
 
 /* What needs no user code is done here and now, by the thread that answers commits. */
-static void host_ready(void *user, pawl_turn *turn)
+static void host_ready(pawl_runner *runner, pawl_turn *turn)
 {
-    pawl_runner *runner = user;
     enum pw_next next = pw_turn_next(turn);
     if (next == PW_NEXT_WAIT)
         return;

@@ -26,24 +26,28 @@
 
 #include "engine/engine.h"
 #include "history/history.h"
+#include "pawl/runner.h"
 
 struct pw_fork;
 
 /* Who drives the turn, as the turn sees it. */
 struct pw_turn_host {
-    bool (*should_yield)(void *runner); /* is there other work, so that a wait should unwind instead of blocking? */
-    bool (*stopping)(void *runner);
-    bool (*take_step)(void *runner); /* false: the budget of bodies is used up */
+    bool (*should_yield)(
+        pawl_runner *runner); /* is there other work, so that a wait should unwind instead of blocking? */
+    bool (*stopping)(pawl_runner *runner);
+    bool (*take_step)(pawl_runner *runner); /* false: the budget of bodies is used up */
     /* A body is about to begin, in whose time nobody renews the lease: it must cover the body's timeout. */
-    bool (*must_cover)(void *runner);
-    void (*attempt_begins)(void *runner, pawl_attempt *attempt);
-    void (*attempt_ends)(void *runner, pawl_attempt *attempt);
-    void (*fork_opens)(void *runner, struct pw_fork *fork);
-    void (*fork_closes)(void *runner, struct pw_fork *fork);
-    void (*fork_sleeps)(void *runner, struct pw_fork *fork, int64_t until_ms); /* a branch can go on then */
-    void (*fork_stirs)(void *runner, const pawl_turn *turn);                   /* a branch may be able to go on now */
-    void (*ready)(void *runner, pawl_turn *turn); /* a wait of pw_turn_next() is over; from any thread, no lock held */
-    void (*code_returns)(void *runner, pawl_lane *lane); /* code that pw_turn_watch_code() has found; no lock held */
+    bool (*must_cover)(pawl_runner *runner);
+    void (*attempt_begins)(pawl_runner *runner, pawl_attempt *attempt);
+    void (*attempt_ends)(pawl_runner *runner, pawl_attempt *attempt);
+    void (*fork_opens)(pawl_runner *runner, struct pw_fork *fork);
+    void (*fork_closes)(pawl_runner *runner, struct pw_fork *fork);
+    void (*fork_sleeps)(pawl_runner *runner, struct pw_fork *fork, int64_t until_ms); /* a branch can go on then */
+    void (*fork_stirs)(pawl_runner *runner, const pawl_turn *turn); /* a branch may be able to go on now */
+    void (*ready)(pawl_runner *runner,
+                  pawl_turn *turn); /* a wait of pw_turn_next() is over; from any thread, no lock held */
+    void (*code_returns)(pawl_runner *runner,
+                         pawl_lane *lane); /* code that pw_turn_watch_code() has found; no lock held */
 };
 
 /* What the branches of a fork have in common; in the pass's arena. */

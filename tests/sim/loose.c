@@ -15,7 +15,7 @@ enum { ROUNDS_MAX = 10000 };
 
 static struct sim_world *the_world; /* hosts are told of runners, not of worlds */
 
-static bool should_yield(void *runner)
+static bool should_yield(pawl_runner *runner)
 {
     (void)runner;
     return !the_world->is_calm && sim_happens(&the_world->chance, the_world->mood.yields);
