@@ -32,14 +32,6 @@ void pw_chores_add(struct pw_chores *chores, struct pw_chore *chore)
     pthread_mutex_unlock(&chores->lock);
 }
 
-bool pw_chores_are_served(struct pw_chores *chores)
-{
-    pthread_mutex_lock(&chores->lock);
-    bool served = chores->served;
-    pthread_mutex_unlock(&chores->lock);
-    return served;
-}
-
 /* With the lock held, which is let go of meanwhile.  The chore may be gone once it has run. */
 static void run_first(struct pw_chores *chores)
 {
@@ -57,13 +49,11 @@ bool pw_chores_drain(struct pw_chores *chores)
 {
     bool any = false;
     pthread_mutex_lock(&chores->lock);
-    if (!chores->served && !chores->draining) {
+    while (chores->first != NULL && !chores->served && !chores->draining) {
         chores->draining = true;
-        while (chores->first != NULL) {
-            run_first(chores);
-            any = true;
-        }
+        run_first(chores);
         chores->draining = false;
+        any = true;
     }
     pthread_mutex_unlock(&chores->lock);
     return any;

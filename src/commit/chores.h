@@ -3,6 +3,7 @@
 #define PW_COMMIT_CHORES_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "commit/commit.h"
 
@@ -10,9 +11,9 @@ struct pw_chores {
     pthread_mutex_t lock;
     pthread_cond_t wake; /* the serving thread waits here */
     struct pw_chore *first, *last;
-    pthread_t thread; /* the serving one, while there is one */
-    bool served;      /* there is a serving thread, or somebody who plays it */
-    bool draining;    /* a thread runs them all, one after the other */
+    pthread_t thread;   /* the serving one, while there is one */
+    atomic_bool served; /* there is a serving thread, or somebody who plays it */
+    bool draining;      /* a thread runs them all, one after the other */
 };
 
 /* False when the system refuses. */
@@ -20,7 +21,6 @@ bool pw_chores_init(struct pw_chores *chores);
 void pw_chores_clear(struct pw_chores *chores);
 
 void pw_chores_add(struct pw_chores *chores, struct pw_chore *chore);
-bool pw_chores_are_served(struct pw_chores *chores);
 /* Runs what is there, unless there is a serving thread.  True: there was something. */
 bool pw_chores_drain(struct pw_chores *chores);
 /* Runs one, whoever serves them.  False: there is none. */

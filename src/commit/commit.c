@@ -100,12 +100,6 @@ static struct lane *lane_of(struct pw_commit *commit, const struct pw_unit *unit
 
 /* ---- Answering ----------------------------------------------------------------------------------------------- */
 
-/* Refusals that the turn can answer leave its chain whole (C2). */
-static bool breaks_chain(const struct pw_unit *unit)
-{
-    return unit->status != PAWL_OK && (unit->refusal == PW_REFUSED_NOT || !pw_refusal_keeps_chain(unit->refusal));
-}
-
 /* The user's code can fail a transaction as a whole, at its commit: for the unit whose code it is, that is a refusal. */
 static enum pw_refusal refusal_of(pawl_status status)
 {
@@ -121,10 +115,12 @@ static void refuse(struct pw_unit *unit, const struct pawl_error *error)
     unit->error = *error;
 }
 
-/* Breaks the chain before anybody can submit or apply the next of it. */
+/* Breaks the chain before anybody can submit or apply the next of it.  A refusal that the turn can answer leaves it whole
+ * (C2). */
 static void note_chain(struct pw_unit *unit)
 {
-    if (unit->chain != NULL && breaks_chain(unit))
+    bool keeps = unit->status == PAWL_OK || (unit->refusal != PW_REFUSED_NOT && pw_refusal_keeps_chain(unit->refusal));
+    if (unit->chain != NULL && !keeps)
         atomic_store(&unit->chain->broken, (int)unit->status);
 }
 
@@ -298,7 +294,7 @@ static bool lane_lead(struct lane *lane)
  * chores.  With no lock held. */
 static void clean_up(struct pw_commit *commit)
 {
-    if (pw_store_is_barred() || pw_chores_are_served(&commit->chores))
+    if (pw_store_is_barred() || atomic_load(&commit->chores.served))
         return;
     do {
         for (size_t i = 0; i < commit->lane_count; i++)
@@ -410,30 +406,28 @@ bool pw_commit_do_chore(struct pw_commit *commit)
 
 /* ---- The serving thread -------------------------------------------------------------------------------------- */
 
-static void lane_kick(struct lane *lane)
+/* False: there is no such thread. */
+static bool lane_kick(struct lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
-    if (lane->first != NULL && lane->served && !lane->kicked) {
+    bool served = lane->served;
+    if (lane->first != NULL && served && !lane->kicked) {
         lane->kicked = true;
         if (!lane->leading) /* else whoever leads sees to it afterwards */
             pthread_cond_signal(&lane->server);
     }
     pthread_mutex_unlock(&lane->lock);
+    return served;
 }
 
 void pw_commit_send(struct pw_commit *commit, struct pw_unit *unit)
 {
     struct lane *lane = lane_of(commit, unit);
     lane_submit(lane, unit);
-    pthread_mutex_lock(&lane->lock);
-    bool served = lane->served;
-    pthread_mutex_unlock(&lane->lock);
-    if (served) {
-        lane_kick(lane);
-    } else if (!pw_store_is_barred()) {
-        (void)lane_lead(lane); /* false: whoever leads goes on until the queue is empty */
-        clean_up(commit);
-    }
+    if (lane_kick(lane) || pw_store_is_barred())
+        return;
+    (void)lane_lead(lane); /* false: whoever leads goes on until the queue is empty */
+    clean_up(commit);
 }
 
 static void *lane_main(void *user)
@@ -484,7 +478,7 @@ bool pw_commit_lead(struct pw_commit *commit)
 void pw_commit_kick(struct pw_commit *commit)
 {
     for (size_t i = 0; i < commit->lane_count; i++)
-        lane_kick(&commit->lanes[i]);
+        (void)lane_kick(&commit->lanes[i]);
 }
 
 void pw_commit_set_served(struct pw_commit *commit, bool served)

@@ -11,10 +11,7 @@ void pw_blocked_add(struct pw_blocked *blocked, struct pw_blocked_call *call)
     pthread_mutex_lock(&blocked->lock);
     call->number = ++blocked->found;
     blocked->found_in_code += !call->in_body;
-    call->previous = NULL;
     call->next = blocked->newest;
-    if (blocked->newest != NULL)
-        blocked->newest->previous = call;
     blocked->newest = call;
     blocked->count++;
     pthread_mutex_unlock(&blocked->lock);
@@ -22,12 +19,11 @@ void pw_blocked_add(struct pw_blocked *blocked, struct pw_blocked_call *call)
 
 void pw_blocked_remove(struct pw_blocked *blocked, struct pw_blocked_call *call)
 {
-    if (call->number == 0)
-        return;
     pthread_mutex_lock(&blocked->lock);
-    *(call->previous != NULL ? &call->previous->next : &blocked->newest) = call->next;
-    if (call->next != NULL)
-        call->next->previous = call->previous;
+    struct pw_blocked_call **link = &blocked->newest;
+    while (*link != call)
+        link = &(*link)->next;
+    *link = call->next;
     call->number = 0;
     blocked->count--;
     pthread_mutex_unlock(&blocked->lock);
@@ -74,24 +70,21 @@ bool pw_blocked_instances(struct pw_blocked *blocked, struct pw_arena *arena, in
 
 /* ---- For hosts ------------------------------------------------------------------------------------------------- */
 
-/* NULL when memory is out. */
-static const char *keep_text(pawl_scope *scope, struct pw_text text)
-{
-    struct pw_text kept;
-    return pw_scope_text(scope, text, &kept) ? kept.data : NULL;
-}
-
+/* False when memory is out. */
 static bool keep_call(pawl_scope *scope, const struct pw_blocked_call *call, struct pawl_blocked_call *out_call)
 {
+    struct pw_text workflow, id, step;
+    if (!pw_scope_text(scope, call->workflow, &workflow) || !pw_scope_text(scope, call->id, &id) ||
+        !pw_scope_text(scope, call->step, &step))
+        return false;
     *out_call = (struct pawl_blocked_call){ .number = call->number,
-                                            .workflow = keep_text(scope, call->workflow),
-                                            .instance_id = keep_text(scope, call->id),
+                                            .workflow = workflow.data,
+                                            .instance_id = id.data,
                                             .run_number = call->run,
-                                            .step = call->step.data != NULL ? keep_text(scope, call->step) : NULL,
+                                            .step = step.data,
                                             .in_body = call->in_body,
                                             .began_at_ms = call->began_at_ms };
-    return out_call->workflow != NULL && out_call->instance_id != NULL &&
-           (out_call->step != NULL || call->step.data == NULL);
+    return true;
 }
 
 pawl_status pawl_list_blocked(pawl_engine *engine, pawl_scope *scope, const struct pawl_blocked_call **out_calls,

@@ -19,7 +19,7 @@ struct pw_blocked_call {
     bool in_body;
     bool keeps_out; /* no runner of this engine takes the run */
     int64_t began_at_ms;
-    struct pw_blocked_call *previous, *next;
+    struct pw_blocked_call *next;
 };
 
 /* Zeroed, and its lock made, is ready. */
@@ -33,7 +33,7 @@ struct pw_blocked {
 };
 
 void pw_blocked_add(struct pw_blocked *blocked, struct pw_blocked_call *call);
-/* Does nothing when it is not listed. */
+/* It must be listed. */
 void pw_blocked_remove(struct pw_blocked *blocked, struct pw_blocked_call *call);
 
 /* The run has ended, or the instance is in a newer one: that may be taken. */

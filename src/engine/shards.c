@@ -17,16 +17,12 @@ static uint64_t weight(int64_t owner, size_t shard)
 
 bool pw_runner_shares(const struct pw_runner_row *runner, struct pw_text workflow)
 {
-    const char *at = runner->workflows.data;
-    size_t left = runner->workflows.size;
-    while (runner->is_sharing && at != NULL && left > 0) {
-        const char *space = memchr(at, ' ', left);
-        size_t size = space != NULL ? (size_t)(space - at) : left;
-        if (pw_text_equal((struct pw_text){ at, size }, workflow))
+    const char *at = runner->workflows.data, *end = at != NULL ? at + runner->workflows.size : NULL;
+    while (runner->is_sharing && at < end) {
+        const char *space = memchr(at, ' ', (size_t)(end - at)), *past = space != NULL ? space : end;
+        if (pw_text_equal((struct pw_text){ at, (size_t)(past - at) }, workflow))
             return true;
-        size_t past = space != NULL ? size + 1 : size;
-        at += past;
-        left -= past;
+        at = space != NULL ? space + 1 : end;
     }
     return false;
 }

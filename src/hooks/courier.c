@@ -73,13 +73,6 @@ static bool watch(struct pawl_courier *courier, struct pw_errand *errand)
 
 /* ---- Delivering ---------------------------------------------------------------------------------------------- */
 
-/* With the lock held. */
-static void rest(struct pawl_courier *courier)
-{
-    if (!courier->stopping)
-        pw_cond_wait_ms(&courier->hooks->changed, &courier->hooks->lock, PW_POLL_MS_DEFAULT);
-}
-
 /* Settles what was delivered, and claims more; where hooks have to share the threads the lookout does that, because two who
  * claimed at once could take more than the share.  While the store is in trouble it is tried again for as long as the lease
  * lasts: what is not settled is delivered again. */
@@ -98,7 +91,8 @@ static void settle(struct pawl_courier *courier, struct pw_errand *errand)
             return;
         }
         pthread_mutex_lock(lock);
-        rest(courier);
+        if (!courier->stopping)
+            pw_cond_wait_ms(&courier->hooks->changed, lock, PW_POLL_MS_DEFAULT);
         pthread_mutex_unlock(lock);
     }
 }

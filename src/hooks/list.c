@@ -38,21 +38,6 @@ static pawl_status check_list(const struct pawl_delivery_list_options *options, 
     return pw_cursor_read(options->cursor, "cursor", PW_CURSOR_DELIVERIES, *filter, &query->after_key, error);
 }
 
-static pawl_status record_of_row(pawl_scope *scope, const struct pw_hook_row *row,
-                                 struct pawl_delivery_record *out_record)
-{
-    struct pawl_delivery_record record = {
-        .status = row->next_at_ms != 0 ? PAWL_DELIVERY_PENDING : PAWL_DELIVERY_FAILED,
-        .next_attempt_at_ms = row->next_at_ms,
-    };
-    pawl_status status = pw_delivery_of_row(scope, row, &record.delivery);
-    if (status == PAWL_OK && !pw_rows_string(scope, row->last_error, &record.last_error))
-        status = PAWL_NOMEM;
-    if (status == PAWL_OK)
-        *out_record = record;
-    return status;
-}
-
 static pawl_status answer_page(pawl_scope *scope, const struct pw_hook_row *rows, size_t count,
                                const struct pw_hook_query *query, struct pw_cursor_filter filter,
                                struct pawl_delivery_page *out_page)
@@ -63,7 +48,13 @@ static pawl_status answer_page(pawl_scope *scope, const struct pw_hook_row *rows
     if (records == NULL)
         return PAWL_NOMEM;
     for (size_t i = 0; i < given; i++) {
-        pawl_status status = record_of_row(scope, &rows[i], &records[i]);
+        records[i] = (struct pawl_delivery_record){
+            .status = rows[i].next_at_ms != 0 ? PAWL_DELIVERY_PENDING : PAWL_DELIVERY_FAILED,
+            .next_attempt_at_ms = rows[i].next_at_ms,
+        };
+        pawl_status status = pw_delivery_of_row(scope, &rows[i], &records[i].delivery);
+        if (status == PAWL_OK && !pw_rows_string(scope, rows[i].last_error, &records[i].last_error))
+            status = PAWL_NOMEM;
         if (status != PAWL_OK)
             return status;
     }

@@ -4,57 +4,46 @@
 #include "hooks/hooks.h"
 #include "service/rows.h"
 
-static const char *reason_name(enum pw_hook_reason reason)
-{
-    switch (reason) {
-    case PW_REASON_CREATE:
-        return "create";
-    case PW_REASON_EVENT:
-        return "event";
-    case PW_REASON_RESUME:
-        return "resume";
-    case PW_REASON_RETRY:
-        return "retry";
-    case PW_REASON_WAKE:
-        return "wake";
-    }
-    return "unknown";
-}
+/* 0, where there is none, to the last: the store answers no other. */
+static const char *const reasons[] = { "unknown",
+                                       [PW_REASON_CREATE] = "create",
+                                       [PW_REASON_EVENT] = "event",
+                                       [PW_REASON_RESUME] = "resume",
+                                       [PW_REASON_RETRY] = "retry",
+                                       [PW_REASON_WAKE] = "wake" };
 
-static const char *outcome_name(enum pw_outcome outcome)
-{
-    const struct pw_instance ended = { .outcome = outcome };
-    return pawl_instance_status_name(pw_rows_status(&ended));
-}
-
-static pawl_status pack_enqueued(pawl_scope *scope, const struct pw_hook_row *row, pawl_value **out_payload)
+/* *out_due stays NULL when the run is due at once. */
+static pawl_status pack_due(pawl_scope *scope, const struct pw_hook_row *row, pawl_value **out_due)
 {
     char due_at[PW_ISO_SIZE];
-    pawl_value *due = NULL;
-    pawl_status status = PAWL_OK;
-    if (row->due_at_ms != 0 && pw_iso_time(row->due_at_ms, due_at))
-        status = pawl_value_pack(scope, &due, "s", due_at);
-    if (status != PAWL_OK)
-        return status;
-    return pawl_value_pack(scope, out_payload, "{s:s, s:s, s:I, s:s, s:V}", "workflowName", row->workflow.data,
-                           "instanceId", row->instance_id.data, "runNumber", (long long)row->run, "reason",
-                           reason_name(row->reason), "dueAt", due);
+    if (row->due_at_ms == 0 || !pw_iso_time(row->due_at_ms, due_at))
+        return PAWL_OK;
+    return pawl_value_pack(scope, out_due, "s", due_at);
 }
 
-static pawl_status pack_finished(pawl_scope *scope, const struct pw_hook_row *row, pawl_value **out_payload)
+/* *out_failure stays NULL when the run has not failed. */
+static pawl_status pack_failure(pawl_scope *scope, const struct pw_hook_row *row, pawl_value **out_failure)
 {
-    pawl_value *failure = NULL;
-    pawl_status status = PAWL_OK;
     struct pw_text message = row->error_message.data != NULL ? row->error_message : pw_text_of("");
-    if (row->error_name.data != NULL)
-        status =
-            pawl_value_pack(scope, &failure, "{s:s, s:s}", "name", pw_text_cut(row->error_name, PW_ERROR_NAME_MAX).data,
-                            "message", pw_text_cut(message, PW_ERROR_MESSAGE_MAX).data);
+    if (row->error_name.data == NULL)
+        return PAWL_OK;
+    return pawl_value_pack(scope, out_failure, "{s:s, s:s}", "name",
+                           pw_text_cut(row->error_name, PW_ERROR_NAME_MAX).data, "message",
+                           pw_text_cut(message, PW_ERROR_MESSAGE_MAX).data);
+}
+
+static pawl_status pack(pawl_scope *scope, const struct pw_hook_row *row, pawl_value **out_payload)
+{
+    const struct pw_instance ended = { .outcome = row->outcome };
+    bool is_due = row->event == PAWL_HOOK_ENQUEUED;
+    const char *how = is_due ? reasons[row->reason] : pawl_instance_status_name(pw_rows_status(&ended));
+    pawl_value *what = NULL;
+    pawl_status status = is_due ? pack_due(scope, row, &what) : pack_failure(scope, row, &what);
     if (status != PAWL_OK)
         return status;
     return pawl_value_pack(scope, out_payload, "{s:s, s:s, s:I, s:s, s:V}", "workflowName", row->workflow.data,
-                           "instanceId", row->instance_id.data, "runNumber", (long long)row->run, "status",
-                           outcome_name(row->outcome), "error", failure);
+                           "instanceId", row->instance_id.data, "runNumber", (long long)row->run,
+                           is_due ? "reason" : "status", how, is_due ? "dueAt" : "error", what);
 }
 
 pawl_status pw_delivery_of_row(pawl_scope *scope, const struct pw_hook_row *row, struct pawl_delivery *out_delivery)
@@ -66,8 +55,7 @@ pawl_status pw_delivery_of_row(pawl_scope *scope, const struct pw_hook_row *row,
                                       .created_at_ms = row->created_at_ms };
     pawl_value *payload = NULL;
     size_t size;
-    pawl_status status =
-        row->event == PAWL_HOOK_ENQUEUED ? pack_enqueued(scope, row, &payload) : pack_finished(scope, row, &payload);
+    pawl_status status = pack(scope, row, &payload);
     if (status == PAWL_OK)
         status = pawl_value_text(scope, payload, &delivery.payload_json, &size);
     if (status != PAWL_OK)

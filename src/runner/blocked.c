@@ -62,8 +62,7 @@ void pw_runner_leave_turn(pawl_runner *runner, pawl_turn *turn, bool ends_pass)
         count_threads(runner, turn, ends_pass ? -turn->spares : -1);
 }
 
-/* A call has come back. */
-static void end_call(pawl_runner *runner, pawl_turn *turn, struct pw_blocked_call *call)
+void pw_runner_call_returns(pawl_runner *runner, pawl_turn *turn, struct pw_blocked_call *call)
 {
     if (call->number == 0)
         return;
@@ -104,17 +103,12 @@ void pw_runner_expire(pawl_runner *runner, pawl_turn *turn, int64_t now_ms)
     take_over(runner, turn, given_up);
 }
 
-void pw_runner_body_returns(pawl_runner *runner, pawl_attempt *attempt)
-{
-    end_call(runner, attempt->turn, &attempt->blocked);
-}
-
 /* ---- Workflow code --------------------------------------------------------------------------------------------------- */
 
 void pw_runner_code_returns(pawl_runner *runner, pawl_lane *lane)
 {
     pthread_mutex_lock(&runner->lock);
-    end_call(runner, lane->turn, &lane->blocked);
+    pw_runner_call_returns(runner, lane->turn, &lane->blocked);
     pthread_mutex_unlock(&runner->lock);
 }
 

@@ -16,8 +16,7 @@ static int64_t least(int64_t one, int64_t other)
     return one < other ? one : other;
 }
 
-/* With the lock held. */
-static size_t room(const pawl_runner *runner)
+size_t pw_runner_room(const pawl_runner *runner)
 {
     int64_t places =
         least(runner->window - runner->fresh, runner->options.in_flight_max - runner->held_count) - runner->reserved;
@@ -29,7 +28,7 @@ static size_t room(const pawl_runner *runner)
 /* Not one by one as each turn ends: when there is room for a good part of the window, or nobody has anything to begin. */
 static bool should_claim(const pawl_runner *runner)
 {
-    size_t places = room(runner);
+    size_t places = pw_runner_room(runner);
     return places > 0 && ((int64_t)places * 4 >= runner->window || runner->fresh == 0);
 }
 
@@ -162,7 +161,7 @@ static void claim(pawl_runner *runner, enum pw_claim_of what, size_t max)
 static void poll(pawl_runner *runner)
 {
     int64_t due_at_ms = INT64_MAX;
-    size_t places = room(runner);
+    size_t places = pw_runner_room(runner);
     pthread_mutex_unlock(&runner->lock);
     pawl_status status = pw_runner_next_due(runner, PW_EVER, &due_at_ms, NULL);
     int64_t again_at_ms = claim_limited(runner, places);
@@ -179,9 +178,9 @@ static void take_due(pawl_runner *runner, int64_t now_ms)
     if (!atomic_load(&runner->has_others))
         runner->parked_due_ms = INT64_MAX; /* of a time among others: what is due is all ours now, that as well */
     if (!atomic_load(&runner->has_others) || runner->seen_due_ms <= now_ms) {
-        claim(runner, PW_CLAIM_DUE, room(runner));
+        claim(runner, PW_CLAIM_DUE, pw_runner_room(runner));
     } else if (runner->parked_due_ms <= now_ms) {
-        claim(runner, PW_CLAIM_PARKED, room(runner));
+        claim(runner, PW_CLAIM_PARKED, pw_runner_room(runner));
     } else {
         runner->next_due_ms = INT64_MAX;
         poll(runner);
@@ -210,7 +209,7 @@ static void reap(pawl_runner *runner)
     else if (runner->view.told)
         pw_runner_leave_share(runner); /* others need not wait for what we do not take */
     pthread_mutex_lock(&runner->lock);
-    claim(runner, PW_CLAIM_ALL, room(runner)); /* without room only to reap */
+    claim(runner, PW_CLAIM_ALL, pw_runner_room(runner)); /* without room only to reap */
 }
 
 /* ---- The loop --------------------------------------------------------------------------------------------------------------- */

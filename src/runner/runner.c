@@ -186,9 +186,7 @@ static int64_t local_reserve(void *user, struct pw_text workflow, int64_t *out_l
         pthread_mutex_lock(&runner->lock);
     else if (pthread_mutex_trylock(&runner->lock) != 0)
         return 0;
-    if (is_ours && !atomic_load(&runner->stopping) && !pw_runner_takes_nothing(runner) &&
-        !pw_budget_is_short(&runner->engine->memory) && runner->fresh + runner->reserved < runner->window &&
-        runner->held_count + runner->reserved < runner->options.in_flight_max) {
+    if (is_ours && pw_runner_room(runner) > 0) {
         runner->reserved++;
         owner = runner->owner;
         *out_lease_ms = runner->options.lease_ms;
@@ -333,12 +331,15 @@ struct ticking {
     bool kept_out;   /* from such a function: another process was claiming of it */
 };
 
-/* Claims one due run and makes it a turn; *out_turn stays as it is when none is due. */
+/* Claims one due run and makes it a turn; *out_turn stays as it is when none is due.  What dead runners left is looked for once
+ * in a tick. */
 static pawl_status claim_turn(pawl_runner *runner, enum pw_claim_of what, const struct pw_text *limited,
                               struct ticking *ticking, pawl_turn **out_turn, struct pawl_error *error)
 {
     struct pw_unit unit;
     struct pw_op_claim *claim = NULL;
+    if (what == PW_CLAIM_ALL && ticking->has_reaped)
+        what = PW_CLAIM_DUE;
     pw_unit_init(&unit);
     pawl_status status = pw_runner_claim(runner, &unit, what, limited, 1, &claim, error);
     ticking->has_reaped = true;
@@ -347,13 +348,6 @@ static pawl_status claim_turn(pawl_runner *runner, enum pw_claim_of what, const 
         status = begin_turn(runner, &claim->claims[0], out_turn, error);
     pw_unit_clear(&unit);
     return status;
-}
-
-/* With PW_CLAIM_ALL once in a tick: what dead runners left. */
-static pawl_status claim_due_turn(pawl_runner *runner, const struct pw_text *limited, struct ticking *ticking,
-                                  pawl_turn **out_turn, struct pawl_error *error)
-{
-    return claim_turn(runner, ticking->has_reaped ? PW_CLAIM_DUE : PW_CLAIM_ALL, limited, ticking, out_turn, error);
 }
 
 /* From the functions that have a limit.  The one behind the last that had a job is asked first.  If none gave a job although
@@ -367,7 +361,7 @@ static pawl_status claim_limited_turn(pawl_runner *runner, struct ticking *ticki
     pawl_status status = PAWL_OK;
     const struct pw_text *names = pw_runner_names(runner->engine, PW_NAMES_LIMITED, &arena, &count);
     for (size_t i = 0; names != NULL && i < count && status == PAWL_OK && *out_turn == NULL; i++)
-        status = claim_due_turn(runner, &names[runner->limited_next++ % count], ticking, out_turn, error);
+        status = claim_turn(runner, PW_CLAIM_ALL, &names[runner->limited_next++ % count], ticking, out_turn, error);
     ticking->no_limited = *out_turn == NULL;
     if (*out_turn != NULL)
         atomic_store(&runner->limits_met_ms, 0); /* there may be more: this one was all that was asked for */
@@ -391,7 +385,7 @@ static pawl_status claim_next_turn(pawl_runner *runner, struct ticking *ticking,
     if (limited_first)
         status = claim_limited_turn(runner, ticking, out_turn, error);
     if (status == PAWL_OK && *out_turn == NULL)
-        status = claim_due_turn(runner, NULL, ticking, out_turn, error);
+        status = claim_turn(runner, PW_CLAIM_ALL, NULL, ticking, out_turn, error);
     if (status == PAWL_OK && *out_turn == NULL && !limited_first)
         status = claim_limited_turn(runner, ticking, out_turn, error);
     return status;

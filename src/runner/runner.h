@@ -120,7 +120,8 @@ void pw_runner_stand_in(pawl_runner *runner);
 void pw_runner_leave_turn(pawl_runner *runner, pawl_turn *turn, bool ends_pass);
 /* A body of the turn has outlived its timeout. */
 void pw_runner_expire(pawl_runner *runner, pawl_turn *turn, int64_t now_ms);
-void pw_runner_body_returns(pawl_runner *runner, pawl_attempt *attempt);
+/* A call of the author's code has returned; it may have been listed as blocked. */
+void pw_runner_call_returns(pawl_runner *runner, pawl_turn *turn, struct pw_blocked_call *call);
 /* Looks for workflow code that has run for too long, when it is time to. */
 void pw_runner_watch_code(pawl_runner *runner, int64_t monotonic_ms);
 void pw_runner_code_returns(pawl_runner *runner, pawl_lane *lane);
@@ -167,6 +168,7 @@ void pw_runner_leave_share(pawl_runner *runner);
 void pw_view_clear(struct pw_view *view);
 
 /* keeper.c */
+size_t pw_runner_room(const pawl_runner *runner); /* how many runs it may still take; with the lock held */
 void *pw_keeper_main(void *runner);
 /* Somebody renews the leases of the tick under way, and watches its code, from now on at the latest.  False: it has nobody. */
 bool pw_tick_is_kept(pawl_runner *runner);

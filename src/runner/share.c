@@ -34,18 +34,16 @@ static bool join_names(struct pw_arena *arena, const struct pw_text *names, size
     size_t size = 0;
     for (size_t i = 0; i < count; i++)
         size += names[i].size + 1;
-    char *joined = pw_arena_take(arena, size + 1);
+    char *joined = pw_arena_take(arena, size + 1), *at = joined;
     if (joined == NULL)
         return false;
-    char *at = joined;
     for (size_t i = 0; i < count; i++) {
-        if (i > 0)
-            *at++ = ' ';
         memcpy(at, names[i].data, names[i].size);
         at += names[i].size;
+        *at++ = i + 1 < count ? ' ' : '\0';
     }
     *at = '\0';
-    *out_joined = (struct pw_text){ joined, (size_t)(at - joined) };
+    *out_joined = (struct pw_text){ joined, count > 0 ? size - 1 : 0 };
     return true;
 }
 
@@ -84,19 +82,16 @@ static bool make_owned(struct pw_arena *arena, const struct pw_runner_row *rows,
                        struct pw_text workflow, struct pw_text *out_owned)
 {
     size_t owners[PW_SHARD_COUNT], ours = 0;
-    pw_shard_owners(rows, count, workflow, owners);
-    for (size_t shard = 0; shard < PW_SHARD_COUNT; shard++)
-        ours += owners[shard] == self;
-    *out_owned = (struct pw_text){ NULL, 0 };
-    if (ours == PW_SHARD_COUNT)
-        return true;
     char *owned = pw_arena_take(arena, PW_SHARD_COUNT + 1);
-    for (size_t shard = 0; owned != NULL && shard < PW_SHARD_COUNT; shard++)
-        owned[shard] = owners[shard] == self ? '1' : '0';
     if (owned == NULL)
         return false;
+    pw_shard_owners(rows, count, workflow, owners);
+    for (size_t shard = 0; shard < PW_SHARD_COUNT; shard++) {
+        owned[shard] = owners[shard] == self ? '1' : '0';
+        ours += owners[shard] == self;
+    }
     owned[PW_SHARD_COUNT] = '\0';
-    *out_owned = (struct pw_text){ owned, PW_SHARD_COUNT };
+    *out_owned = ours < PW_SHARD_COUNT ? (struct pw_text){ owned, PW_SHARD_COUNT } : (struct pw_text){ NULL, 0 };
     return true;
 }
 

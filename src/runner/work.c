@@ -408,7 +408,7 @@ static void host_attempt_ends(pawl_runner *runner, pawl_attempt *attempt)
     *(attempt->previous != NULL ? &attempt->previous->next : &runner->attempts) = attempt->next;
     if (attempt->next != NULL)
         attempt->next->previous = attempt->previous;
-    pw_runner_body_returns(runner, attempt);
+    pw_runner_call_returns(runner, attempt->turn, &attempt->blocked);
     for (const pawl_attempt *other = runner->attempts; other != NULL; other = other->next) {
         if (other->expired && !other->given_up)
             pthread_cond_signal(&runner->watch); /* it may be the last that such a one's turn waited for */
@@ -418,8 +418,6 @@ static void host_attempt_ends(pawl_runner *runner, pawl_attempt *attempt)
 
 static void host_fork_opens(pawl_runner *runner, struct pw_fork *fork)
 {
-    if (!runner->threaded)
-        return;
     pthread_mutex_lock(&runner->lock);
     fork->wake_at_ms = INT64_MAX;
     fork->next = runner->forks;
@@ -432,8 +430,6 @@ static void host_fork_opens(pawl_runner *runner, struct pw_fork *fork)
 
 static void host_fork_closes(pawl_runner *runner, struct pw_fork *fork)
 {
-    if (!runner->threaded)
-        return;
     pthread_mutex_lock(&runner->lock);
     *(fork->previous != NULL ? &fork->previous->next : &runner->forks) = fork->next;
     if (fork->next != NULL)
@@ -445,8 +441,6 @@ static void host_fork_closes(pawl_runner *runner, struct pw_fork *fork)
 
 static void host_fork_sleeps(pawl_runner *runner, struct pw_fork *fork, int64_t until_ms)
 {
-    if (!runner->threaded)
-        return;
     pthread_mutex_lock(&runner->lock);
     if (until_ms < fork->wake_at_ms) /* who says so later may have looked earlier */
         fork->wake_at_ms = until_ms;
@@ -466,8 +460,6 @@ void pw_runner_stir(pawl_runner *runner, struct pw_fork *fork)
 
 static void host_fork_stirs(pawl_runner *runner, const pawl_turn *turn)
 {
-    if (!runner->threaded)
-        return;
     pthread_mutex_lock(&runner->lock);
     for (struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next) {
         if (fork->turn == turn)
