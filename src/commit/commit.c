@@ -26,7 +26,6 @@ struct lane {
     pthread_cond_t room;   /* threads that wait for room wait here */
     struct pw_unit *first, *last;
     atomic_size_t load, load_bytes; /* units that are not answered yet, and their size */
-    size_t waiting_for_room;
     bool leading;
     bool served;      /* there is a serving thread, or somebody who plays it */
     bool server_idle; /* it waits with nothing to do: the next submit wakes it */
@@ -176,14 +175,14 @@ static pawl_status apply_once(struct lane *lane, struct pw_unit **units, size_t 
     return status;
 }
 
-/* The whole failed.  Trouble that lies in one unit must not fail its neighbours, so each gets a transaction of its
- * own; but what has already taken its bounded time, or cannot be otherwise, is not tried a hundred times more. */
+/* The transaction failed as a whole.  If one unit is to blame its neighbours must not fail with it, so each gets a transaction
+ * of its own.  There is no second try if it would fail the same way, or wait a bounded time again for each unit. */
 static void apply_singly(struct lane *lane, struct pw_unit **units, size_t count, pawl_status why,
                          const struct pawl_error *whole)
 {
     bool hopeless = count == 1 || why == PAWL_BUSY || why == PAWL_STORE_READ_ONLY || why == PAWL_STORE_CORRUPT;
     for (size_t i = 0; i < count; i++)
-        hopeless = hopeless || !units[i]->undone; /* it may have happened: to do it again could do it twice */
+        hopeless = hopeless || !units[i]->undone; /* it may have been committed: another try could do it twice */
     for (size_t i = 0; i < count; i++) {
         struct pawl_error error = *whole;
         if (chain_is_broken(units[i]))
@@ -194,7 +193,7 @@ static void apply_singly(struct lane *lane, struct pw_unit **units, size_t count
     }
 }
 
-/* The turn whose unit it is must not take it for a refusal that it can answer. */
+/* Breaks chains: no turn may take this for a refusal that it can answer. */
 static void refuse_closed(struct pw_unit **units, size_t count)
 {
     struct pawl_error stopped;
@@ -253,8 +252,7 @@ static void lead_once(struct lane *lane)
     atomic_fetch_sub(&lane->load_bytes, bytes);
     pthread_mutex_lock(&lane->lock);
     lane->leading = false;
-    if (lane->waiting_for_room > 0)
-        pthread_cond_broadcast(&lane->room);
+    pthread_cond_broadcast(&lane->room);
 }
 
 /* Somebody else who will lead what is left: a thread that waits for a queued unit, or the serving one. */
@@ -290,7 +288,7 @@ static bool lane_lead(struct lane *lane)
     return can;
 }
 
-/* Where nobody serves, who has led sees to what its callbacks left: units of other lanes, which they could not lead, and
+/* Without serving threads the leader does what its callbacks left behind: units of other lanes, which they could not lead, and
  * chores.  With no lock held. */
 static void clean_up(struct pw_commit *commit)
 {
@@ -374,7 +372,6 @@ void pw_commit_await_room(struct pw_commit *commit, uint64_t number)
         return;
     pw_assert_store_is_free();
     pthread_mutex_lock(&lane->lock);
-    lane->waiting_for_room++;
     while (is_full(lane)) {
         if (!lane->leading && lane->first != NULL) {
             lead(lane);
@@ -383,7 +380,6 @@ void pw_commit_await_room(struct pw_commit *commit, uint64_t number)
             pthread_cond_wait(&lane->room, &lane->lock);
         }
     }
-    lane->waiting_for_room--;
     pthread_mutex_unlock(&lane->lock);
     if (led)
         clean_up(commit);
@@ -413,7 +409,7 @@ static bool lane_kick(struct lane *lane)
     bool served = lane->served;
     if (lane->first != NULL && served && !lane->kicked) {
         lane->kicked = true;
-        if (!lane->leading) /* else whoever leads sees to it afterwards */
+        if (!lane->leading) /* otherwise the leader passes the baton on */
             pthread_cond_signal(&lane->server);
     }
     pthread_mutex_unlock(&lane->lock);

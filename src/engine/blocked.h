@@ -15,7 +15,7 @@ struct pw_blocked_call {
     int64_t number; /* from 1, in the order in which they were found; 0: not listed */
     int64_t instance, run;
     struct pw_text workflow, id;
-    struct pw_text step; /* whose body it is; of workflow code the durable call before, or absent */
+    struct pw_text step; /* whose body it is; for workflow code the durable call before it, or absent */
     bool in_body;
     bool keeps_out; /* no runner of this engine takes the run */
     int64_t began_at_ms;
@@ -24,7 +24,7 @@ struct pw_blocked_call {
 
 /* Zeroed, and its lock made, is ready. */
 struct pw_blocked {
-    atomic_llong threads; /* that such calls keep, and those that wait for one of them */
+    atomic_llong threads; /* that such calls keep, and those that wait for such a call */
     pthread_mutex_t lock; /* guards what follows; no other lock is taken while it is held */
     struct pw_blocked_call *newest;
     size_t count;
@@ -36,7 +36,7 @@ void pw_blocked_add(struct pw_blocked *blocked, struct pw_blocked_call *call);
 /* It must be listed. */
 void pw_blocked_remove(struct pw_blocked *blocked, struct pw_blocked_call *call);
 
-/* The run has ended, or the instance is in a newer one: that may be taken. */
+/* To be called when the run has ended, or a newer one has begun: the instance may be taken again. */
 void pw_blocked_let_in(struct pw_blocked *blocked, int64_t instance, int64_t run);
 bool pw_blocked_keeps_out(struct pw_blocked *blocked, int64_t instance, int64_t run);
 /* The instances that are kept out, in the arena.  False when memory is out. */

@@ -81,14 +81,14 @@ struct pw_mocks {
     struct pw_mock (*find)(void *user, struct pw_text workflow, struct pw_text step, int64_t attempt);
     /* Or NULL: the author's code has made a durable call.  With the turn's lock held. */
     void (*reached)(void *user, const pawl_lane *lane, struct pw_text step, enum pawl_step_kind kind);
-    /* Or NULL: that call, or one without a name, is for this number of branches, of which it is to begin some now. */
+    /* Or NULL: that call, or one without a name, is a fork with this number of branches, and begins some of them now. */
     void (*forked)(void *user, const pawl_lane *lane, size_t branches, bool is_race);
     /* Or NULL: the author's code makes a durable call although it was told PAWL_SUSPENDED.  No lock is held. */
     void (*unheeded)(void *user, const pawl_lane *lane);
     bool sleeps_disabled;
 };
 
-/* Who records what is done besides commits: the test kit's trace. */
+/* Records what is done besides commits, for the test kit's trace. */
 struct pw_recorder {
     void *user;
     void (*note)(void *user, int64_t now_ms, const char *format, va_list arguments);
@@ -129,7 +129,7 @@ struct pawl_engine {
     struct pw_peer *peers;
 };
 
-/* pawl_open(), with a store of one's own around the one that was opened, which it then owns.  wrap NULL: none.  It answers
+/* pawl_open(), with a store around the one that was opened, which the outer store then owns.  wrap NULL: none.  wrap returns
  * NULL when memory is out. */
 typedef struct pw_store *pw_store_wrap_fn(struct pw_store *inner, void *user);
 pawl_status pw_engine_open(const struct pawl_options *options, pw_store_wrap_fn *wrap, void *user,
@@ -138,22 +138,21 @@ pawl_status pw_engine_open(const struct pawl_options *options, pw_store_wrap_fn 
 /* Copies the caller's options, as far as its header knew them, over the defaults.  False when made by a newer header. */
 bool pw_options_copy(void *known, size_t known_size, const void *given);
 
-/* Units go to the committer by these two: what else has to be recorded with them is added here.  A unit for which that
- * fails is answered with PAWL_NOMEM, as if it had been refused.  See pw_commit_run() and pw_commit_send().  Who sends does
- * not wait: where there is no room (C6 of commit.h) the unit is answered at once, PAWL_STORE_UNAVAILABLE. */
+/* Units go to the committer by these two, which let hooks attach to them: see pw_commit_run() and pw_commit_send().
+ * pw_engine_send() does not wait: if there is no room (C6 of commit.h) the unit is answered at once, PAWL_STORE_UNAVAILABLE. */
 pawl_status pw_engine_run(pawl_engine *engine, struct pw_unit *unit);
 void pw_engine_send(pawl_engine *engine, struct pw_unit *unit);
 
 /* The clock of timeouts and leases: see struct pawl_clock. */
 int64_t pw_engine_monotonic_ms(const pawl_engine *engine);
-/* A test's: it may stand still, and nothing waits for it. */
+/* True if the clock is a test's.  It may stand still, so nothing may wait for it. */
 bool pw_engine_has_own_time(const pawl_engine *engine);
 
 /* NULL when there is none of that name. */
 struct pw_definition *pw_engine_find(pawl_engine *engine, struct pw_text name);
-/* Of runs of this workflow that begin here; empty where it is not registered. */
+/* The terms of runs of this workflow that begin here; empty if it is not registered. */
 struct pw_terms pw_engine_terms(pawl_engine *engine, struct pw_text workflow);
-/* The same with the error that services give.  Functions are not found. */
+/* As pw_engine_find(), with the error that services give.  Functions are not found. */
 pawl_status pw_engine_require(pawl_engine *engine, const char *name, struct pw_definition **out_definition,
                               struct pawl_error *error) PAWL_MUST_CHECK;
 
@@ -162,12 +161,12 @@ void pw_engine_make_id(pawl_engine *engine, char out_id[PW_ID_SIZE]);
 /* A positive number for a runner. */
 int64_t pw_engine_make_owner(pawl_engine *engine);
 
-/* Only one runner can be local; false when there is one.  NULL takes it away, once no service is using it any more. */
+/* Only one runner can be local; false when there is one.  NULL removes it, once no service is using it any more. */
 bool pw_engine_set_local(pawl_engine *engine, const struct pw_local *local);
 
 /* Calls into the local runner.  If there is none, pw_local_reserve() returns 0 and the others do nothing. */
 int64_t pw_local_reserve(pawl_engine *engine, struct pw_text workflow, int64_t *out_lease_ms);
-/* Reserves a place for a run whose workflow is not known yet.  Waits for no lock of a runner's: a turn's may be held. */
+/* Reserves a place for a run whose workflow is not known yet.  Waits for no runner's lock, so a turn's lock may be held. */
 struct pw_offer pw_local_offer(pawl_engine *engine);
 /* The unit is answered, or given up: delivers the run that the local runner has offered to take, or gives the place back. */
 void pw_local_settle_offer(pawl_engine *engine, const struct pw_unit *unit, const struct pw_offer *offer, bool is_held,

@@ -34,7 +34,7 @@ struct news {
 static void note_effect(pawl_engine *engine, const struct pw_effect *effect, struct news *news)
 {
     switch (effect->kind) {
-    case PW_EFFECT_BEGUN: /* of others, whoever made them tells the runner */
+    case PW_EFFECT_BEGUN: /* whoever makes another instance tells the runner */
         news->is_due |= effect->is_job;
         news->is_jobs |= effect->is_job;
         break;
@@ -44,7 +44,7 @@ static void note_effect(pawl_engine *engine, const struct pw_effect *effect, str
     case PW_EFFECT_ENDED:
         news->is_jobs |= effect->is_job;
         break;
-    case PW_EFFECT_EVENT: /* a turn may be under way that parks otherwise */
+    case PW_EFFECT_EVENT: /* a turn under way would park without having seen it */
         if (!effect->as.event.has_woken)
             pw_engine_event(engine, effect->instance, effect->run, effect->as.event.seq);
         break;

@@ -7,7 +7,7 @@
 
 /* ---- Distributions --------------------------------------------------------------------------------------------- */
 
-/* The limits of the classes but the last, which has none. */
+/* The upper limits of all classes but the last, which has none. */
 struct classes {
     size_t limit_count;
     double limits[PAWL_CLASSES_MAX - 1];
@@ -127,7 +127,7 @@ void pw_stats_lease_lost(struct pw_stats *stats)
 
 /* ---- Reading --------------------------------------------------------------------------------------------------- */
 
-/* As much as the caller's header knew of it; what a newer header knows besides is nothing. */
+/* Copies as much as the caller's header knew of it.  Members that only a newer header knows are zero. */
 static void hand_out(void *out, size_t out_size, void *known, size_t known_size)
 {
     memcpy(known, &out_size, sizeof out_size);

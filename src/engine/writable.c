@@ -6,7 +6,7 @@
 
 enum { FRESH_MS = 10000, PROBE_EVERY_MS = 1000 };
 
-/* The store's own trouble.  Other failures are those of what was to be written. */
+/* The store itself is in trouble.  Other failures are caused by what was to be written. */
 static bool is_of_store(pawl_status status)
 {
     return status == PAWL_BUSY || status == PAWL_STORE_UNAVAILABLE || status == PAWL_STORE_FULL ||
@@ -24,7 +24,7 @@ void pw_writable_note(struct pw_writable *writable, struct pw_unit **units, size
                       int64_t now_ms)
 {
     size_t writing = 0;
-    /* An idle runner commits, too: it looks for work, and such a transaction needs no room.  Units with effects have written. */
+    /* An idle runner commits as well when it looks for work, but such a transaction writes nothing.  Units with effects do. */
     while (whole == PAWL_OK && writing < count &&
            (units[writing]->status != PAWL_OK || units[writing]->effects == NULL))
         writing++;
@@ -66,7 +66,7 @@ pawl_status pw_writable_check(struct pw_writable *writable, struct pw_store *sto
         writable->probed_at_ms = now_ms;
         if (status == PAWL_OK)
             atomic_store(&writable->is_failing, false);
-        else if (status != PAWL_BUSY) /* busy tells nothing: what commits told still holds */
+        else if (status != PAWL_BUSY) /* a busy store tells nothing new: the result of the last commit still holds */
             fail(writable, status, why.text[0] != '\0' ? why.text : pawl_status_text(status));
     }
     struct pawl_error failure = writable->failure;

@@ -21,9 +21,10 @@ enum { THREADS_DEFAULT = 4, THREADS_MAX = 1024 };
 struct pawl_courier {
     pawl_engine *engine;
     struct pw_hooks *hooks; /* whose lock guards what follows */
-    pthread_cond_t free;    /* where those wait that are not the lookout */
-    bool has_lookout, stopping;
-    int32_t wanted, thread_count; /* threads: how many there shall be, how many there are */
+    pthread_cond_t free;    /* threads that are not the lookout wait here */
+    bool has_lookout;
+    atomic_bool stopping;         /* set with the lock held */
+    int32_t wanted, thread_count; /* threads: how many were asked for, how many were started */
     pthread_t threads[];
 };
 
@@ -40,8 +41,8 @@ static int share(const struct pawl_courier *courier)
 
 /* ---- The lookout --------------------------------------------------------------------------------------------- */
 
-/* Claims what is due.  Otherwise answers how long there is nothing to do, as far as is known.  What is wrong with the
- * store is found out again at the next look. */
+/* Claims what is due.  Returns how long there is nothing else to do, as far as is known.  If the store is in trouble, the next
+ * look finds out. */
 static int64_t look(struct pawl_courier *courier, struct pw_errand *errand)
 {
     int64_t at_ms = INT64_MAX, now_ms = pawl_now_ms(courier->engine);
@@ -54,35 +55,30 @@ static int64_t look(struct pawl_courier *courier, struct pw_errand *errand)
     return at_ms - now_ms;
 }
 
-/* With the lock held, which is let go of in between.  False: the courier stops, and nothing was claimed. */
-static bool watch(struct pawl_courier *courier, struct pw_errand *errand)
+/* With the lock held, which is let go of in between.  Returns when something was claimed, or the courier stops. */
+static void watch(struct pawl_courier *courier, struct pw_errand *errand)
 {
     struct pw_hooks *hooks = courier->hooks;
-    while (!courier->stopping) {
+    while (!courier->stopping && errand->hook == NULL) {
         int64_t kicks = hooks->kicks;
         pthread_mutex_unlock(&hooks->lock);
         int64_t wait_ms = look(courier, errand);
         pthread_mutex_lock(&hooks->lock);
-        if (errand->hook != NULL)
-            return true;
-        if (!courier->stopping && hooks->kicks == kicks)
+        if (errand->hook == NULL && !courier->stopping && hooks->kicks == kicks)
             pw_cond_wait_ms(&hooks->changed, &hooks->lock, wait_ms);
     }
-    return false;
 }
 
 /* ---- Delivering ---------------------------------------------------------------------------------------------- */
 
-/* Settles what was delivered, and claims more; where hooks have to share the threads the lookout does that, because two who
- * claimed at once could take more than the share.  While the store is in trouble it is tried again for as long as the lease
- * lasts: what is not settled is delivered again. */
+/* Settles what was delivered, and claims more.  If hooks share the threads only the lookout claims, because two threads that
+ * claimed at once could exceed a hook's share.  While the store is in trouble settling is tried again for as long as the lease
+ * lasts, because what is not settled is delivered again. */
 static void settle(struct pawl_courier *courier, struct pw_errand *errand)
 {
     pthread_mutex_t *lock = &courier->hooks->lock;
     for (;;) {
-        pthread_mutex_lock(lock);
         bool stopping = courier->stopping;
-        pthread_mutex_unlock(lock);
         int most = stopping || share(courier) != INT_MAX ? 0 : INT_MAX;
         if (pw_errand_exchange(courier->engine, errand, most, NULL) == PAWL_OK)
             return;
@@ -109,11 +105,11 @@ static void *run_courier(void *user)
             continue;
         }
         courier->has_lookout = true;
-        bool claimed = watch(courier, &errand);
+        watch(courier, &errand);
         courier->has_lookout = false;
         pthread_cond_signal(&courier->free);
         pthread_mutex_unlock(&hooks->lock);
-        while (claimed && errand.hook != NULL) {
+        while (errand.hook != NULL) {
             pw_errand_call(courier->engine, &errand);
             settle(courier, &errand);
         }

@@ -34,17 +34,16 @@ struct pw_errand {
 };
 void pw_errand_clear(struct pw_errand *errand);
 
-/* Settles the errand that was called, if one is held, and claims another, if that is wanted and one is due: then it is
- * held afterwards.  When it fails the errand is held as before.  Of a hook that has `most` deliveries under way nothing is
- * claimed; 0: nothing is claimed at all. */
+/* Settles the errand that was called, if one is held, and claims another one that is due.  Claims nothing for a hook that has
+ * `most` deliveries under way; 0: for no hook.  What was claimed is held afterwards.  On failure the errand is held as before. */
 pawl_status pw_errand_exchange(pawl_engine *engine, struct pw_errand *errand, int most,
                                struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* Calls the hook, if memory and the lease allow. */
 void pw_errand_call(pawl_engine *engine, struct pw_errand *errand);
 
-/* When something of the hooks that this engine delivers is due, or a lease ends; INT64_MAX: never.  Of a hook that has
- * `most` deliveries under way it does not count. */
+/* When the next delivery of a hook of this engine is due, or a lease ends; INT64_MAX: never.  Hooks that have `most` deliveries
+ * under way do not count. */
 pawl_status pw_errand_next_at(pawl_engine *engine, int most, int64_t *out_at_ms,
                               struct pawl_error *error) PAWL_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* list.c - looking at what is to be delivered, or could not be; and sending again. */
+/* list.c - lists deliveries that are due or have failed, and sends them again. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -105,7 +105,7 @@ struct resending {
     struct pw_unit unit;
     struct pw_op *op;
     struct pawl_error *error;
-    pawl_answered_fn *answered; /* NULL: somebody waits */
+    pawl_answered_fn *answered; /* unused if the caller waits */
     void *user;
 };
 

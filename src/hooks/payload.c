@@ -4,7 +4,7 @@
 #include "hooks/hooks.h"
 #include "service/rows.h"
 
-/* 0, where there is none, to the last: the store answers no other. */
+/* By enum pw_hook_reason; 0 is none.  Stores check the range. */
 static const char *const reasons[] = { "unknown",
                                        [PW_REASON_CREATE] = "create",
                                        [PW_REASON_EVENT] = "event",
@@ -59,7 +59,7 @@ pawl_status pw_delivery_of_row(pawl_scope *scope, const struct pw_hook_row *row,
     if (status == PAWL_OK)
         status = pawl_value_text(scope, payload, &delivery.payload_json, &size);
     if (status != PAWL_OK)
-        return status == PAWL_NOMEM ? status : PAWL_STORE_CORRUPT; /* a name that is none */
+        return status == PAWL_NOMEM ? status : PAWL_STORE_CORRUPT; /* a text that is not UTF-8 */
     if (!pw_rows_string(scope, row->id, &delivery.id) || !pw_rows_string(scope, row->hook, &delivery.hook) ||
         !pw_rows_string(scope, row->workflow, &delivery.workflow) ||
         !pw_rows_string(scope, row->instance_id, &delivery.instance_id))

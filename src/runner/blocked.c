@@ -1,9 +1,9 @@
 /* blocked.c - threads that the author's code does not give back, and the workers that stand in for them.
  *
  * A body that has outlived its timeout, or workflow code that has run for too long, keeps its thread until it returns.  Each
- * such call counts as one blocked thread.  Once its turn is given up, every thread inside the turn does, because those that
- * wait for its branches are not free, either.  For each there is a worker more than were asked for; at blocked_max of them the
- * engine's runners take nothing new.
+ * such call counts as one blocked thread.  Once its turn is given up, every thread inside the turn counts, because those that
+ * wait for its branches are not free either.  For each blocked thread there is one extra worker.  When blocked_max threads are
+ * blocked, the engine's runners take nothing new.
  *
  * A tick has no workers.  Its thread is counted as well, and its keeper closes the turn that was given up. */
 #include "runner/runner.h"
@@ -29,8 +29,8 @@ static void count_threads(pawl_runner *runner, pawl_turn *turn, int32_t by)
     atomic_fetch_add(&runner->engine->blocked.threads, by);
     if (by >= 0)
         return;
-    pw_runner_call(runner, true);          /* as many workers may go */
-    pw_runner_wake_keeper(runner, PW_NOW); /* what was left alone may be taken now */
+    pw_runner_call(runner, true);          /* the extra workers may leave */
+    pw_runner_wake_keeper(runner, PW_NOW); /* runs that were kept out may be taken now */
 }
 
 void pw_runner_stand_in(pawl_runner *runner)
@@ -39,12 +39,12 @@ void pw_runner_stand_in(pawl_runner *runner)
         continue;
 }
 
-/* What becomes of a turn that the watchdog has looked at. */
+/* Acts on what the watchdog did with the turn. */
 static void take_over(pawl_runner *runner, pawl_turn *turn, enum pw_given_up given_up)
 {
     if (given_up == PW_GIVEN_UP_NOT)
         return;
-    int32_t inside = 1; /* in its pass; and those that came to help */
+    int32_t inside = 1; /* the thread in its pass; helpers are added below */
     for (const struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next) {
         if (fork->turn == turn)
             inside += (int32_t)fork->helpers;

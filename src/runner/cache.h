@@ -1,4 +1,4 @@
-/* cache.h - warm runs: the histories of recent runs, up to so many bytes, the least recently parked let go of first.
+/* cache.h - warm runs: the histories of recent runs, up to bytes_max.  The least recently parked is dropped first.
  * A history is good for a later turn only if nobody else advanced the run: its fence must be the one before the claim's.
  * Not thread-safe. */
 #ifndef PW_RUNNER_CACHE_H

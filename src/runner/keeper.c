@@ -25,7 +25,7 @@ size_t pw_runner_room(const pawl_runner *runner)
     return is_closed || places < 0 ? 0 : (size_t)places;
 }
 
-/* Not one by one as each turn ends: when there is room for a good part of the window, or nobody has anything to begin. */
+/* Claims are batched: only when there is room for a quarter of the window, or when no turn waits to be begun. */
 static bool should_claim(const pawl_runner *runner)
 {
     size_t places = pw_runner_room(runner);
@@ -34,7 +34,7 @@ static bool should_claim(const pawl_runner *runner)
 
 /* ---- Attempts that take too long --------------------------------------------------------------------------------------- */
 
-/* With the lock held.  Bodies and code beside the late one may still come to something. */
+/* With the lock held.  Does the turn have bodies or code under way that are not late? */
 static bool has_live(const pawl_runner *runner, pawl_turn *turn)
 {
     for (const pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
@@ -44,7 +44,7 @@ static bool has_live(const pawl_runner *runner, pawl_turn *turn)
     return pw_turn_has_live_code(turn);
 }
 
-/* With the lock held: a turn with an attempt to fail, or one that only such attempts keep from going on. */
+/* With the lock held.  Finds a turn that has a late attempt to fail, or that only failed attempts keep from going on. */
 static pawl_turn *find_expired(const pawl_runner *runner, int64_t now_ms)
 {
     for (const pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
@@ -55,7 +55,7 @@ static pawl_turn *find_expired(const pawl_runner *runner, int64_t now_ms)
     return NULL;
 }
 
-/* Attempts are kept from ending meanwhile: host_attempt_ends() needs the runner's lock. */
+/* No attempt can end meanwhile, because host_attempt_ends() needs the runner's lock. */
 static void expire_attempts(pawl_runner *runner, int64_t now_ms)
 {
     pawl_turn *turn;
@@ -63,7 +63,7 @@ static void expire_attempts(pawl_runner *runner, int64_t now_ms)
         pw_runner_expire(runner, turn, now_ms);
 }
 
-/* Branches whose wait is over while the thread that opened their fork is busy with another one. */
+/* Calls for help with branches whose wait is over: the thread that opened their fork may be busy with another branch. */
 static void wake_forks(pawl_runner *runner, int64_t now_ms)
 {
     for (struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next) {
@@ -93,7 +93,7 @@ static void note_due(pawl_runner *runner, int64_t due_at_ms)
     runner->next_due_ms = least(least(runner->next_due_ms, due_at_ms), runner->parked_due_ms);
 }
 
-/* Claims, and makes turns of what it got.  Without the lock. */
+/* Claims, and makes turns of what was claimed.  Without the lock. */
 static pawl_status take(pawl_runner *runner, enum pw_claim_of what, const struct pw_text *limited, size_t max,
                         size_t *out_count, bool *kept_out)
 {
@@ -109,8 +109,8 @@ static pawl_status take(pawl_runner *runner, enum pw_claim_of what, const struct
     return status;
 }
 
-/* Jobs of functions that may not have any number of them at once.  Without the lock.  Returns when to claim again, because
- * another process was just claiming of the same; INT64_MAX: no need. */
+/* Claims jobs of functions that have a limit.  Without the lock.  Returns when to claim again because another process was
+ * claiming jobs of the same function; INT64_MAX: there is no need to. */
 static int64_t claim_limited(pawl_runner *runner, size_t max)
 {
     struct pw_arena arena = { 0 };
@@ -123,8 +123,8 @@ static int64_t claim_limited(pawl_runner *runner, size_t max)
     return kept_out ? pawl_now_ms(runner->engine) + KEPT_OUT_MS : INT64_MAX;
 }
 
-/* What was due when we claimed, and was not given to us, is withheld: its row is locked.  That is over soon, or lasts; so we
- * wait, longer each time, but not past what becomes due later.  Returns when to claim again. */
+/* A run that was due when we claimed, and was not given to us, is withheld: its row is locked.  That may be over soon or last.
+ * So we wait longer each time, but not past the time at which something else becomes due.  Returns when to claim again. */
 static int64_t wait_for_withheld(pawl_runner *runner, int64_t claimed_at_ms, int64_t now_ms)
 {
     int64_t later_ms = INT64_MAX;
@@ -171,12 +171,12 @@ static void poll(pawl_runner *runner)
     runner->poll_at_ms = pw_system_monotonic_ms() + runner->options.poll_ms;
 }
 
-/* Alone, what we are told of is ours, and claimed at once.  Among others a hint may be of anybody's run; then we look
- * before we claim, because a look writes nothing. */
+/* A runner that is alone claims at once, because whatever a hint is about is its own.  Among others the hint may be about
+ * anybody's run.  Then we look before we claim, because a look writes nothing. */
 static void take_due(pawl_runner *runner, int64_t now_ms)
 {
     if (!atomic_load(&runner->has_others))
-        runner->parked_due_ms = INT64_MAX; /* of a time among others: what is due is all ours now, that as well */
+        runner->parked_due_ms = INT64_MAX; /* the runner is alone now: a claim of what is due finds that run, too */
     if (!atomic_load(&runner->has_others) || runner->seen_due_ms <= now_ms) {
         claim(runner, PW_CLAIM_DUE, pw_runner_room(runner));
     } else if (runner->parked_due_ms <= now_ms) {
@@ -197,7 +197,7 @@ static void renew(pawl_runner *runner)
     runner->renew_at_ms = pw_engine_monotonic_ms(runner->engine) + runner->options.lease_ms / 3;
 }
 
-/* A dead neighbour's runs need not wait for its leases to expire. */
+/* Takes over the runs of dead runners before their leases expire. */
 static void reap(pawl_runner *runner)
 {
     runner->reap_at_ms = pw_system_monotonic_ms() + REAP_MS;
@@ -205,7 +205,7 @@ static void reap(pawl_runner *runner)
     pw_runner_pay_owed(runner);
     pw_schema_look(&runner->engine->schema, runner->engine->store, pw_engine_monotonic_ms(runner->engine));
     if (!pw_runner_takes_nothing(runner))
-        pw_runner_look_around(runner); /* first: what the dead left is everybody's by then */
+        pw_runner_look_around(runner); /* first, so that the shards of the dead have new owners */
     else if (runner->view.told)
         pw_runner_leave_share(runner); /* others need not wait for what we do not take */
     pthread_mutex_lock(&runner->lock);
@@ -247,7 +247,7 @@ static void leave_share(pawl_runner *runner)
     pthread_mutex_lock(&runner->lock);
 }
 
-/* With the lock let go of: a store may have to ask a database what time it is. */
+/* Releases the lock meanwhile, because a store may have to ask a database what time it is. */
 static int64_t read_clock(pawl_runner *runner)
 {
     pthread_mutex_unlock(&runner->lock);
@@ -261,8 +261,8 @@ static bool has_work(const pawl_runner *runner)
     return !atomic_load(&runner->stopping) || runner->held_count > 0 || runner->reserved > 0 || runner->view.told;
 }
 
-/* The clock is read before anything is looked at: what changes meanwhile is seen, and from then until it sleeps the keeper
- * misses no signal. */
+/* The clock is read first, with the lock released.  From then on the lock is held until the keeper sleeps, so it misses no
+ * signal. */
 void *pw_keeper_main(void *user)
 {
     pawl_runner *runner = user;
@@ -330,8 +330,8 @@ static void *tick_keeper_main(void *user)
     return NULL;
 }
 
-/* On a test's own clock time passes only when the test says so: nothing is to be renewed meanwhile, and no thread disturbs
- * the order of things. */
+/* On a test's own clock time passes only when the test says so.  Then nothing has to be renewed meanwhile, and a thread would
+ * only make the order of events uncertain. */
 bool pw_tick_is_kept(pawl_runner *runner)
 {
     if (pw_engine_has_own_time(runner->engine))

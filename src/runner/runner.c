@@ -19,10 +19,10 @@ static void tell_turn(pawl_turn *turn, const struct pw_word *word)
         if (run <= word->run)
             pw_turn_revoke(turn);
         break;
-    case PW_WORD_PAUSE: /* user code should stop now and not first at the next commit */
+    case PW_WORD_PAUSE: /* so that user code need not wait for the next commit to learn of it */
         pw_turn_ask_to_pause(turn);
         break;
-    case PW_WORD_DEMAND: /* the next durable call should know, whether there is a commit before it or not */
+    case PW_WORD_DEMAND: /* so that the next durable call knows, even if no commit comes before it */
         if (run == word->run)
             pw_turn_demand(turn, word->demand);
         break;
@@ -181,7 +181,7 @@ static int64_t local_reserve(void *user, struct pw_text workflow, int64_t *out_l
     struct pw_definition *definition = workflow.data != NULL ? pw_engine_find(runner->engine, workflow) : NULL;
     bool is_ours = workflow.data == NULL || (definition != NULL && definition->advance != NULL);
     int64_t owner = 0;
-    /* For any workflow a turn asks, with its lock held, under which nobody waits for ours. */
+    /* A turn that asks for any workflow holds its own lock, and must not wait for ours (see the order in runner.h). */
     if (workflow.data != NULL)
         pthread_mutex_lock(&runner->lock);
     else if (pthread_mutex_trylock(&runner->lock) != 0)
@@ -224,7 +224,7 @@ static void hear_of_due(void *user)
     local_wake(user, PW_NOW);
 }
 
-/* Where the store can tell. */
+/* Only some stores can tell. */
 static void listen_for_due(pawl_runner *runner, bool on)
 {
     struct pw_store *store = runner->engine->store;
@@ -274,7 +274,7 @@ pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *error)
     return PAWL_OK;
 }
 
-/* Nothing new comes in, and what was promised to services has arrived. */
+/* Takes nothing new, and waits for the runs that were promised to services. */
 static void close_doors(pawl_runner *runner)
 {
     pthread_mutex_lock(&runner->lock);
@@ -391,7 +391,7 @@ static pawl_status claim_next_turn(pawl_runner *runner, struct ticking *ticking,
     return status;
 }
 
-/* Should the keeper give the turn up meanwhile, it closes and retires it. */
+/* If the keeper gives the turn up meanwhile, the keeper closes and retires it. */
 static void carry(pawl_runner *runner, pawl_turn *turn)
 {
     bool is_ours = true;

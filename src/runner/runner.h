@@ -40,9 +40,9 @@ struct pawl_runner {
     struct pw_peer peer;
     bool announced;
     char name[PW_RUNNER_NAME_SIZE];
-    int64_t started_at_ms; /* opened, that is; by the store's clock */
+    int64_t started_at_ms; /* when it was opened, by the store's clock */
     struct pw_view view;
-    atomic_bool has_others; /* who take their share of the same workflows */
+    atomic_bool has_others; /* others that share its workflows; see share.c */
 
     atomic_bool stopping;
     atomic_int ready_count;  /* turns that wait for a worker */
@@ -61,35 +61,35 @@ struct pawl_runner {
     int64_t held_count;
     int64_t reserved; /* promised to services */
     int64_t fresh;    /* held turns that no worker has begun */
-    int64_t window;   /* how many of these it may have: grows while they are begun soon */
+    int64_t window;   /* how many fresh turns it may hold: grows while they are begun soon */
     struct pw_fork *forks;
     pawl_attempt *attempts; /* under way */
     struct pw_cache cache;
-    int32_t workers_alive, workers_idle;
+    int32_t workers_alive;
     pthread_t gone; /* the worker that left last; it joins the one that left before it */
     bool has_gone;
-    uint64_t calls; /* how often workers were called; one that was busy looks whether it missed any */
-    int32_t spares; /* more than options.workers, while the author's code blocks some: see blocked.c */
+    uint64_t calls; /* counts pw_runner_call(), so that a worker that led a commit knows whether it missed one */
+    int32_t spares; /* extra workers, while the author's code blocks threads: see blocked.c */
     pthread_mutex_t tick_keeper_lock; /* guards the next two; a leaf: may be taken while any other is held */
     pthread_t tick_keeper;
     bool tick_kept;            /* the tick under way has a keeper */
     pthread_mutex_t tick_lock; /* one tick at a time; it guards the next two */
-    bool limited_first;        /* functions that have a limit are asked before the rest, next time */
-    size_t limited_next;       /* and of these, this one first */
+    bool limited_first;        /* the next claim asks functions that have a limit before the rest */
+    size_t limited_next;       /* the one of them that is asked first */
     pthread_t keeper;
     bool started, keeper_done;
-    int64_t next_due_ms;               /* nothing of ours is due before, as far as is known */
-    int64_t seen_due_ms;               /* the same, as the store has said it: no hint */
-    int64_t parked_due_ms;             /* when a run is due that we parked, and others may not have seen */
+    int64_t next_due_ms;               /* the earliest time at which something may be due, hints included */
+    int64_t seen_due_ms;               /* the same without hints: the store has said so */
+    int64_t parked_due_ms;             /* when a run is due that we parked and that others find too late */
     int64_t withheld_ms;               /* how long the keeper last waited for what was withheld */
     int64_t keeper_until_ms;           /* it sleeps until then, by the store's clock */
     int64_t keeper_until_monotonic_ms; /* the same by the engine's monotonic clock */
-    int64_t poll_at_ms, reap_at_ms;    /* by the system's monotonic clock: what others do goes by no other */
+    int64_t poll_at_ms, reap_at_ms;    /* by the system's monotonic clock, as polls of other processes */
     int64_t renew_at_ms;               /* by the engine's */
     int64_t watch_at_ms;               /* the same: when to look for workflow code that blocks */
     int64_t turns, leases_lost;
     struct pw_owed *owed;
-    int64_t trouble_ms;       /* how long turns that the store failed are put off */
+    int64_t trouble_ms;       /* how long turns are put off after the store failed them */
     int64_t trouble_until_ms; /* until then it is the same trouble */
 };
 
@@ -99,7 +99,7 @@ extern const struct pw_turn_host pw_runner_host;
 void pw_runner_stir(pawl_runner *runner, struct pw_fork *fork); /* it may want help again; with the lock held */
 void pw_runner_call(pawl_runner *runner, bool all); /* there is something for a worker; with the lock held */
 bool pw_runner_spawn(pawl_runner *runner);          /* a worker; with the lock held */
-/* A claimed run becomes a turn that waits for a worker.  Gives the lease back when memory is out. */
+/* Makes a claimed run a turn that waits for a worker.  When memory is out the lease is left to expire. */
 void pw_runner_accept(pawl_runner *runner, const struct pw_claim *claim);
 pawl_turn *pw_runner_make_turn(pawl_runner *runner, const struct pw_claim *claim);
 pawl_status pw_runner_load(pawl_runner *runner, pawl_turn *turn);
@@ -108,17 +108,17 @@ void pw_runner_pay_owed(pawl_runner *runner);                       /* tries onc
 void pw_runner_wake_keeper(pawl_runner *runner, int64_t due_at_ms); /* with the lock held */
 void pw_runner_push_ready(pawl_runner *runner, pawl_turn *turn);    /* with the lock held */
 pawl_turn *pw_runner_pop_ready(pawl_runner *runner);                /* with the lock held; NULL: there is none */
-/* The pass of a dead turn has come back.  True: whoever closes the turn retires it. */
+/* To be called when the pass of a dead turn has returned.  True: whoever closes the turn retires it. */
 bool pw_runner_leave_dead(pawl_runner *runner, pawl_turn *turn);
 
 /* blocked.c.  All with the lock held, but for the first and the last. */
 bool pw_runner_takes_nothing(const pawl_runner *runner); /* because it is full, or the database has a newer schema */
-bool pw_runner_is_full(const pawl_runner *runner);       /* so many threads are blocked that nothing new is taken */
+bool pw_runner_is_full(const pawl_runner *runner);       /* blocked_max threads are blocked: nothing new is taken */
 /* Starts the workers that are missing.  What the system refuses is tried again at the next look. */
 void pw_runner_stand_in(pawl_runner *runner);
-/* A thread leaves a turn: a helper, or, at the end of the pass, the last one. */
+/* To be called when a thread leaves a turn: a helper, or, with ends_pass, the last one. */
 void pw_runner_leave_turn(pawl_runner *runner, pawl_turn *turn, bool ends_pass);
-/* A body of the turn has outlived its timeout. */
+/* To be called when a body of the turn has outlived its timeout. */
 void pw_runner_expire(pawl_runner *runner, pawl_turn *turn, int64_t now_ms);
 /* A call of the author's code has returned; it may have been listed as blocked. */
 void pw_runner_call_returns(pawl_runner *runner, pawl_turn *turn, struct pw_blocked_call *call);
@@ -161,16 +161,16 @@ pawl_status pw_runner_next_due(pawl_runner *runner, int64_t after_ms, int64_t *o
 void pw_runner_make_name(char name[PW_RUNNER_NAME_SIZE], const char *given);
 /* Lets others see this runner as it is. */
 void pw_runner_describe(pawl_runner *runner, bool is_sharing);
-/* The keeper's: sees who is there, and takes its share.  Says so when the others do not know yet. */
+/* For the keeper: reads which runners there are, takes its share, and describes itself if the others do not know yet. */
 void pw_runner_look_around(pawl_runner *runner);
-/* The keeper's: leaves all to the others, and says so. */
+/* For the keeper: leaves all runs to the others, and says so. */
 void pw_runner_leave_share(pawl_runner *runner);
 void pw_view_clear(struct pw_view *view);
 
 /* keeper.c */
 size_t pw_runner_room(const pawl_runner *runner); /* how many runs it may still take; with the lock held */
 void *pw_keeper_main(void *runner);
-/* Somebody renews the leases of the tick under way, and watches its code, from now on at the latest.  False: it has nobody. */
+/* Makes sure that the tick under way has a keeper, which renews its leases and watches its code.  False: it has none. */
 bool pw_tick_is_kept(pawl_runner *runner);
 void pw_tick_end(pawl_runner *runner);
 

@@ -77,7 +77,7 @@ static bool is_same(const struct pw_runner_row *one, const struct pw_runner_row 
 
 /* ---- As it sees the others --------------------------------------------------------------------------------------- */
 
-/* What is ours of one workflow; absent when all is.  False when memory is out. */
+/* Which shards of one workflow are ours; absent if all are.  False when memory is out. */
 static bool make_owned(struct pw_arena *arena, const struct pw_runner_row *rows, size_t count, size_t self,
                        struct pw_text workflow, struct pw_text *out_owned)
 {
@@ -112,7 +112,7 @@ static bool make_view(const pawl_runner *runner, const struct pw_runner_row *row
     return true;
 }
 
-/* 0 is of nothing. */
+/* Never 0, which stands for no view. */
 static uint64_t digest_of(const struct pw_runner_row *rows, size_t count)
 {
     uint64_t digest = 0;
@@ -125,7 +125,7 @@ static uint64_t digest_of(const struct pw_runner_row *rows, size_t count)
     return digest != 0 ? digest : 1;
 }
 
-/* A view that cannot be made for want of memory leaves the old one. */
+/* Keeps the old view when memory is out. */
 static void take_view(pawl_runner *runner, const struct pw_runner_row *rows, size_t count, size_t self)
 {
     struct pw_view view = { .digest = digest_of(rows, count), .told = runner->view.told };
@@ -153,15 +153,15 @@ void pw_runner_look_around(pawl_runner *runner)
         goto done;
     while (self < count && rows[self].owner != own.owner)
         self++;
-    /* A heart that is late is helped: the others count on it. */
+    /* The store's heartbeat for this runner is late.  Describing the runner counts as one, so that others keep relying on it. */
     bool is_late = self < count && pawl_now_ms(runner->engine) - rows[self].seen_at_ms > PW_RUNNER_LATE_MS;
     if (self == count || is_late || !is_same(&rows[self], &own)) {
-        runner->view.told = true; /* or may have been */
+        runner->view.told = true; /* even if it fails: it may have been written */
         (void)pw_ops(store)->describe(store, &own, NULL);
     }
     if (count > 0)
         memcpy(all, rows, count * sizeof *all);
-    all[self] = own; /* whatever became of that */
+    all[self] = own; /* whether that was written or not */
     take_view(runner, all, self == count ? count + 1 : count, self);
 done:
     pw_arena_clear(&arena);

@@ -13,8 +13,6 @@ enum { BEGUN_SOON_MS = 20, BEGUN_LATE_MS = 200, TROUBLE_MS_MIN = 1000, TROUBLE_M
 void pw_runner_call(pawl_runner *runner, bool all)
 {
     runner->calls++;
-    if (runner->workers_idle == 0)
-        return;
     if (all)
         pthread_cond_broadcast(&runner->work);
     else
@@ -78,8 +76,8 @@ void pw_runner_accept(pawl_runner *runner, const struct pw_claim *claim)
     pthread_mutex_unlock(&runner->lock);
 }
 
-/* The first worker to touch a turn tells how long it had to wait: soon means that more can be taken on ahead, late means
- * that other runners had better have them. */
+/* Called by the first worker that touches a turn.  If the turn was begun soon, more can be taken on ahead.  If it had to wait,
+ * new runs had better go to other runners. */
 static void note_begun(pawl_runner *runner, pawl_turn *turn)
 {
     if (!turn->counted)
@@ -112,21 +110,21 @@ static void unhold(pawl_runner *runner, pawl_turn *turn)
     runner->turns++;
 }
 
-/* An earlier call of this run's code has not come back here.  Others may take it. */
+/* True while an earlier call of this run's code blocks a thread of this process.  Other processes may take the run. */
 static bool is_kept_out(pawl_runner *runner, const pawl_turn *turn)
 {
     const struct pw_fence *fence = &turn->claim.fence;
     return pw_blocked_keeps_out(&runner->engine->blocked, fence->instance, fence->run);
 }
 
-/* A store in trouble is left alone for longer each time: a body whose outcome cannot be recorded has run in vain.  Turns
- * that the same trouble hit share one delay. */
+/* While the store is in trouble each delay is twice the last one, because a body whose outcome cannot be recorded runs in vain.
+ * Turns that are hit by the same trouble share one delay. */
 static int64_t next_delay(pawl_runner *runner, const pawl_turn *turn)
 {
     int64_t now_ms = pawl_now_ms(runner->engine);
     if (atomic_load(&turn->chain.broken) == PAWL_CONFLICT || is_kept_out(runner, turn))
         return 0;
-    if (turn->is_short) /* of memory: the store is well */
+    if (turn->is_short) /* memory is short, the store is well */
         return SHORT_MS;
     pthread_mutex_lock(&runner->lock);
     if (runner->trouble_ms == 0 || now_ms >= runner->trouble_until_ms) {
@@ -180,7 +178,7 @@ static struct pw_owed *release(pawl_runner *runner, const pawl_turn *turn)
     return owed;
 }
 
-/* Sooner than another runner's next poll, which would be late for it. */
+/* Is it due before other runners poll again?  They would be late for it. */
 static bool is_due_soon(pawl_runner *runner, const pawl_turn *turn)
 {
     return atomic_load(&runner->has_others) && turn->ended && !turn->finished &&
@@ -216,7 +214,7 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
     }
     pw_runner_wake_keeper(runner, runner->next_due_ms); /* there is room again */
     if (atomic_load(&runner->stopping))
-        pthread_cond_signal(&runner->watch); /* the keeper goes when the last turn has */
+        pthread_cond_signal(&runner->watch); /* the keeper leaves when the last turn has */
     pthread_mutex_unlock(&runner->lock);
     pw_history_free(history);
     pw_turn_unref(turn);
@@ -224,7 +222,7 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
 
 /* ---- Carrying ------------------------------------------------------------------------------------------------------- */
 
-/* That the store refused a step's changes stands nowhere but here: it must not be forgotten. */
+/* A refusal of a step's changes is recorded nowhere else, so a history that has one must not be dropped. */
 static bool has_rejection(const struct pw_history *history)
 {
     const struct pw_step *step = history->first;
@@ -279,7 +277,7 @@ static void drive(pawl_runner *runner, pawl_turn *turn)
     }
 }
 
-/* With the lock held.  Only a fork that could use another hand costs a look. */
+/* With the lock held.  Skips forks that had nothing to do when they were last looked at. */
 static bool help_fork(pawl_runner *runner)
 {
     for (struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next) {
@@ -329,11 +327,9 @@ static void *worker_main(void *user)
         pthread_mutex_unlock(&runner->lock);
         bool led = pw_commit_lead(runner->engine->commit);
         pthread_mutex_lock(&runner->lock);
-        if (led || runner->calls != calls) /* what was called out meanwhile was not heard */
+        if (led || runner->calls != calls) /* this worker did not hear calls meanwhile */
             continue;
-        runner->workers_idle++;
         pthread_cond_wait(&runner->work, &runner->lock);
-        runner->workers_idle--;
     }
     pthread_t before = runner->gone;
     bool has_before = runner->has_gone;
@@ -365,7 +361,8 @@ static bool host_should_yield(pawl_runner *runner)
 
 static bool host_stopping(pawl_runner *runner)
 {
-    return atomic_load(&runner->stopping) || pw_runner_is_full(runner); /* either way others may go on with it */
+    return atomic_load(&runner->stopping) ||
+           pw_runner_is_full(runner); /* in both cases other runners may continue the run */
 }
 
 static bool host_take_step(pawl_runner *runner)
@@ -411,7 +408,7 @@ static void host_attempt_ends(pawl_runner *runner, pawl_attempt *attempt)
     pw_runner_call_returns(runner, attempt->turn, &attempt->blocked);
     for (const pawl_attempt *other = runner->attempts; other != NULL; other = other->next) {
         if (other->expired && !other->given_up)
-            pthread_cond_signal(&runner->watch); /* it may be the last that such a one's turn waited for */
+            pthread_cond_signal(&runner->watch); /* its turn may have waited for this body only */
     }
     pthread_mutex_unlock(&runner->lock);
 }
@@ -424,7 +421,8 @@ static void host_fork_opens(pawl_runner *runner, struct pw_fork *fork)
     if (runner->forks != NULL)
         runner->forks->previous = fork;
     runner->forks = fork;
-    pw_runner_call(runner, false); /* who comes to help calls the next: short branches are over before many wake */
+    pw_runner_call(runner,
+                   false); /* one helper, which calls the next: short branches end before many workers are awake */
     pthread_mutex_unlock(&runner->lock);
 }
 
@@ -442,7 +440,7 @@ static void host_fork_closes(pawl_runner *runner, struct pw_fork *fork)
 static void host_fork_sleeps(pawl_runner *runner, struct pw_fork *fork, int64_t until_ms)
 {
     pthread_mutex_lock(&runner->lock);
-    if (until_ms < fork->wake_at_ms) /* who says so later may have looked earlier */
+    if (until_ms < fork->wake_at_ms) /* a later call may come from an earlier look */
         fork->wake_at_ms = until_ms;
     if (until_ms < runner->keeper_until_ms)
         pthread_cond_signal(&runner->watch);
@@ -468,7 +466,7 @@ static void host_fork_stirs(pawl_runner *runner, const pawl_turn *turn)
     pthread_mutex_unlock(&runner->lock);
 }
 
-/* What needs no user code is done here and now, by the thread that answers commits. */
+/* Called by the thread that answers commits.  What needs no user code and no store call is done at once. */
 static void host_ready(pawl_runner *runner, pawl_turn *turn)
 {
     enum pw_next next = pw_turn_next(turn);
@@ -479,7 +477,7 @@ static void host_ready(pawl_runner *runner, pawl_turn *turn)
         return;
     }
     pthread_mutex_lock(&runner->lock);
-    /* A pass, something to read, or giving back a lost turn, which commits. */
+    /* A worker runs the pass, reads the run, or gives a lost turn back. */
     pw_runner_push_ready(runner, turn);
     pthread_mutex_unlock(&runner->lock);
 }
