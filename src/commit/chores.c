@@ -5,6 +5,7 @@
 
 bool pw_chores_init(struct pw_chores *chores)
 {
+    chores->end = &chores->first;
     if (pthread_mutex_init(&chores->lock, NULL) != 0)
         return false;
     if (pw_cond_init(&chores->wake))
@@ -23,11 +24,8 @@ void pw_chores_add(struct pw_chores *chores, struct pw_chore *chore)
 {
     chore->next = NULL;
     pthread_mutex_lock(&chores->lock);
-    if (chores->last != NULL)
-        chores->last->next = chore;
-    else
-        chores->first = chore;
-    chores->last = chore;
+    *chores->end = chore;
+    chores->end = &chore->next;
     pthread_cond_signal(&chores->wake);
     pthread_mutex_unlock(&chores->lock);
 }
@@ -38,7 +36,7 @@ static void run_first(struct pw_chores *chores)
     struct pw_chore *chore = chores->first;
     chores->first = chore->next;
     if (chores->first == NULL)
-        chores->last = NULL;
+        chores->end = &chores->first;
     pthread_mutex_unlock(&chores->lock);
     chore->run(chore->user);
     pthread_mutex_lock(&chores->lock);

@@ -9,11 +9,11 @@
 
 struct pw_chores {
     pthread_mutex_t lock;
-    pthread_cond_t wake; /* the serving thread waits here */
-    struct pw_chore *first, *last;
-    pthread_t thread;   /* the serving one, while there is one */
-    atomic_bool served; /* there is a serving thread, or somebody who plays it */
-    bool draining;      /* a thread runs them all, one after the other */
+    pthread_cond_t wake;           /* the serving thread waits here */
+    struct pw_chore *first, **end; /* end: where the next one is linked */
+    pthread_t thread;              /* the serving one, while there is one */
+    atomic_bool served;            /* there is a serving thread, or somebody who plays it */
+    bool draining;                 /* a thread runs them all, one after the other */
 };
 
 /* False when the system refuses. */

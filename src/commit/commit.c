@@ -22,9 +22,9 @@ struct lane {
     struct pw_commit *commit;
     pthread_t thread; /* the serving one, while there is one */
     pthread_mutex_t lock;
-    pthread_cond_t server; /* the serving thread waits here */
-    pthread_cond_t room;   /* threads that wait for room wait here */
-    struct pw_unit *first, *last;
+    pthread_cond_t server;          /* the serving thread waits here */
+    pthread_cond_t room;            /* threads that wait for room wait here */
+    struct pw_unit *first, **end;   /* end: where the next one is linked */
     atomic_size_t load, load_bytes; /* units that are not answered yet, and their size */
     bool leading;
     bool served;      /* there is a serving thread, or somebody who plays it */
@@ -45,6 +45,7 @@ struct pw_commit {
 static bool lane_init(struct lane *lane, struct pw_commit *commit)
 {
     lane->commit = commit;
+    lane->end = &lane->first;
     if (pthread_mutex_init(&lane->lock, NULL) != 0)
         return false;
     if (!pw_cond_init(&lane->server))
@@ -238,7 +239,7 @@ static void lead_once(struct lane *lane)
         lane->first = lane->first->next;
     }
     if (lane->first == NULL)
-        lane->last = NULL;
+        lane->end = &lane->first;
     pthread_mutex_unlock(&lane->lock);
     if (atomic_load(&lane->commit->is_closed))
         refuse_closed(batch, count);
@@ -308,11 +309,8 @@ static void lane_submit(struct lane *lane, struct pw_unit *unit)
     atomic_fetch_add(&lane->load, 1);
     atomic_fetch_add(&lane->load_bytes, unit->bytes);
     pthread_mutex_lock(&lane->lock);
-    if (lane->last != NULL)
-        lane->last->next = unit;
-    else
-        lane->first = unit;
-    lane->last = unit;
+    *lane->end = unit;
+    lane->end = &unit->next;
     if (lane->server_idle && unit->done != NULL) { /* a thread that waits for its unit leads by itself */
         lane->server_idle = false;
         pthread_cond_signal(&lane->server);

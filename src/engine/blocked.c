@@ -52,12 +52,9 @@ bool pw_blocked_keeps_out(struct pw_blocked *blocked, int64_t instance, int64_t 
 bool pw_blocked_instances(struct pw_blocked *blocked, struct pw_arena *arena, int64_t **out_instances,
                           size_t *out_count)
 {
-    int64_t *instances = NULL;
     size_t count = 0;
     pthread_mutex_lock(&blocked->lock);
-    bool complete = blocked->count == 0;
-    if (blocked->count > 0)
-        instances = pw_arena_take(arena, blocked->count * sizeof *instances);
+    int64_t *instances = pw_arena_take(arena, (blocked->count + 1) * sizeof *instances);
     for (const struct pw_blocked_call *call = blocked->newest; instances != NULL && call != NULL; call = call->next) {
         if (call->keeps_out)
             instances[count++] = call->instance;
@@ -65,7 +62,7 @@ bool pw_blocked_instances(struct pw_blocked *blocked, struct pw_arena *arena, in
     pthread_mutex_unlock(&blocked->lock);
     *out_instances = instances;
     *out_count = count;
-    return complete || instances != NULL;
+    return instances != NULL;
 }
 
 /* ---- For hosts ------------------------------------------------------------------------------------------------- */

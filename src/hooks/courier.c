@@ -123,19 +123,6 @@ static void *run_courier(void *user)
 
 /* ---- Starting and stopping ----------------------------------------------------------------------------------- */
 
-static struct pawl_courier *courier_new(pawl_engine *engine, int32_t threads)
-{
-    struct pawl_courier *courier = calloc(1, sizeof *courier + (size_t)threads * sizeof courier->threads[0]);
-    if (courier == NULL || !pw_cond_init(&courier->free)) {
-        free(courier);
-        return NULL;
-    }
-    courier->engine = engine;
-    courier->hooks = &engine->hooks;
-    courier->wanted = threads;
-    return courier;
-}
-
 pawl_status pawl_courier_start(pawl_engine *engine, int32_t threads, pawl_courier **out_courier,
                                struct pawl_error *error)
 {
@@ -148,9 +135,14 @@ pawl_status pawl_courier_start(pawl_engine *engine, int32_t threads, pawl_courie
         return pw_error(error, PAWL_INVALID, "a courier has 1 to %d threads, or 0 for %d; not %d", THREADS_MAX,
                         THREADS_DEFAULT, (int)threads);
     int32_t wanted = threads != 0 ? threads : THREADS_DEFAULT;
-    struct pawl_courier *courier = courier_new(engine, wanted);
-    if (courier == NULL)
+    struct pawl_courier *courier = calloc(1, sizeof *courier + (size_t)wanted * sizeof courier->threads[0]);
+    if (courier == NULL || !pw_cond_init(&courier->free)) {
+        free(courier);
         return pw_error_plain(error, PAWL_NOMEM);
+    }
+    courier->engine = engine;
+    courier->hooks = &engine->hooks;
+    courier->wanted = wanted;
     while (courier->thread_count < wanted) {
         if (pthread_create(&courier->threads[courier->thread_count], NULL, run_courier, courier) != 0) {
             pawl_courier_stop(courier);

@@ -115,6 +115,7 @@ pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_optio
     runner->window = options.workers;
     runner->keeper_until_ms = runner->keeper_until_monotonic_ms = INT64_MIN;
     runner->parked_due_ms = INT64_MAX;
+    runner->ready_end = &runner->ready_first;
     runner->started_at_ms = pawl_now_ms(engine);
     pw_runner_make_name(runner->name, options.name);
     runner->options.name = runner->name;

@@ -52,12 +52,12 @@ struct pawl_runner {
     atomic_bool ticking;           /* a tick is under way */
     _Atomic int64_t limits_met_ms; /* when a limit last kept a job that was due from a tick, by the store's clock */
 
-    pthread_mutex_t lock; /* guards all that follows */
-    pthread_cond_t work;  /* workers wait here */
-    pthread_cond_t watch; /* the keeper waits here */
-    pthread_cond_t left;  /* a thread or a helper left */
-    pawl_turn *ready_first, *ready_last;
-    pawl_turn *held; /* every turn that this runner holds a lease for */
+    pthread_mutex_t lock;                /* guards all that follows */
+    pthread_cond_t work;                 /* workers wait here */
+    pthread_cond_t watch;                /* the keeper waits here */
+    pthread_cond_t left;                 /* a thread or a helper left */
+    pawl_turn *ready_first, **ready_end; /* end: where the next one is linked */
+    pawl_turn *held;                     /* every turn that this runner holds a lease for */
     int64_t held_count;
     int64_t reserved; /* promised to services */
     int64_t fresh;    /* held turns that no worker has begun */

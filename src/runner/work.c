@@ -22,11 +22,8 @@ void pw_runner_call(pawl_runner *runner, bool all)
 void pw_runner_push_ready(pawl_runner *runner, pawl_turn *turn)
 {
     turn->ready_next = NULL;
-    if (runner->ready_last != NULL)
-        runner->ready_last->ready_next = turn;
-    else
-        runner->ready_first = turn;
-    runner->ready_last = turn;
+    *runner->ready_end = turn;
+    runner->ready_end = &turn->ready_next;
     atomic_fetch_add(&runner->ready_count, 1);
     pw_runner_call(runner, false);
 }
@@ -38,7 +35,7 @@ pawl_turn *pw_runner_pop_ready(pawl_runner *runner)
         return NULL;
     runner->ready_first = turn->ready_next;
     if (runner->ready_first == NULL)
-        runner->ready_last = NULL;
+        runner->ready_end = &runner->ready_first;
     atomic_fetch_sub(&runner->ready_count, 1);
     return turn;
 }

@@ -70,22 +70,10 @@ void sim_loose_open(struct sim_world *world, struct sim_process *process, struct
 
 /* ---- What its threads do ------------------------------------------------------------------------------------------------- */
 
-static pawl_turn *pop_ready(pawl_runner *runner)
-{
-    pawl_turn *turn = runner->ready_first;
-    if (turn == NULL)
-        return NULL;
-    runner->ready_first = turn->ready_next;
-    if (runner->ready_first == NULL)
-        runner->ready_last = NULL;
-    atomic_fetch_sub(&runner->ready_count, 1);
-    return turn;
-}
-
 /* A worker: one ready turn, as far as it goes without waiting. */
 static bool work(struct sim_world *world, pawl_runner *runner)
 {
-    pawl_turn *turn = pop_ready(runner);
+    pawl_turn *turn = pw_runner_pop_ready(runner);
     if (turn == NULL)
         return false;
     sim_trace("%lld a worker carries %s", (long long)world->now_ms, turn->claim.id.data);
