@@ -7,14 +7,15 @@
 #include "base/table.h"
 #include "value/value.h"
 
-/* The bytes behind the text, little endian, base64url without padding. */
+/* The text is base64url without padding.  The numbers in its bytes are little endian. */
 enum {
     KIND_AT = 0,
     POSITION_AT = 1,
     FILTER_AT = 9,
     CHECKSUM_AT = 13,
-    BYTES_SIZE = 17,
-    TEXT_SIZE = (BYTES_SIZE * 8 + 5) / 6
+    SPARE_AT = 17, /* always 0: the last letter has two bits more than are needed */
+    BYTES_SIZE = 18,
+    TEXT_SIZE = (SPARE_AT * 8 + 5) / 6
 };
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -53,39 +54,29 @@ void pw_cursor_filter_text(struct pw_cursor_filter *filter, struct pw_text text)
         pw_cursor_filter_number(filter, (int64_t)pw_hash(text));
 }
 
+/* Each letter is six bits, within two bytes that follow each other. */
 static void encode(const unsigned char bytes[BYTES_SIZE], char out_text[TEXT_SIZE + 1])
 {
-    unsigned bits = 0, bit_count = 0;
-    char *end = out_text;
-    for (size_t i = 0; i < BYTES_SIZE; i++) {
-        bits = (bits << 8 | bytes[i]) & 0xffff;
-        for (bit_count += 8; bit_count >= 6; bit_count -= 6)
-            *end++ = letters[bits >> (bit_count - 6) & 63];
+    for (size_t i = 0; i < TEXT_SIZE; i++) {
+        size_t at = i * 6 / 8, shift = 10 - i * 6 % 8;
+        out_text[i] = letters[(bytes[at] << 8 | bytes[at + 1]) >> shift & 63];
     }
-    if (bit_count > 0)
-        *end++ = letters[bits << (6 - bit_count) & 63];
-    *end = '\0';
+    out_text[TEXT_SIZE] = '\0';
 }
 
-/* Only what encode() writes: the spare bits of the last letter are zero. */
+/* Only what encode() writes. */
 static bool decode(const char *text, unsigned char out_bytes[BYTES_SIZE])
 {
-    unsigned bits = 0, bit_count = 0;
-    size_t size = 0;
-    if (strlen(text) != TEXT_SIZE)
+    memset(out_bytes, 0, BYTES_SIZE);
+    if (strlen(text) != TEXT_SIZE || strspn(text, letters) != TEXT_SIZE)
         return false;
     for (size_t i = 0; i < TEXT_SIZE; i++) {
-        const char *letter = strchr(letters, text[i]);
-        if (letter == NULL)
-            return false;
-        bits = (bits << 6 | (unsigned)(letter - letters)) & 0xffff;
-        bit_count += 6;
-        if (bit_count >= 8) {
-            bit_count -= 8;
-            out_bytes[size++] = (unsigned char)(bits >> bit_count);
-        }
+        size_t at = i * 6 / 8, shift = 10 - i * 6 % 8;
+        unsigned pair = (unsigned)(strchr(letters, text[i]) - letters) << shift;
+        out_bytes[at] |= (unsigned char)(pair >> 8);
+        out_bytes[at + 1] |= (unsigned char)pair;
     }
-    return (bits & ((1U << bit_count) - 1)) == 0;
+    return out_bytes[SPARE_AT] == 0;
 }
 
 static uint32_t checksum_of(const unsigned char bytes[BYTES_SIZE])
@@ -96,7 +87,7 @@ static uint32_t checksum_of(const unsigned char bytes[BYTES_SIZE])
 const char *pw_cursor_write(pawl_scope *scope, enum pw_cursor_kind kind, struct pw_cursor_filter filter,
                             int64_t position)
 {
-    unsigned char bytes[BYTES_SIZE];
+    unsigned char bytes[BYTES_SIZE] = { 0 };
     assert(position > 0);
     char *text = pw_scope_take(scope, TEXT_SIZE + 1);
     if (text == NULL)
