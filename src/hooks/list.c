@@ -8,17 +8,6 @@
 #include "service/edit.h"
 #include "service/rows.h"
 
-const char *pawl_delivery_status_name(enum pawl_delivery_status status)
-{
-    switch (status) {
-    case PAWL_DELIVERY_PENDING:
-        return "pending";
-    case PAWL_DELIVERY_FAILED:
-        return "failed";
-    }
-    return "unknown";
-}
-
 static pawl_status check_list(const struct pawl_delivery_list_options *options, struct pw_hook_query *query,
                               struct pw_cursor_filter *filter, struct pawl_error *error)
 {
