@@ -1,6 +1,8 @@
 /* rows.c - see rows.h.  The only place where the live task and the ended instance become one status and phase. */
 #include "service/rows.h"
 
+#include <assert.h>
+
 #include "base/error.h"
 #include "engine/functions.h"
 #include "service/service.h"
@@ -15,11 +17,8 @@ pawl_status pw_rows_not_found(struct pw_text workflow, struct pw_text id, struct
 pawl_status pw_rows_read(pawl_engine *engine, struct pw_arena *arena, struct pw_text workflow, struct pw_text id,
                          struct pw_instance *out_row, struct pawl_error *error)
 {
-    struct pw_store *store = engine->store;
-    pawl_status status = pw_read_instance(store, arena, workflow, id, out_row, error);
-    if (status == PAWL_INSTANCE_NOT_FOUND)
-        return pw_rows_not_found(workflow, id, error);
-    return status;
+    pawl_status status = pw_read_instance(engine->store, arena, workflow, id, out_row, error);
+    return status == PAWL_INSTANCE_NOT_FOUND ? pw_rows_not_found(workflow, id, error) : status;
 }
 
 pawl_status pw_rows_check_run(const char *id, int64_t newest, int64_t run, struct pawl_error *error)
@@ -30,58 +29,36 @@ pawl_status pw_rows_check_run(const char *id, int64_t newest, int64_t run, struc
                     (long long)run, (long long)newest);
 }
 
-static enum pawl_instance_status status_of_task(const struct pw_task *task)
-{
-    switch (task->status) {
-    case PW_TASK_ACTIVE:
-        return PAWL_ACTIVE;
-    case PW_TASK_WAITING:
-        return PAWL_WAITING;
-    case PW_TASK_PAUSED:
-        return PAWL_PAUSED;
-    }
-    return PAWL_ACTIVE;
-}
-
 enum pawl_instance_status pw_rows_status(const struct pw_instance *row)
 {
-    switch (row->outcome) {
-    case PW_OUTCOME_OPEN:
-        return status_of_task(&row->task);
-    case PW_OUTCOME_COMPLETE:
-        return PAWL_COMPLETE;
-    case PW_OUTCOME_TERMINATED:
-        return PAWL_TERMINATED;
-    case PW_OUTCOME_ERRORED:
-        return PAWL_ERRORED;
-    }
-    return PAWL_ACTIVE;
-}
-
-static enum pawl_phase phase_of_active(const struct pw_task *task)
-{
-    if (!task->processing)
-        return PAWL_PHASE_QUEUED;
-    return task->pause_requested ? PAWL_PHASE_WAITING_FOR_PAUSE : PAWL_PHASE_RUNNING;
+    static const enum pawl_instance_status of_task[] = {
+        [PW_TASK_ACTIVE] = PAWL_ACTIVE,
+        [PW_TASK_WAITING] = PAWL_WAITING,
+        [PW_TASK_PAUSED] = PAWL_PAUSED,
+    };
+    static const enum pawl_instance_status of_outcome[] = {
+        [PW_OUTCOME_COMPLETE] = PAWL_COMPLETE,
+        [PW_OUTCOME_TERMINATED] = PAWL_TERMINATED,
+        [PW_OUTCOME_ERRORED] = PAWL_ERRORED,
+    };
+    return row->outcome == PW_OUTCOME_OPEN ? of_task[row->task.status] : of_outcome[row->outcome];
 }
 
 static enum pawl_phase phase_of(const struct pw_instance *row)
 {
-    switch (pw_rows_status(row)) {
-    case PAWL_ACTIVE:
-        return phase_of_active(&row->task);
-    case PAWL_WAITING:
-        return PAWL_PHASE_WAITING;
-    case PAWL_PAUSED:
-        return row->task.kind == PW_TASK_REPAIR ? PAWL_PHASE_WAITING_FOR_REPAIR : PAWL_PHASE_PAUSED;
-    case PAWL_COMPLETE:
-        return PAWL_PHASE_COMPLETE;
-    case PAWL_TERMINATED:
-        return PAWL_PHASE_TERMINATED;
-    case PAWL_ERRORED:
-        return PAWL_PHASE_ERRORED;
-    }
-    return PAWL_PHASE_QUEUED;
+    static const enum pawl_phase of_status[PAWL_INSTANCE_STATUSES] = {
+        [PAWL_ACTIVE] = PAWL_PHASE_RUNNING,        [PAWL_WAITING] = PAWL_PHASE_WAITING,
+        [PAWL_PAUSED] = PAWL_PHASE_PAUSED,         [PAWL_COMPLETE] = PAWL_PHASE_COMPLETE,
+        [PAWL_TERMINATED] = PAWL_PHASE_TERMINATED, [PAWL_ERRORED] = PAWL_PHASE_ERRORED,
+    };
+    enum pawl_instance_status status = pw_rows_status(row);
+    if (status == PAWL_ACTIVE && !row->task.processing)
+        return PAWL_PHASE_QUEUED;
+    if (status == PAWL_ACTIVE && row->task.pause_requested)
+        return PAWL_PHASE_WAITING_FOR_PAUSE;
+    if (status == PAWL_PAUSED && row->task.kind == PW_TASK_REPAIR)
+        return PAWL_PHASE_WAITING_FOR_REPAIR;
+    return of_status[status];
 }
 
 struct pawl_standing pw_rows_standing(const struct pw_task *task)
@@ -90,22 +67,10 @@ struct pawl_standing pw_rows_standing(const struct pw_task *task)
     return (struct pawl_standing){ .is_known = true, .status = pw_rows_status(&row), .phase = phase_of(&row) };
 }
 
-static enum pawl_demand demand_of(const struct pw_instance *row)
-{
-    if (!row->has_task)
-        return PAWL_DEMAND_NONE;
-    switch (row->task.demand) {
-    case PW_DEMAND_NONE:
-        return PAWL_DEMAND_NONE;
-    case PW_DEMAND_INTERRUPT:
-        return PAWL_DEMAND_INTERRUPT;
-    case PW_DEMAND_ROLLBACK:
-        return PAWL_DEMAND_ROLLBACK;
-    case PW_DEMAND_TERMINATE:
-        return PAWL_DEMAND_TERMINATE;
-    }
-    return PAWL_DEMAND_NONE;
-}
+static_assert((int)PAWL_DEMAND_NONE == (int)PW_DEMAND_NONE && (int)PAWL_DEMAND_INTERRUPT == (int)PW_DEMAND_INTERRUPT &&
+                  (int)PAWL_DEMAND_ROLLBACK == (int)PW_DEMAND_ROLLBACK &&
+                  (int)PAWL_DEMAND_TERMINATE == (int)PW_DEMAND_TERMINATE,
+              "demands are shown by their numbers");
 
 bool pw_rows_string(pawl_scope *scope, struct pw_text text, const char **out_string)
 {
@@ -126,9 +91,9 @@ pawl_status pw_rows_instance(pawl_scope *scope, const struct pw_instance *row, s
         .updated_at_ms = row->updated_at_ms,
         .started_at_ms = row->started_at_ms,
         .completed_at_ms = row->completed_at_ms,
-        .is_interrupted = row->has_task && row->task.demand != PW_DEMAND_NONE,
-        .demand = demand_of(row),
+        .demand = row->has_task ? (enum pawl_demand)row->task.demand : PAWL_DEMAND_NONE,
     };
+    instance.is_interrupted = instance.demand != PAWL_DEMAND_NONE;
     if (!pw_rows_string(scope, row->workflow, &instance.workflow) || !pw_rows_string(scope, row->id, &instance.id) ||
         !pw_rows_string(scope, row->terms.version, &instance.version) ||
         !pw_rows_string(scope, row->params, &instance.params_json) ||
@@ -153,42 +118,24 @@ pawl_status pw_rows_parent(pawl_scope *scope, const struct pw_link *link, const 
     return PAWL_OK;
 }
 
-/* Does it wait for something that another one does?  A deferred is waited for once it has a time; until then there is only its
- * token. */
-static bool waits_for_others(const struct pw_step_row *row)
-{
-    switch (row->kind) {
-    case PAWL_STEP_EVENT:
-        return true;
-    case PAWL_STEP_CALL:
-    case PAWL_STEP_CHILD:
-        return row->awaited_workflow.size > 0 && row->awaited_id.size > 0;
-    case PAWL_STEP_DEFERRED:
-        return row->wake_at_ms != 0;
-    case PAWL_STEP_DO:
-    case PAWL_STEP_SLEEP:
-    case PAWL_STEP_FIRST:
-        break;
-    }
-    return false;
-}
-
-/* *out_waits_for stays NULL where there is nothing. */
+/* *out_waits_for stays NULL for a step that waits for nobody.  A deferred is waited for once it has a time; until then there is
+ * only its token. */
 static bool show_wait(pawl_scope *scope, const struct pw_step_row *row, const struct pawl_waits_for **out_waits_for)
 {
     const struct pw_text none = { NULL, 0 };
     bool is_call = row->kind == PAWL_STEP_CALL, is_event = row->kind == PAWL_STEP_EVENT;
-    bool can_be_late = is_event || (row->kind == PAWL_STEP_DEFERRED && row->timeout_ms != 0);
-    if (!waits_for_others(row))
+    bool is_deferred = row->kind == PAWL_STEP_DEFERRED && row->wake_at_ms != 0;
+    bool is_answer =
+        (is_call || row->kind == PAWL_STEP_CHILD) && row->awaited_workflow.size > 0 && row->awaited_id.size > 0;
+    if (!is_event && !is_deferred && !is_answer)
         return true;
-    struct pw_text function = is_call ? pw_function_of(row->awaited_workflow) : none;
     struct pawl_waits_for *shown = pw_scope_take(scope, sizeof *shown);
     if (shown == NULL)
         return false;
-    shown->until_ms = can_be_late ? row->wake_at_ms : 0;
     *out_waits_for = shown;
+    shown->until_ms = is_event || (is_deferred && row->timeout_ms != 0) ? row->wake_at_ms : 0;
     return pw_rows_string(scope, is_event ? row->wait_event_type : none, &shown->event_type) &&
-           pw_rows_string(scope, function, &shown->function) &&
+           pw_rows_string(scope, is_call ? pw_function_of(row->awaited_workflow) : none, &shown->function) &&
            pw_rows_string(scope, is_call ? none : row->awaited_workflow, &shown->workflow) &&
            pw_rows_string(scope, row->awaited_id, &shown->id);
 }
