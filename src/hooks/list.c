@@ -1,56 +1,53 @@
-/* list.c - lists deliveries that are due or have failed, and sends them again. */
+/* list.c - listing deliveries that wait or have failed, and sending one again. */
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "hooks/hooks.h"
 #include "service/check.h"
-#include "service/cursor.h"
 #include "service/edit.h"
+#include "service/listing.h"
 #include "service/rows.h"
 
-static pawl_status check_list(const struct pawl_delivery_list_options *options, struct pw_hook_query *query,
-                              struct pw_cursor_filter *filter, struct pawl_error *error)
+static pawl_status show_delivery(pawl_scope *scope, const struct pw_hook_row *row,
+                                 struct pawl_delivery_record *out_record)
 {
-    size_t page_size;
-    pawl_status status = pw_check_page_size(options->page_size, &page_size, error);
-    if (status != PAWL_OK)
-        return status;
-    if (options->has_status && (unsigned)options->status > PAWL_DELIVERY_FAILED)
-        return pw_error(error, PAWL_INVALID, "status %d is not a delivery's; they are pending and failed",
-                        (int)options->status);
-    query->hook = pw_text_of(options->hook);
-    query->has_status = options->has_status;
-    query->status = options->status;
-    query->max = page_size + 1; /* one more, to know whether there is another page */
-    pw_cursor_filter_text(filter, query->hook);
-    pw_cursor_filter_number(filter, options->has_status ? (int64_t)options->status : -1);
-    return pw_cursor_read(options->cursor, "cursor", PW_CURSOR_DELIVERIES, *filter, &query->after_key, error);
+    *out_record = (struct pawl_delivery_record){
+        .status = row->next_at_ms != 0 ? PAWL_DELIVERY_PENDING : PAWL_DELIVERY_FAILED,
+        .next_attempt_at_ms = row->next_at_ms,
+    };
+    pawl_status status = pw_delivery_of_row(scope, row, &out_record->delivery);
+    if (status == PAWL_OK && !pw_rows_string(scope, row->last_error, &out_record->last_error))
+        status = PAWL_NOMEM;
+    return status;
 }
 
-static pawl_status answer_page(pawl_scope *scope, const struct pw_hook_row *rows, size_t count,
-                               const struct pw_hook_query *query, struct pw_cursor_filter filter,
-                               struct pawl_delivery_page *out_page)
+static pawl_status list_deliveries(struct pw_listing *listing, const struct pawl_delivery_list_options *options,
+                                   struct pawl_delivery_page *out_page, struct pawl_error *error)
 {
-    bool has_more = count == query->max;
-    size_t given = has_more ? query->max - 1 : count;
-    struct pawl_delivery_record *records = pw_scope_take(scope, given * sizeof *records + 1); /* not NULL for none */
+    struct pw_hook_query query = { .hook = pw_text_of(options->hook),
+                                   .has_status = options->has_status,
+                                   .status = options->status,
+                                   .max = listing->max };
+    struct pw_hook_row *rows = NULL;
+    size_t count = 0;
+    const char *cursor;
+    pw_cursor_filter_text(&listing->filter, query.hook);
+    pw_cursor_filter_number(&listing->filter, options->has_status ? (int64_t)options->status : -1);
+    pawl_status status =
+        pw_cursor_read(options->cursor, "cursor", listing->kind, listing->filter, &query.after_key, error);
+    if (status == PAWL_OK)
+        status = pw_list_hooks(listing->engine->store, &listing->arena, &query, &rows, &count, error);
+    if (status != PAWL_OK)
+        return status;
+    struct pawl_delivery_record *records =
+        pw_listing_cut(listing, rows, sizeof *rows, /* bytes_of= */ NULL, &count, sizeof *records, &cursor);
     if (records == NULL)
         return PAWL_NOMEM;
-    for (size_t i = 0; i < given; i++) {
-        records[i] = (struct pawl_delivery_record){
-            .status = rows[i].next_at_ms != 0 ? PAWL_DELIVERY_PENDING : PAWL_DELIVERY_FAILED,
-            .next_attempt_at_ms = rows[i].next_at_ms,
-        };
-        pawl_status status = pw_delivery_of_row(scope, &rows[i], &records[i].delivery);
-        if (status == PAWL_OK && !pw_rows_string(scope, rows[i].last_error, &records[i].last_error))
-            status = PAWL_NOMEM;
-        if (status != PAWL_OK)
-            return status;
-    }
-    const char *cursor = has_more ? pw_cursor_write(scope, PW_CURSOR_DELIVERIES, filter, rows[given - 1].key) : NULL;
-    if (has_more && cursor == NULL)
-        return PAWL_NOMEM;
-    *out_page = (struct pawl_delivery_page){ records, given, cursor };
+    for (size_t i = 0; status == PAWL_OK && i < count; i++)
+        status = show_delivery(listing->scope, &rows[i], &records[i]);
+    if (status != PAWL_OK)
+        return pw_error_plain(error, status);
+    *out_page = (struct pawl_delivery_page){ records, count, cursor };
     return PAWL_OK;
 }
 
@@ -59,33 +56,20 @@ pawl_status pawl_list_deliveries(pawl_engine *engine, pawl_scope *scope,
                                  struct pawl_error *error)
 {
     struct pawl_delivery_list_options known = PAWL_DELIVERY_LIST_OPTIONS_INIT;
-    struct pw_cursor_filter filter = { 0 };
-    struct pw_hook_query query = { .after_key = 0 };
+    struct pw_listing listing = { .engine = engine, .scope = scope, .kind = PW_CURSOR_DELIVERIES };
     pawl_status status = pw_check_given(engine, "engine", error);
     if (status == PAWL_OK)
-        status = pw_check_given(scope, "scope", error);
-    if (status == PAWL_OK)
-        status = pw_check_given(out_page, "out_page", error);
+        status = pw_check_answer(scope, out_page, "out_page", error);
     if (status == PAWL_OK)
         status = pw_check_options(options, &known, sizeof known, error);
-    if (status != PAWL_OK)
-        return status;
-    status = check_list(&known, &query, &filter, error);
-    if (status != PAWL_OK)
-        return status;
-
-    struct pw_arena arena;
-    struct pw_hook_row *rows = NULL;
-    size_t count = 0;
-    pw_arena_init(&arena);
-    status = pw_list_hooks(engine->store, &arena, &query, &rows, &count, error);
-    if (status == PAWL_OK) {
-        status = answer_page(scope, rows, count, &query, filter, out_page);
-        if (status != PAWL_OK)
-            (void)pw_error_plain(error, status);
-    }
-    pw_arena_clear(&arena);
-    return status;
+    if (status == PAWL_OK)
+        status = pw_listing_begin(&listing, known.page_size, /* bytes_max= */ 0, PAWL_OLDEST_FIRST, error);
+    if (status == PAWL_OK && known.has_status && (unsigned)known.status > PAWL_DELIVERY_FAILED)
+        status = pw_error(error, PAWL_INVALID, "status %d is not a delivery's; they are pending and failed",
+                          (int)known.status);
+    if (status == PAWL_OK)
+        status = list_deliveries(&listing, &known, out_page, error);
+    return pw_listing_end(&listing, status, error);
 }
 
 /* A delivery that is being made due. */
@@ -94,7 +78,7 @@ struct resending {
     struct pw_unit unit;
     struct pw_op *op;
     struct pawl_error *error;
-    pawl_answered_fn *answered; /* unused if the caller waits */
+    pawl_answered_fn *answered; /* NULL: somebody waits */
     void *user;
 };
 

@@ -9,6 +9,12 @@ pawl_status pw_check_given(const void *argument, const char *name, struct pawl_e
     return argument != NULL ? PAWL_OK : pw_error(error, PAWL_INVALID, "%s is missing (NULL)", name);
 }
 
+pawl_status pw_check_answer(const void *scope, const void *out_answer, const char *name, struct pawl_error *error)
+{
+    pawl_status status = pw_check_given(scope, "scope", error);
+    return status == PAWL_OK ? pw_check_given(out_answer, name, error) : status;
+}
+
 /* What a kind of identifier is refused with.  All share one alphabet. */
 struct identifier {
     const char *what;
@@ -118,32 +124,4 @@ pawl_status pw_check_options(const void *given, void *options, size_t size, stru
                         given_size, size);
     return pw_error(error, PAWL_INVALID, "the options' struct_size is %zu; begin with their PAWL_..._OPTIONS_INIT",
                     given_size);
-}
-
-pawl_status pw_check_page_size(int32_t page_size, size_t *out_size, struct pawl_error *error)
-{
-    if (page_size < 0 || page_size > PW_PAGE_SIZE_MAX)
-        return pw_error(error, PAWL_INVALID, "page size %d is out of range; it is 1 to %d, or 0 for %d", (int)page_size,
-                        PW_PAGE_SIZE_MAX, PW_PAGE_SIZE_DEFAULT);
-    *out_size = page_size == 0 ? PW_PAGE_SIZE_DEFAULT : (size_t)page_size;
-    return PAWL_OK;
-}
-
-pawl_status pw_check_page_bytes(int64_t given, size_t *out_bytes_max, struct pawl_error *error)
-{
-    if (given < 0)
-        return pw_error(error, PAWL_INVALID, "the page's bytes are a positive number, or 0 for the default; not %lld",
-                        (long long)given);
-    *out_bytes_max = given == 0 ? PW_PAGE_BYTES_DEFAULT : (size_t)given;
-    return PAWL_OK;
-}
-
-pawl_status pw_check_order(enum pawl_order order, struct pawl_error *error)
-{
-    switch (order) {
-    case PAWL_NEWEST_FIRST:
-    case PAWL_OLDEST_FIRST:
-        return PAWL_OK;
-    }
-    return pw_error(error, PAWL_INVALID, "order %d is neither newest first nor oldest first", (int)order);
 }

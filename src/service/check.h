@@ -13,6 +13,10 @@ const char *pw_check_shown(struct pw_text text, char out[PW_SHOWN_SIZE]);
 /* PAWL_INVALID, saying that `name` is missing, when the pointer is NULL. */
 pawl_status pw_check_given(const void *argument, const char *name, struct pawl_error *error) PAWL_MUST_CHECK;
 
+/* The same for where an answer goes: its scope, and the place that is called `name`. */
+pawl_status pw_check_answer(const void *scope, const void *out_answer, const char *name,
+                            struct pawl_error *error) PAWL_MUST_CHECK;
+
 /* Instance ids, event types and event ids are refused with INVALID_INSTANCE_ID, INVALID_EVENT_TYPE and INVALID.  An
  * absent text is refused, too. */
 pawl_status pw_check_instance_id(struct pw_text id, struct pawl_error *error) PAWL_MUST_CHECK;
@@ -31,9 +35,5 @@ pawl_status pw_check_creatable(const struct pw_definition *definition, struct pa
 /* Lays what the caller's options struct has over the defaults in `options`, whose first field is its struct_size.
  * `given` NULL leaves the defaults.  A struct of an older header is shorter; one of a newer header is refused. */
 pawl_status pw_check_options(const void *given, void *options, size_t size, struct pawl_error *error) PAWL_MUST_CHECK;
-
-pawl_status pw_check_page_size(int32_t page_size, size_t *out_size, struct pawl_error *error) PAWL_MUST_CHECK;
-pawl_status pw_check_page_bytes(int64_t given, size_t *out_bytes_max, struct pawl_error *error) PAWL_MUST_CHECK;
-pawl_status pw_check_order(enum pawl_order order, struct pawl_error *error) PAWL_MUST_CHECK;
 
 #endif

@@ -2,28 +2,29 @@
 #ifndef PW_SERVICE_INSPECT_H
 #define PW_SERVICE_INSPECT_H
 
-#include "engine/engine.h"
-#include "service/cursor.h"
+#include "service/listing.h"
 
 /* With its current step, and its parent. */
 pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct pw_text workflow, struct pw_text id,
                                 struct pawl_instance *out_instance, struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* A listing of instances: what is asked of the store, and what its cursor belongs to. */
-struct pw_listing {
-    struct pw_instance_query query; /* asks for one row more than the page has, to know whether there is another page */
-    struct pw_cursor_filter filter; /* begun by the caller with what it lists */
+/* A page of instances while it is made. */
+struct pw_instances {
+    struct pw_listing listing;
+    struct pw_instance_query query; /* filled in, but for the filter of a list of an instance's own */
+    struct pw_instance of;          /* whose own they are; not in the list of a workflow */
 };
 
-/* PAWL_INVALID when the options ask for a part of what is only listed as a whole. */
-pawl_status pw_listing_check_whole(const struct pawl_list_options *options, const char *what,
-                                   struct pawl_error *error) PAWL_MUST_CHECK;
-/* Fills in the rest from the options. */
-pawl_status pw_listing_begin(struct pw_listing *listing, const struct pawl_list_options *options,
-                             struct pawl_error *error) PAWL_MUST_CHECK;
-/* PAWL_OK or PAWL_NOMEM.  parent: of them all, or NULL. */
-pawl_status pw_listing_answer(const struct pw_listing *listing, pawl_scope *scope, const struct pw_instance *rows,
-                              size_t count, const struct pw_instance *parent,
-                              struct pawl_instance_page *out_page) PAWL_MUST_CHECK;
+/* Lists what an instance has of its own, `what`, which is listed as a whole: not by status or version.  `list` asks the store and
+ * fills in the page. */
+typedef pawl_status pw_instances_fn(struct pw_instances *instances, struct pawl_instance_page *out_page,
+                                    struct pawl_error *error);
+pawl_status pw_instances_of(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
+                            const struct pawl_list_options *options, const char *what, pw_instances_fn *list,
+                            struct pawl_instance_page *out_page, struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* Cuts the rows to a page and shows them.  parent: that of all of them, or NULL.  PAWL_OK or PAWL_NOMEM. */
+pawl_status pw_instances_show(struct pw_instances *instances, const struct pw_instance *rows, size_t count,
+                              const struct pw_instance *parent, struct pawl_instance_page *out_page) PAWL_MUST_CHECK;
 
 #endif

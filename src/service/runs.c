@@ -1,20 +1,19 @@
 /* runs.c - the runs of an instance: one of them, or a page.
  *
  * The newest run is the instance's row, an earlier one has a row of its own.  Runs have consecutive numbers, so a page is a range
- * of numbers; a number without a row is a run of which the store kept nothing but its history. */
+ * of numbers.  A number without a row is a run of which the store kept nothing but its history. */
 #include "base/error.h"
 #include "service/check.h"
 #include "service/inspect.h"
 #include "service/rows.h"
-#include "store/page.h"
-#include "value/value.h"
 
-/* ---- One run ------------------------------------------------------------------------------------------------------- */
-
-/* The instance as an earlier run left it. */
-static struct pw_instance as_it_was(const struct pw_instance *now, const struct pw_earlier_run *run)
+/* Shows the instance as an earlier run left it; or as it is now, if the run is the newest. */
+static pawl_status show_run(pawl_scope *scope, const struct pw_instance *now, const struct pw_earlier_run *run,
+                            struct pawl_instance *out_instance)
 {
     struct pw_instance row = *now;
+    if (run->run == now->run)
+        return pw_rows_instance(scope, now, out_instance);
     row.run = run->run;
     row.has_task = false;
     row.outcome = run->outcome;
@@ -25,31 +24,32 @@ static struct pw_instance as_it_was(const struct pw_instance *now, const struct 
     row.started_at_ms = run->started_at_ms;
     row.completed_at_ms = run->completed_at_ms;
     row.updated_at_ms = pw_not_before(run->completed_at_ms, now->created_at_ms);
-    return row;
+    pawl_status status = pw_rows_instance(scope, &row, out_instance);
+    if (status == PAWL_OK) {
+        out_instance->replaced_at_ms = run->replaced_at_ms;
+        out_instance->is_unrecorded = run->completed_at_ms == 0; /* a row of the store always has that time */
+    }
+    return status;
 }
 
-/* What is known of a run without a row. */
-static struct pw_earlier_run unrecorded(int64_t number)
+/* As many consecutive runs as the query asks for.  Those without a row are filled in; so are those that the store left out
+ * because of their bytes. */
+static pawl_status read_runs(pawl_engine *engine, struct pw_arena *arena, const struct pw_history_query *query,
+                             struct pw_earlier_run **out_runs, struct pawl_error *error)
 {
-    return (struct pw_earlier_run){ .run = number, .outcome = PW_OUTCOME_TERMINATED };
-}
-
-/* Such a row has no time of its end; the stores' rows always have. */
-static void mark_earlier(struct pawl_instance *instance, const struct pw_earlier_run *run)
-{
-    instance->replaced_at_ms = run->replaced_at_ms;
-    instance->is_unrecorded = run->completed_at_ms == 0;
-}
-
-static pawl_status find_earlier(pawl_engine *engine, struct pw_arena *arena, int64_t instance, int64_t number,
-                                struct pw_earlier_run *out_run, struct pawl_error *error)
-{
-    const struct pw_history_query query = { .instance = instance, .after_seq = number - 1, .max = 1 };
-    struct pw_earlier_run *rows = NULL;
-    size_t count = 0;
-    pawl_status status = pw_read_earlier_runs(engine->store, arena, &query, &rows, &count, error);
-    if (status == PAWL_OK)
-        *out_run = count > 0 && rows[0].run == number ? rows[0] : unrecorded(number);
+    struct pw_earlier_run *found = NULL;
+    size_t found_count = 0, next = 0;
+    struct pw_earlier_run *runs = pw_arena_take(arena, query->max * sizeof *runs + 1); /* not NULL for none */
+    if (runs == NULL)
+        return PAWL_NOMEM;
+    pawl_status status =
+        query->max > 0 ? pw_read_earlier_runs(engine->store, arena, query, &found, &found_count, error) : PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < query->max; i++) {
+        int64_t ahead = (int64_t)i + 1, number = query->after_seq + (query->newest_first ? -ahead : ahead);
+        bool is_found = next < found_count && found[next].run == number;
+        runs[i] = is_found ? found[next++] : (struct pw_earlier_run){ .run = number, .outcome = PW_OUTCOME_TERMINATED };
+    }
+    *out_runs = runs;
     return status;
 }
 
@@ -57,23 +57,20 @@ static pawl_status get_earlier(pawl_engine *engine, pawl_scope *scope, struct pw
                                int64_t number, struct pawl_instance *instance, struct pawl_error *error)
 {
     const struct pawl_parent *parent = instance->parent;
-    struct pw_arena arena;
+    struct pw_history_query query = { .after_seq = number - 1, .max = 1 };
+    struct pw_arena arena = { 0 };
     struct pw_instance now;
-    struct pw_earlier_run run;
-    pw_arena_init(&arena);
+    struct pw_earlier_run *run;
     pawl_status status = pw_rows_read(engine, &arena, workflow, id, &now, error);
-    if (status == PAWL_OK)
-        status = find_earlier(engine, &arena, now.key, number, &run, error);
     if (status == PAWL_OK) {
-        const struct pw_instance row = as_it_was(&now, &run);
-        status = pw_rows_instance(scope, &row, instance);
-        if (status != PAWL_OK)
-            (void)pw_error_plain(error, status);
-        instance->parent = parent;
-        mark_earlier(instance, &run);
+        query.instance = now.key;
+        status = read_runs(engine, &arena, &query, &run, error);
     }
+    if (status == PAWL_OK)
+        status = show_run(scope, &now, run, instance);
+    instance->parent = parent;
     pw_arena_clear(&arena);
-    return status;
+    return status == PAWL_NOMEM ? pw_error_plain(error, status) : status;
 }
 
 pawl_status pawl_get_run(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
@@ -92,102 +89,46 @@ pawl_status pawl_get_run(pawl_engine *engine, pawl_scope *scope, const char *wor
     return status;
 }
 
-/* ---- A page ---------------------------------------------------------------------------------------------------------- */
-
-struct page {
-    struct pw_listing listing;
-    struct pw_instance now;
-    int64_t first;                  /* the run with which it begins */
-    size_t count;                   /* runs that were read: one more than the page may have, if there are so many */
-    struct pw_instance *rows;       /* without params */
-    struct pw_earlier_run *earlier; /* the same runs; that of the newest one is empty */
-};
-
-static bool is_oldest_first(const struct page *page)
+/* Which runs a page may have, by their numbers, and one more. */
+static struct pw_history_query choose_runs(const struct pw_instance_query *asked, const struct pw_instance *now)
 {
-    return page->listing.query.oldest_first;
+    int64_t after = asked->after_key;
+    if (!asked->oldest_first && (after == 0 || after > now->run))
+        after = now->run + 1;
+    int64_t left = asked->oldest_first ? now->run - after : after - 1;
+    return (struct pw_history_query){ .instance = now->key,
+                                      .newest_first = !asked->oldest_first,
+                                      .after_seq = after,
+                                      .max = left <= 0                   ? 0
+                                             : (size_t)left < asked->max ? (size_t)left
+                                                                         : asked->max,
+                                      .bytes_max = asked->bytes_max };
 }
 
-/* The page's runs by their numbers. */
-static void choose_runs(struct page *page)
-{
-    const struct pw_instance_query *query = &page->listing.query;
-    int64_t newest = page->now.run, left;
-    if (query->oldest_first) {
-        page->first = query->after_key + 1;
-        left = newest - query->after_key;
-    } else {
-        page->first = query->after_key == 0 || query->after_key > newest ? newest : query->after_key - 1;
-        left = page->first;
-    }
-    page->count = left <= 0 ? 0 : (uint64_t)left < query->max ? (size_t)left : query->max;
-}
-
-/* Rows may be missing, and those behind the page's bytes are. */
-static pawl_status read_page(pawl_engine *engine, struct pw_arena *arena, struct page *page, struct pawl_error *error)
-{
-    int64_t direction = is_oldest_first(page) ? 1 : -1;
-    const struct pw_history_query query = { .instance = page->now.key,
-                                            .newest_first = !is_oldest_first(page),
-                                            .after_seq = page->first - direction,
-                                            .max = page->count,
-                                            .bytes_max = page->listing.query.bytes_max };
-    struct pw_earlier_run *found = NULL;
-    size_t found_count = 0, next = 0;
-    page->rows = pw_arena_zero(arena, page->count * sizeof *page->rows + 1); /* not NULL for none */
-    page->earlier = pw_arena_zero(arena, page->count * sizeof *page->earlier + 1);
-    if (page->rows == NULL || page->earlier == NULL)
-        return pw_error_plain(error, PAWL_NOMEM);
-    pawl_status status =
-        page->count > 0 ? pw_read_earlier_runs(engine->store, arena, &query, &found, &found_count, error) : PAWL_OK;
-    for (size_t i = 0; i < page->count && status == PAWL_OK; i++) {
-        int64_t number = page->first + direction * (int64_t)i;
-        bool is_found = next < found_count && found[next].run == number;
-        page->earlier[i] = is_found ? found[next++] : unrecorded(number);
-        page->rows[i] = number == page->now.run ? page->now : as_it_was(&page->now, &page->earlier[i]);
-        page->rows[i].params = (struct pw_text){ NULL, 0 };
-    }
-    return status;
-}
-
-static pawl_status answer_page(const struct page *page, pawl_scope *scope, struct pawl_instance_page *out_page)
-{
-    const struct pw_instance_query *query = &page->listing.query;
-    size_t bytes;
-    size_t given = pw_page_count(page->rows, sizeof *page->rows, page->count, pw_instance_bytes, query->max - 1,
-                                 query->bytes_max, &bytes);
-    struct pawl_instance *instances = pw_scope_take(scope, given * sizeof *instances + 1); /* not NULL for none */
-    const char *cursor = NULL;
-    if (instances == NULL)
-        return PAWL_NOMEM;
-    for (size_t i = 0; i < given; i++) {
-        if (pw_rows_instance(scope, &page->rows[i], &instances[i]) != PAWL_OK)
-            return PAWL_NOMEM;
-        if (page->rows[i].run != page->now.run)
-            mark_earlier(&instances[i], &page->earlier[i]);
-    }
-    if (given < page->count) {
-        cursor = pw_cursor_write(scope, PW_CURSOR_INSTANCES, page->listing.filter, page->rows[given - 1].run);
-        if (cursor == NULL)
-            return PAWL_NOMEM;
-    }
-    *out_page = (struct pawl_instance_page){ instances, given, cursor };
-    return PAWL_OK;
-}
-
-static pawl_status list_runs(pawl_engine *engine, pawl_scope *scope, struct pw_arena *arena, struct page *page,
-                             const struct pawl_list_options *options, struct pawl_instance_page *out_page,
+static pawl_status list_runs(struct pw_instances *instances, struct pawl_instance_page *out_page,
                              struct pawl_error *error)
 {
-    pw_cursor_filter_text(&page->listing.filter, pw_text_of("runs"));
-    pw_cursor_filter_number(&page->listing.filter, page->now.key);
-    pawl_status status = pw_listing_begin(&page->listing, options, error);
+    struct pw_listing *listing = &instances->listing;
+    struct pw_instance *now = &instances->of;
+    const struct pw_history_query query = choose_runs(&instances->query, now);
+    struct pw_earlier_run *runs;
+    const char *cursor;
+    size_t count = query.max;
+    pawl_status status = read_runs(listing->engine, &listing->arena, &query, &runs, error);
     if (status != PAWL_OK)
         return status;
-    choose_runs(page);
-    status = read_page(engine, arena, page, error);
-    if (status == PAWL_OK && answer_page(page, scope, out_page) != PAWL_OK)
-        status = pw_error_plain(error, PAWL_NOMEM);
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].run == now->run)
+            runs[i].output = now->output; /* counts for the page's bytes */
+    struct pawl_instance *shown =
+        pw_listing_cut(listing, runs, sizeof *runs, pw_earlier_run_bytes, &count, sizeof *shown, &cursor);
+    if (shown == NULL)
+        return PAWL_NOMEM;
+    now->params = (struct pw_text){ NULL, 0 }; /* not in lists of runs */
+    for (size_t i = 0; status == PAWL_OK && i < count; i++)
+        status = show_run(listing->scope, now, &runs[i], &shown[i]);
+    if (status == PAWL_OK)
+        *out_page = (struct pawl_instance_page){ shown, count, cursor };
     return status;
 }
 
@@ -195,25 +136,5 @@ pawl_status pawl_list_runs(pawl_engine *engine, pawl_scope *scope, const char *w
                            const struct pawl_list_options *options, struct pawl_instance_page *out_page,
                            struct pawl_error *error)
 {
-    struct pawl_list_options known = PAWL_LIST_OPTIONS_INIT;
-    struct pw_definition *definition;
-    struct page page = { .count = 0 };
-    struct pw_arena arena;
-    pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
-    if (status == PAWL_OK)
-        status = pw_check_given(scope, "scope", error);
-    if (status == PAWL_OK)
-        status = pw_check_given(out_page, "out_page", error);
-    if (status == PAWL_OK)
-        status = pw_check_options(options, &known, sizeof known, error);
-    if (status == PAWL_OK)
-        status = pw_listing_check_whole(&known, "runs", error);
-    if (status != PAWL_OK)
-        return status;
-    pw_arena_init(&arena);
-    status = pw_rows_read(engine, &arena, definition->name, pw_text_of(id), &page.now, error);
-    if (status == PAWL_OK)
-        status = list_runs(engine, scope, &arena, &page, &known, out_page, error);
-    pw_arena_clear(&arena);
-    return status;
+    return pw_instances_of(engine, scope, workflow, id, options, "runs", list_runs, out_page, error);
 }

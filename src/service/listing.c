@@ -1,0 +1,54 @@
+/* listing.c - see listing.h. */
+#include "service/listing.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "store/page.h"
+#include "value/value.h"
+
+pawl_status pw_listing_begin(struct pw_listing *listing, int32_t page_size, int64_t bytes_max, enum pawl_order order,
+                             struct pawl_error *error)
+{
+    if (page_size < 0 || page_size > PW_PAGE_SIZE_MAX)
+        return pw_error(error, PAWL_INVALID, "page size %d is out of range; it is 1 to %d, or 0 for %d", (int)page_size,
+                        PW_PAGE_SIZE_MAX, PW_PAGE_SIZE_DEFAULT);
+    if (bytes_max < 0)
+        return pw_error(error, PAWL_INVALID, "the page's bytes are a positive number, or 0 for the default; not %lld",
+                        (long long)bytes_max);
+    if (order != PAWL_NEWEST_FIRST && order != PAWL_OLDEST_FIRST)
+        return pw_error(error, PAWL_INVALID, "order %d is neither newest first nor oldest first", (int)order);
+    listing->max = (page_size == 0 ? PW_PAGE_SIZE_DEFAULT : (size_t)page_size) + 1;
+    listing->bytes_max = bytes_max == 0 ? PW_PAGE_BYTES_DEFAULT : (size_t)bytes_max;
+    return PAWL_OK;
+}
+
+static size_t no_bytes(const void *row)
+{
+    (void)row;
+    return 0;
+}
+
+void *pw_listing_cut(struct pw_listing *listing, const void *rows, size_t row_size, pw_row_bytes_fn *bytes_of,
+                     size_t *count, size_t record_size, const char **out_cursor)
+{
+    size_t bytes;
+    size_t given = pw_page_count(rows, row_size, *count, bytes_of != NULL ? bytes_of : no_bytes, listing->max - 1,
+                                 listing->bytes_max, &bytes);
+    void *records = pw_scope_take(listing->scope, given * record_size + 1); /* not NULL for none */
+    bool has_more = given < *count;
+    *out_cursor = NULL;
+    if (has_more) {
+        int64_t last;
+        memcpy(&last, (const char *)rows + (given - 1) * row_size, sizeof last);
+        *out_cursor = pw_cursor_write(listing->scope, listing->kind, listing->filter, last);
+    }
+    listing->bytes_max = bytes < listing->bytes_max ? listing->bytes_max - bytes : 1;
+    *count = given;
+    return has_more && *out_cursor == NULL ? NULL : records;
+}
+
+pawl_status pw_listing_end(struct pw_listing *listing, pawl_status status, struct pawl_error *error)
+{
+    pw_arena_clear(&listing->arena);
+    return status == PAWL_NOMEM ? pw_error_plain(error, status) : status;
+}
