@@ -1,6 +1,5 @@
 /* cluster.c - who carries runs, on all machines, and who owns which shard. */
 #include <assert.h>
-#include <stdio.h>
 
 #include "base/error.h"
 #include "engine/shards.h"
@@ -10,12 +9,9 @@
 
 static_assert((int)PAWL_SHARD_COUNT == (int)PW_SHARD_COUNT, "the same number, for hosts and for the store");
 
-static const char *id_of(pawl_scope *scope, int64_t owner)
+static const char *id_of(pawl_scope *scope, const struct pw_runner_row *row)
 {
-    char *id = pw_scope_take(scope, 24);
-    if (id != NULL)
-        (void)snprintf(id, 24, "%lld", (long long)owner);
-    return id;
+    return pawl_scope_format(scope, "%lld", (long long)row->owner);
 }
 
 /* The runners, and who owns what of each workflow that was asked about: most runners carry the same ones. */
@@ -26,10 +22,10 @@ struct cluster {
     struct pw_table owners; /* by workflow: size_t[PW_SHARD_COUNT] */
 };
 
-static void clear_cluster(struct cluster *cluster)
+static pawl_status read_cluster(pawl_engine *engine, struct cluster *cluster, struct pawl_error *error)
 {
-    pw_table_clear(&cluster->owners);
-    pw_arena_clear(&cluster->arena);
+    *cluster = (struct cluster){ .owners.arena = &cluster->arena };
+    return pw_list_runners(engine->store, &cluster->arena, &cluster->rows, &cluster->count, error);
 }
 
 /* NULL when memory is out.  The name must live as long as the cluster. */
@@ -45,17 +41,8 @@ static const size_t *owners_of(struct cluster *cluster, struct pw_text workflow)
     return owners;
 }
 
-static bool count_shards(struct cluster *cluster, size_t runner, const char *workflow, int32_t *out_shards)
-{
-    const size_t *owners = owners_of(cluster, pw_text_of(workflow));
-    *out_shards = 0;
-    for (size_t shard = 0; owners != NULL && shard < PW_SHARD_COUNT; shard++)
-        *out_shards += owners[shard] == runner;
-    return owners != NULL;
-}
-
-/* The names as texts of their own, one behind the other. */
-static pawl_status read_workflows(pawl_scope *scope, struct cluster *cluster, size_t runner,
+/* Splits the names, which are one text with spaces between them, in place. */
+static pawl_status show_workflows(pawl_scope *scope, struct cluster *cluster, size_t runner,
                                   struct pawl_runner_info *info)
 {
     const char *names;
@@ -68,61 +55,53 @@ static pawl_status read_workflows(pawl_scope *scope, struct cluster *cluster, si
     if (workflows == NULL)
         return PAWL_NOMEM;
     info->workflows = workflows;
-    info->workflow_count = 0;
     for (char *at = (char *)names; at != NULL && *at != '\0';) {
         size_t size = strcspn(at, " ");
         char *past = at + size + (at[size] != '\0');
         at[size] = '\0';
-        struct pawl_served_workflow *workflow = &workflows[info->workflow_count++];
-        workflow->name = at;
-        if (!count_shards(cluster, runner, at, &workflow->shards))
+        const size_t *owners = owners_of(cluster, pw_text_of(at));
+        if (owners == NULL)
             return PAWL_NOMEM;
+        struct pawl_served_workflow *workflow = &workflows[info->workflow_count++];
+        *workflow = (struct pawl_served_workflow){ .name = at };
+        for (size_t shard = 0; shard < PW_SHARD_COUNT; shard++)
+            workflow->shards += owners[shard] == runner;
         at = past;
     }
     return PAWL_OK;
 }
 
-static pawl_status read_info(pawl_scope *scope, struct cluster *cluster, size_t runner, struct pawl_runner_info *info)
+static pawl_status show_runner(pawl_scope *scope, struct cluster *cluster, size_t runner, struct pawl_runner_info *info)
 {
     const struct pw_runner_row *row = &cluster->rows[runner];
-    *info = (struct pawl_runner_info){ .id = id_of(scope, row->owner),
+    *info = (struct pawl_runner_info){ .id = id_of(scope, row),
                                        .is_sharing = row->is_sharing,
                                        .started_at_ms = row->started_at_ms,
                                        .seen_at_ms = row->seen_at_ms };
     if (info->id == NULL || !pw_rows_string(scope, row->name, &info->name))
         return PAWL_NOMEM;
-    return read_workflows(scope, cluster, runner, info);
-}
-
-static pawl_status read_cluster(pawl_engine *engine, struct cluster *cluster, struct pawl_error *error)
-{
-    *cluster = (struct cluster){ .rows = NULL };
-    return pw_list_runners(engine->store, &cluster->arena, &cluster->rows, &cluster->count, error);
+    return show_workflows(scope, cluster, runner, info);
 }
 
 pawl_status pawl_list_runners(pawl_engine *engine, pawl_scope *scope, const struct pawl_runner_info **out_runners,
                               size_t *out_count, struct pawl_error *error)
 {
-    struct pawl_runner_info *runners = NULL;
     struct cluster cluster;
     if (engine == NULL || scope == NULL || out_runners == NULL || out_count == NULL)
         return pw_error(error, PAWL_INVALID, "pawl_list_runners takes an engine, a scope, and places for its answer");
     pawl_status status = read_cluster(engine, &cluster, error);
-    if (status != PAWL_OK)
-        goto done;
-    runners = pw_scope_take(scope, cluster.count * sizeof *runners + 1); /* not NULL for none */
-    status = runners != NULL ? PAWL_OK : PAWL_NOMEM;
-    for (size_t i = 0; i < cluster.count && status == PAWL_OK; i++)
-        status = read_info(scope, &cluster, i, &runners[i]);
-    if (status != PAWL_OK) {
-        (void)pw_error_plain(error, status);
-        goto done;
+    struct pawl_runner_info *runners =
+        pw_scope_take(scope, cluster.count * sizeof *runners + 1); /* not NULL for none */
+    if (status == PAWL_OK && runners == NULL)
+        status = PAWL_NOMEM;
+    for (size_t i = 0; status == PAWL_OK && i < cluster.count; i++)
+        status = show_runner(scope, &cluster, i, &runners[i]);
+    if (status == PAWL_OK) {
+        *out_runners = runners;
+        *out_count = cluster.count;
     }
-    *out_runners = runners;
-    *out_count = cluster.count;
-done:
-    clear_cluster(&cluster);
-    return status;
+    pw_arena_clear(&cluster.arena);
+    return status == PAWL_NOMEM ? pw_error_plain(error, status) : status;
 }
 
 static pawl_status name_owners(pawl_scope *scope, struct cluster *cluster, struct pw_text workflow,
@@ -136,7 +115,7 @@ static pawl_status name_owners(pawl_scope *scope, struct cluster *cluster, struc
         return PAWL_NOMEM;
     by_runner[count] = NULL;
     for (size_t i = 0; i < count; i++) {
-        by_runner[i] = id_of(scope, cluster->rows[i].owner);
+        by_runner[i] = id_of(scope, &cluster->rows[i]);
         if (by_runner[i] == NULL)
             return PAWL_NOMEM;
     }
@@ -153,14 +132,12 @@ pawl_status pawl_list_shards(pawl_engine *engine, pawl_scope *scope, const char 
     struct cluster cluster;
     pawl_status status = pw_check_workflow(engine, workflow, &definition, error);
     if (status == PAWL_OK)
-        status = pw_check_given(scope, "scope", error);
-    if (status == PAWL_OK)
-        status = pw_check_given(out_runner_ids, "out_runner_ids", error);
+        status = pw_check_answer(scope, out_runner_ids, "out_runner_ids", error);
     if (status != PAWL_OK)
         return status;
     status = read_cluster(engine, &cluster, error);
-    if (status == PAWL_OK && name_owners(scope, &cluster, definition->name, out_runner_ids) != PAWL_OK)
-        status = pw_error_plain(error, PAWL_NOMEM);
-    clear_cluster(&cluster);
-    return status;
+    if (status == PAWL_OK)
+        status = name_owners(scope, &cluster, definition->name, out_runner_ids);
+    pw_arena_clear(&cluster.arena);
+    return status == PAWL_NOMEM ? pw_error_plain(error, status) : status;
 }

@@ -1,4 +1,4 @@
-/* watch.c - being told of an instance's changes, and waiting for its end. */
+/* watch.c - watching an instance for changes, and waiting for its end. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -12,16 +12,14 @@ pawl_status pawl_watch_open(pawl_engine *engine, const char *workflow, const cha
 {
     struct pw_definition *definition;
     struct pw_instance row;
-    struct pw_arena arena;
+    struct pw_arena arena = { 0 };
     pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
     if (status == PAWL_OK && changed == NULL)
         status = pw_error(error, PAWL_INVALID, "the function to call is missing");
     if (status == PAWL_OK)
         status = pw_check_given(out_watch, "out_watch", error);
-    if (status != PAWL_OK)
-        return status;
-    pw_arena_init(&arena);
-    status = pw_rows_read(engine, &arena, definition->name, pw_text_of(id), &row, error);
+    if (status == PAWL_OK)
+        status = pw_rows_read(engine, &arena, definition->name, pw_text_of(id), &row, error);
     pw_arena_clear(&arena);
     if (status != PAWL_OK)
         return status;
@@ -57,15 +55,14 @@ static void waiter_wait(struct waiter *waiter, int64_t ms)
     pthread_mutex_unlock(&waiter->lock);
 }
 
-/* Looks until it has finished.  Of what it reads only the last is kept. */
+/* Reads the instance until it has finished, or the timeout is over. */
 static pawl_status wait_for_end(pawl_engine *engine, struct waiter *waiter, struct pw_text workflow, struct pw_text id,
                                 int64_t timeout_ms, struct pawl_error *error)
 {
     int64_t begun_ms = pw_system_monotonic_ms();
     for (;;) {
-        struct pw_arena arena;
+        struct pw_arena arena = { 0 };
         struct pw_instance row;
-        pw_arena_init(&arena);
         pawl_status status = pw_rows_read(engine, &arena, workflow, id, &row, error);
         pw_arena_clear(&arena);
         int64_t passed_ms = pw_system_monotonic_ms() - begun_ms;
@@ -80,9 +77,7 @@ pawl_status pawl_wait(pawl_engine *engine, pawl_scope *scope, const char *workfl
 {
     struct waiter waiter = { .is_told = false };
     pawl_watch *watch = NULL;
-    pawl_status status = pw_check_given(scope, "scope", error);
-    if (status == PAWL_OK)
-        status = pw_check_given(out_instance, "out_instance", error);
+    pawl_status status = pw_check_answer(scope, out_instance, "out_instance", error);
     if (status == PAWL_OK && timeout_ms < 0)
         status = pw_error(error, PAWL_INVALID, "a timeout is 0 ms or more, not %lld", (long long)timeout_ms);
     if (status != PAWL_OK)
