@@ -22,29 +22,28 @@ pawl_status pw_listing_begin(struct pw_listing *listing, int32_t page_size, int6
     return PAWL_OK;
 }
 
-static size_t no_bytes(const void *row)
-{
-    (void)row;
-    return 0;
-}
-
 void *pw_listing_cut(struct pw_listing *listing, const void *rows, size_t row_size, pw_row_bytes_fn *bytes_of,
                      size_t *count, size_t record_size, const char **out_cursor)
 {
-    size_t bytes;
-    size_t given = pw_page_count(rows, row_size, *count, bytes_of != NULL ? bytes_of : no_bytes, listing->max - 1,
-                                 listing->bytes_max, &bytes);
-    void *records = pw_scope_take(listing->scope, given * record_size + 1); /* not NULL for none */
-    bool has_more = given < *count;
-    *out_cursor = NULL;
-    if (has_more) {
-        int64_t last;
-        memcpy(&last, (const char *)rows + (given - 1) * row_size, sizeof last);
-        *out_cursor = pw_cursor_write(listing->scope, listing->kind, listing->filter, last);
+    size_t read = *count, given = 0, bytes = 0;
+    const char *row = rows;
+    for (; given < read && given + 1 < listing->max; given++, row += row_size) {
+        size_t more = bytes_of != NULL ? bytes_of(row) : 0;
+        if (pw_page_is_full(given + 1, bytes + more, listing->bytes_max))
+            break;
+        bytes += more;
     }
     listing->bytes_max = bytes < listing->bytes_max ? listing->bytes_max - bytes : 1;
     *count = given;
-    return has_more && *out_cursor == NULL ? NULL : records;
+    *out_cursor = NULL;
+    if (given < read) {
+        int64_t last;
+        memcpy(&last, row - row_size, sizeof last);
+        *out_cursor = pw_cursor_write(listing->scope, listing->kind, listing->filter, last);
+        if (*out_cursor == NULL)
+            return NULL;
+    }
+    return pw_scope_take(listing->scope, given * record_size + 1); /* not NULL for none */
 }
 
 pawl_status pw_listing_end(struct pw_listing *listing, pawl_status status, struct pawl_error *error)

@@ -26,17 +26,3 @@ size_t pw_log_bytes(const void *log)
 {
     return ((const struct pw_log_row *)log)->data.size;
 }
-
-size_t pw_page_count(const void *rows, size_t row_size, size_t count, pw_row_bytes_fn *bytes_of, size_t page_size,
-                     size_t bytes_max, size_t *out_bytes)
-{
-    size_t given = 0, bytes = 0;
-    for (; given < count && given < page_size; given++) {
-        size_t more = bytes_of((const char *)rows + given * row_size);
-        if (pw_page_is_full(given + 1, bytes + more, bytes_max))
-            break;
-        bytes += more;
-    }
-    *out_bytes = bytes;
-    return given;
-}

@@ -52,8 +52,8 @@ enum pw_read_kind {
 /* ---- What is asked for --------------------------------------------------------------------------------------- */
 
 /* A list ends with `max` rows, or by its payloads: behind the row with which they are more than bytes_max, but with two rows
- * at least (0: no such bound).  So whoever asks for one row more than a page has, and gives out as many as pw_page_count()
- * says, always gives one and knows whether there are more. */
+ * at least (0: no such bound).  So whoever asks for one row more than a page has, and gives out as many as fit, always gives
+ * one and knows whether there are more. */
 typedef size_t pw_row_bytes_fn(const void *row); /* of payloads */
 size_t pw_instance_bytes(const void *instance);
 size_t pw_earlier_run_bytes(const void *run);
