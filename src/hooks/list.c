@@ -78,84 +78,79 @@ struct resending {
     struct pw_unit unit;
     struct pw_op *op;
     struct pawl_error *error;
-    pawl_answered_fn *answered; /* NULL: somebody waits */
+    pawl_answered_fn *answered; /* of the call that does not wait */
     void *user;
 };
 
+/* On success the resending must be ended. */
 static pawl_status resending_begin(struct resending *resending, pawl_engine *engine, const char *id,
                                    struct pawl_error *error)
 {
-    *resending = (struct resending){ .engine = engine, .error = error };
-    pw_unit_init(&resending->unit);
     pawl_status status = pw_check_given(engine, "engine", error);
     if (status == PAWL_OK)
         status = pw_check_given(id, "id", error);
     if (status != PAWL_OK)
         return status;
+    *resending = (struct resending){ .engine = engine, .error = error };
+    pw_unit_init(&resending->unit);
     resending->op = pw_unit_add(&resending->unit, PW_OP_HOOK_RESEND);
-    if (resending->op == NULL)
+    if (resending->op == NULL) /* then the unit holds nothing, either */
         return pw_error_plain(error, PAWL_NOMEM);
     resending->op->as.hook_resend.id = pw_text_of(id);
     return PAWL_OK;
 }
 
+/* The unit is answered. */
 static pawl_status resending_end(struct resending *resending)
 {
-    const struct pw_unit *unit = &resending->unit;
-    if (unit->status != PAWL_OK)
-        return pw_edit_report(resending->error, unit->status, &unit->error);
-    if (!resending->op->as.hook_resend.found) {
-        char shown[PW_SHOWN_SIZE];
-        return pw_error(resending->error, PAWL_DELIVERY_NOT_FOUND, "no delivery \"%s\" waits or has failed",
-                        pw_check_shown(resending->op->as.hook_resend.id, shown));
-    }
-    pw_hooks_kick(resending->engine);
-    return PAWL_OK;
+    char shown[PW_SHOWN_SIZE];
+    pawl_status status = resending->unit.status;
+    if (status != PAWL_OK)
+        (void)pw_edit_report(resending->error, status, &resending->unit.error);
+    else if (!resending->op->as.hook_resend.found)
+        status = pw_error(resending->error, PAWL_DELIVERY_NOT_FOUND, "no delivery \"%s\" waits or has failed",
+                          pw_check_shown(resending->op->as.hook_resend.id, shown));
+    else
+        pw_hooks_kick(resending->engine);
+    pw_unit_clear(&resending->unit);
+    return status;
 }
 
 pawl_status pawl_resend_delivery(pawl_engine *engine, const char *id, struct pawl_error *error)
 {
     struct resending resending;
     pawl_status status = resending_begin(&resending, engine, id, error);
-    if (status == PAWL_OK) {
-        (void)pw_engine_run(engine, &resending.unit);
-        status = resending_end(&resending);
-    }
-    pw_unit_clear(&resending.unit);
-    return status;
+    if (status != PAWL_OK)
+        return status;
+    (void)pw_engine_run(engine, &resending.unit);
+    return resending_end(&resending);
 }
 
-static void resending_answer(struct resending *resending, pawl_status status)
+static void resent(struct pw_unit *unit, void *user)
 {
+    struct resending *resending = user;
     pawl_answered_fn *answered = resending->answered;
-    void *user = resending->user;
-    pw_unit_clear(&resending->unit);
-    free(resending);
-    answered(user, status);
-}
-
-static void resending_committed(struct pw_unit *unit, void *user)
-{
+    void *answered_user = resending->user;
     (void)unit;
-    resending_answer(user, resending_end(user));
+    pawl_status status = resending_end(resending);
+    free(resending);
+    answered(answered_user, status);
 }
 
 void pawl_resend_delivery_async(pawl_engine *engine, const char *id, struct pawl_error *error,
                                 pawl_answered_fn *answered, void *user)
 {
     struct resending *resending = malloc(sizeof *resending);
-    if (resending == NULL) {
-        answered(user, pw_error_plain(error, PAWL_NOMEM));
+    pawl_status status =
+        resending != NULL ? resending_begin(resending, engine, id, error) : pw_error_plain(error, PAWL_NOMEM);
+    if (status != PAWL_OK) {
+        free(resending);
+        answered(user, status);
         return;
     }
-    pawl_status status = resending_begin(resending, engine, id, error);
     resending->answered = answered;
     resending->user = user;
-    if (status != PAWL_OK) {
-        resending_answer(resending, status);
-        return;
-    }
-    resending->unit.done = resending_committed;
+    resending->unit.done = resent;
     resending->unit.user = resending;
     pw_engine_send(engine, &resending->unit);
 }

@@ -15,14 +15,6 @@ pawl_status pw_check_answer(const void *scope, const void *out_answer, const cha
     return status == PAWL_OK ? pw_check_given(out_answer, name, error) : status;
 }
 
-/* What a kind of identifier is refused with.  All share one alphabet. */
-struct identifier {
-    const char *what;
-    pawl_status refusal;
-    const char *rule;
-    size_t size_max;
-};
-
 const char *pw_check_shown(struct pw_text text, char out[PW_SHOWN_SIZE])
 {
     const size_t size_max = PW_SHOWN_SIZE - sizeof "...";
@@ -41,45 +33,42 @@ static bool is_allowed(char letter)
     return pw_text_is_identifier((struct pw_text){ &letter, 1 }, 1, true) || letter == '-';
 }
 
-static pawl_status check_identifier(struct pw_text text, const struct identifier *kind, struct pawl_error *error)
+/* All kinds of identifiers share one alphabet.  `what` and `rule` are for the error. */
+static pawl_status check_identifier(struct pw_text text, size_t size_max, pawl_status refusal, const char *what,
+                                    const char *rule, struct pawl_error *error)
 {
-    if (text.data != NULL && pw_text_is_identifier(text, kind->size_max, true))
+    char shown[PW_SHOWN_SIZE];
+    if (text.data != NULL && pw_text_is_identifier(text, size_max, true))
         return PAWL_OK;
     if (text.data == NULL || text.size == 0)
-        return pw_error(error, kind->refusal, "%s is %s; %s", kind->what, text.data == NULL ? "missing" : "empty",
-                        kind->rule);
-    char buffer[PW_SHOWN_SIZE];
+        return pw_error(error, refusal, "%s is %s; %s", what, text.data == NULL ? "missing" : "empty", rule);
+    pw_check_shown(text, shown);
     for (size_t i = 0; i < text.size; i++) {
         if (!is_allowed(text.data[i]))
-            return pw_error(error, kind->refusal, "%s \"%s\" has a character that is not allowed at position %zu; %s",
-                            kind->what, pw_check_shown(text, buffer), i + 1, kind->rule);
+            return pw_error(error, refusal, "%s \"%s\" has a character that is not allowed at position %zu; %s", what,
+                            shown, i + 1, rule);
     }
-    if (text.size > kind->size_max)
-        return pw_error(error, kind->refusal, "%s \"%s\" has %zu characters; %s", kind->what,
-                        pw_check_shown(text, buffer), text.size, kind->rule);
-    return pw_error(error, kind->refusal, "%s \"%s\" starts with -; %s", kind->what, pw_check_shown(text, buffer),
-                    kind->rule);
+    if (text.size > size_max)
+        return pw_error(error, refusal, "%s \"%s\" has %zu characters; %s", what, shown, text.size, rule);
+    return pw_error(error, refusal, "%s \"%s\" starts with -; %s", what, shown, rule);
 }
 
 pawl_status pw_check_instance_id(struct pw_text id, struct pawl_error *error)
 {
-    const struct identifier kind = { "instance id", PAWL_INVALID_INSTANCE_ID,
-                                     pawl_status_text(PAWL_INVALID_INSTANCE_ID), PW_INSTANCE_ID_MAX };
-    return check_identifier(id, &kind, error);
+    return check_identifier(id, PW_INSTANCE_ID_MAX, PAWL_INVALID_INSTANCE_ID, "instance id",
+                            pawl_status_text(PAWL_INVALID_INSTANCE_ID), error);
 }
 
 pawl_status pw_check_event_type(struct pw_text type, struct pawl_error *error)
 {
-    const struct identifier kind = { "event type", PAWL_INVALID_EVENT_TYPE, pawl_status_text(PAWL_INVALID_EVENT_TYPE),
-                                     PW_EVENT_TYPE_MAX };
-    return check_identifier(type, &kind, error);
+    return check_identifier(type, PW_EVENT_TYPE_MAX, PAWL_INVALID_EVENT_TYPE, "event type",
+                            pawl_status_text(PAWL_INVALID_EVENT_TYPE), error);
 }
 
 pawl_status pw_check_event_id(struct pw_text id, struct pawl_error *error)
 {
-    const struct identifier kind = { "event id", PAWL_INVALID,
-                                     "an event id is 1 to 100 of [a-zA-Z0-9_-], not starting with -", PW_EVENT_ID_MAX };
-    return check_identifier(id, &kind, error);
+    return check_identifier(id, PW_EVENT_ID_MAX, PAWL_INVALID, "event id",
+                            "an event id is 1 to 100 of [a-zA-Z0-9_-], not starting with -", error);
 }
 
 pawl_status pw_check_workflow(pawl_engine *engine, const char *workflow, struct pw_definition **out_definition,

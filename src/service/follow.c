@@ -150,6 +150,9 @@ static pawl_status follow_begin(pawl_follow *follow, const struct pw_instance *r
                                 struct pawl_error *error)
 {
     char shown[PW_SHOWN_SIZE];
+    follow->place.open = calloc(MARKED_OPEN_MAX, sizeof *follow->place.open);
+    if (follow->place.open == NULL)
+        return pw_error_plain(error, PAWL_NOMEM);
     follow->instance = row->key;
     place_begin(&follow->place, row->run);
     if (since == NULL || read_mark(since, row, &follow->place))
@@ -170,14 +173,9 @@ pawl_status pawl_follow_open(pawl_engine *engine, const char *workflow, const ch
     if (status != PAWL_OK)
         return status;
     pawl_follow *follow = calloc(1, sizeof *follow);
-    struct open_step *open = calloc(MARKED_OPEN_MAX, sizeof *open);
-    if (follow == NULL || open == NULL) {
-        free(follow);
-        free(open);
+    if (follow == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
-    }
     follow->engine = engine;
-    follow->place.open = open;
     status = pw_rows_read(engine, &arena, definition->name, pw_text_of(id), &row, error);
     if (status == PAWL_OK)
         status = follow_begin(follow, &row, since, error);

@@ -101,10 +101,8 @@ pawl_status pawl_list_workflows(pawl_engine *engine, pawl_scope *scope, const st
     struct pawl_workflow_info *workflows =
         pw_scope_take(scope, engine->definition_count * sizeof *workflows + 1); /* not NULL for none */
     for (size_t i = 0; workflows != NULL && i < engine->definition_count; i++) {
-        const struct pw_definition *definition = engine->list[i];
-        if (definition->is_function)
-            continue;
-        workflows[count++] = describe(definition);
+        if (!engine->list[i]->is_function)
+            workflows[count++] = describe(engine->list[i]);
     }
     (void)pthread_mutex_unlock(&engine->lock);
     if (workflows == NULL)

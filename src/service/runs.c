@@ -89,19 +89,17 @@ pawl_status pawl_get_run(pawl_engine *engine, pawl_scope *scope, const char *wor
     return status;
 }
 
-/* Which runs a page may have, by their numbers, and one more. */
+/* The runs of a page, and one more, by their numbers. */
 static struct pw_history_query choose_runs(const struct pw_instance_query *asked, const struct pw_instance *now)
 {
     int64_t after = asked->after_key;
     if (!asked->oldest_first && (after == 0 || after > now->run))
         after = now->run + 1;
-    int64_t left = asked->oldest_first ? now->run - after : after - 1;
+    int64_t left = asked->oldest_first ? now->run - after : after - 1; /* below 0 if the cursor is forged */
     return (struct pw_history_query){ .instance = now->key,
                                       .newest_first = !asked->oldest_first,
                                       .after_seq = after,
-                                      .max = left <= 0                   ? 0
-                                             : (size_t)left < asked->max ? (size_t)left
-                                                                         : asked->max,
+                                      .max = left < (int64_t)asked->max ? (size_t)pw_count_of(left) : asked->max,
                                       .bytes_max = asked->bytes_max };
 }
 
