@@ -104,6 +104,39 @@ static void pages_of_children_reach_past_any_number_of_jobs(void **state)
     }
 }
 
+/* The store's list ends early because of the bytes of jobs, which are not given out. */
+static void pages_of_children_reach_past_large_jobs(void **state)
+{
+    struct world *world = *state;
+    struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
+    struct pawl_instance_page page;
+    char large[200];
+    memset(large, ' ', sizeof large - 1);
+    memcpy(large, "{}", 2);
+    large[sizeof large - 1] = '\0';
+    world_create(world, "a");
+    world_make(world, "a", PW_RELATION_JOB, "@charge", "job-1", large);
+    world_make(world, "a", PW_RELATION_JOB, "@charge", "job-2", large);
+    world_make(world, "a", PW_RELATION_JOB, "@charge", "job-3", large);
+    world_make(world, "a", PW_RELATION_ATTACHED, "other", "child-1", "{}");
+    world_make(world, "a", PW_RELATION_JOB, "@charge", "job-4", large);
+    world_make(world, "a", PW_RELATION_ATTACHED, "other", "child-2", large);
+    world_make(world, "a", PW_RELATION_ATTACHED, "other", "child-3", "{}");
+
+    options.order = PAWL_OLDEST_FIRST;
+    options.page_bytes_max = 100;
+    for (int child = 1; child <= 3; child++) {
+        char id[32];
+        snprintf(id, sizeof id, "child-%d", child);
+        assert_int_equal(pawl_list_children(world->engine, world->scope, "order", "a", &options, &page, &world->error),
+                         PAWL_OK);
+        assert_int_equal(page.count, 1); /* the second does not fit beside another */
+        assert_string_equal(page.instances[0].id, id);
+        assert_int_equal(page.cursor != NULL, child < 3);
+        options.cursor = page.cursor;
+    }
+}
+
 static void a_listing_of_children_is_checked_as_any_other(void **state)
 {
     struct world *world = *state;
@@ -303,6 +336,7 @@ int main(void)
         TEST(a_child_knows_its_parent),
         TEST(children_are_listed_whatever_their_workflow_and_status_and_jobs_are_not),
         TEST(pages_of_children_reach_past_any_number_of_jobs),
+        TEST(pages_of_children_reach_past_large_jobs),
         TEST(a_listing_of_children_is_checked_as_any_other),
         TEST(every_end_is_told_in_its_own_form),
         TEST(each_run_of_a_child_is_told_of_once),

@@ -3,30 +3,38 @@
  * The store keeps children and jobs alike as instances that a run has made.  Jobs are left out here. */
 #include "base/error.h"
 #include "service/inspect.h"
+#include "store/page.h"
 
-/* Asks again until a page is full, or nothing is left: any number of rows may be jobs. */
+/* Asks again until a page is full or nothing is left: any number of rows may be jobs, and the bytes of jobs also end a list of the
+ * store. */
 static pawl_status list_children(struct pw_instances *instances, struct pawl_instance_page *out_page,
                                  struct pawl_error *error)
 {
     struct pw_listing *listing = &instances->listing;
     struct pw_instance_query *query = &instances->query;
-    size_t kept = 0, count = 0;
+    size_t kept = 0, kept_bytes = 0;
+    bool is_cut = true;
     struct pw_instance *children = pw_arena_take(&listing->arena, query->max * sizeof *children);
     if (children == NULL)
         return PAWL_NOMEM;
     query->by = PW_BY_PARENT;
     query->number = instances->of.key;
-    do {
+    while (is_cut && kept < query->max && !pw_page_is_full(kept, kept_bytes, query->bytes_max)) {
         struct pw_instance *rows = NULL;
+        size_t count = 0, bytes = 0;
         pawl_status status = pw_list_instances(listing->engine->store, &listing->arena, query, &rows, &count, error);
         if (status != PAWL_OK)
             return status;
         for (size_t i = 0; i < count && kept < query->max; i++) {
             query->after_key = rows[i].key;
-            if (rows[i].link.relation != PW_RELATION_JOB)
-                children[kept++] = rows[i];
+            bytes += pw_instance_bytes(&rows[i]);
+            if (rows[i].link.relation == PW_RELATION_JOB)
+                continue;
+            kept_bytes += pw_instance_bytes(&rows[i]);
+            children[kept++] = rows[i];
         }
-    } while (count == query->max && kept < query->max);
+        is_cut = count == query->max || pw_page_is_full(count, bytes, query->bytes_max);
+    }
     return pw_instances_show(instances, children, kept, &instances->of, out_page);
 }
 
