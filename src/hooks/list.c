@@ -94,7 +94,7 @@ static pawl_status resending_begin(struct resending *resending, pawl_engine *eng
     *resending = (struct resending){ .engine = engine, .error = error };
     pw_unit_init(&resending->unit);
     resending->op = pw_unit_add(&resending->unit, PW_OP_HOOK_RESEND);
-    if (resending->op == NULL) /* then the unit holds nothing, either */
+    if (resending->op == NULL) /* the unit is still empty and need not be cleared */
         return pw_error_plain(error, PAWL_NOMEM);
     resending->op->as.hook_resend.id = pw_text_of(id);
     return PAWL_OK;

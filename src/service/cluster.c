@@ -1,4 +1,4 @@
-/* cluster.c - who carries runs, on all machines, and who owns which shard. */
+/* cluster.c - the runners of a store, on all machines, and which of them owns which shard. */
 #include <assert.h>
 
 #include "base/error.h"
@@ -14,7 +14,8 @@ static const char *id_of(pawl_scope *scope, const struct pw_runner_row *row)
     return pawl_scope_format(scope, "%lld", (long long)row->owner);
 }
 
-/* The runners, and who owns what of each workflow that was asked about: most runners carry the same ones. */
+/* The runners, and the owners of the shards of each workflow that was asked about.  These are kept because most runners carry the
+ * same workflows. */
 struct cluster {
     struct pw_arena arena;
     struct pw_runner_row *rows;

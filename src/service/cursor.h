@@ -1,8 +1,8 @@
 /* cursor.h - where a page ended, as opaque text.
  *
- * A cursor holds the place of the last row given out, not a count, so pages are stable under inserts; and a hash of the
- * filters it was made with, so it is refused with others instead of giving a wrong page.  It guards against mistakes,
- * not against forgery: the worst a forged one does is to start elsewhere in what its user may read anyway. */
+ * A cursor holds the number of the last row given out, not a count, so pages are stable under inserts.  It also holds a hash of
+ * the filters that it was made with, so that it is refused with other filters instead of giving a wrong page.  It guards against
+ * mistakes, not against forgery: a forged cursor can only start elsewhere in what its user may read anyway. */
 #ifndef PW_SERVICE_CURSOR_H
 #define PW_SERVICE_CURSOR_H
 
@@ -32,8 +32,8 @@ void pw_cursor_filter_number(struct pw_cursor_filter *filter, int64_t number);
 const char *pw_cursor_write(pawl_scope *scope, enum pw_cursor_kind kind, struct pw_cursor_filter filter,
                             int64_t position);
 
-/* text NULL: position 0, the first page.  PAWL_INVALID_CURSOR for what pw_cursor_write() did not write, or wrote for
- * another kind or with other filters; `name` names the cursor in the error. */
+/* text NULL: position 0, the first page.  PAWL_INVALID_CURSOR if pw_cursor_write() did not write it, or wrote it for another
+ * kind or with other filters.  `name` names the cursor in the error. */
 pawl_status pw_cursor_read(const char *text, const char *name, enum pw_cursor_kind kind, struct pw_cursor_filter filter,
                            int64_t *out_position, struct pawl_error *error) PAWL_MUST_CHECK;
 

@@ -52,7 +52,7 @@ static void place_begin(struct place *place, int64_t run)
     *place = (struct place){ .run = run, .status = -1, .phase = -1, .open = place->open };
 }
 
-/* With room for the steps of one look. */
+/* The copy has room for the steps that one look may add. */
 static bool place_copy(const struct place *from, struct place *to)
 {
     *to = *from;
@@ -62,7 +62,7 @@ static bool place_copy(const struct place *from, struct place *to)
     return to->open != NULL;
 }
 
-/* Moves behind a step that is told, which is a new one or one of those that waited. */
+/* Moves past a step that is told: a new one, or one of those that waited. */
 static void place_pass_step(struct place *place, const struct pw_step_row *row)
 {
     struct open_step *open = place->open;
@@ -96,8 +96,8 @@ static const char *write_mark(pawl_scope *scope, int64_t instance, const struct 
     return pawl_scope_format(scope, "%s", text);
 }
 
-/* Digits up to `end`, which is passed over.  Numbers are what this file has written: none is negative but the -1 of "not
- * told yet". */
+/* Reads a number up to `end` and moves *at past that.  The only negative number that this file writes is -1, for "not told
+ * yet". */
 static bool read_number(const char **at, char end, int64_t *out_number)
 {
     int64_t number;
@@ -222,7 +222,7 @@ static struct pw_history_query query_behind(const struct look *look, int64_t seq
     };
 }
 
-/* A step that does not wait any more. */
+/* Reads a step that no longer waits. */
 static pawl_status read_ended_step(struct look *look, int64_t seq)
 {
     const struct pw_history_query query = query_behind(look, seq - 1, 1);

@@ -19,7 +19,7 @@ static pawl_status add_parent(pawl_engine *engine, pawl_scope *scope, struct pw_
     return status == PAWL_INSTANCE_NOT_FOUND ? PAWL_OK : status;
 }
 
-/* The step that it is at, and who has the job that the step may wait for. */
+/* Adds the current step and, if that waits for a job, who has the job. */
 static pawl_status add_step(pawl_engine *engine, pawl_scope *scope, int64_t run, const struct pw_step_row *row,
                             struct pawl_instance *instance, struct pawl_error *error)
 {
@@ -139,7 +139,7 @@ static pawl_status take_filter(struct pw_instances *instances, const struct pawl
     return PAWL_OK;
 }
 
-/* The filter has what is listed already. */
+/* The caller has added to the filter what is listed. */
 static pawl_status take_options(struct pw_instances *instances, const struct pawl_list_options *options,
                                 struct pawl_error *error)
 {
@@ -264,7 +264,7 @@ pawl_status pawl_count(pawl_engine *engine, const char *workflow, struct pawl_in
     const struct pw_text *names = workflow != NULL ? &definition->name : take_names(engine, &arena, &count);
     if (names == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
-    /* One more than is told, to know whether there are more. */
+    /* Counts one more than is told, to know whether there are more. */
     status = pw_count_statuses(engine->store, names, count, PAWL_COUNT_MAX + 1, &counts, error);
     for (size_t of = 0; status == PAWL_OK && of < PAWL_INSTANCE_STATUSES; of++) {
         out_counts->has_more[of] = counts.of[of] > PAWL_COUNT_MAX;

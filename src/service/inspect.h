@@ -4,26 +4,26 @@
 
 #include "service/listing.h"
 
-/* With its current step, and its parent. */
+/* Reads an instance with its current step and its parent. */
 pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct pw_text workflow, struct pw_text id,
                                 struct pawl_instance *out_instance, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* A page of instances while it is made. */
 struct pw_instances {
     struct pw_listing listing;
-    struct pw_instance_query query; /* filled in, but for the filter of a list of an instance's own */
-    struct pw_instance of;          /* whose own they are; not in the list of a workflow */
+    struct pw_instance_query query; /* lacks only what `list`, below, adds */
+    struct pw_instance of;          /* whose runs or children are listed; unused in the list of a workflow */
 };
 
-/* Lists what an instance has of its own, `what`, which is listed as a whole: not by status or version.  `list` asks the store and
- * fills in the page. */
+/* Lists what belongs to an instance: its "runs" or "children".  They cannot be filtered by status or version.  `list` asks the
+ * store and fills in the page. */
 typedef pawl_status pw_instances_fn(struct pw_instances *instances, struct pawl_instance_page *out_page,
                                     struct pawl_error *error);
 pawl_status pw_instances_of(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
                             const struct pawl_list_options *options, const char *what, pw_instances_fn *list,
                             struct pawl_instance_page *out_page, struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* Cuts the rows to a page and shows them.  parent: that of all of them, or NULL.  PAWL_OK or PAWL_NOMEM. */
+/* Cuts the rows to a page and shows them.  parent: the parent of every row, or NULL.  PAWL_OK or PAWL_NOMEM. */
 pawl_status pw_instances_show(struct pw_instances *instances, const struct pw_instance *rows, size_t count,
                               const struct pw_instance *parent, struct pawl_instance_page *out_page) PAWL_MUST_CHECK;
 

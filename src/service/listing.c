@@ -1,6 +1,8 @@
 /* listing.c - see listing.h. */
 #include "service/listing.h"
 
+#include <assert.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "store/page.h"
@@ -21,6 +23,11 @@ pawl_status pw_listing_begin(struct pw_listing *listing, int32_t page_size, int6
     listing->bytes_max = bytes_max == 0 ? PW_PAGE_BYTES_DEFAULT : (size_t)bytes_max;
     return PAWL_OK;
 }
+
+static_assert(offsetof(struct pw_instance, key) == 0 && offsetof(struct pw_earlier_run, run) == 0 &&
+                  offsetof(struct pw_step_row, seq) == 0 && offsetof(struct pw_event_row, seq) == 0 &&
+                  offsetof(struct pw_log_row, seq) == 0 && offsetof(struct pw_hook_row, key) == 0,
+              "every row that is listed begins with its number");
 
 void *pw_listing_cut(struct pw_listing *listing, const void *rows, size_t row_size, pw_row_bytes_fn *bytes_of,
                      size_t *count, size_t record_size, const char **out_cursor)

@@ -1,4 +1,4 @@
-/* token.h - reading texts that the engine once gave out, and gets back from anybody. */
+/* token.h - reading tokens and marks: texts that the engine gave out, and that anybody may hand back. */
 #ifndef PW_SERVICE_TOKEN_H
 #define PW_SERVICE_TOKEN_H
 
@@ -6,16 +6,16 @@
 
 #include "base/text.h"
 
-/* Passes over digits.  False: there are none, or the number is beyond 64 bits. */
+/* Reads digits and moves *at past them.  False: there are none, or the number does not fit. */
 bool pw_token_number(const char **at, int64_t *out_number);
 
-/* The same for a number from 1 with a dot behind it, which is passed over, too. */
+/* The same for a number from 1 that is followed by a dot; moves *at past the dot. */
 bool pw_token_part_number(const char **at, int64_t *out_number);
 
-/* The text up to a dot, which is passed over.  False: there is no dot. */
+/* The text up to the next dot; moves *at past the dot.  False: there is no dot. */
 bool pw_token_part(const char **at, struct pw_text *out_text);
 
-/* Takes as long wherever they differ. */
+/* Takes the same time wherever the two differ. */
 bool pw_token_is_secret(struct pw_text given, struct pw_text secret);
 
 #endif
