@@ -140,9 +140,9 @@ static bool show_wait(pawl_scope *scope, const struct pw_step_row *row, const st
            pw_rows_string(scope, row->awaited_id, &shown->id);
 }
 
-pawl_status pw_rows_step(pawl_scope *scope, int64_t run, const struct pw_step_row *row,
-                         struct pawl_step_record *out_step)
+pawl_status pw_rows_step(pawl_scope *scope, int64_t run, const void *step_row, void *out_step)
 {
+    const struct pw_step_row *row = step_row;
     struct pawl_step_record step = {
         .run_number = run,
         .kind = row->kind,
@@ -165,7 +165,7 @@ pawl_status pw_rows_step(pawl_scope *scope, int64_t run, const struct pw_step_ro
         !pw_rows_string(scope, row->error_name, &step.error_name) ||
         !pw_rows_string(scope, row->error_message, &step.error_message))
         return PAWL_NOMEM;
-    *out_step = step;
+    *(struct pawl_step_record *)out_step = step;
     return PAWL_OK;
 }
 
@@ -175,9 +175,9 @@ static struct pw_text shown_type(struct pw_text type)
     return pw_text_begins_with(type, PW_DEFERRED_TYPE) ? (struct pw_text){ type.data, strlen("$deferred") } : type;
 }
 
-pawl_status pw_rows_event(pawl_scope *scope, int64_t run, const struct pw_event_row *row,
-                          struct pawl_event_record *out_event)
+pawl_status pw_rows_event(pawl_scope *scope, int64_t run, const void *event_row, void *out_event)
 {
+    const struct pw_event_row *row = event_row;
     struct pawl_event_record event = {
         .run_number = run,
         .is_failure = row->is_failure,
@@ -188,12 +188,13 @@ pawl_status pw_rows_event(pawl_scope *scope, int64_t run, const struct pw_event_
         !pw_rows_string(scope, row->payload, &event.payload_json) ||
         !pw_rows_string(scope, row->consumed_by, &event.consumed_by_step))
         return PAWL_NOMEM;
-    *out_event = event;
+    *(struct pawl_event_record *)out_event = event;
     return PAWL_OK;
 }
 
-pawl_status pw_rows_log(pawl_scope *scope, int64_t run, const struct pw_log_row *row, struct pawl_log_record *out_log)
+pawl_status pw_rows_log(pawl_scope *scope, int64_t run, const void *log_row, void *out_log)
 {
+    const struct pw_log_row *row = log_row;
     struct pawl_log_record log = {
         .id = row->seq,
         .run_number = run,
@@ -205,6 +206,6 @@ pawl_status pw_rows_log(pawl_scope *scope, int64_t run, const struct pw_log_row 
     if (!pw_rows_string(scope, row->step, &log.step) || !pw_rows_string(scope, row->category, &log.category) ||
         !pw_rows_string(scope, row->message, &log.message) || !pw_rows_string(scope, row->data, &log.data_json))
         return PAWL_NOMEM;
-    *out_log = log;
+    *(struct pawl_log_record *)out_log = log;
     return PAWL_OK;
 }

@@ -24,13 +24,11 @@ pawl_status pw_rows_instance(pawl_scope *scope, const struct pw_instance *row,
 /* The parent, whose row is given, of an instance with this link. */
 pawl_status pw_rows_parent(pawl_scope *scope, const struct pw_link *link, const struct pw_instance *parent,
                            const struct pawl_parent **out_parent) PAWL_MUST_CHECK;
-/* A deferred's secret is not shown. */
-pawl_status pw_rows_step(pawl_scope *scope, int64_t run, const struct pw_step_row *row,
-                         struct pawl_step_record *out_step) PAWL_MUST_CHECK;
-pawl_status pw_rows_event(pawl_scope *scope, int64_t run, const struct pw_event_row *row,
-                          struct pawl_event_record *out_event) PAWL_MUST_CHECK;
-pawl_status pw_rows_log(pawl_scope *scope, int64_t run, const struct pw_log_row *row,
-                        struct pawl_log_record *out_log) PAWL_MUST_CHECK;
+/* Shows a row of a run as a record: a step, an event or a log line.  PAWL_OK or PAWL_NOMEM.  A deferred's secret is not shown. */
+typedef pawl_status pw_show_fn(pawl_scope *scope, int64_t run, const void *row, void *out_record);
+pw_show_fn pw_rows_step PAWL_MUST_CHECK;  /* struct pw_step_row, struct pawl_step_record */
+pw_show_fn pw_rows_event PAWL_MUST_CHECK; /* struct pw_event_row, struct pawl_event_record */
+pw_show_fn pw_rows_log PAWL_MUST_CHECK;   /* struct pw_log_row, struct pawl_log_record */
 
 /* Copies the text to the scope as a C string; absent becomes NULL.  False when memory is out. */
 bool pw_rows_string(pawl_scope *scope, struct pw_text text, const char **out_string);
