@@ -26,6 +26,19 @@ static void *append(struct pw_core *core, struct pw_core_set *set, size_t size)
     return record;
 }
 
+/* The record at a place, which is the first member of each. */
+static void *want_at(struct pw_core *core, struct pw_core_set *set, const int64_t *place, size_t parts, size_t size)
+{
+    int64_t *record = pw_table_find(&set->table, bytes_of(place, parts));
+    if (record != NULL)
+        return record;
+    record = append(core, set, size);
+    if (record == NULL)
+        return NULL;
+    memcpy(record, place, parts * sizeof *place);
+    return pw_table_add(&set->table, bytes_of(record, parts), record) ? record : NULL;
+}
+
 struct pw_core_run *pw_find_run(struct pw_core *core, int64_t key)
 {
     return pw_table_find(&core->runs.table, bytes_of(&key, 1));
@@ -39,65 +52,27 @@ struct pw_core_run *pw_find_task(struct pw_core *core, int64_t instance)
 
 struct pw_core_run *pw_want_run(struct pw_core *core, int64_t key)
 {
-    struct pw_core_run *run = pw_find_run(core, key);
-    if (run != NULL)
-        return run;
-    run = append(core, &core->runs, sizeof *run);
-    if (run == NULL)
-        return NULL;
-    run->key = key;
-    return pw_table_add(&core->runs.table, bytes_of(&run->key, 1), run) ? run : NULL;
+    return want_at(core, &core->runs, &key, 1, sizeof(struct pw_core_run));
 }
 
 struct pw_core_step *pw_want_step(struct pw_core *core, int64_t instance, int64_t run, int64_t seq)
 {
-    const int64_t place[] = { instance, run, seq };
-    struct pw_core_step *step = pw_table_find(&core->steps.table, bytes_of(place, 3));
-    if (step != NULL)
-        return step;
-    step = append(core, &core->steps, sizeof *step);
-    if (step == NULL)
-        return NULL;
-    memcpy(step->place, place, sizeof place);
-    return pw_table_add(&core->steps.table, bytes_of(step->place, 3), step) ? step : NULL;
+    return want_at(core, &core->steps, (const int64_t[]){ instance, run, seq }, 3, sizeof(struct pw_core_step));
 }
 
 struct pw_core_event *pw_want_event(struct pw_core *core, int64_t instance, int64_t run, int64_t seq)
 {
-    const int64_t place[] = { instance, run, seq };
-    struct pw_core_event *event = pw_table_find(&core->events.table, bytes_of(place, 3));
-    if (event != NULL)
-        return event;
-    event = append(core, &core->events, sizeof *event);
-    if (event == NULL)
-        return NULL;
-    memcpy(event->place, place, sizeof place);
-    return pw_table_add(&core->events.table, bytes_of(event->place, 3), event) ? event : NULL;
+    return want_at(core, &core->events, (const int64_t[]){ instance, run, seq }, 3, sizeof(struct pw_core_event));
 }
 
 struct pw_core_tail *pw_want_tail(struct pw_core *core, int64_t instance, int64_t run)
 {
-    const int64_t place[] = { instance, run };
-    struct pw_core_tail *tail = pw_table_find(&core->tails.table, bytes_of(place, 2));
-    if (tail != NULL)
-        return tail;
-    tail = append(core, &core->tails, sizeof *tail);
-    if (tail == NULL)
-        return NULL;
-    memcpy(tail->place, place, sizeof place);
-    return pw_table_add(&core->tails.table, bytes_of(tail->place, 2), tail) ? tail : NULL;
+    return want_at(core, &core->tails, (const int64_t[]){ instance, run }, 2, sizeof(struct pw_core_tail));
 }
 
 struct pw_core_delivery *pw_want_delivery(struct pw_core *core, int64_t key)
 {
-    struct pw_core_delivery *delivery = pw_table_find(&core->deliveries.table, bytes_of(&key, 1));
-    if (delivery != NULL)
-        return delivery;
-    delivery = append(core, &core->deliveries, sizeof *delivery);
-    if (delivery == NULL)
-        return NULL;
-    delivery->key = key;
-    return pw_table_add(&core->deliveries.table, bytes_of(&delivery->key, 1), delivery) ? delivery : NULL;
+    return want_at(core, &core->deliveries, &key, 1, sizeof(struct pw_core_delivery));
 }
 
 struct pw_core_delivery *pw_note_delivery(struct pw_core *core, const struct pw_hook_row *row)

@@ -308,10 +308,8 @@ static void sync_between(struct pw_pg_connection *connection, const struct pw_ca
     connection->unsynced += size;
 }
 
-void pw_pg_send(struct pw_pg_connection *connection, const struct pw_call *call, pw_pg_take_fn *take, void *user,
-                void *of)
+static void send_call(struct pw_pg_connection *connection, const struct pw_call *call, struct pw_pg_reply reply)
 {
-    struct pw_pg_reply reply = { .kind = PW_PG_REPLY_ROWS, .name = call->name, .take = take, .user = user, .of = of };
     if (!may_send(connection))
         return;
     sync_between(connection, call);
@@ -321,6 +319,26 @@ void pw_pg_send(struct pw_pg_connection *connection, const struct pw_call *call,
         send_pooled(connection, call, reply);
     else
         send_prepared(connection, call, reply);
+}
+
+void pw_pg_send(struct pw_pg_connection *connection, const struct pw_call *call, pw_pg_take_fn *take, void *user,
+                void *of)
+{
+    send_call(
+        connection, call,
+        (struct pw_pg_reply){ .kind = PW_PG_REPLY_ROWS, .name = call->name, .take = take, .user = user, .of = of });
+}
+
+void pw_pg_ask(struct pw_pg_connection *connection, const struct pw_call *call, pw_pg_row_fn *take_row,
+               struct pw_arena *arena, void *user, void *of)
+{
+    send_call(connection, call,
+              (struct pw_pg_reply){ .kind = PW_PG_REPLY_ROWS,
+                                    .name = call->name,
+                                    .take_row = take_row,
+                                    .arena = arena,
+                                    .user = user,
+                                    .of = of });
 }
 
 void pw_pg_send_simple(struct pw_pg_connection *connection, enum pw_pg_query name)
@@ -382,6 +400,16 @@ static bool wait_for_answer(struct pw_pg_connection *connection, int64_t until_m
     }
 }
 
+static pawl_status take_rows(const struct pw_pg_reply *reply, const PGresult *result)
+{
+    struct pw_fields fields;
+    pw_fields_init(&fields, result, reply->arena);
+    while (pw_fields_next(&fields))
+        if (!reply->take_row(reply->user, reply->of, &fields))
+            return PAWL_NOMEM;
+    return pw_fields_end(&fields);
+}
+
 static void take_answer(struct pw_pg_connection *connection, const struct pw_pg_reply *reply, const PGresult *result)
 {
     ExecStatusType status = PQresultStatus(result);
@@ -394,6 +422,8 @@ static void take_answer(struct pw_pg_connection *connection, const struct pw_pg_
         connection->has_begun = false;
     if (fine && reply->take != NULL)
         pw_pg_note_taken(&connection->failure, reply->take(reply->user, reply->of, result));
+    if (fine && reply->take_row != NULL)
+        pw_pg_note_taken(&connection->failure, take_rows(reply, result));
     if (!fine && status != PGRES_PIPELINE_ABORTED && !connection->failure.failed) {
         pw_pg_note_result(&connection->failure, result);
         connection->failure.at_commit = reply->name == PW_PG_COMMIT;

@@ -18,6 +18,7 @@
 #include <libpq-fe.h>
 
 #include "store/postgres/call.h"
+#include "store/postgres/fields.h"
 #include "store/postgres/queries.h"
 #include "store/postgres/url.h"
 
@@ -38,6 +39,8 @@ struct pw_pg_failure {
 
 /* Does something with an answer: PAWL_OK, PAWL_NOMEM, or PAWL_STORE_CORRUPT of a row that Pawl cannot have written. */
 typedef pawl_status pw_pg_take_fn(void *user, void *of, const PGresult *result);
+/* The same with one row of an answer, whose fields remember what is wrong with it.  False: memory is out. */
+typedef bool pw_pg_row_fn(void *user, void *of, struct pw_fields *fields);
 
 /* Where this session's transactions leave their mark, see receipt.c. */
 struct pw_pg_receipt {
@@ -49,7 +52,9 @@ struct pw_pg_receipt {
 struct pw_pg_reply {
     enum { PW_PG_REPLY_PREPARED, PW_PG_REPLY_ROWS, PW_PG_REPLY_SYNC } kind;
     enum pw_pg_query name;
-    pw_pg_take_fn *take; /* or NULL */
+    pw_pg_take_fn *take;    /* or NULL */
+    pw_pg_row_fn *take_row; /* or NULL */
+    struct pw_arena *arena; /* of the texts in such rows */
     void *user, *of;
 };
 
@@ -85,6 +90,9 @@ bool pw_pg_is_usable(struct pw_pg_connection *connection);
 /* Sends, after a prepare where it is the first of its name.  Once something has failed, nothing is sent any more. */
 void pw_pg_send(struct pw_pg_connection *connection, const struct pw_call *call, pw_pg_take_fn *take, void *user,
                 void *of);
+/* For an answer that is taken row by row. */
+void pw_pg_ask(struct pw_pg_connection *connection, const struct pw_call *call, pw_pg_row_fn *take_row,
+               struct pw_arena *arena, void *user, void *of);
 void pw_pg_send_simple(struct pw_pg_connection *connection, enum pw_pg_query name);
 /* For what the caller has sent by libpq itself. */
 void pw_pg_expect(struct pw_pg_connection *connection, pw_pg_take_fn *take, void *user, void *of);

@@ -10,14 +10,11 @@ static pawl_status write_decided(struct pw_core *core)
 
 /* ---- Counting --------------------------------------------------------------------------------------------------------- */
 
-static pawl_status take_count(void *user, void *of, const PGresult *result)
+static bool take_count(void *user, void *of, struct pw_fields *fields)
 {
-    struct pw_fields fields;
     (void)user;
-    pw_fields_init(&fields, result, NULL);
-    if (pw_fields_next(&fields))
-        *(int64_t *)of = pw_field_count(&fields);
-    return pw_fields_end(&fields);
+    *(int64_t *)of = pw_field_count(fields);
+    return true;
 }
 
 static pawl_status count_unread(struct pw_core *core, const struct pw_core_run *run, int64_t max, int64_t *out_count)
@@ -28,18 +25,15 @@ static pawl_status count_unread(struct pw_core *core, const struct pw_core_run *
     pw_call_integer(&call, run->key);
     pw_call_integer(&call, run->run);
     pw_call_integer(&call, max);
-    pw_pg_send(pw_transaction_of(core)->connection, &call, take_count, NULL, out_count);
+    pw_ask(pw_transaction_of(core), &call, take_count, out_count);
     return pw_settle(pw_transaction_of(core));
 }
 
-static pawl_status take_time(void *user, void *of, const PGresult *result)
+static bool take_time(void *user, void *of, struct pw_fields *fields)
 {
-    struct pw_fields fields;
     (void)user;
-    pw_fields_init(&fields, result, NULL);
-    if (pw_fields_next(&fields))
-        *(int64_t *)of = pw_field_time(&fields);
-    return pw_fields_end(&fields);
+    *(int64_t *)of = pw_field_time(fields);
+    return true;
 }
 
 static pawl_status find_wait(struct pw_core *core, const struct pw_core_run *run, struct pw_text type,
@@ -51,7 +45,7 @@ static pawl_status find_wait(struct pw_core *core, const struct pw_core_run *run
     pw_call_integer(&call, run->key);
     pw_call_integer(&call, run->run);
     pw_call_text(&call, type);
-    pw_pg_send(pw_transaction_of(core)->connection, &call, take_time, NULL, out_until_ms);
+    pw_ask(pw_transaction_of(core), &call, take_time, out_until_ms);
     return pw_settle(pw_transaction_of(core));
 }
 

@@ -5,20 +5,14 @@
 
 enum { CLAIM_MAX = 100000, CANDIDATES_MORE = 64 };
 
-static pawl_status take_deliveries(void *user, void *of, const PGresult *result)
+/* of: a find, or NULL. */
+static bool take_delivery(void *user, void *of, struct pw_fields *fields)
 {
     struct pw_transaction *transaction = user;
-    struct pw_pg_find *find = of;
-    struct pw_fields fields;
-    pw_fields_init(&fields, result, &transaction->core.arena);
-    while (pw_fields_next(&fields)) {
-        struct pw_hook_row row = { .key = 0 };
-        pw_pg_read_hook_row(&fields, &row);
-        struct pw_core_delivery *delivery = pw_note_delivery(&transaction->core, &row);
-        if (delivery == NULL || (find != NULL && !pw_add_found(find, delivery)))
-            return PAWL_NOMEM;
-    }
-    return pw_fields_end(&fields);
+    struct pw_hook_row row = { .key = 0 };
+    pw_pg_read_hook_row(fields, &row);
+    struct pw_core_delivery *delivery = pw_note_delivery(&transaction->core, &row);
+    return delivery != NULL && (of == NULL || pw_add_found(of, delivery));
 }
 
 /* ---- Claiming ------------------------------------------------------------------------------------------------ */
@@ -42,7 +36,7 @@ struct pw_pg_find *pw_send_hook_find(struct pw_transaction *transaction, const s
     pw_call_integer(&call, transaction->core.now_ms);
     pw_call_integer(&call, max);
     pw_call_integer(&call, 2 * max + CANDIDATES_MORE);
-    pw_pg_send(transaction->connection, &call, take_deliveries, transaction, find);
+    pw_ask(transaction, &call, take_delivery, find);
     return find;
 }
 
@@ -100,5 +94,5 @@ void pw_lock_hooks(struct pw_transaction *transaction)
     pw_call_init(&call, PW_PG_HOOK_LOCK);
     pw_call_columns_or_null(&call, &keys, 1);
     pw_call_columns_or_null(&call, &ids, 1);
-    pw_pg_send(transaction->connection, &call, take_deliveries, transaction, NULL);
+    pw_ask(transaction, &call, take_delivery, NULL);
 }

@@ -48,31 +48,20 @@ bool pw_add_found(struct pw_pg_find *find, void *record)
     return place != NULL;
 }
 
-static pawl_status take_claimable(void *user, void *of, const PGresult *result)
+static bool take_claimable(void *user, void *of, struct pw_fields *fields)
 {
-    struct pw_pg_find *find = of;
-    struct pw_fields fields;
-    pw_fields_init(&fields, result, find->arena);
-    while (pw_fields_next(&fields)) {
-        struct pw_core_run *run = pw_take_task(user, &fields);
-        if (run == NULL || !pw_add_found(find, run))
-            return PAWL_NOMEM;
-        pw_take_facts(&fields, run);
-        run->params_bytes = (size_t)pw_field_count(&fields);
-    }
-    return pw_fields_end(&fields);
+    struct pw_core_run *run = pw_take_task(user, fields);
+    if (run == NULL)
+        return false;
+    pw_take_facts(fields, run);
+    run->params_bytes = (size_t)pw_field_count(fields);
+    return pw_add_found(of, run);
 }
 
-static pawl_status take_leases(void *user, void *of, const PGresult *result)
+static bool take_lease(void *user, void *of, struct pw_fields *fields)
 {
-    struct pw_fields fields;
-    pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        struct pw_core_run *run = pw_take_task(user, &fields);
-        if (run == NULL || !pw_add_found(of, run))
-            return PAWL_NOMEM;
-    }
-    return pw_fields_end(&fields);
+    struct pw_core_run *run = pw_take_task(user, fields);
+    return run != NULL && pw_add_found(of, run);
 }
 
 /* What this store owes a renewal looks as if its lease were over; nobody's key is 0. */
@@ -125,7 +114,7 @@ static bool send_claim(struct pw_transaction *transaction, const struct pw_op_cl
     pw_call_columns(&call, &except);
     put_bound(&call, op->bytes_max);
     put_bound(&call, op->leased_max);
-    pw_pg_send(transaction->connection, &call, take_claimable, transaction, find);
+    pw_pg_ask(transaction->connection, &call, take_claimable, find->arena, transaction, find);
     return true;
 }
 
@@ -139,7 +128,7 @@ static int64_t listening_until_ms(struct pw_postgres *postgres)
 }
 
 /* About the runners that are dead.  Those of this very store live, whatever their heartbeats say. */
-static void send_about_dead(struct pw_transaction *transaction, enum pw_pg_query name, pw_pg_take_fn *take, void *of)
+static void send_about_dead(struct pw_transaction *transaction, enum pw_pg_query name, pw_pg_row_fn *take, void *of)
 {
     struct pw_columns owners;
     struct pw_call call;
@@ -149,7 +138,7 @@ static void send_about_dead(struct pw_transaction *transaction, enum pw_pg_query
     pw_call_integer(&call, transaction->core.now_ms);
     pw_call_columns(&call, &owners);
     pw_call_integer(&call, listening_until_ms(transaction->postgres));
-    pw_pg_send(transaction->connection, &call, take, transaction, of);
+    pw_ask(transaction, &call, take, of);
 }
 
 struct pw_pg_find *pw_send_find(struct pw_transaction *transaction, struct pw_unit *unit,
@@ -160,7 +149,7 @@ struct pw_pg_find *pw_send_find(struct pw_transaction *transaction, struct pw_un
         return NULL;
     find->arena = &unit->arena;
     if (claim == NULL)
-        send_about_dead(transaction, PW_PG_REAP, take_leases, find);
+        send_about_dead(transaction, PW_PG_REAP, take_lease, find);
     else if (!send_claim(transaction, claim, find))
         return NULL;
     return find;

@@ -55,100 +55,81 @@ struct pw_core_run *pw_take_task(struct pw_transaction *transaction, struct pw_f
     return run;
 }
 
-static pawl_status take_tasks(void *user, void *of, const PGresult *result)
+static bool take_task(void *user, void *of, struct pw_fields *fields)
 {
-    struct pw_transaction *transaction = user;
-    struct pw_fields fields;
     (void)of;
-    pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields))
-        if (pw_take_task(transaction, &fields) == NULL)
-            return PAWL_NOMEM;
-    return pw_fields_end(&fields);
+    return pw_take_task(user, fields) != NULL;
 }
 
-/* Those that were passed over. */
-static pawl_status take_seen(void *user, void *of, const PGresult *result)
+static struct pw_core_run *find_run(void *user, struct pw_fields *fields)
 {
-    struct pw_transaction *transaction = user;
-    struct pw_fields fields;
+    return pw_find_run(&((struct pw_transaction *)user)->core, pw_field_integer(fields));
+}
+
+/* One that was passed over. */
+static bool take_seen(void *user, void *of, struct pw_fields *fields)
+{
+    struct pw_core_run *run = find_run(user, fields);
     (void)of;
-    pw_fields_init(&fields, result, &transaction->core.arena);
-    while (pw_fields_next(&fields)) {
-        struct pw_core_run *run = pw_find_run(&transaction->core, pw_field_integer(&fields));
-        if (run == NULL || run->has_task)
-            continue;
-        run->is_seen = true;
-        run->run = pw_field_count(&fields);
-        pw_field_row(&fields, &pw_task_type, &run->task);
-    }
-    return pw_fields_end(&fields);
+    if (run == NULL || run->has_task)
+        return true;
+    run->is_seen = true;
+    run->run = pw_field_count(fields);
+    pw_field_row(fields, &pw_task_type, &run->task);
+    return true;
 }
 
 /* Two claims of one transaction may share a gate: then both have it, or none. */
-static pawl_status take_gates(void *user, void *of, const PGresult *result)
+static bool take_gate(void *user, void *of, struct pw_fields *fields)
 {
-    struct pw_transaction *transaction = user;
-    struct pw_pg_gate *gates = transaction->gates.rows;
-    struct pw_fields fields;
+    const struct pw_rows *rows = &((struct pw_transaction *)user)->gates;
+    struct pw_pg_gate *gates = rows->rows;
+    int64_t key = pw_field_integer(fields);
+    bool is_ours = pw_field_integer(fields) != 0;
     (void)of;
-    pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        int64_t key = pw_field_integer(&fields);
-        bool is_ours = pw_field_integer(&fields) != 0;
-        for (size_t i = 0; i < transaction->gates.count; i++)
-            if (gates[i].key == key)
-                gates[i].is_ours = is_ours;
-    }
-    return pw_fields_end(&fields);
+    for (size_t i = 0; i < rows->count; i++)
+        if (gates[i].key == key)
+            gates[i].is_ours = is_ours;
+    return true;
 }
 
-/* Those that are open now, and were not when the locks were sought, have come in between. */
-static pawl_status take_children(void *user, void *of, const PGresult *result)
+/* One that is open now, and was not when the locks were sought, has come in between. */
+static bool take_child(void *user, void *of, struct pw_fields *fields)
 {
     struct pw_transaction *transaction = user;
-    struct pw_fields fields;
+    struct pw_core_run *run = pw_find_task(&transaction->core, pw_field_integer(fields));
     (void)of;
-    pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        struct pw_core_run *run = pw_find_task(&transaction->core, pw_field_integer(&fields));
-        if (run != NULL)
-            run->link = pw_field_link(&fields);
-        else
-            transaction->is_stale = true;
-    }
-    return pw_fields_end(&fields);
+    if (run != NULL)
+        run->link = pw_field_link(fields);
+    else
+        transaction->is_stale = true;
+    return true;
 }
 
-static pawl_status take_instances(void *user, void *of, const PGresult *result)
+static bool take_instance(void *user, void *of, struct pw_fields *fields)
 {
-    struct pw_transaction *transaction = user;
-    struct pw_fields fields;
+    struct pw_core_run *run = pw_want_run(&((struct pw_transaction *)user)->core, pw_field_integer(fields));
     (void)of;
-    pw_fields_init(&fields, result, &transaction->core.arena);
-    while (pw_fields_next(&fields)) {
-        struct pw_core_run *run = pw_want_run(&transaction->core, pw_field_integer(&fields));
-        if (run == NULL)
-            return PAWL_NOMEM;
-        run->is_told = run->is_told || !run->wants_lock; /* the parent of one that is named */
-        run->is_known = true;
-        run->workflow = pw_field_text(&fields);
-        run->id = pw_field_text(&fields);
-        run->instance_run = pw_field_count(&fields);
-        run->created_at_ms = pw_field_time(&fields);
-        run->link = pw_field_link(&fields);
-        run->updated_at_ms = pw_field_integer(&fields);
-        run->outcome = (enum pw_outcome)pw_field_choice(&fields, PW_OUTCOME_ERRORED);
-        run->started_at_ms = pw_field_time(&fields);
-        run->completed_at_ms = pw_field_time(&fields);
-        run->output = pw_field_text(&fields);
-        run->error_name = pw_field_text(&fields);
-        run->error_message = pw_field_text(&fields);
-        pw_field_row(&fields, &pw_terms_type, &run->terms);
-        if (run->is_told && !run->has_task && run->outcome == PW_OUTCOME_OPEN)
-            transaction->is_stale = true; /* it began again before we had its lock */
-    }
-    return pw_fields_end(&fields);
+    if (run == NULL)
+        return false;
+    run->is_told = run->is_told || !run->wants_lock; /* the parent of one that is named */
+    run->is_known = true;
+    run->workflow = pw_field_text(fields);
+    run->id = pw_field_text(fields);
+    run->instance_run = pw_field_count(fields);
+    run->created_at_ms = pw_field_time(fields);
+    run->link = pw_field_link(fields);
+    run->updated_at_ms = pw_field_integer(fields);
+    run->outcome = (enum pw_outcome)pw_field_choice(fields, PW_OUTCOME_ERRORED);
+    run->started_at_ms = pw_field_time(fields);
+    run->completed_at_ms = pw_field_time(fields);
+    run->output = pw_field_text(fields);
+    run->error_name = pw_field_text(fields);
+    run->error_message = pw_field_text(fields);
+    pw_field_row(fields, &pw_terms_type, &run->terms);
+    if (run->is_told && !run->has_task && run->outcome == PW_OUTCOME_OPEN)
+        ((struct pw_transaction *)user)->is_stale = true; /* it began again before we had its lock */
+    return true;
 }
 
 void pw_take_facts(struct pw_fields *fields, struct pw_core_run *run)
@@ -168,200 +149,158 @@ void pw_take_facts(struct pw_fields *fields, struct pw_core_run *run)
     run->texts = fields->arena;
 }
 
-static pawl_status take_facts(void *user, void *of, const PGresult *result)
+static bool take_facts(void *user, void *of, struct pw_fields *fields)
 {
-    struct pw_transaction *transaction = user;
-    struct pw_fields fields;
+    struct pw_core_run *run = find_run(user, fields);
     (void)of;
-    pw_fields_init(&fields, result, &transaction->core.arena);
-    while (pw_fields_next(&fields)) {
-        struct pw_core_run *run = pw_find_run(&transaction->core, pw_field_integer(&fields));
-        if (run != NULL)
-            pw_take_facts(&fields, run);
-    }
-    return pw_fields_end(&fields);
+    if (run != NULL)
+        pw_take_facts(fields, run);
+    return true;
 }
 
-static pawl_status take_keys(void *user, void *of, const PGresult *result)
+static bool take_key(void *user, void *of, struct pw_fields *fields)
 {
-    struct pw_transaction *transaction = user;
-    struct pw_fields fields;
+    int64_t *key = pw_rows_add(&((struct pw_transaction *)user)->core.keys);
     (void)of;
-    pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        int64_t *key = pw_rows_add(&transaction->core.keys);
-        if (key == NULL)
-            return PAWL_NOMEM;
-        *key = pw_field_place(&fields);
-    }
-    return pw_fields_end(&fields);
+    if (key != NULL)
+        *key = pw_field_place(fields);
+    return key != NULL;
 }
 
-/* The record at a place that the answer names, counted from 1. */
-static void *record_at(const struct pw_core_set *set, struct pw_fields *fields)
+/* What was asked about at the place that the answer names, counted from 1.  of: pointers. */
+static void *asked_at(const void *of, struct pw_fields *fields)
 {
+    const struct pw_rows *asked = of;
     int64_t place = pw_field_place(fields);
-    return place >= 1 && (uint64_t)place <= set->list.count ? ((void **)set->list.rows)[place - 1] : NULL;
+    return place >= 1 && (uint64_t)place <= asked->count ? ((void **)asked->rows)[place - 1] : NULL;
 }
 
-static pawl_status take_names(void *user, void *of, const PGresult *result)
+static bool take_name(void *user, void *of, struct pw_fields *fields)
 {
     struct pw_transaction *transaction = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        struct pw_core_name *name = record_at(&transaction->core.names, &fields);
-        if (name == NULL)
-            continue;
-        name->key = pw_field_place(&fields);
-        bool is_open = pw_field_integer(&fields) != 0;
-        if (name->wants_task && is_open && pw_find_task(&transaction->core, name->key) == NULL)
-            transaction->is_stale = true;
-    }
-    return pw_fields_end(&fields);
+    struct pw_core_name *name = asked_at(of, fields);
+    if (name == NULL)
+        return true;
+    name->key = pw_field_place(fields);
+    bool is_open = pw_field_integer(fields) != 0;
+    if (name->wants_task && is_open && pw_find_task(&transaction->core, name->key) == NULL)
+        transaction->is_stale = true;
+    return true;
 }
 
-static pawl_status take_targets(void *user, void *of, const PGresult *result)
+/* An instance that an op names.  NULL: memory is out. */
+static struct pw_core_run *take_named(struct pw_transaction *transaction, struct pw_text workflow, struct pw_text id,
+                                      struct pw_fields *fields)
 {
-    struct pw_transaction *transaction = user;
-    struct pw_core *core = &transaction->core;
-    struct pw_op_event **sends = core->sends.rows;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        int64_t place = pw_field_place(&fields), key = pw_field_place(&fields);
-        if (place < 1 || (uint64_t)place > core->sends.count)
-            continue;
-        struct pw_op_event *op = sends[place - 1];
-        struct pw_core_name *name = pw_want_name(core, op->workflow, op->to);
-        struct pw_core_run *run = pw_want_run(core, key);
-        if (name == NULL || run == NULL)
-            return PAWL_NOMEM;
-        name->key = key;
-        run->workflow = op->workflow;
-        run->id = op->to;
-        run->instance_run = pw_field_count(&fields);
-        run->outcome = (enum pw_outcome)pw_field_choice(&fields, PW_OUTCOME_ERRORED);
-        run->created_at_ms = pw_field_time(&fields);
-        run->link = pw_field_link(&fields);
-        struct pw_core_event_id *id = pw_want_event_id(core, key, run->instance_run, op->id);
-        if (id == NULL)
-            return PAWL_NOMEM;
-        id->taken = pw_field_integer(&fields) != 0;
-        op->awaited_until_ms = pw_field_time(&fields);
-        if (run->outcome == PW_OUTCOME_OPEN && !run->has_task)
-            transaction->is_stale = true; /* it began again before we had its lock */
-    }
-    return pw_fields_end(&fields);
+    int64_t key = pw_field_place(fields);
+    struct pw_core_name *name = pw_want_name(&transaction->core, workflow, id);
+    struct pw_core_run *run = pw_want_run(&transaction->core, key);
+    if (name == NULL || run == NULL)
+        return NULL;
+    name->key = key;
+    run->workflow = workflow;
+    run->id = id;
+    run->instance_run = pw_field_count(fields);
+    run->outcome = (enum pw_outcome)pw_field_choice(fields, PW_OUTCOME_ERRORED);
+    run->created_at_ms = pw_field_time(fields);
+    run->link = pw_field_link(fields);
+    if (run->outcome == PW_OUTCOME_OPEN && !run->has_task)
+        transaction->is_stale = true; /* it began again before we had its lock */
+    return run;
 }
 
-static pawl_status take_controls(void *user, void *of, const PGresult *result)
+static bool take_target(void *user, void *of, struct pw_fields *fields)
 {
     struct pw_transaction *transaction = user;
     struct pw_core *core = &transaction->core;
-    struct pw_op_control **controls = core->controls.rows;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        int64_t place = pw_field_place(&fields), key = pw_field_place(&fields);
-        if (place < 1 || (uint64_t)place > core->controls.count)
-            continue;
-        struct pw_op_control *op = controls[place - 1];
-        struct pw_core_name *name = pw_want_name(core, op->workflow, op->id);
-        struct pw_core_run *run = pw_want_run(core, key);
-        if (name == NULL || run == NULL)
-            return PAWL_NOMEM;
-        name->key = key;
-        run->workflow = op->workflow;
-        run->id = op->id;
-        run->instance_run = pw_field_count(&fields);
-        run->outcome = (enum pw_outcome)pw_field_choice(&fields, PW_OUTCOME_ERRORED);
-        run->created_at_ms = pw_field_time(&fields);
-        run->link = pw_field_link(&fields);
-        op->newest_step_ms = pw_field_time(&fields);
-        struct pw_core_tail *tail = pw_want_tail(core, key, run->instance_run);
-        if (tail == NULL || !pw_core_want_family(core, op, run))
-            return PAWL_NOMEM;
-        tail->seq = pw_field_count(&fields);
-        tail->created_at_ms = pw_field_time(&fields);
-        if (run->outcome == PW_OUTCOME_OPEN && !run->has_task)
-            transaction->is_stale = true; /* it began again before we had its lock */
-    }
-    return pw_fields_end(&fields);
+    struct pw_op_event *op = asked_at(of, fields);
+    if (op == NULL)
+        return true;
+    struct pw_core_run *run = take_named(transaction, op->workflow, op->to, fields);
+    if (run == NULL)
+        return false;
+    struct pw_core_event_id *id = pw_want_event_id(core, run->key, run->instance_run, op->id);
+    if (id == NULL)
+        return false;
+    id->taken = pw_field_integer(fields) != 0;
+    op->awaited_until_ms = pw_field_time(fields);
+    return true;
 }
 
-static pawl_status take_steps(void *user, void *of, const PGresult *result)
+static bool take_control(void *user, void *of, struct pw_fields *fields)
 {
     struct pw_transaction *transaction = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        struct pw_core_step *step = record_at(&transaction->core.steps, &fields);
-        if (step != NULL)
-            step->exists = true;
-    }
-    return pw_fields_end(&fields);
+    struct pw_core *core = &transaction->core;
+    struct pw_op_control *op = asked_at(of, fields);
+    if (op == NULL)
+        return true;
+    struct pw_core_run *run = take_named(transaction, op->workflow, op->id, fields);
+    if (run == NULL)
+        return false;
+    op->newest_step_ms = pw_field_time(fields);
+    struct pw_core_tail *tail = pw_want_tail(core, run->key, run->instance_run);
+    if (tail == NULL || !pw_core_want_family(core, op, run))
+        return false;
+    tail->seq = pw_field_count(fields);
+    tail->created_at_ms = pw_field_time(fields);
+    return true;
 }
 
-static pawl_status take_events(void *user, void *of, const PGresult *result)
+static bool take_step(void *user, void *of, struct pw_fields *fields)
 {
-    struct pw_transaction *transaction = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        struct pw_core_event *event = record_at(&transaction->core.events, &fields);
-        if (event != NULL)
-            event->exists = true;
-    }
-    return pw_fields_end(&fields);
+    struct pw_core_step *step = asked_at(of, fields);
+    (void)user;
+    if (step != NULL)
+        step->exists = true;
+    return true;
 }
 
-static pawl_status take_event_ids(void *user, void *of, const PGresult *result)
+static bool take_event(void *user, void *of, struct pw_fields *fields)
 {
-    struct pw_transaction *transaction = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        struct pw_core_event_id *id = record_at(&transaction->core.event_ids, &fields);
-        if (id != NULL)
-            id->taken = true;
-    }
-    return pw_fields_end(&fields);
+    struct pw_core_event *event = asked_at(of, fields);
+    (void)user;
+    if (event != NULL)
+        event->exists = true;
+    return true;
 }
 
-static pawl_status take_tails(void *user, void *of, const PGresult *result)
+static bool take_event_id(void *user, void *of, struct pw_fields *fields)
 {
-    struct pw_transaction *transaction = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        struct pw_core_tail *tail = record_at(&transaction->core.tails, &fields);
-        if (tail != NULL)
-            tail->seq = pw_field_count(&fields);
-        if (tail != NULL)
-            tail->created_at_ms = pw_field_integer(&fields);
-    }
-    return pw_fields_end(&fields);
+    struct pw_core_event_id *id = asked_at(of, fields);
+    (void)user;
+    if (id != NULL)
+        id->taken = true;
+    return true;
+}
+
+static bool take_tail(void *user, void *of, struct pw_fields *fields)
+{
+    struct pw_core_tail *tail = asked_at(of, fields);
+    (void)user;
+    if (tail == NULL)
+        return true;
+    tail->seq = pw_field_count(fields);
+    tail->created_at_ms = pw_field_integer(fields);
+    return true;
 }
 
 /* ---- Questions ----------------------------------------------------------------------------------------------- */
 
+/* About the rows of the columns, if there are any. */
 static void ask(struct pw_transaction *transaction, enum pw_pg_query name, struct pw_columns *columns,
-                pw_pg_take_fn *take)
+                pw_pg_row_fn *take, void *of)
 {
     struct pw_call call;
     if (columns->rows == 0 && !columns->no_memory)
         return;
     pw_call_init(&call, name);
     pw_call_columns(&call, columns);
-    pw_pg_send(transaction->connection, &call, take, transaction, NULL);
+    pw_ask(transaction, &call, take, of);
+}
+
+static struct pw_columns no_columns(struct pw_transaction *transaction)
+{
+    return (struct pw_columns){ .arena = &transaction->core.arena };
 }
 
 static void put_place(struct pw_columns *columns, const int64_t *place, size_t count)
@@ -371,17 +310,32 @@ static void put_place(struct pw_columns *columns, const int64_t *place, size_t c
         pw_put_integer(columns, place[i]);
 }
 
+static void put_name(struct pw_columns *columns, struct pw_text workflow, struct pw_text id)
+{
+    pw_columns_row(columns);
+    pw_put_text(columns, workflow);
+    pw_put_text(columns, id);
+}
+
+/* About records whose first member is their place. */
+static void ask_about_places(struct pw_transaction *transaction, enum pw_pg_query name, struct pw_rows *records,
+                             size_t parts, pw_pg_row_fn *take)
+{
+    struct pw_columns places = no_columns(transaction);
+    const int64_t *const *place = records->rows;
+    for (size_t i = 0; i < records->count; i++)
+        put_place(&places, place[i], parts);
+    ask(transaction, name, &places, take, records);
+}
+
 /* The runs that are named by what also concerns their families, and the least relation that is concerned. */
 static void put_families(struct pw_transaction *transaction, struct pw_columns *families)
 {
     struct pw_op_control *const *controls = transaction->core.controls.rows;
-    pw_columns_init(families, &transaction->core.arena);
     for (size_t i = 0; i < transaction->core.controls.count; i++) {
         if (pw_control_reaches(controls[i]) == PW_RELATION_NONE)
             continue;
-        pw_columns_row(families);
-        pw_put_text(families, controls[i]->workflow);
-        pw_put_text(families, controls[i]->id);
+        put_name(families, controls[i]->workflow, controls[i]->id);
         pw_put_integer(families, pw_control_reaches(controls[i]));
     }
 }
@@ -389,32 +343,28 @@ static void put_families(struct pw_transaction *transaction, struct pw_columns *
 /* The tasks that are known by their keys, and those that are yet to be found, all in the order of their keys. */
 static void lock_tasks(struct pw_transaction *transaction, struct pw_columns *tasks, struct pw_columns *families)
 {
-    struct pw_columns parents, names;
-    const struct pw_reach *const *reaches = transaction->core.reaches.rows;
-    struct pw_core_name **name = transaction->core.names.list.rows;
+    const struct pw_core *core = &transaction->core;
+    const struct pw_reach *const *reaches = core->reaches.rows;
+    struct pw_core_name **name = core->names.list.rows;
+    struct pw_columns parents = no_columns(transaction), names = parents;
     struct pw_call call;
-    if (transaction->core.reaches.count == 0 && !transaction->core.locks_by_name) {
-        ask(transaction, PW_PG_TASK_LOCK, tasks, take_tasks);
+    if (core->reaches.count == 0 && !core->locks_by_name) {
+        ask(transaction, PW_PG_TASK_LOCK, tasks, take_task, NULL);
         return;
     }
-    pw_columns_init(&parents, &transaction->core.arena);
-    pw_columns_init(&names, &transaction->core.arena);
-    for (size_t i = 0; i < transaction->core.reaches.count; i++)
+    for (size_t i = 0; i < core->reaches.count; i++)
         put_place(&parents, (const int64_t[]){ reaches[i]->parent, reaches[i]->run, pw_least_reached(reaches[i]) }, 3);
-    for (size_t i = 0; i < transaction->core.names.list.count; i++)
-        if (name[i]->wants_task) {
-            pw_columns_row(&names);
-            pw_put_text(&names, name[i]->workflow);
-            pw_put_text(&names, name[i]->id);
-        }
+    for (size_t i = 0; i < core->names.list.count; i++)
+        if (name[i]->wants_task)
+            put_name(&names, name[i]->workflow, name[i]->id);
     pw_call_init(&call, PW_PG_TASK_LOCK_FOUND);
     pw_call_columns_or_null(&call, tasks, 1);
     pw_call_columns_or_null(&call, &parents, 3);
     pw_call_columns_or_null(&call, &names, 2);
     pw_call_columns_or_null(&call, families, 3);
-    pw_pg_send(transaction->connection, &call, take_tasks, transaction, NULL);
-    ask(transaction, PW_PG_CHILDREN, &parents, take_children);
-    ask(transaction, PW_PG_CHILDREN_NAMED, families, take_children);
+    pw_ask(transaction, &call, take_task, NULL);
+    ask(transaction, PW_PG_CHILDREN, &parents, take_child, NULL);
+    ask(transaction, PW_PG_CHILDREN_NAMED, families, take_child, NULL);
 }
 
 /* Those that are known by their keys, and the parents of those that are named. */
@@ -427,126 +377,84 @@ static void lock_instances(struct pw_transaction *transaction, struct pw_columns
     pw_call_init(&call, PW_PG_INSTANCE_LOCK);
     pw_call_columns_or_null(&call, instances, 1);
     pw_call_columns_or_null(&call, families, 3);
-    pw_pg_send(transaction->connection, &call, take_instances, transaction, NULL);
+    pw_ask(transaction, &call, take_instance, NULL);
 }
 
 /* Renewals and claims share a lane: who waited for a gate here would cost its runner all its leases. */
 static void try_gates(struct pw_transaction *transaction)
 {
-    struct pw_columns gates;
+    struct pw_columns gates = no_columns(transaction);
     const struct pw_pg_gate *gate = transaction->gates.rows;
-    pw_columns_init(&gates, &transaction->core.arena);
     for (size_t i = 0; i < transaction->gates.count; i++)
         put_place(&gates, &gate[i].key, 1);
-    ask(transaction, PW_PG_CLAIM_TRY_GATE, &gates, take_gates);
+    ask(transaction, PW_PG_CLAIM_TRY_GATE, &gates, take_gate, NULL);
 }
 
 static void ask_about_runs(struct pw_transaction *transaction)
 {
-    struct pw_columns tasks, leases, instances, facts, families;
+    struct pw_columns tasks = no_columns(transaction), leases = tasks, instances = tasks, facts = tasks,
+                      families = tasks;
     struct pw_core_run **runs = transaction->core.runs.list.rows;
-    pw_columns_init(&tasks, &transaction->core.arena);
-    pw_columns_init(&leases, &transaction->core.arena);
-    pw_columns_init(&instances, &transaction->core.arena);
-    pw_columns_init(&facts, &transaction->core.arena);
     for (size_t i = 0; i < transaction->core.runs.list.count; i++) {
         put_place(runs[i]->wants_task ? &tasks : &leases, &runs[i]->key, 1);
-        if (runs[i]->wants_lock) {
-            pw_columns_row(&instances);
-            pw_put_integer(&instances, runs[i]->key);
-        }
-        if (runs[i]->wants_facts) {
-            pw_columns_row(&facts);
-            pw_put_integer(&facts, runs[i]->key);
-            pw_put_integer(&facts, runs[i]->wants_params);
-        }
+        if (runs[i]->wants_lock)
+            put_place(&instances, &runs[i]->key, 1);
+        if (runs[i]->wants_facts)
+            put_place(&facts, (const int64_t[]){ runs[i]->key, runs[i]->wants_params }, 2);
     }
     put_families(transaction, &families);
     lock_tasks(transaction, &tasks, &families);
-    ask(transaction, PW_PG_LEASE_LOCK, &leases, take_tasks);
-    ask(transaction, PW_PG_LEASE_SEE, &leases, take_seen);
+    ask(transaction, PW_PG_LEASE_LOCK, &leases, take_task, NULL);
+    ask(transaction, PW_PG_LEASE_SEE, &leases, take_seen, NULL);
     lock_instances(transaction, &instances, &families);
     try_gates(transaction);
-    ask(transaction, PW_PG_INSTANCE_FACTS, &facts, take_facts);
+    ask(transaction, PW_PG_INSTANCE_FACTS, &facts, take_facts, NULL);
 }
 
 static void ask_about_names(struct pw_transaction *transaction)
 {
-    struct pw_columns columns;
+    struct pw_core *core = &transaction->core;
+    struct pw_core_name **name = core->names.list.rows;
+    struct pw_op_event *const *sends = core->sends.rows;
+    struct pw_op_control *const *control = core->controls.rows;
+    struct pw_columns names = no_columns(transaction), targets = names, controlled = names;
     struct pw_call call;
-    struct pw_core_name **names = transaction->core.names.list.rows;
     bool is_asked = false; /* events and controls find the instances that they name by themselves */
-    pw_columns_init(&columns, &transaction->core.arena);
-    for (size_t i = 0; i < transaction->core.names.list.count; i++) {
-        pw_columns_row(&columns);
-        pw_put_text(&columns, names[i]->workflow);
-        pw_put_text(&columns, names[i]->id);
-        is_asked = is_asked || !names[i]->is_found_otherwise;
+    for (size_t i = 0; i < core->names.list.count; i++) {
+        put_name(&names, name[i]->workflow, name[i]->id);
+        is_asked = is_asked || !name[i]->is_found_otherwise;
     }
     if (is_asked)
-        ask(transaction, PW_PG_INSTANCE_FIND, &columns, take_names);
-    if (transaction->core.keys_wanted > 0) {
+        ask(transaction, PW_PG_INSTANCE_FIND, &names, take_name, &core->names.list);
+    if (core->keys_wanted > 0) {
         pw_call_init(&call, PW_PG_INSTANCE_KEYS);
-        pw_call_integer(&call, transaction->core.keys_wanted);
-        pw_pg_send(transaction->connection, &call, take_keys, transaction, NULL);
+        pw_call_integer(&call, core->keys_wanted);
+        pw_ask(transaction, &call, take_key, NULL);
     }
-}
-
-static void ask_about_sends(struct pw_transaction *transaction)
-{
-    struct pw_columns columns;
-    struct pw_op_event *const *sends = transaction->core.sends.rows;
-    pw_columns_init(&columns, &transaction->core.arena);
-    for (size_t i = 0; i < transaction->core.sends.count; i++) {
-        pw_columns_row(&columns);
-        pw_put_text(&columns, sends[i]->workflow);
-        pw_put_text(&columns, sends[i]->to);
-        pw_put_text(&columns, sends[i]->id);
-        pw_put_text(&columns, sends[i]->type);
+    for (size_t i = 0; i < core->sends.count; i++) {
+        put_name(&targets, sends[i]->workflow, sends[i]->to);
+        pw_put_text(&targets, sends[i]->id);
+        pw_put_text(&targets, sends[i]->type);
     }
-    ask(transaction, PW_PG_EVENT_TARGETS, &columns, take_targets);
-}
-
-static void ask_about_controls(struct pw_transaction *transaction)
-{
-    struct pw_columns columns;
-    struct pw_op_control *const *controls = transaction->core.controls.rows;
-    pw_columns_init(&columns, &transaction->core.arena);
-    for (size_t i = 0; i < transaction->core.controls.count; i++) {
-        pw_columns_row(&columns);
-        pw_put_text(&columns, controls[i]->workflow);
-        pw_put_text(&columns, controls[i]->id);
-    }
-    ask(transaction, PW_PG_CONTROL_TARGETS, &columns, take_controls);
+    for (size_t i = 0; i < core->controls.count; i++)
+        put_name(&controlled, control[i]->workflow, control[i]->id);
+    ask(transaction, PW_PG_EVENT_TARGETS, &targets, take_target, &core->sends);
+    ask(transaction, PW_PG_CONTROL_TARGETS, &controlled, take_control, &core->controls);
 }
 
 static void ask_about_history(struct pw_transaction *transaction)
 {
-    struct pw_columns steps, events, ids, tails;
-    struct pw_core_step **step = transaction->core.steps.list.rows;
-    struct pw_core_event **event = transaction->core.events.list.rows;
-    struct pw_core_event_id **id = transaction->core.event_ids.list.rows;
-    struct pw_core_tail **tail = transaction->core.tails.list.rows;
-    pw_columns_init(&steps, &transaction->core.arena);
-    pw_columns_init(&events, &transaction->core.arena);
-    pw_columns_init(&ids, &transaction->core.arena);
-    pw_columns_init(&tails, &transaction->core.arena);
-    for (size_t i = 0; i < transaction->core.steps.list.count; i++)
-        put_place(&steps, step[i]->place, 3);
-    for (size_t i = 0; i < transaction->core.events.list.count; i++)
-        put_place(&events, event[i]->place, 3);
-    for (size_t i = 0; i < transaction->core.event_ids.list.count; i++) {
-        pw_columns_row(&ids);
-        pw_put_integer(&ids, id[i]->instance);
-        pw_put_integer(&ids, id[i]->run);
+    struct pw_core *core = &transaction->core;
+    struct pw_core_event_id **id = core->event_ids.list.rows;
+    struct pw_columns ids = no_columns(transaction);
+    for (size_t i = 0; i < core->event_ids.list.count; i++) {
+        put_place(&ids, (const int64_t[]){ id[i]->instance, id[i]->run }, 2);
         pw_put_text(&ids, id[i]->id);
     }
-    for (size_t i = 0; i < transaction->core.tails.list.count; i++)
-        put_place(&tails, tail[i]->place, 2);
-    ask(transaction, PW_PG_STEP_FIND, &steps, take_steps);
-    ask(transaction, PW_PG_EVENT_FIND, &events, take_events);
-    ask(transaction, PW_PG_EVENT_FIND_ID, &ids, take_event_ids);
-    ask(transaction, PW_PG_LOG_TAIL, &tails, take_tails);
+    ask_about_places(transaction, PW_PG_STEP_FIND, &core->steps.list, 3, take_step);
+    ask_about_places(transaction, PW_PG_EVENT_FIND, &core->events.list, 3, take_event);
+    ask(transaction, PW_PG_EVENT_FIND_ID, &ids, take_event_id, &core->event_ids.list);
+    ask_about_places(transaction, PW_PG_LOG_TAIL, &core->tails.list, 2, take_tail);
 }
 
 /* Not where a gate must be ours first: who is kept out of it keeps nothing locked. */
@@ -606,8 +514,6 @@ pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, 
         return pw_no_memory(transaction);
     ask_about_runs(transaction);
     ask_about_names(transaction);
-    ask_about_sends(transaction);
-    ask_about_controls(transaction);
     ask_about_history(transaction);
     pw_lock_hooks(transaction);
     if (!send_finds(transaction, units, count))

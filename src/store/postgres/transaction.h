@@ -78,6 +78,13 @@ bool pw_add_found(struct pw_pg_find *find, void *record);
 /* The gate of the workflow that the claim names, whose limit it is to keep. */
 int64_t pw_gate_of(const struct pw_op_claim *op);
 
+/* Sends a question; each row of its answer is taken with the transaction as `user`. */
+static inline void pw_ask(struct pw_transaction *transaction, const struct pw_call *call, pw_pg_row_fn *take_row,
+                          void *of)
+{
+    pw_pg_ask(transaction->connection, call, take_row, &transaction->core.arena, transaction, of);
+}
+
 /* write.c.  Sends all that was decided and not sent yet. */
 pawl_status pw_write(struct pw_transaction *transaction);
 

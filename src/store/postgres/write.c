@@ -16,32 +16,33 @@ struct writing {
     struct pw_tuples tuples;
 };
 
-static void begin(struct writing *writing, struct pw_transaction *transaction, enum pw_pg_query name,
-                  enum pw_pg_row_type type)
+static struct writing begin(struct pw_transaction *transaction, enum pw_pg_query name, enum pw_pg_row_type type)
 {
-    writing->transaction = transaction;
-    writing->name = name;
-    writing->type = type;
-    pw_tuples_init(&writing->tuples, &transaction->core.arena);
+    return (struct writing){ transaction, name, type, .tuples = { .arena = &transaction->core.arena } };
 }
 
 static void end(struct writing *writing)
 {
+    struct pw_transaction *transaction = writing->transaction;
     struct pw_call call;
     if (writing->tuples.rows == 0 && !writing->tuples.no_memory)
         return;
     pw_call_init(&call, writing->name);
-    pw_call_tuples(&call, &writing->tuples, writing->transaction->postgres->row_types[writing->type]);
-    pw_pg_send(writing->transaction->connection, &call, NULL, NULL, NULL);
-    pw_tuples_init(&writing->tuples, &writing->transaction->core.arena);
+    pw_call_tuples(&call, &writing->tuples, transaction->postgres->row_types[writing->type]);
+    pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
+    pw_tuples_init(&writing->tuples, &transaction->core.arena);
 }
 
-static struct pw_tuples *next_row(struct writing *writing)
+/* A row, with its place before it. */
+static void put(struct writing *writing, const int64_t *place, size_t parts, const struct pw_row_type *type,
+                const void *row)
 {
     if (pw_tuples_are_full(&writing->tuples))
         end(writing);
     pw_tuples_row(&writing->tuples);
-    return &writing->tuples;
+    for (size_t i = 0; i < parts; i++)
+        pw_field_put_integer(&writing->tuples, place[i]);
+    pw_field_put_row(&writing->tuples, type, row);
 }
 
 static void send_deleted(struct pw_transaction *transaction, enum pw_pg_query name, struct pw_columns *keys)
@@ -62,10 +63,10 @@ static struct pw_text or_empty(struct pw_text text)
     return text.data != NULL ? text : (struct pw_text){ "", 0 };
 }
 
-static void put_instance(struct pw_tuples *tuples, const struct pw_core_run *run)
+static void put_instance(struct writing *writing, const struct pw_core_run *run)
 {
     const struct pw_instance row = pw_core_instance_row(run);
-    pw_field_put_row(tuples, &pw_instance_type, &row);
+    put(writing, NULL, 0, &pw_instance_type, &row);
 }
 
 static int compare_texts(struct pw_text left, struct pw_text right)
@@ -86,11 +87,11 @@ static bool write_instances(struct pw_transaction *transaction)
 {
     struct pw_rows created = { .arena = &transaction->core.arena, .row_size = sizeof(void *) };
     struct pw_core_run **runs = transaction->core.runs.list.rows;
-    struct writing writing;
-    begin(&writing, transaction, PW_PG_INSTANCE_UPDATE, PW_PG_INSTANCE_ROW);
+    struct writing updating = begin(transaction, PW_PG_INSTANCE_UPDATE, PW_PG_INSTANCE_ROW);
+    struct writing inserting = begin(transaction, PW_PG_INSTANCE_INSERT, PW_PG_INSTANCE_ROW);
     for (size_t i = 0; i < transaction->core.runs.list.count; i++) {
         if (runs[i]->change == PW_CORE_CHANGED)
-            put_instance(next_row(&writing), runs[i]);
+            put_instance(&updating, runs[i]);
         if (runs[i]->change == PW_CORE_NEW) {
             struct pw_core_run **place = pw_rows_add(&created);
             if (place == NULL)
@@ -98,38 +99,31 @@ static bool write_instances(struct pw_transaction *transaction)
             *place = runs[i];
         }
     }
-    end(&writing);
+    end(&updating);
     if (created.count > 1)
         qsort(created.rows, created.count, created.row_size, compare_names);
-    begin(&writing, transaction, PW_PG_INSTANCE_INSERT, PW_PG_INSTANCE_ROW);
     for (size_t i = 0; i < created.count; i++)
-        put_instance(next_row(&writing), ((struct pw_core_run **)created.rows)[i]);
-    end(&writing);
+        put_instance(&inserting, ((struct pw_core_run **)created.rows)[i]);
+    end(&inserting);
     return true;
 }
 
 static void write_earlier_runs(struct pw_transaction *transaction)
 {
     const struct pw_core_earlier *earlier = transaction->core.earlier.rows;
-    struct writing writing;
-    begin(&writing, transaction, PW_PG_EARLIER_RUN_INSERT, PW_PG_EARLIER_RUN_ROW);
-    for (size_t i = 0; i < transaction->core.earlier.count; i++) {
-        struct pw_tuples *tuples = next_row(&writing);
-        pw_field_put_integer(tuples, earlier[i].instance);
-        pw_field_put_row(tuples, &pw_earlier_run_type, &earlier[i].row);
-    }
+    struct writing writing = begin(transaction, PW_PG_EARLIER_RUN_INSERT, PW_PG_EARLIER_RUN_ROW);
+    for (size_t i = 0; i < transaction->core.earlier.count; i++)
+        put(&writing, &earlier[i].instance, 1, &pw_earlier_run_type, &earlier[i].row);
     end(&writing);
 }
 
 /* ---- Tasks --------------------------------------------------------------------------------------------------- */
 
-static void put_task(struct pw_tuples *tuples, const struct pw_core_run *run)
+static void put_task(struct writing *writing, const struct pw_core_run *run)
 {
-    pw_field_put_integer(tuples, run->key);
-    pw_field_put_integer(tuples, run->run);
-    pw_field_put_row(tuples, &pw_task_type, &run->task);
-    pw_field_put_text(tuples, or_empty(run->workflow));
-    pw_field_put_integer(tuples, pw_shard_of(run->workflow, run->id));
+    put(writing, (const int64_t[]){ run->key, run->run }, 2, &pw_task_type, &run->task);
+    pw_field_put_text(&writing->tuples, or_empty(run->workflow));
+    pw_field_put_integer(&writing->tuples, pw_shard_of(run->workflow, run->id));
 }
 
 static bool is_due(const struct pw_transaction *transaction, const struct pw_task *task)
@@ -140,11 +134,9 @@ static bool is_due(const struct pw_transaction *transaction, const struct pw_tas
 static void write_tasks(struct pw_transaction *transaction)
 {
     struct pw_core_run **runs = transaction->core.runs.list.rows;
-    struct writing inserting, updating;
-    struct pw_columns deleted;
-    begin(&inserting, transaction, PW_PG_TASK_INSERT, PW_PG_TASK_ROW);
-    begin(&updating, transaction, PW_PG_TASK_UPDATE, PW_PG_TASK_ROW);
-    pw_columns_init(&deleted, &transaction->core.arena);
+    struct writing inserting = begin(transaction, PW_PG_TASK_INSERT, PW_PG_TASK_ROW);
+    struct writing updating = begin(transaction, PW_PG_TASK_UPDATE, PW_PG_TASK_ROW);
+    struct pw_columns deleted = { .arena = &transaction->core.arena };
     for (size_t i = 0; i < transaction->core.runs.list.count; i++) {
         struct pw_core_run *run = runs[i];
         if (!run->is_changed)
@@ -152,7 +144,7 @@ static void write_tasks(struct pw_transaction *transaction)
         if (run->has_task && is_due(transaction, &run->task))
             transaction->makes_due = true;
         if (run->has_task) {
-            put_task(next_row(run->is_stored ? &updating : &inserting), run);
+            put_task(run->is_stored ? &updating : &inserting, run);
         } else if (run->is_stored) {
             pw_columns_row(&deleted);
             pw_put_integer(&deleted, run->key);
@@ -165,42 +157,30 @@ static void write_tasks(struct pw_transaction *transaction)
 
 /* ---- History ------------------------------------------------------------------------------------------------- */
 
-static void put_step(const struct pw_transaction *transaction, struct pw_tuples *tuples,
-                     const struct pw_core_step *step)
-{
-    const struct pw_step_row row = pw_core_step_row(&transaction->core, step);
-    pw_field_put_integer(tuples, step->place[0]);
-    pw_field_put_integer(tuples, step->place[1]);
-    pw_field_put_row(tuples, &pw_step_type, &row);
-}
-
 static void write_steps(struct pw_transaction *transaction)
 {
     struct pw_core_step **steps = transaction->core.steps.list.rows;
-    struct writing inserting, updating;
-    begin(&inserting, transaction, PW_PG_STEP_INSERT, PW_PG_STEP_ROW);
-    begin(&updating, transaction, PW_PG_STEP_UPDATE, PW_PG_STEP_ROW);
-    for (size_t i = 0; i < transaction->core.steps.list.count; i++)
-        if (steps[i]->insert != NULL || steps[i]->update != NULL)
-            put_step(transaction, next_row(steps[i]->insert != NULL ? &inserting : &updating), steps[i]);
+    struct writing inserting = begin(transaction, PW_PG_STEP_INSERT, PW_PG_STEP_ROW);
+    struct writing updating = begin(transaction, PW_PG_STEP_UPDATE, PW_PG_STEP_ROW);
+    for (size_t i = 0; i < transaction->core.steps.list.count; i++) {
+        if (steps[i]->insert == NULL && steps[i]->update == NULL)
+            continue;
+        const struct pw_step_row row = pw_core_step_row(&transaction->core, steps[i]);
+        put(steps[i]->insert != NULL ? &inserting : &updating, steps[i]->place, 2, &pw_step_type, &row);
+    }
     end(&inserting);
     end(&updating);
 }
 
-static pawl_status take_kept(void *user, void *of, const PGresult *result)
+static bool take_kept(void *user, void *of, struct pw_fields *fields)
 {
-    struct pw_transaction *transaction = user;
+    struct pw_core *core = &((struct pw_transaction *)user)->core;
     const struct pw_op_restart *op = of;
-    struct pw_fields fields;
-    pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        struct pw_core_step *step =
-            pw_want_step(&transaction->core, op->instance, op->run + 1, pw_field_place(&fields));
-        if (step == NULL || !PW_SAVE(&transaction->core, step))
-            return PAWL_NOMEM;
-        step->exists = true;
-    }
-    return pw_fields_end(&fields);
+    struct pw_core_step *step = pw_want_step(core, op->instance, op->run + 1, pw_field_place(fields));
+    if (step == NULL || !PW_SAVE(core, step))
+        return false;
+    step->exists = true;
+    return true;
 }
 
 /* Behind the steps themselves; one by one, because a run may begin again more than once. */
@@ -215,28 +195,21 @@ static void write_kept(struct pw_transaction *transaction)
         pw_call_integer(&call, ops[i]->keep_before_seq);
         pw_call_integer(&call, ops[i]->keep_except_seq);
         pw_call_integer(&call, ops[i]->keep_except_dropped);
-        pw_pg_send(transaction->connection, &call, take_kept, transaction, ops[i]);
+        pw_ask(transaction, &call, take_kept, ops[i]);
     }
-}
-
-static void put_event(const struct pw_transaction *transaction, struct pw_tuples *tuples,
-                      const struct pw_core_event *event)
-{
-    const struct pw_event_row row = pw_core_event_row(&transaction->core, event);
-    pw_field_put_integer(tuples, event->place[0]);
-    pw_field_put_integer(tuples, event->place[1]);
-    pw_field_put_row(tuples, &pw_event_type, &row);
 }
 
 static void write_events(struct pw_transaction *transaction)
 {
     struct pw_core_event **events = transaction->core.events.list.rows;
-    struct writing inserting, consuming;
-    begin(&inserting, transaction, PW_PG_EVENT_INSERT, PW_PG_EVENT_ROW);
-    begin(&consuming, transaction, PW_PG_EVENT_CONSUME, PW_PG_EVENT_ROW);
-    for (size_t i = 0; i < transaction->core.events.list.count; i++)
-        if (events[i]->insert != NULL || events[i]->consume != NULL)
-            put_event(transaction, next_row(events[i]->insert != NULL ? &inserting : &consuming), events[i]);
+    struct writing inserting = begin(transaction, PW_PG_EVENT_INSERT, PW_PG_EVENT_ROW);
+    struct writing consuming = begin(transaction, PW_PG_EVENT_CONSUME, PW_PG_EVENT_ROW);
+    for (size_t i = 0; i < transaction->core.events.list.count; i++) {
+        if (events[i]->insert == NULL && events[i]->consume == NULL)
+            continue;
+        const struct pw_event_row row = pw_core_event_row(&transaction->core, events[i]);
+        put(events[i]->insert != NULL ? &inserting : &consuming, events[i]->place, 2, &pw_event_type, &row);
+    }
     end(&inserting);
     end(&consuming);
 }
@@ -244,14 +217,10 @@ static void write_events(struct pw_transaction *transaction)
 static void write_logs(struct pw_transaction *transaction)
 {
     const struct pw_core_log *logs = transaction->core.logs.rows;
-    struct writing writing;
-    begin(&writing, transaction, PW_PG_LOG_INSERT, PW_PG_LOG_ROW);
+    struct writing writing = begin(transaction, PW_PG_LOG_INSERT, PW_PG_LOG_ROW);
     for (size_t i = 0; i < transaction->core.logs.count; i++) {
-        struct pw_tuples *tuples = next_row(&writing);
         const struct pw_log_row row = pw_core_log_row(&logs[i]);
-        pw_field_put_integer(tuples, logs[i].op->instance);
-        pw_field_put_integer(tuples, logs[i].op->run);
-        pw_field_put_row(tuples, &pw_log_type, &row);
+        put(&writing, (const int64_t[]){ logs[i].op->instance, logs[i].op->run }, 2, &pw_log_type, &row);
     }
     end(&writing);
 }
@@ -259,13 +228,9 @@ static void write_logs(struct pw_transaction *transaction)
 static void write_hooks(struct pw_transaction *transaction)
 {
     const struct pw_core_hook *hooks = transaction->core.hooks.rows;
-    struct writing writing;
-    begin(&writing, transaction, PW_PG_HOOK_INSERT, PW_PG_HOOK_ROW);
-    for (size_t i = 0; i < transaction->core.hooks.count; i++) {
-        struct pw_tuples *tuples = next_row(&writing);
-        pw_field_put_integer(tuples, hooks[i].instance);
-        pw_field_put_row(tuples, &pw_hook_type, &hooks[i].row);
-    }
+    struct writing writing = begin(transaction, PW_PG_HOOK_INSERT, PW_PG_HOOK_ROW);
+    for (size_t i = 0; i < transaction->core.hooks.count; i++)
+        put(&writing, &hooks[i].instance, 1, &pw_hook_type, &hooks[i].row);
     end(&writing);
 }
 
@@ -273,9 +238,8 @@ static void write_hooks(struct pw_transaction *transaction)
 static void write_deliveries(struct pw_transaction *transaction)
 {
     struct pw_core_delivery *const *deliveries = transaction->core.deliveries.list.rows;
-    struct pw_columns deleted;
+    struct pw_columns deleted = { .arena = &transaction->core.arena };
     struct pw_call call;
-    pw_columns_init(&deleted, &transaction->core.arena);
     for (size_t i = 0; i < transaction->core.deliveries.list.count; i++) {
         const struct pw_hook_row *row = &deliveries[i]->row;
         if (!deliveries[i]->is_changed)
