@@ -37,7 +37,7 @@ static pawl_status take_commit(void *user, void *of, const PGresult *result)
 /* With a test's own clock there is nobody else to beat; and a thread that is late need not be waited for. */
 static void send_beat(struct pw_transaction *transaction)
 {
-    struct pw_columns owners;
+    struct pw_columns owners = { .arena = &transaction->core.arena };
     struct pw_call call;
     struct pw_postgres *postgres = transaction->postgres;
     if (!pw_pg_presence_has(&postgres->presence, transaction->core.leaseholder) ||
@@ -45,7 +45,6 @@ static void send_beat(struct pw_transaction *transaction)
          pw_pg_presence_is_heard(&postgres->presence, transaction->core.leaseholder, pw_system_monotonic_ms())))
         return;
     transaction->has_beaten = true;
-    pw_columns_init(&owners, &transaction->core.arena);
     pw_columns_row(&owners);
     pw_put_integer(&owners, transaction->core.leaseholder);
     pw_call_init(&call, PW_PG_RUNNER_BEAT);

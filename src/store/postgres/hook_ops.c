@@ -22,11 +22,10 @@ struct pw_pg_find *pw_send_hook_find(struct pw_transaction *transaction, const s
 {
     int64_t max = op->max < CLAIM_MAX - ahead ? (int64_t)(op->max + ahead) : CLAIM_MAX;
     struct pw_pg_find *find = pw_begin_find(transaction, op);
-    struct pw_columns hooks;
+    struct pw_columns hooks = { .arena = &transaction->core.arena };
     struct pw_call call;
     if (find == NULL)
         return NULL;
-    pw_columns_init(&hooks, &transaction->core.arena);
     for (size_t i = 0; i < op->wanted_count; i++) {
         pw_columns_row(&hooks);
         pw_put_text(&hooks, op->wanted[i].hook);
@@ -77,12 +76,10 @@ void pw_lock_hooks(struct pw_transaction *transaction)
 {
     const struct pw_op_hook_resend *const *resends = transaction->core.resends.rows;
     struct pw_core_delivery *const *deliveries = transaction->core.deliveries.list.rows;
-    struct pw_columns keys, ids;
+    struct pw_columns keys = { .arena = &transaction->core.arena }, ids = keys;
     struct pw_call call;
     if (transaction->core.deliveries.list.count == 0 && transaction->core.resends.count == 0)
         return;
-    pw_columns_init(&keys, &transaction->core.arena);
-    pw_columns_init(&ids, &transaction->core.arena);
     for (size_t i = 0; i < transaction->core.deliveries.list.count; i++) {
         pw_columns_row(&keys);
         pw_put_integer(&keys, deliveries[i]->key);

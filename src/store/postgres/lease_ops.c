@@ -91,11 +91,8 @@ static void put_bound(struct pw_call *call, size_t bound)
 static bool send_claim(struct pw_transaction *transaction, const struct pw_op_claim *op, struct pw_pg_find *find)
 {
     int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX;
-    struct pw_columns workflows, owed, except;
+    struct pw_columns workflows = { .arena = &transaction->core.arena }, owed = workflows, except = workflows;
     struct pw_call call;
-    pw_columns_init(&workflows, &transaction->core.arena);
-    pw_columns_init(&owed, &transaction->core.arena);
-    pw_columns_init(&except, &transaction->core.arena);
     for (size_t i = 0; i < op->workflow_count; i++) {
         pw_columns_row(&workflows);
         pw_put_text(&workflows, op->workflows[i]);
@@ -130,9 +127,8 @@ static int64_t listening_until_ms(struct pw_postgres *postgres)
 /* About the runners that are dead.  Those of this very store live, whatever their heartbeats say. */
 static void send_about_dead(struct pw_transaction *transaction, enum pw_pg_query name, pw_pg_row_fn *take, void *of)
 {
-    struct pw_columns owners;
+    struct pw_columns owners = { .arena = &transaction->core.arena };
     struct pw_call call;
-    pw_columns_init(&owners, &transaction->core.arena);
     pw_pg_presence_put_owners(&transaction->postgres->presence, &owners);
     pw_call_init(&call, name);
     pw_call_integer(&call, transaction->core.now_ms);

@@ -155,15 +155,12 @@ void pw_pg_close_idle(struct pw_postgres *postgres)
 
 /* ---- One statement ------------------------------------------------------------------------------------------- */
 
-static pawl_status take_time(void *user, void *of, const PGresult *result)
+static bool take_time(void *user, void *of, struct pw_fields *fields)
 {
     struct pw_postgres *postgres = user;
     const int64_t *sent_us = of;
-    struct pw_fields fields;
-    pw_fields_init(&fields, result, NULL);
-    if (pw_fields_next(&fields))
-        pw_pg_clock_correct(&postgres->clock, *sent_us, pw_system_monotonic_us(), pw_field_integer(&fields));
-    return PAWL_OK;
+    pw_pg_clock_correct(&postgres->clock, *sent_us, pw_system_monotonic_us(), pw_field_integer(fields));
+    return true;
 }
 
 void pw_pg_ask_time(struct pw_postgres *postgres, struct pw_pg_connection *connection, int64_t *sent_us)
@@ -173,7 +170,7 @@ void pw_pg_ask_time(struct pw_postgres *postgres, struct pw_pg_connection *conne
         return;
     pw_call_init(&call, PW_PG_CLOCK);
     *sent_us = pw_system_monotonic_us();
-    pw_pg_send(connection, &call, take_time, postgres, sent_us);
+    pw_pg_ask(connection, &call, take_time, NULL, postgres, sent_us);
 }
 
 static pawl_status ask_all(struct pw_postgres *postgres, enum pw_pg_role role, int64_t patience_ms,

@@ -15,27 +15,21 @@
 
 enum { CLOSING_MS_MAX = 500 };
 
-static pawl_status take_session(void *user, void *of, const PGresult *result)
+static bool take_session(void *user, void *of, struct pw_fields *fields)
 {
     struct pw_pg_receipt *receipt = user;
-    struct pw_arena arena = { 0 };
-    struct pw_fields fields;
     (void)of;
-    pw_fields_init(&fields, result, &arena);
-    if (pw_fields_next(&fields)) {
-        receipt->process = pw_field_integer(&fields);
-        struct pw_text begun = pw_field_text(&fields);
-        if (begun.data != NULL && begun.size < sizeof receipt->begun)
-            memcpy(receipt->begun, begun.data, begun.size + 1);
-    }
-    pawl_status status = pw_fields_end(&fields);
-    pw_arena_clear(&arena);
-    return status;
+    receipt->process = pw_field_integer(fields);
+    struct pw_text begun = pw_field_text(fields);
+    if (begun.data != NULL && begun.size < sizeof receipt->begun)
+        memcpy(receipt->begun, begun.data, begun.size + 1);
+    return true;
 }
 
 bool pw_pg_receipt_open(struct pw_pg_connection *connection)
 {
     struct pw_pg_receipt receipt = { .lane = 0 };
+    struct pw_arena arena = { 0 };
     struct pw_call call;
     if (connection->receipt.lane != 0)
         return true;
@@ -46,8 +40,9 @@ bool pw_pg_receipt_open(struct pw_pg_connection *connection)
     pw_pg_send(connection, &call, NULL, NULL, NULL);
     pw_pg_send_simple(connection, PW_PG_RECEIPT_FORGET); /* of sessions that ended without taking theirs away */
     pw_call_init(&call, PW_PG_SESSION_BEGUN);
-    pw_pg_send(connection, &call, take_session, &receipt, NULL);
+    pw_pg_ask(connection, &call, take_session, &arena, &receipt, NULL);
     bool fine = pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url));
+    pw_arena_clear(&arena);
     if (fine)
         connection->receipt = receipt;
     return fine;

@@ -47,14 +47,11 @@ static bool finish(struct pw_transaction *transaction)
 
 /* ---- The guard ------------------------------------------------------------------------------------------------- */
 
-static pawl_status take_search_path(void *user, void *of, const PGresult *result)
+static bool take_search_path(void *user, void *of, struct pw_fields *fields)
 {
-    struct pw_text *search_path = user;
-    struct pw_fields fields;
-    pw_fields_init(&fields, result, of);
-    if (pw_fields_next(&fields))
-        *search_path = pw_field_text(&fields);
-    return pw_fields_end(&fields);
+    (void)user;
+    *(struct pw_text *)of = pw_field_text(fields);
+    return true;
 }
 
 /* The search path is the session's, as it is before the user's code. */
@@ -62,34 +59,29 @@ static void send_begin(struct pw_transaction *transaction, struct pw_text *searc
 {
     struct pw_call call;
     pw_call_init(&call, PW_PG_USER_BEGIN);
-    pw_pg_send(transaction->connection, &call, take_search_path, search_path, &transaction->core.arena);
+    pw_ask(transaction, &call, take_search_path, search_path);
 }
 
 struct findings {
     bool locked, shadowed, moved;
 };
 
-static pawl_status take_findings(void *user, void *of, const PGresult *result)
+static bool take_findings(void *user, void *of, struct pw_fields *fields)
 {
-    struct findings *findings = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    if (pw_fields_next(&fields)) {
-        findings->locked = pw_field_integer(&fields) != 0;
-        findings->shadowed = pw_field_integer(&fields) != 0;
-        findings->moved = pw_field_integer(&fields) != 0;
-    }
-    return pw_fields_end(&fields);
+    struct findings *findings = of;
+    (void)user;
+    findings->locked = pw_field_integer(fields) != 0;
+    findings->shadowed = pw_field_integer(fields) != 0;
+    findings->moved = pw_field_integer(fields) != 0;
+    return true;
 }
 
 static void send_end(struct pw_transaction *transaction, struct pw_text search_path, struct findings *findings)
 {
     const struct pw_rows *relations = &transaction->postgres->relations;
-    struct pw_columns columns;
+    struct pw_columns columns = { .arena = &transaction->core.arena };
     struct pw_call call;
     pw_pg_send_simple(transaction->connection, PW_PG_USER_END);
-    pw_columns_init(&columns, &transaction->core.arena);
     for (size_t i = 0; i < relations->count; i++) {
         pw_columns_row(&columns);
         pw_put_integer(&columns, ((const int64_t *)relations->rows)[i]);
@@ -97,7 +89,7 @@ static void send_end(struct pw_transaction *transaction, struct pw_text search_p
     pw_call_init(&call, PW_PG_USER_CHECK);
     pw_call_columns(&call, &columns);
     pw_call_text(&call, search_path);
-    pw_pg_send(transaction->connection, &call, take_findings, findings, NULL);
+    pw_ask(transaction, &call, take_findings, findings);
 }
 
 static pawl_status judge(struct pw_transaction *transaction, const struct findings *findings)
