@@ -82,10 +82,11 @@ static void rest(void)
 
 static bool is_gated(const char *name)
 {
-    static const char *const names[] = { "pawl_LEASE_LOCK", "pawl_TASK_LOCK",       "pawl_CLAIM",
-                                         "pawl_REAP",       "pawl_TASK_UPDATE",     "pawl_TASK_DELETE",
-                                         "pawl_COMMIT",     "pawl_CLAIM_TRY_GATE",  "pawl_TASK_LOCK_FOUND",
-                                         "pawl_CHILDREN",   "pawl_INSTANCE_INSERT", "pawl_INSTANCE_LOCK" };
+    static const char *const names[] = {
+        "pawl_LEASE_LOCK",  "pawl_TASK_LOCK",       "pawl_CLAIM",          "pawl_REAP",        "pawl_TASK_UPDATE",
+        "pawl_TASK_DELETE", "pawl_COMMIT",          "pawl_CLAIM_TRY_GATE", "pawl_CLAIM_UP_TO", "pawl_TASK_LOCK_FOUND",
+        "pawl_CHILDREN",    "pawl_INSTANCE_INSERT", "pawl_INSTANCE_LOCK"
+    };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)
             return true;

@@ -86,7 +86,7 @@ static bool may_scan(const char *name)
 /* Sorts what it is about to claim, or two pages; never a table. */
 static bool may_sort(const char *name)
 {
-    static const char *const names[] = { "CLAIM", "HOOK_CLAIM", "HOOKS_OF" };
+    static const char *const names[] = { "CLAIM", "CLAIM_UP_TO", "HOOK_CLAIM", "HOOKS_OF" };
     return is_one_of(name, names, sizeof names / sizeof names[0]);
 }
 
@@ -143,6 +143,9 @@ static void check_indexes(const char *name, const char *plan)
         { "CLAIM", "workflow_task_resumable" },
         { "CLAIM", "workflow_task_startable" },
         { "CLAIM", "workflow_task_leased" },
+        { "CLAIM_UP_TO", "workflow_task_resumable" },
+        { "CLAIM_UP_TO", "workflow_task_startable" },
+        { "CLAIM_UP_TO", "workflow_task_leased" },
         { "REAP", "workflow_task_leased" },
         { "HOOK_LOCK", "workflow_hook_pkey" },
         { "HOOK_CLAIM", "workflow_hook_due" },

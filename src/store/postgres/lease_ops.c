@@ -79,15 +79,6 @@ static bool put_owed(struct pw_transaction *transaction, struct pw_columns *colu
     return true;
 }
 
-/* 0: there is none. */
-static void put_bound(struct pw_call *call, size_t bound)
-{
-    if (bound != 0)
-        pw_call_size(call, bound);
-    else
-        pw_call_null(call);
-}
-
 static bool send_claim(struct pw_transaction *transaction, const struct pw_op_claim *op, struct pw_pg_find *find)
 {
     int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX;
@@ -101,7 +92,7 @@ static bool send_claim(struct pw_transaction *transaction, const struct pw_op_cl
     pw_put_excepted(&except, &op->share);
     if (!put_owed(transaction, &owed))
         return false;
-    pw_call_init(&call, PW_PG_CLAIM);
+    pw_call_init(&call, op->leased_max != 0 ? PW_PG_CLAIM_UP_TO : PW_PG_CLAIM);
     pw_call_columns(&call, &workflows);
     pw_call_integer(&call, transaction->core.now_ms);
     pw_call_integer(&call, op->share.grace_ms);
@@ -109,8 +100,12 @@ static bool send_claim(struct pw_transaction *transaction, const struct pw_op_cl
     pw_call_integer(&call, 2 * max + CANDIDATES_MORE);
     pw_call_columns(&call, &owed);
     pw_call_columns(&call, &except);
-    put_bound(&call, op->bytes_max);
-    put_bound(&call, op->leased_max);
+    if (op->bytes_max != 0)
+        pw_call_size(&call, op->bytes_max);
+    else
+        pw_call_null(&call);
+    if (op->leased_max != 0)
+        pw_call_size(&call, op->leased_max);
     pw_pg_ask(transaction->connection, &call, take_claimable, find->arena, transaction, find);
     return true;
 }
