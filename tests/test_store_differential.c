@@ -318,7 +318,8 @@ static void compare_history(struct trial *trial, const struct subject *subject, 
     COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, pw_read_steps, &queries[s]);
     COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, pw_read_events, &queries[s]);
     COMPARE_LISTS(trial, struct pw_log_row, assert_same_log, pw_read_logs, &queries[s]);
-    COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, pw_read_waiting_steps, subject->key[s], run);
+    COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, pw_read_waiting_steps,
+                  &(struct pw_run_query){ .instance = subject->key[s], .run = run });
     COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, pw_read_new_events, subject->key[s], run, 0);
 }
 
@@ -494,29 +495,38 @@ static int64_t sum_of(struct trial *trial, size_t side)
     return query_number(&trial->fixtures[side], "SELECT coalesce(sum(n), 0) + 1000 * count(*) FROM differential");
 }
 
+static struct pw_found read_numbers(struct pw_store *store, const struct pw_read *asked)
+{
+    struct pw_found found;
+    assert_int_equal(pw_read(store, asked, NULL, &found, NULL), PAWL_OK);
+    return found;
+}
+
 static void compare_totals(struct trial *trial)
 {
-    int64_t due[SIDES], later[SIDES], own[SIDES], hooks[SIDES], sums[SIDES];
-    struct pw_task_counts counts[SIDES];
-    struct pw_status_counts statuses[SIDES];
-    int64_t max = 1 + trial_below(trial, 4);
+    int64_t due[SIDES], later[SIDES], own[SIDES], sums[SIDES];
+    struct pw_found hooks[SIDES], counts[SIDES], statuses[SIDES];
+    const struct pw_read next_hook = { .kind = PW_READ_NEXT_HOOK, .names = { .names = trial->hooks, .count = 2 } };
+    const struct pw_read count_tasks = { .kind = PW_READ_TASK_COUNTS, .now_ms = trial->now_ms };
+    const struct pw_read count_statuses = { .kind = PW_READ_STATUS_COUNTS,
+                                            .names = { trial->workflows, 2, 1 + trial_below(trial, 4) } };
     for (size_t s = 0; s < SIDES; s++) {
         struct pw_store *store = trial->sides[s].store;
         struct pw_share share = trial_share(trial, s);
         assert_int_equal(pw_next_due(store, trial->workflows, 2, NULL, PW_EVER, &due[s], NULL), PAWL_OK);
         assert_int_equal(pw_next_due(store, trial->workflows, 2, NULL, due[IN_MEMORY], &later[s], NULL), PAWL_OK);
         assert_int_equal(pw_next_due(store, trial->workflows, 2, &share, PW_EVER, &own[s], NULL), PAWL_OK);
-        assert_int_equal(pw_next_hook(store, trial->hooks, 2, &hooks[s], NULL), PAWL_OK);
-        assert_int_equal(pw_count_tasks(store, trial->now_ms, &counts[s], NULL), PAWL_OK);
-        assert_int_equal(pw_count_statuses(store, trial->workflows, 2, max, &statuses[s], NULL), PAWL_OK);
+        hooks[s] = read_numbers(store, &next_hook);
+        counts[s] = read_numbers(store, &count_tasks);
+        statuses[s] = read_numbers(store, &count_statuses);
         sums[s] = sum_of(trial, s);
         assert_true(due[IN_MEMORY] == due[s]);
         assert_true(later[IN_MEMORY] == later[s]);
         assert_true(own[IN_MEMORY] == own[s]);
-        assert_true(hooks[IN_MEMORY] == hooks[s]);
+        assert_true(hooks[IN_MEMORY].at_ms == hooks[s].at_ms);
         assert_int_equal(sums[IN_MEMORY], sums[s]);
-        assert_memory_equal(&counts[IN_MEMORY], &counts[s], sizeof counts[s]);
-        assert_memory_equal(&statuses[IN_MEMORY], &statuses[s], sizeof statuses[s]);
+        assert_memory_equal(&counts[IN_MEMORY].tasks, &counts[s].tasks, sizeof counts[s].tasks);
+        assert_memory_equal(&statuses[IN_MEMORY].statuses, &statuses[s].statuses, sizeof statuses[s].statuses);
     }
 }
 

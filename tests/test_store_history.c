@@ -187,9 +187,9 @@ static void waiting_steps_are_read_in_order_and_alone(void **state)
 
     struct pw_step_row *rows = NULL;
     size_t count = 0;
-    assert_int_equal(
-        pw_read_waiting_steps(fixture->store, &fixture->arena, at.instance, at.run, &rows, &count, &fixture->error),
-        PAWL_OK);
+    const struct pw_run_query run = { .instance = at.instance, .run = at.run };
+    assert_int_equal(pw_read_waiting_steps(fixture->store, &fixture->arena, &run, &rows, &count, &fixture->error),
+                     PAWL_OK);
     assert_int_equal(count, 2);
     assert_text(rows[0].name, "sooner");
     assert_text(rows[1].name, "later");

@@ -94,9 +94,10 @@ static bool resend(struct fixture *fixture, const char *id)
 static int64_t next_hook(struct fixture *fixture, const char *name)
 {
     struct pw_text names[] = { text(name), text("nobody") };
-    int64_t at_ms = 0;
-    assert_int_equal(pw_next_hook(fixture->store, names, 2, &at_ms, &fixture->error), PAWL_OK);
-    return at_ms;
+    const struct pw_read asked = { .kind = PW_READ_NEXT_HOOK, .names = { .names = names, .count = 2 } };
+    struct pw_found found;
+    assert_int_equal(pw_read(fixture->store, &asked, NULL, &found, &fixture->error), PAWL_OK);
+    return found.at_ms;
 }
 
 /* ---- Recording ----------------------------------------------------------------------------------------------- */

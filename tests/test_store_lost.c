@@ -101,13 +101,15 @@ static void use_everything(struct fixture *fixture)
 {
     struct pw_store *store = fixture->store;
     struct pw_sqlite_connection *readers[READERS] = { NULL };
-    struct pw_runner_row row = { .owner = OWN, .name = text("a:1"), .workflows = text("order") }, *rows = NULL;
-    size_t count = 0, taken = 0;
+    struct pw_runner_row row = { .owner = OWN, .name = text("a:1"), .workflows = text("order") };
+    const struct pw_read asked = { .kind = PW_READ_RUNNERS };
+    struct pw_found found;
+    size_t taken = 0;
     assert_int_equal(store->ops->describe(store, &row, &fixture->error), PAWL_STORE_UNAVAILABLE);
     assert_non_null(strstr(fixture->error.text, "was deleted or replaced"));
     assert_int_equal(store->ops->announce(store, OWN + 1, &fixture->error), PAWL_STORE_UNAVAILABLE);
     assert_int_equal(store->ops->probe(store, &fixture->error), PAWL_STORE_UNAVAILABLE);
-    pawl_status status = pw_list_runners(store, &fixture->arena, &rows, &count, &fixture->error);
+    pawl_status status = pw_read(store, &asked, &fixture->arena, &found, &fixture->error);
     (void)status; /* whether it can is not the question here */
     assert_false(pw_sqlite_is_dead(sqlite_of(fixture), OWN));
     while (taken < READERS && pw_sqlite_take_reader(sqlite_of(fixture), &readers[taken], &fixture->error) == PAWL_OK)

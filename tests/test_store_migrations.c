@@ -64,9 +64,10 @@ static void a_file_of_version_3_keeps_its_rows_and_they_have_no_parent_and_no_de
         assert_int_equal(instance.has_task, key < 3);
         assert_int_equal(instance.task.demand, PW_DEMAND_NONE);
     }
+    const struct pw_run_query run = { .instance = 1, .run = 1 };
     struct pw_step_row *steps = NULL;
     size_t count = 0;
-    assert_int_equal(pw_read_waiting_steps(fixture->store, &fixture->arena, 1, 1, &steps, &count, &fixture->error),
+    assert_int_equal(pw_read_waiting_steps(fixture->store, &fixture->arena, &run, &steps, &count, &fixture->error),
                      PAWL_OK);
     assert_int_equal(count, 1);
     assert_text(steps[0].name, "paid");

@@ -25,12 +25,11 @@ static void announce(struct fixture *fixture, struct pw_store *store, struct pw_
 
 static struct pw_runner_row *list(struct fixture *fixture, size_t expected)
 {
-    struct pw_runner_row *rows = NULL;
-    size_t count = 99;
-    struct pw_store *store = fixture->store;
-    assert_int_equal(pw_list_runners(store, &fixture->arena, &rows, &count, &fixture->error), PAWL_OK);
-    assert_int_equal(count, expected);
-    return rows;
+    const struct pw_read asked = { .kind = PW_READ_RUNNERS };
+    struct pw_found found;
+    assert_int_equal(pw_read(fixture->store, &asked, &fixture->arena, &found, &fixture->error), PAWL_OK);
+    assert_int_equal(found.count, expected);
+    return found.runners;
 }
 
 static void a_runner_that_has_described_itself_is_listed(void **state)

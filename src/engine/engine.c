@@ -106,14 +106,15 @@ void pw_engine_send(pawl_engine *engine, struct pw_unit *unit)
 /* A database that was a part of a store cannot tell where the other parts are. */
 static pawl_status read_warning(pawl_engine *engine, struct pawl_error *error)
 {
-    struct pw_part part;
-    pawl_status status = pw_read_part(engine->store, &part, error);
-    if (status == PAWL_OK && part.count > 0)
+    const struct pw_read asked = { .kind = PW_READ_PART };
+    struct pw_found found;
+    pawl_status status = pw_read(engine->store, &asked, NULL, &found, error);
+    if (status == PAWL_OK && found.part.count > 0)
         (void)snprintf(
             engine->warning, sizeof engine->warning,
             "this database was number %lld of %lld that made up one store; it is opened alone, and instances "
             "in the others are not found here (docs/postgres.md)",
-            (long long)part.number, (long long)part.count);
+            (long long)found.part.number, (long long)found.part.count);
     return status;
 }
 

@@ -14,14 +14,15 @@ void pw_schema_init(struct pw_schema *schema, int64_t now_ms)
 void pw_schema_look(struct pw_schema *schema, struct pw_store *store, int64_t now_ms)
 {
     int64_t look_at_ms = atomic_load(&schema->look_at_ms);
-    struct pw_schema_found found;
+    const struct pw_read asked = { .kind = PW_READ_SCHEMA };
+    struct pw_found found;
     if (now_ms < look_at_ms ||
         !atomic_compare_exchange_strong(&schema->look_at_ms, &look_at_ms, now_ms + LOOK_EVERY_MS))
         return;
-    if (pw_read_schema(store, &found, NULL) != PAWL_OK)
+    if (pw_read(store, &asked, NULL, &found, NULL) != PAWL_OK)
         return;
-    atomic_store(&schema->known, found.known);
-    atomic_store(&schema->newer, found.version > found.known ? found.version : 0);
+    atomic_store(&schema->known, found.schema.known);
+    atomic_store(&schema->newer, found.schema.version > found.schema.known ? found.schema.version : 0);
 }
 
 pawl_status pw_schema_check(const struct pw_schema *schema, struct pawl_error *error)

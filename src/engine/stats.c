@@ -166,10 +166,12 @@ pawl_status pawl_backlog_read(pawl_engine *engine, struct pawl_backlog *out_back
     if (engine == NULL || out_backlog == NULL || out_backlog->struct_size < sizeof out_backlog->struct_size)
         return pw_error(error, PAWL_INVALID, "pawl_backlog_read needs an engine, and a backlog with its struct_size");
     struct pw_store *store = engine->store;
-    struct pw_task_counts counts;
-    pawl_status status = pw_count_tasks(store, store->ops->now_ms(store), &counts, error);
+    const struct pw_read asked = { .kind = PW_READ_TASK_COUNTS, .now_ms = store->ops->now_ms(store) };
+    struct pw_found found;
+    pawl_status status = pw_read(store, &asked, NULL, &found, error);
     if (status != PAWL_OK)
         return status;
+    const struct pw_task_counts counts = found.tasks;
     struct pawl_backlog backlog = { .active = counts.active,
                                     .waiting = counts.waiting,
                                     .paused = counts.paused,

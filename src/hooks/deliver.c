@@ -165,8 +165,12 @@ pawl_status pw_errand_next_at(pawl_engine *engine, int most, int64_t *out_at_ms,
     struct pw_text *names = wanted != NULL ? pw_arena_take(&arena, (count + 1) * sizeof *names) : NULL;
     for (size_t i = 0; names != NULL && i < count; i++)
         names[i] = wanted[i].hook;
+    const struct pw_read asked = { .kind = PW_READ_NEXT_HOOK, .names = { .names = names, .count = count } };
+    struct pw_found found;
     pawl_status status =
-        names != NULL ? pw_next_hook(engine->store, names, count, out_at_ms, error) : pw_error_plain(error, PAWL_NOMEM);
+        names != NULL ? pw_read(engine->store, &asked, NULL, &found, error) : pw_error_plain(error, PAWL_NOMEM);
+    if (status == PAWL_OK)
+        *out_at_ms = found.at_ms;
     pw_arena_clear(&arena);
     return status;
 }

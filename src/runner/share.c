@@ -144,10 +144,14 @@ void pw_runner_look_around(pawl_runner *runner)
 {
     struct pw_store *store = runner->engine->store;
     struct pw_arena arena = { 0 };
-    struct pw_runner_row *rows = NULL, *all, own;
-    size_t count = 0, self = 0;
-    if (!make_row(runner, true, &arena, &own) || pw_list_runners(store, &arena, &rows, &count, NULL) != PAWL_OK)
+    const struct pw_read asked = { .kind = PW_READ_RUNNERS };
+    struct pw_found found;
+    struct pw_runner_row *all, own;
+    size_t self = 0;
+    if (!make_row(runner, true, &arena, &own) || pw_read(store, &asked, &arena, &found, NULL) != PAWL_OK)
         goto done;
+    const struct pw_runner_row *rows = found.runners;
+    size_t count = found.count;
     all = pw_arena_take(&arena, (count + 1) * sizeof *all);
     if (all == NULL)
         goto done;

@@ -25,8 +25,13 @@ struct cluster {
 
 static pawl_status read_cluster(pawl_engine *engine, struct cluster *cluster, struct pawl_error *error)
 {
+    const struct pw_read asked = { .kind = PW_READ_RUNNERS };
+    struct pw_found found = { .count = 0 };
     *cluster = (struct cluster){ .owners.arena = &cluster->arena };
-    return pw_list_runners(engine->store, &cluster->arena, &cluster->rows, &cluster->count, error);
+    pawl_status status = pw_read(engine->store, &asked, &cluster->arena, &found, error);
+    cluster->rows = found.runners;
+    cluster->count = found.count;
+    return status;
 }
 
 /* NULL when memory is out.  The name must live as long as the cluster. */

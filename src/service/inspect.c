@@ -251,7 +251,6 @@ pawl_status pawl_count(pawl_engine *engine, const char *workflow, struct pawl_in
                        struct pawl_error *error)
 {
     struct pw_definition *definition;
-    struct pw_status_counts counts;
     struct pw_arena arena = { 0 };
     size_t count = 1;
     pawl_status status = pw_check_given(engine, "engine", error);
@@ -265,10 +264,12 @@ pawl_status pawl_count(pawl_engine *engine, const char *workflow, struct pawl_in
     if (names == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
     /* Counts one more than is told, to know whether there are more. */
-    status = pw_count_statuses(engine->store, names, count, PAWL_COUNT_MAX + 1, &counts, error);
+    const struct pw_read asked = { .kind = PW_READ_STATUS_COUNTS, .names = { names, count, PAWL_COUNT_MAX + 1 } };
+    struct pw_found found;
+    status = pw_read(engine->store, &asked, NULL, &found, error);
     for (size_t of = 0; status == PAWL_OK && of < PAWL_INSTANCE_STATUSES; of++) {
-        out_counts->has_more[of] = counts.of[of] > PAWL_COUNT_MAX;
-        out_counts->count[of] = out_counts->has_more[of] ? PAWL_COUNT_MAX : counts.of[of];
+        out_counts->has_more[of] = found.statuses.of[of] > PAWL_COUNT_MAX;
+        out_counts->count[of] = out_counts->has_more[of] ? PAWL_COUNT_MAX : found.statuses.of[of];
     }
     pw_arena_clear(&arena);
     return status;

@@ -1,12 +1,11 @@
 /* read.h - what can be asked of a store, as values.
  *
  * A read is a kind and what it asks for (struct pw_read).  The answer is rows in the caller's arena or a few numbers (struct
- * pw_found).  A store answers all kinds with one function, and a decorator forwards that one.  Callers use the typed
- * functions at the end of this file.
+ * pw_found).  A store answers all kinds with one function, and a decorator forwards that one.  Callers ask with pw_read().  Lists
+ * of rows, and what is asked in several places, have a typed function at the end of this file.
  *
- * To add a read, add a line to PW_READS, what it asks for, what it finds, and a typed function (read.c); then write the function
- * that the line names in the read.c of each store.  Stores make their tables of functions from PW_READS, so none can be
- * forgotten. */
+ * To add a read, add a line to PW_READS, what it asks for and what it finds; then write its statement and the function that the
+ * line names in the read.c of each store.  Stores make their tables of functions from PW_READS, so none can be forgotten. */
 #ifndef PW_STORE_READ_H
 #define PW_STORE_READ_H
 
@@ -31,14 +30,14 @@ struct pw_store;
     X(LOGS, read_logs)                       /* history: logs */                                                       \
     X(EVENT, read_event)                     /* run, with id: events, none or one */                                   \
     X(NEW_EVENTS, read_new_events)           /* run, with after_seq: events */                                         \
-    X(WAITING_STEPS, read_waiting_steps)     /* run: steps */                                                          \
+    X(WAITING_STEPS, read_waiting_steps)     /* run: steps, those that wait, in order */                               \
     X(RUN, read_run)                         /* run, with with_events: run; see reads_runs in store.h */               \
     X(NEXT_DUE, next_due)                    /* due: at_ms */                                                          \
     X(NEXT_HOOK, next_hook)                  /* names: at_ms */                                                        \
     X(TASK_COUNTS, count_tasks)              /* now_ms: tasks */                                                       \
     X(STATUS_COUNTS, count_statuses)         /* names, with max: statuses */                                           \
     X(HOOKS, list_hooks)                     /* hooks: hooks */                                                        \
-    X(RUNNERS, list_runners)                 /* nothing: runners */                                                    \
+    X(RUNNERS, list_runners)                 /* nothing: runners that were described and live, by number */            \
     X(PART, read_part)                       /* nothing: part */                                                       \
     X(SCHEMA, read_schema)                   /* nothing: schema */
 
@@ -123,7 +122,7 @@ struct pw_due_query {
 struct pw_names_query {
     const struct pw_text *names; /* of workflows or hooks */
     size_t count;
-    int64_t max;
+    int64_t max; /* no status is counted beyond it, at least 1, so that it costs no more where there are millions */
 };
 
 /* Oldest first. */
@@ -161,6 +160,8 @@ struct pw_current {
     struct pw_step_row step;
 };
 
+/* What a run that is taken up again begins with, in one look: the facts of its instance, all of the run's steps and, when
+ * asked for, all events that are not delivered. */
 struct pw_run_rows {
     struct pw_text params;
     int64_t created_at_ms;
@@ -179,7 +180,7 @@ struct pw_task_counts {
     int64_t hooks_pending, hooks_failed;
 };
 
-/* By enum pawl_instance_status. */
+/* By enum pawl_instance_status, as pw_list_instances() would give them out. */
 enum { PW_STATUS_COUNT = PAWL_ERRORED + 1 };
 struct pw_status_counts {
     int64_t of[PW_STATUS_COUNT];
@@ -203,14 +204,14 @@ struct pw_found {
         void *rows;
         struct pw_instance *instances;
         struct pw_current *current;
-        struct pw_earlier_run *earlier_runs;
+        struct pw_earlier_run *earlier_runs; /* replaced by a restart; those of before schema version 5 have no row */
         struct pw_step_row *steps;
         struct pw_event_row *events;
         struct pw_log_row *logs;
         struct pw_hook_row *hooks;
         struct pw_runner_row *runners;
         struct pw_run_rows run;
-        int64_t at_ms;
+        int64_t at_ms; /* when the next row is due or its lease ends; INT64_MAX: never */
         struct pw_task_counts tasks;
         struct pw_status_counts statuses;
         struct pw_part part;
@@ -222,13 +223,44 @@ struct pw_found {
 typedef pawl_status pw_read_fn(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
                                struct pw_found *out_found, struct pawl_error *error);
 
-/* ---- Typed reads --------------------------------------------------------------------------------------------- */
+/* ---- Asking -------------------------------------------------------------------------------------------------- */
 
 /* Asserts that this is a place from which a store may be called (base/bar.h). */
 pawl_status pw_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
                     struct pw_found *out_found, struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* PAWL_INSTANCE_NOT_FOUND where there is no such row. */
+/* The query is about the instances of its workflow that have this status: by the task while a run is open, by the outcome
+ * afterwards. */
+void pw_list_by_status(struct pw_instance_query *query, enum pawl_instance_status status);
+
+/* Lists of rows, each with a function of its own: what it asks with, and what it finds. */
+#define PW_LISTS(X)                                                                                                    \
+    X(pw_list_instances, LIST, struct pw_instance_query, list, struct pw_instance, instances)                          \
+    X(pw_read_earlier_runs, EARLIER_RUNS, struct pw_history_query, history, struct pw_earlier_run, earlier_runs)       \
+    X(pw_read_steps, STEPS, struct pw_history_query, history, struct pw_step_row, steps)                               \
+    X(pw_read_waiting_steps, WAITING_STEPS, struct pw_run_query, run, struct pw_step_row, steps)                       \
+    X(pw_read_events, EVENTS, struct pw_history_query, history, struct pw_event_row, events)                           \
+    X(pw_read_logs, LOGS, struct pw_history_query, history, struct pw_log_row, logs)                                   \
+    X(pw_list_hooks, HOOKS, struct pw_hook_query, hooks, struct pw_hook_row, hooks)
+
+#define PW_LIST(function, kind_name, query_type, asked_by, row_type, found_as)                                         \
+    PAWL_MUST_CHECK static inline pawl_status function(struct pw_store *store, struct pw_arena *arena,                 \
+                                                       const query_type *query, row_type **out_rows,                   \
+                                                       size_t *out_count, struct pawl_error *error)                    \
+    {                                                                                                                  \
+        const struct pw_read asked = { .kind = PW_READ_##kind_name, .asked_by = *query };                              \
+        struct pw_found found;                                                                                         \
+        pawl_status status = pw_read(store, &asked, arena, &found, error);                                             \
+        if (status == PAWL_OK) {                                                                                       \
+            *out_rows = found.found_as;                                                                                \
+            *out_count = found.count;                                                                                  \
+        }                                                                                                              \
+        return status;                                                                                                 \
+    }
+PW_LISTS(PW_LIST)
+#undef PW_LIST
+
+/* What is asked in several places.  PAWL_INSTANCE_NOT_FOUND where there is no such row. */
 pawl_status pw_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow, struct pw_text id,
                              struct pw_instance *out_instance, struct pawl_error *error) PAWL_MUST_CHECK;
 
@@ -245,28 +277,6 @@ pawl_status pw_read_current(struct pw_store *store, struct pw_arena *arena, stru
                             struct pw_instance *out_instance, struct pw_step_row *out_step, bool *out_has_step,
                             struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* The query is about the instances of its workflow that have this status: by the task while a run is open, by the outcome
- * afterwards. */
-void pw_list_by_status(struct pw_instance_query *query, enum pawl_instance_status status);
-
-pawl_status pw_list_instances(struct pw_store *store, struct pw_arena *arena, const struct pw_instance_query *query,
-                              struct pw_instance **out_rows, size_t *out_count,
-                              struct pawl_error *error) PAWL_MUST_CHECK;
-
-/* The runs of an instance that were replaced by a restart.  Those of before schema version 5 have no row. */
-pawl_status pw_read_earlier_runs(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                                 struct pw_earlier_run **out_rows, size_t *out_count,
-                                 struct pawl_error *error) PAWL_MUST_CHECK;
-
-pawl_status pw_read_steps(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                          struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error) PAWL_MUST_CHECK;
-
-pawl_status pw_read_events(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                           struct pw_event_row **out_rows, size_t *out_count, struct pawl_error *error) PAWL_MUST_CHECK;
-
-pawl_status pw_read_logs(struct pw_store *store, struct pw_arena *arena, const struct pw_history_query *query,
-                         struct pw_log_row **out_rows, size_t *out_count, struct pawl_error *error) PAWL_MUST_CHECK;
-
 /* The run's event of this id, by the index that keeps ids apart. */
 pawl_status pw_read_event(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
                           struct pw_text id, struct pw_event_row *out_event, bool *out_found,
@@ -277,14 +287,7 @@ pawl_status pw_read_new_events(struct pw_store *store, struct pw_arena *arena, i
                                int64_t after_seq, struct pw_event_row **out_rows, size_t *out_count,
                                struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* The run's steps that wait, of which there are few. */
-pawl_status pw_read_waiting_steps(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
-                                  struct pw_step_row **out_rows, size_t *out_count,
-                                  struct pawl_error *error) PAWL_MUST_CHECK;
-
-/* What a run that is taken up again begins with, in one look: the facts of its instance, all of the run's steps and, when
- * asked for, all events that are not delivered.  Only for stores with reads_runs (store.h).  PAWL_INSTANCE_NOT_FOUND as
- * above. */
+/* Only for stores with reads_runs (store.h).  PAWL_INSTANCE_NOT_FOUND as above. */
 pawl_status pw_read_run(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run, bool with_events,
                         struct pw_run_rows *out_rows, struct pawl_error *error) PAWL_MUST_CHECK;
 
@@ -294,29 +297,5 @@ pawl_status pw_read_run(struct pw_store *store, struct pw_arena *arena, int64_t 
 pawl_status pw_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
                         const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
                         struct pawl_error *error) PAWL_MUST_CHECK;
-
-/* When the next row of these hooks is due or the lease of an attempt ends; INT64_MAX: never. */
-pawl_status pw_next_hook(struct pw_store *store, const struct pw_text *hooks, size_t count, int64_t *out_at_ms,
-                         struct pawl_error *error) PAWL_MUST_CHECK;
-
-pawl_status pw_count_tasks(struct pw_store *store, int64_t now_ms, struct pw_task_counts *out_counts,
-                           struct pawl_error *error) PAWL_MUST_CHECK;
-
-/* How many instances of these workflows have which status, as pw_list_instances() would give them out.  No status is counted
- * beyond max, at least 1, so that it costs no more where there are millions. */
-pawl_status pw_count_statuses(struct pw_store *store, const struct pw_text *workflows, size_t count, int64_t max,
-                              struct pw_status_counts *out_counts, struct pawl_error *error) PAWL_MUST_CHECK;
-
-pawl_status pw_list_hooks(struct pw_store *store, struct pw_arena *arena, const struct pw_hook_query *query,
-                          struct pw_hook_row **out_rows, size_t *out_count, struct pawl_error *error) PAWL_MUST_CHECK;
-
-/* The runners that were described and live, in the order of their numbers. */
-pawl_status pw_list_runners(struct pw_store *store, struct pw_arena *arena, struct pw_runner_row **out_rows,
-                            size_t *out_count, struct pawl_error *error) PAWL_MUST_CHECK;
-
-pawl_status pw_read_part(struct pw_store *store, struct pw_part *out_part, struct pawl_error *error) PAWL_MUST_CHECK;
-
-pawl_status pw_read_schema(struct pw_store *store, struct pw_schema_found *out_schema,
-                           struct pawl_error *error) PAWL_MUST_CHECK;
 
 #endif

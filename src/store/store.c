@@ -13,12 +13,6 @@ const struct pw_store_ops *pw_ops(const struct pw_store *store)
     return store->ops;
 }
 
-pawl_status pw_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
-                    struct pw_found *out_found, struct pawl_error *error)
-{
-    return pw_ops(store)->read(store, asked, arena, out_found, error);
-}
-
 void pw_progress_tell(const struct pw_progress *progress, const char *format, ...)
 {
     char text[512];
