@@ -1,8 +1,13 @@
-/* columns.h - lists of columns for SQL, as constant text, made from the lists in core/fields.h. */
+/* columns.h - SQL as constant text: statements, and lists of columns for them, made from the lists in core/fields.h. */
 #ifndef PW_STORE_COLUMNS_H
 #define PW_STORE_COLUMNS_H
 
 #include "core/fields.h"
+
+struct pw_statement {
+    const char *name, *text;
+};
+enum { PW_STATEMENTS_MAX = 128 }; /* of one file */
 
 /* "s.seq, s.attempts, ...": the columns of a list, each behind the prefix.  It begins with a comma when the list has neither
  * a key nor a head. */

@@ -15,11 +15,18 @@
 
 enum { PAUSE_US_MIN = 100, PAUSE_US_MAX = 1000 };
 
-static const char *const query_texts[PW_QUERY_COUNT] = {
-#define QUERY_TEXT(name, text) [PW_QUERY_##name] = (text),
-    PW_SQLITE_QUERIES(QUERY_TEXT)
-#undef QUERY_TEXT
+static const struct pw_statement queries[PW_STATEMENTS_MAX] = {
+#define QUERY(name, text) { #name, text },
+    PW_SQLITE_QUERIES(QUERY)
+#undef QUERY
 };
+
+const struct pw_statement *pw_sqlite_query(unsigned number)
+{
+    static const struct pw_statement *const files[] = { queries, pw_sqlite_queries_of_read,
+                                                        pw_sqlite_queries_of_read_numbers };
+    return &files[number / PW_STATEMENTS_MAX][number % PW_STATEMENTS_MAX];
+}
 
 static void pause_briefly(int round)
 {
@@ -195,10 +202,10 @@ void pw_sqlite_close(struct pw_sqlite_connection *connection)
     connection->db = NULL;
 }
 
-int pw_sqlite_statement(struct pw_sqlite_connection *connection, enum pw_query_name name, sqlite3_stmt **out_statement)
+int pw_sqlite_statement(struct pw_sqlite_connection *connection, unsigned name, sqlite3_stmt **out_statement)
 {
     if (connection->statements[name] == NULL) {
-        int code = sqlite3_prepare_v3(connection->db, query_texts[name], -1, SQLITE_PREPARE_PERSISTENT,
+        int code = sqlite3_prepare_v3(connection->db, pw_sqlite_query(name)->text, -1, SQLITE_PREPARE_PERSISTENT,
                                       &connection->statements[name], NULL);
         if (code != SQLITE_OK)
             return code;

@@ -30,6 +30,6 @@ pawl_status pw_sqlite_open_reader(struct pw_sqlite_connection *connection, const
 void pw_sqlite_close(struct pw_sqlite_connection *connection);
 
 /* Prepares at the first call.  Returns a SQLite code. */
-int pw_sqlite_statement(struct pw_sqlite_connection *connection, enum pw_query_name name, sqlite3_stmt **out_statement);
+int pw_sqlite_statement(struct pw_sqlite_connection *connection, unsigned name, sqlite3_stmt **out_statement);
 
 #endif

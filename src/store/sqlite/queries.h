@@ -1,4 +1,5 @@
-/* queries.h - all SQL of the store but the schema's: constant text with bound values, prepared once per connection.
+/* queries.h - the SQL of transactions: constant text with bound values, prepared once per connection.  That of reads stands
+ * beside the functions that read (read.c, read_numbers.c).
  *
  * Parameters are numbered in the order in which the code binds them.  INDEXED BY stands where a plan that changes with
  * the user's own ANALYZE would turn a due-query or a page into a scan. */
@@ -8,13 +9,6 @@
 #include "store/columns.h"
 
 /* clang-format off */
-
-/* The instance, its task, and when the newest step was changed: see pw_instance_merge(). */
-#define INSTANCE_COLUMNS_WITH(step_updated_at)                                                                         \
-    PW_COLUMNS(PW_INSTANCE_FIELDS, "i.") ", t.instance, " TASK_COLUMNS_OF("t.") ", " step_updated_at
-#define INSTANCE_COLUMNS                                                                                               \
-    INSTANCE_COLUMNS_WITH("(SELECT s.updated_at FROM workflow_step s"                                                  \
-                          "  WHERE s.instance = t.instance AND s.run = t.run ORDER BY s.seq DESC LIMIT 1)")
 
 #define TASK_COLUMNS_OF(table) PW_COLUMNS(PW_TASK_FIELDS, table)
 #define STEP_COLUMNS_OF(table) PW_COLUMNS(PW_STEP_FIELDS, table)
@@ -39,57 +33,14 @@
 /* Of one without an instance there is nothing to tell. */
 #define HOOK_TOLD(index)                                                                                               \
     "SELECT " HOOK_COLUMNS " FROM workflow_hook h" index " LEFT JOIN workflow_instance i ON i.key = h.instance"
-#define PENDING_OF_HOOK                                                                                                \
-    "SELECT " HOOK_COLUMNS " FROM workflow_hook h INDEXED BY workflow_hook_pending" HOOK_INSTANCE                      \
-    " WHERE h.next_at IS NOT NULL AND h.hook = ?3 AND h.key > ?1"
-#define FAILED_OF_HOOK                                                                                                 \
-    "SELECT " HOOK_COLUMNS " FROM workflow_hook h INDEXED BY workflow_hook_failed" HOOK_INSTANCE                       \
-    " WHERE h.next_at IS NULL AND h.hook = ?3 AND h.key > ?1"
 
 /* A task that may be claimed, in the three ways in which one can be; and of those the ones in the shards of ?2 or ?4. */
 #define RESUMABLE "workflow_task INDEXED BY workflow_task_resumable WHERE kind < 3 AND processing = 0 AND status < 2"
 #define STARTABLE "workflow_task INDEXED BY workflow_task_startable WHERE kind = 3 AND processing = 0 AND status < 2"
 #define LEASED "workflow_task INDEXED BY workflow_task_leased WHERE processing = 1"
 #define DUE_IN_SHARE(column) " AND (+" column " <= ?5 OR substr(?4, shard + 1, 1) = '1')"
-/* None of those that a share leaves out, which are ",1,2," or nothing. */
-#define NOT_EXCEPTED(list) " AND instr(" list ", ',' || instance || ',') = 0"
 /* A lease: struct pw_held. */
 #define HELD_COLUMNS "instance, owner, run, epoch, locked_until"
-/* When the first of the shards is due that is so past a time, and the first of all after the grace, past another. */
-#define NEXT_OF(column, tasks, past, all_past)                                                                         \
-    "(SELECT " column " FROM " tasks " AND workflow = ?1 AND " column " > " past                                       \
-    "  AND substr(?2, shard + 1, 1) = '1'" NOT_EXCEPTED("?6") " ORDER BY " column " LIMIT 1),"                         \
-    " (SELECT min(" column ") FROM " tasks " AND workflow = ?1 AND " column " > " all_past                             \
-    NOT_EXCEPTED("?6") ") + ?3"
-
-/* How many have a status, up to a limit: by the task while the run is open, by the outcome afterwards. */
-#define OPEN_COUNT(status, max)                                                                                        \
-    "(SELECT count(*) FROM (SELECT 1 FROM workflow_task INDEXED BY workflow_task_status"                               \
-    "  WHERE workflow = ?1 AND status = " status " LIMIT " max "))"
-#define ENDED_COUNT(outcome, max)                                                                                      \
-    "(SELECT count(*) FROM (SELECT 1 FROM workflow_instance INDEXED BY workflow_instance_ended"                        \
-    "  WHERE workflow = ?1 AND outcome = " outcome " LIMIT " max "))"
-
-/* The pages of PW_INSTANCE_FILTERS.  ?1 is the workflow, or the value of a filter that stands alone; ?2 where the page begins, ?3 how
- * many rows, ?4 the value. */
-#define LIST_QUERIES(QUERY, name, shape, column, type, index)                                                          \
-    QUERY(LIST_BY_##name##_OLDEST,                                                                                     \
-        LIST_##shape(#column, #index) KEY_##shape " > ?2 ORDER BY " KEY_##shape " LIMIT ?3")                           \
-    QUERY(LIST_BY_##name##_NEWEST,                                                                                     \
-        LIST_##shape(#column, #index) KEY_##shape " < ?2 ORDER BY " KEY_##shape " DESC LIMIT ?3")
-#define LIST_INSTANCES(index)                                                                                          \
-    "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY " index                                           \
-    " LEFT JOIN workflow_task t ON t.instance = i.key WHERE "
-#define LIST_WORKFLOW(column, index) LIST_ALONE(column, index)
-#define LIST_ALONE(column, index) LIST_INSTANCES(index) "i." column " = ?1 AND "
-#define LIST_INSTANCE(column, index) LIST_INSTANCES(index) "i.workflow = ?1 AND i." column " = ?4 AND "
-#define LIST_TASK(column, index)                                                                                       \
-    "SELECT " INSTANCE_COLUMNS " FROM workflow_task t INDEXED BY " index                                               \
-    " CROSS JOIN workflow_instance i ON i.key = t.instance WHERE t.workflow = ?1 AND t." column " = ?4 AND "
-#define KEY_WORKFLOW "i.key"
-#define KEY_ALONE "i.key"
-#define KEY_INSTANCE "i.key"
-#define KEY_TASK "t.instance"
 
 #define PW_SQLITE_QUERIES(QUERY)                                                                                       \
     QUERY(BEGIN, "BEGIN IMMEDIATE")                                                                                    \
@@ -107,7 +58,6 @@
         " 'workflow_runs')")                                                                                           \
     QUERY(SCHEMA_VERSION, "SELECT version FROM workflow_schema")                                                       \
     QUERY(SCHEMA_SET_VERSION, "UPDATE workflow_schema SET version = ?1")                                               \
-    QUERY(PART_READ, "SELECT number + 1, size FROM workflow_set WHERE key = 1 AND size > 1")                           \
                                                                                                                        \
     QUERY(TASK_LOAD, "SELECT run, " TASK_COLUMNS_OF("") " FROM workflow_task WHERE instance = ?1")                     \
     QUERY(TASK_LOAD_WHOLE,                                                                                             \
@@ -143,45 +93,12 @@
     QUERY(CLAIM_STARTABLE_SHARED,                                                                                      \
         "SELECT instance, due_at FROM " STARTABLE " AND workflow = ?1 AND due_at <= ?2" DUE_IN_SHARE("due_at")         \
         " ORDER BY due_at LIMIT ?3")                                                                                   \
-    QUERY(NEXT_DUE_SHARED,                                                                                             \
-        "SELECT " NEXT_OF("due_at", RESUMABLE, "?4", "?4 - ?3") ", "                                                   \
-        NEXT_OF("due_at", STARTABLE, "?4", "?4 - ?3") ", " NEXT_OF("locked_until", LEASED, "?5", "?5"))                \
-    QUERY(NEXT_EXPIRED_SHARED,                                                                                         \
-        "SELECT " HELD_COLUMNS ", CASE substr(?3, shard + 1, 1) WHEN '1' THEN 0 ELSE ?4 END"                           \
-        " FROM " LEASED " AND workflow = ?1 AND locked_until <= ?2")                                                   \
     QUERY(RUNNER_DESCRIBE,                                                                                             \
         "INSERT OR REPLACE INTO workflow_runner (" RUNNER_COLUMNS ") VALUES (" PW_PARAMETERS(PW_RUNNER_FIELDS) ")")    \
     QUERY(RUNNER_FORGET, "DELETE FROM workflow_runner WHERE owner = ?1")                                               \
     QUERY(RUNNERS, "SELECT " RUNNER_COLUMNS " FROM workflow_runner WHERE owner > 0 ORDER BY owner")                    \
     QUERY(REAP_LEASES,                                                                                                 \
         "SELECT " HELD_COLUMNS " FROM " LEASED " AND owner > 0")                                                       \
-    QUERY(NEXT_DUE,                                                                                                    \
-        "SELECT (SELECT min(due_at) FROM workflow_task INDEXED BY workflow_task_resumable"                             \
-        "         WHERE kind < 3 AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at > ?2"                  \
-        NOT_EXCEPTED("?4") "),"                                                                                        \
-        "       (SELECT min(due_at) FROM workflow_task INDEXED BY workflow_task_startable"                             \
-        "         WHERE kind = 3 AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at > ?2"                  \
-        NOT_EXCEPTED("?4") "),"                                                                                        \
-        "       (SELECT min(locked_until) FROM workflow_task INDEXED BY workflow_task_leased"                          \
-        "         WHERE processing = 1 AND workflow = ?1 AND locked_until > ?3" NOT_EXCEPTED("?4") ")")                \
-    QUERY(NEXT_EXPIRED,                                                                                                \
-        "SELECT " HELD_COLUMNS ", 0 FROM " LEASED " AND workflow = ?1 AND locked_until <= ?2")                         \
-    QUERY(TASK_WORKFLOW_AFTER,                                                                                         \
-        "SELECT min(workflow) FROM workflow_task INDEXED BY workflow_task_status WHERE workflow > ?1")                 \
-    QUERY(TASK_COUNTS,                                                                                                 \
-        "SELECT"                                                                                                       \
-        " (SELECT count(*) FROM workflow_task INDEXED BY workflow_task_status WHERE workflow = ?1 AND status = 0),"    \
-        " (SELECT count(*) FROM workflow_task INDEXED BY workflow_task_status WHERE workflow = ?1 AND status = 1),"    \
-        " (SELECT count(*) FROM workflow_task INDEXED BY workflow_task_status WHERE workflow = ?1 AND status = 2),"    \
-        " (SELECT count(*) FROM workflow_task INDEXED BY workflow_task_resumable"                                      \
-        "   WHERE kind < 3 AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at <= ?2),"                     \
-        " (SELECT count(*) FROM workflow_task INDEXED BY workflow_task_startable"                                      \
-        "   WHERE kind = 3 AND processing = 0 AND status < 2 AND workflow = ?1 AND due_at <= ?2),"                     \
-        " (SELECT count(*) FROM workflow_task INDEXED BY workflow_task_leased"                                         \
-        "   WHERE processing = 1 AND workflow = ?1 AND locked_until <= ?2)")                                           \
-    QUERY(STATUS_COUNTS,                                                                                               \
-        "SELECT " OPEN_COUNT("0", "?2") ", " OPEN_COUNT("1", "?3") ", " OPEN_COUNT("2", "?4") ", "                     \
-        ENDED_COUNT("1", "?5") ", " ENDED_COUNT("2", "?6") ", " ENDED_COUNT("3", "?7"))                                \
                                                                                                                        \
     QUERY(INSTANCE_FIND, "SELECT key FROM workflow_instance WHERE workflow = ?1 AND id = ?2")                          \
     QUERY(INSTANCE_LAST_KEY, "SELECT seq FROM sqlite_sequence WHERE name = 'workflow_instance'")                       \
@@ -195,32 +112,10 @@
     QUERY(CHILDREN_OPEN,                                                                                               \
         "SELECT key, relation FROM workflow_instance INDEXED BY workflow_instance_open_child WHERE outcome IS NULL"    \
         " AND parent = ?1 AND parent_run = ?2 AND relation IN (3, ?3)")                                                \
-    QUERY(INSTANCE_BY_ID,                                                                                              \
-        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"         \
-        " WHERE i.workflow = ?1 AND i.id = ?2")                                                                        \
-    /* With the newest of the steps that wait or, when none does or the run has ended, the newest of all (n).  Mostly  \
-     * the newest is the one that waits: then nothing else is looked for. */                                           \
-    QUERY(INSTANCE_CURRENT,                                                                                            \
-        "SELECT " INSTANCE_COLUMNS_WITH("n.updated_at") ", s.seq IS NOT NULL, "                                        \
-        STEP_COLUMNS_OF("s.") " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"              \
-        " LEFT JOIN workflow_step n ON n.rowid = (SELECT o.rowid FROM workflow_step o"                                 \
-        "  WHERE o.instance = i.key AND o.run = i.run ORDER BY o.seq DESC LIMIT 1)"                                    \
-        " LEFT JOIN workflow_step s ON s.rowid = CASE WHEN n.status = 0 OR t.instance IS NULL THEN n.rowid"            \
-        "  ELSE coalesce((SELECT w.rowid FROM workflow_step w INDEXED BY workflow_step_waiting"                        \
-        "   WHERE w.instance = t.instance AND w.run = t.run AND w.status = 0 ORDER BY w.seq DESC LIMIT 1),"            \
-        "  n.rowid) END WHERE i.workflow = ?1 AND i.id = ?2")                                                          \
-    QUERY(INSTANCE_BY_KEY,                                                                                             \
-        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"         \
-        " WHERE i.key = ?1")                                                                                           \
-    PW_INSTANCE_FILTERS(LIST_QUERIES, QUERY)                                                                           \
                                                                                                                        \
     QUERY(EARLIER_RUN_INSERT,                                                                                          \
         "INSERT OR IGNORE INTO workflow_run (instance, " EARLIER_RUN_COLUMNS ")"                                       \
         " VALUES (?, " PW_PARAMETERS(PW_EARLIER_RUN_FIELDS) ")")                                                       \
-    QUERY(EARLIER_RUNS_OLDEST,                                                                                         \
-        "SELECT " EARLIER_RUN_COLUMNS " FROM workflow_run WHERE instance = ?1 AND run > ?2 ORDER BY run LIMIT ?3")     \
-    QUERY(EARLIER_RUNS_NEWEST,                                                                                         \
-        "SELECT " EARLIER_RUN_COLUMNS " FROM workflow_run WHERE instance = ?1 AND run < ?2 ORDER BY run DESC LIMIT ?3")\
                                                                                                                        \
     QUERY(STEP_INSERT,                                                                                                 \
         "INSERT INTO workflow_step (instance, run, " STEP_COLUMNS ") VALUES (?, ?, " PW_PARAMETERS(PW_STEP_FIELDS) ")")\
@@ -231,15 +126,6 @@
         "INSERT INTO workflow_step (instance, run, " STEP_COLUMNS ") SELECT instance, run + 1, " STEP_COLUMNS          \
         " FROM workflow_step WHERE instance = ?1 AND run = ?2 AND seq < ?3 AND seq <> ?4 AND status <> 0"              \
         " AND (?5 = 0 OR status = 1 OR state < 3) RETURNING seq")                                                      \
-    QUERY(STEPS_OLDEST,                                                                                                \
-        "SELECT " STEP_COLUMNS " FROM workflow_step WHERE instance = ?1 AND run = ?2 AND seq > ?3"                     \
-        " ORDER BY seq LIMIT ?4")                                                                                      \
-    QUERY(STEPS_NEWEST,                                                                                                \
-        "SELECT " STEP_COLUMNS " FROM workflow_step WHERE instance = ?1 AND run = ?2 AND seq < ?3"                     \
-        " ORDER BY seq DESC LIMIT ?4")                                                                                 \
-    QUERY(STEPS_WAITING,                                                                                               \
-        "SELECT " STEP_COLUMNS " FROM workflow_step INDEXED BY workflow_step_waiting"                                  \
-        " WHERE instance = ?1 AND run = ?2 AND status = 0 ORDER BY seq")                                               \
                                                                                                                        \
     /* Where an event goes: the instance, its task, whether it has the event, and until when it waits for such a one. */\
     QUERY(EVENT_TARGET,                                                                                                \
@@ -264,29 +150,11 @@
     QUERY(EVENT_KNOWN, "SELECT 1 FROM workflow_event WHERE instance = ?1 AND run = ?2 AND id = ?3")                    \
     QUERY(EVENT_UPDATE,                                                                                                \
         "UPDATE workflow_event SET " PW_SETS(PW_EVENT_FIELDS) " WHERE instance = ? AND run = ? AND seq = ?")           \
-    QUERY(EVENTS_OLDEST,                                                                                               \
-        "SELECT " EVENT_COLUMNS " FROM workflow_event WHERE instance = ?1 AND run = ?2 AND seq > ?3"                   \
-        " ORDER BY seq LIMIT ?4")                                                                                      \
-    QUERY(EVENTS_NEWEST,                                                                                               \
-        "SELECT " EVENT_COLUMNS " FROM workflow_event WHERE instance = ?1 AND run = ?2 AND seq < ?3"                   \
-        " ORDER BY seq DESC LIMIT ?4")                                                                                 \
-    QUERY(EVENT_BY_ID,                                                                                                 \
-        "SELECT " EVENT_COLUMNS " FROM workflow_event INDEXED BY workflow_event_id"                                    \
-        " WHERE instance = ?1 AND run = ?2 AND id = ?3")                                                               \
-    QUERY(EVENTS_NEW,                                                                                                  \
-        "SELECT " EVENT_COLUMNS " FROM workflow_event INDEXED BY workflow_event_new"                                   \
-        " WHERE instance = ?1 AND run = ?2 AND seq > ?3 AND delivered_at IS NULL ORDER BY seq")                        \
                                                                                                                        \
     QUERY(LOG_TAIL,                                                                                                    \
         "SELECT seq, created_at FROM workflow_log WHERE instance = ?1 AND run = ?2 ORDER BY seq DESC LIMIT 1")         \
     QUERY(LOG_INSERT,                                                                                                  \
         "INSERT INTO workflow_log (instance, run, " LOG_COLUMNS ") VALUES (?, ?, " PW_PARAMETERS(PW_LOG_FIELDS) ")")   \
-    QUERY(LOGS_OLDEST,                                                                                                 \
-        "SELECT " LOG_COLUMNS " FROM workflow_log WHERE instance = ?1 AND run = ?2 AND seq > ?3"                       \
-        " AND (?5 < 0 OR level = ?5) AND (?6 IS NULL OR category = ?6) ORDER BY seq LIMIT ?4")                         \
-    QUERY(LOGS_NEWEST,                                                                                                 \
-        "SELECT " LOG_COLUMNS " FROM workflow_log WHERE instance = ?1 AND run = ?2 AND seq < ?3"                       \
-        " AND (?5 < 0 OR level = ?5) AND (?6 IS NULL OR category = ?6) ORDER BY seq DESC LIMIT ?4")                    \
                                                                                                                        \
     QUERY(HOOK_INSERT,                                                                                                 \
         "INSERT INTO workflow_hook (attempts, epoch, instance, next_at" PW_COLUMNS(PW_HOOK_FIELDS, "") ")"             \
@@ -296,34 +164,26 @@
     QUERY(HOOK_LOAD, HOOK_TOLD("") " WHERE h.key = ?1")                                                                \
     QUERY(HOOK_LOAD_BY_ID, HOOK_TOLD("") " WHERE h.id = ?1")                                                           \
     QUERY(HOOK_UPDATE, "UPDATE workflow_hook SET " PW_SETS(PW_DELIVERY_FIELDS) " WHERE key = ?")                       \
-    QUERY(HOOK_DELETE, "DELETE FROM workflow_hook WHERE key = ?1")                                                     \
-    QUERY(HOOK_NEXT,                                                                                                   \
-        "SELECT min(next_at) FROM workflow_hook INDEXED BY workflow_hook_due WHERE hook = ?1 AND next_at IS NOT NULL"  \
-        " AND next_at > ?2")                                                                                           \
-    QUERY(HOOK_COUNTS,                                                                                                 \
-        "SELECT (SELECT count(*) FROM workflow_hook INDEXED BY workflow_hook_all_pending"                              \
-        "         WHERE next_at IS NOT NULL AND key > 0),"                                                             \
-        "       (SELECT count(*) FROM workflow_hook INDEXED BY workflow_hook_all_failed"                               \
-        "         WHERE next_at IS NULL AND key > 0)")                                                                 \
-    QUERY(HOOKS,                                                                                                       \
-        "SELECT " HOOK_COLUMNS " FROM workflow_hook h" HOOK_INSTANCE " WHERE h.key > ?1 ORDER BY h.key LIMIT ?2")      \
-    QUERY(HOOKS_PENDING,                                                                                               \
-        "SELECT " HOOK_COLUMNS " FROM workflow_hook h INDEXED BY workflow_hook_all_pending" HOOK_INSTANCE              \
-        " WHERE h.next_at IS NOT NULL AND h.key > ?1 ORDER BY h.key LIMIT ?2")                                         \
-    QUERY(HOOKS_FAILED,                                                                                                \
-        "SELECT " HOOK_COLUMNS " FROM workflow_hook h INDEXED BY workflow_hook_all_failed" HOOK_INSTANCE               \
-        " WHERE h.next_at IS NULL AND h.key > ?1 ORDER BY h.key LIMIT ?2")                                             \
-    QUERY(HOOKS_OF, PENDING_OF_HOOK " UNION ALL " FAILED_OF_HOOK " ORDER BY 1 LIMIT ?2")                               \
-    QUERY(HOOKS_OF_PENDING, PENDING_OF_HOOK " ORDER BY h.key LIMIT ?2")                                                \
-    QUERY(HOOKS_OF_FAILED, FAILED_OF_HOOK " ORDER BY h.key LIMIT ?2")
+    QUERY(HOOK_DELETE, "DELETE FROM workflow_hook WHERE key = ?1")
 
 /* clang-format on */
+
+/* Statements are known by their numbers.  Each file that has some begins with a number of its own. */
+enum {
+    PW_QUERIES = 0,                                     /* these: connection.c */
+    PW_QUERIES_OF_READ = PW_STATEMENTS_MAX,             /* read.c */
+    PW_QUERIES_OF_READ_NUMBERS = 2 * PW_STATEMENTS_MAX, /* read_numbers.c */
+    PW_QUERY_COUNT = 3 * PW_STATEMENTS_MAX,
+};
+extern const struct pw_statement pw_sqlite_queries_of_read[PW_STATEMENTS_MAX];
+extern const struct pw_statement pw_sqlite_queries_of_read_numbers[PW_STATEMENTS_MAX];
+/* Its text is NULL where no statement has the number. */
+const struct pw_statement *pw_sqlite_query(unsigned number);
 
 enum pw_query_name {
 #define QUERY_NAME(name, text) PW_QUERY_##name,
     PW_SQLITE_QUERIES(QUERY_NAME)
 #undef QUERY_NAME
-        PW_QUERY_COUNT
 };
 
 #endif

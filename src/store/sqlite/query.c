@@ -3,7 +3,7 @@
 
 #include "store/sqlite/errors.h"
 
-void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connection, enum pw_query_name name)
+void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connection, unsigned name)
 {
     *query = (struct pw_query){ .connection = connection };
     query->code = pw_sqlite_statement(connection, name, &query->statement);
@@ -157,7 +157,7 @@ pawl_status pw_query_run(struct pw_query *query, struct pawl_error *error)
     return pw_query_end(query, error);
 }
 
-pawl_status pw_query_simple(struct pw_sqlite_connection *connection, enum pw_query_name name, struct pawl_error *error)
+pawl_status pw_query_simple(struct pw_sqlite_connection *connection, unsigned name, struct pawl_error *error)
 {
     struct pw_query query;
     pw_query_start(&query, connection, name);

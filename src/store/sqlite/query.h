@@ -16,7 +16,7 @@ struct pw_query {
     int column;    /* to be read next */
 };
 
-void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connection, enum pw_query_name name);
+void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connection, unsigned name);
 
 void pw_bind_integer(struct pw_query *query, int64_t value);
 void pw_bind_time(struct pw_query *query, int64_t at_ms);       /* 0 is NULL */
@@ -47,7 +47,7 @@ pawl_status pw_query_end(struct pw_query *query, struct pawl_error *error) PAWL_
 pawl_status pw_query_run(struct pw_query *query, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* For those without parameters, too. */
-pawl_status pw_query_simple(struct pw_sqlite_connection *connection, enum pw_query_name name,
+pawl_status pw_query_simple(struct pw_sqlite_connection *connection, unsigned name,
                             struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* Ends the transaction, if it has not ended by itself, so that nothing of it remains. */

@@ -6,7 +6,104 @@
 #include "base/rows.h"
 #include "store/page.h"
 #include "store/sqlite/schema.h"
-#include "store/sqlite/sqlite.h"
+
+/* ---- Statements ---------------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+
+/* The instance, its task, and when the newest step was changed: see pw_instance_merge(). */
+#define INSTANCE_COLUMNS_WITH(step_updated_at)                                                                         \
+    PW_COLUMNS(PW_INSTANCE_FIELDS, "i.") ", t.instance, " TASK_COLUMNS_OF("t.") ", " step_updated_at
+#define INSTANCE_COLUMNS                                                                                               \
+    INSTANCE_COLUMNS_WITH("(SELECT s.updated_at FROM workflow_step s"                                                  \
+                          "  WHERE s.instance = t.instance AND s.run = t.run ORDER BY s.seq DESC LIMIT 1)")
+#define INSTANCE_AND_TASK " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"
+
+/* The pages of PW_INSTANCE_FILTERS.  ?1 is the workflow, or the value of a filter that stands alone; ?2 where the page begins, ?3 how
+ * many rows, ?4 the value. */
+#define INSTANCE_PAGES(QUERY, name, shape, column, type, index)                                                        \
+    QUERY(LIST_BY_##name##_OLDEST,                                                                                     \
+        LIST_##shape(#column, #index) KEY_##shape " > ?2 ORDER BY " KEY_##shape " LIMIT ?3")                           \
+    QUERY(LIST_BY_##name##_NEWEST,                                                                                     \
+        LIST_##shape(#column, #index) KEY_##shape " < ?2 ORDER BY " KEY_##shape " DESC LIMIT ?3")
+#define LIST_INSTANCES(index)                                                                                          \
+    "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i INDEXED BY " index                                           \
+    " LEFT JOIN workflow_task t ON t.instance = i.key WHERE "
+#define LIST_WORKFLOW(column, index) LIST_ALONE(column, index)
+#define LIST_ALONE(column, index) LIST_INSTANCES(index) "i." column " = ?1 AND "
+#define LIST_INSTANCE(column, index) LIST_INSTANCES(index) "i.workflow = ?1 AND i." column " = ?4 AND "
+#define LIST_TASK(column, index)                                                                                       \
+    "SELECT " INSTANCE_COLUMNS " FROM workflow_task t INDEXED BY " index                                               \
+    " CROSS JOIN workflow_instance i ON i.key = t.instance WHERE t.workflow = ?1 AND t." column " = ?4 AND "
+#define KEY_WORKFLOW "i.key"
+#define KEY_ALONE "i.key"
+#define KEY_INSTANCE "i.key"
+#define KEY_TASK "t.instance"
+
+/* The pages of a history: ?1 is the instance, ?2 where the page begins, ?3 how many rows, ?4 the run. */
+#define PAGES(QUERY, name, columns, table, number, filter)                                                             \
+    QUERY(name##_OLDEST, "SELECT " columns " FROM " table " WHERE instance = ?1 AND " number " > ?2" filter            \
+        " ORDER BY " number " LIMIT ?3")                                                                               \
+    QUERY(name##_NEWEST, "SELECT " columns " FROM " table " WHERE instance = ?1 AND " number " < ?2" filter            \
+        " ORDER BY " number " DESC LIMIT ?3")
+#define OF_RUN " AND run = ?4"
+
+#define HOOKS(index) "SELECT " HOOK_COLUMNS " FROM workflow_hook h" index HOOK_INSTANCE " WHERE h.key > ?1"
+#define PENDING_OF_HOOK HOOKS(" INDEXED BY workflow_hook_pending") " AND h.next_at IS NOT NULL AND h.hook = ?3"
+#define FAILED_OF_HOOK HOOKS(" INDEXED BY workflow_hook_failed") " AND h.next_at IS NULL AND h.hook = ?3"
+
+#define QUERIES(QUERY)                                                                                                 \
+    QUERY(INSTANCE_BY_ID, "SELECT " INSTANCE_COLUMNS INSTANCE_AND_TASK " WHERE i.workflow = ?1 AND i.id = ?2")         \
+    QUERY(INSTANCE_BY_KEY, "SELECT " INSTANCE_COLUMNS INSTANCE_AND_TASK " WHERE i.key = ?1")                           \
+    /* With the newest of the steps that wait or, when none does or the run has ended, the newest of all (n).  Mostly  \
+     * the newest is the one that waits: then nothing else is looked for. */                                           \
+    QUERY(INSTANCE_CURRENT,                                                                                            \
+        "SELECT " INSTANCE_COLUMNS_WITH("n.updated_at") ", s.seq IS NOT NULL, " STEP_COLUMNS_OF("s.") INSTANCE_AND_TASK\
+        " LEFT JOIN workflow_step n ON n.rowid = (SELECT o.rowid FROM workflow_step o"                                 \
+        "  WHERE o.instance = i.key AND o.run = i.run ORDER BY o.seq DESC LIMIT 1)"                                    \
+        " LEFT JOIN workflow_step s ON s.rowid = CASE WHEN n.status = 0 OR t.instance IS NULL THEN n.rowid"            \
+        "  ELSE coalesce((SELECT w.rowid FROM workflow_step w INDEXED BY workflow_step_waiting"                        \
+        "   WHERE w.instance = t.instance AND w.run = t.run AND w.status = 0 ORDER BY w.seq DESC LIMIT 1),"            \
+        "  n.rowid) END WHERE i.workflow = ?1 AND i.id = ?2")                                                          \
+    PW_INSTANCE_FILTERS(INSTANCE_PAGES, QUERY)                                                                         \
+    PAGES(QUERY, EARLIER_RUNS, EARLIER_RUN_COLUMNS, "workflow_run", "run", "")                                         \
+    PAGES(QUERY, STEPS, STEP_COLUMNS, "workflow_step", "seq", OF_RUN)                                                  \
+    PAGES(QUERY, EVENTS, EVENT_COLUMNS, "workflow_event", "seq", OF_RUN)                                               \
+    PAGES(QUERY, LOGS, LOG_COLUMNS, "workflow_log", "seq",                                                             \
+        OF_RUN " AND (?5 < 0 OR level = ?5) AND (?6 IS NULL OR category = ?6)")                                        \
+    QUERY(STEPS_WAITING,                                                                                               \
+        "SELECT " STEP_COLUMNS " FROM workflow_step INDEXED BY workflow_step_waiting"                                  \
+        " WHERE instance = ?1 AND run = ?2 AND status = 0 ORDER BY seq")                                               \
+    QUERY(EVENT_BY_ID,                                                                                                 \
+        "SELECT " EVENT_COLUMNS " FROM workflow_event INDEXED BY workflow_event_id"                                    \
+        " WHERE instance = ?1 AND run = ?2 AND id = ?3")                                                               \
+    QUERY(EVENTS_NEW,                                                                                                  \
+        "SELECT " EVENT_COLUMNS " FROM workflow_event INDEXED BY workflow_event_new"                                   \
+        " WHERE instance = ?1 AND run = ?2 AND seq > ?3 AND delivered_at IS NULL ORDER BY seq")                        \
+    QUERY(HOOKS, HOOKS("") " ORDER BY h.key LIMIT ?2")                                                                 \
+    QUERY(HOOKS_PENDING,                                                                                               \
+        HOOKS(" INDEXED BY workflow_hook_all_pending") " AND h.next_at IS NOT NULL ORDER BY h.key LIMIT ?2")           \
+    QUERY(HOOKS_FAILED,                                                                                                \
+        HOOKS(" INDEXED BY workflow_hook_all_failed") " AND h.next_at IS NULL ORDER BY h.key LIMIT ?2")                \
+    QUERY(HOOKS_OF, PENDING_OF_HOOK " UNION ALL " FAILED_OF_HOOK " ORDER BY 1 LIMIT ?2")                               \
+    QUERY(HOOKS_OF_PENDING, PENDING_OF_HOOK " ORDER BY h.key LIMIT ?2")                                                \
+    QUERY(HOOKS_OF_FAILED, FAILED_OF_HOOK " ORDER BY h.key LIMIT ?2")                                                  \
+    QUERY(PART_READ, "SELECT number + 1, size FROM workflow_set WHERE key = 1 AND size > 1")
+
+/* clang-format on */
+
+enum {
+    BEFORE_FIRST = PW_QUERIES_OF_READ - 1,
+#define QUERY(name, text) QUERY_##name,
+    QUERIES(QUERY)
+#undef QUERY
+};
+
+const struct pw_statement pw_sqlite_queries_of_read[PW_STATEMENTS_MAX] = {
+#define QUERY(name, text) { #name, text },
+    QUERIES(QUERY)
+#undef QUERY
+};
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------- */
 
@@ -30,141 +127,135 @@ void pw_read_hook_row(struct pw_query *query, struct pw_arena *arena, struct pw_
     hook->instance_id = pw_column_text(query, arena);
 }
 
-/* ---- Reading as such ----------------------------------------------------------------------------------------- */
-
-/* A read, and the statement that is being carried out for it. */
-struct reading {
-    struct pw_sqlite *sqlite;
-    struct pw_sqlite_connection *connection;
-    const struct pw_read *asked;
-    struct pw_arena *arena;
-    struct pw_found *found;
-    struct pawl_error *error;
-    struct pw_query query;
-    const struct pw_row_type *type; /* of the rows, where they are one's fields */
-    pw_row_bytes_fn *bytes_of;      /* of a list that is bounded by these; else NULL */
-    size_t bytes_max;
+/* What the rows of a statement become. */
+struct shape {
+    const struct pw_row_type *type; /* of rows that are its fields; or NULL */
+    void (*read)(struct pw_query *query, struct pw_arena *arena, void *row);
+    size_t size;
+    pw_row_bytes_fn *bytes_of; /* of lists that are bounded by these; else NULL */
 };
 
-static void start(struct reading *reading, enum pw_query_name name)
+static void read_instance(struct pw_query *query, struct pw_arena *arena, void *row)
+{
+    struct pw_instance *instance = row;
+    pw_column_row(query, arena, &pw_instance_type, instance);
+    instance->has_task = pw_column_integer(query) != 0; /* its key, which is never 0 */
+    pw_read_task(query, &instance->task);
+    pw_instance_merge(instance, pw_column_time(query));
+}
+
+static void read_current(struct pw_query *query, struct pw_arena *arena, void *row)
+{
+    struct pw_current *current = row;
+    read_instance(query, arena, &current->instance);
+    current->has_step = pw_column_integer(query) != 0;
+    if (current->has_step)
+        pw_column_row(query, arena, &pw_step_type, &current->step);
+}
+
+static void read_hook(struct pw_query *query, struct pw_arena *arena, void *row)
+{
+    pw_read_hook_row(query, arena, row);
+}
+
+static const struct shape instances = { NULL, read_instance, sizeof(struct pw_instance), pw_instance_bytes },
+                          currents = { NULL, read_current, sizeof(struct pw_current), NULL },
+                          runs = { &pw_earlier_run_type, NULL, sizeof(struct pw_earlier_run), pw_earlier_run_bytes },
+                          steps = { &pw_step_type, NULL, sizeof(struct pw_step_row), pw_step_bytes },
+                          events = { &pw_event_type, NULL, sizeof(struct pw_event_row), pw_event_bytes },
+                          logs = { &pw_log_type, NULL, sizeof(struct pw_log_row), pw_log_bytes },
+                          hooks = { NULL, read_hook, sizeof(struct pw_hook_row), NULL },
+                          runners = { &pw_runner_type, NULL, sizeof(struct pw_runner_row), NULL };
+
+static void start(struct pw_reading *reading, unsigned name)
 {
     pw_query_start(&reading->query, reading->connection, name);
 }
 
-typedef void read_row_fn(struct reading *reading, void *row);
-
-/* The statement's rows are what is found. */
-static pawl_status finish_rows(struct reading *reading, size_t row_size, read_row_fn *read_row)
+/* The statement's rows are what is found, up to that many bytes of payloads (0: all). */
+static pawl_status finish_page(struct pw_reading *reading, const struct shape *shape, size_t bytes_max)
 {
     struct pw_query *query = &reading->query;
-    struct pw_rows rows = { .arena = reading->arena, .row_size = row_size };
+    struct pw_rows rows = { .arena = reading->arena, .row_size = shape->size };
     size_t bytes = 0;
-    while (!pw_page_is_full(rows.count, bytes, reading->bytes_max) && pw_query_step(query)) {
+    while (!pw_page_is_full(rows.count, bytes, bytes_max) && pw_query_step(query)) {
         void *row = pw_rows_add(&rows);
         if (row == NULL) {
             query->code = SQLITE_NOMEM;
             break;
         }
-        read_row(reading, row);
-        if (reading->bytes_of != NULL)
-            bytes += reading->bytes_of(row);
+        if (shape->type != NULL)
+            pw_column_row(query, reading->arena, shape->type, row);
+        else
+            shape->read(query, reading->arena, row);
+        if (shape->bytes_of != NULL)
+            bytes += shape->bytes_of(row);
     }
     reading->found->rows = rows.rows;
     reading->found->count = rows.count;
     return pw_query_end(query, reading->error);
 }
 
-static void read_fields(struct reading *reading, void *row)
+static pawl_status finish(struct pw_reading *reading, const struct shape *shape)
 {
-    pw_column_row(&reading->query, reading->arena, reading->type, row);
-}
-
-/* The same for rows that are the fields of their type. */
-static pawl_status finish(struct reading *reading, const struct pw_row_type *type)
-{
-    reading->type = type;
-    return finish_rows(reading, type->size, read_fields);
+    return finish_page(reading, shape, 0);
 }
 
 /* ---- Instances ----------------------------------------------------------------------------------------------- */
 
-static void read_instance_row(struct reading *reading, void *row)
-{
-    struct pw_query *query = &reading->query;
-    struct pw_instance *instance = row;
-    pw_column_row(query, reading->arena, &pw_instance_type, instance);
-    instance->has_task = pw_column_integer(query) != 0; /* its key, which is never 0 */
-    pw_read_task(query, &instance->task);
-    pw_instance_merge(instance, pw_column_time(query));
-}
-
-static pawl_status finish_instances(struct reading *reading)
-{
-    return finish_rows(reading, sizeof(struct pw_instance), read_instance_row);
-}
-
-static void start_named(struct reading *reading, enum pw_query_name name, struct pw_text workflow, struct pw_text id)
+static pawl_status find_named(struct pw_reading *reading, unsigned name, struct pw_text workflow, struct pw_text id,
+                              const struct shape *shape)
 {
     start(reading, name);
     pw_bind_text(&reading->query, workflow);
     pw_bind_text(&reading->query, id);
+    return finish(reading, shape);
 }
 
-static pawl_status read_instance(struct reading *reading)
+static pawl_status find_keyed(struct pw_reading *reading, int64_t key)
 {
-    start_named(reading, PW_QUERY_INSTANCE_BY_ID, reading->asked->name.workflow, reading->asked->name.id);
-    return finish_instances(reading);
-}
-
-static void start_keyed(struct reading *reading, int64_t key)
-{
-    start(reading, PW_QUERY_INSTANCE_BY_KEY);
+    start(reading, QUERY_INSTANCE_BY_KEY);
     pw_bind_integer(&reading->query, key);
+    return finish(reading, &instances);
 }
 
-static pawl_status read_instance_by_key(struct reading *reading)
+pawl_status pw_sqlite_read_instance(struct pw_reading *reading)
 {
-    start_keyed(reading, reading->asked->key);
-    return finish_instances(reading);
+    const struct pw_instance_name *name = &reading->asked->name;
+    return find_named(reading, QUERY_INSTANCE_BY_ID, name->workflow, name->id, &instances);
+}
+
+pawl_status pw_sqlite_read_current(struct pw_reading *reading)
+{
+    const struct pw_instance_name *name = &reading->asked->name;
+    return find_named(reading, QUERY_INSTANCE_CURRENT, name->workflow, name->id, &currents);
+}
+
+pawl_status pw_sqlite_read_instance_by_key(struct pw_reading *reading)
+{
+    return find_keyed(reading, reading->asked->key);
 }
 
 /* A statement for each: nothing is sent anywhere, and each is found by its index. */
-static pawl_status read_instances(struct reading *reading)
+pawl_status pw_sqlite_read_instances(struct pw_reading *reading)
 {
     const struct pw_instances_wanted *wanted = &reading->asked->wanted;
-    struct pw_instance *instances =
-        pw_arena_zero(reading->arena, wanted->count * sizeof *instances + 1); /* not NULL for none */
-    pawl_status status = instances != NULL ? PAWL_OK : pw_error_plain(reading->error, PAWL_NOMEM);
+    struct pw_instance *found =
+        pw_arena_zero(reading->arena, wanted->count * sizeof *found + 1); /* not NULL for none */
+    pawl_status status = found != NULL ? PAWL_OK : pw_error_plain(reading->error, PAWL_NOMEM);
     for (size_t i = 0; i < wanted->count && status == PAWL_OK; i++) {
-        if (wanted->keys != NULL)
-            start_keyed(reading, wanted->keys[i]);
-        else
-            start_named(reading, PW_QUERY_INSTANCE_BY_ID, wanted->workflows[i], wanted->ids[i]);
-        status = finish_instances(reading);
+        status = wanted->keys != NULL
+                     ? find_keyed(reading, wanted->keys[i])
+                     : find_named(reading, QUERY_INSTANCE_BY_ID, wanted->workflows[i], wanted->ids[i], &instances);
         if (status == PAWL_OK && reading->found->count > 0)
-            instances[i] = *reading->found->instances;
+            found[i] = *reading->found->instances;
     }
-    reading->found->instances = instances;
+    reading->found->instances = found;
     reading->found->count = wanted->count;
     return status;
 }
 
-static void read_current_row(struct reading *reading, void *row)
-{
-    struct pw_current *current = row;
-    read_instance_row(reading, &current->instance);
-    current->has_step = pw_column_integer(&reading->query) != 0;
-    if (current->has_step)
-        pw_column_row(&reading->query, reading->arena, &pw_step_type, &current->step);
-}
-
-static pawl_status read_current(struct reading *reading)
-{
-    start_named(reading, PW_QUERY_INSTANCE_CURRENT, reading->asked->name.workflow, reading->asked->name.id);
-    return finish_rows(reading, sizeof(struct pw_current), read_current_row);
-}
-
-static void bind_value(struct reading *reading, const struct pw_instance_query *query)
+static void bind_value(struct pw_reading *reading, const struct pw_instance_query *query)
 {
     if (pw_filters[query->by].is_text)
         pw_bind_text(&reading->query, query->text);
@@ -172,13 +263,13 @@ static void bind_value(struct reading *reading, const struct pw_instance_query *
         pw_bind_integer(&reading->query, query->number);
 }
 
-static pawl_status list_instances(struct reading *reading)
+pawl_status pw_sqlite_list_instances(struct pw_reading *reading)
 {
     static const struct {
-        enum pw_query_name oldest, newest;
+        unsigned oldest, newest;
     } lists[] = {
 #define LIST(with, name, shape, column, type, index)                                                                   \
-    [PW_BY_##name] = { PW_QUERY_LIST_BY_##name##_OLDEST, PW_QUERY_LIST_BY_##name##_NEWEST },
+    [PW_BY_##name] = { QUERY_LIST_BY_##name##_OLDEST, QUERY_LIST_BY_##name##_NEWEST },
         PW_INSTANCE_FILTERS(LIST, )
 #undef LIST
     };
@@ -193,110 +284,99 @@ static pawl_status list_instances(struct reading *reading)
     pw_bind_size(&reading->query, query->max);
     if (filter->has_workflow && filter->has_value)
         bind_value(reading, query);
-    reading->bytes_of = pw_instance_bytes;
-    reading->bytes_max = query->bytes_max;
-    return finish_instances(reading);
+    return finish_page(reading, &instances, query->bytes_max);
 }
 
 /* ---- History ------------------------------------------------------------------------------------------------- */
 
-static void start_history(struct reading *reading, enum pw_query_name oldest, enum pw_query_name newest,
-                          pw_row_bytes_fn *bytes_of)
+static void start_page(struct pw_reading *reading, unsigned oldest, unsigned newest)
 {
     const struct pw_history_query *query = &reading->asked->history;
     start(reading, query->newest_first ? newest : oldest);
-    reading->bytes_of = bytes_of;
-    reading->bytes_max = query->bytes_max;
-    pw_bind_integer(&reading->query, query->instance);
-    pw_bind_integer(&reading->query, query->run);
-    pw_bind_integer(&reading->query, pw_page_start(query->after_seq, !query->newest_first));
-    pw_bind_size(&reading->query, query->max);
-}
-
-static pawl_status read_earlier_runs(struct reading *reading)
-{
-    const struct pw_history_query *query = &reading->asked->history;
-    start(reading, query->newest_first ? PW_QUERY_EARLIER_RUNS_NEWEST : PW_QUERY_EARLIER_RUNS_OLDEST);
-    reading->bytes_of = pw_earlier_run_bytes;
-    reading->bytes_max = query->bytes_max;
     pw_bind_integer(&reading->query, query->instance);
     pw_bind_integer(&reading->query, pw_page_start(query->after_seq, !query->newest_first));
     pw_bind_size(&reading->query, query->max);
-    return finish(reading, &pw_earlier_run_type);
 }
 
-static pawl_status read_steps(struct reading *reading)
+pawl_status pw_sqlite_read_earlier_runs(struct pw_reading *reading)
 {
-    start_history(reading, PW_QUERY_STEPS_OLDEST, PW_QUERY_STEPS_NEWEST, pw_step_bytes);
-    return finish(reading, &pw_step_type);
+    start_page(reading, QUERY_EARLIER_RUNS_OLDEST, QUERY_EARLIER_RUNS_NEWEST);
+    return finish_page(reading, &runs, reading->asked->history.bytes_max);
 }
 
-static pawl_status read_events(struct reading *reading)
+static void start_page_of_run(struct pw_reading *reading, unsigned oldest, unsigned newest)
 {
-    start_history(reading, PW_QUERY_EVENTS_OLDEST, PW_QUERY_EVENTS_NEWEST, pw_event_bytes);
-    return finish(reading, &pw_event_type);
+    start_page(reading, oldest, newest);
+    pw_bind_integer(&reading->query, reading->asked->history.run);
 }
 
-static pawl_status read_logs(struct reading *reading)
+pawl_status pw_sqlite_read_steps(struct pw_reading *reading)
+{
+    start_page_of_run(reading, QUERY_STEPS_OLDEST, QUERY_STEPS_NEWEST);
+    return finish_page(reading, &steps, reading->asked->history.bytes_max);
+}
+
+pawl_status pw_sqlite_read_events(struct pw_reading *reading)
+{
+    start_page_of_run(reading, QUERY_EVENTS_OLDEST, QUERY_EVENTS_NEWEST);
+    return finish_page(reading, &events, reading->asked->history.bytes_max);
+}
+
+pawl_status pw_sqlite_read_logs(struct pw_reading *reading)
 {
     const struct pw_history_query *query = &reading->asked->history;
-    start_history(reading, PW_QUERY_LOGS_OLDEST, PW_QUERY_LOGS_NEWEST, pw_log_bytes);
+    start_page_of_run(reading, QUERY_LOGS_OLDEST, QUERY_LOGS_NEWEST);
     pw_bind_integer(&reading->query, query->has_level ? (int64_t)query->level : -1);
     pw_bind_text(&reading->query, query->category);
-    return finish(reading, &pw_log_type);
+    return finish_page(reading, &logs, query->bytes_max);
 }
 
-static void start_of_run(struct reading *reading, enum pw_query_name name)
+static void start_of_run(struct pw_reading *reading, unsigned name)
 {
     start(reading, name);
     pw_bind_integer(&reading->query, reading->asked->run.instance);
     pw_bind_integer(&reading->query, reading->asked->run.run);
 }
 
-static pawl_status read_event(struct reading *reading)
+pawl_status pw_sqlite_read_event(struct pw_reading *reading)
 {
-    start_of_run(reading, PW_QUERY_EVENT_BY_ID);
+    start_of_run(reading, QUERY_EVENT_BY_ID);
     pw_bind_text(&reading->query, reading->asked->run.id);
-    return finish(reading, &pw_event_type);
+    return finish(reading, &events);
 }
 
-static pawl_status read_new_events(struct reading *reading)
+pawl_status pw_sqlite_read_new_events(struct pw_reading *reading)
 {
-    start_of_run(reading, PW_QUERY_EVENTS_NEW);
+    start_of_run(reading, QUERY_EVENTS_NEW);
     pw_bind_integer(&reading->query, reading->asked->run.after_seq);
-    return finish(reading, &pw_event_type);
+    return finish(reading, &events);
 }
 
-static pawl_status read_waiting_steps(struct reading *reading)
+pawl_status pw_sqlite_read_waiting_steps(struct pw_reading *reading)
 {
-    start_of_run(reading, PW_QUERY_STEPS_WAITING);
-    return finish(reading, &pw_step_type);
+    start_of_run(reading, QUERY_STEPS_WAITING);
+    return finish(reading, &steps);
 }
 
 /* Never asked for: the store does not say reads_runs. */
-static pawl_status read_run(struct reading *reading)
+pawl_status pw_sqlite_read_run(struct pw_reading *reading)
 {
     return pw_error_plain(reading->error, PAWL_INVALID);
 }
 
 /* ---- Hooks and runners ------------------------------------------------------------------------------------------ */
 
-static enum pw_query_name hooks_query(const struct pw_hook_query *query)
+static unsigned hooks_query(const struct pw_hook_query *query)
 {
     bool of_one = query->hook.data != NULL;
     if (!query->has_status)
-        return of_one ? PW_QUERY_HOOKS_OF : PW_QUERY_HOOKS;
+        return of_one ? QUERY_HOOKS_OF : QUERY_HOOKS;
     if (query->status == PAWL_DELIVERY_FAILED)
-        return of_one ? PW_QUERY_HOOKS_OF_FAILED : PW_QUERY_HOOKS_FAILED;
-    return of_one ? PW_QUERY_HOOKS_OF_PENDING : PW_QUERY_HOOKS_PENDING;
+        return of_one ? QUERY_HOOKS_OF_FAILED : QUERY_HOOKS_FAILED;
+    return of_one ? QUERY_HOOKS_OF_PENDING : QUERY_HOOKS_PENDING;
 }
 
-static void read_hook_row(struct reading *reading, void *row)
-{
-    pw_read_hook_row(&reading->query, reading->arena, row);
-}
-
-static pawl_status list_hooks(struct reading *reading)
+pawl_status pw_sqlite_list_hooks(struct pw_reading *reading)
 {
     const struct pw_hook_query *query = &reading->asked->hooks;
     start(reading, hooks_query(query));
@@ -304,15 +384,15 @@ static pawl_status list_hooks(struct reading *reading)
     pw_bind_size(&reading->query, query->max);
     if (query->hook.data != NULL)
         pw_bind_text(&reading->query, query->hook);
-    return finish_rows(reading, sizeof(struct pw_hook_row), read_hook_row);
+    return finish(reading, &hooks);
 }
 
 /* Those that are dead are left out. */
-static pawl_status list_runners(struct reading *reading)
+pawl_status pw_sqlite_list_runners(struct pw_reading *reading)
 {
     size_t count = 0;
     start(reading, PW_QUERY_RUNNERS);
-    pawl_status status = finish(reading, &pw_runner_type);
+    pawl_status status = finish(reading, &runners);
     struct pw_runner_row *rows = reading->found->runners;
     int64_t now_ms = reading->sqlite->store.ops->now_ms(&reading->sqlite->store);
     for (size_t i = 0; i < reading->found->count && status == PAWL_OK; i++) {
@@ -325,279 +405,9 @@ static pawl_status list_runners(struct reading *reading)
     return status;
 }
 
-/* ---- When next ----------------------------------------------------------------------------------------------- */
+/* ---- What the database is ----------------------------------------------------------------------------------------- */
 
-static int64_t earliest_column(struct pw_query *query, int64_t earliest_ms)
-{
-    bool is_null = pw_column_is_null(query);
-    int64_t at_ms = pw_column_integer(query);
-    return !is_null && at_ms < earliest_ms ? at_ms : earliest_ms;
-}
-
-/* The earliest of the times in the columns of the query's one row, and of *earliest_ms. */
-static pawl_status take_earliest(struct pw_query *query, int64_t *earliest_ms, struct pawl_error *error)
-{
-    if (pw_query_step(query))
-        for (int column = 0; column < sqlite3_column_count(query->statement); column++)
-            *earliest_ms = earliest_column(query, *earliest_ms);
-    return pw_query_end(query, error);
-}
-
-static pawl_status earliest_hook(struct pw_sqlite_connection *connection, struct pw_text hook, int64_t *earliest_ms,
-                                 struct pawl_error *error)
-{
-    struct pw_query query;
-    pw_query_start(&query, connection, PW_QUERY_HOOK_NEXT);
-    pw_bind_text(&query, hook);
-    pw_bind_integer(&query, PW_EVER);
-    return take_earliest(&query, earliest_ms, error);
-}
-
-/* What is looked for: of one workflow, past a time, as things are now. */
-struct due_question {
-    struct pw_sqlite *sqlite;
-    struct pw_sqlite_connection *connection;
-    const struct pw_share *share;   /* NULL: of all */
-    struct pw_text excepted;        /* that it leaves out, as the queries look for them */
-    struct pw_text workflow, owned; /* owned absent: all is ours */
-    int64_t after_ms, now_ms;
-};
-
-/* ",1,2,": where the queries look for a key; nothing when none is left out.  False when memory is out. */
-static bool write_excepted(struct pw_arena *arena, const struct pw_share *share, struct pw_text *out_list)
-{
-    enum { DIGITS_MAX = 20 };
-    *out_list = (struct pw_text){ "", 0 };
-    if (share == NULL || share->except_count == 0)
-        return true;
-    size_t size = share->except_count * (DIGITS_MAX + 1) + 1;
-    char *list = pw_arena_take(arena, size);
-    if (list == NULL)
-        return false;
-    char *end = list + size, *at = end;
-    for (size_t i = 0; i < share->except_count; i++) { /* from the last digit to the first; a key is positive */
-        *--at = ',';
-        for (int64_t rest = share->except[i]; rest > 0; rest /= 10)
-            *--at = (char)('0' + rest % 10);
-    }
-    *--at = ',';
-    *out_list = (struct pw_text){ at, (size_t)(end - at) };
-    return true;
-}
-
-/* Tasks that are nobody's, and leases that have not expired. */
-static pawl_status earliest_due(const struct due_question *question, int64_t *earliest_ms, struct pawl_error *error)
-{
-    struct pw_query query;
-    bool is_shared = question->owned.data != NULL;
-    pw_query_start(&query, question->connection, is_shared ? PW_QUERY_NEXT_DUE_SHARED : PW_QUERY_NEXT_DUE);
-    pw_bind_text(&query, question->workflow);
-    if (is_shared) {
-        pw_bind_text(&query, question->owned);
-        pw_bind_integer(&query, question->share->grace_ms);
-    }
-    pw_bind_integer(&query, question->after_ms);
-    pw_bind_integer(&query, question->after_ms > question->now_ms ? question->after_ms : question->now_ms);
-    pw_bind_text(&query, question->excepted);
-    return take_earliest(&query, earliest_ms, error);
-}
-
-void pw_read_held(struct pw_query *query, struct pw_held *held)
-{
-    held->instance = pw_column_integer(query);
-    held->owner = pw_column_integer(query);
-    held->run = pw_column_count(query);
-    held->epoch = pw_column_count(query);
-    held->locked_until_ms = pw_column_integer(query);
-}
-
-/* An expired lease is due when it may be taken, which of a runner that lives is later (sightings.h). */
-static pawl_status earliest_expired(const struct due_question *question, int64_t *earliest_ms, struct pawl_error *error)
-{
-    struct pw_sqlite *sqlite = question->sqlite;
-    struct pw_query query;
-    bool is_shared = question->owned.data != NULL;
-    pw_query_start(&query, question->connection, is_shared ? PW_QUERY_NEXT_EXPIRED_SHARED : PW_QUERY_NEXT_EXPIRED);
-    pw_bind_text(&query, question->workflow);
-    pw_bind_integer(&query, question->now_ms);
-    if (is_shared) {
-        pw_bind_text(&query, question->owned);
-        pw_bind_integer(&query, question->share->grace_ms);
-    }
-    while (pw_query_step(&query)) {
-        struct pw_held held;
-        pw_read_held(&query, &held);
-        int64_t at_ms = held.locked_until_ms + pw_column_integer(&query);
-        int64_t wait_ms = 0;
-        if (question->share != NULL && pw_share_excepts(question->share, held.instance))
-            continue;
-        if (pw_sqlite_may_live(sqlite, held.owner))
-            wait_ms = pw_sightings_wait_ms(&sqlite->sightings, &held, pw_sqlite_monotonic_ms(sqlite));
-        if (wait_ms > 0 && question->now_ms + wait_ms > at_ms)
-            at_ms = question->now_ms + wait_ms;
-        if (at_ms > question->after_ms && at_ms < *earliest_ms)
-            *earliest_ms = at_ms;
-    }
-    return pw_query_end(&query, error);
-}
-
-static pawl_status next_due(struct reading *reading)
-{
-    struct pw_arena arena = { 0 };
-    const struct pw_due_query *query = &reading->asked->due;
-    const struct pw_share *share = query->share;
-    struct due_question question = { .sqlite = reading->sqlite,
-                                     .connection = reading->connection,
-                                     .share = share,
-                                     .after_ms = query->after_ms,
-                                     .now_ms = reading->sqlite->store.ops->now_ms(&reading->sqlite->store) };
-    int64_t earliest_ms = INT64_MAX;
-    pawl_status status = PAWL_OK;
-    if (!write_excepted(&arena, share, &question.excepted))
-        status = pw_error_plain(reading->error, PAWL_NOMEM);
-    for (size_t position = 0; position < query->count && status == PAWL_OK; position++) {
-        question.workflow = query->workflows[position];
-        question.owned = share != NULL && share->owned != NULL ? share->owned[position] : (struct pw_text){ NULL, 0 };
-        status = earliest_due(&question, &earliest_ms, reading->error);
-        if (status == PAWL_OK)
-            status = earliest_expired(&question, &earliest_ms, reading->error);
-    }
-    pw_arena_clear(&arena);
-    reading->found->at_ms = earliest_ms;
-    return status;
-}
-
-static pawl_status next_hook(struct reading *reading)
-{
-    const struct pw_names_query *query = &reading->asked->names;
-    int64_t earliest_ms = INT64_MAX;
-    pawl_status status = PAWL_OK;
-    for (size_t position = 0; position < query->count && status == PAWL_OK; position++)
-        status = earliest_hook(reading->connection, query->names[position], &earliest_ms, reading->error);
-    reading->found->at_ms = earliest_ms;
-    return status;
-}
-
-/* ---- How many ------------------------------------------------------------------------------------------------- */
-
-static bool is_behind(struct pw_text text, struct pw_text other)
-{
-    size_t common = text.size < other.size ? text.size : other.size;
-    int order = memcmp(text.data, other.data, common);
-    return order != 0 ? order > 0 : text.size > other.size;
-}
-
-/* Absent behind the last.  There is no index that begins with anything else, so workflows are hopped over one by one;
- * in a damaged index that might go in a circle. */
-static pawl_status workflow_after(struct pw_sqlite_connection *connection, struct pw_arena *arena,
-                                  struct pw_text *workflow, struct pawl_error *error)
-{
-    struct pw_query query;
-    struct pw_text next = { NULL, 0 };
-    pw_query_start(&query, connection, PW_QUERY_TASK_WORKFLOW_AFTER);
-    pw_bind_text(&query, *workflow);
-    if (pw_query_step(&query))
-        next = pw_column_text(&query, arena);
-    pawl_status status = pw_query_end(&query, error);
-    *workflow = next.data != NULL && is_behind(next, *workflow) ? next : (struct pw_text){ NULL, 0 };
-    return status;
-}
-
-static pawl_status oldest_due(struct pw_sqlite_connection *connection, struct pw_text workflow, int64_t *oldest_ms,
-                              struct pawl_error *error)
-{
-    struct pw_query query;
-    pw_query_start(&query, connection, PW_QUERY_NEXT_DUE);
-    pw_bind_text(&query, workflow);
-    pw_bind_integer(&query, PW_EVER);
-    pw_bind_integer(&query, PW_EVER);
-    pw_bind_text(&query, (struct pw_text){ "", 0 });
-    return take_earliest(&query, oldest_ms, error);
-}
-
-static pawl_status count_tasks_of(struct pw_sqlite_connection *connection, struct pw_text workflow, int64_t now_ms,
-                                  struct pw_task_counts *counts, struct pawl_error *error)
-{
-    struct pw_query query;
-    int64_t due = 0;
-    pw_query_start(&query, connection, PW_QUERY_TASK_COUNTS);
-    pw_bind_text(&query, workflow);
-    pw_bind_integer(&query, now_ms);
-    if (pw_query_step(&query)) {
-        counts->active += pw_column_count(&query);
-        counts->waiting += pw_column_count(&query);
-        counts->paused += pw_column_count(&query);
-        for (int column = 0; column < 3; column++)
-            due += pw_column_count(&query);
-    }
-    counts->due += due;
-    pawl_status status = pw_query_end(&query, error);
-    if (status == PAWL_OK && due > 0)
-        status = oldest_due(connection, workflow, &counts->oldest_due_at_ms, error);
-    return status;
-}
-
-static pawl_status count_hooks(struct pw_sqlite_connection *connection, struct pw_task_counts *counts,
-                               struct pawl_error *error)
-{
-    struct pw_query query;
-    pw_query_start(&query, connection, PW_QUERY_HOOK_COUNTS);
-    if (pw_query_step(&query)) {
-        counts->hooks_pending = pw_column_count(&query);
-        counts->hooks_failed = pw_column_count(&query);
-    }
-    return pw_query_end(&query, error);
-}
-
-static pawl_status count_tasks(struct reading *reading)
-{
-    struct pw_arena arena = { 0 };
-    struct pw_task_counts counts = { .oldest_due_at_ms = INT64_MAX };
-    struct pw_text workflow = { "", 0 }; /* before them all */
-    pawl_status status = workflow_after(reading->connection, &arena, &workflow, reading->error);
-    while (status == PAWL_OK && workflow.data != NULL) {
-        status = count_tasks_of(reading->connection, workflow, reading->asked->now_ms, &counts, reading->error);
-        if (status == PAWL_OK)
-            status = workflow_after(reading->connection, &arena, &workflow, reading->error);
-    }
-    if (status == PAWL_OK)
-        status = count_hooks(reading->connection, &counts, reading->error);
-    pw_arena_clear(&arena);
-    if (counts.due == 0)
-        counts.oldest_due_at_ms = 0;
-    reading->found->tasks = counts;
-    return status;
-}
-
-/* What is counted of a workflow is no more than what is left to be counted. */
-static pawl_status count_statuses_of(struct pw_sqlite_connection *connection, struct pw_text workflow, int64_t max,
-                                     struct pw_status_counts *counts, struct pawl_error *error)
-{
-    struct pw_query query;
-    pw_query_start(&query, connection, PW_QUERY_STATUS_COUNTS);
-    pw_bind_text(&query, workflow);
-    for (size_t status = 0; status < PW_STATUS_COUNT; status++)
-        pw_bind_integer(&query, max - counts->of[status]);
-    if (pw_query_step(&query))
-        for (size_t status = 0; status < PW_STATUS_COUNT; status++)
-            counts->of[status] += pw_column_count(&query);
-    return pw_query_end(&query, error);
-}
-
-static pawl_status count_statuses(struct reading *reading)
-{
-    const struct pw_names_query *query = &reading->asked->names;
-    struct pw_status_counts counts = { .of = { 0 } };
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < query->count && status == PAWL_OK; i++)
-        status = count_statuses_of(reading->connection, query->names[i], query->max, &counts, reading->error);
-    reading->found->statuses = counts;
-    return status;
-}
-
-/* ---- The store's function ---------------------------------------------------------------------------------------- */
-
-static pawl_status read_schema(struct reading *reading)
+pawl_status pw_sqlite_read_schema(struct pw_reading *reading)
 {
     struct pw_schema_found found = { .known = pw_sqlite_newest_version() };
     pawl_status status = pw_sqlite_read_version(reading->connection, &found.version, reading->error);
@@ -605,10 +415,10 @@ static pawl_status read_schema(struct reading *reading)
     return status;
 }
 
-static pawl_status read_part(struct reading *reading)
+pawl_status pw_sqlite_read_part(struct pw_reading *reading)
 {
     struct pw_part part = { 0, 0 };
-    start(reading, PW_QUERY_PART_READ);
+    start(reading, QUERY_PART_READ);
     if (pw_query_step(&reading->query)) {
         part.number = pw_column_integer(&reading->query);
         part.count = pw_column_integer(&reading->query);
@@ -617,10 +427,12 @@ static pawl_status read_part(struct reading *reading)
     return pw_query_end(&reading->query, reading->error);
 }
 
-static pawl_status answer(struct reading *reading)
+/* ---- The store's function ---------------------------------------------------------------------------------------- */
+
+static pawl_status answer(struct pw_reading *reading)
 {
-    static pawl_status (*const functions[])(struct reading * reading) = {
-#define FUNCTION(kind, function) [PW_READ_##kind] = function,
+    static pawl_status (*const functions[])(struct pw_reading *) = {
+#define FUNCTION(kind, function) [PW_READ_##kind] = pw_sqlite_##function,
         PW_READS(FUNCTION)
 #undef FUNCTION
     };
@@ -631,7 +443,9 @@ pawl_status pw_sqlite_read(struct pw_store *store, const struct pw_read *asked, 
                            struct pw_found *out_found, struct pawl_error *error)
 {
     struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
-    struct reading reading = { .sqlite = sqlite, .asked = asked, .arena = arena, .found = out_found, .error = error };
+    struct pw_reading reading = {
+        .sqlite = sqlite, .asked = asked, .arena = arena, .found = out_found, .error = error
+    };
     pawl_status status = PAWL_OK;
     if (asked->kind == PW_READ_PART) { /* while the store is being opened, before anybody else reads */
         reading.connection = pw_sqlite_take_writer(sqlite);

@@ -1,10 +1,10 @@
-/* read.h - rows as statements give them out, for whoever reads them inside a transaction as well. */
+/* read.h - rows as statements give them out, for whoever reads them inside a transaction as well; and the functions that answer
+ * reads, each beside its statement: read.c, and for those that find numbers read_numbers.c. */
 #ifndef PW_STORE_SQLITE_READ_H
 #define PW_STORE_SQLITE_READ_H
 
 #include "store/sqlite/query.h"
-#include "store/sqlite/sightings.h"
-#include "store/store.h"
+#include "store/sqlite/sqlite.h"
 
 /* Of TASK_COLUMNS_OF(). */
 void pw_read_task(struct pw_query *query, struct pw_task *task);
@@ -14,5 +14,20 @@ void pw_read_link(struct pw_query *query, struct pw_link *out_link);
 void pw_read_held(struct pw_query *query, struct pw_held *held);
 /* Of HOOK_COLUMNS. */
 void pw_read_hook_row(struct pw_query *query, struct pw_arena *arena, struct pw_hook_row *hook);
+
+/* A read, and the statement that is being carried out for it. */
+struct pw_reading {
+    struct pw_sqlite *sqlite;
+    struct pw_sqlite_connection *connection;
+    const struct pw_read *asked;
+    struct pw_arena *arena;
+    struct pw_found *found;
+    struct pawl_error *error;
+    struct pw_query query;
+};
+
+#define PW_SQLITE_READ(kind, function) pawl_status pw_sqlite_##function(struct pw_reading *reading);
+PW_READS(PW_SQLITE_READ)
+#undef PW_SQLITE_READ
 
 #endif
