@@ -213,7 +213,7 @@ bool pw_tuples_are_full(const struct pw_tuples *tuples)
 
 /* ---- Calls --------------------------------------------------------------------------------------------------- */
 
-void pw_call_init(struct pw_call *call, enum pw_pg_query name)
+void pw_call_init(struct pw_call *call, unsigned name)
 {
     call->name = name;
     call->count = 0;

@@ -15,7 +15,7 @@
 enum { PW_CALL_PARAMETERS_MAX = 20 };
 
 struct pw_call {
-    enum pw_pg_query name;
+    unsigned name;
     int count;
     const char *values[PW_CALL_PARAMETERS_MAX];
     int sizes[PW_CALL_PARAMETERS_MAX];
@@ -75,7 +75,7 @@ void pw_columns_row(struct pw_columns *columns);
 void pw_put_integer(struct pw_columns *columns, int64_t value);
 void pw_put_text(struct pw_columns *columns, struct pw_text text);              /* absent is NULL */
 void pw_put_excepted(struct pw_columns *columns, const struct pw_share *share); /* one column, a row for each */
-void pw_call_init(struct pw_call *call, enum pw_pg_query name);
+void pw_call_init(struct pw_call *call, unsigned name);
 void pw_call_integer(struct pw_call *call, int64_t value);
 void pw_call_size(struct pw_call *call, size_t size);
 void pw_call_time(struct pw_call *call, int64_t at_ms);       /* 0 is NULL */

@@ -24,13 +24,13 @@ enum {
     FRAME_SIZE = 256,    /* of a statement without its parameters, at most about */
 };
 
-static const struct {
-    const char *name, *text;
-} queries[PW_PG_QUERY_COUNT] = {
-#define PG_QUERY_TEXT(name, text) [PW_PG_##name] = { "pawl_" #name, text },
-    PW_POSTGRES_QUERIES(PG_QUERY_TEXT)
-#undef PG_QUERY_TEXT
-};
+static const struct pw_statement queries[PW_STATEMENTS_MAX] = { PW_POSTGRES_QUERIES(PG_STATEMENT) };
+
+const struct pw_statement *pw_pg_query(unsigned number)
+{
+    static const struct pw_statement *const files[] = { queries, pw_pg_queries_of_read, pw_pg_queries_of_read_numbers };
+    return &files[number / PW_STATEMENTS_MAX][number % PW_STATEMENTS_MAX];
+}
 
 /* Our statements know their plans: by index, without sorting where an index has the order. */
 static const char session_plans[] = "SET client_min_messages TO warning;"
@@ -249,10 +249,10 @@ static void sent(struct pw_pg_connection *connection, int result, struct pw_pg_r
         (void)push_reply(connection, reply);
 }
 
-static void prepare(struct pw_pg_connection *connection, enum pw_pg_query name)
+static void prepare(struct pw_pg_connection *connection, unsigned name)
 {
     struct pw_pg_reply reply = { .kind = PW_PG_REPLY_PREPARED, .name = name };
-    sent(connection, PQsendPrepare(connection->db, queries[name].name, queries[name].text, 0, NULL), reply);
+    sent(connection, PQsendPrepare(connection->db, pw_pg_query(name)->name, pw_pg_query(name)->text, 0, NULL), reply);
     connection->prepared[name] = true; /* taken back when the answer is that it failed */
 }
 
@@ -264,13 +264,13 @@ static void send_prepared(struct pw_pg_connection *connection, const struct pw_c
         prepare(connection, call->name);
     if (may_send(connection))
         sent(connection,
-             PQsendQueryPrepared(connection->db, queries[call->name].name, call->count, call->values, call->sizes,
+             PQsendQueryPrepared(connection->db, pw_pg_query(call->name)->name, call->count, call->values, call->sizes,
                                  binary, 1),
              reply);
 }
 
 /* What neither needs the settings nor may come behind them. */
-static bool goes_without_settings(enum pw_pg_query name)
+static bool goes_without_settings(unsigned name)
 {
     return name == PW_PG_BEGIN || name == PW_PG_COMMIT || name == PW_PG_ROLLBACK || name == PW_PG_NOTIFY ||
            name == PW_PG_CLOCK || name == PW_PG_TRANSACTION_SETTINGS;
@@ -286,7 +286,7 @@ static void send_pooled(struct pw_pg_connection *connection, const struct pw_cal
     if (!may_send(connection) || call->name == PW_PG_LISTEN) /* it would listen for somebody else */
         return;
     sent(connection,
-         PQsendQueryParams(connection->db, queries[call->name].text, call->count, NULL, call->values, call->sizes,
+         PQsendQueryParams(connection->db, pw_pg_query(call->name)->text, call->count, NULL, call->values, call->sizes,
                            binary, 1),
          reply);
     if (call->name == PW_PG_BEGIN)
@@ -300,7 +300,7 @@ static void send_pooled(struct pw_pg_connection *connection, const struct pw_cal
 static void sync_between(struct pw_pg_connection *connection, const struct pw_call *call)
 {
     bool has_text = connection->url->is_pooled || !connection->prepared[call->name];
-    size_t size = FRAME_SIZE + (has_text ? strlen(queries[call->name].text) : 0);
+    size_t size = FRAME_SIZE + (has_text ? strlen(pw_pg_query(call->name)->text) : 0);
     for (int i = 0; i < call->count; i++)
         size += call->values[i] != NULL ? (size_t)call->sizes[i] : 0;
     if (connection->has_begun && connection->unsynced > 0 && connection->unsynced + size > UNSYNCED_MAX)

@@ -51,7 +51,7 @@ struct pw_pg_receipt {
 
 struct pw_pg_reply {
     enum { PW_PG_REPLY_PREPARED, PW_PG_REPLY_ROWS, PW_PG_REPLY_SYNC } kind;
-    enum pw_pg_query name;
+    unsigned name;
     pw_pg_take_fn *take;    /* or NULL */
     pw_pg_row_fn *take_row; /* or NULL */
     struct pw_arena *arena; /* of the texts in such rows */

@@ -36,4 +36,13 @@ void pw_field_row(struct pw_fields *fields, const struct pw_row_type *type, void
 /* PAWL_OK, PAWL_NOMEM or PAWL_STORE_CORRUPT. */
 pawl_status pw_fields_end(const struct pw_fields *fields);
 
+/* The first row of an answer that consists of numbers.  They are 0 where it has fewer columns, or there is no row. */
+enum { PW_NUMBERS_MAX = 8 };
+struct pw_numbers {
+    bool is_found;
+    int64_t of[PW_NUMBERS_MAX];
+};
+/* For pw_pg_send() and its like: `user` is a struct pw_numbers. */
+pawl_status pw_numbers_take(void *user, void *of, const PGresult *result);
+
 #endif

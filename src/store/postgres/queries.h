@@ -1,4 +1,5 @@
-/* queries.h - all SQL of the store but the schema's: constant text with bound values, prepared once per connection.
+/* queries.h - the SQL of sessions and transactions: constant text with bound values, prepared once per connection.  That of
+ * reads stands beside the functions that read (read.c, read_numbers.c).
  *
  * Parameters are numbered in the order in which the code adds them, and say their type, because values travel in binary
  * form.  Those that look for rows take one array for each column, those that write
@@ -11,11 +12,6 @@
 
 /* clang-format off */
 
-/* The instance, its task, and when the newest step was changed: see pw_instance_merge(). */
-#define PG_INSTANCE_COLUMNS                                                                                            \
-    PW_COLUMNS(PW_INSTANCE_FIELDS, "i.") ", t.instance, " PW_COLUMNS(PW_TASK_FIELDS, "t.")                             \
-    ", (SELECT s.updated_at FROM workflow_step s WHERE s.instance = t.instance AND s.run = t.run"                      \
-    "  ORDER BY s.seq DESC LIMIT 1)"
 /* A join that is looked up row by row, whatever the planner thinks of the table: behind LIMIT it cannot turn it round.
  * And a row that is sought in the order of one index, because another would serve the condition as well, and badly.
  * "key + 0" stands for the key in indexes that only lists use, so that nobody looks a key up there. */
@@ -23,56 +19,12 @@
     " LEFT JOIN LATERAL (SELECT * FROM workflow_task WHERE instance = i.key LIMIT 1) t ON true"
 #define PG_INSTANCE_OF(column)                                                                                         \
     " JOIN LATERAL (SELECT * FROM workflow_instance WHERE key = " column " LIMIT 1) i ON true"
-#define PG_INSTANCE_NAMED                                                                                              \
-    " FROM (SELECT * FROM workflow_instance WHERE (workflow, id) >= ($1::text, $2::text)"                              \
-    "  ORDER BY workflow, id LIMIT 1) i"
-#define PG_IS_NAMED " WHERE i.workflow = $1::text AND i.id = $2::text"
 
 #define PG_EARLIER_RUN_COLUMNS PW_COLUMNS(PW_EARLIER_RUN_FIELDS, "")
-#define PG_STEP_COLUMNS PW_COLUMNS(PW_STEP_FIELDS, "s.")
 #define PG_EVENT_COLUMNS PW_COLUMNS(PW_EVENT_FIELDS, "")
-/* A list that also ends by its payloads (read.h): of each row it is known how many stand before it, and how many bytes
- * these have.  The rows are looked through in the order of the query inside: the planner keeps a sorted subquery as it is.
- * Sizes are read without the payloads, so that only those of rows that are given out are fetched. */
-#define PG_BOUNDED(bytes, bytes_max, query)                                                                            \
-    "SELECT * FROM (SELECT p.*, count(*) OVER before AS rows_before, sum(" bytes ") OVER before AS bytes_before"       \
-    " FROM (" query ") p WINDOW before AS (ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) b"                       \
-    " WHERE rows_before < 2 OR bytes_before <= " bytes_max
-#define PG_BYTES_OF(column) "coalesce(octet_length(" column "), 0)"
-#define PG_INSTANCE_BYTES PG_BYTES_OF("p.params") " + " PG_BYTES_OF("p.output")
-
-/* The pages of PW_INSTANCE_FILTERS.  $1 is the workflow, or the value of a filter that stands alone; $2 where the page begins, $3
- * how many rows, $4 how many bytes, $5 the value.  Rows are compared as a whole, so that the index gives their order. */
-#define PG_LIST_QUERIES(QUERY, name, shape, column, type, index)                                                       \
-    QUERY(LIST_BY_##name##_OLDEST, PG_LIST(PG_LIST_##shape(#column, PG_AS_##type, " > ", " <= ", "")))                 \
-    QUERY(LIST_BY_##name##_NEWEST, PG_LIST(PG_LIST_##shape(#column, PG_AS_##type, " < ", " >= ", " DESC")))
-#define PG_LIST(rows)                                                                                                  \
-    PG_BOUNDED(PG_INSTANCE_BYTES, "$4::bigint", "SELECT " PG_INSTANCE_COLUMNS rows " LIMIT $3::bigint")
-#define PG_AS_TEXT "::text"
-#define PG_AS_COUNT "::bigint"
-#define PG_AS_CHOICE "::bigint::smallint"
-#define PG_LIST_WORKFLOW(column, as, past, within, order) PG_LIST_ALONE(column, as, past, within, order)
-#define PG_LIST_ALONE(column, as, past, within, order)                                                                 \
-    " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                                                    \
-    " WHERE (i." column ", i.key + 0)" past "($1" as ", $2::bigint) AND i." column within "$1" as                      \
-    " ORDER BY i." column order ", i.key + 0" order
-#define PG_LIST_INSTANCE(column, as, past, within, order)                                                              \
-    " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                                                    \
-    " WHERE (i.workflow, i." column ", i.key)" past "($1::text, $5" as ", $2::bigint)"                                 \
-    " AND (i.workflow, i." column ")" within "($1::text, $5" as ") AND i." column " IS NOT NULL"                       \
-    " ORDER BY i.workflow" order ", i." column order ", i.key" order
-#define PG_LIST_TASK(column, as, past, within, order)                                                                  \
-    " FROM workflow_task t" PG_INSTANCE_OF("t.instance")                                                               \
-    " WHERE (t.workflow, t." column ", t.instance + 0)" past "($1::text, $5" as ", $2::bigint)"                        \
-    " AND (t.workflow, t." column ")" within "($1::text, $5" as ")"                                                    \
-    " ORDER BY t.workflow" order ", t." column order ", t.instance + 0" order
-
 #define PG_LOG_COLUMNS PW_COLUMNS(PW_LOG_FIELDS, "")
-#define PG_LOG_FILTER                                                                                                  \
-    " AND ($5::bigint < 0 OR level = $5::bigint) AND ($6::text IS NULL OR category = $6::text)"
 
 #define PG_HOOK_COLUMNS PW_COLUMNS(PW_DELIVERY_FIELDS, "h.") PW_COLUMNS(PW_HOOK_FIELDS, "h.") ", i.workflow, i.id"
-#define PG_HOOKS "SELECT " PG_HOOK_COLUMNS " FROM workflow_hook h" PG_INSTANCE_OF("h.instance")
 
 /* Of one without an instance there is nothing to tell. */
 #define PG_HOOKS_TOLD(rows)                                                                                            \
@@ -178,27 +130,9 @@
     "  SELECT f.*, i.*, sum(size) OVER (ORDER BY later, at, instance) - size AS before"                                \
     "   FROM (SELECT * FROM pausable UNION ALL SELECT * FROM claimable) f LEFT JOIN LATERAL ("                         \
     "    SELECT id, created_at, parent, parent_run, relation, CASE WHEN f.started_at IS NULL THEN params END AS params,"\
-    "    CASE WHEN $9::bigint IS NULL OR f.pause_requested = 1 THEN 0 ELSE " PG_BYTES_OF("params") " END AS size"      \
+    "    CASE WHEN $9::bigint IS NULL OR f.pause_requested = 1 THEN 0 ELSE " "coalesce(octet_length(params), 0)" " END AS size"      \
     "    FROM workflow_instance WHERE key = f.instance LIMIT 1) i ON true) s"                                          \
     " WHERE before IS NULL OR $9::bigint IS NULL OR before < $9::bigint"
-/* When the first is due past a time, but for what is left out; and with a share when the first of it is past $4: of the
- * others after the grace, $3. */
-#define PG_NEXT(tasks, column, after, except)                                                                          \
-    "(SELECT " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks " AND " column " > " after    \
-    "  AND instance <> ALL(" except "::bigint[]) ORDER BY " column " LIMIT 1)"
-#define PG_NEXT_OF_SHARE(tasks, column)                                                                                \
-    "(SELECT " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks                               \
-    "  AND " column " > $4::bigint AND instance <> ALL($5::bigint[])"                                                  \
-    "  AND coalesce(substr(w.owned, shard + 1, 1), '1') = '1' ORDER BY " column " LIMIT 1) UNION ALL"                  \
-    " (SELECT n.at + $3::bigint FROM " PG_NEXT(tasks, column, "$4::bigint - $3::bigint", "$5") " n)"
-
-/* How many have a status, up to $2: by the task while the run is open, by the outcome afterwards. */
-#define PG_COUNT(table, column, value)                                                                                 \
-    "(SELECT count(*) FROM (SELECT 1 FROM unnest($1::text[]) AS w (workflow) CROSS JOIN LATERAL ("                     \
-    "  SELECT 1 FROM " table " t WHERE t.workflow = w.workflow AND t." column " = " value " LIMIT $2::bigint) r"       \
-    "  LIMIT $2::bigint) c)"
-#define PG_OPEN_COUNT(status) PG_COUNT("workflow_task", "status", status)
-#define PG_ENDED_COUNT(outcome) PG_COUNT("workflow_instance", "outcome", outcome)
 
 #define PG_NOW_MS "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 #define PW_PG_DEAD_MS 10000 /* a runner that was not heard of for so long */
@@ -249,7 +183,6 @@
         " 'workflow_hooks', 'workflow_runners', 'workflow_set', 'workflow_run', 'workflow_runs')")                     \
     QUERY(SCHEMA_VERSION, "SELECT version FROM workflow_schema")                                                       \
     QUERY(SCHEMA_SET_VERSION, "UPDATE workflow_schema SET version = $1::bigint")                                       \
-    QUERY(PART_READ, "SELECT number + 1, size FROM workflow_set WHERE key = 1 AND size > 1")                           \
     QUERY(SCHEMA_LOCK, "SELECT pg_advisory_xact_lock(7020602231954043168)")                                            \
     QUERY(SCHEMA_ROW_TYPES,                                                                                            \
         "SELECT '" PG_INSTANCE_ROW "'::regtype::oid::bigint, '" PG_TASK_ROW "'::regtype::oid::bigint,"                 \
@@ -390,9 +323,6 @@
         " ON CONFLICT (owner) DO UPDATE SET started_at = excluded.started_at,"                                         \
         " heartbeat_at = greatest(r.heartbeat_at, excluded.heartbeat_at), is_sharing = excluded.is_sharing,"           \
         " name = excluded.name, workflows = excluded.workflows")                                                       \
-    QUERY(RUNNERS,                                                                                                     \
-        "SELECT " PW_COLUMNS(PW_RUNNER_FIELDS, "") ", heartbeat_at FROM workflow_runner"                               \
-        " WHERE heartbeat_at >= $1::bigint - " PG_DEAD_MS " AND name IS NOT NULL")                                     \
     QUERY(RUNNER_WITHDRAW, "UPDATE workflow_runner SET heartbeat_at = 0 WHERE owner = $1::bigint")                     \
     QUERY(PROBE_WRITE, "INSERT INTO workflow_runner (owner, started_at, heartbeat_at) VALUES (0, 0, 0)")               \
     QUERY(PROBE_FORGET, "DELETE FROM workflow_runner WHERE owner = 0")                                                 \
@@ -447,123 +377,28 @@
         "  'RowExclusiveLock'))::int,"                                                                                 \
         " EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = pg_my_temp_schema()"                                     \
         "  AND starts_with(relname::text, 'workflow_'))::int,"                                                         \
-        " (current_setting('search_path') <> $2::text)::int")                                                          \
-                                                                                                                       \
-    /* ---- Reading ---- */                                                                                            \
-    QUERY(INSTANCE_BY_ID, "SELECT " PG_INSTANCE_COLUMNS PG_INSTANCE_NAMED PG_TASK_OF_INSTANCE PG_IS_NAMED)             \
-    QUERY(INSTANCE_CURRENT,                                                                                            \
-        "SELECT " PG_INSTANCE_COLUMNS ", " PG_STEP_COLUMNS PG_INSTANCE_NAMED PG_TASK_OF_INSTANCE                       \
-        " LEFT JOIN LATERAL (SELECT * FROM workflow_step WHERE instance = i.key AND run = i.run AND seq = coalesce("   \
-        "  (SELECT w.seq FROM workflow_step w"                                                                         \
-        "   WHERE w.instance = t.instance AND w.run = t.run AND w.status = 0 ORDER BY w.seq DESC LIMIT 1),"            \
-        "  (SELECT n.seq FROM workflow_step n WHERE n.instance = i.key AND n.run = i.run"                              \
-        "   ORDER BY n.seq DESC LIMIT 1))"                                                                             \
-        "  LIMIT 1) s ON true" PG_IS_NAMED)                                                                            \
-    QUERY(INSTANCE_BY_KEY,                                                                                             \
-        "SELECT " PG_INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                  \
-        " WHERE i.key = $1::bigint")                                                                                   \
-    QUERY(INSTANCES_BY_KEY,                                                                                            \
-        "SELECT u.place, " PG_INSTANCE_COLUMNS " FROM unnest($1::bigint[]) WITH ORDINALITY AS u (key, place)"          \
-        PG_INSTANCE_OF("u.key") PG_TASK_OF_INSTANCE)                                                                   \
-    QUERY(INSTANCES_BY_ID,                                                                                             \
-        "SELECT u.place, " PG_INSTANCE_COLUMNS                                                                         \
-        " FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS u (workflow, id, place)"                              \
-        " JOIN LATERAL (SELECT * FROM workflow_instance WHERE (workflow, id) >= (u.workflow, u.id)"                    \
-        "  ORDER BY workflow, id LIMIT 1) i ON true" PG_TASK_OF_INSTANCE                                               \
-        " WHERE i.workflow = u.workflow AND i.id = u.id")                                                              \
-    QUERY(INSTANCE_BEGINNING,                                                                                          \
-        "SELECT created_at, params, parent, parent_run, relation FROM workflow_instance WHERE key = $1::bigint")       \
-    PW_INSTANCE_FILTERS(PG_LIST_QUERIES, QUERY)                                                                        \
-    QUERY(EARLIER_RUNS_OLDEST, PG_BOUNDED(PG_BYTES_OF("p.output"), "$4::bigint",                                       \
-        "SELECT " PG_EARLIER_RUN_COLUMNS " FROM workflow_run WHERE instance = $1::bigint AND run > $2::bigint"         \
-        " ORDER BY run LIMIT $3::bigint"))                                                                             \
-    QUERY(EARLIER_RUNS_NEWEST, PG_BOUNDED(PG_BYTES_OF("p.output"), "$4::bigint",                                       \
-        "SELECT " PG_EARLIER_RUN_COLUMNS " FROM workflow_run WHERE instance = $1::bigint AND run < $2::bigint"         \
-        " ORDER BY run DESC LIMIT $3::bigint"))                                                                        \
-    QUERY(STEPS_OLDEST, PG_BOUNDED(PG_BYTES_OF("p.result"), "$5::bigint",                                              \
-        "SELECT " PG_STEP_COLUMNS " FROM workflow_step s WHERE instance = $1::bigint AND run = $2::bigint"             \
-        " AND seq > $3::bigint ORDER BY seq LIMIT $4::bigint"))                                                        \
-    QUERY(STEPS_NEWEST, PG_BOUNDED(PG_BYTES_OF("p.result"), "$5::bigint",                                              \
-        "SELECT " PG_STEP_COLUMNS " FROM workflow_step s WHERE instance = $1::bigint AND run = $2::bigint"             \
-        " AND seq < $3::bigint ORDER BY seq DESC LIMIT $4::bigint"))                                                   \
-    QUERY(STEPS_WAITING,                                                                                               \
-        "SELECT " PG_STEP_COLUMNS " FROM workflow_step s WHERE instance = $1::bigint AND run = $2::bigint"             \
-        " AND status = 0 ORDER BY seq")                                                                                \
-    QUERY(EVENTS_OLDEST, PG_BOUNDED(PG_BYTES_OF("p.payload"), "$5::bigint",                                            \
-        "SELECT " PG_EVENT_COLUMNS " FROM workflow_event WHERE instance = $1::bigint AND run = $2::bigint"             \
-        " AND seq > $3::bigint ORDER BY seq LIMIT $4::bigint"))                                                        \
-    QUERY(EVENTS_NEWEST, PG_BOUNDED(PG_BYTES_OF("p.payload"), "$5::bigint",                                            \
-        "SELECT " PG_EVENT_COLUMNS " FROM workflow_event WHERE instance = $1::bigint AND run = $2::bigint"             \
-        " AND seq < $3::bigint ORDER BY seq DESC LIMIT $4::bigint"))                                                   \
-    QUERY(EVENT_BY_ID,                                                                                                 \
-        "SELECT " PG_EVENT_COLUMNS " FROM (SELECT * FROM workflow_event"                                               \
-        "  WHERE (instance, run, id) >= ($1::bigint, $2::bigint, $3::text) ORDER BY instance, run, id LIMIT 1) e"      \
-        " WHERE instance = $1::bigint AND run = $2::bigint AND id = $3::text")                                         \
-    QUERY(EVENTS_NEW, PG_BOUNDED(PG_BYTES_OF("p.payload"), "$4::bigint",                                               \
-        "SELECT " PG_EVENT_COLUMNS " FROM workflow_event WHERE instance = $1::bigint AND run = $2::bigint"             \
-        " AND seq > $3::bigint AND delivered_at IS NULL ORDER BY seq"))                                                \
-    QUERY(LOGS_OLDEST, PG_BOUNDED(PG_BYTES_OF("p.data"), "$7::bigint",                                                 \
-        "SELECT " PG_LOG_COLUMNS " FROM workflow_log WHERE instance = $1::bigint AND run = $2::bigint"                 \
-        " AND seq > $3::bigint" PG_LOG_FILTER " ORDER BY seq LIMIT $4::bigint"))                                       \
-    QUERY(LOGS_NEWEST, PG_BOUNDED(PG_BYTES_OF("p.data"), "$7::bigint",                                                 \
-        "SELECT " PG_LOG_COLUMNS " FROM workflow_log WHERE instance = $1::bigint AND run = $2::bigint"                 \
-        " AND seq < $3::bigint" PG_LOG_FILTER " ORDER BY seq DESC LIMIT $4::bigint"))                                  \
-    QUERY(NEXT_DUE,                                                                                                    \
-        "SELECT min(d.at) FROM unnest($1::text[]) AS w (workflow) CROSS JOIN LATERAL ("                                \
-        PG_NEXT(PG_RESUMABLE, "due_at", "$2::bigint", "$3") " UNION ALL "                                              \
-        PG_NEXT(PG_STARTABLE, "due_at", "$2::bigint", "$3") " UNION ALL "                                              \
-        PG_NEXT(PG_LEASED, "locked_until", "$2::bigint", "$3") ") d")                                                  \
-    QUERY(NEXT_DUE_SHARED,                                                                                             \
-        "SELECT min(d.at) FROM unnest($1::text[], $2::text[]) AS w (workflow, owned) CROSS JOIN LATERAL ("             \
-        PG_NEXT_OF_SHARE(PG_RESUMABLE, "due_at") " UNION ALL " PG_NEXT_OF_SHARE(PG_STARTABLE, "due_at") " UNION ALL "  \
-        PG_NEXT_OF_SHARE(PG_LEASED, "locked_until") ") d")                                                             \
-    QUERY(TASK_COUNTS,                                                                                                 \
-        "SELECT count(*) FILTER (WHERE status = 0), count(*) FILTER (WHERE status = 1),"                               \
-        " count(*) FILTER (WHERE status = 2), (SELECT count(*) FROM workflow_hook WHERE (next_at IS NULL, key) <"      \
-        " (true, 0)),"                                                                                                 \
-        " (SELECT count(*) FROM workflow_hook WHERE (next_at IS NULL, key + 0) >= (true, 0)) FROM workflow_task")      \
-    QUERY(DUE_COUNTS,                                                                                                  \
-        "SELECT count(*), min(at) FROM (SELECT due_at AS at FROM workflow_task WHERE " PG_RESUMABLE                    \
-        "  AND due_at <= $1::bigint UNION ALL SELECT due_at FROM workflow_task WHERE " PG_STARTABLE                    \
-        "  AND due_at <= $1::bigint UNION ALL SELECT locked_until FROM workflow_task WHERE " PG_LEASED                 \
-        "  AND locked_until <= $1::bigint) d")                                                                         \
-    QUERY(STATUS_COUNTS,                                                                                               \
-        "SELECT " PG_OPEN_COUNT("0") ", " PG_OPEN_COUNT("1") ", " PG_OPEN_COUNT("2") ", "                              \
-        PG_ENDED_COUNT("1") ", " PG_ENDED_COUNT("2") ", " PG_ENDED_COUNT("3"))                                         \
-    QUERY(HOOK_NEXT,                                                                                                   \
-        "SELECT min(d.at) FROM unnest($1::text[]) AS w (hook) CROSS JOIN LATERAL (SELECT next_at AS at"                \
-        " FROM workflow_hook WHERE hook = w.hook AND next_at IS NOT NULL AND next_at > $2::bigint"                     \
-        " ORDER BY next_at LIMIT 1) d")                                                                                \
-    QUERY(HOOKS, PG_HOOKS " WHERE h.key > $1::bigint ORDER BY h.key LIMIT $2::bigint")                                 \
-    QUERY(HOOKS_PENDING,                                                                                               \
-        PG_HOOKS " WHERE (h.next_at IS NULL, h.key + 0) > (false, $1::bigint) AND (h.next_at IS NULL) <= false"        \
-        " ORDER BY h.next_at IS NULL, h.key + 0 LIMIT $2::bigint")                                                     \
-    QUERY(HOOKS_FAILED,                                                                                                \
-        PG_HOOKS " WHERE (h.next_at IS NULL, h.key + 0) > (true, $1::bigint) AND (h.next_at IS NULL) <= true"          \
-        " ORDER BY h.next_at IS NULL, h.key + 0 LIMIT $2::bigint")                                                     \
-    QUERY(HOOKS_OF,                                                                                                    \
-        "(" PG_HOOKS " WHERE (h.hook, h.next_at IS NULL, h.key + 0) > ($3::text, false, $1::bigint)"                   \
-        " AND (h.hook, h.next_at IS NULL) <= ($3::text, false)"                                                        \
-        " ORDER BY h.hook, h.next_at IS NULL, h.key + 0 LIMIT $2::bigint) UNION ALL ("                                 \
-        PG_HOOKS " WHERE (h.hook, h.next_at IS NULL, h.key + 0) > ($3::text, true, $1::bigint)"                        \
-        " AND (h.hook, h.next_at IS NULL) <= ($3::text, true)"                                                         \
-        " ORDER BY h.hook, h.next_at IS NULL, h.key + 0 LIMIT $2::bigint) ORDER BY 1 LIMIT $2::bigint")                \
-    QUERY(HOOKS_OF_PENDING,                                                                                            \
-        PG_HOOKS " WHERE (h.hook, h.next_at IS NULL, h.key + 0) > ($3::text, false, $1::bigint)"                       \
-        " AND (h.hook, h.next_at IS NULL) <= ($3::text, false)"                                                        \
-        " ORDER BY h.hook, h.next_at IS NULL, h.key + 0 LIMIT $2::bigint")                                             \
-    QUERY(HOOKS_OF_FAILED,                                                                                             \
-        PG_HOOKS " WHERE (h.hook, h.next_at IS NULL, h.key + 0) > ($3::text, true, $1::bigint)"                        \
-        " AND (h.hook, h.next_at IS NULL) <= ($3::text, true)"                                                         \
-        " ORDER BY h.hook, h.next_at IS NULL, h.key + 0 LIMIT $2::bigint")
+        " (current_setting('search_path') <> $2::text)::int")
 
 /* clang-format on */
+
+/* Statements are known by their numbers.  Each file that has some begins with a number of its own. */
+enum {
+    PW_PG_QUERIES = 0,                                     /* these: connection.c */
+    PW_PG_QUERIES_OF_READ = PW_STATEMENTS_MAX,             /* read.c */
+    PW_PG_QUERIES_OF_READ_NUMBERS = 2 * PW_STATEMENTS_MAX, /* read_numbers.c */
+    PW_PG_QUERY_COUNT = 3 * PW_STATEMENTS_MAX,
+};
+extern const struct pw_statement pw_pg_queries_of_read[PW_STATEMENTS_MAX];
+extern const struct pw_statement pw_pg_queries_of_read_numbers[PW_STATEMENTS_MAX];
+/* Its text is NULL where no statement has the number. */
+const struct pw_statement *pw_pg_query(unsigned number);
 
 enum pw_pg_query {
 #define PG_QUERY_NAME(name, text) PW_PG_##name,
     PW_POSTGRES_QUERIES(PG_QUERY_NAME)
 #undef PG_QUERY_NAME
-        PW_PG_QUERY_COUNT
 };
+/* Sessions know them by these names. */
+#define PG_STATEMENT(name, text) { "pawl_" #name, text },
 
 #endif

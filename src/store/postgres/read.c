@@ -6,57 +6,139 @@
 
 #include "base/error.h"
 #include "store/page.h"
-#include "store/postgres/postgres.h"
 #include "store/postgres/schema.h"
 
+/* ---- Statements ---------------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+
+/* The instance, its task, and when the newest step was changed: see pw_instance_merge(). */
+#define INSTANCE_COLUMNS                                                                                               \
+    PW_COLUMNS(PW_INSTANCE_FIELDS, "i.") ", t.instance, " PW_COLUMNS(PW_TASK_FIELDS, "t.")                             \
+    ", (SELECT s.updated_at FROM workflow_step s WHERE s.instance = t.instance AND s.run = t.run"                      \
+    "  ORDER BY s.seq DESC LIMIT 1)"
+#define INSTANCE_NAMED                                                                                                 \
+    " FROM (SELECT * FROM workflow_instance WHERE (workflow, id) >= ($1::text, $2::text)"                              \
+    "  ORDER BY workflow, id LIMIT 1) i"
+#define IS_NAMED " WHERE i.workflow = $1::text AND i.id = $2::text"
+
+/* A list that also ends by its payloads, which are $4 bytes (read.h): of each row it is known how many stand before it, and how
+ * many bytes these have.  The rows are looked through in the order of the query inside: the planner keeps a sorted subquery as it
+ * is.  Sizes are read without the payloads, so that only those of rows that are given out are fetched. */
+#define BOUNDED(bytes, query)                                                                                          \
+    "SELECT * FROM (SELECT p.*, count(*) OVER before AS rows_before, sum(" bytes ") OVER before AS bytes_before"       \
+    " FROM (" query ") p WINDOW before AS (ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) b"                       \
+    " WHERE rows_before < 2 OR bytes_before <= $4::bigint"
+#define BYTES_OF(column) "coalesce(octet_length(" column "), 0)"
+
+/* The pages of PW_INSTANCE_FILTERS.  $1 is the workflow, or the value of a filter that stands alone; $2 where the page begins, $3
+ * how many rows, $5 the value.  Rows are compared as a whole, so that the index gives their order. */
+#define INSTANCE_PAGES(QUERY, name, shape, column, type, index)                                                        \
+    QUERY(LIST_BY_##name##_OLDEST, LIST(LIST_##shape(#column, AS_##type, " > ", " <= ", "")))                          \
+    QUERY(LIST_BY_##name##_NEWEST, LIST(LIST_##shape(#column, AS_##type, " < ", " >= ", " DESC")))
+#define LIST(rows)                                                                                                     \
+    BOUNDED(BYTES_OF("p.params") " + " BYTES_OF("p.output"), "SELECT " INSTANCE_COLUMNS rows " LIMIT $3::bigint")
+#define AS_TEXT "::text"
+#define AS_COUNT "::bigint"
+#define AS_CHOICE "::bigint::smallint"
+#define LIST_WORKFLOW(column, as, past, within, order) LIST_ALONE(column, as, past, within, order)
+#define LIST_ALONE(column, as, past, within, order)                                                                    \
+    " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                                                    \
+    " WHERE (i." column ", i.key + 0)" past "($1" as ", $2::bigint) AND i." column within "$1" as                      \
+    " ORDER BY i." column order ", i.key + 0" order
+#define LIST_INSTANCE(column, as, past, within, order)                                                                 \
+    " FROM workflow_instance i" PG_TASK_OF_INSTANCE                                                                    \
+    " WHERE (i.workflow, i." column ", i.key)" past "($1::text, $5" as ", $2::bigint)"                                 \
+    " AND (i.workflow, i." column ")" within "($1::text, $5" as ") AND i." column " IS NOT NULL"                       \
+    " ORDER BY i.workflow" order ", i." column order ", i.key" order
+#define LIST_TASK(column, as, past, within, order)                                                                     \
+    " FROM workflow_task t" PG_INSTANCE_OF("t.instance")                                                               \
+    " WHERE (t.workflow, t." column ", t.instance + 0)" past "($1::text, $5" as ", $2::bigint)"                        \
+    " AND (t.workflow, t." column ")" within "($1::text, $5" as ")"                                                    \
+    " ORDER BY t.workflow" order ", t." column order ", t.instance + 0" order
+
+/* The pages of a history: $1 is the instance, $2 where the page begins, $3 how many rows, $5 the run. */
+#define PAGES(QUERY, name, columns, table, payload, number, filter)                                                    \
+    QUERY(name##_OLDEST, BOUNDED(BYTES_OF(payload),                                                                    \
+        "SELECT " columns " FROM " table " WHERE instance = $1::bigint AND " number " > $2::bigint" filter             \
+        " ORDER BY " number " LIMIT $3::bigint"))                                                                      \
+    QUERY(name##_NEWEST, BOUNDED(BYTES_OF(payload),                                                                    \
+        "SELECT " columns " FROM " table " WHERE instance = $1::bigint AND " number " < $2::bigint" filter             \
+        " ORDER BY " number " DESC LIMIT $3::bigint"))
+#define OF_RUN " AND run = $5::bigint"
+#define STEP_COLUMNS PW_COLUMNS(PW_STEP_FIELDS, "s.")
+
+#define HOOKS "SELECT " PG_HOOK_COLUMNS " FROM workflow_hook h" PG_INSTANCE_OF("h.instance")
+#define HOOKS_THAT(failed)                                                                                             \
+    HOOKS " WHERE (h.next_at IS NULL, h.key + 0) > (" failed ", $1::bigint) AND (h.next_at IS NULL) <= " failed        \
+    " ORDER BY h.next_at IS NULL, h.key + 0 LIMIT $2::bigint"
+#define HOOKS_OF_THAT(failed)                                                                                          \
+    HOOKS " WHERE (h.hook, h.next_at IS NULL, h.key + 0) > ($3::text, " failed ", $1::bigint)"                         \
+    " AND (h.hook, h.next_at IS NULL) <= ($3::text, " failed ")"                                                       \
+    " ORDER BY h.hook, h.next_at IS NULL, h.key + 0 LIMIT $2::bigint"
+
+#define QUERIES(QUERY)                                                                                                 \
+    QUERY(INSTANCE_BY_ID, "SELECT " INSTANCE_COLUMNS INSTANCE_NAMED PG_TASK_OF_INSTANCE IS_NAMED)                      \
+    QUERY(INSTANCE_CURRENT,                                                                                            \
+        "SELECT " INSTANCE_COLUMNS ", " STEP_COLUMNS INSTANCE_NAMED PG_TASK_OF_INSTANCE                                \
+        " LEFT JOIN LATERAL (SELECT * FROM workflow_step WHERE instance = i.key AND run = i.run AND seq = coalesce("   \
+        "  (SELECT w.seq FROM workflow_step w"                                                                         \
+        "   WHERE w.instance = t.instance AND w.run = t.run AND w.status = 0 ORDER BY w.seq DESC LIMIT 1),"            \
+        "  (SELECT n.seq FROM workflow_step n WHERE n.instance = i.key AND n.run = i.run"                              \
+        "   ORDER BY n.seq DESC LIMIT 1))"                                                                             \
+        "  LIMIT 1) s ON true" IS_NAMED)                                                                               \
+    QUERY(INSTANCE_BY_KEY,                                                                                             \
+        "SELECT " INSTANCE_COLUMNS " FROM workflow_instance i" PG_TASK_OF_INSTANCE " WHERE i.key = $1::bigint")        \
+    QUERY(INSTANCES_BY_KEY,                                                                                            \
+        "SELECT u.place, " INSTANCE_COLUMNS " FROM unnest($1::bigint[]) WITH ORDINALITY AS u (key, place)"             \
+        PG_INSTANCE_OF("u.key") PG_TASK_OF_INSTANCE)                                                                   \
+    QUERY(INSTANCES_BY_ID,                                                                                             \
+        "SELECT u.place, " INSTANCE_COLUMNS                                                                            \
+        " FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS u (workflow, id, place)"                              \
+        " JOIN LATERAL (SELECT * FROM workflow_instance WHERE (workflow, id) >= (u.workflow, u.id)"                    \
+        "  ORDER BY workflow, id LIMIT 1) i ON true" PG_TASK_OF_INSTANCE                                               \
+        " WHERE i.workflow = u.workflow AND i.id = u.id")                                                              \
+    QUERY(INSTANCE_BEGINNING,                                                                                          \
+        "SELECT created_at, params, parent, parent_run, relation FROM workflow_instance WHERE key = $1::bigint")       \
+    PW_INSTANCE_FILTERS(INSTANCE_PAGES, QUERY)                                                                         \
+    PAGES(QUERY, EARLIER_RUNS, PG_EARLIER_RUN_COLUMNS, "workflow_run", "p.output", "run", "")                          \
+    PAGES(QUERY, STEPS, STEP_COLUMNS, "workflow_step s", "p.result", "seq", OF_RUN)                                    \
+    PAGES(QUERY, EVENTS, PG_EVENT_COLUMNS, "workflow_event", "p.payload", "seq", OF_RUN)                               \
+    PAGES(QUERY, LOGS, PG_LOG_COLUMNS, "workflow_log", "p.data", "seq",                                                \
+        OF_RUN " AND ($6::bigint < 0 OR level = $6::bigint) AND ($7::text IS NULL OR category = $7::text)")            \
+    QUERY(STEPS_WAITING,                                                                                               \
+        "SELECT " STEP_COLUMNS " FROM workflow_step s WHERE instance = $1::bigint AND run = $2::bigint"                \
+        " AND status = 0 ORDER BY seq")                                                                                \
+    QUERY(EVENT_BY_ID,                                                                                                 \
+        "SELECT " PG_EVENT_COLUMNS " FROM (SELECT * FROM workflow_event"                                               \
+        "  WHERE (instance, run, id) >= ($1::bigint, $2::bigint, $3::text) ORDER BY instance, run, id LIMIT 1) e"      \
+        " WHERE instance = $1::bigint AND run = $2::bigint AND id = $3::text")                                         \
+    QUERY(EVENTS_NEW, BOUNDED(BYTES_OF("p.payload"),                                                                   \
+        "SELECT " PG_EVENT_COLUMNS " FROM workflow_event WHERE instance = $1::bigint AND run = $2::bigint"             \
+        " AND seq > $3::bigint AND delivered_at IS NULL ORDER BY seq"))                                                \
+    QUERY(HOOKS, HOOKS " WHERE h.key > $1::bigint ORDER BY h.key LIMIT $2::bigint")                                    \
+    QUERY(HOOKS_PENDING, HOOKS_THAT("false"))                                                                          \
+    QUERY(HOOKS_FAILED, HOOKS_THAT("true"))                                                                            \
+    QUERY(HOOKS_OF,                                                                                                    \
+        "(" HOOKS_OF_THAT("false") ") UNION ALL (" HOOKS_OF_THAT("true") ") ORDER BY 1 LIMIT $2::bigint")              \
+    QUERY(HOOKS_OF_PENDING, HOOKS_OF_THAT("false"))                                                                    \
+    QUERY(HOOKS_OF_FAILED, HOOKS_OF_THAT("true"))                                                                      \
+    QUERY(RUNNERS,                                                                                                     \
+        "SELECT " PW_COLUMNS(PW_RUNNER_FIELDS, "") ", heartbeat_at FROM workflow_runner"                               \
+        " WHERE heartbeat_at >= $1::bigint - " PG_DEAD_MS " AND name IS NOT NULL")
+
+/* clang-format on */
+
+enum {
+    BEFORE_FIRST = PW_PG_QUERIES_OF_READ - 1,
+#define QUERY(name, text) QUERY_##name,
+    QUERIES(QUERY)
+#undef QUERY
+};
+
+const struct pw_statement pw_pg_queries_of_read[PW_STATEMENTS_MAX] = { QUERIES(PG_STATEMENT) };
+
 /* ---- Rows ---------------------------------------------------------------------------------------------------- */
-
-static void read_instance_row(struct pw_fields *fields, void *row)
-{
-    struct pw_instance *instance = row;
-    pw_field_row(fields, &pw_instance_type, instance);
-    instance->has_task = pw_field_integer(fields) != 0; /* its key, which is never 0 */
-    pw_field_row(fields, &pw_task_type, &instance->task);
-    pw_instance_merge(instance, pw_field_time(fields));
-}
-
-static void read_step_row(struct pw_fields *fields, void *row)
-{
-    pw_field_row(fields, &pw_step_type, row);
-}
-
-static void read_earlier_run_row(struct pw_fields *fields, void *row)
-{
-    pw_field_row(fields, &pw_earlier_run_type, row);
-}
-
-static void read_event_row(struct pw_fields *fields, void *row)
-{
-    pw_field_row(fields, &pw_event_type, row);
-}
-
-static void read_log_row(struct pw_fields *fields, void *row)
-{
-    pw_field_row(fields, &pw_log_type, row);
-}
-
-void pw_pg_read_hook_row(struct pw_fields *fields, void *row)
-{
-    struct pw_hook_row *hook = row;
-    pw_field_row(fields, &pw_delivery_type, hook);
-    pw_field_row(fields, &pw_hook_type, hook);
-    hook->workflow = pw_field_text(fields);
-    hook->instance_id = pw_field_text(fields);
-}
-
-static void read_runner_row(struct pw_fields *fields, void *row)
-{
-    struct pw_runner_row *runner = row;
-    pw_field_row(fields, &pw_runner_type, runner);
-    runner->seen_at_ms = pw_field_time(fields);
-}
-
-/* ---- Reading as such ----------------------------------------------------------------------------------------- */
 
 pawl_status pw_pg_read_rows(const PGresult *result, struct pw_rows *rows, pw_pg_read_row_fn *read_row)
 {
@@ -72,14 +154,43 @@ pawl_status pw_pg_read_rows(const PGresult *result, struct pw_rows *rows, pw_pg_
     return pw_fields_end(&fields);
 }
 
-/* A read. */
-struct reading {
-    struct pw_postgres *postgres;
-    const struct pw_read *asked;
-    struct pw_arena *arena;
-    struct pw_found *found;
-    struct pawl_error *error;
-};
+void pw_pg_read_hook_row(struct pw_fields *fields, void *row)
+{
+    struct pw_hook_row *hook = row;
+    pw_field_row(fields, &pw_delivery_type, hook);
+    pw_field_row(fields, &pw_hook_type, hook);
+    hook->workflow = pw_field_text(fields);
+    hook->instance_id = pw_field_text(fields);
+}
+
+static void read_instance(struct pw_fields *fields, void *row)
+{
+    struct pw_instance *instance = row;
+    pw_field_row(fields, &pw_instance_type, instance);
+    instance->has_task = pw_field_integer(fields) != 0; /* its key, which is never 0 */
+    pw_field_row(fields, &pw_task_type, &instance->task);
+    pw_instance_merge(instance, pw_field_time(fields));
+}
+
+static void read_earlier_run(struct pw_fields *fields, void *row)
+{
+    pw_field_row(fields, &pw_earlier_run_type, row);
+}
+
+static void read_step(struct pw_fields *fields, void *row)
+{
+    pw_field_row(fields, &pw_step_type, row);
+}
+
+static void read_event(struct pw_fields *fields, void *row)
+{
+    pw_field_row(fields, &pw_event_type, row);
+}
+
+static void read_log(struct pw_fields *fields, void *row)
+{
+    pw_field_row(fields, &pw_log_type, row);
+}
 
 /* Where the rows of an answer go. */
 struct row_list {
@@ -94,51 +205,51 @@ static pawl_status take_rows(void *user, void *of, const PGresult *result)
     return pw_pg_read_rows(result, &list->rows, list->read_row);
 }
 
-static pawl_status ask(struct reading *reading, const struct pw_call *call, pw_pg_take_fn *take, void *user)
-{
-    return pw_pg_read(reading->postgres, call, take, user, reading->error);
-}
-
 /* The rows of the answer are what is found. */
-static pawl_status find(struct reading *reading, const struct pw_call *call, size_t row_size,
-                        pw_pg_read_row_fn *read_row)
+static pawl_status find(struct pw_reading *reading, size_t row_size, pw_pg_read_row_fn *read_row)
 {
     struct row_list list = { .rows = { .arena = reading->arena, .row_size = row_size }, .read_row = read_row };
-    pawl_status status = ask(reading, call, take_rows, &list);
+    pawl_status status = pw_pg_read(reading->postgres, &reading->call, take_rows, &list, reading->error);
     reading->found->rows = list.rows.rows;
     reading->found->count = list.rows.count;
     return status;
 }
 
-/* The parameter of a list that also ends by its payloads. */
-static void end_list(struct pw_call *call, size_t bytes_max)
-{
-    pw_call_integer(call, bytes_max > 0 && bytes_max < INT64_MAX ? (int64_t)bytes_max : INT64_MAX);
-}
-
 /* ---- Instances ----------------------------------------------------------------------------------------------- */
 
-static pawl_status find_named(struct reading *reading, enum pw_pg_query name, size_t row_size,
-                              pw_pg_read_row_fn *read_row)
+static void call_for_named(struct pw_reading *reading, unsigned name)
 {
-    struct pw_call call;
-    pw_call_init(&call, name);
-    pw_call_text(&call, reading->asked->name.workflow);
-    pw_call_text(&call, reading->asked->name.id);
-    return find(reading, &call, row_size, read_row);
+    pw_call_init(&reading->call, name);
+    pw_call_text(&reading->call, reading->asked->name.workflow);
+    pw_call_text(&reading->call, reading->asked->name.id);
 }
 
-static pawl_status read_instance(struct reading *reading)
+pawl_status pw_postgres_read_instance(struct pw_reading *reading)
 {
-    return find_named(reading, PW_PG_INSTANCE_BY_ID, sizeof(struct pw_instance), read_instance_row);
+    call_for_named(reading, QUERY_INSTANCE_BY_ID);
+    return find(reading, sizeof(struct pw_instance), read_instance);
 }
 
-static pawl_status read_instance_by_key(struct reading *reading)
+static void read_current(struct pw_fields *fields, void *row)
 {
-    struct pw_call call;
-    pw_call_init(&call, PW_PG_INSTANCE_BY_KEY);
-    pw_call_integer(&call, reading->asked->key);
-    return find(reading, &call, sizeof(struct pw_instance), read_instance_row);
+    struct pw_current *current = row;
+    read_instance(fields, &current->instance);
+    current->has_step = !pw_field_is_null(fields);
+    if (current->has_step)
+        read_step(fields, &current->step);
+}
+
+pawl_status pw_postgres_read_current(struct pw_reading *reading)
+{
+    call_for_named(reading, QUERY_INSTANCE_CURRENT);
+    return find(reading, sizeof(struct pw_current), read_current);
+}
+
+pawl_status pw_postgres_read_instance_by_key(struct pw_reading *reading)
+{
+    pw_call_init(&reading->call, QUERY_INSTANCE_BY_KEY);
+    pw_call_integer(&reading->call, reading->asked->key);
+    return find(reading, sizeof(struct pw_instance), read_instance);
 }
 
 /* An instance and which of those wanted it is, from 1. */
@@ -147,17 +258,15 @@ struct placed {
     struct pw_instance instance;
 };
 
-static void read_placed_row(struct pw_fields *fields, void *row)
+static void read_placed(struct pw_fields *fields, void *row)
 {
     struct placed *placed = row;
     placed->place = pw_field_integer(fields);
-    read_instance_row(fields, &placed->instance);
+    read_instance(fields, &placed->instance);
 }
 
-static void call_for_instances(struct pw_call *call, struct pw_columns *columns,
-                               const struct pw_instances_wanted *wanted)
+static void put_wanted(struct pw_columns *columns, const struct pw_instances_wanted *wanted)
 {
-    pw_call_init(call, wanted->keys != NULL ? PW_PG_INSTANCES_BY_KEY : PW_PG_INSTANCES_BY_ID);
     for (size_t i = 0; i < wanted->count; i++) {
         pw_columns_row(columns);
         if (wanted->keys != NULL) {
@@ -167,23 +276,23 @@ static void call_for_instances(struct pw_call *call, struct pw_columns *columns,
             pw_put_text(columns, wanted->ids[i]);
         }
     }
-    pw_call_columns(call, columns);
 }
 
-static pawl_status read_instances(struct reading *reading)
+pawl_status pw_postgres_read_instances(struct pw_reading *reading)
 {
     const struct pw_instances_wanted *wanted = &reading->asked->wanted;
     struct pw_instance *instances =
         pw_arena_zero(reading->arena, wanted->count * sizeof *instances + 1); /* not NULL for none */
     struct pw_columns columns;
-    struct pw_call call;
     pawl_status status = PAWL_OK;
     if (instances == NULL)
         return pw_error_plain(reading->error, PAWL_NOMEM);
-    pw_columns_init(&columns, reading->arena);
-    call_for_instances(&call, &columns, wanted);
+    pw_columns_init(&columns, &reading->scratch);
+    put_wanted(&columns, wanted);
+    pw_call_init(&reading->call, wanted->keys != NULL ? QUERY_INSTANCES_BY_KEY : QUERY_INSTANCES_BY_ID);
+    pw_call_columns(&reading->call, &columns);
     if (wanted->count > 0)
-        status = find(reading, &call, sizeof(struct placed), read_placed_row);
+        status = find(reading, sizeof(struct placed), read_placed);
     for (size_t i = 0; wanted->count > 0 && status == PAWL_OK && i < reading->found->count; i++) {
         const struct placed *placed = (const struct placed *)reading->found->rows + i;
         instances[placed->place - 1] = placed->instance;
@@ -191,20 +300,6 @@ static pawl_status read_instances(struct reading *reading)
     reading->found->instances = instances;
     reading->found->count = wanted->count;
     return status;
-}
-
-static void read_current_row(struct pw_fields *fields, void *row)
-{
-    struct pw_current *current = row;
-    read_instance_row(fields, &current->instance);
-    current->has_step = !pw_field_is_null(fields);
-    if (current->has_step)
-        read_step_row(fields, &current->step);
-}
-
-static pawl_status read_current(struct reading *reading)
-{
-    return find_named(reading, PW_PG_INSTANCE_CURRENT, sizeof(struct pw_current), read_current_row);
 }
 
 static void add_value(struct pw_call *call, const struct pw_instance_query *query)
@@ -215,190 +310,179 @@ static void add_value(struct pw_call *call, const struct pw_instance_query *quer
         pw_call_integer(call, query->number);
 }
 
-static pawl_status list_instances(struct reading *reading)
+/* Where a page begins and ends. */
+static void add_page(struct pw_call *call, int64_t start, size_t max, size_t bytes_max)
+{
+    pw_call_integer(call, start);
+    pw_call_size(call, max);
+    pw_call_size(call, bytes_max > 0 ? bytes_max : SIZE_MAX);
+}
+
+pawl_status pw_postgres_list_instances(struct pw_reading *reading)
 {
     static const struct {
-        enum pw_pg_query oldest, newest;
+        unsigned oldest, newest;
     } lists[] = {
-#define LIST(with, name, shape, column, type, index)                                                                   \
-    [PW_BY_##name] = { PW_PG_LIST_BY_##name##_OLDEST, PW_PG_LIST_BY_##name##_NEWEST },
-        PW_INSTANCE_FILTERS(LIST, )
-#undef LIST
+#define PAIR(with, name, shape, column, type, index)                                                                   \
+    [PW_BY_##name] = { QUERY_LIST_BY_##name##_OLDEST, QUERY_LIST_BY_##name##_NEWEST },
+        PW_INSTANCE_FILTERS(PAIR, )
+#undef PAIR
     };
     const struct pw_instance_query *query = &reading->asked->list;
     const struct pw_filter *filter = &pw_filters[query->by];
-    struct pw_call call;
-    pw_call_init(&call, query->oldest_first ? lists[query->by].oldest : lists[query->by].newest);
+    struct pw_call *call = &reading->call;
+    pw_call_init(call, query->oldest_first ? lists[query->by].oldest : lists[query->by].newest);
     if (filter->has_workflow)
-        pw_call_text(&call, query->workflow);
+        pw_call_text(call, query->workflow);
     else
-        add_value(&call, query);
-    pw_call_integer(&call, pw_page_start(query->after_key, query->oldest_first));
-    pw_call_size(&call, query->max);
-    end_list(&call, query->bytes_max);
+        add_value(call, query);
+    add_page(call, pw_page_start(query->after_key, query->oldest_first), query->max, query->bytes_max);
     if (filter->has_workflow && filter->has_value)
-        add_value(&call, query);
-    return find(reading, &call, sizeof(struct pw_instance), read_instance_row);
+        add_value(call, query);
+    return find(reading, sizeof(struct pw_instance), read_instance);
 }
 
 /* ---- History ------------------------------------------------------------------------------------------------- */
 
-static void begin_history(struct pw_call *call, const struct pw_history_query *query, enum pw_pg_query oldest,
-                          enum pw_pg_query newest)
+static void call_for_page(struct pw_call *call, const struct pw_history_query *query, unsigned oldest, unsigned newest)
 {
     pw_call_init(call, query->newest_first ? newest : oldest);
     pw_call_integer(call, query->instance);
+    add_page(call, pw_page_start(query->after_seq, !query->newest_first), query->max, query->bytes_max);
+}
+
+pawl_status pw_postgres_read_earlier_runs(struct pw_reading *reading)
+{
+    call_for_page(&reading->call, &reading->asked->history, QUERY_EARLIER_RUNS_OLDEST, QUERY_EARLIER_RUNS_NEWEST);
+    return find(reading, sizeof(struct pw_earlier_run), read_earlier_run);
+}
+
+static void call_for_steps(struct pw_call *call, const struct pw_history_query *query)
+{
+    call_for_page(call, query, QUERY_STEPS_OLDEST, QUERY_STEPS_NEWEST);
     pw_call_integer(call, query->run);
-    pw_call_integer(call, pw_page_start(query->after_seq, !query->newest_first));
-    pw_call_size(call, query->max);
 }
 
-static pawl_status read_earlier_runs(struct reading *reading)
+pawl_status pw_postgres_read_steps(struct pw_reading *reading)
+{
+    call_for_steps(&reading->call, &reading->asked->history);
+    return find(reading, sizeof(struct pw_step_row), read_step);
+}
+
+pawl_status pw_postgres_read_events(struct pw_reading *reading)
+{
+    call_for_page(&reading->call, &reading->asked->history, QUERY_EVENTS_OLDEST, QUERY_EVENTS_NEWEST);
+    pw_call_integer(&reading->call, reading->asked->history.run);
+    return find(reading, sizeof(struct pw_event_row), read_event);
+}
+
+pawl_status pw_postgres_read_logs(struct pw_reading *reading)
 {
     const struct pw_history_query *query = &reading->asked->history;
-    struct pw_call call;
-    pw_call_init(&call, query->newest_first ? PW_PG_EARLIER_RUNS_NEWEST : PW_PG_EARLIER_RUNS_OLDEST);
-    pw_call_integer(&call, query->instance);
-    pw_call_integer(&call, pw_page_start(query->after_seq, !query->newest_first));
-    pw_call_size(&call, query->max);
-    end_list(&call, query->bytes_max);
-    return find(reading, &call, sizeof(struct pw_earlier_run), read_earlier_run_row);
+    call_for_page(&reading->call, query, QUERY_LOGS_OLDEST, QUERY_LOGS_NEWEST);
+    pw_call_integer(&reading->call, query->run);
+    pw_call_integer(&reading->call, query->has_level ? (int64_t)query->level : -1);
+    pw_call_text(&reading->call, query->category);
+    return find(reading, sizeof(struct pw_log_row), read_log);
 }
 
-static pawl_status read_steps(struct reading *reading)
-{
-    struct pw_call call;
-    begin_history(&call, &reading->asked->history, PW_PG_STEPS_OLDEST, PW_PG_STEPS_NEWEST);
-    end_list(&call, reading->asked->history.bytes_max);
-    return find(reading, &call, sizeof(struct pw_step_row), read_step_row);
-}
-
-static pawl_status read_events(struct reading *reading)
-{
-    struct pw_call call;
-    begin_history(&call, &reading->asked->history, PW_PG_EVENTS_OLDEST, PW_PG_EVENTS_NEWEST);
-    end_list(&call, reading->asked->history.bytes_max);
-    return find(reading, &call, sizeof(struct pw_event_row), read_event_row);
-}
-
-static pawl_status read_logs(struct reading *reading)
-{
-    const struct pw_history_query *query = &reading->asked->history;
-    struct pw_call call;
-    begin_history(&call, query, PW_PG_LOGS_OLDEST, PW_PG_LOGS_NEWEST);
-    pw_call_integer(&call, query->has_level ? (int64_t)query->level : -1);
-    pw_call_text(&call, query->category);
-    end_list(&call, query->bytes_max);
-    return find(reading, &call, sizeof(struct pw_log_row), read_log_row);
-}
-
-static void begin_of_run(struct pw_call *call, enum pw_pg_query name, const struct pw_run_query *query)
+static void call_for_run(struct pw_call *call, unsigned name, const struct pw_run_query *query)
 {
     pw_call_init(call, name);
     pw_call_integer(call, query->instance);
     pw_call_integer(call, query->run);
 }
 
-static pawl_status read_event(struct reading *reading)
+pawl_status pw_postgres_read_event(struct pw_reading *reading)
 {
-    struct pw_call call;
-    begin_of_run(&call, PW_PG_EVENT_BY_ID, &reading->asked->run);
-    pw_call_text(&call, reading->asked->run.id);
-    return find(reading, &call, sizeof(struct pw_event_row), read_event_row);
+    call_for_run(&reading->call, QUERY_EVENT_BY_ID, &reading->asked->run);
+    pw_call_text(&reading->call, reading->asked->run.id);
+    return find(reading, sizeof(struct pw_event_row), read_event);
 }
 
 /* No more is fetched than the arena may take: it says that it is over with what comes next. */
-static void begin_new_events(struct pw_call *call, const struct reading *reading)
+static void call_for_new_events(struct pw_call *call, const struct pw_run_query *query, size_t bytes_max)
 {
-    begin_of_run(call, PW_PG_EVENTS_NEW, &reading->asked->run);
-    pw_call_integer(call, reading->asked->run.after_seq);
-    end_list(call, reading->arena->limit);
+    call_for_run(call, QUERY_EVENTS_NEW, query);
+    pw_call_integer(call, query->after_seq);
+    pw_call_size(call, bytes_max > 0 ? bytes_max : SIZE_MAX);
 }
 
-static pawl_status read_new_events(struct reading *reading)
+pawl_status pw_postgres_read_new_events(struct pw_reading *reading)
 {
-    struct pw_call call;
-    begin_new_events(&call, reading);
-    return find(reading, &call, sizeof(struct pw_event_row), read_event_row);
+    call_for_new_events(&reading->call, &reading->asked->run, reading->arena->limit);
+    return find(reading, sizeof(struct pw_event_row), read_event);
 }
 
-static pawl_status read_waiting_steps(struct reading *reading)
+pawl_status pw_postgres_read_waiting_steps(struct pw_reading *reading)
 {
-    struct pw_call call;
-    begin_of_run(&call, PW_PG_STEPS_WAITING, &reading->asked->run);
-    return find(reading, &call, sizeof(struct pw_step_row), read_step_row);
+    call_for_run(&reading->call, QUERY_STEPS_WAITING, &reading->asked->run);
+    return find(reading, sizeof(struct pw_step_row), read_step);
 }
 
 /* What an instance was created with. */
-struct beginning {
-    int64_t created_at_ms;
-    struct pw_text params;
-    struct pw_link link;
-};
-
-static void read_beginning_row(struct pw_fields *fields, void *row)
+static void read_beginning(struct pw_fields *fields, void *row)
 {
-    struct beginning *beginning = row;
-    beginning->created_at_ms = pw_field_integer(fields);
-    beginning->params = pw_field_text(fields);
-    beginning->link = pw_field_link(fields);
+    struct pw_run_rows *run = row;
+    run->created_at_ms = pw_field_integer(fields);
+    run->params = pw_field_text(fields);
+    run->link = pw_field_link(fields);
 }
 
 /* One round trip instead of three: who wakes a run waits for this. */
-static pawl_status read_run(struct reading *reading)
+pawl_status pw_postgres_read_run(struct pw_reading *reading)
 {
     const struct pw_run_query *asked = &reading->asked->run;
-    const struct pw_history_query query = { .instance = asked->instance, .run = asked->run, .max = SIZE_MAX };
     struct pw_arena *arena = reading->arena;
-    struct row_list beginnings = { { .arena = arena, .row_size = sizeof(struct beginning) }, read_beginning_row };
-    struct row_list steps = { { .arena = arena, .row_size = sizeof(struct pw_step_row) }, read_step_row };
-    struct row_list events = { { .arena = arena, .row_size = sizeof(struct pw_event_row) }, read_event_row };
+    const struct pw_history_query all = {
+        .instance = asked->instance, .run = asked->run, .max = SIZE_MAX, .bytes_max = arena->limit
+    };
+    struct row_list beginnings = { { .arena = arena, .row_size = sizeof(struct pw_run_rows) }, read_beginning };
+    struct row_list steps = { { .arena = arena, .row_size = sizeof(struct pw_step_row) }, read_step };
+    struct row_list events = { { .arena = arena, .row_size = sizeof(struct pw_event_row) }, read_event };
     struct pw_call calls[3];
-    pw_call_init(&calls[0], PW_PG_INSTANCE_BEGINNING);
+    pw_call_init(&calls[0], QUERY_INSTANCE_BEGINNING);
     pw_call_integer(&calls[0], asked->instance);
-    begin_history(&calls[1], &query, PW_PG_STEPS_OLDEST, PW_PG_STEPS_NEWEST);
-    end_list(&calls[1], arena->limit);
-    begin_new_events(&calls[2], reading);
+    call_for_steps(&calls[1], &all);
+    call_for_new_events(&calls[2], asked, arena->limit);
     const struct pw_pg_question questions[] = { { &calls[0], take_rows, &beginnings },
                                                 { &calls[1], take_rows, &steps },
                                                 { &calls[2], take_rows, &events } };
     pawl_status status = pw_pg_read_all(reading->postgres, questions, asked->with_events ? 3 : 2, reading->error);
-    const struct beginning *beginning = beginnings.rows.rows;
     if (status == PAWL_OK && beginnings.rows.count == 0)
         return pw_error_plain(reading->error, PAWL_INSTANCE_NOT_FOUND);
-    if (status == PAWL_OK)
-        reading->found->run = (struct pw_run_rows){ .params = beginning->params,
-                                                    .created_at_ms = beginning->created_at_ms,
-                                                    .link = beginning->link,
-                                                    .steps = steps.rows.rows,
-                                                    .step_count = steps.rows.count,
-                                                    .events = events.rows.rows,
-                                                    .event_count = events.rows.count };
-    return status;
+    if (status != PAWL_OK)
+        return status;
+    struct pw_run_rows *run = beginnings.rows.rows;
+    run->steps = steps.rows.rows;
+    run->step_count = steps.rows.count;
+    run->events = events.rows.rows;
+    run->event_count = events.rows.count;
+    reading->found->run = *run;
+    return PAWL_OK;
 }
 
 /* ---- Hooks and runners ------------------------------------------------------------------------------------------ */
 
-static enum pw_pg_query hooks_query(const struct pw_hook_query *query)
+static unsigned hooks_query(const struct pw_hook_query *query)
 {
     bool of_one = query->hook.data != NULL;
     if (!query->has_status)
-        return of_one ? PW_PG_HOOKS_OF : PW_PG_HOOKS;
+        return of_one ? QUERY_HOOKS_OF : QUERY_HOOKS;
     if (query->status == PAWL_DELIVERY_FAILED)
-        return of_one ? PW_PG_HOOKS_OF_FAILED : PW_PG_HOOKS_FAILED;
-    return of_one ? PW_PG_HOOKS_OF_PENDING : PW_PG_HOOKS_PENDING;
+        return of_one ? QUERY_HOOKS_OF_FAILED : QUERY_HOOKS_FAILED;
+    return of_one ? QUERY_HOOKS_OF_PENDING : QUERY_HOOKS_PENDING;
 }
 
-static pawl_status list_hooks(struct reading *reading)
+pawl_status pw_postgres_list_hooks(struct pw_reading *reading)
 {
     const struct pw_hook_query *query = &reading->asked->hooks;
-    struct pw_call call;
-    pw_call_init(&call, hooks_query(query));
-    pw_call_integer(&call, query->after_key);
-    pw_call_size(&call, query->max);
+    pw_call_init(&reading->call, hooks_query(query));
+    pw_call_integer(&reading->call, query->after_key);
+    pw_call_size(&reading->call, query->max);
     if (query->hook.data != NULL)
-        pw_call_text(&call, query->hook);
-    return find(reading, &call, sizeof(struct pw_hook_row), pw_pg_read_hook_row);
+        pw_call_text(&reading->call, query->hook);
+    return find(reading, sizeof(struct pw_hook_row), pw_pg_read_hook_row);
 }
 
 static int compare_owners(const void *left, const void *right)
@@ -407,201 +491,21 @@ static int compare_owners(const void *left, const void *right)
     return (one->owner > other->owner) - (one->owner < other->owner);
 }
 
-static pawl_status list_runners(struct reading *reading)
+static void read_runner(struct pw_fields *fields, void *row)
 {
-    struct pw_call call;
-    pw_call_init(&call, PW_PG_RUNNERS);
-    pw_call_integer(&call, pw_pg_clock_now_ms(&reading->postgres->clock));
-    pawl_status status = find(reading, &call, sizeof(struct pw_runner_row), read_runner_row);
+    struct pw_runner_row *runner = row;
+    pw_field_row(fields, &pw_runner_type, runner);
+    runner->seen_at_ms = pw_field_time(fields);
+}
+
+pawl_status pw_postgres_list_runners(struct pw_reading *reading)
+{
+    pw_call_init(&reading->call, QUERY_RUNNERS);
+    pw_call_integer(&reading->call, pw_pg_clock_now_ms(&reading->postgres->clock));
+    pawl_status status = find(reading, sizeof(struct pw_runner_row), read_runner);
     if (status == PAWL_OK && reading->found->count > 1)
         qsort(reading->found->runners, reading->found->count, sizeof(struct pw_runner_row), compare_owners);
     return status;
-}
-
-/* ---- When next ----------------------------------------------------------------------------------------------- */
-
-static pawl_status take_earliest(void *user, void *of, const PGresult *result)
-{
-    int64_t *at_ms = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    bool found = pw_fields_next(&fields) && !pw_field_is_null(&fields);
-    *at_ms = found ? pw_field_integer(&fields) : INT64_MAX;
-    return pw_fields_end(&fields);
-}
-
-static void put_names(struct pw_columns *columns, const struct pw_text *names, const struct pw_text *owned,
-                      size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        pw_columns_row(columns);
-        pw_put_text(columns, names[i]);
-        if (owned != NULL)
-            pw_put_text(columns, owned[i]);
-    }
-}
-
-static pawl_status next_due(struct reading *reading)
-{
-    static const struct pw_share all = { .owned = NULL };
-    const struct pw_due_query *query = &reading->asked->due;
-    const struct pw_share *share = query->share != NULL ? query->share : &all;
-    struct pw_arena arena = { 0 };
-    struct pw_columns columns, except;
-    struct pw_call call;
-    pawl_status status = PAWL_OK;
-    reading->found->at_ms = INT64_MAX;
-    pw_columns_init(&columns, &arena);
-    pw_columns_init(&except, &arena);
-    put_names(&columns, query->workflows, share->owned, query->count);
-    pw_call_init(&call, share->owned != NULL ? PW_PG_NEXT_DUE_SHARED : PW_PG_NEXT_DUE);
-    pw_call_columns(&call, &columns);
-    if (share->owned != NULL)
-        pw_call_integer(&call, share->grace_ms);
-    pw_call_integer(&call, query->after_ms);
-    pw_put_excepted(&except, share);
-    pw_call_columns(&call, &except);
-    if (query->count > 0)
-        status = ask(reading, &call, take_earliest, &reading->found->at_ms);
-    pw_arena_clear(&arena);
-    return status;
-}
-
-static pawl_status next_hook(struct reading *reading)
-{
-    const struct pw_names_query *query = &reading->asked->names;
-    struct pw_arena arena = { 0 };
-    struct pw_columns columns;
-    struct pw_call call;
-    pawl_status status = PAWL_OK;
-    reading->found->at_ms = INT64_MAX;
-    pw_columns_init(&columns, &arena);
-    put_names(&columns, query->names, NULL, query->count);
-    pw_call_init(&call, PW_PG_HOOK_NEXT);
-    pw_call_columns(&call, &columns);
-    pw_call_integer(&call, PW_EVER);
-    if (query->count > 0)
-        status = ask(reading, &call, take_earliest, &reading->found->at_ms);
-    pw_arena_clear(&arena);
-    return status;
-}
-
-/* ---- How many ------------------------------------------------------------------------------------------------- */
-
-static pawl_status take_counts(void *user, void *of, const PGresult *result)
-{
-    struct pw_task_counts *counts = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    if (pw_fields_next(&fields)) {
-        counts->active = pw_field_count(&fields);
-        counts->waiting = pw_field_count(&fields);
-        counts->paused = pw_field_count(&fields);
-        counts->hooks_pending = pw_field_count(&fields);
-        counts->hooks_failed = pw_field_count(&fields);
-    }
-    return pw_fields_end(&fields);
-}
-
-static pawl_status take_due_counts(void *user, void *of, const PGresult *result)
-{
-    struct pw_task_counts *counts = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    if (pw_fields_next(&fields)) {
-        counts->due = pw_field_count(&fields);
-        counts->oldest_due_at_ms = pw_field_time(&fields);
-    }
-    return pw_fields_end(&fields);
-}
-
-static pawl_status count_tasks(struct reading *reading)
-{
-    struct pw_call call;
-    reading->found->tasks = (struct pw_task_counts){ .active = 0 };
-    pw_call_init(&call, PW_PG_TASK_COUNTS);
-    pawl_status status = ask(reading, &call, take_counts, &reading->found->tasks);
-    pw_call_init(&call, PW_PG_DUE_COUNTS);
-    pw_call_integer(&call, reading->asked->now_ms);
-    if (status == PAWL_OK)
-        status = ask(reading, &call, take_due_counts, &reading->found->tasks);
-    return status;
-}
-
-static pawl_status take_status_counts(void *user, void *of, const PGresult *result)
-{
-    struct pw_status_counts *counts = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    if (pw_fields_next(&fields))
-        for (size_t status = 0; status < PW_STATUS_COUNT; status++)
-            counts->of[status] = pw_field_count(&fields);
-    return pw_fields_end(&fields);
-}
-
-static pawl_status count_statuses(struct reading *reading)
-{
-    const struct pw_names_query *query = &reading->asked->names;
-    struct pw_arena arena = { 0 };
-    struct pw_columns columns;
-    struct pw_call call;
-    pawl_status status = PAWL_OK;
-    reading->found->statuses = (struct pw_status_counts){ .of = { 0 } };
-    pw_columns_init(&columns, &arena);
-    put_names(&columns, query->names, NULL, query->count);
-    pw_call_init(&call, PW_PG_STATUS_COUNTS);
-    pw_call_columns(&call, &columns);
-    pw_call_integer(&call, query->max);
-    if (query->count > 0)
-        status = ask(reading, &call, take_status_counts, &reading->found->statuses);
-    pw_arena_clear(&arena);
-    return status;
-}
-
-/* ---- What the database was ----------------------------------------------------------------------------------- */
-
-static pawl_status take_part(void *user, void *of, const PGresult *result)
-{
-    struct pw_part *part = user;
-    struct pw_fields fields;
-    (void)of;
-    *part = (struct pw_part){ 0, 0 };
-    pw_fields_init(&fields, result, NULL);
-    if (pw_fields_next(&fields)) {
-        part->number = pw_field_integer(&fields);
-        part->count = pw_field_integer(&fields);
-    }
-    return pw_fields_end(&fields);
-}
-
-static pawl_status read_part(struct reading *reading)
-{
-    struct pw_call call;
-    pw_call_init(&call, PW_PG_PART_READ);
-    return ask(reading, &call, take_part, &reading->found->part);
-}
-
-static pawl_status take_version(void *user, void *of, const PGresult *result)
-{
-    struct pw_schema_found *found = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    if (pw_fields_next(&fields))
-        found->version = pw_field_integer(&fields);
-    return pw_fields_end(&fields);
-}
-
-static pawl_status read_schema(struct reading *reading)
-{
-    struct pw_call call;
-    pw_call_init(&call, PW_PG_SCHEMA_VERSION);
-    reading->found->schema = (struct pw_schema_found){ .known = pw_postgres_newest_version() };
-    return ask(reading, &call, take_version, &reading->found->schema);
 }
 
 /* ---- The store's function ---------------------------------------------------------------------------------------- */
@@ -609,13 +513,15 @@ static pawl_status read_schema(struct reading *reading)
 pawl_status pw_postgres_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
                              struct pw_found *out_found, struct pawl_error *error)
 {
-    static pawl_status (*const functions[])(struct reading * reading) = {
-#define FUNCTION(kind, function) [PW_READ_##kind] = function,
+    static pawl_status (*const functions[])(struct pw_reading *) = {
+#define FUNCTION(kind, function) [PW_READ_##kind] = pw_postgres_##function,
         PW_READS(FUNCTION)
 #undef FUNCTION
     };
-    struct reading reading = {
+    struct pw_reading reading = {
         .postgres = (struct pw_postgres *)store, .asked = asked, .arena = arena, .found = out_found, .error = error
     };
-    return functions[asked->kind](&reading);
+    pawl_status status = functions[asked->kind](&reading);
+    pw_arena_clear(&reading.scratch);
+    return status;
 }

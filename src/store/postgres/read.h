@@ -1,9 +1,11 @@
-/* read.h - rows of an answer as the store's row types. */
+/* read.h - rows as answers give them out, for whoever reads them inside a transaction as well; and the functions that answer
+ * reads, each beside its statement: read.c, and for those that find numbers read_numbers.c. */
 #ifndef PW_STORE_POSTGRES_READ_H
 #define PW_STORE_POSTGRES_READ_H
 
-#include "store/postgres/fields.h"
 #include "base/rows.h"
+#include "store/postgres/fields.h"
+#include "store/postgres/postgres.h"
 
 typedef void pw_pg_read_row_fn(struct pw_fields *fields, void *row);
 
@@ -11,5 +13,20 @@ typedef void pw_pg_read_row_fn(struct pw_fields *fields, void *row);
 pawl_status pw_pg_read_rows(const PGresult *result, struct pw_rows *rows, pw_pg_read_row_fn *read_row);
 
 void pw_pg_read_hook_row(struct pw_fields *fields, void *row);
+
+/* A read, and the statement that is being sent for it. */
+struct pw_reading {
+    struct pw_postgres *postgres;
+    const struct pw_read *asked;
+    struct pw_arena *arena;
+    struct pw_found *found;
+    struct pawl_error *error;
+    struct pw_call call;
+    struct pw_arena scratch; /* of what is sent */
+};
+
+#define PW_POSTGRES_READ(kind, function) pawl_status pw_postgres_##function(struct pw_reading *reading);
+PW_READS(PW_POSTGRES_READ)
+#undef PW_POSTGRES_READ
 
 #endif

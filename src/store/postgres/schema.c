@@ -34,6 +34,14 @@ static bool finish(struct pw_pg_connection *connection)
     return pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url));
 }
 
+static bool ask(struct pw_pg_connection *connection, unsigned name, pw_pg_take_fn *take, void *user)
+{
+    struct pw_call call;
+    pw_call_init(&call, name);
+    pw_pg_send(connection, &call, take, user, NULL);
+    return finish(connection);
+}
+
 int64_t pw_postgres_newest_version(void)
 {
     return pw_postgres_migrations[pw_postgres_migration_count - 1].version;
@@ -41,56 +49,19 @@ int64_t pw_postgres_newest_version(void)
 
 /* ---- The version --------------------------------------------------------------------------------------------- */
 
-struct tables {
-    int64_t count, versions, version;
-    bool has_version;
-};
-
-static pawl_status take_tables(void *user, void *of, const PGresult *result)
-{
-    struct tables *tables = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    if (pw_fields_next(&fields)) {
-        tables->count = pw_field_integer(&fields);
-        tables->versions = pw_field_integer(&fields);
-    }
-    return pw_fields_end(&fields);
-}
-
-static pawl_status take_version(void *user, void *of, const PGresult *result)
-{
-    struct tables *tables = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    tables->has_version = pw_fields_next(&fields);
-    tables->version = tables->has_version ? pw_field_integer(&fields) : 0;
-    return pw_fields_end(&fields);
-}
-
 /* 0: there is no schema of ours. */
 static pawl_status read_version(struct pw_pg_connection *connection, int64_t *out_version, struct pawl_error *error)
 {
-    struct tables tables = { .count = 0 };
-    struct pw_call call;
-    pw_call_init(&call, PW_PG_SCHEMA_TABLES);
-    pw_pg_send(connection, &call, take_tables, &tables, NULL);
-    if (!finish(connection))
+    struct pw_numbers tables, version = { .is_found = false };
+    if (!ask(connection, PW_PG_SCHEMA_TABLES, pw_numbers_take, &tables))
         return pw_pg_error(connection, error);
-    if (tables.versions == 0 && tables.count > 0)
+    bool has_table = tables.of[0] > 0, has_version = tables.of[1] > 0;
+    bool is_fine = !has_version || ask(connection, PW_PG_SCHEMA_VERSION, pw_numbers_take, &version);
+    if (!is_fine && !pw_pg_failed_with(&connection->failure, "42703"))
+        return pw_pg_error(connection, error);
+    if (!is_fine || (has_table && !version.is_found))
         return refuse_foreign(connection, error);
-    if (tables.versions > 0) {
-        pw_call_init(&call, PW_PG_SCHEMA_VERSION);
-        pw_pg_send(connection, &call, take_version, &tables, NULL);
-        bool fine = finish(connection);
-        if (!fine && !pw_pg_failed_with(&connection->failure, "42703"))
-            return pw_pg_error(connection, error);
-        if (!fine || !tables.has_version)
-            return refuse_foreign(connection, error);
-    }
-    *out_version = tables.version;
+    *out_version = version.of[0];
     return PAWL_OK;
 }
 
@@ -202,29 +173,19 @@ static pawl_status take_relations(void *user, void *of, const PGresult *result)
 pawl_status pw_postgres_read_relations(struct pw_pg_connection *connection, struct pw_rows *relations,
                                        struct pawl_error *error)
 {
-    struct pw_call call;
-    pw_call_init(&call, PW_PG_SCHEMA_RELATIONS);
-    pw_pg_send(connection, &call, take_relations, relations, NULL);
-    return finish(connection) ? PAWL_OK : pw_pg_error(connection, error);
+    return ask(connection, PW_PG_SCHEMA_RELATIONS, take_relations, relations) ? PAWL_OK
+                                                                              : pw_pg_error(connection, error);
 }
 
-static pawl_status take_row_types(void *user, void *of, const PGresult *result)
-{
-    int64_t *row_types = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    if (pw_fields_next(&fields))
-        for (int type = 0; type < PW_PG_ROW_TYPE_COUNT; type++)
-            row_types[type] = pw_field_integer(&fields);
-    return pw_fields_end(&fields);
-}
+static_assert((int)PW_PG_ROW_TYPE_COUNT <= PW_NUMBERS_MAX, "the types are the numbers of one row");
 
 pawl_status pw_postgres_read_row_types(struct pw_pg_connection *connection, int64_t row_types[PW_PG_ROW_TYPE_COUNT],
                                        struct pawl_error *error)
 {
-    struct pw_call call;
-    pw_call_init(&call, PW_PG_SCHEMA_ROW_TYPES);
-    pw_pg_send(connection, &call, take_row_types, row_types, NULL);
-    return finish(connection) ? PAWL_OK : pw_pg_error(connection, error);
+    struct pw_numbers types;
+    if (!ask(connection, PW_PG_SCHEMA_ROW_TYPES, pw_numbers_take, &types))
+        return pw_pg_error(connection, error);
+    for (int type = 0; type < PW_PG_ROW_TYPE_COUNT; type++)
+        row_types[type] = types.of[type];
+    return PAWL_OK;
 }
