@@ -7,8 +7,9 @@
 
 #include "base/clock.h"
 #include "old_marks.h"
+#include "old_schema.h"
 #include "old_steps.h"
-#include "store/postgres/migrations.h"
+#include "store/postgres/schema.h"
 
 static void close_store(struct fixture *fixture)
 {
@@ -35,9 +36,9 @@ static void make_version(struct fixture *fixture, int64_t version, const char *r
     char set[64];
     close_store(fixture);
     store_place_empty(&fixture->place, true);
-    for (size_t i = 0; i < pw_postgres_migration_count; i++)
-        if (pw_postgres_migrations[i].version <= version)
-            run_raw_sql(fixture, pw_postgres_migrations[i].sql);
+    for (size_t i = 0; i < old_postgres_schema_count; i++)
+        if (old_postgres_schema[i].version <= version)
+            run_raw_sql(fixture, old_postgres_schema[i].sql);
     (void)snprintf(set, sizeof set, "UPDATE workflow_schema SET version = %lld", (long long)version);
     run_raw_sql(fixture, set);
     run_raw_sql(fixture, rows);
@@ -47,8 +48,7 @@ static void begin_with_version(struct fixture *fixture, int64_t version, const c
 {
     make_version(fixture, version, rows);
     fixture->store = fixture_open_store(fixture);
-    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"),
-                     pw_postgres_migrations[pw_postgres_migration_count - 1].version);
+    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"), pw_postgres_newest_version());
 }
 
 static const char rows_of_version_1[] =
@@ -85,6 +85,43 @@ static void repairs_of_every_earlier_version_are_marked(void **state)
         begin_with_version(fixture, version, old_repairs_sql);
         assert_old_repairs(fixture->store);
     }
+}
+
+static const char schema_sql[] =
+    "SELECT string_agg(line, chr(10) ORDER BY line) FROM ("
+    " SELECT table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable || ' '"
+    "  || coalesce(column_default, '') || ' ' || coalesce(collation_name, '')"
+    "  || ' ' || ordinal_position AS line"
+    "  FROM information_schema.columns WHERE table_schema = current_schema() AND table_name LIKE 'workflow_%'"
+    " UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema()"
+    " UNION ALL SELECT viewname || ': ' || definition FROM pg_views WHERE schemaname = current_schema()"
+    "  AND viewname LIKE 'workflow_%'"
+    " UNION ALL SELECT tgrelid::regclass || ': ' || tgname FROM pg_trigger WHERE NOT tgisinternal) l";
+
+static char *schema_of(struct fixture *fixture)
+{
+    PGconn *db = PQconnectdb(fixture->place.url);
+    PGresult *result = PQexec(db, schema_sql);
+    assert_int_equal(PQntuples(result), 1);
+    char *schema = strdup(PQgetvalue(result, 0, 0));
+    PQclear(result);
+    PQfinish(db);
+    assert_non_null(strstr(schema, "workflow_step.state smallint"));
+    assert_non_null(strstr(schema, "workflow_instances: "));
+    return schema;
+}
+
+static void a_database_of_every_earlier_version_gets_the_schema_of_a_new_one(void **state)
+{
+    struct fixture *fixture = *state;
+    char *wanted = schema_of(fixture);
+    for (int64_t version = 1; version < pw_postgres_newest_version(); version++) {
+        begin_with_version(fixture, version, "SELECT 1");
+        char *schema = schema_of(fixture);
+        assert_string_equal(schema, wanted);
+        free(schema);
+    }
+    free(wanted);
 }
 
 static void a_database_of_version_1_keeps_its_rows_and_goes_on(void **state)
@@ -175,8 +212,7 @@ static void a_migration_gives_way_to_whoever_has_a_table_locked_and_is_repeated(
     assert_int_equal(status, PAWL_OK);
     assert_int_equal(reader.given_way, 1);
     assert_int_equal(reader.told, 2);
-    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"),
-                     pw_postgres_migrations[pw_postgres_migration_count - 1].version);
+    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"), pw_postgres_newest_version());
 }
 
 /* Old rows are looked at one by one, which takes as long as there are many. */
@@ -475,6 +511,7 @@ static void another_store_hears_of_what_an_answer_or_a_reach_makes_due(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        ON_POSTGRES(a_database_of_every_earlier_version_gets_the_schema_of_a_new_one)
         ON_POSTGRES(a_database_of_version_1_keeps_its_rows_and_goes_on)
         ON_POSTGRES(steps_of_every_earlier_version_get_columns_from_their_texts)
         ON_POSTGRES(answers_of_every_earlier_version_that_had_failed_are_marked)

@@ -2,7 +2,9 @@
  * schema's second version, which brought them. */
 #include "store_fixture.h"
 
-#include "store/sqlite/migrations.h"
+#include "old_schema.h"
+
+#include "store/sqlite/schema.h"
 
 enum { LEASE_MS = 500, ROWS_MAX = 16 };
 
@@ -547,9 +549,9 @@ static sqlite3 *begin_with_version_1(struct fixture *fixture)
     fixture->store = NULL;
     assert_int_equal(unlink(fixture->url + strlen("sqlite:")), 0);
     sqlite3 *db = open_raw(fixture);
-    for (size_t i = 0; i < pw_sqlite_migration_count; i++)
-        if (pw_sqlite_migrations[i].version == 1)
-            assert_int_equal(sqlite3_exec(db, pw_sqlite_migrations[i].sql, NULL, NULL, NULL), SQLITE_OK);
+    for (size_t i = 0; i < old_sqlite_schema_count; i++)
+        if (old_sqlite_schema[i].version == 1)
+            assert_int_equal(sqlite3_exec(db, old_sqlite_schema[i].sql, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db,
                                   "UPDATE workflow_schema SET version = 1;"
                                   "INSERT INTO workflow_instance (workflow, id, run, created_at, updated_at)"
@@ -564,8 +566,7 @@ static void a_file_of_version_1_is_migrated_and_keeps_what_it_has(void **state)
     struct fixture *fixture = *state;
     assert_int_equal(sqlite3_close(begin_with_version_1(fixture)), SQLITE_OK);
     fixture->store = fixture_open_store(fixture);
-    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"),
-                     pw_sqlite_migrations[pw_sqlite_migration_count - 1].version);
+    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"), pw_sqlite_newest_version());
     assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_instance WHERE id = 'old'"), 1);
     (void)create_told(fixture, "a", "mail");
     assert_string_equal(claim(fixture, 1, NULL), "a");

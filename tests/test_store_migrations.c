@@ -3,9 +3,10 @@
 #include "store_fixture.h"
 
 #include "old_marks.h"
+#include "old_schema.h"
 #include "old_steps.h"
 
-#include "store/sqlite/migrations.h"
+#include "store/sqlite/schema.h"
 
 /* ---- Files of earlier versions ---------------------------------------------------------------------------------- */
 
@@ -40,16 +41,48 @@ static void begin_with_version(struct fixture *fixture, int64_t version, const c
     fixture->store = NULL;
     assert_int_equal(unlink(path), 0);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    for (size_t i = 0; i < pw_sqlite_migration_count; i++)
-        if (pw_sqlite_migrations[i].version <= version)
-            assert_int_equal(sqlite3_exec(db, pw_sqlite_migrations[i].sql, NULL, NULL, NULL), SQLITE_OK);
+    for (size_t i = 0; i < old_sqlite_schema_count; i++)
+        if (old_sqlite_schema[i].version <= version)
+            assert_int_equal(sqlite3_exec(db, old_sqlite_schema[i].sql, NULL, NULL, NULL), SQLITE_OK);
     (void)snprintf(set_version, sizeof set_version, "UPDATE workflow_schema SET version = %d", (int)version);
     assert_int_equal(sqlite3_exec(db, set_version, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, rows, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     fixture->store = fixture_open_store(fixture);
-    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"),
-                     pw_sqlite_migrations[pw_sqlite_migration_count - 1].version);
+    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"), pw_sqlite_newest_version());
+}
+
+/* Tables by their columns, because ALTER TABLE writes them otherwise; the rest by its SQL. */
+static char *schema_of(struct fixture *fixture)
+{
+    static const char sql[] =
+        "SELECT group_concat(line, char(10)) FROM (SELECT name || ': ' || sql AS line FROM sqlite_schema"
+        "  WHERE name LIKE 'workflow_%' AND type <> 'table' AND sql IS NOT NULL"
+        " UNION ALL SELECT m.name || '.' || c.cid || ': ' || c.name || ' ' || c.type || ' ' || c.\"notnull\" || ' '"
+        "  || coalesce(c.dflt_value, '') || ' ' || c.pk FROM sqlite_schema m, pragma_table_info(m.name) c"
+        "  WHERE m.name LIKE 'workflow_%' AND m.type = 'table' ORDER BY 1)";
+    sqlite3 *db = ((struct pw_sqlite *)fixture->store)->writer.db;
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    char *schema = strdup((const char *)sqlite3_column_text(statement, 0));
+    assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
+    assert_non_null(strstr(schema, "workflow_step."));
+    assert_non_null(strstr(schema, "workflow_instances: "));
+    return schema;
+}
+
+static void a_file_of_every_earlier_version_gets_the_schema_of_a_new_one(void **state)
+{
+    struct fixture *fixture = *state;
+    char *wanted = schema_of(fixture);
+    for (int64_t version = 1; version < pw_sqlite_newest_version(); version++) {
+        begin_with_version(fixture, version, rows_of_version_1);
+        char *schema = schema_of(fixture);
+        assert_string_equal(schema, wanted);
+        free(schema);
+    }
+    free(wanted);
 }
 
 static void a_file_of_version_3_keeps_its_rows_and_they_have_no_parent_and_no_demand(void **state)
@@ -316,6 +349,7 @@ static void a_lease_of_somebody_outside_is_never_reaped(void **state)
     TEST(the_view_of_steps_shows_their_state_and_place_and_what_they_undo_and_wait_for)                                \
     TEST(the_view_of_events_shows_which_tell_of_a_failure)
 #define TESTS_OF_FILES(TEST)                                                                                           \
+    TEST(a_file_of_every_earlier_version_gets_the_schema_of_a_new_one)                                                 \
     TEST(a_file_of_version_3_keeps_its_rows_and_they_have_no_parent_and_no_demand)                                     \
     TEST(runs_of_version_3_go_on_and_may_have_children_and_answers)                                                    \
     TEST(runs_that_were_replaced_before_version_5_have_no_row_and_the_next_ones_do)                                    \

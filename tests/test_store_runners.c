@@ -1,7 +1,9 @@
 /* test_store_runners.c - runners say who they are, and claim their share (F5). */
 #include "store_fixture.h"
 
-#include "store/sqlite/migrations.h"
+#include "old_schema.h"
+
+#include "store/sqlite/schema.h"
 
 static const struct pw_text order = { "order", 5 };
 enum { GRACE_MS = 1000, DEAD_MS = 10001 };
@@ -305,9 +307,9 @@ static void a_file_of_version_2_is_migrated_and_its_runs_go_on(void **state)
     fixture->store = NULL;
     assert_int_equal(unlink(fixture->url + strlen("sqlite:")), 0);
     assert_int_equal(sqlite3_open(fixture->url + strlen("sqlite:"), &db), SQLITE_OK);
-    for (size_t i = 0; i < pw_sqlite_migration_count; i++)
-        if (pw_sqlite_migrations[i].version <= 2)
-            assert_int_equal(sqlite3_exec(db, pw_sqlite_migrations[i].sql, NULL, NULL, NULL), SQLITE_OK);
+    for (size_t i = 0; i < old_sqlite_schema_count; i++)
+        if (old_sqlite_schema[i].version <= 2)
+            assert_int_equal(sqlite3_exec(db, old_sqlite_schema[i].sql, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(
         sqlite3_exec(db,
                      "UPDATE workflow_schema SET version = 2;"
@@ -319,8 +321,7 @@ static void a_file_of_version_2_is_migrated_and_its_runs_go_on(void **state)
         SQLITE_OK);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     fixture->store = fixture_open_store(fixture);
-    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"),
-                     pw_sqlite_migrations[pw_sqlite_migration_count - 1].version);
+    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"), pw_sqlite_newest_version());
     assert_int_equal(stored_shard(fixture), 0); /* which is not its own, and does no harm */
     assert_claims(claim_part(fixture, &part, 9), "");
     fixture->now_ms += GRACE_MS;

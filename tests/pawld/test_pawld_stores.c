@@ -3,7 +3,7 @@
 
 #include <sqlite3.h>
 
-#include "store/sqlite/migrations.h"
+#include "old_schema.h"
 
 #define RIGHT "the URL of one database (run one pawld for each: docs/postgres.md)"
 
@@ -96,8 +96,8 @@ static void a_migration_is_told(void **state)
     struct pawld *pawld;
     assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:a.db", "--migrate-only"), 0);
     assert_null(strstr(pawld->errors, "migrating the schema"));
-    for (size_t i = 0; i < pw_sqlite_migration_count && pw_sqlite_migrations[i].version == 1; i++)
-        execute_in("old.db", pw_sqlite_migrations[i].sql);
+    for (size_t i = 0; i < old_sqlite_schema_count && old_sqlite_schema[i].version == 1; i++)
+        execute_in("old.db", old_sqlite_schema[i].sql);
     execute_in("old.db", "UPDATE workflow_schema SET version = 1");
     assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:old.db", "--migrate-only"), 0);
     assert_non_null(strstr(pawld->errors, "old.db: migrating the schema from version 1 to"));

@@ -1,5 +1,5 @@
 /* migrations.c - the tables: the same names and columns as in SQLite, with small integers for the enums of store.h and
- * service.h, NULL for "none", and views with words and times for people at a SQL prompt.
+ * service.h, and NULL for "none".
  *
  * Rows hang from one integer key per instance.  There are no foreign keys: rows are written in the transaction that
  * checks what they rest on, and a check of the database's own would cost as much again.
@@ -10,8 +10,32 @@
 
 /* clang-format off */
 
-#define ISO_TIME(column)                                                                                               \
-    "to_char(to_timestamp((" column ") / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+/* Columns that came later: the parent in version 2, what a run was begun with in 7. */
+#define LINK_COLUMNS(COLUMN)                                                                                           \
+    COLUMN("workflow_instance", "parent bigint") COLUMN("workflow_instance", "parent_run bigint")                      \
+    COLUMN("workflow_instance", "relation smallint")
+#define INSTANCE_VERSION(COLUMN) COLUMN("workflow_instance", "version text COLLATE \"C\"")
+#define RUN_VERSION(COLUMN) COLUMN("workflow_run", "version text COLLATE \"C\"")
+#define DEMAND(COLUMN) COLUMN("workflow_task", "demand smallint NOT NULL DEFAULT 0")
+/* Of steps: the first in version 2, the others, of which the place of earlier steps is not known, in 6. */
+#define DESCRIPTION(COLUMN) COLUMN("workflow_step", "description text")
+#define STATE_COLUMNS(COLUMN)                                                                                          \
+    COLUMN("workflow_step", "state smallint NOT NULL DEFAULT 0") COLUMN("workflow_step", "undoes text")                \
+    COLUMN("workflow_step", "awaited_workflow text") COLUMN("workflow_step", "awaited_id text")                        \
+    COLUMN("workflow_step", "fork text") COLUMN("workflow_step", "fork_kind smallint")                                 \
+    COLUMN("workflow_step", "branch bigint NOT NULL DEFAULT 0")                                                        \
+    COLUMN("workflow_step", "branch_order bigint NOT NULL DEFAULT 0") COLUMN("workflow_step", "outer_forks text")
+#define IS_FAILURE(COLUMN) COLUMN("workflow_event", "is_failure smallint NOT NULL DEFAULT 0")
+#define IS_REPAIR(COLUMN) COLUMN("workflow_log", "is_repair smallint NOT NULL DEFAULT 0")
+
+/* Most instances have no parent, and are in neither of the indexes; the second holds just those children that the end of their
+ * parent's run may concern.  Nor are those without a version in theirs. */
+#define CHILD_INDEXES                                                                                                  \
+    "CREATE INDEX workflow_instance_child ON workflow_instance (parent, (key + 0)) WHERE parent IS NOT NULL;"          \
+    "CREATE INDEX workflow_instance_open_child ON workflow_instance (parent, parent_run, relation)"                    \
+    "  WHERE parent IS NOT NULL AND outcome IS NULL;"
+#define VERSION_INDEX                                                                                                  \
+    "CREATE INDEX workflow_instance_version ON workflow_instance (workflow, version, key) WHERE version IS NOT NULL;"
 
 static const char schema_table[] = "CREATE TABLE workflow_schema (version bigint NOT NULL);"
                                    "INSERT INTO workflow_schema (version) VALUES (0);";
@@ -30,10 +54,11 @@ static const char instance_table[] =
     "  params text,"
     "  output text,"
     "  error_name text,"
-    "  error_message text);"
+    "  error_message text" LINK_COLUMNS(PW_COLUMN_HERE) INSTANCE_VERSION(PW_COLUMN_HERE) ");"
     "CREATE UNIQUE INDEX workflow_instance_id ON workflow_instance (workflow, id);"
     "CREATE INDEX workflow_instance_order ON workflow_instance (workflow, (key + 0));"
-    "CREATE INDEX workflow_instance_ended ON workflow_instance (workflow, outcome, key) WHERE outcome IS NOT NULL;";
+    "CREATE INDEX workflow_instance_ended ON workflow_instance (workflow, outcome, key) WHERE outcome IS NOT NULL;"
+    CHILD_INDEXES VERSION_INDEX;
 
 static const char task_table[] =
     "CREATE TABLE workflow_task ("
@@ -51,7 +76,7 @@ static const char task_table[] =
     "  processing smallint NOT NULL,"
     "  pause_requested smallint NOT NULL,"
     "  shard smallint NOT NULL DEFAULT 0,"
-    "  workflow text COLLATE \"C\" NOT NULL)"
+    "  workflow text COLLATE \"C\" NOT NULL" DEMAND(PW_COLUMN_HERE) ")"
     " WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);"
     "CREATE INDEX workflow_task_resumable ON workflow_task (workflow, due_at, instance)"
     "  WHERE kind < 3 AND processing = 0 AND status < 2;"
@@ -79,7 +104,7 @@ static const char step_table[] =
     "  wait_event_type text,"
     "  result text,"
     "  error_name text,"
-    "  error_message text,"
+    "  error_message text" DESCRIPTION(PW_COLUMN_HERE) STATE_COLUMNS(PW_COLUMN_HERE) ","
     "  PRIMARY KEY (instance, run, seq));"
     "CREATE INDEX workflow_step_waiting ON workflow_step (instance, run, seq) WHERE status = 0;";
 
@@ -93,7 +118,7 @@ static const char event_table[] =
     "  id text COLLATE \"C\","
     "  type text NOT NULL,"
     "  payload text,"
-    "  consumed_by text,"
+    "  consumed_by text" IS_FAILURE(PW_COLUMN_HERE) ","
     "  PRIMARY KEY (instance, run, seq));"
     "CREATE UNIQUE INDEX workflow_event_id ON workflow_event (instance, run, id);"
     "CREATE INDEX workflow_event_new ON workflow_event (instance, run, seq) WHERE delivered_at IS NULL;";
@@ -109,7 +134,7 @@ static const char log_table[] = "CREATE TABLE workflow_log ("
                                 "  step text,"
                                 "  category text NOT NULL,"
                                 "  message text NOT NULL,"
-                                "  data text,"
+                                "  data text" IS_REPAIR(PW_COLUMN_HERE) ","
                                 "  PRIMARY KEY (instance, run, seq));";
 
 /* A row is deleted once it is delivered; one without next_at has failed for good.  The indexes of lists know which, so
@@ -187,159 +212,36 @@ static const char guards[] =
     GUARD("workflow_event") GUARD("workflow_log") GUARD("workflow_hook") GUARD("workflow_runner")
     GUARD("workflow_receipt") GUARD("workflow_set") GUARD("workflow_guard");
 
-/* How rows travel, see call.h.  A type is never changed: another version brings another type. */
-static const char row_types[] =
-    "CREATE TYPE workflow_instance_row AS (key bigint, run bigint, created_at bigint, updated_at bigint,"
-    "  started_at bigint, completed_at bigint, outcome bigint, workflow text, id text, params text, output text,"
-    "  error_name text, error_message text);"
-    "CREATE TYPE workflow_task_row AS (instance bigint, run bigint, epoch bigint, due_at bigint, owner bigint,"
-    "  locked_until bigint, started_at bigint, updated_at bigint, event_seq bigint, status bigint, kind bigint,"
-    "  processing bigint, pause_requested bigint, workflow text, shard bigint);"
-    "CREATE TYPE workflow_step_row AS (instance bigint, run bigint, seq bigint, attempts bigint, attempts_max bigint,"
-    "  timeout bigint, created_at bigint, updated_at bigint, next_retry_at bigint, wake_at bigint, event_at bigint,"
-    "  kind bigint, status bigint, name text, wait_event_type text, result text, error_name text,"
-    "  error_message text);"
-    "CREATE TYPE workflow_event_row AS (instance bigint, run bigint, seq bigint, created_at bigint,"
-    "  delivered_at bigint, id text, type text, payload text, consumed_by text);"
-    "CREATE TYPE workflow_log_row AS (instance bigint, run bigint, seq bigint, attempt bigint, created_at bigint,"
-    "  level bigint, is_replay bigint, step text, category text, message text, data text);"
-    "CREATE TYPE workflow_hook_row AS (instance bigint, run bigint, due_at bigint, created_at bigint,"
-    "  attempts_max bigint, event bigint, reason bigint, outcome bigint, id text, hook text, error_name text,"
-    "  error_message text);";
-
-static const char instance_view[] =
-    "CREATE VIEW workflow_instances AS SELECT i.workflow, i.id, i.run,"
-    "  CASE coalesce(i.outcome, -1) WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' WHEN 3 THEN 'errored'"
-    "    ELSE CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END END AS status,"
-    "  i.params, i.output, i.error_name, i.error_message,"
-    "  " ISO_TIME("i.created_at") " AS created_at,"
-    "  " ISO_TIME("greatest(i.updated_at, t.updated_at)") " AS updated_at,"
-    "  " ISO_TIME("coalesce(t.started_at, i.started_at)") " AS started_at,"
-    "  " ISO_TIME("i.completed_at") " AS completed_at"
-    " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key;";
-
-static const char task_view[] =
-    "CREATE VIEW workflow_tasks AS SELECT i.workflow, i.id, t.run,"
-    "  CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END AS status,"
-    "  CASE t.kind WHEN 0 THEN 'wake' WHEN 1 THEN 'retry' WHEN 2 THEN 'resume' ELSE 'run' END AS kind,"
-    "  CASE t.processing WHEN 1 THEN 'processing' ELSE 'pending' END AS state,"
-    "  " ISO_TIME("t.due_at") " AS due_at, t.epoch, t.owner,"
-    "  " ISO_TIME("t.locked_until") " AS locked_until, t.pause_requested,"
-    "  " ISO_TIME("t.updated_at") " AS updated_at"
-    " FROM workflow_task t JOIN workflow_instance i ON i.key = t.instance;";
-
-static const char step_view[] =
-    "CREATE VIEW workflow_steps AS SELECT i.workflow, i.id, s.run, s.seq, s.name,"
-    "  CASE s.kind WHEN 0 THEN 'do' WHEN 1 THEN 'sleep' WHEN 2 THEN 'waitForEvent' ELSE 'first' END AS kind,"
-    "  CASE s.status WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' ELSE 'errored' END AS status,"
-    "  s.attempts, s.attempts_max, s.timeout AS timeout_ms,"
-    "  " ISO_TIME("s.next_retry_at") " AS next_retry_at,"
-    "  " ISO_TIME("s.wake_at") " AS wake_at,"
-    "  s.wait_event_type, s.result, s.error_name, s.error_message,"
-    "  " ISO_TIME("s.created_at") " AS created_at,"
-    "  " ISO_TIME("s.updated_at") " AS updated_at"
-    " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
-
-static const char event_view[] =
-    "CREATE VIEW workflow_events AS SELECT i.workflow, i.id AS instance_id, e.run, e.seq, e.id, e.type, e.payload,"
-    "  " ISO_TIME("e.created_at") " AS created_at,"
-    "  " ISO_TIME("e.delivered_at") " AS delivered_at, e.consumed_by"
-    " FROM workflow_event e JOIN workflow_instance i ON i.key = e.instance;";
-
-static const char log_view[] =
-    "CREATE VIEW workflow_logs AS SELECT i.workflow, i.id, l.run, l.seq, l.step, l.attempt,"
-    "  CASE l.level WHEN 0 THEN 'debug' WHEN 1 THEN 'info' WHEN 2 THEN 'warn' ELSE 'error' END AS level,"
-    "  l.category, l.message, l.data, l.is_replay,"
-    "  " ISO_TIME("l.created_at") " AS created_at"
-    " FROM workflow_log l JOIN workflow_instance i ON i.key = l.instance;";
-
-static const char hook_view[] =
-    "CREATE VIEW workflow_hooks AS SELECT h.id, h.hook,"
-    "  CASE h.event WHEN 1 THEN 'onWorkflowEnqueued' ELSE 'onInstanceFinished' END AS event,"
-    "  i.workflow, i.id AS instance_id, h.run,"
-    "  CASE h.reason WHEN 1 THEN 'create' WHEN 2 THEN 'event' WHEN 3 THEN 'resume' WHEN 4 THEN 'retry'"
-    "    WHEN 5 THEN 'wake' END AS reason,"
-    "  CASE h.outcome WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' WHEN 3 THEN 'errored' END AS outcome,"
-    "  " ISO_TIME("h.due_at") " AS due_at, h.error_name, h.error_message,"
-    "  CASE WHEN h.next_at IS NULL THEN 'failed' ELSE 'pending' END AS status, h.attempts, h.attempts_max,"
-    "  " ISO_TIME("h.next_at") " AS next_at,"
-    "  " ISO_TIME("h.locked_until") " AS locked_until, h.last_error,"
-    "  " ISO_TIME("h.created_at") " AS created_at"
-    " FROM workflow_hook h JOIN workflow_instance i ON i.key = h.instance;";
-
-static const char runner_view[] =
-    "CREATE VIEW workflow_runners AS SELECT r.owner, r.name, r.workflows, r.is_sharing,"
-    "  " ISO_TIME("r.started_at") " AS started_at,"
-    "  " ISO_TIME("nullif(r.heartbeat_at, 0)") " AS heartbeat_at,"
-    "  (SELECT count(*) FROM workflow_task t WHERE t.processing = 1 AND t.owner = r.owner) AS leases"
-    " FROM workflow_runner r;";
-
-/* Version 2.  Most instances have no parent, and are in neither of the indexes; the second holds just those children that
- * the end of their parent's run may concern. */
-static const char instance_link[] =
-    "ALTER TABLE workflow_instance ADD COLUMN parent bigint, ADD COLUMN parent_run bigint,"
-    "  ADD COLUMN relation smallint;"
-    "CREATE INDEX workflow_instance_child ON workflow_instance (parent, (key + 0)) WHERE parent IS NOT NULL;"
-    "CREATE INDEX workflow_instance_open_child ON workflow_instance (parent, parent_run, relation)"
-    "  WHERE parent IS NOT NULL AND outcome IS NULL;";
-
-static const char task_demand[] = "ALTER TABLE workflow_task ADD COLUMN demand smallint NOT NULL DEFAULT 0;";
-
-static const char step_description[] = "ALTER TABLE workflow_step ADD COLUMN description text;";
-
-/* The types of version 1 stay: who has opened the database before still sends them. */
-static const char row_types_2[] =
-    "CREATE TYPE workflow_instance_row_2 AS (key bigint, run bigint, created_at bigint, updated_at bigint,"
-    "  started_at bigint, completed_at bigint, outcome bigint, parent bigint, parent_run bigint, relation bigint,"
-    "  workflow text, id text, params text, output text, error_name text, error_message text);"
-    "CREATE TYPE workflow_task_row_2 AS (instance bigint, run bigint, epoch bigint, due_at bigint, owner bigint,"
-    "  locked_until bigint, started_at bigint, updated_at bigint, event_seq bigint, status bigint, kind bigint,"
+/* How rows travel, see call.h.  A type is never changed: another version brings another type.  Whoever has an earlier database
+ * open still sends those of its version. */
+#define INSTANCE_ROW_7                                                                                                 \
+    "CREATE TYPE workflow_instance_row_7 AS (key bigint, run bigint, created_at bigint, updated_at bigint,"            \
+    "  started_at bigint, completed_at bigint, outcome bigint, parent bigint, parent_run bigint, relation bigint,"     \
+    "  workflow text, id text, params text, output text, error_name text, error_message text, version text);"
+#define TASK_ROW_2                                                                                                     \
+    "CREATE TYPE workflow_task_row_2 AS (instance bigint, run bigint, epoch bigint, due_at bigint, owner bigint,"      \
+    "  locked_until bigint, started_at bigint, updated_at bigint, event_seq bigint, status bigint, kind bigint,"       \
     "  processing bigint, pause_requested bigint, demand bigint, workflow text, shard bigint);"
-    "CREATE TYPE workflow_step_row_2 AS (instance bigint, run bigint, seq bigint, attempts bigint,"
-    "  attempts_max bigint, timeout bigint, created_at bigint, updated_at bigint, next_retry_at bigint,"
-    "  wake_at bigint, event_at bigint, kind bigint, status bigint, name text, description text,"
-    "  wait_event_type text, result text, error_name text, error_message text);";
-
-/* Replaced, and not made anew: what was granted on a view stays.  So what is new comes last. */
-#define LINKED_INSTANCE_VIEW(more)                                                                                     \
-    "CREATE OR REPLACE VIEW workflow_instances AS SELECT i.workflow, i.id, i.run,"                                     \
-    "  CASE coalesce(i.outcome, -1) WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' WHEN 3 THEN 'errored'"             \
-    "    ELSE CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END END AS status,"               \
-    "  i.params, i.output, i.error_name, i.error_message,"                                                             \
-    "  " ISO_TIME("i.created_at") " AS created_at,"                                                                    \
-    "  " ISO_TIME("greatest(i.updated_at, t.updated_at)") " AS updated_at,"                                            \
-    "  " ISO_TIME("coalesce(t.started_at, i.started_at)") " AS started_at,"                                            \
-    "  " ISO_TIME("i.completed_at") " AS completed_at,"                                                                \
-    "  CASE i.relation WHEN 1 THEN 'attached' WHEN 2 THEN 'detached' WHEN 3 THEN 'job' END AS relation,"               \
-    "  p.workflow AS parent_workflow, p.id AS parent_id, i.parent_run" more                                            \
-    " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"                                        \
-    " LEFT JOIN workflow_instance p ON p.key = i.parent;"
-static const char linked_instance_view[] = LINKED_INSTANCE_VIEW("");
-
-static const char demanding_task_view[] =
-    "CREATE OR REPLACE VIEW workflow_tasks AS SELECT i.workflow, i.id, t.run,"
-    "  CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END AS status,"
-    "  CASE t.kind WHEN 0 THEN 'wake' WHEN 1 THEN 'retry' WHEN 2 THEN 'resume' WHEN 3 THEN 'run' ELSE 'repair' END"
-    "    AS kind,"
-    "  CASE t.processing WHEN 1 THEN 'processing' ELSE 'pending' END AS state,"
-    "  " ISO_TIME("t.due_at") " AS due_at, t.epoch, t.owner,"
-    "  " ISO_TIME("t.locked_until") " AS locked_until, t.pause_requested,"
-    "  " ISO_TIME("t.updated_at") " AS updated_at,"
-    "  CASE t.demand WHEN 1 THEN 'interrupt' WHEN 2 THEN 'rollback' WHEN 3 THEN 'terminate' END AS demand"
-    " FROM workflow_task t JOIN workflow_instance i ON i.key = t.instance;";
-
-static const char described_step_view[] =
-    "CREATE OR REPLACE VIEW workflow_steps AS SELECT i.workflow, i.id, s.run, s.seq, s.name,"
-    "  CASE s.kind WHEN 0 THEN 'do' WHEN 1 THEN 'sleep' WHEN 2 THEN 'waitForEvent' WHEN 3 THEN 'first'"
-    "    WHEN 4 THEN 'call' WHEN 5 THEN 'child' ELSE 'deferred' END AS kind,"
-    "  CASE s.status WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' ELSE 'errored' END AS status,"
-    "  s.attempts, s.attempts_max, s.timeout AS timeout_ms,"
-    "  " ISO_TIME("s.next_retry_at") " AS next_retry_at,"
-    "  " ISO_TIME("s.wake_at") " AS wake_at,"
-    "  s.wait_event_type, s.result, s.error_name, s.error_message,"
-    "  " ISO_TIME("s.created_at") " AS created_at,"
-    "  " ISO_TIME("s.updated_at") " AS updated_at, s.description"
-    " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
+#define STEP_ROW_6                                                                                                     \
+    "CREATE TYPE workflow_step_row_6 AS (instance bigint, run bigint, seq bigint, attempts bigint,"                    \
+    "  attempts_max bigint, timeout bigint, created_at bigint, updated_at bigint, next_retry_at bigint,"               \
+    "  wake_at bigint, event_at bigint, kind bigint, status bigint, state bigint, fork_kind bigint, branch bigint,"    \
+    "  branch_order bigint, name text, undoes text, fork text, outer_forks text, description text,"                    \
+    "  wait_event_type text, awaited_workflow text, awaited_id text, result text,"                                     \
+    "  error_name text, error_message text);"
+#define EVENT_ROW_8                                                                                                    \
+    "CREATE TYPE workflow_event_row_8 AS (instance bigint, run bigint, seq bigint, created_at bigint,"                 \
+    "  delivered_at bigint, is_failure bigint, id text, type text, payload text, consumed_by text);"
+#define LOG_ROW_8                                                                                                      \
+    "CREATE TYPE workflow_log_row_8 AS (instance bigint, run bigint, seq bigint, attempt bigint, created_at bigint,"   \
+    "  level bigint, is_replay bigint, is_repair bigint, step text, category text, message text, data text);"
+#define HOOK_ROW                                                                                                       \
+    "CREATE TYPE workflow_hook_row AS (instance bigint, run bigint, due_at bigint, created_at bigint,"                 \
+    "  attempts_max bigint, event bigint, reason bigint, outcome bigint, id text, hook text, error_name text,"         \
+    "  error_message text);"
+#define RUN_ROW_7                                                                                                      \
+    "CREATE TYPE workflow_run_row_7 AS (instance bigint, run bigint, started_at bigint, completed_at bigint,"          \
+    "  replaced_at bigint, outcome bigint, output text, error_name text, error_message text, version text);"
 
 /* Version 5, the number that SQLite's schema has with the same change.  A row for each run but the newest of an instance, which
  * the instance itself describes.  Runs that were replaced before have no row. */
@@ -353,31 +255,15 @@ static const char run_table[] =
     "  outcome smallint NOT NULL,"
     "  output text,"
     "  error_name text,"
-    "  error_message text,"
+    "  error_message text" RUN_VERSION(PW_COLUMN_HERE) ","
     "  PRIMARY KEY (instance, run));"
-    GUARD("workflow_run")
-    "CREATE TYPE workflow_run_row AS (instance bigint, run bigint, started_at bigint, completed_at bigint,"
-    "  replaced_at bigint, outcome bigint, output text, error_name text, error_message text);";
+    GUARD("workflow_run");
 
-static const char run_view[] =
-    "CREATE VIEW workflow_runs AS SELECT i.workflow, i.id, r.run,"
-    "  CASE r.outcome WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' ELSE 'errored' END AS status,"
-    "  i.params, r.output, r.error_name, r.error_message,"
-    "  " ISO_TIME("r.started_at") " AS started_at,"
-    "  " ISO_TIME("r.completed_at") " AS completed_at,"
-    "  " ISO_TIME("r.replaced_at") " AS replaced_at"
-    " FROM workflow_run r JOIN workflow_instance i ON i.key = r.instance"
-    " UNION ALL SELECT workflow, id, run, status, params, output, error_name, error_message, started_at, completed_at,"
-    "  NULL FROM workflow_instances;";
 /* Version 6.  What had to be read from texts until then: what became of a step, which step a compensation undoes, and whose end
  * a call or a child waits for.  A name that was too long for the prefix was cut, with a number behind it: such a compensation
  * undoes the step that begins like it. */
 static const char step_state[] =
-    "ALTER TABLE workflow_step ADD COLUMN state smallint NOT NULL DEFAULT 0, ADD COLUMN undoes text,"
-    "  ADD COLUMN awaited_workflow text, ADD COLUMN awaited_id text,"
-    "  ADD COLUMN fork text, ADD COLUMN fork_kind smallint," /* the place of earlier steps is not known */
-    "  ADD COLUMN branch bigint NOT NULL DEFAULT 0, ADD COLUMN branch_order bigint NOT NULL DEFAULT 0,"
-    "  ADD COLUMN outer_forks text;"
+    STATE_COLUMNS(PW_COLUMN_ADDED)
     "UPDATE workflow_step SET state = CASE WHEN status = 1 THEN 1"
     "    WHEN error_name IS DISTINCT FROM 'STEP_ABANDONED' THEN 2"
     "    WHEN kind = 4 AND error_message = 'the run was interrupted while its job was out' THEN 4 ELSE 3 END"
@@ -396,118 +282,57 @@ static const char step_state[] =
     "UPDATE workflow_step SET timeout = wake_at - updated_at"
     "  WHERE kind = 6 AND status = 0 AND wake_at - updated_at < 31535940000;";
 
-static const char row_types_6[] =
-    "CREATE TYPE workflow_step_row_6 AS (instance bigint, run bigint, seq bigint, attempts bigint,"
-    "  attempts_max bigint, timeout bigint, created_at bigint, updated_at bigint, next_retry_at bigint,"
-    "  wake_at bigint, event_at bigint, kind bigint, status bigint, state bigint, fork_kind bigint, branch bigint,"
-    "  branch_order bigint, name text, undoes text, fork text, outer_forks text, description text,"
-    "  wait_event_type text, awaited_workflow text, awaited_id text, result text,"
-    "  error_name text, error_message text);";
-
-static const char stateful_step_view[] =
-    "CREATE OR REPLACE VIEW workflow_steps AS SELECT i.workflow, i.id, s.run, s.seq, s.name,"
-    "  CASE s.kind WHEN 0 THEN 'do' WHEN 1 THEN 'sleep' WHEN 2 THEN 'waitForEvent' WHEN 3 THEN 'first'"
-    "    WHEN 4 THEN 'call' WHEN 5 THEN 'child' ELSE 'deferred' END AS kind,"
-    "  CASE s.status WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' ELSE 'errored' END AS status,"
-    "  s.attempts, s.attempts_max, s.timeout AS timeout_ms,"
-    "  " ISO_TIME("s.next_retry_at") " AS next_retry_at,"
-    "  " ISO_TIME("s.wake_at") " AS wake_at,"
-    "  s.wait_event_type, s.result, s.error_name, s.error_message,"
-    "  " ISO_TIME("s.created_at") " AS created_at,"
-    "  " ISO_TIME("s.updated_at") " AS updated_at, s.description,"
-    "  CASE s.state WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'abandoned'"
-    "    ELSE 'givenUp' END AS state,"
-    "  s.undoes, s.awaited_workflow, s.awaited_id, s.fork,"
-    "  CASE s.fork_kind WHEN 1 THEN 'all' WHEN 2 THEN 'first' END AS fork_kind,"
-    "  CASE WHEN s.fork IS NOT NULL THEN s.branch END AS branch, nullif(s.branch_order, 0) AS branch_order, s.outer_forks"
-    " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance;";
-
-/* Version 7.  What a run was begun with.  Instances without a version are not in the index. */
-static const char run_terms[] =
-    "ALTER TABLE workflow_instance ADD COLUMN version text COLLATE \"C\";"
-    "ALTER TABLE workflow_run ADD COLUMN version text COLLATE \"C\";"
-    "CREATE INDEX workflow_instance_version ON workflow_instance (workflow, version, key) WHERE version IS NOT NULL;"
-    "CREATE TYPE workflow_instance_row_7 AS (key bigint, run bigint, created_at bigint, updated_at bigint,"
-    "  started_at bigint, completed_at bigint, outcome bigint, parent bigint, parent_run bigint, relation bigint,"
-    "  workflow text, id text, params text, output text, error_name text, error_message text, version text);"
-    "CREATE TYPE workflow_run_row_7 AS (instance bigint, run bigint, started_at bigint, completed_at bigint,"
-    "  replaced_at bigint, outcome bigint, output text, error_name text, error_message text, version text);";
-
-static const char versioned_instance_view[] = LINKED_INSTANCE_VIEW(", i.version");
-
-static const char versioned_run_view[] =
-    "CREATE OR REPLACE VIEW workflow_runs AS SELECT i.workflow, i.id, r.run,"
-    "  CASE r.outcome WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' ELSE 'errored' END AS status,"
-    "  i.params, r.output, r.error_name, r.error_message,"
-    "  " ISO_TIME("r.started_at") " AS started_at,"
-    "  " ISO_TIME("r.completed_at") " AS completed_at,"
-    "  " ISO_TIME("r.replaced_at") " AS replaced_at, r.version"
-    " FROM workflow_run r JOIN workflow_instance i ON i.key = r.instance"
-    " UNION ALL SELECT workflow, id, run, status, params, output, error_name, error_message, started_at, completed_at,"
-    "  NULL, version FROM workflow_instances;";
-
 /* Version 8.  That an answer is a failure was a "!" behind its type. */
 static const char event_failure[] =
-    "ALTER TABLE workflow_event ADD COLUMN is_failure smallint NOT NULL DEFAULT 0;"
-    "UPDATE workflow_event SET is_failure = 1, type = left(type, -1) WHERE left(type, 1) = '$' AND right(type, 1) = '!';"
-    "CREATE TYPE workflow_event_row_8 AS (instance bigint, run bigint, seq bigint, created_at bigint,"
-    "  delivered_at bigint, is_failure bigint, id text, type text, payload text, consumed_by text);";
-
-static const char failed_event_view[] =
-    "CREATE OR REPLACE VIEW workflow_events AS SELECT i.workflow, i.id AS instance_id, e.run, e.seq, e.id, e.type,"
-    "  e.payload,"
-    "  " ISO_TIME("e.created_at") " AS created_at,"
-    "  " ISO_TIME("e.delivered_at") " AS delivered_at, e.consumed_by, e.is_failure"
-    " FROM workflow_event e JOIN workflow_instance i ON i.key = e.instance;";
+    IS_FAILURE(PW_COLUMN_ADDED)
+    "UPDATE workflow_event SET is_failure = 1, type = left(type, -1) WHERE left(type, 1) = '$' AND right(type, 1) = '!';";
 
 /* That failed steps were put back was known by the text of the line that says so. */
 static const char log_repair[] =
-    "ALTER TABLE workflow_log ADD COLUMN is_repair smallint NOT NULL DEFAULT 0;"
+    IS_REPAIR(PW_COLUMN_ADDED)
     "UPDATE workflow_log SET is_repair = 1"
-    "  WHERE category = 'system' AND message LIKE 'resumed after repair, and tried again%';"
-    "CREATE TYPE workflow_log_row_8 AS (instance bigint, run bigint, seq bigint, attempt bigint, created_at bigint,"
-    "  level bigint, is_replay bigint, is_repair bigint, step text, category text, message text, data text);";
+    "  WHERE category = 'system' AND message LIKE 'resumed after repair, and tried again%';";
 
-/* clang-format on */
+#define ISO_TIME(column)                                                                                               \
+    "to_char(to_timestamp((" column ") / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+#define LATER(left, right) "greatest(" left ", " right ")"
+#define HEARTBEAT "  " ISO_TIME("nullif(r.heartbeat_at, 0)") " AS heartbeat_at,"
 
-const struct pw_postgres_migration pw_postgres_migrations[] = {
-    { 1, schema_table },
-    { 1, instance_table },
-    { 1, task_table },
-    { 1, step_table },
-    { 1, event_table },
-    { 1, log_table },
-    { 1, hook_table },
-    { 1, runner_table },
-    { 1, receipt_table },
-    { 1, set_table },
-    { 1, guard },
-    { 1, guards },
-    { 1, row_types },
-    { 1, instance_view },
-    { 1, task_view },
-    { 1, step_view },
-    { 1, event_view },
-    { 1, log_view },
-    { 1, hook_view },
-    { 1, runner_view },
-    { 2, task_demand }, /* tables are locked in the order in which transactions lock them: tasks before instances */
-    { 2, instance_link },
-    { 2, step_description },
-    { 2, row_types_2 },
-    { 2, linked_instance_view },
-    { 2, demanding_task_view },
-    { 2, described_step_view },
-    { 5, run_table },
-    { 5, run_view },
-    { 6, step_state },
-    { 6, row_types_6 },
-    { 6, stateful_step_view },
-    { 7, run_terms },
-    { 7, versioned_instance_view },
-    { 7, versioned_run_view },
-    { 8, event_failure },
-    { 8, failed_event_view },
-    { 8, log_repair },
+enum { NEWEST = 8 };
+
+/* Replaced, and not made anew: what was granted on a view stays. */
+#define VIEW(since_sqlite, since, name, select)                                                                        \
+    { 0, since, "CREATE VIEW " name " AS " select },                                                                   \
+    { since, NEWEST, "CREATE OR REPLACE VIEW " name " AS " select },
+
+/* Tables are locked in the order in which transactions lock them: tasks before instances. */
+const struct pw_migration pw_postgres_migrations[] = {
+    { 0, 1, schema_table },
+    { 0, 1, instance_table },
+    { 0, 1, task_table },
+    { 0, 1, step_table },
+    { 0, 1, event_table },
+    { 0, 1, log_table },
+    { 0, 1, hook_table },
+    { 0, 1, runner_table },
+    { 0, 1, receipt_table },
+    { 0, 1, set_table },
+    { 0, 1, guard },
+    { 0, 1, guards },
+    { 0, 5, run_table },
+    { 1, 2, DEMAND(PW_COLUMN_ADDED) },
+    { 1, 2, LINK_COLUMNS(PW_COLUMN_ADDED) CHILD_INDEXES DESCRIPTION(PW_COLUMN_ADDED) },
+    { 1, 6, step_state },
+    { 1, 7, INSTANCE_VERSION(PW_COLUMN_ADDED) VERSION_INDEX },
+    { 5, 7, RUN_VERSION(PW_COLUMN_ADDED) },
+    { 1, 8, event_failure },
+    { 1, 8, log_repair },
+    { 0, 1, HOOK_ROW },
+    { 0, 2, TASK_ROW_2 },
+    { 0, 6, STEP_ROW_6 },
+    { 0, 7, INSTANCE_ROW_7 RUN_ROW_7 },
+    { 0, 8, EVENT_ROW_8 LOG_ROW_8 },
+    PW_VIEWS(VIEW)
 };
 const size_t pw_postgres_migration_count = sizeof pw_postgres_migrations / sizeof pw_postgres_migrations[0];
+/* clang-format on */

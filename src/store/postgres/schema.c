@@ -44,7 +44,7 @@ static bool ask(struct pw_pg_connection *connection, unsigned name, pw_pg_take_f
 
 int64_t pw_postgres_newest_version(void)
 {
-    return pw_postgres_migrations[pw_postgres_migration_count - 1].version;
+    return pw_postgres_migrations[pw_postgres_migration_count - 1].to;
 }
 
 /* ---- The version --------------------------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static pawl_status run_pieces(struct pw_pg_connection *connection, int64_t versi
     if (status == PAWL_OK)
         status = run_piece(connection, lock_briefly, error);
     for (size_t i = 0; i < pw_postgres_migration_count && status == PAWL_OK; i++)
-        if (pw_postgres_migrations[i].version > version)
+        if (pw_migration_concerns(&pw_postgres_migrations[i], version))
             status = run_piece(connection, pw_postgres_migrations[i].sql, error);
     if (!pw_pg_enter_pipeline(connection) && status == PAWL_OK)
         status = pw_pg_error(connection, error);

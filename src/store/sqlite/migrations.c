@@ -1,5 +1,5 @@
 /* migrations.c - the tables.  Rows hang from one integer key per instance and hold small integers instead of words, so
- * that a step is one short row; the views at the end show the same with words and times, for people at a SQL prompt.
+ * that a step is one short row.
  *
  * Integers stand for the enums of store.h and service.h.  NULL is "none", for times as well.  The partial indexes on
  * workflow_task hold just the tasks that a claim may look at: a paused task is in none of them.
@@ -10,6 +10,35 @@
 #include "store/sqlite/migrations.h"
 
 /* clang-format off */
+
+/* Columns that came later: the parent in version 4, what a run was begun with in 7. */
+#define LINK_COLUMNS(COLUMN)                                                                                           \
+    COLUMN("workflow_instance", "parent INTEGER") COLUMN("workflow_instance", "parent_run INTEGER")                    \
+    COLUMN("workflow_instance", "relation INTEGER")
+#define INSTANCE_VERSION(COLUMN) COLUMN("workflow_instance", "version TEXT")
+#define RUN_VERSION(COLUMN) COLUMN("workflow_run", "version TEXT")
+/* Tasks of before version 3 are all in shard 0, which is as good as any other; a run that is restarted gets its own. */
+#define SHARD(COLUMN) COLUMN("workflow_task", "shard INTEGER NOT NULL DEFAULT 0")
+#define DEMAND(COLUMN) COLUMN("workflow_task", "demand INTEGER NOT NULL DEFAULT 0")
+/* Of steps: the first in version 4, the others, of which the place of earlier steps is not known, in 6. */
+#define DESCRIPTION(COLUMN) COLUMN("workflow_step", "description TEXT")
+#define STATE_COLUMNS(COLUMN)                                                                                          \
+    COLUMN("workflow_step", "state INTEGER NOT NULL DEFAULT 0") COLUMN("workflow_step", "undoes TEXT")                 \
+    COLUMN("workflow_step", "awaited_workflow TEXT") COLUMN("workflow_step", "awaited_id TEXT")                        \
+    COLUMN("workflow_step", "fork TEXT") COLUMN("workflow_step", "fork_kind INTEGER")                                  \
+    COLUMN("workflow_step", "branch INTEGER NOT NULL DEFAULT 0")                                                       \
+    COLUMN("workflow_step", "branch_order INTEGER NOT NULL DEFAULT 0") COLUMN("workflow_step", "outer_forks TEXT")
+#define IS_FAILURE(COLUMN) COLUMN("workflow_event", "is_failure INTEGER NOT NULL DEFAULT 0")
+#define IS_REPAIR(COLUMN) COLUMN("workflow_log", "is_repair INTEGER NOT NULL DEFAULT 0")
+
+/* Most instances have no parent, and are in neither of the indexes; the second holds just those children that the end of their
+ * parent's run may concern, with all that it asks about them.  Nor are those without a version in theirs. */
+#define CHILD_INDEXES                                                                                                  \
+    "CREATE INDEX workflow_instance_child ON workflow_instance (parent) WHERE parent IS NOT NULL;"                     \
+    "CREATE INDEX workflow_instance_open_child ON workflow_instance (parent, parent_run, relation)"                    \
+    "  WHERE parent IS NOT NULL AND outcome IS NULL;"
+#define VERSION_INDEX                                                                                                  \
+    "CREATE INDEX workflow_instance_version ON workflow_instance (workflow, version) WHERE version IS NOT NULL;"
 
 static const char schema_table[] = "CREATE TABLE workflow_schema (version INTEGER NOT NULL);"
                                    "INSERT INTO workflow_schema (version) VALUES (0);";
@@ -28,10 +57,11 @@ static const char instance_table[] =
     "  created_at INTEGER NOT NULL,"
     "  updated_at INTEGER NOT NULL,"
     "  started_at INTEGER,"
-    "  completed_at INTEGER);"
+    "  completed_at INTEGER" LINK_COLUMNS(PW_COLUMN_HERE) INSTANCE_VERSION(PW_COLUMN_HERE) ");"
     "CREATE UNIQUE INDEX workflow_instance_id ON workflow_instance (workflow, id);"
     "CREATE INDEX workflow_instance_order ON workflow_instance (workflow);" /* and, as in every index, the key */
-    "CREATE INDEX workflow_instance_ended ON workflow_instance (workflow, outcome) WHERE outcome IS NOT NULL;";
+    "CREATE INDEX workflow_instance_ended ON workflow_instance (workflow, outcome) WHERE outcome IS NOT NULL;"
+    CHILD_INDEXES VERSION_INDEX;
 
 static const char task_table[] =
     "CREATE TABLE workflow_task ("
@@ -48,7 +78,7 @@ static const char task_table[] =
     "  pause_requested INTEGER NOT NULL,"
     "  started_at INTEGER,"
     "  updated_at INTEGER NOT NULL,"
-    "  event_seq INTEGER NOT NULL);"
+    "  event_seq INTEGER NOT NULL" SHARD(PW_COLUMN_HERE) DEMAND(PW_COLUMN_HERE) ");"
     "CREATE INDEX workflow_task_resumable ON workflow_task (workflow, due_at)"
     "  WHERE kind < 3 AND processing = 0 AND status < 2;"
     "CREATE INDEX workflow_task_startable ON workflow_task (workflow, due_at)"
@@ -77,7 +107,7 @@ static const char step_table[] =
     "  error_name TEXT,"
     "  error_message TEXT,"
     "  created_at INTEGER NOT NULL,"
-    "  updated_at INTEGER NOT NULL);"
+    "  updated_at INTEGER NOT NULL" DESCRIPTION(PW_COLUMN_HERE) STATE_COLUMNS(PW_COLUMN_HERE) ");"
     "CREATE UNIQUE INDEX workflow_step_order ON workflow_step (instance, run, seq);"
     "CREATE INDEX workflow_step_waiting ON workflow_step (instance, run, seq) WHERE status = 0;";
 
@@ -91,7 +121,7 @@ static const char event_table[] =
     "  payload TEXT,"
     "  created_at INTEGER NOT NULL,"
     "  delivered_at INTEGER,"
-    "  consumed_by TEXT,"
+    "  consumed_by TEXT" IS_FAILURE(PW_COLUMN_HERE) ","
     "  PRIMARY KEY (instance, run, seq)) WITHOUT ROWID;"
     "CREATE UNIQUE INDEX workflow_event_id ON workflow_event (instance, run, id);"
     "CREATE INDEX workflow_event_new ON workflow_event (instance, run) WHERE delivered_at IS NULL;";
@@ -107,7 +137,7 @@ static const char log_table[] = "CREATE TABLE workflow_log ("
                                 "  message TEXT NOT NULL,"
                                 "  data TEXT,"
                                 "  is_replay INTEGER NOT NULL,"
-                                "  created_at INTEGER NOT NULL);"
+                                "  created_at INTEGER NOT NULL" IS_REPAIR(PW_COLUMN_HERE) ");"
                                 "CREATE UNIQUE INDEX workflow_log_order ON workflow_log (instance, run, seq);";
 
 /* Version 2.  A row is deleted once it is delivered; one without next_at has failed for good.  The indexes of lists are
@@ -140,10 +170,7 @@ static const char hook_table[] =
     "CREATE INDEX workflow_hook_all_pending ON workflow_hook (key) WHERE next_at IS NOT NULL;"
     "CREATE INDEX workflow_hook_all_failed ON workflow_hook (key) WHERE next_at IS NULL;";
 
-/* Version 3.  Tasks from before are all in shard 0, which is as good as any other; a run that is restarted gets its own.
- * The rows of runners that have died are deleted by the others, see runners.c. */
-static const char task_shard[] = "ALTER TABLE workflow_task ADD COLUMN shard INTEGER NOT NULL DEFAULT 0;";
-
+/* Version 3.  The rows of runners that have died are deleted by the others, see runners.c. */
 static const char runner_table[] = "CREATE TABLE workflow_runner ("
                                    "  owner INTEGER PRIMARY KEY,"
                                    "  name TEXT NOT NULL,"
@@ -158,20 +185,6 @@ static const char set_table[] = "CREATE TABLE workflow_set ("
                                 "  number INTEGER NOT NULL," /* from 0 */
                                 "  size INTEGER NOT NULL);";
 
-/* Version 4.  Most instances have no parent, and are in neither of the indexes; the second holds just those children that
- * the end of their parent's run may concern, with all that it asks about them. */
-static const char instance_link[] =
-    "ALTER TABLE workflow_instance ADD COLUMN parent INTEGER;"
-    "ALTER TABLE workflow_instance ADD COLUMN parent_run INTEGER;"
-    "ALTER TABLE workflow_instance ADD COLUMN relation INTEGER;"
-    "CREATE INDEX workflow_instance_child ON workflow_instance (parent) WHERE parent IS NOT NULL;"
-    "CREATE INDEX workflow_instance_open_child ON workflow_instance (parent, parent_run, relation)"
-    "  WHERE parent IS NOT NULL AND outcome IS NULL;";
-
-static const char task_demand[] = "ALTER TABLE workflow_task ADD COLUMN demand INTEGER NOT NULL DEFAULT 0;";
-
-static const char step_description[] = "ALTER TABLE workflow_step ADD COLUMN description TEXT;";
-
 /* Version 5.  A row for each run but the newest of an instance, which the instance itself describes.  Runs that were replaced
  * before have no row. */
 static const char run_table[] = "CREATE TABLE workflow_run ("
@@ -183,22 +196,14 @@ static const char run_table[] = "CREATE TABLE workflow_run ("
                                 "  error_message TEXT,"
                                 "  started_at INTEGER,"
                                 "  completed_at INTEGER NOT NULL,"
-                                "  replaced_at INTEGER NOT NULL);"
+                                "  replaced_at INTEGER NOT NULL" RUN_VERSION(PW_COLUMN_HERE) ");"
                                 "CREATE UNIQUE INDEX workflow_run_order ON workflow_run (instance, run);";
 
 /* Version 6.  What had to be read from texts until then: what became of a step, which step a compensation undoes, and whose end
  * a call or a child waits for.  A name that was too long for the prefix was cut, with a number behind it: such a compensation
  * undoes the step that begins like it. */
 static const char step_state[] =
-    "ALTER TABLE workflow_step ADD COLUMN state INTEGER NOT NULL DEFAULT 0;"
-    "ALTER TABLE workflow_step ADD COLUMN undoes TEXT;"
-    "ALTER TABLE workflow_step ADD COLUMN awaited_workflow TEXT;"
-    "ALTER TABLE workflow_step ADD COLUMN awaited_id TEXT;"
-    "ALTER TABLE workflow_step ADD COLUMN fork TEXT;" /* the place of earlier steps is not known */
-    "ALTER TABLE workflow_step ADD COLUMN fork_kind INTEGER;"
-    "ALTER TABLE workflow_step ADD COLUMN branch INTEGER NOT NULL DEFAULT 0;"
-    "ALTER TABLE workflow_step ADD COLUMN branch_order INTEGER NOT NULL DEFAULT 0;"
-    "ALTER TABLE workflow_step ADD COLUMN outer_forks TEXT;"
+    STATE_COLUMNS(PW_COLUMN_ADDED)
     "UPDATE workflow_step SET state = CASE WHEN status = 1 THEN 1 WHEN error_name IS NOT 'STEP_ABANDONED' THEN 2"
     "    WHEN kind = 4 AND error_message = 'the run was interrupted while its job was out' THEN 4 ELSE 3 END"
     "  WHERE status <> 0;"
@@ -216,129 +221,48 @@ static const char step_state[] =
     "UPDATE workflow_step SET timeout = wake_at - updated_at"
     "  WHERE kind = 6 AND status = 0 AND wake_at - updated_at < 31535940000;";
 
-/* Version 7.  What a run was begun with.  Instances without a version are not in the index. */
-static const char run_terms[] =
-    "ALTER TABLE workflow_instance ADD COLUMN version TEXT;"
-    "ALTER TABLE workflow_run ADD COLUMN version TEXT;"
-    "CREATE INDEX workflow_instance_version ON workflow_instance (workflow, version) WHERE version IS NOT NULL;";
-
 /* Version 8.  That an answer is a failure was a "!" behind its type. */
 static const char event_failure[] =
-    "ALTER TABLE workflow_event ADD COLUMN is_failure INTEGER NOT NULL DEFAULT 0;"
+    IS_FAILURE(PW_COLUMN_ADDED)
     "UPDATE workflow_event SET is_failure = 1, type = substr(type, 1, length(type) - 1)"
     "  WHERE substr(type, 1, 1) = '$' AND substr(type, -1) = '!';";
 
 /* That failed steps were put back was known by the text of the line that says so. */
 static const char log_repair[] =
-    "ALTER TABLE workflow_log ADD COLUMN is_repair INTEGER NOT NULL DEFAULT 0;"
+    IS_REPAIR(PW_COLUMN_ADDED)
     "UPDATE workflow_log SET is_repair = 1"
     "  WHERE category = 'system' AND message LIKE 'resumed after repair, and tried again%';";
 
-/* clang-format on */
+#define ISO_TIME(column) "strftime('%Y-%m-%dT%H:%M:%fZ', " column " / 1000.0, 'unixepoch')"
+#define LATER(left, right) "max(" left ", coalesce(" right ", 0))"
+#define HEARTBEAT ""
 
-const struct pw_sqlite_migration pw_sqlite_migrations[] = {
-    { 1, schema_table },  { 1, instance_table }, { 1, task_table },       { 1, step_table },   { 1, event_table },
-    { 1, log_table },     { 2, hook_table },     { 3, task_shard },       { 3, runner_table }, { 3, set_table },
-    { 4, instance_link }, { 4, task_demand },    { 4, step_description }, { 5, run_table },    { 6, step_state },
-    { 7, run_terms },     { 8, event_failure },  { 8, log_repair },
+enum { NEWEST = 8 };
+
+/* A view that is there costs every ALTER TABLE dearly, but not what a new database does: it has none before its tables. */
+#define VIEW(since, since_postgres, name, select)                                                                      \
+    { 0, since, "CREATE VIEW " name " AS " select },                                                                   \
+    { since, NEWEST, "DROP VIEW IF EXISTS " name ";CREATE VIEW " name " AS " select },
+
+const struct pw_migration pw_sqlite_migrations[] = {
+    { 0, 1, schema_table },
+    { 0, 1, instance_table },
+    { 0, 1, task_table },
+    { 0, 1, step_table },
+    { 0, 1, event_table },
+    { 0, 1, log_table },
+    { 0, 2, hook_table },
+    { 0, 3, runner_table },
+    { 0, 3, set_table },
+    { 0, 5, run_table },
+    { 1, 3, SHARD(PW_COLUMN_ADDED) },
+    { 1, 4, LINK_COLUMNS(PW_COLUMN_ADDED) CHILD_INDEXES DEMAND(PW_COLUMN_ADDED) DESCRIPTION(PW_COLUMN_ADDED) },
+    { 1, 6, step_state },
+    { 1, 7, INSTANCE_VERSION(PW_COLUMN_ADDED) VERSION_INDEX },
+    { 5, 7, RUN_VERSION(PW_COLUMN_ADDED) },
+    { 1, 8, event_failure },
+    { 1, 8, log_repair },
+    PW_VIEWS(VIEW)
 };
 const size_t pw_sqlite_migration_count = sizeof pw_sqlite_migrations / sizeof pw_sqlite_migrations[0];
-
-/* ---- Views --------------------------------------------------------------------------------------------------------- */
-
-/* clang-format off */
-#define ISO_TIME(column) "strftime('%Y-%m-%dT%H:%M:%fZ', " column " / 1000.0, 'unixepoch')"
-
-#define VIEW(since, name, select) { since, "DROP VIEW IF EXISTS " name, "CREATE VIEW " name " AS " select }
-
-const struct pw_sqlite_view pw_sqlite_views[] = {
-  VIEW(1, "workflow_instances",
-    "SELECT i.workflow, i.id, i.run,"
-    "  CASE coalesce(i.outcome, -1) WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' WHEN 3 THEN 'errored'"
-    "    ELSE CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END END AS status,"
-    "  i.params, i.output, i.error_name, i.error_message,"
-    "  CASE i.relation WHEN 1 THEN 'attached' WHEN 2 THEN 'detached' WHEN 3 THEN 'job' END AS relation,"
-    "  p.workflow AS parent_workflow, p.id AS parent_id, i.parent_run,"
-    "  " ISO_TIME("i.created_at") " AS created_at,"
-    "  " ISO_TIME("max(i.updated_at, coalesce(t.updated_at, 0))") " AS updated_at,"
-    "  " ISO_TIME("coalesce(t.started_at, i.started_at)") " AS started_at,"
-    "  " ISO_TIME("i.completed_at") " AS completed_at, i.version"
-    " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"
-    " LEFT JOIN workflow_instance p ON p.key = i.parent"),
-
-  VIEW(1, "workflow_tasks",
-    "SELECT i.workflow, i.id, t.run,"
-    "  CASE t.status WHEN 0 THEN 'active' WHEN 1 THEN 'waiting' ELSE 'paused' END AS status,"
-    "  CASE t.kind WHEN 0 THEN 'wake' WHEN 1 THEN 'retry' WHEN 2 THEN 'resume' WHEN 3 THEN 'run' ELSE 'repair' END"
-    "    AS kind,"
-    "  CASE t.processing WHEN 1 THEN 'processing' ELSE 'pending' END AS state,"
-    "  " ISO_TIME("t.due_at") " AS due_at, t.epoch, t.owner,"
-    "  " ISO_TIME("t.locked_until") " AS locked_until, t.pause_requested,"
-    "  CASE t.demand WHEN 1 THEN 'interrupt' WHEN 2 THEN 'rollback' WHEN 3 THEN 'terminate' END AS demand,"
-    "  " ISO_TIME("t.updated_at") " AS updated_at"
-    " FROM workflow_task t JOIN workflow_instance i ON i.key = t.instance"),
-
-  VIEW(1, "workflow_steps",
-    "SELECT i.workflow, i.id, s.run, s.seq, s.name, s.description,"
-    "  CASE s.kind WHEN 0 THEN 'do' WHEN 1 THEN 'sleep' WHEN 2 THEN 'waitForEvent' WHEN 3 THEN 'first'"
-    "    WHEN 4 THEN 'call' WHEN 5 THEN 'child' ELSE 'deferred' END AS kind,"
-    "  CASE s.status WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' ELSE 'errored' END AS status,"
-    "  s.attempts, s.attempts_max, s.timeout AS timeout_ms,"
-    "  " ISO_TIME("s.next_retry_at") " AS next_retry_at,"
-    "  " ISO_TIME("s.wake_at") " AS wake_at,"
-    "  s.wait_event_type, s.result, s.error_name, s.error_message,"
-    "  " ISO_TIME("s.created_at") " AS created_at,"
-    "  " ISO_TIME("s.updated_at") " AS updated_at,"
-    "  CASE s.state WHEN 0 THEN 'waiting' WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'abandoned'"
-    "    ELSE 'givenUp' END AS state,"
-    "  s.undoes, s.awaited_workflow, s.awaited_id, s.fork,"
-    "  CASE s.fork_kind WHEN 1 THEN 'all' WHEN 2 THEN 'first' END AS fork_kind,"
-    "  CASE WHEN s.fork IS NOT NULL THEN s.branch END AS branch, nullif(s.branch_order, 0) AS branch_order, s.outer_forks"
-    " FROM workflow_step s JOIN workflow_instance i ON i.key = s.instance"),
-
-  VIEW(1, "workflow_events",
-    "SELECT i.workflow, i.id AS instance_id, e.run, e.seq, e.id, e.type, e.payload,"
-    "  " ISO_TIME("e.created_at") " AS created_at,"
-    "  " ISO_TIME("e.delivered_at") " AS delivered_at, e.consumed_by, e.is_failure"
-    " FROM workflow_event e JOIN workflow_instance i ON i.key = e.instance"),
-
-  VIEW(1, "workflow_logs",
-    "SELECT i.workflow, i.id, l.run, l.seq, l.step, l.attempt,"
-    "  CASE l.level WHEN 0 THEN 'debug' WHEN 1 THEN 'info' WHEN 2 THEN 'warn' ELSE 'error' END AS level,"
-    "  l.category, l.message, l.data, l.is_replay,"
-    "  " ISO_TIME("l.created_at") " AS created_at"
-    " FROM workflow_log l JOIN workflow_instance i ON i.key = l.instance"),
-
-  VIEW(2, "workflow_hooks",
-    "SELECT h.id, h.hook,"
-    "  CASE h.event WHEN 1 THEN 'onWorkflowEnqueued' ELSE 'onInstanceFinished' END AS event,"
-    "  i.workflow, i.id AS instance_id, h.run,"
-    "  CASE h.reason WHEN 1 THEN 'create' WHEN 2 THEN 'event' WHEN 3 THEN 'resume' WHEN 4 THEN 'retry'"
-    "    WHEN 5 THEN 'wake' END AS reason,"
-    "  CASE h.outcome WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' WHEN 3 THEN 'errored' END AS outcome,"
-    "  " ISO_TIME("h.due_at") " AS due_at, h.error_name, h.error_message,"
-    "  CASE WHEN h.next_at IS NULL THEN 'failed' ELSE 'pending' END AS status, h.attempts, h.attempts_max,"
-    "  " ISO_TIME("h.next_at") " AS next_at,"
-    "  " ISO_TIME("h.locked_until") " AS locked_until, h.last_error,"
-    "  " ISO_TIME("h.created_at") " AS created_at"
-    " FROM workflow_hook h JOIN workflow_instance i ON i.key = h.instance"),
-
-  VIEW(3, "workflow_runners",
-    "SELECT r.owner, r.name, r.workflows, r.is_sharing,"
-    "  " ISO_TIME("r.started_at") " AS started_at,"
-    "  (SELECT count(*) FROM workflow_task t WHERE t.processing = 1 AND t.owner = r.owner) AS leases"
-    " FROM workflow_runner r"),
-
-  VIEW(5, "workflow_runs",
-    "SELECT i.workflow, i.id, r.run,"
-    "  CASE r.outcome WHEN 1 THEN 'complete' WHEN 2 THEN 'terminated' ELSE 'errored' END AS status,"
-    "  i.params, r.output, r.error_name, r.error_message,"
-    "  " ISO_TIME("r.started_at") " AS started_at,"
-    "  " ISO_TIME("r.completed_at") " AS completed_at,"
-    "  " ISO_TIME("r.replaced_at") " AS replaced_at, r.version"
-    " FROM workflow_run r JOIN workflow_instance i ON i.key = r.instance"
-    " UNION ALL SELECT workflow, id, run, status, params, output, error_name, error_message, started_at, completed_at,"
-    "  NULL, version FROM workflow_instances"),
-};
 /* clang-format on */
-const size_t pw_sqlite_view_count = sizeof pw_sqlite_views / sizeof pw_sqlite_views[0];

@@ -17,7 +17,7 @@ static pawl_status refuse_foreign(const struct pw_sqlite_connection *connection,
 
 int64_t pw_sqlite_newest_version(void)
 {
-    return pw_sqlite_migrations[pw_sqlite_migration_count - 1].version;
+    return pw_sqlite_migrations[pw_sqlite_migration_count - 1].to;
 }
 
 pawl_status pw_sqlite_read_version(struct pw_sqlite_connection *connection, int64_t *out_version,
@@ -71,14 +71,8 @@ static pawl_status migrate_from(struct pw_sqlite_connection *connection, int64_t
 {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < pw_sqlite_migration_count && status == PAWL_OK; i++)
-        if (pw_sqlite_migrations[i].version > version)
+        if (pw_migration_concerns(&pw_sqlite_migrations[i], version))
             status = execute(connection, pw_sqlite_migrations[i].sql, error);
-    for (size_t i = 0; i < pw_sqlite_view_count && status == PAWL_OK; i++) {
-        if (pw_sqlite_views[i].since <= version)
-            status = execute(connection, pw_sqlite_views[i].drop, error);
-        if (status == PAWL_OK)
-            status = execute(connection, pw_sqlite_views[i].create, error);
-    }
     if (status != PAWL_OK)
         return status;
     struct pw_query query;
