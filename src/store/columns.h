@@ -4,10 +4,13 @@
 
 #include "core/fields.h"
 
+/* A file has a list of its statements, which are known by their numbers: its own QUERY_<name>. */
 struct pw_statement {
     const char *name, *text;
 };
 enum { PW_STATEMENTS_MAX = 128 }; /* of one file */
+#define PW_STATEMENT(name, text) { #name, text },
+#define PW_STATEMENT_NUMBER(name, text) QUERY_##name,
 
 /* "s.seq, s.attempts, ...": the columns of a list, each behind the prefix.  It begins with a comma when the list has neither
  * a key nor a head. */

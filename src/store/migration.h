@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "store/columns.h"
+
 /* For databases whose version is `from` or later, and before `to`.  A new one has version 0.  Steps run in their order; the last
  * one leads to the newest version. */
 struct pw_migration {
@@ -32,7 +34,7 @@ static inline bool pw_migration_concerns(const struct pw_migration *migration, i
 
 /* The views, for people at an SQL prompt, with words and ISO times.  VIEW is called with the version that brought it to SQLite and
  * to PostgreSQL, its name, and its SELECT.  ISO_TIME(column), LATER(left, right) of two numbers, and HEARTBEAT, which is a
- * column or nothing, are the database's own. */
+ * column or nothing, are the database's own.  What a run was begun with is shown as it is stored (PW_TERMS_FIELDS). */
 #define PW_VIEWS(VIEW)                                                                                                                                                                                                  \
     VIEW(                                                                                                                                                                                                               \
         1, 1, "workflow_instances",                                                                                                                                                                                     \
@@ -50,9 +52,10 @@ static inline bool pw_migration_concerns(const struct pw_migration *migration, i
                                                                                              "  " ISO_TIME(                                                                                                             \
                                                                                                  "i.completed_at") " AS completed_at,"                                                                                  \
                                                                                                                    "  CASE i.relation WHEN 1 THEN 'attached' WHEN 2 THEN 'detached' WHEN 3 THEN 'job' END AS relation," \
-                                                                                                                   "  p.workflow AS parent_workflow, p.id AS parent_id, i.parent_run, i.version"                        \
-                                                                                                                   " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"                          \
-                                                                                                                   " LEFT JOIN workflow_instance p ON p.key = i.parent")                                                \
+                                                                                                                   "  p.workflow AS parent_workflow, p.id AS parent_id, i.parent_run" PW_COLUMNS(                       \
+                                                                                                                       PW_TERMS_ALONE,                                                                                  \
+                                                                                                                       "i.") " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"                \
+                                                                                                                             " LEFT JOIN workflow_instance p ON p.key = i.parent")                                      \
     VIEW(                                                                                                                                                                                                               \
         1, 1, "workflow_tasks",                                                                                                                                                                                         \
         "SELECT i.workflow, i.id, t.run,"                                                                                                                                                                               \
@@ -139,10 +142,11 @@ static inline bool pw_migration_concerns(const struct pw_migration *migration, i
             "r.started_at") " AS started_at,"                                                                                                                                                                           \
                             "  " ISO_TIME(                                                                                                                                                                              \
                                 "r.completed_at") " AS completed_at,"                                                                                                                                                   \
-                                                  "  " ISO_TIME(                                                                                                                                                        \
-                                                      "r.replaced_at") " AS replaced_at, r.version"                                                                                                                     \
-                                                                       " FROM workflow_run r JOIN workflow_instance i ON i.key = r.instance"                                                                            \
-                                                                       " UNION ALL SELECT workflow, id, run, status, params, output, error_name, error_message, started_at,"                                            \
-                                                                       "  completed_at, NULL, version FROM workflow_instances")
+                                                  "  " ISO_TIME("r.replaced_at") " AS replaced_at" PW_COLUMNS(                                                                                                          \
+                                                      PW_TERMS_ALONE,                                                                                                                                                   \
+                                                      "r.") " FROM workflow_run r JOIN workflow_instance i ON i.key = r.instance"                                                                                       \
+                                                            " UNION ALL SELECT workflow, id, run, status, params, output, error_name, error_message, started_at,"                                                       \
+                                                            "  completed_at, NULL" PW_COLUMNS(                                                                                                                          \
+                                                                PW_TERMS_ALONE, "") " FROM workflow_instances")
 
 #endif

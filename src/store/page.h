@@ -10,6 +10,19 @@ static inline int64_t pw_page_start(int64_t after, bool ascending)
     return after == 0 && !ascending ? INT64_MAX : after;
 }
 
+/* Statements that page stand one behind the other: for the oldest rows first, and for the newest.  Those of instances are in the
+ * order of the filters; those of hooks are for any status, pending and failed, first of all hooks and then of one. */
+static inline unsigned pw_page_query(unsigned oldest, bool newest_first)
+{
+    return newest_first ? oldest + 1 : oldest;
+}
+
+static inline unsigned pw_hooks_query(unsigned all, const struct pw_hook_query *query)
+{
+    unsigned of_status = !query->has_status ? 0 : query->status == PAWL_DELIVERY_FAILED ? 2 : 1;
+    return all + of_status + (query->hook.data != NULL ? 3 : 0);
+}
+
 /* Has a list of `count` rows, with so many bytes of payloads, reached its bound? */
 static inline bool pw_page_is_full(size_t count, size_t bytes, size_t bytes_max)
 {

@@ -129,14 +129,13 @@
 
 /* clang-format on */
 
-enum {
-    BEFORE_FIRST = PW_PG_QUERIES_OF_READ - 1,
-#define QUERY(name, text) QUERY_##name,
-    QUERIES(QUERY)
-#undef QUERY
-};
+enum { BEFORE_FIRST = PW_PG_QUERIES_OF_READ - 1, QUERIES(PW_STATEMENT_NUMBER) };
 
 const struct pw_statement pw_pg_queries_of_read[PW_STATEMENTS_MAX] = { QUERIES(PG_STATEMENT) };
+static_assert(QUERY_LIST_BY_WORKFLOW_OLDEST + 2 * (int)PW_FILTER_COUNT == QUERY_EARLIER_RUNS_OLDEST, "see page.h");
+static_assert(QUERY_HOOKS_PENDING == QUERY_HOOKS + 1 && QUERY_HOOKS_OF == QUERY_HOOKS + 3 &&
+                  QUERY_HOOKS_OF_FAILED == QUERY_HOOKS + 5,
+              "see page.h");
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------- */
 
@@ -320,18 +319,10 @@ static void add_page(struct pw_call *call, int64_t start, size_t max, size_t byt
 
 pawl_status pw_postgres_list_instances(struct pw_reading *reading)
 {
-    static const struct {
-        unsigned oldest, newest;
-    } lists[] = {
-#define PAIR(with, name, shape, column, type, index)                                                                   \
-    [PW_BY_##name] = { QUERY_LIST_BY_##name##_OLDEST, QUERY_LIST_BY_##name##_NEWEST },
-        PW_INSTANCE_FILTERS(PAIR, )
-#undef PAIR
-    };
     const struct pw_instance_query *query = &reading->asked->list;
     const struct pw_filter *filter = &pw_filters[query->by];
     struct pw_call *call = &reading->call;
-    pw_call_init(call, query->oldest_first ? lists[query->by].oldest : lists[query->by].newest);
+    pw_call_init(call, pw_page_query(QUERY_LIST_BY_WORKFLOW_OLDEST + 2 * query->by, !query->oldest_first));
     if (filter->has_workflow)
         pw_call_text(call, query->workflow);
     else
@@ -344,22 +335,22 @@ pawl_status pw_postgres_list_instances(struct pw_reading *reading)
 
 /* ---- History ------------------------------------------------------------------------------------------------- */
 
-static void call_for_page(struct pw_call *call, const struct pw_history_query *query, unsigned oldest, unsigned newest)
+static void call_for_page(struct pw_call *call, const struct pw_history_query *query, unsigned oldest)
 {
-    pw_call_init(call, query->newest_first ? newest : oldest);
+    pw_call_init(call, pw_page_query(oldest, query->newest_first));
     pw_call_integer(call, query->instance);
     add_page(call, pw_page_start(query->after_seq, !query->newest_first), query->max, query->bytes_max);
 }
 
 pawl_status pw_postgres_read_earlier_runs(struct pw_reading *reading)
 {
-    call_for_page(&reading->call, &reading->asked->history, QUERY_EARLIER_RUNS_OLDEST, QUERY_EARLIER_RUNS_NEWEST);
+    call_for_page(&reading->call, &reading->asked->history, QUERY_EARLIER_RUNS_OLDEST);
     return find(reading, sizeof(struct pw_earlier_run), read_earlier_run);
 }
 
 static void call_for_steps(struct pw_call *call, const struct pw_history_query *query)
 {
-    call_for_page(call, query, QUERY_STEPS_OLDEST, QUERY_STEPS_NEWEST);
+    call_for_page(call, query, QUERY_STEPS_OLDEST);
     pw_call_integer(call, query->run);
 }
 
@@ -371,7 +362,7 @@ pawl_status pw_postgres_read_steps(struct pw_reading *reading)
 
 pawl_status pw_postgres_read_events(struct pw_reading *reading)
 {
-    call_for_page(&reading->call, &reading->asked->history, QUERY_EVENTS_OLDEST, QUERY_EVENTS_NEWEST);
+    call_for_page(&reading->call, &reading->asked->history, QUERY_EVENTS_OLDEST);
     pw_call_integer(&reading->call, reading->asked->history.run);
     return find(reading, sizeof(struct pw_event_row), read_event);
 }
@@ -379,7 +370,7 @@ pawl_status pw_postgres_read_events(struct pw_reading *reading)
 pawl_status pw_postgres_read_logs(struct pw_reading *reading)
 {
     const struct pw_history_query *query = &reading->asked->history;
-    call_for_page(&reading->call, query, QUERY_LOGS_OLDEST, QUERY_LOGS_NEWEST);
+    call_for_page(&reading->call, query, QUERY_LOGS_OLDEST);
     pw_call_integer(&reading->call, query->run);
     pw_call_integer(&reading->call, query->has_level ? (int64_t)query->level : -1);
     pw_call_text(&reading->call, query->category);
@@ -464,20 +455,10 @@ pawl_status pw_postgres_read_run(struct pw_reading *reading)
 
 /* ---- Hooks and runners ------------------------------------------------------------------------------------------ */
 
-static unsigned hooks_query(const struct pw_hook_query *query)
-{
-    bool of_one = query->hook.data != NULL;
-    if (!query->has_status)
-        return of_one ? QUERY_HOOKS_OF : QUERY_HOOKS;
-    if (query->status == PAWL_DELIVERY_FAILED)
-        return of_one ? QUERY_HOOKS_OF_FAILED : QUERY_HOOKS_FAILED;
-    return of_one ? QUERY_HOOKS_OF_PENDING : QUERY_HOOKS_PENDING;
-}
-
 pawl_status pw_postgres_list_hooks(struct pw_reading *reading)
 {
     const struct pw_hook_query *query = &reading->asked->hooks;
-    pw_call_init(&reading->call, hooks_query(query));
+    pw_call_init(&reading->call, pw_hooks_query(QUERY_HOOKS, query));
     pw_call_integer(&reading->call, query->after_key);
     pw_call_size(&reading->call, query->max);
     if (query->hook.data != NULL)

@@ -57,12 +57,7 @@
 
 /* clang-format on */
 
-enum {
-    BEFORE_FIRST = PW_PG_QUERIES_OF_READ_NUMBERS - 1,
-#define QUERY(name, text) QUERY_##name,
-    QUERIES(QUERY)
-#undef QUERY
-};
+enum { BEFORE_FIRST = PW_PG_QUERIES_OF_READ_NUMBERS - 1, QUERIES(PW_STATEMENT_NUMBER) };
 
 const struct pw_statement pw_pg_queries_of_read_numbers[PW_STATEMENTS_MAX] = { QUERIES(PG_STATEMENT) };
 

@@ -15,11 +15,7 @@
 
 enum { PAUSE_US_MIN = 100, PAUSE_US_MAX = 1000 };
 
-static const struct pw_statement queries[PW_STATEMENTS_MAX] = {
-#define QUERY(name, text) { #name, text },
-    PW_SQLITE_QUERIES(QUERY)
-#undef QUERY
-};
+static const struct pw_statement queries[PW_STATEMENTS_MAX] = { PW_SQLITE_QUERIES(PW_STATEMENT) };
 
 const struct pw_statement *pw_sqlite_query(unsigned number)
 {
@@ -64,14 +60,6 @@ static pawl_status explain_cannot_open(const struct pw_sqlite_connection *connec
         return pw_error(error, PAWL_STORE_UNAVAILABLE, "%s: is a directory; name a file", path);
     return pw_error(error, PAWL_STORE_UNAVAILABLE,
                     "%s: cannot be opened; its directory must exist and be writable, and the file must be one", path);
-}
-
-static int execute(struct pw_sqlite_connection *connection, const char *const *statements, size_t count)
-{
-    int code = SQLITE_OK;
-    for (size_t position = 0; position < count && code == SQLITE_OK; position++)
-        code = sqlite3_exec(connection->db, statements[position], NULL, NULL, NULL);
-    return code;
 }
 
 /* Leaving rollback-journal mode takes a lock for which SQLite does not always call the busy handler. */
@@ -136,13 +124,8 @@ static pawl_status open_connection(struct pw_sqlite_connection *connection, cons
 
 static pawl_status set_up_writer(struct pw_sqlite_connection *connection, struct pawl_error *error)
 {
-    static const char *const settings[] = {
-        "PRAGMA foreign_keys = OFF",
-        "PRAGMA temp_store = MEMORY",
-        "PRAGMA cache_size = -8192",
-        "PRAGMA wal_autocheckpoint = 4000",
-    };
-
+    static const char settings[] = "PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192;"
+                                   "PRAGMA wal_autocheckpoint = 4000";
     if (!connection->url->in_memory) {
         pawl_status status = enter_wal_mode(connection, error);
         if (status != PAWL_OK)
@@ -150,9 +133,9 @@ static pawl_status set_up_writer(struct pw_sqlite_connection *connection, struct
     }
     const char *synchronous =
         connection->url->synchronous_full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
-    int code = execute(connection, &synchronous, 1);
+    int code = sqlite3_exec(connection->db, synchronous, NULL, NULL, NULL);
     if (code == SQLITE_OK)
-        code = execute(connection, settings, sizeof settings / sizeof settings[0]);
+        code = sqlite3_exec(connection->db, settings, NULL, NULL, NULL);
     if (code == SQLITE_OK)
         code = pw_sqlite_install_guard(connection);
     return code == SQLITE_OK ? PAWL_OK : pw_sqlite_error(connection, code, error);
@@ -172,15 +155,10 @@ pawl_status pw_sqlite_open_writer(struct pw_sqlite_connection *connection, const
 pawl_status pw_sqlite_open_reader(struct pw_sqlite_connection *connection, const struct pw_sqlite_url *url,
                                   const struct pw_sqlite_file *file, struct pawl_error *error)
 {
-    static const char *const settings[] = {
-        "PRAGMA query_only = ON",
-        "PRAGMA temp_store = MEMORY",
-        "PRAGMA cache_size = -2048",
-    };
-
+    static const char settings[] = "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -2048";
     pawl_status status = open_connection(connection, url, file, error);
     if (status == PAWL_OK) {
-        int code = execute(connection, settings, sizeof settings / sizeof settings[0]);
+        int code = sqlite3_exec(connection->db, settings, NULL, NULL, NULL);
         if (code != SQLITE_OK)
             status = pw_sqlite_error(connection, code, error);
     }

@@ -92,18 +92,13 @@
 
 /* clang-format on */
 
-enum {
-    BEFORE_FIRST = PW_QUERIES_OF_READ - 1,
-#define QUERY(name, text) QUERY_##name,
-    QUERIES(QUERY)
-#undef QUERY
-};
+enum { BEFORE_FIRST = PW_QUERIES_OF_READ - 1, QUERIES(PW_STATEMENT_NUMBER) };
 
-const struct pw_statement pw_sqlite_queries_of_read[PW_STATEMENTS_MAX] = {
-#define QUERY(name, text) { #name, text },
-    QUERIES(QUERY)
-#undef QUERY
-};
+const struct pw_statement pw_sqlite_queries_of_read[PW_STATEMENTS_MAX] = { QUERIES(PW_STATEMENT) };
+static_assert(QUERY_LIST_BY_WORKFLOW_OLDEST + 2 * (int)PW_FILTER_COUNT == QUERY_EARLIER_RUNS_OLDEST, "see page.h");
+static_assert(QUERY_HOOKS_PENDING == QUERY_HOOKS + 1 && QUERY_HOOKS_OF == QUERY_HOOKS + 3 &&
+                  QUERY_HOOKS_OF_FAILED == QUERY_HOOKS + 5,
+              "see page.h");
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------- */
 
@@ -265,17 +260,9 @@ static void bind_value(struct pw_reading *reading, const struct pw_instance_quer
 
 pawl_status pw_sqlite_list_instances(struct pw_reading *reading)
 {
-    static const struct {
-        unsigned oldest, newest;
-    } lists[] = {
-#define LIST(with, name, shape, column, type, index)                                                                   \
-    [PW_BY_##name] = { QUERY_LIST_BY_##name##_OLDEST, QUERY_LIST_BY_##name##_NEWEST },
-        PW_INSTANCE_FILTERS(LIST, )
-#undef LIST
-    };
     const struct pw_instance_query *query = &reading->asked->list;
     const struct pw_filter *filter = &pw_filters[query->by];
-    start(reading, query->oldest_first ? lists[query->by].oldest : lists[query->by].newest);
+    start(reading, pw_page_query(QUERY_LIST_BY_WORKFLOW_OLDEST + 2 * query->by, !query->oldest_first));
     if (filter->has_workflow)
         pw_bind_text(&reading->query, query->workflow);
     else
@@ -289,10 +276,10 @@ pawl_status pw_sqlite_list_instances(struct pw_reading *reading)
 
 /* ---- History ------------------------------------------------------------------------------------------------- */
 
-static void start_page(struct pw_reading *reading, unsigned oldest, unsigned newest)
+static void start_page(struct pw_reading *reading, unsigned oldest)
 {
     const struct pw_history_query *query = &reading->asked->history;
-    start(reading, query->newest_first ? newest : oldest);
+    start(reading, pw_page_query(oldest, query->newest_first));
     pw_bind_integer(&reading->query, query->instance);
     pw_bind_integer(&reading->query, pw_page_start(query->after_seq, !query->newest_first));
     pw_bind_size(&reading->query, query->max);
@@ -300,32 +287,32 @@ static void start_page(struct pw_reading *reading, unsigned oldest, unsigned new
 
 pawl_status pw_sqlite_read_earlier_runs(struct pw_reading *reading)
 {
-    start_page(reading, QUERY_EARLIER_RUNS_OLDEST, QUERY_EARLIER_RUNS_NEWEST);
+    start_page(reading, QUERY_EARLIER_RUNS_OLDEST);
     return finish_page(reading, &runs, reading->asked->history.bytes_max);
 }
 
-static void start_page_of_run(struct pw_reading *reading, unsigned oldest, unsigned newest)
+static void start_page_of_run(struct pw_reading *reading, unsigned oldest)
 {
-    start_page(reading, oldest, newest);
+    start_page(reading, oldest);
     pw_bind_integer(&reading->query, reading->asked->history.run);
 }
 
 pawl_status pw_sqlite_read_steps(struct pw_reading *reading)
 {
-    start_page_of_run(reading, QUERY_STEPS_OLDEST, QUERY_STEPS_NEWEST);
+    start_page_of_run(reading, QUERY_STEPS_OLDEST);
     return finish_page(reading, &steps, reading->asked->history.bytes_max);
 }
 
 pawl_status pw_sqlite_read_events(struct pw_reading *reading)
 {
-    start_page_of_run(reading, QUERY_EVENTS_OLDEST, QUERY_EVENTS_NEWEST);
+    start_page_of_run(reading, QUERY_EVENTS_OLDEST);
     return finish_page(reading, &events, reading->asked->history.bytes_max);
 }
 
 pawl_status pw_sqlite_read_logs(struct pw_reading *reading)
 {
     const struct pw_history_query *query = &reading->asked->history;
-    start_page_of_run(reading, QUERY_LOGS_OLDEST, QUERY_LOGS_NEWEST);
+    start_page_of_run(reading, QUERY_LOGS_OLDEST);
     pw_bind_integer(&reading->query, query->has_level ? (int64_t)query->level : -1);
     pw_bind_text(&reading->query, query->category);
     return finish_page(reading, &logs, query->bytes_max);
@@ -366,20 +353,10 @@ pawl_status pw_sqlite_read_run(struct pw_reading *reading)
 
 /* ---- Hooks and runners ------------------------------------------------------------------------------------------ */
 
-static unsigned hooks_query(const struct pw_hook_query *query)
-{
-    bool of_one = query->hook.data != NULL;
-    if (!query->has_status)
-        return of_one ? QUERY_HOOKS_OF : QUERY_HOOKS;
-    if (query->status == PAWL_DELIVERY_FAILED)
-        return of_one ? QUERY_HOOKS_OF_FAILED : QUERY_HOOKS_FAILED;
-    return of_one ? QUERY_HOOKS_OF_PENDING : QUERY_HOOKS_PENDING;
-}
-
 pawl_status pw_sqlite_list_hooks(struct pw_reading *reading)
 {
     const struct pw_hook_query *query = &reading->asked->hooks;
-    start(reading, hooks_query(query));
+    start(reading, pw_hooks_query(QUERY_HOOKS, query));
     pw_bind_integer(&reading->query, query->after_key);
     pw_bind_size(&reading->query, query->max);
     if (query->hook.data != NULL)

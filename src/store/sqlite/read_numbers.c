@@ -57,18 +57,9 @@
 
 /* clang-format on */
 
-enum {
-    BEFORE_FIRST = PW_QUERIES_OF_READ_NUMBERS - 1,
-#define QUERY(name, text) QUERY_##name,
-    QUERIES(QUERY)
-#undef QUERY
-};
+enum { BEFORE_FIRST = PW_QUERIES_OF_READ_NUMBERS - 1, QUERIES(PW_STATEMENT_NUMBER) };
 
-const struct pw_statement pw_sqlite_queries_of_read_numbers[PW_STATEMENTS_MAX] = {
-#define QUERY(name, text) { #name, text },
-    QUERIES(QUERY)
-#undef QUERY
-};
+const struct pw_statement pw_sqlite_queries_of_read_numbers[PW_STATEMENTS_MAX] = { QUERIES(PW_STATEMENT) };
 
 static void start(struct pw_reading *reading, unsigned name, struct pw_text of)
 {
