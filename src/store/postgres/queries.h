@@ -130,7 +130,7 @@
     "  SELECT f.*, i.*, sum(size) OVER (ORDER BY later, at, instance) - size AS before"                                \
     "   FROM (SELECT * FROM pausable UNION ALL SELECT * FROM claimable) f LEFT JOIN LATERAL ("                         \
     "    SELECT id, created_at, parent, parent_run, relation, CASE WHEN f.started_at IS NULL THEN params END AS params,"\
-    "    CASE WHEN $9::bigint IS NULL OR f.pause_requested = 1 THEN 0 ELSE " "coalesce(octet_length(params), 0)" " END AS size"      \
+    "    CASE WHEN $9::bigint IS NULL OR f.pause_requested = 1 THEN 0 ELSE coalesce(octet_length(params), 0) END AS size"\
     "    FROM workflow_instance WHERE key = f.instance LIMIT 1) i ON true) s"                                          \
     " WHERE before IS NULL OR $9::bigint IS NULL OR before < $9::bigint"
 
@@ -157,6 +157,19 @@
     " set_config('search_path', concat_ws(', ', quote_ident($3::text),"                                                \
     "  nullif(current_setting('search_path'), '')), " is_local ")"
 
+#define PG_PLANS(value)                                                                                                \
+    " set_config('enable_seqscan', '" value "', true), set_config('enable_bitmapscan', '" value "', true),"            \
+    " set_config('enable_sort', '" value "', true), set_config('enable_hashjoin', '" value "', true),"                 \
+    " set_config('enable_mergejoin', '" value "', true)"
+
+/* Which of the rows (u.instance, u.run, u.<column>) are there. */
+#define PG_FIND(table, column, type)                                                                                   \
+    "SELECT u.place FROM unnest($1::bigint[], $2::bigint[], $3::" type "[]) WITH ORDINALITY"                           \
+    " AS u (instance, run, " column ", place) CROSS JOIN LATERAL (SELECT instance, run, " column " FROM " table        \
+    "  WHERE (instance, run, " column ") >= (u.instance, u.run, u." column ")"                                         \
+    "  ORDER BY instance, run, " column " LIMIT 1) f"                                                                  \
+    " WHERE f.instance = u.instance AND f.run = u.run AND f." column " = u." column
+
 #define PW_POSTGRES_QUERIES(QUERY)                                                                                     \
     QUERY(BEGIN, "BEGIN ISOLATION LEVEL READ COMMITTED")                                                               \
     QUERY(COMMIT, "COMMIT")                                                                                            \
@@ -170,10 +183,7 @@
     QUERY(SESSION_SETTINGS, "SELECT " PG_SETTINGS("false"))                                                            \
     QUERY(TRANSACTION_SETTINGS, /* behind a pooler; what session_plans says is here, too */                            \
         "SELECT " PG_SETTINGS("true") ", set_config('plan_cache_mode', 'force_generic_plan', true),"                   \
-        " set_config('jit', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),"                   \
-        " set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),"                    \
-        " set_config('enable_sort', 'off', true), set_config('enable_hashjoin', 'off', true),"                         \
-        " set_config('enable_mergejoin', 'off', true)")                                                                \
+        " set_config('jit', 'off', true), set_config('max_parallel_workers_per_gather', '0', true)," PG_PLANS("off"))  \
                                                                                                                        \
     QUERY(SCHEMA_TABLES,                                                                                               \
         "SELECT count(*), count(*) FILTER (WHERE relname = 'workflow_schema') FROM pg_class WHERE" PG_OUR_SCHEMA       \
@@ -230,21 +240,9 @@
         " FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS u (workflow, id, place)" PG_INSTANCE_OF_NAME)         \
     QUERY(INSTANCE_KEYS,                                                                                               \
         "SELECT nextval('workflow_instance_key_seq') FROM generate_series(1, $1::bigint)")                             \
-    QUERY(STEP_FIND,                                                                                                   \
-        "SELECT u.place FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY"                         \
-        " AS u (instance, run, seq, place) CROSS JOIN LATERAL (SELECT instance, run, seq FROM workflow_step"           \
-        "  WHERE (instance, run, seq) >= (u.instance, u.run, u.seq) ORDER BY instance, run, seq LIMIT 1) f"            \
-        " WHERE f.instance = u.instance AND f.run = u.run AND f.seq = u.seq")                                          \
-    QUERY(EVENT_FIND,                                                                                                  \
-        "SELECT u.place FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY"                         \
-        " AS u (instance, run, seq, place) CROSS JOIN LATERAL (SELECT instance, run, seq FROM workflow_event"          \
-        "  WHERE (instance, run, seq) >= (u.instance, u.run, u.seq) ORDER BY instance, run, seq LIMIT 1) f"            \
-        " WHERE f.instance = u.instance AND f.run = u.run AND f.seq = u.seq")                                          \
-    QUERY(EVENT_FIND_ID,                                                                                               \
-        "SELECT u.place FROM unnest($1::bigint[], $2::bigint[], $3::text[]) WITH ORDINALITY"                           \
-        " AS u (instance, run, id, place) CROSS JOIN LATERAL (SELECT instance, run, id FROM workflow_event"            \
-        "  WHERE (instance, run, id) >= (u.instance, u.run, u.id) ORDER BY instance, run, id LIMIT 1) f"               \
-        " WHERE f.instance = u.instance AND f.run = u.run AND f.id = u.id")                                            \
+    QUERY(STEP_FIND, PG_FIND("workflow_step", "seq", "bigint"))                                                        \
+    QUERY(EVENT_FIND, PG_FIND("workflow_event", "seq", "bigint"))                                                      \
+    QUERY(EVENT_FIND_ID, PG_FIND("workflow_event", "id", "text"))                                                      \
     /* Where events go: the instance, whether its run has the event, and until when it waits for such a one. */        \
     QUERY(EVENT_TARGETS,                                                                                               \
         "SELECT u.place, i.key, i.run, i.outcome, i.created_at, i.parent, i.parent_run, i.relation,"                   \
@@ -360,14 +358,8 @@
                                                                                                                        \
     /* ---- The user's ---- */                                                                                         \
     QUERY(USER_BEGIN,                                                                                                  \
-        "SELECT current_setting('search_path'), set_config('pawl.user', 'on', true),"                                  \
-        " set_config('enable_seqscan', 'on', true),"                                                                   \
-        " set_config('enable_bitmapscan', 'on', true), set_config('enable_sort', 'on', true),"                         \
-        " set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', true)")                      \
-    QUERY(USER_END,                                                                                                    \
-        "SELECT set_config('pawl.user', '', true), set_config('enable_seqscan', 'off', true),"                         \
-        " set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),"                       \
-        " set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)")                    \
+        "SELECT current_setting('search_path'), set_config('pawl.user', 'on', true)," PG_PLANS("on"))                  \
+    QUERY(USER_END, "SELECT set_config('pawl.user', '', true)," PG_PLANS("off"))                                       \
     QUERY(USER_GUARD, "INSERT INTO workflow_guard (at) VALUES (1)")                                                    \
     QUERY(USER_UNGUARD, "DELETE FROM workflow_guard WHERE at = 1")                                                     \
     /* Did it take a lock on one of our relations that no reading takes, or put something in front of them? */         \

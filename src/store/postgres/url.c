@@ -1,64 +1,38 @@
 /* url.c - see url.h. */
 #include "store/postgres/url.h"
 
-#include <errno.h>
 #include <libpq-fe.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "store/option.h"
 
 enum { SCHEMA_NAME_MAX = 63 };
 
 /* ---- Our own options ----------------------------------------------------------------------------------------- */
 
-static bool parse_number(const char *text, int64_t least, int64_t most, int64_t *out_number)
-{
-    if (text[0] < '0' || text[0] > '9')
-        return false;
-
-    char *end = NULL;
-    errno = 0;
-    long long number = strtoll(text, &end, 10);
-    if (errno != 0 || *end != '\0' || number < least || number > most)
-        return false;
-    *out_number = number;
-    return true;
-}
-
-/* The text behind "name=", or NULL. */
-static const char *value_of(const char *option, const char *name)
-{
-    size_t size = strlen(name);
-    return strncmp(option, name, size) == 0 && option[size] == '=' ? option + size + 1 : NULL;
-}
-
 static bool parse_option(const char *option, struct pw_postgres_url *url)
 {
-    const char *value;
     int64_t number = 0;
-    if ((value = value_of(option, "pawl_pool")) != NULL && parse_number(value, 1, PW_POSTGRES_POOL_MAX, &number)) {
+    if (pw_option_number(option, "pawl_pool", 1, PW_POSTGRES_POOL_MAX, &number)) {
         url->pool_max = (size_t)number;
         return true;
     }
-    if ((value = value_of(option, "pawl_lanes")) != NULL && parse_number(value, 1, PW_POSTGRES_LANES_MAX, &number)) {
+    if (pw_option_number(option, "pawl_lanes", 1, PW_POSTGRES_LANES_MAX, &number)) {
         url->lane_count = (size_t)number;
         return true;
     }
-    if ((value = value_of(option, "pawl_busy_ms")) != NULL && parse_number(value, 0, INT_MAX, &number)) {
-        url->busy_ms = number;
+    if (pw_option_number(option, "pawl_busy_ms", 0, INT_MAX, &url->busy_ms))
         return true;
+    const char *pooler = pw_option_value(option, "pawl_pooler");
+    if (pooler != NULL) {
+        url->is_pooled = strcmp(pooler, "transaction") == 0;
+        return url->is_pooled || strcmp(pooler, "none") == 0;
     }
-    if ((value = value_of(option, "pawl_pooler")) != NULL) {
-        url->is_pooled = strcmp(value, "transaction") == 0;
-        return url->is_pooled || strcmp(value, "none") == 0;
-    }
-    value = value_of(option, "pawl_schema");
-    url->schema = value;
-    return value != NULL && pw_text_is_identifier(pw_text_of(value), SCHEMA_NAME_MAX, true);
+    url->schema = pw_option_value(option, "pawl_schema");
+    return url->schema != NULL && pw_text_is_identifier(pw_text_of(url->schema), SCHEMA_NAME_MAX, true);
 }
 
 /* Moves what is libpq's to the front of the options; what is ours is taken in. */

@@ -1,26 +1,11 @@
 /* url.c - see url.h. */
 #include "store/sqlite/url.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/limits.h"
-
-static bool parse_milliseconds(const char *text, int64_t *out_ms)
-{
-    if (text[0] < '0' || text[0] > '9')
-        return false;
-
-    char *end = NULL;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (errno != 0 || *end != '\0' || value > INT_MAX)
-        return false;
-    *out_ms = value;
-    return true;
-}
+#include "store/option.h"
 
 /* Who may read and write it, as chmod takes it: 0600 to 0666, and the owner may both. */
 static bool parse_mode(const char *text, mode_t *out_mode)
@@ -39,24 +24,16 @@ static bool parse_mode(const char *text, mode_t *out_mode)
 
 static pawl_status parse_option(const char *option, struct pw_sqlite_url *url, struct pawl_error *error)
 {
-    static const char busy_prefix[] = "busy_ms=";
-    static const size_t busy_prefix_size = sizeof busy_prefix - 1;
-    static const char mode_prefix[] = "mode=";
-    static const size_t mode_prefix_size = sizeof mode_prefix - 1;
-
-    if (strcmp(option, "synchronous=full") == 0) {
-        url->synchronous_full = true;
+    const char *mode = pw_option_value(option, "mode");
+    bool is_full = strcmp(option, "synchronous=full") == 0;
+    if (is_full || strcmp(option, "synchronous=normal") == 0) {
+        url->synchronous_full = is_full;
         return PAWL_OK;
     }
-    if (strcmp(option, "synchronous=normal") == 0) {
-        url->synchronous_full = false;
+    if (pw_option_number(option, "busy_ms", 0, INT_MAX, &url->busy_ms))
         return PAWL_OK;
-    }
-    if (strncmp(option, busy_prefix, busy_prefix_size) == 0 &&
-        parse_milliseconds(option + busy_prefix_size, &url->busy_ms))
-        return PAWL_OK;
-    if (strncmp(option, mode_prefix, mode_prefix_size) == 0) {
-        if (parse_mode(option + mode_prefix_size, &url->mode))
+    if (mode != NULL) {
+        if (parse_mode(mode, &url->mode))
             return PAWL_OK;
         return pw_error(
             error, PAWL_INVALID,
