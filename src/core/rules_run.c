@@ -68,8 +68,9 @@ pawl_status pw_rule_create(struct pw_core *core, struct pw_op_create *op)
         return pw_error(core->error, PAWL_STORE_CORRUPT, "the database hands out no keys for instances");
     if (op->skip_existing)
         return PAWL_OK;
-    return pw_unit_refuse_saying(core->unit, PW_REFUSED_INSTANCE_EXISTS, "workflow %.*s has an instance %.*s already",
-                                 (int)op->workflow.size, op->workflow.data, (int)op->id.size, op->id.data);
+    return pw_unit_refuse_saying(core->unit, PW_REFUSED_INSTANCE_EXISTS,
+                                 "workflow \"%.*s\" has an instance \"%.*s\" already", (int)op->workflow.size,
+                                 op->workflow.data, (int)op->id.size, op->id.data);
 }
 
 /* A new instance row is still to be inserted, whatever else happens to it. */

@@ -1,11 +1,9 @@
 /* list.c - listing deliveries that wait or have failed, and sending one again. */
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "hooks/hooks.h"
 #include "service/check.h"
-#include "service/edit.h"
 #include "service/listing.h"
+#include "service/request.h"
 #include "service/rows.h"
 
 static pawl_status show_delivery(pawl_scope *scope, const struct pw_hook_row *row,
@@ -74,83 +72,50 @@ pawl_status pawl_list_deliveries(pawl_engine *engine, pawl_scope *scope,
 
 /* A delivery that is being made due. */
 struct resending {
-    pawl_engine *engine;
-    struct pw_unit unit;
-    struct pw_op *op;
-    struct pawl_error *error;
-    pawl_answered_fn *answered; /* of the call that does not wait */
-    void *user;
+    struct pw_request request;
+    struct pw_op_hook_resend *op;
 };
 
-/* On success the resending must be ended. */
+static pawl_status resending_end(struct pw_request *request)
+{
+    char shown[PW_SHOWN_SIZE];
+    const struct pw_op_hook_resend *op = ((const struct resending *)request)->op;
+    if (request->unit.status != PAWL_OK)
+        return pw_request_report(request);
+    if (!op->found)
+        return pw_error(request->error, PAWL_DELIVERY_NOT_FOUND, "no delivery \"%s\" waits or has failed",
+                        pw_check_shown(op->id, shown));
+    pw_hooks_kick(request->engine);
+    return PAWL_OK;
+}
+
 static pawl_status resending_begin(struct resending *resending, pawl_engine *engine, const char *id,
                                    struct pawl_error *error)
 {
+    pw_request_init(&resending->request, engine, error, resending_end);
     pawl_status status = pw_check_given(engine, "engine", error);
     if (status == PAWL_OK)
         status = pw_check_given(id, "id", error);
     if (status != PAWL_OK)
         return status;
-    *resending = (struct resending){ .engine = engine, .error = error };
-    pw_unit_init(&resending->unit);
-    resending->op = pw_unit_add(&resending->unit, PW_OP_HOOK_RESEND);
-    if (resending->op == NULL) /* the unit is still empty and need not be cleared */
+    struct pw_op *op = pw_unit_add(&resending->request.unit, PW_OP_HOOK_RESEND);
+    if (op == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
-    resending->op->as.hook_resend.id = pw_text_of(id);
+    resending->op = &op->as.hook_resend;
+    resending->op->id = pw_text_of(id);
     return PAWL_OK;
-}
-
-/* The unit is answered. */
-static pawl_status resending_end(struct resending *resending)
-{
-    char shown[PW_SHOWN_SIZE];
-    pawl_status status = resending->unit.status;
-    if (status != PAWL_OK)
-        (void)pw_edit_report(resending->error, status, &resending->unit.error);
-    else if (!resending->op->as.hook_resend.found)
-        status = pw_error(resending->error, PAWL_DELIVERY_NOT_FOUND, "no delivery \"%s\" waits or has failed",
-                          pw_check_shown(resending->op->as.hook_resend.id, shown));
-    else
-        pw_hooks_kick(resending->engine);
-    pw_unit_clear(&resending->unit);
-    return status;
 }
 
 pawl_status pawl_resend_delivery(pawl_engine *engine, const char *id, struct pawl_error *error)
 {
-    struct resending resending;
-    pawl_status status = resending_begin(&resending, engine, id, error);
-    if (status != PAWL_OK)
-        return status;
-    (void)pw_engine_run(engine, &resending.unit);
-    return resending_end(&resending);
-}
-
-static void resent(struct pw_unit *unit, void *user)
-{
-    struct resending *resending = user;
-    pawl_answered_fn *answered = resending->answered;
-    void *answered_user = resending->user;
-    (void)unit;
-    pawl_status status = resending_end(resending);
-    free(resending);
-    answered(answered_user, status);
+    struct resending resending = { .op = NULL };
+    return pw_request_run(&resending.request, resending_begin(&resending, engine, id, error));
 }
 
 void pawl_resend_delivery_async(pawl_engine *engine, const char *id, struct pawl_error *error,
                                 pawl_answered_fn *answered, void *user)
 {
-    struct resending *resending = malloc(sizeof *resending);
-    pawl_status status =
-        resending != NULL ? resending_begin(resending, engine, id, error) : pw_error_plain(error, PAWL_NOMEM);
-    if (status != PAWL_OK) {
-        free(resending);
-        answered(user, status);
-        return;
-    }
-    resending->answered = answered;
-    resending->user = user;
-    resending->unit.done = resent;
-    resending->unit.user = resending;
-    pw_engine_send(engine, &resending->unit);
+    struct resending *resending = pw_request_new(sizeof *resending, error, answered, user);
+    if (resending != NULL)
+        pw_request_start(&resending->request, resending_begin(resending, engine, id, error));
 }

@@ -183,11 +183,7 @@ static pawl_status control_now(pawl_engine *engine, enum pawl_control control, c
     if (decide != NULL)
         return pw_edit_run(engine, definition->name, pw_text_of(id), decide, /* user= */ NULL, error);
     status = controlling_begin(&controlling, engine, control, definition->name, pw_text_of(id), error);
-    if (status != PAWL_OK) {
-        pw_unit_clear(&controlling.request.unit);
-        return status;
-    }
-    status = pw_request_run(&controlling.request);
+    status = pw_request_run(&controlling.request, status);
     if (controlling.request.unit.refusal == PW_REFUSED_REPAIR)
         return pw_edit_run(engine, definition->name, pw_text_of(id), decide_resume, /* user= */ NULL, error);
     return status;

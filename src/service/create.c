@@ -3,14 +3,13 @@
  * Where the local runner has room it is handed the run in the transaction that creates it, so that starting needs no
  * second write; otherwise the task is due, for any runner.  The answer is made before the commit, so that nothing can
  * fail after it. */
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "base/limits.h"
 #include "engine/functions.h"
 #include "service/check.h"
 #include "service/edit.h"
 #include "service/inspect.h"
+#include "service/request.h"
 #include "service/rows.h"
 #include "service/service.h"
 #include "value/value.h"
@@ -81,20 +80,34 @@ static void complete_answer(const struct pw_op_create *create, struct pawl_insta
 
 /* One create under way. */
 struct creation {
-    pawl_engine *engine;
+    struct pw_request request;
     pawl_scope *scope;
-    const struct pw_definition *definition;
-    struct pw_text id, params;
+    struct pw_op_create *op; /* in the unit */
     bool return_existing;
-    struct pw_unit unit;
-    struct pw_op *op;
     struct pawl_instance instance, *out_instance;
-    struct pawl_error *error;
-    pawl_answered_fn *answered; /* NULL: somebody waits */
-    void *user;
-    struct pw_chore chore; /* its answer, where that has to be read */
     char generated[PW_ID_SIZE];
 };
+
+static bool has_to_read(const struct pw_request *request)
+{
+    return request->unit.refusal == PW_REFUSED_INSTANCE_EXISTS && ((const struct creation *)request)->return_existing;
+}
+
+/* What the commit said becomes what the caller is told. */
+static pawl_status creation_end(struct pw_request *request)
+{
+    struct creation *creation = (struct creation *)request;
+    const struct pw_op_create *op = creation->op;
+    hand_off(request->engine, &request->unit, op);
+    if (has_to_read(request))
+        return pw_inspect_instance(request->engine, creation->scope, op->workflow, op->id, creation->out_instance,
+                                   request->error);
+    if (request->unit.status != PAWL_OK)
+        return pw_request_report(request);
+    complete_answer(op, &creation->instance);
+    *creation->out_instance = creation->instance;
+    return PAWL_OK;
+}
 
 /* Checks what was asked for and builds the unit. */
 static pawl_status creation_begin(struct creation *creation, pawl_engine *engine, pawl_scope *scope,
@@ -103,129 +116,56 @@ static pawl_status creation_begin(struct creation *creation, pawl_engine *engine
 {
     struct pawl_create_options known = PAWL_CREATE_OPTIONS_INIT;
     struct pw_definition *definition;
-    pw_unit_init(&creation->unit);
+    pw_request_init(&creation->request, engine, error, creation_end);
+    creation->request.reads_at_end = has_to_read;
     pawl_status status = pw_check_workflow(engine, workflow, &definition, error);
     if (status == PAWL_OK)
-        status = pw_check_given(scope, "scope", error);
-    if (status == PAWL_OK)
-        status = pw_check_given(out_instance, "out_instance", error);
+        status = pw_check_answer(scope, out_instance, "out_instance", error);
     if (status == PAWL_OK)
         status = pw_check_options(options, &known, sizeof known, error);
+    if (status == PAWL_OK)
+        status = pw_check_creatable(definition, error);
     if (status != PAWL_OK)
         return status;
-
     if (known.id == NULL) {
         pw_engine_make_id(engine, creation->generated);
         known.id = creation->generated;
     }
-    status = pw_check_creatable(definition, error);
-    if (status != PAWL_OK)
-        return status;
-    creation->engine = engine;
+    const struct pw_op_create create = { .workflow = definition->name,
+                                         .id = pw_text_of(known.id),
+                                         .params = pw_text_of(known.params_json),
+                                         .terms = definition->terms };
     creation->scope = scope;
-    creation->definition = definition;
-    creation->id = pw_text_of(known.id);
-    creation->params = pw_text_of(known.params_json);
     creation->return_existing = known.return_existing;
     creation->out_instance = out_instance;
-    creation->error = error;
-    status = check_instance(definition, creation->id, creation->params, error);
+    status = check_instance(definition, create.id, create.params, error);
     if (status != PAWL_OK)
         return status;
-    creation->op = add_create_op(&creation->unit, (struct pw_op_create){ .workflow = definition->name,
-                                                                         .id = creation->id,
-                                                                         .params = creation->params,
-                                                                         .terms = definition->terms });
-    if (creation->op == NULL || !prepare_answer(scope, &creation->op->as.create, &creation->instance))
+    struct pw_op *op = add_create_op(&creation->request.unit, create);
+    if (op == NULL || !prepare_answer(scope, &create, &creation->instance))
         return pw_error_plain(error, PAWL_NOMEM);
-    reserve(engine, &creation->op->as.create);
+    creation->op = &op->as.create;
+    reserve(engine, creation->op);
     return PAWL_OK;
-}
-
-static bool has_to_read(const struct creation *creation)
-{
-    return creation->unit.status == PAWL_INSTANCE_ID_ALREADY_EXISTS && creation->return_existing;
-}
-
-/* What the commit said becomes what the caller is told. */
-static pawl_status creation_end(struct creation *creation)
-{
-    pawl_status status = creation->unit.status;
-    hand_off(creation->engine, &creation->unit, &creation->op->as.create);
-    if (status == PAWL_OK) {
-        complete_answer(&creation->op->as.create, &creation->instance);
-        *creation->out_instance = creation->instance;
-        return PAWL_OK;
-    }
-    struct pw_text workflow = creation->definition->name;
-    if (has_to_read(creation))
-        return pw_inspect_instance(creation->engine, creation->scope, workflow, creation->id, creation->out_instance,
-                                   creation->error);
-    if (status == PAWL_INSTANCE_ID_ALREADY_EXISTS)
-        return pw_error(creation->error, status, "workflow \"%s\" has an instance \"%s\" already", workflow.data,
-                        creation->id.data);
-    return pw_edit_report(creation->error, status, &creation->unit.error);
 }
 
 pawl_status pawl_create(pawl_engine *engine, pawl_scope *scope, const char *workflow,
                         const struct pawl_create_options *options, struct pawl_instance *out_instance,
                         struct pawl_error *error)
 {
-    struct creation creation;
-    pawl_status status = creation_begin(&creation, engine, scope, workflow, options, out_instance, error);
-    if (status == PAWL_OK) {
-        (void)pw_engine_run(engine, &creation.unit);
-        status = creation_end(&creation);
-    }
-    pw_unit_clear(&creation.unit);
-    return status;
-}
-
-/* Freed before it is answered: the answer may be what lets go of all that it borrows. */
-static void creation_answer(struct creation *creation, pawl_status status)
-{
-    pawl_answered_fn *answered = creation->answered;
-    void *user = creation->user;
-    pw_unit_clear(&creation->unit);
-    free(creation);
-    answered(user, status);
-}
-
-static void creation_finish(void *user)
-{
-    creation_answer(user, creation_end(user));
-}
-
-static void creation_committed(struct pw_unit *unit, void *user)
-{
-    struct creation *creation = user;
-    (void)unit;
-    if (has_to_read(creation))
-        pw_commit_later(creation->engine->commit, &creation->chore);
-    else
-        creation_finish(creation);
+    struct creation creation = { .op = NULL };
+    return pw_request_run(&creation.request,
+                          creation_begin(&creation, engine, scope, workflow, options, out_instance, error));
 }
 
 void pawl_create_async(pawl_engine *engine, pawl_scope *scope, const char *workflow,
                        const struct pawl_create_options *options, struct pawl_instance *out_instance,
                        struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
-    struct creation *creation = malloc(sizeof *creation);
-    if (creation == NULL) {
-        answered(user, pw_error_plain(error, PAWL_NOMEM));
-        return;
-    }
-    creation->answered = answered;
-    creation->user = user;
-    pawl_status status = creation_begin(creation, engine, scope, workflow, options, out_instance, error);
-    if (status != PAWL_OK) {
-        creation_answer(creation, status);
-        return;
-    }
-    creation->chore = (struct pw_chore){ .run = creation_finish, .user = creation };
-    creation->unit.done = creation_committed;
-    creation->unit.user = creation;
-    pw_engine_send(engine, &creation->unit);
+    struct creation *creation = pw_request_new(sizeof *creation, error, answered, user);
+    if (creation != NULL)
+        pw_request_start(&creation->request,
+                         creation_begin(creation, engine, scope, workflow, options, out_instance, error));
 }
 
 static pawl_status check_batch(const struct pw_definition *definition, const struct pawl_batch_item *items,
@@ -278,21 +218,31 @@ static size_t complete_batch(const struct pw_unit *unit, struct pawl_instance *i
 
 /* A batch under way. */
 struct batch {
-    pawl_engine *engine;
-    struct pw_unit unit;
+    struct pw_request request;
     struct pawl_instance *instances, **out_instances;
     size_t *out_count;
-    struct pawl_error *error;
-    pawl_answered_fn *answered;
-    void *user;
 };
+
+static pawl_status batch_end(struct pw_request *request)
+{
+    struct batch *batch = (struct batch *)request;
+    for (struct pw_op *op = request->unit.first; op != NULL; op = op->next) {
+        if (op->kind == PW_OP_CREATE)
+            hand_off(request->engine, &request->unit, &op->as.create);
+    }
+    if (request->unit.status != PAWL_OK)
+        return pw_request_report(request);
+    *batch->out_count = complete_batch(&request->unit, batch->instances);
+    *batch->out_instances = batch->instances;
+    return PAWL_OK;
+}
 
 static pawl_status batch_begin(struct batch *batch, pawl_engine *engine, pawl_scope *scope, const char *workflow,
                                const struct pawl_batch_item *items, size_t count, struct pawl_instance **out_instances,
                                size_t *out_count, struct pawl_error *error)
 {
     struct pw_definition *definition;
-    pw_unit_init(&batch->unit);
+    pw_request_init(&batch->request, engine, error, batch_end);
     pawl_status status = pw_check_workflow(engine, workflow, &definition, error);
     if (status == PAWL_OK)
         status = pw_check_given(scope, "scope", error);
@@ -308,31 +258,16 @@ static pawl_status batch_begin(struct batch *batch, pawl_engine *engine, pawl_sc
         status = check_batch(definition, items, count, error);
     if (status != PAWL_OK)
         return status;
-    batch->engine = engine;
     batch->out_instances = out_instances;
     batch->out_count = out_count;
-    batch->error = error;
     batch->instances = pw_scope_take(scope, count * sizeof *batch->instances + 1); /* not NULL for none */
-    status = batch->instances != NULL ? build_batch(scope, definition, items, count, &batch->unit, batch->instances)
-                                      : PAWL_NOMEM;
+    struct pw_unit *unit = &batch->request.unit;
+    status =
+        batch->instances != NULL ? build_batch(scope, definition, items, count, unit, batch->instances) : PAWL_NOMEM;
     if (status != PAWL_OK)
         return pw_error_plain(error, status);
-    for (struct pw_op *op = batch->unit.first; op != NULL; op = op->next)
+    for (struct pw_op *op = unit->first; op != NULL; op = op->next)
         reserve(engine, &op->as.create);
-    return PAWL_OK;
-}
-
-static pawl_status batch_end(struct batch *batch)
-{
-    pawl_status status = batch->unit.status;
-    for (struct pw_op *op = batch->unit.first; op != NULL; op = op->next) {
-        if (op->kind == PW_OP_CREATE)
-            hand_off(batch->engine, &batch->unit, &op->as.create);
-    }
-    if (status != PAWL_OK)
-        return pw_edit_report(batch->error, status, &batch->unit.error);
-    *batch->out_count = complete_batch(&batch->unit, batch->instances);
-    *batch->out_instances = batch->instances;
     return PAWL_OK;
 }
 
@@ -340,50 +275,25 @@ pawl_status pawl_create_batch(pawl_engine *engine, pawl_scope *scope, const char
                               const struct pawl_batch_item *items, size_t count, struct pawl_instance **out_instances,
                               size_t *out_count, struct pawl_error *error)
 {
-    struct batch batch;
+    struct batch batch = { .instances = NULL };
     pawl_status status = batch_begin(&batch, engine, scope, workflow, items, count, out_instances, out_count, error);
-    if (status == PAWL_OK && count > 0)
-        (void)pw_engine_run(engine, &batch.unit);
-    if (status == PAWL_OK)
-        status = batch_end(&batch);
-    pw_unit_clear(&batch.unit);
-    return status;
-}
-
-static void batch_answer(struct batch *batch, pawl_status status)
-{
-    pawl_answered_fn *answered = batch->answered;
-    void *user = batch->user;
-    pw_unit_clear(&batch->unit);
-    free(batch);
-    answered(user, status);
-}
-
-static void batch_committed(struct pw_unit *unit, void *user)
-{
-    (void)unit;
-    batch_answer(user, batch_end(user));
+    if (status == PAWL_OK && count == 0)
+        return batch_end(&batch.request);
+    return pw_request_run(&batch.request, status);
 }
 
 void pawl_create_batch_async(pawl_engine *engine, pawl_scope *scope, const char *workflow,
                              const struct pawl_batch_item *items, size_t count, struct pawl_instance **out_instances,
                              size_t *out_count, struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
-    struct batch *batch = malloc(sizeof *batch);
-    if (batch == NULL) {
-        answered(user, pw_error_plain(error, PAWL_NOMEM));
+    struct batch *batch = pw_request_new(sizeof *batch, error, answered, user);
+    if (batch == NULL)
         return;
-    }
-    batch->answered = answered;
-    batch->user = user;
     pawl_status status = batch_begin(batch, engine, scope, workflow, items, count, out_instances, out_count, error);
-    if (status != PAWL_OK || count == 0) {
-        batch_answer(batch, status == PAWL_OK ? batch_end(batch) : status);
-        return;
-    }
-    batch->unit.done = batch_committed;
-    batch->unit.user = batch;
-    pw_engine_send(engine, &batch->unit);
+    if (status == PAWL_OK && count == 0)
+        pw_request_finish(&batch->request); /* there is nothing to commit */
+    else
+        pw_request_start(&batch->request, status);
 }
 
 /* ---- In somebody else's unit ----------------------------------------------------------------------------------- */

@@ -89,12 +89,7 @@ pawl_status pawl_send_event(pawl_engine *engine, pawl_scope *scope, const char *
     pawl_status status = out_instance != NULL ? pw_check_given(scope, "scope", error) : PAWL_OK;
     if (status != PAWL_OK)
         return status;
-    status = sending_begin(&sending, engine, workflow, id, options, error);
-    if (status != PAWL_OK) {
-        pw_unit_clear(&sending.request.unit);
-        return status;
-    }
-    status = pw_request_run(&sending.request);
+    status = pw_request_run(&sending.request, sending_begin(&sending, engine, workflow, id, options, error));
     if (status != PAWL_OK || out_instance == NULL)
         return status;
     return pw_inspect_instance(engine, scope, sending.definition->name, pw_text_of(id), out_instance, error);

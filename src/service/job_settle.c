@@ -2,59 +2,40 @@
  *
  * Each is one unit under the fence of the claim, so what comes too late changes nothing; the end of a job is told to the
  * run that waits for it in the same unit. */
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "base/limits.h"
 #include "service/answers.h"
 #include "service/check.h"
-#include "service/edit.h"
 #include "service/jobs.h"
+#include "service/request.h"
 #include "service/service.h"
 
 /* A word of a worker's, under way. */
 struct word {
-    pawl_engine *engine;
-    struct pw_arena arena; /* of what was read */
-    struct pw_unit unit;
+    struct pw_request request;
     struct pw_op *renewal;            /* of a heartbeat; NULL: the job ends */
     const struct pw_op_event *answer; /* of an end; or NULL */
     int64_t leased_until_ms;          /* of a heartbeat */
     int64_t *out_leased_until_ms;
     bool *out_is_paused; /* of an end; or NULL */
-    struct pawl_error *error;
-    pawl_answered_fn *answered; /* NULL: somebody waits */
-    void *user;
 
     /* What the worker says. */
     const char *token;
-    bool is_heartbeat;
     int64_t lease_ms;            /* of a heartbeat */
     bool has_outcome;            /* of an end: it was given */
     struct pawl_outcome outcome; /* of an end */
-    struct pw_chore chore;       /* the reading of the job, and what follows */
 };
 
-static void word_init(struct word *word, pawl_engine *engine, const char *token, struct pawl_error *error)
-{
-    *word = (struct word){ .engine = engine, .token = token, .error = error };
-    pw_unit_init(&word->unit);
-}
-
+/* Reads the job that the worker speaks of. */
 static pawl_status find_job(struct word *word, struct pw_job_lease *out_lease)
 {
-    pawl_status status = pw_check_given(word->engine, "engine", word->error);
+    struct pw_request *request = &word->request;
+    pawl_status status = pw_check_given(request->engine, "engine", request->error);
     if (status == PAWL_OK)
-        status = pw_check_given(word->token, "token", word->error);
+        status = pw_check_given(word->token, "token", request->error);
     if (status == PAWL_OK)
-        status = pw_job_find(word->engine, &word->arena, word->token, out_lease, word->error);
+        status = pw_job_find(request->engine, &request->unit.arena, word->token, out_lease, request->error);
     return status;
-}
-
-static void word_clear(struct word *word)
-{
-    pw_unit_clear(&word->unit);
-    pw_arena_clear(&word->arena);
 }
 
 /* What the run that waits for the job was told in the same unit says how it stands. */
@@ -67,20 +48,20 @@ static void tell_of_pause(const struct word *word)
 }
 
 /* What the commit said becomes what the worker is told. */
-static pawl_status word_end(struct word *word)
+static pawl_status word_end(struct pw_request *request)
 {
-    pawl_status status = word->unit.status;
-    pw_local_settle_event(word->engine, &word->unit, word->answer);
-    if (status == PAWL_CONFLICT)
-        return pw_job_gone(word->error);
-    if (status != PAWL_OK)
-        return pw_edit_report(word->error, status, &word->unit.error);
+    struct word *word = (struct word *)request;
+    pw_local_settle_event(request->engine, &request->unit, word->answer);
+    if (request->unit.status == PAWL_CONFLICT)
+        return pw_job_gone(request->error);
+    if (request->unit.status != PAWL_OK)
+        return pw_request_report(request);
     if (word->renewal == NULL) {
         tell_of_pause(word);
         return PAWL_OK;
     }
     if (word->renewal->as.renew.leases[0].lost)
-        return pw_job_gone(word->error);
+        return pw_job_gone(request->error);
     if (word->out_leased_until_ms != NULL)
         *word->out_leased_until_ms = word->leased_until_ms;
     return PAWL_OK;
@@ -90,10 +71,11 @@ static pawl_status word_end(struct word *word)
 
 static pawl_status add_renewal(struct word *word, const struct pw_job_lease *found, int64_t lease_ms)
 {
-    struct pw_op *op = pw_unit_add(&word->unit, PW_OP_RENEW);
-    struct pw_lease *lease = pw_arena_zero(&word->unit.arena, sizeof *lease);
+    struct pw_unit *unit = &word->request.unit;
+    struct pw_op *op = pw_unit_add(unit, PW_OP_RENEW);
+    struct pw_lease *lease = pw_arena_zero(&unit->arena, sizeof *lease);
     if (op == NULL || lease == NULL)
-        return PAWL_NOMEM;
+        return pw_error_plain(word->request.error, PAWL_NOMEM);
     if (lease_ms > found->deadline_ms - found->now_ms)
         lease_ms = found->deadline_ms - found->now_ms;
     lease->fence = found->fence;
@@ -104,25 +86,15 @@ static pawl_status add_renewal(struct word *word, const struct pw_job_lease *fou
     return PAWL_OK;
 }
 
-static void heartbeat_init(struct word *word, pawl_engine *engine, const char *token, int64_t lease_ms,
-                           int64_t *out_leased_until_ms, struct pawl_error *error)
+static pawl_status heartbeat_begin(struct pw_request *request)
 {
-    word_init(word, engine, token, error);
-    word->is_heartbeat = true;
-    word->lease_ms = lease_ms;
-    word->out_leased_until_ms = out_leased_until_ms;
-}
-
-static pawl_status heartbeat_begin(struct word *word)
-{
+    struct word *word = (struct word *)request;
     struct pw_job_lease found;
     int64_t lease_ms = 0;
     pawl_status status = find_job(word, &found);
     if (status == PAWL_OK)
-        status = pw_job_check_lease(word->lease_ms, &lease_ms, word->error);
-    if (status == PAWL_OK && add_renewal(word, &found, lease_ms) != PAWL_OK)
-        status = pw_error_plain(word->error, PAWL_NOMEM);
-    return status;
+        status = pw_job_check_lease(word->lease_ms, &lease_ms, request->error);
+    return status == PAWL_OK ? add_renewal(word, &found, lease_ms) : status;
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------------------------ */
@@ -130,11 +102,12 @@ static pawl_status heartbeat_begin(struct word *word)
 static pawl_status add_end(struct word *word, const struct pw_job_lease *found, const struct pw_outcome_told *told)
 {
     const struct pw_instance *row = &found->row;
-    struct pw_op *fence = pw_unit_add(&word->unit, PW_OP_FENCE);
-    struct pw_op *finish = pw_unit_add(&word->unit, PW_OP_FINISH);
+    struct pw_unit *unit = &word->request.unit;
+    struct pw_op *fence = pw_unit_add(unit, PW_OP_FENCE);
+    struct pw_op *finish = pw_unit_add(unit, PW_OP_FINISH);
     if (fence == NULL || finish == NULL)
-        return pw_error_plain(word->error, PAWL_NOMEM);
-    pw_unit_about(&word->unit, row->id);
+        return pw_error_plain(word->request.error, PAWL_NOMEM);
+    pw_unit_about(unit, row->id);
     fence->as.fence.at = found->fence;
     finish->as.finish = (struct pw_op_finish){ .instance = row->key,
                                                .is_job = true,
@@ -142,12 +115,10 @@ static pawl_status add_end(struct word *word, const struct pw_job_lease *found, 
                                                .output = told->output,
                                                .error_name = told->error_name,
                                                .error_message = told->error_message };
-    pawl_status status = pw_service_answer(word->engine, &word->unit.arena, &row->link, row->workflow, row->id, told,
+    pawl_status status = pw_service_answer(word->request.engine, &unit->arena, &row->link, row->workflow, row->id, told,
                                            &finish->as.finish.answer);
-    if (status != PAWL_OK)
-        return pw_error_plain(word->error, status);
     word->answer = finish->as.finish.answer;
-    return PAWL_OK;
+    return status == PAWL_OK ? PAWL_OK : pw_error_plain(word->request.error, status);
 }
 
 static struct pw_outcome_told told_of(const struct pawl_outcome *outcome)
@@ -161,22 +132,14 @@ static struct pw_outcome_told told_of(const struct pawl_outcome *outcome)
                                      .may_retry = outcome->may_retry };
 }
 
-static void settle_init(struct word *word, pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
-                        struct pawl_error *error)
+static pawl_status settle_begin(struct pw_request *request)
 {
-    word_init(word, engine, token, error);
-    word->has_outcome = outcome != NULL;
-    if (outcome != NULL)
-        word->outcome = *outcome;
-}
-
-static pawl_status settle_begin(struct word *word)
-{
+    struct word *word = (struct word *)request;
     struct pw_job_lease found;
     const struct pawl_outcome *outcome = word->has_outcome ? &word->outcome : NULL;
     pawl_status status = find_job(word, &found);
     if (status == PAWL_OK)
-        status = pw_outcome_check(outcome, word->engine->limits.payload_bytes_max, word->error);
+        status = pw_outcome_check(outcome, request->engine->limits.payload_bytes_max, request->error);
     if (status != PAWL_OK)
         return status;
     struct pw_outcome_told told = told_of(outcome);
@@ -185,28 +148,12 @@ static pawl_status settle_begin(struct word *word)
 
 /* ---- The calls ------------------------------------------------------------------------------------------------- */
 
-static pawl_status word_begin(struct word *word)
-{
-    return word->is_heartbeat ? heartbeat_begin(word) : settle_begin(word);
-}
-
-static pawl_status word_run(struct word *word)
-{
-    pawl_status status = word_begin(word);
-    if (status == PAWL_OK) {
-        (void)pw_engine_run(word->engine, &word->unit);
-        status = word_end(word);
-    }
-    word_clear(word);
-    return status;
-}
-
 static pawl_status settle(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
                           struct pawl_error *error)
 {
-    struct word word;
-    settle_init(&word, engine, token, outcome, error);
-    return word_run(&word);
+    struct word word = { .token = token, .has_outcome = true, .outcome = *outcome };
+    pw_request_init(&word.request, engine, error, word_end);
+    return pw_request_run(&word.request, settle_begin(&word.request));
 }
 
 pawl_status pawl_job_complete(pawl_engine *engine, const char *token, const char *result_json, struct pawl_error *error)
@@ -227,77 +174,35 @@ pawl_status pawl_job_fail(pawl_engine *engine, const char *token, const char *er
 pawl_status pawl_job_heartbeat(pawl_engine *engine, const char *token, int64_t lease_ms, int64_t *out_leased_until_ms,
                                struct pawl_error *error)
 {
-    struct word word;
-    heartbeat_init(&word, engine, token, lease_ms, out_leased_until_ms, error);
-    return word_run(&word);
-}
-
-/* Freed before it is answered: the answer may be what lets go of all that it borrows. */
-static void word_answer(struct word *word, pawl_status status)
-{
-    pawl_answered_fn *answered = word->answered;
-    void *user = word->user;
-    word_clear(word);
-    free(word);
-    answered(user, status);
-}
-
-static void word_committed(struct pw_unit *unit, void *user)
-{
-    (void)unit;
-    word_answer(user, word_end(user));
-}
-
-static void word_go(void *user)
-{
-    struct word *word = user;
-    pawl_status status = word_begin(word);
-    if (status != PAWL_OK) {
-        word_answer(word, status);
-        return;
-    }
-    word->unit.done = word_committed;
-    word->unit.user = word;
-    pw_engine_send(word->engine, &word->unit);
-}
-
-static void word_start(struct word *word, pawl_answered_fn *answered, void *user)
-{
-    word->answered = answered;
-    word->user = user;
-    word->chore = (struct pw_chore){ .run = word_go, .user = word };
-    if (word->engine != NULL)
-        pw_commit_later(word->engine->commit, &word->chore);
-    else
-        word_go(word); /* which says so */
-}
-
-/* NULL: it is answered already. */
-static struct word *word_new(struct pawl_error *error, pawl_answered_fn *answered, void *user)
-{
-    struct word *word = malloc(sizeof *word);
-    if (word == NULL)
-        answered(user, pw_error_plain(error, PAWL_NOMEM));
-    return word;
+    struct word word = { .token = token, .lease_ms = lease_ms, .out_leased_until_ms = out_leased_until_ms };
+    pw_request_init(&word.request, engine, error, word_end);
+    return pw_request_run(&word.request, heartbeat_begin(&word.request));
 }
 
 void pawl_job_settle_async(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
                            bool *out_is_paused, struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
-    struct word *word = word_new(error, answered, user);
+    struct word *word = pw_request_new(sizeof *word, error, answered, user);
     if (word == NULL)
         return;
-    settle_init(word, engine, token, outcome, error);
+    pw_request_init(&word->request, engine, error, word_end);
+    word->token = token;
+    word->has_outcome = outcome != NULL;
+    if (outcome != NULL)
+        word->outcome = *outcome;
     word->out_is_paused = out_is_paused;
-    word_start(word, answered, user);
+    pw_request_start_reading(&word->request, settle_begin);
 }
 
 void pawl_job_heartbeat_async(pawl_engine *engine, const char *token, int64_t lease_ms, int64_t *out_leased_until_ms,
                               struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
-    struct word *word = word_new(error, answered, user);
+    struct word *word = pw_request_new(sizeof *word, error, answered, user);
     if (word == NULL)
         return;
-    heartbeat_init(word, engine, token, lease_ms, out_leased_until_ms, error);
-    word_start(word, answered, user);
+    pw_request_init(&word->request, engine, error, word_end);
+    word->token = token;
+    word->lease_ms = lease_ms;
+    word->out_leased_until_ms = out_leased_until_ms;
+    pw_request_start_reading(&word->request, heartbeat_begin);
 }

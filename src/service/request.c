@@ -34,12 +34,14 @@ pawl_status pw_request_report(const struct pw_request *request)
     return pw_edit_report(request->error, request->unit.status, &request->unit.error);
 }
 
-pawl_status pw_request_run(struct pw_request *request)
+pawl_status pw_request_run(struct pw_request *request, pawl_status begun)
 {
-    (void)pw_engine_run(request->engine, &request->unit);
-    pawl_status status = request->end(request);
+    if (begun == PAWL_OK) {
+        (void)pw_engine_run(request->engine, &request->unit);
+        begun = request->end(request);
+    }
     pw_unit_clear(&request->unit);
-    return status;
+    return begun;
 }
 
 /* Freed before it is answered: the answer may be what lets go of all that it borrows. */
@@ -57,10 +59,21 @@ void pw_request_finish(struct pw_request *request)
     answer(request, request->end(request));
 }
 
+static void finish_later(void *user)
+{
+    pw_request_finish(user);
+}
+
 static void committed(struct pw_unit *unit, void *user)
 {
+    struct pw_request *request = user;
     (void)unit;
-    pw_request_finish(user);
+    if (request->reads_at_end == NULL || !request->reads_at_end(request)) {
+        pw_request_finish(request);
+        return;
+    }
+    request->chore = (struct pw_chore){ .run = finish_later, .user = request };
+    pw_commit_later(request->engine->commit, &request->chore);
 }
 
 void pw_request_start(struct pw_request *request, pawl_status begun)
@@ -73,4 +86,20 @@ void pw_request_start(struct pw_request *request, pawl_status begun)
         request->unit.done = committed;
     request->unit.user = request;
     pw_engine_send(request->engine, &request->unit);
+}
+
+static void begin_later(void *user)
+{
+    struct pw_request *request = user;
+    pw_request_start(request, request->begin(request));
+}
+
+void pw_request_start_reading(struct pw_request *request, pawl_status (*begin)(struct pw_request *request))
+{
+    request->begin = begin;
+    request->chore = (struct pw_chore){ .run = begin_later, .user = request };
+    if (request->engine != NULL)
+        pw_commit_later(request->engine->commit, &request->chore);
+    else
+        begin_later(request); /* which says so */
 }
