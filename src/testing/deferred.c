@@ -26,7 +26,7 @@ pawl_status pawl_world_deferred_token(pawl_world *world, const char *workflow, c
 {
     struct pw_arena arena = { 0 };
     struct pw_instance instance;
-    const struct pw_step_row *step;
+    const struct pw_step_row *step = NULL;
     if (world == NULL || workflow == NULL || id == NULL || deferred == NULL || out_token == NULL)
         return pw_error(error, PAWL_INVALID, "a deferred is found by a world, a workflow, an id and its name");
     struct pw_store *store = world->engine->store;
