@@ -304,7 +304,7 @@ static void a_hook_is_told_of_every_child_that_reaching_woke_and_of_nobody_else(
     struct fixture *fixture = *state;
     struct pw_fence parent = create_held(fixture, "order", "a"), woken[3];
     struct pw_hook_query query = { .max = 10 };
-    struct pw_hook_row *rows;
+    struct pw_hook_row *rows = NULL;
     size_t count = 0;
     (void)create_linked(fixture, parent, "@mail", PW_RELATION_JOB);
     for (size_t i = 0; i < 3; i++)
