@@ -326,10 +326,8 @@ pawl_status pw_core_pause_expired(struct pw_core *core, struct pw_core_run *run)
 /* The holder is dead: the lease ends now. */
 pawl_status pw_core_reap(struct pw_core *core, struct pw_op_reap *op, struct pw_core_run *run);
 
-/* Of the deliveries that were found for a claim (struct pw_core_delivery *), those that are due and have no attempt left, or no
- * instance, fail for good. */
-pawl_status pw_core_give_up_hooks(struct pw_core *core, const struct pw_rows *found, size_t *out_count);
-/* Gives the others out, those that are due longest first, up to the claim's max.  One that is not due after all is passed over
+/* Gives out deliveries that were found for a claim (struct pw_core_delivery *), those that are due longest first, up to the claim's
+ * max.  One on the way that has no attempt left, or no instance, fails for good.  One that is not due after all is passed over
  * (R8). */
 pawl_status pw_core_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op, struct pw_rows *found);
 

@@ -27,21 +27,13 @@ static bool is_used_up(const struct pw_core_delivery *delivery)
     return delivery->row.attempts >= delivery->row.attempts_max || !delivery->has_instance;
 }
 
-pawl_status pw_core_give_up_hooks(struct pw_core *core, const struct pw_rows *found, size_t *out_count)
+static pawl_status give_up(struct pw_core *core, struct pw_core_delivery *delivery)
 {
-    struct pw_core_delivery *const *deliveries = found->rows;
-    *out_count = 0;
-    for (size_t i = 0; i < found->count; i++) {
-        struct pw_core_delivery *delivery = deliveries[i];
-        if (!is_due(core, delivery) || !is_used_up(delivery))
-            continue;
-        if (!change(core, delivery))
-            return pw_rule_no_memory(core);
-        delivery->row.epoch++;
-        delivery->row.next_at_ms = delivery->row.locked_until_ms = 0;
-        delivery->row.last_error = pw_text_of("the last attempt was not heard of again before its lease ended");
-        ++*out_count;
-    }
+    if (!change(core, delivery))
+        return pw_rule_no_memory(core);
+    delivery->row.epoch++;
+    delivery->row.next_at_ms = delivery->row.locked_until_ms = 0;
+    delivery->row.last_error = pw_text_of("the last attempt was not heard of again before its lease ended");
     return PAWL_OK;
 }
 
@@ -102,8 +94,10 @@ pawl_status pw_core_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *o
         qsort(found->rows, found->count, found->row_size, compare_deliveries);
     for (size_t i = 0; i < found->count && claimed.count < op->max && status == PAWL_OK; i++) {
         const struct pw_hook_wanted *wanted = wanted_as(op, deliveries[i]->row.hook);
-        if (wanted != NULL && is_due(core, deliveries[i]) && !is_used_up(deliveries[i]))
-            status = take(core, deliveries[i], wanted->lease_ms, &claimed);
+        if (wanted == NULL || !is_due(core, deliveries[i]))
+            continue;
+        status = is_used_up(deliveries[i]) ? give_up(core, deliveries[i])
+                                           : take(core, deliveries[i], wanted->lease_ms, &claimed);
     }
     op->rows = claimed.rows;
     op->row_count = claimed.count;

@@ -45,7 +45,6 @@ pawl_status memory_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op
 {
     struct pw_rows found = { .arena = &core->arena, .row_size = sizeof(struct pw_core_delivery *) };
     const struct memory_hook *hook;
-    size_t given_up = 0;
     for (size_t at = 0; (hook = next_hook(memory_of_core(core), &at)) != NULL;) {
         if (!is_due(hook, op, core->now_ms))
             continue;
@@ -55,8 +54,7 @@ pawl_status memory_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op
             return pw_error_plain(core->error, PAWL_NOMEM);
         *place = delivery;
     }
-    pawl_status status = pw_core_give_up_hooks(core, &found, &given_up);
-    return status == PAWL_OK ? pw_core_claim_hooks(core, op, &found) : status;
+    return pw_core_claim_hooks(core, op, &found);
 }
 
 bool memory_load_hooks(struct memory_store *store, struct pw_core *core)

@@ -56,7 +56,6 @@ pawl_status pw_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op)
     struct pw_transaction *transaction = pw_transaction_of(core);
     struct pw_pg_find *find = find_of_look(transaction, op);
     pawl_status status = PAWL_OK;
-    size_t given_up = 0;
     op->rows = NULL;
     op->row_count = 0;
     if (op->wanted_count == 0 || op->max == 0)
@@ -65,8 +64,6 @@ pawl_status pw_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op)
         find = pw_send_hook_find(transaction, op, 0);
         status = find != NULL ? pw_settle(transaction) : pw_no_memory(transaction);
     }
-    if (status == PAWL_OK)
-        status = pw_core_give_up_hooks(core, &find->rows, &given_up);
     return status == PAWL_OK ? pw_core_claim_hooks(core, op, &find->rows) : status;
 }
 

@@ -6,8 +6,8 @@
 #include "store/sqlite/batch.h"
 #include "store/sqlite/read.h"
 
-/* A claim looks again for what it did not give out; but in a damaged file it could find the same for ever. */
-enum { ROUNDS_MAX = 100 };
+/* How many deliveries without an attempt left a claim finds beyond its max: more are left to later claims. */
+enum { SPENT_MORE = 64 };
 
 /* Adds what the query finds (struct pw_core_delivery *). */
 static pawl_status collect(struct pw_batch *batch, struct pw_query *query, struct pw_rows *found)
@@ -52,34 +52,26 @@ pawl_status pw_sqlite_load_hooks(struct pw_batch *batch)
     return status;
 }
 
-static pawl_status find_due(struct pw_batch *batch, const struct pw_op_hook_claim *op, struct pw_rows *found)
+static pawl_status find_due(struct pw_batch *batch, enum pw_query_name name, struct pw_text hook, size_t max,
+                            struct pw_rows *found)
 {
-    pawl_status status = PAWL_OK;
-    *found = no_deliveries(batch);
-    for (size_t i = 0; i < op->wanted_count && status == PAWL_OK; i++) {
-        struct pw_query query;
-        pw_query_start(&query, batch->connection, PW_QUERY_HOOK_DUE);
-        pw_bind_text(&query, op->wanted[i].hook);
-        pw_bind_integer(&query, batch->core.now_ms);
-        pw_bind_size(&query, op->max);
-        status = collect(batch, &query, found);
-    }
-    return status;
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, name);
+    pw_bind_text(&query, hook);
+    pw_bind_integer(&query, batch->core.now_ms);
+    pw_bind_size(&query, max);
+    return collect(batch, &query, found);
 }
 
-/* One that is given up leaves its place to the next of its hook: that needs another round, in which it is due no more. */
 pawl_status pw_sqlite_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *op)
 {
     struct pw_batch *batch = pw_batch_of(core);
     struct pw_rows found = no_deliveries(batch);
-    size_t given_up = 1;
     pawl_status status = PAWL_OK;
-    for (int round = 0; round < ROUNDS_MAX && given_up > 0 && status == PAWL_OK; round++) {
-        status = find_due(batch, op, &found);
+    for (size_t i = 0; i < op->wanted_count && status == PAWL_OK; i++) {
+        status = find_due(batch, PW_QUERY_HOOK_DUE, op->wanted[i].hook, op->max, &found);
         if (status == PAWL_OK)
-            status = pw_core_give_up_hooks(core, &found, &given_up);
-        if (status == PAWL_OK && given_up > 0)
-            status = pw_sqlite_write(core);
+            status = find_due(batch, PW_QUERY_HOOK_SPENT, op->wanted[i].hook, op->max + SPENT_MORE, &found);
     }
     return status == PAWL_OK ? pw_core_claim_hooks(core, op, &found) : status;
 }

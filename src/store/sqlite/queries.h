@@ -33,6 +33,9 @@
 /* Of one without an instance there is nothing to tell. */
 #define HOOK_TOLD(index)                                                                                               \
     "SELECT " HOOK_COLUMNS " FROM workflow_hook h" index " LEFT JOIN workflow_instance i ON i.key = h.instance"
+#define HOOK_DUE_IF(condition)                                                                                         \
+    HOOK_TOLD(" INDEXED BY workflow_hook_due") " WHERE h.hook = ?1 AND h.next_at <= ?2 AND " condition                 \
+    " ORDER BY h.next_at LIMIT ?3"
 
 /* A task that may be claimed, in the three ways in which one can be; and of those the ones in the shards of ?2 or ?4. */
 #define RESUMABLE "workflow_task INDEXED BY workflow_task_resumable WHERE kind < 3 AND processing = 0 AND status < 2"
@@ -159,8 +162,8 @@
     QUERY(HOOK_INSERT,                                                                                                 \
         "INSERT INTO workflow_hook (attempts, epoch, instance, next_at" PW_COLUMNS(PW_HOOK_FIELDS, "") ")"             \
         " VALUES (0, 0, ?, ?" PW_PARAMETERS(PW_HOOK_FIELDS) ")")                                                       \
-    QUERY(HOOK_DUE,                                                                                                    \
-        HOOK_TOLD(" INDEXED BY workflow_hook_due") " WHERE h.hook = ?1 AND h.next_at <= ?2 ORDER BY h.next_at LIMIT ?3")\
+    QUERY(HOOK_DUE, HOOK_DUE_IF("h.attempts < h.attempts_max AND i.key IS NOT NULL"))                                  \
+    QUERY(HOOK_SPENT, HOOK_DUE_IF("(h.attempts >= h.attempts_max OR i.key IS NULL)"))                                  \
     QUERY(HOOK_LOAD, HOOK_TOLD("") " WHERE h.key = ?1")                                                                \
     QUERY(HOOK_LOAD_BY_ID, HOOK_TOLD("") " WHERE h.id = ?1")                                                           \
     QUERY(HOOK_UPDATE, "UPDATE workflow_hook SET " PW_SETS(PW_DELIVERY_FIELDS) " WHERE key = ?")                       \
