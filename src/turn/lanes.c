@@ -23,16 +23,10 @@ bool pw_lanes_are_concurrent(const pawl_lane *one, const pawl_lane *other)
 
 /* ---- Carrying branches -------------------------------------------------------------------------------------------- */
 
-static bool fork_is_over(const struct pw_fork *fork)
-{
-    const pawl_turn *turn = fork->turn;
-    return turn->pause_wanted || turn->dead || atomic_load(&turn->cancelled) || pw_turn_is_over(turn);
-}
-
 /* May a suspended branch be called again?  Not when the race is lost, or won by another. */
 static bool may_resume(const struct pw_fork *fork)
 {
-    return !fork_is_over(fork) && !fork->has_winner && !pw_lane_is_abandoned(fork->parent);
+    return !pw_turn_is_stopped(fork->turn) && !fork->has_winner && !pw_lane_is_abandoned(fork->parent);
 }
 
 /* A suspended branch whose wait is over, or SIZE_MAX. */
@@ -51,26 +45,25 @@ static size_t find_resumable(const struct pw_fork *fork, int64_t now_ms)
     return SIZE_MAX;
 }
 
-/* With the lock held: the position to call next, or SIZE_MAX.  New branches go first, then those that can go on; the
- * latter only while others run, else the whole turn may as well unwind (should_yield decides that elsewhere).  After a
- * race is won those that were not called yet are called all the same: they are abandoned, and only show what they wait
- * for. */
+/* With the lock held: the position to call next, or SIZE_MAX.  New branches go first, then those that can go on.  The
+ * latter are called only while others run; otherwise the whole turn may as well unwind (should_yield decides that elsewhere).
+ * Branches that were not called yet when a race is won are called all the same: they are abandoned, and only show what they
+ * wait for. */
 static size_t take_branch(struct pw_fork *fork)
 {
     size_t position = SIZE_MAX;
-    if (fork_is_over(fork))
+    if (pw_turn_is_stopped(fork->turn))
         return SIZE_MAX;
     if (fork->begun < fork->count && (fork->limit == 0 || fork->active < fork->limit)) {
         position = fork->begun++;
         fork->active++;
     } else if (fork->running > 0 && may_resume(fork)) {
         position = find_resumable(fork, pawl_now_ms(fork->turn->engine));
-        if (position == SIZE_MAX)
-            return SIZE_MAX;
-        pw_lane_begin(&fork->lanes[position]);
-    } else {
-        return SIZE_MAX;
     }
+    if (position == SIZE_MAX)
+        return SIZE_MAX;
+    if (fork->states[position] == BRANCH_SUSPENDED)
+        pw_lane_begin(&fork->lanes[position]);
     fork->states[position] = BRANCH_RUNNING;
     fork->running++;
     return position;
@@ -105,9 +98,12 @@ static void note_branch(struct pw_fork *fork, size_t position, pawl_status statu
     }
 }
 
+/* When the first branch that sleeps can go on; INT64_MAX: none will. */
 static int64_t earliest_wake(const struct pw_fork *fork)
 {
     int64_t at_ms = INT64_MAX;
+    if (!may_resume(fork))
+        return INT64_MAX;
     for (size_t i = 0; i < fork->begun; i++) {
         if (fork->states[i] == BRANCH_SUSPENDED && fork->lanes[i].wake_at_ms < at_ms)
             at_ms = fork->lanes[i].wake_at_ms;
@@ -120,7 +116,7 @@ static int64_t earliest_wake(const struct pw_fork *fork)
 static void say_when_to_look(struct pw_fork *fork)
 {
     pawl_turn *turn = fork->turn;
-    int64_t wake_at_ms = fork->shared && may_resume(fork) ? earliest_wake(fork) : INT64_MAX;
+    int64_t wake_at_ms = fork->shared ? earliest_wake(fork) : INT64_MAX;
     if (wake_at_ms == INT64_MAX)
         return;
     pw_turn_unlock(turn);
@@ -135,11 +131,12 @@ static bool carry_one(struct pw_fork *fork)
     size_t position = take_branch(fork);
     if (position == SIZE_MAX)
         return false;
-    pw_lane_enter_code(&fork->lanes[position]);
+    pawl_lane *lane = &fork->lanes[position];
+    pw_lane_enter_code(lane);
     pw_turn_unlock(turn);
-    pawl_status status = fork->branch(&fork->lanes[position], position, fork->user);
+    pawl_status status = fork->branch(lane, lane->position, fork->user);
     pw_turn_lock(turn);
-    pw_lane_leave_code(&fork->lanes[position], true);
+    pw_lane_leave_code(lane, true);
     note_branch(fork, position, status);
     pthread_cond_broadcast(&turn->changed);
     if (fork->states[position] == BRANCH_SUSPENDED)
@@ -168,7 +165,7 @@ static void carry_all(struct pw_fork *fork)
             continue;
         if (fork->running == 0)
             return;
-        int64_t wake_at_ms = may_resume(fork) ? earliest_wake(fork) : INT64_MAX;
+        int64_t wake_at_ms = earliest_wake(fork);
         if (wake_at_ms == INT64_MAX)
             pthread_cond_wait(&turn->changed, &turn->lock);
         else
@@ -176,12 +173,13 @@ static void carry_all(struct pw_fork *fork)
     }
 }
 
-static bool has_come_back(const struct pw_fork *fork)
+static bool any_unfinished(const struct pw_fork *fork)
 {
-    size_t finished = 0;
-    for (size_t i = 0; i < fork->count; i++)
-        finished += fork->states[i] == BRANCH_FINISHED;
-    return fork->has_winner || finished == fork->count;
+    for (size_t i = 0; i < fork->count; i++) {
+        if (fork->statuses[i] == PAWL_SUSPENDED)
+            return true;
+    }
+    return false;
 }
 
 /* What the branches said last goes with what the parent does next. */
@@ -218,65 +216,57 @@ static void join(struct pw_fork *fork)
         }
         parent->told_interruption = parent->told_interruption || lane->told_interruption;
     }
-    if (has_come_back(fork))
+    if (fork->has_winner || !any_unfinished(fork))
         join_lines(fork);
 }
 
 /* ---- Opening a fork ------------------------------------------------------------------------------------------------ */
 
-/* In the pass's arena; NULL: memory is out. */
-static struct pw_branching *branching_of(const struct pw_fork *fork, const pawl_lane *lane)
+static pawl_status fork_init(struct pw_fork *fork)
 {
-    struct pw_branching *branching = pw_arena_zero(&lane->turn->pass_arena, sizeof *branching);
+    pawl_turn *turn = fork->turn;
+    pawl_lane *parent = fork->parent;
     bool is_race = fork->name.data == NULL;
-    if (branching == NULL)
-        return NULL;
-    branching->kind = is_race ? PAWL_FORK_FIRST : PAWL_FORK_ALL;
-    branching->name = !is_race ? fork->name : lane->reached != NULL ? lane->reached->row.name : pw_text_of("");
-    branching->is_kept = is_race;
-    return branching;
-}
-
-static pawl_status fork_init(struct pw_fork *fork, pawl_lane *lane, size_t count)
-{
-    pawl_turn *turn = lane->turn;
-    fork->turn = turn;
-    fork->parent = lane;
-    fork->count = count;
-    fork->lanes = pw_arena_take(&turn->pass_arena, (count + 1) * sizeof *fork->lanes);
-    fork->states = pw_arena_zero(&turn->pass_arena, count + 1);
-    struct pw_branching *branching = branching_of(fork, lane);
+    fork->lanes = pw_arena_take(&turn->pass_arena, (fork->count + 1) * sizeof *fork->lanes);
+    fork->states = pw_arena_zero(&turn->pass_arena, fork->count + 1);
+    struct pw_branching *branching = pw_arena_take(&turn->pass_arena, sizeof *branching);
     if (fork->lanes == NULL || fork->states == NULL || branching == NULL)
         return pw_turn_out_of_memory(turn);
-    lane->forks++;
-    for (size_t i = 0; i < count; i++) {
-        pw_lane_init(&fork->lanes[i], turn, lane);
-        fork->lanes[i].branching = branching;
-        fork->lanes[i].fork = lane->forks;
-        fork->lanes[i].position = fork->position_first + i;
-        fork->lanes[i].place_first =
-            pw_place_behind(pw_place_behind(lane->place, lane->forks), fork->lanes[i].position);
-        fork->lanes[i].place = fork->lanes[i].place_first;
+    *branching = (struct pw_branching){ .kind = is_race ? PAWL_FORK_FIRST : PAWL_FORK_ALL,
+                                        .name = !is_race                  ? fork->name
+                                                : parent->reached != NULL ? parent->reached->row.name
+                                                                          : pw_text_of(""),
+                                        .is_kept = is_race };
+    parent->forks++;
+    for (size_t i = 0; i < fork->count; i++) {
+        pawl_lane *lane = &fork->lanes[i];
+        pw_lane_init(lane, turn, parent);
+        lane->branching = branching;
+        lane->fork = parent->forks;
+        lane->position = fork->position_first + i;
+        lane->place_first = pw_place_behind(pw_place_behind(parent->place, parent->forks), lane->position);
+        lane->place = lane->place_first;
         fork->statuses[i] = PAWL_SUSPENDED;
     }
-    if (fork->has_winner) /* of old */
+    if (fork->has_winner) /* it was recorded by an earlier turn */
         abandon_others(fork);
     return PAWL_OK;
 }
 
 /* With the lock held. */
-static pawl_status fork_run(struct pw_fork *fork, pawl_lane *lane, size_t count)
+static pawl_status fork_run(struct pw_fork *fork)
 {
-    pawl_turn *turn = lane->turn;
-    pawl_status status = fork_init(fork, lane, count);
+    pawl_turn *turn = fork->turn;
+    pawl_status status = fork_init(fork);
     if (status != PAWL_OK)
         return status;
-    fork->shared = count > 1;
+    fork->shared = fork->count > 1;
     turn->open_forks += fork->shared;
-    pw_turn_unlock(turn);
-    if (fork->shared)
+    if (fork->shared) {
+        pw_turn_unlock(turn);
         turn->host->fork_opens(turn->runner, fork);
-    pw_turn_lock(turn);
+        pw_turn_lock(turn);
+    }
     carry_all(fork);
     if (fork->shared) {
         pw_turn_unlock(turn);
@@ -299,15 +289,6 @@ static pawl_status check_count(pawl_lane *lane, size_t count)
     return PAWL_OK;
 }
 
-static bool any_unfinished(const struct pw_fork *fork)
-{
-    for (size_t i = 0; i < fork->count; i++) {
-        if (fork->statuses[i] == PAWL_SUSPENDED)
-            return true;
-    }
-    return false;
-}
-
 /* With the lock held. */
 static void tell_of_fork(const pawl_lane *lane, size_t count, bool is_race)
 {
@@ -320,7 +301,13 @@ pawl_status pawl_lane_all(pawl_lane *lane, const char *name, size_t name_size, s
                           pawl_lane_fn *branch, void *user, pawl_status *out_status)
 {
     pawl_turn *turn = lane->turn;
-    struct pw_fork fork = { .limit = limit, .branch = branch, .user = user, .statuses = out_status };
+    struct pw_fork fork = { .turn = turn,
+                            .parent = lane,
+                            .count = count,
+                            .limit = limit,
+                            .branch = branch,
+                            .user = user,
+                            .statuses = out_status };
     pawl_status status = check_count(lane, count);
     if (status != PAWL_OK)
         return status;
@@ -331,7 +318,7 @@ pawl_status pawl_lane_all(pawl_lane *lane, const char *name, size_t name_size, s
     pw_turn_lock(turn);
     pw_lane_leave_code(lane, false);
     tell_of_fork(lane, count, false);
-    status = fork_run(&fork, lane, count);
+    status = fork_run(&fork);
     if (status == PAWL_OK && any_unfinished(&fork))
         status = pw_lane_suspend(lane);
     pw_lane_enter_code(lane);
@@ -341,55 +328,30 @@ pawl_status pawl_lane_all(pawl_lane *lane, const char *name, size_t name_size, s
 
 /* ---- The first of several -------------------------------------------------------------------------------------------- */
 
-struct replayed_winner {
-    size_t position;
-    pawl_lane_fn *branch;
-    void *user;
-};
-
-static pawl_status call_winner(pawl_lane *lane, size_t position, void *user)
+/* With the lock held.  Calls only the branch that was first then.  When losers are walked they are called as well, and show
+ * what they had completed. */
+static pawl_status replay_winner(struct pw_fork *fork, const struct pawl_answer *answer, size_t *out_winner)
 {
-    const struct replayed_winner *winner = user;
-    (void)position;
-    return winner->branch(lane, winner->position, winner->user);
-}
-
-/* The same, and the losers show what they had completed. */
-static pawl_status replay_race(pawl_lane *lane, size_t count, const struct replayed_winner *winner,
-                               pawl_status *out_status)
-{
-    struct pw_fork fork = { .branch = winner->branch,
-                            .user = winner->user,
-                            .statuses = out_status,
-                            .has_winner = true,
-                            .winner = winner->position };
-    pawl_status status = fork_run(&fork, lane, count);
-    return status == PAWL_OK && out_status[winner->position] == PAWL_SUSPENDED ? pw_lane_suspend(lane) : status;
-}
-
-/* With the lock held: only the branch that was first then. */
-static pawl_status replay_winner(pawl_lane *lane, const struct pawl_answer *answer, size_t count, pawl_lane_fn *branch,
-                                 void *user, size_t *out_winner, pawl_status *out_status)
-{
-    struct pw_text chosen = { answer->result_json, answer->result_size };
-    bool is_number = chosen.size > 0 && chosen.data[0] >= '0' && chosen.data[0] <= '9';
-    struct replayed_winner winner = { is_number ? strtoull(chosen.data, NULL, 10) : SIZE_MAX, branch, user };
-    if (winner.position >= count)
-        return pw_lane_error(lane, PAWL_INVALID, "branch %zu was first once, but now there are only %zu branches",
-                             winner.position, count);
-    *out_winner = winner.position;
-    if (lane->turn->walks_losers)
-        return replay_race(lane, count, &winner, out_status);
-    lane->turn->skipped_losers = count > 1 || lane->turn->skipped_losers;
-    pawl_status answered = PAWL_SUSPENDED;
-    struct pw_fork fork = {
-        .branch = call_winner, .user = &winner, .statuses = &answered, .position_first = winner.position
-    };
-    pawl_status status = fork_run(&fork, lane, 1);
-    if (status == PAWL_OK && answered == PAWL_SUSPENDED)
-        status = pw_lane_suspend(lane);
-    out_status[winner.position] = answered;
-    return status;
+    pawl_turn *turn = fork->turn;
+    const char *chosen = answer->result_json;
+    bool is_number = answer->result_size > 0 && chosen[0] >= '0' && chosen[0] <= '9';
+    size_t winner = is_number ? strtoull(chosen, NULL, 10) : SIZE_MAX;
+    if (winner >= fork->count)
+        return pw_lane_error(fork->parent, PAWL_INVALID,
+                             "branch %zu was first once, but now there are only %zu branches", winner, fork->count);
+    const pawl_status *answered = &fork->statuses[winner];
+    *out_winner = winner;
+    if (turn->walks_losers) {
+        fork->has_winner = true;
+        fork->winner = winner;
+    } else {
+        turn->skipped_losers = fork->count > 1 || turn->skipped_losers;
+        fork->statuses += winner;
+        fork->position_first = winner;
+        fork->count = 1;
+    }
+    pawl_status status = fork_run(fork);
+    return status == PAWL_OK && *answered == PAWL_SUSPENDED ? pw_lane_suspend(fork->parent) : status;
 }
 
 static void link_race(pawl_turn *turn, struct pw_fork *fork)
@@ -422,7 +384,7 @@ pawl_status pw_lanes_record_winners(pawl_turn *turn)
     pawl_status status = PAWL_OK;
     for (struct pw_fork *fork = turn->races; fork != NULL && status == PAWL_OK; fork = fork->outer) {
         /* As in run_race(), but nobody can wait here: the next turn decides what is not known for sure. */
-        bool known = turn->unsettled == 0 && !fork_is_over(fork) && !has_unseen_waits(turn);
+        bool known = turn->unsettled == 0 && !pw_turn_is_stopped(turn) && !has_unseen_waits(turn);
         if (!known || !fork->has_winner || pw_lane_is_abandoned(fork->parent))
             continue;
         join_lines(fork); /* a replay calls the winner again, and takes its lines for recorded ones */
@@ -431,47 +393,35 @@ pawl_status pw_lanes_record_winners(pawl_turn *turn)
     return status;
 }
 
-/* Every branch that could go on was told so. */
-static bool is_interrupted(const struct pw_fork *fork)
+static pawl_status run_race(struct pw_fork *fork, struct pw_step *step, size_t *out_winner)
 {
-    bool any = false;
-    for (size_t i = 0; i < fork->count; i++) {
-        if (fork->statuses[i] == PAWL_SUSPENDED)
-            return false;
-        any = any || fork->statuses[i] == PAWL_INTERRUPTED;
-    }
-    return any;
-}
-
-static pawl_status run_race(pawl_lane *lane, struct pw_step *step, size_t count, pawl_lane_fn *branch, void *user,
-                            size_t *out_winner, pawl_status *out_status)
-{
-    struct pw_fork fork = { .branch = branch, .user = user, .statuses = out_status, .first_only = true, .race = step };
-    link_race(lane->turn, &fork);
-    pawl_status status = fork_run(&fork, lane, count);
-    unlink_race(lane->turn, &fork);
+    pawl_lane *lane = fork->parent;
+    pawl_turn *turn = fork->turn;
+    fork->first_only = true;
+    fork->race = step;
+    link_race(turn, fork);
+    pawl_status status = fork_run(fork);
+    unlink_race(turn, fork);
     if (status != PAWL_OK)
         return status;
-    if (!fork.has_winner)
-        return is_interrupted(&fork) ? PAWL_INTERRUPTED : pw_lane_suspend(lane);
+    if (!fork->has_winner) /* branches that have finished without winning were interrupted */
+        return any_unfinished(fork) ? pw_lane_suspend(lane) : PAWL_INTERRUPTED;
     /* What the losers wait for must be known for sure before it is abandoned. */
-    if (lane->turn->unsettled > 0 && pw_lane_await(lane, lane->turn->submitted) != PAWL_OK)
+    if (turn->unsettled > 0 && pw_lane_await(lane, turn->submitted) != PAWL_OK)
         return PAWL_SUSPENDED;
-    if (fork_is_over(&fork)) /* a pause, too: it may have kept losers from being walked */
+    if (pw_turn_is_stopped(turn)) /* even a pause may have kept losers from being walked */
         return pw_lane_suspend(lane);
     /* What a loser did may be durable by now without having been told to it. */
-    lane->turn->skipped_losers = any_unfinished(&fork) || lane->turn->skipped_losers;
-    *out_winner = fork.winner;
-    return pw_boundary_choose(lane, step, fork.winner);
+    turn->skipped_losers = any_unfinished(fork) || turn->skipped_losers;
+    *out_winner = fork->winner;
+    return pw_boundary_choose(lane, step, fork->winner);
 }
 
 /* A race inside a branch that lost one: its branches only show what they wait for. */
-static pawl_status walk_lost_race(pawl_lane *lane, size_t count, pawl_lane_fn *branch, void *user,
-                                  pawl_status *out_status)
+static pawl_status walk_lost_race(struct pw_fork *fork)
 {
-    struct pw_fork fork = { .branch = branch, .user = user, .statuses = out_status };
-    pawl_status status = fork_run(&fork, lane, count);
-    return status == PAWL_OK ? pw_lane_suspend(lane) : status;
+    pawl_status status = fork_run(fork);
+    return status == PAWL_OK ? pw_lane_suspend(fork->parent) : status;
 }
 
 pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size, size_t count, pawl_lane_fn *branch,
@@ -480,6 +430,9 @@ pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size,
     pawl_turn *turn = lane->turn;
     struct pw_step *step;
     struct pawl_answer answer;
+    struct pw_fork fork = {
+        .turn = turn, .parent = lane, .count = count, .branch = branch, .user = user, .statuses = out_status
+    };
     bool decided = false;
     pawl_status status = check_count(lane, count);
     if (status == PAWL_OK && count == 0)
@@ -498,11 +451,11 @@ pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size,
         status = pw_recall_choice(lane, step, &answer, &decided);
     lane->place = place; /* its branches begin before the answer, when it is known as well as when it is sought */
     if (status == PAWL_SUSPENDED && pw_lane_is_abandoned(lane))
-        status = walk_lost_race(lane, count, branch, user, out_status);
+        status = walk_lost_race(&fork);
     else if (status == PAWL_OK && decided)
-        status = replay_winner(lane, &answer, count, branch, user, out_winner, out_status);
+        status = replay_winner(&fork, &answer, out_winner);
     else if (status == PAWL_OK)
-        status = run_race(lane, step, count, branch, user, out_winner, out_status);
+        status = run_race(&fork, step, out_winner);
     if (status == PAWL_OK) {
         pw_lines_meet(lane, step); /* with it, what the winner said last was recorded */
         uint64_t joined = lane->place;

@@ -18,9 +18,7 @@
 
 bool pw_lane_is_over(const pawl_lane *lane)
 {
-    const pawl_turn *turn = lane->turn;
-    return lane->suspended || turn->pause_wanted || turn->dead || atomic_load(&turn->cancelled) ||
-           pw_turn_is_over(turn);
+    return lane->suspended || pw_turn_is_stopped(lane->turn);
 }
 
 /* A run that is interrupted does nothing new until it unwinds.  What has finished is still answered, so that every replay

@@ -552,6 +552,11 @@ bool pw_turn_is_over(const pawl_turn *turn)
     return turn->ended || atomic_load(&turn->chain.broken) != PAWL_OK;
 }
 
+bool pw_turn_is_stopped(const pawl_turn *turn)
+{
+    return turn->pause_wanted || turn->dead || atomic_load(&turn->cancelled) || pw_turn_is_over(turn);
+}
+
 pawl_status pw_turn_break(pawl_turn *turn, pawl_status why)
 {
     int whole = PAWL_OK;

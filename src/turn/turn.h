@@ -229,6 +229,8 @@ void pw_turn_lock(pawl_turn *turn);
 void pw_turn_unlock(pawl_turn *turn);
 
 bool pw_turn_is_over(const pawl_turn *turn);
+/* Nothing new may happen in it: it is over, dead, cancelled, or about to be paused. */
+bool pw_turn_is_stopped(const pawl_turn *turn);
 void pw_turn_note_demand(pawl_turn *turn, enum pw_demand demand);
 /* The rows were read into the history, in which everything up to `known` had been.  Nobody else takes this run's events: a
  * number past it that no row has is a demand's. */
