@@ -27,12 +27,6 @@ pawl_attempt *pw_attempt_new(pawl_lane *lane, struct pw_step *step, const struct
     return attempt;
 }
 
-static void attempt_free(pawl_attempt *attempt)
-{
-    pw_turn_unref(attempt->turn);
-    free(attempt);
-}
-
 int64_t pawl_attempt_number(const pawl_attempt *attempt)
 {
     return attempt->number;
@@ -66,32 +60,25 @@ bool pawl_attempt_cancelled(const pawl_attempt *attempt)
 
 /* ---- Mutations --------------------------------------------------------------------------------------------------- */
 
-static bool copy(pawl_turn *turn, struct pw_text from, struct pw_text *to)
-{
-    return pw_arena_text(&turn->arena, from, to);
-}
-
 /* Copies it with all its texts. */
 static pawl_status register_mutation(pawl_attempt *attempt, const struct pw_mutation *given)
 {
     pawl_turn *turn = attempt->turn;
+    struct pw_arena *arena = &turn->arena;
     pawl_status status = PAWL_OK;
     pw_turn_lock(turn);
-    struct pw_mutation *mutation = pw_arena_take(&turn->arena, sizeof *mutation);
-    if (mutation != NULL) {
+    struct pw_mutation *mutation = pw_arena_take(arena, sizeof *mutation);
+    if (mutation != NULL)
         *mutation = *given;
-        mutation->next = NULL;
-    }
-    if (mutation == NULL || !copy(turn, given->sql, &mutation->sql) ||
-        !copy(turn, given->parameters, &mutation->parameters) || !copy(turn, given->data, &mutation->data) ||
-        !copy(turn, given->workflow, &mutation->workflow) || !copy(turn, given->id, &mutation->id) ||
-        !copy(turn, given->type, &mutation->type) || !copy(turn, given->payload, &mutation->payload)) {
+    if (mutation == NULL || !pw_arena_text(arena, given->sql, &mutation->sql) ||
+        !pw_arena_text(arena, given->parameters, &mutation->parameters) ||
+        !pw_arena_text(arena, given->data, &mutation->data) ||
+        !pw_arena_text(arena, given->workflow, &mutation->workflow) ||
+        !pw_arena_text(arena, given->id, &mutation->id) || !pw_arena_text(arena, given->type, &mutation->type) ||
+        !pw_arena_text(arena, given->payload, &mutation->payload)) {
         status = pw_turn_out_of_memory(turn);
     } else {
-        if (attempt->last_mutation != NULL)
-            attempt->last_mutation->next = mutation;
-        else
-            attempt->mutations = mutation;
+        *(attempt->last_mutation != NULL ? &attempt->last_mutation->next : &attempt->mutations) = mutation;
         attempt->last_mutation = mutation;
     }
     pw_turn_unlock(turn);
@@ -170,110 +157,112 @@ pawl_status pawl_attempt_send_event(pawl_attempt *attempt, const char *workflow,
 
 /* ---- How it ends --------------------------------------------------------------------------------------------------- */
 
-/* With the lock held.  A branch that lost a race goes no further. */
-static pawl_status record_failure(pawl_attempt *attempt, const char *name, const char *message, bool may_retry)
+/* With the lock held. */
+static bool is_open(const pawl_attempt *attempt)
 {
-    struct pw_attempt_failure failure = { .attempt = attempt->number,
-                                          .name = name,
-                                          .message = message,
-                                          .may_retry = may_retry,
-                                          .policy = &attempt->policy,
-                                          .mutations = attempt->mutations,
-                                          .logs = attempt->logs };
-    pawl_status status = pw_boundary_fail(attempt->lane, attempt->step, &failure);
+    const pawl_turn *turn = attempt->turn;
+    return !attempt->expired && !turn->dead && !turn->closing && !pw_turn_is_over(turn);
+}
+
+/* With the lock held.  `given` says how the body ended: its result, or its failure. */
+static pawl_status record_outcome(pawl_attempt *attempt, const struct pw_attempt_outcome *given)
+{
+    const struct pawl_limits *limits = &attempt->turn->definition->limits;
+    struct pw_attempt_outcome outcome = *given;
+    struct pawl_error error = { PAWL_OK, "" };
+    outcome.attempt = attempt->number;
+    outcome.policy = &attempt->policy;
+    outcome.mutations = attempt->mutations;
+    outcome.logs = attempt->logs;
+    if (outcome.why == PAWL_OK)
+        outcome.why = pw_json_check(outcome.result, limits->payload_bytes_max, "the step's result", &error);
+    if (outcome.why == PAWL_OK)
+        return pw_boundary_complete(attempt->lane, attempt->step, &outcome);
+    if (error.status != PAWL_OK)
+        outcome.message = error.text;
+    pawl_status status = pw_boundary_fail(attempt->lane, attempt->step, &outcome);
     return status == PAWL_OK && pw_lane_is_abandoned(attempt->lane) ? PAWL_SUSPENDED : status;
 }
 
-/* With the lock held. */
-static pawl_status record_outcome(pawl_attempt *attempt, struct pw_text result, const char *name, const char *message,
-                                  bool may_retry)
+pawl_status pw_attempt_time_out(pawl_attempt *attempt)
 {
-    pawl_turn *turn = attempt->turn;
-    struct pawl_error error = { PAWL_OK, "" };
-    if (pw_attempt_is_late(attempt))
-        return record_failure(attempt, pawl_status_name(PAWL_STEP_TIMEOUT), pawl_status_text(PAWL_STEP_TIMEOUT), true);
-    if (name != NULL)
-        return record_failure(attempt, name, message, may_retry);
-    pawl_status status = pw_json_check(result, turn->definition->limits.payload_bytes_max, "the step's result", &error);
-    if (status == PAWL_NOMEM)
-        return pw_turn_out_of_memory(turn);
-    if (status != PAWL_OK)
-        return record_failure(attempt, pawl_status_name(status), error.text, false);
-    struct pw_attempt_success success = { .attempt = attempt->number,
-                                          .result = result,
-                                          .policy = &attempt->policy,
-                                          .mutations = attempt->mutations,
-                                          .logs = attempt->logs };
-    return pw_boundary_complete(attempt->lane, attempt->step, &success);
+    return record_outcome(attempt, &(struct pw_attempt_outcome){ .why = PAWL_STEP_TIMEOUT, .may_retry = true });
 }
 
-static pawl_status attempt_end(pawl_attempt *attempt, struct pw_text result, const char *name, const char *message,
-                               bool may_retry)
+/* Takes the lock.  From here on the watchdog leaves the attempt alone. */
+static void settle(pawl_attempt *attempt)
+{
+    pw_turn_lock(attempt->turn);
+    attempt->step->running = false;
+    attempt->settled = true;
+}
+
+/* Lets go of the lock, and of the attempt.  Its outcome is recorded by now: a turn with no body under way may be closed. */
+static void let_go(pawl_attempt *attempt)
 {
     pawl_turn *turn = attempt->turn;
-    pawl_status status = PAWL_SUSPENDED;
-    pw_stats_body(&turn->engine->stats, pw_system_monotonic_us() - attempt->begun_us);
-    pw_turn_lock(turn);
-    attempt->step->running = false;
-    attempt->settled = true; /* from here on the watchdog leaves it alone */
-    if (attempt->expired && attempt->step->row.next_retry_at_ms > 0)
-        pw_lane_wait_until(attempt->lane, attempt->step->row.next_retry_at_ms, PW_TASK_RETRY);
-    if (!attempt->expired && !turn->dead && !turn->closing && !pw_turn_is_over(turn))
-        status = record_outcome(attempt, result, name, message, may_retry);
-    if (status == PAWL_SUSPENDED)
-        attempt->lane->suspended = true;
-    if (attempt->expired && attempt->step->row.status == PAWL_STEP_ERRORED)
-        attempt->lane->commit_wanted = turn->submitted; /* its failure is what the branch goes on with */
     pw_lane_enter_code(attempt->lane);
     pw_turn_unlock(turn);
-    /* Not before its outcome is recorded: a turn with no body under way may be closed. */
     turn->host->attempt_ends(turn->runner, attempt);
-    attempt_free(attempt);
+    free(attempt);
+    pw_turn_unref(turn);
+}
+
+static void count_body(const pawl_attempt *attempt)
+{
+    pw_stats_body(&attempt->turn->engine->stats, pw_system_monotonic_us() - attempt->begun_us);
+}
+
+static pawl_status attempt_end(pawl_attempt *attempt, const struct pw_attempt_outcome *outcome)
+{
+    pawl_lane *lane = attempt->lane;
+    const struct pw_step_row *row = &attempt->step->row;
+    pawl_status status = PAWL_SUSPENDED;
+    count_body(attempt);
+    settle(attempt);
+    if (attempt->expired && row->next_retry_at_ms > 0)
+        pw_lane_wait_until(lane, row->next_retry_at_ms, PW_TASK_RETRY);
+    if (is_open(attempt))
+        status = pw_attempt_is_late(attempt) ? pw_attempt_time_out(attempt) : record_outcome(attempt, outcome);
+    if (status == PAWL_SUSPENDED)
+        lane->suspended = true;
+    if (attempt->expired && row->status == PAWL_STEP_ERRORED)
+        lane->commit_wanted = attempt->turn->submitted; /* its failure is what the branch goes on with */
+    let_go(attempt);
     return status;
 }
 
 void pw_attempt_give_back(pawl_attempt *attempt)
 {
-    pawl_turn *turn = attempt->turn;
-    pw_turn_lock(turn);
-    attempt->step->running = false;
-    attempt->settled = true;
-    pw_lane_enter_code(attempt->lane);
-    pw_turn_unlock(turn);
-    turn->host->attempt_ends(turn->runner, attempt);
-    attempt_free(attempt);
+    settle(attempt);
+    let_go(attempt);
 }
 
 void pawl_attempt_drop(pawl_attempt *attempt)
 {
-    pawl_turn *turn = attempt->turn;
-    pw_stats_body(&turn->engine->stats, pw_system_monotonic_us() - attempt->begun_us);
-    pw_turn_lock(turn);
-    attempt->step->running = false;
-    attempt->settled = true;
-    bool open = !attempt->expired && !turn->dead && !turn->closing && !pw_turn_is_over(turn);
-    bool late = pw_attempt_is_late(attempt);
-    if (open && late)
-        (void)record_failure(attempt, pawl_status_name(PAWL_STEP_TIMEOUT), pawl_status_text(PAWL_STEP_TIMEOUT), true);
-    if (!open || late) { /* its timeout is what counts, and what the next pass finds */
+    count_body(attempt);
+    settle(attempt);
+    bool is_dropped = is_open(attempt), is_late = pw_attempt_is_late(attempt);
+    if (is_dropped && is_late)
+        (void)pw_attempt_time_out(attempt);
+    if (!is_dropped || is_late) { /* its timeout is what counts, and what the next pass finds */
         attempt->lane->suspended = true;
-        attempt->lane->commit_wanted = turn->submitted;
+        attempt->lane->commit_wanted = attempt->turn->submitted;
     }
-    pw_lane_enter_code(attempt->lane);
-    pw_turn_unlock(turn);
-    turn->host->attempt_ends(turn->runner, attempt);
-    attempt_free(attempt);
+    let_go(attempt);
 }
 
 pawl_status pawl_attempt_complete(pawl_attempt *attempt, const char *result_json, size_t result_size)
 {
-    return attempt_end(attempt, (struct pw_text){ result_json, result_size }, NULL, NULL, false);
+    return attempt_end(attempt, &(struct pw_attempt_outcome){ .result = { result_json, result_size } });
 }
 
 pawl_status pawl_attempt_fail(pawl_attempt *attempt, const char *error_name, const char *error_message, bool may_retry)
 {
-    return attempt_end(attempt, (struct pw_text){ NULL, 0 }, error_name != NULL ? error_name : "FAILED",
-                       error_message != NULL ? error_message : "", may_retry);
+    return attempt_end(attempt, &(struct pw_attempt_outcome){ .why = PAWL_FAILED,
+                                                              .name = error_name,
+                                                              .message = error_message != NULL ? error_message : "",
+                                                              .may_retry = may_retry });
 }
 
 /* ---- Logs ------------------------------------------------------------------------------------------------------------ */
@@ -299,15 +288,9 @@ static pawl_status check_line(pawl_lane *lane, enum pawl_log_level level, struct
 /* With the lock held. */
 static pawl_status append_line(pawl_lane *lane, pawl_attempt *attempt, const struct pw_log_row *row)
 {
-    pawl_turn *turn = lane->turn;
-    struct pw_log_line *line = pw_arena_zero(&turn->arena, sizeof *line);
-    if (line != NULL)
-        line->row = *row;
-    if (line == NULL || !pw_arena_text(&turn->arena, row->step, &line->row.step) || /* it may outlive the history */
-        !pw_arena_text(&turn->arena, row->category, &line->row.category) ||
-        !pw_arena_text(&turn->arena, row->message, &line->row.message) ||
-        !pw_arena_text(&turn->arena, row->data, &line->row.data))
-        return pw_turn_out_of_memory(turn);
+    struct pw_log_line *line = pw_log_line_new(lane->turn, row);
+    if (line == NULL)
+        return pw_turn_out_of_memory(lane->turn);
     if (attempt != NULL)
         pw_log_append(&attempt->logs, line);
     else

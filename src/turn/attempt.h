@@ -26,6 +26,8 @@ struct pawl_attempt {
 pawl_attempt *pw_attempt_new(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy);
 /* Consumes an attempt whose body has not begun: as if it had never been handed out. */
 void pw_attempt_give_back(pawl_attempt *attempt);
+/* With the turn's lock held: records that its time is over. */
+pawl_status pw_attempt_time_out(pawl_attempt *attempt);
 /* It has outlived its timeout. */
 bool pw_attempt_is_late(const pawl_attempt *attempt);
 

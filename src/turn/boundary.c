@@ -20,13 +20,19 @@ struct turn_unit {
     pawl_turn *turn; /* referenced */
     int64_t number;
     struct pw_op *fence;
-    struct pw_op *park;               /* or NULL */
-    struct pw_step *step;             /* or NULL */
-    const struct pw_op_event *answer; /* to whoever waits for the end; or NULL */
+    struct pw_op *closing; /* PARK or FINISH; NULL: the turn goes on */
+    struct pw_step *step;  /* or NULL */
     bool inserts_step;
-    bool closes, finishes, creates;
+    bool creates;            /* something that may be due here */
     struct pw_log_list logs; /* handed back when the unit is refused: they belong to whatever is recorded instead */
 };
+
+static void unit_drop(struct turn_unit *own) /* NULL is fine */
+{
+    if (own != NULL)
+        pw_unit_clear(&own->unit);
+    free(own);
+}
 
 /* ---- Answers -------------------------------------------------------------------------------------------------- */
 
@@ -54,32 +60,33 @@ static void reopen(pawl_turn *turn, enum pw_refusal refusal)
 
 static void note_answer(pawl_turn *turn, struct turn_unit *own)
 {
-    pawl_status status = own->unit.status;
+    const struct pw_op_fence *fence = &own->fence->as.fence;
+    const struct pw_op *closing = own->closing;
     turn->answered = own->number;
     if (own->step != NULL && own->step->unsettled == own->number) {
         own->step->unsettled = 0;
         turn->unsettled--;
     }
-    if (own->fence->as.fence.event_seq > turn->event_hint)
-        turn->event_hint = own->fence->as.fence.event_seq;
-    if (own->fence->as.fence.event_seq > turn->fenced)
-        turn->fenced = own->fence->as.fence.event_seq;
-    pw_turn_note_demand(turn, own->fence->as.fence.demand);
-    if (status == PAWL_OK) {
-        if (own->fence->as.fence.lease_ms != 0)
-            pw_turn_note_lease(turn, own->unit.begun_ms, own->fence->as.fence.lease_ms);
-        if (own->fence->as.fence.pause_requested)
+    if (fence->event_seq > turn->event_hint)
+        turn->event_hint = fence->event_seq;
+    if (fence->event_seq > turn->fenced)
+        turn->fenced = fence->event_seq;
+    pw_turn_note_demand(turn, fence->demand);
+    if (own->unit.status == PAWL_OK) {
+        if (fence->lease_ms != 0)
+            pw_turn_note_lease(turn, own->unit.begun_ms, fence->lease_ms);
+        if (fence->pause_requested)
             turn->pause_wanted = true;
-        if (own->closes) {
+        if (closing != NULL) {
             turn->ended = true;
-            turn->finished = own->finishes;
-            turn->due_at_ms = own->park != NULL ? own->park->as.park.due_at_ms_set : 0;
+            turn->finished = closing->kind == PW_OP_FINISH;
+            turn->due_at_ms = turn->finished ? 0 : closing->as.park.due_at_ms_set;
         }
     } else if (atomic_load(&turn->chain.broken) != PAWL_OK) {
         atomic_store(&turn->cancelled, true);
     } else {
         pw_lines_hand_back(turn, &own->logs);
-        if (own->closes) {
+        if (closing != NULL) {
             turn->closing = false;
             reopen(turn, own->unit.refusal);
         } else if (own->step != NULL) {
@@ -103,9 +110,9 @@ static void unit_done(struct pw_unit *unit, void *user)
     pw_turn_unlock(turn);
     if (wake_others)
         pw_local_wake(turn->engine, PW_NOW);
-    pw_local_settle_event(turn->engine, unit, own->answer);
-    pw_unit_clear(&own->unit);
-    free(own);
+    bool finishes = own->closing != NULL && own->closing->kind == PW_OP_FINISH;
+    pw_local_settle_event(turn->engine, unit, finishes ? own->closing->as.finish.answer : NULL);
+    unit_drop(own);
     if (stirs)
         turn->host->fork_stirs(turn->runner, turn);
     if (ready)
@@ -135,20 +142,13 @@ static struct turn_unit *unit_new(pawl_turn *turn)
     return own;
 }
 
-static void unit_drop(struct turn_unit *own)
-{
-    pw_unit_clear(&own->unit);
-    free(own);
-}
-
 static bool add_lines(struct turn_unit *own, const struct pw_log_list *logs)
 {
     const struct pw_fence *fence = &own->turn->claim.fence;
     for (const struct pw_log_line *line = logs->first; line != NULL; line = line->next) {
-        struct pw_op *op = pw_unit_add(&own->unit, PW_OP_LOG);
-        if (op == NULL)
+        if (!pw_unit_copy(&own->unit,
+                          &(struct pw_op){ .kind = PW_OP_LOG, .as.log = { fence->instance, fence->run, line->row } }))
             return false;
-        op->as.log = (struct pw_op_log){ .instance = fence->instance, .run = fence->run, .row = line->row };
     }
     return true;
 }
@@ -168,36 +168,29 @@ static bool add_step(struct turn_unit *own, struct pw_step *step)
 {
     const struct pw_fence *fence = &own->turn->claim.fence;
     struct pw_history *history = own->turn->history;
-    struct pw_op *op = pw_unit_add(&own->unit, PW_OP_STEP);
-    if (op == NULL)
-        return false;
     own->inserts_step = !step->in_store;
     if (own->inserts_step) /* again, when it was refused: rows come in the order of their numbers, for who follows them */
         pw_step_number(history, step);
     history->newest_ms = pw_not_before(step->row.updated_at_ms, history->newest_ms);
     step->in_store = true;
     step->recorded_pass = history->pass;
-    op->as.step = (struct pw_op_step){
-        .instance = fence->instance, .run = fence->run, .is_new = own->inserts_step, .row = step->row
-    };
-    return true;
+    return pw_unit_copy(&own->unit, &(struct pw_op){ .kind = PW_OP_STEP,
+                                                     .as.step = { fence->instance, fence->run,
+                                                                  .is_new = own->inserts_step, .row = step->row } });
 }
 
 static pawl_status add_mutation(struct turn_unit *own, const struct pw_mutation *mutation, struct pawl_error *error)
 {
     pawl_turn *turn = own->turn;
-    struct pw_op *op = NULL;
+    struct pw_op op;
     switch (mutation->kind) {
     case PW_MUTATION_SQL:
-        op = pw_unit_add(&own->unit, PW_OP_SQL);
-        if (op != NULL)
-            op->as.sql = (struct pw_op_sql){ mutation->sql, mutation->parameters };
-        return op != NULL ? PAWL_OK : PAWL_NOMEM;
+        op = (struct pw_op){ .kind = PW_OP_SQL, .as.sql = { mutation->sql, mutation->parameters } };
+        return pw_unit_copy(&own->unit, &op) ? PAWL_OK : PAWL_NOMEM;
     case PW_MUTATION_CALL:
-        op = pw_unit_add(&own->unit, PW_OP_MUTATE);
-        if (op != NULL)
-            op->as.mutate = (struct pw_op_mutate){ mutation->call, mutation->data.data, mutation->data.size };
-        return op != NULL ? PAWL_OK : PAWL_NOMEM;
+        op = (struct pw_op){ .kind = PW_OP_MUTATE,
+                             .as.mutate = { mutation->call, mutation->data.data, mutation->data.size } };
+        return pw_unit_copy(&own->unit, &op) ? PAWL_OK : PAWL_NOMEM;
     case PW_MUTATION_CREATE:
         own->creates = true;
         return pw_service_add_create(
@@ -226,62 +219,55 @@ static pawl_status add_mutations(struct turn_unit *own, const struct pw_mutation
     return PAWL_OK;
 }
 
-static bool add_job(struct turn_unit *own, const struct pw_job *job)
-{
-    const struct pw_fence *fence = &own->turn->claim.fence;
-    struct pw_op *op = job != NULL ? pw_unit_add(&own->unit, PW_OP_CREATE) : NULL;
-    if (op == NULL)
-        return job == NULL;
-    /* Its id is like no other: were it not, the run would wait for the job that has it. */
-    op->as.create = (struct pw_op_create){ .workflow = job->workflow,
-                                           .id = job->id,
-                                           .params = job->params,
-                                           .link = { fence->instance, fence->run, PW_RELATION_JOB },
-                                           .skip_existing = true };
-    own->creates = true;
-    return true;
-}
-
 static bool add_end(struct turn_unit *own, const struct pw_job *job)
 {
-    struct pw_op *op = job != NULL ? pw_unit_add(&own->unit, PW_OP_END) : NULL;
-    if (op == NULL)
-        return job == NULL;
-    op->as.end = (struct pw_op_end){ .workflow = job->workflow, .id = job->id };
-    return true;
+    return pw_unit_copy(&own->unit, &(struct pw_op){ .kind = PW_OP_END, .as.end = { job->workflow, job->id } });
 }
 
-/* Raises the number that a restart from a step looks at (refuse_if_demanded() in service/repair.c). */
-static bool add_announcement(struct turn_unit *own, bool is_wanted)
-{
-    struct pw_op *op = is_wanted ? pw_unit_add(&own->unit, PW_OP_DEMAND) : NULL;
-    if (op == NULL)
-        return !is_wanted;
-    op->as.demand = (struct pw_op_demand){ .instance = own->turn->claim.fence.instance, .demand = PW_DEMAND_NONE };
-    return true;
-}
-
-static bool add_consumption(struct turn_unit *own, const struct pw_boundary *boundary)
+/* What comes with the step's row. */
+static bool add_consequences(struct turn_unit *own, const struct pw_boundary *boundary)
 {
     const struct pw_fence *fence = &own->turn->claim.fence;
-    struct pw_op *op = boundary->event != NULL ? pw_unit_add(&own->unit, PW_OP_CONSUME) : NULL;
-    if (op == NULL)
-        return boundary->event == NULL;
-    op->as.consume = (struct pw_op_consume){ fence->instance, fence->run, boundary->event->row.seq,
-                                             boundary->step->row.name, boundary->step->row.updated_at_ms };
-    return true;
+    const struct pw_step_row *row = &boundary->step->row;
+    const struct pw_job *made = boundary->makes;
+    if (boundary->event != NULL) {
+        struct pw_op consume = { .kind = PW_OP_CONSUME,
+                                 .as.consume = { fence->instance, fence->run, boundary->event->row.seq, row->name,
+                                                 row->updated_at_ms } };
+        boundary->event->taken = true;
+        if (!pw_unit_copy(&own->unit, &consume))
+            return false;
+    }
+    if (made != NULL) {
+        /* No other job has its id.  Should one exist all the same, the run waits for that one. */
+        struct pw_op create = { .kind = PW_OP_CREATE,
+                                .as.create = { made->workflow, made->id, made->params,
+                                               .link = { fence->instance, fence->run, PW_RELATION_JOB },
+                                               .skip_existing = true } };
+        own->creates = true;
+        if (!pw_unit_copy(&own->unit, &create))
+            return false;
+    }
+    if (boundary->ends != NULL && !add_end(own, boundary->ends))
+        return false;
+    /* The number that this raises is what a restart from a step looks at (refuse_if_demanded() in service/repair.c). */
+    struct pw_op demand = { .kind = PW_OP_DEMAND, .as.demand = { fence->instance, PW_DEMAND_NONE } };
+    return !boundary->announces || pw_unit_copy(&own->unit, &demand);
 }
 
-static int64_t unit_submit(struct turn_unit *own)
+/* Consumes the unit.  Not complete: memory ran out while it was made. */
+static pawl_status unit_submit(pawl_turn *turn, struct turn_unit *own, bool is_complete)
 {
-    pawl_turn *turn = own->turn;
+    if (!is_complete) {
+        unit_drop(own);
+        return pw_turn_out_of_memory(turn);
+    }
     turn->logs = (struct pw_log_list){ NULL, NULL };
     own->number = ++turn->submitted;
-    int64_t number = own->number;
     pw_turn_ref(turn);
     pw_hooks_attach(turn->engine, &own->unit);
     pw_commit_submit(turn->engine->commit, &own->unit);
-    return number;
+    return PAWL_OK;
 }
 
 /* Up to where nothing came that the turn does not know: a number without an event is a demand's, which may be unheard. */
@@ -302,28 +288,27 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
     if (own == NULL)
         return pw_turn_out_of_memory(turn);
     own->step = step;
-    own->fence->as.fence.unless_new_events = boundary->unless_new_events;
-    own->fence->as.fence.event_seq_seen = events_known(turn);
-    own->fence->as.fence.lease_ms = pw_turn_lease_due(turn);
+    struct pw_op_fence *fence = &own->fence->as.fence;
+    fence->unless_new_events = boundary->unless_new_events;
+    fence->event_seq_seen = events_known(turn);
+    fence->lease_ms = pw_turn_lease_due(turn);
     pawl_status status = add_mutations(own, boundary->mutations, boundary->when, &unsettled, &error);
     if (status != PAWL_OK && status != PAWL_NOMEM) {
         unit_drop(own);
         return pw_lane_error(lane, status, "%s", error.text);
     }
-    bool complete = status == PAWL_OK && add_step(own, step) && add_consumption(own, boundary) &&
-                    add_job(own, boundary->makes) && add_end(own, boundary->ends) &&
-                    add_announcement(own, boundary->announces);
-    /* Of a lane that was not there, because the turn closes, nothing is said with it. */
+    /* If the turn closes without the lane, nothing that the lane said is recorded with the step. */
     const pawl_lane *speaker = step->lane == lane && step->reached_pass == turn->history->pass ? lane : NULL;
-    if (!complete || !add_logs(own, speaker, &boundary->logs) || !add_lines(own, &boundary->verdict)) {
-        unit_drop(own);
-        return pw_turn_out_of_memory(turn);
-    }
+    bool is_complete = status == PAWL_OK && add_step(own, step) && add_consequences(own, boundary) &&
+                       add_logs(own, speaker, &boundary->logs) && add_lines(own, &boundary->verdict);
+    status = unit_submit(turn, own, is_complete);
+    if (status != PAWL_OK)
+        return status;
     if (step->rejected != PW_REFUSED_NOT)
         turn->rejections--;
     step->rejected = PW_REFUSED_NOT;
     step->mutations = boundary->mutations;
-    lane->after = unit_submit(own);
+    lane->after = turn->submitted;
     pw_budget_owe(&turn->engine->memory, &turn->memory_held, (int64_t)pw_history_bytes(turn->history));
     step->unsettled = unsettled ? lane->after : 0;
     turn->unsettled += unsettled;
@@ -332,7 +317,13 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
 
 /* ---- Failures ------------------------------------------------------------------------------------------------- */
 
-static pawl_status fill_failure(pawl_turn *turn, struct pw_step *step, const struct pw_attempt_failure *failure,
+/* Not before the event that ends the wait, if there is one. */
+static void stamp(pawl_turn *turn, struct pw_step *step, const struct pw_event *event, int64_t now_ms)
+{
+    pw_step_stamp(turn->history, step, event != NULL ? pw_not_before(now_ms, event->row.created_at_ms) : now_ms);
+}
+
+static pawl_status fill_failure(pawl_turn *turn, struct pw_step *step, const struct pw_attempt_outcome *failure,
                                 struct pw_log_list *logs)
 {
     struct pw_step_row *row = &step->row;
@@ -345,7 +336,7 @@ static pawl_status fill_failure(pawl_turn *turn, struct pw_step *step, const str
     row->attempts = failure->attempt;
     row->result = (struct pw_text){ NULL, 0 };
     pw_step_row_set(row, PAWL_STATE_WAITING);
-    pw_step_stamp(turn->history, step, now_ms);
+    stamp(turn, step, failure->event, now_ms);
     bool again = failure->may_retry && pw_attempts_left(failure->attempt, row->attempts_max);
     if (!again)
         pw_step_finish(turn->history, step, PAWL_STATE_FAILED, now_ms);
@@ -379,7 +370,7 @@ static void mark_abandoned(struct pw_history *history, struct pw_step *step, int
 /* What lost a race has not failed, whatever it made of being cancelled.  That is recorded at once: the race may come to be
  * decided only by a later turn, and until then nobody may run the body again, nor win with its failure.  Waits are left as
  * they are, for whoever decides the race. */
-static pawl_status fail_abandoned(pawl_lane *lane, struct pw_step *step, const struct pw_attempt_failure *failure)
+static pawl_status fail_abandoned(pawl_lane *lane, struct pw_step *step, const struct pw_attempt_outcome *failure)
 {
     pawl_turn *turn = lane->turn;
     struct pw_boundary boundary = { .lane = lane, .step = step, .logs = failure->logs };
@@ -394,8 +385,14 @@ static pawl_status fail_abandoned(pawl_lane *lane, struct pw_step *step, const s
     return pw_boundary_record(&boundary);
 }
 
-pawl_status pw_boundary_fail(pawl_lane *lane, struct pw_step *step, const struct pw_attempt_failure *failure)
+pawl_status pw_boundary_fail(pawl_lane *lane, struct pw_step *step, const struct pw_attempt_outcome *outcome)
 {
+    struct pw_attempt_outcome named = *outcome;
+    const struct pw_attempt_outcome *failure = &named;
+    if (named.name == NULL)
+        named.name = pawl_status_name(named.why);
+    if (named.message == NULL)
+        named.message = pawl_status_text(named.why);
     if (pw_lane_is_abandoned(lane))
         return fail_abandoned(lane, step, failure);
     struct pw_boundary boundary = { .lane = lane,
@@ -420,29 +417,33 @@ pawl_status pw_boundary_fail(pawl_lane *lane, struct pw_step *step, const struct
     return pw_boundary_record(&boundary);
 }
 
-pawl_status pw_boundary_complete(pawl_lane *lane, struct pw_step *step, const struct pw_attempt_success *success)
+pawl_status pw_boundary_complete(pawl_lane *lane, struct pw_step *step, const struct pw_attempt_outcome *success)
 {
     pawl_turn *turn = lane->turn;
-    struct pw_boundary boundary = {
-        .lane = lane, .step = step, .mutations = success->mutations, .when = PAWL_WITH_SUCCESS, .logs = success->logs
-    };
-    if (!pw_arena_text(&turn->history->arena, success->result, &step->row.result))
+    int64_t now_ms = pawl_now_ms(turn->engine);
+    struct pw_step_row *row = &step->row;
+    struct pw_boundary boundary = { .lane = lane,
+                                    .step = step,
+                                    .mutations = success->mutations,
+                                    .when = PAWL_WITH_SUCCESS,
+                                    .event = success->event,
+                                    .logs = success->logs };
+    if (!pw_arena_text(&turn->history->arena, success->result, &row->result))
         return pw_turn_out_of_memory(turn);
-    pw_step_finish(turn->history, step, PAWL_STATE_COMPLETED, pawl_now_ms(turn->engine));
-    step->row.attempts = success->attempt;
-    step->row.next_retry_at_ms = 0;
-    step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
+    stamp(turn, step, success->event, now_ms);
+    pw_step_finish(turn->history, step, PAWL_STATE_COMPLETED, now_ms);
+    row->attempts = success->attempt;
+    row->next_retry_at_ms = 0;
+    row->event_at_ms = success->event != NULL ? success->event->row.created_at_ms : 0;
+    row->error_name = row->error_message = (struct pw_text){ NULL, 0 };
     pawl_status status = pw_boundary_record(&boundary);
     if (status == PAWL_OK)
         return PAWL_OK;
     if (is_trouble(status))
         return pw_turn_break(turn, status);
-    struct pw_attempt_failure failure = { .attempt = success->attempt,
-                                          .name = pawl_status_name(status),
-                                          .message = lane->error,
-                                          .policy = success->policy,
-                                          .mutations = success->mutations,
-                                          .logs = success->logs };
+    struct pw_attempt_outcome failure = *success;
+    failure.name = pawl_status_name(status);
+    failure.message = lane->error;
     return pw_boundary_fail(lane, step, &failure);
 }
 
@@ -484,42 +485,17 @@ pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t win
     struct turn_unit *own = unit_new(turn);
     pw_step_row_set(&step->row, PAWL_STATE_COMPLETED);
     pw_step_stamp(turn->history, step, now_ms);
-    if (own == NULL)
-        return pw_turn_out_of_memory(turn);
-    if (!pw_arena_text(&turn->history->arena, pw_text_of(text), &step->row.result) || !add_step(own, step) ||
-        !add_abandoned(own, lane, now_ms) || !add_logs(own, lane, NULL)) {
-        unit_drop(own);
-        return pw_turn_out_of_memory(turn);
-    }
-    lane->after = unit_submit(own);
+    bool is_complete = own != NULL && pw_arena_text(&turn->history->arena, pw_text_of(text), &step->row.result) &&
+                       add_step(own, step) && add_abandoned(own, lane, now_ms) && add_logs(own, lane, NULL);
+    pawl_status status = unit_submit(turn, own, is_complete);
+    if (status != PAWL_OK)
+        return status;
+    lane->after = turn->submitted;
     (void)pw_step_note_answer(turn->history, step, lane->began);
     return PAWL_OK;
 }
 
 /* ---- Closing -------------------------------------------------------------------------------------------------- */
-
-/* Who hears of the end: children and jobs, if there can be any, and the parent (R11). */
-static pawl_status fill_end(struct turn_unit *own, const struct pw_closing *closing, struct pw_op_finish *finish)
-{
-    const pawl_turn *turn = own->turn;
-    const struct pw_history *history = turn->history;
-    const struct pw_fence *fence = &turn->claim.fence;
-    if (closing->passed_on != PW_DEMAND_NONE || (history != NULL && history->has_calls)) {
-        finish->reach = (struct pw_reach){ .parent = fence->instance, .run = fence->run, .demand = closing->passed_on };
-        own->creates = true; /* they may be due here */
-    }
-    /* A run that ends before it was loaded, because that was demanded, has its claim only. */
-    const struct pw_link *link = history != NULL ? &history->link : &turn->claim.link;
-    struct pw_outcome_told told = { .outcome = closing->outcome,
-                                    .output = closing->output,
-                                    .error_name = closing->error_name,
-                                    .error_message = closing->error_message,
-                                    .may_retry = !turn->for_good };
-    pawl_status status = pw_service_answer(turn->engine, &own->unit.arena, link, turn->claim.workflow, turn->claim.id,
-                                           &told, &finish->answer);
-    own->answer = finish->answer;
-    return status;
-}
 
 /* What every wait has looked at.  One that was looked at before another branch read on has not seen what came then; and none
  * has seen a demand that nobody has told of. */
@@ -530,91 +506,83 @@ static int64_t events_seen(const pawl_turn *turn)
     return lane->waits_for_event && lane->events_seen < known ? lane->events_seen : known;
 }
 
-static pawl_status add_closing_op(struct turn_unit *own, const struct pw_closing *closing)
+static void fill_park(const pawl_turn *turn, struct pw_op_park *park)
 {
-    int64_t instance = own->turn->claim.fence.instance;
-    int64_t newest_ms = own->turn->history != NULL ? own->turn->history->newest_ms : 0;
-    struct pw_op *op = pw_unit_add(&own->unit, closing->finish ? PW_OP_FINISH : PW_OP_PARK);
-    if (op == NULL)
-        return PAWL_NOMEM;
-    if (closing->finish) {
-        op->as.finish = (struct pw_op_finish){ .instance = instance,
-                                               .is_job = own->turn->definition->is_function,
-                                               .outcome = closing->outcome,
-                                               .output = closing->output,
-                                               .error_name = closing->error_name,
-                                               .error_message = closing->error_message,
-                                               .newest_ms = newest_ms,
-                                               .demand_seen = closing->demand_seen };
-        return fill_end(own, closing, &op->as.finish);
+    bool is_paused = park->status == PW_TASK_PAUSED;
+    park->instance = turn->claim.fence.instance;
+    park->is_job = turn->definition->is_function;
+    park->event_seq_seen = !is_paused && turn->history != NULL ? events_seen(turn) : -1;
+    park->if_requested = is_paused && park->kind != PW_TASK_REPAIR;
+    park->newest_ms = turn->history != NULL ? turn->history->newest_ms : 0;
+}
+
+/* The end is told to children and jobs, if there can be any, and to the parent (R11). */
+static pawl_status fill_finish(struct turn_unit *own, struct pw_op_finish *finish)
+{
+    const pawl_turn *turn = own->turn;
+    const struct pw_history *history = turn->history;
+    finish->instance = turn->claim.fence.instance;
+    finish->is_job = turn->definition->is_function;
+    finish->newest_ms = history != NULL ? history->newest_ms : 0;
+    if (finish->reach.demand != PW_DEMAND_NONE || (history != NULL && history->has_calls)) {
+        finish->reach.parent = turn->claim.fence.instance;
+        finish->reach.run = turn->claim.fence.run;
+        own->creates = true; /* they may be due here */
     }
-    bool paused = closing->status == PW_TASK_PAUSED && closing->kind != PW_TASK_REPAIR;
-    bool looks = closing->status != PW_TASK_PAUSED && own->turn->history != NULL;
-    op->as.park = (struct pw_op_park){ .instance = instance,
-                                       .status = closing->status,
-                                       .kind = closing->kind,
-                                       .due_at_ms = closing->due_at_ms,
-                                       .is_job = own->turn->definition->is_function,
-                                       .event_seq_seen = looks ? events_seen(own->turn) : -1,
-                                       .if_requested = paused,
-                                       .newest_ms = newest_ms };
-    own->park = op;
+    /* A run that ends before it was loaded, because that was demanded, has only its claim. */
+    const struct pw_link *link = history != NULL ? &history->link : &turn->claim.link;
+    struct pw_outcome_told told = { .outcome = finish->outcome,
+                                    .output = finish->output,
+                                    .error_name = finish->error_name,
+                                    .error_message = finish->error_message,
+                                    .may_retry = !turn->for_good };
+    return pw_service_answer(turn->engine, &own->unit.arena, link, turn->claim.workflow, turn->claim.id, &told,
+                             &finish->answer);
+}
+
+static pawl_status add_closing(struct turn_unit *own, const struct pw_op *closing)
+{
+    if (!pw_unit_copy(&own->unit, closing))
+        return PAWL_NOMEM;
+    own->closing = own->unit.last;
+    if (closing->kind == PW_OP_FINISH)
+        return fill_finish(own, &own->closing->as.finish);
+    fill_park(own->turn, &own->closing->as.park);
     return PAWL_OK;
 }
 
-pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing)
+pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_op *closing)
 {
+    const struct pw_op_finish *finish = closing->kind == PW_OP_FINISH ? &closing->as.finish : NULL;
+    struct pw_log_list verdict = { NULL, NULL };
     struct turn_unit *own = unit_new(turn);
     if (own == NULL)
         return pw_turn_out_of_memory(turn);
-    own->closes = true;
-    own->finishes = closing->finish;
-    bool pausable = closing->finish ? closing->passed_on != PW_DEMAND_TERMINATE : closing->status != PW_TASK_PAUSED;
-    own->fence->as.fence.unless_pause = pausable;
-    struct pw_log_list verdict = { NULL, NULL };
-    bool told = !closing->finish || closing->outcome != PW_OUTCOME_ERRORED ||
+    own->fence->as.fence.unless_pause =
+        finish != NULL ? finish->reach.demand != PW_DEMAND_TERMINATE : closing->as.park.status != PW_TASK_PAUSED;
+    bool told = finish == NULL || finish->outcome != PW_OUTCOME_ERRORED ||
                 pw_log_system(turn, &verdict, PAWL_LOG_ERROR, (struct pw_text){ NULL, 0 }, 0,
-                              "the run failed: %s: %.400s", closing->error_name.data, closing->error_message.data);
+                              "the run failed: %s: %.400s", finish->error_name.data, finish->error_message.data);
     /* What was said on the way to something that is still to be done is said again by the turn that does it. */
-    if (closing->finish)
+    if (finish != NULL)
         pw_lines_take_all(turn, &turn->logs);
     pawl_status status = told && add_logs(own, NULL, NULL) && add_lines(own, &verdict) ? PAWL_OK : PAWL_NOMEM;
     if (status == PAWL_OK)
-        status = add_closing_op(own, closing);
+        status = add_closing(own, closing);
     if (status != PAWL_OK) {
         unit_drop(own);
         return pw_turn_break(turn, status);
     }
     turn->closing = true;
-    unit_submit(own);
-    return PAWL_OK;
+    return unit_submit(turn, own, true);
 }
 
-/* lease_ms 0: the lease is left as it is. */
-static pawl_status submit_empty(pawl_turn *turn, int64_t lease_ms)
+pawl_status pw_boundary_knock(pawl_turn *turn, int64_t lease_ms)
 {
     struct turn_unit *own = unit_new(turn);
-    if (own == NULL)
-        return pw_turn_out_of_memory(turn);
-    own->fence->as.fence.lease_ms = lease_ms;
-    if (!add_logs(own, NULL, NULL)) {
-        unit_drop(own);
-        return pw_turn_out_of_memory(turn);
-    }
-    unit_submit(own);
-    return PAWL_OK;
-}
-
-pawl_status pw_boundary_knock(pawl_turn *turn)
-{
-    return submit_empty(turn, 0);
-}
-
-pawl_status pw_boundary_renew(pawl_lane *lane, int64_t lease_ms)
-{
-    pawl_status status = submit_empty(lane->turn, lease_ms);
-    lane->after = lane->turn->submitted;
-    return status;
+    if (own != NULL)
+        own->fence->as.fence.lease_ms = lease_ms;
+    return unit_submit(turn, own, own != NULL && add_logs(own, NULL, NULL));
 }
 
 /* ---- The engine's own log lines ------------------------------------------------------------------------------- */
@@ -637,22 +605,34 @@ void pw_log_join(struct pw_log_list *logs, const struct pw_log_list *more)
     logs->last = more->last;
 }
 
+struct pw_log_line *pw_log_line_new(pawl_turn *turn, const struct pw_log_row *row)
+{
+    struct pw_arena *arena = &turn->arena;
+    struct pw_log_line *line = pw_arena_zero(arena, sizeof *line);
+    if (line == NULL)
+        return NULL;
+    line->row = *row;
+    bool is_complete =
+        pw_arena_text(arena, row->step, &line->row.step) && pw_arena_text(arena, row->category, &line->row.category) &&
+        pw_arena_text(arena, row->message, &line->row.message) && pw_arena_text(arena, row->data, &line->row.data);
+    return is_complete ? line : NULL;
+}
+
 bool pw_log_system(pawl_turn *turn, struct pw_log_list *logs, enum pawl_log_level level, struct pw_text step,
                    int64_t attempt, const char *format, ...)
 {
     char message[PW_LOG_MESSAGE_MAX];
     va_list arguments;
     va_start(arguments, format);
-    struct pw_text text = { message, pw_text_format(message, sizeof message, format, arguments) };
+    struct pw_log_row row = { .step = step,
+                              .attempt = attempt,
+                              .level = level,
+                              .category = pw_text_of("system"),
+                              .created_at_ms = pawl_now_ms(turn->engine) };
+    row.message = (struct pw_text){ message, pw_text_format(message, sizeof message, format, arguments) };
     va_end(arguments);
-    struct pw_log_line *line = pw_arena_zero(&turn->arena, sizeof *line);
-    if (line == NULL || !pw_arena_text(&turn->arena, text, &line->row.message))
-        return false;
-    line->row.step = step;
-    line->row.attempt = attempt;
-    line->row.level = level;
-    line->row.category = pw_text_of("system");
-    line->row.created_at_ms = pawl_now_ms(turn->engine);
-    pw_log_append(logs, line);
-    return true;
+    struct pw_log_line *line = pw_log_line_new(turn, &row);
+    if (line != NULL)
+        pw_log_append(logs, line);
+    return line != NULL;
 }

@@ -30,7 +30,7 @@ struct pw_boundary {
     struct pw_step *step;
     const struct pw_mutation *mutations; /* those of `when` are taken */
     enum pawl_mutation_when when;
-    struct pw_event *event;     /* consumed by the step, or NULL */
+    struct pw_event *event;     /* taken by the step, or NULL */
     bool unless_new_events;     /* the outcome holds only if no event came meanwhile */
     bool announces;             /* whoever has read the run's steps, and does not know this one, is to read again */
     const struct pw_job *makes; /* or NULL */
@@ -43,55 +43,42 @@ struct pw_boundary {
  * submitted then, and the lane's error says more. */
 pawl_status pw_boundary_record(const struct pw_boundary *boundary) PAWL_MUST_CHECK;
 
-/* A successful attempt: fills the step's row and submits, with what was registered for success.  A mutation that cannot
- * be (no such workflow, no such instance) fails the step for good. */
-struct pw_attempt_success {
+/* How an attempt has ended. */
+struct pw_attempt_outcome {
     int64_t attempt;
-    struct pw_text result;
     const struct pawl_policy *policy;
     const struct pw_mutation *mutations;
     struct pw_log_list logs;
-};
-pawl_status pw_boundary_complete(pawl_lane *lane, struct pw_step *step,
-                                 const struct pw_attempt_success *success) PAWL_MUST_CHECK;
-
-/* A failed attempt: fills the step's row (retry or failed for good), logs it, and submits.  A mutation that cannot be is
- * left out, and logged. */
-struct pw_attempt_failure {
-    int64_t attempt;
-    const char *name, *message;
+    struct pw_event *event;     /* that told of it, or NULL */
+    struct pw_text result;      /* success */
+    pawl_status why;            /* failure */
+    const char *name, *message; /* NULL: those of `why` */
     bool may_retry;
-    const struct pawl_policy *policy;
-    const struct pw_mutation *mutations;
-    struct pw_log_list logs;
-    struct pw_event *event;    /* that told of it, or NULL */
     const struct pw_job *ends; /* the job that outlived its timeout, unless an event came meanwhile; or NULL */
 };
+/* Fills the step's row and submits, with what was registered for success.  A mutation that cannot be (no such workflow, no such
+ * instance) fails the step for good. */
+pawl_status pw_boundary_complete(pawl_lane *lane, struct pw_step *step,
+                                 const struct pw_attempt_outcome *success) PAWL_MUST_CHECK;
+/* Fills the step's row (retry or failed for good), logs the failure, and submits.  A mutation that cannot be is left out, and
+ * logged. */
 pawl_status pw_boundary_fail(pawl_lane *lane, struct pw_step *step,
-                             const struct pw_attempt_failure *failure) PAWL_MUST_CHECK;
+                             const struct pw_attempt_outcome *failure) PAWL_MUST_CHECK;
 /* The winner of a race: its row, and those of the waits that are abandoned with the losers' lanes. */
 pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t winner) PAWL_MUST_CHECK;
 
-/* The closing unit (T4). */
-struct pw_closing {
-    bool finish;
-    enum pw_outcome outcome; /* finish */
-    struct pw_text output, error_name, error_message;
-    enum pw_demand passed_on;   /* finish: to attached children */
-    enum pw_demand demand_seen; /* finish: refused if more is demanded by now */
-    enum pw_task_status status; /* otherwise: how it is parked */
-    enum pw_task_kind kind;
-    int64_t due_at_ms;
-};
-pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_closing *closing) PAWL_MUST_CHECK;
-/* Records nothing but log lines.  Its answer arrives after the answers to all earlier units. */
-pawl_status pw_boundary_knock(pawl_turn *turn) PAWL_MUST_CHECK;
-/* The same, and renews the lease for lease_ms; the lane waits for the answer before a body begins on it. */
-pawl_status pw_boundary_renew(pawl_lane *lane, int64_t lease_ms) PAWL_MUST_CHECK;
+/* The closing unit (T4).  The op is a PARK with its status, kind and due_at_ms, or a FINISH with its outcome, the texts,
+ * demand_seen, and reach.demand, which goes to attached children.  The rest is filled in here. */
+pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_op *closing) PAWL_MUST_CHECK;
+/* Records nothing but log lines.  Its answer arrives after the answers to all earlier units.  lease_ms not 0: it also renews the
+ * lease, for that long. */
+pawl_status pw_boundary_knock(pawl_turn *turn, int64_t lease_ms) PAWL_MUST_CHECK;
 
 /* answers.c: the job that a call has out; false: none. */
 bool pw_job_of_step(const struct pw_step *step, struct pw_job *out_job);
 
+/* A copy of the row with all its texts, since a line may outlive the history.  NULL when memory is out. */
+struct pw_log_line *pw_log_line_new(pawl_turn *turn, const struct pw_log_row *row);
 /* Appends a line of the engine's own, category "system", to the list. */
 bool pw_log_system(pawl_turn *turn, struct pw_log_list *logs, enum pawl_log_level level, struct pw_text step,
                    int64_t attempt, const char *format, ...) PAWL_PRINTF(6, 7);

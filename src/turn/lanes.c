@@ -428,12 +428,11 @@ pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size,
                             void *user, size_t *out_winner, pawl_status *out_status)
 {
     pawl_turn *turn = lane->turn;
-    struct pw_step *step;
     struct pawl_answer answer;
+    struct pw_call call = { lane, { name, name_size }, PAWL_STEP_FIRST, .answer = &answer };
     struct pw_fork fork = {
         .turn = turn, .parent = lane, .count = count, .branch = branch, .user = user, .statuses = out_status
     };
-    bool decided = false;
     pawl_status status = check_count(lane, count);
     if (status == PAWL_OK && count == 0)
         status = pw_lane_error(lane, PAWL_INVALID, "the first of no branches never comes");
@@ -443,24 +442,24 @@ pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size,
         out_status[i] = PAWL_SUSPENDED;
     status = pw_recall_enter(lane);
     if (status == PAWL_OK)
-        status = pw_recall_reach(lane, name, name_size, PAWL_STEP_FIRST, &step);
+        status = pw_recall_reach(&call);
     uint64_t place = lane->place;
     if (status == PAWL_OK)
         tell_of_fork(lane, count, true);
     if (status == PAWL_OK)
-        status = pw_recall_choice(lane, step, &answer, &decided);
+        status = pw_recall_outcome(&call); /* each branch says itself that the run is interrupted */
     lane->place = place; /* its branches begin before the answer, when it is known as well as when it is sought */
     if (status == PAWL_SUSPENDED && pw_lane_is_abandoned(lane))
         status = walk_lost_race(&fork);
-    else if (status == PAWL_OK && decided)
+    else if (status == PAWL_OK && call.is_answered)
         status = replay_winner(&fork, &answer, out_winner);
     else if (status == PAWL_OK)
-        status = run_race(&fork, step, out_winner);
+        status = run_race(&fork, call.step, out_winner);
     if (status == PAWL_OK) {
-        pw_lines_meet(lane, step); /* with it, what the winner said last was recorded */
+        pw_lines_meet(lane, call.step); /* with it, what the winner said last was recorded */
         uint64_t joined = lane->place;
         lane->place = place;
-        pw_lines_pass(lane, step);
+        pw_lines_pass(lane, call.step);
         pw_lines_bring(lane, joined);
     }
     pw_lane_enter_code(lane);

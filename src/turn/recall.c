@@ -62,9 +62,10 @@ static pawl_status check_repeats(pawl_lane *lane, const struct pw_step *step)
         is_wait ? "wait" : "step", step->row.name.data, PW_REPEATS_MAX);
 }
 
-static pawl_status find_or_add(pawl_lane *lane, struct pw_text name, enum pawl_step_kind kind,
-                               struct pw_step **out_step)
+static pawl_status find_or_add(struct pw_call *call, struct pw_text name)
 {
+    pawl_lane *lane = call->lane;
+    enum pawl_step_kind kind = call->kind;
     pawl_turn *turn = lane->turn;
     struct pw_step *step = pw_history_find(turn->history, name);
     if (step == NULL && pw_lane_is_abandoned(lane))
@@ -83,7 +84,7 @@ static pawl_status find_or_add(pawl_lane *lane, struct pw_text name, enum pawl_s
         return pw_lane_error(lane, PAWL_STEP_TYPE_MISMATCH,
                              "step \"%.80s\" is a %s in this run's history, and cannot be a %s as well",
                              step->row.name.data, pawl_step_kind_name(step->row.kind), pawl_step_kind_name(kind));
-    *out_step = step;
+    call->step = step;
     return PAWL_OK;
 }
 
@@ -93,31 +94,33 @@ bool pw_is_step_name(struct pw_text text)
            memchr(text.data, '\0', text.size) == NULL;
 }
 
-/* With the lock held.  PAWL_SUSPENDED when the lane is over.  Most replays take the steps in the order in which they were
- * recorded: the one that comes next is known by its name alone, with no look-up and no check. */
-pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size, enum pawl_step_kind kind,
-                            struct pw_step **out_step)
+/* Most replays take the steps in the order in which they were recorded: the one that comes next is known by its name alone, with
+ * no look-up and no check. */
+pawl_status pw_recall_reach(struct pw_call *call)
 {
+    pawl_lane *lane = call->lane;
+    const struct pw_mocks *mocks = lane->turn->engine->mocks;
+    struct pw_step *expected = lane->expected;
+    struct pw_text name = call->name;
+    pawl_status status = PAWL_OK;
     if (pw_lane_is_over(lane))
         return pw_lane_suspend(lane);
-    if (name == NULL)
+    if (name.data == NULL)
         return pw_lane_error(lane, PAWL_INVALID_STEP_NAME, "a step needs a name");
-    struct pw_text given = { name, name_size };
-    struct pw_step *expected = lane->expected;
-    if (expected != NULL && !(expected->row.kind == kind && pw_text_equal(expected->row.name, given)))
-        expected = NULL;
-    struct pw_text trimmed = expected != NULL ? given : pw_text_trim(given);
-    if (expected == NULL && !pw_is_step_name(trimmed))
+    bool is_expected = expected != NULL && expected->row.kind == call->kind && pw_text_equal(expected->row.name, name);
+    if (!is_expected)
+        name = pw_text_trim(name);
+    if (!is_expected && !pw_is_step_name(name))
         return pw_lane_error(lane, PAWL_INVALID_STEP_NAME, "a step name is 1 to %d bytes of UTF-8, this one has %zu",
-                             PW_STEP_NAME_MAX, trimmed.size);
-    const struct pw_mocks *mocks = lane->turn->engine->mocks;
+                             PW_STEP_NAME_MAX, name.size);
     if (mocks != NULL && mocks->reached != NULL)
-        mocks->reached(mocks->user, lane, trimmed, kind);
-    *out_step = expected;
-    pawl_status status = expected != NULL ? PAWL_OK : find_or_add(lane, trimmed, kind, out_step);
+        mocks->reached(mocks->user, lane, name, call->kind);
+    call->step = expected;
+    if (!is_expected)
+        status = find_or_add(call, name);
     if (status != PAWL_OK)
         return status;
-    struct pw_step *step = *out_step;
+    struct pw_step *step = call->step;
     lane->expected = step->next;
     if (lane->calls == 0 || lane->reached != step) /* it is asked for again once its body has run */
         lane->calls++;
@@ -138,35 +141,26 @@ pawl_status pw_recall_reach(pawl_lane *lane, const char *name, size_t name_size,
 
 /* ---- Giving an answer ------------------------------------------------------------------------------------------- */
 
-static pawl_status answer_with(pawl_lane *lane, struct pw_step *step, enum pawl_answer_kind kind,
-                               struct pawl_answer *out_answer)
+static void answer(struct pw_call *call)
 {
-    struct pw_history *history = lane->turn->history;
+    struct pw_history *history = call->lane->turn->history;
+    struct pw_step *step = call->step;
     const struct pw_step_row *row = &step->row;
-    *out_answer = (struct pawl_answer){ .kind = kind,
-                                        .result_json = row->result.data,
-                                        .result_size = row->result.size,
-                                        .event_at_ms = row->event_at_ms,
-                                        .finished_at_ms = row->updated_at_ms,
-                                        .order = row->seq,
-                                        .error_name = row->error_name.data,
-                                        .error_message = row->error_message.data,
-                                        .is_replay = pw_step_is_replay(history, step),
-                                        .is_new = pw_step_note_answer(history, step, lane->began) };
-    if (kind == PAWL_ANSWER_FAILED && out_answer->error_name == NULL) /* somebody wrote the row by hand */
-        out_answer->error_name = pawl_status_name(PAWL_FAILED);
-    pw_lines_pass(lane, step);
-    return PAWL_OK;
-}
-
-/* True when the step's outcome is known and told. */
-static bool answer_if_finished(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer)
-{
-    if (!pw_step_is_finished(step))
-        return false;
-    (void)answer_with(lane, step, step->row.status == PAWL_STEP_COMPLETED ? PAWL_ANSWER_DONE : PAWL_ANSWER_FAILED,
-                      out_answer);
-    return true;
+    bool is_done = row->status == PAWL_STEP_COMPLETED;
+    *call->answer = (struct pawl_answer){ .kind = is_done ? PAWL_ANSWER_DONE : PAWL_ANSWER_FAILED,
+                                          .result_json = row->result.data,
+                                          .result_size = row->result.size,
+                                          .event_at_ms = row->event_at_ms,
+                                          .finished_at_ms = row->updated_at_ms,
+                                          .order = row->seq,
+                                          .error_name = row->error_name.data,
+                                          .error_message = row->error_message.data,
+                                          .is_replay = pw_step_is_replay(history, step),
+                                          .is_new = pw_step_note_answer(history, step, call->lane->began) };
+    if (!is_done && row->error_name.data == NULL) /* somebody wrote the row by hand */
+        call->answer->error_name = pawl_status_name(PAWL_FAILED);
+    pw_lines_pass(call->lane, step);
+    call->is_answered = true;
 }
 
 pawl_status pw_recall_wait(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kind)
@@ -181,33 +175,24 @@ static bool has_lost(const struct pw_step *step)
     return step->row.kind == PAWL_STEP_DO && pw_step_state(&step->row) == PAWL_STATE_ABANDONED;
 }
 
-pawl_status pw_recall_choice(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer, bool *out_decided)
+pawl_status pw_recall_outcome(struct pw_call *call)
 {
-    *out_decided = false;
-    do {
-        if (pw_lane_is_over(lane))
-            return pw_lane_suspend(lane);
-        if (step->unsettled == 0)
-            break;
+    pawl_lane *lane = call->lane;
+    struct pw_step *step = call->step;
+    while (step->unsettled != 0 && !pw_lane_is_over(lane)) {
         pawl_status status = pw_lane_await(lane, step->unsettled);
         if (status != PAWL_OK)
             return status;
-    } while (true);
-    bool lost = step->rejected == PW_REFUSED_NOT && has_lost(step);
-    if (step->rejected == PW_REFUSED_NOT && !lost)
-        *out_decided = answer_if_finished(lane, step, out_answer);
-    if (*out_decided || !(lost || pw_lane_is_abandoned(lane)))
+    }
+    if (pw_lane_is_over(lane))
+        return pw_lane_suspend(lane);
+    bool is_accepted = step->rejected == PW_REFUSED_NOT, lost = is_accepted && has_lost(step);
+    bool is_abandoned = pw_lane_is_abandoned(lane);
+    if (is_accepted && !lost && pw_step_is_finished(step))
+        answer(call);
+    if (call->is_answered || !(lost || is_abandoned))
         return PAWL_OK;
-    bool is_told = !pw_lane_is_abandoned(lane) && pw_recall_is_interrupted(lane->turn);
-    return is_told ? pw_recall_interrupt(lane) : pw_lane_suspend(lane);
-}
-
-pawl_status pw_recall_settle(pawl_lane *lane, struct pw_step *step, struct pawl_answer *out_answer, bool *out_decided)
-{
-    pawl_status status = pw_recall_choice(lane, step, out_answer, out_decided);
-    if (status == PAWL_OK && !*out_decided && pw_recall_is_interrupted(lane->turn))
-        return pw_recall_interrupt(lane);
-    return status;
+    return !is_abandoned && pw_recall_is_interrupted(lane->turn) ? pw_recall_interrupt(lane) : pw_lane_suspend(lane);
 }
 
 pawl_status pw_recall_enter(pawl_lane *lane)
@@ -226,25 +211,55 @@ pawl_status pw_recall_enter(pawl_lane *lane)
     return pw_lane_await(lane, turn->submitted - PW_TURN_UNDURABLE_MAX / 2);
 }
 
-pawl_status pw_recall_ask(pawl_lane *lane, const struct pw_call_name *call, pw_look_fn *look, const void *question,
-                          struct pawl_answer *out_answer)
+/* The store refused a timeout because an event came meanwhile: the wait goes on, as its row there says. */
+static void take_back_timeout(pawl_turn *turn, struct pw_step *step)
 {
-    pawl_turn *turn = lane->turn;
-    struct pw_step *step;
+    step->rejected = PW_REFUSED_NOT;
+    turn->rejections--;
+    pw_step_row_set(&step->row, PAWL_STATE_WAITING);
+    step->row.next_retry_at_ms = 0;
+    step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
+}
+
+/* What every kind of step does first.  If the run was interrupted, the answers to its calls are still taken, because what was done
+ * is to be undone. */
+static pawl_status look_once(struct pw_call *call, pw_look_fn *look)
+{
+    pawl_turn *turn = call->lane->turn;
+    struct pw_step *step = call->step;
+    pawl_status status = call->wants_token ? PAWL_OK : pw_recall_outcome(call);
+    if (status == PAWL_OK && !call->wants_token && pw_recall_is_interrupted(turn) &&
+        (call->is_answered ? pw_step_state(&step->row) == PAWL_STATE_GIVEN_UP : call->kind != PAWL_STEP_CALL))
+        return pw_recall_interrupt(call->lane);
+    if (status != PAWL_OK || call->is_answered)
+        return status;
+    bool awaits_event = call->kind != PAWL_STEP_DO && call->kind != PAWL_STEP_SLEEP && !call->wants_token;
+    if (awaits_event) {
+        if (step->rejected != PW_REFUSED_NOT)
+            take_back_timeout(turn, step);
+        if (turn->event_hint > turn->history->event_seq)
+            return pw_recall_read_events(call->lane);
+        call->lane->events_seen = turn->history->event_seq;
+    }
+    call->now_ms = pawl_now_ms(turn->engine);
+    return look(call);
+}
+
+pawl_status pw_recall_ask(struct pw_call *call, pw_look_fn *look)
+{
+    pawl_lane *lane = call->lane;
+    call->is_answered = false;
     pawl_status status = pw_recall_enter(lane);
     if (status == PAWL_OK)
-        status = pw_recall_reach(lane, call->name, call->size, call->kind, &step);
-    if (status == PAWL_OK) {
-        do
-            status = look(lane, step, question, out_answer);
-        while (status == PAWL_CONFLICT);
-    }
-    if (status != PAWL_OK && pw_turn_is_over(turn))
+        status = pw_recall_reach(call);
+    while (status == PAWL_OK && !call->is_answered)
+        status = look_once(call, look);
+    if (status != PAWL_OK && pw_turn_is_over(lane->turn))
         status = pw_lane_suspend(lane); /* the store's trouble ends the turn; it is no answer */
     if (status != PAWL_OK ||
-        out_answer->kind != PAWL_ANSWER_RUN) /* a body comes first, which has a timeout of its own */
+        call->answer->kind != PAWL_ANSWER_RUN) /* a body comes first, which has a timeout of its own */
         pw_lane_enter_code(lane);
-    pw_turn_unlock(turn);
+    pw_turn_unlock(lane->turn);
     return status;
 }
 
@@ -261,13 +276,18 @@ pawl_status pawl_lane_check(pawl_lane *lane)
     return status;
 }
 
-pawl_status pw_recall_describe(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
+const struct pawl_policy *pw_recall_policy(const struct pawl_policy *policy, struct pawl_policy *room)
 {
-    struct pw_text text = pw_text_cut(pw_text_of(policy->description), PW_DESCRIPTION_MAX);
-    if (text.data == NULL || pw_text_equal(text, step->row.description))
-        return PAWL_OK;
-    return pw_arena_text(&lane->turn->history->arena, text, &step->row.description) ? PAWL_OK
-                                                                                    : pw_turn_out_of_memory(lane->turn);
+    if (policy != NULL)
+        return policy;
+    pawl_policy_default(room);
+    return room;
+}
+
+pawl_status pw_recall_record(struct pw_call *call)
+{
+    pw_step_stamp(call->lane->turn->history, call->step, call->now_ms);
+    return pw_boundary_record(&(struct pw_boundary){ .lane = call->lane, .step = call->step });
 }
 
 /* ---- Steps with a body ------------------------------------------------------------------------------------------ */
@@ -279,8 +299,8 @@ static pawl_status tell_rejection(pawl_lane *lane, struct pw_step *step, const s
     bool unique = why == PW_REFUSED_UNIQUE || why == PW_REFUSED_INSTANCE_EXISTS || why == PW_REFUSED_EVENT_EXISTS;
     pawl_status status = unique ? PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION : pw_refusal_status(why);
     bool is_for_good = unique || why == PW_REFUSED_NO_INSTANCE || why == PW_REFUSED_ENDED;
-    struct pw_attempt_failure failure = { .attempt = step->row.attempts,
-                                          .name = pawl_status_name(status),
+    struct pw_attempt_outcome failure = { .attempt = step->row.attempts,
+                                          .why = status,
                                           .message = step->rejected_text.data != NULL ? step->rejected_text.data : "",
                                           .may_retry = !is_for_good,
                                           .policy = policy,
@@ -295,54 +315,65 @@ static pawl_status tell_rejection(pawl_lane *lane, struct pw_step *step, const s
     return pw_boundary_record(&boundary);
 }
 
-static pawl_status fail_attempt(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy,
-                                int64_t attempt, pawl_status why, bool may_retry)
+pawl_status pw_recall_begin(struct pw_call *call, bool *out_begun)
 {
-    struct pw_attempt_failure failure = { .attempt = attempt,
-                                          .name = pawl_status_name(why),
-                                          .message = pawl_status_text(why),
-                                          .may_retry = may_retry,
-                                          .policy = policy };
-    return pw_boundary_fail(lane, step, &failure);
+    struct pw_step *step = call->step;
+    pw_step_stamp(call->lane->turn->history, step, call->now_ms);
+    step->row.attempts_max = pw_policy_attempts_max(call->policy);
+    step->row.timeout_ms = call->policy->timeout_ms;
+    *out_begun = pw_attempts_left(step->row.attempts, step->row.attempts_max);
+    if (*out_begun)
+        return PAWL_OK;
+    struct pw_attempt_outcome failure = { .attempt = step->row.attempts, .why = PAWL_STEP_MAX_ATTEMPTS_EXCEEDED };
+    return pw_boundary_fail(call->lane, step, &failure);
 }
 
-pawl_status pw_recall_mock(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy, bool *out_mocked)
+pawl_status pw_recall_describe(struct pw_call *call)
 {
-    pawl_turn *turn = lane->turn;
-    const struct pw_mocks *mocks = turn->engine->mocks;
-    int64_t attempt = step->row.attempts + 1;
-    *out_mocked = false;
-    if (mocks == NULL || mocks->find == NULL)
+    pawl_turn *turn = call->lane->turn;
+    struct pw_step_row *row = &call->step->row;
+    struct pw_text text = pw_text_cut(pw_text_of(call->policy->description), PW_DESCRIPTION_MAX);
+    if (text.data == NULL || pw_text_equal(text, row->description))
         return PAWL_OK;
-    struct pw_mock mock = mocks->find(mocks->user, turn->definition->name, step->row.name, attempt);
+    return pw_arena_text(&turn->history->arena, text, &row->description) ? PAWL_OK : pw_turn_out_of_memory(turn);
+}
+
+pawl_status pw_recall_mock(struct pw_call *call, bool *out_mocked)
+{
+    pawl_lane *lane = call->lane;
+    struct pw_step *step = call->step;
+    const struct pw_mocks *mocks = lane->turn->engine->mocks;
+    struct pw_mock mock = { .kind = PW_MOCK_NONE };
+    struct pw_attempt_outcome outcome = { .attempt = step->row.attempts + 1, .policy = call->policy };
+    if (mocks != NULL && mocks->find != NULL)
+        mock = mocks->find(mocks->user, lane->turn->definition->name, step->row.name, outcome.attempt);
     *out_mocked = mock.kind != PW_MOCK_NONE;
     switch (mock.kind) {
     case PW_MOCK_NONE:
         return PAWL_OK;
     case PW_MOCK_TIMEOUT:
-        return fail_attempt(lane, step, policy, attempt, PAWL_STEP_TIMEOUT, true);
-    case PW_MOCK_FAILURE: {
-        struct pw_attempt_failure failure = { .attempt = attempt,
-                                              .name = mock.error_name.data,
-                                              .message = mock.error_message.data,
-                                              .may_retry = mock.may_retry,
-                                              .policy = policy };
-        return pw_boundary_fail(lane, step, &failure);
-    }
-    case PW_MOCK_RESULT: {
-        struct pw_attempt_success success = { .attempt = attempt, .result = mock.result, .policy = policy };
-        return pw_boundary_complete(lane, step, &success);
-    }
+        outcome.why = PAWL_STEP_TIMEOUT;
+        outcome.may_retry = true;
+        return pw_boundary_fail(lane, step, &outcome);
+    case PW_MOCK_FAILURE:
+        outcome.name = mock.error_name.data;
+        outcome.message = mock.error_message.data;
+        outcome.may_retry = mock.may_retry;
+        return pw_boundary_fail(lane, step, &outcome);
+    case PW_MOCK_RESULT:
+        outcome.result = mock.result;
+        return pw_boundary_complete(lane, step, &outcome);
     }
     return PAWL_OK;
 }
 
-/* Which step it undoes, of which a repair must know as soon as there is a row. */
-static bool note_undone(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
+/* Which step it undoes: a repair must know as soon as there is a row. */
+static bool note_undone(struct pw_call *call)
 {
-    struct pw_text undone = pw_text_cut(pw_text_trim(pw_text_of(policy->undoes)), PW_STEP_NAME_MAX);
-    return undone.size == 0 || step->row.undoes.data != NULL ||
-           pw_arena_text(&lane->turn->history->arena, undone, &step->row.undoes);
+    struct pw_step_row *row = &call->step->row;
+    struct pw_text undone = pw_text_cut(pw_text_trim(pw_text_of(call->policy->undoes)), PW_STEP_NAME_MAX);
+    return undone.size == 0 || row->undoes.data != NULL ||
+           pw_arena_text(&call->lane->turn->history->arena, undone, &row->undoes);
 }
 
 /* Once anything is undone no repair may keep what was done, so it must be known before the first compensation runs: its row
@@ -352,42 +383,33 @@ static bool begins_undoing(const pawl_turn *turn, const struct pw_step *step)
     return turn->unwinding && turn->undoing_told == 0 && turn->demand == PW_DEMAND_NONE && !step->in_store;
 }
 
-static pawl_status announce_undoing(pawl_lane *lane, struct pw_step *step)
+/* The body's turn has come: hand it out. */
+static pawl_status begin_attempt(struct pw_call *call)
 {
-    pawl_status status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step, .announces = true });
-    lane->turn->undoing_told = lane->after;
-    return status == PAWL_OK ? PAWL_CONFLICT : status;
-}
-
-/* The body's turn has come: hand it out.  PAWL_CONFLICT: look again. */
-static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy,
-                                 struct pawl_answer *out_answer)
-{
+    pawl_lane *lane = call->lane;
     pawl_turn *turn = lane->turn;
-    bool mocked;
+    struct pw_step *step = call->step;
+    bool is_begun, is_mocked;
+    pawl_status status;
     if (turn->unwinding && lane->after < turn->undoing_told)
         lane->after = turn->undoing_told; /* of another lane */
-    if (turn->answered < lane->after) {
-        pawl_status status = pw_lane_await(lane, lane->after);
-        return status == PAWL_OK ? PAWL_CONFLICT : status;
-    }
-    int64_t now_ms = pawl_now_ms(turn->engine);
-    pw_step_stamp(turn->history, step, now_ms);
-    step->row.attempts_max = pw_policy_attempts_max(policy);
-    step->row.timeout_ms = policy->timeout_ms;
-    if (!note_undone(lane, step, policy))
+    if (turn->answered < lane->after)
+        return pw_lane_await(lane, lane->after);
+    if (!note_undone(call))
         return pw_turn_out_of_memory(turn);
-    if (!pw_attempts_left(step->row.attempts, step->row.attempts_max)) {
-        pawl_status status =
-            fail_attempt(lane, step, policy, step->row.attempts, PAWL_STEP_MAX_ATTEMPTS_EXCEEDED, false);
-        return status == PAWL_OK ? PAWL_CONFLICT : status;
+    status = pw_recall_begin(call, &is_begun);
+    if (status != PAWL_OK || !is_begun)
+        return status;
+    if (begins_undoing(turn, step)) {
+        status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step, .announces = true });
+        turn->undoing_told = lane->after;
+        return status;
     }
-    if (begins_undoing(turn, step))
-        return announce_undoing(lane, step);
-    int64_t lease_ms = pw_turn_lease_wanted(turn, policy->timeout_ms);
+    int64_t lease_ms = pw_turn_lease_wanted(turn, call->policy->timeout_ms);
     if (lease_ms != 0) {
-        pawl_status status = pw_boundary_renew(lane, lease_ms);
-        return status == PAWL_OK ? PAWL_CONFLICT : status;
+        status = pw_boundary_knock(turn, lease_ms);
+        lane->after = turn->submitted;
+        return status;
     }
     /* Log lines and what attempts registered stay in memory until the turn ends; a long one goes on in a new turn.  What was
      * written on the way to the first body does not count: the new turn would write it again, and come no further. */
@@ -398,63 +420,52 @@ static pawl_status begin_attempt(pawl_lane *lane, struct pw_step *step, const st
         turn->out_of_steps = true;
         return pw_lane_suspend(lane);
     }
-    pawl_status status = pw_recall_mock(lane, step, policy, &mocked);
-    if (status != PAWL_OK)
+    status = pw_recall_mock(call, &is_mocked);
+    if (status == PAWL_OK && !is_mocked)
+        status = pw_recall_describe(call);
+    if (status != PAWL_OK || is_mocked)
         return status;
-    if (mocked)
-        return PAWL_CONFLICT;
-    step->policy = *policy;
-    status = pw_recall_describe(lane, step, policy);
-    if (status != PAWL_OK)
-        return status;
-    pawl_attempt *attempt = pw_attempt_new(lane, step, policy);
+    step->policy = *call->policy;
+    pawl_attempt *attempt = pw_attempt_new(lane, step, call->policy);
     if (attempt == NULL)
         return pw_turn_out_of_memory(turn);
-    *out_answer = (struct pawl_answer){ .kind = PAWL_ANSWER_RUN, .attempt = attempt };
+    *call->answer = (struct pawl_answer){ .kind = PAWL_ANSWER_RUN, .attempt = attempt };
+    call->is_answered = true;
     return PAWL_OK;
 }
 
-static pawl_status step_look(pawl_lane *lane, struct pw_step *step, const void *question,
-                             struct pawl_answer *out_answer)
+static pawl_status step_look(struct pw_call *call)
 {
-    const struct pawl_policy *policy = question;
-    bool decided;
-    pawl_status status = pw_recall_settle(lane, step, out_answer, &decided);
-    if (status != PAWL_OK || decided)
-        return status;
-    if (step->rejected != PW_REFUSED_NOT) {
-        status = tell_rejection(lane, step, policy);
-        return status == PAWL_OK ? PAWL_CONFLICT : status;
-    }
-    if (step->row.next_retry_at_ms > 0 && pawl_now_ms(lane->turn->engine) < step->row.next_retry_at_ms)
-        return pw_recall_wait(lane, step->row.next_retry_at_ms, PW_TASK_RETRY);
-    return begin_attempt(lane, step, policy, out_answer);
+    const struct pw_step *step = call->step;
+    if (step->rejected != PW_REFUSED_NOT)
+        return tell_rejection(call->lane, call->step, call->policy);
+    if (call->now_ms < step->row.next_retry_at_ms)
+        return pw_recall_wait(call->lane, step->row.next_retry_at_ms, PW_TASK_RETRY);
+    return begin_attempt(call);
 }
 
 pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size, const struct pawl_policy *policy,
                              struct pawl_answer *out_answer)
 {
     pawl_turn *turn = lane->turn;
-    struct pawl_policy default_policy;
+    struct pawl_policy room;
+    struct pw_call call = {
+        lane, { name, name_size }, PAWL_STEP_DO, out_answer, .policy = pw_recall_policy(policy, &room)
+    };
     if (lane->suspended)
         return PAWL_SUSPENDED;
-    if (policy == NULL) {
-        pawl_policy_default(&default_policy);
-        policy = &default_policy;
-    }
-    const char *wrong = pawl_policy_wrong(policy);
+    const char *wrong = pawl_policy_wrong(call.policy);
     if (wrong != NULL)
         return pw_lane_error(lane, PAWL_INVALID, "step \"%.*s\": %s", (int)(name_size < 80 ? name_size : 80), name,
                              wrong);
-    struct pw_call_name call = { name, name_size, PAWL_STEP_DO };
     for (;;) {
-        pawl_status status = pw_recall_ask(lane, &call, step_look, policy, out_answer);
+        pawl_status status = pw_recall_ask(&call, step_look);
         if (status != PAWL_OK || out_answer->kind != PAWL_ANSWER_RUN)
             return status;
         pw_commit_kick(turn->engine->commit); /* a body may take long; nobody's commit shall wait for it */
         turn->host->attempt_begins(turn->runner, out_answer->attempt);
         /* Both take locks, for which a thread may wait, and a process may be stopped meanwhile: the lease is looked at last. */
-        if (pw_turn_lease_wanted(turn, policy->timeout_ms) == 0)
+        if (pw_turn_lease_wanted(turn, call.policy->timeout_ms) == 0)
             return PAWL_OK;
         pw_attempt_give_back(out_answer->attempt);
     }
@@ -462,40 +473,21 @@ pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size
 
 /* ---- Sleeps ------------------------------------------------------------------------------------------------------- */
 
-struct sleep {
-    bool is_relative;
-    int64_t ms; /* from now, or since 1970 */
-};
-
-static pawl_status sleep_look(pawl_lane *lane, struct pw_step *step, const void *question,
-                              struct pawl_answer *out_answer)
+static pawl_status sleep_look(struct pw_call *call)
 {
-    const struct sleep *sleep = question;
-    bool decided;
-    pawl_status status = pw_recall_settle(lane, step, out_answer, &decided);
-    if (status != PAWL_OK || decided)
-        return status;
-    const struct pw_mocks *mocks = lane->turn->engine->mocks;
-    int64_t now_ms = pawl_now_ms(lane->turn->engine);
-    bool is_new = !step->in_store;
+    const struct pw_mocks *mocks = call->lane->turn->engine->mocks;
+    struct pw_step_row *row = &call->step->row;
+    bool is_new = !call->step->in_store;
     if (is_new)
-        step->row.wake_at_ms = sleep->is_relative ? pw_time_after(now_ms, sleep->ms) : sleep->ms;
-    bool over = now_ms >= step->row.wake_at_ms || (mocks != NULL && mocks->sleeps_disabled);
-    if (is_new || over) {
-        pw_step_stamp(lane->turn->history, step, now_ms);
-        pw_step_row_set(&step->row, over ? PAWL_STATE_COMPLETED : PAWL_STATE_WAITING);
-        status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
-        if (status != PAWL_OK || over)
-            return status == PAWL_OK ? PAWL_CONFLICT : status;
+        row->wake_at_ms = call->wake_at_ms != 0 ? call->wake_at_ms : pw_time_after(call->now_ms, call->duration_ms);
+    bool is_over = call->now_ms >= row->wake_at_ms || (mocks != NULL && mocks->sleeps_disabled);
+    if (is_new || is_over) {
+        pw_step_row_set(row, is_over ? PAWL_STATE_COMPLETED : PAWL_STATE_WAITING);
+        pawl_status status = pw_recall_record(call);
+        if (status != PAWL_OK || is_over)
+            return status;
     }
-    return pw_recall_wait(lane, step->row.wake_at_ms, PW_TASK_WAKE);
-}
-
-static pawl_status recall_sleep(pawl_lane *lane, const char *name, size_t name_size, struct sleep sleep,
-                                struct pawl_answer *out_answer)
-{
-    struct pw_call_name call = { name, name_size, PAWL_STEP_SLEEP };
-    return pw_recall_ask(lane, &call, sleep_look, &sleep, out_answer);
+    return pw_recall_wait(call->lane, row->wake_at_ms, PW_TASK_WAKE);
 }
 
 pawl_status pawl_recall_sleep(pawl_lane *lane, const char *name, size_t name_size, int64_t duration_ms,
@@ -506,7 +498,8 @@ pawl_status pawl_recall_sleep(pawl_lane *lane, const char *name, size_t name_siz
     if (duration_ms < 0 || duration_ms > PW_DELAY_MS_MAX)
         return pw_lane_error(lane, PAWL_SLEEP_RANGE, "a sleep lasts 0 ms to 365 days, not %lld ms",
                              (long long)duration_ms);
-    return recall_sleep(lane, name, name_size, (struct sleep){ true, duration_ms }, out_answer);
+    struct pw_call call = { lane, { name, name_size }, PAWL_STEP_SLEEP, out_answer, .duration_ms = duration_ms };
+    return pw_recall_ask(&call, sleep_look);
 }
 
 pawl_status pawl_recall_sleep_until(pawl_lane *lane, const char *name, size_t name_size, int64_t wake_at_ms,
@@ -516,8 +509,9 @@ pawl_status pawl_recall_sleep_until(pawl_lane *lane, const char *name, size_t na
         return PAWL_SUSPENDED;
     if (wake_at_ms > PW_TIME_MS_MAX)
         return pw_lane_error(lane, PAWL_SLEEP_RANGE, "%lld ms since 1970 is past the year 9999", (long long)wake_at_ms);
-    /* 0 is "none" in a row; a moment in the past is done at once whichever it is. */
-    return recall_sleep(lane, name, name_size, (struct sleep){ false, wake_at_ms > 0 ? wake_at_ms : 1 }, out_answer);
+    struct pw_call call = { lane, { name, name_size }, PAWL_STEP_SLEEP, .answer = out_answer };
+    call.wake_at_ms = wake_at_ms > 0 ? wake_at_ms : 1; /* 0 is "none" in a row; any past time ends the sleep at once */
+    return pw_recall_ask(&call, sleep_look);
 }
 
 /* ---- Events --------------------------------------------------------------------------------------------------------- */
@@ -548,43 +542,47 @@ pawl_status pw_recall_read_events(pawl_lane *lane)
     return status;
 }
 
-static pawl_status take_event(pawl_lane *lane, struct pw_step *step, struct pw_event *event, int64_t now_ms)
+static pawl_status take_event(struct pw_call *call, struct pw_event *event)
 {
-    struct pw_boundary boundary = { .lane = lane, .step = step, .event = event };
-    event->taken = true;
-    pw_step_stamp(lane->turn->history, step, pw_not_before(now_ms, event->row.created_at_ms));
+    struct pw_step *step = call->step;
+    pw_step_stamp(call->lane->turn->history, step, pw_not_before(call->now_ms, event->row.created_at_ms));
     pw_step_row_set(&step->row, PAWL_STATE_COMPLETED);
     step->row.result = event->row.payload;
     step->row.event_at_ms = event->row.created_at_ms;
-    return pw_boundary_record(&boundary);
+    return pw_boundary_record(&(struct pw_boundary){ .lane = call->lane, .step = step, .event = event });
 }
 
-pawl_status pw_recall_time_out(pawl_lane *lane, struct pw_step *step, int64_t now_ms, const char *message,
-                               const char *said)
+pawl_status pw_recall_time_out(struct pw_call *call, const char *message, const char *said)
 {
-    struct pw_boundary boundary = { .lane = lane, .step = step, .unless_new_events = true };
-    pw_step_finish(lane->turn->history, step, PAWL_STATE_FAILED, now_ms);
+    pawl_turn *turn = call->lane->turn;
+    struct pw_step *step = call->step;
+    struct pw_boundary boundary = { .lane = call->lane, .step = step, .unless_new_events = true };
+    pw_step_finish(turn->history, step, PAWL_STATE_FAILED, call->now_ms);
     step->row.error_name = pw_text_of(pawl_status_name(PAWL_WAIT_FOR_EVENT_TIMEOUT));
     step->row.error_message = pw_text_of(message);
-    if (!pw_log_system(lane->turn, &boundary.verdict, PAWL_LOG_WARN, step->row.name, 0, "%s", said))
-        return pw_turn_out_of_memory(lane->turn);
+    if (!pw_log_system(turn, &boundary.verdict, PAWL_LOG_WARN, step->row.name, 0, "%s", said))
+        return pw_turn_out_of_memory(turn);
     return pw_boundary_record(&boundary);
 }
 
-static pawl_status time_out(pawl_lane *lane, struct pw_step *step, int64_t now_ms)
+static pawl_status time_out(struct pw_call *call)
 {
     char said[PW_EVENT_TYPE_MAX + 32];
-    snprintf(said, sizeof said, "no event \"%s\" came in time", step->row.wait_event_type.data);
-    return pw_recall_time_out(lane, step, now_ms, pawl_status_text(PAWL_WAIT_FOR_EVENT_TIMEOUT), said);
+    snprintf(said, sizeof said, "no event \"%s\" came in time", call->step->row.wait_event_type.data);
+    return pw_recall_time_out(call, pawl_status_text(PAWL_WAIT_FOR_EVENT_TIMEOUT), said);
 }
 
-void pw_recall_take_back_timeout(pawl_turn *turn, struct pw_step *step)
+pawl_status pw_recall_wait_for_event(struct pw_call *call, int64_t wake_at_ms, bool is_changed)
 {
-    step->rejected = PW_REFUSED_NOT;
-    turn->rejections--;
-    pw_step_row_set(&step->row, PAWL_STATE_WAITING);
-    step->row.next_retry_at_ms = 0;
-    step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
+    struct pw_step_row *row = &call->step->row;
+    if (is_changed || !call->step->in_store || row->wake_at_ms != wake_at_ms) {
+        row->wake_at_ms = wake_at_ms;
+        pawl_status status = pw_recall_record(call);
+        if (status != PAWL_OK)
+            return status;
+    }
+    call->lane->waits_for_event = true;
+    return pw_recall_wait(call->lane, wake_at_ms, PW_TASK_WAKE);
 }
 
 /* An event that is here before the wait is over has come in time, and so has one that was sent before the wait began.  Only
@@ -594,48 +592,20 @@ static int64_t events_until(const struct pw_step *step, int64_t now_ms)
     return now_ms < step->row.wake_at_ms ? INT64_MAX : pw_not_before(step->row.wake_at_ms, step->row.created_at_ms);
 }
 
-struct wait {
-    struct pw_text type;
-    int64_t timeout_ms;
-};
-
-static pawl_status event_look(pawl_lane *lane, struct pw_step *step, const void *question,
-                              struct pawl_answer *out_answer)
+static pawl_status event_look(struct pw_call *call)
 {
-    const struct wait *wait = question;
-    struct pw_text type = wait->type;
-    pawl_turn *turn = lane->turn;
-    bool decided;
-    pawl_status status = pw_recall_settle(lane, step, out_answer, &decided);
-    if (status != PAWL_OK || decided)
-        return status;
-    int64_t now_ms = pawl_now_ms(turn->engine);
-    bool is_new = !step->in_store;
-    if (step->rejected != PW_REFUSED_NOT)
-        pw_recall_take_back_timeout(turn, step);
-    if (turn->event_hint > turn->history->event_seq) {
-        status = pw_recall_read_events(lane);
-        return status == PAWL_OK ? PAWL_CONFLICT : status;
-    }
-    lane->events_seen = turn->history->event_seq;
-    if (is_new)
-        step->row.wake_at_ms = pw_time_after(now_ms, wait->timeout_ms);
-    bool is_changed = !pw_text_equal(step->row.wait_event_type, type); /* new, or the code waits for another one now */
-    if (is_changed && !pw_arena_text(&turn->history->arena, type, &step->row.wait_event_type))
+    pawl_turn *turn = call->lane->turn;
+    struct pw_step_row *row = &call->step->row;
+    if (!call->step->in_store)
+        row->wake_at_ms = pw_time_after(call->now_ms, call->duration_ms);
+    bool is_changed = !pw_text_equal(row->wait_event_type, call->type); /* new, or the code waits for another one now */
+    if (is_changed && !pw_arena_text(&turn->history->arena, call->type, &row->wait_event_type))
         return pw_turn_out_of_memory(turn);
-    struct pw_event *event = pw_history_event_for(turn->history, type, events_until(step, now_ms));
-    if (event != NULL || now_ms >= step->row.wake_at_ms) {
-        status = event != NULL ? take_event(lane, step, event, now_ms) : time_out(lane, step, now_ms);
-        return status == PAWL_OK ? PAWL_CONFLICT : status;
-    }
-    if (is_changed) {
-        pw_step_stamp(lane->turn->history, step, now_ms);
-        status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step });
-        if (status != PAWL_OK)
-            return status;
-    }
-    lane->waits_for_event = true;
-    return pw_recall_wait(lane, step->row.wake_at_ms, PW_TASK_WAKE);
+    struct pw_event *event = pw_history_event_for(turn->history, call->type, events_until(call->step, call->now_ms));
+    if (event != NULL)
+        return take_event(call, event);
+    return call->now_ms >= row->wake_at_ms ? time_out(call)
+                                           : pw_recall_wait_for_event(call, row->wake_at_ms, is_changed);
 }
 
 pawl_status pawl_recall_event(pawl_lane *lane, const char *name, size_t name_size, const char *type, int64_t timeout_ms,
@@ -649,9 +619,9 @@ pawl_status pawl_recall_event(pawl_lane *lane, const char *name, size_t name_siz
     if (timeout_ms < PW_EVENT_TIMEOUT_MS_MIN || timeout_ms > PW_DELAY_MS_MAX)
         return pw_lane_error(lane, PAWL_WAIT_FOR_EVENT_TIMEOUT_RANGE,
                              "a wait for an event lasts 1 second to 365 days, not %lld ms", (long long)timeout_ms);
-    struct wait wait = { pw_text_of(type), timeout_ms };
-    struct pw_call_name call = { name, name_size, PAWL_STEP_EVENT };
-    return pw_recall_ask(lane, &call, event_look, &wait, out_answer);
+    struct pw_call call = { lane, { name, name_size }, PAWL_STEP_EVENT, out_answer, .duration_ms = timeout_ms };
+    call.type = pw_text_of(type);
+    return pw_recall_ask(&call, event_look);
 }
 
 /* The step's, if that has lost a race by now: then it has not failed.  Otherwise it does not matter which. */
@@ -669,7 +639,7 @@ pawl_status pw_recall_record_rejections(pawl_turn *turn)
         if (step->rejected == PW_REFUSED_NOT)
             continue;
         if (step->row.kind != PAWL_STEP_DO)
-            pw_recall_take_back_timeout(turn, step);
+            take_back_timeout(turn, step);
         else
             status = tell_rejection(lane_to_blame(turn, step), step, &step->policy);
     }

@@ -152,6 +152,7 @@ bool pw_turn_end_pass(pawl_turn *turn)
     bool alive = !turn->dead;
     if (alive && turn->outcome == PW_OUTCOME_NONE) {
         turn->outcome = PW_OUTCOME_FAIL;
+        turn->result = (struct pw_text){ NULL, 0 };
         turn->error_name = pw_text_of("TURN_NOT_ENDED");
         turn->error_message = pw_text_of("the turn function returned without ending the turn");
     }
@@ -250,8 +251,6 @@ void pawl_turn_finish(pawl_turn *turn, const char *result_json, size_t result_si
     pawl_status status = pw_json_check(result, turn->definition->limits.payload_bytes_max, "the run's result", &error);
     if (status == PAWL_OK)
         end_with(turn, PW_OUTCOME_FINISH, result, NULL, NULL);
-    else if (status == PAWL_NOMEM)
-        pawl_turn_suspend(turn);
     else
         pawl_turn_fail(turn, pawl_status_name(status), error.text);
 }
@@ -281,57 +280,62 @@ static bool is_cut_short(const pawl_turn *turn)
 
 /* The run ends because that was demanded.  An interruption is its error, unless undoing it met another; a rollback has only
  * such a one. */
-static struct pw_closing closing_of_demand(const pawl_turn *turn)
+static struct pw_op closing_of_demand(const pawl_turn *turn)
 {
     const char *interrupted = pawl_status_name(PAWL_INTERRUPTED);
     bool failed = turn->demand != PW_DEMAND_TERMINATE && turn->outcome == PW_OUTCOME_FAIL &&
                   !pw_text_equal(turn->error_name, pw_text_of(interrupted));
-    struct pw_closing end = {
-        .finish = true, .outcome = PW_OUTCOME_TERMINATED, .passed_on = turn->demand, .demand_seen = turn->demand
+    struct pw_op end = {
+        .kind = PW_OP_FINISH,
+        .as.finish = { .outcome = PW_OUTCOME_TERMINATED, .reach.demand = turn->demand, .demand_seen = turn->demand }
     };
     if (failed) {
-        end.error_name = turn->error_name;
-        end.error_message = turn->error_message;
+        end.as.finish.error_name = turn->error_name;
+        end.as.finish.error_message = turn->error_message;
     } else if (turn->demand == PW_DEMAND_INTERRUPT) {
-        end.error_name = pw_text_of(interrupted);
-        end.error_message = pw_text_of("the run was interrupted");
+        end.as.finish.error_name = pw_text_of(interrupted);
+        end.as.finish.error_message = pw_text_of("the run was interrupted");
     }
     return end;
 }
 
-/* A pause wins over everything but a termination: what the pass found will be found again after the resume. */
-static struct pw_closing closing_of(pawl_turn *turn)
+static struct pw_op closing_of_end(const pawl_turn *turn)
 {
-    struct pw_closing park = { .status = PW_TASK_ACTIVE, .kind = PW_TASK_RESUME, .due_at_ms = PW_NOW };
+    /* A run that failed, and was undone, has nothing left to do for a demand that came meanwhile. */
+    bool good = turn->outcome == PW_OUTCOME_FINISH, is_undone = !good && turn->unwinding;
+    return (struct pw_op){ .kind = PW_OP_FINISH,
+                           .as.finish = { .demand_seen = is_undone ? PW_DEMAND_ROLLBACK : turn->demand_passed,
+                                          .outcome = good ? PW_OUTCOME_COMPLETE : PW_OUTCOME_ERRORED,
+                                          .output = turn->result,
+                                          .error_name = turn->error_name,
+                                          .error_message = turn->error_message } };
+}
+
+static struct pw_op park_as(enum pw_task_status status, enum pw_task_kind kind, int64_t due_at_ms)
+{
+    return (struct pw_op){ .kind = PW_OP_PARK, .as.park = { .status = status, .kind = kind, .due_at_ms = due_at_ms } };
+}
+
+/* A pause wins over everything but a termination: what the pass found will be found again after the resume. */
+static struct pw_op closing_of(const pawl_turn *turn)
+{
+    int64_t wake_at_ms = turn->main.wake_at_ms;
     bool ends = turn->outcome == PW_OUTCOME_FINISH || turn->outcome == PW_OUTCOME_FAIL;
+    bool is_left = turn->trouble == PAWL_OK && is_cut_short(turn);
     if (turn->demand == PW_DEMAND_TERMINATE || (ends && turn->main.told_interruption && !turn->pause_wanted))
         return closing_of_demand(turn);
-    if (turn->pause_wanted) {
-        park.status = PW_TASK_PAUSED;
-        park.due_at_ms = turn->main.wake_at_ms < INT64_MAX ? turn->main.wake_at_ms : PW_NOW;
-    } else if (turn->outcome == PW_OUTCOME_REPAIR && turn->trouble == PAWL_OK && !is_cut_short(turn)) {
-        park.status = PW_TASK_PAUSED;
-        park.kind = PW_TASK_REPAIR;
-    } else if (ends) {
-        /* A run that failed, and was undone, has nothing left to do for a demand that came meanwhile. */
-        bool good = turn->outcome == PW_OUTCOME_FINISH, is_undone = !good && turn->unwinding;
-        return (struct pw_closing){ .finish = true,
-                                    .demand_seen = is_undone ? PW_DEMAND_ROLLBACK : turn->demand_passed,
-                                    .outcome = good ? PW_OUTCOME_COMPLETE : PW_OUTCOME_ERRORED,
-                                    .output = good ? turn->result : (struct pw_text){ NULL, 0 },
-                                    .error_name = good ? (struct pw_text){ NULL, 0 } : turn->error_name,
-                                    .error_message = good ? (struct pw_text){ NULL, 0 } : turn->error_message };
-    } else if (turn->trouble == PAWL_OK && is_cut_short(turn)) {
-        park.due_at_ms = PW_NOW;
-    } else if (turn->trouble != PAWL_OK || turn->main.wake_at_ms == INT64_MAX) {
-        /* Nothing to wait for, yet suspended: memory ran out, or a binding gave up.  Not in a hot loop. */
-        park.due_at_ms = pawl_now_ms(turn->engine) + TROUBLE_DELAY_MS;
-    } else {
-        park.status = PW_TASK_WAITING;
-        park.kind = turn->main.wake_kind;
-        park.due_at_ms = turn->main.wake_at_ms;
-    }
-    return park;
+    if (turn->pause_wanted)
+        return park_as(PW_TASK_PAUSED, PW_TASK_RESUME, wake_at_ms < INT64_MAX ? wake_at_ms : PW_NOW);
+    if (turn->outcome == PW_OUTCOME_REPAIR && turn->trouble == PAWL_OK && !is_left)
+        return park_as(PW_TASK_PAUSED, PW_TASK_REPAIR, PW_NOW);
+    if (ends)
+        return closing_of_end(turn);
+    if (is_left)
+        return park_as(PW_TASK_ACTIVE, PW_TASK_RESUME, PW_NOW);
+    /* Nothing to wait for, yet suspended: memory ran out, or a binding gave up.  Not in a hot loop. */
+    if (turn->trouble != PAWL_OK || wake_at_ms == INT64_MAX)
+        return park_as(PW_TASK_ACTIVE, PW_TASK_RESUME, pawl_now_ms(turn->engine) + TROUBLE_DELAY_MS);
+    return park_as(PW_TASK_WAITING, turn->main.wake_kind, wake_at_ms);
 }
 
 /* With the lock held. */
@@ -339,11 +343,8 @@ static enum pw_next next(pawl_turn *turn)
 {
     /* Lanes that were parked before a demand came are told of it in another pass, which begins with all durable. */
     bool goes_on = turn->main.commit_wanted != 0 || turn->demand > turn->demand_passed;
-    if (turn->answered < turn->submitted &&
-        (turn->closing || goes_on || turn->unsettled > 0 || pw_turn_is_over(turn))) {
-        turn->waiting = true;
+    if (turn->answered < turn->submitted && (turn->closing || goes_on || turn->unsettled > 0 || pw_turn_is_over(turn)))
         return PW_NEXT_WAIT;
-    }
     if (turn->ended || pw_turn_is_over(turn))
         return PW_NEXT_END;
     bool stop =
@@ -355,22 +356,19 @@ static enum pw_next next(pawl_turn *turn)
     if (turn->rejections > 0) { /* they must be recorded before anybody else can carry the run on */
         if (pw_recall_record_rejections(turn) != PAWL_OK)
             return PW_NEXT_END;
-        if (turn->answered < turn->submitted) {
-            turn->waiting = true;
+        if (turn->answered < turn->submitted)
             return PW_NEXT_WAIT;
-        }
     }
-    struct pw_closing closing = closing_of(turn);
-    if (pw_boundary_close(turn, &closing) != PAWL_OK)
-        return PW_NEXT_END;
-    turn->waiting = true;
-    return PW_NEXT_WAIT;
+    struct pw_op closing = closing_of(turn);
+    return pw_boundary_close(turn, &closing) == PAWL_OK ? PW_NEXT_WAIT : PW_NEXT_END;
 }
 
 enum pw_next pw_turn_next(pawl_turn *turn)
 {
     pw_turn_lock(turn);
     enum pw_next what = next(turn);
+    if (what == PW_NEXT_WAIT)
+        turn->waiting = true;
     pw_turn_unlock(turn);
     return what;
 }
@@ -394,7 +392,7 @@ enum pw_next pw_turn_next_blocking(pawl_turn *turn)
     for (;;) {
         pw_turn_lock(turn);
         enum pw_next what = next(turn);
-        turn->waiting = false; /* this thread waits itself: ready() is not owed */
+        turn->waiting = false; /* this thread waits itself, and host->ready() need not be called */
         int64_t unit = turn->submitted;
         pw_turn_unlock(turn);
         if (what != PW_NEXT_WAIT)
@@ -466,29 +464,14 @@ pawl_status pw_turn_release(pawl_engine *engine, const struct pw_fence *at, bool
     return status == PAWL_CONFLICT ? PAWL_OK : status; /* it is somebody else's already */
 }
 
-/* With the lock held.  How long the failed step waits, seen alone. */
-static pawl_status fail_expired(pawl_attempt *attempt)
-{
-    struct pw_attempt_failure failure = { .attempt = attempt->number,
-                                          .name = pawl_status_name(PAWL_STEP_TIMEOUT),
-                                          .message = pawl_status_text(PAWL_STEP_TIMEOUT),
-                                          .may_retry = true,
-                                          .policy = &attempt->policy,
-                                          .mutations = attempt->mutations,
-                                          .logs = attempt->logs };
-    attempt->expired = true;
-    return pw_boundary_fail(attempt->lane, attempt->step, &failure);
-}
-
 /* With the lock held.  Races that only these attempts hold up are decided.  Beside other lanes there may be work that was
  * cut off; a new turn finds out at once. */
 static bool close_expired(pawl_turn *turn, const pawl_attempt *last, int32_t count)
 {
     const struct pw_step_row *row = &last->step->row;
     bool alone = count == 1 && last->lane == &turn->main && row->status == PAWL_STEP_WAITING && row->seq != 0;
-    struct pw_closing closing = { .status = alone ? PW_TASK_WAITING : PW_TASK_ACTIVE,
-                                  .kind = PW_TASK_RETRY,
-                                  .due_at_ms = alone ? row->next_retry_at_ms : PW_NOW };
+    struct pw_op closing =
+        park_as(alone ? PW_TASK_WAITING : PW_TASK_ACTIVE, PW_TASK_RETRY, alone ? row->next_retry_at_ms : PW_NOW);
     return pw_lanes_record_winners(turn) == PAWL_OK && pw_boundary_close(turn, &closing) == PAWL_OK;
 }
 
@@ -498,7 +481,7 @@ static bool give_up(pawl_turn *turn, const pawl_attempt *last, int32_t count)
 {
     if (turn->unsettled == 0 && turn->rejections == 0)
         return close_expired(turn, last, count);
-    return turn->answered < turn->submitted || pw_boundary_knock(turn) == PAWL_OK;
+    return turn->answered < turn->submitted || pw_boundary_knock(turn, 0) == PAWL_OK;
 }
 
 /* With the lock held: records what became of every attempt of the turn that has outlived its timeout. */
@@ -508,10 +491,8 @@ static void fail_late(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
         if (attempt->turn != turn || attempt->deadline_ms >= now_ms || attempt->expired)
             continue;
         attempt->expired = true;
-        if (!attempt->step->running || turn->dead || turn->closing || pw_turn_is_over(turn))
-            continue;
-        if (fail_expired(attempt) != PAWL_OK)
-            return; /* memory is out, and the turn is over */
+        if (attempt->step->running && !turn->dead && !turn->closing && !pw_turn_is_over(turn))
+            (void)pw_attempt_time_out(attempt); /* if memory runs out, the turn is over */
     }
 }
 
