@@ -16,126 +16,107 @@ void pw_turn_note_gap(pawl_turn *turn, const struct pw_history *history, int64_t
         turn->gap = known;
 }
 
-static pawl_status take_events(pawl_turn *turn, struct pw_history *history, struct pw_event_row *rows, size_t count,
-                               struct pawl_error *error)
+enum { LOAD_BYTES_FIRST = 1024 * 1024, LOAD_GROWTH = 4 };
+
+/* What is read of a run, up to the arena's limit, and the history that is made of it. */
+struct loading {
+    pawl_turn *turn;
+    struct pw_history *history;
+    struct pw_arena arena;
+    struct pawl_error *error;
+};
+
+static pawl_status take_events(struct loading *loading, struct pw_event_row *rows, size_t count)
 {
+    pawl_turn *turn = loading->turn;
+    struct pw_history *history = loading->history;
     if (!pw_history_load_events(history, rows, count))
-        return pw_error_plain(error, PAWL_NOMEM);
+        return pw_error_plain(loading->error, PAWL_NOMEM);
     if (history->event_seq < turn->claim.event_seq)
         history->event_seq = turn->claim.event_seq; /* those in between were taken */
     pw_turn_note_gap(turn, history, turn->claim.event_seq, rows, count);
     return PAWL_OK;
 }
 
-enum { LOAD_BYTES_FIRST = 1024 * 1024, LOAD_GROWTH = 4 };
-
-/* How much of a run is read, and whether it has more. */
-struct loading {
-    size_t bytes_max;
-    bool is_over;
-};
-
-static pawl_status load_events(pawl_turn *turn, struct pw_history *history, struct loading *loading,
-                               struct pawl_error *error)
+static pawl_status load_events(struct loading *loading)
 {
-    struct pw_store *store = turn->engine->store;
+    const pawl_turn *turn = loading->turn;
     const struct pw_fence *fence = &turn->claim.fence;
-    struct pw_arena arena = { .limit = loading->bytes_max };
     struct pw_event_row *rows = NULL;
     size_t count = 0;
-    pawl_status status =
-        pw_read_new_events(store, &arena, fence->instance, fence->run, history->event_seq, &rows, &count, error);
-    if (status == PAWL_OK)
-        status = take_events(turn, history, rows, count, error);
-    loading->is_over |= arena.is_over;
-    pw_arena_clear(&arena);
-    return status;
+    pawl_status status = pw_read_new_events(turn->engine->store, &loading->arena, fence->instance, fence->run,
+                                            loading->history->event_seq, &rows, &count, loading->error);
+    return status == PAWL_OK ? take_events(loading, rows, count) : status;
 }
 
 /* A child is told whose it is. */
-static pawl_status take_parent(pawl_turn *turn, struct pw_history *history, struct pawl_error *error)
+static pawl_status take_parent(struct loading *loading)
 {
-    struct pw_store *store = turn->engine->store;
-    struct pw_arena arena = { 0 };
+    struct pw_history *history = loading->history;
     struct pw_instance parent;
     if (history->link.parent == 0 || history->link.relation == PW_RELATION_JOB)
         return PAWL_OK;
-    pawl_status status = pw_read_instance_by_key(store, &arena, history->link.parent, &parent, error);
+    pawl_status status = pw_read_instance_by_key(loading->turn->engine->store, &loading->arena, history->link.parent,
+                                                 &parent, loading->error);
     if (status == PAWL_OK && (!pw_arena_text(&history->arena, parent.workflow, &history->parent_workflow) ||
                               !pw_arena_text(&history->arena, parent.id, &history->parent_id)))
-        status = pw_error_plain(error, PAWL_NOMEM);
-    pw_arena_clear(&arena);
+        status = pw_error_plain(loading->error, PAWL_NOMEM);
     return status == PAWL_INSTANCE_NOT_FOUND ? PAWL_OK : status; /* somebody deleted its row */
 }
 
-static pawl_status take_beginning(pawl_turn *turn, struct pw_history *history, int64_t created_at_ms,
-                                  struct pw_text params, const struct pw_link *link, struct pawl_error *error)
+static pawl_status take_beginning(struct loading *loading, int64_t created_at_ms, struct pw_text params,
+                                  const struct pw_link *link)
 {
+    struct pw_history *history = loading->history;
     history->created_at_ms = created_at_ms;
     history->link = *link;
     if (!pw_arena_text(&history->arena, params, &history->params))
-        return pw_error_plain(error, PAWL_NOMEM);
-    return take_parent(turn, history, error);
+        return pw_error_plain(loading->error, PAWL_NOMEM);
+    return take_parent(loading);
 }
 
-static pawl_status take_steps(struct pw_history *history, struct pw_step_row *rows, size_t count,
-                              struct pawl_error *error)
+static pawl_status take_steps(struct loading *loading, struct pw_step_row *rows, size_t count)
 {
-    return pw_history_load(history, rows, count) ? PAWL_OK : pw_error_plain(error, PAWL_NOMEM);
+    return pw_history_load(loading->history, rows, count) ? PAWL_OK : pw_error_plain(loading->error, PAWL_NOMEM);
 }
 
-static pawl_status load_steps(pawl_turn *turn, struct pw_history *history, struct loading *loading,
-                              struct pawl_error *error)
+static pawl_status load_steps(struct loading *loading)
 {
-    struct pw_store *store = turn->engine->store;
-    struct pw_history_query query = { .instance = turn->claim.fence.instance,
-                                      .run = turn->claim.fence.run,
-                                      .max = SIZE_MAX };
-    struct pw_arena arena = { .limit = loading->bytes_max };
+    const struct pw_fence *fence = &loading->turn->claim.fence;
+    struct pw_history_query query = { .instance = fence->instance, .run = fence->run, .max = SIZE_MAX };
     struct pw_step_row *rows = NULL;
     size_t count = 0;
-    pawl_status status = pw_read_steps(store, &arena, &query, &rows, &count, error);
-    if (status == PAWL_OK)
-        status = take_steps(history, rows, count, error);
-    loading->is_over |= arena.is_over;
-    pw_arena_clear(&arena);
-    return status;
+    pawl_status status =
+        pw_read_steps(loading->turn->engine->store, &loading->arena, &query, &rows, &count, loading->error);
+    return status == PAWL_OK ? take_steps(loading, rows, count) : status;
 }
 
-static pawl_status load_instance(pawl_turn *turn, struct pw_history *history, struct pawl_error *error)
+static pawl_status load_instance(struct loading *loading)
 {
-    struct pw_store *store = turn->engine->store;
-    struct pw_arena arena = { 0 };
-    struct pw_instance instance = { .params = turn->claim.params,
-                                    .created_at_ms = turn->claim.created_at_ms,
-                                    .link = turn->claim.link };
-    pawl_status status = PAWL_OK;
-    if (!turn->claim.has_instance)
-        status = pw_read_instance_by_key(store, &arena, turn->claim.fence.instance, &instance, error);
-    if (status == PAWL_OK)
-        status = take_beginning(turn, history, instance.created_at_ms, instance.params, &instance.link, error);
-    pw_arena_clear(&arena);
-    return status;
+    const struct pw_claim *claim = &loading->turn->claim;
+    struct pw_instance instance;
+    if (claim->has_instance)
+        return take_beginning(loading, claim->created_at_ms, claim->params, &claim->link);
+    pawl_status status = pw_read_instance_by_key(loading->turn->engine->store, &loading->arena, claim->fence.instance,
+                                                 &instance, loading->error);
+    return status == PAWL_OK ? take_beginning(loading, instance.created_at_ms, instance.params, &instance.link)
+                             : status;
 }
 
 /* Where the store can tell all of it at once. */
-static pawl_status load_run(pawl_turn *turn, struct pw_history *history, struct loading *loading,
-                            struct pawl_error *error)
+static pawl_status load_run(struct loading *loading)
 {
-    struct pw_store *store = turn->engine->store;
-    const struct pw_fence *fence = &turn->claim.fence;
-    struct pw_arena arena = { .limit = loading->bytes_max };
+    const struct pw_claim *claim = &loading->turn->claim;
     struct pw_run_rows rows;
-    bool with_events = turn->claim.event_seq > 0;
-    pawl_status status = pw_read_run(store, &arena, fence->instance, fence->run, with_events, &rows, error);
+    bool with_events = claim->event_seq > 0;
+    pawl_status status = pw_read_run(loading->turn->engine->store, &loading->arena, claim->fence.instance,
+                                     claim->fence.run, with_events, &rows, loading->error);
     if (status == PAWL_OK)
-        status = take_beginning(turn, history, rows.created_at_ms, rows.params, &rows.link, error);
+        status = take_beginning(loading, rows.created_at_ms, rows.params, &rows.link);
     if (status == PAWL_OK)
-        status = take_steps(history, rows.steps, rows.step_count, error);
+        status = take_steps(loading, rows.steps, rows.step_count);
     if (status == PAWL_OK && with_events)
-        status = take_events(turn, history, rows.events, rows.event_count, error);
-    loading->is_over |= arena.is_over;
-    pw_arena_clear(&arena);
+        status = take_events(loading, rows.events, rows.event_count);
     return status;
 }
 
@@ -145,33 +126,35 @@ static bool has_steps(const pawl_turn *turn)
     return !turn->claim.is_first || turn->claim.fence.run > 1;
 }
 
-static pawl_status load(pawl_turn *turn, struct pw_history *history, bool is_warm, struct loading *loading,
-                        struct pawl_error *error)
+static pawl_status load(struct loading *loading, bool is_warm)
 {
+    const pawl_turn *turn = loading->turn;
     pawl_status status = PAWL_OK;
     if (!is_warm && !turn->claim.has_instance && has_steps(turn) && pw_ops(turn->engine->store)->reads_runs) {
-        status = load_run(turn, history, loading, error);
+        status = load_run(loading);
     } else if (!is_warm) {
-        status = load_instance(turn, history, error);
+        status = load_instance(loading);
         if (status == PAWL_OK && has_steps(turn))
-            status = load_steps(turn, history, loading, error);
+            status = load_steps(loading);
     }
-    if (status == PAWL_OK && turn->claim.event_seq > history->event_seq)
-        status = load_events(turn, history, loading, error);
+    if (status == PAWL_OK && turn->claim.event_seq > loading->history->event_seq)
+        status = load_events(loading);
     return status;
 }
 
-static pawl_status load_within(pawl_turn *turn, struct pw_history *warm, struct loading *loading,
-                               struct pw_history **out_history, struct pawl_error *error)
+/* *out_is_over: the run is larger than bytes_max. */
+static pawl_status load_within(pawl_turn *turn, struct pw_history *warm, size_t bytes_max,
+                               struct pw_history **out_history, bool *out_is_over, struct pawl_error *error)
 {
-    struct pw_history *history = warm != NULL ? warm : pw_history_new();
-    if (history == NULL)
-        return pw_error_plain(error, PAWL_NOMEM);
-    pawl_status status = load(turn, history, warm != NULL, loading, error);
+    struct loading loading = { .turn = turn, .arena.limit = bytes_max, .error = error };
+    loading.history = warm != NULL ? warm : pw_history_new();
+    pawl_status status = loading.history != NULL ? load(&loading, warm != NULL) : pw_error_plain(error, PAWL_NOMEM);
+    *out_is_over = loading.arena.is_over;
+    pw_arena_clear(&loading.arena);
     if (status == PAWL_OK)
-        *out_history = history;
+        *out_history = loading.history;
     else
-        pw_history_free(history);
+        pw_history_free(loading.history);
     return status;
 }
 
@@ -191,16 +174,14 @@ pawl_status pw_turn_load(pawl_turn *turn, struct pw_history *warm, struct pawl_e
 {
     struct pw_budget *memory = &turn->engine->memory;
     struct pw_history *history = NULL;
-    struct loading loading = { .bytes_max = LOAD_BYTES_FIRST };
-    pawl_status status;
-    for (;; loading = (struct loading){ .bytes_max = loading.bytes_max * LOAD_GROWTH }) {
-        int64_t wanted = (int64_t)loading.bytes_max * 2;
+    pawl_status status = PAWL_NOMEM;
+    bool is_over = true;
+    for (size_t bytes_max = LOAD_BYTES_FIRST; status == PAWL_NOMEM && is_over; bytes_max *= LOAD_GROWTH) {
+        int64_t wanted = (int64_t)bytes_max * 2;
         if (!pw_budget_hold(memory, &turn->memory_held, wanted))
             return refuse_load(turn, warm, wanted, error);
-        status = load_within(turn, warm, &loading, &history, error);
+        status = load_within(turn, warm, bytes_max, &history, &is_over, error);
         warm = NULL;
-        if (status != PAWL_NOMEM || !loading.is_over)
-            break;
     }
     if (status != PAWL_OK) {
         pw_budget_owe(memory, &turn->memory_held, 0);
