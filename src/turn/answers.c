@@ -17,27 +17,6 @@
 
 enum { SECRET_BYTES = 16 };
 
-/* What is read from, or packed into, an answer's payload for a short while. */
-struct failure_told {
-    pawl_scope *scope;
-    const char *name, *message;
-    bool may_retry;
-};
-
-/* {"name", "message", "retry"}.  PAWL_NOMEM, or PAWL_OK: a payload that is not that tells a failure all the same. */
-static pawl_status read_failure(struct failure_told *told, struct pw_text payload)
-{
-    pawl_value *value = NULL;
-    *told = (struct failure_told){ .scope = pawl_scope_new() };
-    pawl_status status = told->scope != NULL ? pw_value_of_text(told->scope, payload, &value) : PAWL_NOMEM;
-    if (status != PAWL_OK)
-        return PAWL_NOMEM;
-    told->name = pawl_value_string(value, "name", pawl_status_name(PAWL_FAILED));
-    told->message = pawl_value_string(value, "message", "");
-    told->may_retry = pawl_value_bool(value, "retry", true);
-    return pw_scope_status(told->scope) == PAWL_NOMEM ? PAWL_NOMEM : PAWL_OK;
-}
-
 /* ---- How a wait ends -------------------------------------------------------------------------------------------- */
 
 static pawl_status end_well(struct pw_call *call, struct pw_event *event, struct pw_text result)
@@ -46,21 +25,23 @@ static pawl_status end_well(struct pw_call *call, struct pw_event *event, struct
     return pw_boundary_complete(call->lane, call->step, &outcome);
 }
 
+/* The payload is {"name", "message", "retry"}.  One that is not tells of a failure all the same. */
 static pawl_status end_badly(struct pw_call *call, struct pw_event *event)
 {
-    struct failure_told told;
-    pawl_status status = read_failure(&told, event->row.payload);
-    if (status == PAWL_OK) {
-        struct pw_attempt_outcome outcome = { .attempt = call->step->row.attempts,
-                                              .name = told.name,
-                                              .message = told.message,
-                                              .may_retry = call->policy != NULL && told.may_retry,
-                                              .policy = call->policy,
-                                              .event = event };
-        status = pw_boundary_fail(call->lane, call->step, &outcome);
-    }
-    pawl_scope_free(told.scope);
-    return status == PAWL_NOMEM ? pw_turn_out_of_memory(call->lane->turn) : status;
+    pawl_scope *scope = pawl_scope_new();
+    pawl_value *told = NULL;
+    bool is_read = scope != NULL && pw_value_of_text(scope, event->row.payload, &told) == PAWL_OK;
+    struct pw_attempt_outcome outcome = { .attempt = call->step->row.attempts,
+                                          .name = pawl_value_string(told, "name", pawl_status_name(PAWL_FAILED)),
+                                          .message = pawl_value_string(told, "message", ""),
+                                          .may_retry = pawl_value_bool(told, "retry", true) && call->policy != NULL,
+                                          .policy = call->policy,
+                                          .event = event };
+    is_read = is_read && pw_scope_status(scope) != PAWL_NOMEM;
+    pawl_status status =
+        is_read ? pw_boundary_fail(call->lane, call->step, &outcome) : pw_turn_out_of_memory(call->lane->turn);
+    pawl_scope_free(scope);
+    return status;
 }
 
 /* *out_taken false: there is no answer yet. */
