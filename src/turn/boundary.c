@@ -221,7 +221,8 @@ static pawl_status add_mutations(struct turn_unit *own, const struct pw_mutation
 
 static bool add_end(struct turn_unit *own, const struct pw_job *job)
 {
-    return pw_unit_copy(&own->unit, &(struct pw_op){ .kind = PW_OP_END, .as.end = { job->workflow, job->id } });
+    return pw_unit_copy(&own->unit,
+                        &(struct pw_op){ .kind = PW_OP_END, .as.end = { .workflow = job->workflow, .id = job->id } });
 }
 
 /* What comes with the step's row. */
