@@ -14,12 +14,17 @@ struct pw_batch {
     struct pw_core core; /* first, so that the frame finds the batch */
     struct pw_sqlite *sqlite;
     struct pw_sqlite_connection *connection;
+    struct pw_rows asked; /* struct pw_core_run *: the runs that a control concerns, named or found */
 };
 
 static inline struct pw_batch *pw_batch_of(struct pw_core *core)
 {
     return (struct pw_batch *)core;
 }
+
+/* Calls `work` with each of the records, which are pointers, until it fails. */
+pawl_status pw_batch_each(struct pw_batch *batch, const struct pw_rows *records,
+                          pawl_status (*work)(struct pw_batch *batch, void *record)) PAWL_MUST_CHECK;
 
 /* load.c */
 pawl_status pw_sqlite_load(struct pw_batch *batch, struct pw_unit **units, size_t count) PAWL_MUST_CHECK;

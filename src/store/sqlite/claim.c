@@ -31,11 +31,10 @@ static pawl_status collect_leases(struct pw_batch *batch, struct pw_query *query
         pw_read_held(query, &held);
         if (lease_ms != 0 && !is_over(batch, &held, lease_ms))
             continue;
-        if ((row = pw_rows_add(leases)) == NULL) {
+        if ((row = pw_rows_add(leases)) != NULL)
+            *row = held;
+        else
             query->code = SQLITE_NOMEM;
-            break;
-        }
-        *row = held;
     }
     return pw_query_end(query, batch->core.error);
 }
@@ -47,63 +46,49 @@ static struct pw_rows rows_of_leases(struct pw_batch *batch)
 
 /* ---- What is due -------------------------------------------------------------------------------------------------------- */
 
-static pawl_status collect_due(struct pw_batch *batch, struct pw_query *query, struct pw_rows *dues)
-{
-    while (pw_query_step(query)) {
-        struct pw_core_due *due = pw_rows_add(dues);
-        if (due == NULL) {
-            query->code = SQLITE_NOMEM;
-            break;
-        }
-        due->key = pw_column_integer(query);
-        due->since_ms = pw_column_integer(query);
-    }
-    return pw_query_end(query, batch->core.error);
-}
-
 /* A query that finds due tasks, and its like for a share of them. */
 struct finder {
     enum pw_query_name all, shared;
 };
 
-static bool is_shared(const struct pw_op_claim *op, size_t position)
+/* Starts the query about a workflow of the claim.  Of a share, the shards that are owned and the end of the grace period follow
+ * the values that both have. */
+static void start(struct pw_query *query, struct pw_batch *batch, const struct pw_op_claim *op, struct finder finder,
+                  size_t position, const struct pw_value *values, size_t count)
 {
-    return op->share.owned != NULL && op->share.owned[position].data != NULL;
+    bool is_shared = op->share.owned != NULL && op->share.owned[position].data != NULL;
+    pw_query_start(query, batch->connection, is_shared ? finder.shared : finder.all,
+                   PW_VALUES(pw_str(op->workflows[position]), pw_int(batch->core.now_ms)));
+    pw_query_bind(query, values, count);
+    if (is_shared)
+        pw_query_bind(query,
+                      PW_VALUES(pw_str(op->share.owned[position]), pw_int(batch->core.now_ms - op->share.grace_ms)));
 }
 
 /* Those that the share leaves out are found as well, and passed over later. */
-static pawl_status find_tasks(struct pw_batch *batch, const struct pw_op_claim *op, const struct finder *finder,
+static pawl_status find_tasks(struct pw_batch *batch, const struct pw_op_claim *op, struct finder finder,
                               size_t position, size_t room, struct pw_rows *dues)
 {
-    bool shared = is_shared(op, position);
     struct pw_query query;
+    struct pw_core_due *due;
     if (room == 0)
         return PAWL_OK;
-    pw_query_start(&query, batch->connection, shared ? finder->shared : finder->all);
-    pw_bind_text(&query, op->workflows[position]);
-    pw_bind_integer(&query, batch->core.now_ms);
-    pw_bind_size(&query, room + op->share.except_count);
-    if (shared) {
-        pw_bind_text(&query, op->share.owned[position]);
-        pw_bind_integer(&query, batch->core.now_ms - op->share.grace_ms);
+    start(&query, batch, op, finder, position, PW_VALUES(pw_size(room + op->share.except_count)));
+    while ((due = pw_query_next(&query, dues)) != NULL) {
+        due->key = pw_column_integer(&query);
+        due->since_ms = pw_column_integer(&query);
     }
-    return collect_due(batch, &query, dues);
+    return pw_query_end(&query, batch->core.error);
 }
 
 /* Adds at most `room` leases that may be taken.  Every lease that has ended is looked at all the same. */
 static pawl_status find_expired(struct pw_batch *batch, const struct pw_op_claim *op, size_t position, size_t room,
                                 struct pw_rows *dues)
 {
+    static const struct finder finder = { PW_QUERY_CLAIM_EXPIRED, PW_QUERY_CLAIM_EXPIRED_SHARED };
     struct pw_rows leases = rows_of_leases(batch);
     struct pw_query query;
-    bool shared = is_shared(op, position);
-    pw_query_start(&query, batch->connection, shared ? PW_QUERY_CLAIM_EXPIRED_SHARED : PW_QUERY_CLAIM_EXPIRED);
-    pw_bind_text(&query, op->workflows[position]);
-    pw_bind_integer(&query, batch->core.now_ms);
-    if (shared) {
-        pw_bind_text(&query, op->share.owned[position]);
-        pw_bind_integer(&query, batch->core.now_ms - op->share.grace_ms);
-    }
+    start(&query, batch, op, finder, position, PW_NO_VALUES);
     pawl_status status = collect_leases(batch, &query, op->lease_ms, &leases);
     const struct pw_held *held = leases.rows;
     for (size_t i = 0, added = 0; i < leases.count && added < room && status == PAWL_OK; i++) {
@@ -127,7 +112,7 @@ static pawl_status claim_resumable(struct pw_batch *batch, struct pw_op_claim *o
     struct pw_rows dues = { .arena = &batch->core.arena, .row_size = sizeof(struct pw_core_due) };
     pawl_status status = PAWL_OK;
     for (size_t position = 0; position < op->workflow_count && status == PAWL_OK; position++) {
-        status = find_tasks(batch, op, &finder, position, max, &dues);
+        status = find_tasks(batch, op, finder, position, max, &dues);
         if (status == PAWL_OK)
             status = find_expired(batch, op, position, max, &dues);
     }
@@ -141,7 +126,7 @@ static pawl_status claim_startable(struct pw_batch *batch, struct pw_op_claim *o
     struct pw_rows dues = { .arena = &batch->core.arena, .row_size = sizeof(struct pw_core_due) };
     pawl_status status = PAWL_OK;
     for (size_t position = 0; position < op->workflow_count && status == PAWL_OK; position++)
-        status = find_tasks(batch, op, &finder, position, max - claims->count, &dues);
+        status = find_tasks(batch, op, finder, position, max - claims->count, &dues);
     return status == PAWL_OK ? pw_core_claim(&batch->core, op, &dues, max, claims) : status;
 }
 
@@ -161,9 +146,8 @@ static pawl_status pause_expired(struct pw_batch *batch, const struct pw_op_clai
     pawl_status status = PAWL_OK;
     for (size_t position = 0; position < op->workflow_count && status == PAWL_OK; position++) {
         struct pw_query query;
-        pw_query_start(&query, batch->connection, PW_QUERY_CLAIM_PAUSABLE);
-        pw_bind_text(&query, op->workflows[position]);
-        pw_bind_integer(&query, batch->core.now_ms);
+        pw_query_start(&query, batch->connection, PW_QUERY_CLAIM_PAUSABLE,
+                       PW_VALUES(pw_str(op->workflows[position]), pw_int(batch->core.now_ms)));
         status = collect_leases(batch, &query, op->lease_ms, &leases);
     }
     for (size_t i = 0; i < leases.count && status == PAWL_OK; i++) {
@@ -186,8 +170,7 @@ static pawl_status find_room(struct pw_batch *batch, const struct pw_op_claim *o
     *out_max = op->max;
     if (op->leased_max == 0 || op->workflow_count == 0)
         return PAWL_OK;
-    pw_query_start(&query, batch->connection, PW_QUERY_CLAIM_LEASED);
-    pw_bind_text(&query, op->workflows[0]);
+    pw_query_start(&query, batch->connection, PW_QUERY_CLAIM_LEASED, PW_VALUES(pw_str(op->workflows[0])));
     pawl_status status = collect_leases(batch, &query, 0, &leases);
     for (size_t i = 0; i < leases.count; i++)
         leased += !is_over(batch, (const struct pw_held *)leases.rows + i, op->lease_ms);
@@ -249,7 +232,7 @@ pawl_status pw_sqlite_reap(struct pw_core *core, struct pw_op_reap *op)
     struct pw_rows leases = rows_of_leases(batch);
     struct pw_query query;
     op->reaped = 0;
-    pw_query_start(&query, batch->connection, PW_QUERY_REAP_LEASES);
+    pw_query_start(&query, batch->connection, PW_QUERY_REAP_LEASES, PW_NO_VALUES);
     pawl_status status = collect_leases(batch, &query, 0, &leases);
     if (status == PAWL_OK)
         see_leases(batch, &leases);

@@ -40,13 +40,11 @@ pawl_status pw_sqlite_load_hooks(struct pw_batch *batch)
     struct pw_query query;
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
-        pw_query_start(&query, batch->connection, PW_QUERY_HOOK_LOAD);
-        pw_bind_integer(&query, deliveries[i]->key);
+        pw_query_start(&query, batch->connection, PW_QUERY_HOOK_LOAD, PW_VALUES(pw_int(deliveries[i]->key)));
         status = collect(batch, &query, &found);
     }
     for (size_t i = 0; i < batch->core.resends.count && status == PAWL_OK; i++) {
-        pw_query_start(&query, batch->connection, PW_QUERY_HOOK_LOAD_BY_ID);
-        pw_bind_text(&query, resends[i]->id);
+        pw_query_start(&query, batch->connection, PW_QUERY_HOOK_LOAD_BY_ID, PW_VALUES(pw_str(resends[i]->id)));
         status = collect(batch, &query, &found);
     }
     return status;
@@ -56,10 +54,7 @@ static pawl_status find_due(struct pw_batch *batch, enum pw_query_name name, str
                             struct pw_rows *found)
 {
     struct pw_query query;
-    pw_query_start(&query, batch->connection, name);
-    pw_bind_text(&query, hook);
-    pw_bind_integer(&query, batch->core.now_ms);
-    pw_bind_size(&query, max);
+    pw_query_start(&query, batch->connection, name, PW_VALUES(pw_str(hook), pw_int(batch->core.now_ms), pw_size(max)));
     return collect(batch, &query, found);
 }
 

@@ -35,8 +35,7 @@ static pawl_status load_task(struct pw_batch *batch, struct pw_core_run *run)
     struct pw_query query;
     if (pw_hot_load(&batch->sqlite->hot, run))
         return PAWL_OK;
-    pw_query_start(&query, batch->connection, PW_QUERY_TASK_LOAD);
-    pw_bind_integer(&query, run->key);
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_LOAD, PW_VALUES(pw_int(run->key)));
     if (pw_query_step(&query))
         take_task(&query, run);
     return pw_query_end(&query, batch->core.error);
@@ -46,9 +45,7 @@ static pawl_status load_task(struct pw_batch *batch, struct pw_core_run *run)
 static pawl_status load_whole(struct pw_batch *batch, struct pw_core_run *run, struct pw_arena *arena, bool with_size)
 {
     struct pw_query query;
-    pw_query_start(&query, batch->connection, PW_QUERY_TASK_LOAD_WHOLE);
-    pw_bind_integer(&query, run->key);
-    pw_bind_integer(&query, with_size);
+    pw_query_start(&query, batch->connection, PW_QUERY_TASK_LOAD_WHOLE, PW_VALUES(pw_int(run->key), pw_int(with_size)));
     if (pw_query_step(&query)) {
         take_task(&query, run);
         take_facts(&query, arena, run->task.started_at_ms == 0, run);
@@ -61,9 +58,8 @@ static pawl_status load_whole(struct pw_batch *batch, struct pw_core_run *run, s
 static pawl_status load_instance(struct pw_batch *batch, struct pw_core_run *run)
 {
     struct pw_query query;
-    pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_LOAD);
-    pw_bind_integer(&query, run->key);
-    pw_bind_integer(&query, run->wants_facts);
+    pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_LOAD,
+                   PW_VALUES(pw_int(run->key), pw_int(run->wants_facts)));
     run->is_known = pw_query_step(&query);
     if (run->is_known) {
         take_facts(&query, &batch->core.arena, run->wants_facts, run);
@@ -80,8 +76,9 @@ static pawl_status load_instance(struct pw_batch *batch, struct pw_core_run *run
     return pw_query_end(&query, batch->core.error);
 }
 
-static pawl_status load_run(struct pw_batch *batch, struct pw_core_run *run)
+static pawl_status load_run(struct pw_batch *batch, void *record)
 {
+    struct pw_core_run *run = record;
     if (run->is_loaded && !run->wants_facts && !run->wants_instance)
         return PAWL_OK;
     run->is_loaded = true;
@@ -116,20 +113,29 @@ pawl_status pw_sqlite_load_claimable(struct pw_core *core, struct pw_core_run *r
 
 /* ---- Runs that are named by others ----------------------------------------------------------------------------------- */
 
-/* Texts are those of the op.  False: memory is out. */
-static bool take_target(struct pw_query *query, struct pw_core *core, struct pw_op_event *op, struct pw_core_name *name)
+/* The instance that has the name; its texts are the name's.  NULL: memory is out. */
+static struct pw_core_run *take_named(struct pw_query *query, struct pw_core *core, struct pw_core_name *name)
 {
     name->key = pw_column_place(query);
     struct pw_core_run *run = pw_want_run(core, name->key);
     if (run == NULL)
-        return false;
+        return NULL;
     run->is_loaded = true;
-    run->workflow = op->workflow;
-    run->id = op->to;
+    run->workflow = name->workflow;
+    run->id = name->id;
     run->instance_run = pw_column_count(query);
     run->outcome = (enum pw_outcome)pw_column_choice(query, PW_OUTCOME_ERRORED);
     run->created_at_ms = pw_column_time(query);
     pw_read_link(query, &run->link);
+    return run;
+}
+
+/* False: memory is out. */
+static bool take_target(struct pw_query *query, struct pw_core *core, struct pw_op_event *op, struct pw_core_name *name)
+{
+    struct pw_core_run *run = take_named(query, core, name);
+    if (run == NULL)
+        return false;
     struct pw_core_event_id *id = pw_want_event_id(core, run->key, run->instance_run, op->id);
     if (id == NULL)
         return false;
@@ -142,145 +148,88 @@ static bool take_target(struct pw_query *query, struct pw_core *core, struct pw_
 }
 
 /* One look for everything that an event to a named instance needs. */
-static pawl_status load_send(struct pw_batch *batch, struct pw_op_event *op)
+static pawl_status load_send(struct pw_batch *batch, void *record)
 {
     struct pw_core *core = &batch->core;
+    struct pw_op_event *op = record;
     struct pw_core_name *name = pw_want_name(core, op->workflow, op->to);
     struct pw_query query;
-    pw_query_start(&query, batch->connection, PW_QUERY_EVENT_TARGET);
-    pw_bind_text(&query, op->workflow);
-    pw_bind_text(&query, op->to);
-    pw_bind_text(&query, op->id);
-    pw_bind_text(&query, op->type);
+    pw_query_start(&query, batch->connection, PW_QUERY_EVENT_TARGET,
+                   PW_VALUES(pw_str(op->workflow), pw_str(op->to), pw_str(op->id), pw_str(op->type)));
     if (pw_query_step(&query) && (name == NULL || !take_target(&query, core, op, name)))
         query.code = SQLITE_NOMEM;
     return pw_query_end(&query, core->error);
 }
 
-static pawl_status load_sends(struct pw_batch *batch)
-{
-    struct pw_op_event **sends = batch->core.sends.rows;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < batch->core.sends.count && status == PAWL_OK; i++)
-        status = load_send(batch, sends[i]);
-    return status;
-}
-
 /* What a control needs of the instance that it names; whom it concerns besides is known then. */
-static bool take_control(struct pw_query *query, struct pw_core *core, struct pw_op_control *op,
-                         struct pw_core_name *name, struct pw_rows *asked)
+static bool take_control(struct pw_query *query, struct pw_batch *batch, struct pw_op_control *op,
+                         struct pw_core_name *name)
 {
-    name->key = pw_column_place(query);
-    struct pw_core_run *run = pw_want_run(core, name->key), **place = pw_rows_add(asked);
+    struct pw_core_run *run = take_named(query, &batch->core, name), **place = pw_rows_add(&batch->asked);
     if (run == NULL || place == NULL)
         return false;
     *place = run;
-    run->is_loaded = true;
-    run->workflow = op->workflow;
-    run->id = op->id;
-    run->instance_run = pw_column_count(query);
-    run->outcome = (enum pw_outcome)pw_column_choice(query, PW_OUTCOME_ERRORED);
-    run->created_at_ms = pw_column_time(query);
-    pw_read_link(query, &run->link);
     op->newest_step_ms = pw_column_time(query);
     if (pw_column_integer(query) != 0)
         take_task(query, run);
-    return pw_core_want_family(core, op, run);
+    return pw_core_want_family(&batch->core, op, run);
 }
 
-static pawl_status load_control(struct pw_batch *batch, struct pw_op_control *op, struct pw_rows *asked)
+static pawl_status load_control(struct pw_batch *batch, void *record)
 {
     struct pw_core *core = &batch->core;
+    struct pw_op_control *op = record;
     struct pw_core_name *name = pw_want_name(core, op->workflow, op->id);
     struct pw_query query;
-    pw_query_start(&query, batch->connection, PW_QUERY_CONTROL_TARGET);
-    pw_bind_text(&query, op->workflow);
-    pw_bind_text(&query, op->id);
-    if (pw_query_step(&query) && (name == NULL || !take_control(&query, core, op, name, asked)))
+    pw_query_start(&query, batch->connection, PW_QUERY_CONTROL_TARGET, PW_VALUES(pw_str(op->workflow), pw_str(op->id)));
+    if (pw_query_step(&query) && (name == NULL || !take_control(&query, batch, op, name)))
         query.code = SQLITE_NOMEM;
     return pw_query_end(&query, core->error);
 }
 
-/* Adds the records of the runs (pointers). */
-static pawl_status load_controls(struct pw_batch *batch, struct pw_rows *asked)
+static pawl_status find_name(struct pw_batch *batch, void *record)
 {
-    struct pw_op_control **controls = batch->core.controls.rows;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < batch->core.controls.count && status == PAWL_OK; i++)
-        status = load_control(batch, controls[i], asked);
-    return status;
-}
-
-static pawl_status find_names(struct pw_batch *batch)
-{
-    struct pw_core_name **names = batch->core.names.list.rows;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < batch->core.names.list.count && status == PAWL_OK; i++) {
-        struct pw_query query;
-        if (names[i]->is_found_otherwise)
-            continue;
-        pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_FIND);
-        pw_bind_text(&query, names[i]->workflow);
-        pw_bind_text(&query, names[i]->id);
-        if (pw_query_step(&query))
-            names[i]->key = pw_column_place(&query);
-        status = pw_query_end(&query, batch->core.error);
-        if (status == PAWL_OK && names[i]->wants_task && names[i]->key != 0 &&
-            pw_want_run(&batch->core, names[i]->key) == NULL)
-            status = no_memory(batch);
-    }
-    return status;
-}
-
-/* Adds the records of the children (pointers). */
-static pawl_status find_children(struct pw_batch *batch, const struct pw_reach *op, struct pw_rows *children)
-{
+    struct pw_core_name *name = record;
     struct pw_query query;
-    pw_query_start(&query, batch->connection, PW_QUERY_CHILDREN_OPEN);
-    pw_bind_integer(&query, op->parent);
-    pw_bind_integer(&query, op->run);
-    pw_bind_integer(&query, pw_least_reached(op));
-    while (pw_query_step(&query)) {
-        struct pw_core_run *child = pw_want_run(&batch->core, pw_column_integer(&query));
-        struct pw_core_run **place = child != NULL ? pw_rows_add(children) : NULL;
-        if (place == NULL) {
+    if (name->is_found_otherwise)
+        return PAWL_OK;
+    pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_FIND,
+                   PW_VALUES(pw_str(name->workflow), pw_str(name->id)));
+    if (pw_query_step(&query))
+        name->key = pw_column_place(&query);
+    pawl_status status = pw_query_end(&query, batch->core.error);
+    if (status == PAWL_OK && name->wants_task && name->key != 0 && pw_want_run(&batch->core, name->key) == NULL)
+        return no_memory(batch);
+    return status;
+}
+
+static pawl_status find_children(struct pw_batch *batch, void *record)
+{
+    const struct pw_reach *reach = record;
+    struct pw_core_run **place;
+    struct pw_query query;
+    pw_query_start(&query, batch->connection, PW_QUERY_CHILDREN_OPEN,
+                   PW_VALUES(pw_int(reach->parent), pw_int(reach->run), pw_int(pw_least_reached(reach))));
+    while ((place = pw_query_next(&query, &batch->asked)) != NULL) {
+        struct pw_core_run *child = *place = pw_want_run(&batch->core, pw_column_integer(&query));
+        enum pw_relation relation = (enum pw_relation)pw_column_choice(&query, PW_RELATION_JOB);
+        if (child != NULL)
+            child->link = (struct pw_link){ reach->parent, reach->run, relation };
+        else
             query.code = SQLITE_NOMEM;
-            break;
-        }
-        *place = child;
-        child->link =
-            (struct pw_link){ op->parent, op->run, (enum pw_relation)pw_column_choice(&query, PW_RELATION_JOB) };
     }
     return pw_query_end(&query, batch->core.error);
 }
 
 /* A runner that lives hears by itself of what is asked of a run, also when its lease seems to be over. */
-static void note_living_holders(struct pw_batch *batch, const struct pw_rows *asked)
+static void note_living_holders(struct pw_batch *batch)
 {
-    struct pw_core_run *const *run = asked->rows;
-    for (size_t i = 0; i < asked->count; i++) {
+    struct pw_core_run *const *run = batch->asked.rows;
+    for (size_t i = 0; i < batch->asked.count; i++) {
         const struct pw_task *task = &run[i]->task;
         run[i]->holder_lives = run[i]->has_task && task->processing && task->locked_until_ms <= batch->core.now_ms &&
                                pw_sqlite_may_live(batch->sqlite, task->owner);
     }
-}
-
-static pawl_status load_runs(struct pw_batch *batch)
-{
-    struct pw_rows asked = { .arena = &batch->core.arena, .row_size = sizeof(void *) };
-    pawl_status status = load_sends(batch);
-    if (status == PAWL_OK)
-        status = load_controls(batch, &asked);
-    if (status == PAWL_OK)
-        status = find_names(batch);
-    const struct pw_reach *const *reaches = batch->core.reaches.rows;
-    for (size_t i = 0; i < batch->core.reaches.count && status == PAWL_OK; i++)
-        status = find_children(batch, reaches[i], &asked);
-    for (size_t i = 0; i < batch->core.runs.list.count && status == PAWL_OK; i++)
-        status = load_run(batch, ((struct pw_core_run **)batch->core.runs.list.rows)[i]);
-    if (status == PAWL_OK)
-        note_living_holders(batch, &asked);
-    return status;
 }
 
 /* ---- History ------------------------------------------------------------------------------------------------------------ */
@@ -288,34 +237,43 @@ static pawl_status load_runs(struct pw_batch *batch)
 static pawl_status exists(struct pw_batch *batch, enum pw_query_name name, const int64_t *place, bool *out_exists)
 {
     struct pw_query query;
-    pw_query_start(&query, batch->connection, name);
-    for (size_t part = 0; part < 3; part++)
-        pw_bind_integer(&query, place[part]);
+    pw_query_start(&query, batch->connection, name, PW_VALUES(pw_int(place[0]), pw_int(place[1]), pw_int(place[2])));
     *out_exists = pw_query_step(&query);
     return pw_query_end(&query, batch->core.error);
 }
 
-static pawl_status find_event_id(struct pw_batch *batch, struct pw_core_event_id *record)
+static pawl_status find_step(struct pw_batch *batch, void *record)
 {
+    struct pw_core_step *step = record;
+    return exists(batch, PW_QUERY_STEP_KNOWN, step->place, &step->exists);
+}
+
+static pawl_status find_event(struct pw_batch *batch, void *record)
+{
+    struct pw_core_event *event = record;
+    return exists(batch, PW_QUERY_EVENT_AT, event->place, &event->exists);
+}
+
+static pawl_status find_event_id(struct pw_batch *batch, void *record)
+{
+    struct pw_core_event_id *id = record;
     struct pw_query query;
-    if (record->is_loaded)
+    if (id->is_loaded)
         return PAWL_OK;
-    pw_query_start(&query, batch->connection, PW_QUERY_EVENT_KNOWN);
-    pw_bind_integer(&query, record->instance);
-    pw_bind_integer(&query, record->run);
-    pw_bind_text(&query, record->id);
-    record->taken = pw_query_step(&query);
+    pw_query_start(&query, batch->connection, PW_QUERY_EVENT_KNOWN,
+                   PW_VALUES(pw_int(id->instance), pw_int(id->run), pw_str(id->id)));
+    id->taken = pw_query_step(&query);
     return pw_query_end(&query, batch->core.error);
 }
 
-static pawl_status load_tail(struct pw_batch *batch, struct pw_core_tail *tail)
+static pawl_status load_tail(struct pw_batch *batch, void *record)
 {
+    struct pw_core_tail *tail = record;
     struct pw_query query;
     if (pw_hot_load_tail(&batch->sqlite->hot, tail))
         return PAWL_OK;
-    pw_query_start(&query, batch->connection, PW_QUERY_LOG_TAIL);
-    pw_bind_integer(&query, tail->place[0]);
-    pw_bind_integer(&query, tail->place[1]);
+    pw_query_start(&query, batch->connection, PW_QUERY_LOG_TAIL,
+                   PW_VALUES(pw_int(tail->place[0]), pw_int(tail->place[1])));
     if (pw_query_step(&query)) {
         tail->seq = pw_column_count(&query);
         tail->created_at_ms = pw_column_time(&query);
@@ -323,32 +281,12 @@ static pawl_status load_tail(struct pw_batch *batch, struct pw_core_tail *tail)
     return pw_query_end(&query, batch->core.error);
 }
 
-static pawl_status load_history(struct pw_batch *batch)
-{
-    struct pw_core *core = &batch->core;
-    struct pw_core_step **steps = core->steps.list.rows;
-    struct pw_core_event **events = core->events.list.rows;
-    struct pw_core_tail **tails = core->tails.list.rows;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < core->steps.list.count && status == PAWL_OK; i++)
-        status = exists(batch, PW_QUERY_STEP_KNOWN, steps[i]->place, &steps[i]->exists);
-    for (size_t i = 0; i < core->events.list.count && status == PAWL_OK; i++)
-        status = exists(batch, PW_QUERY_EVENT_AT, events[i]->place, &events[i]->exists);
-    for (size_t i = 0; i < core->event_ids.list.count && status == PAWL_OK; i++)
-        status = find_event_id(batch, ((struct pw_core_event_id **)core->event_ids.list.rows)[i]);
-    for (size_t i = 0; i < core->tails.list.count && status == PAWL_OK; i++)
-        status = load_tail(batch, tails[i]);
-    return status;
-}
-
 pawl_status pw_sqlite_count_unread(struct pw_core *core, const struct pw_core_run *run, int64_t max, int64_t *out_count)
 {
     struct pw_query query;
     *out_count = 0;
-    pw_query_start(&query, pw_batch_of(core)->connection, PW_QUERY_EVENTS_UNREAD);
-    pw_bind_integer(&query, run->key);
-    pw_bind_integer(&query, run->run);
-    pw_bind_integer(&query, max);
+    pw_query_start(&query, pw_batch_of(core)->connection, PW_QUERY_EVENTS_UNREAD,
+                   PW_VALUES(pw_int(run->key), pw_int(run->run), pw_int(max)));
     if (pw_query_step(&query))
         *out_count = pw_column_count(&query);
     return pw_query_end(&query, core->error);
@@ -358,10 +296,8 @@ pawl_status pw_sqlite_find_wait(struct pw_core *core, const struct pw_core_run *
                                 int64_t *out_until_ms)
 {
     struct pw_query query;
-    pw_query_start(&query, pw_batch_of(core)->connection, PW_QUERY_STEP_AWAITING);
-    pw_bind_integer(&query, run->key);
-    pw_bind_integer(&query, run->run);
-    pw_bind_text(&query, type);
+    pw_query_start(&query, pw_batch_of(core)->connection, PW_QUERY_STEP_AWAITING,
+                   PW_VALUES(pw_int(run->key), pw_int(run->run), pw_str(type)));
     *out_until_ms = pw_query_step(&query) ? pw_column_time(&query) : 0;
     return pw_query_end(&query, core->error);
 }
@@ -374,7 +310,7 @@ static pawl_status find_last_key(struct pw_batch *batch, int64_t *out_key)
     *out_key = batch->sqlite->hot.last_key;
     if (*out_key >= 0)
         return PAWL_OK;
-    pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_LAST_KEY);
+    pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_LAST_KEY, PW_NO_VALUES);
     *out_key = pw_query_step(&query) ? pw_column_count(&query) : 0;
     return pw_query_end(&query, batch->core.error);
 }
@@ -394,16 +330,37 @@ static pawl_status hand_out_keys(struct pw_batch *batch)
 
 /* ---- All ----------------------------------------------------------------------------------------------------------------- */
 
+pawl_status pw_batch_each(struct pw_batch *batch, const struct pw_rows *records,
+                          pawl_status (*work)(struct pw_batch *batch, void *record))
+{
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < records->count && status == PAWL_OK; i++) /* work may add records */
+        status = work(batch, ((void **)records->rows)[i]);
+    return status;
+}
+
 pawl_status pw_sqlite_load(struct pw_batch *batch, struct pw_unit **units, size_t count)
 {
+    struct pw_core *core = &batch->core;
+    const struct {
+        const struct pw_rows *records;
+        pawl_status (*load)(struct pw_batch *batch, void *record);
+    } parts[] = { { &core->sends, load_send },        { &core->controls, load_control },
+                  { &core->names.list, find_name },   { &core->reaches, find_children },
+                  { &core->runs.list, load_run },     { &core->steps.list, find_step },
+                  { &core->events.list, find_event }, { &core->event_ids.list, find_event_id },
+                  { &core->tails.list, load_tail } };
+    pawl_status status = PAWL_OK;
+    batch->asked = (struct pw_rows){ .arena = &core->arena, .row_size = sizeof(void *) };
     for (size_t i = 0; i < count; i++)
         for (struct pw_op *op = units[i]->first; op != NULL; op = op->next)
-            if (!pw_core_want(&batch->core, op))
+            if (!pw_core_want(core, op))
                 return no_memory(batch);
-    pawl_status status = load_runs(batch);
-    if (status == PAWL_OK)
-        status = load_history(batch);
-    if (status == PAWL_OK)
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == PAWL_OK; i++)
+        status = pw_batch_each(batch, parts[i].records, parts[i].load);
+    if (status == PAWL_OK) {
+        note_living_holders(batch);
         status = pw_sqlite_load_hooks(batch);
+    }
     return status == PAWL_OK ? hand_out_keys(batch) : status;
 }

@@ -3,70 +3,38 @@
 
 #include "store/sqlite/errors.h"
 
-void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connection, unsigned name)
-{
-    *query = (struct pw_query){ .connection = connection };
-    query->code = pw_sqlite_statement(connection, name, &query->statement);
-}
-
 static void note(struct pw_query *query, int code)
 {
     if (query->code == SQLITE_OK)
         query->code = code;
 }
 
-void pw_bind_integer(struct pw_query *query, int64_t value)
+static void bind(void *user, const struct pw_value *value)
 {
-    if (query->code == SQLITE_OK)
-        note(query, sqlite3_bind_int64(query->statement, ++query->parameter, value));
-}
-
-void pw_bind_time(struct pw_query *query, int64_t at_ms)
-{
-    if (at_ms != 0)
-        pw_bind_integer(query, at_ms);
-    else
-        pw_bind_text(query, (struct pw_text){ NULL, 0 });
-}
-
-void pw_bind_text(struct pw_query *query, struct pw_text text)
-{
+    struct pw_query *query = user;
+    int parameter = ++query->parameter;
     if (query->code != SQLITE_OK)
         return;
-    query->parameter++;
-    if (text.data == NULL)
-        note(query, sqlite3_bind_null(query->statement, query->parameter));
+    if (pw_value_is_null(value))
+        query->code = sqlite3_bind_null(query->statement, parameter);
+    else if (value->kind == PW_VALUE_TEXT)
+        query->code = sqlite3_bind_text64(query->statement, parameter, value->text.data, value->text.size,
+                                          SQLITE_STATIC, SQLITE_UTF8);
     else
-        note(query,
-             sqlite3_bind_text64(query->statement, query->parameter, text.data, text.size, SQLITE_STATIC, SQLITE_UTF8));
+        query->code = sqlite3_bind_int64(query->statement, parameter, value->integer);
 }
 
-void pw_bind_size(struct pw_query *query, size_t size)
+void pw_query_bind(struct pw_query *query, const struct pw_value *values, size_t count)
 {
-    pw_bind_integer(query, size > INT64_MAX ? INT64_MAX : (int64_t)size);
+    pw_values_each(values, count, bind, query);
 }
 
-static void bind_field(struct pw_query *query, const struct pw_field *field, const void *row)
+void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connection, unsigned name,
+                    const struct pw_value *values, size_t count)
 {
-    if (field->type == PW_FIELD_TEXT)
-        pw_bind_text(query, pw_member_text_of(field, row));
-    else if (field->is_optional)
-        pw_bind_time(query, pw_member_get(field, row));
-    else
-        pw_bind_integer(query, pw_member_get(field, row));
-}
-
-void pw_bind_row(struct pw_query *query, const struct pw_row_type *type, const void *row)
-{
-    for (const struct pw_field *field = type->fields; field < type->fields + type->count; field++)
-        bind_field(query, field, row);
-}
-
-void pw_bind_changes(struct pw_query *query, const struct pw_row_type *type, const void *row)
-{
-    for (const struct pw_field *field = type->fields; field < type->fields + type->count; field++)
-        if (field->may_change)
-            bind_field(query, field, row);
+    *query = (struct pw_query){ .connection = connection };
+    query->code = pw_sqlite_statement(connection, name, &query->statement);
+    pw_query_bind(query, values, count);
 }
 
 bool pw_query_step(struct pw_query *query)
@@ -78,6 +46,16 @@ bool pw_query_step(struct pw_query *query)
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         note(query, code);
     return code == SQLITE_ROW;
+}
+
+void *pw_query_next(struct pw_query *query, struct pw_rows *records)
+{
+    if (!pw_query_step(query))
+        return NULL;
+    void *record = pw_rows_add(records);
+    if (record == NULL)
+        note(query, SQLITE_NOMEM);
+    return record;
 }
 
 int64_t pw_column_integer(struct pw_query *query)
@@ -151,17 +129,18 @@ pawl_status pw_query_end(struct pw_query *query, struct pawl_error *error)
     return status;
 }
 
-pawl_status pw_query_run(struct pw_query *query, struct pawl_error *error)
+pawl_status pw_query_run(struct pw_sqlite_connection *connection, unsigned name, const struct pw_value *values,
+                         size_t count, struct pawl_error *error)
 {
-    (void)pw_query_step(query);
-    return pw_query_end(query, error);
+    struct pw_query query;
+    pw_query_start(&query, connection, name, values, count);
+    (void)pw_query_step(&query);
+    return pw_query_end(&query, error);
 }
 
 pawl_status pw_query_simple(struct pw_sqlite_connection *connection, unsigned name, struct pawl_error *error)
 {
-    struct pw_query query;
-    pw_query_start(&query, connection, name);
-    return pw_query_run(&query, error);
+    return pw_query_run(connection, name, PW_NO_VALUES, error);
 }
 
 /* A rollback that fails leaves a connection whose next BEGIN fails, and that is told then. */

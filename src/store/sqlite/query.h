@@ -1,12 +1,13 @@
-/* query.h - one use of a prepared statement: start, bind in order, step, read columns in order, end.
+/* query.h - one use of a prepared statement: start with its values, step, read columns in order, end.
  *
  * The first thing that goes wrong is remembered, the calls after it do nothing, and pw_query_end() tells it; so only
  * the end is checked.  Bound texts are borrowed until then.  A query that was started must be ended. */
 #ifndef PW_STORE_SQLITE_QUERY_H
 #define PW_STORE_SQLITE_QUERY_H
 
-#include "core/fields.h"
+#include "base/rows.h"
 #include "store/sqlite/connection.h"
+#include "store/values.h"
 
 struct pw_query {
     struct pw_sqlite_connection *connection;
@@ -16,18 +17,15 @@ struct pw_query {
     int column;    /* to be read next */
 };
 
-void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connection, unsigned name);
-
-void pw_bind_integer(struct pw_query *query, int64_t value);
-void pw_bind_time(struct pw_query *query, int64_t at_ms);       /* 0 is NULL */
-void pw_bind_text(struct pw_query *query, struct pw_text text); /* absent is NULL */
-void pw_bind_size(struct pw_query *query, size_t size);
-/* A parameter for each field; or for each one that may change. */
-void pw_bind_row(struct pw_query *query, const struct pw_row_type *type, const void *row);
-void pw_bind_changes(struct pw_query *query, const struct pw_row_type *type, const void *row);
+void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connection, unsigned name,
+                    const struct pw_value *values, size_t count);
+/* Binds the parameters that follow. */
+void pw_query_bind(struct pw_query *query, const struct pw_value *values, size_t count);
 
 /* True: there is a row.  False: no more, or trouble. */
 bool pw_query_step(struct pw_query *query);
+/* The same, with a zeroed record at the end of `records` for the row.  NULL: no more, or trouble. */
+void *pw_query_next(struct pw_query *query, struct pw_rows *records);
 
 int64_t pw_column_integer(struct pw_query *query); /* NULL is 0 */
 int64_t pw_column_count(struct pw_query *query);   /* see core/fields.h */
@@ -43,10 +41,9 @@ void pw_column_row(struct pw_query *query, struct pw_arena *arena, const struct 
 
 pawl_status pw_query_end(struct pw_query *query, struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* For statements without rows: step, then end.  Rows changed can be asked for with sqlite3_changes(). */
-pawl_status pw_query_run(struct pw_query *query, struct pawl_error *error) PAWL_MUST_CHECK;
-
-/* For those without parameters, too. */
+/* The whole of a statement that has no rows; the second is for one without parameters. */
+pawl_status pw_query_run(struct pw_sqlite_connection *connection, unsigned name, const struct pw_value *values,
+                         size_t count, struct pawl_error *error) PAWL_MUST_CHECK;
 pawl_status pw_query_simple(struct pw_sqlite_connection *connection, unsigned name,
                             struct pawl_error *error) PAWL_MUST_CHECK;
 

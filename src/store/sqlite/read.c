@@ -162,23 +162,16 @@ static const struct shape instances = { NULL, read_instance, sizeof(struct pw_in
                           hooks = { NULL, read_hook, sizeof(struct pw_hook_row), NULL },
                           runners = { &pw_runner_type, NULL, sizeof(struct pw_runner_row), NULL };
 
-static void start(struct pw_reading *reading, unsigned name)
-{
-    pw_query_start(&reading->query, reading->connection, name);
-}
-
 /* The statement's rows are what is found, up to that many bytes of payloads (0: all). */
-static pawl_status finish_page(struct pw_reading *reading, const struct shape *shape, size_t bytes_max)
+static pawl_status find_page(struct pw_reading *reading, const struct shape *shape, size_t bytes_max, unsigned name,
+                             const struct pw_value *values, size_t count)
 {
     struct pw_query *query = &reading->query;
     struct pw_rows rows = { .arena = reading->arena, .row_size = shape->size };
     size_t bytes = 0;
-    while (!pw_page_is_full(rows.count, bytes, bytes_max) && pw_query_step(query)) {
-        void *row = pw_rows_add(&rows);
-        if (row == NULL) {
-            query->code = SQLITE_NOMEM;
-            break;
-        }
+    void *row;
+    pw_query_start(query, reading->connection, name, values, count);
+    while (!pw_page_is_full(rows.count, bytes, bytes_max) && (row = pw_query_next(query, &rows)) != NULL) {
         if (shape->type != NULL)
             pw_column_row(query, reading->arena, shape->type, row);
         else
@@ -191,44 +184,29 @@ static pawl_status finish_page(struct pw_reading *reading, const struct shape *s
     return pw_query_end(query, reading->error);
 }
 
-static pawl_status finish(struct pw_reading *reading, const struct shape *shape)
+static pawl_status find(struct pw_reading *reading, const struct shape *shape, unsigned name,
+                        const struct pw_value *values, size_t count)
 {
-    return finish_page(reading, shape, 0);
+    return find_page(reading, shape, 0, name, values, count);
 }
 
 /* ---- Instances ----------------------------------------------------------------------------------------------- */
 
-static pawl_status find_named(struct pw_reading *reading, unsigned name, struct pw_text workflow, struct pw_text id,
-                              const struct shape *shape)
-{
-    start(reading, name);
-    pw_bind_text(&reading->query, workflow);
-    pw_bind_text(&reading->query, id);
-    return finish(reading, shape);
-}
-
-static pawl_status find_keyed(struct pw_reading *reading, int64_t key)
-{
-    start(reading, QUERY_INSTANCE_BY_KEY);
-    pw_bind_integer(&reading->query, key);
-    return finish(reading, &instances);
-}
-
 pawl_status pw_sqlite_read_instance(struct pw_reading *reading)
 {
     const struct pw_instance_name *name = &reading->asked->name;
-    return find_named(reading, QUERY_INSTANCE_BY_ID, name->workflow, name->id, &instances);
+    return find(reading, &instances, QUERY_INSTANCE_BY_ID, PW_VALUES(pw_str(name->workflow), pw_str(name->id)));
 }
 
 pawl_status pw_sqlite_read_current(struct pw_reading *reading)
 {
     const struct pw_instance_name *name = &reading->asked->name;
-    return find_named(reading, QUERY_INSTANCE_CURRENT, name->workflow, name->id, &currents);
+    return find(reading, &currents, QUERY_INSTANCE_CURRENT, PW_VALUES(pw_str(name->workflow), pw_str(name->id)));
 }
 
 pawl_status pw_sqlite_read_instance_by_key(struct pw_reading *reading)
 {
-    return find_keyed(reading, reading->asked->key);
+    return find(reading, &instances, QUERY_INSTANCE_BY_KEY, PW_VALUES(pw_int(reading->asked->key)));
 }
 
 /* A statement for each: nothing is sent anywhere, and each is found by its index. */
@@ -240,8 +218,9 @@ pawl_status pw_sqlite_read_instances(struct pw_reading *reading)
     pawl_status status = found != NULL ? PAWL_OK : pw_error_plain(reading->error, PAWL_NOMEM);
     for (size_t i = 0; i < wanted->count && status == PAWL_OK; i++) {
         status = wanted->keys != NULL
-                     ? find_keyed(reading, wanted->keys[i])
-                     : find_named(reading, QUERY_INSTANCE_BY_ID, wanted->workflows[i], wanted->ids[i], &instances);
+                     ? find(reading, &instances, QUERY_INSTANCE_BY_KEY, PW_VALUES(pw_int(wanted->keys[i])))
+                     : find(reading, &instances, QUERY_INSTANCE_BY_ID,
+                            PW_VALUES(pw_str(wanted->workflows[i]), pw_str(wanted->ids[i])));
         if (status == PAWL_OK && reading->found->count > 0)
             found[i] = *reading->found->instances;
     }
@@ -250,99 +229,71 @@ pawl_status pw_sqlite_read_instances(struct pw_reading *reading)
     return status;
 }
 
-static void bind_value(struct pw_reading *reading, const struct pw_instance_query *query)
-{
-    if (pw_filters[query->by].is_text)
-        pw_bind_text(&reading->query, query->text);
-    else
-        pw_bind_integer(&reading->query, query->number);
-}
-
 pawl_status pw_sqlite_list_instances(struct pw_reading *reading)
 {
     const struct pw_instance_query *query = &reading->asked->list;
     const struct pw_filter *filter = &pw_filters[query->by];
-    start(reading, pw_page_query(QUERY_LIST_BY_WORKFLOW_OLDEST + 2 * query->by, !query->oldest_first));
-    if (filter->has_workflow)
-        pw_bind_text(&reading->query, query->workflow);
-    else
-        bind_value(reading, query);
-    pw_bind_integer(&reading->query, pw_page_start(query->after_key, query->oldest_first));
-    pw_bind_size(&reading->query, query->max);
-    if (filter->has_workflow && filter->has_value)
-        bind_value(reading, query);
-    return finish_page(reading, &instances, query->bytes_max);
+    const struct pw_value value = filter->is_text ? pw_str(query->text) : pw_int(query->number);
+    const struct pw_value values[] = { filter->has_workflow ? pw_str(query->workflow) : value,
+                                       pw_int(pw_page_start(query->after_key, query->oldest_first)),
+                                       pw_size(query->max), value };
+    return find_page(reading, &instances, query->bytes_max,
+                     pw_page_query(QUERY_LIST_BY_WORKFLOW_OLDEST + 2 * query->by, !query->oldest_first), values,
+                     filter->has_workflow && filter->has_value ? 4 : 3);
 }
 
 /* ---- History ------------------------------------------------------------------------------------------------- */
 
-static void start_page(struct pw_reading *reading, unsigned oldest)
+/* parameters: how many the statement has. */
+static pawl_status find_history(struct pw_reading *reading, const struct shape *shape, unsigned oldest,
+                                size_t parameters)
 {
     const struct pw_history_query *query = &reading->asked->history;
-    start(reading, pw_page_query(oldest, query->newest_first));
-    pw_bind_integer(&reading->query, query->instance);
-    pw_bind_integer(&reading->query, pw_page_start(query->after_seq, !query->newest_first));
-    pw_bind_size(&reading->query, query->max);
+    const struct pw_value values[] = {
+        pw_int(query->instance), pw_int(pw_page_start(query->after_seq, !query->newest_first)), pw_size(query->max),
+        pw_int(query->run),      pw_int(query->has_level ? (int64_t)query->level : -1),         pw_str(query->category)
+    };
+    return find_page(reading, shape, query->bytes_max, pw_page_query(oldest, query->newest_first), values, parameters);
 }
 
 pawl_status pw_sqlite_read_earlier_runs(struct pw_reading *reading)
 {
-    start_page(reading, QUERY_EARLIER_RUNS_OLDEST);
-    return finish_page(reading, &runs, reading->asked->history.bytes_max);
-}
-
-static void start_page_of_run(struct pw_reading *reading, unsigned oldest)
-{
-    start_page(reading, oldest);
-    pw_bind_integer(&reading->query, reading->asked->history.run);
+    return find_history(reading, &runs, QUERY_EARLIER_RUNS_OLDEST, 3);
 }
 
 pawl_status pw_sqlite_read_steps(struct pw_reading *reading)
 {
-    start_page_of_run(reading, QUERY_STEPS_OLDEST);
-    return finish_page(reading, &steps, reading->asked->history.bytes_max);
+    return find_history(reading, &steps, QUERY_STEPS_OLDEST, 4);
 }
 
 pawl_status pw_sqlite_read_events(struct pw_reading *reading)
 {
-    start_page_of_run(reading, QUERY_EVENTS_OLDEST);
-    return finish_page(reading, &events, reading->asked->history.bytes_max);
+    return find_history(reading, &events, QUERY_EVENTS_OLDEST, 4);
 }
 
 pawl_status pw_sqlite_read_logs(struct pw_reading *reading)
 {
-    const struct pw_history_query *query = &reading->asked->history;
-    start_page_of_run(reading, QUERY_LOGS_OLDEST);
-    pw_bind_integer(&reading->query, query->has_level ? (int64_t)query->level : -1);
-    pw_bind_text(&reading->query, query->category);
-    return finish_page(reading, &logs, query->bytes_max);
-}
-
-static void start_of_run(struct pw_reading *reading, unsigned name)
-{
-    start(reading, name);
-    pw_bind_integer(&reading->query, reading->asked->run.instance);
-    pw_bind_integer(&reading->query, reading->asked->run.run);
+    return find_history(reading, &logs, QUERY_LOGS_OLDEST, 6);
 }
 
 pawl_status pw_sqlite_read_event(struct pw_reading *reading)
 {
-    start_of_run(reading, QUERY_EVENT_BY_ID);
-    pw_bind_text(&reading->query, reading->asked->run.id);
-    return finish(reading, &events);
+    const struct pw_run_query *query = &reading->asked->run;
+    return find(reading, &events, QUERY_EVENT_BY_ID,
+                PW_VALUES(pw_int(query->instance), pw_int(query->run), pw_str(query->id)));
 }
 
 pawl_status pw_sqlite_read_new_events(struct pw_reading *reading)
 {
-    start_of_run(reading, QUERY_EVENTS_NEW);
-    pw_bind_integer(&reading->query, reading->asked->run.after_seq);
-    return finish(reading, &events);
+    const struct pw_run_query *query = &reading->asked->run;
+    return find(reading, &events, QUERY_EVENTS_NEW,
+                PW_VALUES(pw_int(query->instance), pw_int(query->run), pw_int(query->after_seq)));
 }
 
 pawl_status pw_sqlite_read_waiting_steps(struct pw_reading *reading)
 {
-    start_of_run(reading, QUERY_STEPS_WAITING);
-    return finish(reading, &steps);
+    const struct pw_run_query *query = &reading->asked->run;
+    return find(reading, &steps, QUERY_STEPS_WAITING, PW_VALUES(pw_int(query->instance), pw_int(query->run)));
 }
 
 /* Never asked for: the store does not say reads_runs. */
@@ -356,20 +307,15 @@ pawl_status pw_sqlite_read_run(struct pw_reading *reading)
 pawl_status pw_sqlite_list_hooks(struct pw_reading *reading)
 {
     const struct pw_hook_query *query = &reading->asked->hooks;
-    start(reading, pw_hooks_query(QUERY_HOOKS, query));
-    pw_bind_integer(&reading->query, query->after_key);
-    pw_bind_size(&reading->query, query->max);
-    if (query->hook.data != NULL)
-        pw_bind_text(&reading->query, query->hook);
-    return finish(reading, &hooks);
+    const struct pw_value values[] = { pw_int(query->after_key), pw_size(query->max), pw_str(query->hook) };
+    return find(reading, &hooks, pw_hooks_query(QUERY_HOOKS, query), values, query->hook.data != NULL ? 3 : 2);
 }
 
 /* Those that are dead are left out. */
 pawl_status pw_sqlite_list_runners(struct pw_reading *reading)
 {
     size_t count = 0;
-    start(reading, PW_QUERY_RUNNERS);
-    pawl_status status = finish(reading, &runners);
+    pawl_status status = find(reading, &runners, PW_QUERY_RUNNERS, PW_NO_VALUES);
     struct pw_runner_row *rows = reading->found->runners;
     int64_t now_ms = reading->sqlite->store.ops->now_ms(&reading->sqlite->store);
     for (size_t i = 0; i < reading->found->count && status == PAWL_OK; i++) {
@@ -395,7 +341,7 @@ pawl_status pw_sqlite_read_schema(struct pw_reading *reading)
 pawl_status pw_sqlite_read_part(struct pw_reading *reading)
 {
     struct pw_part part = { 0, 0 };
-    start(reading, QUERY_PART_READ);
+    pw_query_start(&reading->query, reading->connection, QUERY_PART_READ, PW_NO_VALUES);
     if (pw_query_step(&reading->query)) {
         part.number = pw_column_integer(&reading->query);
         part.count = pw_column_integer(&reading->query);

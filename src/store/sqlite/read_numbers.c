@@ -61,10 +61,9 @@ enum { BEFORE_FIRST = PW_QUERIES_OF_READ_NUMBERS - 1, QUERIES(PW_STATEMENT_NUMBE
 
 const struct pw_statement pw_sqlite_queries_of_read_numbers[PW_STATEMENTS_MAX] = { QUERIES(PW_STATEMENT) };
 
-static void start(struct pw_reading *reading, unsigned name, struct pw_text of)
+static void start(struct pw_reading *reading, unsigned name, const struct pw_value *values, size_t count)
 {
-    pw_query_start(&reading->query, reading->connection, name);
-    pw_bind_text(&reading->query, of);
+    pw_query_start(&reading->query, reading->connection, name, values, count);
 }
 
 /* ---- When next ----------------------------------------------------------------------------------------------- */
@@ -89,8 +88,7 @@ pawl_status pw_sqlite_next_hook(struct pw_reading *reading)
     pawl_status status = PAWL_OK;
     reading->found->at_ms = INT64_MAX;
     for (size_t position = 0; position < query->count && status == PAWL_OK; position++) {
-        start(reading, QUERY_HOOK_NEXT, query->names[position]);
-        pw_bind_integer(&reading->query, PW_EVER);
+        start(reading, QUERY_HOOK_NEXT, PW_VALUES(pw_str(query->names[position]), pw_int(PW_EVER)));
         status = take_earliest(reading, &reading->found->at_ms);
     }
     return status;
@@ -126,23 +124,17 @@ static bool write_excepted(struct pw_arena *arena, const struct pw_share *share,
     return true;
 }
 
-static void bind_share(struct pw_reading *reading, const struct due_question *question)
-{
-    if (question->owned.data == NULL)
-        return;
-    pw_bind_text(&reading->query, question->owned);
-    pw_bind_integer(&reading->query, question->share->grace_ms);
-}
-
 /* Tasks that are nobody's, and leases that have not expired. */
 static pawl_status earliest_due(struct pw_reading *reading, const struct due_question *question)
 {
-    int64_t after_ms = question->after_ms, now_ms = question->now_ms;
-    start(reading, question->owned.data != NULL ? QUERY_NEXT_DUE_SHARED : QUERY_NEXT_DUE, question->workflow);
-    bind_share(reading, question);
-    pw_bind_integer(&reading->query, after_ms);
-    pw_bind_integer(&reading->query, after_ms > now_ms ? after_ms : now_ms);
-    pw_bind_text(&reading->query, question->excepted);
+    const struct pw_value after = pw_int(question->after_ms), excepted = pw_str(question->excepted);
+    const struct pw_value now = pw_int(question->after_ms > question->now_ms ? question->after_ms : question->now_ms);
+    const struct pw_value workflow = pw_str(question->workflow);
+    if (question->owned.data != NULL)
+        start(reading, QUERY_NEXT_DUE_SHARED,
+              PW_VALUES(workflow, pw_str(question->owned), pw_int(question->share->grace_ms), after, now, excepted));
+    else
+        start(reading, QUERY_NEXT_DUE, PW_VALUES(workflow, after, now, excepted));
     return take_earliest(reading, &reading->found->at_ms);
 }
 
@@ -160,9 +152,12 @@ static pawl_status earliest_expired(struct pw_reading *reading, const struct due
 {
     struct pw_sqlite *sqlite = reading->sqlite;
     struct pw_query *query = &reading->query;
-    start(reading, question->owned.data != NULL ? QUERY_NEXT_EXPIRED_SHARED : QUERY_NEXT_EXPIRED, question->workflow);
-    pw_bind_integer(query, question->now_ms);
-    bind_share(reading, question);
+    const struct pw_value workflow = pw_str(question->workflow), now = pw_int(question->now_ms);
+    if (question->owned.data != NULL)
+        start(reading, QUERY_NEXT_EXPIRED_SHARED,
+              PW_VALUES(workflow, now, pw_str(question->owned), pw_int(question->share->grace_ms)));
+    else
+        start(reading, QUERY_NEXT_EXPIRED, PW_VALUES(workflow, now));
     while (pw_query_step(query)) {
         struct pw_held held;
         pw_read_held(query, &held);
@@ -217,7 +212,7 @@ static bool is_behind(struct pw_text text, struct pw_text other)
 static pawl_status workflow_after(struct pw_reading *reading, struct pw_arena *arena, struct pw_text *workflow)
 {
     struct pw_text next = { NULL, 0 };
-    start(reading, QUERY_TASK_WORKFLOW_AFTER, *workflow);
+    start(reading, QUERY_TASK_WORKFLOW_AFTER, PW_VALUES(pw_str(*workflow)));
     if (pw_query_step(&reading->query))
         next = pw_column_text(&reading->query, arena);
     pawl_status status = pw_query_end(&reading->query, reading->error);
@@ -236,18 +231,15 @@ static pawl_status add_counts(struct pw_reading *reading, int64_t *counts, size_
 
 static pawl_status oldest_due(struct pw_reading *reading, struct pw_text workflow, int64_t *oldest_ms)
 {
-    start(reading, QUERY_NEXT_DUE, workflow);
-    pw_bind_integer(&reading->query, PW_EVER);
-    pw_bind_integer(&reading->query, PW_EVER);
-    pw_bind_text(&reading->query, (struct pw_text){ "", 0 });
+    start(reading, QUERY_NEXT_DUE,
+          PW_VALUES(pw_str(workflow), pw_int(PW_EVER), pw_int(PW_EVER), pw_str(pw_text_of(""))));
     return take_earliest(reading, oldest_ms);
 }
 
 static pawl_status count_tasks_of(struct pw_reading *reading, struct pw_text workflow, struct pw_task_counts *counts)
 {
     int64_t numbers[4] = { 0 };
-    start(reading, QUERY_TASK_COUNTS, workflow);
-    pw_bind_integer(&reading->query, reading->asked->now_ms);
+    start(reading, QUERY_TASK_COUNTS, PW_VALUES(pw_str(workflow), pw_int(reading->asked->now_ms)));
     pawl_status status = add_counts(reading, numbers, 4);
     counts->active += numbers[0];
     counts->waiting += numbers[1];
@@ -272,7 +264,7 @@ pawl_status pw_sqlite_count_tasks(struct pw_reading *reading)
     }
     pw_arena_clear(&arena);
     if (status == PAWL_OK) {
-        pw_query_start(&reading->query, reading->connection, QUERY_HOOK_COUNTS);
+        start(reading, QUERY_HOOK_COUNTS, PW_NO_VALUES);
         status = add_counts(reading, hooks, 2);
     }
     counts.hooks_pending = hooks[0];
@@ -290,9 +282,9 @@ pawl_status pw_sqlite_count_statuses(struct pw_reading *reading)
     struct pw_status_counts counts = { .of = { 0 } };
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < query->count && status == PAWL_OK; i++) {
-        start(reading, QUERY_STATUS_COUNTS, query->names[i]);
+        start(reading, QUERY_STATUS_COUNTS, PW_VALUES(pw_str(query->names[i])));
         for (size_t of = 0; of < PW_STATUS_COUNT; of++)
-            pw_bind_integer(&reading->query, query->max - counts.of[of]);
+            pw_query_bind(&reading->query, PW_VALUES(pw_int(query->max - counts.of[of])));
         status = add_counts(reading, counts.of, PW_STATUS_COUNT);
     }
     reading->found->statuses = counts;

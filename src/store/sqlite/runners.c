@@ -14,24 +14,16 @@ enum { BUSY_MS_MAX = 1000, PROBE_BUSY_MS = 100 }; /* nobody waits long to be lis
 static pawl_status read_rows(struct pw_sqlite_connection *connection, struct pw_rows *rows, struct pawl_error *error)
 {
     struct pw_query query;
-    pw_query_start(&query, connection, PW_QUERY_RUNNERS);
-    while (pw_query_step(&query)) {
-        struct pw_runner_row *row = pw_rows_add(rows);
-        if (row == NULL) {
-            query.code = SQLITE_NOMEM;
-            break;
-        }
+    struct pw_runner_row *row;
+    pw_query_start(&query, connection, PW_QUERY_RUNNERS, PW_NO_VALUES);
+    while ((row = pw_query_next(&query, rows)) != NULL)
         pw_column_row(&query, rows->arena, &pw_runner_type, row);
-    }
     return pw_query_end(&query, error);
 }
 
 static pawl_status forget(struct pw_sqlite_connection *connection, int64_t owner, struct pawl_error *error)
 {
-    struct pw_query query;
-    pw_query_start(&query, connection, PW_QUERY_RUNNER_FORGET);
-    pw_bind_integer(&query, owner);
-    return pw_query_run(&query, error);
+    return pw_query_run(connection, PW_QUERY_RUNNER_FORGET, PW_VALUES(pw_int(owner)), error);
 }
 
 /* Beside a file that was replaced are the locks of others: nobody of ours is dead because he has none there. */
@@ -62,10 +54,7 @@ pawl_status pw_sqlite_forget_runners(struct pw_sqlite *sqlite, struct pw_sqlite_
 static pawl_status write_row(struct pw_sqlite_connection *connection, const struct pw_runner_row *row,
                              struct pawl_error *error)
 {
-    struct pw_query query;
-    pw_query_start(&query, connection, PW_QUERY_RUNNER_DESCRIBE);
-    pw_bind_row(&query, &pw_runner_type, row);
-    return pw_query_run(&query, error);
+    return pw_query_run(connection, PW_QUERY_RUNNER_DESCRIBE, PW_VALUES(pw_row(&pw_runner_type, row)), error);
 }
 
 /* A url that waits no longer than this. */

@@ -24,7 +24,7 @@ pawl_status pw_sqlite_read_version(struct pw_sqlite_connection *connection, int6
                                    struct pawl_error *error)
 {
     struct pw_query query;
-    pw_query_start(&query, connection, PW_QUERY_SCHEMA_VERSION);
+    pw_query_start(&query, connection, PW_QUERY_SCHEMA_VERSION, PW_NO_VALUES);
     bool found = pw_query_step(&query);
     int64_t version = found ? pw_column_integer(&query) : 0;
     bool foreign = (!found && query.code == SQLITE_OK) || (query.code & 0xff) == SQLITE_ERROR;
@@ -42,7 +42,7 @@ static pawl_status read_version(struct pw_sqlite_connection *connection, int64_t
     struct pw_query query;
     int64_t tables = 0;
     bool has_version = false;
-    pw_query_start(&query, connection, PW_QUERY_SCHEMA_TABLES);
+    pw_query_start(&query, connection, PW_QUERY_SCHEMA_TABLES, PW_NO_VALUES);
     if (pw_query_step(&query)) {
         tables = pw_column_integer(&query);
         has_version = pw_column_integer(&query) != 0;
@@ -75,10 +75,7 @@ static pawl_status migrate_from(struct pw_sqlite_connection *connection, int64_t
             status = execute(connection, pw_sqlite_migrations[i].sql, error);
     if (status != PAWL_OK)
         return status;
-    struct pw_query query;
-    pw_query_start(&query, connection, PW_QUERY_SCHEMA_SET_VERSION);
-    pw_bind_integer(&query, newest);
-    return pw_query_run(&query, error);
+    return pw_query_run(connection, PW_QUERY_SCHEMA_SET_VERSION, PW_VALUES(pw_int(newest)), error);
 }
 
 static pawl_status migrate_under_lock(struct pw_sqlite_connection *connection, const struct pw_progress *progress,

@@ -2,9 +2,9 @@
 #include "base/error.h"
 #include "store/sqlite/batch.h"
 
-static pawl_status run(struct pw_batch *batch, struct pw_query *query)
+static pawl_status run(struct pw_batch *batch, enum pw_query_name name, const struct pw_value *values, size_t count)
 {
-    return pw_query_run(query, batch->core.error);
+    return pw_query_run(batch->connection, name, values, count, batch->core.error);
 }
 
 /* ---- Instances and tasks ------------------------------------------------------------------------------------------------- */
@@ -12,16 +12,9 @@ static pawl_status run(struct pw_batch *batch, struct pw_query *query)
 static pawl_status write_instance(struct pw_batch *batch, const struct pw_core_run *record)
 {
     const struct pw_instance row = pw_core_instance_row(record);
-    struct pw_query query;
-    if (record->change == PW_CORE_NEW) {
-        pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_INSERT);
-        pw_bind_row(&query, &pw_instance_type, &row);
-    } else {
-        pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_UPDATE);
-        pw_bind_changes(&query, &pw_instance_type, &row);
-        pw_bind_integer(&query, row.key);
-    }
-    return run(batch, &query);
+    if (record->change == PW_CORE_NEW)
+        return run(batch, PW_QUERY_INSTANCE_INSERT, PW_VALUES(pw_row(&pw_instance_type, &row)));
+    return run(batch, PW_QUERY_INSTANCE_UPDATE, PW_VALUES(pw_changes(&pw_instance_type, &row), pw_int(row.key)));
 }
 
 /* SQLite takes a row out of an index and puts it back whenever a statement names one of the index's columns.  So the common
@@ -39,164 +32,94 @@ static bool is_in_no_index(const struct pw_core_run *record)
     return pw_rows_equal(&pw_task_type, now, &was);
 }
 
-static pawl_status insert_task(struct pw_batch *batch, const struct pw_core_run *record)
-{
-    struct pw_query query;
-    pw_query_start(&query, batch->connection, PW_QUERY_TASK_INSERT);
-    pw_bind_integer(&query, record->key);
-    pw_bind_integer(&query, record->run);
-    pw_bind_text(&query, record->workflow);
-    pw_bind_integer(&query, pw_shard_of(record->workflow, record->id));
-    pw_bind_row(&query, &pw_task_type, &record->task);
-    return run(batch, &query);
-}
-
-static pawl_status update_task(struct pw_batch *batch, const struct pw_core_run *record)
-{
-    const struct pw_task *task = &record->task;
-    struct pw_query query;
-    if (is_in_no_index(record)) {
-        pw_query_start(&query, batch->connection, PW_QUERY_TASK_UPDATE_REST);
-        pw_bind_integer(&query, task->epoch);
-        pw_bind_integer(&query, task->pause_requested);
-        pw_bind_integer(&query, task->demand);
-        pw_bind_time(&query, task->started_at_ms);
-        pw_bind_integer(&query, task->updated_at_ms);
-        pw_bind_integer(&query, task->event_seq);
-    } else {
-        pw_query_start(&query, batch->connection, PW_QUERY_TASK_UPDATE);
-        pw_bind_row(&query, &pw_task_type, task);
-    }
-    pw_bind_integer(&query, record->run);
-    pw_bind_integer(&query, record->key);
-    return run(batch, &query);
-}
-
 static pawl_status write_task(struct pw_batch *batch, const struct pw_core_run *record)
 {
-    struct pw_query query;
-    if (record->has_task)
-        return record->is_stored ? update_task(batch, record) : insert_task(batch, record);
+    const struct pw_task *task = &record->task;
+    const struct pw_value key = pw_int(record->key), number = pw_int(record->run), row = pw_row(&pw_task_type, task);
+    if (!record->has_task)
+        return record->is_stored ? run(batch, PW_QUERY_TASK_DELETE, PW_VALUES(key)) : PAWL_OK;
     if (!record->is_stored)
-        return PAWL_OK;
-    pw_query_start(&query, batch->connection, PW_QUERY_TASK_DELETE);
-    pw_bind_integer(&query, record->key);
-    return run(batch, &query);
+        return run(
+            batch, PW_QUERY_TASK_INSERT,
+            PW_VALUES(key, number, pw_str(record->workflow), pw_int(pw_shard_of(record->workflow, record->id)), row));
+    if (!is_in_no_index(record))
+        return run(batch, PW_QUERY_TASK_UPDATE, PW_VALUES(row, number, key));
+    return run(batch, PW_QUERY_TASK_UPDATE_REST,
+               PW_VALUES(pw_int(task->epoch), pw_int(task->pause_requested), pw_int(task->demand),
+                         pw_optional(task->started_at_ms), pw_int(task->updated_at_ms), pw_int(task->event_seq), number,
+                         key));
 }
 
-static pawl_status write_runs(struct pw_batch *batch)
+static pawl_status write_run(struct pw_batch *batch, void *record)
 {
-    struct pw_core_run **records = batch->core.runs.list.rows;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < batch->core.runs.list.count && status == PAWL_OK; i++) {
-        if (records[i]->change != PW_CORE_SAME)
-            status = write_instance(batch, records[i]);
-        if (status == PAWL_OK && records[i]->is_changed)
-            status = write_task(batch, records[i]);
-    }
-    return status;
+    const struct pw_core_run *of = record;
+    pawl_status status = of->change != PW_CORE_SAME ? write_instance(batch, of) : PAWL_OK;
+    return status == PAWL_OK && of->is_changed ? write_task(batch, of) : status;
 }
 
 static pawl_status write_earlier_runs(struct pw_batch *batch)
 {
     const struct pw_core_earlier *earlier = batch->core.earlier.rows;
     pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < batch->core.earlier.count && status == PAWL_OK; i++) {
-        struct pw_query query;
-        pw_query_start(&query, batch->connection, PW_QUERY_EARLIER_RUN_INSERT);
-        pw_bind_integer(&query, earlier[i].instance);
-        pw_bind_row(&query, &pw_earlier_run_type, &earlier[i].row);
-        status = run(batch, &query);
-    }
+    for (size_t i = 0; i < batch->core.earlier.count && status == PAWL_OK; i++)
+        status = run(batch, PW_QUERY_EARLIER_RUN_INSERT,
+                     PW_VALUES(pw_int(earlier[i].instance), pw_row(&pw_earlier_run_type, &earlier[i].row)));
     return status;
 }
 
 /* ---- History ------------------------------------------------------------------------------------------------------------- */
 
 /* Rows of a history are found by instance, run and seq. */
-static pawl_status insert_at(struct pw_batch *batch, enum pw_query_name name, int64_t instance, int64_t run_number,
-                             const struct pw_row_type *type, const void *row)
-{
-    struct pw_query query;
-    pw_query_start(&query, batch->connection, name);
-    pw_bind_integer(&query, instance);
-    pw_bind_integer(&query, run_number);
-    pw_bind_row(&query, type, row);
-    return run(batch, &query);
-}
-
 static pawl_status update_at(struct pw_batch *batch, enum pw_query_name name, const int64_t *place,
                              const struct pw_row_type *type, const void *row)
 {
-    struct pw_query query;
-    pw_query_start(&query, batch->connection, name);
-    pw_bind_changes(&query, type, row);
-    for (size_t part = 0; part < 3; part++)
-        pw_bind_integer(&query, place[part]);
-    return run(batch, &query);
+    return run(batch, name, PW_VALUES(pw_changes(type, row), pw_int(place[0]), pw_int(place[1]), pw_int(place[2])));
 }
 
-static pawl_status write_steps(struct pw_batch *batch)
+static pawl_status insert_at(struct pw_batch *batch, enum pw_query_name name, int64_t instance, int64_t run_number,
+                             const struct pw_row_type *type, const void *row)
 {
-    struct pw_core_step **steps = batch->core.steps.list.rows;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < batch->core.steps.list.count && status == PAWL_OK; i++) {
-        const struct pw_core_step *step = steps[i];
-        if (step->insert == NULL && step->update == NULL)
-            continue;
-        const struct pw_step_row row = pw_core_step_row(&batch->core, step);
-        status = step->insert != NULL
-                     ? insert_at(batch, PW_QUERY_STEP_INSERT, step->place[0], step->place[1], &pw_step_type, &row)
-                     : update_at(batch, PW_QUERY_STEP_UPDATE, step->place, &pw_step_type, &row);
-    }
-    return status;
+    return run(batch, name, PW_VALUES(pw_int(instance), pw_int(run_number), pw_row(type, row)));
+}
+
+static pawl_status write_step(struct pw_batch *batch, void *record)
+{
+    const struct pw_core_step *step = record;
+    if (step->insert == NULL && step->update == NULL)
+        return PAWL_OK;
+    const struct pw_step_row row = pw_core_step_row(&batch->core, step);
+    return step->insert != NULL
+               ? insert_at(batch, PW_QUERY_STEP_INSERT, step->place[0], step->place[1], &pw_step_type, &row)
+               : update_at(batch, PW_QUERY_STEP_UPDATE, step->place, &pw_step_type, &row);
 }
 
 /* Copies the steps that a new run begins with.  Later units of the batch may update them. */
-static pawl_status keep_steps(struct pw_batch *batch, const struct pw_op_restart *op)
+static pawl_status keep_steps(struct pw_batch *batch, void *record)
 {
+    const struct pw_op_restart *op = record;
     struct pw_query query;
-    pw_query_start(&query, batch->connection, PW_QUERY_STEPS_KEEP);
-    pw_bind_integer(&query, op->instance);
-    pw_bind_integer(&query, op->run);
-    pw_bind_integer(&query, op->keep_before_seq);
-    pw_bind_integer(&query, op->keep_except_seq);
-    pw_bind_integer(&query, op->keep_except_dropped);
+    pw_query_start(&query, batch->connection, PW_QUERY_STEPS_KEEP,
+                   PW_VALUES(pw_int(op->instance), pw_int(op->run), pw_int(op->keep_before_seq),
+                             pw_int(op->keep_except_seq), pw_int(op->keep_except_dropped)));
     while (pw_query_step(&query)) {
         struct pw_core_step *step = pw_want_step(&batch->core, op->instance, op->run + 1, pw_column_place(&query));
-        if (step == NULL || !PW_SAVE(&batch->core, step)) {
+        if (step != NULL && PW_SAVE(&batch->core, step))
+            step->exists = true;
+        else
             query.code = SQLITE_NOMEM;
-            break;
-        }
-        step->exists = true;
     }
     return pw_query_end(&query, batch->core.error);
 }
 
-/* One by one and behind the steps themselves, because a run may begin again more than once. */
-static pawl_status write_kept(struct pw_batch *batch)
+static pawl_status write_event(struct pw_batch *batch, void *record)
 {
-    struct pw_op_restart **ops = batch->core.kept.rows;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < batch->core.kept.count && status == PAWL_OK; i++)
-        status = keep_steps(batch, ops[i]);
-    return status;
-}
-
-static pawl_status write_events(struct pw_batch *batch)
-{
-    struct pw_core_event **events = batch->core.events.list.rows;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < batch->core.events.list.count && status == PAWL_OK; i++) {
-        const struct pw_core_event *event = events[i];
-        if (event->insert == NULL && event->consume == NULL)
-            continue;
-        const struct pw_event_row row = pw_core_event_row(&batch->core, event);
-        status = event->insert != NULL
-                     ? insert_at(batch, PW_QUERY_EVENT_INSERT, event->place[0], event->place[1], &pw_event_type, &row)
-                     : update_at(batch, PW_QUERY_EVENT_UPDATE, event->place, &pw_event_type, &row);
-    }
-    return status;
+    const struct pw_core_event *event = record;
+    if (event->insert == NULL && event->consume == NULL)
+        return PAWL_OK;
+    const struct pw_event_row row = pw_core_event_row(&batch->core, event);
+    return event->insert != NULL
+               ? insert_at(batch, PW_QUERY_EVENT_INSERT, event->place[0], event->place[1], &pw_event_type, &row)
+               : update_at(batch, PW_QUERY_EVENT_UPDATE, event->place, &pw_event_type, &row);
 }
 
 static pawl_status write_logs(struct pw_batch *batch)
@@ -214,46 +137,45 @@ static pawl_status write_hooks(struct pw_batch *batch)
 {
     const struct pw_core_hook *hooks = batch->core.hooks.rows;
     pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < batch->core.hooks.count && status == PAWL_OK; i++) {
-        struct pw_query query;
-        pw_query_start(&query, batch->connection, PW_QUERY_HOOK_INSERT);
-        pw_bind_integer(&query, hooks[i].instance);
-        pw_bind_integer(&query, hooks[i].row.next_at_ms);
-        pw_bind_row(&query, &pw_hook_type, &hooks[i].row);
-        status = run(batch, &query);
-    }
+    for (size_t i = 0; i < batch->core.hooks.count && status == PAWL_OK; i++)
+        status = run(batch, PW_QUERY_HOOK_INSERT,
+                     PW_VALUES(pw_int(hooks[i].instance), pw_int(hooks[i].row.next_at_ms),
+                               pw_row(&pw_hook_type, &hooks[i].row)));
     return status;
 }
 
-static pawl_status write_deliveries(struct pw_batch *batch)
+static pawl_status write_delivery(struct pw_batch *batch, void *record)
 {
-    struct pw_core_delivery **deliveries = batch->core.deliveries.list.rows;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < batch->core.deliveries.list.count && status == PAWL_OK; i++) {
-        const struct pw_core_delivery *delivery = deliveries[i];
-        struct pw_query query;
-        if (!delivery->is_changed)
-            continue;
-        pw_query_start(&query, batch->connection, delivery->exists ? PW_QUERY_HOOK_UPDATE : PW_QUERY_HOOK_DELETE);
-        if (delivery->exists)
-            pw_bind_changes(&query, &pw_delivery_type, &delivery->row);
-        pw_bind_integer(&query, delivery->key);
-        status = run(batch, &query);
-    }
-    return status;
+    const struct pw_core_delivery *delivery = record;
+    const struct pw_value key = pw_int(delivery->key);
+    if (!delivery->is_changed)
+        return PAWL_OK;
+    return delivery->exists
+               ? run(batch, PW_QUERY_HOOK_UPDATE, PW_VALUES(pw_changes(&pw_delivery_type, &delivery->row), key))
+               : run(batch, PW_QUERY_HOOK_DELETE, PW_VALUES(key));
 }
 
 /* ---- All ----------------------------------------------------------------------------------------------------------------- */
 
+/* Steps that a new run keeps are copied behind the steps themselves, one run at a time: a run may begin again more than once. */
 pawl_status pw_sqlite_write(struct pw_core *core)
 {
     struct pw_batch *batch = pw_batch_of(core);
-    pawl_status (*const parts[])(struct pw_batch *) = {
-        write_runs, write_earlier_runs, write_steps, write_kept, write_events, write_logs, write_hooks, write_deliveries
-    };
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == PAWL_OK; i++)
-        status = parts[i](batch);
+    pawl_status status = pw_batch_each(batch, &core->runs.list, write_run);
+    if (status == PAWL_OK)
+        status = write_earlier_runs(batch);
+    if (status == PAWL_OK)
+        status = pw_batch_each(batch, &core->steps.list, write_step);
+    if (status == PAWL_OK)
+        status = pw_batch_each(batch, &core->kept, keep_steps);
+    if (status == PAWL_OK)
+        status = pw_batch_each(batch, &core->events.list, write_event);
+    if (status == PAWL_OK)
+        status = write_logs(batch);
+    if (status == PAWL_OK)
+        status = write_hooks(batch);
+    if (status == PAWL_OK)
+        status = pw_batch_each(batch, &core->deliveries.list, write_delivery);
     if (status == PAWL_OK && !pw_core_note_written(core))
         return pw_error_plain(core->error, PAWL_NOMEM);
     return status;
