@@ -18,18 +18,14 @@ pawl_status pw_no_memory(struct pw_transaction *transaction)
 
 pawl_status pw_settle(struct pw_transaction *transaction)
 {
-    struct pw_pg_connection *connection = transaction->connection;
-    if (!pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url)))
-        return pw_pg_error(connection, transaction->core.error);
-    return PAWL_OK;
+    return pw_pg_settle(transaction->connection, transaction->core.error);
 }
 
 /* ---- The transaction ------------------------------------------------------------------------------------------ */
 
-static pawl_status take_commit(void *user, void *of, const PGresult *result)
+static pawl_status take_commit(void *user, const PGresult *result)
 {
     struct pw_transaction *transaction = user;
-    (void)of;
     transaction->committed = strcmp(PQcmdStatus((PGresult *)result), "COMMIT") == 0;
     return PAWL_OK;
 }
@@ -38,19 +34,14 @@ static pawl_status take_commit(void *user, void *of, const PGresult *result)
 static void send_beat(struct pw_transaction *transaction)
 {
     struct pw_columns owners = { .arena = &transaction->core.arena };
-    struct pw_call call;
     struct pw_postgres *postgres = transaction->postgres;
     if (!pw_pg_presence_has(&postgres->presence, transaction->core.leaseholder) ||
         (!pw_pg_clock_is_ours(&postgres->clock) &&
          pw_pg_presence_is_heard(&postgres->presence, transaction->core.leaseholder, pw_system_monotonic_ms())))
         return;
     transaction->has_beaten = true;
-    pw_columns_row(&owners);
-    pw_put_integer(&owners, transaction->core.leaseholder);
-    pw_call_init(&call, PW_PG_RUNNER_BEAT);
-    pw_call_columns(&call, &owners);
-    pw_call_integer(&call, transaction->core.now_ms);
-    pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
+    pw_columns_row(&owners, PW_VALUES(pw_int(transaction->core.leaseholder)));
+    pw_pg_send_beat(transaction->connection, &owners, transaction->core.now_ms);
 }
 
 /* What a constraint says that is not checked before the commit, or a trigger that is not fired before, is about the user's
@@ -77,14 +68,12 @@ static pawl_status commit(struct pw_transaction *transaction)
         if (settled != PAWL_OK)
             return settled;
     }
-    pw_call_init(&call, PW_PG_COMMIT);
-    pw_pg_send(connection, &call, take_commit, transaction, NULL);
+    pw_call_init(&call, PW_PG_COMMIT, PW_NO_VALUES);
+    pw_pg_send(connection, &call, take_commit, transaction);
     transaction->commit_sent = true;
     if (transaction->makes_due) {
         pw_pg_sync(connection);
-        pw_call_init(&call, PW_PG_NOTIFY);
-        pw_call_text(&call, pw_text_of(transaction->postgres->token));
-        pw_pg_send(connection, &call, NULL, NULL, NULL);
+        pw_pg_send_values(connection, PW_PG_NOTIFY, PW_VALUES(pw_str(pw_text_of(transaction->postgres->token))));
     }
     pawl_status status = pw_settle(transaction);
     if (transaction->committed)

@@ -12,11 +12,13 @@ enum {
     ARRAY_HEADER_SIZE = 20,
     ROW_HEADER_SIZE = 8,
     FIELD_HEADER_SIZE = 8,
+    ELEMENT_HEADER_SIZE = 4,
     CAPACITY_MIN = 1024,
     TYPE_BIGINT = 20, /* the server's number of the type: never changes */
     TYPE_TEXT = 25,
     ROWS_PER_CALL_MAX = 4096,
     BYTES_PER_CALL_MAX = 8 * 1024 * 1024,
+    TEXT_SIZE_MAX = 32 * BYTES_PER_CALL_MAX, /* far below PostgreSQL's limit */
 };
 
 static void write_32(char *at, int64_t value)
@@ -60,150 +62,77 @@ static void finish_array(struct pw_column *array, int64_t type, size_t rows)
     write_32(array->bytes + 16, 1);
 }
 
-/* Far beyond every limit of ours, far below PostgreSQL's. */
-static bool fits(struct pw_text text)
+/* Appends the value behind its size, which is -1 for NULL.  A row's field has its type before that.  False: memory is out, or
+ * the text is far beyond every limit of ours. */
+static bool append(struct pw_arena *arena, struct pw_column *array, bool is_field, const struct pw_value *value)
 {
-    return text.size <= (size_t)BYTES_PER_CALL_MAX * 32;
+    bool is_text = value->kind == PW_VALUE_TEXT, is_null = pw_value_is_null(value);
+    size_t header = is_field ? FIELD_HEADER_SIZE : ELEMENT_HEADER_SIZE;
+    size_t size = is_null ? 0 : is_text ? value->text.size : 8;
+    if (size > TEXT_SIZE_MAX || !reserve(arena, array, header + size))
+        return false;
+    char *content = array->bytes + array->size + header;
+    if (is_field)
+        write_32(content - 8, is_text ? TYPE_TEXT : TYPE_BIGINT);
+    write_32(content - 4, is_null ? -1 : (int64_t)size);
+    if (!is_text && !is_null)
+        write_64(content, value->integer);
+    else if (size > 0)
+        memcpy(content, value->text.data, size);
+    array->size += header + size;
+    return true;
 }
 
 /* ---- Columns ------------------------------------------------------------------------------------------------- */
 
-void pw_columns_init(struct pw_columns *columns, struct pw_arena *arena)
+static void put_element(void *user, const struct pw_value *value)
 {
-    *columns = (struct pw_columns){ .arena = arena };
-}
-
-void pw_columns_row(struct pw_columns *columns)
-{
-    columns->at = 0;
-    columns->rows++;
-}
-
-/* Room for one more element; size -1: NULL.  NULL when memory is out. */
-static char *next_element(struct pw_columns *columns, bool is_text, int64_t size)
-{
-    size_t content = size > 0 ? (size_t)size : 0;
+    struct pw_columns *columns = user;
     struct pw_column *column = &columns->columns[columns->at++];
     if (columns->at > columns->column_count) {
         columns->column_count = columns->at;
-        column->is_text = is_text;
+        column->is_text = value->kind == PW_VALUE_TEXT;
     }
-    if (!reserve(columns->arena, column, 4 + content)) {
+    if (!append(columns->arena, column, false, value))
         columns->no_memory = true;
-        return NULL;
-    }
-    char *element = column->bytes + column->size;
-    write_32(element, size);
-    column->size += 4 + content;
-    return element + 4;
 }
 
-void pw_put_integer(struct pw_columns *columns, int64_t value)
+void pw_columns_row(struct pw_columns *columns, const struct pw_value *values, size_t count)
 {
-    char *element = next_element(columns, false, 8);
-    if (element != NULL)
-        write_64(element, value);
-}
-
-void pw_put_text(struct pw_columns *columns, struct pw_text text)
-{
-    bool is_there = text.data != NULL && fits(text);
-    columns->no_memory = columns->no_memory || !fits(text);
-    char *element = next_element(columns, true, is_there ? (int64_t)text.size : -1);
-    if (element != NULL && is_there)
-        memcpy(element, text.data, text.size);
+    columns->at = 0;
+    columns->rows++;
+    pw_values_each(values, count, put_element, columns);
 }
 
 void pw_put_excepted(struct pw_columns *columns, const struct pw_share *share)
 {
-    pw_columns_row(columns);
-    pw_put_integer(columns, 0); /* nobody's key: an array needs an element */
-    for (size_t i = 0; i < share->except_count; i++) {
-        pw_columns_row(columns);
-        pw_put_integer(columns, share->except[i]);
-    }
+    pw_columns_row(columns, PW_VALUES(pw_int(0)));
+    for (size_t i = 0; i < share->except_count; i++)
+        pw_columns_row(columns, PW_VALUES(pw_int(share->except[i])));
 }
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------- */
 
-void pw_tuples_init(struct pw_tuples *tuples, struct pw_arena *arena)
+static void put_field(void *user, const struct pw_value *value)
 {
-    *tuples = (struct pw_tuples){ .arena = arena };
+    struct pw_tuples *tuples = user;
+    tuples->no_memory = tuples->no_memory || !append(tuples->arena, &tuples->array, true, value);
+    tuples->field_count++;
 }
 
 /* The size of a row and the number of its fields stand before them, and are known at its end. */
-static void finish_row(struct pw_tuples *tuples)
+void pw_tuples_row(struct pw_tuples *tuples, const struct pw_value *values, size_t count)
 {
-    if (tuples->rows == 0 || tuples->no_memory)
+    tuples->no_memory = tuples->no_memory || !reserve(tuples->arena, &tuples->array, ROW_HEADER_SIZE);
+    if (tuples->no_memory)
         return;
-    char *row = tuples->array.bytes + tuples->row_start;
-    write_32(row, (int64_t)(tuples->array.size - tuples->row_start - 4));
-    write_32(row + 4, tuples->field_count);
-}
-
-void pw_tuples_row(struct pw_tuples *tuples)
-{
-    finish_row(tuples);
-    if (!reserve(tuples->arena, &tuples->array, ROW_HEADER_SIZE)) {
-        tuples->no_memory = true;
-        return;
-    }
-    tuples->row_start = tuples->array.size;
+    size_t start = tuples->array.size;
     tuples->array.size += ROW_HEADER_SIZE;
     tuples->field_count = 0;
     tuples->rows++;
-}
-
-/* Room for one more field; size -1: NULL.  NULL when memory is out. */
-static char *next_field(struct pw_tuples *tuples, int64_t type, int64_t size)
-{
-    size_t content = size > 0 ? (size_t)size : 0;
-    if (tuples->no_memory || !reserve(tuples->arena, &tuples->array, FIELD_HEADER_SIZE + content)) {
-        tuples->no_memory = true;
-        return NULL;
-    }
-    char *field = tuples->array.bytes + tuples->array.size;
-    write_32(field, type);
-    write_32(field + 4, size);
-    tuples->array.size += FIELD_HEADER_SIZE + content;
-    tuples->field_count++;
-    return field + FIELD_HEADER_SIZE;
-}
-
-void pw_field_put_integer(struct pw_tuples *tuples, int64_t value)
-{
-    char *field = next_field(tuples, TYPE_BIGINT, 8);
-    if (field != NULL)
-        write_64(field, value);
-}
-
-void pw_field_put_time(struct pw_tuples *tuples, int64_t at_ms)
-{
-    if (at_ms != 0)
-        pw_field_put_integer(tuples, at_ms);
-    else
-        (void)next_field(tuples, TYPE_BIGINT, -1);
-}
-
-void pw_field_put_text(struct pw_tuples *tuples, struct pw_text text)
-{
-    bool is_there = text.data != NULL && fits(text);
-    tuples->no_memory = tuples->no_memory || !fits(text);
-    char *field = next_field(tuples, TYPE_TEXT, is_there ? (int64_t)text.size : -1);
-    if (field != NULL && is_there)
-        memcpy(field, text.data, text.size);
-}
-
-void pw_field_put_row(struct pw_tuples *tuples, const struct pw_row_type *type, const void *row)
-{
-    for (const struct pw_field *field = type->fields; field < type->fields + type->count; field++) {
-        if (field->type == PW_FIELD_TEXT)
-            pw_field_put_text(tuples, pw_member_text_of(field, row));
-        else if (field->is_optional)
-            pw_field_put_time(tuples, pw_member_get(field, row));
-        else
-            pw_field_put_integer(tuples, pw_member_get(field, row));
-    }
+    pw_values_each(values, count, put_field, tuples);
+    write_32(tuples->array.bytes + start, (int64_t)(tuples->array.size - start - 4));
+    write_32(tuples->array.bytes + start + 4, tuples->field_count);
 }
 
 bool pw_tuples_are_full(const struct pw_tuples *tuples)
@@ -213,32 +142,36 @@ bool pw_tuples_are_full(const struct pw_tuples *tuples)
 
 /* ---- Calls --------------------------------------------------------------------------------------------------- */
 
-void pw_call_init(struct pw_call *call, unsigned name)
+static void add_text(struct pw_call *call, const char *data, size_t size)
+{
+    call->too_large = call->too_large || size > INT_MAX;
+    call->values[call->count] = data;
+    call->sizes[call->count++] = (int)size;
+}
+
+static void add_value(void *user, const struct pw_value *value)
+{
+    struct pw_call *call = user;
+    char *integer = call->integers[call->count];
+    if (value->kind == PW_VALUE_TEXT || pw_value_is_null(value)) {
+        add_text(call, value->text.data, value->text.size);
+    } else {
+        write_64(integer, value->integer);
+        add_text(call, integer, 8);
+    }
+}
+
+void pw_call_add(struct pw_call *call, const struct pw_value *values, size_t count)
+{
+    pw_values_each(values, count, add_value, call);
+}
+
+void pw_call_init(struct pw_call *call, unsigned name, const struct pw_value *values, size_t count)
 {
     call->name = name;
     call->count = 0;
     call->no_memory = call->too_large = false;
-}
-
-void pw_call_integer(struct pw_call *call, int64_t value)
-{
-    int at = call->count++;
-    write_64(call->integers[at], value);
-    call->values[at] = call->integers[at];
-    call->sizes[at] = 8;
-}
-
-void pw_call_size(struct pw_call *call, size_t size)
-{
-    pw_call_integer(call, size > INT64_MAX ? INT64_MAX : (int64_t)size);
-}
-
-void pw_call_text(struct pw_call *call, struct pw_text text)
-{
-    int at = call->count++;
-    call->too_large = call->too_large || text.size > INT_MAX;
-    call->values[at] = text.data;
-    call->sizes[at] = (int)text.size;
+    pw_call_add(call, values, count);
 }
 
 void pw_call_columns(struct pw_call *call, struct pw_columns *columns)
@@ -247,36 +180,22 @@ void pw_call_columns(struct pw_call *call, struct pw_columns *columns)
     for (int i = 0; i < columns->column_count && !call->no_memory; i++) {
         struct pw_column *column = &columns->columns[i];
         finish_array(column, column->is_text ? TYPE_TEXT : TYPE_BIGINT, columns->rows);
-        pw_call_text(call, (struct pw_text){ column->bytes, column->size });
+        add_text(call, column->bytes, column->size);
     }
-}
-
-void pw_call_null(struct pw_call *call)
-{
-    pw_call_text(call, (struct pw_text){ NULL, 0 });
-}
-
-void pw_call_time(struct pw_call *call, int64_t at_ms)
-{
-    if (at_ms != 0)
-        pw_call_integer(call, at_ms);
-    else
-        pw_call_null(call);
 }
 
 void pw_call_columns_or_null(struct pw_call *call, struct pw_columns *columns, int count)
 {
     pw_call_columns(call, columns);
     for (int i = columns->column_count; i < count; i++)
-        pw_call_null(call);
+        add_text(call, NULL, 0);
 }
 
 void pw_call_tuples(struct pw_call *call, struct pw_tuples *tuples, int64_t type)
 {
-    finish_row(tuples);
     call->no_memory = call->no_memory || tuples->no_memory;
     if (call->no_memory)
         return;
     finish_array(&tuples->array, type, tuples->rows);
-    pw_call_text(call, (struct pw_text){ tuples->array.bytes, tuples->array.size });
+    add_text(call, tuples->array.bytes, tuples->array.size);
 }

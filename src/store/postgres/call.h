@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "core/fields.h"
 #include "store/postgres/queries.h"
 #include "store/store.h"
+#include "store/values.h"
 
 enum { PW_CALL_PARAMETERS_MAX = 20 };
 
@@ -52,35 +52,23 @@ enum pw_pg_row_type {
 struct pw_tuples {
     struct pw_arena *arena;
     struct pw_column array;
-    size_t row_start; /* of the row that is being put */
-    int32_t field_count;
+    int32_t field_count; /* of the row that is being put */
     size_t rows;
     bool no_memory;
 };
 
-void pw_tuples_init(struct pw_tuples *tuples, struct pw_arena *arena);
-/* Begins a row.  Each has as many fields, in the order of the type's. */
-void pw_tuples_row(struct pw_tuples *tuples);
-void pw_field_put_integer(struct pw_tuples *tuples, int64_t value);
-void pw_field_put_time(struct pw_tuples *tuples, int64_t at_ms);       /* 0 is NULL */
-void pw_field_put_text(struct pw_tuples *tuples, struct pw_text text); /* absent is NULL */
-/* All fields of the type. */
-void pw_field_put_row(struct pw_tuples *tuples, const struct pw_row_type *type, const void *row);
+/* Adds a row.  Its values are the fields of the type, in their order. */
+void pw_tuples_row(struct pw_tuples *tuples, const struct pw_value *values, size_t count);
 /* One statement should not carry more. */
 bool pw_tuples_are_full(const struct pw_tuples *tuples);
 
-void pw_columns_init(struct pw_columns *columns, struct pw_arena *arena);
-/* Begins a row.  Each has as many values, in the order of the statement's parameters. */
-void pw_columns_row(struct pw_columns *columns);
-void pw_put_integer(struct pw_columns *columns, int64_t value);
-void pw_put_text(struct pw_columns *columns, struct pw_text text);              /* absent is NULL */
-void pw_put_excepted(struct pw_columns *columns, const struct pw_share *share); /* one column, a row for each */
-void pw_call_init(struct pw_call *call, unsigned name);
-void pw_call_integer(struct pw_call *call, int64_t value);
-void pw_call_size(struct pw_call *call, size_t size);
-void pw_call_time(struct pw_call *call, int64_t at_ms);       /* 0 is NULL */
-void pw_call_text(struct pw_call *call, struct pw_text text); /* absent is NULL */
-void pw_call_null(struct pw_call *call);
+/* Adds a row.  Each has as many values, in the order of the statement's parameters. */
+void pw_columns_row(struct pw_columns *columns, const struct pw_value *values, size_t count);
+/* One column: 0, which is nobody's key, because an array needs an element; then a row for each key. */
+void pw_put_excepted(struct pw_columns *columns, const struct pw_share *share);
+
+void pw_call_init(struct pw_call *call, unsigned name, const struct pw_value *values, size_t count);
+void pw_call_add(struct pw_call *call, const struct pw_value *values, size_t count);
 /* Each column is a parameter.  No more rows may be put. */
 void pw_call_columns(struct pw_call *call, struct pw_columns *columns);
 /* The same, but NULL for each of the columns, which are so many, if there is no row. */

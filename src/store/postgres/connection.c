@@ -129,12 +129,9 @@ bool pw_pg_leave_pipeline(struct pw_pg_connection *connection)
 static void send_settings(struct pw_pg_connection *connection, enum pw_pg_query name)
 {
     const struct pw_postgres_url *url = connection->url;
-    struct pw_call call;
-    pw_call_init(&call, name);
-    pw_call_integer(&call, url->busy_ms > 0 ? url->busy_ms : 1);
-    pw_call_integer(&call, statement_ms(url));
-    pw_call_text(&call, pw_text_of(url->schema));
-    pw_pg_send(connection, &call, NULL, NULL, NULL);
+    pw_pg_send_values(connection, name,
+                      PW_VALUES(pw_int(url->busy_ms > 0 ? url->busy_ms : 1), pw_int(statement_ms(url)),
+                                pw_str(pw_text_of(url->schema))));
 }
 
 static bool set_up(struct pw_pg_connection *connection)
@@ -216,7 +213,7 @@ bool pw_pg_is_usable(struct pw_pg_connection *connection)
 
 /* ---- Sending ------------------------------------------------------------------------------------------------- */
 
-static bool push_reply(struct pw_pg_connection *connection, struct pw_pg_reply reply)
+static void push_reply(struct pw_pg_connection *connection, struct pw_pg_reply reply)
 {
     if (connection->reply_first + connection->reply_count == connection->reply_capacity) {
         size_t capacity = connection->reply_capacity < REPLIES_MIN ? REPLIES_MIN : connection->reply_capacity * 2;
@@ -224,13 +221,12 @@ static bool push_reply(struct pw_pg_connection *connection, struct pw_pg_reply r
         if (larger == NULL) {
             pw_pg_note_no_memory(&connection->failure);
             connection->failure.lost = true; /* an answer that we could not tell from the next */
-            return false;
+            return;
         }
         connection->replies = larger;
         connection->reply_capacity = capacity;
     }
     connection->replies[connection->reply_first + connection->reply_count++] = reply;
-    return true;
 }
 
 /* What follows something that failed must not be carried out as if it had not. */
@@ -246,7 +242,7 @@ static void sent(struct pw_pg_connection *connection, int result, struct pw_pg_r
     if (result != 1)
         pw_pg_note_lost(connection, NULL);
     else
-        (void)push_reply(connection, reply);
+        push_reply(connection, reply);
 }
 
 static void prepare(struct pw_pg_connection *connection, unsigned name)
@@ -321,12 +317,10 @@ static void send_call(struct pw_pg_connection *connection, const struct pw_call 
         send_prepared(connection, call, reply);
 }
 
-void pw_pg_send(struct pw_pg_connection *connection, const struct pw_call *call, pw_pg_take_fn *take, void *user,
-                void *of)
+void pw_pg_send(struct pw_pg_connection *connection, const struct pw_call *call, pw_pg_take_fn *take, void *user)
 {
-    send_call(
-        connection, call,
-        (struct pw_pg_reply){ .kind = PW_PG_REPLY_ROWS, .name = call->name, .take = take, .user = user, .of = of });
+    send_call(connection, call,
+              (struct pw_pg_reply){ .kind = PW_PG_REPLY_ROWS, .name = call->name, .take = take, .user = user });
 }
 
 void pw_pg_ask(struct pw_pg_connection *connection, const struct pw_call *call, pw_pg_row_fn *take_row,
@@ -341,19 +335,23 @@ void pw_pg_ask(struct pw_pg_connection *connection, const struct pw_call *call, 
                                     .of = of });
 }
 
-void pw_pg_send_simple(struct pw_pg_connection *connection, enum pw_pg_query name)
+void pw_pg_send_values(struct pw_pg_connection *connection, enum pw_pg_query name, const struct pw_value *values,
+                       size_t count)
 {
     struct pw_call call;
-    pw_call_init(&call, name);
-    pw_pg_send(connection, &call, NULL, NULL, NULL);
+    pw_call_init(&call, name, values, count);
+    pw_pg_send(connection, &call, NULL, NULL);
 }
 
-void pw_pg_expect(struct pw_pg_connection *connection, pw_pg_take_fn *take, void *user, void *of)
+void pw_pg_send_simple(struct pw_pg_connection *connection, enum pw_pg_query name)
 {
-    struct pw_pg_reply reply = {
-        .kind = PW_PG_REPLY_ROWS, .name = PW_PG_QUERY_COUNT, .take = take, .user = user, .of = of
-    };
-    (void)push_reply(connection, reply);
+    pw_pg_send_values(connection, name, PW_NO_VALUES);
+}
+
+void pw_pg_expect(struct pw_pg_connection *connection, pw_pg_take_fn *take, void *user)
+{
+    struct pw_pg_reply reply = { .kind = PW_PG_REPLY_ROWS, .name = PW_PG_QUERY_COUNT, .take = take, .user = user };
+    push_reply(connection, reply);
 }
 
 void pw_pg_sync(struct pw_pg_connection *connection)
@@ -421,7 +419,7 @@ static void take_answer(struct pw_pg_connection *connection, const struct pw_pg_
     if (fine && (reply->name == PW_PG_COMMIT || reply->name == PW_PG_ROLLBACK))
         connection->has_begun = false;
     if (fine && reply->take != NULL)
-        pw_pg_note_taken(&connection->failure, reply->take(reply->user, reply->of, result));
+        pw_pg_note_taken(&connection->failure, reply->take(reply->user, result));
     if (fine && reply->take_row != NULL)
         pw_pg_note_taken(&connection->failure, take_rows(reply, result));
     if (!fine && status != PGRES_PIPELINE_ABORTED && !connection->failure.failed) {

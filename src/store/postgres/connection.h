@@ -38,8 +38,9 @@ struct pw_pg_failure {
 };
 
 /* Does something with an answer: PAWL_OK, PAWL_NOMEM, or PAWL_STORE_CORRUPT of a row that Pawl cannot have written. */
-typedef pawl_status pw_pg_take_fn(void *user, void *of, const PGresult *result);
-/* The same with one row of an answer, whose fields remember what is wrong with it.  False: memory is out. */
+typedef pawl_status pw_pg_take_fn(void *user, const PGresult *result);
+/* The same with one row of an answer, whose fields remember what is wrong with it; `of` is whatever the question is about.
+ * False: memory is out. */
 typedef bool pw_pg_row_fn(void *user, void *of, struct pw_fields *fields);
 
 /* Where this session's transactions leave their mark, see receipt.c. */
@@ -88,14 +89,16 @@ void pw_pg_close(struct pw_pg_connection *connection);
 bool pw_pg_is_usable(struct pw_pg_connection *connection);
 
 /* Sends, after a prepare where it is the first of its name.  Once something has failed, nothing is sent any more. */
-void pw_pg_send(struct pw_pg_connection *connection, const struct pw_call *call, pw_pg_take_fn *take, void *user,
-                void *of);
+void pw_pg_send(struct pw_pg_connection *connection, const struct pw_call *call, pw_pg_take_fn *take, void *user);
 /* For an answer that is taken row by row. */
 void pw_pg_ask(struct pw_pg_connection *connection, const struct pw_call *call, pw_pg_row_fn *take_row,
                struct pw_arena *arena, void *user, void *of);
+/* For a statement whose answer says nothing; the second is for one without parameters. */
+void pw_pg_send_values(struct pw_pg_connection *connection, enum pw_pg_query name, const struct pw_value *values,
+                       size_t count);
 void pw_pg_send_simple(struct pw_pg_connection *connection, enum pw_pg_query name);
 /* For what the caller has sent by libpq itself. */
-void pw_pg_expect(struct pw_pg_connection *connection, pw_pg_take_fn *take, void *user, void *of);
+void pw_pg_expect(struct pw_pg_connection *connection, pw_pg_take_fn *take, void *user);
 /* An error ends here: what is sent behind it is carried out again. */
 void pw_pg_sync(struct pw_pg_connection *connection);
 

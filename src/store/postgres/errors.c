@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 
 bool pw_pg_failed_with(const struct pw_pg_failure *failure, const char *state)
@@ -149,4 +150,10 @@ pawl_status pw_pg_error(const struct pw_pg_connection *connection, struct pawl_e
     if (failure->state[0] == '\0')
         return pw_error(error, PAWL_STORE_UNAVAILABLE, "%s: %s", label, failure->text);
     return pw_error(error, PAWL_STORE_UNAVAILABLE, "%s: %s (SQLSTATE %s)", label, failure->text, failure->state);
+}
+
+pawl_status pw_pg_settle(struct pw_pg_connection *connection, struct pawl_error *error)
+{
+    bool is_fine = pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url));
+    return is_fine ? PAWL_OK : pw_pg_error(connection, error);
 }

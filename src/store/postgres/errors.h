@@ -7,6 +7,9 @@
 /* What the connection's failure means.  Returns the status, never PAWL_OK. */
 pawl_status pw_pg_error(const struct pw_pg_connection *connection, struct pawl_error *error);
 
+/* Waits for all answers, for as long as the server may take.  What went wrong, if something did. */
+pawl_status pw_pg_settle(struct pw_pg_connection *connection, struct pawl_error *error) PAWL_MUST_CHECK;
+
 /* What to do about a failure when all of it is known to be undone. */
 enum pw_pg_cure {
     PW_PG_CURE_NONE,

@@ -101,12 +101,11 @@ pawl_status pw_fields_end(const struct pw_fields *fields)
     return fields->status;
 }
 
-pawl_status pw_numbers_take(void *user, void *of, const PGresult *result)
+pawl_status pw_numbers_take(void *user, const PGresult *result)
 {
     struct pw_numbers *numbers = user;
     struct pw_fields fields;
     int count = PQnfields(result);
-    (void)of;
     pw_fields_init(&fields, result, NULL);
     *numbers = (struct pw_numbers){ .is_found = pw_fields_next(&fields) };
     for (int i = 0; i < count && i < PW_NUMBERS_MAX && numbers->is_found; i++)

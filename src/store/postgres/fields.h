@@ -43,6 +43,6 @@ struct pw_numbers {
     int64_t of[PW_NUMBERS_MAX];
 };
 /* For pw_pg_send() and its like: `user` is a struct pw_numbers. */
-pawl_status pw_numbers_take(void *user, void *of, const PGresult *result);
+pawl_status pw_numbers_take(void *user, const PGresult *result);
 
 #endif

@@ -8,45 +8,34 @@ static pawl_status write_decided(struct pw_core *core)
     return pw_write(pw_transaction_of(core));
 }
 
-/* ---- Counting --------------------------------------------------------------------------------------------------------- */
+/* ---- Numbers ---------------------------------------------------------------------------------------------------------- */
 
-static bool take_count(void *user, void *of, struct pw_fields *fields)
+static pawl_status ask_number(struct pw_core *core, const struct pw_call *call, int64_t *out_number)
 {
-    (void)user;
-    *(int64_t *)of = pw_field_count(fields);
-    return true;
+    struct pw_numbers numbers = { .is_found = false };
+    pw_pg_send(pw_transaction_of(core)->connection, call, pw_numbers_take, &numbers);
+    pawl_status status = pw_settle(pw_transaction_of(core));
+    *out_number = numbers.of[0];
+    return status;
 }
 
 static pawl_status count_unread(struct pw_core *core, const struct pw_core_run *run, int64_t max, int64_t *out_count)
 {
     struct pw_call call;
-    *out_count = 0;
-    pw_call_init(&call, PW_PG_EVENTS_UNREAD);
-    pw_call_integer(&call, run->key);
-    pw_call_integer(&call, run->run);
-    pw_call_integer(&call, max);
-    pw_ask(pw_transaction_of(core), &call, take_count, out_count);
-    return pw_settle(pw_transaction_of(core));
-}
-
-static bool take_time(void *user, void *of, struct pw_fields *fields)
-{
-    (void)user;
-    *(int64_t *)of = pw_field_time(fields);
-    return true;
+    pw_call_init(&call, PW_PG_EVENTS_UNREAD, PW_VALUES(pw_int(run->key), pw_int(run->run), pw_int(max)));
+    pawl_status status = ask_number(core, &call, out_count);
+    *out_count = pw_count_of(*out_count);
+    return status;
 }
 
 static pawl_status find_wait(struct pw_core *core, const struct pw_core_run *run, struct pw_text type,
                              int64_t *out_until_ms)
 {
     struct pw_call call;
-    *out_until_ms = 0;
-    pw_call_init(&call, PW_PG_STEP_AWAITING);
-    pw_call_integer(&call, run->key);
-    pw_call_integer(&call, run->run);
-    pw_call_text(&call, type);
-    pw_ask(pw_transaction_of(core), &call, take_time, out_until_ms);
-    return pw_settle(pw_transaction_of(core));
+    pw_call_init(&call, PW_PG_STEP_AWAITING, PW_VALUES(pw_int(run->key), pw_int(run->run), pw_str(type)));
+    pawl_status status = ask_number(core, &call, out_until_ms);
+    *out_until_ms = pw_time_of(*out_until_ms);
+    return status;
 }
 
 /* ---- The user's code --------------------------------------------------------------------------------------------------- */

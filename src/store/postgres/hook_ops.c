@@ -26,15 +26,11 @@ struct pw_pg_find *pw_send_hook_find(struct pw_transaction *transaction, const s
     struct pw_call call;
     if (find == NULL)
         return NULL;
-    for (size_t i = 0; i < op->wanted_count; i++) {
-        pw_columns_row(&hooks);
-        pw_put_text(&hooks, op->wanted[i].hook);
-    }
-    pw_call_init(&call, PW_PG_HOOK_CLAIM);
+    for (size_t i = 0; i < op->wanted_count; i++)
+        pw_columns_row(&hooks, PW_VALUES(pw_str(op->wanted[i].hook)));
+    pw_call_init(&call, PW_PG_HOOK_CLAIM, PW_NO_VALUES);
     pw_call_columns(&call, &hooks);
-    pw_call_integer(&call, transaction->core.now_ms);
-    pw_call_integer(&call, max);
-    pw_call_integer(&call, 2 * max + CANDIDATES_MORE);
+    pw_call_add(&call, PW_VALUES(pw_int(transaction->core.now_ms), pw_int(max), pw_int(2 * max + CANDIDATES_MORE)));
     pw_ask(transaction, &call, take_delivery, find);
     return find;
 }
@@ -77,15 +73,11 @@ void pw_lock_hooks(struct pw_transaction *transaction)
     struct pw_call call;
     if (transaction->core.deliveries.list.count == 0 && transaction->core.resends.count == 0)
         return;
-    for (size_t i = 0; i < transaction->core.deliveries.list.count; i++) {
-        pw_columns_row(&keys);
-        pw_put_integer(&keys, deliveries[i]->key);
-    }
-    for (size_t i = 0; i < transaction->core.resends.count; i++) {
-        pw_columns_row(&ids);
-        pw_put_text(&ids, resends[i]->id);
-    }
-    pw_call_init(&call, PW_PG_HOOK_LOCK);
+    for (size_t i = 0; i < transaction->core.deliveries.list.count; i++)
+        pw_columns_row(&keys, PW_VALUES(pw_int(deliveries[i]->key)));
+    for (size_t i = 0; i < transaction->core.resends.count; i++)
+        pw_columns_row(&ids, PW_VALUES(pw_str(resends[i]->id)));
+    pw_call_init(&call, PW_PG_HOOK_LOCK, PW_NO_VALUES);
     pw_call_columns_or_null(&call, &keys, 1);
     pw_call_columns_or_null(&call, &ids, 1);
     pw_ask(transaction, &call, take_delivery, NULL);

@@ -70,12 +70,9 @@ static bool put_owed(struct pw_transaction *transaction, struct pw_columns *colu
     struct pw_rows debts;
     if (!pw_list_owed(transaction, &debts))
         return false;
-    pw_columns_row(columns);
-    pw_put_integer(columns, 0);
-    for (size_t i = 0; i < debts.count; i++) {
-        pw_columns_row(columns);
-        pw_put_integer(columns, ((const struct pw_pg_debt *)debts.rows)[i].fence.instance);
-    }
+    pw_columns_row(columns, PW_VALUES(pw_int(0)));
+    for (size_t i = 0; i < debts.count; i++)
+        pw_columns_row(columns, PW_VALUES(pw_int(((const struct pw_pg_debt *)debts.rows)[i].fence.instance)));
     return true;
 }
 
@@ -84,28 +81,22 @@ static bool send_claim(struct pw_transaction *transaction, const struct pw_op_cl
     int64_t max = op->max < CLAIM_MAX ? (int64_t)op->max : CLAIM_MAX;
     struct pw_columns workflows = { .arena = &transaction->core.arena }, owed = workflows, except = workflows;
     struct pw_call call;
-    for (size_t i = 0; i < op->workflow_count; i++) {
-        pw_columns_row(&workflows);
-        pw_put_text(&workflows, op->workflows[i]);
-        pw_put_text(&workflows, op->share.owned != NULL ? op->share.owned[i] : (struct pw_text){ NULL, 0 });
-    }
+    for (size_t i = 0; i < op->workflow_count; i++)
+        pw_columns_row(&workflows,
+                       PW_VALUES(pw_str(op->workflows[i]),
+                                 pw_str(op->share.owned != NULL ? op->share.owned[i] : (struct pw_text){ NULL, 0 })));
     pw_put_excepted(&except, &op->share);
     if (!put_owed(transaction, &owed))
         return false;
-    pw_call_init(&call, op->leased_max != 0 ? PW_PG_CLAIM_UP_TO : PW_PG_CLAIM);
+    pw_call_init(&call, op->leased_max != 0 ? PW_PG_CLAIM_UP_TO : PW_PG_CLAIM, PW_NO_VALUES);
     pw_call_columns(&call, &workflows);
-    pw_call_integer(&call, transaction->core.now_ms);
-    pw_call_integer(&call, op->share.grace_ms);
-    pw_call_integer(&call, max);
-    pw_call_integer(&call, 2 * max + CANDIDATES_MORE);
+    pw_call_add(&call, PW_VALUES(pw_int(transaction->core.now_ms), pw_int(op->share.grace_ms), pw_int(max),
+                                 pw_int(2 * max + CANDIDATES_MORE)));
     pw_call_columns(&call, &owed);
     pw_call_columns(&call, &except);
-    if (op->bytes_max != 0)
-        pw_call_size(&call, op->bytes_max);
-    else
-        pw_call_null(&call);
-    if (op->leased_max != 0)
-        pw_call_size(&call, op->leased_max);
+    const struct pw_value limits[] = { op->bytes_max != 0 ? pw_size(op->bytes_max) : pw_optional(0),
+                                       pw_size(op->leased_max) };
+    pw_call_add(&call, limits, op->leased_max != 0 ? 2 : 1);
     pw_pg_ask(transaction->connection, &call, take_claimable, find->arena, transaction, find);
     return true;
 }
@@ -124,11 +115,11 @@ static void send_about_dead(struct pw_transaction *transaction, enum pw_pg_query
 {
     struct pw_columns owners = { .arena = &transaction->core.arena };
     struct pw_call call;
+    pw_columns_row(&owners, PW_VALUES(pw_int(0))); /* no runner's number: an array needs an element */
     pw_pg_presence_put_owners(&transaction->postgres->presence, &owners);
-    pw_call_init(&call, name);
-    pw_call_integer(&call, transaction->core.now_ms);
+    pw_call_init(&call, name, PW_VALUES(pw_int(transaction->core.now_ms)));
     pw_call_columns(&call, &owners);
-    pw_call_integer(&call, listening_until_ms(transaction->postgres));
+    pw_call_add(&call, PW_VALUES(pw_int(listening_until_ms(transaction->postgres))));
     pw_ask(transaction, &call, take, of);
 }
 

@@ -293,7 +293,7 @@ static void ask(struct pw_transaction *transaction, enum pw_pg_query name, struc
     struct pw_call call;
     if (columns->rows == 0 && !columns->no_memory)
         return;
-    pw_call_init(&call, name);
+    pw_call_init(&call, name, PW_NO_VALUES);
     pw_call_columns(&call, columns);
     pw_ask(transaction, &call, take, of);
 }
@@ -303,18 +303,14 @@ static struct pw_columns no_columns(struct pw_transaction *transaction)
     return (struct pw_columns){ .arena = &transaction->core.arena };
 }
 
-static void put_place(struct pw_columns *columns, const int64_t *place, size_t count)
+static void put_key(struct pw_columns *columns, int64_t key)
 {
-    pw_columns_row(columns);
-    for (size_t i = 0; i < count; i++)
-        pw_put_integer(columns, place[i]);
+    pw_columns_row(columns, PW_VALUES(pw_int(key)));
 }
 
 static void put_name(struct pw_columns *columns, struct pw_text workflow, struct pw_text id)
 {
-    pw_columns_row(columns);
-    pw_put_text(columns, workflow);
-    pw_put_text(columns, id);
+    pw_columns_row(columns, PW_VALUES(pw_str(workflow), pw_str(id)));
 }
 
 /* About records whose first member is their place. */
@@ -323,8 +319,12 @@ static void ask_about_places(struct pw_transaction *transaction, enum pw_pg_quer
 {
     struct pw_columns places = no_columns(transaction);
     const int64_t *const *place = records->rows;
-    for (size_t i = 0; i < records->count; i++)
-        put_place(&places, place[i], parts);
+    for (size_t i = 0; i < records->count; i++) {
+        struct pw_value values[3];
+        for (size_t part = 0; part < parts; part++)
+            values[part] = pw_int(place[i][part]);
+        pw_columns_row(&places, values, parts);
+    }
     ask(transaction, name, &places, take, records);
 }
 
@@ -333,10 +333,9 @@ static void put_families(struct pw_transaction *transaction, struct pw_columns *
 {
     struct pw_op_control *const *controls = transaction->core.controls.rows;
     for (size_t i = 0; i < transaction->core.controls.count; i++) {
-        if (pw_control_reaches(controls[i]) == PW_RELATION_NONE)
-            continue;
-        put_name(families, controls[i]->workflow, controls[i]->id);
-        pw_put_integer(families, pw_control_reaches(controls[i]));
+        enum pw_relation least = pw_control_reaches(controls[i]);
+        if (least != PW_RELATION_NONE)
+            pw_columns_row(families, PW_VALUES(pw_str(controls[i]->workflow), pw_str(controls[i]->id), pw_int(least)));
     }
 }
 
@@ -353,11 +352,12 @@ static void lock_tasks(struct pw_transaction *transaction, struct pw_columns *ta
         return;
     }
     for (size_t i = 0; i < core->reaches.count; i++)
-        put_place(&parents, (const int64_t[]){ reaches[i]->parent, reaches[i]->run, pw_least_reached(reaches[i]) }, 3);
+        pw_columns_row(&parents, PW_VALUES(pw_int(reaches[i]->parent), pw_int(reaches[i]->run),
+                                           pw_int(pw_least_reached(reaches[i]))));
     for (size_t i = 0; i < core->names.list.count; i++)
         if (name[i]->wants_task)
             put_name(&names, name[i]->workflow, name[i]->id);
-    pw_call_init(&call, PW_PG_TASK_LOCK_FOUND);
+    pw_call_init(&call, PW_PG_TASK_LOCK_FOUND, PW_NO_VALUES);
     pw_call_columns_or_null(&call, tasks, 1);
     pw_call_columns_or_null(&call, &parents, 3);
     pw_call_columns_or_null(&call, &names, 2);
@@ -374,7 +374,7 @@ static void lock_instances(struct pw_transaction *transaction, struct pw_columns
     struct pw_call call;
     if (instances->rows == 0 && families->rows == 0 && !instances->no_memory && !families->no_memory)
         return;
-    pw_call_init(&call, PW_PG_INSTANCE_LOCK);
+    pw_call_init(&call, PW_PG_INSTANCE_LOCK, PW_NO_VALUES);
     pw_call_columns_or_null(&call, instances, 1);
     pw_call_columns_or_null(&call, families, 3);
     pw_ask(transaction, &call, take_instance, NULL);
@@ -386,7 +386,7 @@ static void try_gates(struct pw_transaction *transaction)
     struct pw_columns gates = no_columns(transaction);
     const struct pw_pg_gate *gate = transaction->gates.rows;
     for (size_t i = 0; i < transaction->gates.count; i++)
-        put_place(&gates, &gate[i].key, 1);
+        put_key(&gates, gate[i].key);
     ask(transaction, PW_PG_CLAIM_TRY_GATE, &gates, take_gate, NULL);
 }
 
@@ -396,11 +396,11 @@ static void ask_about_runs(struct pw_transaction *transaction)
                       families = tasks;
     struct pw_core_run **runs = transaction->core.runs.list.rows;
     for (size_t i = 0; i < transaction->core.runs.list.count; i++) {
-        put_place(runs[i]->wants_task ? &tasks : &leases, &runs[i]->key, 1);
+        put_key(runs[i]->wants_task ? &tasks : &leases, runs[i]->key);
         if (runs[i]->wants_lock)
-            put_place(&instances, &runs[i]->key, 1);
+            put_key(&instances, runs[i]->key);
         if (runs[i]->wants_facts)
-            put_place(&facts, (const int64_t[]){ runs[i]->key, runs[i]->wants_params }, 2);
+            pw_columns_row(&facts, PW_VALUES(pw_int(runs[i]->key), pw_int(runs[i]->wants_params)));
     }
     put_families(transaction, &families);
     lock_tasks(transaction, &tasks, &families);
@@ -427,15 +427,12 @@ static void ask_about_names(struct pw_transaction *transaction)
     if (is_asked)
         ask(transaction, PW_PG_INSTANCE_FIND, &names, take_name, &core->names.list);
     if (core->keys_wanted > 0) {
-        pw_call_init(&call, PW_PG_INSTANCE_KEYS);
-        pw_call_integer(&call, core->keys_wanted);
+        pw_call_init(&call, PW_PG_INSTANCE_KEYS, PW_VALUES(pw_int(core->keys_wanted)));
         pw_ask(transaction, &call, take_key, NULL);
     }
-    for (size_t i = 0; i < core->sends.count; i++) {
-        put_name(&targets, sends[i]->workflow, sends[i]->to);
-        pw_put_text(&targets, sends[i]->id);
-        pw_put_text(&targets, sends[i]->type);
-    }
+    for (size_t i = 0; i < core->sends.count; i++)
+        pw_columns_row(&targets, PW_VALUES(pw_str(sends[i]->workflow), pw_str(sends[i]->to), pw_str(sends[i]->id),
+                                           pw_str(sends[i]->type)));
     for (size_t i = 0; i < core->controls.count; i++)
         put_name(&controlled, control[i]->workflow, control[i]->id);
     ask(transaction, PW_PG_EVENT_TARGETS, &targets, take_target, &core->sends);
@@ -447,10 +444,8 @@ static void ask_about_history(struct pw_transaction *transaction)
     struct pw_core *core = &transaction->core;
     struct pw_core_event_id **id = core->event_ids.list.rows;
     struct pw_columns ids = no_columns(transaction);
-    for (size_t i = 0; i < core->event_ids.list.count; i++) {
-        put_place(&ids, (const int64_t[]){ id[i]->instance, id[i]->run }, 2);
-        pw_put_text(&ids, id[i]->id);
-    }
+    for (size_t i = 0; i < core->event_ids.list.count; i++)
+        pw_columns_row(&ids, PW_VALUES(pw_int(id[i]->instance), pw_int(id[i]->run), pw_str(id[i]->id)));
     ask_about_places(transaction, PW_PG_STEP_FIND, &core->steps.list, 3, take_step);
     ask_about_places(transaction, PW_PG_EVENT_FIND, &core->events.list, 3, take_event);
     ask(transaction, PW_PG_EVENT_FIND_ID, &ids, take_event_id, &core->event_ids.list);

@@ -168,7 +168,7 @@ void pw_pg_ask_time(struct pw_postgres *postgres, struct pw_pg_connection *conne
     struct pw_call call;
     if (pw_pg_clock_is_ours(&postgres->clock))
         return;
-    pw_call_init(&call, PW_PG_CLOCK);
+    pw_call_init(&call, PW_PG_CLOCK, PW_NO_VALUES);
     *sent_us = pw_system_monotonic_us();
     pw_pg_ask(connection, &call, take_time, NULL, postgres, sent_us);
 }
@@ -180,18 +180,15 @@ static pawl_status ask_all(struct pw_postgres *postgres, enum pw_pg_role role, i
     int64_t until_ms = pw_system_monotonic_ms() + patience_ms, sent_us = 0;
     for (int round = 0;; round++) {
         struct pw_pg_connection *connection = NULL;
-        enum pw_pg_cure cure = PW_PG_CURE_NONE;
         pawl_status status = pw_pg_take(postgres, role, until_ms, &connection, error);
         if (status != PAWL_OK)
             return status;
         if (asks_time)
             pw_pg_ask_time(postgres, connection, &sent_us);
         for (size_t i = 0; i < count; i++)
-            pw_pg_send(connection, questions[i].call, questions[i].take, questions[i].user, NULL);
-        if (!pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(&postgres->url))) {
-            status = pw_pg_error(connection, error);
-            cure = pw_pg_cure_of(connection);
-        }
+            pw_pg_send(connection, questions[i].call, questions[i].take, questions[i].user);
+        status = pw_pg_settle(connection, error);
+        enum pw_pg_cure cure = pw_pg_cure_of(connection);
         pw_pg_give(postgres, connection);
         if (cure == PW_PG_CURE_NONE || pw_system_monotonic_ms() >= until_ms)
             return status;

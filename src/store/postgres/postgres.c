@@ -120,7 +120,6 @@ static pawl_status prepare_once(struct pw_postgres *postgres, const struct pw_pr
     pawl_status status = pw_pg_take(postgres, PW_PG_WRITER, until_ms, &connection, error);
     if (status != PAWL_OK)
         return status;
-    postgres->relations.count = 0;
     status = pw_postgres_migrate(connection, progress, error);
     if (status == PAWL_OK)
         status = pw_postgres_read_relations(connection, &postgres->relations, error);
@@ -128,8 +127,7 @@ static pawl_status prepare_once(struct pw_postgres *postgres, const struct pw_pr
         status = pw_postgres_read_row_types(connection, postgres->row_types, error);
     if (status == PAWL_OK) {
         pw_pg_ask_time(postgres, connection, &sent_us);
-        if (!pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(&postgres->url)))
-            status = pw_pg_error(connection, error);
+        status = pw_pg_settle(connection, error);
     }
     *out_cure = pw_pg_cure_of(connection);
     pw_pg_give(postgres, connection);

@@ -81,13 +81,9 @@ void pw_pg_presence_clear(struct pw_pg_presence *presence)
 
 void pw_pg_presence_put_owners(struct pw_pg_presence *presence, struct pw_columns *columns)
 {
-    pw_columns_row(columns);
-    pw_put_integer(columns, 0);
     (void)pthread_mutex_lock(&presence->lock);
-    for (size_t i = 0; i < presence->owner_count; i++) {
-        pw_columns_row(columns);
-        pw_put_integer(columns, presence->owners[i].number);
-    }
+    for (size_t i = 0; i < presence->owner_count; i++)
+        pw_columns_row(columns, PW_VALUES(pw_int(presence->owners[i].number)));
     (void)pthread_mutex_unlock(&presence->lock);
 }
 
@@ -99,30 +95,33 @@ static size_t place_of(const struct pw_pg_presence *presence, int64_t owner)
     return place;
 }
 
+/* Number 0: it is not announced here. */
+static struct pw_pg_owner owner_of(struct pw_pg_presence *presence, int64_t owner)
+{
+    struct pw_pg_owner found = { .number = 0 };
+    (void)pthread_mutex_lock(&presence->lock);
+    size_t place = place_of(presence, owner);
+    if (place < presence->owner_count)
+        found = presence->owners[place];
+    (void)pthread_mutex_unlock(&presence->lock);
+    return found;
+}
+
 bool pw_pg_presence_has(struct pw_pg_presence *presence, int64_t owner)
 {
-    (void)pthread_mutex_lock(&presence->lock);
-    bool has = place_of(presence, owner) < presence->owner_count;
-    (void)pthread_mutex_unlock(&presence->lock);
-    return has;
+    return owner_of(presence, owner).number != 0;
 }
 
 bool pw_pg_presence_is_heard(struct pw_pg_presence *presence, int64_t owner, int64_t now_ms)
 {
-    (void)pthread_mutex_lock(&presence->lock);
-    size_t place = place_of(presence, owner);
-    bool is_heard = place < presence->owner_count && now_ms - presence->owners[place].heard_at_ms <= HEARD_MS;
-    (void)pthread_mutex_unlock(&presence->lock);
-    return is_heard;
+    struct pw_pg_owner found = owner_of(presence, owner);
+    return found.number != 0 && now_ms - found.heard_at_ms <= HEARD_MS;
 }
 
 bool pw_pg_presence_is_steady(struct pw_pg_presence *presence, int64_t owner, int64_t since_ms)
 {
-    (void)pthread_mutex_lock(&presence->lock);
-    size_t place = place_of(presence, owner);
-    bool is_steady = place < presence->owner_count && presence->owners[place].steady_since_ms <= since_ms;
-    (void)pthread_mutex_unlock(&presence->lock);
-    return is_steady;
+    struct pw_pg_owner found = owner_of(presence, owner);
+    return found.number != 0 && found.steady_since_ms <= since_ms;
 }
 
 /* A heartbeat counts for others from when it was sent until the next one has arrived, which is before its answer.  After a
@@ -219,7 +218,7 @@ static bool open_listener(struct pw_postgres *postgres, struct pw_pg_connection 
     if (pw_pg_open(connection, &postgres->url, PW_PG_LISTENER, &hopeless, NULL) != PAWL_OK)
         return false;
     pw_pg_send_simple(connection, PW_PG_LISTEN);
-    if (pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(&postgres->url))) {
+    if (pw_pg_settle(connection, NULL) == PAWL_OK) {
         tell_due(&postgres->presence);
         return true;
     }
@@ -227,26 +226,24 @@ static bool open_listener(struct pw_postgres *postgres, struct pw_pg_connection 
     return false;
 }
 
+void pw_pg_send_beat(struct pw_pg_connection *connection, struct pw_columns *owners, int64_t now_ms)
+{
+    struct pw_call call;
+    pw_call_init(&call, PW_PG_RUNNER_BEAT, PW_NO_VALUES);
+    pw_call_columns(&call, owners);
+    pw_call_add(&call, PW_VALUES(pw_int(now_ms)));
+    pw_pg_send(connection, &call, NULL, NULL);
+}
+
 /* False: it was not answered in time, and the connection is given up. */
 static bool beat(struct pw_postgres *postgres, struct pw_pg_connection *connection)
 {
     struct pw_arena arena = { 0 };
-    struct pw_columns owners;
-    struct pw_call call;
+    struct pw_columns owners = { .arena = &arena };
     int64_t sent_us = 0, sent_at_ms = pw_system_monotonic_ms();
-    pw_columns_init(&owners, &arena);
-    (void)pthread_mutex_lock(&postgres->presence.lock);
-    for (size_t i = 0; i < postgres->presence.owner_count; i++) {
-        pw_columns_row(&owners);
-        pw_put_integer(&owners, postgres->presence.owners[i].number);
-    }
-    (void)pthread_mutex_unlock(&postgres->presence.lock);
-    if (owners.rows > 0) {
-        pw_call_init(&call, PW_PG_RUNNER_BEAT);
-        pw_call_columns(&call, &owners);
-        pw_call_integer(&call, pw_pg_clock_now_ms(&postgres->clock));
-        pw_pg_send(connection, &call, NULL, NULL, NULL);
-    }
+    pw_pg_presence_put_owners(&postgres->presence, &owners);
+    if (owners.rows > 0)
+        pw_pg_send_beat(connection, &owners, pw_pg_clock_now_ms(&postgres->clock));
     pw_pg_ask_time(postgres, connection, &sent_us);
     bool answered = pw_pg_finish(connection, pw_system_monotonic_ms() + BEAT_MS);
     if (answered) {
@@ -292,9 +289,8 @@ static void *listener_main(void *user)
             continue;
         }
         now_ms = pw_system_monotonic_ms();
-        if (now_ms >= beat_at_ms) {
+        if (now_ms >= beat_at_ms)
             beat_at_ms = beat(postgres, &connection) ? now_ms + BEAT_MS : 0;
-        }
         if (connection.db != NULL && fetch_notices(postgres, connection.db))
             tell_due(presence);
         if (connection.db != NULL)
@@ -321,27 +317,17 @@ static bool start_thread(struct pw_postgres *postgres)
 
 /* ---- The store's functions ------------------------------------------------------------------------------------- */
 
-static pawl_status take_announced(void *user, void *of, const PGresult *result)
-{
-    bool *announced = user;
-    (void)of;
-    *announced = PQntuples(result) > 0;
-    return PAWL_OK;
-}
-
 pawl_status pw_postgres_announce(struct pw_store *store, int64_t owner, struct pawl_error *error)
 {
     struct pw_postgres *postgres = (struct pw_postgres *)store;
     struct pw_call call;
-    bool announced = false;
+    struct pw_numbers announced = { .is_found = false };
     int64_t sent_at_ms = pw_system_monotonic_ms();
-    pw_call_init(&call, PW_PG_RUNNER_ANNOUNCE);
-    pw_call_integer(&call, owner);
-    pw_call_integer(&call, pw_pg_clock_now_ms(&postgres->clock));
-    pawl_status status = pw_pg_write(postgres, &call, postgres->url.busy_ms, take_announced, &announced, error);
+    pw_call_init(&call, PW_PG_RUNNER_ANNOUNCE, PW_VALUES(pw_int(owner), pw_int(pw_pg_clock_now_ms(&postgres->clock))));
+    pawl_status status = pw_pg_write(postgres, &call, postgres->url.busy_ms, pw_numbers_take, &announced, error);
     if (status != PAWL_OK)
         return status;
-    if (!announced)
+    if (!announced.is_found)
         return pw_error(error, PAWL_STORE_UNAVAILABLE, "%s: cannot announce a runner there: another one has its number",
                         postgres->url.label);
     (void)pthread_mutex_lock(&postgres->presence.coming);
@@ -361,8 +347,7 @@ void pw_postgres_withdraw(struct pw_store *store, int64_t owner)
     if (remove_owner(&postgres->presence, owner) == 0)
         end_thread(&postgres->presence);
     (void)pthread_mutex_unlock(&postgres->presence.coming);
-    pw_call_init(&call, PW_PG_RUNNER_WITHDRAW);
-    pw_call_integer(&call, owner);
+    pw_call_init(&call, PW_PG_RUNNER_WITHDRAW, PW_VALUES(pw_int(owner)));
     pawl_status status = pw_pg_write(postgres, &call, WITHDRAWING_MS, NULL, NULL, NULL);
     (void)status; /* it will be missed soon enough */
 }
@@ -372,13 +357,10 @@ pawl_status pw_postgres_describe(struct pw_store *store, const struct pw_runner_
 {
     struct pw_postgres *postgres = (struct pw_postgres *)store;
     struct pw_call call;
-    pw_call_init(&call, PW_PG_RUNNER_DESCRIBE);
-    pw_call_integer(&call, runner->owner);
-    pw_call_integer(&call, runner->started_at_ms);
-    pw_call_integer(&call, pw_pg_clock_now_ms(&postgres->clock));
-    pw_call_integer(&call, runner->is_sharing);
-    pw_call_text(&call, runner->name);
-    pw_call_text(&call, runner->workflows);
+    pw_call_init(&call, PW_PG_RUNNER_DESCRIBE,
+                 PW_VALUES(pw_int(runner->owner), pw_int(runner->started_at_ms),
+                           pw_int(pw_pg_clock_now_ms(&postgres->clock)), pw_int(runner->is_sharing),
+                           pw_str(runner->name), pw_str(runner->workflows)));
     return pw_pg_write(postgres, &call, DESCRIBING_MS, NULL, NULL, error);
 }
 
@@ -386,8 +368,8 @@ pawl_status pw_postgres_describe(struct pw_store *store, const struct pw_runner_
 pawl_status pw_postgres_probe(struct pw_store *store, struct pawl_error *error)
 {
     struct pw_call write, forget;
-    pw_call_init(&write, PW_PG_PROBE_WRITE);
-    pw_call_init(&forget, PW_PG_PROBE_FORGET);
+    pw_call_init(&write, PW_PG_PROBE_WRITE, PW_NO_VALUES);
+    pw_call_init(&forget, PW_PG_PROBE_FORGET, PW_NO_VALUES);
     const struct pw_pg_question questions[] = { { .call = &write }, { .call = &forget } };
     return pw_pg_write_all((struct pw_postgres *)store, questions, 2, PROBING_MS, error);
 }

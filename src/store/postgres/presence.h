@@ -9,6 +9,7 @@
 
 #include "store/postgres/call.h"
 
+struct pw_pg_connection;
 struct pw_postgres;
 
 struct pw_pg_owner {
@@ -38,8 +39,10 @@ struct pw_pg_presence {
 bool pw_pg_presence_init(struct pw_pg_presence *presence);
 void pw_pg_presence_clear(struct pw_pg_presence *presence); /* ends the thread */
 
-/* The runners announced here, and 0, which is nobody, so that there is always one. */
+/* Adds a row for each runner announced here. */
 void pw_pg_presence_put_owners(struct pw_pg_presence *presence, struct pw_columns *columns);
+/* Sends a heartbeat of each owner. */
+void pw_pg_send_beat(struct pw_pg_connection *connection, struct pw_columns *owners, int64_t now_ms);
 bool pw_pg_presence_has(struct pw_pg_presence *presence, int64_t owner);
 
 /* True: its newest heartbeat is so recent that no other process takes it for dead for another third of PW_PG_DEAD_MS. */

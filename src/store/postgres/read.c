@@ -139,7 +139,8 @@ static_assert(QUERY_HOOKS_PENDING == QUERY_HOOKS + 1 && QUERY_HOOKS_OF == QUERY_
 
 /* ---- Rows ---------------------------------------------------------------------------------------------------- */
 
-pawl_status pw_pg_read_rows(const PGresult *result, struct pw_rows *rows, pw_pg_read_row_fn *read_row)
+pawl_status pw_pg_read_rows(const PGresult *result, struct pw_rows *rows, const struct pw_row_type *type,
+                            pw_pg_read_row_fn *read)
 {
     struct pw_fields fields;
     pw_fields_init(&fields, result, rows->arena);
@@ -148,7 +149,10 @@ pawl_status pw_pg_read_rows(const PGresult *result, struct pw_rows *rows, pw_pg_
         void *row = pw_rows_add(rows);
         if (row == NULL)
             return PAWL_NOMEM;
-        read_row(&fields, row);
+        if (type != NULL)
+            pw_field_row(&fields, type, row);
+        else
+            read(&fields, row);
     }
     return pw_fields_end(&fields);
 }
@@ -171,84 +175,13 @@ static void read_instance(struct pw_fields *fields, void *row)
     pw_instance_merge(instance, pw_field_time(fields));
 }
 
-static void read_earlier_run(struct pw_fields *fields, void *row)
-{
-    pw_field_row(fields, &pw_earlier_run_type, row);
-}
-
-static void read_step(struct pw_fields *fields, void *row)
-{
-    pw_field_row(fields, &pw_step_type, row);
-}
-
-static void read_event(struct pw_fields *fields, void *row)
-{
-    pw_field_row(fields, &pw_event_type, row);
-}
-
-static void read_log(struct pw_fields *fields, void *row)
-{
-    pw_field_row(fields, &pw_log_type, row);
-}
-
-/* Where the rows of an answer go. */
-struct row_list {
-    struct pw_rows rows;
-    pw_pg_read_row_fn *read_row;
-};
-
-static pawl_status take_rows(void *user, void *of, const PGresult *result)
-{
-    struct row_list *list = user;
-    (void)of;
-    return pw_pg_read_rows(result, &list->rows, list->read_row);
-}
-
-/* The rows of the answer are what is found. */
-static pawl_status find(struct pw_reading *reading, size_t row_size, pw_pg_read_row_fn *read_row)
-{
-    struct row_list list = { .rows = { .arena = reading->arena, .row_size = row_size }, .read_row = read_row };
-    pawl_status status = pw_pg_read(reading->postgres, &reading->call, take_rows, &list, reading->error);
-    reading->found->rows = list.rows.rows;
-    reading->found->count = list.rows.count;
-    return status;
-}
-
-/* ---- Instances ----------------------------------------------------------------------------------------------- */
-
-static void call_for_named(struct pw_reading *reading, unsigned name)
-{
-    pw_call_init(&reading->call, name);
-    pw_call_text(&reading->call, reading->asked->name.workflow);
-    pw_call_text(&reading->call, reading->asked->name.id);
-}
-
-pawl_status pw_postgres_read_instance(struct pw_reading *reading)
-{
-    call_for_named(reading, QUERY_INSTANCE_BY_ID);
-    return find(reading, sizeof(struct pw_instance), read_instance);
-}
-
 static void read_current(struct pw_fields *fields, void *row)
 {
     struct pw_current *current = row;
     read_instance(fields, &current->instance);
     current->has_step = !pw_field_is_null(fields);
     if (current->has_step)
-        read_step(fields, &current->step);
-}
-
-pawl_status pw_postgres_read_current(struct pw_reading *reading)
-{
-    call_for_named(reading, QUERY_INSTANCE_CURRENT);
-    return find(reading, sizeof(struct pw_current), read_current);
-}
-
-pawl_status pw_postgres_read_instance_by_key(struct pw_reading *reading)
-{
-    pw_call_init(&reading->call, QUERY_INSTANCE_BY_KEY);
-    pw_call_integer(&reading->call, reading->asked->key);
-    return find(reading, sizeof(struct pw_instance), read_instance);
+        pw_field_row(fields, &pw_step_type, &current->step);
 }
 
 /* An instance and which of those wanted it is, from 1. */
@@ -264,153 +197,6 @@ static void read_placed(struct pw_fields *fields, void *row)
     read_instance(fields, &placed->instance);
 }
 
-static void put_wanted(struct pw_columns *columns, const struct pw_instances_wanted *wanted)
-{
-    for (size_t i = 0; i < wanted->count; i++) {
-        pw_columns_row(columns);
-        if (wanted->keys != NULL) {
-            pw_put_integer(columns, wanted->keys[i]);
-        } else {
-            pw_put_text(columns, wanted->workflows[i]);
-            pw_put_text(columns, wanted->ids[i]);
-        }
-    }
-}
-
-pawl_status pw_postgres_read_instances(struct pw_reading *reading)
-{
-    const struct pw_instances_wanted *wanted = &reading->asked->wanted;
-    struct pw_instance *instances =
-        pw_arena_zero(reading->arena, wanted->count * sizeof *instances + 1); /* not NULL for none */
-    struct pw_columns columns;
-    pawl_status status = PAWL_OK;
-    if (instances == NULL)
-        return pw_error_plain(reading->error, PAWL_NOMEM);
-    pw_columns_init(&columns, &reading->scratch);
-    put_wanted(&columns, wanted);
-    pw_call_init(&reading->call, wanted->keys != NULL ? QUERY_INSTANCES_BY_KEY : QUERY_INSTANCES_BY_ID);
-    pw_call_columns(&reading->call, &columns);
-    if (wanted->count > 0)
-        status = find(reading, sizeof(struct placed), read_placed);
-    for (size_t i = 0; wanted->count > 0 && status == PAWL_OK && i < reading->found->count; i++) {
-        const struct placed *placed = (const struct placed *)reading->found->rows + i;
-        instances[placed->place - 1] = placed->instance;
-    }
-    reading->found->instances = instances;
-    reading->found->count = wanted->count;
-    return status;
-}
-
-static void add_value(struct pw_call *call, const struct pw_instance_query *query)
-{
-    if (pw_filters[query->by].is_text)
-        pw_call_text(call, query->text);
-    else
-        pw_call_integer(call, query->number);
-}
-
-/* Where a page begins and ends. */
-static void add_page(struct pw_call *call, int64_t start, size_t max, size_t bytes_max)
-{
-    pw_call_integer(call, start);
-    pw_call_size(call, max);
-    pw_call_size(call, bytes_max > 0 ? bytes_max : SIZE_MAX);
-}
-
-pawl_status pw_postgres_list_instances(struct pw_reading *reading)
-{
-    const struct pw_instance_query *query = &reading->asked->list;
-    const struct pw_filter *filter = &pw_filters[query->by];
-    struct pw_call *call = &reading->call;
-    pw_call_init(call, pw_page_query(QUERY_LIST_BY_WORKFLOW_OLDEST + 2 * query->by, !query->oldest_first));
-    if (filter->has_workflow)
-        pw_call_text(call, query->workflow);
-    else
-        add_value(call, query);
-    add_page(call, pw_page_start(query->after_key, query->oldest_first), query->max, query->bytes_max);
-    if (filter->has_workflow && filter->has_value)
-        add_value(call, query);
-    return find(reading, sizeof(struct pw_instance), read_instance);
-}
-
-/* ---- History ------------------------------------------------------------------------------------------------- */
-
-static void call_for_page(struct pw_call *call, const struct pw_history_query *query, unsigned oldest)
-{
-    pw_call_init(call, pw_page_query(oldest, query->newest_first));
-    pw_call_integer(call, query->instance);
-    add_page(call, pw_page_start(query->after_seq, !query->newest_first), query->max, query->bytes_max);
-}
-
-pawl_status pw_postgres_read_earlier_runs(struct pw_reading *reading)
-{
-    call_for_page(&reading->call, &reading->asked->history, QUERY_EARLIER_RUNS_OLDEST);
-    return find(reading, sizeof(struct pw_earlier_run), read_earlier_run);
-}
-
-static void call_for_steps(struct pw_call *call, const struct pw_history_query *query)
-{
-    call_for_page(call, query, QUERY_STEPS_OLDEST);
-    pw_call_integer(call, query->run);
-}
-
-pawl_status pw_postgres_read_steps(struct pw_reading *reading)
-{
-    call_for_steps(&reading->call, &reading->asked->history);
-    return find(reading, sizeof(struct pw_step_row), read_step);
-}
-
-pawl_status pw_postgres_read_events(struct pw_reading *reading)
-{
-    call_for_page(&reading->call, &reading->asked->history, QUERY_EVENTS_OLDEST);
-    pw_call_integer(&reading->call, reading->asked->history.run);
-    return find(reading, sizeof(struct pw_event_row), read_event);
-}
-
-pawl_status pw_postgres_read_logs(struct pw_reading *reading)
-{
-    const struct pw_history_query *query = &reading->asked->history;
-    call_for_page(&reading->call, query, QUERY_LOGS_OLDEST);
-    pw_call_integer(&reading->call, query->run);
-    pw_call_integer(&reading->call, query->has_level ? (int64_t)query->level : -1);
-    pw_call_text(&reading->call, query->category);
-    return find(reading, sizeof(struct pw_log_row), read_log);
-}
-
-static void call_for_run(struct pw_call *call, unsigned name, const struct pw_run_query *query)
-{
-    pw_call_init(call, name);
-    pw_call_integer(call, query->instance);
-    pw_call_integer(call, query->run);
-}
-
-pawl_status pw_postgres_read_event(struct pw_reading *reading)
-{
-    call_for_run(&reading->call, QUERY_EVENT_BY_ID, &reading->asked->run);
-    pw_call_text(&reading->call, reading->asked->run.id);
-    return find(reading, sizeof(struct pw_event_row), read_event);
-}
-
-/* No more is fetched than the arena may take: it says that it is over with what comes next. */
-static void call_for_new_events(struct pw_call *call, const struct pw_run_query *query, size_t bytes_max)
-{
-    call_for_run(call, QUERY_EVENTS_NEW, query);
-    pw_call_integer(call, query->after_seq);
-    pw_call_size(call, bytes_max > 0 ? bytes_max : SIZE_MAX);
-}
-
-pawl_status pw_postgres_read_new_events(struct pw_reading *reading)
-{
-    call_for_new_events(&reading->call, &reading->asked->run, reading->arena->limit);
-    return find(reading, sizeof(struct pw_event_row), read_event);
-}
-
-pawl_status pw_postgres_read_waiting_steps(struct pw_reading *reading)
-{
-    call_for_run(&reading->call, QUERY_STEPS_WAITING, &reading->asked->run);
-    return find(reading, sizeof(struct pw_step_row), read_step);
-}
-
 /* What an instance was created with. */
 static void read_beginning(struct pw_fields *fields, void *row)
 {
@@ -418,6 +204,197 @@ static void read_beginning(struct pw_fields *fields, void *row)
     run->created_at_ms = pw_field_integer(fields);
     run->params = pw_field_text(fields);
     run->link = pw_field_link(fields);
+}
+
+static void read_runner(struct pw_fields *fields, void *row)
+{
+    struct pw_runner_row *runner = row;
+    pw_field_row(fields, &pw_runner_type, runner);
+    runner->seen_at_ms = pw_field_time(fields);
+}
+
+/* What the rows of an answer become. */
+struct shape {
+    size_t size;
+    const struct pw_row_type *type; /* of rows that are its fields; or NULL */
+    pw_pg_read_row_fn *read;
+};
+
+static const struct shape instances = { sizeof(struct pw_instance), NULL, read_instance },
+                          currents = { sizeof(struct pw_current), NULL, read_current },
+                          placed_instances = { sizeof(struct placed), NULL, read_placed },
+                          beginnings = { sizeof(struct pw_run_rows), NULL, read_beginning },
+                          runs = { sizeof(struct pw_earlier_run), &pw_earlier_run_type, NULL },
+                          steps = { sizeof(struct pw_step_row), &pw_step_type, NULL },
+                          events = { sizeof(struct pw_event_row), &pw_event_type, NULL },
+                          logs = { sizeof(struct pw_log_row), &pw_log_type, NULL },
+                          hooks = { sizeof(struct pw_hook_row), NULL, pw_pg_read_hook_row },
+                          runners = { sizeof(struct pw_runner_row), NULL, read_runner };
+
+/* Where the rows of an answer go. */
+struct row_list {
+    struct pw_rows rows;
+    const struct shape *shape;
+};
+
+static struct row_list list_of(const struct shape *shape, struct pw_arena *arena)
+{
+    return (struct row_list){ .rows = { .arena = arena, .row_size = shape->size }, .shape = shape };
+}
+
+static pawl_status take_rows(void *user, const PGresult *result)
+{
+    struct row_list *list = user;
+    return pw_pg_read_rows(result, &list->rows, list->shape->type, list->shape->read);
+}
+
+/* The rows of the answer to the reading's call are what is found. */
+static pawl_status find_called(struct pw_reading *reading, const struct shape *shape)
+{
+    struct row_list list = list_of(shape, reading->arena);
+    pawl_status status = pw_pg_read(reading->postgres, &reading->call, take_rows, &list, reading->error);
+    reading->found->rows = list.rows.rows;
+    reading->found->count = list.rows.count;
+    return status;
+}
+
+static pawl_status find(struct pw_reading *reading, const struct shape *shape, unsigned name,
+                        const struct pw_value *values, size_t count)
+{
+    pw_call_init(&reading->call, name, values, count);
+    return find_called(reading, shape);
+}
+
+/* ---- Instances ----------------------------------------------------------------------------------------------- */
+
+pawl_status pw_postgres_read_instance(struct pw_reading *reading)
+{
+    const struct pw_instance_name *name = &reading->asked->name;
+    return find(reading, &instances, QUERY_INSTANCE_BY_ID, PW_VALUES(pw_str(name->workflow), pw_str(name->id)));
+}
+
+pawl_status pw_postgres_read_current(struct pw_reading *reading)
+{
+    const struct pw_instance_name *name = &reading->asked->name;
+    return find(reading, &currents, QUERY_INSTANCE_CURRENT, PW_VALUES(pw_str(name->workflow), pw_str(name->id)));
+}
+
+pawl_status pw_postgres_read_instance_by_key(struct pw_reading *reading)
+{
+    return find(reading, &instances, QUERY_INSTANCE_BY_KEY, PW_VALUES(pw_int(reading->asked->key)));
+}
+
+pawl_status pw_postgres_read_instances(struct pw_reading *reading)
+{
+    const struct pw_instances_wanted *wanted = &reading->asked->wanted;
+    struct pw_instance *found =
+        pw_arena_zero(reading->arena, wanted->count * sizeof *found + 1); /* not NULL for none */
+    struct pw_columns columns = { .arena = &reading->scratch };
+    pawl_status status = PAWL_OK;
+    if (found == NULL)
+        return pw_error_plain(reading->error, PAWL_NOMEM);
+    for (size_t i = 0; i < wanted->count; i++)
+        if (wanted->keys != NULL)
+            pw_columns_row(&columns, PW_VALUES(pw_int(wanted->keys[i])));
+        else
+            pw_columns_row(&columns, PW_VALUES(pw_str(wanted->workflows[i]), pw_str(wanted->ids[i])));
+    pw_call_init(&reading->call, wanted->keys != NULL ? QUERY_INSTANCES_BY_KEY : QUERY_INSTANCES_BY_ID, PW_NO_VALUES);
+    pw_call_columns(&reading->call, &columns);
+    if (wanted->count > 0)
+        status = find_called(reading, &placed_instances);
+    for (size_t i = 0; wanted->count > 0 && status == PAWL_OK && i < reading->found->count; i++) {
+        const struct placed *placed = (const struct placed *)reading->found->rows + i;
+        found[placed->place - 1] = placed->instance;
+    }
+    reading->found->instances = found;
+    reading->found->count = wanted->count;
+    return status;
+}
+
+/* How many bytes of payloads a page may have; 0: any. */
+static struct pw_value up_to(size_t bytes_max)
+{
+    return pw_size(bytes_max > 0 ? bytes_max : SIZE_MAX);
+}
+
+pawl_status pw_postgres_list_instances(struct pw_reading *reading)
+{
+    const struct pw_instance_query *query = &reading->asked->list;
+    const struct pw_filter *filter = &pw_filters[query->by];
+    const struct pw_value value = filter->is_text ? pw_str(query->text) : pw_int(query->number);
+    const struct pw_value values[] = { filter->has_workflow ? pw_str(query->workflow) : value,
+                                       pw_int(pw_page_start(query->after_key, query->oldest_first)),
+                                       pw_size(query->max), up_to(query->bytes_max), value };
+    return find(reading, &instances, pw_page_query(QUERY_LIST_BY_WORKFLOW_OLDEST + 2 * query->by, !query->oldest_first),
+                values, filter->has_workflow && filter->has_value ? 5 : 4);
+}
+
+/* ---- History ------------------------------------------------------------------------------------------------- */
+
+/* parameters: how many the statement has. */
+static void call_for_history(struct pw_call *call, const struct pw_history_query *query, unsigned oldest,
+                             size_t parameters)
+{
+    const struct pw_value values[] = {
+        pw_int(query->instance), pw_int(pw_page_start(query->after_seq, !query->newest_first)),
+        pw_size(query->max),     up_to(query->bytes_max),
+        pw_int(query->run),      pw_int(query->has_level ? (int64_t)query->level : -1),
+        pw_str(query->category)
+    };
+    pw_call_init(call, pw_page_query(oldest, query->newest_first), values, parameters);
+}
+
+static pawl_status find_history(struct pw_reading *reading, const struct shape *shape, unsigned oldest,
+                                size_t parameters)
+{
+    call_for_history(&reading->call, &reading->asked->history, oldest, parameters);
+    return find_called(reading, shape);
+}
+
+pawl_status pw_postgres_read_earlier_runs(struct pw_reading *reading)
+{
+    return find_history(reading, &runs, QUERY_EARLIER_RUNS_OLDEST, 4);
+}
+
+pawl_status pw_postgres_read_steps(struct pw_reading *reading)
+{
+    return find_history(reading, &steps, QUERY_STEPS_OLDEST, 5);
+}
+
+pawl_status pw_postgres_read_events(struct pw_reading *reading)
+{
+    return find_history(reading, &events, QUERY_EVENTS_OLDEST, 5);
+}
+
+pawl_status pw_postgres_read_logs(struct pw_reading *reading)
+{
+    return find_history(reading, &logs, QUERY_LOGS_OLDEST, 7);
+}
+
+pawl_status pw_postgres_read_event(struct pw_reading *reading)
+{
+    const struct pw_run_query *query = &reading->asked->run;
+    return find(reading, &events, QUERY_EVENT_BY_ID,
+                PW_VALUES(pw_int(query->instance), pw_int(query->run), pw_str(query->id)));
+}
+
+/* No more is fetched than the arena may take: it says that it is over with what comes next. */
+static void call_for_new_events(struct pw_call *call, const struct pw_run_query *query, size_t bytes_max)
+{
+    pw_call_init(call, QUERY_EVENTS_NEW,
+                 PW_VALUES(pw_int(query->instance), pw_int(query->run), pw_int(query->after_seq), up_to(bytes_max)));
+}
+
+pawl_status pw_postgres_read_new_events(struct pw_reading *reading)
+{
+    call_for_new_events(&reading->call, &reading->asked->run, reading->arena->limit);
+    return find_called(reading, &events);
+}
+
+pawl_status pw_postgres_read_waiting_steps(struct pw_reading *reading)
+{
+    const struct pw_run_query *query = &reading->asked->run;
+    return find(reading, &steps, QUERY_STEPS_WAITING, PW_VALUES(pw_int(query->instance), pw_int(query->run)));
 }
 
 /* One round trip instead of three: who wakes a run waits for this. */
@@ -428,27 +405,25 @@ pawl_status pw_postgres_read_run(struct pw_reading *reading)
     const struct pw_history_query all = {
         .instance = asked->instance, .run = asked->run, .max = SIZE_MAX, .bytes_max = arena->limit
     };
-    struct row_list beginnings = { { .arena = arena, .row_size = sizeof(struct pw_run_rows) }, read_beginning };
-    struct row_list steps = { { .arena = arena, .row_size = sizeof(struct pw_step_row) }, read_step };
-    struct row_list events = { { .arena = arena, .row_size = sizeof(struct pw_event_row) }, read_event };
+    struct row_list begun = list_of(&beginnings, arena), history = list_of(&steps, arena),
+                    new_events = list_of(&events, arena);
     struct pw_call calls[3];
-    pw_call_init(&calls[0], QUERY_INSTANCE_BEGINNING);
-    pw_call_integer(&calls[0], asked->instance);
-    call_for_steps(&calls[1], &all);
+    pw_call_init(&calls[0], QUERY_INSTANCE_BEGINNING, PW_VALUES(pw_int(asked->instance)));
+    call_for_history(&calls[1], &all, QUERY_STEPS_OLDEST, 5);
     call_for_new_events(&calls[2], asked, arena->limit);
-    const struct pw_pg_question questions[] = { { &calls[0], take_rows, &beginnings },
-                                                { &calls[1], take_rows, &steps },
-                                                { &calls[2], take_rows, &events } };
+    const struct pw_pg_question questions[] = { { &calls[0], take_rows, &begun },
+                                                { &calls[1], take_rows, &history },
+                                                { &calls[2], take_rows, &new_events } };
     pawl_status status = pw_pg_read_all(reading->postgres, questions, asked->with_events ? 3 : 2, reading->error);
-    if (status == PAWL_OK && beginnings.rows.count == 0)
+    if (status == PAWL_OK && begun.rows.count == 0)
         return pw_error_plain(reading->error, PAWL_INSTANCE_NOT_FOUND);
     if (status != PAWL_OK)
         return status;
-    struct pw_run_rows *run = beginnings.rows.rows;
-    run->steps = steps.rows.rows;
-    run->step_count = steps.rows.count;
-    run->events = events.rows.rows;
-    run->event_count = events.rows.count;
+    struct pw_run_rows *run = begun.rows.rows;
+    run->steps = history.rows.rows;
+    run->step_count = history.rows.count;
+    run->events = new_events.rows.rows;
+    run->event_count = new_events.rows.count;
     reading->found->run = *run;
     return PAWL_OK;
 }
@@ -458,12 +433,8 @@ pawl_status pw_postgres_read_run(struct pw_reading *reading)
 pawl_status pw_postgres_list_hooks(struct pw_reading *reading)
 {
     const struct pw_hook_query *query = &reading->asked->hooks;
-    pw_call_init(&reading->call, pw_hooks_query(QUERY_HOOKS, query));
-    pw_call_integer(&reading->call, query->after_key);
-    pw_call_size(&reading->call, query->max);
-    if (query->hook.data != NULL)
-        pw_call_text(&reading->call, query->hook);
-    return find(reading, sizeof(struct pw_hook_row), pw_pg_read_hook_row);
+    const struct pw_value values[] = { pw_int(query->after_key), pw_size(query->max), pw_str(query->hook) };
+    return find(reading, &hooks, pw_hooks_query(QUERY_HOOKS, query), values, query->hook.data != NULL ? 3 : 2);
 }
 
 static int compare_owners(const void *left, const void *right)
@@ -472,18 +443,10 @@ static int compare_owners(const void *left, const void *right)
     return (one->owner > other->owner) - (one->owner < other->owner);
 }
 
-static void read_runner(struct pw_fields *fields, void *row)
-{
-    struct pw_runner_row *runner = row;
-    pw_field_row(fields, &pw_runner_type, runner);
-    runner->seen_at_ms = pw_field_time(fields);
-}
-
 pawl_status pw_postgres_list_runners(struct pw_reading *reading)
 {
-    pw_call_init(&reading->call, QUERY_RUNNERS);
-    pw_call_integer(&reading->call, pw_pg_clock_now_ms(&reading->postgres->clock));
-    pawl_status status = find(reading, sizeof(struct pw_runner_row), read_runner);
+    pawl_status status =
+        find(reading, &runners, QUERY_RUNNERS, PW_VALUES(pw_int(pw_pg_clock_now_ms(&reading->postgres->clock))));
     if (status == PAWL_OK && reading->found->count > 1)
         qsort(reading->found->runners, reading->found->count, sizeof(struct pw_runner_row), compare_owners);
     return status;

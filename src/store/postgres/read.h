@@ -9,8 +9,10 @@
 
 typedef void pw_pg_read_row_fn(struct pw_fields *fields, void *row);
 
-/* All rows of the answer, in place of those that are there.  PAWL_OK, PAWL_NOMEM or PAWL_STORE_CORRUPT. */
-pawl_status pw_pg_read_rows(const PGresult *result, struct pw_rows *rows, pw_pg_read_row_fn *read_row);
+/* All rows of the answer, in place of those that are there.  A row is the fields of `type`, or is read by `read`.  PAWL_OK,
+ * PAWL_NOMEM or PAWL_STORE_CORRUPT. */
+pawl_status pw_pg_read_rows(const PGresult *result, struct pw_rows *rows, const struct pw_row_type *type,
+                            pw_pg_read_row_fn *read);
 
 void pw_pg_read_hook_row(struct pw_fields *fields, void *row);
 

@@ -81,15 +81,13 @@ static pawl_status find_earliest(struct pw_reading *reading)
 static void call_for(struct pw_reading *reading, unsigned name, const struct pw_text *names,
                      const struct pw_text *owned, size_t count)
 {
-    struct pw_columns columns;
-    pw_columns_init(&columns, &reading->scratch);
-    for (size_t i = 0; i < count; i++) {
-        pw_columns_row(&columns);
-        pw_put_text(&columns, names[i]);
+    struct pw_columns columns = { .arena = &reading->scratch };
+    for (size_t i = 0; i < count; i++)
         if (owned != NULL)
-            pw_put_text(&columns, owned[i]);
-    }
-    pw_call_init(&reading->call, name);
+            pw_columns_row(&columns, PW_VALUES(pw_str(names[i]), pw_str(owned[i])));
+        else
+            pw_columns_row(&columns, PW_VALUES(pw_str(names[i])));
+    pw_call_init(&reading->call, name, PW_NO_VALUES);
     pw_call_columns(&reading->call, &columns);
 }
 
@@ -98,16 +96,15 @@ pawl_status pw_postgres_next_due(struct pw_reading *reading)
     static const struct pw_share all = { .owned = NULL };
     const struct pw_due_query *query = &reading->asked->due;
     const struct pw_share *share = query->share != NULL ? query->share : &all;
-    struct pw_columns except;
+    struct pw_columns except = { .arena = &reading->scratch };
     reading->found->at_ms = INT64_MAX;
     if (query->count == 0)
         return PAWL_OK;
     call_for(reading, share->owned != NULL ? QUERY_NEXT_DUE_SHARED : QUERY_NEXT_DUE, query->workflows, share->owned,
              query->count);
     if (share->owned != NULL)
-        pw_call_integer(&reading->call, share->grace_ms);
-    pw_call_integer(&reading->call, query->after_ms);
-    pw_columns_init(&except, &reading->scratch);
+        pw_call_add(&reading->call, PW_VALUES(pw_int(share->grace_ms)));
+    pw_call_add(&reading->call, PW_VALUES(pw_int(query->after_ms)));
     pw_put_excepted(&except, share);
     pw_call_columns(&reading->call, &except);
     return find_earliest(reading);
@@ -120,7 +117,7 @@ pawl_status pw_postgres_next_hook(struct pw_reading *reading)
     if (query->count == 0)
         return PAWL_OK;
     call_for(reading, QUERY_HOOK_NEXT, query->names, NULL, query->count);
-    pw_call_integer(&reading->call, PW_EVER);
+    pw_call_add(&reading->call, PW_VALUES(pw_int(PW_EVER)));
     return find_earliest(reading);
 }
 
@@ -130,9 +127,8 @@ pawl_status pw_postgres_count_tasks(struct pw_reading *reading)
 {
     struct pw_numbers tasks = { .is_found = false }, due = { .is_found = false };
     struct pw_call calls[2];
-    pw_call_init(&calls[0], QUERY_TASK_COUNTS);
-    pw_call_init(&calls[1], QUERY_DUE_COUNTS);
-    pw_call_integer(&calls[1], reading->asked->now_ms);
+    pw_call_init(&calls[0], QUERY_TASK_COUNTS, PW_NO_VALUES);
+    pw_call_init(&calls[1], QUERY_DUE_COUNTS, PW_VALUES(pw_int(reading->asked->now_ms)));
     const struct pw_pg_question questions[] = { { &calls[0], pw_numbers_take, &tasks },
                                                 { &calls[1], pw_numbers_take, &due } };
     pawl_status status = pw_pg_read_all(reading->postgres, questions, 2, reading->error);
@@ -154,7 +150,7 @@ pawl_status pw_postgres_count_statuses(struct pw_reading *reading)
     if (query->count == 0)
         return PAWL_OK;
     call_for(reading, QUERY_STATUS_COUNTS, query->names, NULL, query->count);
-    pw_call_integer(&reading->call, query->max);
+    pw_call_add(&reading->call, PW_VALUES(pw_int(query->max)));
     pawl_status status = find(reading, &numbers);
     for (size_t i = 0; i < PW_STATUS_COUNT; i++)
         reading->found->statuses.of[i] = pw_count_of(numbers.of[i]);
@@ -166,7 +162,7 @@ pawl_status pw_postgres_count_statuses(struct pw_reading *reading)
 pawl_status pw_postgres_read_part(struct pw_reading *reading)
 {
     struct pw_numbers numbers;
-    pw_call_init(&reading->call, QUERY_PART_READ);
+    pw_call_init(&reading->call, QUERY_PART_READ, PW_NO_VALUES);
     pawl_status status = find(reading, &numbers);
     reading->found->part = (struct pw_part){ .number = numbers.of[0], .count = numbers.of[1] };
     return status;
@@ -175,7 +171,7 @@ pawl_status pw_postgres_read_part(struct pw_reading *reading)
 pawl_status pw_postgres_read_schema(struct pw_reading *reading)
 {
     struct pw_numbers numbers;
-    pw_call_init(&reading->call, PW_PG_SCHEMA_VERSION);
+    pw_call_init(&reading->call, PW_PG_SCHEMA_VERSION, PW_NO_VALUES);
     pawl_status status = find(reading, &numbers);
     reading->found->schema =
         (struct pw_schema_found){ .version = numbers.of[0], .known = pw_postgres_newest_version() };

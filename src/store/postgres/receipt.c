@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "store/postgres/errors.h"
 #include "store/postgres/fields.h"
 #include "store/postgres/postgres.h"
 
@@ -35,13 +36,11 @@ bool pw_pg_receipt_open(struct pw_pg_connection *connection)
         return true;
     pw_system_random(NULL, &receipt.lane, sizeof receipt.lane);
     receipt.lane = (receipt.lane & INT64_MAX) | 1; /* positive, and not 0 */
-    pw_call_init(&call, PW_PG_RECEIPT_OPEN);
-    pw_call_integer(&call, receipt.lane);
-    pw_pg_send(connection, &call, NULL, NULL, NULL);
+    pw_pg_send_values(connection, PW_PG_RECEIPT_OPEN, PW_VALUES(pw_int(receipt.lane)));
     pw_pg_send_simple(connection, PW_PG_RECEIPT_FORGET); /* of sessions that ended without taking theirs away */
-    pw_call_init(&call, PW_PG_SESSION_BEGUN);
+    pw_call_init(&call, PW_PG_SESSION_BEGUN, PW_NO_VALUES);
     pw_pg_ask(connection, &call, take_session, &arena, &receipt, NULL);
-    bool fine = pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url));
+    bool fine = pw_pg_settle(connection, NULL) == PAWL_OK;
     pw_arena_clear(&arena);
     if (fine)
         connection->receipt = receipt;
@@ -50,51 +49,34 @@ bool pw_pg_receipt_open(struct pw_pg_connection *connection)
 
 void pw_pg_receipt_send(struct pw_pg_connection *connection)
 {
-    struct pw_call call;
-    pw_call_init(&call, PW_PG_RECEIPT_WRITE);
-    pw_call_integer(&call, connection->receipt.lane);
-    pw_call_integer(&call, ++connection->receipt.number);
-    pw_pg_send(connection, &call, NULL, NULL, NULL);
+    struct pw_pg_receipt *receipt = &connection->receipt;
+    receipt->number++;
+    pw_pg_send_values(connection, PW_PG_RECEIPT_WRITE, PW_VALUES(pw_int(receipt->lane), pw_int(receipt->number)));
 }
 
 void pw_pg_receipt_close(struct pw_pg_connection *connection)
 {
-    struct pw_call call;
     if (connection->receipt.lane == 0 || !pw_pg_is_usable(connection))
         return;
-    pw_call_init(&call, PW_PG_RECEIPT_CLOSE);
-    pw_call_integer(&call, connection->receipt.lane);
-    pw_pg_send(connection, &call, NULL, NULL, NULL);
+    pw_pg_send_values(connection, PW_PG_RECEIPT_CLOSE, PW_VALUES(pw_int(connection->receipt.lane)));
     (void)pw_pg_finish(connection, pw_system_monotonic_ms() + CLOSING_MS_MAX);
     connection->receipt.lane = 0;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
-static pawl_status take_number(void *user, void *of, const PGresult *result)
-{
-    int64_t *number = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    *number = pw_fields_next(&fields) ? pw_field_integer(&fields) : -1;
-    return PAWL_OK;
-}
-
 /* False: it may still be at work. */
 static bool end_session(struct pw_postgres *postgres, const struct pw_pg_receipt *receipt, int64_t until_ms)
 {
     struct pw_call call;
-    int64_t still_there = postgres->url.is_pooled ? 0 : 1;
-    pw_call_init(&call, PW_PG_SESSION_END);
-    pw_call_integer(&call, receipt->process);
-    pw_call_text(&call, pw_text_of(receipt->begun));
-    for (int round = 0; still_there != 0; round++) {
+    struct pw_numbers left = { .of = { postgres->url.is_pooled ? 0 : 1 } };
+    pw_call_init(&call, PW_PG_SESSION_END, PW_VALUES(pw_int(receipt->process), pw_str(pw_text_of(receipt->begun))));
+    for (int round = 0; left.of[0] != 0; round++) {
         if (round > 0 && pw_system_monotonic_ms() >= until_ms)
             return false;
         if (round > 0)
             pw_pg_pause(0);
-        if (pw_pg_write(postgres, &call, postgres->url.busy_ms, take_number, &still_there, NULL) != PAWL_OK)
+        if (pw_pg_write(postgres, &call, postgres->url.busy_ms, pw_numbers_take, &left, NULL) != PAWL_OK)
             return false;
     }
     return true;
@@ -103,12 +85,12 @@ static bool end_session(struct pw_postgres *postgres, const struct pw_pg_receipt
 enum pw_pg_fate pw_pg_receipt_read(struct pw_postgres *postgres, const struct pw_pg_receipt *receipt, int64_t until_ms)
 {
     struct pw_call call;
-    int64_t number = -1;
+    struct pw_numbers row = { .is_found = false };
     if (receipt->lane == 0 || !end_session(postgres, receipt, until_ms))
         return PW_PG_FATE_UNKNOWN;
-    pw_call_init(&call, PW_PG_RECEIPT_READ);
-    pw_call_integer(&call, receipt->lane);
-    if (pw_pg_write(postgres, &call, postgres->url.busy_ms, take_number, &number, NULL) != PAWL_OK || number < 0)
+    pw_call_init(&call, PW_PG_RECEIPT_READ, PW_VALUES(pw_int(receipt->lane)));
+    if (pw_pg_write(postgres, &call, postgres->url.busy_ms, pw_numbers_take, &row, NULL) != PAWL_OK || !row.is_found ||
+        row.of[0] < 0)
         return PW_PG_FATE_UNKNOWN;
-    return number >= receipt->number ? PW_PG_FATE_COMMITTED : PW_PG_FATE_UNDONE;
+    return row.of[0] >= receipt->number ? PW_PG_FATE_COMMITTED : PW_PG_FATE_UNDONE;
 }

@@ -2,11 +2,11 @@
  * again under an advisory lock before anything is. */
 #include "store/postgres/schema.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "store/postgres/errors.h"
 #include "store/postgres/fields.h"
 #include "store/postgres/migrations.h"
+#include "store/postgres/read.h"
 
 static const char make_schema[] =
     "DO $$ BEGIN"
@@ -29,17 +29,13 @@ static pawl_status refuse_foreign(const struct pw_pg_connection *connection, str
                     connection->url->label);
 }
 
-static bool finish(struct pw_pg_connection *connection)
-{
-    return pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url));
-}
-
-static bool ask(struct pw_pg_connection *connection, unsigned name, pw_pg_take_fn *take, void *user)
+static pawl_status ask(struct pw_pg_connection *connection, unsigned name, pw_pg_take_fn *take, void *user,
+                       struct pawl_error *error)
 {
     struct pw_call call;
-    pw_call_init(&call, name);
-    pw_pg_send(connection, &call, take, user, NULL);
-    return finish(connection);
+    pw_call_init(&call, name, PW_NO_VALUES);
+    pw_pg_send(connection, &call, take, user);
+    return pw_pg_settle(connection, error);
 }
 
 int64_t pw_postgres_newest_version(void)
@@ -53,13 +49,15 @@ int64_t pw_postgres_newest_version(void)
 static pawl_status read_version(struct pw_pg_connection *connection, int64_t *out_version, struct pawl_error *error)
 {
     struct pw_numbers tables, version = { .is_found = false };
-    if (!ask(connection, PW_PG_SCHEMA_TABLES, pw_numbers_take, &tables))
-        return pw_pg_error(connection, error);
+    pawl_status status = ask(connection, PW_PG_SCHEMA_TABLES, pw_numbers_take, &tables, error);
+    if (status != PAWL_OK)
+        return status;
     bool has_table = tables.of[0] > 0, has_version = tables.of[1] > 0;
-    bool is_fine = !has_version || ask(connection, PW_PG_SCHEMA_VERSION, pw_numbers_take, &version);
-    if (!is_fine && !pw_pg_failed_with(&connection->failure, "42703"))
-        return pw_pg_error(connection, error);
-    if (!is_fine || (has_table && !version.is_found))
+    if (has_version)
+        status = ask(connection, PW_PG_SCHEMA_VERSION, pw_numbers_take, &version, error);
+    if (status != PAWL_OK && !pw_pg_failed_with(&connection->failure, "42703"))
+        return status;
+    if (status != PAWL_OK || (has_table && !version.is_found))
         return refuse_foreign(connection, error);
     *out_version = version.of[0];
     return PAWL_OK;
@@ -110,11 +108,8 @@ static pawl_status migrate_from(struct pw_pg_connection *connection, const struc
                          connection->url->label);
     if (status != PAWL_OK)
         return status;
-    struct pw_call call;
-    pw_call_init(&call, PW_PG_SCHEMA_SET_VERSION);
-    pw_call_integer(&call, newest);
-    pw_pg_send(connection, &call, NULL, NULL, NULL);
-    return finish(connection) ? PAWL_OK : pw_pg_error(connection, error);
+    pw_pg_send_values(connection, PW_PG_SCHEMA_SET_VERSION, PW_VALUES(pw_int(newest)));
+    return pw_pg_settle(connection, error);
 }
 
 static pawl_status migrate_under_lock(struct pw_pg_connection *connection, const struct pw_progress *progress,
@@ -122,7 +117,7 @@ static pawl_status migrate_under_lock(struct pw_pg_connection *connection, const
 {
     pw_pg_send_simple(connection, PW_PG_BEGIN);
     pw_pg_send_simple(connection, PW_PG_SCHEMA_LOCK);
-    pawl_status status = finish(connection) ? PAWL_OK : pw_pg_error(connection, error);
+    pawl_status status = pw_pg_settle(connection, error);
     if (status == PAWL_OK)
         status = read_version(connection, out_version, error);
     if (status == PAWL_OK && *out_version < newest) {
@@ -131,7 +126,7 @@ static pawl_status migrate_under_lock(struct pw_pg_connection *connection, const
     }
     if (status == PAWL_OK) {
         pw_pg_send_simple(connection, PW_PG_COMMIT);
-        status = finish(connection) ? PAWL_OK : pw_pg_error(connection, error);
+        status = pw_pg_settle(connection, error);
     }
     if (status != PAWL_OK)
         connection->failure.failed = true; /* decided here or not: who gives the connection back ends the transaction */
@@ -155,26 +150,20 @@ pawl_status pw_postgres_migrate(struct pw_pg_connection *connection, const struc
 
 /* ---- What is ours -------------------------------------------------------------------------------------------- */
 
-static pawl_status take_relations(void *user, void *of, const PGresult *result)
+static void read_relation(struct pw_fields *fields, void *row)
 {
-    struct pw_rows *relations = user;
-    struct pw_fields fields;
-    (void)of;
-    pw_fields_init(&fields, result, NULL);
-    while (pw_fields_next(&fields)) {
-        int64_t *relation = pw_rows_add(relations);
-        if (relation == NULL)
-            return PAWL_NOMEM;
-        *relation = pw_field_integer(&fields);
-    }
-    return pw_fields_end(&fields);
+    *(int64_t *)row = pw_field_integer(fields);
+}
+
+static pawl_status take_relations(void *user, const PGresult *result)
+{
+    return pw_pg_read_rows(result, user, NULL, read_relation);
 }
 
 pawl_status pw_postgres_read_relations(struct pw_pg_connection *connection, struct pw_rows *relations,
                                        struct pawl_error *error)
 {
-    return ask(connection, PW_PG_SCHEMA_RELATIONS, take_relations, relations) ? PAWL_OK
-                                                                              : pw_pg_error(connection, error);
+    return ask(connection, PW_PG_SCHEMA_RELATIONS, take_relations, relations, error);
 }
 
 static_assert((int)PW_PG_ROW_TYPE_COUNT <= PW_NUMBERS_MAX, "the types are the numbers of one row");
@@ -182,10 +171,9 @@ static_assert((int)PW_PG_ROW_TYPE_COUNT <= PW_NUMBERS_MAX, "the types are the nu
 pawl_status pw_postgres_read_row_types(struct pw_pg_connection *connection, int64_t row_types[PW_PG_ROW_TYPE_COUNT],
                                        struct pawl_error *error)
 {
-    struct pw_numbers types;
-    if (!ask(connection, PW_PG_SCHEMA_ROW_TYPES, pw_numbers_take, &types))
-        return pw_pg_error(connection, error);
+    struct pw_numbers types = { .is_found = false };
+    pawl_status status = ask(connection, PW_PG_SCHEMA_ROW_TYPES, pw_numbers_take, &types, error);
     for (int type = 0; type < PW_PG_ROW_TYPE_COUNT; type++)
         row_types[type] = types.of[type];
-    return PAWL_OK;
+    return status;
 }

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "store/postgres/errors.h"
 #include "store/postgres/fields.h"
@@ -41,8 +40,7 @@ static pawl_status refuse_failure(struct pw_transaction *transaction)
 
 static bool finish(struct pw_transaction *transaction)
 {
-    struct pw_pg_connection *connection = transaction->connection;
-    return pw_pg_finish(connection, pw_system_monotonic_ms() + pw_pg_answer_ms(connection->url));
+    return pw_pg_settle(transaction->connection, NULL) == PAWL_OK;
 }
 
 /* ---- The guard ------------------------------------------------------------------------------------------------- */
@@ -58,48 +56,33 @@ static bool take_search_path(void *user, void *of, struct pw_fields *fields)
 static void send_begin(struct pw_transaction *transaction, struct pw_text *search_path)
 {
     struct pw_call call;
-    pw_call_init(&call, PW_PG_USER_BEGIN);
+    pw_call_init(&call, PW_PG_USER_BEGIN, PW_NO_VALUES);
     pw_ask(transaction, &call, take_search_path, search_path);
 }
 
-struct findings {
-    bool locked, shadowed, moved;
-};
-
-static bool take_findings(void *user, void *of, struct pw_fields *fields)
-{
-    struct findings *findings = of;
-    (void)user;
-    findings->locked = pw_field_integer(fields) != 0;
-    findings->shadowed = pw_field_integer(fields) != 0;
-    findings->moved = pw_field_integer(fields) != 0;
-    return true;
-}
-
-static void send_end(struct pw_transaction *transaction, struct pw_text search_path, struct findings *findings)
+static void send_end(struct pw_transaction *transaction, struct pw_text search_path, struct pw_numbers *findings)
 {
     const struct pw_rows *relations = &transaction->postgres->relations;
     struct pw_columns columns = { .arena = &transaction->core.arena };
     struct pw_call call;
     pw_pg_send_simple(transaction->connection, PW_PG_USER_END);
-    for (size_t i = 0; i < relations->count; i++) {
-        pw_columns_row(&columns);
-        pw_put_integer(&columns, ((const int64_t *)relations->rows)[i]);
-    }
-    pw_call_init(&call, PW_PG_USER_CHECK);
+    for (size_t i = 0; i < relations->count; i++)
+        pw_columns_row(&columns, PW_VALUES(pw_int(((const int64_t *)relations->rows)[i])));
+    pw_call_init(&call, PW_PG_USER_CHECK, PW_NO_VALUES);
     pw_call_columns(&call, &columns);
-    pw_call_text(&call, search_path);
-    pw_ask(transaction, &call, take_findings, findings);
+    pw_call_add(&call, PW_VALUES(pw_str(search_path)));
+    pw_pg_send(transaction->connection, &call, pw_numbers_take, findings);
 }
 
-static pawl_status judge(struct pw_transaction *transaction, const struct findings *findings)
+/* The findings are the columns of PW_PG_USER_CHECK. */
+static pawl_status judge(struct pw_transaction *transaction, const struct pw_numbers *findings)
 {
-    if (findings->locked)
-        return refuse_with(transaction, "a mutation may not lock or change the structure of Pawl's own tables");
-    if (findings->shadowed)
-        return refuse_with(transaction, "a mutation may not make temporary tables with Pawl's names");
-    if (findings->moved)
-        return refuse_with(transaction, "a mutation may not change the search path");
+    static const char *const faults[] = { "a mutation may not lock or change the structure of Pawl's own tables",
+                                          "a mutation may not make temporary tables with Pawl's names",
+                                          "a mutation may not change the search path" };
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        if (findings->of[i] != 0)
+            return refuse_with(transaction, faults[i]);
     return PAWL_OK;
 }
 
@@ -203,18 +186,16 @@ static pawl_status parse_parameters(struct pw_transaction *transaction, struct p
 
 /* ---- SQL --------------------------------------------------------------------------------------------------------- */
 
-static pawl_status take_description(void *user, void *of, const PGresult *result)
+static pawl_status take_description(void *user, const PGresult *result)
 {
     int *wanted = user;
-    (void)of;
     *wanted = PQnparams(result);
     return PAWL_OK;
 }
 
-static pawl_status take_execution(void *user, void *of, const PGresult *result)
+static pawl_status take_execution(void *user, const PGresult *result)
 {
     bool *is_empty = user;
-    (void)of;
     *is_empty = PQresultStatus(result) == PGRES_EMPTY_QUERY;
     return PAWL_OK;
 }
@@ -234,9 +215,9 @@ static pawl_status prepare(struct pw_transaction *transaction, const char *sql, 
     int wanted = 0;
     send_begin(transaction, search_path);
     if (sent(transaction, PQsendPrepare(connection->db, "", sql, 0, NULL)))
-        pw_pg_expect(connection, NULL, NULL, NULL);
+        pw_pg_expect(connection, NULL, NULL);
     if (sent(transaction, PQsendDescribePrepared(connection->db, "")))
-        pw_pg_expect(connection, take_description, &wanted, NULL);
+        pw_pg_expect(connection, take_description, &wanted);
     if (!finish(transaction))
         return refuse_failure(transaction);
     if ((size_t)wanted != parameters->count)
@@ -249,11 +230,11 @@ static pawl_status execute(struct pw_transaction *transaction, const struct para
                            struct pw_text search_path)
 {
     struct pw_pg_connection *connection = transaction->connection;
-    struct findings findings = { .locked = false };
+    struct pw_numbers findings = { .is_found = false };
     bool is_empty = false;
     if (sent(transaction,
              PQsendQueryPrepared(connection->db, "", (int)parameters->count, parameters->values, NULL, NULL, 0)))
-        pw_pg_expect(connection, take_execution, &is_empty, NULL);
+        pw_pg_expect(connection, take_execution, &is_empty);
     send_end(transaction, search_path, &findings);
     if (!finish(transaction))
         return refuse_failure(transaction);
@@ -319,7 +300,7 @@ static pawl_status call(struct pw_transaction *transaction, const struct pw_op_m
 pawl_status pw_run_mutation(struct pw_transaction *transaction, const struct pw_op_mutate *op)
 {
     struct pw_pg_connection *connection = transaction->connection;
-    struct findings findings = { .locked = false };
+    struct pw_numbers findings = { .is_found = false };
     pawl_status answer = PAWL_OK;
     struct pawl_error why = { PAWL_OK, "" };
     struct pw_text search_path = { NULL, 0 };

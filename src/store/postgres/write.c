@@ -27,22 +27,18 @@ static void end(struct writing *writing)
     struct pw_call call;
     if (writing->tuples.rows == 0 && !writing->tuples.no_memory)
         return;
-    pw_call_init(&call, writing->name);
+    pw_call_init(&call, writing->name, PW_NO_VALUES);
     pw_call_tuples(&call, &writing->tuples, transaction->postgres->row_types[writing->type]);
-    pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
-    pw_tuples_init(&writing->tuples, &transaction->core.arena);
+    pw_pg_send(transaction->connection, &call, NULL, NULL);
+    writing->tuples = (struct pw_tuples){ .arena = &transaction->core.arena };
 }
 
-/* A row, with its place before it. */
-static void put(struct writing *writing, const int64_t *place, size_t parts, const struct pw_row_type *type,
-                const void *row)
+/* The values of a row. */
+static void put(struct writing *writing, const struct pw_value *values, size_t count)
 {
     if (pw_tuples_are_full(&writing->tuples))
         end(writing);
-    pw_tuples_row(&writing->tuples);
-    for (size_t i = 0; i < parts; i++)
-        pw_field_put_integer(&writing->tuples, place[i]);
-    pw_field_put_row(&writing->tuples, type, row);
+    pw_tuples_row(&writing->tuples, values, count);
 }
 
 static void send_deleted(struct pw_transaction *transaction, enum pw_pg_query name, struct pw_columns *keys)
@@ -50,9 +46,9 @@ static void send_deleted(struct pw_transaction *transaction, enum pw_pg_query na
     struct pw_call call;
     if (keys->rows == 0 && !keys->no_memory)
         return;
-    pw_call_init(&call, name);
+    pw_call_init(&call, name, PW_NO_VALUES);
     pw_call_columns(&call, keys);
-    pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
+    pw_pg_send(transaction->connection, &call, NULL, NULL);
 }
 
 /* ---- Instances ----------------------------------------------------------------------------------------------- */
@@ -66,7 +62,7 @@ static struct pw_text or_empty(struct pw_text text)
 static void put_instance(struct writing *writing, const struct pw_core_run *run)
 {
     const struct pw_instance row = pw_core_instance_row(run);
-    put(writing, NULL, 0, &pw_instance_type, &row);
+    put(writing, PW_VALUES(pw_row(&pw_instance_type, &row)));
 }
 
 static int compare_texts(struct pw_text left, struct pw_text right)
@@ -113,7 +109,7 @@ static void write_earlier_runs(struct pw_transaction *transaction)
     const struct pw_core_earlier *earlier = transaction->core.earlier.rows;
     struct writing writing = begin(transaction, PW_PG_EARLIER_RUN_INSERT, PW_PG_EARLIER_RUN_ROW);
     for (size_t i = 0; i < transaction->core.earlier.count; i++)
-        put(&writing, &earlier[i].instance, 1, &pw_earlier_run_type, &earlier[i].row);
+        put(&writing, PW_VALUES(pw_int(earlier[i].instance), pw_row(&pw_earlier_run_type, &earlier[i].row)));
     end(&writing);
 }
 
@@ -121,9 +117,8 @@ static void write_earlier_runs(struct pw_transaction *transaction)
 
 static void put_task(struct writing *writing, const struct pw_core_run *run)
 {
-    put(writing, (const int64_t[]){ run->key, run->run }, 2, &pw_task_type, &run->task);
-    pw_field_put_text(&writing->tuples, or_empty(run->workflow));
-    pw_field_put_integer(&writing->tuples, pw_shard_of(run->workflow, run->id));
+    put(writing, PW_VALUES(pw_int(run->key), pw_int(run->run), pw_row(&pw_task_type, &run->task),
+                           pw_str(or_empty(run->workflow)), pw_int(pw_shard_of(run->workflow, run->id))));
 }
 
 static bool is_due(const struct pw_transaction *transaction, const struct pw_task *task)
@@ -143,12 +138,10 @@ static void write_tasks(struct pw_transaction *transaction)
             continue;
         if (run->has_task && is_due(transaction, &run->task))
             transaction->makes_due = true;
-        if (run->has_task) {
+        if (run->has_task)
             put_task(run->is_stored ? &updating : &inserting, run);
-        } else if (run->is_stored) {
-            pw_columns_row(&deleted);
-            pw_put_integer(&deleted, run->key);
-        }
+        else if (run->is_stored)
+            pw_columns_row(&deleted, PW_VALUES(pw_int(run->key)));
     }
     send_deleted(transaction, PW_PG_TASK_DELETE, &deleted);
     end(&updating);
@@ -166,7 +159,8 @@ static void write_steps(struct pw_transaction *transaction)
         if (steps[i]->insert == NULL && steps[i]->update == NULL)
             continue;
         const struct pw_step_row row = pw_core_step_row(&transaction->core, steps[i]);
-        put(steps[i]->insert != NULL ? &inserting : &updating, steps[i]->place, 2, &pw_step_type, &row);
+        put(steps[i]->insert != NULL ? &inserting : &updating,
+            PW_VALUES(pw_int(steps[i]->place[0]), pw_int(steps[i]->place[1]), pw_row(&pw_step_type, &row)));
     }
     end(&inserting);
     end(&updating);
@@ -189,12 +183,9 @@ static void write_kept(struct pw_transaction *transaction)
     struct pw_op_restart **ops = transaction->core.kept.rows;
     struct pw_call call;
     for (size_t i = 0; i < transaction->core.kept.count; i++) {
-        pw_call_init(&call, PW_PG_STEP_KEEP);
-        pw_call_integer(&call, ops[i]->instance);
-        pw_call_integer(&call, ops[i]->run);
-        pw_call_integer(&call, ops[i]->keep_before_seq);
-        pw_call_integer(&call, ops[i]->keep_except_seq);
-        pw_call_integer(&call, ops[i]->keep_except_dropped);
+        pw_call_init(&call, PW_PG_STEP_KEEP,
+                     PW_VALUES(pw_int(ops[i]->instance), pw_int(ops[i]->run), pw_int(ops[i]->keep_before_seq),
+                               pw_int(ops[i]->keep_except_seq), pw_int(ops[i]->keep_except_dropped)));
         pw_ask(transaction, &call, take_kept, ops[i]);
     }
 }
@@ -208,7 +199,8 @@ static void write_events(struct pw_transaction *transaction)
         if (events[i]->insert == NULL && events[i]->consume == NULL)
             continue;
         const struct pw_event_row row = pw_core_event_row(&transaction->core, events[i]);
-        put(events[i]->insert != NULL ? &inserting : &consuming, events[i]->place, 2, &pw_event_type, &row);
+        put(events[i]->insert != NULL ? &inserting : &consuming,
+            PW_VALUES(pw_int(events[i]->place[0]), pw_int(events[i]->place[1]), pw_row(&pw_event_type, &row)));
     }
     end(&inserting);
     end(&consuming);
@@ -220,7 +212,7 @@ static void write_logs(struct pw_transaction *transaction)
     struct writing writing = begin(transaction, PW_PG_LOG_INSERT, PW_PG_LOG_ROW);
     for (size_t i = 0; i < transaction->core.logs.count; i++) {
         const struct pw_log_row row = pw_core_log_row(&logs[i]);
-        put(&writing, (const int64_t[]){ logs[i].op->instance, logs[i].op->run }, 2, &pw_log_type, &row);
+        put(&writing, PW_VALUES(pw_int(logs[i].op->instance), pw_int(logs[i].op->run), pw_row(&pw_log_type, &row)));
     }
     end(&writing);
 }
@@ -230,7 +222,7 @@ static void write_hooks(struct pw_transaction *transaction)
     const struct pw_core_hook *hooks = transaction->core.hooks.rows;
     struct writing writing = begin(transaction, PW_PG_HOOK_INSERT, PW_PG_HOOK_ROW);
     for (size_t i = 0; i < transaction->core.hooks.count; i++)
-        put(&writing, &hooks[i].instance, 1, &pw_hook_type, &hooks[i].row);
+        put(&writing, PW_VALUES(pw_int(hooks[i].instance), pw_row(&pw_hook_type, &hooks[i].row)));
     end(&writing);
 }
 
@@ -239,24 +231,12 @@ static void write_deliveries(struct pw_transaction *transaction)
 {
     struct pw_core_delivery *const *deliveries = transaction->core.deliveries.list.rows;
     struct pw_columns deleted = { .arena = &transaction->core.arena };
-    struct pw_call call;
     for (size_t i = 0; i < transaction->core.deliveries.list.count; i++) {
-        const struct pw_hook_row *row = &deliveries[i]->row;
-        if (!deliveries[i]->is_changed)
-            continue;
-        if (!deliveries[i]->exists) {
-            pw_columns_row(&deleted);
-            pw_put_integer(&deleted, deliveries[i]->key);
-            continue;
-        }
-        pw_call_init(&call, PW_PG_HOOK_UPDATE);
-        pw_call_integer(&call, row->key);
-        pw_call_integer(&call, row->attempts);
-        pw_call_time(&call, row->next_at_ms);
-        pw_call_time(&call, row->locked_until_ms);
-        pw_call_integer(&call, row->epoch);
-        pw_call_text(&call, row->last_error);
-        pw_pg_send(transaction->connection, &call, NULL, NULL, NULL);
+        if (deliveries[i]->is_changed && deliveries[i]->exists)
+            pw_pg_send_values(transaction->connection, PW_PG_HOOK_UPDATE,
+                              PW_VALUES(pw_row(&pw_delivery_type, &deliveries[i]->row)));
+        else if (deliveries[i]->is_changed)
+            pw_columns_row(&deleted, PW_VALUES(pw_int(deliveries[i]->key)));
     }
     send_deleted(transaction, PW_PG_HOOK_DELETE, &deleted);
 }

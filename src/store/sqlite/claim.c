@@ -51,8 +51,8 @@ struct finder {
     enum pw_query_name all, shared;
 };
 
-/* Starts the query about a workflow of the claim.  Of a share, the shards that are owned and the end of the grace period follow
- * the values that both have. */
+/* Starts the query for one workflow of the claim.  A claim of a share also gives the shards that it owns and the time before which
+ * other shards' tasks must have been due. */
 static void start(struct pw_query *query, struct pw_batch *batch, const struct pw_op_claim *op, struct finder finder,
                   size_t position, const struct pw_value *values, size_t count)
 {
