@@ -9,18 +9,22 @@ static struct pw_value value_of(const struct pw_field *field, const void *row)
     return field->is_optional ? pw_optional(number) : pw_int(number);
 }
 
+static void give_row(const struct pw_value *row, void (*give)(void *user, const struct pw_value *value), void *user)
+{
+    for (size_t i = 0; i < row->type->count; i++) {
+        const struct pw_field *field = &row->type->fields[i];
+        const struct pw_value member = value_of(field, row->row);
+        if (row->kind == PW_VALUE_ROW || field->may_change)
+            give(user, &member);
+    }
+}
+
 void pw_values_each(const struct pw_value *values, size_t count, void (*give)(void *user, const struct pw_value *value),
                     void *user)
 {
-    for (const struct pw_value *value = values; value < values + count; value++) {
-        if (value->type == NULL)
-            give(user, value);
+    for (size_t i = 0; i < count; i++)
+        if (values[i].type != NULL)
+            give_row(&values[i], give, user);
         else
-            for (const struct pw_field *field = value->type->fields; field < value->type->fields + value->type->count;
-                 field++) {
-                const struct pw_value member = value_of(field, value->row);
-                if (value->kind == PW_VALUE_ROW || field->may_change)
-                    give(user, &member);
-            }
-    }
+            give(user, &values[i]);
 }
