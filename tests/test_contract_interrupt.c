@@ -167,6 +167,33 @@ static pawl_status interrupt_own_run(pawl_step *step, const pawl_value *input, p
     return pawl_interrupt(pawl_step_engine(step), "w", "i", NULL);
 }
 
+/* The body is under way when the run is interrupted, and fails for good. */
+static pawl_status interrupt_and_fail(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    (void)out_result;
+    pawl_status status = pawl_interrupt(pawl_step_engine(step), "w", "i", NULL);
+    return status == PAWL_OK ? pawl_fail_for_good(step, "Refused", "after all") : status;
+}
+
+static pawl_status run_failing_with_a_child(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    (void)out_result;
+    PAWL_TRY(pawl_start_child(run, "begin", "child", NULL, params, NULL));
+    return pawl_do(run, "body", NULL, interrupt_and_fail, NULL, NULL);
+}
+
+static void F1_children_of_a_run_that_fails_while_it_is_interrupted_are_interrupted(void **state)
+{
+    struct contract *contract = *state;
+    contract_register(contract, "child", run_child);
+    contract_start(contract, run_failing_with_a_child, NULL);
+    contract_idle(contract);
+    assert_errored(contract, "Refused", "after all");
+    assert_int_equal(contract_child(contract).status, PAWL_TERMINATED);
+    assert_text(contract_child(contract).error_name, "INTERRUPTED");
+}
+
 static pawl_status run_interrupted_in_a_step(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
     PAWL_TRY(step_a(run));
@@ -357,6 +384,7 @@ int main(void)
         CONTRACT_TEST(F1_branches_that_wait_are_interrupted_all_of_them_and_a_race_is_not_decided_by_it),
         CONTRACT_TEST(F1_an_interruption_cannot_be_swallowed),
         CONTRACT_TEST(F1_a_body_under_way_is_finished_first_and_then_undone_as_well),
+        CONTRACT_TEST(F1_children_of_a_run_that_fails_while_it_is_interrupted_are_interrupted),
         CONTRACT_TEST(F1_an_interrupt_before_the_end_wins_although_no_durable_call_is_left),
         CONTRACT_TEST(F1_an_interrupt_lifts_a_pause),
         CONTRACT_TEST(F1_a_run_that_has_not_begun_ends_without_having_done_anything),

@@ -140,8 +140,9 @@ static pawl_status survey_steps(struct pw_edit *edit, struct survey *survey, str
     bool is_being_undone = edit->instance.has_task && edit->instance.task.demand != PW_DEMAND_NONE;
     if (status == PAWL_OK && (survey->is_undone || is_being_undone))
         return pw_error(error, PAWL_NOT_REPAIRABLE,
-                        "what the steps of instance \"%s\" did was undone, so none can be kept; restart it",
-                        edit->instance.id.data);
+                        "what the steps of instance \"%s\" did %s, so none can be kept; restart it",
+                        edit->instance.id.data,
+                        survey->is_undone ? "was undone" : "is being undone, because the run was told to stop");
     return status;
 }
 
@@ -150,6 +151,9 @@ pawl_status pw_repair_retry(struct pw_edit *edit, void *unused, struct pawl_erro
     const struct pw_instance *instance = &edit->instance;
     struct survey survey = { .name = { NULL, 0 } };
     (void)unused;
+    if (instance->has_task && instance->task.kind == PW_TASK_REPAIR)
+        return pw_error(error, PAWL_NOT_REPAIRABLE, "instance \"%s\" is paused and waits for repair: resume it",
+                        instance->id.data);
     if (instance->outcome != PW_OUTCOME_ERRORED)
         return pw_error(error, PAWL_NOT_REPAIRABLE, "instance \"%s\" is %s; only one that is errored can be retried",
                         instance->id.data, pawl_instance_status_name(pw_rows_status(instance)));

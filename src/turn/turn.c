@@ -303,8 +303,10 @@ static struct pw_op closing_of_end(const pawl_turn *turn)
 {
     /* A run that failed, and was undone, has nothing left to do for a demand that came meanwhile. */
     bool good = turn->outcome == PW_OUTCOME_FINISH, is_undone = !good && turn->unwinding;
+    enum pw_demand seen = is_undone ? turn->demand : turn->demand_passed;
     return (struct pw_op){ .kind = PW_OP_FINISH,
-                           .as.finish = { .demand_seen = is_undone ? PW_DEMAND_ROLLBACK : turn->demand_passed,
+                           .as.finish = { .demand_seen = seen,
+                                          .reach.demand = seen,
                                           .outcome = good ? PW_OUTCOME_COMPLETE : PW_OUTCOME_ERRORED,
                                           .output = turn->result,
                                           .error_name = turn->error_name,

@@ -52,6 +52,7 @@ void sim_check_links(struct sim_model *model, const struct pw_unit *unit)
         const struct sim_instance *instance = sim_model_by_key(model, finish->instance);
         if (instance->link.relation != PW_RELATION_NONE)
             check_told(finish, instance);
-        check_left(model, instance, instance->run, instance->outcome == PW_OUTCOME_TERMINATED);
+        bool is_cut_off = instance->outcome == PW_OUTCOME_TERMINATED || instance->task.demand != PW_DEMAND_NONE;
+        check_left(model, instance, instance->run, is_cut_off);
     }
 }
