@@ -459,7 +459,7 @@ static void move_it(struct world *world, const struct pw_instance *instance)
     world_commit(world, &unit);
 }
 
-/* Whoever decides on what was read before has to begin again when the run has moved. */
+/* A call that decides on what it read has to begin again when the run has moved.  These calls read nothing. */
 static void what_names_its_run_reads_nothing_before_it_is_decided(void **state)
 {
     struct world *world = *state;

@@ -36,8 +36,9 @@
  *  R7. Times of a run never go back, whatever the clock says.  Times that say when something is to happen (due_at,
  *      locked_until) are the clock's.
  *  R8. A refused unit leaves no trace.  What was found by a condition is decided again once it is locked.
- *  R9. What names an instance (an event, a control) is decided where its task is locked.  An answer to a parent refuses nothing.  It wakes a run that waits and is held by nobody.  An event that names its
- *      instance needs no fence, and wakes a run only if a step of it waits for such an event.
+ *  R9. What names an instance (an event, a control) needs no fence: it is decided where the task is locked.  An event wakes a
+ *      run only if a step of it waits for such an event.  An answer to a parent refuses nothing, and wakes a run that waits and
+ *      is held by nobody.
  * R10. Whatever begins, becomes due, is held, parked or ended, and whatever is recorded of a run, is an effect (effects.h).
  *      Hooks, watches, the local runner and figures learn it from there only.
  * R11. An end is complete.  FINISH tells the parent, ends the run's jobs and passes its demand on to attached children.  It is

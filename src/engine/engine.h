@@ -44,7 +44,7 @@ struct pw_local {
     void (*wake)(void *runner, int64_t due_at_ms);               /* something is due at that time; PW_NOW: now */
 };
 
-/* What runners are told about an instance whose turn they may hold. */
+/* A message to the runners about an instance whose turn one of them may hold. */
 enum pw_word_kind {
     PW_WORD_REVOKED, /* a turn of that run, or of an earlier one, can commit nothing more */
     PW_WORD_PAUSE,   /* its turn is asked to pause, whatever the run */

@@ -44,7 +44,7 @@ static pawl_status controlling_end(struct pw_request *request)
     return pw_request_report(request);
 }
 
-/* Whoever waits for the end of a run that is terminated is told so. */
+/* The end of a terminated run is an answer to its parent. */
 static pawl_status add_answer(struct controlling *controlling)
 {
     static const struct pw_link somebody = { .parent = 1, .relation = PW_RELATION_ATTACHED }; /* the store knows who */
@@ -74,7 +74,7 @@ static pawl_status controlling_begin(struct controlling *controlling, pawl_engin
 
 /* ---- Decided by what the history says ---------------------------------------------------------------------------- */
 
-/* Of a run that waits for repair. */
+/* Resumes a run that waits for repair. */
 static pawl_status decide_resume(struct pw_edit *edit, void *unused, struct pawl_error *error)
 {
     const struct pw_task *task = &edit->instance.task;

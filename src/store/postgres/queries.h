@@ -26,7 +26,7 @@
 
 #define PG_HOOK_COLUMNS PW_COLUMNS(PW_DELIVERY_FIELDS, "h.") PW_COLUMNS(PW_HOOK_FIELDS, "h.") ", i.workflow, i.id"
 
-/* Of one without an instance there is nothing to tell. */
+/* A delivery whose instance is gone comes with NULLs, and is given up. */
 #define PG_HOOKS_TOLD(rows)                                                                                            \
     "SELECT " PG_HOOK_COLUMNS " FROM " rows " h"                                                                       \
     " LEFT JOIN LATERAL (SELECT workflow, id FROM workflow_instance WHERE key = h.instance LIMIT 1) i ON true"

@@ -30,7 +30,7 @@
 
 #define HOOK_COLUMNS PW_COLUMNS(PW_DELIVERY_FIELDS, "h.") PW_COLUMNS(PW_HOOK_FIELDS, "h.") ", i.workflow, i.id"
 #define HOOK_INSTANCE " CROSS JOIN workflow_instance i ON i.key = h.instance"
-/* Of one without an instance there is nothing to tell. */
+/* A delivery whose instance is gone comes with NULLs, and is given up. */
 #define HOOK_TOLD(index)                                                                                               \
     "SELECT " HOOK_COLUMNS " FROM workflow_hook h" index " LEFT JOIN workflow_instance i ON i.key = h.instance"
 #define HOOK_DUE_IF(condition)                                                                                         \
