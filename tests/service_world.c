@@ -376,9 +376,9 @@ static pawl_status meddling_read(struct pw_store *store, const struct pw_read *a
 {
     struct world *world = meddled_world;
     pawl_status status = world->true_ops->read(store, asked, arena, out_found, error);
-    if (status == PAWL_OK && asked->kind == PW_READ_CURRENT && out_found->count > 0 && world->meddle_count > 0) {
+    if (status == PAWL_OK && asked->kind == PW_READ_INSTANCE && out_found->count > 0 && world->meddle_count > 0) {
         world->meddle_count--;
-        world->meddle(world, &out_found->current->instance);
+        world->meddle(world, out_found->instances);
     }
     return status;
 }

@@ -354,7 +354,7 @@ static pawl_status read_and_interrupt(struct pw_store *store, const struct pw_re
 {
     const pawl_turn *turn = meddler.turn;
     pawl_status status = meddler.ops->read(store, asked, arena, out_found, error);
-    if (asked->kind != PW_READ_CURRENT)
+    if (asked->kind != PW_READ_INSTANCE)
         return status;
     meddler.turn = NULL;
     if (turn != NULL)

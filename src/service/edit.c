@@ -7,16 +7,6 @@
 #include "base/limits.h"
 #include "service/rows.h"
 
-static pawl_status read_instance(struct pw_edit *edit, struct pw_text workflow, struct pw_text id,
-                                 struct pawl_error *error)
-{
-    struct pw_store *store = edit->engine->store;
-    edit->now_ms = pawl_now_ms(edit->engine);
-    pawl_status status =
-        pw_read_current(store, edit->arena, workflow, id, &edit->instance, &edit->step, &edit->has_step, error);
-    return status == PAWL_INSTANCE_NOT_FOUND ? pw_rows_not_found(workflow, id, error) : status;
-}
-
 static pawl_status add_fence(struct pw_edit *edit)
 {
     struct pw_op *op = pw_unit_add(edit->unit, PW_OP_FENCE);
@@ -145,7 +135,8 @@ static pawl_status round_begin(struct round *round, struct pw_text workflow, str
 {
     struct pw_edit *edit = &round->edit;
     pw_unit_about(edit->unit, id);
-    pawl_status status = read_instance(edit, workflow, id, &round->error);
+    edit->now_ms = pawl_now_ms(edit->engine);
+    pawl_status status = pw_rows_read(edit->engine, edit->arena, workflow, id, &edit->instance, &round->error);
     if (status != PAWL_OK)
         return status;
     /* Without a task there is nothing to fence: the run has finished, and only a restart, which checks the run by

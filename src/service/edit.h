@@ -14,8 +14,6 @@ struct pw_edit {
     struct pw_arena *arena;      /* of this round; what is read lives in it */
     struct pw_unit *unit;        /* has the fence already, when there is a task */
     struct pw_instance instance; /* as read in this round */
-    bool has_step;
-    struct pw_step_row step; /* with it: the one that the run is at, see read_current() in store.h */
 
     /* What to do once the unit is durable. */
     struct pw_op *held; /* a HOLD or RESTART whose run is handed to the local runner, or NULL */
