@@ -235,8 +235,8 @@ static void controlled(struct pw_unit *unit, void *user)
         return;
     }
     (void)request->end(request); /* which gives the place back */
-    pw_edit_start(request->engine, op->workflow, op->id, decide_resume, request->user, request->error,
-                  request->answered);
+    pw_edit_start(request->engine, op->workflow, op->id, decide_resume, /* decide_user= */ NULL, request->error,
+                  request->answered, request->user);
     pw_unit_clear(unit);
     free(controlling);
 }
@@ -254,7 +254,7 @@ void pawl_control_async(pawl_engine *engine, enum pawl_control control, const ch
         return;
     }
     if (decide != NULL) {
-        pw_edit_start(engine, definition->name, pw_text_of(id), decide, user, error, answered);
+        pw_edit_start(engine, definition->name, pw_text_of(id), decide, /* decide_user= */ NULL, error, answered, user);
         return;
     }
     struct controlling *controlling = pw_request_new(sizeof *controlling, error, answered, user);

@@ -281,7 +281,7 @@ static void completed(void *user, pawl_status status);
 static void completion_go(struct completion *completion)
 {
     pw_edit_start(completion->engine, pw_text_of(completion->token.workflow), pw_text_of(completion->token.id),
-                  decide_completion, completion, &completion->inner, completed);
+                  decide_completion, completion, &completion->inner, completed, completion);
 }
 
 static void completed(void *user, pawl_status status)

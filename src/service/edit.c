@@ -195,9 +195,10 @@ struct call {
     pawl_engine *engine;
     struct pw_text workflow, id;
     pw_edit_fn *decide;
-    void *user;
+    void *decide_user;
     struct pawl_error *error;
     pawl_answered_fn *answered;
+    void *user;
     int tried;
     struct round round;
     struct pw_chore chore; /* the next round */
@@ -235,7 +236,7 @@ static void call_go(void *user)
     pawl_status status;
     do {
         round_init(&call->round, call->engine);
-        status = round_begin(&call->round, call->workflow, call->id, call->decide, call->user, &commits);
+        status = round_begin(&call->round, call->workflow, call->id, call->decide, call->decide_user, &commits);
         if (commits) {
             call->round.unit.done = call_committed;
             call->round.unit.user = call;
@@ -254,8 +255,8 @@ static void call_committed(struct pw_unit *unit, void *user)
         pw_commit_later(call->engine->commit, &call->chore);
 }
 
-void pw_edit_start(pawl_engine *engine, struct pw_text workflow, struct pw_text id, pw_edit_fn *decide, void *user,
-                   struct pawl_error *error, pawl_answered_fn *answered)
+void pw_edit_start(pawl_engine *engine, struct pw_text workflow, struct pw_text id, pw_edit_fn *decide,
+                   void *decide_user, struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
     struct call *call = malloc(sizeof *call);
     if (call == NULL) {
@@ -263,9 +264,10 @@ void pw_edit_start(pawl_engine *engine, struct pw_text workflow, struct pw_text 
         return;
     }
     *call = (struct call){ .engine = engine, .workflow = workflow, .id = id, .decide = decide };
-    call->user = user;
+    call->decide_user = decide_user;
     call->error = error;
     call->answered = answered;
+    call->user = user;
     call->chore = (struct pw_chore){ .run = call_go, .user = call };
     pw_commit_later(engine->commit, &call->chore);
 }

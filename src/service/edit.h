@@ -29,8 +29,8 @@ pawl_status pw_edit_run(pawl_engine *engine, struct pw_text workflow, struct pw_
                         struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* The same without waiting: `answered` is called once, with user and the outcome.  All is borrowed until then. */
-void pw_edit_start(pawl_engine *engine, struct pw_text workflow, struct pw_text id, pw_edit_fn *decide, void *user,
-                   struct pawl_error *error, pawl_answered_fn *answered);
+void pw_edit_start(pawl_engine *engine, struct pw_text workflow, struct pw_text id, pw_edit_fn *decide,
+                   void *decide_user, struct pawl_error *error, pawl_answered_fn *answered, void *user);
 
 /* ---- For decide ---------------------------------------------------------------------------------------------- */
 

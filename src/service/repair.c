@@ -3,7 +3,6 @@
  * A run that waits for repair goes on by itself once its failed steps are put back.  One that has ended needs a new run,
  * which begins with the steps that it keeps of the old one.  Neither makes sense once what the steps did was undone. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -164,13 +163,6 @@ pawl_status pw_repair_retry(struct pw_edit *edit, void *unused, struct pawl_erro
                             (struct pw_kept){ .before_seq = INT64_MAX, .except_seq = survey.failed_seq });
 }
 
-/* A restart from a step, under way. */
-struct renewal {
-    struct pw_text step;
-    pawl_answered_fn *answered; /* NULL: somebody waits */
-    void *user;
-};
-
 /* A demand on a run that is held does not move its task, nor does the first step that undoes it, but both raise the number of
  * its newest event: then it is decided again. */
 static void refuse_if_demanded(struct pw_edit *edit)
@@ -184,18 +176,18 @@ static void refuse_if_demanded(struct pw_edit *edit)
 
 static pawl_status decide_restart_from(struct pw_edit *edit, void *user, struct pawl_error *error)
 {
-    const struct renewal *renewal = user;
-    struct survey survey = { .name = renewal->step };
+    const char *step = user;
+    struct survey survey = { .name = pw_text_of(step) };
     char shown[PW_SHOWN_SIZE];
     pawl_status status = survey_steps(edit, &survey, error);
     if (status != PAWL_OK)
         return status;
     if (survey.named_seq == 0)
         return pw_error(error, PAWL_INVALID_STEP_NAME, "run %lld of instance \"%s\" has no step \"%s\"",
-                        (long long)edit->instance.run, edit->instance.id.data, pw_check_shown(renewal->step, shown));
+                        (long long)edit->instance.run, edit->instance.id.data, pw_check_shown(survey.name, shown));
     refuse_if_demanded(edit);
     char verb[sizeof "restarted from \"\"" + PW_STEP_NAME_MAX];
-    (void)snprintf(verb, sizeof verb, "restarted from \"%s\"", renewal->step.data);
+    (void)snprintf(verb, sizeof verb, "restarted from \"%s\"", step);
     return pw_control_renew(edit, verb, (struct pw_kept){ .before_seq = survey.named_seq, .except_dropped = true });
 }
 
@@ -210,20 +202,10 @@ pawl_status pawl_restart_from(pawl_engine *engine, const char *workflow, const c
                               struct pawl_error *error)
 {
     struct pw_definition *definition;
-    struct renewal renewal = { .step = pw_text_of(step) };
     pawl_status status = check_renewal(engine, workflow, id, step, &definition, error);
     if (status != PAWL_OK)
         return status;
-    return pw_edit_run(engine, definition->name, pw_text_of(id), decide_restart_from, &renewal, error);
-}
-
-static void renewed(void *user, pawl_status status)
-{
-    struct renewal *renewal = user;
-    pawl_answered_fn *answered = renewal->answered;
-    void *answered_user = renewal->user;
-    free(renewal);
-    answered(answered_user, status);
+    return pw_edit_run(engine, definition->name, pw_text_of(id), decide_restart_from, (void *)step, error);
 }
 
 void pawl_restart_from_async(pawl_engine *engine, const char *workflow, const char *id, const char *step,
@@ -231,13 +213,9 @@ void pawl_restart_from_async(pawl_engine *engine, const char *workflow, const ch
 {
     struct pw_definition *definition;
     pawl_status status = check_renewal(engine, workflow, id, step, &definition, error);
-    struct renewal *renewal = status == PAWL_OK ? malloc(sizeof *renewal) : NULL;
-    if (status == PAWL_OK && renewal == NULL)
-        status = pw_error_plain(error, PAWL_NOMEM);
-    if (status != PAWL_OK) {
+    if (status != PAWL_OK)
         answered(user, status);
-        return;
-    }
-    *renewal = (struct renewal){ .step = pw_text_of(step), .answered = answered, .user = user };
-    pw_edit_start(engine, definition->name, pw_text_of(id), decide_restart_from, renewal, error, renewed);
+    else
+        pw_edit_start(engine, definition->name, pw_text_of(id), decide_restart_from, (void *)step, error, answered,
+                      user);
 }
