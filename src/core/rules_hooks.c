@@ -99,8 +99,9 @@ pawl_status pw_core_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *o
         status = is_used_up(deliveries[i]) ? give_up(core, deliveries[i])
                                            : take(core, deliveries[i], wanted->lease_ms, &claimed);
     }
-    op->rows = claimed.rows;
-    op->row_count = claimed.count;
+    /* A row whose texts could not be copied is nobody's. */
+    op->rows = status == PAWL_OK ? claimed.rows : NULL;
+    op->row_count = status == PAWL_OK ? claimed.count : 0;
     return status;
 }
 
