@@ -160,7 +160,7 @@ static pawl_status tell_parent(struct pw_core *core, struct pw_op_event *answer,
 {
     enum { NUMBER_SIZE = sizeof "#" + 20 };
     size_t size = answer->type.size + NUMBER_SIZE;
-    char *id = run > 1 ? pw_arena_take(&core->arena, size) : NULL;
+    char *id = run > 1 ? pw_arena_take(&core->unit->arena, size) : NULL; /* the op outlives the batch */
     if (run > 1 && id == NULL)
         return pw_rule_no_memory(core);
     answer->id = answer->type;
