@@ -341,6 +341,9 @@ void sim_ask_act(struct sim_world *world)
         return;
     }
     struct sim_process *process = ask->process;
+    /* Where the process is in the middle of a commit it cannot carry out another change first. */
+    if (process->on_stack > 0 && ask->kind == SIM_ASK_DEED && !ask->was_ready)
+        return;
     sim_trace("the client of %s hangs up", ask->target);
     process->on_stack++;
     let_go(ask);
