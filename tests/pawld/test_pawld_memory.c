@@ -95,7 +95,7 @@ static void memory_that_is_free_is_given_back(void **state)
 
     for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; monotonic_ms() < until_ms; rest_a_little()) {
         left_kib = memory_of(pawld, "VmRSS:");
-        if (left_kib < peak_kib / 5) /* the allocator keeps some pages that are used in part */
+        if (left_kib < peak_kib / 4) /* the allocator keeps some pages that are used in part */
             return;
     }
     fail_msg("%ld KiB are resident at idle, after a peak of %ld", left_kib, peak_kib);
