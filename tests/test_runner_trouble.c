@@ -527,7 +527,7 @@ static pawl_turn *held_of(pawl_runner *runner, const char *workflow)
     return turn;
 }
 
-/* Who has the runner's lock, as here, may wait for a turn's: an event, a pause and a demand are told so. */
+/* A thread that holds the runner's lock may wait for a turn's lock: that is how events, pauses and demands reach a turn. */
 static bool await_closing(pawl_turn *turn)
 {
     bool is_closing = false;

@@ -5,7 +5,7 @@
  * long the history is, and no clock is asked.
  *
  * A mark is a place as text.  It has room for some waiting steps.  If there are more, it goes back to before the first
- * that it has no room for, and steps are told again from there on.  None is ever left out.
+ * that it has no room for, and the reader sees the steps from there on again.  No step is ever left out.
  *
  * A resume after a repair puts finished steps back, which nobody would look at again.  It writes a log line
  * in the same transaction, whose row is marked (is_repair).  Whoever reads that line goes back to the first step. */
