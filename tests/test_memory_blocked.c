@@ -27,10 +27,12 @@ static pawl_status blocking(pawl_run *run, const pawl_value *params, pawl_value 
 
 /* ---- Found --------------------------------------------------------------------------------------------------------- */
 
-/* The watchdog's look, an hour later, in this thread, in which the nth allocation fails.  Returns how often. */
+/* The watchdog's looks, now and two hours later, in this thread.  In the second one the nth allocation fails.  Returns how often. */
 static int64_t look_under_fault(pawl_runner *runner, int64_t nth)
 {
     pthread_mutex_lock(&runner->lock);
+    runner->watch_at_ms = 0;
+    pw_runner_watch_code(runner, pw_system_monotonic_ms());
     runner->watch_at_ms = 0;
     fault_arm(FAULT_ALLOC, nth, false);
     pw_runner_watch_code(runner, pw_system_monotonic_ms() + 2 * HOUR_MS);

@@ -357,14 +357,24 @@ bool pw_commit_has_room(struct pw_commit *commit, const struct pw_unit *unit)
     return !is_full(lane_of(commit, unit));
 }
 
+/* The lane of a unit without ops.  Only these two members decide it, and zeroing the others, with their room for an error text,
+ * would cost more than the rest of a durable call that is answered from history. */
+static struct lane *lane_of_number(struct pw_commit *commit, uint64_t number)
+{
+    struct pw_unit unit;
+    unit.first = NULL;
+    unit.lane = number;
+    return lane_of(commit, &unit);
+}
+
 bool pw_commit_has_room_for(struct pw_commit *commit, uint64_t number)
 {
-    return pw_commit_has_room(commit, &(struct pw_unit){ .lane = number });
+    return !is_full(lane_of_number(commit, number));
 }
 
 void pw_commit_await_room(struct pw_commit *commit, uint64_t number)
 {
-    struct lane *lane = lane_of(commit, &(struct pw_unit){ .lane = number });
+    struct lane *lane = lane_of_number(commit, number);
     bool led = false;
     if (!is_full(lane))
         return;

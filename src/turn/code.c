@@ -2,7 +2,10 @@
  *
  * Workflow code is called on a lane, and leaves it at each durable call.  The time between two of them is the code's own; the
  * time inside a durable call, and inside a step's body with all that is wrapped around it, is not.  Code that blocks keeps a
- * thread, and the run with it; nobody but the watchdog can tell. */
+ * thread, and the run with it; nobody but the watchdog can tell.
+ *
+ * The watchdog also notes when code began: when it first finds it running.  Code is entered at every durable call, also at those
+ * that are answered from history, so reading the clock there would be a large part of what a replay costs. */
 #include "turn/attempt.h"
 
 void pw_lane_enter_code(pawl_lane *lane)
@@ -11,7 +14,7 @@ void pw_lane_enter_code(pawl_lane *lane)
     if (lane->in_code || turn->definition->advance == NULL) /* driven by hand: in whose thread we do not know */
         return;
     lane->in_code = true;
-    lane->code_since_ms = pw_engine_monotonic_ms(turn->engine);
+    lane->code_since_ms = PW_CODE_NOT_SEEN;
     lane->code_previous = NULL;
     lane->code_next = turn->in_code;
     if (turn->in_code != NULL)
@@ -92,6 +95,8 @@ enum pw_given_up pw_turn_watch_code(pawl_turn *turn, const pawl_attempt *attempt
     *out_found = 0;
     pw_turn_lock(turn);
     for (pawl_lane *lane = turn->in_code; lane != NULL; lane = lane->code_next) {
+        if (lane->code_since_ms == PW_CODE_NOT_SEEN)
+            lane->code_since_ms = now_ms;
         int64_t passed_ms = now_ms - lane->code_since_ms;
         if (passed_ms < ms_max || lane->blocked.number != 0)
             continue;

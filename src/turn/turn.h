@@ -84,11 +84,13 @@ struct pawl_lane {
 
     /* Code of the author's that runs on it, outside a body: see code.c. */
     bool in_code;
-    int64_t code_since_ms;   /* by the engine's monotonic clock */
+    int64_t code_since_ms;   /* by the engine's monotonic clock, or PW_CODE_NOT_SEEN */
     struct pw_step *reached; /* the durable call before, or NULL */
     pawl_lane *code_previous, *code_next;
     struct pw_blocked_call blocked; /* listed once it was found to be late; the host's */
 };
+
+enum { PW_CODE_NOT_SEEN = -1 }; /* the watchdog has not looked since it was entered */
 
 enum pw_turn_outcome { PW_OUTCOME_NONE, PW_OUTCOME_SUSPEND, PW_OUTCOME_FINISH, PW_OUTCOME_FAIL, PW_OUTCOME_REPAIR };
 
