@@ -50,7 +50,7 @@ endforeach()
 if(PAWL_BUILD_POSTGRES)
     find_program(PG_CONFIG pg_config REQUIRED)
     execute_process(COMMAND ${PG_CONFIG} --bindir OUTPUT_VARIABLE postgres_bin OUTPUT_STRIP_TRAILING_WHITESPACE)
-    add_executable(bench_postgres_server tests/postgres/fixture.c tests/postgres_server.c)
+    add_executable(bench_postgres_server tests/postgres/fixture.c tests/kit/postgres_server.c)
     set_target_properties(bench_postgres_server PROPERTIES
         OUTPUT_NAME postgres_server RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
     target_include_directories(bench_postgres_server PRIVATE tests)

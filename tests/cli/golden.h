@@ -7,7 +7,7 @@
 #ifndef TESTS_CLI_GOLDEN_H
 #define TESTS_CLI_GOLDEN_H
 
-#include "running.h"
+#include "kit/running.h"
 
 /* In place; base: the server's address, or NULL. */
 void golden_normalise(char *text, size_t size, const char *base);

@@ -3,7 +3,7 @@
 #ifndef FAULT_WORLD_H
 #define FAULT_WORLD_H
 
-#include "stores.h"
+#include "kit/stores.h"
 #include "pawl/testing.h"
 #include "store.h"
 

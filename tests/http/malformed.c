@@ -1,7 +1,7 @@
 /* malformed.c - see malformed.h. */
 #include "malformed.h"
 
-#include "running.h"
+#include "kit/running.h"
 
 /* ---- Writing requests ------------------------------------------------------------------------------------------------ */
 

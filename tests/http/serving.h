@@ -2,7 +2,7 @@
 #ifndef TESTS_HTTP_SERVING_H
 #define TESTS_HTTP_SERVING_H
 
-#include "running.h"
+#include "kit/running.h"
 
 #include "pawl/http.h"
 

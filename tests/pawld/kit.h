@@ -5,7 +5,7 @@
 #ifndef TESTS_PAWLD_KIT_H
 #define TESTS_PAWLD_KIT_H
 
-#include "running.h"
+#include "kit/running.h"
 
 #include <signal.h>
 #include <sys/types.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_PAWLD_RECEIVER_H
 #define TESTS_PAWLD_RECEIVER_H
 
-#include "running.h"
+#include "kit/running.h"
 
 enum { REQUESTS_MAX = 64, ANSWERS_MAX = 16, REQUEST_SIZE = 8192 };
 

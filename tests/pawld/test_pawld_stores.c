@@ -3,7 +3,7 @@
 
 #include <sqlite3.h>
 
-#include "old_schema.h"
+#include "store/old_schema.h"
 
 #define RIGHT "the URL of one database (run one pawld for each: docs/postgres.md)"
 

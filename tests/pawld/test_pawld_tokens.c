@@ -1,5 +1,5 @@
 /* test_pawld_tokens.c - bearer tokens (contract D2): made, kept as hashes, asked for, limited. */
-#include "running.h"
+#include "kit/running.h"
 
 #include "pawl/http.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "postgres_server.h"
+#include "kit/postgres_server.h"
 
 static int start(const char *note, bool durable)
 {

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cutting_proxy.h"
+#include "kit/cutting_proxy.h"
 
 enum { RUNS = RUNNING_SLOWLY ? 80 : 200, PROCESSES = 3 };
 

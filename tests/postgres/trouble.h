@@ -9,12 +9,12 @@
 #ifndef TESTS_POSTGRES_TROUBLE_H
 #define TESTS_POSTGRES_TROUBLE_H
 
-#include "running.h"
+#include "kit/running.h"
 
 #include <libpq-fe.h>
 #include <sys/types.h>
 
-#include "postgres_server.h"
+#include "kit/postgres_server.h"
 #include "workflows.h"
 
 enum { WORKERS_MAX = 8, SLOW_MS = RUNNING_SLOWLY ? 240000 : 120000 };

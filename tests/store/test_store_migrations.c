@@ -1,0 +1,369 @@
+/* test_store_migrations.c - the versions of SQLite's schema: files of earlier ones go on, the views show in words what the
+ * newer ones brought, and nobody takes a lease from a worker outside. */
+#include "kit/store_fixture.h"
+
+#include "old_marks.h"
+#include "old_schema.h"
+#include "old_steps.h"
+
+#include "store/sqlite/schema.h"
+
+/* ---- Files of earlier versions ---------------------------------------------------------------------------------- */
+
+/* What every version has: an instance that has ended in its second run. */
+static const char rows_of_version_1[] =
+    "INSERT INTO workflow_instance (key, workflow, id, run, outcome, output, created_at, updated_at, started_at,"
+    " completed_at) VALUES (9, 'order', 'again', 2, 1, '42', 5, 9, 7, 9);"
+    "INSERT INTO workflow_step (instance, run, seq, name, kind, status, attempts, attempts_max, timeout, result,"
+    " created_at, updated_at) VALUES (9, 1, 1, 'charge', 0, 1, 1, 5, 600000, '7', 5, 5),"
+    "  (9, 2, 1, 'charge', 0, 1, 1, 5, 600000, '8', 7, 7);";
+
+/* A run that waits in its second step, one that is held, and one that has ended. */
+static const char rows_of_version_3[] =
+    "INSERT INTO workflow_instance (key, workflow, id, run, outcome, created_at, updated_at, completed_at)"
+    " VALUES (1, 'order', 'waiting', 1, NULL, 5, 5, NULL), (2, 'order', 'held', 1, NULL, 5, 5, NULL),"
+    "  (3, 'order', 'ended', 1, 1, 5, 9, 9);"
+    "INSERT INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch, owner, locked_until,"
+    " pause_requested, updated_at, event_seq, shard)"
+    " VALUES (1, 'order', 1, 1, 0, 1700000000000, 0, 4, NULL, NULL, 0, 5, 0, 7),"
+    "  (2, 'order', 1, 0, 3, 5, 1, 1, 77, 1700000900, 0, 5, 0, 7);"
+    "INSERT INTO workflow_step (instance, run, seq, name, kind, status, attempts, attempts_max, timeout, result,"
+    " created_at, updated_at) VALUES (1, 1, 1, 'charge', 0, 1, 1, 5, 600000, '7', 5, 5),"
+    "  (1, 1, 2, 'paid', 2, 0, 0, 0, 0, NULL, 5, 5);";
+
+/* Puts a file of this version, as it was released, in the place of the fixture's, and opens it. */
+static void begin_with_version(struct fixture *fixture, int64_t version, const char *rows)
+{
+    char set_version[64];
+    const char *path = fixture->url + strlen("sqlite:");
+    sqlite3 *db = NULL;
+    fixture->store->ops->close(fixture->store);
+    fixture->store = NULL;
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    for (size_t i = 0; i < old_sqlite_schema_count; i++)
+        if (old_sqlite_schema[i].version <= version)
+            assert_int_equal(sqlite3_exec(db, old_sqlite_schema[i].sql, NULL, NULL, NULL), SQLITE_OK);
+    (void)snprintf(set_version, sizeof set_version, "UPDATE workflow_schema SET version = %d", (int)version);
+    assert_int_equal(sqlite3_exec(db, set_version, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, rows, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    fixture->store = fixture_open_store(fixture);
+    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"), pw_sqlite_newest_version());
+}
+
+/* Tables by their columns, because ALTER TABLE writes them otherwise; the rest by its SQL. */
+static char *schema_of(struct fixture *fixture)
+{
+    static const char sql[] =
+        "SELECT group_concat(line, char(10)) FROM (SELECT name || ': ' || sql AS line FROM sqlite_schema"
+        "  WHERE name LIKE 'workflow_%' AND type <> 'table' AND sql IS NOT NULL"
+        " UNION ALL SELECT m.name || '.' || c.cid || ': ' || c.name || ' ' || c.type || ' ' || c.\"notnull\" || ' '"
+        "  || coalesce(c.dflt_value, '') || ' ' || c.pk FROM sqlite_schema m, pragma_table_info(m.name) c"
+        "  WHERE m.name LIKE 'workflow_%' AND m.type = 'table' ORDER BY 1)";
+    sqlite3 *db = ((struct pw_sqlite *)fixture->store)->writer.db;
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    char *schema = strdup((const char *)sqlite3_column_text(statement, 0));
+    assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
+    assert_non_null(strstr(schema, "workflow_step."));
+    assert_non_null(strstr(schema, "workflow_instances: "));
+    return schema;
+}
+
+static void a_file_of_every_earlier_version_gets_the_schema_of_a_new_one(void **state)
+{
+    struct fixture *fixture = *state;
+    char *wanted = schema_of(fixture);
+    for (int64_t version = 1; version < pw_sqlite_newest_version(); version++) {
+        begin_with_version(fixture, version, rows_of_version_1);
+        char *schema = schema_of(fixture);
+        assert_string_equal(schema, wanted);
+        free(schema);
+    }
+    free(wanted);
+}
+
+static void a_file_of_version_3_keeps_its_rows_and_they_have_no_parent_and_no_demand(void **state)
+{
+    struct fixture *fixture = *state;
+    begin_with_version(fixture, 3, rows_of_version_3);
+    for (int64_t key = 1; key <= 3; key++) {
+        struct pw_instance instance = read_key(fixture, key);
+        assert_int_equal(instance.link.parent, 0);
+        assert_int_equal(instance.link.run, 0);
+        assert_int_equal(instance.link.relation, PW_RELATION_NONE);
+        assert_int_equal(instance.has_task, key < 3);
+        assert_int_equal(instance.task.demand, PW_DEMAND_NONE);
+    }
+    const struct pw_run_query run = { .instance = 1, .run = 1 };
+    struct pw_step_row *steps = NULL;
+    size_t count = 0;
+    assert_int_equal(pw_read_waiting_steps(fixture->store, &fixture->arena, &run, &steps, &count, &fixture->error),
+                     PAWL_OK);
+    assert_int_equal(count, 1);
+    assert_text(steps[0].name, "paid");
+    assert_null(steps[0].description.data);
+}
+
+static void runs_of_version_3_go_on_and_may_have_children_and_answers(void **state)
+{
+    struct fixture *fixture = *state;
+    begin_with_version(fixture, 3, rows_of_version_3);
+    assert_int_equal(try_fence(fixture, (struct pw_fence){ 2, 1, 1 }), PAWL_OK);
+
+    struct pw_unit *unit = fixture_unit(fixture);
+    (void)add_fence(unit, (struct pw_fence){ 2, 1, 1 });
+    struct pw_op_create *create = add_create(unit, "order", "child");
+    create->link = (struct pw_link){ .parent = 1, .run = 1, .relation = PW_RELATION_ATTACHED };
+    struct pw_op_event *answer = add_event(unit, (struct pw_fence){ .instance = 1 }, "$order/child", "$order/child");
+    answer->is_answer = true;
+    fixture_apply(fixture);
+    assert_int_equal(unit->status, PAWL_OK);
+    assert_true(answer->woke);
+    int64_t child = create->fence.instance;
+    fixture_clear_units(fixture);
+
+    const struct pw_text order = text("order");
+    struct pw_op_claim *claim = fixture_claim(fixture, &order, 1, 1);
+    assert_int_equal(claim->claim_count, 1);
+    assert_text(claim->claims[0].id, "waiting");
+    assert_int_equal(claim->claims[0].event_seq, 1);
+    assert_int_equal(read_key(fixture, child).link.parent, 1);
+}
+
+static size_t read_runs(struct fixture *fixture, struct pw_earlier_run **out_runs)
+{
+    const struct pw_history_query query = { .instance = 9, .max = 10 };
+    size_t count = 0;
+    assert_int_equal(pw_read_earlier_runs(fixture->store, &fixture->arena, &query, out_runs, &count, &fixture->error),
+                     PAWL_OK);
+    return count;
+}
+
+static void runs_that_were_replaced_before_version_5_have_no_row_and_the_next_ones_do(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_earlier_run *runs = NULL;
+    for (int64_t version = 1; version <= 4; version++) {
+        begin_with_version(fixture, version, rows_of_version_1);
+        assert_int_equal(read_runs(fixture, &runs), 0);
+        assert_int_equal(step_count(fixture, (struct pw_fence){ .instance = 9, .run = 1 }), 1);
+        assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_runs WHERE output = '42'"), 1);
+
+        add(fixture_unit(fixture), PW_OP_RESTART)->as.restart = (struct pw_op_restart){ .instance = 9, .run = 2 };
+        fixture_apply_all(fixture);
+        assert_int_equal(read_runs(fixture, &runs), 1);
+        assert_int_equal(runs[0].run, 2);
+        assert_text(runs[0].output, "42");
+        assert_int_equal(runs[0].started_at_ms, 7);
+        assert_int_equal(runs[0].completed_at_ms, 9);
+    }
+}
+
+static void steps_of_every_earlier_version_get_columns_from_their_texts(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int64_t version = 1; version < 6; version++) {
+        begin_with_version(fixture, version, old_steps_sql);
+        assert_old_steps(fixture->store);
+    }
+}
+
+static void runs_of_every_earlier_version_have_no_version_and_the_next_ones_may(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_earlier_run *runs = NULL;
+    for (int64_t version = 1; version <= 6; version++) {
+        begin_with_version(fixture, version, rows_of_version_1);
+        assert_null(read_key(fixture, 9).terms.version.data);
+        add(fixture_unit(fixture), PW_OP_RESTART)->as.restart =
+            (struct pw_op_restart){ .instance = 9, .run = 2, .terms = { .version = text("1.0") } };
+        fixture_apply_all(fixture);
+        assert_text(read_key(fixture, 9).terms.version, "1.0");
+        assert_int_equal(read_runs(fixture, &runs), 1);
+        assert_null(runs[0].terms.version.data);
+        assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_runs WHERE version IS NULL"), 1);
+    }
+}
+
+static void answers_of_every_earlier_version_that_had_failed_are_marked(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int64_t version = 1; version < 8; version++) {
+        begin_with_version(fixture, version, old_answers_sql);
+        assert_old_answers(fixture->store);
+    }
+}
+
+static void repairs_of_every_earlier_version_are_marked(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int64_t version = 1; version < 8; version++) {
+        begin_with_version(fixture, version, old_repairs_sql);
+        assert_old_repairs(fixture->store);
+    }
+}
+
+/* ---- Views --------------------------------------------------------------------------------------------------------- */
+
+static int64_t create_child(struct fixture *fixture, const char *workflow, const char *id, struct pw_fence parent,
+                            enum pw_relation relation)
+{
+    struct pw_op_create *op = add_create(fixture_unit(fixture), workflow, id);
+    op->link = (struct pw_link){ .parent = parent.instance, .run = parent.run, .relation = relation };
+    fixture_apply(fixture);
+    assert_true(op->created);
+    int64_t key = op->fence.instance;
+    fixture_clear_units(fixture);
+    return key;
+}
+
+static void the_view_of_instances_shows_who_made_them(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence parent = create_held(fixture, "order", "p");
+    (void)create_child(fixture, "mail", "a", parent, PW_RELATION_ATTACHED);
+    (void)create_child(fixture, "mail", "d", parent, PW_RELATION_DETACHED);
+    (void)create_child(fixture, "@print", "j", parent, PW_RELATION_JOB);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_instances WHERE parent_workflow = 'order'"
+                                           " AND parent_id = 'p' AND parent_run = 1"
+                                           " AND (id, relation) IN (VALUES ('a', 'attached'), ('d', 'detached'),"
+                                           " ('j', 'job'))"),
+                     3);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_instances WHERE id = 'p'"
+                                           " AND coalesce(relation, parent_workflow, parent_id, parent_run) IS NULL"),
+                     1);
+}
+
+static void the_view_of_tasks_shows_what_is_demanded_and_what_awaits_repair(void **state)
+{
+    static const char *const words[] = { NULL, "interrupt", "rollback", "terminate" };
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    assert_int_equal(query_number(fixture, "SELECT demand IS NULL FROM workflow_tasks"), 1);
+    for (int demand = PW_DEMAND_INTERRUPT; demand <= PW_DEMAND_TERMINATE; demand++) {
+        struct pw_op_demand *op = &add(fixture_unit(fixture), PW_OP_DEMAND)->as.demand;
+        *op = (struct pw_op_demand){ at.instance, (enum pw_demand)demand };
+        fixture_apply_all(fixture);
+        char sql[100];
+        (void)snprintf(sql, sizeof sql, "SELECT demand = '%s' AND kind = 'run' FROM workflow_tasks", words[demand]);
+        assert_int_equal(query_number(fixture, sql), 1);
+    }
+    assert_int_equal(read_key(fixture, at.instance).task.demand, PW_DEMAND_TERMINATE);
+    struct pw_fence other = create_held(fixture, "order", "b");
+    (void)park(fixture, other, PW_TASK_PAUSED, PW_TASK_REPAIR, PW_NOW);
+    assert_int_equal(
+        query_number(fixture, "SELECT kind = 'repair' AND status = 'paused' FROM workflow_tasks WHERE id = 'b'"), 1);
+    assert_int_equal(read_key(fixture, other.instance).task.kind, PW_TASK_REPAIR);
+}
+
+static void the_view_of_steps_shows_their_kinds_and_descriptions(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    struct pw_unit *unit = fixture_unit(fixture);
+    for (int kind = PAWL_STEP_DO; kind <= PAWL_STEP_DEFERRED; kind++) {
+        const char *name = pawl_step_kind_name((enum pawl_step_kind)kind);
+        struct pw_step_row *row = add_step(unit, at, kind + 1, name);
+        row->kind = (enum pawl_step_kind)kind;
+        row->description = text(kind == PAWL_STEP_CALL ? "prints a label" : NULL);
+    }
+    fixture_apply_all(fixture);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_steps WHERE kind = name"), 7);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_steps WHERE description IS NOT NULL"), 1);
+    assert_int_equal(query_number(fixture, "SELECT seq FROM workflow_steps WHERE description = 'prints a label'"), 5);
+}
+
+static void the_view_of_steps_shows_their_state_and_place_and_what_they_undo_and_wait_for(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    struct pw_unit *unit = fixture_unit(fixture);
+    for (int number = PAWL_STATE_WAITING; number <= PAWL_STATE_GIVEN_UP; number++) {
+        const char *name = pawl_step_state_name((enum pawl_step_state)number);
+        struct pw_step_row *row = add_step(unit, at, number + 1, name);
+        pw_step_row_set(row, (enum pawl_step_state)number);
+        row->undoes = text(number == PAWL_STATE_FAILED ? "charge" : NULL);
+        row->awaited_workflow = text(number == PAWL_STATE_WAITING ? "parcel" : NULL);
+        row->awaited_id = text(number == PAWL_STATE_WAITING ? "p1" : NULL);
+    }
+    unit->first->as.step.row.place = (struct pw_step_place){
+        .fork = text("both"), .outer = text("{}"), .kind = PAWL_FORK_ALL, .branch = 2, .order = 3
+    };
+    fixture_apply_all(fixture);
+    assert_int_equal(query_number(fixture, "SELECT seq FROM workflow_steps WHERE fork = 'both' AND fork_kind = 'all'"
+                                           " AND branch = 2 AND branch_order = 3 AND outer_forks = '{}'"),
+                     1);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_steps WHERE fork IS NULL"
+                                           " AND coalesce(fork_kind, branch, branch_order, outer_forks) IS NULL"),
+                     4);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_steps WHERE state = name"), 5);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_steps WHERE status = 'errored'"), 3);
+    assert_int_equal(query_number(fixture, "SELECT seq FROM workflow_steps WHERE undoes = 'charge'"), 3);
+    assert_int_equal(query_number(fixture, "SELECT seq FROM workflow_steps WHERE awaited_workflow = 'parcel'"
+                                           " AND awaited_id = 'p1'"),
+                     1);
+}
+
+static void the_view_of_events_shows_which_tell_of_a_failure(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence at = create_held(fixture, "order", "a");
+    struct pw_unit *unit = fixture_unit(fixture);
+    (void)add_event(unit, at, "$mail/1", "$mail/1");
+    add_event(unit, at, "$mail/2", "$mail/2")->is_failure = true;
+    fixture_apply_all(fixture);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_events"), 2);
+    assert_int_equal(query_number(fixture, "SELECT seq FROM workflow_events WHERE is_failure = 1"), 2);
+}
+
+/* ---- Leases of workers outside ------------------------------------------------------------------------------------- */
+
+static void a_lease_of_somebody_outside_is_never_reaped(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pw_fence dead = create_held(fixture, "order", "dead"); /* by an owner that nobody has announced */
+    struct pw_op_create *create = add_create(fixture_unit(fixture), "@print", "j");
+    create->hold_owner = FIXTURE_OUTSIDE;
+    create->hold_lease_ms = FIXTURE_LEASE_MS;
+    fixture_apply(fixture);
+    int64_t outside = create->fence.instance;
+    fixture_clear_units(fixture);
+
+    struct pw_op_reap *reap = &add(fixture_unit(fixture), PW_OP_REAP)->as.reap;
+    fixture_apply(fixture);
+    assert_int_equal(reap->reaped, 1);
+    assert_int_equal(read_key(fixture, dead.instance).task.locked_until_ms, fixture->now_ms);
+    struct pw_task task = read_key(fixture, outside).task;
+    assert_int_equal(task.owner, FIXTURE_OUTSIDE);
+    assert_int_equal(task.locked_until_ms, fixture->now_ms + FIXTURE_LEASE_MS);
+}
+
+/* clang-format off */
+#define TESTS(TEST)                                                                                                    \
+    TEST(the_view_of_instances_shows_who_made_them)                                                                    \
+    TEST(the_view_of_tasks_shows_what_is_demanded_and_what_awaits_repair)                                              \
+    TEST(the_view_of_steps_shows_their_kinds_and_descriptions)                                                         \
+    TEST(the_view_of_steps_shows_their_state_and_place_and_what_they_undo_and_wait_for)                                \
+    TEST(the_view_of_events_shows_which_tell_of_a_failure)
+#define TESTS_OF_FILES(TEST)                                                                                           \
+    TEST(a_file_of_every_earlier_version_gets_the_schema_of_a_new_one)                                                 \
+    TEST(a_file_of_version_3_keeps_its_rows_and_they_have_no_parent_and_no_demand)                                     \
+    TEST(runs_of_version_3_go_on_and_may_have_children_and_answers)                                                    \
+    TEST(runs_that_were_replaced_before_version_5_have_no_row_and_the_next_ones_do)                                    \
+    TEST(steps_of_every_earlier_version_get_columns_from_their_texts)                                                  \
+    TEST(runs_of_every_earlier_version_have_no_version_and_the_next_ones_may)                                          \
+    TEST(answers_of_every_earlier_version_that_had_failed_are_marked)                                                  \
+    TEST(repairs_of_every_earlier_version_are_marked)                                                                  \
+    TEST(a_lease_of_somebody_outside_is_never_reaped)
+/* clang-format on */
+
+int main(void)
+{
+    const struct CMUnitTest in_memory[] = { TESTS(ON_MEMORY) };
+    const struct CMUnitTest in_file[] = { TESTS(ON_FILE) TESTS_OF_FILES(ON_FILE) };
+    int failed = cmocka_run_group_tests_name("in memory", in_memory, NULL, NULL);
+    return failed + cmocka_run_group_tests_name("in a file", in_file, NULL, NULL);
+}
