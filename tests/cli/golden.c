@@ -75,25 +75,53 @@ void golden_normalise(char *text, size_t size, const char *base)
         golden_replace(text, size, rules[i].pattern, rules[i].replacement);
 }
 
-void golden_compare(const char *name, const char *text)
+/* Finds a section in a file's text, which a newline precedes.  Returns its size; without one, 0 and the text's end. */
+static size_t section_find(char *file, const char *name, char **out_at)
 {
-    static char kept[1 << 20];
-    char path[512];
-    (void)snprintf(path, sizeof path, "%s/tests/cli/golden/%s.txt", PAWL_SOURCE_DIR, name);
-    FILE *file = fopen(path, getenv("PAWL_GOLDEN_WRITE") != NULL ? "we" : "re");
-    if (file == NULL)
-        fail_msg("there is no %s (PAWL_GOLDEN_WRITE=1 makes it)", path);
+    char title[128];
+    (void)snprintf(title, sizeof title, "\n=== %s\n", name);
+    char *at = strstr(file, title);
+    *out_at = at != NULL ? at + strlen(title) : file + strlen(file);
+    char *next = strstr(*out_at, "\n=== ");
+    return next != NULL ? (size_t)(next + 1 - *out_at) : strlen(*out_at);
+}
+
+/* Writes the file with this text in the section, which is added at the file's end if it is new. */
+static void section_write(const char *path, char *kept, const char *name, const char *text)
+{
+    char *at;
+    size_t size = section_find(kept, name, &at);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    (void)fwrite(kept + 1, 1, (size_t)(at - kept - 1), file);
+    if (size == 0)
+        (void)fprintf(file, "=== %s\n", name);
+    (void)fprintf(file, "%s%s", text, at + size);
+    assert_int_equal(fclose(file), 0);
+}
+
+void golden_compare(const char *command, const char *name, const char *text)
+{
+    static char kept[1 << 20] = "\n";
+    char path[512], *section;
+    (void)snprintf(path, sizeof path, "%s/tests/cli/golden/%s.txt", PAWL_SOURCE_DIR, command);
+    assert_true(text[0] != '\0' && text[strlen(text) - 1] == '\n' && strstr(text, "\n=== ") == NULL);
+    FILE *file = fopen(path, "re");
+    size_t size = file != NULL ? fread(kept + 1, 1, sizeof kept - 2, file) : 0;
+    kept[size + 1] = '\0';
+    if (file != NULL)
+        (void)fclose(file);
     if (getenv("PAWL_GOLDEN_WRITE") != NULL) {
-        (void)fputs(text, file);
-        assert_int_equal(fclose(file), 0);
+        section_write(path, kept, name, text);
         return;
     }
-    size_t size = fread(kept, 1, sizeof kept - 1, file);
-    kept[size] = '\0';
-    (void)fclose(file);
+    size = section_find(kept, name, &section);
+    if (size == 0)
+        fail_msg("%s has no section \"%s\" (PAWL_GOLDEN_WRITE=1 makes it)", path, name);
+    section[size] = '\0';
     size_t same = 0, line = 0; /* where they part */
-    for (; kept[same] != '\0' && kept[same] == text[same]; same++)
-        line = kept[same] == '\n' ? same + 1 : line;
-    if (kept[same] != text[same])
-        fail_msg("%s: kept is\n%.400s\nbut printed was\n%.400s", name, kept + line, text + line);
+    for (; section[same] != '\0' && section[same] == text[same]; same++)
+        line = section[same] == '\n' ? same + 1 : line;
+    if (section[same] != text[same])
+        fail_msg("%s, %s: kept is\n%.400s\nbut printed was\n%.400s", path, name, section + line, text + line);
 }

@@ -1,9 +1,13 @@
-/* golden.h - compares what was printed with what is kept in golden/, once what differs from run to run is put aside.
+/* golden.h - compares printed text with the text kept in golden/.
  *
- * Times become TIME, durations DURATION, bars BAR, made-up ids ID, the server's address BASE; runs of blanks become two,
- * because columns are as wide as what stands in them.  (That columns are aligned is proved where times are given, in
- * test_cli_parts.c.)  An escape becomes "^[".  PAWL_GOLDEN_WRITE=1 writes the files instead of comparing: look at what
- * has changed, with git diff, before you keep it. */
+ * golden/ has one file per command.  A file is a list of sections; a section is a line "=== name (pipe)" or
+ * "=== name (terminal)", then the command line, standard output, standard error and exit code.
+ *
+ * What differs from run to run is replaced first: times by TIME, durations by DURATION, bars by BAR, made-up ids by ID, the
+ * server's address by BASE, an escape by "^[", three blanks or more by two, because a column is as wide as its widest cell.
+ * (test_cli_parts.c proves that columns are aligned; it sets the times itself.)
+ *
+ * PAWL_GOLDEN_WRITE=1 writes the sections instead of comparing them.  Read git diff before you commit them. */
 #ifndef TESTS_CLI_GOLDEN_H
 #define TESTS_CLI_GOLDEN_H
 
@@ -15,7 +19,7 @@ void golden_normalise(char *text, size_t size, const char *base);
 /* The same for one pattern (extended), in which \\1 to \\5 stand for its groups. */
 void golden_replace(char *text, size_t size, const char *pattern, const char *replacement);
 
-/* name: of the file, without ".txt". */
-void golden_compare(const char *name, const char *text);
+/* command: the file's name without ".txt".  name: the section's.  text: one line or more. */
+void golden_compare(const char *command, const char *name, const char *text);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 struct scene {
-    const char *name; /* of its golden file; NULL: it only prepares */
+    const char *name; /* of its section in the command's golden file; NULL: it only prepares */
     const char *words[12];
     const char *input; /* "@token": what the file holds */
     int code;
@@ -249,7 +249,11 @@ static const char *input_of(const struct scene *scene, char *buffer, size_t size
 static void compare(const struct scene *scene, enum mode mode, const struct outcome *outcome, const char *base)
 {
     static char text[OUTPUT_SIZE * 3];
-    char name[128];
+    char name[128], command[64] = "";
+    if (scene->words[1] != NULL)
+        (void)snprintf(command, sizeof command, "%s-%s", scene->words[0], scene->words[1]);
+    /* A scene is named after its command, which has two words or one. */
+    bool is_two = command[0] != '\0' && strncmp(scene->name, command, strlen(command)) == 0;
     size_t size = (size_t)snprintf(text, sizeof text, "$ pawl");
     for (size_t i = 0; i < LENGTH(scene->words) && scene->words[i] != NULL; i++)
         size += (size_t)snprintf(text + size, sizeof text - size, " %s", scene->words[i]);
@@ -267,8 +271,8 @@ static void compare(const struct scene *scene, enum mode mode, const struct outc
     if (strncmp(scene->name, "jobs-claim", 10) == 0)
         golden_replace(text, sizeof text, "[0-9]+\\.[0-9]+\\.[0-9]+\\.[0-9a-z]+", "TOKEN");
     golden_normalise(text, sizeof text, base);
-    (void)snprintf(name, sizeof name, "%s.%s", scene->name, mode == IN_A_PIPE ? "pipe" : "terminal");
-    golden_compare(name, text);
+    (void)snprintf(name, sizeof name, "%s (%s)", scene->name, mode == IN_A_PIPE ? "pipe" : "terminal");
+    golden_compare(is_two ? command : scene->words[0], name, text);
 }
 
 static void play(struct kit *kit, enum mode mode)
@@ -465,7 +469,7 @@ static void hooks_that_failed_are_listed_and_sent_again(void **state)
             break;
     }
     golden_normalise(outcome->output, sizeof outcome->output, pawld->base);
-    golden_compare("hooks-list-failed", outcome->output);
+    golden_compare("hooks-list", "hooks-list-failed (pipe)", outcome->output);
     free(outcome);
     expect(cli_shell("pawl hooks list -s failed --all -o ids | pawl hooks resend - | wc -l"), 0, "1\n", "");
 }

@@ -210,11 +210,11 @@ static void E_what_is_finished_is_watched_to_its_end_at_once(void **state)
     await_status(kit, pawld, "echo", "e-1", "complete");
     struct outcome *watch = CLI(IN_A_PIPE, "instances", "watch", "echo/latest");
     golden_normalise(watch->output, sizeof watch->output, pawld->base);
-    golden_compare("instances-watch.pipe", watch->output);
+    golden_compare("instances-watch", "instances-watch (pipe)", watch->output);
     free(watch);
     watch = CLI(ON_A_TERMINAL, "instances", "watch", "latest");
     golden_normalise(watch->output, sizeof watch->output, pawld->base);
-    golden_compare("instances-watch.terminal", watch->output);
+    golden_compare("instances-watch", "instances-watch (terminal)", watch->output);
     free(watch);
 }
 

@@ -359,7 +359,7 @@ static void draw(const char *name, size_t width, bool is_terminal, bool is_full)
     view_print(&session, &session.out, &reference, instance, history, is_full);
     for (char *at = session.out.data; (at = strchr(at, '\033')) != NULL;)
         *at = '^';
-    golden_compare(name, text_string(&session.out));
+    golden_compare("exact-get", name, text_string(&session.out));
     json_decref(instance);
     json_decref(history);
     session_clear(&session);
