@@ -1,62 +1,65 @@
-/* replay_main.c - runs a fuzz target over files and folders of inputs, for builds without libFuzzer: what the fuzzer
- * once found stays found, under every compiler and sanitizer. */
-#include <dirent.h>
+/* replay_main.c - runs a fuzz target over its corpus, for builds without libFuzzer: what the fuzzer once found stays found,
+ * under every compiler and sanitizer.
+ *
+ * tools/corpus describes the format.  Each input is copied to memory of its own size, so that a read past its end shows. */
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "fuzz.h"
 
-static int replay_file(const char *path)
+static char *file_read(const char *path)
 {
     FILE *file = fopen(path, "rb");
-    struct stat about;
-    if (file == NULL || fstat(fileno(file), &about) != 0) {
+    char *text = NULL;
+    size_t size = 0;
+    if (file == NULL || getdelim(&text, &size, '\0', file) < 0) { /* a corpus is text: there is no NUL in it */
         perror(path);
-        return -1;
+        exit(1);
     }
-    size_t size = (size_t)about.st_size;
-    uint8_t *data = malloc(size > 0 ? size : 1);
-    size_t read = data != NULL ? fread(data, 1, size, file) : 0;
     (void)fclose(file);
-    if (data == NULL || read != size) {
-        fprintf(stderr, "%s: cannot be read\n", path);
-        free(data);
-        return -1;
-    }
-    printf("%s\n", path); /* the last line tells which input it was */
-    (void)fflush(stdout);
-    (void)LLVMFuzzerTestOneInput(data, size);
-    free(data);
-    return 1;
+    return text;
 }
 
-/* How many inputs there were, or -1. */
-static int replay(const char *path)
+static unsigned digit(char letter)
 {
-    DIR *folder = opendir(path);
-    int count = 0;
-    if (folder == NULL)
-        return replay_file(path);
-    for (struct dirent *entry = readdir(folder); entry != NULL && count >= 0; entry = readdir(folder)) {
-        char inner[4096];
-        if (entry->d_name[0] == '.')
-            continue;
-        (void)snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
-        count = replay_file(inner) < 0 ? -1 : count + 1;
+    static const char digits[] = "0123456789abcdef";
+    const char *at = letter != '\0' ? strchr(digits, letter) : NULL;
+    assert(at != NULL); /* otherwise the corpus is no corpus */
+    return (unsigned)(at - digits);
+}
+
+static void replay(const char *text, const char *end)
+{
+    uint8_t *data = malloc((size_t)(end - text) + 1);
+    size_t size = 0;
+    assert(data != NULL);
+    while (text < end) {
+        char letter = *text++;
+        bool is_escaped = letter == '\\' && *text++ == 'x';
+        data[size++] = (uint8_t)(is_escaped ? digit(text[0]) * 16 + digit(text[1]) : (unsigned char)letter);
+        text += is_escaped ? 2 : 0;
     }
-    (void)closedir(folder);
-    return count;
+    uint8_t *exact = malloc(size > 0 ? size : 1);
+    assert(exact != NULL);
+    memcpy(exact, data, size);
+    (void)LLVMFuzzerTestOneInput(exact, size);
+    free(exact);
+    free(data);
 }
 
 int main(int count, char **arguments)
 {
     int replayed = 0;
-    for (int position = 1; position < count; position++) {
-        int here = replay(arguments[position]);
-        if (here < 0)
-            return 1;
-        replayed += here;
+    assert(count == 2);
+    char *corpus = file_read(arguments[1]);
+    for (char *record = corpus; record != NULL; replayed++) {
+        assert(strncmp(record, "=== ", 4) == 0);
+        char *input = strchr(record, '\n') + 1, *end = strstr(input - 1, "\n=== ");
+        printf("%.*s\n", (int)(input - 1 - record), record); /* the last line tells which input it was */
+        (void)fflush(stdout);
+        replay(input, end != NULL ? end : input + strlen(input) - 1);
+        record = end != NULL ? end + 1 : NULL;
     }
+    free(corpus);
     printf("%d inputs replayed\n", replayed);
-    return replayed > 0 ? 0 : 1;
+    return 0;
 }
