@@ -162,11 +162,7 @@ struct pawl_http_response described_ask(struct described *described, const struc
 struct pawl_http_response described_send(struct described *described, const char *method, const char *target,
                                          const char *body)
 {
-    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
-    request.method = method;
-    request.target = target;
-    request.body = body;
-    request.body_size = body != NULL ? strlen(body) : 0;
+    struct pawl_http_request request = request_of(method, target, body);
     return described_ask(described, &request);
 }
 
@@ -287,23 +283,7 @@ size_t described_parameters(const struct described *described, const struct pw_h
 
 const char *described_target(pawl_scope *scope, const struct pw_http_route *route, const char *workflow, const char *id)
 {
-    static const char names[] = ":workflow", ids[] = ":id";
-    char text[TEXT_SIZE] = "/api";
-    for (const char *at = route->pattern; *at != '\0';) {
-        size_t size = strlen(text), part = 1 + strcspn(at + 1, "/");
-        const char *segment = at + 1;
-        bool is_workflow = strncmp(segment, names, sizeof names - 1) == 0;
-        bool is_id = strncmp(segment, ids, sizeof ids - 1) == 0;
-        if (*segment == ':')
-            (void)snprintf(text + size, sizeof text - size, "/%s",
-                           is_workflow ? workflow
-                           : is_id     ? id
-                                       : "none.none.1.1.x");
-        else
-            (void)snprintf(text + size, sizeof text - size, "%.*s", (int)part, at);
-        at += part;
-    }
-    return pawl_scope_format(scope, "%s", text);
+    return route_target(scope, route, (struct route_names){ workflow, id, "none.none.1.1.x" });
 }
 
 /* A body that the route takes, from its example; NULL: it takes none. */
@@ -353,30 +333,14 @@ void described_check(struct described *described, const struct pw_http_route *ro
         fail_msg("%s %s: %s: %s: %s", route->method, route->pattern, status, wrong, response->body);
 }
 
-static const struct pw_http_route *route_of(const char *method, const char *target)
-{
-    char buffer[TEXT_SIZE];
-    const char *segments[PW_HTTP_SEGMENTS_MAX];
-    size_t count = 0;
-    (void)snprintf(buffer, sizeof buffer, "%s", target + strlen("/api"));
-    buffer[strcspn(buffer, "?")] = '\0';
-    for (char *at = buffer; at != NULL && count < PW_HTTP_SEGMENTS_MAX; count++) {
-        segments[count] = at + 1;
-        at = strchr(at + 1, '/');
-        if (at != NULL)
-            *at = '\0';
-    }
-    const struct pw_http_route *route = pw_http_route_find(method, segments, count).route;
-    assert_non_null(route);
-    return route;
-}
-
 struct pawl_http_response described_probe(struct described *described, const char *method, const char *target,
                                           const char *body, int status)
 {
     struct pawl_http_response response = described_send(described, method, target, body);
     if (response.status != status)
         fail_msg("%s %s: %d, not %d: %s", method, target, response.status, status, response.body);
-    described_check(described, route_of(method, target), &response);
+    const struct pw_http_route *route = route_of(method, target);
+    assert_non_null(route);
+    described_check(described, route, &response);
     return response;
 }

@@ -3,16 +3,7 @@
 #ifndef TESTS_HTTP_DESCRIBED_H
 #define TESTS_HTTP_DESCRIBED_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "http/routes.h"
-#include "pawl/http.h"
-#include "pawl/testing.h"
+#include "asking.h"
 #include "schema.h"
 
 enum { DESCRIBED_STATUSES = 600 };

@@ -1,6 +1,7 @@
 /* malformed.c - see malformed.h. */
 #include "malformed.h"
 
+#include "asking.h"
 #include "kit/running.h"
 
 /* ---- Writing requests ------------------------------------------------------------------------------------------------ */
@@ -47,53 +48,29 @@ static const char *pick_of(struct malformed *request, const char *const *texts, 
 #define PICK(request, ...)                                                                                             \
     pick_of(request, (const char *const[]){ __VA_ARGS__ }, LENGTH(((const char *const[]){ __VA_ARGS__ })))
 
-static const struct route {
-    const char *path;
+struct route {
+    char path[128];
     bool is_get, is_post;
-} routes[] = {
-    { "/api/workflows", true, false },
-    { "/api/workflows/", true, false },
-    { MALFORMED_RUNS, true, true },
-    { MALFORMED_RUNS "/batch", true, true }, /* of GET: an instance of that name */
-    { MALFORMED_WAITS, true, false },
-    { MALFORMED_WAITS "/pause", false, true },
-    { MALFORMED_WAITS "/resume", false, true },
-    { MALFORMED_WAITS "/terminate", false, true },
-    { MALFORMED_WAITS "/restart", false, true },
-    { MALFORMED_WAITS "/interrupt", false, true },
-    { MALFORMED_WAITS "/retry", false, true },
-    { MALFORMED_WAITS "/events", false, true },
-    { MALFORMED_WAITS "/children", true, false },
-    { MALFORMED_WAITS "/runs", true, false },
-    { MALFORMED_WAITS "/history", true, false },
-    { MALFORMED_WAITS "/result", true, false },
-    { MALFORMED_WAITS "/stream", true, false },
-    { MALFORMED_EXECUTE, false, true },
-    { MALFORMED_EXECUTE "/never", true, false },
-    { "/api/deferred/waits.w.1.1.never/succeed", false, true },
-    { "/api/deferred/waits.w.1.1.never/fail", false, true },
-    { "/api/jobs/claim", false, true },
-    { "/api/jobs/1.1.1.never/heartbeat", false, true },
-    { "/api/jobs/1.1.1.never/complete", false, true },
-    { "/api/jobs/1.1.1.never/fail", false, true },
-    { "/api/_runner/tick", false, true },
-    { "/api/workflows/_runner/tick", false, true },
-    { "/api/health", true, false },
-    { "/api/health/live", true, false },
-    { "/api/health/ready", true, false },
-    { "/api/version", true, false },
-    { "/api/metrics", true, false },
-    { "/api/openapi.json", true, false },
-    { "/api/status", true, false },
-    { "/api/cluster", true, false },
-    { "/api/workflows/order/shards", true, false },
-    { "/api/hooks/deliveries", true, false },
-    { "/api/hooks/deliveries/d/resend", false, true },
 };
 
-static const struct route *any_route(struct malformed *request)
+static struct route any_route(struct malformed *request)
 {
-    return &routes[malformed_chance(request, LENGTH(routes))];
+    const struct pw_http_route *picked = &pw_http_routes[malformed_chance(request, (unsigned)pw_http_route_count)];
+    const char *pattern = picked->pattern;
+    pawl_scope *scope = pawl_scope_new();
+    struct route route;
+    struct route_names names = { "quick", "w", "never" };
+    if (strstr(pattern, "/:id") != NULL)
+        names.workflow = "waits";
+    if (strncmp(pattern, "/jobs/", 6) == 0)
+        names.other = "1.1.1.never";
+    if (strncmp(pattern, "/deferred/", 10) == 0)
+        names.other = "waits.w.1.1.never";
+    (void)snprintf(route.path, sizeof route.path, "%s", route_target(scope, picked, names));
+    route.is_get = route_of("GET", route.path) != NULL;
+    route.is_post = route_of("POST", route.path) != NULL;
+    pawl_scope_free(scope);
+    return route;
 }
 
 static void add_post(struct malformed *request, const char *target, const char *headers)
@@ -327,27 +304,26 @@ static void write_odd_target(struct malformed *request)
                                           "?cursor=%ff", "?status=a&status=b",
                                           "?&&x",        "?===" };
     add(request, "GET ");
-    const struct route *route = any_route(request);
+    const struct route route = any_route(request);
     const char *trick = pick_of(request, tricks, LENGTH(tricks));
-    size_t at =
-        trick[0] == '?' ? strlen(route->path) : 5 + malformed_chance(request, (unsigned)strlen(route->path) - 4);
-    add_bytes(request, route->path, at); /* "/api/" stays */
+    size_t at = trick[0] == '?' ? strlen(route.path) : 5 + malformed_chance(request, (unsigned)strlen(route.path) - 4);
+    add_bytes(request, route.path, at); /* "/api/" stays */
     add(request, trick);
-    add(request, route->path + at);
+    add(request, route.path + at);
     add(request, " HTTP/1.1\r\nHost: test\r\n\r\n");
     request->is_whole = request->is_bad = true;
 }
 
 static void write_wrong_method(struct malformed *request)
 {
-    const struct route *route = any_route(request);
+    const struct route route = any_route(request);
     const char *method = PICK(request, "PUT", "DELETE", "PATCH", "TRACE", "CONNECT", "PROPFIND", "BREW", "get", "POST",
                               "GET", "POSTS", "M-SEARCH", "!#$%&'*+-.^_`|~");
-    if ((route->is_get && strcmp(method, "GET") == 0) || (route->is_post && strcmp(method, "POST") == 0))
+    if ((route.is_get && strcmp(method, "GET") == 0) || (route.is_post && strcmp(method, "POST") == 0))
         method = "PUT";
     add(request, method);
     add(request, " ");
-    add(request, route->path);
+    add(request, route.path);
     add(request, " HTTP/1.1\r\nHost: test\r\n");
     if (malformed_chance(request, 2) == 0)
         add_body(request, "{\"type\":\"t\"}", 12);

@@ -1,17 +1,9 @@
 /* table.c - see table.h: how a table is sent, and what is checked. */
-#include "table.h"
+#include "asking.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-const struct table_section *const table_sections[] = {
-    &table_of_instances, &table_of_control, &table_of_history,  &table_of_ticks,      &table_of_no_ticks,
-    &table_of_operators, &table_of_cors,    &table_of_root,     &table_of_targets,    &table_of_queries,
-    &table_of_bodies,    &table_of_methods, &table_of_refusals, &table_of_repair,     &table_of_children,
-    &table_of_runs,      &table_of_execute, &table_of_work,     &table_of_wrong_work,
-};
-const size_t table_section_count = sizeof table_sections / sizeof table_sections[0];
 
 static const char *line_of(const struct pawl_http_request *request)
 {
@@ -141,9 +133,95 @@ static void run_case(const struct table_case *entry, struct table_world *world, 
     pawl_scope_free(scope);
 }
 
-void table_run(const struct table_section *section, struct table_world *world, const struct table_sender *sender)
+/* ---- Tests ----------------------------------------------------------------------------------------------------- */
+
+struct subject {
+    const struct table_sender *sender;
+    const struct table_section *section;
+    const struct table_story *story;
+};
+
+static void every_answer_of_a_section_is_as_its_table_says(void **state)
 {
+    const struct subject *subject = *state;
+    const struct table_section *section = subject->section;
+    struct table_world *world = subject->sender->open(subject->sender->user, section);
+    assert_true(section->count > 0);
     for (size_t i = 0; i < section->count; i++)
-        if (!(section->cases[i].not_by_client && sender->is_client))
-            run_case(&section->cases[i], world, sender);
+        if (!(section->cases[i].not_by_client && subject->sender->is_client))
+            run_case(&section->cases[i], world, subject->sender);
+    subject->sender->close(subject->sender->user);
+}
+
+static void every_story_goes_as_it_is_told(void **state)
+{
+    const struct subject *subject = *state;
+    struct table_world *world = subject->sender->open(subject->sender->user, NULL);
+    subject->story->tell(world, subject->sender);
+    subject->sender->close(subject->sender->user);
+}
+
+static void no_malformed_request_is_more_than_a_4xx(void **state)
+{
+    const struct subject *subject = *state;
+    struct table_world *world = subject->sender->open(subject->sender->user, NULL);
+    assert_true(table_run_malformed(world, subject->sender) > 1000);
+    subject->sender->close(subject->sender->user);
+}
+
+/* Every method that a route's path does not take is refused, and the answer says which there are. */
+static void every_route_refuses_the_methods_that_it_does_not_take(void **state)
+{
+    static const char *const methods[] = { "GET", "POST", "PUT", "DELETE", "PATCH" };
+    const struct subject *subject = *state;
+    struct table_world *world = subject->sender->open(subject->sender->user, NULL);
+    pawl_scope *scope = pawl_scope_new();
+    for (size_t i = 0; i < pw_http_route_count; i++) {
+        const char *target = route_target(scope, &pw_http_routes[i], (struct route_names){ "order", "waits", "none" });
+        bool has_get = route_of("GET", target) != NULL, has_post = route_of("POST", target) != NULL;
+        const char *allowed = has_get && has_post ? "GET, HEAD, POST, OPTIONS"
+                              : has_get           ? "GET, HEAD, OPTIONS"
+                                                  : "POST, OPTIONS";
+        for (size_t k = has_get; k < sizeof methods / sizeof methods[0]; k++) {
+            const struct table_case refused = { .method = methods[k],
+                                                .target = target,
+                                                .is_bare = true,
+                                                .status = 405,
+                                                .code = "METHOD_NOT_ALLOWED",
+                                                .says = { allowed },
+                                                .has = { "Allow", allowed } };
+            if (k != 1 || !has_post)
+                run_case(&refused, world, subject->sender);
+        }
+    }
+    pawl_scope_free(scope);
+    subject->sender->close(subject->sender->user);
+}
+
+int table_test(const char *title, const struct table_sender *sender, const struct CMUnitTest *more, size_t more_count)
+{
+    struct CMUnitTest tests[TABLE_TESTS_MAX];
+    struct subject subjects[TABLE_TESTS_MAX];
+    size_t section_count, count = 0;
+    const struct table_section *sections = table_sections(&section_count);
+    assert_true(section_count + table_story_count + 2 + more_count <= TABLE_TESTS_MAX);
+    for (; count < section_count; count++) {
+        subjects[count] = (struct subject){ sender, &sections[count], NULL };
+        tests[count] = (struct CMUnitTest){ sections[count].name, every_answer_of_a_section_is_as_its_table_says, NULL,
+                                            NULL, &subjects[count] };
+    }
+    for (size_t i = 0; i < table_story_count; i++, count++) {
+        subjects[count] = (struct subject){ sender, NULL, &table_stories[i] };
+        tests[count] =
+            (struct CMUnitTest){ table_stories[i].name, every_story_goes_as_it_is_told, NULL, NULL, &subjects[count] };
+    }
+    subjects[count] = (struct subject){ .sender = sender };
+    tests[count] =
+        (struct CMUnitTest)cmocka_unit_test_prestate(no_malformed_request_is_more_than_a_4xx, &subjects[count]);
+    tests[count + 1] = (struct CMUnitTest)cmocka_unit_test_prestate(
+        every_route_refuses_the_methods_that_it_does_not_take, &subjects[count]);
+    count += 2;
+    for (size_t i = 0; i < more_count; i++)
+        tests[count++] = more[i];
+    return _cmocka_run_group_tests(title, tests, count, NULL, NULL);
 }

@@ -1,11 +1,27 @@
-/* table.h - what the API answers, as tables of requests.
+/* table.h - what the API answers, as tables of requests: tables/routes.txt, errors.txt and work.txt.
  *
  * The tables know neither the handler nor a server: they need a function that sends a request and brings the response.
- * test_handler_table.c sends them to the handler itself; a test of a server sends the very same ones through sockets.
+ * test_handler_table.c sends them to the handler itself; test_server_table.c sends the very same ones through sockets.
  *
- * Every section has a world of its own, with simulated time and seeded chance, so that bodies can be compared to the
- * letter.  Whatever a table asks, every answer is checked: never 500, errors have a code and a message and are JSON, the
- * headers that all answers have are there. */
+ * A table is text:
+ *
+ *     # a comment
+ *     let STAMP 2026-01-01             stands from here on for ${STAMP}
+ *     === title                        begins a section, which has a world of its own
+ *     GET /workflows -> 200            a request and the status of its answer
+ *         header X-Who: reader         is sent
+ *         body {"id":"a"}              is sent
+ *         is {"id":"a"}                is the whole body of the answer
+ *         says "id"                    is in it; there may be several
+ *         has Allow: GET               is among its headers
+ *     [hour] GET /nothing -> 404 ROUTE_NOT_FOUND
+ *
+ * An error's code follows the status.  Targets are those behind the mount.  In brackets: "run" first runs what is due, "hour"
+ * lets an hour pass; "bare" says that the target is the whole one; "not by a client", that no HTTP client can send it.  "" is
+ * an empty text, and \xNN any byte.
+ *
+ * Time is simulated and chance is seeded, so that bodies can be compared to the letter.  Whatever a table asks, every answer is
+ * checked: never 500, errors have a code and a message and are JSON, the headers that all answers have are there. */
 #ifndef TESTS_HTTP_TABLE_H
 #define TESTS_HTTP_TABLE_H
 
@@ -19,7 +35,7 @@
 #include "pawl/http.h"
 #include "pawl/testing.h"
 
-enum { TABLE_HEADERS_MAX = 3, TABLE_SAYS_MAX = 6 };
+enum { TABLE_HEADERS_MAX = 3, TABLE_SAYS_MAX = 6, TABLE_TESTS_MAX = 64 };
 
 enum table_before {
     TABLE_NOTHING,
@@ -48,14 +64,8 @@ struct table_section {
     const struct table_case *cases;
     size_t count;
 };
-extern const struct table_section *const table_sections[];
-extern const size_t table_section_count;
-
-/* Those are these. */
-extern const struct table_section table_of_instances, table_of_control, table_of_history, table_of_ticks,
-    table_of_no_ticks, table_of_operators, table_of_cors, table_of_targets, table_of_queries, table_of_bodies,
-    table_of_methods, table_of_refusals, table_of_root, table_of_repair, table_of_children, table_of_runs,
-    table_of_execute, table_of_work, table_of_wrong_work;
+/* Those of all tables. */
+const struct table_section *table_sections(size_t *out_count);
 
 /* ---- The world of a section ------------------------------------------------------------------------------------ */
 
@@ -63,6 +73,7 @@ struct table_world {
     pawl_world *world;
     pawl_http *http;
     const char *mount;
+    char job[256]; /* the token of a job that was claimed (asking.h), or "" */
 };
 /* table_world.c says which workflows and instances there are.  section NULL: an ordinary one. */
 void table_world_open(struct table_world *world, const struct table_section *section);
@@ -80,10 +91,13 @@ struct table_sender {
     table_send_fn *send;
     void *user;
     bool is_client; /* a true HTTP client: leaves out what none can send */
+    /* Opens and closes a section's world, and what leads there.  section NULL: an ordinary one. */
+    struct table_world *(*open)(void *user, const struct table_section *section);
+    void (*close)(void *user);
 };
 
-/* All cases of a section, in their order, on the section's world. */
-void table_run(const struct table_section *section, struct table_world *world, const struct table_sender *sender);
+/* All sections, all stories, the malformed requests, and the tests in `more`: cmocka's result. */
+int table_test(const char *title, const struct table_sender *sender, const struct CMUnitTest *more, size_t count);
 
 /* Hundreds of requests that are wrong: cut short, of wrong types, too large, too deep, badly encoded.  Each must be
  * answered with a 4xx, and all together leave nothing behind.  Returns how many there were. */

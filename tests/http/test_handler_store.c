@@ -1,6 +1,6 @@
 /* test_handler_store.c - a store that fails: what a client is told, for every status and on every route, and that
  * nothing of the inside is told. */
-#include "table.h"
+#include "asking.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,14 +52,19 @@ static pawl_status apply_and_go(struct pw_store *store, struct pw_unit **units, 
     return status;
 }
 
+static void mend_store(void)
+{
+    failing = *true_ops;
+    failing.read = read_or_fail;
+    memset(fails, 0, sizeof fails);
+}
+
 static int set_up(void **state)
 {
     (void)state;
     table_world_open(&world, NULL);
     true_ops = pawl_world_engine(world.world)->store->ops;
-    failing = *true_ops;
-    failing.read = read_or_fail;
-    memset(fails, 0, sizeof fails);
+    mend_store();
     pawl_world_engine(world.world)->store->ops = &failing;
     return 0;
 }
@@ -74,15 +79,9 @@ static int tear_down(void **state)
 
 static void expect(const char *method, const char *target, const char *body, int status, const char *code)
 {
-    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
-    struct pawl_http_response response;
     pawl_scope *scope = pawl_scope_new();
+    struct pawl_http_response response = answer_of(world.http, scope, method, target, body);
     char start[80];
-    request.method = method;
-    request.target = target;
-    request.body = body;
-    request.body_size = body != NULL ? strlen(body) : 0;
-    assert_int_equal(pawl_http_answer(world.http, scope, &request, &response), PAWL_OK);
     snprintf(start, sizeof start, "{\"code\":\"%s\",\"message\":\"", code);
     if (response.status != status || strncmp(response.body, start, strlen(start)) != 0)
         fail_msg("%s %s while the store says %s: %d %s", method, target, pawl_status_name(store_says), response.status,
@@ -94,39 +93,29 @@ static void expect(const char *method, const char *target, const char *body, int
     pawl_scope_free(scope);
 }
 
-static const struct {
-    const char *method, *target, *body;
-} routes[] = {
-    { "GET", "/api/workflows/order/instances", NULL },
-    { "POST", "/api/workflows/order/instances", "{\"id\":\"new\"}" },
-    { "POST", "/api/workflows/order/instances/batch", "{\"instances\":[{\"id\":\"new\"}]}" },
-    { "GET", "/api/workflows/order/instances/waits", NULL },
-    { "POST", "/api/workflows/order/instances/waits/pause", NULL },
-    { "POST", "/api/workflows/order/instances/waits/resume", NULL },
-    { "POST", "/api/workflows/order/instances/waits/terminate", NULL },
-    { "POST", "/api/workflows/order/instances/waits/restart", NULL },
-    { "POST", "/api/workflows/order/instances/waits/terminate", "{\"rollback\":true}" },
-    { "POST", "/api/workflows/order/instances/waits/restart", "{\"from\":\"charge\"}" },
-    { "POST", "/api/workflows/order/instances/waits/interrupt", NULL },
-    { "POST", "/api/workflows/broken/instances/b-1/retry", NULL },
-    { "GET", "/api/workflows/family/instances/f-1/children", NULL },
-    { "GET", "/api/workflows/family/instances/f-1/runs", NULL },
-    { "POST", "/api/workflows/order/execute", "{\"key\":\"k\"}" },
-    { "POST", "/api/workflows/order/execute", "{\"waitMs\":100}" },
-    { "GET", "/api/workflows/order/execute/k", NULL },
-    { "POST", "/api/jobs/claim", "{\"functions\":[\"charge\"],\"waitMs\":100}" },
-    { "POST", "/api/workflows/order/instances/waits/events", "{\"type\":\"paid\"}" },
-    { "GET", "/api/workflows/order/instances/waits/history", NULL },
-    { "GET", "/api/workflows/order/instances/waits/result", NULL },
-    { "GET", "/api/workflows/order/instances/waits/result?waitMs=100", NULL },
-    { "GET", "/api/workflows/order/instances/waits/stream", NULL },
-    { "GET", "/api/hooks/deliveries", NULL },
-    { "POST", "/api/hooks/deliveries/d-1/resend", NULL },
-    { "GET", "/api/status", NULL },
-    { "GET", "/api/cluster", NULL },
-    { "GET", "/api/workflows/order/shards", NULL },
-    { "GET", "/api/health/ready", NULL },
+/* What the samples do not have: what waits. */
+static const struct route_sample waiting[] = {
+    { "POST", "/api/workflows/order/execute", "{\"waitMs\":100}", 0 },
+    { "POST", "/api/jobs/claim", "{\"functions\":[\"charge\"],\"waitMs\":100}", 0 },
+    { "GET", "/api/workflows/order/instances/waits/result?waitMs=100", NULL, 0 },
 };
+
+/* Every sample that needs the store, with its tokens, and what waits.  Returns how many there are. */
+static size_t list_routes(pawl_scope *scope, struct route_sample out_list[64])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < route_sample_count; i++) {
+        const struct pw_http_route *route = route_of(route_samples[i].method, route_samples[i].target);
+        if (route->need != PW_HTTP_STORE && route->need != PW_HTTP_PAGE)
+            continue;
+        assert_true(count < 60);
+        out_list[count] = route_samples[i];
+        out_list[count++].target = sample_target(&route_samples[i], &world, scope);
+    }
+    for (size_t i = 0; i < sizeof waiting / sizeof waiting[0]; i++)
+        out_list[count++] = waiting[i];
+    return count;
+}
 
 static void fail_all_but_streams_reads(void)
 {
@@ -136,6 +125,15 @@ static void fail_all_but_streams_reads(void)
                                                PW_READ_STATUS_COUNTS, PW_READ_RUNNERS };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         fails[kinds[i]] = true;
+}
+
+/* The job and the deferred that were not answered can be. */
+static void mend_store_and_answer(void)
+{
+    pawl_engine *engine = pawl_world_engine(world.world);
+    mend_store();
+    assert_int_equal(pawl_job_complete(engine, world.job, "1", NULL), PAWL_OK);
+    assert_int_equal(pawl_deferred_succeed(engine, table_deferred_token("d-1"), "1", NULL), PAWL_OK);
 }
 
 static void a_store_that_can_be_read_but_not_written_is_not_ready(void **state)
@@ -153,13 +151,19 @@ static void a_store_that_cannot_be_used_now_is_503_on_every_route(void **state)
     (void)state;
     static const pawl_status statuses[] = { PAWL_STORE_UNAVAILABLE, PAWL_STORE_FULL,    PAWL_STORE_READ_ONLY,
                                             PAWL_STORE_CORRUPT,     PAWL_STORE_TOO_NEW, PAWL_NOMEM };
+    struct route_sample routes[64];
+    pawl_scope *scope = pawl_scope_new();
+    size_t count = list_routes(scope, routes);
     fail_all_but_streams_reads();
     for (size_t s = 0; s < sizeof statuses / sizeof statuses[0]; s++) {
         store_says = statuses[s];
-        for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++)
-            expect(routes[i].method, routes[i].target, routes[i].body, 503,
-                   store_says == PAWL_STORE_TOO_NEW ? "STORE_TOO_NEW" : "STORE_UNAVAILABLE");
+        const char *code = store_says == PAWL_STORE_TOO_NEW ? "STORE_TOO_NEW" : "STORE_UNAVAILABLE";
+        for (size_t i = 0; i < count; i++)
+            expect(routes[i].method, routes[i].target, routes[i].body, 503, code);
+        expect("GET", "/api/health/ready", NULL, 503, code);
     }
+    mend_store_and_answer();
+    pawl_scope_free(scope);
 }
 
 static void what_must_not_happen_inside_is_500_and_says_no_more(void **state)
@@ -177,72 +181,32 @@ static void what_must_not_happen_inside_is_500_and_says_no_more(void **state)
 static void a_commit_that_fails_is_503_and_nothing_was_changed(void **state)
 {
     (void)state;
+    struct route_sample routes[64];
+    pawl_scope *scope = pawl_scope_new();
+    size_t count = list_routes(scope, routes);
     failing.apply = fail_apply;
     store_says = PAWL_STORE_FULL;
-    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++)
+    for (size_t i = 0; i < count; i++)
         if (strcmp(routes[i].method, "POST") == 0 && strstr(routes[i].target, "/resume") == NULL)
             expect(routes[i].method, routes[i].target, routes[i].body, 503, "STORE_UNAVAILABLE");
-    failing.apply = true_ops->apply;
+    mend_store_and_answer();
     struct pawl_instance instance;
     assert_int_equal(pawl_world_get(world.world, "order", "waits", &instance, NULL), PAWL_OK);
     assert_int_equal(instance.status, PAWL_WAITING);
     assert_int_equal(instance.run_number, 1);
-    assert_int_equal(pawl_world_get(world.world, "order", "new", &instance, NULL), PAWL_INSTANCE_NOT_FOUND);
-}
-
-/* The tokens are right. */
-static void deferreds_and_jobs_of_a_store_that_fails_are_503_and_can_be_answered_again(void **state)
-{
-    static const char *const function = "charge";
-    struct pawl_claim_options options = PAWL_CLAIM_OPTIONS_INIT;
-    const struct pawl_job *jobs;
-    const char *targets[5];
-    size_t count;
-    pawl_scope *scope = pawl_scope_new();
-    (void)state;
-    options.functions = &function;
-    options.function_count = 1;
-    assert_int_equal(pawl_job_claim(pawl_world_engine(world.world), scope, &options, &jobs, &count, NULL), PAWL_OK);
-    assert_int_equal(count, 1);
-    targets[0] = pawl_scope_format(scope, "/api/jobs/%s/heartbeat", jobs->token);
-    targets[1] = pawl_scope_format(scope, "/api/jobs/%s/complete", jobs->token);
-    targets[2] = pawl_scope_format(scope, "/api/jobs/%s/fail", jobs->token);
-    targets[3] = pawl_scope_format(scope, "/api/deferred/%s/succeed", table_deferred_token("d-1"));
-    targets[4] = pawl_scope_format(scope, "/api/deferred/%s/fail", table_deferred_token("d-1"));
-    store_says = PAWL_STORE_UNAVAILABLE;
-    for (int round = 0; round < 2; round++) {
-        failing.apply = fail_apply;
-        for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
-            expect("POST", targets[i], strstr(targets[i], "/fail") != NULL ? "{\"name\":\"E\"}" : NULL, 503,
-                   "STORE_UNAVAILABLE");
-        fail_all_but_streams_reads();
-    }
-    failing = *true_ops;
-    failing.read = read_or_fail;
-    memset(fails, 0, sizeof fails);
-    assert_int_equal(pawl_job_complete(pawl_world_engine(world.world), jobs->token, "1", NULL), PAWL_OK);
-    assert_int_equal(pawl_deferred_succeed(pawl_world_engine(world.world), table_deferred_token("d-1"), "1", NULL),
-                     PAWL_OK);
+    assert_int_equal(pawl_world_get(world.world, "echo", "new", &instance, NULL), PAWL_INSTANCE_NOT_FOUND);
     pawl_scope_free(scope);
 }
 
 /* What POST answers, if the store cannot be read any more behind its commit. */
 static void expect_done(const char *target, const char *body, int status, const char *start)
 {
-    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
-    struct pawl_http_response response;
     pawl_scope *scope = pawl_scope_new();
     failing.apply = apply_and_go;
-    request.method = "POST";
-    request.target = target;
-    request.body = body;
-    request.body_size = strlen(body);
-    assert_int_equal(pawl_http_answer(world.http, scope, &request, &response), PAWL_OK);
+    struct pawl_http_response response = answer_of(world.http, scope, "POST", target, body);
     if (response.status != status || strncmp(response.body, start, strlen(start)) != 0)
         fail_msg("%s: %d %s", target, response.status, response.body);
-    failing = *true_ops;
-    failing.read = read_or_fail;
-    memset(fails, 0, sizeof fails);
+    mend_store();
     pawl_scope_free(scope);
 }
 
@@ -268,20 +232,21 @@ static void what_was_committed_is_no_503_when_it_cannot_be_read_behind_it(void *
 static void metrics_and_liveness_answer_without_a_store(void **state)
 {
     (void)state;
-    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
-    struct pawl_http_response response;
-    static const char *const targets[] = { "/api/health",  "/api/health/live",  "/api/version",
-                                           "/api/metrics", "/api/openapi.json", "/api/workflows" };
     fail_all_but_streams_reads();
     store_says = PAWL_STORE_UNAVAILABLE;
-    request.method = "GET";
-    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+    size_t count = 0;
+    for (size_t i = 0; i < route_sample_count; i++) {
+        const struct route_sample *sample = &route_samples[i];
+        const struct pw_http_route *route = route_of(sample->method, sample->target);
+        bool needs_none = route->need == PW_HTTP_MEMORY || route->need == PW_HTTP_FIGURES;
+        if (strcmp(sample->method, "GET") != 0 || !needs_none || strcmp(sample->target, "/api/health/ready") == 0)
+            continue;
         pawl_scope *scope = pawl_scope_new();
-        request.target = targets[i];
-        assert_int_equal(pawl_http_answer(world.http, scope, &request, &response), PAWL_OK);
-        assert_int_equal(response.status, 200);
+        assert_int_equal(answer_of(world.http, scope, "GET", sample->target, NULL).status, 200);
         pawl_scope_free(scope);
+        count++;
     }
+    assert_true(count >= 6);
 }
 
 static void steps_that_cannot_be_read_are_503_too(void **state)
@@ -302,7 +267,6 @@ int main(void)
         TEST(a_store_that_cannot_be_used_now_is_503_on_every_route),
         TEST(what_must_not_happen_inside_is_500_and_says_no_more),
         TEST(a_commit_that_fails_is_503_and_nothing_was_changed),
-        TEST(deferreds_and_jobs_of_a_store_that_fails_are_503_and_can_be_answered_again),
         TEST(what_was_committed_is_no_503_when_it_cannot_be_read_behind_it),
         TEST(metrics_and_liveness_answer_without_a_store),
         TEST(steps_that_cannot_be_read_are_503_too),

@@ -142,6 +142,7 @@ static void every_operation_has_a_name_of_its_own_and_says_which_scope_it_needs(
         assert_true(pawl_value_size(operation, "summary") > 0);
         bool is_open = schema_member(operation, "security") != NULL && pawl_value_size(operation, "security") == 0;
         assert_int_equal(is_open, route->scope == PAWL_HTTP_OPEN || route->scope == PAWL_HTTP_DEFERRED);
+        assert_int_equal(route->scope == PAWL_HTTP_DEFERRED, strncmp(route->pattern, "/deferred/", 10) == 0);
         const char *says = pawl_scope_format(described->scope, "Scope: %s.", pawl_http_scope_name(route->scope));
         if (!is_open && strstr(pawl_value_string(operation, "description", ""), says) == NULL)
             fail_msg("%s %s does not say \"%s\"", route->method, route->pattern, says);

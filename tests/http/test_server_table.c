@@ -131,8 +131,9 @@ static void send_by_socket(void *user, pawl_scope *scope, const struct pawl_http
 
 /* ---- Tests ----------------------------------------------------------------------------------------------------------- */
 
-static void open_link(struct link *link, const struct table_section *section)
+static struct table_world *open_link(void *user, const struct table_section *section)
 {
+    struct link *link = user;
     struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
     struct pawl_error error = { PAWL_OK, "" };
     table_world_open(&link->world, section);
@@ -142,65 +143,24 @@ static void open_link(struct link *link, const struct table_section *section)
     snprintf(link->url, sizeof link->url, "http://127.0.0.1:%d/", pawl_http_server_port(link->server));
     link->curl = curl_easy_init();
     assert_non_null(link->curl);
+    return &link->world;
 }
 
-static void close_link(struct link *link)
+static void close_link(void *user)
 {
+    struct link *link = user;
     curl_easy_cleanup(link->curl);
     pawl_http_drain(link->world.http);
     pawl_http_server_stop(link->server, PATIENCE_S * 1000);
     table_world_close(&link->world);
 }
 
-static void every_answer_over_a_socket_is_as_its_table_says(void **state)
-{
-    const struct table_section *section = *state;
-    struct link link;
-    const struct table_sender sender = { send_by_socket, &link, true };
-    assert_true(section->count > 0);
-    open_link(&link, section);
-    table_run(section, &link.world, &sender);
-    close_link(&link);
-}
-
-static void every_story_over_a_socket_goes_as_it_is_told(void **state)
-{
-    const struct table_story *story = *state;
-    struct link link;
-    const struct table_sender sender = { send_by_socket, &link, true };
-    open_link(&link, NULL);
-    story->tell(&link.world, &sender);
-    close_link(&link);
-}
-
-static void no_malformed_request_over_a_socket_is_more_than_a_4xx(void **state)
-{
-    (void)state;
-    struct link link;
-    const struct table_sender sender = { send_by_socket, &link, true };
-    open_link(&link, NULL);
-    assert_true(table_run_malformed(&link.world, &sender) > 500);
-    close_link(&link);
-}
-
-enum { TESTS_MAX = 64 };
-
 int main(void)
 {
-    struct CMUnitTest tests[TESTS_MAX];
-    char names[TESTS_MAX][96];
-    size_t count = 0;
-    for (; count < table_section_count; count++) {
-        snprintf(names[count], sizeof names[count], "answers: %s", table_sections[count]->name);
-        tests[count] = (struct CMUnitTest){ names[count], every_answer_over_a_socket_is_as_its_table_says, NULL, NULL,
-                                            (void *)(uintptr_t)table_sections[count] };
-    }
-    for (size_t i = 0; i < table_story_count; i++)
-        tests[count++] = (struct CMUnitTest){ table_stories[i].name, every_story_over_a_socket_goes_as_it_is_told, NULL,
-                                              NULL, (void *)(uintptr_t)&table_stories[i] };
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(no_malformed_request_over_a_socket_is_more_than_a_4xx);
+    struct link link;
+    const struct table_sender sender = { send_by_socket, &link, true, open_link, close_link };
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    int failures = _cmocka_run_group_tests("the server and the handler's tables", tests, count, NULL, NULL);
+    int failures = table_test("the server and the handler's tables", &sender, NULL, 0);
     curl_global_cleanup();
     return failures;
 }
