@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "io.h"
+#include "plan.h"
 #include "play.h"
 
 enum { COMMITS_MAX = 200, VIOLATIONS_SHOWN = 10 };
@@ -21,10 +22,7 @@ enum { COMMITS_MAX = 200, VIOLATIONS_SHOWN = 10 };
 /* Every one, or every so many, where a trial takes long. */
 static int64_t stride(const struct world *world)
 {
-    const char *every = getenv("PAWL_FAULT_EVERY");
-    if (every != NULL && strtoll(every, NULL, 10) > 0)
-        return strtoll(every, NULL, 10);
-    return (FAULT_SLOWLY ? 4 : 1) * (world->place.store == STORE_IN_POSTGRES ? 9 : 1);
+    return fault_stride((FAULT_SLOWLY ? 4 : 1) * (world->place.store == STORE_IN_POSTGRES ? 9 : 1));
 }
 
 struct point {

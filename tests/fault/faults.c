@@ -125,10 +125,7 @@ static void judge(struct tally *tally, const struct trial *trial, const struct w
 /* All of few calls, and an even choice of many; fewer in PostgreSQL, where a trial takes long. */
 static int64_t stride(const struct world *world, int64_t calls)
 {
-    const char *every = getenv("PAWL_FAULT_EVERY");
-    if (every != NULL)
-        return strtoll(every, NULL, 10) > 0 ? strtoll(every, NULL, 10) : 1;
-    return calls / (world->place.store == STORE_IN_POSTGRES ? TRIALS_IN_POSTGRES : TRIALS_PER_LOOP) + 1;
+    return fault_stride(calls / (world->place.store == STORE_IN_POSTGRES ? TRIALS_IN_POSTGRES : TRIALS_PER_LOOP) + 1);
 }
 
 static void fail_if_violated(const struct world *world, const struct scenario *scenario)

@@ -1,6 +1,8 @@
 /* plan.c - see plan.h. */
 #include "plan.h"
 
+#include <stdlib.h>
+
 struct plan {
     bool armed, for_ever;
     enum fault_kind kind;
@@ -39,6 +41,13 @@ int64_t fault_struck(void)
 int64_t fault_calls(enum fault_kind kind)
 {
     return plan.calls[kind];
+}
+
+int64_t fault_stride(int64_t otherwise)
+{
+    const char *every = getenv("PAWL_FAULT_EVERY");
+    int64_t stride = every != NULL ? strtoll(every, NULL, 10) : otherwise;
+    return stride > 0 ? stride : 1;
 }
 
 bool fault_strikes(enum fault_kind kind)

@@ -58,6 +58,9 @@ int64_t fault_struck(void);
 int64_t fault_calls(enum fault_kind kind);
 #define FAULT_NEVER INT64_MAX /* as nth: only counts */
 
+/* How far a loop goes from one trial to the next: so far, unless PAWL_FAULT_EVERY says otherwise. */
+int64_t fault_stride(int64_t otherwise);
+
 /* For the places that can fail: now? */
 bool fault_strikes(enum fault_kind kind);
 

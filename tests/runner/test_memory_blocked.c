@@ -10,14 +10,6 @@
 
 enum { HOUR_MS = 3600000 };
 
-void *__real_pw_arena_take(struct pw_arena *arena, size_t size);
-void *__wrap_pw_arena_take(struct pw_arena *arena, size_t size);
-
-void *__wrap_pw_arena_take(struct pw_arena *arena, size_t size)
-{
-    return fault_strikes(FAULT_ALLOC) ? NULL : __real_pw_arena_take(arena, size);
-}
-
 static pawl_status blocking(pawl_run *run, const pawl_value *params, pawl_value **out_result)
 {
     (void)params;

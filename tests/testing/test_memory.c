@@ -12,44 +12,11 @@
 
 #include <cmocka.h>
 
-#include "base/arena.h"
 #include "fault/plan.h"
 #include "pawl/hooks.h"
 #include "kit/sweeping.h"
 
 enum { TRIALS_PER_LOOP = 40, END_SIZE = 4096 };
-
-/* ---- Arenas ------------------------------------------------------------------------------------------------------- */
-
-void *__real_pw_arena_take(struct pw_arena *arena, size_t size);
-void *__real_pw_arena_zero(struct pw_arena *arena, size_t size);
-bool __real_pw_arena_text(struct pw_arena *arena, struct pw_text text, struct pw_text *out);
-char *__real_pw_arena_string(struct pw_arena *arena, const char *string);
-void *__wrap_pw_arena_take(struct pw_arena *arena, size_t size);
-void *__wrap_pw_arena_zero(struct pw_arena *arena, size_t size);
-bool __wrap_pw_arena_text(struct pw_arena *arena, struct pw_text text, struct pw_text *out);
-char *__wrap_pw_arena_string(struct pw_arena *arena, const char *string);
-
-void *__wrap_pw_arena_take(struct pw_arena *arena, size_t size)
-{
-    return fault_strikes(FAULT_ALLOC) ? NULL : __real_pw_arena_take(arena, size);
-}
-
-void *__wrap_pw_arena_zero(struct pw_arena *arena, size_t size)
-{
-    return fault_strikes(FAULT_ALLOC) ? NULL : __real_pw_arena_zero(arena, size);
-}
-
-/* An absent text takes nothing. */
-bool __wrap_pw_arena_text(struct pw_arena *arena, struct pw_text text, struct pw_text *out)
-{
-    return text.data != NULL && fault_strikes(FAULT_ALLOC) ? false : __real_pw_arena_text(arena, text, out);
-}
-
-char *__wrap_pw_arena_string(struct pw_arena *arena, const char *string)
-{
-    return string != NULL && fault_strikes(FAULT_ALLOC) ? NULL : __real_pw_arena_string(arena, string);
-}
 
 /* ---- The workflow: something of everything ------------------------------------------------------------------------- */
 
@@ -716,20 +683,12 @@ static int64_t trial(act_fn *const *acts, int64_t nth, char out_end[END_SIZE])
     return fault_disarm();
 }
 
-static int64_t stride(int64_t calls)
-{
-    const char *every = getenv("PAWL_FAULT_EVERY");
-    if (every != NULL && strtoll(every, NULL, 10) > 0)
-        return strtoll(every, NULL, 10);
-    return calls / TRIALS_PER_LOOP + 1;
-}
-
 static void survive(act_fn *const *acts)
 {
     char expected[END_SIZE], end[END_SIZE];
     (void)trial(acts, FAULT_NEVER, expected);
     assert_string_not_equal(expected, "");
-    int64_t calls = fault_calls(FAULT_ALLOC), step = stride(calls), trials = 0;
+    int64_t calls = fault_calls(FAULT_ALLOC), step = fault_stride(calls / TRIALS_PER_LOOP + 1), trials = 0;
     for (int64_t nth = 1; trial(acts, nth, end) > 0; nth += step, trials++) {
         if (strcmp(end, expected) != 0)
             fail_msg("allocation %lld: the end is\n%s\ninstead of\n%s", (long long)nth, end, expected);
