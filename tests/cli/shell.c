@@ -8,6 +8,8 @@
 #include <pty.h>
 #include <sys/wait.h>
 
+#include "kit/child.h"
+
 int cli_set_up(void **state)
 {
     int failed = kit_set_up(state);
@@ -57,15 +59,15 @@ static struct ends make_terminal(void)
     return ends;
 }
 
-static void become_pawl(const char *const *words, int input, int output, int errors)
+struct beginning {
+    const char *const *words;
+    int input, output, errors;
+};
+
+static void become_pawl(void *user)
 {
-    const char *all[64] = { "pawl" };
-    for (size_t count = 1; *words != NULL && count < 63; count++)
-        all[count] = *words++;
-    if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0)
-        _exit(98);
-    (void)execv(PAWL_PROGRAM, (char *const *)all);
-    _exit(99);
+    const struct beginning *beginning = user;
+    child_become(PAWL_PROGRAM, beginning->words, beginning->input, beginning->output, beginning->errors);
 }
 
 struct outcome *cli_start(enum mode mode, const char *input, const char *const *words)
@@ -74,11 +76,7 @@ struct outcome *cli_start(enum mode mode, const char *input, const char *const *
     struct ends in = make_pipe(false), out = mode == IN_A_PIPE ? make_pipe(true) : make_terminal();
     struct ends errors = mode == IN_A_PIPE ? make_pipe(true) : (struct ends){ -1, out.its };
     assert_non_null(outcome);
-    fflush(NULL);
-    outcome->process = fork();
-    if (outcome->process == 0)
-        become_pawl(words, in.its, out.its, errors.its);
-    assert_true(outcome->process > 0);
+    outcome->process = child_start(become_pawl, &(struct beginning){ words, in.its, out.its, errors.its });
     (void)close(in.its);
     (void)close(out.its);
     if (mode == IN_A_PIPE)
@@ -95,35 +93,17 @@ struct outcome *cli_start(enum mode mode, const char *input, const char *const *
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------------- */
 
-static void read_more(int from, char *text)
-{
-    size_t size = strlen(text);
-    ssize_t got;
-    while (from >= 0 && size < SHOWN_SIZE - 1 && (got = read(from, text + size, SHOWN_SIZE - 1 - size)) > 0) {
-        size += (size_t)got;
-        text[size] = '\0';
-    }
-}
-
 static void read_all(struct outcome *outcome)
 {
-    read_more(outcome->standard, outcome->output);
-    read_more(outcome->trouble, outcome->errors);
-}
-
-static int count_times(const char *text, const char *wanted)
-{
-    int times = 0;
-    for (const char *at = text; (at = strstr(at, wanted)) != NULL; at += strlen(wanted))
-        times++;
-    return times;
+    child_read(outcome->standard, outcome->output, SHOWN_SIZE);
+    child_read(outcome->trouble, outcome->errors, SHOWN_SIZE);
 }
 
 void cli_await_times(struct outcome *outcome, const char *text, int times)
 {
     for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; monotonic_ms() < until_ms; rest_a_little()) {
         read_all(outcome);
-        if (count_times(outcome->output, text) + count_times(outcome->errors, text) >= times)
+        if (child_count(outcome->output, text) + child_count(outcome->errors, text) >= times)
             return;
     }
     fail_msg("\"%s\" did not come %d times in\n%s\n%s", text, times, outcome->output, outcome->errors);
@@ -136,8 +116,8 @@ void cli_await(struct outcome *outcome, const char *text)
 
 void cli_end(struct outcome *outcome)
 {
-    int status = 0;
-    for (int64_t until_ms = monotonic_ms() + 2 * PATIENCE_MS; waitpid(outcome->process, &status, WNOHANG) == 0;) {
+    int64_t until_ms = monotonic_ms() + 2 * PATIENCE_MS;
+    while (!child_has_ended(&outcome->process, &outcome->code)) {
         read_all(outcome);
         if (monotonic_ms() > until_ms) {
             (void)kill(outcome->process, SIGKILL);
@@ -149,8 +129,6 @@ void cli_end(struct outcome *outcome)
     (void)close(outcome->standard);
     if (outcome->trouble >= 0)
         (void)close(outcome->trouble);
-    outcome->process = 0;
-    outcome->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 void cli_stop(struct outcome *outcome, int number)

@@ -8,12 +8,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "io.h"
+#include "kit/child.h"
 #include "plan.h"
 #include "play.h"
 
@@ -51,12 +51,21 @@ static void die_after(void *user, int64_t nth)
         die();
 }
 
+struct killed {
+    struct world *world;
+    const struct scenario *scenario;
+    struct point point;
+};
+
 /* In the process that is to die.  What goes wrong there stands in the ledger. */
-static void be_killed(struct world *world, const struct scenario *scenario, struct point *point)
+static void be_killed(void *user)
 {
+    struct killed *killed = user;
+    struct world *world = killed->world;
+    const struct scenario *scenario = killed->scenario;
     world->store.before_commit = die_before;
     world->store.after_commit = die_after;
-    world->store.user = point;
+    world->store.user = &killed->point;
     if (!scenario->is_about_opening)
         play_act(world, world_open, "cannot be opened");
     play_acts(world, scenario, 0, "fails before the kill");
@@ -66,19 +75,15 @@ static void be_killed(struct world *world, const struct scenario *scenario, stru
 /* False: it came to its end, so there is no such commit. */
 static bool kill_at(struct world *world, const struct scenario *scenario, struct point point)
 {
-    int status = 0;
+    struct killed killed = { world, scenario, point };
     play_begin(world, scenario);
     world_close(world);
     world->ledger->commits = 0; /* of what was prepared */
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0)
-        be_killed(world, scenario, &point);
-    assert_true(child > 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
-        ledger_violate(world->ledger, "it ended by itself with %d", WEXITSTATUS(status));
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    pid_t child = child_start(be_killed, &killed);
+    int code = child_await(&child);
+    if (code != 0 && code != 128 + SIGKILL)
+        ledger_violate(world->ledger, "it ended by itself with %d", code);
+    return code != 0;
 }
 
 static void go_on(struct world *world, const struct scenario *scenario, const char *expected)

@@ -7,7 +7,8 @@
 #include <ftw.h>
 #include <poll.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
+
+#include "kit/child.h"
 
 /* ---- Folders ----------------------------------------------------------------------------------------------------- */
 
@@ -36,10 +37,7 @@ int kit_tear_down(void **state)
     struct kit *kit = *state;
     for (size_t i = 0; i < kit->count; i++) {
         struct pawld *pawld = kit->processes[i];
-        if (pawld->process > 0) {
-            (void)kill(pawld->process, SIGKILL);
-            (void)waitpid(pawld->process, NULL, 0);
-        }
+        (void)child_kill(&pawld->process);
         (void)close(pawld->standard);
         (void)close(pawld->trouble);
         free(pawld);
@@ -53,16 +51,15 @@ int kit_tear_down(void **state)
 
 /* ---- Processes --------------------------------------------------------------------------------------------------- */
 
-static void become_pawld(const char *const *arguments, const int standard[2], const int trouble[2])
+struct beginning {
+    const char *const *arguments;
+    int output, errors;
+};
+
+static void become_pawld(void *user)
 {
-    const char *words[64] = { "pawld" };
-    size_t count = 1;
-    while (*arguments != NULL && count < 63)
-        words[count++] = *arguments++;
-    if (dup2(standard[1], STDOUT_FILENO) < 0 || dup2(trouble[1], STDERR_FILENO) < 0)
-        _exit(98);
-    (void)execv(PAWLD_PROGRAM, (char *const *)words);
-    _exit(99);
+    const struct beginning *beginning = user;
+    child_become(PAWLD_PROGRAM, beginning->arguments, -1, beginning->output, beginning->errors);
 }
 
 struct pawld *pawld_start(struct kit *kit, const char *const *arguments)
@@ -77,11 +74,7 @@ struct pawld *pawld_start(struct kit *kit, const char *const *arguments)
     assert_int_equal(fcntl(standard[1], F_SETFL, 0), 0);
     assert_int_equal(fcntl(trouble[1], F_SETFL, 0), 0);
     kit->processes[kit->count++] = pawld;
-    fflush(NULL);
-    pawld->process = fork();
-    if (pawld->process == 0)
-        become_pawld(arguments, standard, trouble);
-    assert_true(pawld->process > 0);
+    pawld->process = child_start(become_pawld, &(struct beginning){ arguments, standard[1], trouble[1] });
     (void)close(standard[1]);
     (void)close(trouble[1]);
     pawld->standard = standard[0];
@@ -89,37 +82,17 @@ struct pawld *pawld_start(struct kit *kit, const char *const *arguments)
     return pawld;
 }
 
-/* True: there may be more to come. */
-static bool read_more(int from, char *text)
-{
-    size_t size = strlen(text);
-    ssize_t got;
-    while ((got = read(from, text + size, OUTPUT_SIZE - 1 - size)) > 0) {
-        size += (size_t)got;
-        text[size] = '\0';
-    }
-    return got < 0;
-}
-
 static void read_output(struct pawld *pawld)
 {
-    (void)read_more(pawld->standard, pawld->output);
-    (void)read_more(pawld->trouble, pawld->errors);
-}
-
-static int count_times(const char *text, const char *wanted)
-{
-    int times = 0;
-    for (const char *at = text; (at = strstr(at, wanted)) != NULL; at += strlen(wanted))
-        times++;
-    return times;
+    child_read(pawld->standard, pawld->output, OUTPUT_SIZE);
+    child_read(pawld->trouble, pawld->errors, OUTPUT_SIZE);
 }
 
 void pawld_await_times(struct pawld *pawld, const char *text, int times)
 {
     for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; monotonic_ms() < until_ms; rest_a_little()) {
         read_output(pawld);
-        if (count_times(pawld->errors, text) >= times)
+        if (child_count(pawld->errors, text) >= times)
             return;
     }
     fail_msg("\"%s\" did not come %d times in\n%s", text, times, pawld->errors);
@@ -164,16 +137,15 @@ struct pawld *pawld_serve(struct kit *kit, const char *const *arguments)
 
 int pawld_await_end(struct pawld *pawld)
 {
-    int status = 0;
-    for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; waitpid(pawld->process, &status, WNOHANG) == 0;) {
+    int code = 0;
+    for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; !child_has_ended(&pawld->process, &code);) {
         read_output(pawld);
         if (monotonic_ms() > until_ms)
             fail_msg("it does not end:\n%s", pawld->errors);
         rest_a_little();
     }
-    pawld->process = 0;
     read_output(pawld);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return code;
 }
 
 int pawld_run(struct kit *kit, const char *const *arguments, struct pawld **out_pawld)

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kit/child.h"
+
 enum { CONNECT_MS_MAX = 60000, BATCH = 50, LINE_MAX_SIZE = 128 };
 
 static void rest(long ms)
@@ -160,8 +162,15 @@ void trouble_close(struct trouble *trouble)
 /* ---- Processes ---------------------------------------------------------------------------------------------------- */
 
 /* libfaketime shifts the clock of the day; the one that counts from the start of the machine is nobody's to set. */
-static void become_worker(const struct trouble *trouble, const char *skew)
+struct beginning {
+    const struct trouble *trouble;
+    const char *skew;
+};
+
+static void become_worker(void *user)
 {
+    const struct trouble *trouble = ((const struct beginning *)user)->trouble;
+    const char *skew = ((const struct beginning *)user)->skew;
     char lease[32];
     snprintf(lease, sizeof lease, "%lld", (long long)trouble->lease_ms);
     (void)setenv("PAWL_TEST_LEASE_MS", lease, 1);
@@ -174,11 +183,7 @@ static void become_worker(const struct trouble *trouble, const char *skew)
 
 void worker_restart(struct trouble *trouble, struct worker *worker)
 {
-    fflush(NULL);
-    worker->process = fork();
-    if (worker->process == 0)
-        become_worker(trouble, worker->skew);
-    assert_true(worker->process > 0);
+    worker->process = child_start(become_worker, &(struct beginning){ trouble, worker->skew });
     worker->starts++;
 }
 
@@ -193,30 +198,22 @@ struct worker *worker_start(struct trouble *trouble, const char *skew)
 
 void worker_kill(struct worker *worker)
 {
-    if (worker->process <= 0)
-        return;
-    (void)kill(worker->process, SIGKILL);
-    (void)waitpid(worker->process, NULL, 0);
-    worker->process = 0;
+    (void)child_kill(&worker->process);
 }
 
 bool worker_has_ended(struct worker *worker)
 {
-    if (worker->process > 0 && waitpid(worker->process, NULL, WNOHANG) == worker->process)
-        worker->process = 0;
-    return worker->process <= 0;
+    int code;
+    return worker->process <= 0 || child_has_ended(&worker->process, &code);
 }
 
 int worker_stop(struct worker *worker)
 {
-    int status = 0;
+    int code;
     assert_int_equal(kill(worker->process, SIGTERM), 0);
-    for (int64_t until_ms = monotonic_ms() + CONNECT_MS_MAX; monotonic_ms() < until_ms; rest(5)) {
-        if (waitpid(worker->process, &status, WNOHANG) != worker->process)
-            continue;
-        worker->process = 0;
-        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    }
+    for (int64_t until_ms = monotonic_ms() + CONNECT_MS_MAX; monotonic_ms() < until_ms; rest(5))
+        if (child_has_ended(&worker->process, &code))
+            return code;
     fail_msg("a worker does not stop");
     return -1;
 }

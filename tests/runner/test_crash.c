@@ -6,9 +6,10 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "kit/child.h"
 
 enum { RUNS = RUNNING_SLOWLY ? 300 : 1000, KILLS = RUNNING_SLOWLY ? 10 : 20, STEPS = 5 };
 
@@ -124,8 +125,9 @@ static bool send_all(struct running *running, int from)
 }
 
 /* The program.  Its leases are longer than anybody waits: a restart goes on at once, or never. */
-static void be_the_program(const struct crash *crash)
+static void be_the_program(void *user)
 {
+    const struct crash *crash = user;
     struct running running;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     int journal = open(crash->journal, O_WRONLY | O_APPEND | O_CREAT, 0666);
@@ -145,12 +147,7 @@ static void be_the_program(const struct crash *crash)
 static pid_t start_program(struct crash *crash)
 {
     crash->life++;
-    fflush(NULL);
-    pid_t program = fork();
-    if (program == 0)
-        be_the_program(crash);
-    assert_true(program > 0);
-    return program;
+    return child_start(be_the_program, crash);
 }
 
 /* ---- The one that kills it ------------------------------------------------------------------------------------------------ */
@@ -237,29 +234,22 @@ static void wait_ms(int64_t ms)
  * even a long one does not come to the tables, they are given more time. */
 static bool kill_at_random(struct crash *crash, int number)
 {
-    int status;
     pid_t program = start_program(crash);
-    crash->seed = crash->seed * 1103515245u + 12345u;
     int life_ms_max = crash->life_ms_max * (number + 1) / KILLS;
-    int life_ms = 5 + (int)((crash->seed >> 16) % (unsigned)(life_ms_max + 1));
+    int life_ms = 5 + (int)child_draw(&crash->seed, (unsigned)(life_ms_max + 1));
     wait_ms(life_ms);
-    kill(program, SIGKILL);
-    assert_int_equal(waitpid(program, &status, 0), program);
-    if (!WIFSIGNALED(status))
-        assert_int_equal(WEXITSTATUS(status), 0);
+    int code = child_kill(&program);
+    assert_true(code == 0 || code == 128 + SIGKILL);
     look_after(crash);
     if (life_ms > life_ms_max / 2 && !has_tables(crash))
         crash->life_ms_max *= 2;
-    return WIFSIGNALED(status);
+    return code != 0;
 }
 
 static void let_it_finish(struct crash *crash)
 {
-    int status;
     pid_t program = start_program(crash);
-    assert_int_equal(waitpid(program, &status, 0), program);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(child_await(&program), 0);
     look_after(crash);
 }
 
@@ -322,9 +312,7 @@ static void C3_a_completed_step_is_not_run_again_after_kill_9_and_no_run_is_lost
 static int set_up(void **state)
 {
     struct crash *crash = calloc(1, sizeof *crash);
-    const char *seed = getenv("PAWL_TEST_SEED");
-    crash->seed = seed != NULL ? (unsigned)strtoul(seed, NULL, 10) : (unsigned)time(NULL);
-    print_message("PAWL_TEST_SEED=%u\n", crash->seed);
+    crash->seed = child_seed();
     /* In a database beginnings are slower. */
     crash->life_ms_max = store_asked_for(STORE_IN_FILE) == STORE_IN_FILE ? 150 : 500;
     database_name(crash->path, sizeof crash->path);

@@ -7,9 +7,9 @@
 #include "kit/running.h"
 
 #include <signal.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "kit/child.h"
 
 enum {
     RUNS = RUNNING_SLOWLY ? 30 : 90, /* of which every third fails, and is undone */
@@ -179,48 +179,45 @@ static void be_the_worker(struct running *running, const char *path)
     }
 }
 
-static void start_process(struct crash *crash, enum role role)
+struct beginning {
+    const char *path;
+    enum role role;
+};
+
+static void be_one(void *user)
 {
+    const struct beginning *beginning = user;
     struct running running;
-    fflush(NULL);
-    crash->processes[role] = fork();
-    assert_true(crash->processes[role] >= 0);
-    if (crash->processes[role] > 0)
-        return;
-    running_open_path(&running, crash->path);
-    if (role == PROGRAM)
+    running_open_path(&running, beginning->path);
+    if (beginning->role == PROGRAM)
         be_the_program(&running);
-    else if (role == RUNNER)
+    else if (beginning->role == RUNNER)
         be_the_runner(&running);
     else
-        be_the_worker(&running, crash->path);
+        be_the_worker(&running, beginning->path);
+}
+
+static void start_process(struct crash *crash, enum role role)
+{
+    crash->processes[role] = child_start(be_one, &(struct beginning){ crash->path, role });
 }
 
 static void kill_process(struct crash *crash, enum role role)
 {
-    int status = 0;
     if (crash->processes[role] <= 0)
         return;
-    kill(crash->processes[role], SIGKILL);
-    assert_int_equal(waitpid(crash->processes[role], &status, 0), crash->processes[role]);
-    crash->processes[role] = 0;
-    if (!WIFSIGNALED(status))
-        fail_msg("process %d ended by itself with %d", (int)role, WEXITSTATUS(status));
+    int code = child_kill(&crash->processes[role]);
+    if (code != 128 + SIGKILL)
+        fail_msg("process %d ended by itself with %d", (int)role, code);
 }
 
 /* ---- The one that kills them ------------------------------------------------------------------------------------------- */
 
-static unsigned draw(struct crash *crash, unsigned below)
-{
-    crash->seed = crash->seed * 1103515245u + 12345u;
-    return (crash->seed >> 16) % below;
-}
-
 /* One of them, or all at once. */
 static void kill_at_random(struct crash *crash)
 {
-    int life_ms = 5 + (int)draw(crash, store_asked_for(STORE_IN_FILE) == STORE_IN_FILE ? 150 : 400);
-    int victim = (int)draw(crash, ROLES + 1);
+    int life_ms = 5 + (int)child_draw(&crash->seed, store_asked_for(STORE_IN_FILE) == STORE_IN_FILE ? 150 : 400);
+    int victim = (int)child_draw(&crash->seed, ROLES + 1);
     int64_t until_ms = monotonic_ms() + life_ms;
     while (monotonic_ms() < until_ms)
         rest_a_little();
@@ -307,9 +304,7 @@ static int set_up(void **state)
 {
     struct crash *crash = calloc(1, sizeof *crash);
     struct running running;
-    const char *seed = getenv("PAWL_TEST_SEED");
-    crash->seed = seed != NULL ? (unsigned)strtoul(seed, NULL, 10) : (unsigned)time(NULL);
-    print_message("PAWL_TEST_SEED=%u\n", crash->seed);
+    crash->seed = child_seed();
     database_name(crash->path, sizeof crash->path);
     running_open_path(&running, crash->path);
     pawl_close(running.engine);

@@ -3,8 +3,9 @@
 #include "kit/running.h"
 
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "kit/child.h"
 
 enum { RUNS = RUNNING_SLOWLY ? 120 : 400, STEPS = 3, PROCESSES_MAX = 4 };
 
@@ -159,20 +160,11 @@ static int set_up(void **state)
     return 0;
 }
 
-static void kill_child(struct child *child)
-{
-    if (child->process <= 0)
-        return;
-    kill(child->process, SIGKILL);
-    waitpid(child->process, NULL, 0);
-    child->process = 0;
-}
-
 static int tear_down(void **state)
 {
     struct shared *shared = *state;
     for (int i = 0; i < shared->count; i++) {
-        kill_child(&shared->children[i]);
+        (void)child_kill(&shared->children[i].process);
         close(shared->children[i].report[0]);
     }
     remove_database(shared->path);
@@ -219,14 +211,6 @@ static int64_t number_of(struct shared *shared, const char *sql)
     return store_place_number(&place, sql);
 }
 
-static int await_exit(struct child *child)
-{
-    int status = 0;
-    waitpid(child->process, &status, 0);
-    child->process = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 static void run_beside_each_other(struct shared *shared, int processes)
 {
     int won_by_all = 0;
@@ -241,7 +225,7 @@ static void run_beside_each_other(struct shared *shared, int processes)
         won_by_all += won;
     }
     for (int i = 0; i < processes; i++)
-        assert_int_equal(await_exit(&shared->children[i]), 0);
+        assert_int_equal(child_await(&shared->children[i].process), 0);
 
     assert_int_equal(won_by_all, RUNS);
     assert_int_equal(number_of(shared, "SELECT count(*) FROM workflow_instances WHERE status = 'complete'"
@@ -319,7 +303,7 @@ static void a_run_of_a_process_killed_in_a_body_goes_on_in_another_promptly(void
     open_parent(&running, shared);
     assert_int_equal(running_get(&running, "halves", "r").phase, PAWL_PHASE_RUNNING);
 
-    kill_child(victim);
+    (void)child_kill(&victim->process);
     int64_t killed_ms = monotonic_ms();
     running_await(&running, "halves", "r", PAWL_COMPLETE);
     int64_t took_ms = monotonic_ms() - killed_ms;
@@ -361,9 +345,9 @@ static void killing_one_of_two_busy_processes_loses_nothing(void **state)
     while (number_of(shared, "SELECT count(*) FROM app") < RUNS / 4 && monotonic_ms() < until_ms)
         rest_a_little();
 
-    kill_child(victim);
+    (void)child_kill(&victim->process);
     assert_int_equal(read(survivor->report[0], &won, sizeof won), sizeof won);
-    int status = await_exit(survivor);
+    int status = child_await(&survivor->process);
 
     assert_int_equal(status, 0);
     assert_int_equal(number_of(shared, "SELECT count(*) FROM workflow_instances WHERE status = 'complete'"), RUNS);

@@ -4,9 +4,10 @@
 
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "kit/child.h"
 
 enum { RUNS = 24, WORKERS = 4, LEASE_MS = 600, STUCK_MS = 8000, LOOKS_TO_COMMIT = 20 };
 
@@ -96,10 +97,7 @@ static int tear_down(void **state)
 {
     struct stopped *stopped = *state;
     for (int i = 0; i < 2; i++) {
-        if (stopped->processes[i] <= 0)
-            continue;
-        (void)kill(stopped->processes[i], SIGKILL);
-        (void)waitpid(stopped->processes[i], NULL, 0);
+        (void)child_kill(&stopped->processes[i]);
     }
     (void)munmap(stopped->board, sizeof *stopped->board);
     remove_database(stopped->path);
@@ -107,15 +105,21 @@ static int tear_down(void **state)
     return 0;
 }
 
+struct beginning {
+    struct stopped *stopped;
+    int number;
+    int64_t lease_ms;
+};
+
+static void become_one(void *user)
+{
+    const struct beginning *beginning = user;
+    carry(beginning->stopped, beginning->number, beginning->lease_ms);
+}
+
 static void start(struct stopped *stopped, int number, int64_t lease_ms)
 {
-    (void)fflush(NULL);
-    stopped->processes[number] = fork();
-    if (stopped->processes[number] == 0) {
-        carry(stopped, number, lease_ms);
-        _exit(1);
-    }
-    assert_true(stopped->processes[number] > 0);
+    stopped->processes[number] = child_start(become_one, &(struct beginning){ stopped, number, lease_ms });
 }
 
 static int64_t number_of(const struct stopped *stopped, const char *sql)
