@@ -5,6 +5,7 @@
  * and size.  All numbers are big-endian. */
 #include "store/postgres/call.h"
 
+#include <endian.h>
 #include <limits.h>
 #include <string.h>
 
@@ -23,14 +24,14 @@ enum {
 
 static void write_32(char *at, int64_t value)
 {
-    for (int i = 0; i < 4; i++)
-        at[i] = (char)(unsigned char)(value >> (24 - 8 * i));
+    uint32_t bytes = htobe32((uint32_t)value);
+    memcpy(at, &bytes, sizeof bytes);
 }
 
 static void write_64(char *at, int64_t value)
 {
-    write_32(at, value >> 32);
-    write_32(at + 4, value);
+    uint64_t bytes = htobe64((uint64_t)value);
+    memcpy(at, &bytes, sizeof bytes);
 }
 
 static bool reserve(struct pw_arena *arena, struct pw_column *column, size_t more)
