@@ -38,6 +38,7 @@ ROW_TYPE(terms, struct pw_terms, PW_TERMS_ALONE)
 ROW_TYPE(task, struct pw_task, PW_TASK_FIELDS)
 ROW_TYPE(earlier_run, struct pw_earlier_run, PW_EARLIER_RUN_FIELDS)
 ROW_TYPE(step, struct pw_step_row, PW_STEP_FIELDS)
+ROW_TYPE(plain_step, struct pw_step_row, PW_PLAIN_STEP_FIELDS)
 ROW_TYPE(event, struct pw_event_row, PW_EVENT_FIELDS)
 ROW_TYPE(log, struct pw_log_row, PW_LOG_FIELDS)
 ROW_TYPE(delivery, struct pw_hook_row, PW_DELIVERY_FIELDS)
@@ -117,6 +118,17 @@ bool pw_rows_equal(const struct pw_row_type *type, const void *left, const void 
         if (field->type == PW_FIELD_TEXT
                 ? !pw_text_equal(pw_member_text_of(field, left), pw_member_text_of(field, right))
                 : pw_member_get(field, left) != pw_member_get(field, right))
+            return false;
+    }
+    return true;
+}
+
+bool pw_step_is_plain(const struct pw_step_row *row)
+{
+    for (size_t i = pw_plain_step_type.count; i < pw_step_type.count; i++) {
+        const struct pw_field *field = &pw_step_type.fields[i];
+        assert(field->is_optional || field->type == PW_FIELD_TEXT);
+        if (field->type == PW_FIELD_TEXT ? pw_member_text_of(field, row).data != NULL : pw_member_get(field, row) != 0)
             return false;
     }
     return true;

@@ -35,7 +35,7 @@
 #define PW_INSTANCE_SCHEMA 7
 #define PW_EARLIER_RUN_SCHEMA 7
 #define PW_TASK_SCHEMA 2
-#define PW_STEP_SCHEMA 6
+#define PW_STEP_SCHEMA 9
 #define PW_EVENT_SCHEMA 8
 #define PW_LOG_SCHEMA 8
 
@@ -105,23 +105,27 @@
     PW_TERMS_FIELDS(X, with, terms.)
 
 /* The columns instance and run stand before those of a step, an event or a log line. */
-#define PW_STEP_FIELDS(X, with)                                                                                        \
+/* What every step has, and what a step of the plain kind, with a body and outside of a fork, that completed at its first attempt
+ * does not have: NULL, all of it.  Most steps are plain, so PostgreSQL writes these with a smaller row (pw_step_is_plain()). */
+#define PW_PLAIN_STEP_FIELDS(X, with)                                                                                  \
     X(with, KEY, PLACE, seq, seq)                                                                                      \
     X(with, FIRST, COUNT, attempts, attempts)                                                                          \
     X(with, NEXT, COUNT, attempts_max, attempts_max)                                                                   \
     X(with, NEXT, COUNT, timeout_ms, timeout)                                                                          \
     X(with, ONCE, TIME, created_at_ms, created_at)                                                                     \
     X(with, NEXT, TIME, updated_at_ms, updated_at)                                                                     \
-    X(with, NEXT, OPTIONAL(TIME), next_retry_at_ms, next_retry_at)                                                     \
-    X(with, NEXT, OPTIONAL(TIME), wake_at_ms, wake_at)                                                                 \
-    X(with, NEXT, OPTIONAL(TIME), event_at_ms, event_at)                                                               \
     X(with, ONCE, CHOICE(PAWL_STEP_DEFERRED), kind, kind)                                                              \
     X(with, NEXT, CHOICE(PAWL_STEP_ERRORED), status, status)                                                           \
     X(with, NEXT, CHOICE(PAWL_STATE_GIVEN_UP), state, state)                                                           \
-    X(with, ONCE, OPTIONAL(CHOICE(PAWL_FORK_FIRST)), place.kind, fork_kind)                                            \
     X(with, ONCE, COUNT, place.branch, branch)                                                                         \
     X(with, ONCE, COUNT, place.order, branch_order)                                                                    \
     X(with, ONCE, TEXT, name, name)                                                                                    \
+    X(with, NEXT, TEXT, result, result)
+#define PW_RARE_STEP_FIELDS(X, with)                                                                                   \
+    X(with, NEXT, OPTIONAL(TIME), next_retry_at_ms, next_retry_at)                                                     \
+    X(with, NEXT, OPTIONAL(TIME), wake_at_ms, wake_at)                                                                 \
+    X(with, NEXT, OPTIONAL(TIME), event_at_ms, event_at)                                                               \
+    X(with, ONCE, OPTIONAL(CHOICE(PAWL_FORK_FIRST)), place.kind, fork_kind)                                            \
     X(with, ONCE, TEXT, undoes, undoes)                                                                                \
     X(with, ONCE, TEXT, place.fork, fork)                                                                              \
     X(with, ONCE, TEXT, place.outer, outer_forks)                                                                      \
@@ -129,9 +133,11 @@
     X(with, NEXT, TEXT, wait_event_type, wait_event_type)                                                              \
     X(with, NEXT, TEXT, awaited_workflow, awaited_workflow)                                                            \
     X(with, NEXT, TEXT, awaited_id, awaited_id)                                                                        \
-    X(with, NEXT, TEXT, result, result)                                                                                \
     X(with, NEXT, TEXT, error_name, error_name)                                                                        \
     X(with, NEXT, TEXT, error_message, error_message)
+#define PW_STEP_FIELDS(X, with)                                                                                        \
+    PW_PLAIN_STEP_FIELDS(X, with)                                                                                      \
+    PW_RARE_STEP_FIELDS(X, with)
 
 #define PW_EVENT_FIELDS(X, with)                                                                                       \
     X(with, KEY, PLACE, seq, seq)                                                                                      \
@@ -212,8 +218,11 @@ struct pw_row_type {
     size_t count;
 };
 
-extern const struct pw_row_type pw_instance_type, pw_task_type, pw_step_type, pw_event_type, pw_log_type, pw_hook_type,
-    pw_delivery_type, pw_runner_type, pw_earlier_run_type, pw_terms_type;
+extern const struct pw_row_type pw_instance_type, pw_task_type, pw_step_type, pw_plain_step_type, pw_event_type,
+    pw_log_type, pw_hook_type, pw_delivery_type, pw_runner_type, pw_earlier_run_type, pw_terms_type;
+
+/* Are the fields that only PW_RARE_STEP_FIELDS lists all NULL? */
+bool pw_step_is_plain(const struct pw_step_row *row);
 
 /* ---- Members --------------------------------------------------------------------------------------------------------- */
 

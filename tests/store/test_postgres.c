@@ -138,8 +138,8 @@ static void a_newer_schema_is_refused_with_both_numbers(void **state)
     run_raw_sql(fixture, "UPDATE workflow_schema SET version = 77");
     assert_int_equal(try_open(fixture, fixture->url), PAWL_STORE_TOO_NEW);
     assert_says(fixture, "77");
-    assert_says(fixture, "up to 8");
-    run_raw_sql(fixture, "UPDATE workflow_schema SET version = 8");
+    assert_says(fixture, "up to 9");
+    run_raw_sql(fixture, "UPDATE workflow_schema SET version = 9");
     assert_int_equal(try_open(fixture, fixture->url), PAWL_OK);
 }
 

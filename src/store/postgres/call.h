@@ -43,6 +43,7 @@ enum pw_pg_row_type {
     PW_PG_INSTANCE_ROW,
     PW_PG_TASK_ROW,
     PW_PG_STEP_ROW,
+    PW_PG_PLAIN_STEP_ROW,
     PW_PG_EVENT_ROW,
     PW_PG_LOG_ROW,
     PW_PG_HOOK_ROW,

@@ -222,13 +222,16 @@ static const char guards[] =
     "CREATE TYPE workflow_task_row_2 AS (instance bigint, run bigint, epoch bigint, due_at bigint, owner bigint,"      \
     "  locked_until bigint, started_at bigint, updated_at bigint, event_seq bigint, status bigint, kind bigint,"       \
     "  processing bigint, pause_requested bigint, demand bigint, workflow text, shard bigint);"
-#define STEP_ROW_6                                                                                                     \
-    "CREATE TYPE workflow_step_row_6 AS (instance bigint, run bigint, seq bigint, attempts bigint,"                    \
-    "  attempts_max bigint, timeout bigint, created_at bigint, updated_at bigint, next_retry_at bigint,"               \
-    "  wake_at bigint, event_at bigint, kind bigint, status bigint, state bigint, fork_kind bigint, branch bigint,"    \
-    "  branch_order bigint, name text, undoes text, fork text, outer_forks text, description text,"                    \
-    "  wait_event_type text, awaited_workflow text, awaited_id text, result text,"                                     \
-    "  error_name text, error_message text);"
+#define STEP_ROWS_9                                                                                                    \
+    "CREATE TYPE workflow_step_row_9 AS (instance bigint, run bigint, seq bigint, attempts bigint,"                    \
+    "  attempts_max bigint, timeout bigint, created_at bigint, updated_at bigint, kind bigint, status bigint,"         \
+    "  state bigint, branch bigint, branch_order bigint, name text, result text, next_retry_at bigint,"                \
+    "  wake_at bigint, event_at bigint, fork_kind bigint, undoes text, fork text, outer_forks text,"                   \
+    "  description text, wait_event_type text, awaited_workflow text, awaited_id text, error_name text,"               \
+    "  error_message text);"                                                                                           \
+    "CREATE TYPE workflow_plain_step_row_9 AS (instance bigint, run bigint, seq bigint, attempts bigint,"              \
+    "  attempts_max bigint, timeout bigint, created_at bigint, updated_at bigint, kind bigint, status bigint,"         \
+    "  state bigint, branch bigint, branch_order bigint, name text, result text);"
 #define EVENT_ROW_8                                                                                                    \
     "CREATE TYPE workflow_event_row_8 AS (instance bigint, run bigint, seq bigint, created_at bigint,"                 \
     "  delivered_at bigint, is_failure bigint, id text, type text, payload text, consumed_by text);"
@@ -298,7 +301,7 @@ static const char log_repair[] =
 #define LATER(left, right) "greatest(" left ", " right ")"
 #define HEARTBEAT "  " ISO_TIME("nullif(r.heartbeat_at, 0)") " AS heartbeat_at,"
 
-enum { NEWEST = 8 };
+enum { NEWEST = 9 };
 
 /* Replaced, and not made anew: what was granted on a view stays. */
 #define VIEW(since_sqlite, since, name, select)                                                                        \
@@ -329,9 +332,9 @@ const struct pw_migration pw_postgres_migrations[] = {
     { 1, 8, log_repair },
     { 0, 1, HOOK_ROW },
     { 0, 2, TASK_ROW_2 },
-    { 0, 6, STEP_ROW_6 },
     { 0, 7, INSTANCE_ROW_7 RUN_ROW_7 },
     { 0, 8, EVENT_ROW_8 LOG_ROW_8 },
+    { 0, 9, STEP_ROWS_9 },
     PW_VIEWS(VIEW)
 };
 const size_t pw_postgres_migration_count = sizeof pw_postgres_migrations / sizeof pw_postgres_migrations[0];

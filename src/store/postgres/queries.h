@@ -51,6 +51,7 @@
 #define PG_INSTANCE_ROW "workflow_instance_row_" PG_QUOTE(PW_INSTANCE_SCHEMA)
 #define PG_TASK_ROW "workflow_task_row_" PG_QUOTE(PW_TASK_SCHEMA)
 #define PG_STEP_ROW "workflow_step_row_" PG_QUOTE(PW_STEP_SCHEMA)
+#define PG_PLAIN_STEP_ROW "workflow_plain_step_row_" PG_QUOTE(PW_STEP_SCHEMA)
 #define PG_EVENT_ROW "workflow_event_row_" PG_QUOTE(PW_EVENT_SCHEMA)
 #define PG_LOG_ROW "workflow_log_row_" PG_QUOTE(PW_LOG_SCHEMA)
 #define PG_HOOK_ROW "workflow_hook_row"
@@ -196,7 +197,8 @@
     QUERY(SCHEMA_LOCK, "SELECT pg_advisory_xact_lock(7020602231954043168)")                                            \
     QUERY(SCHEMA_ROW_TYPES,                                                                                            \
         "SELECT '" PG_INSTANCE_ROW "'::regtype::oid::bigint, '" PG_TASK_ROW "'::regtype::oid::bigint,"                 \
-        " '" PG_STEP_ROW "'::regtype::oid::bigint, '" PG_EVENT_ROW "'::regtype::oid::bigint,"                          \
+        " '" PG_STEP_ROW "'::regtype::oid::bigint, '" PG_PLAIN_STEP_ROW "'::regtype::oid::bigint,"                     \
+        " '" PG_EVENT_ROW "'::regtype::oid::bigint,"                                                                   \
         " '" PG_LOG_ROW "'::regtype::oid::bigint, '" PG_HOOK_ROW "'::regtype::oid::bigint,"                            \
         " '" PG_EARLIER_RUN_ROW "'::regtype::oid::bigint")                                                             \
     QUERY(SCHEMA_RELATIONS,                                                                                            \
@@ -279,6 +281,8 @@
     QUERY(EARLIER_RUN_INSERT,                                                                                          \
         PG_INSERT("workflow_run", "instance, " PG_EARLIER_RUN_COLUMNS, PG_EARLIER_RUN_ROW) " ON CONFLICT DO NOTHING")  \
     QUERY(STEP_INSERT, PG_INSERT_STEP)                                                                                 \
+    QUERY(STEP_INSERT_PLAIN,                                                                                           \
+        PG_INSERT("workflow_step", "instance, run, " PW_COLUMNS(PW_PLAIN_STEP_FIELDS, ""), PG_PLAIN_STEP_ROW))         \
     QUERY(STEP_UPDATE, PG_INSERT_STEP " ON CONFLICT (instance, run, seq) DO UPDATE SET " PW_CHANGES(PW_STEP_FIELDS))   \
     QUERY(STEP_KEEP,                                                                                                   \
         "INSERT INTO workflow_step (instance, run, " PW_COLUMNS(PW_STEP_FIELDS, "") ")"                                \

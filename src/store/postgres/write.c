@@ -154,15 +154,21 @@ static void write_steps(struct pw_transaction *transaction)
 {
     struct pw_core_step **steps = transaction->core.steps.list.rows;
     struct writing inserting = begin(transaction, PW_PG_STEP_INSERT, PW_PG_STEP_ROW);
+    struct writing inserting_plain = begin(transaction, PW_PG_STEP_INSERT_PLAIN, PW_PG_PLAIN_STEP_ROW);
     struct writing updating = begin(transaction, PW_PG_STEP_UPDATE, PW_PG_STEP_ROW);
     for (size_t i = 0; i < transaction->core.steps.list.count; i++) {
         if (steps[i]->insert == NULL && steps[i]->update == NULL)
             continue;
         const struct pw_step_row row = pw_core_step_row(&transaction->core, steps[i]);
-        put(steps[i]->insert != NULL ? &inserting : &updating,
-            PW_VALUES(pw_int(steps[i]->place[0]), pw_int(steps[i]->place[1]), pw_row(&pw_step_type, &row)));
+        bool is_plain = steps[i]->insert != NULL && pw_step_is_plain(&row);
+        put(is_plain                   ? &inserting_plain
+            : steps[i]->insert != NULL ? &inserting
+                                       : &updating,
+            PW_VALUES(pw_int(steps[i]->place[0]), pw_int(steps[i]->place[1]),
+                      pw_row(is_plain ? &pw_plain_step_type : &pw_step_type, &row)));
     }
     end(&inserting);
+    end(&inserting_plain);
     end(&updating);
 }
 
