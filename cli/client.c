@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "moment.h"
-#include "session.h"
+#include "reference.h"
 
 enum { ANSWER_SIZE_MAX = 1 << 30, PAUSE_MS_MIN = 100, PROBE_MS = 5000 };
 
@@ -302,10 +302,15 @@ static enum exit_code ask_until(struct session *session, const char *method, con
 enum exit_code client_ask_within(struct session *session, const char *method, const char *path, const char *body,
                                  int64_t timeout_ms, struct answer *out_answer)
 {
+    static const char workflows[] = "/workflows/";
     int64_t until_ms = moment_monotonic_ms() + timeout_ms;
     if (session->client.patient_until_ms > until_ms)
         until_ms = session->client.patient_until_ms;
-    return ask_until(session, method, path, body, timeout_ms, until_ms, false, out_answer);
+    enum exit_code code = ask_until(session, method, path, body, timeout_ms, until_ms, false, out_answer);
+    if (code != EXIT_REFUSED || !text_starts(path, workflows))
+        return code;
+    const char *workflow = path + strlen(workflows);
+    return explain_workflow(session, code, pool_copy(&session->pool, workflow, strcspn(workflow, "/?")));
 }
 
 enum exit_code client_probe(struct session *session, const char *path, struct answer *out_answer)

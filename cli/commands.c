@@ -3,10 +3,15 @@
 
 #include <string.h>
 
+#include "columns.h"
 #include "run.h"
+#include "verb.h"
 
 #define OPTIONS(...) ((const enum option_id[]){ __VA_ARGS__, OPTION_NONE })
 #define EXAMPLES(...) ((const struct example[]){ __VA_ARGS__, { NULL, NULL } })
+
+#define VERBS(...) ((const struct verb[]){ __VA_ARGS__ })
+#define FIELDS(...) ((const struct field[]){ __VA_ARGS__, { .name = NULL } })
 
 enum { FORMATS = FORMAT_TEXT | FORMAT_JSON, FORMATS_WITH_IDS = FORMATS | FORMAT_IDS };
 
@@ -16,7 +21,12 @@ static const struct command workflow_commands[] = {
       .formats = FORMATS_WITH_IDS,
       .examples =
           EXAMPLES({ "pawl workflows list", "what there is" }, { "pawl workflows list -o ids", "only the names" }),
-      .run = run_workflows_list },
+      .run = run_list,
+      .verbs = VERBS({ .path = "/workflows",
+                       .rows = "workflows",
+                       .columns = workflow_columns,
+                       .ids = "{name}",
+                       .empty = "no workflows; pawld serves those of the modules that it is given" }) },
     { .name = NULL },
 };
 
@@ -37,7 +47,15 @@ static const struct command instance_commands[] = {
           { "pawl instances list order --status errored --all", "all orders that failed" },
           { "pawl instances list order --workflow-version 1.4", "what version 1.4 of the workflow began" },
           { "pawl instances list -s errored -a -o ids | pawl instances restart -", "start all that failed over" }),
-      .run = run_instances_list },
+      .run = run_list,
+      .verbs = VERBS(
+          { .path = "/workflows/{workflow}/instances",
+            .fields = FIELDS({ .name = "status", .option = OPTION_STATUS, .said = " that are " },
+                             { .name = "version", .option = OPTION_WORKFLOW_VERSION, .said = " begun by version " }),
+            .rows = "instances",
+            .columns = instance_columns,
+            .ids = "{workflowName}/{id}",
+            .empty = "no instances" }) },
     { .name = "get",
       .summary = "one instance: how it stands, what it waits for, what its steps did",
       .description = "The steps of the current run are drawn as bars on a common scale of time. The last 20 are shown; "
@@ -72,7 +90,11 @@ static const struct command instance_commands[] = {
       .examples = EXAMPLES({ "pawl instances watch order/order-1", "until the order has finished" },
                            { "pawl instances watch order/latest --json | jq .", "each change as a line of JSON" },
                            { "pawl instances watch --status active", "what is being worked on" }),
-      .run = run_instances_watch },
+      .run = run_instances_watch,
+      .verbs = VERBS({ .path = "/workflows/{workflow}/instances",
+                       .fields = FIELDS({ .name = "status", .option = OPTION_STATUS }),
+                       .rows = "instances",
+                       .columns = instance_columns }) },
     { .name = "history",
       .summary = "what a run did: its steps and events, and its log lines when asked for",
       .argument = ARGUMENT_INSTANCE,
@@ -118,7 +140,8 @@ static const struct command instance_commands[] = {
       .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_LIMIT, OPTION_ALL, OPTION_ORDER, OPTION_CURSOR),
       .examples = EXAMPLES({ "pawl instances runs order/order-1", NULL },
                            { "pawl instances history order/order-1 --run 1", "what the first of them did" }),
-      .run = run_instances_runs },
+      .run = run_list,
+      .verbs = VERBS({ .path = "{instance}/runs", .rows = "runs", .columns = run_columns }) },
     { .name = "children",
       .summary = "the instances that an instance made, in any of its runs, newest first",
       .description = "With -o ids each line is WORKFLOW/ID, as with list.",
@@ -128,7 +151,12 @@ static const struct command instance_commands[] = {
       .examples =
           EXAMPLES({ "pawl instances children order/order-1", NULL },
                    { "pawl instances children order/order-1 -a -o ids | pawl instances pause -", "all of them" }),
-      .run = run_instances_children },
+      .run = run_list,
+      .verbs = VERBS({ .path = "{instance}/children",
+                       .rows = "instances",
+                       .columns = instance_columns,
+                       .ids = "{workflowName}/{id}",
+                       .empty = "{instance} has no children" }) },
     { .name = "create",
       .summary = "create an instance, or many",
       .description =
@@ -145,7 +173,11 @@ static const struct command instance_commands[] = {
             "from a file; safe to repeat" },
           { "pawl instances create order --params - --wait <order.json", "from standard input, and print the result" },
           { "pawl instances create order --batch '[{\"id\": \"a\"}, {\"id\": \"b\"}]'", "two at once" }),
-      .run = run_instances_create },
+      .run = run_instances_create,
+      .verbs = VERBS(
+          { .path = "/workflows/{workflow}/instances",
+            .fields = FIELDS({ .name = "params", .option = OPTION_PARAMS },
+                             { .name = "onConflict", .option = OPTION_RETURN_EXISTING, .literal = "\"return\"" }) }) },
     { .name = "execute",
       .summary = "run a workflow to its end, once for each key, and print the result",
       .description =
@@ -161,7 +193,11 @@ static const struct command instance_commands[] = {
       .examples = EXAMPLES({ "pawl instances execute order --key 'cart 17' --params '{\"sku\": \"teapot\"}'", NULL },
                            { "pawl instances execute order --key 'cart 17' --discard", "only begin it" },
                            { "pawl instances execute order --params @order.json --for 5min", "not longer than that" }),
-      .run = run_instances_execute },
+      .run = run_instances_execute,
+      .verbs =
+          VERBS({ .path = "/workflows/{workflow}/execute",
+                  .fields = FIELDS({ .name = "discard", .literal = "true" }, { .name = "key", .option = OPTION_KEY },
+                                   { .name = "params", .option = OPTION_PARAMS }) }) },
     { .name = "send-event",
       .summary = "send an event to an instance, which keeps it until a step waits for its type",
       .argument = ARGUMENT_INSTANCES,
@@ -172,7 +208,12 @@ static const struct command instance_commands[] = {
           EXAMPLES({ "pawl instances send-event order/order-1 --type approval --payload '{\"by\": \"Ada\"}'", NULL },
                    { "pawl instances send-event order/order-1 --type paid --event-id payment-7",
                      "not twice, however often sent" }),
-      .run = run_instances_send_event },
+      .run = run_control,
+      .verbs = VERBS(
+          { .path = "{instance}/events",
+            .fields = FIELDS({ .name = "type", .option = OPTION_TYPE }, { .name = "payload", .option = OPTION_PAYLOAD },
+                             { .name = "id", .option = OPTION_EVENT_ID }),
+            .done = "was sent {type}" }) },
     { .name = "pause",
       .summary = "pause instances: at once where nobody works on them, else at their next step",
       .description = "Timers go on counting, and events are kept.",
@@ -182,7 +223,12 @@ static const struct command instance_commands[] = {
       .examples = EXAMPLES(
           { "pawl instances pause order/order-1 order/order-2", NULL },
           { "pawl instances list order -s waiting -a -o ids | pawl instances pause -", "all orders that wait" }),
-      .run = run_instances_pause },
+      .run = run_control,
+      .verbs = VERBS({ .path = "{instance}/pause",
+                       .done = "told to pause", /* a busy run pauses at its next step boundary */
+                       .reached = "paused",
+                       .is_idle = instance_is_paused,
+                       .idle = "was paused already" }) },
     { .name = "resume",
       .summary = "let paused instances go on",
       .description = "One that waits for repair, because a step of it failed for good, tries that step again.",
@@ -192,7 +238,11 @@ static const struct command instance_commands[] = {
       .examples =
           EXAMPLES({ "pawl instances resume order/order-1", NULL },
                    { "pawl instances list -s paused -a -o ids | pawl instances resume -", "all that are paused" }),
-      .run = run_instances_resume },
+      .run = run_control,
+      .verbs = VERBS({ .path = "{instance}/resume",
+                       .done = "resumed",
+                       .is_idle = instance_is_not_paused,
+                       .idle = "was not paused" }) },
     { .name = "restart",
       .summary = "start instances over: a new run from the top, from any status",
       .description = "Earlier runs stay in the history; events of earlier runs are not delivered to the new one. With "
@@ -206,7 +256,12 @@ static const struct command instance_commands[] = {
           { "pawl instances restart order/order-1 --from 'charge the card'", "and keep what was done before" },
           { "pawl instances list --all -s errored -o ids | pawl instances restart -", "those that failed" },
           { "pawl instances list --all -s errored -o ids | pawl instances restart --dry-run -", "say which would be" }),
-      .run = run_instances_restart },
+      .run = run_control,
+      .verbs = VERBS({ .when = OPTION_FROM,
+                       .path = "{instance}/restart",
+                       .fields = FIELDS({ .name = "from", .option = OPTION_FROM }),
+                       .done = "restarted from {from:json}" },
+                     { .path = "{instance}/restart", .done = "restarted" }) },
     { .name = "retry",
       .summary = "let instances that errored go on: a new run that tries the step that failed again",
       .description =
@@ -218,7 +273,8 @@ static const struct command instance_commands[] = {
       .examples =
           EXAMPLES({ "pawl instances retry order/order-1", NULL },
                    { "pawl instances list --all -s errored -o ids | pawl instances retry -", "all that failed" }),
-      .run = run_instances_retry },
+      .run = run_control,
+      .verbs = VERBS({ .path = "{instance}/retry", .done = "retried" }) },
     { .name = "interrupt",
       .summary = "stop instances cooperatively: what their steps did is undone before they end",
       .description =
@@ -230,7 +286,11 @@ static const struct command instance_commands[] = {
       .examples = EXAMPLES(
           { "pawl instances interrupt order/order-1", NULL },
           { "pawl instances list order -s waiting -a -o ids | pawl instances interrupt -", "all orders that wait" }),
-      .run = run_instances_interrupt },
+      .run = run_control,
+      .verbs = VERBS({ .path = "{instance}/interrupt",
+                       .done = "told to stop", /* it ends when its next durable call was told so, and all is undone */
+                       .is_idle = instance_is_stopping,
+                       .idle = "was told to stop already" }) },
     { .name = "terminate",
       .summary = "end instances for good: they can record nothing afterwards",
       .description =
@@ -240,7 +300,14 @@ static const struct command instance_commands[] = {
       .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_ROLLBACK, OPTION_DRY_RUN),
       .examples = EXAMPLES({ "pawl instances terminate order/order-1", NULL },
                            { "pawl instances terminate --rollback order/order-1", "undo what it did first" }),
-      .run = run_instances_terminate },
+      .run = run_control,
+      .verbs = VERBS({ .when = OPTION_ROLLBACK,
+                       .path = "{instance}/terminate",
+                       .fields = FIELDS({ .name = "rollback", .option = OPTION_ROLLBACK, .literal = "true" }),
+                       .done = "told to roll back", /* that takes its time */
+                       .is_idle = instance_is_rolling_back,
+                       .idle = "was told to roll back already" },
+                     { .path = "{instance}/terminate", .done = "terminated" }) },
     { .name = NULL },
 };
 
@@ -255,7 +322,11 @@ static const struct command deferred_commands[] = {
       .options = OPTIONS(OPTION_RESULT),
       .examples = EXAMPLES({ "pawl deferred succeed \"$token\" --result '{\"approved\": true}'", NULL },
                            { "pawl deferred succeed - <token", "so that nobody else of the machine sees it" }),
-      .run = run_deferred_succeed },
+      .run = run_ask,
+      .verbs = VERBS({ .path = "/deferred/{token}/succeed",
+                       .fields = FIELDS({ .name = "result", .option = OPTION_RESULT }),
+                       .done = "the deferred has succeeded",
+                       .then = "; its run goes on" }) },
     { .name = "fail",
       .summary = "fail a deferred: the run that waits for it is told the error",
       .argument = ARGUMENT_TOKEN,
@@ -263,7 +334,12 @@ static const struct command deferred_commands[] = {
       .options = OPTIONS(OPTION_NAME, OPTION_MESSAGE),
       .required = OPTIONS(OPTION_NAME),
       .examples = EXAMPLES({ "pawl deferred fail \"$token\" --name Refused --message 'not this month'", NULL }),
-      .run = run_deferred_fail },
+      .run = run_ask,
+      .verbs = VERBS({ .path = "/deferred/{token}/fail",
+                       .fields = FIELDS({ .name = "name", .option = OPTION_NAME },
+                                        { .name = "message", .option = OPTION_MESSAGE }),
+                       .done = "the deferred has failed",
+                       .then = "; its run goes on" }) },
     { .name = NULL },
 };
 
@@ -279,7 +355,10 @@ static const struct command job_commands[] = {
       .examples = EXAMPLES({ "pawl jobs claim charge", "what it is asked to do" },
                            { "token=$(pawl jobs claim charge ship --wait -o ids)", "in a script" },
                            { "pawl jobs claim charge --max 10 --lease 5min --json", NULL }),
-      .run = run_jobs_claim },
+      .run = run_jobs_claim,
+      .verbs = VERBS({ .path = "/jobs/claim",
+                       .fields = FIELDS({ .name = "leaseMs", .option = OPTION_LEASE },
+                                        { .name = "max", .option = OPTION_MAX_JOBS }) }) },
     { .name = "heartbeat",
       .summary = "keep a job: its lease lasts from now",
       .argument = ARGUMENT_TOKEN,
@@ -287,7 +366,10 @@ static const struct command job_commands[] = {
       .options = OPTIONS(OPTION_LEASE),
       .examples =
           EXAMPLES({ "pawl jobs heartbeat \"$token\" --lease 1min || echo stop: it is not yours any more", NULL }),
-      .run = run_jobs_heartbeat },
+      .run = run_ask,
+      .verbs = VERBS({ .path = "/jobs/{token}/heartbeat",
+                       .fields = FIELDS({ .name = "leaseMs", .option = OPTION_LEASE }),
+                       .done = "the job is yours until {leasedUntil:time}, {leasedUntil:ago}" }) },
     { .name = "complete",
       .summary = "end a job well: the run that made the call goes on with the result",
       .argument = ARGUMENT_TOKEN,
@@ -295,7 +377,11 @@ static const struct command job_commands[] = {
       .options = OPTIONS(OPTION_RESULT),
       .examples = EXAMPLES({ "pawl jobs complete \"$token\" --result '{\"receipt\": \"r-9\"}'", NULL },
                            { "charge | pawl jobs complete \"$token\" --result -", "what a program printed" }),
-      .run = run_jobs_complete },
+      .run = run_ask,
+      .verbs = VERBS({ .path = "/jobs/{token}/complete",
+                       .fields = FIELDS({ .name = "result", .option = OPTION_RESULT }),
+                       .done = "the job is complete",
+                       .then = "; its run goes on" }) },
     { .name = "fail",
       .summary = "end a job badly: the call is tried again as its step says, as a new job",
       .argument = ARGUMENT_TOKEN,
@@ -303,7 +389,18 @@ static const struct command job_commands[] = {
       .options = OPTIONS(OPTION_NAME, OPTION_MESSAGE, OPTION_NO_RETRY),
       .required = OPTIONS(OPTION_NAME),
       .examples = EXAMPLES({ "pawl jobs fail \"$token\" --name CardDeclined --message 'no money' --no-retry", NULL }),
-      .run = run_jobs_fail },
+      .run = run_ask,
+      .verbs = VERBS(
+          { .when = OPTION_NO_RETRY,
+            .path = "/jobs/{token}/fail",
+            .fields = FIELDS({ .name = "name", .option = OPTION_NAME }, { .name = "message", .option = OPTION_MESSAGE },
+                             { .name = "retry", .option = OPTION_NO_RETRY, .literal = "false" }),
+            .done = "the job has failed, for good" },
+          { .path = "/jobs/{token}/fail",
+            .fields =
+                FIELDS({ .name = "name", .option = OPTION_NAME }, { .name = "message", .option = OPTION_MESSAGE }),
+            .done = "the job has failed",
+            .then = "; it is tried again if its step says so" }) },
     { .name = NULL },
 };
 
@@ -313,14 +410,22 @@ static const struct command hook_commands[] = {
       .formats = FORMATS_WITH_IDS,
       .options = OPTIONS(OPTION_DELIVERY_STATUS, OPTION_HOOK, OPTION_LIMIT, OPTION_ALL, OPTION_CURSOR),
       .examples = EXAMPLES({ "pawl hooks list --status failed", "what was not told to others" }),
-      .run = run_hooks_list },
+      .run = run_list,
+      .verbs = VERBS({ .path = "/hooks/deliveries",
+                       .fields = FIELDS({ .name = "status", .option = OPTION_DELIVERY_STATUS },
+                                        { .name = "hook", .option = OPTION_HOOK }),
+                       .rows = "deliveries",
+                       .columns = delivery_columns,
+                       .ids = "{id}",
+                       .empty = "nothing waits to be told, and nothing has failed" }) },
     { .name = "resend",
       .summary = "make deliveries due at once, with their attempts counted from the start",
       .argument = ARGUMENT_DELIVERIES,
       .formats = FORMATS_WITH_IDS,
       .examples = EXAMPLES({ "pawl hooks resend 3k9", NULL },
                            { "pawl hooks list -s failed -a -o ids | pawl hooks resend -", "all that failed" }),
-      .run = run_hooks_resend },
+      .run = run_control,
+      .verbs = VERBS({ .path = "/hooks/deliveries/{delivery}/resend", .done = "due again" }) },
     { .name = NULL },
 };
 
@@ -362,7 +467,13 @@ static const struct command top_commands[] = {
       .formats = FORMATS,
       .options = OPTIONS(OPTION_MAX_INSTANCES, OPTION_MAX_STEPS),
       .examples = EXAMPLES({ "pawl tick --max-instances 10", NULL }),
-      .run = run_tick },
+      .run = run_ask,
+      .verbs = VERBS({ .path = "/_runner/tick",
+                       .fields = FIELDS({ .name = "maxInstances", .option = OPTION_MAX_INSTANCES },
+                                        { .name = "maxSteps", .option = OPTION_MAX_STEPS }),
+                       .done = "{processed:instance} processed",
+                       .is_idle = nothing_was_processed,
+                       .idle = "nothing was due" }) },
     { .name = "completion",
       .summary = "print the script that completes commands in a shell",
       .argument = ARGUMENT_SHELL,

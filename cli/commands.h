@@ -1,7 +1,8 @@
 /* commands.h - the one table of commands, options, examples and environment variables.
  *
  * The parser, the help, the man pages and the completion all read it; none of them knows a command or an option that is
- * not here.  A command is added by a row here and a function. */
+ * not here.  A command is added by a row here; one that only asks, checks and prints needs no function of
+ * its own, see verb.h. */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
@@ -11,6 +12,7 @@
 #include "problem.h"
 
 struct session;
+struct verb;
 
 /* ---- Options --------------------------------------------------------------------------------------------------------- */
 
@@ -148,8 +150,9 @@ struct command {
     const enum option_id *required; /* some of them; or NULL */
     const struct example *examples; /* up to a NULL line; or NULL */
     enum exit_code (*run)(struct session *session);
-    bool is_hidden;  /* for scripts of ours */
-    bool is_offline; /* needs no server and no configuration */
+    const struct verb *verbs; /* what it asks, where `run` serves several commands; see verb.h; or NULL */
+    bool is_hidden;           /* for scripts of ours */
+    bool is_offline;          /* needs no server and no configuration */
 };
 
 extern const struct command root_command;

@@ -123,16 +123,16 @@ static void offer_workflows(struct completer *completer, const char *prefix)
 static void offer_instances(struct completer *completer)
 {
     struct session *session = completer->session;
-    struct listing_query query = { .limit = INSTANCES_MAX };
+    struct listing listing = { .verb = &instances_verb, .is_by_workflow = true, .limit = INSTANCES_MAX };
     json_t *page = NULL, *instance;
     size_t index;
     const char *slash = strchr(completer->word, '/'), *left_out;
     if (!reach(session))
         return;
     if (slash != NULL)
-        query.workflow = pool_copy(&session->pool, completer->word, (size_t)(slash - completer->word));
-    if ((query.workflow != NULL && !is_workflow_name(query.workflow)) ||
-        listing_page(session, &query, &page, &left_out) != EXIT_DONE)
+        listing.workflow = pool_copy(&session->pool, completer->word, (size_t)(slash - completer->word));
+    if ((listing.workflow != NULL && !is_workflow_name(listing.workflow)) ||
+        listing_page(session, &listing, &page, &left_out) != EXIT_DONE)
         return;
     json_array_foreach(json_at(page, "instances"), index, instance)
         offer(completer,

@@ -15,6 +15,17 @@ struct walk {
     bool is_open[KIND_COUNT];
 };
 
+struct history_query history_query_read(const struct session *session)
+{
+    return (struct history_query){
+        .run = invocation_number(&session->invocation, OPTION_RUN, 0),
+        .order = session_option(session, OPTION_ORDER),
+        .log_level = session_option(session, OPTION_LOG_LEVEL),
+        .log_category = session_option(session, OPTION_LOG_CATEGORY),
+        .no_replay = session_has(session, OPTION_NO_REPLAY),
+    };
+}
+
 static const char *page_path(struct session *session, const struct reference *reference,
                              const struct history_query *query, const struct walk *walk)
 {
@@ -55,8 +66,7 @@ static bool add_page(struct session *session, json_t *whole, const json_t *page,
         json_t *rows = json_at(page, kinds[i]);
         if (!walk->is_open[i] || !json_is_array(rows))
             continue;
-        if (json_array_extend(json_at(whole, kinds[i]), rows) != 0)
-            out_of_memory();
+        (void)json_array_extend(json_at(whole, kinds[i]), rows);
         (void)snprintf(name, sizeof name, "%sHasNextPage", kinds[i]);
         walk->is_open[i] = json_flag(page, name);
         (void)json_object_set_new(whole, name, json_boolean(walk->is_open[i]));
@@ -76,15 +86,13 @@ enum exit_code history_fetch(struct session *session, const struct reference *re
     json_t *whole = query->with_logs
                         ? json_pack("{s:i, s:[], s:[], s:[]}", "runNumber", 0, kinds[0], kinds[1], kinds[2])
                         : json_pack("{s:i, s:[], s:[]}", "runNumber", 0, kinds[0], kinds[1]);
-    if (whole == NULL)
-        out_of_memory();
     bool has_more = true;
     while (has_more) {
         struct answer answer;
         enum exit_code code = client_get(session, page_path(session, reference, &asked, &walk), &answer);
         if (code != EXIT_DONE) {
             json_decref(whole);
-            return explain_workflow(session, code, reference->workflow);
+            return code;
         }
         /* A restart between two pages would mix two runs. */
         asked.run = json_number(answer.json, "runNumber", asked.run);

@@ -12,6 +12,9 @@ struct history_query {
     int64_t limit;                        /* only the first page, with so many of each; 0: all pages */
 };
 
+/* What the options of the command line say of it. */
+struct history_query history_query_read(const struct session *session);
+
 /* {runNumber, steps, events, logs?, stepsHasNextPage, ...} as the API answers it, but whole.  The caller's, to
  * json_decref(). */
 enum exit_code history_fetch(struct session *session, const struct reference *reference,

@@ -3,35 +3,41 @@
 
 #include <string.h>
 
-static const char *page_path(struct session *session, const struct listing_query *query)
+enum { LIMIT = 25, LIMIT_ALL = 100 };
+
+struct listing listing_read(const struct session *session)
 {
-    struct text path = { NULL, 0, 0 };
-    if (query->parent != NULL)
-        text_format(&path, "%s/children", reference_path(&session->pool, query->parent));
-    else
-        text_format(&path, "/workflows/%s/instances", path_segment(&session->pool, query->workflow));
-    query_put(&path, "status", query->status);
-    query_put(&path, "version", query->version);
-    query_put_number(&path, "pageSize", query->limit);
-    query_put(&path, "order", query->order);
-    query_put(&path, "cursor", query->cursor);
-    const char *copy = pool_string(&session->pool, text_string(&path));
-    text_free(&path);
-    return copy;
+    bool is_all = session_has(session, OPTION_ALL);
+    return (struct listing){
+        .verb = verb_of(session),
+        .order = session_option(session, OPTION_ORDER),
+        .cursor = session_option(session, OPTION_CURSOR),
+        .limit = command_takes(session->invocation.command, OPTION_LIMIT)
+                     ? invocation_number(&session->invocation, OPTION_LIMIT, is_all ? LIMIT_ALL : LIMIT)
+                     : 0,
+    };
 }
 
-static enum exit_code fetch_page(struct session *session, const struct listing_query *query, json_t **out_page)
+static enum exit_code fetch_page(struct session *session, const struct listing *listing, json_t **out_page)
 {
+    struct text path = { NULL, 0, 0 };
     struct answer answer;
     size_t index;
-    json_t *instance;
-    enum exit_code code = client_get(session, page_path(session, query), &answer);
+    json_t *row;
+    const char *target = listing->is_by_workflow ? path_segment(&session->pool, listing->workflow) : listing->target;
+    text_put(&path, verb_path(&session->pool, listing->verb->path, target));
+    verb_put_query(session, &path, listing->verb->fields);
+    if (listing->limit > 0)
+        query_put_number(&path, "pageSize", listing->limit);
+    query_put(&path, "order", listing->order);
+    query_put(&path, "cursor", listing->cursor);
+    enum exit_code code = client_get(session, text_string(&path), &answer);
+    text_free(&path);
     if (code != EXIT_DONE)
-        return explain_workflow(session, code, query->workflow);
-    json_array_foreach(json_at(answer.json, "instances"), index, instance)
-        if (query->parent == NULL && json_is_object(instance) && /* a child says it itself */
-            json_object_set_new(instance, "workflowName", json_string(query->workflow)) != 0)
-            out_of_memory();
+        return code;
+    json_array_foreach(json_at(answer.json, listing->verb->rows), index, row)
+        if (listing->is_by_workflow)
+            (void)json_object_set_new(row, "workflowName", json_string(listing->workflow));
     *out_page = json_incref(answer.json);
     answer_free(&answer);
     return EXIT_DONE;
@@ -48,27 +54,45 @@ static bool insert(json_t *list, json_t *instance, bool oldest_first, size_t lim
             break;
         place++;
     }
-    if (place < limit && json_array_insert(list, place, instance) != 0)
-        out_of_memory();
+    if (place < limit)
+        (void)json_array_insert(list, place, instance);
     bool is_dropped = place >= limit || json_array_size(list) > limit;
     if (json_array_size(list) > limit)
         (void)json_array_remove(list, limit);
     return is_dropped;
 }
 
+/* The pages of one workflow, or of no workflow at all: all of them, or the first alone. */
+static enum exit_code walk(struct session *session, struct listing listing, bool is_all, listing_page_fn *take,
+                           void *user)
+{
+    json_t *page = NULL;
+    enum exit_code code;
+    do {
+        json_t *before = page;
+        page = NULL;
+        if (before != NULL)
+            listing.cursor = json_text(before, "cursor", "");
+        code = fetch_page(session, &listing, &page);
+        json_decref(before);
+        if (code == EXIT_DONE)
+            code = take(session, page, user);
+    } while (code == EXIT_DONE && is_all && json_flag(page, "hasNextPage"));
+    json_decref(page);
+    return code;
+}
+
 /* Goes on with the others where one may not be read; where none may, it ends as the last one did. */
-static enum exit_code each_workflow(struct session *session, const struct listing_query *query,
-                                    enum exit_code (*list)(struct session *session, const struct listing_query *query,
-                                                           void *user),
-                                    void *user, const char **out_left_out)
+static enum exit_code walk_workflows(struct session *session, const struct listing *listing, bool is_all,
+                                     listing_page_fn *take, void *user, const char **out_left_out)
 {
     const char **names, *left_out = NULL;
     size_t count, left_count = 0;
     enum exit_code code = workflow_names(session, &names, &count);
     for (size_t i = 0; code == EXIT_DONE && i < count; i++) {
-        struct listing_query own = *query;
+        struct listing own = *listing;
         own.workflow = names[i];
-        code = list(session, &own, user);
+        code = walk(session, own, is_all, take, user);
         if (!workflow_is_withheld(session, code))
             continue;
         left_out =
@@ -80,47 +104,41 @@ static enum exit_code each_workflow(struct session *session, const struct listin
     return code;
 }
 
-void listing_tell_left_out(const struct session *session, const char *left_out)
+static bool is_of_all_workflows(const struct listing *listing)
 {
-    struct problem problem;
-    if (left_out == NULL)
-        return;
-    (void)problem_set(&problem, EXIT_DONE, "FORBIDDEN", "left out, because the token may not read them: %s", left_out);
-    problem_print(&problem, session_is_json(session));
+    return listing->is_by_workflow && listing->workflow == NULL;
 }
 
 struct merging {
+    const struct listing *listing;
     json_t *list;
     bool has_more;
 };
 
-static enum exit_code merge_page(struct session *session, const struct listing_query *query, void *user)
+static enum exit_code merge_page(struct session *session, const json_t *page, void *user)
 {
     struct merging *merging = user;
     size_t index;
-    json_t *page = NULL, *instance;
-    bool oldest_first = query->order != NULL && strcmp(query->order, "asc") == 0;
-    enum exit_code code = fetch_page(session, query, &page);
-    if (code != EXIT_DONE)
-        return code;
+    json_t *instance;
+    const char *order = merging->listing->order;
+    bool oldest_first = order != NULL && strcmp(order, "asc") == 0;
+    (void)session;
     json_array_foreach(json_at(page, "instances"), index, instance)
-        merging->has_more = insert(merging->list, instance, oldest_first, (size_t)query->limit) || merging->has_more;
+        merging->has_more =
+            insert(merging->list, instance, oldest_first, (size_t)merging->listing->limit) || merging->has_more;
     merging->has_more = merging->has_more || json_flag(page, "hasNextPage");
-    json_decref(page);
     return EXIT_DONE;
 }
 
-enum exit_code listing_page(struct session *session, const struct listing_query *query, json_t **out_page,
+enum exit_code listing_page(struct session *session, const struct listing *listing, json_t **out_page,
                             const char **out_left_out)
 {
     *out_left_out = NULL;
-    if (query->workflow != NULL)
-        return fetch_page(session, query, out_page);
+    if (!is_of_all_workflows(listing))
+        return fetch_page(session, listing, out_page);
     json_t *page = json_pack("{s:[]}", "instances");
-    if (page == NULL)
-        out_of_memory();
-    struct merging merging = { .list = json_at(page, "instances") };
-    enum exit_code code = each_workflow(session, query, merge_page, &merging, out_left_out);
+    struct merging merging = { listing, json_at(page, "instances"), false };
+    enum exit_code code = walk_workflows(session, listing, false, merge_page, &merging, out_left_out);
     (void)json_object_set_new(page, "hasNextPage", json_boolean(merging.has_more));
     if (code == EXIT_DONE)
         *out_page = page;
@@ -129,39 +147,19 @@ enum exit_code listing_page(struct session *session, const struct listing_query 
     return code;
 }
 
-struct walking {
-    listing_page_fn *take;
-    void *user;
-};
-
-static enum exit_code walk(struct session *session, const struct listing_query *asked, void *user)
+enum exit_code listing_all(struct session *session, const struct listing *listing, listing_page_fn *take, void *user,
+                           const char **out_left_out)
 {
-    const struct walking *walking = user;
-    struct listing_query query = *asked;
-    enum exit_code code = EXIT_DONE;
-    bool has_more = true;
-    struct pool cursors[2] = { { NULL }, { NULL } }; /* of the page before, and of this one */
-    for (size_t i = 0; has_more && code == EXIT_DONE; i++) {
-        json_t *page = NULL;
-        code = fetch_page(session, &query, &page);
-        if (code != EXIT_DONE)
-            break;
-        has_more = json_flag(page, "hasNextPage");
-        pool_clear(&cursors[i % 2]);
-        query.cursor = pool_string(&cursors[i % 2], json_text(page, "cursor", ""));
-        code = walking->take(session, page, walking->user);
-        json_decref(page);
-    }
-    pool_clear(&cursors[0]);
-    pool_clear(&cursors[1]);
-    return code;
+    *out_left_out = NULL;
+    return is_of_all_workflows(listing) ? walk_workflows(session, listing, true, take, user, out_left_out)
+                                        : walk(session, *listing, true, take, user);
 }
 
-enum exit_code listing_all(struct session *session, const struct listing_query *query, listing_page_fn *take,
-                           void *user, const char **out_left_out)
+void listing_tell_left_out(const struct session *session, const char *left_out)
 {
-    struct walking walking = { take, user };
-    *out_left_out = NULL;
-    return query->workflow != NULL ? walk(session, query, &walking)
-                                   : each_workflow(session, query, walk, &walking, out_left_out);
+    struct problem problem;
+    if (left_out == NULL)
+        return;
+    (void)problem_set(&problem, EXIT_DONE, "FORBIDDEN", "left out, because the token may not read them: %s", left_out);
+    problem_print(&problem, session_is_json(session));
 }

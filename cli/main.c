@@ -2,6 +2,7 @@
 #include <curl/curl.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "help.h"
@@ -42,6 +43,7 @@ static enum exit_code run(struct session *session)
 int main(int count, char **words)
 {
     struct session session = { .problem = { .exit_code = EXIT_DONE } };
+    json_set_alloc_funcs(memory_take, free);
     (void)setlocale(LC_CTYPE, ""); /* widths of characters; numbers stay as JSON writes them */
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         (void)fputs("pawl: curl cannot be set up\n", stderr);

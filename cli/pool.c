@@ -19,11 +19,17 @@ void out_of_memory(void)
     exit(EXIT_UNREACHABLE);
 }
 
+void *memory_take(size_t size)
+{
+    void *memory = calloc(1, size);
+    if (memory == NULL)
+        out_of_memory();
+    return memory;
+}
+
 void *pool_take(struct pool *pool, size_t size)
 {
-    struct pool_block *block = calloc(1, sizeof *block + size);
-    if (block == NULL)
-        out_of_memory();
+    struct pool_block *block = memory_take(sizeof *block + size);
     block->next = pool->blocks;
     pool->blocks = block;
     return block->bytes;

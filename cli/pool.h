@@ -18,7 +18,10 @@ char *pool_string(struct pool *pool, const char *text);
 char *pool_format(struct pool *pool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void pool_clear(struct pool *pool);
 
-/* For those that have memory of their own: the same end. */
+/* For those that have memory of their own: zeroed, never NULL, to free().  Jansson takes its memory here, see main.c: so a
+ * value is NULL only where it was made of what is no UTF-8, and adding one to another cannot fail. */
+void *memory_take(size_t size);
+/* The same end. */
 void out_of_memory(void) __attribute__((noreturn));
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json_input.h"
+#include "listing.h"
 #include "suggest.h"
 
 const char *reference_path(struct pool *pool, const struct reference *reference)
@@ -19,19 +20,29 @@ const char *reference_name(struct pool *pool, const struct reference *reference)
 
 /* ---- Words ----------------------------------------------------------------------------------------------------------- */
 
+enum exit_code workflow_check(struct session *session, const char *workflow, const char *word)
+{
+    const char *named = session_option(session, OPTION_WORKFLOW);
+    if (!is_workflow_name(workflow) && strchr(word, '/') != NULL)
+        return problem_use(&session->problem, "\"%s\" is not WORKFLOW/ID: \"%s\" is not a workflow's name", word,
+                           workflow);
+    if (!is_workflow_name(workflow))
+        return problem_use(&session->problem, "\"%s\" is not a workflow's name, which is 1 to 64 of a-z A-Z 0-9 _ -",
+                           workflow);
+    if (named != NULL && strcmp(named, workflow) != 0)
+        return problem_use(&session->problem, "is the workflow %s, or %s? --workflow and \"%s\" do not agree", named,
+                           workflow, word);
+    return EXIT_DONE;
+}
+
 static enum exit_code parse(struct session *session, const char *word, struct reference *out_reference)
 {
     const char *slash = strrchr(word, '/');
-    const char *named = session_option(session, OPTION_WORKFLOW);
     struct reference reference = { session->settings.workflow, slash != NULL ? slash + 1 : word };
     if (slash != NULL) {
         reference.workflow = pool_copy(&session->pool, word, (size_t)(slash - word));
-        if (!is_workflow_name(reference.workflow))
-            return problem_use(&session->problem, "\"%s\" is not WORKFLOW/ID: \"%s\" is not a workflow's name", word,
-                               reference.workflow);
-        if (named != NULL && strcmp(named, reference.workflow) != 0)
-            return problem_use(&session->problem, "is the workflow %s, or %s? --workflow and \"%s\" do not agree",
-                               named, reference.workflow, word);
+        if (workflow_check(session, reference.workflow, word) != EXIT_DONE)
+            return session->problem.exit_code;
     }
     if (!is_name(reference.id))
         return problem_use(&session->problem,
@@ -198,61 +209,32 @@ bool workflow_is_withheld(const struct session *session, enum exit_code code)
            strcmp(session->problem.code, "FORBIDDEN") == 0;
 }
 
-struct newest {
-    const char *id;
-    int64_t created_at_ms;
-};
-
-/* id NULL: there is none. */
-static enum exit_code find_newest(struct session *session, const char *workflow, struct newest *out_newest)
-{
-    struct answer answer;
-    const char *path =
-        pool_format(&session->pool, "/workflows/%s/instances?pageSize=1", path_segment(&session->pool, workflow));
-    enum exit_code code = client_get(session, path, &answer);
-    *out_newest = (struct newest){ NULL, 0 };
-    if (code != EXIT_DONE)
-        return explain_workflow(session, code, workflow);
-    const json_t *instance = json_array_get(json_at(answer.json, "instances"), 0);
-    if (instance != NULL && is_name(json_text(instance, "id", ""))) {
-        out_newest->id = pool_string(&session->pool, json_text(instance, "id", ""));
-        out_newest->created_at_ms = json_time_ms(instance, "createdAt");
-    }
-    answer_free(&answer);
-    return EXIT_DONE;
-}
-
 /* What is withheld may be what is looked for. */
 static const char *as_far_as_seen(size_t withheld)
 {
     return withheld > 0 ? ", as far as this token may see" : "";
 }
 
-static enum exit_code resolve_latest(struct session *session, struct reference *reference, const char **names,
-                                     size_t count)
+static enum exit_code resolve_latest(struct session *session, struct reference *reference)
 {
-    struct newest best = { NULL, 0 };
-    const char *said = reference->workflow;
-    size_t withheld = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct newest newest;
-        enum exit_code code = find_newest(session, names[i], &newest);
-        if (said == NULL && workflow_is_withheld(session, code)) {
-            withheld++;
-            continue;
-        }
-        if (code != EXIT_DONE)
-            return code;
-        if (newest.id != NULL && (best.id == NULL || newest.created_at_ms > best.created_at_ms)) {
-            best = newest;
-            reference->workflow = names[i];
-        }
-    }
-    if (best.id == NULL)
-        return problem_set(&session->problem, EXIT_REFUSED, "INSTANCE_NOT_FOUND", "there is no instance%s%s yet%s",
-                           said != NULL ? " of " : "", said != NULL ? said : "", as_far_as_seen(withheld));
-    reference->id = best.id;
-    return EXIT_DONE;
+    const struct listing listing = { &instances_verb, .is_by_workflow = true, .workflow = reference->workflow,
+                                     .limit = 1 };
+    const char *said = reference->workflow, *left_out;
+    json_t *page = NULL;
+    enum exit_code code = listing_page(session, &listing, &page, &left_out);
+    bool is_withheld = left_out != NULL || (said == NULL && workflow_is_withheld(session, code));
+    if (code != EXIT_DONE && !is_withheld)
+        return code;
+    const json_t *newest = json_array_get(json_at(page, "instances"), 0);
+    reference->workflow = pool_string(&session->pool, json_text(newest, "workflowName", ""));
+    reference->id = pool_string(&session->pool, json_text(newest, "id", ""));
+    json_decref(page);
+    if (is_name(reference->id))
+        return EXIT_DONE;
+    reference->workflow = said;
+    reference->id = "latest";
+    return problem_set(&session->problem, EXIT_REFUSED, "INSTANCE_NOT_FOUND", "there is no instance%s%s yet%s",
+                       said != NULL ? " of " : "", said != NULL ? said : "", as_far_as_seen(is_withheld));
 }
 
 /* *out_found: whether the workflow has an instance of that id, as far as the token may see. */
@@ -269,45 +251,33 @@ static enum exit_code has_instance(struct session *session, const struct referen
     return (code == EXIT_REFUSED && session->problem.http_status == 404) || is_withheld ? EXIT_DONE : code;
 }
 
-static enum exit_code search(struct session *session, struct reference *reference, const char **names, size_t count)
+static enum exit_code search(struct session *session, struct reference *reference)
 {
-    const char *found = NULL;
-    size_t withheld = 0;
-    for (size_t i = 0; i < count; i++) {
+    const char **names, *found = NULL;
+    size_t count, withheld = 0;
+    enum exit_code code = workflow_names(session, &names, &count);
+    for (size_t i = 0; code == EXIT_DONE && i < count; i++) {
         bool has = false;
-        enum exit_code code = has_instance(session, &(struct reference){ names[i], reference->id }, &has, &withheld);
-        if (code != EXIT_DONE)
-            return code;
+        code = has_instance(session, &(struct reference){ names[i], reference->id }, &has, &withheld);
         if (has && found != NULL)
             return problem_use(&session->problem, "which %s is meant: %s/%s or %s/%s?", reference->id, found,
                                reference->id, names[i], reference->id);
         if (has)
             found = names[i];
     }
-    if (found == NULL)
+    if (code == EXIT_DONE && found == NULL)
         return problem_set(&session->problem, EXIT_REFUSED, "INSTANCE_NOT_FOUND",
                            "no workflow of this server has an instance \"%s\"%s", reference->id,
                            as_far_as_seen(withheld));
     reference->workflow = found;
-    return EXIT_DONE;
+    return code;
 }
 
 enum exit_code reference_resolve(struct session *session, struct reference *reference)
 {
-    const char **names = &reference->workflow;
-    size_t count = 1;
-    bool is_latest = strcmp(reference->id, "latest") == 0;
-    const char *said = reference->workflow;
-    if (said == NULL) {
-        enum exit_code code = workflow_names(session, &names, &count);
-        if (code != EXIT_DONE)
-            return code;
-    } else {
-        names = &said;
-    }
-    if (is_latest)
-        return resolve_latest(session, reference, names, count);
-    return said == NULL ? search(session, reference, names, count) : EXIT_DONE;
+    if (strcmp(reference->id, "latest") == 0)
+        return resolve_latest(session, reference);
+    return reference->workflow == NULL ? search(session, reference) : EXIT_DONE;
 }
 
 enum exit_code reference_find(struct session *session, struct reference *out_reference)
@@ -318,14 +288,7 @@ enum exit_code reference_find(struct session *session, struct reference *out_ref
 
 enum exit_code workflow_meant(struct session *session, const char **out_workflow)
 {
-    const char *named = session_option(session, OPTION_WORKFLOW);
     const char *word = session->invocation.argument_count > 0 ? session->invocation.arguments[0] : NULL;
     *out_workflow = word != NULL ? word : session->settings.workflow;
-    if (word != NULL && !is_workflow_name(word))
-        return problem_use(&session->problem, "\"%s\" is not a workflow's name, which is 1 to 64 of a-z A-Z 0-9 _ -",
-                           word);
-    if (word != NULL && named != NULL && strcmp(word, named) != 0)
-        return problem_use(&session->problem, "is the workflow %s, or %s? --workflow and \"%s\" do not agree", named,
-                           word, word);
-    return EXIT_DONE;
+    return word != NULL ? workflow_check(session, word, word) : EXIT_DONE;
 }

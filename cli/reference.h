@@ -30,6 +30,8 @@ const char *reference_name(struct pool *pool, const struct reference *reference)
 
 /* The names of all workflows that the server has, in the pool. */
 enum exit_code workflow_names(struct session *session, const char ***out_names, size_t *out_count);
+/* Whether it is a workflow's name, and the one that --workflow says; word: what it was said as. */
+enum exit_code workflow_check(struct session *session, const char *workflow, const char *word);
 /* The workflow of --workflow or the argument; NULL: not said. */
 enum exit_code workflow_meant(struct session *session, const char **out_workflow);
 
@@ -46,7 +48,8 @@ enum exit_code words_wrong(struct session *session, const struct words *words, s
 enum exit_code words_check(struct session *session);
 /* Whether the server has refused because the token may not see this workflow; it may see others. */
 bool workflow_is_withheld(const struct session *session, enum exit_code code);
-/* A 404 about a workflow says which there are, or which is meant. */
+/* A 404 about a workflow says which there are, or which is meant.  client_ask() sees to that where the workflow is in the
+ * path. */
 enum exit_code explain_workflow(struct session *session, enum exit_code code, const char *workflow);
 
 #endif

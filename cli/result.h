@@ -11,4 +11,7 @@ enum exit_code result_print(struct session *session, const struct reference *ref
 /* Whether --wait or --for was given, or it is an execution that is not discarded. */
 bool result_is_awaited(const struct session *session);
 
+/* The key that an execution is known by: that of --key, checked as the server does; NULL: not given. */
+enum exit_code key_read(struct session *session, const char **out_key);
+
 #endif

@@ -1,26 +1,38 @@
 /* run_cluster.c - pawl cluster: the runners of the store, or who owns the shards of a workflow. */
 #include <string.h>
 
-#include "moment.h"
 #include "reference.h"
 #include "run.h"
 #include "table.h"
 
 /* ---- Runners --------------------------------------------------------------------------------------------------------- */
 
-static const char *show_shards(struct session *session, const json_t *runner)
+static struct cell show_works(const struct source *source)
 {
-    const char *joined = "";
+    return json_flag(source->row, "sharing") ? (struct cell){ "when work is due", STYLE_GREEN }
+                                             : (struct cell){ "when it is ticked", STYLE_DIM };
+}
+
+static struct cell show_shards(const struct source *source)
+{
+    const char *joined = "", *template = json_flag(source->row, "sharing") ? "{name} {shards}" : "{name}";
     size_t index;
     json_t *workflow;
-    bool is_sharing = json_flag(runner, "sharing");
-    json_array_foreach(json_at(runner, "workflows"), index, workflow) {
-        joined = pool_format(&session->pool, "%s%s%s", joined, index > 0 ? ", " : "", json_text(workflow, "name", "?"));
-        if (is_sharing)
-            joined = pool_format(&session->pool, "%s %lld", joined, (long long)json_number(workflow, "shards", 0));
-    }
-    return joined;
+    json_array_foreach(json_at(source->row, "workflows"), index, workflow)
+        joined = pool_format(source->pool, "%s%s%s", joined, index > 0 ? ", " : "",
+                             template_fill(source->pool, template, workflow, 0));
+    return (struct cell){ joined, STYLE_PLAIN };
 }
+
+static const struct column runner_columns[] = {
+    { .heading = "RUNNER", .template = "{name}" },
+    { .heading = "ID", .template = "{id}", .style = STYLE_DIM },
+    { .heading = "WORKS", .show = show_works },
+    { .heading = "STARTED", .template = "{startedAt:ago}", .is_right = true },
+    { .heading = "SEEN", .template = "{seenAt:ago}", .is_right = true },
+    { .heading = "WORKFLOWS AND SHARDS", .show = show_shards, .is_flexible = true },
+    { .heading = NULL },
+};
 
 /* Those that take work up without being ticked first, then by name. */
 static bool comes_before(const json_t *left, const json_t *right)
@@ -30,50 +42,16 @@ static bool comes_before(const json_t *left, const json_t *right)
     return strcmp(json_text(left, "name", ""), json_text(right, "name", "")) < 0;
 }
 
-static json_t *sort_runners(const json_t *runners)
+static void sort_runners(json_t *runners)
 {
-    json_t *sorted = json_array(), *runner;
-    size_t index;
-    if (sorted == NULL)
-        out_of_memory();
-    json_array_foreach(runners, index, runner) {
-        size_t place = 0;
-        while (place < json_array_size(sorted) && !comes_before(runner, json_array_get(sorted, place)))
-            place++;
-        if (json_array_insert(sorted, place, runner) != 0)
-            out_of_memory();
+    for (size_t i = 1; i < json_array_size(runners); i++) {
+        json_t *runner = json_incref(json_array_get(runners, i));
+        size_t place = i;
+        while (place > 0 && comes_before(runner, json_array_get(runners, place - 1)))
+            place--;
+        (void)json_array_remove(runners, i);
+        (void)json_array_insert_new(runners, place, runner);
     }
-    return sorted;
-}
-
-static void show_runners(struct session *session, const json_t *runners)
-{
-    static const struct column columns[] = { { .heading = "RUNNER" },
-                                             { .heading = "ID" },
-                                             { .heading = "WORKS" },
-                                             { .heading = "STARTED", .is_right = true },
-                                             { .heading = "SEEN", .is_right = true },
-                                             { .heading = "WORKFLOWS AND SHARDS", .is_flexible = true } };
-    struct pool *pool = &session->pool;
-    int64_t now_ms = session->screen.now_ms;
-    struct table table;
-    size_t index;
-    json_t *runner;
-    table_init(&table, columns, sizeof columns / sizeof columns[0]);
-    json_t *sorted = sort_runners(runners);
-    json_array_foreach(sorted, index, runner) {
-        bool is_sharing = json_flag(runner, "sharing");
-        table_row(&table);
-        table_cell(&table, STYLE_PLAIN, json_text(runner, "name", ""));
-        table_cell(&table, STYLE_DIM, json_text(runner, "id", ""));
-        table_cell(&table, is_sharing ? STYLE_GREEN : STYLE_DIM, is_sharing ? "when work is due" : "when it is ticked");
-        table_cell(&table, STYLE_PLAIN, moment_relative(pool, json_time_ms(runner, "startedAt"), now_ms));
-        table_cell(&table, STYLE_PLAIN, moment_relative(pool, json_time_ms(runner, "seenAt"), now_ms));
-        table_cell(&table, STYLE_PLAIN, show_shards(session, runner));
-    }
-    json_decref(sorted);
-    table_print(&table, &session->screen, &session->out);
-    table_free(&table);
 }
 
 /* ---- Shards ---------------------------------------------------------------------------------------------------------- */
@@ -103,42 +81,41 @@ static const char *show_ranges(struct session *session, const json_t *shards, co
     return joined;
 }
 
-static void put_owner(struct session *session, struct table *table, const json_t *shards, const char *name,
-                      const char *id)
+static const struct column owner_columns[] = {
+    { .heading = "RUNNER", .template = "{name}", .otherwise = "nobody", .otherwise_style = STYLE_RED },
+    { .heading = "ID", .template = "{id}", .style = STYLE_DIM },
+    { .heading = "OWNS", .template = "{count}", .is_right = true },
+    { .heading = "SHARDS", .template = "{ranges}", .is_flexible = true },
+    { .heading = NULL },
+};
+
+/* runner: NULL for what nobody owns. */
+static void add_owner(struct session *session, json_t *owners, const json_t *shards, const json_t *runner)
 {
     size_t count;
+    const char *name = json_text(runner, "name", NULL), *id = json_text(runner, "id", NULL);
     const char *ranges = show_ranges(session, shards, id, &count);
-    if (count == 0)
-        return;
-    table_row(table);
-    table_cell(table, id != NULL ? STYLE_PLAIN : STYLE_RED, name);
-    table_cell(table, STYLE_DIM, id != NULL ? id : "");
-    table_cell(table, STYLE_PLAIN, pool_format(&session->pool, "%zu", count));
-    table_cell(table, STYLE_PLAIN, ranges);
+    if (count > 0)
+        (void)json_array_append_new(owners, json_pack("{s:s*, s:s*, s:I, s:s}", "name", name, "id", id, "count",
+                                                      (json_int_t)count, "ranges", ranges));
 }
 
 static void show_owners(struct session *session, const json_t *shards, const json_t *runners)
 {
-    static const struct column columns[] = { { .heading = "RUNNER" },
-                                             { .heading = "ID" },
-                                             { .heading = "OWNS", .is_right = true },
-                                             { .heading = "SHARDS", .is_flexible = true } };
-    struct table table;
+    json_t *owners = json_array(), *runner;
     size_t index;
-    json_t *runner;
-    table_init(&table, columns, sizeof columns / sizeof columns[0]);
     json_array_foreach(runners, index, runner)
-        put_owner(session, &table, shards, json_text(runner, "name", ""), json_text(runner, "id", ""));
-    put_owner(session, &table, shards, "nobody", NULL);
-    table_print(&table, &session->screen, &session->out);
-    table_free(&table);
+        add_owner(session, owners, shards, runner);
+    add_owner(session, owners, shards, NULL);
+    table_show(session, &session->out, owner_columns, owners);
+    json_decref(owners);
 }
 
 static enum exit_code list_shards(struct session *session, const char *workflow, const json_t *runners)
 {
     struct answer answer;
     const char *path = pool_format(&session->pool, "/workflows/%s/shards", path_segment(&session->pool, workflow));
-    enum exit_code code = explain_workflow(session, client_get(session, path, &answer), workflow);
+    enum exit_code code = client_get(session, path, &answer);
     if (code != EXIT_DONE)
         return code;
     if (session_is_json(session))
@@ -162,18 +139,20 @@ enum exit_code run_cluster(struct session *session)
         code = client_get(session, "/cluster", &answer);
     if (code != EXIT_DONE)
         return code;
-    const json_t *runners = json_at(answer.json, "runners");
-    if (session_is_ids(session))
+    json_t *runners = json_at(answer.json, "runners");
+    if (session_is_ids(session)) {
         json_array_foreach(runners, index, runner)
             text_format(&session->out, "%s\n", safe(&session->pool, json_text(runner, "id", "")));
-    else if (workflow != NULL)
+    } else if (workflow != NULL) {
         code = list_shards(session, workflow, runners);
-    else if (session_is_json(session))
+    } else if (session_is_json(session)) {
         session_put_answer(session, &answer);
-    else if (json_array_size(runners) == 0)
+    } else if (json_array_size(runners) == 0) {
         text_put(&session->out, "no runner lives\n");
-    else
-        show_runners(session, runners);
+    } else {
+        sort_runners(runners);
+        table_show(session, &session->out, runner_columns, runners);
+    }
     answer_free(&answer);
     return code == EXIT_DONE ? session_print(session) : code;
 }

@@ -1,211 +1,279 @@
-/* run_control.c - pawl instances pause, resume, restart, retry, interrupt, terminate, send-event: of one instance, or of
- * many. */
+/* run_control.c - the commands that ask for the same change of many things, one after the other: pawl instances pause,
+ * resume, restart, retry, interrupt, terminate and send-event, pawl hooks resend.
+ *
+ * One that the server refuses does not stop the others; a server that cannot be reached does.  On a terminal the progress
+ * is shown in one line; elsewhere each that was done is a line. */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "bulk.h"
-#include "json_input.h"
-#include "reference.h"
 #include "run.h"
+#include "verb.h"
 #include "view.h"
 
-struct action {
-    const char *route; /* "/pause" */
-    const char *done;  /* "paused" */
-    const char *body;  /* or NULL */
-    /* Whether an instance, as GET answers it, is as it is to be already; NULL: there is always something to do. */
-    bool (*is_idle)(const json_t *instance);
-    const char *idle; /* "was not paused" */
-    /* The phase in which what was asked for has come to be; NULL: it has when the server says yes. */
-    const char *reached;
+struct bulk {
+    struct session *session;
+    const struct verb *verb;
+    const char *body;
+    const char *done; /* "restarted": said of each that has no word of its own, and in the closing line */
+    bool is_dry, is_of_instances;
+    size_t count; /* of all that will be tried */
+    size_t done_count, refused_count;
+    size_t idle_count;     /* of those done: there was nothing to do */
+    bool shows_progress;   /* on standard error */
+    bool is_quiet;         /* no line for each that was done: the progress and the closing line say it */
+    enum exit_code output; /* whether what was done could be printed */
 };
 
-static bool is_paused(const json_t *instance)
-{
-    const char *phase = phase_of(json_at(instance, "details"));
-    return strcmp(phase, "paused") == 0 || strcmp(phase, "waitingForPause") == 0 ||
-           strcmp(phase, "waitingForRepair") == 0;
-}
+/* One of them. */
+struct item {
+    struct reference reference; /* without a workflow if it is no instance, or has not been found */
+    const char *name;           /* "order/order-1" */
+    bool is_idle;               /* there was nothing to do */
+    const char *done;           /* of this one: "paused", where the bulk says "told to pause"; or NULL */
+    const char *more;           /* behind it: "; it is waiting"; or NULL */
+    enum exit_code code;        /* how it ended, with session->problem when not well */
+};
 
-static bool is_not_paused(const json_t *instance)
-{
-    return !is_paused(instance);
-}
-
-/* An interrupt of a paused one lifts the pause. */
-static bool is_stopping(const json_t *instance)
-{
-    return json_flag(instance, "meta.interrupted") && !is_paused(instance);
-}
-
-static bool is_rolling_back(const json_t *instance)
-{
-    return is_stopping(instance) && strcmp(json_text(instance, "meta.demand", "interrupt"), "interrupt") != 0;
-}
+/* ---- One ------------------------------------------------------------------------------------------------------------- */
 
 /* The phase of one that is as it is to be, before anything is done to it.  NULL: it is not, it is not asked for, or is not
  * told, as to one who may only manage. */
-static const char *phase_of_idle(struct session *session, const struct action *action,
-                                 const struct reference *reference)
+static const char *phase_of_idle(struct session *session, const struct verb *verb, const char *path)
 {
     struct answer answer;
     const char *phase = NULL;
-    if (action->is_idle == NULL ||
-        client_probe(session, reference_path(&session->pool, reference), &answer) != EXIT_DONE)
+    if (verb->is_idle == NULL || client_probe(session, path, &answer) != EXIT_DONE)
         return NULL;
-    if (action->is_idle(answer.json))
+    if (verb->is_idle(answer.json))
         phase = pool_string(&session->pool, phase_of(json_at(answer.json, "details")));
     answer_free(&answer);
     return phase;
 }
 
+static const char *show_phase(struct session *session, const char *phase)
+{
+    return pool_format(&session->pool, "; it is %s", safe(&session->pool, phase_show(phase)));
+}
+
 /* How one that was told something stands now; "told to pause" is all there is to say when that is not told. */
-static void note_reached(struct session *session, const struct action *action, const struct reference *reference,
-                         struct bulk_item *item)
+static void note_reached(struct session *session, const struct verb *verb, const char *path, struct item *item)
 {
     struct answer answer;
-    if (client_probe(session, reference_path(&session->pool, reference), &answer) != EXIT_DONE)
+    if (client_probe(session, path, &answer) != EXIT_DONE)
         return;
     const char *phase = phase_of(json_at(answer.json, "details"));
-    if (strcmp(phase, action->reached) == 0)
-        item->done = action->reached;
+    if (strcmp(phase, verb->reached) == 0)
+        item->done = verb->reached;
     else
-        item->more = pool_format(&session->pool, "; it is %s", safe(&session->pool, phase_show(phase)));
+        item->more = show_phase(session, phase);
     answer_free(&answer);
 }
 
-static enum exit_code apply(struct session *session, const struct action *action, struct reference *reference,
-                            struct bulk_item *item)
+static enum exit_code apply(const struct bulk *bulk, struct item *item)
 {
+    struct session *session = bulk->session;
+    const struct verb *verb = bulk->verb;
     struct answer answer;
-    enum exit_code code = reference_resolve(session, reference);
+    const char *target = bulk->is_of_instances ? reference_path(&session->pool, &item->reference)
+                                               : path_segment(&session->pool, item->reference.id);
+    const char *idle = phase_of_idle(session, verb, target);
+    enum exit_code code =
+        client_ask(session, "POST", verb_path(&session->pool, verb->path, target), bulk->body, &answer);
     if (code != EXIT_DONE)
         return code;
-    const char *idle = phase_of_idle(session, action, reference);
-    const char *path = pool_format(&session->pool, "%s%s", reference_path(&session->pool, reference), action->route);
-    code = client_ask(session, "POST", path, action->body, &answer);
-    if (code != EXIT_DONE)
-        return explain_workflow(session, code, reference->workflow);
     const json_t *details = json_at(answer.json, "status"); /* an event answers how the instance stands */
-    const char *phase = json_is_object(details) ? phase_of(details) : NULL;
-    if (idle != NULL) {
-        item->idle = action->idle;
-        phase = idle;
-    }
-    if (phase != NULL && (item->idle == NULL || strcmp(phase, "paused") != 0))
-        item->more = pool_format(&session->pool, "; it is %s", safe(&session->pool, phase_show(phase)));
+    const char *phase = idle != NULL ? idle : json_is_object(details) ? phase_of(details) : NULL;
+    item->is_idle = idle != NULL;
+    if (phase != NULL && (idle == NULL || strcmp(phase, "paused") != 0))
+        item->more = show_phase(session, phase);
     answer_free(&answer);
-    if (idle == NULL && action->reached != NULL)
-        note_reached(session, action, reference, item);
+    if (idle == NULL && verb->reached != NULL)
+        note_reached(session, verb, target, item);
     return EXIT_DONE;
 }
 
-static json_t *describe(const struct reference *reference)
+static void try(const struct bulk *bulk, struct item *item)
 {
-    json_t *json = reference->workflow != NULL
-                       ? json_pack("{s:s, s:s}", "workflowName", reference->workflow, "id", reference->id)
-                       : json_pack("{s:s}", "id", reference->id);
-    if (json == NULL)
-        out_of_memory();
-    return json;
+    item->code = bulk->is_of_instances ? reference_resolve(bulk->session, &item->reference) : EXIT_DONE;
+    item->name =
+        item->reference.workflow != NULL ? reference_name(&bulk->session->pool, &item->reference) : item->reference.id;
+    if (item->code == EXIT_DONE && !bulk->is_dry)
+        item->code = apply(bulk, item);
 }
 
-static enum exit_code do_to_all(struct session *session, const struct action *action)
+/* ---- What is said of it ---------------------------------------------------------------------------------------------- */
+
+static void clear_progress(const struct bulk *bulk)
 {
-    struct reference *references;
-    size_t count;
-    struct bulk bulk;
-    bool is_dry = session_has(session, OPTION_DRY_RUN);
-    enum exit_code code = reference_parse_all(session, &references, &count);
+    if (bulk->shows_progress)
+        (void)fputs("\r\033[K", stderr);
+}
+
+static void show_progress(const struct bulk *bulk)
+{
+    if (!bulk->shows_progress)
+        return;
+    (void)fprintf(stderr, "\r\033[K%zu of %zu %s", bulk->done_count, bulk->count, bulk->done);
+    if (bulk->refused_count > 0)
+        (void)fprintf(stderr, ", %zu refused", bulk->refused_count);
+    (void)fflush(stderr);
+}
+
+/* {"workflowName"?, "id", "ok", "changed"?, "error"?} */
+static void put_json(struct session *session, const struct item *item)
+{
+    const struct problem *problem = &session->problem;
+    json_t *error =
+        item->code != EXIT_DONE ? json_pack("{s:s, s:s}", "code", problem->code, "message", problem->text) : NULL;
+    json_t *json =
+        json_pack("{s:s*, s:s, s:b, s:o*, s:o*}", "workflowName", item->reference.workflow, "id", item->reference.id,
+                  "ok", item->code == EXIT_DONE, "changed", item->is_idle ? json_false() : NULL, "error", error);
+    json_write(&session->out, json, 0);
+    text_put(&session->out, "\n");
+    json_decref(json);
+}
+
+static void print_refusal(const struct bulk *bulk, const char *name)
+{
+    struct problem problem = bulk->session->problem;
+    clear_progress(bulk);
+    (void)problem_set(&problem, problem.exit_code, problem.code, "%s: %s", name, bulk->session->problem.text);
+    problem_print(&problem, session_is_json(bulk->session));
+}
+
+static void put_line(const struct bulk *bulk, const struct item *item)
+{
+    struct text *out = &bulk->session->out;
+    const char *done = item->is_idle ? bulk->verb->idle : item->done != NULL ? item->done : bulk->done;
+    if (session_is_ids(bulk->session))
+        text_format(out, "%s\n", item->name);
+    else if (!bulk->is_quiet)
+        text_format(out, "%s %s%s\n", item->name, done, item->more != NULL ? item->more : "");
+}
+
+/* Answers whether to go on. */
+static bool note(struct bulk *bulk, const struct item *item)
+{
+    struct session *session = bulk->session;
+    bool is_done = item->code == EXIT_DONE;
+    bulk->done_count += is_done;
+    bulk->idle_count += is_done && item->is_idle;
+    bulk->refused_count += !is_done;
+    if (session_is_json(session))
+        put_json(session, item);
+    else if (is_done)
+        put_line(bulk, item);
+    else
+        print_refusal(bulk, item->name);
+    if (session->out.size > 0) {
+        clear_progress(bulk);
+        bulk->output = session_print(session);
+        if (bulk->output != EXIT_DONE)
+            return false;
+    }
+    show_progress(bulk);
+    return is_done || item->code == EXIT_REFUSED;
+}
+
+static void put_closing_line(const struct bulk *bulk, struct text *out)
+{
+    size_t tried = bulk->done_count + bulk->refused_count;
+    text_format(out, "%zu %s", bulk->done_count - bulk->idle_count, bulk->done);
+    if (bulk->idle_count > 0)
+        text_format(out, ", nothing to do for %zu", bulk->idle_count);
+    if (bulk->refused_count > 0)
+        text_format(out, ", %zu refused", bulk->refused_count);
+    if (tried < bulk->count)
+        text_format(out, ", %zu not tried", bulk->count - tried);
+    text_put(out, "\n");
+}
+
+/* How the program ends; what was refused has been printed. */
+static enum exit_code end(struct bulk *bulk)
+{
+    struct session *session = bulk->session;
+    clear_progress(bulk);
+    enum exit_code code = bulk->refused_count == 0 ? EXIT_DONE : session->problem.exit_code;
+    if (bulk->output != EXIT_DONE)
+        return bulk->output;
+    session->problem.text[0] = '\0'; /* each was printed */
+    if (bulk->count == 0 && session->screen.is_terminal && !session_is_json(session) && !session_is_ids(session))
+        text_put(&session->out, "nothing was named, so nothing was done\n");
+    if (bulk->is_quiet) {
+        put_closing_line(bulk, &session->out);
+    } else if (bulk->count > 1 && bulk->refused_count > 0 && !session_is_json(session)) {
+        struct text line = { NULL, 0, 0 };
+        put_closing_line(bulk, &line);
+        (void)fputs(text_string(&line), stderr);
+        text_free(&line);
+    }
+    bulk->output = session_print(session);
+    return bulk->output == EXIT_DONE ? code : bulk->output;
+}
+
+/* ---- All ------------------------------------------------------------------------------------------------------------- */
+
+/* Deliveries, by their ids. */
+static enum exit_code parse_deliveries(struct session *session, struct reference **out_references, size_t *out_count)
+{
+    struct words words;
+    enum exit_code code = words_read(session, &words);
     if (code != EXIT_DONE)
         return code;
-    bulk_begin(&bulk, session, is_dry ? pool_format(&session->pool, "would be %s", action->done) : action->done, count);
-    if (is_dry)
-        bulk.is_quiet = false; /* which ones is the question */
-    for (size_t i = 0; i < count; i++) {
-        struct bulk_item item = { .name = references[i].id };
-        item.code = is_dry ? reference_resolve(session, &references[i]) : apply(session, action, &references[i], &item);
-        if (references[i].workflow != NULL)
-            item.name = reference_name(&session->pool, &references[i]);
-        item.json = describe(&references[i]);
-        if (!bulk_note(&bulk, &item))
+    struct reference *references = pool_take(&session->pool, sizeof *references * (words.count + 1));
+    for (size_t i = 0; i < words.count; i++) {
+        references[i] = (struct reference){ NULL, words.items[i] };
+        if (strcmp(safe(&session->pool, words.items[i]), words.items[i]) != 0) {
+            (void)problem_use(&session->problem, "\"%s\" is not a delivery's id", words.items[i]);
+            return words_wrong(session, &words, i);
+        }
+    }
+    *out_references = references;
+    *out_count = words.count;
+    return EXIT_DONE;
+}
+
+/* What is sent, and what is said of it. */
+static enum exit_code prepare(struct bulk *bulk)
+{
+    struct session *session = bulk->session;
+    const char *members = NULL;
+    enum exit_code code = words_check(session);
+    if (code == EXIT_DONE)
+        code = verb_compose(session, bulk->verb->fields, &members);
+    if (code != EXIT_DONE)
+        return code;
+    bulk->body = pool_format(&session->pool, "{%s}", members);
+    json_t *body = json_read(bulk->body, strlen(bulk->body));
+    const char *done = template_fill(&session->pool, bulk->verb->done, body, session->screen.now_ms);
+    json_decref(body);
+    bulk->done = pool_format(&session->pool, "%s%s", bulk->is_dry ? "would be " : "",
+                             safe(&session->pool, done != NULL ? done : ""));
+    return EXIT_DONE;
+}
+
+enum exit_code run_control(struct session *session)
+{
+    struct bulk bulk = { .session = session,
+                         .verb = verb_of(session),
+                         .is_dry = session_has(session, OPTION_DRY_RUN),
+                         .is_of_instances = session->invocation.command->argument == ARGUMENT_INSTANCES };
+    struct reference *references = NULL;
+    enum exit_code code = prepare(&bulk);
+    if (code == EXIT_DONE)
+        code = bulk.is_of_instances ? reference_parse_all(session, &references, &bulk.count)
+                                    : parse_deliveries(session, &references, &bulk.count);
+    if (code != EXIT_DONE)
+        return code;
+    bulk.shows_progress = bulk.count > 1 && isatty(STDERR_FILENO) == 1;
+    bulk.is_quiet = bulk.shows_progress && session->settings.format == FORMAT_IS_TEXT && session->screen.is_terminal &&
+                    !bulk.is_dry; /* which ones is the question there */
+    for (size_t i = 0; i < bulk.count; i++) {
+        struct item item = { .reference = references[i] };
+        try(&bulk, &item);
+        if (!note(&bulk, &item))
             break;
     }
-    return bulk_end(&bulk);
-}
-
-enum exit_code run_instances_pause(struct session *session)
-{
-    /* A busy run pauses at its next step boundary. */
-    return do_to_all(session,
-                     &(struct action){ "/pause", "told to pause", NULL, is_paused, "was paused already", "paused" });
-}
-
-enum exit_code run_instances_resume(struct session *session)
-{
-    return do_to_all(session, &(struct action){ "/resume", "resumed", NULL, is_not_paused, "was not paused", NULL });
-}
-
-enum exit_code run_instances_restart(struct session *session)
-{
-    struct action action = { .route = "/restart", .done = "restarted" };
-    const char *from = session_option(session, OPTION_FROM), *quoted;
-    if (from != NULL) {
-        enum exit_code code = json_input_quote(&session->pool, &session->problem, "--from", from, &quoted);
-        if (code != EXIT_DONE)
-            return code;
-        action.body = pool_format(&session->pool, "{\"from\":%s}", quoted);
-        action.done = pool_format(&session->pool, "restarted from %s", safe(&session->pool, quoted));
-    }
-    return do_to_all(session, &action);
-}
-
-enum exit_code run_instances_retry(struct session *session)
-{
-    return do_to_all(session, &(struct action){ .route = "/retry", .done = "retried" });
-}
-
-enum exit_code run_instances_interrupt(struct session *session)
-{
-    /* It ends when its next durable call was told so, and all is undone. */
-    return do_to_all(
-        session, &(struct action){ "/interrupt", "told to stop", NULL, is_stopping, "was told to stop already", NULL });
-}
-
-enum exit_code run_instances_terminate(struct session *session)
-{
-    struct action action = { .route = "/terminate", .done = "terminated" };
-    if (session_has(session, OPTION_ROLLBACK)) {
-        action.body = "{\"rollback\":true}";
-        action.done = "told to roll back"; /* that takes its time */
-        action.is_idle = is_rolling_back;
-        action.idle = "was told to roll back already";
-    }
-    return do_to_all(session, &action);
-}
-
-enum exit_code run_instances_send_event(struct session *session)
-{
-    const char *type = session_option(session, OPTION_TYPE), *id = session_option(session, OPTION_EVENT_ID);
-    const char *payload = NULL, *payload_part = "", *id_part = "";
-    enum exit_code code = words_check(session);
-    if (code != EXIT_DONE)
-        return code;
-    if (session_has(session, OPTION_PAYLOAD)) {
-        code = json_input_read(&session->pool, &session->problem, "--payload", session_option(session, OPTION_PAYLOAD),
-                               &payload);
-        if (code != EXIT_DONE)
-            return code;
-        payload_part = pool_format(&session->pool, ",\"payload\":%s", payload);
-    }
-    if (id != NULL) {
-        code = json_input_quote(&session->pool, &session->problem, "--event-id", id, &id);
-        if (code != EXIT_DONE)
-            return code;
-        id_part = pool_format(&session->pool, ",\"id\":%s", id);
-    }
-    struct action action = { .route = "/events",
-                             .done = pool_format(&session->pool, "was sent %s", type),
-                             .body =
-                                 pool_format(&session->pool, "{\"type\":\"%s\"%s%s}", type, payload_part, id_part) };
-    return do_to_all(session, &action);
+    return end(&bulk);
 }

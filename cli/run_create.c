@@ -2,14 +2,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "execution.h"
 #include "json_input.h"
 #include "json_syntax.h"
 #include "result.h"
 #include "run.h"
+#include "verb.h"
 #include "view.h"
 
-enum { BATCH_MAX = 100, KEY_SIZE_MAX = 1024 };
+enum { BATCH_MAX = 100 };
 
 /* ---- Of what ------------------------------------------------------------------------------------------------------------ */
 
@@ -18,23 +18,15 @@ static enum exit_code parse_target(struct session *session, struct reference *ou
 {
     const char *word = session->invocation.argument_count > 0 ? session->invocation.arguments[0] : NULL;
     const char *id = session_option(session, OPTION_NEW_ID), *slash = word != NULL ? strchr(word, '/') : NULL;
-    struct reference target = { session->settings.workflow, id };
-    if (word != NULL) {
+    struct reference target = { session->settings.workflow, slash != NULL ? slash + 1 : id };
+    if (word != NULL)
         target.workflow = slash != NULL ? pool_copy(&session->pool, word, (size_t)(slash - word)) : word;
-        if (session_has(session, OPTION_WORKFLOW) &&
-            strcmp(session_option(session, OPTION_WORKFLOW), target.workflow) != 0)
-            return problem_use(&session->problem, "is the workflow %s, or %s?",
-                               session_option(session, OPTION_WORKFLOW), target.workflow);
-    }
     if (slash != NULL && id != NULL)
         return problem_use(&session->problem, "the id is named by --id or by \"%s\", not by both", word);
-    if (slash != NULL)
-        target.id = slash + 1;
     if (target.workflow == NULL)
         return problem_use(&session->problem, "of which workflow? pawl instances create WORKFLOW, or --workflow");
-    if (!is_workflow_name(target.workflow))
-        return problem_use(&session->problem, "\"%s\" is not a workflow's name, which is 1 to 64 of a-z A-Z 0-9 _ -",
-                           target.workflow);
+    if (workflow_check(session, target.workflow, word != NULL ? word : target.workflow) != EXIT_DONE)
+        return session->problem.exit_code;
     if (target.id != NULL && !is_name(target.id))
         return problem_use(&session->problem,
                            "\"%s\" is not an id, which is 1 to 100 of a-z A-Z 0-9 _ -, not starting "
@@ -46,39 +38,7 @@ static enum exit_code parse_target(struct session *session, struct reference *ou
     return EXIT_DONE;
 }
 
-static const char *collection(struct session *session, const struct reference *target)
-{
-    return pool_format(&session->pool, "/workflows/%s/instances", path_segment(&session->pool, target->workflow));
-}
-
 /* ---- One ------------------------------------------------------------------------------------------------------------------ */
-
-/* The parameters stand in it as they were given. */
-static const char *compose(struct session *session, const struct reference *target, const char *params)
-{
-    struct text body = { NULL, 0, 0 };
-    text_put(&body, "{");
-    if (target->id != NULL)
-        text_format(&body, "\"id\":\"%s\"", target->id);
-    if (params != NULL)
-        text_format(&body, "%s\"params\":%s", body.size > 1 ? "," : "", params);
-    if (session_has(session, OPTION_RETURN_EXISTING))
-        text_format(&body, "%s\"onConflict\":\"return\"", body.size > 1 ? "," : "");
-    text_put(&body, "}");
-    const char *copy = pool_string(&session->pool, text_string(&body));
-    text_free(&body);
-    return copy;
-}
-
-/* NULL: not given. */
-static enum exit_code read_params(struct session *session, const char **out_params)
-{
-    *out_params = NULL;
-    if (!session_has(session, OPTION_PARAMS))
-        return EXIT_DONE;
-    return json_input_read(&session->pool, &session->problem, "--params", session_option(session, OPTION_PARAMS),
-                           out_params);
-}
 
 static enum exit_code show_begun(struct session *session, const struct reference *target, const struct answer *answer)
 {
@@ -96,13 +56,26 @@ static enum exit_code show_begun(struct session *session, const struct reference
     return session_print(session);
 }
 
+/* What the verb asks of, with the workflow in it. */
+static const char *path_of(struct session *session, const struct reference *target)
+{
+    return verb_path(&session->pool, verb_of(session)->path, path_segment(&session->pool, target->workflow));
+}
+
 /* Sends it, and shows what has begun, or its result where that is waited for.  target->id is what the server answers. */
-static enum exit_code begin(struct session *session, struct reference *target, const char *path, const char *body)
+static enum exit_code begin(struct session *session, struct reference *target)
 {
     struct answer answer;
-    enum exit_code code = client_ask(session, "POST", path, body, &answer);
+    const char *members, *id = "";
+    enum exit_code code = verb_compose(session, verb_of(session)->fields, &members);
     if (code != EXIT_DONE)
-        return explain_workflow(session, code, target->workflow);
+        return code;
+    if (target->id != NULL)
+        id = pool_format(&session->pool, "\"id\":\"%s\"%s", target->id, members[0] != '\0' ? "," : "");
+    code = client_ask(session, "POST", path_of(session, target), pool_format(&session->pool, "{%s%s}", id, members),
+                      &answer);
+    if (code != EXIT_DONE)
+        return code;
     target->id = pool_string(&session->pool, json_text(answer.json, "id", ""));
     if (!result_is_awaited(session))
         code = show_begun(session, target, &answer);
@@ -116,31 +89,11 @@ static enum exit_code begin(struct session *session, struct reference *target, c
     return code;
 }
 
-static enum exit_code create_one(struct session *session, struct reference *target)
-{
-    const char *params;
-    enum exit_code code = read_params(session, &params);
-    return code == EXIT_DONE ? begin(session, target, collection(session, target), compose(session, target, params))
-                             : code;
-}
-
-/* ---- By key --------------------------------------------------------------------------------------------------------------- */
-
-enum exit_code key_read(struct session *session, const char **out_key)
-{
-    const char *key = session_option(session, OPTION_KEY);
-    if (key != NULL && strlen(key) > KEY_SIZE_MAX)
-        return problem_use(&session->problem, "--key is a text of up to %d bytes, not of %zu", KEY_SIZE_MAX,
-                           strlen(key));
-    *out_key = key;
-    return EXIT_DONE;
-}
-
 /* It is sent without a wait, so that the wait is one that outlives the server, as everywhere. */
 enum exit_code run_instances_execute(struct session *session)
 {
     struct reference target = { NULL, NULL };
-    const char *params = NULL, *key = NULL, *key_part = "", *params_part = "";
+    const char *key;
     enum exit_code code = workflow_meant(session, &target.workflow);
     if (code == EXIT_DONE && target.workflow == NULL)
         code = problem_use(&session->problem, "which workflow? pawl instances execute WORKFLOW, or --workflow");
@@ -149,19 +102,7 @@ enum exit_code run_instances_execute(struct session *session)
         code = problem_use(&session->problem, "--discard does not wait; it does not go with --wait or --for");
     if (code == EXIT_DONE)
         code = key_read(session, &key);
-    if (code == EXIT_DONE && key != NULL)
-        code = json_input_quote(&session->pool, &session->problem, "--key", key, &key);
-    if (code == EXIT_DONE)
-        code = read_params(session, &params);
-    if (code != EXIT_DONE)
-        return code;
-    if (key != NULL)
-        key_part = pool_format(&session->pool, ",\"key\":%s", key);
-    if (params != NULL)
-        params_part = pool_format(&session->pool, ",\"params\":%s", params);
-    const char *path =
-        pool_format(&session->pool, "/workflows/%s/execute", path_segment(&session->pool, target.workflow));
-    return begin(session, &target, path, pool_format(&session->pool, "{\"discard\":true%s%s}", key_part, params_part));
+    return code == EXIT_DONE ? begin(session, &target) : code;
 }
 
 /* ---- Many ----------------------------------------------------------------------------------------------------------------- */
@@ -231,14 +172,12 @@ static enum exit_code send_part(struct session *session, const struct reference 
         text_put_size(&body, batch->entries[i].text, batch->entries[i].size);
     }
     text_put(&body, "]}");
-    const char *path = pool_format(&session->pool, "%s/batch", collection(session, target));
+    const char *path = pool_format(&session->pool, "%s/batch", path_of(session, target));
     enum exit_code code = client_ask(session, "POST", path, text_string(&body), &answer);
     text_free(&body);
     if (code != EXIT_DONE)
-        return explain_workflow(session, code, target->workflow);
-    json_t *more = json_at(answer.json, "instances");
-    if (json_is_array(more) && json_array_extend(created, more) != 0)
-        out_of_memory();
+        return code;
+    (void)json_array_extend(created, json_at(answer.json, "instances"));
     answer_free(&answer);
     return EXIT_DONE;
 }
@@ -288,5 +227,5 @@ enum exit_code run_instances_create(struct session *session)
     enum exit_code code = parse_target(session, &target);
     if (code != EXIT_DONE)
         return code;
-    return session_has(session, OPTION_BATCH) ? create_batch(session, &target) : create_one(session, &target);
+    return session_has(session, OPTION_BATCH) ? create_batch(session, &target) : begin(session, &target);
 }

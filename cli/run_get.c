@@ -22,7 +22,7 @@ static enum exit_code get_instance(struct session *session, const struct referen
         query_put_number(&path, "runNumber", invocation_number(&session->invocation, OPTION_RUN, 0));
     enum exit_code code = client_get(session, text_string(&path), out_answer);
     text_free(&path);
-    return explain_workflow(session, code, reference->workflow);
+    return code;
 }
 
 /* The newest first is what was asked for; the oldest first is what is drawn. */
@@ -32,8 +32,7 @@ static void turn_around(json_t *steps)
     for (size_t i = 0; i + 1 < size; i++) {
         json_t *last = json_incref(json_array_get(steps, size - 1));
         (void)json_array_remove(steps, size - 1);
-        if (json_array_insert_new(steps, i, last) != 0)
-            out_of_memory();
+        (void)json_array_insert_new(steps, i, last);
     }
 }
 
@@ -45,8 +44,7 @@ static void add_children(struct session *session, const struct reference *refere
                                    CHILDREN_SHOWN);
     if (client_probe(session, path, &answer) != EXIT_DONE)
         return;
-    if (json_object_set(instance, "children", answer.json) != 0)
-        out_of_memory();
+    (void)json_object_set(instance, "children", answer.json);
     answer_free(&answer);
 }
 
@@ -80,8 +78,7 @@ static enum exit_code print_instance(struct session *session, const struct refer
         enum exit_code code = history_fetch(session, reference, &query, &history);
         if (code != EXIT_DONE)
             return code;
-        if (json_object_set_new(answer->json, "history", history) != 0)
-            out_of_memory();
+        (void)json_object_set_new(answer->json, "history", history);
         session_put_json(session, answer->json);
     } else {
         session_put_answer(session, answer);
@@ -112,136 +109,140 @@ enum exit_code run_instances_get(struct session *session)
 
 /* ---- history --------------------------------------------------------------------------------------------------------- */
 
-/* Whether the run of a history is over, and when that was. */
-struct run_end {
-    bool has_ended;
-    int64_t at_ms; /* 0: not known */
-};
+static bool is_waiting(const json_t *step)
+{
+    return strcmp(json_text(step, "status", ""), "waiting") == 0;
+}
 
 static bool any_waits(const json_t *steps)
 {
     size_t index;
     json_t *step;
     json_array_foreach(steps, index, step)
-        if (strcmp(json_text(step, "status", ""), "waiting") == 0)
+        if (is_waiting(step))
             return true;
     return false;
 }
 
-/* A history does not say; it matters where a step waits, or did until the run ended or was restarted. */
-static enum exit_code find_end(struct session *session, const struct reference *reference, const json_t *history,
-                               struct run_end *out_end)
+/* A history does not say whether its run is over; it matters where a step waits, or did until the run ended or was
+ * restarted: that one gets "cutOffAt", the time of it, or "" when that is not known. */
+static enum exit_code mark_cut_off(struct session *session, const struct reference *reference, const json_t *history)
 {
     struct answer answer;
-    *out_end = (struct run_end){ false, 0 };
-    if (!any_waits(json_at(history, "steps")))
+    size_t index;
+    json_t *steps = json_at(history, "steps"), *step;
+    if (!any_waits(steps))
         return EXIT_DONE;
     enum exit_code code = get_instance(session, reference, &answer);
     if (code != EXIT_DONE)
         return code;
-    if (json_number(answer.json, "meta.runNumber", 0) > json_number(history, "runNumber", 0))
-        out_end->has_ended = true;
-    else
-        out_end->at_ms = json_time_ms(answer.json, "meta.completedAt");
-    out_end->has_ended = out_end->has_ended || out_end->at_ms != 0;
+    bool was_restarted = json_number(answer.json, "meta.runNumber", 0) > json_number(history, "runNumber", 0);
+    const char *ended_at = was_restarted ? "" : json_text(answer.json, "meta.completedAt", NULL);
+    json_array_foreach(steps, index, step)
+        if (ended_at != NULL && is_waiting(step))
+            (void)json_object_set_new(step, "cutOffAt", json_string(ended_at));
     answer_free(&answer);
     return EXIT_DONE;
 }
 
-static const char *show_took(struct session *session, const json_t *step, const struct run_end *end)
+static bool is_cut_off(const json_t *step)
 {
-    bool is_waiting = strcmp(json_text(step, "status", ""), "waiting") == 0;
-    if (is_waiting && end->has_ended && end->at_ms == 0)
-        return "";
-    return duration_show(&session->pool, step_took_ms(step, end->has_ended ? end->at_ms : session->screen.now_ms));
+    return json_at(step, "cutOffAt") != NULL;
+}
+
+static struct cell show_kind(const struct source *source)
+{
+    return (struct cell){ step_kind(source->row), STYLE_DIM };
+}
+
+static struct cell show_status(const struct source *source)
+{
+    const char *status = json_text(source->row, "status", "");
+    return (struct cell){ status, is_cut_off(source->row) ? STYLE_DIM : status_style(status) };
+}
+
+static struct cell show_tries(const struct source *source)
+{
+    return (struct cell){ attempts_show(source->pool, source->row, "/"), STYLE_DIM };
+}
+
+static struct cell show_took(const struct source *source)
+{
+    const json_t *step = source->row;
+    int64_t end_ms = is_cut_off(step) ? json_time_ms(step, "cutOffAt") : source->session->screen.now_ms;
+    return (struct cell){ end_ms != 0 ? duration_show(source->pool, step_took_ms(step, end_ms)) : NULL, STYLE_PLAIN };
 }
 
 /* What a step did, or why it has not. */
-static void put_step_result(struct session *session, struct table *table, const json_t *step, const struct run_end *end)
+static struct cell show_result(const struct source *source)
 {
-    struct pool *pool = &session->pool;
-    const char *error = error_show(pool, step, "error"), *description = json_text(step, "description", NULL);
-    const char *waits =
-        end->has_ended ? cut_off_sentence(pool, step) : waiting_sentence(pool, step, session->screen.now_ms);
+    const json_t *step = source->row;
+    const char *error = error_show(source->pool, step, "error");
+    if (is_cut_off(step))
+        return (struct cell){ cut_off_sentence(source->pool, step), STYLE_DIM };
+    const char *waits = waiting_sentence(source->pool, step, source->session->screen.now_ms);
     if (waits != NULL)
-        table_cell(table, end->has_ended ? STYLE_DIM : STYLE_YELLOW, waits);
-    else if (error[0] != '\0')
-        table_cell(table, is_given_up(step) ? STYLE_DIM : STYLE_RED, error);
-    else
-        table_cell(table, STYLE_PLAIN, json_show(pool, json_at(step, "result")));
-    if (description != NULL && session_has(session, OPTION_FULL))
-        table_below(table, STYLE_DIM, description);
+        return (struct cell){ waits, STYLE_YELLOW };
+    if (error[0] != '\0')
+        return (struct cell){ error, is_given_up(step) ? STYLE_DIM : STYLE_RED };
+    return (struct cell){ json_show(source->pool, json_at(step, "result")), STYLE_PLAIN };
 }
 
-static void put_steps(struct session *session, const json_t *steps, const struct run_end *end)
+static struct cell show_description(const struct source *source)
 {
-    static const struct column columns[] = { { .heading = "STEP" },
-                                             { .heading = "KIND" },
-                                             { .heading = "STATUS" },
-                                             { .heading = "TRIES", .is_right = true },
-                                             { .heading = "BEGAN" },
-                                             { .heading = "TOOK", .is_right = true },
-                                             { .heading = "RESULT", .is_flexible = true } };
-    struct pool *pool = &session->pool;
-    int64_t now_ms = session->screen.now_ms;
-    struct table table;
-    size_t index;
-    json_t *step;
-    table_init(&table, columns, sizeof columns / sizeof columns[0]);
-    json_array_foreach(steps, index, step) {
-        const char *status = json_text(step, "status", "");
-        bool is_cut_off = end->has_ended && strcmp(status, "waiting") == 0;
-        table_row(&table);
-        table_cell(&table, STYLE_PLAIN, json_text(step, "name", ""));
-        table_cell(&table, STYLE_DIM, step_kind(step));
-        table_cell(&table, is_cut_off ? STYLE_DIM : status_style(status), status);
-        table_cell(&table, STYLE_DIM, attempts_show(pool, step, "/"));
-        table_cell(&table, STYLE_PLAIN, moment_show_exact(pool, json_time_ms(step, "createdAt"), now_ms));
-        table_cell(&table, STYLE_PLAIN, show_took(session, step, end));
-        put_step_result(session, &table, step, end);
-    }
-    table_print(&table, &session->screen, &session->out);
-    table_free(&table);
+    bool is_full = session_has(source->session, OPTION_FULL);
+    return (struct cell){ is_full ? json_text(source->row, "description", NULL) : NULL, STYLE_DIM };
 }
+
+static const struct column step_columns[] = {
+    { .heading = "STEP", .template = "{name}" },
+    { .heading = "KIND", .show = show_kind },
+    { .heading = "STATUS", .show = show_status },
+    { .heading = "TRIES", .show = show_tries, .is_right = true },
+    { .heading = "BEGAN", .template = "{createdAt:exact}" },
+    { .heading = "TOOK", .show = show_took, .is_right = true },
+    { .heading = "RESULT", .show = show_result, .is_flexible = true },
+    { .heading = "", .show = show_description, .is_below = true },
+    { .heading = NULL },
+};
 
 /* Types with a $ are the engine's: how a call, a child or a deferred ended. */
-static const char *event_name(struct pool *pool, const json_t *event)
+static struct cell show_event(const struct source *source)
 {
-    const char *type = json_text(event, "type", "");
-    if (type[0] != '$')
-        return type;
-    return pool_format(pool, "%s of %s", json_flag(event, "isFailure") ? "failure" : "answer",
-                       strcmp(type, "$deferred") == 0 ? "a deferred" : type + 1);
+    const char *type = json_text(source->row, "type", "");
+    if (type[0] == '$')
+        type = pool_format(source->pool, "%s of %s", json_flag(source->row, "isFailure") ? "failure" : "answer",
+                           strcmp(type, "$deferred") == 0 ? "a deferred" : type + 1);
+    return (struct cell){ type, STYLE_PLAIN };
 }
 
-static void put_events(struct session *session, const json_t *events)
+static struct cell show_event_id(const struct source *source)
 {
-    static const struct column columns[] = { { .heading = "EVENT" },
-                                             { .heading = "SENT" },
-                                             { .heading = "TAKEN BY" },
-                                             { .heading = "ID" },
-                                             { .heading = "PAYLOAD", .is_flexible = true } };
-    struct pool *pool = &session->pool;
-    struct table table;
-    size_t index;
-    json_t *event;
-    table_init(&table, columns, sizeof columns / sizeof columns[0]);
-    json_array_foreach(events, index, event) {
-        const char *taker = json_text(event, "consumedByStepKey", NULL), *type = json_text(event, "type", "");
-        table_row(&table);
-        table_cell(&table, STYLE_PLAIN, event_name(pool, event));
-        table_cell(&table, STYLE_PLAIN,
-                   moment_show_exact(pool, json_time_ms(event, "createdAt"), session->screen.now_ms));
-        table_cell(&table, taker != NULL ? STYLE_PLAIN : STYLE_DIM, taker != NULL ? taker : "nobody yet");
-        table_cell(&table, STYLE_DIM, type[0] != '$' ? json_text(event, "id", "") : "");
-        table_cell(&table, STYLE_PLAIN, json_show(pool, json_at(event, "payload")));
-    }
-    table_print(&table, &session->screen, &session->out);
-    table_free(&table);
+    bool is_of_engine = json_text(source->row, "type", "")[0] == '$';
+    return (struct cell){ is_of_engine ? NULL : json_text(source->row, "id", NULL), STYLE_DIM };
 }
 
-static void show_history(struct session *session, const struct reference *reference, const json_t *history,
-                         const struct run_end *end)
+static const struct column event_columns[] = {
+    { .heading = "EVENT", .show = show_event },
+    { .heading = "SENT", .template = "{createdAt:exact}" },
+    { .heading = "TAKEN BY",
+      .template = "{consumedByStepKey}",
+      .otherwise = "nobody yet",
+      .otherwise_style = STYLE_DIM },
+    { .heading = "ID", .show = show_event_id },
+    { .heading = "PAYLOAD", .template = "{payload:json}", .is_flexible = true },
+    { .heading = NULL },
+};
+
+static void put_table(struct session *session, const struct column *columns, const json_t *rows)
+{
+    if (json_array_size(rows) == 0)
+        return;
+    text_put(&session->out, "\n");
+    table_show(session, &session->out, columns, rows);
+}
+
+static void show_history(struct session *session, const struct reference *reference, const json_t *history)
 {
     const json_t *steps = json_at(history, "steps"), *events = json_at(history, "events");
     const json_t *logs = json_at(history, "logs");
@@ -256,14 +257,8 @@ static void show_history(struct session *session, const struct reference *refere
     if (logs != NULL)
         text_format(&session->out, ", %s", counted(&session->pool, (int64_t)json_array_size(logs), "log line"));
     text_put(&session->out, "\n");
-    if (json_array_size(steps) > 0) {
-        text_put(&session->out, "\n");
-        put_steps(session, steps, end);
-    }
-    if (json_array_size(events) > 0) {
-        text_put(&session->out, "\n");
-        put_events(session, events);
-    }
+    put_table(session, step_columns, steps);
+    put_table(session, event_columns, events);
     if (json_array_size(logs) > 0)
         text_put(&session->out, "\n");
     json_array_foreach(logs, index, log)
@@ -272,13 +267,7 @@ static void show_history(struct session *session, const struct reference *refere
 
 enum exit_code run_instances_history(struct session *session)
 {
-    struct history_query query = {
-        .run = invocation_number(&session->invocation, OPTION_RUN, 0),
-        .order = session_option(session, OPTION_ORDER),
-        .log_level = session_option(session, OPTION_LOG_LEVEL),
-        .log_category = session_option(session, OPTION_LOG_CATEGORY),
-        .no_replay = session_has(session, OPTION_NO_REPLAY),
-    };
+    struct history_query query = history_query_read(session);
     struct reference reference;
     json_t *history = NULL;
     query.with_logs =
@@ -288,13 +277,12 @@ enum exit_code run_instances_history(struct session *session)
         code = history_fetch(session, &reference, &query, &history);
     if (code != EXIT_DONE)
         return code;
-    struct run_end end = { false, 0 };
     if (session_is_json(session))
         session_put_json(session, history);
     else
-        code = find_end(session, &reference, history, &end);
+        code = mark_cut_off(session, &reference, history);
     if (code == EXIT_DONE && !session_is_json(session))
-        show_history(session, &reference, history, &end);
+        show_history(session, &reference, history);
     json_decref(history);
     return code == EXIT_DONE ? session_print(session) : code;
 }

@@ -9,40 +9,43 @@
 
 struct follower {
     struct session *session;
-    const char *level, *category; /* or NULL */
+    struct history_query query; /* which lines are wanted */
     enum exit_code code;
 };
 
-static bool is_wanted(const struct follower *follower, const json_t *log)
+static bool is_wanted(const struct history_query *query, const json_t *log)
 {
-    return (follower->level == NULL || strcmp(json_text(log, "level", ""), follower->level) == 0) &&
-           !(session_has(follower->session, OPTION_NO_REPLAY) && json_flag(log, "isReplay")) &&
-           (follower->category == NULL || strcmp(json_text(log, "category", ""), follower->category) == 0);
+    return (query->log_level == NULL || strcmp(json_text(log, "level", ""), query->log_level) == 0) &&
+           !(query->no_replay && json_flag(log, "isReplay")) &&
+           (query->log_category == NULL || strcmp(json_text(log, "category", ""), query->log_category) == 0);
+}
+
+static void put_log(struct session *session, const json_t *log)
+{
+    struct pool pool = { NULL }; /* of this line: a long stream gathers nothing */
+    if (session_is_json(session)) {
+        json_write(&session->out, log, 0);
+        text_put(&session->out, "\n");
+    } else {
+        log_print(session, &pool, &session->out, log);
+    }
+    pool_clear(&pool);
 }
 
 static bool take_event(void *user, const char *event, const json_t *data)
 {
     struct follower *follower = user;
-    struct session *session = follower->session;
-    struct pool pool = { NULL }; /* of this line: a long stream gathers nothing */
-    if (strcmp(event, "log") != 0 || !is_wanted(follower, data))
+    if (strcmp(event, "log") != 0 || !is_wanted(&follower->query, data))
         return true;
-    screen_refresh(&session->screen);
-    if (session_is_json(session)) {
-        json_write(&session->out, data, 0);
-        text_put(&session->out, "\n");
-    } else {
-        log_print(session, &pool, &session->out, data);
-    }
-    pool_clear(&pool);
-    follower->code = session_print(session);
+    screen_refresh(&follower->session->screen);
+    put_log(follower->session, data);
+    follower->code = session_print(follower->session);
     return follower->code == EXIT_DONE;
 }
 
 static enum exit_code follow_logs(struct session *session, const struct reference *reference)
 {
-    struct follower follower = { session, session_option(session, OPTION_LOG_LEVEL),
-                                 session_option(session, OPTION_LOG_CATEGORY), EXIT_DONE };
+    struct follower follower = { session, history_query_read(session), EXIT_DONE };
     const struct stream_handler handler = { .event = take_event, .user = &follower };
     enum exit_code code = stream_follow(session, reference, &handler);
     return code == EXIT_DONE ? follower.code : code;
@@ -50,27 +53,16 @@ static enum exit_code follow_logs(struct session *session, const struct referenc
 
 static enum exit_code print_logs(struct session *session, const struct reference *reference)
 {
-    struct history_query query = {
-        .run = invocation_number(&session->invocation, OPTION_RUN, 0),
-        .with_logs = true,
-        .log_level = session_option(session, OPTION_LOG_LEVEL),
-        .log_category = session_option(session, OPTION_LOG_CATEGORY),
-        .no_replay = session_has(session, OPTION_NO_REPLAY),
-    };
+    struct history_query query = history_query_read(session);
     json_t *history = NULL, *log;
     size_t index;
+    query.with_logs = true;
     enum exit_code code = history_fetch(session, reference, &query, &history);
     if (code != EXIT_DONE)
         return code;
     const json_t *logs = json_at(history, "logs");
-    json_array_foreach(logs, index, log) {
-        if (session_is_json(session)) {
-            json_write(&session->out, log, 0);
-            text_put(&session->out, "\n");
-        } else {
-            log_print(session, &session->pool, &session->out, log);
-        }
-    }
+    json_array_foreach(logs, index, log)
+        put_log(session, log);
     if (json_array_size(logs) == 0 && session->screen.is_terminal && !session_is_json(session))
         text_put(&session->out, "no log lines\n");
     json_decref(history);

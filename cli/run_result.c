@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "awaiting.h"
-#include "execution.h"
 #include "result.h"
 #include "run.h"
 #include "view.h"
 #include "waiting.h"
+
+enum { KEY_SIZE_MAX = 1024 };
 
 bool result_is_awaited(const struct session *session)
 {
@@ -76,7 +77,6 @@ enum exit_code result_print(struct session *session, const struct reference *ref
     struct reference asked = *reference;
     int64_t until_ms = awaiting_until_ms(session, result_is_awaited(session));
     enum exit_code code = awaiting_ask(session, &(struct awaited){ ask, is_finished, &asked }, until_ms, &answer);
-    code = explain_workflow(session, code, reference->workflow);
     if (code != EXIT_DONE)
         return code;
     code = session_is_json(session) ? print(session, &answer) : tell(session, reference, answer.json);
@@ -85,6 +85,16 @@ enum exit_code result_print(struct session *session, const struct reference *ref
 }
 
 /* ---- By key ------------------------------------------------------------------------------------------------------------- */
+
+enum exit_code key_read(struct session *session, const char **out_key)
+{
+    const char *key = session_option(session, OPTION_KEY);
+    if (key != NULL && strlen(key) > KEY_SIZE_MAX)
+        return problem_use(&session->problem, "--key is a text of up to %d bytes, not of %zu", KEY_SIZE_MAX,
+                           strlen(key));
+    *out_key = key;
+    return EXIT_DONE;
+}
 
 /* The instance that was executed with the key. */
 static enum exit_code find_execution(struct session *session, struct reference *out_reference)
@@ -108,7 +118,7 @@ static enum exit_code find_execution(struct session *session, struct reference *
                                   path_segment(&session->pool, key)),
                       &answer);
     if (code != EXIT_DONE)
-        return explain_workflow(session, code, workflow);
+        return code;
     *out_reference = (struct reference){ workflow, pool_string(&session->pool, json_text(answer.json, "id", "")) };
     answer_free(&answer);
     return EXIT_DONE;

@@ -15,7 +15,7 @@
 #include "waiting.h"
 #include "watch_list.h"
 
-enum { INTERVAL_MS = 2000, LIMIT = 25, OTHER_ROWS = 8, STEPS_SHOWN_MIN = 4 };
+enum { INTERVAL_MS = 2000, OTHER_ROWS = 8, STEPS_SHOWN_MIN = 4 };
 
 struct watched {
     struct session *session;
@@ -61,8 +61,7 @@ static json_t *steps_that_fit(struct watched *watched, struct text *drawing)
         return json_incref(watched->steps);
     json_t *shown = json_array();
     for (size_t i = count - room; i < count; i++)
-        if (json_array_append(shown, json_array_get(watched->steps, i)) != 0)
-            out_of_memory();
+        (void)json_array_append(shown, json_array_get(watched->steps, i));
     struct session *session = watched->session;
     screen_note(
         &session->screen, drawing,
@@ -113,13 +112,11 @@ static void keep_step(struct watched *watched, const json_t *step)
     json_t *known, *kept = (json_t *)step;
     json_array_foreach(watched->steps, index, known) {
         if (strcmp(json_text(known, "stepKey", ""), key) == 0) {
-            if (json_array_set(watched->steps, index, kept) != 0)
-                out_of_memory();
+            (void)json_array_set(watched->steps, index, kept);
             return;
         }
     }
-    if (json_array_append(watched->steps, kept) != 0)
-        out_of_memory();
+    (void)json_array_append(watched->steps, kept);
 }
 
 static void keep_status(struct watched *watched, const json_t *data)
@@ -205,8 +202,6 @@ static void tell_json(struct watched *watched, const char *event, const json_t *
 {
     struct session *session = watched->session;
     json_t *line = json_pack("{s:s, s:O}", "event", event, "data", data);
-    if (line == NULL)
-        out_of_memory();
     json_write(&session->out, line, 0);
     text_put(&session->out, "\n");
     json_decref(line);
@@ -260,14 +255,10 @@ static void make_room(void *user)
 
 static enum exit_code watch_instance(struct session *session, const struct reference *reference)
 {
-    struct watched watched = { .session = session, .reference = reference, .run = 1 };
+    struct watched watched = { .session = session, .reference = reference, .run = 1, .steps = json_array() };
     const struct stream_handler handler = { take_event, look_again, &watched };
     struct pool kept = session->pool; /* what is drawn takes memory of its own, and gives it back at each turn */
     watched.is_drawn = session->screen.is_terminal && session->settings.format == FORMAT_IS_TEXT;
-    watched.steps = json_array();
-    watched.details = NULL;
-    if (watched.steps == NULL)
-        out_of_memory();
     session->pool = (struct pool){ NULL };
     session->client.trouble = make_room;
     session->client.trouble_user = &watched;
@@ -293,14 +284,14 @@ enum exit_code run_instances_watch(struct session *session)
 {
     struct reference reference;
     int64_t interval_ms = INTERVAL_MS;
-    struct listing_query query = { .workflow = session->settings.workflow,
-                                   .status = session_option(session, OPTION_STATUS),
-                                   .limit = invocation_number(&session->invocation, OPTION_LIMIT, LIMIT) };
+    struct listing listing = listing_read(session);
+    listing.is_by_workflow = true;
+    listing.workflow = session->settings.workflow;
     if (session_has(session, OPTION_INTERVAL))
         (void)duration_parse(session_option(session, OPTION_INTERVAL), &interval_ms);
     if (session->invocation.argument_count == 0 && !session_has(session, OPTION_ID))
-        return watch_list(session, &query, interval_ms);
-    if (query.status != NULL)
+        return watch_list(session, &listing, interval_ms);
+    if (session_has(session, OPTION_STATUS))
         return problem_use(&session->problem, "--status is for a list; an instance is watched whatever its status is");
     session->client.patient_until_ms = INT64_MAX;
     enum exit_code code = reference_find(session, &reference);

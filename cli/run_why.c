@@ -390,8 +390,7 @@ enum exit_code run_instances_why(struct session *session)
     json_t *history = NULL;
     enum exit_code code = reference_find(session, &reference);
     if (code == EXIT_DONE)
-        code = explain_workflow(session, client_get(session, reference_path(&session->pool, &reference), &answer),
-                                reference.workflow);
+        code = client_get(session, reference_path(&session->pool, &reference), &answer);
     if (code != EXIT_DONE)
         return code;
     struct history_query query = { .run = json_number(answer.json, "meta.runNumber", 0),

@@ -4,12 +4,30 @@
 #include <assert.h>
 #include <string.h>
 
+#include "session.h"
+#include "view.h"
+
 enum { GAP = 2, FLEXIBLE_MIN = 8, BELOW_INDENT = 3 };
 
-void table_init(struct table *table, const struct column *columns, size_t column_count)
+static bool any_has(const json_t *rows, const char *path)
 {
-    assert(column_count <= TABLE_COLUMNS_MAX);
-    *table = (struct table){ .columns = columns, .column_count = column_count };
+    size_t index;
+    json_t *row;
+    json_array_foreach(rows, index, row)
+        if (json_at(row, path) != NULL)
+            return true;
+    return false;
+}
+
+void table_init(struct table *table, const struct column *columns, const json_t *rows)
+{
+    *table = (struct table){ .indent = 0 };
+    for (; columns->heading != NULL; columns++) {
+        if (rows != NULL && columns->only_if != NULL && !any_has(rows, columns->only_if))
+            continue;
+        assert(table->column_count < TABLE_COLUMNS_MAX);
+        *(columns->is_below ? &table->below : &table->columns[table->column_count++]) = *columns;
+    }
 }
 
 void table_row(struct table *table)
@@ -36,20 +54,6 @@ void table_below(struct table *table, enum style style, const char *text)
     while (place + 1 < TABLE_BELOW_MAX && table->last->below[place].text != NULL)
         place++;
     table->last->below[place] = (struct cell){ safe(&table->pool, text), style };
-}
-
-void table_init_facts(struct table *table)
-{
-    static const struct column columns[] = { { .heading = "" }, { .heading = "", .is_flexible = true } };
-    table_init(table, columns, 2);
-    table->hides_heading = true;
-}
-
-void table_fact(struct table *table, const char *name, const char *value)
-{
-    table_row(table);
-    table_cell(table, STYLE_DIM, name);
-    table_cell(table, STYLE_PLAIN, value);
 }
 
 /* What the flexible column may take on this screen. */
@@ -130,4 +134,73 @@ void table_print(struct table *table, const struct screen *screen, struct text *
 void table_free(struct table *table)
 {
     pool_clear(&table->pool);
+}
+
+/* ---- Of JSON --------------------------------------------------------------------------------------------------------- */
+
+static struct cell cell_of(const struct column *column, const struct source *source)
+{
+    int64_t now_ms = source->session->screen.now_ms;
+    if (column->show != NULL)
+        return column->show(source);
+    if (column->status != NULL) {
+        const char *phase = json_text(source->row, column->status, phase_of(json_at(source->row, column->status)));
+        return (struct cell){ phase_show(phase), status_style(phase) };
+    }
+    const char *text = template_fill(source->pool, column->template, source->row, now_ms);
+    if (text != NULL || column->otherwise == NULL)
+        return (struct cell){ text, column->style };
+    return (struct cell){ template_fill(source->pool, column->otherwise, source->row, now_ms),
+                          column->otherwise_style };
+}
+
+void table_add(struct table *table, struct session *session, const json_t *rows)
+{
+    size_t index;
+    json_t *row;
+    json_array_foreach(rows, index, row) {
+        struct pool pool = { NULL }; /* a list may be long; the table copies */
+        const struct source source = { session, &pool, row };
+        table_row(table);
+        for (size_t i = 0; i < table->column_count; i++) {
+            struct cell cell = cell_of(&table->columns[i], &source);
+            table_cell(table, cell.style, cell.text != NULL ? cell.text : "");
+        }
+        if (table->below.heading != NULL) {
+            struct cell cell = cell_of(&table->below, &source);
+            if (cell.text != NULL)
+                table_below(table, cell.style, cell.text);
+        }
+        pool_clear(&pool);
+    }
+}
+
+void table_show(struct session *session, struct text *out, const struct column *columns, const json_t *rows)
+{
+    struct table table;
+    table_init(&table, columns, rows);
+    table_add(&table, session, rows);
+    table_print(&table, &session->screen, out);
+    table_free(&table);
+}
+
+void table_init_facts(struct table *table)
+{
+    static const struct column columns[] = { { .heading = "" },
+                                             { .heading = "", .is_flexible = true },
+                                             { .heading = NULL } };
+    table_init(table, columns, NULL);
+    table->hides_heading = true;
+}
+
+void table_add_facts(struct table *table, struct session *session, const struct column *facts, const json_t *value)
+{
+    for (; facts->heading != NULL; facts++) {
+        struct cell cell = cell_of(facts, &(struct source){ session, &session->pool, value });
+        if (cell.text == NULL)
+            continue;
+        table_row(table);
+        table_cell(table, STYLE_DIM, facts->heading);
+        table_cell(table, cell.style, cell.text);
+    }
 }

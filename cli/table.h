@@ -1,23 +1,43 @@
-/* table.h - aligned columns.
+/* table.h - aligned columns, made of JSON values.
  *
- * Rows are gathered and printed together; a second batch keeps the widths of the first and adds no heading, so that a
+ * A column says where in a row's value its cell is, and how it is shown.  Rows are gathered and printed together; a second batch keeps the widths of the first and adds no heading, so that a
  * long list can be printed page by page.  On a terminal the flexible column is cut to what fits. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
 #include "screen.h"
+#include "template.h"
 
 enum { TABLE_COLUMNS_MAX = 10, TABLE_BELOW_MAX = 2 };
 
-struct column {
-    const char *heading;
-    bool is_right;    /* numbers */
-    bool is_flexible; /* may be cut; one of them at most */
-};
+struct session;
 
 struct cell {
-    const char *text;
+    const char *text; /* NULL: nothing is known */
     enum style style;
+};
+
+/* What a cell is made of. */
+struct source {
+    struct session *session;
+    struct pool *pool; /* until the cell is copied */
+    const json_t *row;
+};
+typedef struct cell cell_fn(const struct source *source);
+
+/* A list of them ends with a NULL heading. */
+struct column {
+    const char *heading;
+    const char *template; /* see template.h */
+    enum style style;
+    const char *otherwise; /* the template where the other one has nothing to show; or NULL */
+    enum style otherwise_style;
+    const char *status;  /* instead: where a status or {status, phase} is, which has a style of its own */
+    cell_fn *show;       /* instead: where what is shown depends on more than a value */
+    const char *only_if; /* there is such a column only if one of the first rows has something at this path; or NULL */
+    bool is_right;       /* numbers */
+    bool is_flexible;    /* may be cut; one of them at most */
+    bool is_below;       /* a line of its own under the row, if something is known; the last one alone */
 };
 
 struct row {
@@ -27,8 +47,9 @@ struct row {
 };
 
 struct table {
-    const struct column *columns;
-    size_t column_count;
+    struct column columns[TABLE_COLUMNS_MAX];
+    size_t column_count; /* 0: not begun */
+    struct column below; /* heading NULL: there is none */
     struct pool pool;
     struct row *first, *last;
     size_t widths[TABLE_COLUMNS_MAX];
@@ -37,10 +58,17 @@ struct table {
     bool hides_heading;
 };
 
-void table_init(struct table *table, const struct column *columns, size_t column_count);
-/* A table of facts: a name and a value in each row, without a heading; see table_fact(). */
+/* rows: the first ones, for columns that are there only if needed; NULL: all columns are. */
+void table_init(struct table *table, const struct column *columns, const json_t *rows);
+/* A row for each of the values. */
+void table_add(struct table *table, struct session *session, const json_t *rows);
+/* Prints a whole table. */
+void table_show(struct session *session, struct text *out, const struct column *columns, const json_t *rows);
+/* A table of facts about one value: a row for each column of which something is known, beginning with its heading. */
 void table_init_facts(struct table *table);
-void table_fact(struct table *table, const char *name, const char *value);
+void table_add_facts(struct table *table, struct session *session, const struct column *facts, const json_t *value);
+
+/* By hand: */
 void table_row(struct table *table);
 /* The text is copied, and made safe. */
 void table_cell(struct table *table, enum style style, const char *text);

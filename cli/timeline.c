@@ -136,10 +136,11 @@ void timeline_print(struct session *session, struct text *out, const struct time
         { .heading = "TRIES", .is_right = true },
         { .heading = "TOOK", .is_right = true },
         { .heading = pool_format(&session->pool, "0 to %s", duration_show(&session->pool, span.to_ms - span.from_ms)) },
+        { .heading = NULL },
     };
     struct table table;
     json_t *step;
-    table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    table_init(&table, columns, NULL);
     json_array_foreach(steps, index, step)
         put_step(session, &table, step, timeline, span, width);
     table_print(&table, &session->screen, out);

@@ -71,71 +71,79 @@ void view_waits(struct session *session, struct text *out, const struct referenc
 
 /* ---- What is known about it -------------------------------------------------------------------------------------------- */
 
-static void put_time(struct session *session, struct table *table, const char *name, const json_t *meta,
-                     const char *key)
+static struct cell show_changed(const struct source *source)
 {
-    int64_t ms = json_time_ms(meta, key), now_ms = session->screen.now_ms;
-    if (ms != 0)
-        table_fact(table, name,
-                   pool_format(&session->pool, "%s, %s", moment_show(&session->pool, ms, now_ms),
-                               moment_relative(&session->pool, ms, now_ms)));
+    const char *template = "{meta.updatedAt:time}, {meta.updatedAt:ago}";
+    if (json_time_ms(source->row, "meta.completedAt") != 0)
+        return (struct cell){ NULL, STYLE_PLAIN }; /* that is what changed last */
+    return (struct cell){ template_fill(source->pool, template, source->row, source->session->screen.now_ms),
+                          STYLE_PLAIN };
 }
 
-static void put_end(struct session *session, struct table *table, const json_t *meta)
+static struct cell show_end(const struct source *source)
 {
-    int64_t started_ms = json_time_ms(meta, "startedAt"), ended_ms = json_time_ms(meta, "completedAt");
-    int64_t now_ms = session->screen.now_ms;
-    if (ended_ms != 0)
-        table_fact(table, "finished",
-                   pool_format(&session->pool, "%s, %s, after %s", moment_show(&session->pool, ended_ms, now_ms),
-                               moment_relative(&session->pool, ended_ms, now_ms),
-                               duration_show(&session->pool, started_ms != 0 ? ended_ms - started_ms : 0)));
+    const char *template = "{meta.completedAt:time}, {meta.completedAt:ago}";
+    const char *when = template_fill(source->pool, template, source->row, source->session->screen.now_ms);
+    int64_t started_ms = json_time_ms(source->row, "meta.startedAt");
+    int64_t took_ms = started_ms != 0 ? json_time_ms(source->row, "meta.completedAt") - started_ms : 0;
+    if (when != NULL)
+        when = pool_format(source->pool, "%s, after %s", when, duration_show(source->pool, took_ms));
+    return (struct cell){ when, STYLE_PLAIN };
 }
 
-/* Who made it, and what it made. */
-static void put_family(struct session *session, struct table *table, const json_t *instance)
+/* Who made it. */
+static struct cell show_parent(const struct source *source)
 {
-    const json_t *parent = json_at(instance, "meta.parent"), *children = json_at(instance, "children.instances");
-    struct pool *pool = &session->pool;
-    const char *line = "";
+    const json_t *parent = json_at(source->row, "meta.parent");
+    bool is_attached = json_flag(parent, "attached");
+    return (struct cell){ template_fill(source->pool,
+                                        is_attached ? "{workflowName}/{instanceId}, run {runNumber}"
+                                                    : "{workflowName}/{instanceId}, run {runNumber}, detached",
+                                        parent, 0),
+                          STYLE_PLAIN };
+}
+
+/* What it made. */
+static struct cell show_children(const struct source *source)
+{
+    const char *line = NULL;
     size_t index;
     json_t *child;
-    if (json_is_object(parent))
-        table_fact(table, "parent",
-                   pool_format(pool, "%s/%s, run %lld%s", json_text(parent, "workflowName", "?"),
-                               json_text(parent, "instanceId", "?"), (long long)json_number(parent, "runNumber", 1),
-                               json_flag(parent, "attached") ? "" : ", detached"));
-    json_array_foreach(children, index, child)
-        line = pool_format(pool, "%s%s%s/%s %s", line, index > 0 ? ", " : "", json_text(child, "workflowName", "?"),
-                           json_text(child, "id", "?"), phase_show(phase_of(json_at(child, "details"))));
-    if (json_flag(instance, "children.hasNextPage"))
-        line = pool_format(pool, "%s, and more (pawl instances children)", line);
-    if (json_array_size(children) > 0)
-        table_fact(table, "children", line);
+    json_array_foreach(json_at(source->row, "children.instances"), index, child)
+        line = pool_format(source->pool, "%s%s%s/%s %s", index > 0 ? line : "", index > 0 ? ", " : "",
+                           json_text(child, "workflowName", "?"), json_text(child, "id", "?"),
+                           phase_show(phase_of(json_at(child, "details"))));
+    if (line != NULL && json_flag(source->row, "children.hasNextPage"))
+        line = pool_format(source->pool, "%s, and more (pawl instances children)", line);
+    return (struct cell){ line, STYLE_PLAIN };
 }
+
+static const struct column facts[] = {
+    { .heading = "version", .template = "{meta.version}" },
+    { .heading = "created", .template = "{meta.createdAt:time}, {meta.createdAt:ago}" },
+    { .heading = "started", .template = "{meta.startedAt:time}, {meta.startedAt:ago}" },
+    { .heading = "changed", .show = show_changed },
+    { .heading = "finished", .show = show_end },
+    { .heading = "replaced", .template = "{meta.replacedAt:time}, {meta.replacedAt:ago}" },
+    { .heading = "parent", .show = show_parent },
+    { .heading = "children", .show = show_children },
+    { .heading = NULL },
+};
+
+/* With --full they are printed whole instead. */
+static const struct column payload_facts[] = { { .heading = "params", .template = "{meta.params:json}" },
+                                               { .heading = "output", .template = "{details.output:json}" },
+                                               { .heading = "error", .template = "{details.error:error}" },
+                                               { .heading = NULL } };
 
 static void put_facts(struct session *session, struct text *out, const json_t *instance, bool is_full)
 {
-    const json_t *meta = json_at(instance, "meta"), *params = json_at(meta, "params");
-    const json_t *output = json_at(instance, "details.output");
     const char *error = error_show(&session->pool, instance, "details.error");
     struct table table;
     table_init_facts(&table);
-    if (json_at(meta, "version") != NULL)
-        table_fact(&table, "version", json_text(meta, "version", ""));
-    put_time(session, &table, "created", meta, "createdAt");
-    put_time(session, &table, "started", meta, "startedAt");
-    if (json_time_ms(meta, "completedAt") == 0)
-        put_time(session, &table, "changed", meta, "updatedAt");
-    put_end(session, &table, meta);
-    put_time(session, &table, "replaced", meta, "replacedAt");
-    put_family(session, &table, instance);
-    if (params != NULL && !is_full)
-        table_fact(&table, "params", json_show(&session->pool, params));
-    if (output != NULL && !is_full)
-        table_fact(&table, "output", json_show(&session->pool, output));
-    if (error[0] != '\0' && !is_full)
-        table_fact(&table, "error", error);
+    table_add_facts(&table, session, facts, instance);
+    if (!is_full)
+        table_add_facts(&table, session, payload_facts, instance);
     table_print(&table, &session->screen, out);
     table_free(&table);
     if (error[0] != '\0' && is_full)

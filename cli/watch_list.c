@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "list_table.h"
 #include "moment.h"
 #include "picture.h"
 #include "view.h"
@@ -17,8 +16,7 @@ static bool is_known(json_t *told, const json_t *instance, struct pool *pool)
         pool_format(pool, "%s %s", phase_of(json_at(instance, "details")), json_text(instance, "updatedAt", ""));
     if (strcmp(json_text(json_object_get(told, key), "", ""), state) == 0)
         return true;
-    if (json_object_set_new(told, key, json_string(state)) != 0)
-        out_of_memory();
+    (void)json_object_set_new(told, key, json_string(state));
     return false;
 }
 
@@ -28,11 +26,9 @@ static json_t *news_of(json_t *told, const json_t *instances)
     json_t *news = json_array(), *instance;
     struct pool pool = { NULL };
     size_t index;
-    if (news == NULL)
-        out_of_memory();
     json_array_foreach(instances, index, instance)
-        if (!is_known(told, instance, &pool) && json_array_append(news, instance) != 0)
-            out_of_memory();
+        if (!is_known(told, instance, &pool))
+            (void)json_array_append(news, instance);
     pool_clear(&pool);
     return news;
 }
@@ -46,9 +42,8 @@ static void draw_list(struct session *session, struct table *table, struct text 
     size_t shown = count + 1 + has_more <= room ? count : room > 3 ? room - 2 : 1;
     json_t *first = json_array();
     for (size_t i = 0; i < shown && i < count; i++)
-        if (json_array_append(first, json_array_get(instances, i)) != 0)
-            out_of_memory();
-    list_table_add(session, table, first);
+        (void)json_array_append(first, json_array_get(instances, i));
+    table_add(table, session, first);
     table_print(table, &session->screen, drawing);
     json_decref(first);
     if (count == 0)
@@ -73,8 +68,8 @@ static void put_list(struct watching *watching, const json_t *page)
 {
     struct session *session = watching->session;
     struct table *table = &watching->table;
-    if (table->columns == NULL)
-        list_table_init(table, json_at(page, "instances"));
+    if (table->column_count == 0)
+        table_init(table, verb_of(session)->columns, json_at(page, "instances"));
     if (watching->is_drawn) {
         struct text drawing = { NULL, 0, 0 };
         table->hides_heading = false;
@@ -87,7 +82,7 @@ static void put_list(struct watching *watching, const json_t *page)
     json_t *news = news_of(watching->told, json_at(page, "instances")), *instance;
     size_t index;
     if (!session_is_json(session))
-        list_table_add(session, table, news);
+        table_add(table, session, news);
     else
         json_array_foreach(news, index, instance) {
             json_write(&session->out, instance, 0);
@@ -107,12 +102,12 @@ static void make_room(void *user)
     (void)session_print(watching->session);
 }
 
-static enum exit_code look(struct watching *watching, const struct listing_query *query, bool *was_reached)
+static enum exit_code look(struct watching *watching, const struct listing *listing, bool *was_reached)
 {
     struct session *session = watching->session;
     json_t *page = NULL;
     const char *left_out;
-    enum exit_code code = listing_page(session, query, &page, &left_out);
+    enum exit_code code = listing_page(session, listing, &page, &left_out);
     screen_refresh(&session->screen);
     if (code == EXIT_DONE) {
         if (!*was_reached)
@@ -128,7 +123,7 @@ static enum exit_code look(struct watching *watching, const struct listing_query
     return code;
 }
 
-enum exit_code watch_list(struct session *session, const struct listing_query *query, int64_t interval_ms)
+enum exit_code watch_list(struct session *session, const struct listing *listing, int64_t interval_ms)
 {
     struct watching watching = { .session = session, .told = json_object() };
     struct pool kept = session->pool;
@@ -140,7 +135,7 @@ enum exit_code watch_list(struct session *session, const struct listing_query *q
     session->client.patient_until_ms = INT64_MAX;
     session->pool = (struct pool){ NULL };
     while (code == EXIT_DONE) {
-        code = look(&watching, query, &was_reached);
+        code = look(&watching, listing, &was_reached);
         pool_clear(&session->pool);
         if (code == EXIT_DONE)
             moment_rest_ms(interval_ms);

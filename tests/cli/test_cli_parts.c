@@ -1,10 +1,10 @@
 /* test_cli_parts.c - the parts of pawl by themselves, with the time given: durations, moments, widths, tables, bars. */
 #include "golden.h"
 
+#include "cli/columns.h"
 #include "cli/history.h"
 #include "cli/json_output.h"
 #include "cli/json_syntax.h"
-#include "cli/list_table.h"
 #include "cli/moment.h"
 #include "cli/suggest.h"
 #include "cli/table.h"
@@ -285,11 +285,12 @@ static void columns_are_aligned_and_the_last_is_cut(void **state)
 {
     static const struct column columns[] = { { .heading = "NAME" },
                                              { .heading = "SIZE", .is_right = true },
-                                             { .heading = "NOTE", .is_flexible = true } };
+                                             { .heading = "NOTE", .is_flexible = true },
+                                             { .heading = NULL } };
     struct session session = session_of(40, false);
     struct table table;
     (void)state;
-    table_init(&table, columns, 3);
+    table_init(&table, columns, NULL);
     table_row(&table);
     table_cell(&table, STYLE_PLAIN, "漢字");
     table_cell(&table, STYLE_PLAIN, "7");
@@ -376,6 +377,41 @@ static void E_an_instance_is_drawn_with_bars_on_a_scale_and_what_it_waits_for(vo
     draw("exact-get-ascii", 60, false, false); /* in a locale without UTF-8 */
 }
 
+static void a_template_shows_values_as_it_says(void **state)
+{
+    static const char text[] =
+        "{\"id\":\"a-1\",\"at\":\"2026-01-01T11:00:00.000Z\",\"size\":1,\"count\":2,\"none\":null,\"tags\":[\"a\",\"b\"],"
+        "\"error\":{\"name\":\"Broken\",\"message\":\"it is\"}}";
+    static const struct {
+        const char *template, *filled; /* NULL: a value is not there */
+    } list[] = {
+        { "", "" },
+        { "plain", "plain" },
+        { "{id}/{size}!", "a-1/1!" },
+        { "{id:json}", "\"a-1\"" },
+        { "{at:time}, {at:ago}, {at:exact}", "11:00:00, 1 h ago, 11:00:00.000" },
+        { "{size:run} and {count:run}", "1 run and 2 runs" },
+        { "{error:error}", "Broken: it is" },
+        { "{error.name}", "Broken" },
+        { "{tags:list}", "a, b" },
+        { "{none:json}", "null" },
+        { "{none}", NULL },
+        { "x {missing}", NULL },
+        { "{id:time}", NULL },
+        { "{id:error}", NULL },
+    };
+    struct pool pool = { NULL };
+    json_t *value = json_read(text, strlen(text));
+    (void)state;
+    for (size_t i = 0; i < LENGTH(list); i++) {
+        const char *filled = template_fill(&pool, list[i].template, value, NOON);
+        if (list[i].filled == NULL ? filled != NULL : filled == NULL || strcmp(filled, list[i].filled) != 0)
+            fail_msg("\"%s\" is \"%s\"", list[i].template, filled != NULL ? filled : "nothing");
+    }
+    json_decref(value);
+    pool_clear(&pool);
+}
+
 static void E_a_list_has_relative_times(void **state)
 {
     static const char text[] =
@@ -386,16 +422,12 @@ static void E_a_list_has_relative_times(void **state)
         "\"createdAt\":\"2025-12-01T11:00:00.000Z\",\"updatedAt\":\"2025-12-31T11:00:00.000Z\"}]";
     struct session session = session_of(80, false);
     json_t *list = json_read(text, strlen(text));
-    struct table table;
     (void)state;
-    list_table_init(&table, list);
-    list_table_add(&session, &table, list);
-    table_print(&table, &session.screen, &session.out);
+    table_show(&session, &session.out, instance_columns, list);
     assert_string_equal(text_string(&session.out),
                         "INSTANCE               STATUS           CREATED   CHANGED  RESULT\n"
                         "order/a-1              about to pause   1 h ago  just now\n"
                         "refund/with-a-long-id  errored         31 d ago   1 d ago  Broken: it cannot wo…\n");
-    table_free(&table);
     json_decref(list);
     session_clear(&session);
 }
@@ -409,15 +441,11 @@ static void a_list_shows_versions_if_one_of_the_first_page_has_one(void **state)
         "\"version\":\"1.4\",\"createdAt\":\"2026-01-01T11:00:00.000Z\",\"updatedAt\":\"2026-01-01T11:59:59.900Z\"}]";
     struct session session = session_of(80, false);
     json_t *list = json_read(text, strlen(text));
-    struct table table;
     (void)state;
-    list_table_init(&table, list);
-    list_table_add(&session, &table, list);
-    table_print(&table, &session.screen, &session.out);
+    table_show(&session, &session.out, instance_columns, list);
     assert_string_equal(text_string(&session.out), "INSTANCE  STATUS  VERSION  CREATED   CHANGED  RESULT\n"
                                                    "order/a   queued           1 h ago  just now\n"
                                                    "order/b   queued  1.4      1 h ago  just now\n");
-    table_free(&table);
     json_decref(list);
     session_clear(&session);
 }
@@ -540,6 +568,7 @@ int main(void)
         cmocka_unit_test(items_of_a_list_are_found_as_they_were_written),
         cmocka_unit_test(columns_are_aligned_and_the_last_is_cut),
         cmocka_unit_test(E_an_instance_is_drawn_with_bars_on_a_scale_and_what_it_waits_for),
+        cmocka_unit_test(a_template_shows_values_as_it_says),
         cmocka_unit_test(E_a_list_has_relative_times),
         cmocka_unit_test(a_list_shows_versions_if_one_of_the_first_page_has_one),
         cmocka_unit_test(what_a_run_waits_for_is_said_with_until_when),

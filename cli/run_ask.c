@@ -1,0 +1,56 @@
+/* run_ask.c - the commands that ask for one change and say in a sentence what came of it: pawl deferred succeed and fail,
+ * pawl jobs complete, fail and heartbeat, pawl tick. */
+#include <string.h>
+
+#include "run.h"
+#include "verb.h"
+
+/* The token of the argument, or of the line of standard input that - stands for. */
+static enum exit_code read_token(struct session *session, const char **out_token)
+{
+    struct words words;
+    enum exit_code code = words_read(session, &words);
+    if (code != EXIT_DONE)
+        return code;
+    if (words.count != 1)
+        return problem_use(&session->problem, "standard input has %s, not one",
+                           counted(&session->pool, (int64_t)words.count, "line"));
+    for (const char *at = words.items[0]; *at != '\0'; at++)
+        if (*at <= ' ' || *at > '~' || strchr("/?#%", *at) != NULL)
+            return problem_use(&session->problem, "this is not a token: it has a character that no token has");
+    *out_token = words.items[0];
+    return EXIT_DONE;
+}
+
+static void say(struct session *session, const struct verb *verb, const json_t *answer)
+{
+    bool is_idle = verb->is_idle != NULL && verb->is_idle(answer);
+    const char *done = template_fill(&session->pool, is_idle ? verb->idle : verb->done, answer, session->screen.now_ms);
+    const char *then = verb->then != NULL ? verb->then : "";
+    if (json_flag(answer, "paused"))
+        then = "; its run is paused, and goes on when it is resumed";
+    text_format(&session->out, "%s%s\n", safe(&session->pool, done != NULL ? done : "done"), then);
+}
+
+enum exit_code run_ask(struct session *session)
+{
+    const struct verb *verb = verb_of(session);
+    struct answer answer;
+    const char *token = "", *members = NULL;
+    enum exit_code code = words_check(session);
+    if (code == EXIT_DONE)
+        code = verb_compose(session, verb->fields, &members);
+    if (code == EXIT_DONE && session->invocation.command->argument == ARGUMENT_TOKEN)
+        code = read_token(session, &token);
+    if (code == EXIT_DONE)
+        code = client_ask(session, "POST", verb_path(&session->pool, verb->path, path_segment(&session->pool, token)),
+                          pool_format(&session->pool, "{%s}", members), &answer);
+    if (code != EXIT_DONE)
+        return code;
+    if (session_is_json(session))
+        session_put_answer(session, &answer);
+    else
+        say(session, verb, answer.json);
+    answer_free(&answer);
+    return session_print(session);
+}
